@@ -1,0 +1,332 @@
+/* tmetal: the command line. A thin user of tmetal.h: whatever it prints, a C program can have as data.
+ *
+ *   build   cc -O2 -o tmetal examples/tmetal.c
+ *   use     tmetal compile softmax.ttir --emit msl
+ *
+ * Exit codes: 0 everything asked for was written; 1 the input was refused; 2 the command was wrong. */
+#define TMETAL_IMPLEMENTATION
+#include "../tmetal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "tmetal " TMETAL_VERSION ": Triton IR to Metal\n"
+    "\n"
+    "  tmetal compile FILE|-   compile one .ttir file; - reads standard input\n"
+    "      -o OUT              write to OUT, whole or not at all (default: standard output)\n"
+    "      --gpu NAME          a row of the GPU table, e.g. apple-m2 (default apple-m1)\n"
+    "      --threads N         threads a threadgroup, a power of two from 32 to 1024\n"
+    "      --msl VERSION       newest Metal version that may be used, e.g. 3.1\n"
+    "      --alias P=Q,...     parameters launched on overlapping memory\n"
+    "      --no-fusion         a*b+c keeps two roundings\n"
+    "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all\n"
+    "  tmetal gpus             the GPU table\n"
+    "  tmetal ops              the operations of Triton IR\n"
+    "  tmetal --version\n";
+
+typedef struct command {
+    const char    *file, *out, *emit;
+    tmetal_options opt;
+} command;
+
+static int misuse(const char *what, const char *which) {
+    fprintf(stderr, "tmetal: %s%s%s\nTry 'tmetal --help'.\n", what, which ? " " : "", which ? which : "");
+    return 2;
+}
+
+/* A whole stream in memory; NULL after a message. */
+static char *read_all(const char *path, size_t *len) {
+    FILE  *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char  *text = NULL, *more;
+    size_t cap = 0, n = 0, got;
+    if (!f) {
+        fprintf(stderr, "tmetal: %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    do {
+        if (n == cap) {
+            cap = cap ? cap * 2 : 65536;
+            more = (char *)realloc(text, cap);
+            if (!more) {
+                fprintf(stderr, "tmetal: %s: out of memory\n", path);
+                free(text);
+                text = NULL;
+                break;
+            }
+            text = more;
+        }
+        got = fread(text + n, 1, cap - n, f);
+        n += got;
+    } while (got);
+    if (text && ferror(f)) {
+        fprintf(stderr, "tmetal: %s: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (f != stdin) fclose(f);
+    *len = n;
+    return text;
+}
+
+/* Write to a file beside the target and rename: a reader never sees half of it. */
+static int write_all(const char *path, const char *text, size_t len) {
+    char  name[4096];
+    FILE *f;
+    int   ok;
+    if (!path) return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? 0 : 1;
+    if (strlen(path) + 8 > sizeof name) {
+        fprintf(stderr, "tmetal: %s: name too long\n", path);
+        return 1;
+    }
+    sprintf(name, "%s.tmp", path);
+    f = fopen(name, "wb");
+    ok = f && fwrite(text, 1, len, f) == len;
+    ok = f && fclose(f) == 0 && ok;
+    if (ok && rename(name, path) != 0) ok = 0;
+    if (ok) return 0;
+    fprintf(stderr, "tmetal: %s: %s\n", path, strerror(errno));
+    if (f) remove(name);
+    return 1;
+}
+
+/* Text that grows: the output is complete before any of it is written. */
+typedef struct buffer {
+    char  *text;
+    size_t n, cap;
+    int    failed;
+} buffer;
+
+static void put(buffer *b, const char *s) {
+    size_t len = strlen(s);
+    if (b->failed) return;
+    if (b->n + len + 1 > b->cap) {
+        size_t cap = (b->n + len + 1) * 2;
+        char  *more = (char *)realloc(b->text, cap);
+        if (!more) {
+            b->failed = 1;
+            return;
+        }
+        b->text = more;
+        b->cap = cap;
+    }
+    memcpy(b->text + b->n, s, len + 1);
+    b->n += len;
+}
+
+static void put_place(buffer *b, const tmetal_place *python, const tmetal_place *ir) {
+    const tmetal_place *p = python->file ? python : ir;
+    char text[64];
+    if (!p->file || !p->line) return;
+    put(b, p->file);
+    sprintf(text, ":%u:%u: ", p->line, p->col);
+    put(b, text);
+}
+
+static void put_layouts(buffer *b, const tmetal_result *r) {
+    static const struct {
+        unsigned    bit;
+        const char *name;
+    } names[] = {{TMETAL_ROW_MAJOR, "ROW_MAJOR"}, {TMETAL_COLUMN_MAJOR, "COLUMN_MAJOR"}, {TMETAL_TILED, "TILED"}, {TMETAL_COALESCED, "COALESCED"}};
+    unsigned k, i, n;
+    char     text[128];
+    for (k = 0; k < r->n_kernels; k++)
+        for (i = 0; i < r->kernels[k].n_layouts; i++) {
+            const tmetal_layout_row *l = &r->kernels[k].layouts[i];
+            int any = 0;
+            put_place(b, &l->python, &l->ir);
+            put(b, l->value);
+            put(b, " ");
+            put(b, l->type);
+            put(b, ": ");
+            for (n = 0; n < sizeof names / sizeof *names; n++)
+                if ((l->layout & names[n].bit) == names[n].bit) {
+                    put(b, any++ ? "+" : "");
+                    put(b, names[n].name);
+                }
+            if (!any) put(b, "DEFAULT");
+            put(b, ", ");
+            put(b, l->reason);
+            put(b, "\n    ");
+            put(b, l->map);
+            if (l->width) {
+                sprintf(text, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
+                put(b, text);
+            }
+            put(b, "\n");
+        }
+}
+
+static void put_remarks(buffer *b, const tmetal_result *r) {
+    static const char *const kinds[] = {"found", "applied", "missed"};
+    unsigned i;
+    for (i = 0; i < r->n_remarks; i++) {
+        const tmetal_remark *m = &r->remarks[i];
+        put_place(b, &m->python, &m->ir);
+        put(b, kinds[m->kind]);
+        put(b, " [");
+        put(b, m->about);
+        put(b, "] ");
+        put(b, m->text);
+        put(b, "\n");
+    }
+}
+
+static int wants(const command *c, const char *what) {
+    return strcmp(c->emit, what) == 0 || strcmp(c->emit, "all") == 0;
+}
+
+static void put_part(const command *c, buffer *b, const char *what) {
+    if (strcmp(c->emit, "all") != 0) return;
+    put(b, b->n ? "\n// ---- " : "// ---- ");
+    put(b, what);
+    put(b, " ----\n");
+}
+
+static void print_diags(const tmetal_result *r, tmetal_arena *arena) {
+    unsigned i;
+    for (i = 0; i < r->n_diags; i++) {
+        const char *text = tmetal_diag_text(&r->diags[i], arena);
+        fputs(text ? text : r->diags[i].message, stderr);
+        if (!text) fputc('\n', stderr);
+    }
+}
+
+static int compile_ir(const char *src, size_t len, const command *c, tmetal_arena *arena, buffer *b) {
+    tmetal_result  r;
+    tmetal_module *m;
+    const char    *text;
+    size_t         n;
+    if (tmetal_parse(src, len, &c->opt, arena, &m, &r) != TMETAL_OK || tmetal_print(m, arena, &text, &n, &r) != TMETAL_OK) {
+        print_diags(&r, arena);
+        return 1;
+    }
+    put_part(c, b, "ir");
+    put(b, text);
+    return 0;
+}
+
+static int compile(const command *c, const char *src, size_t len) {
+    size_t        bytes = tmetal_arena_bound(len);
+    tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
+    tmetal_result r;
+    buffer        b;
+    unsigned      k;
+    int           bad = 0;
+    memset(&b, 0, sizeof b);
+    if (!arena.base) {
+        fprintf(stderr, "tmetal: no memory for an arena of %lu bytes\n", (unsigned long)bytes);
+        return 1;
+    }
+    if (tmetal_compile(src, len, &c->opt, &arena, &r) != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
+        print_diags(&r, &arena);
+        bad = 1;
+    }
+    if (!bad && wants(c, "msl")) {
+        put_part(c, &b, "msl");
+        for (k = 0; k < r.n_kernels; k++) put(&b, r.kernels[k].msl);
+    }
+    if (!bad && wants(c, "plan")) {
+        const char *plan = tmetal_plan_json(&r, &arena);
+        put_part(c, &b, "plan");
+        if (plan) put(&b, plan);
+        else bad = 1;
+    }
+    if (!bad && wants(c, "layouts")) put_part(c, &b, "layouts"), put_layouts(&b, &r);
+    if (!bad && wants(c, "remarks")) put_part(c, &b, "remarks"), put_remarks(&b, &r);
+    if (!bad && wants(c, "ir")) {
+        arena.used = 0;
+        bad = compile_ir(src, len, c, &arena, &b);
+    }
+    if (b.failed) bad = 1;
+    if (!bad) bad = write_all(c->out, b.text ? b.text : "", b.n);
+    free(b.text);
+    free(arena.base);
+    return bad;
+}
+
+static uint32_t msl_number(const char *s) { /* "3.1" to 310; 0 when it is none */
+    if (s[0] < '3' || s[0] > '4' || s[1] != '.' || s[2] < '0' || s[2] > '9' || s[3]) return 0;
+    return (uint32_t)(s[0] - '0') * 100u + (uint32_t)(s[2] - '0') * 10u;
+}
+
+static int read_options(int argc, char **argv, command *c) {
+    int i;
+    memset(c, 0, sizeof *c);
+    c->emit = "msl";
+    for (i = 2; i < argc; i++) {
+        const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
+        int takes = strcmp(a, "-o") == 0 || strcmp(a, "--gpu") == 0 || strcmp(a, "--threads") == 0 || strcmp(a, "--emit") == 0 ||
+                    strcmp(a, "--msl") == 0 || strcmp(a, "--alias") == 0;
+        if (takes && !v) return misuse("a value must follow", a);
+        if (strcmp(a, "-o") == 0) c->out = v;
+        else if (strcmp(a, "--gpu") == 0) c->opt.gpu = v;
+        else if (strcmp(a, "--alias") == 0) c->opt.alias = v;
+        else if (strcmp(a, "--threads") == 0) {
+            char *end;
+            unsigned long n = strtoul(v, &end, 10);
+            if (*end || !*v || n > 4096) return misuse("not a number of threads:", v);
+            c->opt.threads = (uint32_t)n;
+        } else if (strcmp(a, "--msl") == 0) {
+            c->opt.msl = msl_number(v);
+            if (!c->opt.msl) return misuse("not a Metal version such as 3.1:", v);
+        } else if (strcmp(a, "--emit") == 0) {
+            static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all"};
+            unsigned k;
+            for (k = 0; k < 6 && strcmp(known[k], v) != 0; k++) {}
+            if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v);
+            c->emit = v;
+        } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
+        else if (a[0] == '-' && a[1]) return misuse("unknown option", a);
+        else if (c->file) return misuse("more than one file:", a);
+        else c->file = a;
+        i += takes;
+    }
+    if (!c->file) return misuse("no file given", NULL);
+    c->opt.file = strcmp(c->file, "-") == 0 ? "<stdin>" : c->file;
+    return 0;
+}
+
+static int list_gpus(void) {
+    size_t i;
+    printf("%-16s %-16s %6s %5s %5s %9s %8s\n", "name", "MTLDevice.name", "family", "cores", "GB/s", "tg bytes", "threads");
+    for (i = 0; i < tmetal_gpu_count(); i++) {
+        const tmetal_gpu *g = tmetal_gpu_at(i);
+        printf("%-16s %-16s %6u %5u %5u %9u %8u\n", g->name, g->device, g->family, g->cores, g->gbps, g->tg_bytes, g->threads);
+    }
+    return 0;
+}
+
+static int list_ops(void) {
+    size_t i;
+    for (i = 0; i < tmetal_op_count(); i++) {
+        tmetal_op_info op = tmetal_op_at(i);
+        printf("%-44s %-18s %s\n", op.name, op.group, op.lowered ? "compiled" : "read and printed");
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    command c;
+    size_t  len;
+    char   *src;
+    int     bad;
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return fputs(usage, stdout) < 0;
+    if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
+    if (strcmp(argv[1], "gpus") == 0) return list_gpus();
+    if (strcmp(argv[1], "ops") == 0) return list_ops();
+    if (strcmp(argv[1], "compile") != 0) return misuse("unknown command", argv[1]);
+    if (argc > 2 && strcmp(argv[2], "--help") == 0) return fputs(usage, stdout) < 0;
+    bad = read_options(argc, argv, &c);
+    if (bad) return bad;
+    src = read_all(c.file, &len);
+    if (!src) return 1;
+    bad = compile(&c, src, len);
+    free(src);
+    return bad;
+}

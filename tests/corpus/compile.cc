@@ -1,0 +1,65 @@
+#include "compile.h"
+
+#include "../sim/files.h"
+
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+namespace corpus {
+
+namespace {
+
+std::string compiler() {
+    const char *given = std::getenv("TMETAL");
+    return given && *given ? given : sim::program_directory() + "/tmetal";
+}
+
+std::vector<std::string> command(const std::string &path, const compile_options &o,
+                                 const char *what) {
+    std::vector<std::string> c = {compiler(), "compile", path, "--emit", what};
+    if (!o.gpu.empty()) c.insert(c.end(), {"--gpu", o.gpu});
+    if (o.threads) c.insert(c.end(), {"--threads", std::to_string(o.threads)});
+    return c;
+}
+
+/* Lines such as `file:line:col: error[TM301]: text`; others belong to the one before. */
+std::vector<diag> read_diagnostics(const std::string &text) {
+    static const std::regex form("^(.*?):? ?error\\[(TM[0-9]+)\\]: (.*)$");
+    std::vector<diag>       all;
+    std::istringstream      in(text);
+    for (std::string line; std::getline(in, line);) {
+        std::smatch m;
+        if (std::regex_match(line, m, form)) all.push_back({m[2], m[1], m[3]});
+    }
+    return all;
+}
+
+} // namespace
+
+compiled compile_ttir(const std::string &path, const compile_options &options) {
+    compiled                  r;
+    const sim::process_result msl = sim::run_process(command(path, options, "msl"));
+    r.diags = read_diagnostics(msl.err);
+    if (msl.status != 0) {
+        if (r.diags.empty())
+            r.diags.push_back(
+                {"", path,
+                 "exit status " + std::to_string(msl.status) + ": " + msl.err.substr(0, 300)});
+        return r;
+    }
+    const sim::process_result plan = sim::run_process(command(path, options, "plan"));
+    if (plan.status != 0) {
+        r.diags.push_back(
+            {"", path, "the plan was refused after the text was not: " + plan.err.substr(0, 300)});
+        return r;
+    }
+    r.msl = msl.out;
+    r.plan = plan.out;
+    r.ok = true;
+    return r;
+}
+
+std::string compiler_fingerprint() { return sim::hasher().add(sim::read_file(compiler())).hex(); }
+
+} // namespace corpus

@@ -1,0 +1,36 @@
+/* How the corpus gets Metal text and launch plan for a file of Triton IR. */
+#ifndef CORPUS_COMPILE_H
+#define CORPUS_COMPILE_H
+
+#include <string>
+#include <vector>
+
+namespace corpus {
+
+struct diag {
+    std::string code;  /* "TM301"; empty for what has none */
+    std::string place; /* file:line:col */
+    std::string text;
+};
+
+struct compiled {
+    bool              ok = false;
+    std::string       msl, plan;
+    std::vector<diag> diags;
+};
+
+struct compile_options {
+    std::string gpu;         /* empty: the compiler's default */
+    unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
+};
+
+/* Runs `$TMETAL compile FILE --emit msl` and `--emit plan`; TMETAL defaults to the tmetal beside
+ * this program. */
+compiled compile_ttir(const std::string &path, const compile_options &options);
+
+/* A short text that changes when the compiler does. */
+std::string compiler_fingerprint();
+
+} // namespace corpus
+
+#endif

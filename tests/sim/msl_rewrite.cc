@@ -1,0 +1,444 @@
+/* Turns checked Metal text into C++ for OpenCL. Most of Metal needs only macros; what needs edits:
+ *
+ *     [[attributes]], kernel      taken out; they have been read
+ *     threadgroup variables       references to memory that the simulator hands out
+ *     a / b, a % b                watched division, see sim/core.h
+ *     c ? a : b                   operands become values, see sim/core.h
+ *     v.xz                        member functions
+ *     1.0bf                       bfloat(1.0f)
+ *     names that OpenCL reserves  renamed
+ *
+ * After each kernel, on the line of its closing brace, comes the function that the simulator calls:
+ * it fetches the arguments and calls the kernel. */
+#include "msl.h"
+
+#include "include/sim/runtime.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace sim {
+
+namespace {
+
+class rewriter {
+public:
+    rewriter(parsed &p, unsigned unit) : p_(p), unit_(unit) {}
+
+    rewritten run() {
+        for (const directive &d : p_.lexed.directives) rewrite_directive(d);
+        for (const token &t : p_.tokens())
+            if (t.is("kernel")) blank(t.offset, t.text.size());
+        for (size_t i = 0; i + 1 < p_.tokens().size(); i++)
+            if (at(i).is("[[")) blank(at(i).offset, at(p_.match[i]).offset + 1 - at(i).offset);
+        expressions(p_.tokens());
+        for (size_t i = 0; i + 1 < p_.tokens().size(); i++) coherent(i);
+        for (function &f : p_.functions)
+            if (f.body && f.is_kernel) rewrite_kernel(f);
+            else if (f.body && !f.is_member)
+                insert(at(f.specifiers).offset, "inline __attribute__((always_inline)) ");
+        apply();
+        return std::move(out_);
+    }
+
+private:
+    parsed           &p_;
+    unsigned          unit_;
+    rewritten         out_;
+    std::vector<edit> edits_;
+
+    const token       &at(size_t i) const { return p_.tokens()[i]; }
+    const std::string &text() const { return p_.from->text; }
+
+    void replace(size_t offset, size_t bytes, const std::string &by) {
+        edits_.push_back({offset, bytes, by});
+    }
+    void insert(size_t offset, const std::string &what) { edits_.push_back({offset, 0, what}); }
+    void blank(size_t offset, size_t bytes) {
+        std::string spaces = text().substr(offset, bytes);
+        for (char &c : spaces)
+            if (c != '\n') c = ' ';
+        replace(offset, bytes, spaces);
+    }
+
+    /* -- Directives ---------------------------------------------------------------------------- */
+
+    void rewrite_directive(const directive &d) {
+        if (d.name == "include") blank(d.offset, d.bytes);
+        if (d.name == "define") expressions(d.tokens);
+        if (d.name == "pragma" && d.rest.rfind("METAL", 0) == 0) pragma(d);
+    }
+
+    /* Contraction is clang's to decide; math modes change nothing here, where all math is safe. */
+    void pragma(const directive &d) {
+        const bool contract = d.rest.find("contract") != std::string::npos;
+        const bool off = d.rest.find("off") != std::string::npos;
+        if (contract && d.bytes >= 8)
+            replace(d.offset, d.bytes,
+                    std::string("#pragma clang fp contract(") + (off ? "off)" : "on)"));
+        else blank(d.offset, d.bytes);
+    }
+
+    /* -- Expressions --------------------------------------------------------------------------- */
+
+    void expressions(const std::vector<token> &tokens) {
+        std::vector<size_t> brackets; /* how many `?` wait for their `:` in each open bracket */
+        brackets.push_back(0);
+        for (size_t i = 0; i < tokens.size(); i++) {
+            const token &t = tokens[i];
+            choice(t, brackets);
+            if (t.is("/")) replace(t.offset, 1, "* ::sim::divide() *");
+            else if (t.is("%")) replace(t.offset, 1, "* ::sim::remainder() *");
+            else if (t.is("/=")) replace(t.offset, 2, "*= ::sim::divide() +=");
+            else if (t.is("%=")) replace(t.offset, 2, "*= ::sim::remainder() +=");
+            else if (t.kind == token_kind::number) bfloat_literal(t);
+            else if (t.identifier()) identifier(tokens, i);
+        }
+    }
+
+    /* `?` and the `:` that belongs to one; other colons (labels, cases) have no `?` before them. */
+    void choice(const token &t, std::vector<size_t> &brackets) {
+        if (t.is("(") || t.is("[") || t.is("{") || t.is("[[")) brackets.push_back(0);
+        if ((t.is(")") || t.is("]") || t.is("}")) && brackets.size() > 1) brackets.pop_back();
+        if (t.is(";")) brackets.back() = 0;
+        const bool colon = t.is(":") && brackets.back();
+        if (t.is("?")) brackets.back()++;
+        if (colon) brackets.back()--;
+        if (t.is("?") || colon) insert(t.offset + 1, " ::sim::value() ->*");
+    }
+
+    void bfloat_literal(const token &t) {
+        const std::string s(t.text);
+        if (s.size() > 2 && s.compare(s.size() - 2, 2, "bf") == 0 &&
+            (s[1] != 'x' || s.find('p') != std::string::npos))
+            replace(t.offset, s.size(), "::metal::bfloat(" + s.substr(0, s.size() - 2) + "f)");
+    }
+
+    void identifier(const std::vector<token> &tokens, size_t i) {
+        static const std::set<std::string_view> opencl = {
+            "global",     "local",       "generic",      "pipe",           "read_only",
+            "write_only", "read_write",  "vec_step",     "addrspace_cast", "event_t",
+            "queue_t",    "clk_event_t", "reserve_id_t", "sampler_t",      "image1d_t",
+            "image2d_t",  "image3d_t"};
+        const token &t = tokens[i];
+        if (opencl.count(t.text))
+            replace(t.offset, t.text.size(), "sim_name_" + std::string(t.text));
+        if (i && (tokens[i - 1].is(".") || tokens[i - 1].is("->"))) swizzle(tokens, i);
+    }
+
+    /* Not when a struct of the text has a member of that name. */
+    void swizzle(const std::vector<token> &tokens, size_t i) {
+        const std::string_view s = tokens[i].text;
+        if (s.size() < 2 || s.size() > 4 || (i + 1 < tokens.size() && tokens[i + 1].is("(")))
+            return;
+        if (s.find_first_not_of("xyzw") != std::string_view::npos &&
+            s.find_first_not_of("rgba") != std::string_view::npos)
+            return;
+        if (std::find(p_.member_names.begin(), p_.member_names.end(), s) != p_.member_names.end())
+            return;
+        static const std::set<std::string_view> assigns = {"=", "+=", "-=", "*=", "/="};
+        std::string                             call =
+            i + 1 < tokens.size() && assigns.count(tokens[i + 1].text) ? "sim_set<1" : "sim_get<1";
+        for (char c : s) call += std::to_string(std::string("xyzwrgba").find(c) % 4);
+        replace(tokens[i].offset, s.size(), call + ">()");
+    }
+
+    /* `coherent(device) T *` and `coherent device T *`: every access happens and is seen. */
+    void coherent(size_t i) {
+        if (!at(i).is("coherent")) return;
+        if (at(i + 1).is("(")) {
+            const size_t end = at(p_.match[i + 1]).offset + 1;
+            replace(at(i).offset, end - at(i).offset, "volatile device");
+        } else {
+            replace(at(i).offset, at(i).text.size(), "volatile");
+        }
+    }
+
+    /* -- Kernels ------------------------------------------------------------------------------- */
+
+    void rewrite_kernel(function &f) {
+        group_variables(f);
+        kernel k;
+        k.name = std::string(f.name.text);
+        k.unit = unit_;
+        k.symbol = "sim_entry_" + std::to_string(unit_) + "_" + std::to_string(out_.kernels.size());
+        for (const attribute &a : f.attributes) {
+            if (a.name == "max_total_threads_per_threadgroup")
+                k.max_threads = static_cast<unsigned>(std::strtoul(a.argument.c_str(), nullptr, 0));
+            if (a.name == "host_name")
+                k.name =
+                    a.argument.size() > 2 ? a.argument.substr(1, a.argument.size() - 2) : k.name;
+        }
+        for (const parameter &r : f.parameters) add_argument(k, r);
+        insert(at(f.body_end).offset + 1, entry(f, k));
+        out_.kernels.push_back(k);
+    }
+
+    static std::string type_text(const parameter &r, bool pointee) {
+        std::string s;
+        const bool  coherent = has(r, "coherent");
+        for (const token &t : r.type) {
+            if (t.is("__restrict") || (t.is("coherent") && pointee)) continue;
+            if (coherent && (t.is("(") || t.is(")"))) continue;
+            if (pointee && (t.is("*") || t.is("&"))) break;
+            if (pointee && (t.is("device") || t.is("constant") || t.is("threadgroup") ||
+                            t.is("const") || t.is("volatile")))
+                continue;
+            s += t.is("&") ? "*" : t.is("coherent") ? "volatile" : std::string(t.text);
+            s += ' ';
+        }
+        return s;
+    }
+
+    static bool has(const parameter &r, const char *word) {
+        return std::any_of(r.type.begin(), r.type.end(),
+                           [&](const token &t) { return t.is(word); });
+    }
+
+    static const attribute *find_attribute(const parameter &r, const char *name) {
+        for (const attribute &a : r.attributes)
+            if (a.name == name) return &a;
+        return nullptr;
+    }
+
+    static void add_argument(kernel &k, const parameter &r) {
+        const attribute *buffer = find_attribute(r, "buffer"),
+                        *group = find_attribute(r, "threadgroup");
+        if (!buffer && !group) return;
+        argument a;
+        a.name = std::string(r.name.text);
+        a.type = type_text(r, false);
+        a.index = static_cast<unsigned>(
+            std::strtoul((buffer ? buffer : group)->argument.c_str(), nullptr, 0));
+        a.where = group ? space::threadgroup : has(r, "constant") ? space::constant : space::device;
+        a.read_only = has(r, "constant") || const_pointee(r);
+        a.reference = has(r, "&");
+        k.arguments.push_back(a);
+    }
+
+    /* A const before the star belongs to what is pointed to. */
+    static bool const_pointee(const parameter &r) {
+        for (const token &t : r.type) {
+            if (t.is("*") || t.is("&")) return false;
+            if (t.is("const")) return true;
+        }
+        return false;
+    }
+
+    static std::string argument_text(const parameter &r) {
+        if (const attribute *b = find_attribute(r, "buffer")) return fetch(r, b->argument);
+        if (const attribute *g = find_attribute(r, "threadgroup"))
+            return fetch(r, std::to_string(31 + std::strtoul(g->argument.c_str(), nullptr, 0)));
+        for (const attribute &a : r.attributes)
+            if (const builtin_input *b = find_builtin(a.name)) return builtin_text(r, b->id);
+        return "0";
+    }
+    static std::string fetch(const parameter &r, const std::string &index) {
+        return std::string(has(r, "&") ? "*" : "") + "(" + type_text(r, false) + ")sim_arg(" +
+               index + ")";
+    }
+    static std::string builtin_text(const parameter &r, unsigned id) {
+        const char     last = r.type.back().text.back();
+        const unsigned n = last == '2'   ? (r.type.back().text.rfind("uint32", 0) == 0 ? 1 : 2)
+                           : last == '3' ? 3
+                                         : 1;
+        std::string    s = type_text(r, false) + "(";
+        for (unsigned i = 0; i < n; i++)
+            s += (i ? ", sim_builtin(" : "sim_builtin(") + std::to_string(id + i) + ")";
+        return s + ")";
+    }
+
+    static std::string entry(const function &f, const kernel &k) {
+        std::string call = std::string(f.name.text) + "(";
+        for (size_t i = 0; i < f.parameters.size(); i++)
+            call += (i ? ", " : "") + argument_text(f.parameters[i]);
+        std::string s = " extern \"C\" void " + k.symbol + "() { " + call + "); }";
+        s += " extern \"C\" unsigned long " + k.symbol + "_info(unsigned i) { switch (i) {";
+        unsigned n = 0;
+        for (const parameter &r : f.parameters) {
+            if (!find_attribute(r, "buffer") && !find_attribute(r, "threadgroup")) continue;
+            std::string type = type_text(r, true);
+            if (type == "void ") type = "char ";
+            s += " case " + std::to_string(n++) + ": return sizeof(" + type + ") | alignof(" +
+                 type + ") << 32;";
+        }
+        return s + " } return 0; }";
+    }
+
+    /* -- Threadgroup variables ----------------------------------------------------------------- */
+
+    void group_variables(const function &f) {
+        std::string sizes;
+        unsigned    id = 0;
+        size_t      last_end = 0;
+        for (size_t i = f.body + 1; i < f.body_end; i = skip_statement(i, f.body_end)) {
+            const size_t end = statement_end(i, f.body_end);
+            if (!group_declaration(i, end)) continue;
+            declare(i, end, id, sizes);
+            last_end = at(end).offset + 1;
+        }
+        if (last_end)
+            insert(last_end, " static_assert(::sim::group_bytes(" + sizes +
+                                 ") <= 32768, \"threadgroup memory\");");
+    }
+
+    size_t statement_end(size_t i, size_t stop) const {
+        while (i < stop && !at(i).is(";")) i = p_.match[i] > i ? p_.match[i] + 1 : i + 1;
+        return i;
+    }
+    /* A block is a statement of its own; what stands in it is not at the outermost level. */
+    size_t skip_statement(size_t i, size_t stop) const {
+        for (; i<stop; i = p_.match[i]> i ? p_.match[i] + 1 : i + 1) {
+            if (at(i).is(";")) return i + 1;
+            if (at(i).is("{")) return p_.match[i] + 1;
+        }
+        return stop;
+    }
+
+    /* A declaration of memory, not of a pointer to it. */
+    bool group_declaration(size_t i, size_t end) const {
+        bool group = false;
+        for (; i<end; i = p_.match[i]> i ? p_.match[i] + 1 : i + 1) {
+            if (at(i).is("threadgroup")) group = true;
+            if (at(i).is("*") || at(i).is("&") || at(i).is("=") || at(i).is("typedef") ||
+                at(i).is("using") || at(i).is("return") || at(i).is("{"))
+                return false;
+            if (at(i).is("(") && (at(i + 1).is("&") || at(i + 1).is("*"))) return false;
+        }
+        return group;
+    }
+
+    std::string slice(size_t first, size_t last) const { /* tokens [first, last), on one line */
+        std::string s;
+        for (size_t i = first; i < last; i++) s += std::string(at(i).text) + " ";
+        return s;
+    }
+
+    /* `alignas(16) threadgroup float a[4], b;` becomes
+     * `typedef float sim_type_a[4], sim_type_b; threadgroup sim_type_a &a =
+     *  *(threadgroup sim_type_a *)sim_threadgroup(0, ...); ...` */
+    void declare(size_t begin, size_t end, unsigned &id, std::string &sizes) {
+        std::string         align, type;
+        std::vector<size_t> names; /* tokens */
+        size_t              i = begin;
+        for (; i < end; i++) {
+            if (at(i).is("threadgroup")) continue;
+            if (at(i).is("alignas") || at(i).is("__attribute__")) {
+                align = alignment(i);
+                i = p_.match[i + 1];
+                continue;
+            }
+            if (at(i).identifier() &&
+                (at(i + 1).is(";") || at(i + 1).is(",") || at(i + 1).is("[") ||
+                 at(i + 1).is("__attribute__")) &&
+                !type.empty())
+                break;
+            type += std::string(at(i).text) + " ";
+        }
+        std::string types = "typedef " + type, variables;
+        while (i < end) {
+            const std::string name(at(i).text);
+            size_t            stop = i + 1;
+            while (stop < end && !at(stop).is(",") && !at(stop).is("__attribute__"))
+                stop = p_.match[stop] > stop ? p_.match[stop] + 1 : stop + 1;
+            types += (names.empty() ? "" : ", ") + ("sim_type_" + name) + " " + slice(i + 1, stop);
+            if (at(stop).is("__attribute__")) {
+                align = alignment(stop);
+                stop = p_.match[stop + 1] + 1;
+            }
+            names.push_back(i);
+            const std::string own = "alignof(sim_type_" + name + ")",
+                              a = align.empty() ? own
+                                                : "::sim::larger_of(" + own + ", " + align + ")";
+            variables += "; threadgroup sim_type_" + name + " &" + name +
+                         " = *(threadgroup sim_type_" + name + " *)sim_threadgroup(" +
+                         std::to_string(id++) + ", (unsigned long)\"" + name +
+                         "\", sizeof(sim_type_" + name + "), " + a + ")";
+            sizes += (sizes.empty() ? "" : ", ") + ("sizeof(sim_type_" + name + "), " + a);
+            i = stop + 1;
+        }
+        put_lines(at(begin).offset, at(end).offset - at(begin).offset, types + variables);
+    }
+
+    /* alignas(N) or __attribute__((aligned(N))): the text of N. */
+    std::string alignment(size_t i) const {
+        size_t open = i + 1;
+        while (at(open + 1).is("(") || (at(open).is("(") && at(open + 1).is("aligned"))) open++;
+        if (at(open).is("aligned")) open++;
+        return slice(open, p_.match[open] + 1);
+    }
+
+    /* As replace, but keeps the number of lines of what it replaces. */
+    void put_lines(size_t offset, size_t bytes, std::string by) {
+        by += std::string(static_cast<size_t>(
+                              std::count(text().begin() + static_cast<long>(offset),
+                                         text().begin() + static_cast<long>(offset + bytes), '\n')),
+                          '\n');
+        /* Edits inside (of dimensions, say) have been made already; this one stands for them. */
+        edits_.erase(std::remove_if(edits_.begin(), edits_.end(),
+                                    [&](const edit &e) {
+                                        return e.offset >= offset && e.offset < offset + bytes;
+                                    }),
+                     edits_.end());
+        replace(offset, bytes, by);
+    }
+
+    /* -- Putting it together ------------------------------------------------------------------- */
+
+    void apply() {
+        /* Insertions before replacements at the same place. */
+        std::stable_sort(edits_.begin(), edits_.end(), [](const edit &a, const edit &b) {
+            return a.offset != b.offset ? a.offset < b.offset : a.bytes == 0 && b.bytes != 0;
+        });
+        size_t     from = 0;
+        unsigned   line = 1, column = 1, original = 1;
+        const auto advance = [&](const std::string &s, bool in_source) {
+            for (char c : s) {
+                if (c == '\n') {
+                    if (in_source) line++, column = original = 1;
+                    continue;
+                }
+                column++;
+                if (in_source) original++;
+            }
+        };
+        for (const edit &e : edits_) {
+            if (e.offset < from) continue; /* inside a blanked attribute */
+            const std::string kept = text().substr(from, e.offset - from);
+            out_.text += kept;
+            advance(kept, true);
+            const rewritten::shift begin{line, column, 0, original, 0};
+            const std::string      gone = text().substr(e.offset, e.bytes);
+            out_.text += e.text;
+            if (gone.find('\n') == std::string::npos) {
+                column += static_cast<unsigned>(e.text.size());
+                original += static_cast<unsigned>(e.bytes);
+                out_.shifts.push_back({begin.line, begin.begin, column, begin.original, original});
+            } else {
+                advance(gone,
+                        true); /* columns after an edit of several lines are those of its last */
+                column = static_cast<unsigned>(e.text.size() - e.text.rfind('\n'));
+            }
+            from = e.offset + e.bytes;
+        }
+        out_.text += text().substr(from);
+    }
+};
+
+} // namespace
+
+unsigned rewritten::original_column(unsigned line, unsigned column) const {
+    const shift *last = nullptr;
+    for (const shift &s : shifts) {
+        if (s.line < line) continue;
+        if (s.line > line || s.begin > column) break;
+        if (column < s.end) return s.original;
+        last = &s;
+    }
+    return last ? column - last->end + last->original_end : column;
+}
+
+rewritten rewrite(parsed &p, unsigned unit) { return rewriter(p, unit).run(); }
+
+} // namespace sim

@@ -1,0 +1,19 @@
+// More than 31 buffers: their addresses in one struct.
+// launch 1 threads 64
+// buffer 31 f32 64 iota
+// buffer 32 f32 64 zero
+// bytes 0 u64 0 0
+// address 0 0 31
+// address 0 8 32
+// want 32 f32 0 2 4 6 8 10 12 14 16 18 20 22 24 26 28 30 32 34 36 38 40 42 44 46 48 50 52 54 56 58 60 62 64 66 68 70 72 74 76 78 80 82 84 86 88 90 92 94 96 98 100 102 104 106 108 110 112 114 116 118 120 122 124 126
+#include <metal_stdlib>
+using namespace metal;
+
+struct Pointers {
+    device const float *in;
+    device float *out;
+};
+
+kernel void through_addresses(constant Pointers &args [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    args.out[tid] = args.in[tid] * 2.0f;
+}

@@ -1,0 +1,52 @@
+# The Metal simulator and the corpus runner. Included by the Makefile at the top; stands alone too:
+#
+#     make -f tests/sim/rules.mk sim        build/sim and build/corpus
+#     make -f tests/sim/rules.mk test-sim   and their tests
+#
+# Needs g++ (or another C++17 compiler), clang 16 or newer to compile kernels, binutils and
+# nlohmann-json.
+
+BUILD ?= build
+
+# The compiler for Metal text: clang++-19 when it is there, else the newest that is.
+CLANGXX ?= $(shell for v in -19 -21 -20 -18 -17 -16 ''; do command -v clang++$$v >/dev/null 2>&1 && { echo clang++$$v; break; }; done)
+SIM_CXX      ?= $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
+SIM_CXXFLAGS ?= -O2 -g
+# (libstdc++ uses a deprecated function of its own, which clang notes.)
+SIM_WARNINGS  = -Wall -Wextra -Werror -Wno-deprecated-declarations
+SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLANGXX)"'
+# Kernels are loaded at run time and find the simulator's functions in the program.
+SIM_LINK      = -rdynamic -ldl
+
+SIM_OBJECTS    = $(patsubst %,$(BUILD)/obj/sim/%.o,atomics build counters fiber files lex lines math memory \
+                   msl_check msl_parse msl_rewrite plan report run schedule simd sync undefined words)
+SIM_CASES      = $(patsubst %,$(BUILD)/obj/corpus/%.o,compare launch recorded)
+CORPUS_OBJECTS = $(patsubst %,$(BUILD)/obj/corpus/%.o,batch compile main outcome pool table)
+SIM_HEADERS    = $(wildcard tests/sim/*.h tests/corpus/*.h tests/sim/include/sim/*.h)
+
+.PHONY: sim test-sim clean-sim
+sim: $(BUILD)/sim $(BUILD)/corpus
+
+test-sim: sim $(BUILD)/test-sim $(BUILD)/test-compare
+	$(BUILD)/test-compare
+	$(BUILD)/test-sim tests/sim
+
+clean-sim:
+	rm -rf $(BUILD)/obj/sim $(BUILD)/obj/corpus $(BUILD)/sim $(BUILD)/corpus $(BUILD)/test-sim $(BUILD)/test-compare \
+	  $(BUILD)/sim-cache $(BUILD)/corpus-cache
+
+$(BUILD)/obj/sim/%.o: tests/sim/%.cc $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
+$(BUILD)/obj/corpus/%.o: tests/corpus/%.cc $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
+
+$(BUILD)/sim: $(BUILD)/obj/sim/main.o $(SIM_OBJECTS) $(SIM_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+$(BUILD)/corpus: $(CORPUS_OBJECTS) $(SIM_OBJECTS) $(SIM_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+$(BUILD)/test-sim: $(BUILD)/obj/sim/test.o $(SIM_OBJECTS) $(SIM_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+$(BUILD)/test-compare: $(BUILD)/obj/corpus/test_compare.o $(SIM_OBJECTS) $(SIM_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@

@@ -1,0 +1,8 @@
+// In casts too.
+// expect pointer type must have explicit address space qualifier
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    x[tid] = *(float *)(x + 1);
+}

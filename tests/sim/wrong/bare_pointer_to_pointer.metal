@@ -1,0 +1,9 @@
+// Each star needs one.
+// expect pointer type must have explicit address space qualifier
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    device float **p = 0;
+    x[tid] = **p;
+}

@@ -1,0 +1,11 @@
+// Trip counts differ.
+// expect barrier not reached by all
+// launch 1 threads 64
+// buffer 0 f32 64 iota
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    for (uint i = 0; i < 1 + tid / 32; i++) threadgroup_barrier(mem_flags::mem_threadgroup);
+    x[tid] = 1.0f;
+}

@@ -1,0 +1,8 @@
+// Also half and float.
+// expect call to 'max' is ambiguous
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    x[tid] = max(half(1.0h), x[tid]);
+}

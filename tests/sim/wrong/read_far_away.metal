@@ -1,0 +1,10 @@
+// A wild address.
+// expect far from every buffer
+// launch 1 threads 64
+// buffer 0 f32 64 iota
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    x[tid] = x[long(tid) * 1000000000l];
+}

@@ -1,0 +1,8 @@
+// 64-bit values do not cross lanes.
+// expect no matching function for call to 'simd_sum'
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    x[tid] = float(simd_sum(long(tid)));
+}
