@@ -457,6 +457,8 @@ static void tmi_leave(tmi_job *job, int code) {
 #endif
 }
 
+static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
 static size_t tmi_mul_sat(size_t a, size_t b) {
     return b != 0 && a > (size_t)-1 / b ? (size_t)-1 : a * b;
 }
@@ -7523,6 +7525,1690 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 }
 
 /*==============================================================================
+ * >>transform  [13]  Passes over tile IR, before anything is planned
+ *
+ * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
+ * uses    >>ir  >>analyse
+ * order   of the pass table at the end of the floor; each pass says what it requires and what it leaves
+ *============================================================================*/
+
+/* -- Building -------------------------------------------------------------------------- */
+
+/* Where new ops go: before `before`, or at the end of `block`; and the place that they carry. */
+typedef struct tmi_build {
+    tmi_job    *job;
+    tmi_module *m;
+    uint32_t    block, before;
+    uint32_t    loc, src;
+} tmi_build;
+
+static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
+    tmi_build b;
+    b.job = job;
+    b.m = m;
+    b.before = op;
+    b.block = TMI_OP(m, op)->block;
+    b.loc = TMI_OP(m, op)->loc;
+    b.src = TMI_OP(m, op)->src;
+    return b;
+}
+
+static void tmi_b_insert(tmi_build *b, uint32_t op) {
+    TMI_OP(b->m, op)->loc = b->loc;
+    TMI_OP(b->m, op)->src = b->src;
+    if (b->before) tmi_op_insert_before(b->m, b->before, op);
+    else tmi_op_append(b->m, b->block, op);
+}
+
+/* A new op with at most one result; gives the result, or the op where there is none. */
+static uint32_t tmi_b_op(tmi_build *b, uint32_t kind, uint32_t type, const uint32_t *in, uint32_t n) {
+    uint32_t op = tmi_op_new(b->job, b->m, kind), v = 0;
+    tmi_op_operands(b->job, b->m, op, in, n);
+    if (type) {
+        v = tmi_value_new(b->job, b->m, type);
+        tmi_op_results(b->job, b->m, op, &v, 1);
+    }
+    tmi_b_insert(b, op);
+    return v ? v : op;
+}
+
+static uint32_t tmi_b_1(tmi_build *b, uint32_t kind, uint32_t type, uint32_t x) {
+    return tmi_b_op(b, kind, type, &x, 1);
+}
+
+static uint32_t tmi_b_2(tmi_build *b, uint32_t kind, uint32_t x, uint32_t y) { /* of the type of x */
+    uint32_t in[2];
+    in[0] = x;
+    in[1] = y;
+    return tmi_b_op(b, kind, tmi_value_type(b->m, x), in, 2);
+}
+
+static uint32_t tmi_b_select(tmi_build *b, uint32_t c, uint32_t x, uint32_t y) {
+    uint32_t in[3];
+    in[0] = c;
+    in[1] = x;
+    in[2] = y;
+    return tmi_b_op(b, TMI_OP_SELECT, tmi_value_type(b->m, x), in, 3);
+}
+
+static void tmi_b_attr(tmi_build *b, uint32_t value, const char *name, int64_t v) {
+    tmi_op_set_int(b->job, b->m, TMI_VALUE(b->m, value)->def, name, b->m->t_i32, v);
+}
+
+/* A constant of any number type, every element the same bits (integers: sign-extended). */
+static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
+    tmi_module *m = b->m;
+    uint32_t    v = tmi_b_op(b, TMI_OP_CONSTANT, type, NULL, 0), word, attr;
+    if (tmi_is_tensor(m, type)) {
+        word = m->words.n;
+        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
+        TMI_ATTR(m, attr)->n = 1;
+    } else {
+        attr = tmi_attr_new(b->job, m, tmi_is_floatlike(m, type) ? TMI_A_FLOAT : type == m->t_i1 ? TMI_A_BOOL : TMI_A_INT, type, bits);
+    }
+    tmi_op_set_attr(b->job, m, TMI_VALUE(m, v)->def, "value", attr);
+    return v;
+}
+
+static uint32_t tmi_b_cmpi(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
+    uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
+    in[0] = x;
+    in[1] = y;
+    v = tmi_b_op(b, TMI_OP_CMPI, type, in, 2);
+    tmi_op_set_int(b->job, b->m, TMI_VALUE(b->m, v)->def, "predicate", b->m->t_i64, predicate);
+    return v;
+}
+
+static uint32_t tmi_b_to_int(tmi_build *b, uint32_t v, uint32_t bits, int is_signed) { /* widen or cut */
+    uint32_t was = tmi_bits(b->m, tmi_value_type(b->m, v));
+    uint32_t type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, v), tmi_type_int(b->job, b->m, bits, 0));
+    if (was == bits) return v;
+    return tmi_b_1(b, was > bits ? TMI_OP_TRUNCI : is_signed ? TMI_OP_EXTSI : TMI_OP_EXTUI, type, v);
+}
+
+static uint32_t tmi_b_splat(tmi_build *b, uint32_t scalar, uint32_t shape) { /* to the shape of another type */
+    return tmi_b_1(b, TMI_OP_SPLAT, tmi_type_like(b->job, b->m, shape, tmi_value_type(b->m, scalar)), scalar);
+}
+
+static uint32_t tmi_b_range(tmi_build *b, uint32_t n) { /* 0 .. n-1 */
+    uint32_t v = tmi_b_op(b, TMI_OP_RANGE, tmi_type_tensor(b->job, b->m, b->m->t_i32, &n, 1), NULL, 0);
+    tmi_b_attr(b, v, "end", n);
+    tmi_b_attr(b, v, "start", 0);
+    return v;
+}
+
+static uint32_t tmi_b_reshape(tmi_build *b, uint32_t v, const uint32_t *dims, uint32_t rank) {
+    uint32_t type = tmi_type_tensor(b->job, b->m, tmi_elem(b->m, tmi_value_type(b->m, v)), dims, rank);
+    return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_RESHAPE, type, v);
+}
+
+static uint32_t tmi_b_broadcast(tmi_build *b, uint32_t v, uint32_t shape) {
+    uint32_t type = tmi_type_like(b->job, b->m, shape, tmi_elem(b->m, tmi_value_type(b->m, v)));
+    return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_BROADCAST, type, v);
+}
+
+/* A vector along one axis of a shape, copied along the others. */
+static uint32_t tmi_b_along(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, shape);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? tmi_dim(b->m, shape, i) : 1;
+    return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, rank), shape);
+}
+
+static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes change places */
+    tmi_module *m = b->m;
+    uint32_t    type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r, word = m->words.n, attr, from;
+    for (i = 0; i < rank; i++) {
+        from = i + 2 < rank ? i : i + 2 == rank ? rank - 1 : rank - 2;
+        dims[i] = tmi_dim(m, type, from);
+        *(uint64_t *)tmi_vec_add(b->job, &m->words) = from;
+    }
+    r = tmi_b_1(b, TMI_OP_TRANS, tmi_type_tensor(b->job, m, tmi_elem(m, type), dims, rank), v);
+    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, word);
+    TMI_ATTR(m, attr)->n = rank;
+    tmi_op_set_attr(b->job, m, TMI_VALUE(m, r)->def, "order", attr);
+    return r;
+}
+
+/* -- Renaming: all uses of one value become another's, applied once at the end of a pass ---- */
+
+typedef struct tmi_rename {
+    tmi_module *m;
+    uint32_t   *to; /* per value; 0: itself */
+    uint32_t    n;
+} tmi_rename;
+
+static void tmi_rename_init(tmi_job *job, tmi_module *m, tmi_rename *r) {
+    r->m = m;
+    r->n = m->value.n;
+    r->to = TMI_TEMP(job, uint32_t, r->n);
+}
+
+static uint32_t tmi_renamed(const tmi_rename *r, uint32_t v) {
+    while (v < r->n && r->to[v]) v = r->to[v];
+    return v;
+}
+
+static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
+    tmi_module *m = r->m;
+    uint32_t    op, i, k;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        for (i = 0; i < o->n_in; i++) TMI_ID(m, o->in + i) = tmi_renamed(r, TMI_ID(m, o->in + i));
+        for (k = 0; k < o->n_succ; k++) {
+            const tmi_succ *s = TMI_SUCC(m, o->succ + k);
+            for (i = 0; i < s->n_in; i++) TMI_ID(m, s->in + i) = tmi_renamed(r, TMI_ID(m, s->in + i));
+        }
+    }
+}
+
+/* The name and place of one value for another that stands for it. */
+static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
+    tmi_value *v = TMI_VALUE(m, value), *l = TMI_VALUE(m, like);
+    v->name = l->name;
+    if (v->is_arg || !l->is_arg) return;
+    v->loc = l->loc;
+}
+
+/* -- Copying ops ----------------------------------------------------------------------------- */
+
+/* Old value to new; values made outside stand for themselves. */
+typedef struct tmi_cloning {
+    tmi_job    *job;
+    tmi_module *m;
+    uint32_t   *to;
+    uint32_t    n;     /* of values when it began */
+    uint32_t    call;  /* place of the call that is being replaced; 0 none */
+} tmi_cloning;
+
+static void tmi_cloning_init(tmi_job *job, tmi_module *m, tmi_cloning *c) {
+    memset(c, 0, sizeof *c);
+    c->job = job;
+    c->m = m;
+    c->n = m->value.n;
+    c->to = TMI_TEMP(job, uint32_t, c->n);
+}
+
+static uint32_t tmi_cloned(const tmi_cloning *c, uint32_t v) { return v < c->n && c->to[v] ? c->to[v] : v; }
+
+static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
+    tmi_module *m = c->m;
+    uint32_t    n = tmi_value_new(c->job, m, tmi_value_type(m, v));
+    TMI_VALUE(m, n)->name = TMI_VALUE(m, v)->name;
+    TMI_VALUE(m, n)->loc = TMI_VALUE(m, v)->loc;
+    c->to[v] = n;
+    return n;
+}
+
+/* An inlined op stands at its own place, called from the call's. */
+static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
+    uint32_t id;
+    tmi_loc *l;
+    if (!c->call) return loc;
+    id = c->m->loc.n;
+    l = (tmi_loc *)tmi_vec_add(c->job, &c->m->loc);
+    l->kind = TMI_L_CALL;
+    l->child = loc;
+    l->other = c->call;
+    return id;
+}
+
+static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op);
+
+static void tmi_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
+    uint32_t i, n = TMI_BLOCK(c->m, from)->n_arg, *list = TMI_TEMP(c->job, uint32_t, n);
+    for (i = 0; i < n; i++) list[i] = tmi_clone_value(c, tmi_block_arg(c->m, from, i));
+    tmi_block_args(c->job, c->m, to, list, n);
+}
+
+/* A whole op with its regions, in no block yet. */
+static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
+    tmi_module *m = c->m;
+    tmi_op      o = *TMI_OP(m, op);
+    uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
+    list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
+    for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
+    tmi_op_operands(c->job, m, id, list, o.n_in);
+    for (i = 0; i < o.n_out; i++) list[i] = tmi_clone_value(c, tmi_out(m, &o, i));
+    tmi_op_results(c->job, m, id, list, o.n_out);
+    TMI_OP(m, id)->attr = o.attr;
+    TMI_OP(m, id)->src = o.src;
+    TMI_OP(m, id)->loc = tmi_clone_loc(c, o.loc);
+    for (r = o.region; r; r = TMI_REGION(m, r)->next) { /* one block a region: control flow is structured by now */
+        region = tmi_region_new(c->job, m, id);
+        b = TMI_REGION(m, r)->first_block;
+        if (!b) continue;
+        block = tmi_block_new(c->job, m, region);
+        tmi_clone_block_args(c, b, block);
+        for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next) tmi_op_append(m, block, tmi_clone_op(c, x));
+    }
+    return id;
+}
+
+/* -- Structured control flow: cf branches become scf.if, or one dispatching loop ---------------
+ *
+ *   cf.cond_br %c, ^a, ^b                %r = scf.if %c -> (T) { a's ops; scf.yield %x }
+ *   ^a: ... cf.br ^p(%x)          to                 else      { b's ops; scf.yield %y }
+ *   ^b: ... cf.br ^p(%y)                 p's ops, reading %r
+ *
+ * p is the block that every path from the branch meets first: its immediate post-dominator. A block that
+ * both sides reach before p is copied. Where the blocks form a cycle, or copies would grow without bound,
+ * a scf.while carries the number of the next block and all values that cross blocks. */
+
+typedef struct tmi_flow {
+    tmi_job    *job;
+    tmi_module *m;
+    tmi_cloning    c;
+    uint32_t   *block;          /* in order; [0] is the entry */
+    uint32_t   *at;             /* per module block: index in `block` + 1 */
+    uint32_t    n;
+    uint32_t   *ipdom;          /* per block: index of its immediate post-dominator; n: the exit */
+    uint32_t    end;            /* kind of the op that leaves the region */
+    const uint32_t *types;      /* of the values that it leaves with */
+    uint32_t    n_types;
+    uint32_t    copied, budget; /* ops */
+} tmi_flow;
+
+static uint32_t tmi_flow_succ(const tmi_flow *f, uint32_t i, uint32_t k) { /* k-th successor's index; n: the exit */
+    const tmi_module *m = f->m;
+    const tmi_op     *end = TMI_OP(m, TMI_BLOCK(m, f->block[i])->last_op);
+    if (!end->n_succ) return k == 0 ? f->n : TMI_NONE;
+    return k < end->n_succ ? f->at[TMI_SUCC(m, end->succ + k)->block] - 1 : TMI_NONE;
+}
+
+/* Blocks in an order in which each stands before its successors; 0 when there is a cycle. */
+static int tmi_flow_order(tmi_flow *f, uint32_t *order) {
+    uint32_t *state = TMI_TEMP(f->job, uint32_t, f->n), *stack = TMI_TEMP(f->job, uint32_t, f->n + 1);
+    uint32_t  depth = 0, out = f->n, i, s;
+    for (i = 0; i < f->n; i++) order[i] = TMI_NONE;
+    stack[depth++] = 0;
+    state[0] = 1; /* 1 + successors visited; f->n + 9: done */
+    while (depth) {
+        i = stack[depth - 1];
+        s = tmi_flow_succ(f, i, state[i] - 1);
+        if (s == TMI_NONE || s == f->n) {
+            if (s == f->n) state[i]++;
+            if (tmi_flow_succ(f, i, state[i] - 1) != TMI_NONE) continue;
+            state[i] = f->n + 9;
+            order[--out] = i;
+            depth--;
+            continue;
+        }
+        state[i]++;
+        if (state[s] == 0) {
+            state[s] = 1;
+            stack[depth++] = s;
+        } else if (state[s] != f->n + 9) {
+            return 0; /* an edge back to a block on the stack */
+        }
+    }
+    for (i = 0; out < f->n; i++, out++) order[i] = order[out];
+    for (; i < f->n; i++) order[i] = TMI_NONE; /* unreachable */
+    return 1;
+}
+
+/* Cooper, Harvey and Kennedy's way, on the reversed graph; it has no cycles, so one round suffices. */
+static void tmi_flow_post_dominators(tmi_flow *f, const uint32_t *order) {
+    uint32_t *rank = TMI_TEMP(f->job, uint32_t, f->n + 1), i, k, s, p;
+    f->ipdom = TMI_TEMP(f->job, uint32_t, f->n + 1);
+    for (i = 0; i < f->n; i++)
+        if (order[i] != TMI_NONE) rank[order[i]] = i;
+    rank[f->n] = f->n;
+    f->ipdom[f->n] = f->n;
+    for (i = f->n; i-- > 0;) {
+        if (order[i] == TMI_NONE) continue;
+        p = TMI_NONE;
+        for (k = 0; (s = tmi_flow_succ(f, order[i], k)) != TMI_NONE; k++) {
+            if (p == TMI_NONE) p = s;
+            while (p != s) {
+                if (rank[p] < rank[s]) p = f->ipdom[p];
+                else s = f->ipdom[s];
+            }
+        }
+        f->ipdom[order[i]] = p;
+    }
+}
+
+/* Values that an edge passes, in the copy's terms. */
+static void tmi_flow_passed(const tmi_flow *f, uint32_t end, uint32_t k, uint32_t *out) {
+    const tmi_module *m = f->m;
+    const tmi_op     *e = TMI_OP(m, end);
+    uint32_t i, n = e->n_succ ? TMI_SUCC(m, e->succ + k)->n_in : e->n_in;
+    for (i = 0; i < n; i++)
+        out[i] = tmi_cloned(&f->c, e->n_succ ? TMI_ID(m, TMI_SUCC(m, e->succ + k)->in + i) : tmi_in(m, e, i));
+}
+
+static void tmi_flow_bind(tmi_flow *f, uint32_t i, const uint32_t *values) { /* a block's arguments */
+    uint32_t k;
+    for (k = 0; k < TMI_BLOCK(f->m, f->block[i])->n_arg; k++) f->c.to[tmi_block_arg(f->m, f->block[i], k)] = values[k];
+}
+
+static uint32_t tmi_flow_n_out(const tmi_flow *f, uint32_t i) { /* values that block i, or the exit, is entered with */
+    return i == f->n ? f->n_types : TMI_BLOCK(f->m, f->block[i])->n_arg;
+}
+
+static void tmi_flow_copy_ops(tmi_flow *f, uint32_t i, uint32_t dest) { /* all but the last */
+    uint32_t op;
+    for (op = TMI_BLOCK(f->m, f->block[i])->first_op; op && TMI_OP(f->m, op)->next; op = TMI_OP(f->m, op)->next) {
+        tmi_op_append(f->m, dest, tmi_clone_op(&f->c, op));
+        f->copied++;
+    }
+}
+
+static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out);
+
+/* One side of a branch: a region that ends by yielding what its way's end is entered with. */
+static void tmi_flow_side(tmi_flow *f, uint32_t branch, uint32_t end, uint32_t k, uint32_t stop) {
+    tmi_module *m = f->m;
+    uint32_t    block = tmi_block_new(f->job, m, tmi_region_new(f->job, m, branch)), n = tmi_flow_n_out(f, stop), op;
+    uint32_t    to = f->at[TMI_SUCC(m, TMI_OP(m, end)->succ + k)->block] - 1;
+    uint32_t   *passed = TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, to)), *out = TMI_TEMP(f->job, uint32_t, n);
+    tmi_flow_passed(f, end, k, passed);
+    if (to == stop) {
+        out = passed;
+    } else {
+        tmi_flow_bind(f, to, passed);
+        tmi_flow_emit(f, to, stop, block, out);
+    }
+    op = tmi_op_new(f->job, m, TMI_OP_YIELD);
+    tmi_op_operands(f->job, m, op, out, n);
+    TMI_OP(m, op)->loc = TMI_OP(m, end)->loc;
+    TMI_OP(m, op)->src = TMI_OP(m, end)->src;
+    tmi_op_append(m, block, op);
+}
+
+static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32_t *out) { /* the scf.if of a cond_br */
+    tmi_module *m = f->m;
+    uint32_t    op = tmi_op_new(f->job, m, TMI_OP_IF), c = tmi_cloned(&f->c, tmi_in(m, TMI_OP(m, end), 0)), n = tmi_flow_n_out(f, stop), k;
+    tmi_op_operands(f->job, m, op, &c, 1);
+    TMI_OP(m, op)->loc = TMI_OP(m, end)->loc;
+    TMI_OP(m, op)->src = TMI_OP(m, end)->src;
+    tmi_flow_side(f, op, end, 0, stop);
+    tmi_flow_side(f, op, end, 1, stop);
+    for (k = 0; k < n; k++)
+        out[k] = tmi_value_new(f->job, m, stop == f->n ? f->types[k] : tmi_value_type(m, tmi_block_arg(m, f->block[stop], k)));
+    tmi_op_results(f->job, m, op, out, n);
+    return op;
+}
+
+/* Copy block i and what follows, up to `stop`; `out` gets the values that stop is entered with. */
+static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out) {
+    tmi_module *m = f->m;
+    for (;;) {
+        uint32_t end = TMI_BLOCK(m, f->block[i])->last_op, next, *passed;
+        if (f->copied > f->budget) return; /* the caller sees it */
+        tmi_flow_copy_ops(f, i, dest);
+        next = TMI_OP(m, end)->n_succ < 2 ? tmi_flow_succ(f, i, 0) : f->ipdom[i];
+        passed = next == stop ? out : TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, next));
+        if (TMI_OP(m, end)->n_succ < 2) tmi_flow_passed(f, end, 0, passed);
+        else tmi_op_append(m, dest, tmi_flow_branch(f, end, next, passed));
+        if (next == stop || next == f->n) return;
+        tmi_flow_bind(f, next, passed);
+        i = next;
+    }
+}
+
+/* -- Any graph at all: scf.while over the number of the next block ------------------------------ */
+
+typedef struct tmi_dispatch {
+    tmi_flow *f;
+    tmi_build b;
+    uint32_t *slot;    /* per value: its place among the carried + 1 */
+    uint32_t *carried; /* values that cross blocks, in order; [0] stands for the block number */
+    uint32_t  n;
+    uint32_t *now;     /* what is carried in, where a block is copied */
+} tmi_dispatch;
+
+static void tmi_dispatch_carry(tmi_dispatch *d, uint32_t v) {
+    if (d->slot[v]) return;
+    d->carried[d->n] = v;
+    d->slot[v] = ++d->n;
+}
+
+static uint32_t tmi_value_home(const tmi_module *m, uint32_t v) { /* the block that defines it */
+    return TMI_VALUE(m, v)->is_arg ? TMI_VALUE(m, v)->def : TMI_OP(m, TMI_VALUE(m, v)->def)->block;
+}
+
+static void tmi_dispatch_read(tmi_dispatch *d, uint32_t v, uint32_t block) {
+    uint32_t home = tmi_value_home(d->f->m, v);
+    if (d->f->at[home] > 1 && home != block) tmi_dispatch_carry(d, v); /* what the entry makes reaches everywhere */
+}
+
+/* Everything that one block makes and another reads, and the arguments of all blocks. */
+static void tmi_dispatch_collect(tmi_dispatch *d, uint32_t owner) {
+    tmi_flow   *f = d->f;
+    tmi_module *m = f->m;
+    uint32_t    i, k, op;
+    for (i = 1; i < f->n; i++)
+        for (k = 0; k < TMI_BLOCK(m, f->block[i])->n_arg; k++) tmi_dispatch_carry(d, tmi_block_arg(m, f->block[i], k));
+    for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t      top = op; /* the op of the graph's own blocks that holds it */
+        while (!f->at[TMI_OP(m, top)->block]) top = tmi_parent_op(m, TMI_OP(m, top));
+        for (k = 0; k < o->n_in; k++) tmi_dispatch_read(d, tmi_in(m, o, k), TMI_OP(m, top)->block);
+        for (i = 0; i < o->n_succ; i++)
+            for (k = 0; k < TMI_SUCC(m, o->succ + i)->n_in; k++)
+                tmi_dispatch_read(d, TMI_ID(m, TMI_SUCC(m, o->succ + i)->in + k), TMI_OP(m, top)->block);
+    }
+}
+
+/* What is carried after an edge: the target's number, its arguments, and what the block made. */
+static void tmi_dispatch_edge(tmi_dispatch *d, uint32_t end, uint32_t k, uint32_t *out) {
+    tmi_flow   *f = d->f;
+    tmi_module *m = f->m;
+    uint32_t    i, to = f->n, *passed;
+    if (TMI_OP(m, end)->n_succ) to = f->at[TMI_SUCC(m, TMI_OP(m, end)->succ + k)->block] - 1;
+    passed = TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, to));
+    tmi_flow_passed(f, end, k, passed);
+    for (i = 1; i < d->n - f->n_types; i++) out[i] = tmi_cloned(&f->c, d->carried[i]);
+    for (; i < d->n; i++) out[i] = d->now[i];
+    out[0] = tmi_b_const(&d->b, m->t_i32, to);
+    for (i = 0; to < f->n && i < TMI_BLOCK(m, f->block[to])->n_arg; i++) out[d->slot[tmi_block_arg(m, f->block[to], i)] - 1] = passed[i];
+    for (i = 0; to == f->n && i < f->n_types; i++) out[d->n - f->n_types + i] = passed[i];
+}
+
+/* The end of a block: both edges, chosen between by the branch's condition. */
+static void tmi_dispatch_end(tmi_dispatch *d, uint32_t end, uint32_t *out) {
+    uint32_t i, *other, c;
+    tmi_dispatch_edge(d, end, 0, out);
+    if (TMI_OP(d->f->m, end)->n_succ < 2) return;
+    other = TMI_TEMP(d->f->job, uint32_t, d->n);
+    tmi_dispatch_edge(d, end, 1, other);
+    c = tmi_cloned(&d->f->c, tmi_in(d->f->m, TMI_OP(d->f->m, end), 0));
+    for (i = 0; i < d->n; i++)
+        if (out[i] != other[i]) out[i] = tmi_b_select(&d->b, c, out[i], other[i]);
+}
+
+static void tmi_dispatch_yield(tmi_dispatch *d, uint32_t kind, const uint32_t *v, uint32_t n) {
+    (void)tmi_b_op(&d->b, kind, 0, v, n);
+}
+
+static uint32_t tmi_dispatch_type(const tmi_dispatch *d, uint32_t i) {
+    const tmi_flow *f = d->f;
+    if (i == 0) return f->m->t_i32;
+    return i >= d->n - f->n_types ? f->types[i - (d->n - f->n_types)] : tmi_value_type(f->m, d->carried[i]);
+}
+
+static void tmi_dispatch_args(tmi_dispatch *d, uint32_t block, uint32_t *v) {
+    uint32_t i;
+    for (i = 0; i < d->n; i++) v[i] = tmi_value_new(d->f->job, d->f->m, tmi_dispatch_type(d, i));
+    tmi_block_args(d->f->job, d->f->m, block, v, d->n);
+    d->b.block = block;
+    d->b.before = 0;
+    for (i = 1; i < d->n - d->f->n_types; i++) d->f->c.to[d->carried[i]] = v[i];
+}
+
+/* if (next == i) { block i } else { the blocks after it }; `v` is carried in, `out` comes out. */
+static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_t *out) {
+    tmi_flow   *f = d->f;
+    tmi_module *m = f->m;
+    uint32_t    k, c, op, side, *mine, keep = d->b.block;
+    if (i + 1 >= f->n) { /* the last one: nothing else is left */
+        tmi_flow_copy_ops(f, i, d->b.block);
+        tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, out);
+        return;
+    }
+    c = tmi_b_cmpi(&d->b, 0, v[0], tmi_b_const(&d->b, m->t_i32, i));
+    op = tmi_op_new(f->job, m, TMI_OP_IF);
+    tmi_op_operands(f->job, m, op, &c, 1);
+    mine = TMI_TEMP(f->job, uint32_t, d->n);
+    for (side = 0; side < 2; side++) {
+        d->b.block = tmi_block_new(f->job, m, tmi_region_new(f->job, m, op));
+        for (k = 1; k < d->n - f->n_types; k++) f->c.to[d->carried[k]] = v[k];
+        if (side) {
+            tmi_dispatch_chain(d, i + 1, v, mine);
+        } else {
+            tmi_flow_copy_ops(f, i, d->b.block);
+            tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, mine);
+        }
+        tmi_dispatch_yield(d, TMI_OP_YIELD, mine, d->n);
+    }
+    for (k = 0; k < d->n; k++) out[k] = tmi_value_new(f->job, m, tmi_dispatch_type(d, k));
+    tmi_op_results(f->job, m, op, out, d->n);
+    d->b.block = keep;
+    tmi_b_insert(&d->b, op);
+}
+
+static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32_t *out) {
+    tmi_module  *m = f->m;
+    tmi_dispatch d;
+    uint32_t     i, loop, *init, *v, *next, cond, before, after;
+    memset(&d, 0, sizeof d);
+    d.f = f;
+    d.slot = TMI_TEMP(f->job, uint32_t, m->value.n);
+    d.carried = TMI_TEMP(f->job, uint32_t, m->value.n + f->n_types + 1);
+    d.n = 1;
+    tmi_dispatch_collect(&d, owner);
+    d.n += f->n_types;
+    init = TMI_TEMP(f->job, uint32_t, d.n);
+    v = TMI_TEMP(f->job, uint32_t, d.n);
+    next = TMI_TEMP(f->job, uint32_t, d.n);
+    d.b.job = f->job;
+    d.b.m = m;
+    d.b.block = dest;
+    d.b.before = 0;
+    d.b.loc = TMI_OP(m, owner)->loc;
+    d.b.src = TMI_OP(m, owner)->src;
+    tmi_flow_copy_ops(f, 0, dest);
+    for (i = 1; i < d.n; i++) init[i] = tmi_b_op(&d.b, TMI_OP_POISON, tmi_dispatch_type(&d, i), NULL, 0);
+    for (i = 1; i < d.n - f->n_types; i++) f->c.to[d.carried[i]] = init[i];
+    d.now = init;
+    tmi_dispatch_end(&d, TMI_BLOCK(m, f->block[0])->last_op, v);
+    init = v;
+    v = TMI_TEMP(f->job, uint32_t, d.n);
+    loop = tmi_op_new(f->job, m, TMI_OP_WHILE);
+    tmi_op_operands(f->job, m, loop, init, d.n);
+    before = tmi_block_new(f->job, m, tmi_region_new(f->job, m, loop));
+    after = tmi_block_new(f->job, m, tmi_region_new(f->job, m, loop));
+    tmi_dispatch_args(&d, before, v);
+    cond = tmi_b_cmpi(&d.b, 1, v[0], tmi_b_const(&d.b, m->t_i32, f->n));
+    {
+        uint32_t *list = TMI_TEMP(f->job, uint32_t, d.n + 1);
+        list[0] = cond;
+        memcpy(list + 1, v, d.n * sizeof *v);
+        tmi_dispatch_yield(&d, TMI_OP_CONDITION, list, d.n + 1);
+    }
+    tmi_dispatch_args(&d, after, v);
+    d.now = v;
+    tmi_dispatch_chain(&d, 1, v, next);
+    tmi_dispatch_yield(&d, TMI_OP_YIELD, next, d.n);
+    for (i = 0; i < d.n; i++) v[i] = tmi_value_new(f->job, m, tmi_dispatch_type(&d, i));
+    tmi_op_results(f->job, m, loop, v, d.n);
+    d.b.block = dest;
+    tmi_b_insert(&d.b, loop);
+    for (i = 0; i < f->n_types; i++) out[i] = v[d.n - f->n_types + i];
+}
+
+/* -- One region ------------------------------------------------------------------------------------ */
+
+static void tmi_flow_blocks(tmi_flow *f, uint32_t region) {
+    uint32_t b;
+    for (b = TMI_REGION(f->m, region)->first_block; b; b = TMI_BLOCK(f->m, b)->next) f->n++;
+    f->block = TMI_TEMP(f->job, uint32_t, f->n);
+    f->at = TMI_TEMP(f->job, uint32_t, f->m->block.n);
+    f->n = 0;
+    for (b = TMI_REGION(f->m, region)->first_block; b; b = TMI_BLOCK(f->m, b)->next) {
+        f->block[f->n++] = b;
+        f->at[b] = f->n;
+    }
+}
+
+/* Requires: nothing. Leaves: one block in the region, ended by `end` with values of `types`. */
+static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, uint32_t region, uint32_t end, const uint32_t *types, uint32_t n_types) {
+    tmi_flow  f;
+    uint32_t *order, *out, body, op, i, entry = TMI_REGION(m, region)->first_block;
+    tmi_mark  mark = tmi_mark_take(job);
+    memset(&f, 0, sizeof f);
+    f.job = job;
+    f.m = m;
+    f.end = end;
+    f.types = types;
+    f.n_types = n_types;
+    tmi_flow_blocks(&f, region);
+    tmi_cloning_init(job, m, &f.c);
+    order = TMI_TEMP(job, uint32_t, f.n);
+    out = TMI_TEMP(job, uint32_t, n_types);
+    for (op = tmi_walk_next(m, owner, owner); op; op = tmi_walk_next(m, owner, op)) f.budget += 8;
+    f.budget += 1000;
+    body = tmi_block_new(job, m, region);
+    {   /* the entry's arguments stay the same values */
+        uint32_t n = TMI_BLOCK(m, entry)->n_arg, *args = TMI_TEMP(job, uint32_t, n);
+        for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, entry, i);
+        tmi_block_args(job, m, body, args, n);
+    }
+    if (tmi_flow_order(&f, order)) {
+        tmi_flow_post_dominators(&f, order);
+        tmi_flow_emit(&f, 0, f.n, body, out);
+    } else {
+        f.copied = f.budget + 1;
+    }
+    if (f.copied > f.budget) {
+        TMI_BLOCK(m, body)->first_op = TMI_BLOCK(m, body)->last_op = 0;
+        f.copied = 0;
+        f.budget = TMI_NONE - 1;
+        memset(f.c.to, 0, f.c.n * sizeof *f.c.to);
+        tmi_flow_dispatch(&f, owner, body, out);
+    }
+    op = tmi_op_new(job, m, end);
+    tmi_op_operands(job, m, op, out, n_types);
+    TMI_OP(m, op)->loc = TMI_OP(m, TMI_BLOCK(m, entry)->last_op)->loc;
+    TMI_OP(m, op)->src = TMI_OP(m, TMI_BLOCK(m, entry)->last_op)->src;
+    tmi_op_append(m, body, op);
+    TMI_REGION(m, region)->first_block = TMI_REGION(m, region)->last_block = body;
+    TMI_BLOCK(m, body)->prev = 0;
+    tmi_mark_drop(job, mark);
+}
+
+/* scf.execute_region of one block: its ops move before it. */
+static void tmi_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
+    uint32_t block = tmi_op_body(m, TMI_OP(m, op), 0), x, next, i;
+    for (x = TMI_BLOCK(m, block)->first_op; x; x = next) {
+        next = TMI_OP(m, x)->next;
+        if (!next) break;
+        tmi_op_unlink(m, x);
+        tmi_op_insert_before(m, op, x);
+    }
+    for (i = 0; i < TMI_OP(m, op)->n_out; i++) names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_in(m, TMI_OP(m, x), i);
+    tmi_op_unlink(m, op);
+}
+
+static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op, i, n, *types, *list, count = 0;
+    tmi_rename names;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) count += TMI_OP(m, op)->kind == TMI_OP_EXECUTE;
+    if (!count) return;
+    list = TMI_TEMP(job, uint32_t, count);
+    for (count = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_EXECUTE) list[count++] = op;
+    while (count-- > 0) { /* inner ones first */
+        op = list[count];
+        n = TMI_OP(m, op)->n_out;
+        types = TMI_TEMP(job, uint32_t, n);
+        for (i = 0; i < n; i++) types[i] = tmi_out_type(m, TMI_OP(m, op), i);
+        if (TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->next)
+            tmi_structure_region(job, m, op, TMI_OP(m, op)->region, TMI_OP_YIELD, types, n);
+        tmi_rename_init(job, m, &names);
+        tmi_unwrap(m, op, &names);
+        tmi_rename_apply(&names, func);
+    }
+}
+
+static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
+    const tmi_op *end = NULL;
+    tmi_structure_execute(job, m, func);
+    if (TMI_BLOCK(m, body)->next) {
+        for (b = body; b && (!end || end->kind != TMI_OP_RETURN); b = TMI_BLOCK(m, b)->next) end = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
+        n = end->kind == TMI_OP_RETURN ? end->n_in : 0;
+        types = TMI_TEMP(job, uint32_t, n);
+        for (i = 0; i < n; i++) types[i] = tmi_in_type(m, end, i);
+        tmi_structure_region(job, m, func, TMI_OP(m, func)->region, TMI_OP_RETURN, types, n);
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* -- Calls: the callee's ops take the place of the call --------------------------------------------- */
+
+static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
+    uint32_t op;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
+        if (TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_name"), name) == 0) return op;
+    return 0;
+}
+
+static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t callee, tmi_rename *names) {
+    uint32_t body = tmi_op_body(m, TMI_OP(m, callee), 0), i, op, end = TMI_BLOCK(m, body)->last_op;
+    tmi_cloning c;
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_cloning_init(job, m, &c);
+    c.call = TMI_OP(m, call)->loc;
+    for (i = 0; i < TMI_OP(m, call)->n_in; i++) c.to[tmi_block_arg(m, body, i)] = tmi_in(m, TMI_OP(m, call), i);
+    for (op = TMI_BLOCK(m, body)->first_op; op != end; op = TMI_OP(m, op)->next) tmi_op_insert_before(m, call, tmi_clone_op(&c, op));
+    for (i = 0; i < TMI_OP(m, call)->n_out; i++) names->to[tmi_out(m, TMI_OP(m, call), i)] = tmi_cloned(&c, tmi_in(m, TMI_OP(m, end), i));
+    tmi_op_unlink(m, call);
+    tmi_mark_drop(job, mark);
+}
+
+#define TMI_MAX_INLINED 1000000u /* ops: past it a chain of doubling calls is refused */
+
+/* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
+static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
+    uint32_t   op, next, callee;
+    tmi_rename names;
+    int        any = 0;
+    state[func] = 1;
+    tmi_structure(job, m, func);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+        callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+        any = 1;
+        if (!callee || !tmi_op_body(m, TMI_OP(m, callee), 0)) {
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CALLEE, tmi_attr_str(m, TMI_OP(m, op), "callee"), "its body is not in this module");
+            return 0;
+        }
+        if (state[callee] == 1) {
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_RECURSION, tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
+            return 0;
+        }
+        if (!state[callee] && !tmi_ready_func(job, m, callee, state)) return 0;
+    }
+    if (any) {
+        tmi_rename_init(job, m, &names);
+        for (op = tmi_walk_next(m, func, func); op; op = next) {
+            next = tmi_walk_next(m, func, op);
+            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+            if (m->op.n > TMI_MAX_INLINED) {
+                tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "calls that copy more than a million operations");
+                return 0;
+            }
+            callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            tmi_inline_call(job, m, op, callee, &names);
+        }
+        tmi_rename_apply(&names, func);
+    }
+    state[func] = 2;
+    return 1;
+}
+
+/* -- Tile references: descriptors and block pointers become pointers and masks -----------------
+ *
+ *   %d = tt.make_tensor_descriptor %p, [%h, %w], [%s, %c1]
+ *   %t = tt.descriptor_load %d[%i, %j]
+ * to
+ *   %base = tt.addptr %p, %i * %s + %j                      scalars, 64 bits
+ *   %q    = tt.addptr splat(%base), rows * %s + columns     a tile of pointers
+ *   %in   = rows >= -%i && rows < %h - %i && ...            bounds clamped to the tile: 32 bits
+ *   %t    = tt.load %q, %in, 0
+ *
+ * A reference is a list of scalars: base, sizes, strides, then offsets (block pointers) or whether padding
+ * is NaN (descriptors). Where it is carried by a loop or comes out of a branch, the list is. */
+
+typedef struct tmi_refs {
+    tmi_job    *job;
+    tmi_module *m;
+    uint32_t   *at;   /* per value: first of its parts + 1; 0: not a reference, or not met yet */
+    tmi_vec     part; /* uint32_t: values */
+    tmi_rename  names;
+    uint32_t    n;    /* values when it began */
+} tmi_refs;
+
+static int tmi_is_block_ptr(const tmi_module *m, uint32_t type) {
+    return TMI_TYPE(m, type)->kind == TMI_T_PTR && tmi_is_tensor(m, TMI_TYPE(m, type)->elem);
+}
+
+static int tmi_is_ref(const tmi_module *m, uint32_t type) {
+    return TMI_TYPE(m, type)->kind == TMI_T_DESC || tmi_is_block_ptr(m, type);
+}
+
+static uint32_t tmi_ref_rank(const tmi_module *m, uint32_t type) { return tmi_rank(m, TMI_TYPE(m, type)->elem); }
+
+static uint32_t tmi_ref_count(const tmi_module *m, uint32_t type) { /* parts */
+    uint32_t r = tmi_ref_rank(m, type);
+    return TMI_TYPE(m, type)->kind == TMI_T_DESC ? 2 * r + 2 : 3 * r + 1;
+}
+
+/* Element type in memory: `si8` and `ui8` blocks hold plain bytes. */
+static uint32_t tmi_ref_elem(tmi_job *job, tmi_module *m, uint32_t type) {
+    const tmi_type *e = TMI_TYPE(m, tmi_elem(m, TMI_TYPE(m, type)->elem));
+    return e->kind == TMI_T_INT ? tmi_type_int(job, m, e->bits, 0) : tmi_elem(m, TMI_TYPE(m, type)->elem);
+}
+
+static uint32_t tmi_ref_part_type(tmi_refs *x, uint32_t type, uint32_t i) {
+    if (i == 0) return tmi_type_ptr(x->job, x->m, tmi_ref_elem(x->job, x->m, type), 1);
+    return TMI_TYPE(x->m, type)->kind == TMI_T_DESC && i == tmi_ref_count(x->m, type) - 1 ? x->m->t_i1 : x->m->t_i64;
+}
+
+static uint32_t tmi_ref_part(const tmi_refs *x, uint32_t value, uint32_t i) {
+    return *TMI_AT(&x->part, uint32_t, x->at[value] - 1 + i);
+}
+
+static void tmi_ref_set(tmi_refs *x, uint32_t value, const uint32_t *parts, uint32_t n) {
+    uint32_t i;
+    x->at[value] = x->part.n + 1;
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(x->job, &x->part) = parts[i];
+}
+
+/* A list of values with each reference replaced by its parts. */
+static uint32_t tmi_ref_spread(tmi_refs *x, const uint32_t *in, uint32_t n, uint32_t **out) {
+    uint32_t i, k, count = 0;
+    for (i = 0; i < n; i++) count += tmi_is_ref(x->m, tmi_value_type(x->m, in[i])) ? tmi_ref_count(x->m, tmi_value_type(x->m, in[i])) : 1;
+    *out = TMI_TEMP(x->job, uint32_t, count);
+    for (i = 0, count = 0; i < n; i++) {
+        if (!tmi_is_ref(x->m, tmi_value_type(x->m, in[i]))) (*out)[count++] = in[i];
+        else
+            for (k = 0; k < tmi_ref_count(x->m, tmi_value_type(x->m, in[i])); k++) (*out)[count++] = tmi_ref_part(x, in[i], k);
+    }
+    return count;
+}
+
+static void tmi_ref_new_parts(tmi_refs *x, uint32_t value) { /* for an argument or a result */
+    uint32_t type = tmi_value_type(x->m, value), n = tmi_ref_count(x->m, type), i, *p = TMI_TEMP(x->job, uint32_t, n);
+    for (i = 0; i < n; i++) {
+        p[i] = tmi_value_new(x->job, x->m, tmi_ref_part_type(x, type, i));
+        TMI_VALUE(x->m, p[i])->name = TMI_VALUE(x->m, value)->name;
+        TMI_VALUE(x->m, p[i])->loc = TMI_VALUE(x->m, value)->loc;
+    }
+    tmi_ref_set(x, value, p, n);
+}
+
+static uint32_t *tmi_ref_list(tmi_refs *x, uint32_t first, uint32_t n, int fresh, int *any) {
+    uint32_t *list = TMI_TEMP(x->job, uint32_t, n), i;
+    for (i = 0; i < n; i++) {
+        list[i] = TMI_ID(x->m, first + i);
+        if (!tmi_is_ref(x->m, tmi_value_type(x->m, list[i]))) continue;
+        *any = 1;
+        if (fresh) tmi_ref_new_parts(x, list[i]);
+    }
+    return list;
+}
+
+/* Loops, branches and their ends: lists instead of references, in operands, results and arguments. */
+static void tmi_ref_control(tmi_refs *x, uint32_t op) {
+    tmi_module *m = x->m;
+    tmi_op      o = *TMI_OP(m, op);
+    uint32_t   *list, *out, n, r;
+    int         any = 0;
+    list = tmi_ref_list(x, o.in, o.n_in, 0, &any);
+    if (any) {
+        n = tmi_ref_spread(x, list, o.n_in, &out);
+        tmi_op_operands(x->job, m, op, out, n);
+    }
+    any = 0;
+    list = tmi_ref_list(x, o.out, o.n_out, 1, &any);
+    if (any) {
+        n = tmi_ref_spread(x, list, o.n_out, &out);
+        tmi_op_results(x->job, m, op, out, n);
+    }
+    for (r = o.region; r; r = TMI_REGION(m, r)->next) {
+        uint32_t b = TMI_REGION(m, r)->first_block;
+        any = 0;
+        list = b ? tmi_ref_list(x, TMI_BLOCK(m, b)->arg, TMI_BLOCK(m, b)->n_arg, 1, &any) : NULL;
+        if (!any) continue;
+        n = tmi_ref_spread(x, list, TMI_BLOCK(m, b)->n_arg, &out);
+        tmi_block_args(x->job, m, b, out, n);
+    }
+}
+
+/* -- Making references ------------------------------------------------------------------ */
+
+static void tmi_ref_make_desc(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    uint32_t v = tmi_out(x->m, op, 0), type = tmi_value_type(x->m, v), rank = tmi_ref_rank(x->m, type), i, p[2 * TMI_MAX_RANK + 2];
+    for (i = 0; i < 2 * rank + 1; i++) p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
+    p[2 * rank + 1] = tmi_b_const(b, x->m->t_i1, tmi_attr_int(x->m, op, "padding", 1) == 2);
+    tmi_ref_set(x, v, p, 2 * rank + 2);
+}
+
+static void tmi_ref_make_ptr(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 1];
+    for (i = 0; i < 3 * rank + 1; i++) p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
+    tmi_ref_set(x, v, p, 3 * rank + 1);
+}
+
+static void tmi_ref_advance(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 1];
+    for (i = 0; i < 3 * rank + 1; i++) p[i] = tmi_ref_part(x, tmi_in(x->m, op, 0), i);
+    for (i = 0; i < rank; i++) p[2 * rank + 1 + i] = tmi_b_2(b, TMI_OP_ADDI, p[2 * rank + 1 + i], tmi_b_to_int(b, tmi_in(x->m, op, 1 + i), 64, 1));
+    tmi_ref_set(x, v, p, 3 * rank + 1);
+}
+
+static void tmi_ref_select(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    uint32_t v = tmi_out(x->m, op, 0), n = tmi_ref_count(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 2], a, c;
+    for (i = 0; i < n; i++) {
+        a = tmi_ref_part(x, tmi_in(x->m, op, 1), i);
+        c = tmi_ref_part(x, tmi_in(x->m, op, 2), i);
+        p[i] = a == c ? a : tmi_b_select(b, tmi_in(x->m, op, 0), a, c);
+    }
+    tmi_ref_set(x, v, p, n);
+}
+
+static void tmi_ref_poison(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    uint32_t v = tmi_out(x->m, op, 0), type = tmi_value_type(x->m, v), n = tmi_ref_count(x->m, type), i, p[3 * TMI_MAX_RANK + 2];
+    for (i = 0; i < n; i++) p[i] = tmi_b_op(b, TMI_OP_POISON, tmi_ref_part_type(x, type, i), NULL, 0);
+    tmi_ref_set(x, v, p, n);
+}
+
+/* -- Using references ---------------------------------------------------------------------- */
+
+/* A tile of memory: where it starts, how it steps, which sides are guarded. */
+typedef struct tmi_tile {
+    uint32_t rank, shape;                 /* shape: any tensor type of it */
+    uint32_t base, elem;
+    uint32_t size[TMI_MAX_RANK], stride[TMI_MAX_RANK], offset[TMI_MAX_RANK]; /* i64 */
+    uint32_t rows;                        /* gather: i32 tensor of indices along axis 0; 0 none */
+    uint32_t guarded;                     /* axes, as bits */
+} tmi_tile;
+
+static uint32_t tmi_clamp_to_tile(tmi_build *b, uint32_t v, uint32_t n) { /* i64 to i32 in 0..n */
+    v = tmi_b_2(b, TMI_OP_MAXSI, v, tmi_b_const(b, b->m->t_i64, 0));
+    return tmi_b_to_int(b, tmi_b_2(b, TMI_OP_MINSI, v, tmi_b_const(b, b->m->t_i64, n)), 32, 1);
+}
+
+static uint32_t tmi_and_masks(tmi_build *b, uint32_t a, uint32_t c) { return a && c ? tmi_b_2(b, TMI_OP_ANDI, a, c) : a ? a : c; }
+
+/* Inside along one axis: low <= i && i < high, with both bounds cut to the tile. 0: nothing to test. */
+static uint32_t tmi_tile_inside(tmi_build *b, const tmi_tile *t, uint32_t d, uint32_t index) {
+    uint32_t n = tmi_dim(b->m, t->shape, d), low, high, type = tmi_value_type(b->m, index);
+    int64_t  off;
+    high = tmi_clamp_to_tile(b, tmi_b_2(b, TMI_OP_SUBI, t->size[d], t->offset[d]), n);
+    high = tmi_b_cmpi(b, 2, index, tmi_b_splat(b, high, type));
+    if (tmi_const_int(b->m, t->offset[d], &off) && off >= 0) return high;
+    low = tmi_clamp_to_tile(b, tmi_b_2(b, TMI_OP_SUBI, tmi_b_const(b, b->m->t_i64, 0), t->offset[d]), n);
+    return tmi_and_masks(b, tmi_b_cmpi(b, 5, index, tmi_b_splat(b, low, type)), high);
+}
+
+/* Rows that are looked up: 0 <= row && row < size, per row. */
+static uint32_t tmi_tile_row_inside(tmi_build *b, const tmi_tile *t, uint32_t rows) {
+    uint32_t zero = tmi_b_const(b, tmi_value_type(b->m, rows), 0), size = tmi_b_splat(b, t->size[0], tmi_value_type(b->m, rows));
+    return tmi_and_masks(b, tmi_b_cmpi(b, 5, rows, zero), tmi_b_cmpi(b, 2, rows, size));
+}
+
+/* Pointers of a whole tile, and the mask of its elements that exist (0: all do). */
+static uint32_t tmi_tile_pointers(tmi_build *b, const tmi_tile *t, uint32_t *mask) {
+    tmi_module *m = b->m;
+    uint32_t    p = t->base, d, index, rows = 0, in[2], off, inside;
+    int64_t     stride;
+    *mask = 0;
+    if (t->rows) rows = tmi_b_to_int(b, t->rows, 64, 1);
+    for (d = 0; d < t->rank; d++) {
+        if (d == 0 && rows) continue;
+        off = tmi_const_int(m, t->stride[d], &stride) && stride == 1 ? t->offset[d] : tmi_b_2(b, TMI_OP_MULI, t->offset[d], t->stride[d]);
+        in[0] = p;
+        in[1] = off;
+        if (!(tmi_const_int(m, t->offset[d], &stride) && stride == 0)) p = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, p), in, 2);
+    }
+    p = tmi_b_splat(b, p, t->shape);
+    for (d = 0; d < t->rank; d++) {
+        int one = tmi_const_int(m, t->stride[d], &stride) && stride == 1;
+        if (d == 0 && rows) {
+            index = tmi_b_2(b, TMI_OP_MULI, rows, tmi_b_splat(b, t->stride[0], tmi_value_type(m, rows)));
+            inside = t->guarded & 1 ? tmi_tile_row_inside(b, t, rows) : 0;
+        } else {
+            index = tmi_b_range(b, tmi_dim(m, t->shape, d));
+            inside = t->guarded >> d & 1 ? tmi_tile_inside(b, t, d, index) : 0;
+            if (!one) {
+                index = tmi_b_to_int(b, index, 64, 1);
+                index = tmi_b_2(b, TMI_OP_MULI, index, tmi_b_splat(b, t->stride[d], tmi_value_type(m, index)));
+            }
+        }
+        if (inside) *mask = tmi_and_masks(b, *mask, tmi_b_along(b, inside, t->shape, d));
+        if (tmi_dim(m, t->shape, d) == 1 && !(d == 0 && rows)) continue; /* the one index is 0 */
+        in[0] = p;
+        in[1] = tmi_b_along(b, index, t->shape, d);
+        p = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, p), in, 2);
+    }
+    return p;
+}
+
+static uint64_t tmi_nan_bits(const tmi_module *m, uint32_t elem) {
+    const tmi_float_format *f = &tmi_float_formats[TMI_TYPE(m, elem)->format];
+    if (TMI_TYPE(m, elem)->kind != TMI_T_FLOAT) return 0;
+    if (f->special == 2) return (uint64_t)1 << (f->bits - 1);
+    return (((uint64_t)1 << (f->exp_bits + f->man_bits)) - 1) ^ (f->special ? 0 : ((uint64_t)1 << (f->man_bits - 1)) - 1);
+}
+
+static void tmi_tile_of(tmi_refs *x, uint32_t ref, tmi_tile *t) {
+    tmi_module *m = x->m;
+    uint32_t    type = tmi_value_type(m, ref), i;
+    memset(t, 0, sizeof *t);
+    t->rank = tmi_ref_rank(m, type);
+    t->elem = tmi_ref_elem(x->job, m, type);
+    t->shape = TMI_TYPE(m, type)->elem;
+    t->base = tmi_ref_part(x, ref, 0);
+    for (i = 0; i < t->rank; i++) {
+        t->size[i] = tmi_ref_part(x, ref, 1 + i);
+        t->stride[i] = tmi_ref_part(x, ref, 1 + t->rank + i);
+        if (TMI_TYPE(m, type)->kind != TMI_T_DESC) t->offset[i] = tmi_ref_part(x, ref, 1 + 2 * t->rank + i);
+        else t->guarded |= 1u << i;
+    }
+}
+
+/* Which value stands in for elements outside: zero, NaN, or whichever the descriptor says. */
+static uint32_t tmi_tile_padding(tmi_build *b, uint32_t elem, uint32_t shape, uint32_t nan_flag, int nan) {
+    uint32_t type = tmi_type_like(b->job, b->m, shape, elem), zero, c;
+    int64_t  known;
+    if (nan_flag && tmi_const_int(b->m, nan_flag, &known)) nan = known != 0, nan_flag = 0;
+    if (TMI_TYPE(b->m, elem)->kind != TMI_T_FLOAT) nan = 0, nan_flag = 0;
+    zero = tmi_b_const(b, type, nan ? tmi_nan_bits(b->m, elem) : 0);
+    if (!nan_flag) return zero;
+    c = tmi_b_select(b, nan_flag, tmi_b_const(b, elem, tmi_nan_bits(b->m, elem)), tmi_b_const(b, elem, 0));
+    return tmi_b_splat(b, c, shape);
+}
+
+static void tmi_copy_attr(tmi_module *m, tmi_job *job, uint32_t to, const tmi_op *from, const char *name) {
+    uint32_t i;
+    for (i = from->attr; i; i = TMI_NAMED(m, i)->next)
+        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0) tmi_op_set_attr(job, m, to, name, TMI_NAMED(m, i)->attr);
+}
+
+/* The load itself, its result in the shape that the op gives. */
+static void tmi_tile_load(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi_tile *t, uint32_t padding) {
+    tmi_module *m = x->m;
+    uint32_t    in[3], mask, v, out = tmi_out(m, op, 0), n = 1, type;
+    in[0] = tmi_tile_pointers(b, t, &mask);
+    if (mask) {
+        in[n++] = mask;
+        if (padding) in[n++] = padding;
+    }
+    type = tmi_type_like(x->job, m, t->shape, t->elem);
+    v = tmi_b_op(b, TMI_OP_LOAD, type, in, n);
+    tmi_copy_attr(m, x->job, TMI_VALUE(m, v)->def, op, "cache");
+    tmi_copy_attr(m, x->job, TMI_VALUE(m, v)->def, op, "evict");
+    tmi_copy_attr(m, x->job, TMI_VALUE(m, v)->def, op, "isVolatile");
+    if (type != tmi_value_type(m, out)) v = tmi_b_1(b, TMI_OP_RESHAPE, tmi_value_type(m, out), v);
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, out)->name;
+    x->names.to[out] = v;
+}
+
+static uint32_t tmi_tile_value(tmi_refs *x, tmi_build *b, uint32_t v, const tmi_tile *t) { /* in the tile's own shape */
+    uint32_t type = tmi_type_like(x->job, x->m, t->shape, tmi_elem(x->m, tmi_value_type(x->m, v)));
+    return type == tmi_value_type(x->m, v) ? v : tmi_b_1(b, TMI_OP_RESHAPE, type, v);
+}
+
+static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_tile *t) {
+    uint32_t in[3], mask;
+    in[1] = tmi_tile_value(x, b, value, t);
+    in[0] = tmi_tile_pointers(b, t, &mask);
+    in[2] = mask;
+    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, mask ? 3 : 2);
+}
+
+/* Kinds of atomic read-modify-write (sheet 2.1), and two of ours for floats. */
+enum { TMI_RMW_AND = 1, TMI_RMW_OR, TMI_RMW_XOR, TMI_RMW_ADD, TMI_RMW_FADD, TMI_RMW_MAX, TMI_RMW_MIN, TMI_RMW_UMAX, TMI_RMW_UMIN, TMI_RMW_EXCH,
+       TMI_RMW_FMAX, TMI_RMW_FMIN };
+
+/* descriptor_reduce's kind for an element type: what it means there. 0: there is no such thing. */
+static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
+    const tmi_type *e = TMI_TYPE(m, elem);
+    int is_float = e->kind == TMI_T_FLOAT, uns = e->sign == 2;
+    switch (kind) {
+    case 1: return is_float ? TMI_RMW_FADD : TMI_RMW_ADD;
+    case 2: return is_float ? TMI_RMW_FMIN : uns ? TMI_RMW_UMIN : TMI_RMW_MIN;
+    case 3: return is_float ? TMI_RMW_FMAX : uns ? TMI_RMW_UMAX : TMI_RMW_MAX;
+    case 6: return TMI_RMW_AND;
+    case 7: return TMI_RMW_OR;
+    case 8: return TMI_RMW_XOR;
+    default: return 0;
+    }
+}
+
+static void tmi_tile_reduce(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi_tile *t) {
+    tmi_module *m = x->m;
+    uint32_t    in[3], mask, v, type;
+    in[1] = tmi_tile_value(x, b, tmi_in(m, op, op->n_in - 1), t);
+    in[0] = tmi_tile_pointers(b, t, &mask);
+    in[2] = mask;
+    type = tmi_type_like(x->job, m, t->shape, t->elem);
+    v = tmi_b_op(b, TMI_OP_RMW, type, in, mask ? 3 : 2);
+    tmi_b_attr(b, v, "atomic_rmw_op", tmi_reduce_kind(m, tmi_attr_int(m, op, "kind", 0), tmi_elem(m, TMI_TYPE(m, tmi_in_type(m, op, 0))->elem)));
+    tmi_b_attr(b, v, "sem", 1);
+    tmi_b_attr(b, v, "scope", 1);
+}
+
+static int tmi_ref_list_has(const tmi_module *m, const tmi_op *op, const char *name, uint32_t d) {
+    const tmi_attr *a = tmi_attr_of(m, op, name);
+    uint32_t i;
+    for (i = 0; a && i < a->n; i++)
+        if ((uint32_t)TMI_WORD(m, (uint32_t)a->value + i) == d) return 1;
+    return 0;
+}
+
+static void tmi_ref_block_access(tmi_refs *x, tmi_build *b, const tmi_op *op) { /* tt.load and tt.store of a block pointer */
+    tmi_tile t;
+    uint32_t d;
+    int64_t  pad = tmi_attr_int(x->m, op, "padding", 0);
+    tmi_tile_of(x, tmi_in(x->m, op, 0), &t);
+    for (d = 0; d < t.rank; d++)
+        if (tmi_ref_list_has(x->m, op, "boundaryCheck", d)) t.guarded |= 1u << d;
+    if (op->kind == TMI_OP_STORE) tmi_tile_store(x, b, tmi_in(x->m, op, 1), &t);
+    else tmi_tile_load(x, b, op, &t, t.guarded ? tmi_tile_padding(b, t.elem, t.shape, 0, pad == 2) : 0);
+}
+
+static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    tmi_module *m = x->m;
+    tmi_tile    t;
+    uint32_t    desc = tmi_in(m, op, 0), d, nan = tmi_ref_part(x, desc, tmi_ref_count(m, tmi_value_type(m, desc)) - 1);
+    int         lookup = op->kind == TMI_OP_DGATHER || op->kind == TMI_OP_DSCATTER || op->kind == TMI_OP_XDGATHER || op->kind == TMI_OP_XDSCATTER;
+    tmi_tile_of(x, desc, &t);
+    for (d = 0; d < t.rank; d++)
+        if (!(lookup && d == 0)) t.offset[d] = tmi_b_to_int(b, tmi_in(m, op, 1 + d), 64, 1);
+    if (lookup) { /* one row of the block for each index */
+        uint32_t dims[2];
+        t.rows = tmi_in(m, op, 1);
+        dims[0] = tmi_dim(m, tmi_value_type(m, t.rows), 0);
+        dims[1] = tmi_dim(m, t.shape, 1);
+        t.shape = tmi_type_tensor(x->job, m, t.elem, dims, 2);
+    }
+    switch (op->kind) {
+    case TMI_OP_DLOAD: case TMI_OP_XDLOAD: case TMI_OP_DGATHER: case TMI_OP_XDGATHER:
+        tmi_tile_load(x, b, op, &t, tmi_tile_padding(b, t.elem, t.shape, nan, 0));
+        break;
+    case TMI_OP_DREDUCE: tmi_tile_reduce(x, b, op, &t); break;
+    default: tmi_tile_store(x, b, tmi_in(m, op, op->n_in - 1), &t); break;
+    }
+}
+
+/* Descriptors that the host passes: the parameter itself becomes the base pointer; its sizes and strides
+ * are the parameters that follow it. Padding is zero: the text does not say otherwise. */
+static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
+    tmi_module *m = x->m;
+    uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), i, k, n = TMI_BLOCK(m, block)->n_arg, p[2 * TMI_MAX_RANK + 2];
+    for (i = 0; i < n; i++) {
+        uint32_t v = tmi_block_arg(m, block, i), type = tmi_value_type(m, v), rank, base;
+        if (TMI_TYPE(m, type)->kind != TMI_T_DESC) continue;
+        rank = tmi_ref_rank(m, type);
+        if (i + 2 * rank >= n) continue; /* refused: see >>drive */
+        base = tmi_value_new(x->job, m, tmi_type_ptr(x->job, m, tmi_ref_elem(x->job, m, type), 1));
+        TMI_VALUE(m, base)->name = TMI_VALUE(m, v)->name;
+        TMI_VALUE(m, base)->loc = TMI_VALUE(m, v)->loc;
+        TMI_VALUE(m, base)->is_arg = 1;
+        TMI_VALUE(m, base)->def = block;
+        TMI_VALUE(m, base)->index = (uint16_t)i;
+        TMI_ID(m, TMI_BLOCK(m, block)->arg + i) = base;
+        p[0] = base;
+        for (k = 0; k < 2 * rank; k++) p[1 + k] = tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
+        p[2 * rank] = tmi_b_const(b, m->t_i64, 1); /* the last stride of a descriptor is one */
+        p[2 * rank + 1] = tmi_b_const(b, m->t_i1, 0);
+        tmi_ref_set(x, v, p, 2 * rank + 2);
+    }
+}
+
+/* Requires: one block a region, calls inlined. Leaves: no value of a descriptor or block pointer type. */
+static void tmi_lower_refs(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    tmi_refs  x;
+    tmi_build b;
+    uint32_t  op, next, i;
+    int       any = 0;
+    for (op = func; op && !any; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        for (i = 0; i < o->n_out; i++) any |= tmi_is_ref(m, tmi_out_type(m, o, i));
+        for (i = 0; i < o->n_in; i++) any |= tmi_is_ref(m, tmi_in_type(m, o, i));
+    }
+    if (!any && !TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->n_arg) return;
+    memset(&x, 0, sizeof x);
+    x.job = job;
+    x.m = m;
+    x.at = TMI_TEMP(job, uint32_t, m->value.n);
+    tmi_vec_init(&x.part, sizeof(uint32_t), 1);
+    tmi_rename_init(job, m, &x.names);
+    b = tmi_build_before(job, m, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op);
+    tmi_ref_params(&x, &b, func);
+    for (op = any ? tmi_walk_next(m, func, func) : 0; op; op = next) {
+        tmi_op o = *TMI_OP(m, op);
+        int    drop = 1;
+        b = tmi_build_before(job, m, op);
+        switch (o.kind) {
+        case TMI_OP_MAKE_DESC: tmi_ref_make_desc(&x, &b, &o); break;
+        case TMI_OP_MAKE_PTR: tmi_ref_make_ptr(&x, &b, &o); break;
+        case TMI_OP_ADVANCE: tmi_ref_advance(&x, &b, &o); break;
+        case TMI_OP_DLOAD: case TMI_OP_DSTORE: case TMI_OP_DREDUCE: case TMI_OP_DGATHER: case TMI_OP_DSCATTER:
+        case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER: case TMI_OP_XDSCATTER: tmi_ref_desc_access(&x, &b, &o); break;
+        case TMI_OP_LOAD: case TMI_OP_STORE:
+            if (tmi_is_block_ptr(m, tmi_in_type(m, &o, 0))) tmi_ref_block_access(&x, &b, &o);
+            else drop = 0;
+            break;
+        case TMI_OP_SELECT: case TMI_OP_POISON: case TMI_OP_UNDEF:
+            drop = tmi_is_ref(m, tmi_out_type(m, &o, 0));
+            if (drop && o.kind == TMI_OP_SELECT) tmi_ref_select(&x, &b, &o);
+            else if (drop) tmi_ref_poison(&x, &b, &o);
+            break;
+        default:
+            drop = 0;
+            tmi_ref_control(&x, op);
+            break;
+        }
+        next = tmi_walk_next(m, func, op);
+        if (drop) tmi_op_unlink(m, op);
+    }
+    tmi_rename_apply(&x.names, func);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- Matrix products of packed and scaled operands: decoded, then tt.dot ---------------------------
+ *
+ *   %d = tt.dot_scaled %a scale %s, %b, %c lhs = e2m1 rhs = bf16
+ * to
+ *   %x = (4-bit floats of %a, unpacked along K, as bf16) * (2^(%s - 127) of their group of K)
+ *   %d = tt.dot %x, %b, %c                              in f16 where either kind is fp16, else bf16
+ *
+ * Every decoding is exact; a scale byte of 255 gives NaN unless the op says fastMath. */
+
+enum { TMI_SCALED_E4M3, TMI_SCALED_E5M2, TMI_SCALED_E2M3, TMI_SCALED_E3M2, TMI_SCALED_E2M1, TMI_SCALED_BF16, TMI_SCALED_FP16 };
+
+static uint32_t tmi_b_shift(tmi_build *b, uint32_t kind, uint32_t v, uint32_t by) {
+    return tmi_b_2(b, kind, v, tmi_b_const(b, tmi_value_type(b->m, v), by));
+}
+
+static uint32_t tmi_b_cast_float(tmi_build *b, uint32_t v, uint32_t elem) { /* to a float type that holds it exactly, or to nearest */
+    uint32_t type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, v), elem), r;
+    if (type == tmi_value_type(b->m, v)) return v;
+    r = tmi_b_1(b, TMI_OP_FP_TO_FP, type, v);
+    if (tmi_bits(b->m, tmi_value_type(b->m, v)) > tmi_bits(b->m, type)) tmi_b_attr(b, r, "rounding", 1);
+    return r;
+}
+
+/* Bytes with two 4-bit floats each, low nibble first, to the elements along K: the last axis. */
+static uint32_t tmi_unpack_nibbles(tmi_build *b, uint32_t v) {
+    tmi_module *m = b->m;
+    uint32_t    type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, in[2], j;
+    in[0] = tmi_b_shift(b, TMI_OP_ANDI, v, 15);
+    in[1] = tmi_b_shift(b, TMI_OP_SHRUI, v, 4);
+    for (i = 0; i < rank; i++) dims[i] = tmi_dim(m, type, i);
+    dims[rank] = 2;
+    j = tmi_b_op(b, TMI_OP_JOIN, tmi_type_tensor(b->job, m, m->t_i8, dims, rank + 1), in, 2);
+    dims[rank - 1] *= 2;
+    return tmi_b_reshape(b, j, dims, rank);
+}
+
+/* e2m1 in the low nibble to bf16 or f16: 0 and 1/2 apart, else exponent and mantissa moved into place. */
+static uint32_t tmi_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
+    tmi_module *m = b->m;
+    uint32_t    half_type = elem == m->t_float[TMI_F_F16], shift = half_type ? 9 : 6, bias = half_type ? 28 : 252;
+    uint32_t    x = tmi_b_to_int(b, v, 16, 0), t = tmi_b_shift(b, TMI_OP_ANDI, x, 7), type = tmi_value_type(m, x), bits, small;
+    bits = tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ADDI, t, bias), shift);
+    small = tmi_b_select(b, tmi_b_cmpi(b, 0, t, tmi_b_const(b, type, 0)), tmi_b_const(b, type, 0), tmi_b_const(b, type, (uint64_t)bias << shift));
+    bits = tmi_b_select(b, tmi_b_cmpi(b, 6, t, tmi_b_const(b, type, 2)), small, bits);
+    bits = tmi_b_2(b, TMI_OP_ORI, bits, tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ANDI, x, 8), 12));
+    return tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, elem), bits);
+}
+
+/* A scale as a factor of the product's type. */
+static uint32_t tmi_decode_scale(tmi_build *b, uint32_t s, uint32_t elem) {
+    tmi_module *m = b->m;
+    uint32_t    f;
+    if (!tmi_is_intlike(m, tmi_value_type(m, s))) return tmi_b_cast_float(b, s, elem);
+    if (elem == m->t_float[TMI_F_BF16]) /* the exponent field itself */
+        return tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, tmi_value_type(m, s), elem), tmi_b_shift(b, TMI_OP_SHLI, tmi_b_to_int(b, s, 16, 0), 7));
+    f = tmi_b_shift(b, TMI_OP_SHLI, tmi_b_to_int(b, s, 32, 0), 23);
+    f = tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, tmi_value_type(m, s), m->t_float[TMI_F_F32]), f);
+    return tmi_b_1(b, TMI_OP_TRUNCF, tmi_type_like(b->job, m, tmi_value_type(m, s), elem), f);
+}
+
+/* One scale for each group of K: [rows, K / n] to [rows, K]. */
+static uint32_t tmi_spread_scale(tmi_build *b, uint32_t s, uint32_t k) {
+    tmi_module *m = b->m;
+    uint32_t    type = tmi_value_type(m, s), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, v;
+    for (i = 0; i < rank; i++) dims[i] = tmi_dim(m, type, i);
+    dims[rank] = 1;
+    v = tmi_b_reshape(b, s, dims, rank + 1);
+    dims[rank] = k / dims[rank - 1];
+    v = tmi_b_broadcast(b, v, tmi_type_tensor(b->job, m, tmi_elem(m, type), dims, rank + 1));
+    dims[rank - 1] = k;
+    return tmi_b_reshape(b, v, dims, rank);
+}
+
+/* One operand, K last, as floats of type `elem`. */
+static uint32_t tmi_scaled_values(tmi_build *b, uint32_t v, int64_t kind, uint32_t elem) {
+    tmi_module *m = b->m;
+    uint32_t    f;
+    if (kind == TMI_SCALED_E2M1) return tmi_decode_e2m1(b, v, elem);
+    if (tmi_is_intlike(m, tmi_value_type(m, v))) { /* older text: bytes */
+        f = m->t_float[kind == TMI_SCALED_E4M3 ? TMI_F_E4M3FN : kind == TMI_SCALED_E5M2 ? TMI_F_E5M2 : kind == TMI_SCALED_BF16 ? TMI_F_BF16 : TMI_F_F16];
+        v = tmi_b_1(b, TMI_OP_TTBITCAST, tmi_type_like(b->job, m, tmi_value_type(m, v), f), v);
+    }
+    return tmi_b_cast_float(b, v, elem);
+}
+
+static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side, uint32_t scale, uint32_t elem) {
+    tmi_module *m = b->m;
+    int64_t     kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", 0);
+    uint32_t    v = tmi_in(m, op, side), k, s, bad;
+    int         k_pack = tmi_attr_int(m, op, side ? "rhs_k_pack" : "lhs_k_pack", 1) != 0;
+    if (kind == TMI_SCALED_E2M1 && !k_pack) { /* packed along rows (columns of b): bring that axis last, unpack */
+        if (!side) v = tmi_b_swap_last(b, v);
+        v = tmi_unpack_nibbles(b, v);
+        v = tmi_b_swap_last(b, v); /* a: K last again; b: N x K */
+    } else {
+        if (side) v = tmi_b_swap_last(b, v);
+        if (kind == TMI_SCALED_E2M1) v = tmi_unpack_nibbles(b, v);
+    }
+    v = tmi_scaled_values(b, v, kind, elem);
+    if (scale) {
+        k = tmi_dim(m, tmi_value_type(m, v), tmi_rank(m, tmi_value_type(m, v)) - 1);
+        s = tmi_spread_scale(b, tmi_decode_scale(b, scale, elem), k);
+        v = tmi_b_2(b, TMI_OP_MULF, v, s);
+        if (tmi_is_intlike(m, tmi_value_type(m, scale)) && !tmi_attr_int(m, op, "fastMath", 0)) {
+            bad = tmi_b_cmpi(b, 0, scale, tmi_b_const(b, tmi_value_type(m, scale), (uint64_t)-1));
+            v = tmi_b_select(b, tmi_spread_scale(b, bad, k), tmi_b_const(b, tmi_value_type(m, v), tmi_nan_bits(m, elem)), v);
+        }
+    }
+    return side ? tmi_b_swap_last(b, v) : v;
+}
+
+static void tmi_lower_scaled(tmi_build *b, uint32_t op) {
+    tmi_module *m = b->m;
+    tmi_op      o = *TMI_OP(m, op);
+    const tmi_attr *seg = tmi_attr_of(m, &o, "operandSegmentSizes");
+    uint32_t    has_a, has_b, in[3], elem;
+    has_a = seg && seg->n > 3 ? (uint32_t)TMI_WORD(m, (uint32_t)seg->value + 3) : o.n_in > 3;
+    has_b = seg && seg->n > 4 ? (uint32_t)TMI_WORD(m, (uint32_t)seg->value + 4) : o.n_in > 4;
+    elem = tmi_attr_int(m, &o, "a_elem_type", 0) == TMI_SCALED_FP16 || tmi_attr_int(m, &o, "b_elem_type", 0) == TMI_SCALED_FP16 ? m->t_float[TMI_F_F16]
+                                                                                                                                  : m->t_float[TMI_F_BF16];
+    in[0] = tmi_scaled_operand(b, &o, 0, has_a ? tmi_in(m, &o, 3) : 0, elem);
+    in[1] = tmi_scaled_operand(b, &o, 1, has_b ? tmi_in(m, &o, 3 + has_a) : 0, elem);
+    in[2] = tmi_in(m, &o, 2);
+    TMI_OP(m, op)->kind = TMI_OP_DOT;
+    TMI_OP(m, op)->attr = 0;
+    tmi_op_operands(b->job, m, op, in, 3);
+}
+
+static int tmi_is_f8(const tmi_module *m, uint32_t type) {
+    return tmi_is_floatlike(m, type) && tmi_bits(m, type) <= 8;
+}
+
+/* Products of 8-bit floats: every value of theirs is a half. */
+static void tmi_lower_f8_dot(tmi_build *b, uint32_t op) {
+    tmi_module *m = b->m;
+    uint32_t    in[3];
+    in[0] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 0), m->t_float[TMI_F_F16]);
+    in[1] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 1), m->t_float[TMI_F_F16]);
+    in[2] = tmi_in(m, TMI_OP(m, op), 2);
+    tmi_op_operands(b->job, m, op, in, 3);
+}
+
+/* Requires: nothing. Leaves: tt.dot on f16, bf16, f32, f64 and integers only. */
+static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t  op;
+    tmi_build b;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind == TMI_OP_DOT_SCALED) {
+            b = tmi_build_before(job, m, op);
+            tmi_lower_scaled(&b, op);
+        } else if (TMI_OP(m, op)->kind == TMI_OP_DOT && tmi_is_f8(m, tmi_in_type(m, TMI_OP(m, op), 0))) {
+            b = tmi_build_before(job, m, op);
+            tmi_lower_f8_dot(&b, op);
+        }
+    }
+}
+
+/* -- Loops: what they carry for nothing, and what grows by an even step ------------------------------ */
+
+static int tmi_is_outside(const tmi_module *m, uint32_t value, uint32_t loop) { /* made before the loop */
+    uint32_t block = tmi_value_home(m, value), op;
+    for (;;) {
+        op = tmi_block_op(m, block);
+        if (op == loop) return 0;
+        if (!op || !TMI_OP(m, op)->block) return 1;
+        block = TMI_OP(m, op)->block;
+    }
+}
+
+/* scf.for without its i-th carried value, for every bit of `drop`. */
+static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
+    tmi_op    o = *TMI_OP(m, op);
+    uint32_t  body = tmi_op_body(m, &o, 0), end = tmi_terminator(m, body), i, n, *list = TMI_TEMP(job, uint32_t, o.n_in + 1);
+    for (i = n = 0; i < o.n_in; i++)
+        if (i < 3 || !drop[i - 3]) list[n++] = tmi_in(m, &o, i);
+    tmi_op_operands(job, m, op, list, n);
+    for (i = n = 0; i < o.n_out; i++)
+        if (!drop[i]) list[n++] = tmi_out(m, &o, i);
+    tmi_op_results(job, m, op, list, n);
+    for (i = n = 0; i < TMI_OP(m, end)->n_in; i++)
+        if (!drop[i]) list[n++] = tmi_in(m, TMI_OP(m, end), i);
+    tmi_op_operands(job, m, end, list, n);
+    for (i = n = 0; i < TMI_BLOCK(m, body)->n_arg; i++)
+        if (!i || !drop[i - 1]) list[n++] = tmi_block_arg(m, body, i);
+    tmi_block_args(job, m, body, list, n);
+}
+
+/* scf.for with one more carried value; gives its block argument. The yield and the result come after. */
+static uint32_t tmi_for_add(tmi_job *job, tmi_module *m, uint32_t op, uint32_t init, uint32_t *result) {
+    tmi_op    o = *TMI_OP(m, op);
+    uint32_t  body = tmi_op_body(m, &o, 0), i, arg = tmi_value_new(job, m, tmi_value_type(m, init)), *list = TMI_TEMP(job, uint32_t, o.n_in + 2);
+    for (i = 0; i < o.n_in; i++) list[i] = tmi_in(m, &o, i);
+    list[i++] = init;
+    tmi_op_operands(job, m, op, list, i);
+    for (i = 0; i < o.n_out; i++) list[i] = tmi_out(m, &o, i);
+    list[i++] = *result = tmi_value_new(job, m, tmi_value_type(m, init));
+    tmi_op_results(job, m, op, list, i);
+    for (i = 0; i < TMI_BLOCK(m, body)->n_arg; i++) list[i] = tmi_block_arg(m, body, i);
+    list[i++] = arg;
+    tmi_block_args(job, m, body, list, i);
+    return arg;
+}
+
+static void tmi_for_yield(tmi_job *job, tmi_module *m, uint32_t op, uint32_t value) {
+    uint32_t end = tmi_terminator(m, tmi_op_body(m, TMI_OP(m, op), 0)), n = TMI_OP(m, end)->n_in, i, *list = TMI_TEMP(job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) list[i] = tmi_in(m, TMI_OP(m, end), i);
+    list[n] = value;
+    tmi_op_operands(job, m, end, list, n + 1);
+}
+
+/* Carried values that every round yields as they came are their initial value. 1 when something went. */
+static int tmi_for_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename *names) {
+    const tmi_op *o = TMI_OP(m, op);
+    uint32_t body = tmi_op_body(m, o, 0), end = tmi_terminator(m, body), i, n = 0, y, arg;
+    uint8_t *drop = TMI_TEMP(job, uint8_t, o->n_out);
+    for (i = 0; i < o->n_out; i++) {
+        y = tmi_renamed(names, tmi_in(m, TMI_OP(m, end), i));
+        arg = tmi_block_arg(m, body, 1 + i);
+        if (y != arg && y != tmi_renamed(names, tmi_in(m, o, 3 + i))) continue;
+        drop[i] = 1;
+        names->to[arg] = names->to[tmi_out(m, o, i)] = tmi_in(m, o, 3 + i);
+        n++;
+    }
+    if (n) tmi_for_drop(job, m, op, drop);
+    return n != 0;
+}
+
+/* scf.if results that both sides yield alike. */
+static void tmi_if_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename *names) {
+    tmi_op   o = *TMI_OP(m, op);
+    uint32_t end[2], i, k, n = 0, *list = TMI_TEMP(job, uint32_t, o.n_out);
+    uint8_t *drop = TMI_TEMP(job, uint8_t, o.n_out);
+    if (!o.n_out || o.n_region != 2) return;
+    for (k = 0; k < 2; k++) end[k] = tmi_terminator(m, tmi_op_body(m, &o, k));
+    for (i = 0; i < o.n_out; i++) {
+        uint32_t a = tmi_renamed(names, tmi_in(m, TMI_OP(m, end[0]), i)), c = tmi_renamed(names, tmi_in(m, TMI_OP(m, end[1]), i));
+        if (a != c) continue;
+        drop[i] = 1;
+        names->to[tmi_out(m, &o, i)] = a;
+        n++;
+    }
+    if (!n) return;
+    for (i = n = 0; i < o.n_out; i++)
+        if (!drop[i]) list[n++] = tmi_out(m, &o, i);
+    tmi_op_results(job, m, op, list, n);
+    for (k = 0; k < 2; k++) {
+        for (i = n = 0; i < o.n_out; i++)
+            if (!drop[i]) list[n++] = tmi_in(m, TMI_OP(m, end[k]), i);
+        tmi_op_operands(job, m, end[k], list, n);
+    }
+}
+
+/* Requires: one block a region. Leaves: loops and branches that hand on only what they change. */
+static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_rename names;
+    uint32_t   op, rounds;
+    int        changed = 1;
+    tmi_rename_init(job, m, &names);
+    for (rounds = 0; changed && rounds < 8; rounds++) {
+        changed = 0;
+        for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+            if (TMI_OP(m, op)->kind == TMI_OP_FOR) changed |= tmi_for_simplify(job, m, op, &names);
+            else if (TMI_OP(m, op)->kind == TMI_OP_IF) tmi_if_simplify(job, m, op, &names);
+        }
+    }
+    tmi_rename_apply(&names, func);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- Induction: a tile that grows by one step for all its elements is a scalar and a fixed tile -------
+ *
+ *   %p = tt.addptr splat(%a), %offs                    %s0 = %a
+ *   scf.for iter_args(%q = %p)                to       scf.for iter_args(%s = %s0)
+ *     ... tt.load %q                                     %q = tt.addptr splat(%s), %offs; tt.load %q
+ *     %n = tt.addptr %q, splat(%step)                    %n = tt.addptr %s, %step
+ *     scf.yield %n                                       scf.yield %n
+ *
+ * so that a thread carries one pointer, not one for each of its elements. */
+
+/* The scalar of a uniform tile: of a splat, or of a constant that is the same everywhere. 0: not uniform. */
+static uint32_t tmi_uniform_scalar(tmi_build *b, uint32_t v, uint32_t loop) {
+    tmi_module *m = b->m;
+    uint32_t    s = tmi_splat_source(m, v);
+    int64_t     c;
+    (void)loop;
+    if (s) return s;
+    if (tmi_const_int(m, v, &c)) return tmi_b_const(b, tmi_elem(m, tmi_value_type(m, v)), (uint64_t)c);
+    return 0;
+}
+
+/* The steps from a carried tile to what is yielded: ops of `kind` whose other operand is uniform. */
+typedef struct tmi_steps {
+    uint32_t n, value[8]; /* the uniform tiles, first step first */
+} tmi_steps;
+
+static int tmi_find_steps(const tmi_module *m, uint32_t arg, uint32_t v, uint32_t kind, tmi_steps *s) {
+    const tmi_op *op;
+    uint32_t i, t;
+    int64_t  c;
+    s->n = 0;
+    for (i = 0; v != arg; i++) {
+        if (i == 8 || tmi_def_kind(m, v) != kind) return 0;
+        op = TMI_OP(m, tmi_def(m, v));
+        t = tmi_in(m, op, 1);
+        if (kind == TMI_OP_ADDI && t == arg && tmi_in(m, op, 0) != arg) t = tmi_in(m, op, 0), v = arg;
+        else v = tmi_in(m, op, 0);
+        if (!tmi_splat_source(m, t) && !tmi_const_int(m, t, &c)) return 0;
+        s->value[s->n++] = t;
+    }
+    return s->n > 0;
+}
+
+/* The scalar pointer that a tile of pointers starts from, through additions and renamings of shape. */
+static uint32_t tmi_pointer_root(const tmi_module *m, uint32_t v) {
+    uint32_t depth;
+    for (depth = 0; depth < 32; depth++) {
+        if (!tmi_is_tensor(m, tmi_value_type(m, v))) return v;
+        switch (tmi_def_kind(m, v)) {
+        case TMI_OP_ADDPTR: case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS:
+            v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+            break;
+        default: return 0;
+        }
+    }
+    return 0;
+}
+
+/* The same tile from another scalar: the chain down to the root, made again. */
+static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
+    tmi_module *m = b->m;
+    tmi_op      o;
+    uint32_t    in[2], r;
+    if (!tmi_is_tensor(m, tmi_value_type(m, v))) return root;
+    o = *TMI_OP(m, tmi_def(m, v));
+    in[0] = tmi_pointer_rebuild(b, tmi_in(m, &o, 0), root);
+    if (o.n_in > 1) in[1] = tmi_in(m, &o, 1);
+    r = tmi_b_op(b, o.kind, tmi_value_type(m, v), in, o.n_in);
+    TMI_OP(m, TMI_VALUE(m, r)->def)->attr = o.attr;
+    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
+    TMI_OP(m, TMI_VALUE(m, r)->def)->loc = o.loc;
+    return r;
+}
+
+/* The tile where the scalar has reached `s`: pointers start from it, integers add it to what they began with. */
+static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t s) {
+    if (tmi_is_ptrlike(b->m, tmi_value_type(b->m, init))) return tmi_pointer_rebuild(b, init, s);
+    return tmi_b_2(b, TMI_OP_ADDI, init, tmi_b_splat(b, s, tmi_value_type(b->m, init)));
+}
+
+static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_rename *names) {
+    uint32_t  body = tmi_op_body(m, TMI_OP(m, op), 0), end = tmi_terminator(m, body), arg = tmi_block_arg(m, body, 1 + i), k;
+    uint32_t  init = tmi_in(m, TMI_OP(m, op), 3 + i), type = tmi_value_type(m, arg), root = 0, s, next, result, old = tmi_out(m, TMI_OP(m, op), i), in[2], t;
+    int       ptr = tmi_is_ptrlike(m, type);
+    tmi_steps steps;
+    tmi_build b;
+    if (!tmi_is_tensor(m, type) || (!ptr && !tmi_is_intlike(m, type))) return 0;
+    if (!tmi_find_steps(m, arg, tmi_in(m, TMI_OP(m, end), i), ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, &steps)) return 0;
+    if (ptr && (root = tmi_pointer_root(m, init)) == 0) return 0;
+    b = tmi_build_before(job, m, op);
+    if (!ptr) root = tmi_b_const(&b, tmi_elem(m, type), 0);
+    s = tmi_for_add(job, m, op, root, &result);
+    TMI_VALUE(m, s)->name = TMI_VALUE(m, arg)->name;
+    TMI_VALUE(m, s)->loc = TMI_VALUE(m, arg)->loc;
+    TMI_VALUE(m, result)->name = TMI_VALUE(m, old)->name;
+    b = tmi_build_before(job, m, TMI_BLOCK(m, body)->first_op);
+    t = tmi_induction_tile(&b, init, s);
+    tmi_name_after(m, t, arg);
+    names->to[arg] = t;
+    b = tmi_build_before(job, m, end);
+    b.loc = TMI_OP(m, tmi_def(m, tmi_in(m, TMI_OP(m, end), i)))->loc;
+    for (next = s, k = steps.n; k-- > 0;) {
+        in[0] = next;
+        in[1] = tmi_uniform_scalar(&b, steps.value[k], op);
+        next = tmi_b_op(&b, ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, tmi_value_type(m, s), in, 2);
+    }
+    tmi_for_yield(job, m, op, next);
+    if (TMI_OP(m, op)->next) {
+        b = tmi_build_before(job, m, TMI_OP(m, op)->next);
+        names->to[old] = tmi_induction_tile(&b, init, result);
+    }
+    return 1;
+}
+
+/* Requires: one block a region. Leaves: carried tiles that are not of this kind. */
+static void tmi_inductions(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_rename names;
+    uint32_t   op, i, n;
+    uint8_t   *drop;
+    tmi_rename_init(job, m, &names);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind != TMI_OP_FOR) continue;
+        n = TMI_OP(m, op)->n_out;
+        drop = TMI_TEMP(job, uint8_t, n * 2 + 1);
+        for (i = 0; i < n; i++) drop[i] = (uint8_t)tmi_induct(job, m, op, i, &names);
+        tmi_for_drop(job, m, op, drop);
+    }
+    tmi_rename_apply(&names, func);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- Ops that nothing reads ------------------------------------------------------------------------ */
+
+static int tmi_is_droppable(const tmi_op *op) {
+    uint32_t traits = tmi_ops[op->kind].traits;
+    return op->n_out && (traits & TMI_PURE) && !(traits & (TMI_WRITES | TMI_ENDS));
+}
+
+/* Requires: nothing. Leaves: no pure op whose results are unread. */
+static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t *uses = TMI_TEMP(job, uint32_t, m->value.n), *order, n = 0, op, i, left;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op), n++)
+        for (i = 0; i < TMI_OP(m, op)->n_in; i++) uses[tmi_in(m, TMI_OP(m, op), i)]++;
+    order = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) order[n++] = op;
+    while (n-- > 0) {
+        const tmi_op *o = TMI_OP(m, order[n]);
+        if (!tmi_is_droppable(o)) continue;
+        for (left = 0, i = 0; i < o->n_out; i++) left += uses[tmi_out(m, o, i)];
+        if (left) continue;
+        for (i = 0; i < o->n_in; i++) uses[tmi_in(m, o, i)]--;
+        tmi_op_unlink(m, order[n]);
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* -- The passes, in order ------------------------------------------------------------------------- */
+
+#define TMI_PASSES(X) \
+    X("tile references", tmi_lower_refs)      \
+    X("products",        tmi_lower_products)  \
+    X("control",         tmi_simplify_control) \
+    X("induction",       tmi_inductions)      \
+    X("unread",          tmi_drop_unread)
+
+typedef struct tmi_pass {
+    const char *name;
+    void (*run)(tmi_job *, tmi_module *, uint32_t);
+} tmi_pass;
+
+static const tmi_pass tmi_passes[] = {
+#define X(name, fn) {name, fn},
+    TMI_PASSES(X)
+#undef X
+};
+
+/* Make every public function ready to be planned. 0 when one was refused. */
+static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    size_t   i;
+    int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    tmi_mark_drop(job, mark);
+    for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
+        tmi_passes[i].run(job, m, func);
+#ifdef TMETAL_DEBUG
+        if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
+#endif
+    }
+    return ok;
+}
+
+/*==============================================================================
  * >>thread  [14]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
@@ -9517,7 +11203,6 @@ static int tmi_has_chained_dots(tmi_plan *p) {
 }
 
 static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
@@ -15062,12 +16747,9 @@ static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_module *m, const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_CALL: case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_EXTERN: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
-    case TMI_OP_DOT_SCALED: case TMI_OP_SCAN: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: case TMI_OP_MAKE_DESC: case TMI_OP_DLOAD: case TMI_OP_DSTORE:
-    case TMI_OP_DREDUCE: case TMI_OP_DGATHER: case TMI_OP_DSCATTER: case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER: case TMI_OP_XDSCATTER:
-    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: case TMI_OP_EXECUTE:
-    case TMI_OP_BR: case TMI_OP_COND_BR: return 0;
-    case TMI_OP_LOAD: case TMI_OP_STORE: return !tmi_block_of(m, tmi_in_type(m, op, 0));
+    case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_EXTERN: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
+    case TMI_OP_SCAN: case TMI_OP_DREDUCE:
+    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
     default: return 1;
     }
 }
@@ -15124,6 +16806,11 @@ static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
     return gpu;
 }
 
+static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
+    return TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 &&
+           tmi_op_body(m, TMI_OP(m, op), 0);
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -15131,15 +16818,17 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmetal_kernel *kernels;
     if (!gpu) return;
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 && tmi_op_body(m, TMI_OP(m, op), 0)) {
+        if (tmi_is_kernel(m, op)) {
             (void)tmi_refuse_all(job, m, op);
             n++;
         }
     if (job->n_errors) return;
+    for (op = first; op; op = TMI_OP(m, op)->next)
+        if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 && tmi_op_body(m, TMI_OP(m, op), 0)) {
+        if (tmi_is_kernel(m, op)) {
             tmi_mark mark = tmi_mark_take(job);
             tmi_compile_func(job, m, op, gpu, &kernels[n++]);
             tmi_mark_drop(job, mark);

@@ -85,8 +85,6 @@ double decode(const uint8_t *p, element kind) {
     }
 }
 
-bool is_nan_bits(const uint8_t *p, element kind) { return std::isnan(decode(p, kind)); }
-
 /* -- What the program rounds to ---------------------------------------------------------------- */
 
 namespace {

@@ -45,7 +45,6 @@ comparison compare(const uint8_t *got, const uint8_t *want, size_t bytes, elemen
                    const bound &b);
 
 double decode(const uint8_t *p, element kind);
-bool   is_nan_bits(const uint8_t *p, element kind);
 
 } // namespace corpus
 

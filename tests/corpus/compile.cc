@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <regex>
 #include <sstream>
+#include <unistd.h>
 
 namespace corpus {
 
@@ -60,6 +61,8 @@ compiled compile_ttir(const std::string &path, const compile_options &options) {
     return r;
 }
 
-std::string compiler_fingerprint() { return sim::hasher().add(sim::read_file(compiler())).hex(); }
+std::string compiler_problem() {
+    return access(compiler().c_str(), X_OK) == 0 ? "" : "no compiler at " + compiler();
+}
 
 } // namespace corpus

@@ -28,8 +28,8 @@ struct compile_options {
  * this program. */
 compiled compile_ttir(const std::string &path, const compile_options &options);
 
-/* A short text that changes when the compiler does. */
-std::string compiler_fingerprint();
+/* Empty when there is a compiler to run, else what is missing. */
+std::string compiler_problem();
 
 } // namespace corpus
 

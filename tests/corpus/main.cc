@@ -143,6 +143,7 @@ void write_json(const std::string &path, const std::vector<outcome> &all) {
 int run(settings &s) {
     const std::vector<std::string> paths = find_cases(s);
     if (paths.empty()) bad_usage("no cases in " + s.directory);
+    if (!compiler_problem().empty()) throw std::runtime_error(compiler_problem());
     s.pool.judge.cache_directory = sim::program_directory() + "/corpus-cache";
     s.pool.judge.run = !s.census;
     s.pool.progress = isatty(2);

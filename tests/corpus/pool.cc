@@ -98,6 +98,14 @@ private:
                            dot - (slash == std::string::npos ? 0 : slash + 1));
     }
 
+    static std::string suite_of(const std::string &path) {
+        const size_t slash = path.rfind('/');
+        if (slash == std::string::npos) return "";
+        const size_t before = slash ? path.rfind('/', slash - 1) : std::string::npos;
+        return path.substr(before == std::string::npos ? 0 : before + 1,
+                           slash - (before == std::string::npos ? 0 : before + 1));
+    }
+
     void wait() {
         std::vector<pollfd> fds;
         for (const worker &w : workers_) fds.push_back({w.from, POLLIN, 0});
@@ -142,7 +150,8 @@ private:
         waitpid(w.id, &status, 0);
         if (w.left.size() == 1) {
             outcome o;
-            o.name = paths_[w.left[0]];
+            o.suite = suite_of(paths_[w.left[0]]);
+            o.name = o.suite + "/" + tail(paths_[w.left[0]]);
             o.what = verdict::violation;
             o.why =
                 "the process that compiled and ran it ended with status " +

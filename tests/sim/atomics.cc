@@ -35,9 +35,9 @@ bool may_touch(uintptr_t address, size_t bytes, bool read, bool write, uint64_t 
     return !write || check_access(address, bytes, {true, true, true}, pc, at);
 }
 
-void begin(unsigned order) {
+void begin(unsigned order, uintptr_t address) {
     if (M.counting) M.tally->atomics++;
-    sync_atomic(order);
+    sync_atomic(order, address);
 }
 
 } // namespace
@@ -51,7 +51,7 @@ extern "C" {
 unsigned sim_atomic(unsigned long address, unsigned op, unsigned type, unsigned value,
                     unsigned order, unsigned at) {
     const uint64_t pc = SIM_CALLER;
-    begin(order);
+    begin(order, address);
     if (!may_touch(address, 4, op != SIM_ATOMIC_STORE, op != SIM_ATOMIC_LOAD, pc, at)) return 0;
     auto          *p = reinterpret_cast<uint32_t *>(address);
     const uint32_t old = *p;
@@ -63,7 +63,7 @@ unsigned sim_atomic(unsigned long address, unsigned op, unsigned type, unsigned 
 unsigned sim_atomic_cas(unsigned long address, unsigned *expected, unsigned desired, unsigned order,
                         unsigned at) {
     const uint64_t pc = SIM_CALLER;
-    begin(order);
+    begin(order, address);
     if (!may_touch(address, 4, true, true, pc, at)) return 0;
     auto      *p = reinterpret_cast<uint32_t *>(address);
     const bool weak_failure = M.random.below(16) == 0;
@@ -76,7 +76,7 @@ unsigned sim_atomic_cas(unsigned long address, unsigned *expected, unsigned desi
 
 void sim_atomic_wide(unsigned long address, unsigned op, unsigned long value, unsigned at) {
     const uint64_t pc = SIM_CALLER;
-    begin(0);
+    begin(0, address);
     if (!may_touch(address, 8, true, true, pc, at)) return;
     auto *p = reinterpret_cast<unsigned long *>(address);
     *p = op == SIM_ATOMIC_MIN ? std::min(*p, value) : std::max(*p, value);

@@ -1,5 +1,6 @@
 /* From Metal texts to a shared object, through clang. */
 #include "files.h"
+#include "fingerprint.h"
 #include "lines.h"
 #include "msl.h"
 #include "words.h"
@@ -293,7 +294,11 @@ std::shared_ptr<module> build(const std::vector<source> &sources, const build_op
 
 std::string fingerprint() {
     static std::string once;
-    if (once.empty()) once = hasher().add(read_file("/proc/self/exe")).add(hash_of_headers()).hex();
+    if (once.empty()) {
+        hasher h;
+        for (const std::string &f : compile_command(0, {})) h.add(f);
+        once = h.add(judge_sources()).add(hash_of_headers()).hex();
+    }
     return once;
 }
 

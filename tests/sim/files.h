@@ -1,4 +1,4 @@
-/* Small helpers over files, directories and child processes. */
+/* Small functions over files, directories and child processes. */
 #ifndef SIM_FILES_H
 #define SIM_FILES_H
 

@@ -218,9 +218,10 @@ private:
     }
     void quoted(char quote) {
         const size_t begin = at_++;
-        while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
-            at_ += text_[at_] == '\\' ? 2 : 1;
-        at_ = std::min(at_ + 1, text_.size());
+        while (peek() != quote && peek() != '\n' && at_ < text_.size())
+            at_ += peek() == '\\' && at_ + 1 < text_.size() && peek(1) != '\n' ? 2 : 1;
+        if (peek() == quote) at_++;
+        else error(std::string("missing terminating ") + quote + " character");
         add(token_kind::string, begin);
     }
     void punctuation() {

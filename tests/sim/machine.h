@@ -87,7 +87,8 @@ struct gpu_thread : fiber {
     sim_pair      pair[3], pair_result;
     uint64_t tile[5] = {}; /* address, row length, column, row, transposed: of a matrix access */
     uint32_t fenced = 0;   /* stamp of its last device fence */
-    bool     touched_atomic = false, acquired = false;
+    std::vector<uintptr_t> touched;  /* atomics that it executed, see sync.cc */
+    std::vector<uintptr_t> acquired; /* of those, the ones before its last fence */
 };
 
 struct simdgroup {
@@ -125,8 +126,6 @@ struct machine {
     fiber      scheduler;
     bool       stopped = false; /* a violation after which going on has no meaning */
 
-    const launch *job = nullptr;
-    const char   *kernel_name = "";
     uint32_t      grid[3], program[3], local_size[3];
     unsigned long arg_address[31], group_address[31];
 
@@ -145,7 +144,6 @@ void violate_pc(violation_kind kind, uint64_t pc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void violate_at(violation_kind kind, unsigned at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool violated_at_pc(uint64_t pc);
 
 /* -- schedule.cc ------------------------------------------------------------------------------- */
 void              run_threadgroup(void (*entry)());
@@ -169,7 +167,7 @@ void      track_free(tracked &t);
 void sync_start_dispatch();
 void sync_start_group();
 void sync_barrier(unsigned mem);
-void sync_atomic(unsigned order);
+void sync_atomic(unsigned order, uintptr_t address);
 bool sync_ordered(uint32_t stamp, unsigned writer);
 
 /* -- counters.cc ------------------------------------------------------------------------------- */

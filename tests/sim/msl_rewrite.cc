@@ -117,10 +117,9 @@ private:
 
     void identifier(const std::vector<token> &tokens, size_t i) {
         static const std::set<std::string_view> opencl = {
-            "global",     "local",       "generic",      "pipe",           "read_only",
-            "write_only", "read_write",  "vec_step",     "addrspace_cast", "event_t",
-            "queue_t",    "clk_event_t", "reserve_id_t", "sampler_t",      "image1d_t",
-            "image2d_t",  "image3d_t"};
+            "global",       "local",     "generic",        "pipe",      "read_only", "write_only",
+            "read_write",   "vec_step",  "addrspace_cast", "event_t",   "queue_t",   "clk_event_t",
+            "reserve_id_t", "sampler_t", "image1d_t",      "image2d_t", "image3d_t"};
         const token &t = tokens[i];
         if (opencl.count(t.text))
             replace(t.offset, t.text.size(), "sim_name_" + std::string(t.text));
@@ -147,12 +146,9 @@ private:
     /* `coherent(device) T *` and `coherent device T *`: every access happens and is seen. */
     void coherent(size_t i) {
         if (!at(i).is("coherent")) return;
-        if (at(i + 1).is("(")) {
-            const size_t end = at(p_.match[i + 1]).offset + 1;
-            replace(at(i).offset, end - at(i).offset, "volatile device");
-        } else {
-            replace(at(i).offset, at(i).text.size(), "volatile");
-        }
+        if (at(i + 1).is("(") && at(i + 2).is("device") && at(i + 3).is(")"))
+            replace(at(i).offset, at(i + 3).offset + 1 - at(i).offset, "volatile device");
+        else replace(at(i).offset, at(i).text.size(), "volatile");
     }
 
     /* -- Kernels ------------------------------------------------------------------------------- */
@@ -358,7 +354,7 @@ private:
             sizes += (sizes.empty() ? "" : ", ") + ("sizeof(sim_type_" + name + "), " + a);
             i = stop + 1;
         }
-        put_lines(at(begin).offset, at(end).offset - at(begin).offset, types + variables);
+        replace_all(at(begin).offset, at(end).offset - at(begin).offset, types + variables);
     }
 
     /* alignas(N) or __attribute__((aligned(N))): the text of N. */
@@ -369,18 +365,12 @@ private:
         return slice(open, p_.match[open] + 1);
     }
 
-    /* As replace, but keeps the number of lines of what it replaces. */
-    void put_lines(size_t offset, size_t bytes, std::string by) {
-        by += std::string(static_cast<size_t>(
-                              std::count(text().begin() + static_cast<long>(offset),
-                                         text().begin() + static_cast<long>(offset + bytes), '\n')),
-                          '\n');
-        /* Edits inside (of dimensions, say) have been made already; this one stands for them. */
-        edits_.erase(std::remove_if(edits_.begin(), edits_.end(),
-                                    [&](const edit &e) {
-                                        return e.offset >= offset && e.offset < offset + bytes;
-                                    }),
-                     edits_.end());
+    /* As replace; it stands for edits that were made inside of it before, of dimensions, say. */
+    void replace_all(size_t offset, size_t bytes, const std::string &by) {
+        const auto inside = [&](const edit &e) {
+            return e.offset >= offset && e.offset < offset + bytes;
+        };
+        edits_.erase(std::remove_if(edits_.begin(), edits_.end(), inside), edits_.end());
         replace(offset, bytes, by);
     }
 
@@ -391,38 +381,44 @@ private:
         std::stable_sort(edits_.begin(), edits_.end(), [](const edit &a, const edit &b) {
             return a.offset != b.offset ? a.offset < b.offset : a.bytes == 0 && b.bytes != 0;
         });
-        size_t     from = 0;
-        unsigned   line = 1, column = 1, original = 1;
-        const auto advance = [&](const std::string &s, bool in_source) {
-            for (char c : s) {
-                if (c == '\n') {
-                    if (in_source) line++, column = original = 1;
-                    continue;
-                }
-                column++;
-                if (in_source) original++;
-            }
-        };
+        size_t from = 0;
         for (const edit &e : edits_) {
             if (e.offset < from) continue; /* inside a blanked attribute */
-            const std::string kept = text().substr(from, e.offset - from);
-            out_.text += kept;
-            advance(kept, true);
-            const rewritten::shift begin{line, column, 0, original, 0};
-            const std::string      gone = text().substr(e.offset, e.bytes);
-            out_.text += e.text;
-            if (gone.find('\n') == std::string::npos) {
-                column += static_cast<unsigned>(e.text.size());
-                original += static_cast<unsigned>(e.bytes);
-                out_.shifts.push_back({begin.line, begin.begin, column, begin.original, original});
-            } else {
-                advance(gone,
-                        true); /* columns after an edit of several lines are those of its last */
-                column = static_cast<unsigned>(e.text.size() - e.text.rfind('\n'));
-            }
+            keep(text().substr(from, e.offset - from));
+            change(e);
             from = e.offset + e.bytes;
         }
         out_.text += text().substr(from);
+    }
+
+    static long lines_in(const std::string &s) { return std::count(s.begin(), s.end(), '\n'); }
+
+    /* Where the next character goes, and where it came from. */
+    unsigned line_ = 1, column_ = 1, original_ = 1;
+
+    void keep(const std::string &s) {
+        out_.text += s;
+        for (char c : s) {
+            column_++, original_++;
+            if (c == '\n') line_++, column_ = original_ = 1;
+        }
+    }
+
+    void change(const edit &e) {
+        const std::string gone = text().substr(e.offset, e.bytes);
+        std::string       now = e.text;
+        while (lines_in(now) < lines_in(gone)) now += '\n';
+        if (lines_in(gone) == 0) {
+            const unsigned begin = column_, from = original_;
+            column_ += static_cast<unsigned>(now.size());
+            original_ += static_cast<unsigned>(gone.size());
+            out_.shifts.push_back({line_, begin, column_, from, original_});
+        } else {
+            line_ += static_cast<unsigned>(lines_in(gone));
+            column_ = static_cast<unsigned>(now.size() - now.rfind('\n'));
+            original_ = static_cast<unsigned>(gone.size() - gone.rfind('\n'));
+        }
+        out_.text += now;
     }
 };
 

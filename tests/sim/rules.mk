@@ -9,19 +9,25 @@
 BUILD ?= build
 
 # The compiler for Metal text: clang++-19 when it is there, else the newest that is.
-CLANGXX ?= $(shell for v in -19 -21 -20 -18 -17 -16 ''; do command -v clang++$$v >/dev/null 2>&1 && { echo clang++$$v; break; }; done)
+ifndef CLANGXX
+CLANGXX := $(shell for v in -19 -21 -20 -18 -17 -16 ''; do command -v clang++$$v >/dev/null 2>&1 && { echo clang++$$v; break; }; done)
+endif
 SIM_CXX      ?= $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
-SIM_CXXFLAGS ?= -O2 -g
+SIM_CXXFLAGS ?= -O2
 # (libstdc++ uses a deprecated function of its own, which clang notes.)
 SIM_WARNINGS  = -Wall -Wextra -Werror -Wno-deprecated-declarations
 SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLANGXX)"'
 # Kernels are loaded at run time and find the simulator's functions in the program.
 SIM_LINK      = -rdynamic -ldl
 
-SIM_OBJECTS    = $(patsubst %,$(BUILD)/obj/sim/%.o,atomics build counters fiber files lex lines math memory \
+SIM_OBJECTS    = $(patsubst %,$(BUILD)/obj/sim/%.o,atomics build counters fiber files fingerprint lex lines math memory \
                    msl_check msl_parse msl_rewrite plan report run schedule simd sync undefined words)
 SIM_CASES      = $(patsubst %,$(BUILD)/obj/corpus/%.o,compare launch recorded)
 CORPUS_OBJECTS = $(patsubst %,$(BUILD)/obj/corpus/%.o,batch compile main outcome pool table)
+# What a judgement depends on. The compiler under test may be linked into build/corpus, so a hash of
+# the program itself would forget all results whenever the compiler changes.
+SIM_JUDGE      = $(sort $(wildcard tests/sim/*.cc tests/sim/*.h tests/sim/include/metal_* tests/sim/include/sim/* \
+                   tests/corpus/compare.* tests/corpus/launch.* tests/corpus/recorded.*))
 SIM_HEADERS    = $(wildcard tests/sim/*.h tests/corpus/*.h tests/sim/include/sim/*.h)
 
 .PHONY: sim test-sim clean-sim
@@ -35,6 +41,10 @@ clean-sim:
 	rm -rf $(BUILD)/obj/sim $(BUILD)/obj/corpus $(BUILD)/sim $(BUILD)/corpus $(BUILD)/test-sim $(BUILD)/test-compare \
 	  $(BUILD)/sim-cache $(BUILD)/corpus-cache
 
+$(BUILD)/obj/sim/fingerprint.o: $(SIM_JUDGE)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -DSIM_JUDGE='"$(shell cat $(SIM_JUDGE) | cksum | tr ' ' '-')"' \
+	  -c tests/sim/fingerprint.cc -o $@
 $(BUILD)/obj/sim/%.o: tests/sim/%.cc $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@

@@ -253,9 +253,9 @@ public:
     }
 
 private:
-    placement          place_;
-    report            &out_;
-    void              *library_ = nullptr;
+    placement place_;
+    report   &out_;
+    void     *library_ = nullptr;
 
     void load(const std::string &path) {
         library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -278,8 +278,6 @@ private:
     }
 
     void begin(const launch &l) {
-        M.job = &l;
-        M.kernel_name = l.kernel->name.c_str();
         M.stopped = false;
         M.current = nullptr;
         M.dispatch_start = M.group_start = ++M.stamp;

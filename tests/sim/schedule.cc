@@ -139,7 +139,8 @@ void prepare_simdgroup(unsigned index) {
         t.turn = order[lane];
         t.status = thread_status::ready;
         t.fenced = 0;
-        t.touched_atomic = t.acquired = false;
+        t.touched.clear();
+        t.acquired.clear();
         g.by_lane[lane] = &t;
         g.by_turn[order[lane]] = &t;
         fiber_prepare(t, stacks->top(first + lane), thread_main);

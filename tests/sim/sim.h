@@ -49,7 +49,6 @@ struct argument {
     unsigned    index = 0;
     bool        read_only = false;
     bool        reference = false;
-    size_t      element_bytes = 0, element_align = 0; /* of what it points to */
 };
 
 struct kernel {

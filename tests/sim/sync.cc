@@ -3,8 +3,8 @@
  * Threadgroups run one after the other, so the question is only: was a write of an earlier group
  * published, and has the reader acquired? Published: the writer (or, through a barrier, one of its
  * group) executed a device fence after the write and an atomic after the fence. Acquired: the
- * reader (or, through a barrier, one of its group) executed an atomic and then a device fence.
- * From Metal 4.1 on an ordered atomic is fence and atomic in one. */
+ * reader (or, through a barrier, one of its group) executed an atomic on the same address and then
+ * a device fence. From Metal 4.1 on an ordered atomic is fence and atomic in one. */
 #include "machine.h"
 
 #include <algorithm>
@@ -14,22 +14,27 @@ namespace sim {
 
 namespace {
 
-/* For every thread of a threadgroup, the stamp up to which its accesses are published. */
+/* For every thread of a threadgroup, the stamp up to which its accesses are published, and the
+ * atomics that say so. */
 struct published {
-    uint32_t              group_start;
-    std::vector<uint32_t> until;
+    uint32_t               group_start;
+    std::vector<uint32_t>  until;
+    std::vector<uintptr_t> through;
 };
 
 std::vector<published> earlier; /* in the order of group_start */
 published              mine;
-bool                   all_acquired, fenced_in_group;
+std::vector<uintptr_t> acquired_by_all; /* atomics, through a barrier after the fence */
+bool                   fenced_in_group;
 
 /* memory_order as the headers number it; acq_rel and seq_cst do both. */
 constexpr unsigned order_acquire = 2, order_release = 3, order_acq_rel = 4;
 
-void acquire() {
-    if (M.current->touched_atomic) M.current->acquired = true;
+void add(std::vector<uintptr_t> &set, uintptr_t address) {
+    if (std::find(set.begin(), set.end(), address) == set.end()) set.push_back(address);
 }
+
+void acquire() { M.current->acquired = M.current->touched; }
 
 /* Accesses from here on carry a later stamp than those before the fence. */
 void release() {
@@ -37,10 +42,10 @@ void release() {
     fenced_in_group = true;
 }
 
-void publish() {
-    if (!fenced_in_group) return;
+void publish(uintptr_t address) {
     const uint32_t barrier = M.ordered[order_device];
     mine.until.resize(max_group_threads, 0);
+    add(mine.through, address);
     for (unsigned v = 0; v < M.thread_count; v++) {
         uint32_t until = 0;
         if (&M.threads[v] == M.current || M.threads[v].fenced < barrier)
@@ -51,48 +56,49 @@ void publish() {
     }
 }
 
-void keep_last_group() {
-    if (!mine.until.empty()) earlier.push_back(mine);
-    mine.until.clear();
+bool share(const std::vector<uintptr_t> &a, const std::vector<uintptr_t> &b) {
+    return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
 } // namespace
 
 void sync_start_dispatch() {
     earlier.clear();
-    mine.until.clear();
+    mine = {};
 }
 
 void sync_start_group() {
-    keep_last_group();
-    mine.group_start = M.group_start;
-    all_acquired = fenced_in_group = false;
+    if (!mine.through.empty()) earlier.push_back(mine);
+    mine = {M.group_start, {}, {}};
+    acquired_by_all.clear();
+    fenced_in_group = false;
 }
 
 void sync_barrier(unsigned mem) {
     if (!(mem & SIM_MEM_DEVICE) || !fenced_in_group) return;
-    for (unsigned i = 0; i < M.thread_count && !all_acquired; i++)
-        all_acquired = M.threads[i].acquired;
+    for (unsigned i = 0; i < M.thread_count; i++)
+        for (uintptr_t address : M.threads[i].acquired) add(acquired_by_all, address);
 }
 
-void sync_atomic(unsigned order) {
+void sync_atomic(unsigned order, uintptr_t address) {
     if (order == order_release || order >= order_acq_rel) release();
-    publish();
-    M.current->touched_atomic = true;
-    if (order == order_acquire || order >= order_acq_rel) {
-        acquire();
-        fenced_in_group = true;
-    }
+    if (fenced_in_group) publish(address);
+    /* The last few suffice: a fence follows the atomic that it belongs to. */
+    if (M.current->touched.size() >= 64) M.current->touched.erase(M.current->touched.begin());
+    add(M.current->touched, address);
+    if (order != order_acquire && order < order_acq_rel) return;
+    acquire();
+    fenced_in_group = true;
 }
 
 bool sync_ordered(uint32_t stamp, unsigned who) {
-    if (!all_acquired && !M.current->acquired) return false;
     const auto after =
         std::upper_bound(earlier.begin(), earlier.end(), stamp,
                          [](uint32_t s, const published &p) { return s < p.group_start; });
     if (after == earlier.begin()) return false;
     const published &p = *(after - 1);
-    return stamp <= p.until[who];
+    return stamp <= p.until[who] &&
+           (share(p.through, M.current->acquired) || share(p.through, acquired_by_all));
 }
 
 } // namespace sim

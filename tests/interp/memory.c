@@ -1,0 +1,116 @@
+/* Buffers, loads and stores, atomics. */
+#include "machine.h"
+
+#include <math.h>
+
+/* -- Addresses ------------------------------------------------------------------ */
+
+static uint8_t *place_at(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes, const char *doing, int writes) {
+    uint64_t   buffer = address >> TI_BUFFER_SHIFT, offset = address & ti_mask(TI_BUFFER_SHIFT);
+    ti_buffer *b;
+    if (buffer == 0 || buffer > m->launch->n_buffers)
+        ti_stop(m, op, TI_FAULT, "%s %u bytes at address 0x%llx, which is in no buffer", doing, bytes, (unsigned long long)address);
+    b = &m->launch->buffers[buffer - 1];
+    if (offset + bytes > b->size)
+        ti_stop(m, op, TI_FAULT, "%s %u bytes at byte %lld of buffer %llu, which has %llu", doing, bytes,
+                (long long)ti_signed(offset, TI_BUFFER_SHIFT), (unsigned long long)(buffer - 1), (unsigned long long)b->size);
+    if (writes) b->written = 1;
+    return b->bytes + offset;
+}
+
+uint64_t ti_read_memory(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes) {
+    const uint8_t *p = place_at(m, op, address, bytes, "reads", 0);
+    uint64_t       x = 0;
+    unsigned       i;
+    for (i = bytes; i-- > 0;) x = x << 8 | p[i];
+    return x;
+}
+
+void ti_write_memory(ti_machine *m, const ti_op *op, uint64_t address, unsigned bytes, uint64_t value) {
+    uint8_t *p = place_at(m, op, address, bytes, "writes", 1);
+    unsigned i;
+    for (i = 0; i < bytes; i++) p[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* -- Loads and stores ------------------------------------------------------------- */
+
+void ti_run_load(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_type  *elem = op->in_type[0]->to;
+    const ti_array *pointers = ti_in(f, op, 0), *mask = op->n_in > 1 ? ti_in(f, op, 1) : NULL;
+    const ti_array *other = op->n_in > 2 ? ti_in(f, op, 2) : NULL;
+    ti_array       *out;
+    size_t          i;
+    if (op->in_type[0]->kind == TI_BLOCK_PTR) {
+        ti_load_block(m, f, op);
+        return;
+    }
+    out = ti_new(m, pointers->n);
+    for (i = 0; i < out->n; i++) {
+        if (mask && !mask->at[i]) out->at[i] = other ? other->at[i] : 0;
+        else out->at[i] = ti_read_memory(m, op, pointers->at[i], ti_bytes(elem)) & ti_mask(elem->bits);
+    }
+    ti_put(m, f, op->out[0], out);
+}
+
+void ti_run_store(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_array *pointers = ti_in(f, op, 0), *values = ti_in(f, op, 1), *mask = op->n_in > 2 ? ti_in(f, op, 2) : NULL;
+    unsigned        bytes = ti_bytes(op->in_type[1]);
+    size_t          i;
+    if (op->in_type[0]->kind == TI_BLOCK_PTR) {
+        ti_store_block(m, f, op);
+        return;
+    }
+    for (i = 0; i < pointers->n; i++)
+        if (!mask || mask->at[i]) ti_write_memory(m, op, pointers->at[i], bytes, values->at[i]);
+}
+
+/* -- Atomics ------------------------------------------------------------------------ */
+
+/* Kinds as in sheet 2.1. */
+enum { AND = 1, OR, XOR, ADD, FADD, MAX, MIN, UMAX, UMIN, EXCH };
+
+uint64_t ti_rmw_result(ti_machine *m, const ti_op *op, const ti_type *elem, int64_t kind, uint64_t old, uint64_t value) {
+    int64_t x = ti_signed(old, elem->bits), y = ti_signed(value, elem->bits);
+    switch (kind) {
+    case AND: return old & value;
+    case OR: return old | value;
+    case XOR: return old ^ value;
+    case ADD: return (old + value) & ti_mask(elem->bits);
+    case FADD: return ti_encode(elem->format, ti_decode(elem->format, old) + ti_decode(elem->format, value));
+    case MAX: return x > y ? old : value;
+    case MIN: return x < y ? old : value;
+    case UMAX: return old > value ? old : value;
+    case UMIN: return old < value ? old : value;
+    case EXCH: return value;
+    default: ti_stop(m, op, TI_UNSUPPORTED, "atomic of kind %lld", (long long)kind);
+    }
+}
+
+void ti_run_rmw(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_type  *elem = op->in_type[0]->to;
+    const ti_array *pointers = ti_in(f, op, 0), *values = ti_in(f, op, 1), *mask = op->n_in > 2 ? ti_in(f, op, 2) : NULL;
+    int64_t         kind = ti_attribute_int(op, "atomic_rmw_op", 0);
+    unsigned        bytes = ti_bytes(elem);
+    ti_array       *out = ti_new(m, pointers->n);
+    size_t          i;
+    if (kind == FADD && elem->kind != TI_FLOAT) ti_stop(m, op, TI_FAULT, "fadd on %s", elem->text);
+    for (i = 0; i < out->n; i++) {
+        out->at[i] = 0;
+        if (mask && !mask->at[i]) continue;
+        out->at[i] = ti_read_memory(m, op, pointers->at[i], bytes);
+        ti_write_memory(m, op, pointers->at[i], bytes, ti_rmw_result(m, op, elem, kind, out->at[i], values->at[i]));
+    }
+    ti_put(m, f, op->out[0], out);
+}
+
+void ti_run_cas(ti_machine *m, ti_frame *f, const ti_op *op) {
+    const ti_array *pointers = ti_in(f, op, 0), *expected = ti_in(f, op, 1), *values = ti_in(f, op, 2);
+    unsigned        bytes = ti_bytes(op->in_type[0]->to);
+    ti_array       *out = ti_new(m, pointers->n);
+    size_t          i;
+    for (i = 0; i < out->n; i++) {
+        out->at[i] = ti_read_memory(m, op, pointers->at[i], bytes);
+        if (out->at[i] == expected->at[i]) ti_write_memory(m, op, pointers->at[i], bytes, values->at[i]);
+    }
+    ti_put(m, f, op->out[0], out);
+}

@@ -1,0 +1,49 @@
+# The interpreter of Triton IR, the referee of right and wrong. Included by the Makefile at the top, after
+# tests/sim/rules.mk; stands alone too:
+#
+#     make -f tests/interp/rules.mk interp         build/interp
+#     make -f tests/interp/rules.mk test-interp    it over every recorded case of this repository
+#
+# Needs a C99 compiler and g++ (or another C++17 compiler).
+
+ifndef SIM_OBJECTS
+include tests/sim/rules.mk
+.DEFAULT_GOAL := interp
+endif
+
+# Where tmetal.h lies.
+TMETAL_DIR ?= .
+
+INTERP_CC     ?= cc
+INTERP_CFLAGS ?= -O2 -g
+INTERP_C       = $(INTERP_CC) -std=c99 -D_XOPEN_SOURCE=600 -Wall -Wextra $(INTERP_CFLAGS)
+
+INTERP_HEADERS = $(wildcard tests/interp/*.h)
+INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise library matrix memory numbers ops \
+                   program run shapes)
+INTERP_CASES   = $(patsubst %,$(BUILD)/obj/sim/%.o,files report) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
+
+.PHONY: interp test-interp clean-interp
+interp: $(BUILD)/interp
+
+test-interp: $(BUILD)/interp
+	$(BUILD)/interp tests/kernels examples/kernels
+
+clean-interp:
+	rm -rf $(BUILD)/obj/interp $(BUILD)/interp
+
+# program.c holds tmetal.h whole; what of it is only for other programs is no mistake.
+$(BUILD)/obj/interp/program.o: tests/interp/program.c $(INTERP_HEADERS) $(TMETAL_DIR)/tmetal.h
+	@mkdir -p $(@D)
+	$(INTERP_C) -Wno-unused-function -I$(TMETAL_DIR) -c $< -o $@
+# The products of large matrices.
+$(BUILD)/obj/interp/matrix.o: INTERP_CFLAGS += -O3
+$(BUILD)/obj/interp/%.o: tests/interp/%.c $(INTERP_HEADERS)
+	@mkdir -p $(@D)
+	$(INTERP_C) -c $< -o $@
+$(BUILD)/obj/interp/main.o: tests/interp/main.cc $(INTERP_HEADERS) $(SIM_HEADERS)
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
+
+$(BUILD)/interp: $(BUILD)/obj/interp/main.o $(INTERP_CORE) $(INTERP_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ -lm -o $@
