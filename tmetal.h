@@ -8615,7 +8615,7 @@ static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
 static void tmi_tile_reduce(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi_tile *t) {
     tmi_module *m = x->m;
     uint32_t    in[3], mask, v, type;
-    in[1] = tmi_tile_value(x, b, tmi_in(m, op, op->n_in - 1), t);
+    in[1] = tmi_tile_value(x, b, tmi_in(m, op, 1), t);
     in[0] = tmi_tile_pointers(b, t, &mask);
     in[2] = mask;
     type = tmi_type_like(x->job, m, t->shape, t->elem);
@@ -8649,9 +8649,10 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     tmi_tile    t;
     uint32_t    desc = tmi_in(m, op, 0), d, nan = tmi_ref_part(x, desc, tmi_ref_count(m, tmi_value_type(m, desc)) - 1);
     int         lookup = op->kind == TMI_OP_DGATHER || op->kind == TMI_OP_DSCATTER || op->kind == TMI_OP_XDGATHER || op->kind == TMI_OP_XDSCATTER;
+    int         src_first = op->kind == TMI_OP_DSTORE || op->kind == TMI_OP_DREDUCE || op->kind == TMI_OP_XDSTORE; /* desc, src, indices */
     tmi_tile_of(x, desc, &t);
     for (d = 0; d < t.rank; d++)
-        if (!(lookup && d == 0)) t.offset[d] = tmi_b_to_int(b, tmi_in(m, op, 1 + d), 64, 1);
+        if (!(lookup && d == 0)) t.offset[d] = tmi_b_to_int(b, tmi_in(m, op, (src_first ? 2 : 1) + d), 64, 1);
     if (lookup) { /* one row of the block for each index */
         uint32_t dims[2];
         t.rows = tmi_in(m, op, 1);
@@ -8664,7 +8665,7 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
         tmi_tile_load(x, b, op, &t, tmi_tile_padding(b, t.elem, t.shape, nan, 0));
         break;
     case TMI_OP_DREDUCE: tmi_tile_reduce(x, b, op, &t); break;
-    default: tmi_tile_store(x, b, tmi_in(m, op, op->n_in - 1), &t); break;
+    default: tmi_tile_store(x, b, tmi_in(m, op, src_first ? 1 : op->n_in - 1), &t); break;
     }
 }
 
@@ -10398,7 +10399,9 @@ static void tmi_lin_trim(tmi_lin *l) {
     }
     for (i = n; i < l->n_reg; i++) l->reg[i] = 0;
     l->n_reg = (uint8_t)n;
-    l->offset = 0;
+    for (b = l->offset, i = 32; i-- > 0;)
+        if ((b >> i & 1) && seen[i]) b ^= seen[i];
+    l->offset = b; /* what the registers reach needs no offset */
 }
 
 /* Layout of a reduction's result: the axis' bits are gone. */
@@ -11680,12 +11683,17 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
 static void tmi_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
+    tmi_lin  all;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         const tmi_lin *l;
         if (o->n_region && !tmi_is_region_op(o->kind)) {
             tmi_require_copies(p, o);
             continue;
+        }
+        if (o->kind == TMI_OP_UNSPLAT) { /* every thread wants the one element */
+            tmi_lin_zero(&all, p->n_sg);
+            tmi_require_operand(p, tmi_in(m, o, 0), &all);
         }
         if (!tmi_is_root_op(p, o)) continue;
         l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
@@ -16745,7 +16753,7 @@ static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
     }
 }
 
-static int tmi_is_lowered(const tmi_module *m, const tmi_op *op) {
+static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
     case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_EXTERN: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
     case TMI_OP_SCAN: case TMI_OP_DREDUCE:
@@ -16755,7 +16763,7 @@ static int tmi_is_lowered(const tmi_module *m, const tmi_op *op) {
 }
 
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    if (!tmi_is_lowered(m, op)) {
+    if (!tmi_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }

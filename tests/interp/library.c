@@ -314,17 +314,17 @@ static uint64_t directed_arithmetic(const ti_op *op, const char *name, const uin
     return out_float(op, (double)r);
 }
 
+static double directed_whole(double x, int mode) {
+    return mode == FE_UPWARD ? ceil(x) : mode == FE_DOWNWARD ? floor(x) : mode == FE_TOWARDZERO ? trunc(x) : nearbyint(x);
+}
+
 /* From and to: float, double, int, uint, ll, ull. */
-static uint64_t directed_conversion(const ti_op *op, const char *name, const char *to, const uint64_t *x) {
-    int from_unsigned = name[0] == 'u', to_unsigned = to[0] == 'u';
+static uint64_t directed_conversion(const ti_op *op, const char *name, const uint64_t *x) {
+    int from_unsigned = name[0] == 'u';
     if (op->in_type[0]->kind == TI_FLOAT && op->out_type[0]->kind == TI_FLOAT) {
         volatile double d = fl(op, x, 0);
         volatile float  r = (float)d;
         return out_float(op, (double)r);
-    }
-    if (op->in_type[0]->kind == TI_FLOAT) {
-        volatile double d = fl(op, x, 0), r = rint(d);
-        return out_whole(op, r, !to_unsigned);
     }
     if (op->out_type[0]->bits == 32) {
         volatile uint64_t u = x[0];
@@ -345,8 +345,12 @@ static int directed(const ti_op *op, const char *name, const uint64_t *x, uint64
     int         mode = rounding_of(name);
     if (mode < 0) return 0;
     if (!to && name[0] != 'f' && name[0] != 'd') return 0;
+    if (to && op->in_type[0]->kind == TI_FLOAT && op->out_type[0]->kind == TI_INT) {
+        *r = out_whole(op, directed_whole(fl(op, x, 0), mode), to[1] != 'u');
+        return 1;
+    }
     fesetround(mode);
-    *r = to ? directed_conversion(op, name, to + 1, x) : directed_arithmetic(op, name, x);
+    *r = to ? directed_conversion(op, name, x) : directed_arithmetic(op, name, x);
     fesetround(FE_TONEAREST);
     return 1;
 }

@@ -46,7 +46,9 @@ int64_t ti_high_signed(int64_t a, int64_t b) {
 
 static uint64_t nan_of(const ti_format *f) {
     switch (f->special) {
-    case TI_IEEE: return (((uint64_t)1 << f->exponent) - 1) << f->fraction | (uint64_t)1 << (f->fraction - 1);
+    case TI_IEEE:
+        if (f->bits == 8) return 0x7f;
+        return (((uint64_t)1 << f->exponent) - 1) << f->fraction | (uint64_t)1 << (f->fraction - 1);
     case TI_FN: return ((uint64_t)1 << (f->bits - 1)) - 1;
     case TI_FNUZ: return (uint64_t)1 << (f->bits - 1);
     case TI_SCALE: return 0xff;
@@ -104,7 +106,7 @@ uint64_t ti_encode_small(const ti_format *f, double x, ti_rounding how, int satu
     if (f->special == TI_SCALE) return encode_scale(x);
     memcpy(&u, &x, sizeof u);
     sign = (u >> 63) << (f->bits - 1);
-    if (isnan(x)) return f->special == TI_FNUZ ? nan_of(f) : sign | nan_of(f);
+    if (isnan(x)) return f->bits == 8 ? nan_of(f) : sign | nan_of(f); /* fp8 has one NaN, without a sign */
     if (isinf(x)) {
         if (f->special == TI_IEEE && !saturate) return sign | (largest_of(f) + 1);
         return sign | largest_of(f);

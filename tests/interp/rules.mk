@@ -21,7 +21,7 @@ INTERP_C       = $(INTERP_CC) -std=c99 -D_XOPEN_SOURCE=600 -Wall -Wextra $(INTER
 INTERP_HEADERS = $(wildcard tests/interp/*.h)
 INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise library matrix memory numbers ops \
                    program run shapes)
-INTERP_CASES   = $(patsubst %,$(BUILD)/obj/sim/%.o,files report) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
+INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
 
 .PHONY: interp test-interp clean-interp
 interp: $(BUILD)/interp
@@ -46,4 +46,4 @@ $(BUILD)/obj/interp/main.o: tests/interp/main.cc $(INTERP_HEADERS) $(SIM_HEADERS
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
 
 $(BUILD)/interp: $(BUILD)/obj/interp/main.o $(INTERP_CORE) $(INTERP_CASES)
-	$(SIM_CXX) $(SIM_FLAGS) $^ -lm -o $@
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@

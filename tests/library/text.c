@@ -1,0 +1,233 @@
+/* The rows of TMI_LIBRARY and TMI_EXTERNS as text for the other parts of this test.
+ *
+ *     text metal      all rows, as Metal 3.1
+ *     text metal30    those that need no bfloat, as Metal 3.0
+ *     text calls      all rows, with a function for each that calls it for an array of operands
+ *     text table      the same functions as lines of C++
+ *     text externs    the external names as lines of C++
+ *     text check      checks the table itself
+ *
+ * LIBRARY_HEADER and EXTERNS_HEADER say where the macros are. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef LIBRARY_HEADER
+#define LIBRARY_HEADER "../../tmetal.h"
+#endif
+#ifndef EXTERNS_HEADER
+#define EXTERNS_HEADER LIBRARY_HEADER
+#endif
+#define TMETAL_IMPLEMENTATION
+#include LIBRARY_HEADER
+#include EXTERNS_HEADER
+
+typedef struct row {
+    const char *id, *name, *signature, *needs, *text;
+} row;
+
+static const row rows[] = {
+#define X(id, name, signature, needs, text) {#id, name, signature, needs, text},
+    TMI_LIBRARY(X)
+#undef X
+};
+
+typedef struct external {
+    const char *name, *signature, *call;
+} external;
+
+static const external externals[] = {
+#define X(name, signature, call) {name, signature, call},
+    TMI_EXTERNS(X)
+#undef X
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* -- Text ---------------------------------------------------------------------------------------- */
+
+static int has_bfloat(const row *r) { return strstr(r->text, "bfloat") != NULL; }
+
+static void print_metal(int bfloats) {
+    size_t i;
+    puts("#include <metal_stdlib>\nusing namespace metal;\n");
+    for (i = 0; i < COUNT(rows); i++)
+        if (bfloats || !has_bfloat(&rows[i])) printf("%s\n", rows[i].text);
+}
+
+static const char *type_of(char letter) {
+    switch (letter) {
+    case 'f': return "float";
+    case 'h': return "half";
+    case 't': return "bfloat";
+    case 'd': case 'm': return "ulong";
+    case 'q': return "char";
+    case 'c': return "uchar";
+    case 's': return "short";
+    case 'i': return "int";
+    case 'u': return "uint";
+    case 'l': return "long";
+    case 'b': return "bool";
+    default: return NULL;
+    }
+}
+
+/* `f(ff)`: 2 */
+static size_t operands(const char *signature) { return strlen(signature) - 3; }
+
+static void print_calls(void) {
+    size_t i, k;
+    print_metal(1);
+    for (i = 0; i < COUNT(rows); i++) {
+        const char *s = rows[i].signature;
+        if (!*s) continue;
+        printf("extern \"C\" void call_%s(const ulong *in, ulong out, ulong n) {\n", rows[i].name);
+        for (k = 0; k < operands(s); k++)
+            printf("    device const %s *x%u = (device const %s *)in[%u];\n", type_of(s[2 + k]), (unsigned)k,
+                   type_of(s[2 + k]), (unsigned)k);
+        printf("    device %s *r = (device %s *)out;\n", type_of(s[0]), type_of(s[0]));
+        printf("    for (ulong i = 0; i < n; i++) r[i] = %s(", rows[i].name);
+        for (k = 0; k < operands(s); k++) printf("%sx%u[i]", k ? ", " : "", (unsigned)k);
+        puts(");\n}");
+    }
+}
+
+static void print_table(void) {
+    size_t i;
+    for (i = 0; i < COUNT(rows); i++)
+        if (*rows[i].signature) printf("CALL(%s, \"%s\")\n", rows[i].name, rows[i].signature);
+}
+
+static void print_externs(void) {
+    size_t i;
+    for (i = 0; i < COUNT(externals); i++)
+        printf("EXTERN(\"%s\", \"%s\", \"%s\")\n", externals[i].name, externals[i].signature, externals[i].call);
+}
+
+/* -- Checks -------------------------------------------------------------------------------------- */
+
+static int wrong;
+
+static void complain(const char *what, const char *name, const char *detail) {
+    fprintf(stderr, "library: %s: %s %s\n", name, what, detail);
+    wrong = 1;
+}
+
+static size_t find_row(const char *name, size_t length) {
+    size_t i;
+    for (i = 0; i < COUNT(rows); i++)
+        if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0) return i;
+    return COUNT(rows);
+}
+
+static int in_list(const char *list, const char *name) {
+    size_t      n = strlen(name);
+    const char *at;
+    for (at = list; (at = strstr(at, name)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return 1;
+    return 0;
+}
+
+static int good_signature(const char *s) {
+    size_t k, n = strlen(s);
+    if (n < 4 || s[1] != '(' || s[n - 1] != ')' || !type_of(s[0])) return 0;
+    for (k = 2; k + 1 < n; k++)
+        if (!type_of(s[k])) return 0;
+    return n - 3 <= 4;
+}
+
+static void check_lines(const row *r) {
+    const char *at, *line = r->text;
+    if (strlen(r->text) > 4000) complain("is longer than 4000 characters", r->name, "");
+    if (r->text[strlen(r->text) - 1] != '\n') complain("does not end its last line", r->name, "");
+    if (strstr(r->text, "__")) complain("has two underscores in a row", r->name, "");
+    for (at = r->text; *at; at++) {
+        if (*at == '\n') {
+            if (at - line > 100) complain("has a line of more than 100 columns", r->name, "");
+            if (at > line && at[-1] == ' ') complain("has a space at the end of a line", r->name, "");
+            line = at + 1;
+        } else if ((unsigned char)*at < 32 || (unsigned char)*at > 126) complain("is not plain ASCII", r->name, "");
+    }
+}
+
+/* Every word of the text that is a row's name must be among the needs. */
+static void check_words(const row *r) {
+    const char *at = r->text;
+    while (*at) {
+        if (at[0] == '/' && at[1] == '/') {
+            while (*at && *at != '\n') at++;
+        } else if (isalpha((unsigned char)*at)) {
+            const char *from = at;
+            size_t      i;
+            char        word[64];
+            while (isalnum((unsigned char)*at) || *at == '_') at++;
+            i = find_row(from, (size_t)(at - from));
+            if (i == COUNT(rows) || &rows[i] == r || (size_t)(at - from) >= sizeof word) continue;
+            memcpy(word, from, (size_t)(at - from));
+            word[at - from] = 0;
+            if (!in_list(r->needs, word)) complain("does not say that it needs", r->name, word);
+        } else at++;
+    }
+}
+
+static void check_needs(size_t index) {
+    const char *at = rows[index].needs;
+    while (*at) {
+        size_t n = strcspn(at, " "), i = find_row(at, n);
+        if (i == COUNT(rows)) complain("needs what is no row:", rows[index].name, at);
+        else if (i >= index) complain("stands before what it needs:", rows[index].name, rows[i].name);
+        at += n;
+        while (*at == ' ') at++;
+    }
+}
+
+static void check_externs(void) {
+    static const char builtins[] =
+        "abs acos acosh asin asinh atan atan2 atanh ceil clz copysign cos cosh cospi divide exp exp10 exp2 fabs "
+        "fdim float floor fma fmax fmin fmod hadd ldexp log log10 log2 long mulhi popcount pow reverse_bits rhadd "
+        "rint round rsqrt sin sinh sinpi sqrt tan tanh trunc ulong as_type<float> as_type<int> as_type<uint>";
+    size_t i, k;
+    for (i = 0; i < COUNT(externals); i++) {
+        const external *e = &externals[i];
+        const char     *call = strrchr(e->call, ':') ? strrchr(e->call, ':') + 1 : e->call;
+        const size_t    at = find_row(e->call, strlen(e->call));
+        if (!good_signature(e->signature)) complain("has a bad signature:", e->name, e->signature);
+        if (at < COUNT(rows)) {
+            if (strcmp(rows[at].signature, e->signature) != 0)
+                complain("does not have the signature of", e->name, rows[at].name);
+        } else if (!in_list(builtins, call)) complain("calls what is neither here nor in Metal:", e->name, e->call);
+        for (k = 0; k < i; k++)
+            if (strcmp(externals[k].name, e->name) == 0) complain("stands twice", e->name, "");
+    }
+}
+
+static int check(void) {
+    size_t i, k;
+    for (i = 0; i < COUNT(rows); i++) {
+        const row *r = &rows[i];
+        if (*r->signature && !good_signature(r->signature)) complain("has a bad signature:", r->name, r->signature);
+        for (k = 0; k < i; k++)
+            if (strcmp(rows[k].name, r->name) == 0) complain("stands twice", r->name, "");
+        check_lines(r);
+        check_words(r);
+        check_needs(i);
+    }
+    check_externs();
+    return wrong;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc == 2 ? argv[1] : "";
+    if (strcmp(what, "metal") == 0) print_metal(1);
+    else if (strcmp(what, "metal30") == 0) print_metal(0);
+    else if (strcmp(what, "calls") == 0) print_calls();
+    else if (strcmp(what, "table") == 0) print_table();
+    else if (strcmp(what, "externs") == 0) print_externs();
+    else if (strcmp(what, "check") == 0) return check();
+    else {
+        fprintf(stderr, "usage: text metal|metal30|calls|table|externs|check\n");
+        return 2;
+    }
+    return 0;
+}
