@@ -1592,6 +1592,2007 @@ static const tmetal_gpu *tmi_gpu_named(const char *name) {
 }
 
 /*==============================================================================
+ * >>library  [8]  Functions of ours that emitted kernels call: data only
+ *
+ * gives   tmi_fns[]: one row a function, as Metal text; tmi_externs[]: what external names stand for
+ * order   a row stands below the rows that it needs; printing the wanted rows in order gives text that compiles
+ *
+ * Columns: id, name as called, signature, names of the rows that must stand above, text.
+ * Signature: result, then operands in brackets; "" where only other rows or the printer itself call it.
+ *     f float   h half   t bfloat (MSL 3.1)   d double, carried as its bits in a ulong
+ *     q char   c uchar   s short   w ushort   i int   u uint   l long   m ulong   b bool
+ * NaN, infinity, signed zero and denormal doubles are as IEEE 754 and C99 have them. Denormal floats are
+ * zero on Apple GPUs; where bits can keep them (conversions, directed rounding) they are kept.
+ *============================================================================*/
+
+/* clang-format off */
+#define TMI_HELPERS(X) \
+    X(DIV_I32, "div_trunc", "i(ii)", "", \
+      "inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open\n" \
+      "    return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b;\n" \
+      "}\n") \
+    X(DIV_I64, "div_trunc", "l(ll)", "", \
+      "inline long div_trunc(long a, long b) {\n" \
+      "    return b == 0 ? 0 : b == -1 ? long(0ul - ulong(a)) : a / b;\n" \
+      "}\n") \
+    X(DIV_U32, "div_floor", "u(uu)", "", \
+      "inline uint div_floor(uint a, uint b) {\n" \
+      "    return b == 0 ? 0 : a / b;\n" \
+      "}\n") \
+    X(DIV_U64, "div_floor", "m(mm)", "", \
+      "inline ulong div_floor(ulong a, ulong b) {\n" \
+      "    return b == 0 ? 0 : a / b;\n" \
+      "}\n") \
+    X(REM_I32, "rem_trunc", "i(ii)", "", \
+      "inline int rem_trunc(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal\n" \
+      "    if (b == 0 || b == -1) return 0;\n" \
+      "    return a - b * (a / b);\n" \
+      "}\n") \
+    X(REM_I64, "rem_trunc", "l(ll)", "", \
+      "inline long rem_trunc(long a, long b) {\n" \
+      "    if (b == 0 || b == -1) return 0;\n" \
+      "    return a - b * (a / b);\n" \
+      "}\n") \
+    X(REM_U32, "rem_floor", "u(uu)", "", \
+      "inline uint rem_floor(uint a, uint b) {\n" \
+      "    return b == 0 ? 0 : a % b;\n" \
+      "}\n") \
+    X(REM_U64, "rem_floor", "m(mm)", "", \
+      "inline ulong rem_floor(ulong a, ulong b) {\n" \
+      "    return b == 0 ? 0 : a % b;\n" \
+      "}\n") \
+    X(MAX_NAN_F32, "max_nan", "f(ff)", "", \
+      "inline float max_nan(float a, float b) {    // NaN wins; -0 < +0\n" \
+      "    if (isunordered(a, b)) return NAN;\n" \
+      "    return a == b ? as_type<float>(as_type<uint>(a) & as_type<uint>(b)) : fmax(a, b);\n" \
+      "}\n") \
+    X(MAX_NAN_F16, "max_nan", "h(hh)", "", \
+      "inline half max_nan(half a, half b) {\n" \
+      "    if (isunordered(a, b)) return half(NAN);\n" \
+      "    return a == b ? as_type<half>(ushort(as_type<ushort>(a) & as_type<ushort>(b))) : fmax(a, b);\n" \
+      "}\n") \
+    X(MIN_NAN_F32, "min_nan", "f(ff)", "", \
+      "inline float min_nan(float a, float b) {    // NaN wins; -0 < +0\n" \
+      "    if (isunordered(a, b)) return NAN;\n" \
+      "    return a == b ? as_type<float>(as_type<uint>(a) | as_type<uint>(b)) : fmin(a, b);\n" \
+      "}\n") \
+    X(MIN_NAN_F16, "min_nan", "h(hh)", "", \
+      "inline half min_nan(half a, half b) {\n" \
+      "    if (isunordered(a, b)) return half(NAN);\n" \
+      "    return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, b);\n" \
+      "}\n") \
+    X(TO_I32, "to_int", "i(f)", "", \
+      "inline int to_int(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "    return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(fmax(x, -2147483648.0f));\n" \
+      "}\n") \
+    X(TO_U32, "to_uint", "u(f)", "", \
+      "inline uint to_uint(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "    return !(x > 0.0f) ? 0 : x >= 4294967296.0f ? 0xFFFFFFFFu : uint(x);\n" \
+      "}\n") \
+    X(TO_I16, "to_short", "s(f)", "", \
+      "inline short to_short(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "    return isnan(x) ? short(0) : short(int(fmin(fmax(x, -32768.0f), 32767.0f)));\n" \
+      "}\n") \
+    X(TO_U16, "to_ushort", "w(f)", "", \
+      "inline ushort to_ushort(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "    return !(x > 0.0f) ? ushort(0) : ushort(uint(fmin(x, 65535.0f)));\n" \
+      "}\n") \
+    X(TO_I64, "to_long", "l(f)", "", \
+      "inline long to_long(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "    return isnan(x) ? 0 : x >= 9223372036854775808.0f ? 9223372036854775807l : x < -9223372036854775808.0f ? (-9223372036854775807l - 1) : long(x);\n" \
+      "}\n") \
+    X(TO_U64, "to_ulong", "m(f)", "", \
+      "inline ulong to_ulong(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "    return !(x > 0.0f) ? 0 : x >= 18446744073709551616.0f ? 0xFFFFFFFFFFFFFFFFul : ulong(x);\n" \
+      "}\n") \
+    X(RTZ_F16, "half_toward_zero", "h(f)", "", \
+      "inline half half_toward_zero(float x) {    // too large gives the largest half, not infinity\n" \
+      "    half h = half(x);\n" \
+      "    if (isfinite(x) && fabs(float(h)) > fabs(x)) h = as_type<half>(ushort(as_type<ushort>(h) - 1));\n" \
+      "    return h;\n" \
+      "}\n") \
+    X(RTZ_BF16, "bfloat_toward_zero", "t(f)", "", \
+      "inline bfloat bfloat_toward_zero(float x) {\n" \
+      "    return isnan(x) ? bfloat(NAN) : as_type<bfloat>(ushort(as_type<uint>(x) >> 16));\n" \
+      "}\n") \
+    X(ERF, "erf_f32", "f(f)", "", \
+      "inline float erf_f32(float x) {    // our own fit: 1.2 ulp and the error of exp\n" \
+      "    const float t = fabs(x);\n" \
+      "    if (t <= 0.9277f) {\n" \
+      "        const float s = x * x;\n" \
+      "        float p = -0.000596425496f;\n" \
+      "        p = fma(p, s, 0.00498800445f);\n" \
+      "        p = fma(p, s, -0.0267631244f);\n" \
+      "        p = fma(p, s, 0.112817213f);\n" \
+      "        p = fma(p, s, -0.376124859f);\n" \
+      "        p = fma(p, s, 0.128379151f);\n" \
+      "        return fma(p, x, x);\n" \
+      "    }\n" \
+      "    if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n" \
+      "    if (isnan(x)) return x;\n" \
+      "    float q = -2.1190157e-05f;\n" \
+      "    q = fma(q, t, 0.000435563066f);\n" \
+      "    q = fma(q, t, -0.00417639967f);\n" \
+      "    q = fma(q, t, 0.0251334962f);\n" \
+      "    q = fma(q, t, -0.108301871f);\n" \
+      "    q = fma(q, t, -0.633327067f);\n" \
+      "    q = fma(q, t, -1.12952471f);\n" \
+      "    q = fma(q, t, 0.000176729314f);\n" \
+      "    return copysign(1.0f - precise::exp(q), x);\n" \
+      "}\n") \
+    X(LOG1P, "log1p_f32", "f(f)", "", \
+      "inline float log1p_f32(float x) {    // Goldberg: the rounding of 1 + x cancels\n" \
+      "    const float u = 1.0f + x;\n" \
+      "    return u == 1.0f ? x : u == INFINITY ? u : x * (precise::log(u) / (u - 1.0f));\n" \
+      "}\n") \
+    X(EXPM1, "expm1_f32", "f(f)", "", \
+      "inline float expm1_f32(float x) {    // Kahan\n" \
+      "    const float u = precise::exp(x);\n" \
+      "    if (u == 1.0f) return x;\n" \
+      "    if (u == INFINITY) return u;\n" \
+      "    return u - 1.0f == -1.0f ? -1.0f : (u - 1.0f) * x / precise::log(u);\n" \
+      "}\n") \
+    X(CBRT, "cbrt_f32", "f(f)", "", \
+      "inline float cbrt_f32(float x) {    // a power, then one step of Newton's method\n" \
+      "    if (x == 0.0f || !isfinite(x)) return x;\n" \
+      "    const float a = fabs(x);\n" \
+      "    float y = precise::exp2(precise::log2(a) * (1.0f / 3.0f));\n" \
+      "    y = y - (y * y * y - a) / (3.0f * y * y);\n" \
+      "    return copysign(y, x);\n" \
+      "}\n") \
+    X(ERFC, "erfc_f32", "f(f)", "", \
+      "inline float erfc_f32(float x) {    // Abramowitz and Stegun 7.1.26 form, refit: 1.2e-7 relative\n" \
+      "    const float z = fabs(x), t = 1.0f / (1.0f + 0.5f * z);\n" \
+      "    float p = 0.17087277f;\n" \
+      "    p = fma(p, t, -0.82215223f);\n" \
+      "    p = fma(p, t, 1.48851587f);\n" \
+      "    p = fma(p, t, -1.13520398f);\n" \
+      "    p = fma(p, t, 0.27886807f);\n" \
+      "    p = fma(p, t, -0.18628806f);\n" \
+      "    p = fma(p, t, 0.09678418f);\n" \
+      "    p = fma(p, t, 0.37409196f);\n" \
+      "    p = fma(p, t, 1.00002368f);\n" \
+      "    p = fma(p, t, -1.26551223f);\n" \
+      "    const float r = t * precise::exp(-z * z + p);\n" \
+      "    return x >= 0.0f ? r : 2.0f - r;\n" \
+      "}\n") \
+    X(FPOWI, "pow_int", "f(fi)", "", \
+      "inline float pow_int(float x, int n) {    // repeated squaring\n" \
+      "    float r = 1.0f;\n" \
+      "    for (uint k = n < 0 ? 0u - uint(n) : uint(n); k != 0; k >>= 1) {\n" \
+      "        if (k & 1) r *= x;\n" \
+      "        x *= x;\n" \
+      "    }\n" \
+      "    return n < 0 ? 1.0f / r : r;\n" \
+      "}\n") \
+    X(IPOWI_32, "ipow", "i(ii)", "", \
+      "inline int ipow(int x, int n) {    // repeated squaring, wrapping\n" \
+      "    uint r = 1, b = uint(x);\n" \
+      "    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n" \
+      "    for (; n != 0; n >>= 1) {\n" \
+      "        if (n & 1) r *= b;\n" \
+      "        b *= b;\n" \
+      "    }\n" \
+      "    return int(r);\n" \
+      "}\n") \
+    X(IPOWI_64, "ipow", "l(ll)", "", \
+      "inline long ipow(long x, long n) {\n" \
+      "    ulong r = 1, b = ulong(x);\n" \
+      "    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n" \
+      "    for (; n != 0; n >>= 1) {\n" \
+      "        if (n & 1) r *= b;\n" \
+      "        b *= b;\n" \
+      "    }\n" \
+      "    return long(r);\n" \
+      "}\n") \
+    X(CLZ64, "clz64", "l(m)", "", \
+      "inline long clz64(ulong x) {\n" \
+      "    const uint hi = uint(x >> 32);\n" \
+      "    return hi != 0 ? clz(hi) : 32 + clz(uint(x));\n" \
+      "}\n") \
+    X(CTZ64, "ctz64", "l(m)", "", \
+      "inline long ctz64(ulong x) {\n" \
+      "    const uint lo = uint(x);\n" \
+      "    return lo != 0 ? ctz(lo) : 32 + ctz(uint(x >> 32));\n" \
+      "}\n") \
+    X(POPC64, "popcount64", "l(m)", "", \
+      "inline long popcount64(ulong x) {\n" \
+      "    return popcount(uint(x)) + popcount(uint(x >> 32));\n" \
+      "}\n") \
+    X(SHUF_B, "shuffle_bits", "", "", \
+      "inline bool shuffle_bits(bool x, ushort lane) {    // simd functions take neither bool nor 64 bits nor bfloat\n" \
+      "    return simd_shuffle(uint(x), lane) != 0;\n" \
+      "}\n") \
+    X(SHUF_L, "shuffle_bits", "", "", \
+      "inline long shuffle_bits(long x, ushort lane) {\n" \
+      "    return as_type<long>(simd_shuffle(as_type<uint2>(x), lane));\n" \
+      "}\n") \
+    X(SHUF_BF, "shuffle_bits", "", "", \
+      "inline bfloat shuffle_bits(bfloat x, ushort lane) {\n" \
+      "    return as_type<bfloat>(simd_shuffle(as_type<ushort>(x), lane));\n" \
+      "}\n") \
+    X(SHUFX_B, "shuffle_xor_bits", "", "", \
+      "inline bool shuffle_xor_bits(bool x, ushort mask) {    // simd functions take neither bool nor 64 bits nor bfloat\n" \
+      "    return simd_shuffle_xor(uint(x), mask) != 0;\n" \
+      "}\n") \
+    X(SHUFX_L, "shuffle_xor_bits", "", "", \
+      "inline long shuffle_xor_bits(long x, ushort mask) {\n" \
+      "    return as_type<long>(simd_shuffle_xor(as_type<uint2>(x), mask));\n" \
+      "}\n") \
+    X(SHUFX_BF, "shuffle_xor_bits", "", "", \
+      "inline bfloat shuffle_xor_bits(bfloat x, ushort mask) {\n" \
+      "    return as_type<bfloat>(simd_shuffle_xor(as_type<ushort>(x), mask));\n" \
+      "}\n")
+
+/* -- Generated rows: double precision, special functions, small floats ------------------------- */
+#define TMI_LIBRARY(X) \
+    X(ROUNDING, "TO_EVEN", "", \
+    "", \
+    "// Directions of rounding\n" \
+    "constant uint TO_EVEN = 0;    // to nearest, halfway cases to even\n" \
+    "constant uint TO_ZERO = 1;\n" \
+    "constant uint TO_DOWN = 2;\n" \
+    "constant uint TO_UP   = 3;\n" \
+    "constant uint TO_AWAY = 4;    // to nearest, halfway cases away from zero; for integers only\n") \
+    X(F64_CONSTANTS, "F64_INF", "", \
+    "", \
+    "// Doubles are carried as their bits\n" \
+    "constant ulong F64_SIGN      = 0x8000000000000000ul;\n" \
+    "constant ulong F64_MAGNITUDE = 0x7ffffffffffffffful;\n" \
+    "constant ulong F64_INF       = 0x7ff0000000000000ul;\n" \
+    "constant ulong F64_NAN       = 0x7ff8000000000000ul;\n" \
+    "constant ulong F64_ONE       = 0x3ff0000000000000ul;\n") \
+    X(LEADING_ZEROS, "leading_zeros", "i(m)", \
+    "", \
+    "// 64 for 0; by halves, as not every system has a clz of ulong\n" \
+    "inline int leading_zeros(ulong x) {\n" \
+    "    const uint hi = uint(x >> 32);\n" \
+    "    return hi != 0u ? int(clz(hi)) : 32 + int(clz(uint(x)));\n" \
+    "}\n") \
+    X(SHIFT_STICKY, "shift_sticky", "", \
+    "", \
+    "// x / 2^n; bit 0 also says whether anything was lost\n" \
+    "inline ulong shift_sticky(ulong x, uint n) {\n" \
+    "    if (n == 0u) return x;\n" \
+    "    if (n > 63u) return ulong(x != 0ul);\n" \
+    "    return (x >> n) | ulong((x << (64u - n)) != 0ul);\n" \
+    "}\n") \
+    X(ROUND_SHIFT, "round_shift", "", \
+    "TO_EVEN", \
+    "// x / 2^n, rounded; n is 1 to 63\n" \
+    "inline ulong round_shift(ulong x, uint n, uint mode, bool neg) {\n" \
+    "    const ulong whole = x >> n, rest = x << (64u - n);\n" \
+    "    if (rest == 0ul) return whole;\n" \
+    "    if (mode == TO_EVEN) return whole + ((rest - 1ul + (whole & 1ul)) >> 63);\n" \
+    "    return whole + ulong(mode == (neg ? TO_DOWN : TO_UP));\n" \
+    "}\n") \
+    X(PACK_FLOAT, "pack_float", "", \
+    "TO_EVEN shift_sticky round_shift", \
+    "// Bits, without the sign, of frac / 2^63 * 2^(exp - zero_exp), rounded to a format with `mant` bits\n" \
+    "// of fraction and exponents below exp_max. Bit 63 of frac is set; bit 0 may be sticky.\n" \
+    "inline ulong pack_float(int exp, ulong frac, uint mant, int exp_max, uint mode, bool neg) {\n" \
+    "    if (exp < 1) {    // a denormal: the exponent stays at the lowest\n" \
+    "        frac = shift_sticky(frac, uint(1 - exp));\n" \
+    "        exp = 1;\n" \
+    "    }\n" \
+    "    const ulong inf = ulong(exp_max) << mant;\n" \
+    "    const ulong bits = (ulong(exp - 1) << mant) + round_shift(frac, 63u - mant, mode, neg);\n" \
+    "    if (exp < exp_max && bits < inf) return bits;\n" \
+    "    const bool largest = mode == TO_ZERO || mode == (neg ? TO_UP : TO_DOWN);\n" \
+    "    return largest ? inf - 1ul : inf;\n" \
+    "}\n") \
+    X(F64_PACK, "f64_pack", "", \
+    "pack_float", \
+    "inline ulong f64_pack(ulong sign, int exp, ulong frac, uint mode) {    // sign in bit 63\n" \
+    "    return sign | pack_float(exp, frac, 52u, 0x7ff, mode, sign != 0ul);\n" \
+    "}\n") \
+    X(F64_SPLIT, "f64_split", "", \
+    "F64_INF leading_zeros", \
+    "// A finite double other than 0 is frac / 2^63 * 2^(exp - 1023), with bit 63 of frac set\n" \
+    "inline ulong f64_split(ulong a, thread int &exp) {\n" \
+    "    const ulong frac = a << 11;\n" \
+    "    exp = int(a >> 52) & 0x7ff;\n" \
+    "    if (exp != 0) return frac | F64_SIGN;\n" \
+    "    const int n = leading_zeros(frac);    // a denormal\n" \
+    "    exp = 1 - n;\n" \
+    "    return frac << n;\n" \
+    "}\n") \
+    X(RECIPROCAL64, "reciprocal64", "", \
+    "", \
+    "// 2^126 / d for d with bit 63 set: 2^62 to 2^63, at most 8 off. A float, then Newton twice.\n" \
+    "inline ulong reciprocal64(ulong d) {\n" \
+    "    ulong r = ulong(uint(0x1p54f / float(uint(d >> 40)))) << 32;\n" \
+    "    long error = long((1ul << 62) - mulhi(d, r));    // 1 - d r, below 2^-21\n" \
+    "    r += ulong(mulhi(long(r >> 1), error << 20) >> 17);\n" \
+    "    error = long((1ul << 62) - mulhi(d, r));         // below 2^-42\n" \
+    "    return r + ulong(mulhi(long(r >> 1), error << 20) >> 17);\n" \
+    "}\n") \
+    X(SQRT64, "sqrt64", "", \
+    "", \
+    "// sqrt(m) 2^62 for m = x / 2^62 in [1, 4): at most 4 off. A float, then Newton's method for the\n" \
+    "// reciprocal root and once for the root.\n" \
+    "inline ulong sqrt64(ulong x, thread ulong &recip) {\n" \
+    "    const float near = precise::rsqrt(float(uint(x >> 32)) * 0x1p-30f);\n" \
+    "    ulong r = ulong(uint(near * 0x1.fffffcp30f)) << 32;    // a little below, never above 1\n" \
+    "    const long error = long((1ul << 60) - mulhi(x, mulhi(r, r)));    // 1 - m r^2, below 2^-20\n" \
+    "    r += ulong(mulhi(long(r >> 1), error << 20) >> 16);\n" \
+    "    const ulong root = mulhi(x, r) << 1;\n" \
+    "    const ulong lo = root * root, hi = mulhi(root, root);    // root^2 to the last bit\n" \
+    "    const ulong want_lo = x << 62, want_hi = x >> 2;\n" \
+    "    const ulong rest_lo = want_lo - lo, rest_hi = want_hi - hi - ulong(want_lo < lo);\n" \
+    "    const long rest = long((rest_hi << 32) | (rest_lo >> 32));\n" \
+    "    recip = r;\n" \
+    "    return root + ulong(mulhi(rest << 10, long(r >> 1)) >> 39);\n" \
+    "}\n") \
+    X(F64_NEG, "f64_neg", "d(d)", \
+    "F64_INF", \
+    "inline ulong f64_neg(ulong a) { return a ^ F64_SIGN; }\n") \
+    X(F64_ABS, "f64_abs", "d(d)", \
+    "F64_INF", \
+    "inline ulong f64_abs(ulong a) { return a & F64_MAGNITUDE; }\n") \
+    X(F64_COPYSIGN, "f64_copysign", "d(dd)", \
+    "F64_INF", \
+    "inline ulong f64_copysign(ulong a, ulong b) { return (a & F64_MAGNITUDE) | (b & F64_SIGN); }\n") \
+    X(F64_ISNAN, "f64_isnan", "b(d)", \
+    "F64_INF", \
+    "inline bool f64_isnan(ulong a) { return (a & F64_MAGNITUDE) > F64_INF; }\n") \
+    X(F64_UNORDERED, "f64_unordered", "b(dd)", \
+    "f64_isnan", \
+    "inline bool f64_unordered(ulong a, ulong b) { return f64_isnan(a) || f64_isnan(b); }\n") \
+    X(F64_KEY, "f64_key", "", \
+    "F64_INF", \
+    "inline long f64_key(ulong a) {    // an integer in the order of the numbers; both zeros are 0\n" \
+    "    const long mag = long(a & F64_MAGNITUDE);\n" \
+    "    return a >= F64_SIGN ? -mag : mag;\n" \
+    "}\n") \
+    X(F64_EQ, "f64_eq", "b(dd)", \
+    "f64_unordered f64_key", \
+    "inline bool f64_eq(ulong a, ulong b) {    // false when either is NaN\n" \
+    "    return !f64_unordered(a, b) && f64_key(a) == f64_key(b);\n" \
+    "}\n") \
+    X(F64_LT, "f64_lt", "b(dd)", \
+    "f64_unordered f64_key", \
+    "inline bool f64_lt(ulong a, ulong b) {    // false when either is NaN\n" \
+    "    return !f64_unordered(a, b) && f64_key(a) < f64_key(b);\n" \
+    "}\n") \
+    X(F64_LE, "f64_le", "b(dd)", \
+    "f64_unordered f64_key", \
+    "inline bool f64_le(ulong a, ulong b) {    // false when either is NaN\n" \
+    "    return !f64_unordered(a, b) && f64_key(a) <= f64_key(b);\n" \
+    "}\n") \
+    X(F64_BELOW, "f64_below", "", \
+    "", \
+    "inline bool f64_below(ulong a, ulong b) {    // a < b for numbers, with -0 below +0\n" \
+    "    const long x = long(a), y = long(b);\n" \
+    "    return (x ^ long(ulong(x >> 63) >> 1)) < (y ^ long(ulong(y >> 63) >> 1));\n" \
+    "}\n") \
+    X(F64_MAXNUM, "f64_maxnum", "d(dd)", \
+    "f64_isnan f64_below", \
+    "inline ulong f64_maxnum(ulong a, ulong b) {    // the other one when one is NaN\n" \
+    "    if (f64_isnan(a)) return b;\n" \
+    "    if (f64_isnan(b)) return a;\n" \
+    "    return f64_below(a, b) ? b : a;\n" \
+    "}\n") \
+    X(F64_MINNUM, "f64_minnum", "d(dd)", \
+    "f64_isnan f64_below", \
+    "inline ulong f64_minnum(ulong a, ulong b) {    // the other one when one is NaN\n" \
+    "    if (f64_isnan(a)) return b;\n" \
+    "    if (f64_isnan(b)) return a;\n" \
+    "    return f64_below(b, a) ? b : a;\n" \
+    "}\n") \
+    X(F64_MAXIMUM, "f64_maximum", "d(dd)", \
+    "F64_INF f64_unordered f64_below", \
+    "inline ulong f64_maximum(ulong a, ulong b) {    // NaN when either is NaN\n" \
+    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
+    "    return f64_below(a, b) ? b : a;\n" \
+    "}\n") \
+    X(F64_MINIMUM, "f64_minimum", "d(dd)", \
+    "F64_INF f64_unordered f64_below", \
+    "inline ulong f64_minimum(ulong a, ulong b) {    // NaN when either is NaN\n" \
+    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
+    "    return f64_below(b, a) ? b : a;\n" \
+    "}\n") \
+    X(F64_ADD_TO, "f64_add_to", "", \
+    "TO_EVEN F64_INF leading_zeros shift_sticky f64_pack", \
+    "// a + b, rounded once. The smaller one is aligned with 10 bits to spare, the last of them sticky.\n" \
+    "inline ulong f64_add_to(ulong a, ulong b, uint mode) {\n" \
+    "    const bool swap = (a & F64_MAGNITUDE) < (b & F64_MAGNITUDE);\n" \
+    "    const ulong large = swap ? b : a, small = swap ? a : b;\n" \
+    "    const ulong sign = large & F64_SIGN, mag = large & F64_MAGNITUDE;\n" \
+    "    const bool minus = (a ^ b) >= F64_SIGN;\n" \
+    "    if (mag >= F64_INF) {\n" \
+    "        const bool lost = minus && (small & F64_MAGNITUDE) == F64_INF;\n" \
+    "        return mag > F64_INF || lost ? F64_NAN : large;\n" \
+    "    }\n" \
+    "    const int exp_large = int(mag >> 52), exp_small = int(small >> 52) & 0x7ff;\n" \
+    "    const ulong top = 1ul << 62;\n" \
+    "    ulong x = (large << 10) & (top - 1ul), y = (small << 10) & (top - 1ul);\n" \
+    "    if (exp_large != 0) x |= top;\n" \
+    "    if (exp_small != 0) y |= top;\n" \
+    "    const int exp = max(exp_large, 1);\n" \
+    "    y = shift_sticky(y, uint(exp - max(exp_small, 1)));\n" \
+    "    const ulong sum = minus ? x - y : x + y;\n" \
+    "    if (sum == 0ul) return !minus ? sign : mode == TO_DOWN ? F64_SIGN : 0ul;\n" \
+    "    const int n = leading_zeros(sum);\n" \
+    "    return f64_pack(sign, exp + 1 - n, sum << n, mode);\n" \
+    "}\n") \
+    X(F64_ADD, "f64_add", "d(dd)", \
+    "TO_EVEN f64_add_to", \
+    "inline ulong f64_add(ulong a, ulong b) { return f64_add_to(a, b, TO_EVEN); }\n") \
+    X(F64_SUB, "f64_sub", "d(dd)", \
+    "TO_EVEN F64_INF f64_add_to", \
+    "inline ulong f64_sub(ulong a, ulong b) { return f64_add_to(a, b ^ F64_SIGN, TO_EVEN); }\n") \
+    X(F64_MUL_TO, "f64_mul_to", "", \
+    "F64_INF f64_pack f64_split", \
+    "// a b, rounded once from the exact 106 bits\n" \
+    "inline ulong f64_mul_to(ulong a, ulong b, uint mode) {\n" \
+    "    const ulong sign = (a ^ b) & F64_SIGN, x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    const bool zero = x == 0ul || y == 0ul;\n" \
+    "    if (x >= F64_INF || y >= F64_INF)\n" \
+    "        return x > F64_INF || y > F64_INF || zero ? F64_NAN : sign | F64_INF;\n" \
+    "    if (zero) return sign;\n" \
+    "    int exp_x, exp_y;\n" \
+    "    const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y);\n" \
+    "    ulong hi = mulhi(p, q), lo = p * q;\n" \
+    "    int exp = exp_x + exp_y - 1022;\n" \
+    "    if (hi < F64_SIGN) {\n" \
+    "        hi = (hi << 1) | (lo >> 63);\n" \
+    "        lo <<= 1;\n" \
+    "        exp--;\n" \
+    "    }\n" \
+    "    return f64_pack(sign, exp, hi | ulong(lo != 0ul), mode);\n" \
+    "}\n") \
+    X(F64_MUL, "f64_mul", "d(dd)", \
+    "TO_EVEN f64_mul_to", \
+    "inline ulong f64_mul(ulong a, ulong b) { return f64_mul_to(a, b, TO_EVEN); }\n") \
+    X(F64_DIV_TO, "f64_div_to", "", \
+    "F64_INF f64_pack f64_split reciprocal64", \
+    "// a / b, rounded once: a quotient of 56 bits from the reciprocal, made exact by its remainder\n" \
+    "inline ulong f64_div_to(ulong a, ulong b, uint mode) {\n" \
+    "    const ulong sign = (a ^ b) & F64_SIGN, x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    if (x >= F64_INF || y >= F64_INF) {\n" \
+    "        if (x > F64_INF || y > F64_INF || x == y) return F64_NAN;\n" \
+    "        return x == F64_INF ? sign | F64_INF : sign;\n" \
+    "    }\n" \
+    "    if (y == 0ul) return x == 0ul ? F64_NAN : sign | F64_INF;\n" \
+    "    if (x == 0ul) return sign;\n" \
+    "    int exp_x, exp_y;\n" \
+    "    ulong p = f64_split(x, exp_x);\n" \
+    "    const ulong q = f64_split(y, exp_y), d = q >> 11;\n" \
+    "    int exp = exp_x - exp_y + 1023;\n" \
+    "    ulong ratio = mulhi(p, reciprocal64(q));    // times 2^62\n" \
+    "    uint shift = 7u;\n" \
+    "    if (p < q) {    // one more bit, so that the quotient has 56\n" \
+    "        shift = 6u;\n" \
+    "        exp--;\n" \
+    "    }\n" \
+    "    ratio >>= shift;\n" \
+    "    long rest = long(((p >> 11) << (62u - shift)) - ratio * d);    // small: the high words cancel\n" \
+    "    if (rest < 0l) {\n" \
+    "        ratio--;\n" \
+    "        rest += long(d);\n" \
+    "    } else if (rest >= long(d)) {\n" \
+    "        ratio++;\n" \
+    "        rest -= long(d);\n" \
+    "    }\n" \
+    "    return f64_pack(sign, exp, (ratio << 8) | ulong(rest != 0l), mode);\n" \
+    "}\n") \
+    X(F64_DIV, "f64_div", "d(dd)", \
+    "TO_EVEN f64_div_to", \
+    "inline ulong f64_div(ulong a, ulong b) { return f64_div_to(a, b, TO_EVEN); }\n") \
+    X(SHIFT_PAIR, "shift_pair", "", \
+    "shift_sticky", \
+    "// hi:lo / 2^n; bit 0 of lo also says whether anything was lost\n" \
+    "inline void shift_pair(thread ulong &hi, thread ulong &lo, uint n) {\n" \
+    "    if (n > 63u) {\n" \
+    "        lo = shift_sticky(hi, n - 64u) | ulong(lo != 0ul);\n" \
+    "        hi = 0ul;\n" \
+    "    } else if (n != 0u) {\n" \
+    "        lo = (hi << (64u - n)) | shift_sticky(lo, n);\n" \
+    "        hi >>= n;\n" \
+    "    }\n" \
+    "}\n") \
+    X(F64_FMA_TO, "f64_fma_to", "", \
+    "TO_EVEN F64_INF leading_zeros f64_pack f64_split f64_add_to f64_mul_to shift_pair", \
+    "// a b + c, rounded once: product and sum are exact in 128 bits, but for a sticky bit\n" \
+    "inline ulong f64_fma_to(ulong a, ulong b, ulong c, uint mode) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE, z = c & F64_MAGNITUDE;\n" \
+    "    ulong sign = (a ^ b) & F64_SIGN;\n" \
+    "    const bool minus = (sign ^ c) >= F64_SIGN;\n" \
+    "    if (x >= F64_INF || y >= F64_INF || z > F64_INF) {\n" \
+    "        const bool bad = x > F64_INF || y > F64_INF || z > F64_INF || x == 0ul || y == 0ul;\n" \
+    "        return bad || (z == F64_INF && minus) ? F64_NAN : sign | F64_INF;\n" \
+    "    }\n" \
+    "    if (z == F64_INF) return c;\n" \
+    "    if (x == 0ul || y == 0ul) return f64_add_to(sign, c, mode);\n" \
+    "    if (z == 0ul) return f64_mul_to(a, b, mode);\n" \
+    "    int exp_x, exp_y, exp_z;\n" \
+    "    const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y);\n" \
+    "    ulong hi = mulhi(p, q), lo = p * q, add_hi = f64_split(z, exp_z), add_lo = 0ul;\n" \
+    "    const int exp_p = exp_x + exp_y - 1022;\n" \
+    "    const int exp = max(exp_p, exp_z) + 1;    // one bit for a carry\n" \
+    "    shift_pair(hi, lo, uint(exp - exp_p));\n" \
+    "    shift_pair(add_hi, add_lo, uint(exp - exp_z));\n" \
+    "    if (!minus) {\n" \
+    "        lo += add_lo;\n" \
+    "        hi += add_hi + ulong(lo < add_lo);\n" \
+    "    } else if (hi > add_hi || (hi == add_hi && lo >= add_lo)) {\n" \
+    "        hi -= add_hi + ulong(lo < add_lo);\n" \
+    "        lo -= add_lo;\n" \
+    "    } else {\n" \
+    "        hi = add_hi - hi - ulong(add_lo < lo);\n" \
+    "        lo = add_lo - lo;\n" \
+    "        sign ^= F64_SIGN;\n" \
+    "    }\n" \
+    "    if ((hi | lo) == 0ul) return mode == TO_DOWN ? F64_SIGN : 0ul;\n" \
+    "    const int n = hi != 0ul ? leading_zeros(hi) : 64 + leading_zeros(lo);\n" \
+    "    if (n > 63) hi = lo << (n - 64);\n" \
+    "    else if (n > 0) hi = (hi << n) | (lo >> (64 - n)) | ulong((lo << n) != 0ul);\n" \
+    "    else hi |= ulong(lo != 0ul);\n" \
+    "    return f64_pack(sign, exp - n, hi, mode);\n" \
+    "}\n") \
+    X(F64_FMA, "f64_fma", "d(ddd)", \
+    "TO_EVEN f64_fma_to", \
+    "inline ulong f64_fma(ulong a, ulong b, ulong c) { return f64_fma_to(a, b, c, TO_EVEN); }\n") \
+    X(F64_SQRT_TO, "f64_sqrt_to", "", \
+    "F64_INF f64_pack f64_split sqrt64", \
+    "// Square root, rounded once: 55 bits from sqrt64, made exact by their remainder\n" \
+    "inline ulong f64_sqrt_to(ulong a, uint mode) {\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul || a == F64_INF) return a;\n" \
+    "    if (a > F64_INF) return F64_NAN;    // negative too\n" \
+    "    int exp;\n" \
+    "    const ulong frac = f64_split(a, exp);\n" \
+    "    const bool odd = (exp & 1) == 0;    // the zero_exp is odd\n" \
+    "    const ulong x = odd ? frac : frac >> 1;\n" \
+    "    ulong recip;\n" \
+    "    ulong root = sqrt64(x, recip) >> 8;\n" \
+    "    long rest = long((x << 46) - root * root);    // small: the high words cancel\n" \
+    "    if (rest < 0l) {\n" \
+    "        root--;\n" \
+    "        rest += 2l * long(root) + 1l;\n" \
+    "    } else if (rest > 2l * long(root)) {\n" \
+    "        rest -= 2l * long(root) + 1l;\n" \
+    "        root++;\n" \
+    "    }\n" \
+    "    exp = ((exp - (odd ? 1024 : 1023)) >> 1) + 1023;\n" \
+    "    return f64_pack(0ul, exp, (root << 9) | ulong(rest != 0l), mode);\n" \
+    "}\n") \
+    X(F64_SQRT, "f64_sqrt", "d(d)", \
+    "TO_EVEN f64_sqrt_to", \
+    "inline ulong f64_sqrt(ulong a) { return f64_sqrt_to(a, TO_EVEN); }\n") \
+    X(F64_INTEGRAL, "f64_integral", "", \
+    "TO_EVEN F64_INF", \
+    "// a as a whole number, in the direction of `mode`\n" \
+    "inline ulong f64_integral(ulong a, uint mode) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    const bool away = mode == (sign != 0ul ? TO_DOWN : TO_UP);\n" \
+    "    const int exp = int(mag >> 52) - 1023;\n" \
+    "    if (exp > 51) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    if (exp < 0) {    // 0 or 1\n" \
+    "        const ulong half_bits = F64_ONE - (1ul << 52);\n" \
+    "        const bool one = mode == TO_EVEN ? mag > half_bits\n" \
+    "                       : mode == TO_AWAY ? mag >= half_bits : away && mag != 0ul;\n" \
+    "        return one ? sign | F64_ONE : sign;\n" \
+    "    }\n" \
+    "    const ulong unit = 1ul << (52 - exp), below = unit - 1ul;\n" \
+    "    const ulong odd = (mag >> (52 - exp)) & 1ul;\n" \
+    "    const ulong up = mode == TO_EVEN ? (below >> 1) + odd\n" \
+    "                   : mode == TO_AWAY ? unit >> 1 : away ? below : 0ul;\n" \
+    "    return sign | ((mag + up) & ~below);\n" \
+    "}\n") \
+    X(F64_FLOOR, "f64_floor", "d(d)", \
+    "TO_EVEN f64_integral", \
+    "inline ulong f64_floor(ulong a) { return f64_integral(a, TO_DOWN); }\n") \
+    X(F64_CEIL, "f64_ceil", "d(d)", \
+    "TO_EVEN f64_integral", \
+    "inline ulong f64_ceil(ulong a) { return f64_integral(a, TO_UP); }\n") \
+    X(F64_TRUNC, "f64_trunc", "d(d)", \
+    "TO_EVEN f64_integral", \
+    "inline ulong f64_trunc(ulong a) { return f64_integral(a, TO_ZERO); }\n") \
+    X(F64_ROUND, "f64_round", "d(d)", \
+    "TO_EVEN f64_integral", \
+    "inline ulong f64_round(ulong a) { return f64_integral(a, TO_AWAY); }\n") \
+    X(F64_RINT, "f64_rint", "d(d)", \
+    "TO_EVEN f64_integral", \
+    "inline ulong f64_rint(ulong a) { return f64_integral(a, TO_EVEN); }\n") \
+    X(F64_QUOTIENT_REST, "f64_quotient_rest", "", \
+    "TO_EVEN F64_INF leading_zeros f64_pack f64_split reciprocal64", \
+    "// |a| - k |b| for the largest integer k with a result that is not negative, exact; odd: is k odd?\n" \
+    "// Long division, 56 bits of the quotient at a time. a is finite, b is not 0 or NaN.\n" \
+    "inline ulong f64_quotient_rest(ulong a, ulong b, thread bool &odd) {\n" \
+    "    a &= F64_MAGNITUDE;\n" \
+    "    b &= F64_MAGNITUDE;\n" \
+    "    odd = false;\n" \
+    "    if (a < b) return a;\n" \
+    "    int exp_a, exp_b;\n" \
+    "    ulong x = f64_split(a, exp_a) >> 11;\n" \
+    "    const ulong q = f64_split(b, exp_b), d = q >> 11, r = reciprocal64(q);\n" \
+    "    if (x >= d) {\n" \
+    "        x -= d;\n" \
+    "        odd = true;\n" \
+    "    }\n" \
+    "    for (int left = exp_a - exp_b; left > 0; left -= 56) {\n" \
+    "        const uint bits = uint(min(left, 56));\n" \
+    "        ulong k = mulhi(x << 11, r) >> (62u - bits);\n" \
+    "        x = (x << bits) - k * d;\n" \
+    "        if (long(x) < 0l) {\n" \
+    "            x += d;\n" \
+    "            k--;\n" \
+    "        } else if (x >= d) {\n" \
+    "            x -= d;\n" \
+    "            k++;\n" \
+    "        }\n" \
+    "        odd = (k & 1ul) != 0ul;\n" \
+    "    }\n" \
+    "    if (x == 0ul) return 0ul;\n" \
+    "    const int n = leading_zeros(x);\n" \
+    "    return f64_pack(0ul, exp_b + 11 - n, x << n, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_FMOD, "f64_fmod", "d(dd)", \
+    "F64_INF f64_quotient_rest", \
+    "inline ulong f64_fmod(ulong a, ulong b) {    // exact; the sign of a\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN;\n" \
+    "    bool odd;\n" \
+    "    return (a & F64_SIGN) | f64_quotient_rest(a, b, odd);\n" \
+    "}\n") \
+    X(F64_REMAINDER, "f64_remainder", "d(dd)", \
+    "F64_INF f64_sub f64_quotient_rest", \
+    "// a - b n for n nearest to a / b, ties to even; exact\n" \
+    "inline ulong f64_remainder(ulong a, ulong b) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN;\n" \
+    "    bool odd;\n" \
+    "    const ulong below = f64_quotient_rest(a, b, odd), above = f64_sub(y, below);\n" \
+    "    const bool up = below > above || (below == above && odd);\n" \
+    "    return (a & F64_SIGN) ^ (up ? above | F64_SIGN : below);\n" \
+    "}\n") \
+    X(F64_FDIM, "f64_fdim", "d(dd)", \
+    "f64_le f64_sub", \
+    "inline ulong f64_fdim(ulong a, ulong b) {    // a - b where that is positive, else 0\n" \
+    "    return f64_le(a, b) ? 0ul : f64_sub(a, b);\n" \
+    "}\n") \
+    X(F64_NEXTAFTER, "f64_nextafter", "d(dd)", \
+    "F64_INF f64_unordered f64_eq f64_lt", \
+    "inline ulong f64_nextafter(ulong a, ulong b) {    // the next number from a toward b\n" \
+    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
+    "    if (f64_eq(a, b)) return b;\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return (b & F64_SIGN) | 1ul;\n" \
+    "    return f64_lt(a, b) == (a < F64_SIGN) ? a + 1ul : a - 1ul;\n" \
+    "}\n") \
+    X(F64_LDEXP, "f64_ldexp", "d(di)", \
+    "TO_EVEN F64_INF f64_pack f64_split", \
+    "inline ulong f64_ldexp(ulong a, int n) {    // a 2^n, rounded once\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    int exp;\n" \
+    "    const ulong frac = f64_split(mag, exp);\n" \
+    "    return f64_pack(a & F64_SIGN, exp + clamp(n, -5000, 5000), frac, TO_EVEN);\n" \
+    "}\n") \
+    X(F64_ILOGB, "f64_ilogb", "i(d)", \
+    "F64_INF f64_split", \
+    "inline int f64_ilogb(ulong a) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || mag > F64_INF) return -2147483647 - 1;\n" \
+    "    if (mag == F64_INF) return 2147483647;\n" \
+    "    int exp;\n" \
+    "    f64_split(mag, exp);\n" \
+    "    return exp - 1023;\n" \
+    "}\n") \
+    X(I32_TO_F64, "i32_to_f64", "d(i)", \
+    "F64_INF", \
+    "inline ulong i32_to_f64(int x) {    // exact\n" \
+    "    if (x == 0) return 0ul;\n" \
+    "    const uint mag = x < 0 ? 0u - uint(x) : uint(x);\n" \
+    "    const uint n = clz(mag);\n" \
+    "    return (x < 0 ? F64_SIGN : 0ul) + (ulong(1053u - n) << 52) + ((ulong(mag) << n) << 21);\n" \
+    "}\n") \
+    X(F64_LOGB, "f64_logb", "d(d)", \
+    "F64_INF f64_abs f64_ilogb i32_to_f64", \
+    "inline ulong f64_logb(ulong a) {    // exponent; of 0 minus infinity\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul) return F64_SIGN | F64_INF;\n" \
+    "    return mag >= F64_INF ? f64_abs(mag) : i32_to_f64(f64_ilogb(a));\n" \
+    "}\n") \
+    X(U32_TO_F64, "u32_to_f64", "d(u)", \
+    "", \
+    "inline ulong u32_to_f64(uint x) {    // exact\n" \
+    "    if (x == 0u) return 0ul;\n" \
+    "    const uint n = clz(x);\n" \
+    "    return (ulong(1053u - n) << 52) + ((ulong(x) << n) << 21);\n" \
+    "}\n") \
+    X(U64_TO_F64_TO, "u64_to_f64_to", "", \
+    "leading_zeros f64_pack", \
+    "inline ulong u64_to_f64_to(ulong mag, ulong sign, uint mode) {\n" \
+    "    if (mag == 0ul) return 0ul;\n" \
+    "    const int n = leading_zeros(mag);\n" \
+    "    return f64_pack(sign, 1086 - n, mag << n, mode);\n" \
+    "}\n") \
+    X(I64_TO_F64_TO, "i64_to_f64_to", "", \
+    "F64_INF u64_to_f64_to", \
+    "inline ulong i64_to_f64_to(long x, uint mode) {\n" \
+    "    const ulong u = ulong(x), sign = u & F64_SIGN;\n" \
+    "    return u64_to_f64_to(sign != 0ul ? 0ul - u : u, sign, mode);\n" \
+    "}\n") \
+    X(U64_TO_F32_TO, "u64_to_f32_to", "", \
+    "leading_zeros pack_float", \
+    "inline float u64_to_f32_to(ulong mag, ulong sign, uint mode) {\n" \
+    "    if (mag == 0ul) return 0.0f;\n" \
+    "    const int n = leading_zeros(mag);\n" \
+    "    const ulong bits = pack_float(190 - n, mag << n, 23u, 0xff, mode, sign != 0ul);\n" \
+    "    return as_type<float>(uint(bits) | uint(sign >> 32));\n" \
+    "}\n") \
+    X(I64_TO_F32_TO, "i64_to_f32_to", "", \
+    "F64_INF u64_to_f32_to", \
+    "inline float i64_to_f32_to(long x, uint mode) {\n" \
+    "    const ulong u = ulong(x), sign = u & F64_SIGN;\n" \
+    "    return u64_to_f32_to(sign != 0ul ? 0ul - u : u, sign, mode);\n" \
+    "}\n") \
+    X(F64_TO_FLOAT, "f64_to_float", "", \
+    "F64_INF pack_float f64_split", \
+    "// Bits of a in a narrower format, rounded once: `mant` bits of fraction, exponents below exp_max\n" \
+    "inline uint f64_to_float(ulong a, uint mant, int exp_max, uint mode) {\n" \
+    "    const uint sign = uint(a >> 63) << (mant + (exp_max == 0x1f ? 5u : 8u));\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    const uint inf = uint(exp_max) << mant;\n" \
+    "    if (mag == 0ul) return sign;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? inf | (1u << (mant - 1u)) : sign | inf;\n" \
+    "    int exp;\n" \
+    "    const ulong frac = f64_split(mag, exp);\n" \
+    "    exp += (exp_max >> 1) - 1023;\n" \
+    "    return sign | uint(pack_float(exp, frac, mant, exp_max, mode, sign != 0u));\n" \
+    "}\n") \
+    X(F64_TO_F32_TO, "f64_to_f32_to", "", \
+    "f64_to_float", \
+    "inline float f64_to_f32_to(ulong a, uint mode) {\n" \
+    "    return as_type<float>(f64_to_float(a, 23u, 0xff, mode));\n" \
+    "}\n") \
+    X(F64_TO_F32, "f64_to_f32", "f(d)", \
+    "TO_EVEN f64_to_f32_to", \
+    "inline float f64_to_f32(ulong a) { return f64_to_f32_to(a, TO_EVEN); }\n") \
+    X(F64_TO_F16, "f64_to_f16", "h(d)", \
+    "TO_EVEN f64_to_float", \
+    "inline half f64_to_f16(ulong a) {    // to nearest even, once\n" \
+    "    return as_type<half>(ushort(f64_to_float(a, 10u, 0x1f, TO_EVEN)));\n" \
+    "}\n") \
+    X(F64_TO_F16_RZ, "f64_to_f16_rz", "h(d)", \
+    "TO_EVEN f64_to_float", \
+    "inline half f64_to_f16_rz(ulong a) {\n" \
+    "    return as_type<half>(ushort(f64_to_float(a, 10u, 0x1f, TO_ZERO)));\n" \
+    "}\n") \
+    X(F64_TO_BF16, "f64_to_bf16", "t(d)", \
+    "TO_EVEN f64_to_float", \
+    "inline bfloat f64_to_bf16(ulong a) {    // to nearest even, once\n" \
+    "    return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_EVEN)));\n" \
+    "}\n") \
+    X(F64_TO_BF16_RZ, "f64_to_bf16_rz", "t(d)", \
+    "TO_EVEN f64_to_float", \
+    "inline bfloat f64_to_bf16_rz(ulong a) {\n" \
+    "    return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_ZERO)));\n" \
+    "}\n") \
+    X(F32_BITS_TO_F64, "f32_bits_to_f64", "", \
+    "F64_INF", \
+    "inline ulong f32_bits_to_f64(uint x) {    // exact, denormals too\n" \
+    "    const ulong sign = ulong(x >> 31) << 63;\n" \
+    "    const uint mag = x & 0x7fffffffu;\n" \
+    "    if (mag > 0x7f800000u) return F64_NAN;\n" \
+    "    if (mag == 0x7f800000u) return sign | F64_INF;\n" \
+    "    if (mag >= 0x00800000u) return sign | ((ulong(mag) << 29) + (896ul << 52));\n" \
+    "    if (mag == 0u) return sign;\n" \
+    "    const uint n = clz(mag);\n" \
+    "    return sign | ((ulong(904u - n) << 52) + ((ulong(mag) << n) << 21));\n" \
+    "}\n") \
+    X(F32_TO_F64, "f32_to_f64", "d(f)", \
+    "f32_bits_to_f64", \
+    "inline ulong f32_to_f64(float x) { return f32_bits_to_f64(as_type<uint>(x)); }\n") \
+    X(F16_TO_F64, "f16_to_f64", "d(h)", \
+    "f32_to_f64", \
+    "inline ulong f16_to_f64(half x) { return f32_to_f64(float(x)); }\n") \
+    X(BF16_TO_F64, "bf16_to_f64", "d(t)", \
+    "f32_bits_to_f64", \
+    "inline ulong bf16_to_f64(bfloat x) { return f32_bits_to_f64(uint(as_type<ushort>(x)) << 16); }\n") \
+    X(F64_TO_U64_TO, "f64_to_u64_to", "", \
+    "F64_INF f64_isnan f64_integral", \
+    "inline ulong f64_to_u64_to(ulong a, uint mode) {    // saturates; NaN is 2^63, as CUDA has it\n" \
+    "    if (f64_isnan(a)) return F64_SIGN;\n" \
+    "    a = f64_integral(a, mode);\n" \
+    "    const int exp = int(a >> 52) - 1023;    // of a negative number 1025 or more\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul || a >= F64_SIGN) return 0ul;\n" \
+    "    if (exp > 63) return 0xfffffffffffffffful;\n" \
+    "    return ((a << 11) | F64_SIGN) >> (63 - exp);\n" \
+    "}\n") \
+    X(F64_TO_I64_TO, "f64_to_i64_to", "", \
+    "TO_EVEN F64_INF f64_isnan f64_integral f64_to_u64_to", \
+    "inline long f64_to_i64_to(ulong a, uint mode) {    // saturates; NaN is -2^63, as CUDA has it\n" \
+    "    if (f64_isnan(a)) return long(F64_SIGN);\n" \
+    "    a = f64_integral(a, mode);\n" \
+    "    const bool neg = a >= F64_SIGN;\n" \
+    "    const ulong mag = f64_to_u64_to(a & F64_MAGNITUDE, TO_ZERO);\n" \
+    "    if (mag >= F64_SIGN) return long(neg ? F64_SIGN : F64_MAGNITUDE);\n" \
+    "    return neg ? -long(mag) : long(mag);\n" \
+    "}\n") \
+    X(F64_TO_U32_TO, "f64_to_u32_to", "", \
+    "f64_isnan f64_to_u64_to", \
+    "inline uint f64_to_u32_to(ulong a, uint mode) {    // saturates; NaN is 2^31, as CUDA has it\n" \
+    "    if (f64_isnan(a)) return 0x80000000u;\n" \
+    "    return uint(min(f64_to_u64_to(a, mode), 0xfffffffful));\n" \
+    "}\n") \
+    X(F64_TO_I32_TO, "f64_to_i32_to", "", \
+    "f64_to_i64_to", \
+    "inline int f64_to_i32_to(ulong a, uint mode) {    // saturates; NaN is -2^31, as CUDA has it\n" \
+    "    return int(clamp(f64_to_i64_to(a, mode), -2147483648l, 2147483647l));\n" \
+    "}\n") \
+    X(F64_ADD_RZ, "f64_add_rz", "d(dd)", \
+    "TO_EVEN f64_add_to", \
+    "inline ulong f64_add_rz(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_ADD_RD, "f64_add_rd", "d(dd)", \
+    "TO_EVEN f64_add_to", \
+    "inline ulong f64_add_rd(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b, TO_DOWN);\n" \
+    "}\n") \
+    X(F64_ADD_RU, "f64_add_ru", "d(dd)", \
+    "TO_EVEN f64_add_to", \
+    "inline ulong f64_add_ru(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b, TO_UP);\n" \
+    "}\n") \
+    X(F64_MUL_RZ, "f64_mul_rz", "d(dd)", \
+    "TO_EVEN f64_mul_to", \
+    "inline ulong f64_mul_rz(ulong a, ulong b) {\n" \
+    "    return f64_mul_to(a, b, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_MUL_RD, "f64_mul_rd", "d(dd)", \
+    "TO_EVEN f64_mul_to", \
+    "inline ulong f64_mul_rd(ulong a, ulong b) {\n" \
+    "    return f64_mul_to(a, b, TO_DOWN);\n" \
+    "}\n") \
+    X(F64_MUL_RU, "f64_mul_ru", "d(dd)", \
+    "TO_EVEN f64_mul_to", \
+    "inline ulong f64_mul_ru(ulong a, ulong b) {\n" \
+    "    return f64_mul_to(a, b, TO_UP);\n" \
+    "}\n") \
+    X(F64_DIV_RZ, "f64_div_rz", "d(dd)", \
+    "TO_EVEN f64_div_to", \
+    "inline ulong f64_div_rz(ulong a, ulong b) {\n" \
+    "    return f64_div_to(a, b, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_DIV_RD, "f64_div_rd", "d(dd)", \
+    "TO_EVEN f64_div_to", \
+    "inline ulong f64_div_rd(ulong a, ulong b) {\n" \
+    "    return f64_div_to(a, b, TO_DOWN);\n" \
+    "}\n") \
+    X(F64_DIV_RU, "f64_div_ru", "d(dd)", \
+    "TO_EVEN f64_div_to", \
+    "inline ulong f64_div_ru(ulong a, ulong b) {\n" \
+    "    return f64_div_to(a, b, TO_UP);\n" \
+    "}\n") \
+    X(F64_FMA_RZ, "f64_fma_rz", "d(ddd)", \
+    "TO_EVEN f64_fma_to", \
+    "inline ulong f64_fma_rz(ulong a, ulong b, ulong c) {\n" \
+    "    return f64_fma_to(a, b, c, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_FMA_RD, "f64_fma_rd", "d(ddd)", \
+    "TO_EVEN f64_fma_to", \
+    "inline ulong f64_fma_rd(ulong a, ulong b, ulong c) {\n" \
+    "    return f64_fma_to(a, b, c, TO_DOWN);\n" \
+    "}\n") \
+    X(F64_FMA_RU, "f64_fma_ru", "d(ddd)", \
+    "TO_EVEN f64_fma_to", \
+    "inline ulong f64_fma_ru(ulong a, ulong b, ulong c) {\n" \
+    "    return f64_fma_to(a, b, c, TO_UP);\n" \
+    "}\n") \
+    X(F64_SUB_RZ, "f64_sub_rz", "d(dd)", \
+    "TO_EVEN F64_INF f64_add_to", \
+    "inline ulong f64_sub_rz(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b ^ F64_SIGN, TO_ZERO);\n" \
+    "}\n") \
+    X(F64_SQRT_RZ, "f64_sqrt_rz", "d(d)", \
+    "TO_EVEN f64_sqrt_to", \
+    "inline ulong f64_sqrt_rz(ulong a) { return f64_sqrt_to(a, TO_ZERO); }\n") \
+    X(F64_SUB_RD, "f64_sub_rd", "d(dd)", \
+    "TO_EVEN F64_INF f64_add_to", \
+    "inline ulong f64_sub_rd(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b ^ F64_SIGN, TO_DOWN);\n" \
+    "}\n") \
+    X(F64_SQRT_RD, "f64_sqrt_rd", "d(d)", \
+    "TO_EVEN f64_sqrt_to", \
+    "inline ulong f64_sqrt_rd(ulong a) { return f64_sqrt_to(a, TO_DOWN); }\n") \
+    X(F64_SUB_RU, "f64_sub_ru", "d(dd)", \
+    "TO_EVEN F64_INF f64_add_to", \
+    "inline ulong f64_sub_ru(ulong a, ulong b) {\n" \
+    "    return f64_add_to(a, b ^ F64_SIGN, TO_UP);\n" \
+    "}\n") \
+    X(F64_SQRT_RU, "f64_sqrt_ru", "d(d)", \
+    "TO_EVEN f64_sqrt_to", \
+    "inline ulong f64_sqrt_ru(ulong a) { return f64_sqrt_to(a, TO_UP); }\n") \
+    X(F64_RCP_RN, "f64_rcp_rn", "d(d)", \
+    "TO_EVEN F64_INF f64_div_to", \
+    "inline ulong f64_rcp_rn(ulong a) { return f64_div_to(F64_ONE, a, TO_EVEN); }\n") \
+    X(F64_RCP_RZ, "f64_rcp_rz", "d(d)", \
+    "TO_EVEN F64_INF f64_div_to", \
+    "inline ulong f64_rcp_rz(ulong a) { return f64_div_to(F64_ONE, a, TO_ZERO); }\n") \
+    X(F64_RCP_RD, "f64_rcp_rd", "d(d)", \
+    "TO_EVEN F64_INF f64_div_to", \
+    "inline ulong f64_rcp_rd(ulong a) { return f64_div_to(F64_ONE, a, TO_DOWN); }\n") \
+    X(F64_RCP_RU, "f64_rcp_ru", "d(d)", \
+    "TO_EVEN F64_INF f64_div_to", \
+    "inline ulong f64_rcp_ru(ulong a) { return f64_div_to(F64_ONE, a, TO_UP); }\n") \
+    X(F32_ADD_RZ, "f32_add_rz", "f(ff)", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_add_rz(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
+    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_ADD_RD, "f32_add_rd", "f(ff)", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_add_rd(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
+    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_ADD_RU, "f32_add_ru", "f(ff)", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_add_ru(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
+    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_MUL_RZ, "f32_mul_rz", "f(ff)", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_mul_rz(float a, float b) {\n" \
+    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
+    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_MUL_RD, "f32_mul_rd", "f(ff)", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_mul_rd(float a, float b) {\n" \
+    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
+    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_MUL_RU, "f32_mul_ru", "f(ff)", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_mul_ru(float a, float b) {\n" \
+    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
+    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_DIV_RZ, "f32_div_rz", "f(ff)", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_div_rz(float a, float b) {\n" \
+    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
+    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_DIV_RD, "f32_div_rd", "f(ff)", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_div_rd(float a, float b) {\n" \
+    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
+    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_DIV_RU, "f32_div_ru", "f(ff)", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_div_ru(float a, float b) {\n" \
+    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
+    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_FMA_RZ, "f32_fma_rz", "f(fff)", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_fma_rz(float a, float b, float c) {\n" \
+    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_ZERO);\n" \
+    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_FMA_RD, "f32_fma_rd", "f(fff)", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_fma_rd(float a, float b, float c) {\n" \
+    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_DOWN);\n" \
+    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_FMA_RU, "f32_fma_ru", "f(fff)", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_fma_ru(float a, float b, float c) {\n" \
+    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_UP);\n" \
+    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_SUB_RZ, "f32_sub_rz", "f(ff)", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sub_rz(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_ZERO);\n" \
+    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_SQRT_RZ, "f32_sqrt_rz", "f(f)", \
+    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sqrt_rz(float a) {\n" \
+    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
+    "}\n") \
+    X(F32_RCP_RZ, "f32_rcp_rz", "f(f)", \
+    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_rcp_rz(float a) {\n" \
+    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
+    "}\n") \
+    X(F32_SUB_RD, "f32_sub_rd", "f(ff)", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sub_rd(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_DOWN);\n" \
+    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_SQRT_RD, "f32_sqrt_rd", "f(f)", \
+    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sqrt_rd(float a) {\n" \
+    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
+    "}\n") \
+    X(F32_RCP_RD, "f32_rcp_rd", "f(f)", \
+    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_rcp_rd(float a) {\n" \
+    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
+    "}\n") \
+    X(F32_SUB_RU, "f32_sub_ru", "f(ff)", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sub_ru(float a, float b) {\n" \
+    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_UP);\n" \
+    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
+    "}\n") \
+    X(F32_SQRT_RU, "f32_sqrt_ru", "f(f)", \
+    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_sqrt_ru(float a) {\n" \
+    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_UP), TO_UP);\n" \
+    "}\n") \
+    X(F32_RCP_RU, "f32_rcp_ru", "f(f)", \
+    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
+    "inline float f32_rcp_ru(float a) {\n" \
+    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_UP), TO_UP);\n" \
+    "}\n") \
+    X(F32_ADD_RN, "f32_add_rn", "f(ff)", \
+    "", \
+    "inline float f32_add_rn(float a, float b) {    // never part of a fused multiply-add\n" \
+    "    #pragma METAL fp contract(off)\n" \
+    "    return a + b;\n" \
+    "}\n") \
+    X(F32_SUB_RN, "f32_sub_rn", "f(ff)", \
+    "", \
+    "inline float f32_sub_rn(float a, float b) {    // never part of a fused multiply-add\n" \
+    "    #pragma METAL fp contract(off)\n" \
+    "    return a - b;\n" \
+    "}\n") \
+    X(F32_MUL_RN, "f32_mul_rn", "f(ff)", \
+    "", \
+    "inline float f32_mul_rn(float a, float b) {    // never part of a fused multiply-add\n" \
+    "    #pragma METAL fp contract(off)\n" \
+    "    return a * b;\n" \
+    "}\n") \
+    X(F32_RCP_RN, "f32_rcp_rn", "f(f)", \
+    "", \
+    "inline float f32_rcp_rn(float a) { return precise::divide(1.0f, a); }\n") \
+    X(F64_TO_I32_RN, "f64_to_i32_rn", "i(d)", \
+    "TO_EVEN f64_to_i32_to", \
+    "inline int f64_to_i32_rn(ulong a) { return f64_to_i32_to(a, TO_EVEN); }\n") \
+    X(F64_TO_I32_RZ, "f64_to_i32_rz", "i(d)", \
+    "TO_EVEN f64_to_i32_to", \
+    "inline int f64_to_i32_rz(ulong a) { return f64_to_i32_to(a, TO_ZERO); }\n") \
+    X(F64_TO_I32_RD, "f64_to_i32_rd", "i(d)", \
+    "TO_EVEN f64_to_i32_to", \
+    "inline int f64_to_i32_rd(ulong a) { return f64_to_i32_to(a, TO_DOWN); }\n") \
+    X(F64_TO_I32_RU, "f64_to_i32_ru", "i(d)", \
+    "TO_EVEN f64_to_i32_to", \
+    "inline int f64_to_i32_ru(ulong a) { return f64_to_i32_to(a, TO_UP); }\n") \
+    X(F32_TO_I32_RZ, "f32_to_i32_rz", "i(f)", \
+    "", \
+    "inline int f32_to_i32_rz(float x) {    // saturates; NaN is 0\n" \
+    "    return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(max(x, -2147483648.0f));\n" \
+    "}\n") \
+    X(F32_TO_I32_RN, "f32_to_i32_rn", "i(f)", \
+    "f32_to_i32_rz", \
+    "inline int f32_to_i32_rn(float x) { return f32_to_i32_rz(rint(x)); }\n") \
+    X(F32_TO_I32_RD, "f32_to_i32_rd", "i(f)", \
+    "f32_to_i32_rz", \
+    "inline int f32_to_i32_rd(float x) { return f32_to_i32_rz(floor(x)); }\n") \
+    X(F32_TO_I32_RU, "f32_to_i32_ru", "i(f)", \
+    "f32_to_i32_rz", \
+    "inline int f32_to_i32_ru(float x) { return f32_to_i32_rz(ceil(x)); }\n") \
+    X(I32_TO_F32_RN, "i32_to_f32_rn", "f(i)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i32_to_f32_rn(int x) { return i64_to_f32_to(long(x), TO_EVEN); }\n") \
+    X(I32_TO_F32_RZ, "i32_to_f32_rz", "f(i)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i32_to_f32_rz(int x) { return i64_to_f32_to(long(x), TO_ZERO); }\n") \
+    X(I32_TO_F32_RD, "i32_to_f32_rd", "f(i)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i32_to_f32_rd(int x) { return i64_to_f32_to(long(x), TO_DOWN); }\n") \
+    X(I32_TO_F32_RU, "i32_to_f32_ru", "f(i)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i32_to_f32_ru(int x) { return i64_to_f32_to(long(x), TO_UP); }\n") \
+    X(F64_TO_U32_RN, "f64_to_u32_rn", "u(d)", \
+    "TO_EVEN f64_to_u32_to", \
+    "inline uint f64_to_u32_rn(ulong a) { return f64_to_u32_to(a, TO_EVEN); }\n") \
+    X(F64_TO_U32_RZ, "f64_to_u32_rz", "u(d)", \
+    "TO_EVEN f64_to_u32_to", \
+    "inline uint f64_to_u32_rz(ulong a) { return f64_to_u32_to(a, TO_ZERO); }\n") \
+    X(F64_TO_U32_RD, "f64_to_u32_rd", "u(d)", \
+    "TO_EVEN f64_to_u32_to", \
+    "inline uint f64_to_u32_rd(ulong a) { return f64_to_u32_to(a, TO_DOWN); }\n") \
+    X(F64_TO_U32_RU, "f64_to_u32_ru", "u(d)", \
+    "TO_EVEN f64_to_u32_to", \
+    "inline uint f64_to_u32_ru(ulong a) { return f64_to_u32_to(a, TO_UP); }\n") \
+    X(F32_TO_U32_RZ, "f32_to_u32_rz", "u(f)", \
+    "", \
+    "inline uint f32_to_u32_rz(float x) {    // saturates; NaN is 0\n" \
+    "    return isnan(x) ? 0u : x >= 4294967296.0f ? 0xffffffffu : uint(max(x, 0.0f));\n" \
+    "}\n") \
+    X(F32_TO_U32_RN, "f32_to_u32_rn", "u(f)", \
+    "f32_to_u32_rz", \
+    "inline uint f32_to_u32_rn(float x) { return f32_to_u32_rz(rint(x)); }\n") \
+    X(F32_TO_U32_RD, "f32_to_u32_rd", "u(f)", \
+    "f32_to_u32_rz", \
+    "inline uint f32_to_u32_rd(float x) { return f32_to_u32_rz(floor(x)); }\n") \
+    X(F32_TO_U32_RU, "f32_to_u32_ru", "u(f)", \
+    "f32_to_u32_rz", \
+    "inline uint f32_to_u32_ru(float x) { return f32_to_u32_rz(ceil(x)); }\n") \
+    X(U32_TO_F32_RN, "u32_to_f32_rn", "f(u)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u32_to_f32_rn(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_EVEN); }\n") \
+    X(U32_TO_F32_RZ, "u32_to_f32_rz", "f(u)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u32_to_f32_rz(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_ZERO); }\n") \
+    X(U32_TO_F32_RD, "u32_to_f32_rd", "f(u)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u32_to_f32_rd(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_DOWN); }\n") \
+    X(U32_TO_F32_RU, "u32_to_f32_ru", "f(u)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u32_to_f32_ru(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_UP); }\n") \
+    X(F64_TO_I64_RN, "f64_to_i64_rn", "l(d)", \
+    "TO_EVEN f64_to_i64_to", \
+    "inline long f64_to_i64_rn(ulong a) { return f64_to_i64_to(a, TO_EVEN); }\n") \
+    X(F64_TO_I64_RZ, "f64_to_i64_rz", "l(d)", \
+    "TO_EVEN f64_to_i64_to", \
+    "inline long f64_to_i64_rz(ulong a) { return f64_to_i64_to(a, TO_ZERO); }\n") \
+    X(F64_TO_I64_RD, "f64_to_i64_rd", "l(d)", \
+    "TO_EVEN f64_to_i64_to", \
+    "inline long f64_to_i64_rd(ulong a) { return f64_to_i64_to(a, TO_DOWN); }\n") \
+    X(F64_TO_I64_RU, "f64_to_i64_ru", "l(d)", \
+    "TO_EVEN f64_to_i64_to", \
+    "inline long f64_to_i64_ru(ulong a) { return f64_to_i64_to(a, TO_UP); }\n") \
+    X(F32_TO_I64_RN, "f32_to_i64_rn", "l(f)", \
+    "TO_EVEN f32_to_f64 f64_to_i64_to", \
+    "inline long f32_to_i64_rn(float x) { return f64_to_i64_to(f32_to_f64(x), TO_EVEN); }\n") \
+    X(F32_TO_I64_RZ, "f32_to_i64_rz", "l(f)", \
+    "TO_EVEN f32_to_f64 f64_to_i64_to", \
+    "inline long f32_to_i64_rz(float x) { return f64_to_i64_to(f32_to_f64(x), TO_ZERO); }\n") \
+    X(F32_TO_I64_RD, "f32_to_i64_rd", "l(f)", \
+    "TO_EVEN f32_to_f64 f64_to_i64_to", \
+    "inline long f32_to_i64_rd(float x) { return f64_to_i64_to(f32_to_f64(x), TO_DOWN); }\n") \
+    X(F32_TO_I64_RU, "f32_to_i64_ru", "l(f)", \
+    "TO_EVEN f32_to_f64 f64_to_i64_to", \
+    "inline long f32_to_i64_ru(float x) { return f64_to_i64_to(f32_to_f64(x), TO_UP); }\n") \
+    X(I64_TO_F32_RN, "i64_to_f32_rn", "f(l)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i64_to_f32_rn(long x) { return i64_to_f32_to(x, TO_EVEN); }\n") \
+    X(I64_TO_F32_RZ, "i64_to_f32_rz", "f(l)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i64_to_f32_rz(long x) { return i64_to_f32_to(x, TO_ZERO); }\n") \
+    X(I64_TO_F32_RD, "i64_to_f32_rd", "f(l)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i64_to_f32_rd(long x) { return i64_to_f32_to(x, TO_DOWN); }\n") \
+    X(I64_TO_F32_RU, "i64_to_f32_ru", "f(l)", \
+    "TO_EVEN i64_to_f32_to", \
+    "inline float i64_to_f32_ru(long x) { return i64_to_f32_to(x, TO_UP); }\n") \
+    X(I64_TO_F64, "i64_to_f64", "d(l)", \
+    "TO_EVEN i64_to_f64_to", \
+    "inline ulong i64_to_f64(long x) { return i64_to_f64_to(x, TO_EVEN); }\n") \
+    X(I64_TO_F64_RZ, "i64_to_f64_rz", "d(l)", \
+    "TO_EVEN i64_to_f64_to", \
+    "inline ulong i64_to_f64_rz(long x) { return i64_to_f64_to(x, TO_ZERO); }\n") \
+    X(I64_TO_F64_RD, "i64_to_f64_rd", "d(l)", \
+    "TO_EVEN i64_to_f64_to", \
+    "inline ulong i64_to_f64_rd(long x) { return i64_to_f64_to(x, TO_DOWN); }\n") \
+    X(I64_TO_F64_RU, "i64_to_f64_ru", "d(l)", \
+    "TO_EVEN i64_to_f64_to", \
+    "inline ulong i64_to_f64_ru(long x) { return i64_to_f64_to(x, TO_UP); }\n") \
+    X(F64_TO_U64_RN, "f64_to_u64_rn", "m(d)", \
+    "TO_EVEN f64_to_u64_to", \
+    "inline ulong f64_to_u64_rn(ulong a) { return f64_to_u64_to(a, TO_EVEN); }\n") \
+    X(F64_TO_U64_RZ, "f64_to_u64_rz", "m(d)", \
+    "TO_EVEN f64_to_u64_to", \
+    "inline ulong f64_to_u64_rz(ulong a) { return f64_to_u64_to(a, TO_ZERO); }\n") \
+    X(F64_TO_U64_RD, "f64_to_u64_rd", "m(d)", \
+    "TO_EVEN f64_to_u64_to", \
+    "inline ulong f64_to_u64_rd(ulong a) { return f64_to_u64_to(a, TO_DOWN); }\n") \
+    X(F64_TO_U64_RU, "f64_to_u64_ru", "m(d)", \
+    "TO_EVEN f64_to_u64_to", \
+    "inline ulong f64_to_u64_ru(ulong a) { return f64_to_u64_to(a, TO_UP); }\n") \
+    X(F32_TO_U64_RN, "f32_to_u64_rn", "m(f)", \
+    "TO_EVEN f32_to_f64 f64_to_u64_to", \
+    "inline ulong f32_to_u64_rn(float x) { return f64_to_u64_to(f32_to_f64(x), TO_EVEN); }\n") \
+    X(F32_TO_U64_RZ, "f32_to_u64_rz", "m(f)", \
+    "TO_EVEN f32_to_f64 f64_to_u64_to", \
+    "inline ulong f32_to_u64_rz(float x) { return f64_to_u64_to(f32_to_f64(x), TO_ZERO); }\n") \
+    X(F32_TO_U64_RD, "f32_to_u64_rd", "m(f)", \
+    "TO_EVEN f32_to_f64 f64_to_u64_to", \
+    "inline ulong f32_to_u64_rd(float x) { return f64_to_u64_to(f32_to_f64(x), TO_DOWN); }\n") \
+    X(F32_TO_U64_RU, "f32_to_u64_ru", "m(f)", \
+    "TO_EVEN f32_to_f64 f64_to_u64_to", \
+    "inline ulong f32_to_u64_ru(float x) { return f64_to_u64_to(f32_to_f64(x), TO_UP); }\n") \
+    X(U64_TO_F32_RN, "u64_to_f32_rn", "f(m)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u64_to_f32_rn(ulong x) { return u64_to_f32_to(x, 0ul, TO_EVEN); }\n") \
+    X(U64_TO_F32_RZ, "u64_to_f32_rz", "f(m)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u64_to_f32_rz(ulong x) { return u64_to_f32_to(x, 0ul, TO_ZERO); }\n") \
+    X(U64_TO_F32_RD, "u64_to_f32_rd", "f(m)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u64_to_f32_rd(ulong x) { return u64_to_f32_to(x, 0ul, TO_DOWN); }\n") \
+    X(U64_TO_F32_RU, "u64_to_f32_ru", "f(m)", \
+    "TO_EVEN u64_to_f32_to", \
+    "inline float u64_to_f32_ru(ulong x) { return u64_to_f32_to(x, 0ul, TO_UP); }\n") \
+    X(U64_TO_F64, "u64_to_f64", "d(m)", \
+    "TO_EVEN u64_to_f64_to", \
+    "inline ulong u64_to_f64(ulong x) { return u64_to_f64_to(x, 0ul, TO_EVEN); }\n") \
+    X(U64_TO_F64_RZ, "u64_to_f64_rz", "d(m)", \
+    "TO_EVEN u64_to_f64_to", \
+    "inline ulong u64_to_f64_rz(ulong x) { return u64_to_f64_to(x, 0ul, TO_ZERO); }\n") \
+    X(U64_TO_F64_RD, "u64_to_f64_rd", "d(m)", \
+    "TO_EVEN u64_to_f64_to", \
+    "inline ulong u64_to_f64_rd(ulong x) { return u64_to_f64_to(x, 0ul, TO_DOWN); }\n") \
+    X(U64_TO_F64_RU, "u64_to_f64_ru", "d(m)", \
+    "TO_EVEN u64_to_f64_to", \
+    "inline ulong u64_to_f64_ru(ulong x) { return u64_to_f64_to(x, 0ul, TO_UP); }\n") \
+    X(F64_TO_F32_RZ, "f64_to_f32_rz", "f(d)", \
+    "TO_EVEN f64_to_f32_to", \
+    "inline float f64_to_f32_rz(ulong a) { return f64_to_f32_to(a, TO_ZERO); }\n") \
+    X(F64_TO_F32_RD, "f64_to_f32_rd", "f(d)", \
+    "TO_EVEN f64_to_f32_to", \
+    "inline float f64_to_f32_rd(ulong a) { return f64_to_f32_to(a, TO_DOWN); }\n") \
+    X(F64_TO_F32_RU, "f64_to_f32_ru", "f(d)", \
+    "TO_EVEN f64_to_f32_to", \
+    "inline float f64_to_f32_ru(ulong a) { return f64_to_f32_to(a, TO_UP); }\n") \
+    X(F64_LLROUND, "f64_llround", "l(d)", \
+    "TO_EVEN f64_to_i64_to", \
+    "inline long f64_llround(ulong a) { return f64_to_i64_to(a, TO_AWAY); }\n") \
+    X(LLROUND_F32, "llround_f32", "l(f)", \
+    "TO_EVEN f32_to_f64 f64_to_i64_to", \
+    "inline long llround_f32(float x) { return f64_to_i64_to(f32_to_f64(x), TO_AWAY); }\n") \
+    X(F8E5M2_TO_F16, "f8e5m2_to_f16", "h(c)", \
+    "", \
+    "inline half f8e5m2_to_f16(uchar x) { return as_type<half>(ushort(uint(x) << 8)); }    // exact\n") \
+    X(F8E5M2_TO_F32, "f8e5m2_to_f32", "f(c)", \
+    "f8e5m2_to_f16", \
+    "inline float f8e5m2_to_f32(uchar x) { return float(f8e5m2_to_f16(x)); }    // exact\n") \
+    X(F8_VALUE, "f8_value", "", \
+    "", \
+    "// The number of 8-bit code x with `mant` bits of fraction and its exponent biased by offset; exact\n" \
+    "inline float f8_value(uint x, uint mant, int offset) {\n" \
+    "    const uint mag = x & 0x7fu;\n" \
+    "    const uint scaled = (mag << (23u - mant)) + (uint(127 - offset) << 23);\n" \
+    "    const float tiny = float(mag) * as_type<float>(uint(128 - offset - int(mant)) << 23);\n" \
+    "    const float value = mag >> mant != 0u ? as_type<float>(scaled) : tiny;\n" \
+    "    return x > 0x7fu ? -value : value;\n" \
+    "}\n") \
+    X(F8E4M3FN_TO_F32, "f8e4m3fn_to_f32", "f(c)", \
+    "f8_value", \
+    "inline float f8e4m3fn_to_f32(uchar x) {    // exact; no infinity, NaN is 0x7f and 0xff\n" \
+    "    return (x & 0x7f) == 0x7f ? NAN : f8_value(uint(x), 3u, 7);\n" \
+    "}\n") \
+    X(F8E4M3FN_TO_F16, "f8e4m3fn_to_f16", "h(c)", \
+    "f8e4m3fn_to_f32", \
+    "inline half f8e4m3fn_to_f16(uchar x) { return half(f8e4m3fn_to_f32(x)); }    // exact\n") \
+    X(F8E4M3FNUZ_TO_F32, "f8e4m3fnuz_to_f32", "f(c)", \
+    "f8_value", \
+    "inline float f8e4m3fnuz_to_f32(uchar x) {    // exact; NaN is 0x80\n" \
+    "    return x == 0x80 ? NAN : f8_value(uint(x), 3u, 8);\n" \
+    "}\n") \
+    X(F8E4M3FNUZ_TO_F16, "f8e4m3fnuz_to_f16", "h(c)", \
+    "f8e4m3fnuz_to_f32", \
+    "inline half f8e4m3fnuz_to_f16(uchar x) { return half(f8e4m3fnuz_to_f32(x)); }    // exact\n") \
+    X(F8E5M2FNUZ_TO_F32, "f8e5m2fnuz_to_f32", "f(c)", \
+    "f8_value", \
+    "inline float f8e5m2fnuz_to_f32(uchar x) {    // exact; NaN is 0x80\n" \
+    "    return x == 0x80 ? NAN : f8_value(uint(x), 2u, 16);\n" \
+    "}\n") \
+    X(F8E5M2FNUZ_TO_F16, "f8e5m2fnuz_to_f16", "h(c)", \
+    "f8e5m2fnuz_to_f32", \
+    "inline half f8e5m2fnuz_to_f16(uchar x) { return half(f8e5m2fnuz_to_f32(x)); }    // exact\n") \
+    X(F8E4M3B15_TO_F16, "f8e4m3b15_to_f16", "h(c)", \
+    "", \
+    "// Triton's fp8e4b15, exact: a half with fewer bits; no infinity, no NaN\n" \
+    "inline half f8e4m3b15_to_f16(uchar x) {\n" \
+    "    return as_type<half>(ushort(((uint(x) & 0x80u) << 8) | ((uint(x) & 0x7fu) << 7)));\n" \
+    "}\n") \
+    X(F8E4M3B15_TO_F32, "f8e4m3b15_to_f32", "f(c)", \
+    "f8e4m3b15_to_f16", \
+    "inline float f8e4m3b15_to_f32(uchar x) { return float(f8e4m3b15_to_f16(x)); }    // exact\n") \
+    X(F8_NEAREST, "f8_nearest", "", \
+    "", \
+    "// Code of |x|, to nearest even, at most that of `largest`; see f8_value. Not for NaN.\n" \
+    "inline uint f8_nearest(float x, uint mant, int offset, float largest) {\n" \
+    "    const uint shift = 23u - mant;\n" \
+    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
+    "    const uint tiny = uint(rint(as_type<float>(min(bits, 0x3f800000u))\n" \
+    "                                * as_type<float>(uint(126 + offset + int(mant)) << 23)));\n" \
+    "    if (bits < uint(128 - offset) << 23) return tiny;\n" \
+    "    const uint rounded = bits + (1u << (shift - 1u)) - 1u + ((bits >> shift) & 1u);\n" \
+    "    return (rounded >> shift) - (uint(127 - offset) << mant);\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FN, "f32_to_f8e4m3fn", "c(f)", \
+    "f8_nearest", \
+    "inline uchar f32_to_f8e4m3fn(float x) {    // to nearest even, saturates at 448\n" \
+    "    if (isnan(x)) return 0x7f;\n" \
+    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, 3u, 7, 448.0f));\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2, "f32_to_f8e5m2", "c(f)", \
+    "f8_nearest", \
+    "inline uchar f32_to_f8e5m2(float x) {    // to nearest even, saturates at 57344\n" \
+    "    if (isnan(x)) return 0x7f;\n" \
+    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, 2u, 15, 57344.0f));\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FNUZ, "f32_to_f8e4m3fnuz", "c(f)", \
+    "f8_nearest", \
+    "inline uchar f32_to_f8e4m3fnuz(float x) {    // to nearest even, saturates at 240; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_nearest(x, 3u, 8, 240.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2FNUZ, "f32_to_f8e5m2fnuz", "c(f)", \
+    "f8_nearest", \
+    "inline uchar f32_to_f8e5m2fnuz(float x) {    // to nearest even, saturates at 57344; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_nearest(x, 2u, 16, 57344.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2_RZ, "f32_to_f8e5m2_rz", "c(f)", \
+    "", \
+    "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers saturate\n" \
+    "inline uchar f32_to_f8e5m2_rz(float x) {\n" \
+    "    const uint bits = as_type<uint>(x) & 0x7fffffffu, sign = (as_type<uint>(x) >> 24) & 0x80u;\n" \
+    "    if (bits >= 0x7f800000u) return uchar(bits > 0x7f800000u ? 0x7fu : sign | 0x7cu);\n" \
+    "    if (bits < 0x38800000u) return uchar(sign | uint(as_type<float>(bits) * 0x1p16f));\n" \
+    "    return uchar(sign | ((min(bits, 0x47600000u) >> 21) - (112u << 2)));\n" \
+    "}\n") \
+    X(F16_TO_F8E4M3B15, "f16_to_f8e4m3b15", "c(h)", \
+    "", \
+    "// As Triton does it: to nearest, halfway cases away from zero; saturates at 1.75, so does NaN\n" \
+    "inline uchar f16_to_f8e4m3b15(half x) {\n" \
+    "    const uint bits = uint(as_type<ushort>(x)), mag = min(bits & 0x7fffu, 0x3f00u);\n" \
+    "    return uchar(((bits >> 8) & 0x80u) | ((mag + 0x40u) >> 7));\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3B15, "f32_to_f8e4m3b15", "c(f)", \
+    "f16_to_f8e4m3b15", \
+    "inline uchar f32_to_f8e4m3b15(float x) { return f16_to_f8e4m3b15(half(x)); }    // by way of a half\n") \
+    X(F4E2M1_TO_F32, "f4e2m1_to_f32", "f(c)", \
+    "", \
+    "inline float f4e2m1_to_f32(uchar x) {    // the low 4 bits: 0 0.5 1 1.5 2 3 4 6, and negative\n" \
+    "    const uint mag = uint(x) & 7u;\n" \
+    "    const float value = mag < 2u ? float(mag) * 0.5f : as_type<float>((mag << 22) + (126u << 23));\n" \
+    "    return (x & 8) != 0 ? -value : value;\n" \
+    "}\n") \
+    X(F4E2M1_TO_F16, "f4e2m1_to_f16", "h(c)", \
+    "f4e2m1_to_f32", \
+    "inline half f4e2m1_to_f16(uchar x) { return half(f4e2m1_to_f32(x)); }    // exact\n") \
+    X(F8E8M0_TO_F32, "f8e8m0_to_f32", "f(c)", \
+    "", \
+    "inline float f8e8m0_to_f32(uchar x) {    // a scale, 2^(x - 127); 0xff is NaN, 0 a denormal\n" \
+    "    return as_type<float>(x == 0xff ? 0x7fc00000u : x == 0 ? 0x00400000u : uint(x) << 23);\n" \
+    "}\n") \
+    X(ABS_I32, "abs_i32", "i(i)", \
+    "", \
+    "inline int abs_i32(int x) { return int(x < 0 ? 0u - uint(x) : uint(x)); }    // of INT_MIN itself\n") \
+    X(ABS_I64, "abs_i64", "l(l)", \
+    "", \
+    "inline long abs_i64(long x) { return long(x < 0l ? 0ul - ulong(x) : ulong(x)); }\n") \
+    X(COUNT_ONES, "count_ones", "i(m)", \
+    "", \
+    "inline int count_ones(ulong x) { return int(popcount(uint(x)) + popcount(uint(x >> 32))); }\n") \
+    X(REVERSE_BITS64, "reverse_bits64", "m(m)", \
+    "", \
+    "inline ulong reverse_bits64(ulong x) {\n" \
+    "    return (ulong(reverse_bits(uint(x))) << 32) | ulong(reverse_bits(uint(x >> 32)));\n" \
+    "}\n") \
+    X(FIND_FIRST_ONE, "find_first_one", "i(u)", \
+    "", \
+    "inline int find_first_one(uint x) { return x == 0u ? 0 : int(ctz(x)) + 1; }    // lowest bit is 1\n") \
+    X(FIND_FIRST_ONE64, "find_first_one64", "i(m)", \
+    "", \
+    "inline int find_first_one64(ulong x) {    // the lowest bit is 1; 0 when there is none\n" \
+    "    const uint lo = uint(x);\n" \
+    "    return lo != 0u ? int(ctz(lo)) + 1 : x == 0ul ? 0 : int(ctz(uint(x >> 32))) + 33;\n" \
+    "}\n") \
+    X(MUL24_I32, "mul24_i32", "i(ii)", \
+    "", \
+    "inline int mul24_i32(int x, int y) {    // low 24 bits with their sign; the product wraps\n" \
+    "    return int(uint(int(uint(x) << 8) >> 8) * uint(int(uint(y) << 8) >> 8));\n" \
+    "}\n") \
+    X(MUL24_U32, "mul24_u32", "u(uu)", \
+    "", \
+    "inline uint mul24_u32(uint x, uint y) { return (x & 0xffffffu) * (y & 0xffffffu); }\n") \
+    X(SAD_I32, "sad_i32", "u(iiu)", \
+    "", \
+    "inline uint sad_i32(int x, int y, uint z) {    // |x - y| + z\n" \
+    "    return (x > y ? uint(x) - uint(y) : uint(y) - uint(x)) + z;\n" \
+    "}\n") \
+    X(SAD_U32, "sad_u32", "u(uuu)", \
+    "", \
+    "inline uint sad_u32(uint x, uint y, uint z) { return (x > y ? x - y : y - x) + z; }\n") \
+    X(BYTE_PERM, "byte_perm", "u(uuu)", \
+    "", \
+    "// Four bytes of y:x, each picked by three bits of s\n" \
+    "inline uint byte_perm(uint x, uint y, uint s) {\n" \
+    "    const ulong both = (ulong(y) << 32) | ulong(x);\n" \
+    "    uint r = 0u;\n" \
+    "    for (uint i = 0u; i < 4u; i++)\n" \
+    "        r |= (uint(both >> (8u * ((s >> (4u * i)) & 7u))) & 0xffu) << (8u * i);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(TEST_ISNAN_F32, "test_isnan_f32", "i(f)", \
+    "", \
+    "inline int test_isnan_f32(float x) {    // on the bits, so in every math mode\n" \
+    "    return (as_type<uint>(x) & 0x7fffffffu) > 0x7f800000u ? 1 : 0;\n" \
+    "}\n") \
+    X(TEST_ISINF_F32, "test_isinf_f32", "i(f)", \
+    "", \
+    "inline int test_isinf_f32(float x) {    // on the bits, so in every math mode\n" \
+    "    return (as_type<uint>(x) & 0x7fffffffu) == 0x7f800000u ? 1 : 0;\n" \
+    "}\n") \
+    X(TEST_ISFINITE_F32, "test_isfinite_f32", "i(f)", \
+    "", \
+    "inline int test_isfinite_f32(float x) {    // on the bits, so in every math mode\n" \
+    "    return (as_type<uint>(x) & 0x7fffffffu) < 0x7f800000u ? 1 : 0;\n" \
+    "}\n") \
+    X(TEST_SIGNBIT_F32, "test_signbit_f32", "i(f)", \
+    "", \
+    "inline int test_signbit_f32(float x) { return int(as_type<uint>(x) >> 31); }\n") \
+    X(TEST_ISNAN_F16, "test_isnan_f16", "i(h)", \
+    "test_isnan_f32", \
+    "inline int test_isnan_f16(half x) { return test_isnan_f32(float(x)); }\n") \
+    X(TEST_ISINF_F16, "test_isinf_f16", "i(h)", \
+    "test_isinf_f32", \
+    "inline int test_isinf_f16(half x) { return test_isinf_f32(float(x)); }\n") \
+    X(TEST_ISFINITE_F16, "test_isfinite_f16", "i(h)", \
+    "test_isfinite_f32", \
+    "inline int test_isfinite_f16(half x) { return test_isfinite_f32(float(x)); }\n") \
+    X(TEST_SIGNBIT_F16, "test_signbit_f16", "i(h)", \
+    "", \
+    "inline int test_signbit_f16(half x) { return int(as_type<ushort>(x) >> 15); }\n") \
+    X(TEST_ISNAN_F64, "test_isnan_f64", "i(d)", \
+    "f64_isnan", \
+    "inline int test_isnan_f64(ulong x) { return f64_isnan(x) ? 1 : 0; }\n") \
+    X(TEST_ISINF_F64, "test_isinf_f64", "i(d)", \
+    "F64_INF", \
+    "inline int test_isinf_f64(ulong x) { return (x & F64_MAGNITUDE) == F64_INF ? 1 : 0; }\n") \
+    X(TEST_ISFINITE_F64, "test_isfinite_f64", "i(d)", \
+    "F64_INF", \
+    "inline int test_isfinite_f64(ulong x) { return (x & F64_MAGNITUDE) < F64_INF ? 1 : 0; }\n") \
+    X(TEST_SIGNBIT_F64, "test_signbit_f64", "i(d)", \
+    "", \
+    "inline int test_signbit_f64(ulong x) { return int(x >> 63); }\n") \
+    X(F64_FROM_HALVES, "f64_from_halves", "d(ii)", \
+    "", \
+    "inline ulong f64_from_halves(int hi, int lo) { return (ulong(uint(hi)) << 32) | ulong(uint(lo)); }\n") \
+    X(F64_LOW_HALF, "f64_low_half", "i(d)", \
+    "", \
+    "inline int f64_low_half(ulong a) { return int(uint(a)); }\n") \
+    X(F64_HIGH_HALF, "f64_high_half", "i(d)", \
+    "", \
+    "inline int f64_high_half(ulong a) { return int(uint(a >> 32)); }\n") \
+    X(F64_RCP64H, "f64_rcp64h", "d(d)", \
+    "F64_INF f64_div", \
+    "// The high word of 1 / a; CUDA's may be off by a few units of that word\n" \
+    "inline ulong f64_rcp64h(ulong a) {\n" \
+    "    return f64_div(F64_ONE, a) & 0xffffffff00000000ul;\n" \
+    "}\n") \
+    X(HALF_BITS_TO_F32, "half_bits_to_f32", "f(s)", \
+    "", \
+    "inline float half_bits_to_f32(short x) { return float(as_type<half>(x)); }\n") \
+    X(F32_TO_HALF_BITS, "f32_to_half_bits", "s(f)", \
+    "", \
+    "inline short f32_to_half_bits(float x) { return as_type<short>(half(x)); }\n") \
+    X(SATURATE_F32, "saturate_f32", "f(f)", \
+    "", \
+    "inline float saturate_f32(float x) { return fmin(fmax(x, 0.0f), 1.0f); }    // NaN is 0\n") \
+    X(ILOGB_F32, "ilogb_f32", "i(f)", \
+    "", \
+    "inline int ilogb_f32(float x) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n" \
+    "    const uint mag = as_type<uint>(x) & 0x7fffffffu;\n" \
+    "    if (mag == 0u || mag > 0x7f800000u) return -2147483647 - 1;\n" \
+    "    if (mag == 0x7f800000u) return 2147483647;\n" \
+    "    return mag < 0x00800000u ? -118 - int(clz(mag)) : int(mag >> 23) - 127;\n" \
+    "}\n") \
+    X(ILOGB_F16, "ilogb_f16", "i(h)", \
+    "ilogb_f32", \
+    "inline int ilogb_f16(half x) { return ilogb_f32(float(x)); }\n") \
+    X(LOGB_F32, "logb_f32", "f(f)", \
+    "ilogb_f32", \
+    "inline float logb_f32(float x) {    // exponent; of 0 minus infinity\n" \
+    "    const uint mag = as_type<uint>(x) & 0x7fffffffu;\n" \
+    "    if (mag == 0u) return -INFINITY;\n" \
+    "    return mag >= 0x7f800000u ? as_type<float>(mag) : float(ilogb_f32(x));\n" \
+    "}\n") \
+    X(LOGB_F16, "logb_f16", "h(h)", \
+    "logb_f32", \
+    "inline half logb_f16(half x) { return half(logb_f32(float(x))); }\n") \
+    X(NEXTAFTER_F32, "nextafter_f32", "f(ff)", \
+    "", \
+    "inline float nextafter_f32(float x, float y) {    // the next number from x toward y, on the bits\n" \
+    "    const uint bx = as_type<uint>(x), by = as_type<uint>(y);\n" \
+    "    const uint mx = bx & 0x7fffffffu, my = by & 0x7fffffffu;\n" \
+    "    if (mx > 0x7f800000u || my > 0x7f800000u) return NAN;\n" \
+    "    const int kx = bx > mx ? -int(mx) : int(mx), ky = by > my ? -int(my) : int(my);\n" \
+    "    if (kx == ky) return y;\n" \
+    "    if (mx == 0u) return as_type<float>((by & 0x80000000u) | 1u);\n" \
+    "    return as_type<float>((kx < ky) == (kx > 0) ? bx + 1u : bx - 1u);\n" \
+    "}\n") \
+    X(NEXTAFTER_F16, "nextafter_f16", "h(hh)", \
+    "", \
+    "inline half nextafter_f16(half x, half y) {    // the next number from x toward y\n" \
+    "    const ushort bits = as_type<ushort>(x);\n" \
+    "    if (isnan(x) || isnan(y)) return half(NAN);\n" \
+    "    if (x == y) return y;\n" \
+    "    if ((bits & 0x7fff) == 0) return as_type<half>(ushort(y > x ? 1 : 0x8001));\n" \
+    "    return as_type<half>(ushort((x < y) == (bits < 0x8000) ? bits + 1 : bits - 1));\n" \
+    "}\n") \
+    X(REMAINDER_F32, "remainder_f32", "f(ff)", \
+    "f64_remainder f64_to_f32 f32_to_f64", \
+    "inline float remainder_f32(float x, float y) {    // exact\n" \
+    "    return f64_to_f32(f64_remainder(f32_to_f64(x), f32_to_f64(y)));\n" \
+    "}\n") \
+    X(REMAINDER_F16, "remainder_f16", "h(hh)", \
+    "remainder_f32", \
+    "inline half remainder_f16(half x, half y) { return half(remainder_f32(float(x), float(y))); }\n") \
+    X(LDEXP_F32, "ldexp_f32", "f(fi)", \
+    "", \
+    "// x 2^n, rounded once, on the bits: a denormal result is kept\n" \
+    "inline float ldexp_f32(float x, int n) {\n" \
+    "    const uint sign = as_type<uint>(x) & 0x80000000u, mag = as_type<uint>(x) & 0x7fffffffu;\n" \
+    "    if (mag == 0u || mag >= 0x7f800000u) return x;\n" \
+    "    const uint up = uint(clz(mag)) - 8u;    // of a denormal\n" \
+    "    int exp = mag < 0x00800000u ? 1 - int(up) : int(mag >> 23);\n" \
+    "    const uint frac = ((mag < 0x00800000u ? mag << up : mag) & 0x007fffffu) | 0x00800000u;\n" \
+    "    exp += clamp(n, -1000, 1000);\n" \
+    "    if (exp > 254) return as_type<float>(sign | 0x7f800000u);\n" \
+    "    if (exp > 0) return as_type<float>(sign | ((uint(exp) << 23) + frac - 0x00800000u));\n" \
+    "    const uint down = uint(min(1 - exp, 26)), half_unit = (1u << (down - 1u)) - 1u;\n" \
+    "    return as_type<float>(sign | ((frac + half_unit + ((frac >> down) & 1u)) >> down));\n" \
+    "}\n") \
+    X(LDEXP_F16, "ldexp_f16", "h(hi)", \
+    "ldexp_f32", \
+    "inline half ldexp_f16(half x, int n) { return half(ldexp_f32(float(x), n)); }\n") \
+    X(POWI_F32, "powi_f32", "f(fi)", \
+    "", \
+    "// x^n by squaring, with a second word: 1 ulp for |n| below 2^18, from there on |n| / 2^18\n" \
+    "inline float powi_f32(float x, int n) {\n" \
+    "    #pragma METAL fp contract(off)\n" \
+    "    float base = x, base_lo = 0.0f, r = 1.0f, r_lo = 0.0f;\n" \
+    "    if (n < 0) {\n" \
+    "        base = 1.0f / x;\n" \
+    "        base_lo = isfinite(base) ? fma(-x, base, 1.0f) * base : 0.0f;\n" \
+    "    }\n" \
+    "    for (uint k = n < 0 ? 0u - uint(n) : uint(n); k != 0u; k >>= 1) {\n" \
+    "        if ((k & 1u) != 0u) {\n" \
+    "            const float p = r * base;\n" \
+    "            const float rest = fma(r, base, -p) + fma(r, base_lo, r_lo * base);\n" \
+    "            r = isfinite(p + rest) ? p + rest : p;\n" \
+    "            r_lo = isfinite(p + rest) ? rest - (r - p) : 0.0f;\n" \
+    "        }\n" \
+    "        const float p = base * base;\n" \
+    "        const float rest = fma(base, base, -p) + 2.0f * base * base_lo;\n" \
+    "        base = isfinite(p + rest) ? p + rest : p;\n" \
+    "        base_lo = isfinite(p + rest) ? rest - (base - p) : 0.0f;\n" \
+    "    }\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(POWI_F16, "powi_f16", "h(hi)", \
+    "powi_f32", \
+    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n")
+
+#define TMI_EXTERNS(X) \
+    X("__nv_acosf", "f(f)", "precise::acos") \
+    X("__ocml_acos_f32", "f(f)", "precise::acos") \
+    X("__ocml_acos_f16", "h(h)", "acos") \
+    X("__nv_acoshf", "f(f)", "precise::acosh") \
+    X("__ocml_acosh_f32", "f(f)", "precise::acosh") \
+    X("__ocml_acosh_f16", "h(h)", "acosh") \
+    X("__nv_asinf", "f(f)", "precise::asin") \
+    X("__ocml_asin_f32", "f(f)", "precise::asin") \
+    X("__ocml_asin_f16", "h(h)", "asin") \
+    X("__nv_asinhf", "f(f)", "precise::asinh") \
+    X("__ocml_asinh_f32", "f(f)", "precise::asinh") \
+    X("__ocml_asinh_f16", "h(h)", "asinh") \
+    X("__nv_atanf", "f(f)", "precise::atan") \
+    X("__ocml_atan_f32", "f(f)", "precise::atan") \
+    X("__ocml_atan_f16", "h(h)", "atan") \
+    X("__nv_atanhf", "f(f)", "precise::atanh") \
+    X("__ocml_atanh_f32", "f(f)", "precise::atanh") \
+    X("__ocml_atanh_f16", "h(h)", "atanh") \
+    X("__nv_ceilf", "f(f)", "ceil") \
+    X("__nv_ceil", "d(d)", "f64_ceil") \
+    X("__ocml_ceil_f32", "f(f)", "ceil") \
+    X("__ocml_ceil_f64", "d(d)", "f64_ceil") \
+    X("__ocml_ceil_f16", "h(h)", "ceil") \
+    X("__nv_cosf", "f(f)", "precise::cos") \
+    X("__ocml_cos_f32", "f(f)", "precise::cos") \
+    X("__ocml_cos_f16", "h(h)", "cos") \
+    X("__nv_coshf", "f(f)", "precise::cosh") \
+    X("__ocml_cosh_f32", "f(f)", "precise::cosh") \
+    X("__ocml_cosh_f16", "h(h)", "cosh") \
+    X("__nv_cospif", "f(f)", "precise::cospi") \
+    X("__ocml_cospi_f32", "f(f)", "precise::cospi") \
+    X("__ocml_cospi_f16", "h(h)", "cospi") \
+    X("__nv_expf", "f(f)", "precise::exp") \
+    X("__ocml_exp_f32", "f(f)", "precise::exp") \
+    X("__ocml_exp_f16", "h(h)", "exp") \
+    X("__nv_exp10f", "f(f)", "precise::exp10") \
+    X("__ocml_exp10_f32", "f(f)", "precise::exp10") \
+    X("__ocml_exp10_f16", "h(h)", "exp10") \
+    X("__nv_exp2f", "f(f)", "precise::exp2") \
+    X("__ocml_exp2_f32", "f(f)", "precise::exp2") \
+    X("__ocml_exp2_f16", "h(h)", "exp2") \
+    X("__nv_fabsf", "f(f)", "fabs") \
+    X("__nv_fabs", "d(d)", "f64_abs") \
+    X("__ocml_fabs_f32", "f(f)", "fabs") \
+    X("__ocml_fabs_f64", "d(d)", "f64_abs") \
+    X("__ocml_fabs_f16", "h(h)", "fabs") \
+    X("__nv_floorf", "f(f)", "floor") \
+    X("__nv_floor", "d(d)", "f64_floor") \
+    X("__ocml_floor_f32", "f(f)", "floor") \
+    X("__ocml_floor_f64", "d(d)", "f64_floor") \
+    X("__ocml_floor_f16", "h(h)", "floor") \
+    X("__nv_logf", "f(f)", "precise::log") \
+    X("__ocml_log_f32", "f(f)", "precise::log") \
+    X("__ocml_log_f16", "h(h)", "log") \
+    X("__nv_log10f", "f(f)", "precise::log10") \
+    X("__ocml_log10_f32", "f(f)", "precise::log10") \
+    X("__ocml_log10_f16", "h(h)", "log10") \
+    X("__nv_log2f", "f(f)", "precise::log2") \
+    X("__ocml_log2_f32", "f(f)", "precise::log2") \
+    X("__ocml_log2_f16", "h(h)", "log2") \
+    X("__nv_logbf", "f(f)", "logb_f32") \
+    X("__nv_logb", "d(d)", "f64_logb") \
+    X("__ocml_logb_f32", "f(f)", "logb_f32") \
+    X("__ocml_logb_f64", "d(d)", "f64_logb") \
+    X("__ocml_logb_f16", "h(h)", "logb_f16") \
+    X("__nv_nearbyintf", "f(f)", "rint") \
+    X("__nv_nearbyint", "d(d)", "f64_rint") \
+    X("__ocml_nearbyint_f32", "f(f)", "rint") \
+    X("__ocml_nearbyint_f64", "d(d)", "f64_rint") \
+    X("__ocml_nearbyint_f16", "h(h)", "rint") \
+    X("__nv_rintf", "f(f)", "rint") \
+    X("__nv_rint", "d(d)", "f64_rint") \
+    X("__ocml_rint_f32", "f(f)", "rint") \
+    X("__ocml_rint_f64", "d(d)", "f64_rint") \
+    X("__ocml_rint_f16", "h(h)", "rint") \
+    X("__nv_roundf", "f(f)", "round") \
+    X("__nv_round", "d(d)", "f64_round") \
+    X("__ocml_round_f32", "f(f)", "round") \
+    X("__ocml_round_f64", "d(d)", "f64_round") \
+    X("__ocml_round_f16", "h(h)", "round") \
+    X("__nv_rsqrtf", "f(f)", "precise::rsqrt") \
+    X("__ocml_rsqrt_f32", "f(f)", "precise::rsqrt") \
+    X("__ocml_rsqrt_f16", "h(h)", "rsqrt") \
+    X("__nv_sinf", "f(f)", "precise::sin") \
+    X("__ocml_sin_f32", "f(f)", "precise::sin") \
+    X("__ocml_sin_f16", "h(h)", "sin") \
+    X("__nv_sinhf", "f(f)", "precise::sinh") \
+    X("__ocml_sinh_f32", "f(f)", "precise::sinh") \
+    X("__ocml_sinh_f16", "h(h)", "sinh") \
+    X("__nv_sinpif", "f(f)", "precise::sinpi") \
+    X("__ocml_sinpi_f32", "f(f)", "precise::sinpi") \
+    X("__ocml_sinpi_f16", "h(h)", "sinpi") \
+    X("__nv_sqrtf", "f(f)", "precise::sqrt") \
+    X("__nv_sqrt", "d(d)", "f64_sqrt") \
+    X("__ocml_sqrt_f32", "f(f)", "precise::sqrt") \
+    X("__ocml_sqrt_f64", "d(d)", "f64_sqrt") \
+    X("__ocml_sqrt_f16", "h(h)", "sqrt") \
+    X("__nv_tanf", "f(f)", "precise::tan") \
+    X("__ocml_tan_f32", "f(f)", "precise::tan") \
+    X("__ocml_tan_f16", "h(h)", "tan") \
+    X("__nv_tanhf", "f(f)", "precise::tanh") \
+    X("__ocml_tanh_f32", "f(f)", "precise::tanh") \
+    X("__ocml_tanh_f16", "h(h)", "tanh") \
+    X("__nv_truncf", "f(f)", "trunc") \
+    X("__nv_trunc", "d(d)", "f64_trunc") \
+    X("__ocml_trunc_f32", "f(f)", "trunc") \
+    X("__ocml_trunc_f64", "d(d)", "f64_trunc") \
+    X("__ocml_trunc_f16", "h(h)", "trunc") \
+    X("__nv_atan2f", "f(ff)", "precise::atan2") \
+    X("__ocml_atan2_f32", "f(ff)", "precise::atan2") \
+    X("__ocml_atan2_f16", "h(hh)", "atan2") \
+    X("__nv_copysignf", "f(ff)", "copysign") \
+    X("__nv_copysign", "d(dd)", "f64_copysign") \
+    X("__ocml_copysign_f32", "f(ff)", "copysign") \
+    X("__ocml_copysign_f64", "d(dd)", "f64_copysign") \
+    X("__ocml_copysign_f16", "h(hh)", "copysign") \
+    X("__nv_fdimf", "f(ff)", "fdim") \
+    X("__nv_fdim", "d(dd)", "f64_fdim") \
+    X("__ocml_fdim_f32", "f(ff)", "fdim") \
+    X("__ocml_fdim_f64", "d(dd)", "f64_fdim") \
+    X("__ocml_fdim_f16", "h(hh)", "fdim") \
+    X("__nv_fmodf", "f(ff)", "precise::fmod") \
+    X("__nv_fmod", "d(dd)", "f64_fmod") \
+    X("__ocml_fmod_f32", "f(ff)", "precise::fmod") \
+    X("__ocml_fmod_f64", "d(dd)", "f64_fmod") \
+    X("__ocml_fmod_f16", "h(hh)", "fmod") \
+    X("__nv_nextafterf", "f(ff)", "nextafter_f32") \
+    X("__nv_nextafter", "d(dd)", "f64_nextafter") \
+    X("__ocml_nextafter_f32", "f(ff)", "nextafter_f32") \
+    X("__ocml_nextafter_f64", "d(dd)", "f64_nextafter") \
+    X("__ocml_nextafter_f16", "h(hh)", "nextafter_f16") \
+    X("__nv_powf", "f(ff)", "precise::pow") \
+    X("__ocml_pow_f32", "f(ff)", "precise::pow") \
+    X("__ocml_pow_f16", "h(hh)", "pow") \
+    X("__nv_remainderf", "f(ff)", "remainder_f32") \
+    X("__nv_remainder", "d(dd)", "f64_remainder") \
+    X("__ocml_remainder_f32", "f(ff)", "remainder_f32") \
+    X("__ocml_remainder_f64", "d(dd)", "f64_remainder") \
+    X("__ocml_remainder_f16", "h(hh)", "remainder_f16") \
+    X("__nv_fmaf", "f(fff)", "fma") \
+    X("__nv_fma", "d(ddd)", "f64_fma") \
+    X("__ocml_fma_f32", "f(fff)", "fma") \
+    X("__ocml_fma_f64", "d(ddd)", "f64_fma") \
+    X("__ocml_fma_f16", "h(hhh)", "fma") \
+    X("__nv_fmaxf", "f(ff)", "fmax") \
+    X("__nv_fminf", "f(ff)", "fmin") \
+    X("__nv_fmax", "d(dd)", "f64_maxnum") \
+    X("__nv_fmin", "d(dd)", "f64_minnum") \
+    X("__ocml_fmax_f32", "f(ff)", "fmax") \
+    X("__ocml_fmin_f32", "f(ff)", "fmin") \
+    X("__ocml_fmax_f64", "d(dd)", "f64_maxnum") \
+    X("__ocml_fmin_f64", "d(dd)", "f64_minnum") \
+    X("__ocml_fmax_f16", "h(hh)", "fmax") \
+    X("__ocml_fmin_f16", "h(hh)", "fmin") \
+    X("__nv_ldexpf", "f(fi)", "ldexp_f32") \
+    X("__nv_ldexp", "d(di)", "f64_ldexp") \
+    X("__ocml_ldexp_f32", "f(fi)", "ldexp_f32") \
+    X("__ocml_ldexp_f64", "d(di)", "f64_ldexp") \
+    X("__ocml_ldexp_f16", "h(hi)", "ldexp_f16") \
+    X("__nv_scalbnf", "f(fi)", "ldexp_f32") \
+    X("__nv_scalbn", "d(di)", "f64_ldexp") \
+    X("__ocml_scalbn_f32", "f(fi)", "ldexp_f32") \
+    X("__ocml_scalbn_f64", "d(di)", "f64_ldexp") \
+    X("__ocml_scalbn_f16", "h(hi)", "ldexp_f16") \
+    X("__nv_powif", "f(fi)", "powi_f32") \
+    X("__ocml_pown_f32", "f(fi)", "powi_f32") \
+    X("__ocml_pown_f16", "h(hi)", "powi_f16") \
+    X("__nv_ilogbf", "i(f)", "ilogb_f32") \
+    X("__nv_ilogb", "i(d)", "f64_ilogb") \
+    X("__ocml_ilogb_f32", "i(f)", "ilogb_f32") \
+    X("__ocml_ilogb_f64", "i(d)", "f64_ilogb") \
+    X("__ocml_ilogb_f16", "i(h)", "ilogb_f16") \
+    X("__nv_llrintf", "l(f)", "f32_to_i64_rn") \
+    X("__nv_llrint", "l(d)", "f64_to_i64_rn") \
+    X("__nv_llroundf", "l(f)", "llround_f32") \
+    X("__nv_llround", "l(d)", "f64_llround") \
+    X("__nv_isnanf", "i(f)", "test_isnan_f32") \
+    X("__nv_isnand", "i(d)", "test_isnan_f64") \
+    X("__ocml_isnan_f32", "i(f)", "test_isnan_f32") \
+    X("__ocml_isnan_f64", "i(d)", "test_isnan_f64") \
+    X("__ocml_isnan_f16", "i(h)", "test_isnan_f16") \
+    X("__nv_isinff", "i(f)", "test_isinf_f32") \
+    X("__nv_isinfd", "i(d)", "test_isinf_f64") \
+    X("__ocml_isinf_f32", "i(f)", "test_isinf_f32") \
+    X("__ocml_isinf_f64", "i(d)", "test_isinf_f64") \
+    X("__ocml_isinf_f16", "i(h)", "test_isinf_f16") \
+    X("__nv_finitef", "i(f)", "test_isfinite_f32") \
+    X("__nv_isfinited", "i(d)", "test_isfinite_f64") \
+    X("__ocml_isfinite_f32", "i(f)", "test_isfinite_f32") \
+    X("__ocml_isfinite_f64", "i(d)", "test_isfinite_f64") \
+    X("__ocml_isfinite_f16", "i(h)", "test_isfinite_f16") \
+    X("__nv_signbitf", "i(f)", "test_signbit_f32") \
+    X("__nv_signbitd", "i(d)", "test_signbit_f64") \
+    X("__ocml_signbit_f32", "i(f)", "test_signbit_f32") \
+    X("__ocml_signbit_f64", "i(d)", "test_signbit_f64") \
+    X("__ocml_signbit_f16", "i(h)", "test_signbit_f16") \
+    X("__nv_fast_sinf", "f(f)", "fast::sin") \
+    X("__nv_fast_cosf", "f(f)", "fast::cos") \
+    X("__nv_fast_tanf", "f(f)", "fast::tan") \
+    X("__nv_fast_expf", "f(f)", "fast::exp") \
+    X("__nv_fast_exp10f", "f(f)", "fast::exp10") \
+    X("__nv_fast_logf", "f(f)", "fast::log") \
+    X("__nv_fast_log2f", "f(f)", "fast::log2") \
+    X("__nv_fast_log10f", "f(f)", "fast::log10") \
+    X("__nv_fast_powf", "f(ff)", "fast::pow") \
+    X("__nv_fast_fdividef", "f(ff)", "fast::divide") \
+    X("__nv_saturatef", "f(f)", "saturate_f32") \
+    X("__triton_hip_fast_expf", "f(f)", "fast::exp") \
+    X("__triton_hip_fast_fdividef", "f(ff)", "fast::divide") \
+    X("__triton_hip_fast_tanhf", "f(f)", "precise::tanh") \
+    X("__nv_abs", "i(i)", "abs_i32") \
+    X("__nv_llabs", "l(l)", "abs_i64") \
+    X("__nv_brev", "u(u)", "reverse_bits") \
+    X("__nv_brevll", "m(m)", "reverse_bits64") \
+    X("__nv_clz", "u(u)", "clz") \
+    X("__nv_clzll", "i(m)", "leading_zeros") \
+    X("__nv_popc", "u(u)", "popcount") \
+    X("__nv_popcll", "i(m)", "count_ones") \
+    X("__nv_ffs", "i(u)", "find_first_one") \
+    X("__nv_ffsll", "i(m)", "find_first_one64") \
+    X("__nv_mulhi", "i(ii)", "mulhi") \
+    X("__nv_umulhi", "u(uu)", "mulhi") \
+    X("__nv_mul64hi", "l(ll)", "mulhi") \
+    X("__nv_umul64hi", "m(mm)", "mulhi") \
+    X("__nv_mul24", "i(ii)", "mul24_i32") \
+    X("__nv_umul24", "u(uu)", "mul24_u32") \
+    X("__nv_sad", "u(iiu)", "sad_i32") \
+    X("__nv_usad", "u(uuu)", "sad_u32") \
+    X("__nv_hadd", "i(ii)", "hadd") \
+    X("__nv_rhadd", "i(ii)", "rhadd") \
+    X("__nv_uhadd", "u(uu)", "hadd") \
+    X("__nv_urhadd", "u(uu)", "rhadd") \
+    X("__nv_byte_perm", "u(uuu)", "byte_perm") \
+    X("__nv_min", "i(ii)", "min") \
+    X("__nv_max", "i(ii)", "max") \
+    X("__nv_umin", "u(uu)", "min") \
+    X("__nv_umax", "u(uu)", "max") \
+    X("__nv_llmin", "l(ll)", "min") \
+    X("__nv_llmax", "l(ll)", "max") \
+    X("__nv_ullmin", "m(mm)", "min") \
+    X("__nv_ullmax", "m(mm)", "max") \
+    X("__nv_float_as_int", "i(f)", "as_type<int>") \
+    X("__nv_int_as_float", "f(i)", "as_type<float>") \
+    X("__nv_float_as_uint", "u(f)", "as_type<uint>") \
+    X("__nv_uint_as_float", "f(u)", "as_type<float>") \
+    X("__nv_double_as_longlong", "l(d)", "long") \
+    X("__nv_longlong_as_double", "d(l)", "ulong") \
+    X("__nv_hiloint2double", "d(ii)", "f64_from_halves") \
+    X("__nv_double2loint", "i(d)", "f64_low_half") \
+    X("__nv_double2hiint", "i(d)", "f64_high_half") \
+    X("__nv_fadd_rn", "f(ff)", "f32_add_rn") \
+    X("__nv_dadd_rn", "d(dd)", "f64_add") \
+    X("__nv_fsub_rn", "f(ff)", "f32_sub_rn") \
+    X("__nv_dsub_rn", "d(dd)", "f64_sub") \
+    X("__nv_fmul_rn", "f(ff)", "f32_mul_rn") \
+    X("__nv_dmul_rn", "d(dd)", "f64_mul") \
+    X("__nv_fdiv_rn", "f(ff)", "precise::divide") \
+    X("__nv_ddiv_rn", "d(dd)", "f64_div") \
+    X("__nv_frcp_rn", "f(f)", "f32_rcp_rn") \
+    X("__nv_drcp_rn", "d(d)", "f64_rcp_rn") \
+    X("__nv_fsqrt_rn", "f(f)", "precise::sqrt") \
+    X("__nv_dsqrt_rn", "d(d)", "f64_sqrt") \
+    X("__nv_fmaf_rn", "f(fff)", "fma") \
+    X("__nv_fma_rn", "d(ddd)", "f64_fma") \
+    X("__nv_float2int_rn", "i(f)", "f32_to_i32_rn") \
+    X("__nv_double2int_rn", "i(d)", "f64_to_i32_rn") \
+    X("__nv_int2float_rn", "f(i)", "i32_to_f32_rn") \
+    X("__nv_int2double_rn", "d(i)", "i32_to_f64") \
+    X("__nv_float2uint_rn", "u(f)", "f32_to_u32_rn") \
+    X("__nv_double2uint_rn", "u(d)", "f64_to_u32_rn") \
+    X("__nv_uint2float_rn", "f(u)", "u32_to_f32_rn") \
+    X("__nv_uint2double_rn", "d(u)", "u32_to_f64") \
+    X("__nv_float2ll_rn", "l(f)", "f32_to_i64_rn") \
+    X("__nv_double2ll_rn", "l(d)", "f64_to_i64_rn") \
+    X("__nv_ll2float_rn", "f(l)", "i64_to_f32_rn") \
+    X("__nv_ll2double_rn", "d(l)", "i64_to_f64") \
+    X("__nv_float2ull_rn", "m(f)", "f32_to_u64_rn") \
+    X("__nv_double2ull_rn", "m(d)", "f64_to_u64_rn") \
+    X("__nv_ull2float_rn", "f(m)", "u64_to_f32_rn") \
+    X("__nv_ull2double_rn", "d(m)", "u64_to_f64") \
+    X("__nv_double2float_rn", "f(d)", "f64_to_f32") \
+    X("__nv_fadd_rz", "f(ff)", "f32_add_rz") \
+    X("__nv_dadd_rz", "d(dd)", "f64_add_rz") \
+    X("__nv_fsub_rz", "f(ff)", "f32_sub_rz") \
+    X("__nv_dsub_rz", "d(dd)", "f64_sub_rz") \
+    X("__nv_fmul_rz", "f(ff)", "f32_mul_rz") \
+    X("__nv_dmul_rz", "d(dd)", "f64_mul_rz") \
+    X("__nv_fdiv_rz", "f(ff)", "f32_div_rz") \
+    X("__nv_ddiv_rz", "d(dd)", "f64_div_rz") \
+    X("__nv_frcp_rz", "f(f)", "f32_rcp_rz") \
+    X("__nv_drcp_rz", "d(d)", "f64_rcp_rz") \
+    X("__nv_fsqrt_rz", "f(f)", "f32_sqrt_rz") \
+    X("__nv_dsqrt_rz", "d(d)", "f64_sqrt_rz") \
+    X("__nv_fmaf_rz", "f(fff)", "f32_fma_rz") \
+    X("__nv_fma_rz", "d(ddd)", "f64_fma_rz") \
+    X("__nv_float2int_rz", "i(f)", "f32_to_i32_rz") \
+    X("__nv_double2int_rz", "i(d)", "f64_to_i32_rz") \
+    X("__nv_int2float_rz", "f(i)", "i32_to_f32_rz") \
+    X("__nv_float2uint_rz", "u(f)", "f32_to_u32_rz") \
+    X("__nv_double2uint_rz", "u(d)", "f64_to_u32_rz") \
+    X("__nv_uint2float_rz", "f(u)", "u32_to_f32_rz") \
+    X("__nv_float2ll_rz", "l(f)", "f32_to_i64_rz") \
+    X("__nv_double2ll_rz", "l(d)", "f64_to_i64_rz") \
+    X("__nv_ll2float_rz", "f(l)", "i64_to_f32_rz") \
+    X("__nv_ll2double_rz", "d(l)", "i64_to_f64_rz") \
+    X("__nv_float2ull_rz", "m(f)", "f32_to_u64_rz") \
+    X("__nv_double2ull_rz", "m(d)", "f64_to_u64_rz") \
+    X("__nv_ull2float_rz", "f(m)", "u64_to_f32_rz") \
+    X("__nv_ull2double_rz", "d(m)", "u64_to_f64_rz") \
+    X("__nv_double2float_rz", "f(d)", "f64_to_f32_rz") \
+    X("__nv_fadd_rd", "f(ff)", "f32_add_rd") \
+    X("__nv_dadd_rd", "d(dd)", "f64_add_rd") \
+    X("__nv_fsub_rd", "f(ff)", "f32_sub_rd") \
+    X("__nv_dsub_rd", "d(dd)", "f64_sub_rd") \
+    X("__nv_fmul_rd", "f(ff)", "f32_mul_rd") \
+    X("__nv_dmul_rd", "d(dd)", "f64_mul_rd") \
+    X("__nv_fdiv_rd", "f(ff)", "f32_div_rd") \
+    X("__nv_ddiv_rd", "d(dd)", "f64_div_rd") \
+    X("__nv_frcp_rd", "f(f)", "f32_rcp_rd") \
+    X("__nv_drcp_rd", "d(d)", "f64_rcp_rd") \
+    X("__nv_fsqrt_rd", "f(f)", "f32_sqrt_rd") \
+    X("__nv_dsqrt_rd", "d(d)", "f64_sqrt_rd") \
+    X("__nv_fmaf_rd", "f(fff)", "f32_fma_rd") \
+    X("__nv_fma_rd", "d(ddd)", "f64_fma_rd") \
+    X("__nv_float2int_rd", "i(f)", "f32_to_i32_rd") \
+    X("__nv_double2int_rd", "i(d)", "f64_to_i32_rd") \
+    X("__nv_int2float_rd", "f(i)", "i32_to_f32_rd") \
+    X("__nv_float2uint_rd", "u(f)", "f32_to_u32_rd") \
+    X("__nv_double2uint_rd", "u(d)", "f64_to_u32_rd") \
+    X("__nv_uint2float_rd", "f(u)", "u32_to_f32_rd") \
+    X("__nv_float2ll_rd", "l(f)", "f32_to_i64_rd") \
+    X("__nv_double2ll_rd", "l(d)", "f64_to_i64_rd") \
+    X("__nv_ll2float_rd", "f(l)", "i64_to_f32_rd") \
+    X("__nv_ll2double_rd", "d(l)", "i64_to_f64_rd") \
+    X("__nv_float2ull_rd", "m(f)", "f32_to_u64_rd") \
+    X("__nv_double2ull_rd", "m(d)", "f64_to_u64_rd") \
+    X("__nv_ull2float_rd", "f(m)", "u64_to_f32_rd") \
+    X("__nv_ull2double_rd", "d(m)", "u64_to_f64_rd") \
+    X("__nv_double2float_rd", "f(d)", "f64_to_f32_rd") \
+    X("__nv_fadd_ru", "f(ff)", "f32_add_ru") \
+    X("__nv_dadd_ru", "d(dd)", "f64_add_ru") \
+    X("__nv_fsub_ru", "f(ff)", "f32_sub_ru") \
+    X("__nv_dsub_ru", "d(dd)", "f64_sub_ru") \
+    X("__nv_fmul_ru", "f(ff)", "f32_mul_ru") \
+    X("__nv_dmul_ru", "d(dd)", "f64_mul_ru") \
+    X("__nv_fdiv_ru", "f(ff)", "f32_div_ru") \
+    X("__nv_ddiv_ru", "d(dd)", "f64_div_ru") \
+    X("__nv_frcp_ru", "f(f)", "f32_rcp_ru") \
+    X("__nv_drcp_ru", "d(d)", "f64_rcp_ru") \
+    X("__nv_fsqrt_ru", "f(f)", "f32_sqrt_ru") \
+    X("__nv_dsqrt_ru", "d(d)", "f64_sqrt_ru") \
+    X("__nv_fmaf_ru", "f(fff)", "f32_fma_ru") \
+    X("__nv_fma_ru", "d(ddd)", "f64_fma_ru") \
+    X("__nv_float2int_ru", "i(f)", "f32_to_i32_ru") \
+    X("__nv_double2int_ru", "i(d)", "f64_to_i32_ru") \
+    X("__nv_int2float_ru", "f(i)", "i32_to_f32_ru") \
+    X("__nv_float2uint_ru", "u(f)", "f32_to_u32_ru") \
+    X("__nv_double2uint_ru", "u(d)", "f64_to_u32_ru") \
+    X("__nv_uint2float_ru", "f(u)", "u32_to_f32_ru") \
+    X("__nv_float2ll_ru", "l(f)", "f32_to_i64_ru") \
+    X("__nv_double2ll_ru", "l(d)", "f64_to_i64_ru") \
+    X("__nv_ll2float_ru", "f(l)", "i64_to_f32_ru") \
+    X("__nv_ll2double_ru", "d(l)", "i64_to_f64_ru") \
+    X("__nv_float2ull_ru", "m(f)", "f32_to_u64_ru") \
+    X("__nv_double2ull_ru", "m(d)", "f64_to_u64_ru") \
+    X("__nv_ull2float_ru", "f(m)", "u64_to_f32_ru") \
+    X("__nv_ull2double_ru", "d(m)", "u64_to_f64_ru") \
+    X("__nv_double2float_ru", "f(d)", "f64_to_f32_ru") \
+    X("__nv_frsqrt_rn", "f(f)", "precise::rsqrt") \
+    X("__nv_rcp64h", "d(d)", "f64_rcp64h") \
+    X("__nv_half2float", "f(s)", "half_bits_to_f32") \
+    X("__nv_float2half_rn", "s(f)", "f32_to_half_bits")
+/* -- End of generated rows ------------------------------------------------------------------ */
+/* clang-format on */
+
+#define TMI_FNS(X) TMI_HELPERS(X) TMI_LIBRARY(X)
+
+typedef struct tmi_fn {
+    const char *name, *sig, *needs, *text;
+} tmi_fn;
+
+typedef enum tmi_fn_id {
+#define X(id, name, sig, needs, text) TMI_FN_##id,
+    TMI_FNS(X)
+#undef X
+    TMI_FN_COUNT
+} tmi_fn_id;
+
+static const tmi_fn tmi_fns[TMI_FN_COUNT] = {
+#define X(id, name, sig, needs, text) {name, sig, needs, text},
+    TMI_FNS(X)
+#undef X
+};
+
+typedef struct tmi_extern {
+    const char *symbol, *sig, *callee;
+} tmi_extern;
+
+static const tmi_extern tmi_externs[] = {
+#define X(symbol, sig, callee) {symbol, sig, callee},
+    TMI_EXTERNS(X)
+#undef X
+};
+
+#define TMI_EXTERN_COUNT ((uint32_t)(sizeof tmi_externs / sizeof *tmi_externs))
+
+/* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
+static uint32_t tmi_fn_named(const char *name, size_t len) {
+    uint32_t i;
+    for (i = 0; i < TMI_FN_COUNT; i++)
+        if (strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
+    return TMI_FN_COUNT;
+}
+
+/*==============================================================================
  * >>ir  [8]  Types, values, ops, regions; making and changing them
  *
  * gives   tmetal_module and everything in it, by 32-bit ids; 0 is none
@@ -1939,6 +3940,16 @@ static int tmi_is_floatlike(const tmi_module *m, uint32_t type) {
 
 static int tmi_is_ptrlike(const tmi_module *m, uint32_t type) {
     return tmi_elem_kind(m, type) == TMI_T_PTR;
+}
+
+/* Row of TMI_FLOATS of a value's elements; TMI_F_COUNT when they are no floats. */
+static uint32_t tmi_format_of(const tmi_module *m, uint32_t type) {
+    const tmi_type *e = TMI_TYPE(m, tmi_elem(m, type));
+    return e->kind == TMI_T_FLOAT ? e->format : (uint32_t)TMI_F_COUNT;
+}
+
+static int tmi_format_is_soft(uint32_t f) {
+    return f != TMI_F_COUNT && f != TMI_F_F32 && f != TMI_F_TF32 && f != TMI_F_F16 && f != TMI_F_BF16;
 }
 
 /* Bits of one element; a pointer has 64. */
@@ -10748,6 +12759,7 @@ static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
 static int tmi_fold_is_simple(const tmi_module *m, const tmi_op *op) {
     uint32_t c = tmi_simple_combiner(m, op);
     uint64_t bits;
+    if (tmi_format_is_soft(tmi_format_of(m, tmi_in_type(m, op, 0)))) return 0;
     return c && tmi_identity(tmi_s_of(m, tmi_in_type(m, op, 0)), TMI_OP(m, c)->kind, &bits);
 }
 
@@ -10770,6 +12782,8 @@ static void tmi_reduced_lin(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
 
 /* -- Classes -------------------------------------------------------------------------- */
 
+static int tmi_is_view(uint32_t kind);
+
 static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
     int64_t d;
     switch (op->kind) {
@@ -10781,6 +12795,8 @@ static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
     case TMI_OP_EXTERN: return TMI_INLINE_COST + 1;
     default: break;
     }
+    if ((op->n_in && tmi_format_is_soft(tmi_format_of(m, tmi_in_type(m, op, 0)))) || (op->n_out && tmi_format_is_soft(tmi_format_of(m, tmi_out_type(m, op, 0)))))
+        return op->kind == TMI_OP_SELECT || op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_TTBITCAST ? 1 : tmi_is_view(op->kind) ? 0 : 8;
     if (strncmp(tmi_ops[op->kind].group, "math", 4) == 0) return 8;
     return tmi_ops[op->kind].traits & TMI_VIEW ? 0 : 1;
 }
@@ -11929,28 +13945,43 @@ static uint32_t tmi_elt_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op,
     return r;
 }
 
-static uint32_t tmi_t_help(tmi_thr *t, int helper, tmi_tty type, const uint32_t *v, uint32_t n) {
+/* -- Calls of functions: rows of >>library, and Metal's own by their external names ------------------- */
+
+static const char *tmi_fn_sig(uint32_t fn) { return fn < TMI_FN_COUNT ? tmi_fns[fn].sig : tmi_externs[fn - TMI_FN_COUNT].sig; }
+
+static tmi_tty tmi_sig_type(char c) {
+    switch (c) {
+    case 'f': return tmi_tty_of(TMI_S_F32, 1);
+    case 'h': return tmi_tty_of(TMI_S_F16, 1);
+    case 't': return tmi_tty_of(TMI_S_BF16, 1);
+    case 'q': case 'c': return tmi_tty_of(TMI_S_I8, 1);
+    case 's': case 'w': return tmi_tty_of(TMI_S_I16, 1);
+    case 'i': case 'u': return tmi_tty_of(TMI_S_I32, 1);
+    case 'b': return tmi_tty_of(TMI_S_BOOL, 1);
+    default: return tmi_tty_of(TMI_S_I64, 1);
+    }
+}
+
+/* A pure call; the operands have the types of the signature. */
+static uint32_t tmi_t_call(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
     tmi_ins  x;
     uint32_t i, first = t->list.n, id;
     for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
-    tmi_ins_zero(&x, TMI_TF_HELP, type);
+    tmi_ins_zero(&x, TMI_TF_HELP, tmi_sig_type(tmi_fn_sig(fn)[0]));
     x.a = first;
     x.b = n;
-    x.c = (uint32_t)helper;
-    if (tmi_s_is_int(type.kind)) tmi_full_range(type.kind, &x.lo, &x.hi);
+    x.c = fn;
+    if (tmi_s_is_int(x.type.kind)) tmi_full_range(x.type.kind, &x.lo, &x.hi);
     id = tmi_t_pure(t, &x, v, n);
     if (TMI_INS(t, id)->a != first) t->list.n = first;
     return id;
 }
 
-/* Functions of ours that the printer puts above the kernel when something calls them. */
-typedef enum tmi_helper { TMI_H_NONE, TMI_H_FPOWI, TMI_H_IPOWI, TMI_H_CLZ64, TMI_H_CTZ64, TMI_H_POPC64, TMI_H_COUNT } tmi_helper;
-
 static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
     tmi_tty type = tmi_t_type(t, a);
     if (type.kind == TMI_S_BOOL) return op == TMI_TF_POPC ? a : tmi_t_un(t, TMI_TF_NOT, type, a);
     if (type.kind == TMI_S_I64)
-        return tmi_t_help(t, op == TMI_TF_CLZ ? TMI_H_CLZ64 : op == TMI_TF_CTZ ? TMI_H_CTZ64 : TMI_H_POPC64, type, &a, 1);
+        return tmi_t_call(t, op == TMI_TF_CLZ ? TMI_FN_CLZ64 : op == TMI_TF_CTZ ? TMI_FN_CTZ64 : TMI_FN_POPC64, &a, 1);
     return tmi_t_un(t, op, type, a);
 }
 
@@ -11994,6 +14025,222 @@ static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) { /* the smallest integer st
     return tmi_t_select(t, tmi_t_icmp(t, 2, a, zero), tmi_t_bin(t, TMI_TF_ISUB, zero, a), a);
 }
 
+static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
+    uint32_t x[2];
+    x[0] = v[0];
+    x[1] = tmi_t_intcast(t, v[1], TMI_S_I32, 1);
+    return tmi_t_call(t, TMI_FN_FPOWI, x, 2);
+}
+
+static uint32_t tmi_elt_ipowi(tmi_thr *t, const uint32_t *v, int kind) { /* narrow ones wrap when cut */
+    int      wide = kind == TMI_S_I64;
+    uint32_t x[2];
+    x[0] = tmi_t_intcast(t, v[0], wide ? kind : TMI_S_I32, 1);
+    x[1] = tmi_t_intcast(t, v[1], wide ? kind : TMI_S_I32, 1);
+    return tmi_t_intcast(t, tmi_t_call(t, wide ? TMI_FN_IPOWI_64 : TMI_FN_IPOWI_32, x, 2), kind, 0);
+}
+
+/* -- Floats that the hardware lacks: doubles and bytes, as calls of >>library -------------------------------- */
+
+/* Names of the functions that decode and encode a format: to float, to half, from float; NULL: none. */
+typedef struct tmi_soft_row {
+    uint8_t     format;
+    const char *to_f32, *to_f16, *from_f32;
+} tmi_soft_row;
+
+static const tmi_soft_row tmi_soft_rows[] = {
+    {TMI_F_F64, "f64_to_f32", "f64_to_f16", "f32_to_f64"},
+    {TMI_F_E5M2, "f8e5m2_to_f32", "f8e5m2_to_f16", "f32_to_f8e5m2"},
+    {TMI_F_E4M3FN, "f8e4m3fn_to_f32", "f8e4m3fn_to_f16", "f32_to_f8e4m3fn"},
+    {TMI_F_E4M3FNUZ, "f8e4m3fnuz_to_f32", "f8e4m3fnuz_to_f16", "f32_to_f8e4m3fnuz"},
+    {TMI_F_E5M2FNUZ, "f8e5m2fnuz_to_f32", "f8e5m2fnuz_to_f16", "f32_to_f8e5m2fnuz"},
+    {TMI_F_E4M3B11, "f8e4m3b15_to_f32", "f8e4m3b15_to_f16", "f32_to_f8e4m3b15"}, /* Triton's fp8e4b15 */
+};
+
+static const tmi_soft_row *tmi_soft_of(uint32_t format) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_soft_rows / sizeof *tmi_soft_rows; i++)
+        if (tmi_soft_rows[i].format == format) return &tmi_soft_rows[i];
+    return NULL;
+}
+
+/* Operations on doubles that are one call. */
+typedef struct tmi_f64_row {
+    uint16_t    tf;
+    const char *name;
+} tmi_f64_row;
+
+static const tmi_f64_row tmi_f64_rows[] = {
+    {TMI_TF_FADD, "f64_add"}, {TMI_TF_FSUB, "f64_sub"}, {TMI_TF_FMUL, "f64_mul"}, {TMI_TF_FDIV, "f64_div"}, {TMI_TF_FREM, "f64_fmod"},
+    {TMI_TF_FNEG, "f64_neg"}, {TMI_TF_FABS, "f64_abs"}, {TMI_TF_FMAXN, "f64_maxnum"}, {TMI_TF_FMINN, "f64_minnum"}, {TMI_TF_FMAX, "f64_maximum"},
+    {TMI_TF_FMIN, "f64_minimum"}, {TMI_TF_FMA, "f64_fma"}, {TMI_TF_SQRT, "f64_sqrt"}, {TMI_TF_PSQRT, "f64_sqrt"}, {TMI_TF_RSQRT, "f64_rsqrt"},
+    {TMI_TF_FLOOR, "f64_floor"}, {TMI_TF_CEIL, "f64_ceil"}, {TMI_TF_FTRUNC, "f64_trunc"}, {TMI_TF_ROUND, "f64_round"}, {TMI_TF_RINT, "f64_rint"},
+    {TMI_TF_COPYSIGN, "f64_copysign"}, {TMI_TF_ISNAN, "f64_isnan"}, {TMI_TF_EXP, "f64_exp"}, {TMI_TF_EXP2, "f64_exp2"}, {TMI_TF_EXP10, "f64_exp10"},
+    {TMI_TF_EXPM1, "f64_expm1"}, {TMI_TF_LOG, "f64_log"}, {TMI_TF_LOG2, "f64_log2"}, {TMI_TF_LOG10, "f64_log10"}, {TMI_TF_LOG1P, "f64_log1p"},
+    {TMI_TF_SIN, "f64_sin"}, {TMI_TF_COS, "f64_cos"}, {TMI_TF_TAN, "f64_tan"}, {TMI_TF_ASIN, "f64_asin"}, {TMI_TF_ACOS, "f64_acos"},
+    {TMI_TF_ATAN, "f64_atan"}, {TMI_TF_SINH, "f64_sinh"}, {TMI_TF_COSH, "f64_cosh"}, {TMI_TF_TANH, "f64_tanh"}, {TMI_TF_ASINH, "f64_asinh"},
+    {TMI_TF_ACOSH, "f64_acosh"}, {TMI_TF_ATANH, "f64_atanh"}, {TMI_TF_POW, "f64_pow"}, {TMI_TF_ATAN2, "f64_atan2"}, {TMI_TF_CBRT, "f64_cbrt"},
+    {TMI_TF_ERF, "f64_erf"}, {TMI_TF_ERFC, "f64_erfc"}, {TMI_TF_FPOWI, "f64_powi"},
+};
+
+static const char *tmi_f64_name(int tf) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_f64_rows / sizeof *tmi_f64_rows; i++)
+        if (tmi_f64_rows[i].tf == tf) return tmi_f64_rows[i].name;
+    return NULL;
+}
+
+static uint32_t tmi_soft_call(tmi_thr *t, const char *name, const uint32_t *v, uint32_t n) {
+    uint32_t fn = name ? tmi_fn_named(name, strlen(name)) : (uint32_t)TMI_FN_COUNT;
+    if (fn == TMI_FN_COUNT) tmi_bug(t->job, "lower", name ? name : "a function of doubles is missing");
+    return tmi_t_call(t, fn, v, n);
+}
+
+static uint32_t tmi_soft_1(tmi_thr *t, const char *name, uint32_t a) { return tmi_soft_call(t, name, &a, 1); }
+
+static uint32_t tmi_soft_2(tmi_thr *t, const char *name, uint32_t a, uint32_t b) {
+    uint32_t v[2];
+    v[0] = a;
+    v[1] = b;
+    return tmi_soft_call(t, name, v, 2);
+}
+
+static uint32_t tmi_soft_decode(tmi_thr *t, uint32_t v, uint32_t format) { /* to float: exact but for doubles */
+    if (tmi_format_is_soft(format)) return tmi_soft_1(t, tmi_soft_of(format)->to_f32, v);
+    return tmi_conv(t, v, TMI_S_F32);
+}
+
+static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int toward_zero) { /* from float */
+    if (format == TMI_F_E5M2 && toward_zero) return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
+    return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+}
+
+/* From one float format to another, at least one of them soft. */
+static uint32_t tmi_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, uint32_t to, int toward_zero) {
+    static const char *const f64_to[2][2] = {{"f64_to_f16", "f64_to_bf16"}, {"f64_to_f16_rz", "f64_to_bf16_rz"}};
+    if (from == to) return v;
+    if (from == TMI_F_F64 && (to == TMI_F_F16 || to == TMI_F_BF16)) return tmi_soft_1(t, f64_to[toward_zero][to == TMI_F_BF16], v);
+    if (from == TMI_F_F64 && to == TMI_F_F32 && toward_zero) return tmi_soft_1(t, "f64_to_f32_rz", v);
+    if (to == TMI_F_F16 && tmi_format_is_soft(from)) return tmi_soft_1(t, tmi_soft_of(from)->to_f16, v);
+    v = tmi_soft_decode(t, v, from);
+    if (tmi_format_is_soft(to)) return tmi_soft_encode(t, v, to, toward_zero);
+    return tmi_conv(t, v, to == TMI_F_F16 ? TMI_S_F16 : to == TMI_F_BF16 ? TMI_S_BF16 : TMI_S_F32);
+}
+
+static uint32_t tmi_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int is_signed) {
+    int wide = tmi_t_type(t, v).kind == TMI_S_I64;
+    if (!wide) v = tmi_t_intcast(t, v, TMI_S_I32, is_signed);
+    if (format != TMI_F_F64) return tmi_soft_encode(t, tmi_t_un(t, is_signed ? TMI_TF_S2F : TMI_TF_U2F, tmi_tty_of(TMI_S_F32, 1), v), format, 0);
+    return tmi_soft_1(t, wide ? (is_signed ? "i64_to_f64" : "u64_to_f64") : is_signed ? "i32_to_f64" : "u32_to_f64", v);
+}
+
+/* Truncates; saturates as CUDA does, narrow types at 16 bits. */
+static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kind, int is_signed) {
+    uint32_t bits = kind == TMI_S_I8 ? 16 : tmi_scalar_bits[kind];
+    if (format != TMI_F_F64) {
+        v = tmi_soft_decode(t, v, format);
+        v = tmi_t_un(t, is_signed ? TMI_TF_F2S : TMI_TF_F2U, tmi_tty_of(kind == TMI_S_I8 ? TMI_S_I16 : kind == TMI_S_BOOL ? TMI_S_I32 : kind, 1), v);
+        return tmi_t_intcast(t, v, kind, 0);
+    }
+    if (kind == TMI_S_I64) return tmi_soft_1(t, is_signed ? "f64_to_i64_rz" : "f64_to_u64_rz", v);
+    v = tmi_soft_1(t, is_signed ? "f64_to_i32_rz" : "f64_to_u32_rz", v);
+    if (kind == TMI_S_BOOL || kind == TMI_S_I32) return tmi_t_intcast(t, v, kind, 0);
+    if (is_signed) v = tmi_t_bin(t, TMI_TF_SMIN, tmi_t_bin(t, TMI_TF_SMAX, v, tmi_t_int(t, TMI_S_I32, -((int64_t)1 << (bits - 1)))), tmi_t_int(t, TMI_S_I32, ((int64_t)1 << (bits - 1)) - 1));
+    else v = tmi_t_bin(t, TMI_TF_UMIN, v, tmi_t_int(t, TMI_S_I32, ((int64_t)1 << bits) - 1));
+    return tmi_t_intcast(t, v, kind, 0);
+}
+
+static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
+    /* ordered predicates by eq, lt, le; unordered ones are the opposite of an ordered one */
+    uint32_t r;
+    switch (p) {
+    case 1: return tmi_soft_2(t, "f64_eq", a, b);
+    case 2: return tmi_soft_2(t, "f64_lt", b, a);
+    case 3: return tmi_soft_2(t, "f64_le", b, a);
+    case 4: return tmi_soft_2(t, "f64_lt", a, b);
+    case 5: return tmi_soft_2(t, "f64_le", a, b);
+    case 6: return tmi_t_bin(t, TMI_TF_OR, tmi_soft_2(t, "f64_lt", a, b), tmi_soft_2(t, "f64_lt", b, a));
+    case 14: return tmi_soft_2(t, "f64_unordered", a, b);
+    case 0: return tmi_t_bool(t, 0);
+    case 15: return tmi_t_bool(t, 1);
+    default: { /* 7 ord, 8 ueq, 9 ugt, 10 uge, 11 ult, 12 ule, 13 une */
+        static const uint8_t opposite[] = {14, 6, 5, 4, 3, 2, 1};
+        r = tmi_f64_compare(t, opposite[p - 7], a, b);
+        return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, r), r);
+    }
+    }
+}
+
+static uint32_t tmi_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op, const uint32_t *v) {
+    uint32_t r = tmi_soft_2(t, "f64_minnum", tmi_soft_2(t, "f64_maxnum", v[0], v[1]), v[2]);
+    return tmi_attr_int(m, op, "propagateNan", 0) ? tmi_t_select(t, tmi_soft_1(t, "f64_isnan", v[0]), v[0], r) : r;
+}
+
+static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
+    tmi_thr *t = w->t;
+    int      tf = tmi_tf_of_op[op->kind];
+    uint32_t x[3], i;
+    switch (tf) {
+    case TMI_TF_FCMP: return tmi_f64_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
+    case TMI_TF_CLAMP: return tmi_f64_clamp(t, w->m, op, v);
+    case TMI_TF_ISINF: return tmi_t_icmp(t, 0, tmi_soft_1(t, "f64_abs", v[0]), tmi_t_int(t, TMI_S_I64, 0x7FF0000000000000));
+    default: break;
+    }
+    for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
+    if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
+    return tmi_soft_call(t, tmi_f64_name(tf), x, op->n_in);
+}
+
+static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, tmi_tty type);
+
+/* One op that has a soft format among its operands or results, on single elements. */
+static uint32_t tmi_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
+    tmi_thr *t = w->t;
+    int      tf = tmi_tf_of_op[op->kind], rtz = op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0;
+    uint32_t from = tmi_format_of(w->m, tmi_in_type(w->m, op, 0)), to = tmi_format_of(w->m, tmi_out_type(w->m, op, result)), x[3], i;
+    tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, result));
+    switch (tf) {
+    case TMI_TF_SELECT: case TMI_TF_BITCAST: return tmi_elt_plain(w, op, v, type);
+    case TMI_TF_FCONV: return tmi_soft_convert(t, v[0], from, to, rtz);
+    case TMI_TF_S2F: case TMI_TF_U2F: return tmi_soft_from_int(t, v[0], to, tf == TMI_TF_S2F);
+    case TMI_TF_F2S: case TMI_TF_F2U: return tmi_soft_to_int(t, v[0], from, type.kind, tf == TMI_TF_F2S);
+    default: break;
+    }
+    if (from == TMI_F_F64) return tmi_f64_elt(w, op, v);
+    for (i = 0; i < op->n_in && i < 3; i++) /* bytes compute as floats */
+        x[i] = tmi_format_is_soft(tmi_format_of(w->m, tmi_in_type(w->m, op, i))) ? tmi_soft_decode(t, v[i], tmi_format_of(w->m, tmi_in_type(w->m, op, i))) : v[i];
+    if (!tmi_format_is_soft(to)) return tmi_elt_plain(w, op, x, type);
+    return tmi_soft_encode(t, tmi_elt_plain(w, op, x, tmi_tty_of(TMI_S_F32, 1)), to, 0);
+}
+
+static int tmi_elt_is_soft(const tmi_module *m, const tmi_op *op) {
+    uint32_t i;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_format_is_soft(tmi_format_of(m, tmi_in_type(m, op, i)))) return 1;
+    return op->n_out && tmi_format_is_soft(tmi_format_of(m, tmi_out_type(m, op, 0)));
+}
+
+/* Which function an external name stands for; TMI_NONE: not known. */
+static uint32_t tmi_extern_named(const char *symbol) {
+    uint32_t i;
+    for (i = 0; i < TMI_EXTERN_COUNT; i++)
+        if (strcmp(tmi_externs[i].symbol, symbol) == 0) return TMI_FN_COUNT + i;
+    return TMI_NONE;
+}
+
+static uint32_t tmi_elt_extern(tmi_low *w, const tmi_op *op, const uint32_t *v) {
+    uint32_t    fn = tmi_extern_named(tmi_attr_str(w->m, op, "symbol")), x[8], i, r;
+    const char *sig = tmi_fn_sig(fn);
+    tmi_tty     type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
+    for (i = 0; i < op->n_in && i < 8; i++) {
+        tmi_tty want = tmi_sig_type(sig[2 + i]);
+        x[i] = tmi_s_is_float(want.kind) ? tmi_conv(w->t, v[i], want.kind) : tmi_t_intcast(w->t, v[i], want.kind, strchr("qsil", sig[2 + i]) != NULL);
+    }
+    r = tmi_t_call(w->t, fn, x, op->n_in);
+    if (tmi_s_is_float(type.kind)) return tmi_conv(w->t, r, type.kind);
+    return tmi_t_intcast(w->t, r, type.kind, strchr("qsil", *sig) != NULL);
+}
+
 /* One elementwise op on values of one width; floats are half or float here. */
 static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, tmi_tty type) {
     tmi_thr *t = w->t;
@@ -12015,8 +14262,8 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FMA:
         type.width = (uint8_t)tmi_max32(tmi_t_type(t, v[0]).width, tmi_max32(tmi_t_type(t, v[1]).width, tmi_t_type(t, v[2]).width));
         return tmi_t_tern(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
-    case TMI_TF_FPOWI: return tmi_t_help(t, TMI_H_FPOWI, type, v, 2);
-    case TMI_TF_IPOWI: return tmi_t_help(t, TMI_H_IPOWI, type, v, 2);
+    case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
+    case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
     case TMI_TF_ISINF: return tmi_t_un(t, TMI_TF_ISINF, type, v[0]);
     default:
@@ -12038,11 +14285,24 @@ static int tmi_elt_half_in_float(int tf) {
            tf == TMI_TF_FREM;
 }
 
+/* The op on each element of vectors by itself. */
+static uint32_t tmi_elt_apart(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
+    uint32_t i, k, width = 1, one[8], parts[4];
+    for (i = 0; i < op->n_in && i < 8; i++)
+        if (tmi_t_type(w->t, v[i]).width > width) width = tmi_t_type(w->t, v[i]).width;
+    for (k = 0; k < width; k++) {
+        for (i = 0; i < op->n_in && i < 8; i++) one[i] = tmi_t_vget(w->t, v[i], k);
+        parts[k] = op->kind == TMI_OP_EXTERN ? tmi_elt_extern(w, op, one) : tmi_elt_soft(w, op, one, result);
+    }
+    return tmi_t_vmake(w->t, parts, width);
+}
+
 static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
     tmi_thr *t = w->t;
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, result));
     uint32_t x[8], i, r, width = 1, parts[4];
     int      tf = tmi_tf_of_op[op->kind], was = type.kind;
+    if (op->kind == TMI_OP_EXTERN || (tmi_elt_is_soft(w->m, op) && tf != TMI_TF_SELECT && tf != TMI_TF_BITCAST)) return tmi_elt_apart(w, op, v, result);
     for (i = 0; i < op->n_in; i++) {
         x[i] = v[i];
         if (tmi_t_type(t, v[i]).width > width) width = tmi_t_type(t, v[i]).width;
@@ -14282,7 +16542,7 @@ static void tmi_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
 
 /* -- Products without matrix units: integers, and tiles smaller than 8 by 8 ------------------------------- */
 
-static uint32_t tmi_widen(tmi_low *w, uint32_t v, int kind) {
+static uint32_t tmi_widen(tmi_low *w, uint32_t v, int kind) { /* doubles travel as 64-bit integers and stay */
     if (tmi_s_is_float(kind)) return tmi_conv(w->t, v, kind);
     return tmi_t_intcast(w->t, v, kind, 1);
 }
@@ -14315,7 +16575,15 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     index = tmi_parts_expr(w, &n, &x, 0);
     acc = tmi_t_read(t, p->acc, index, 0);
     (void)ld;
-    acc = tmi_s_is_float(kind) ? tmi_t_tern(t, TMI_TF_FMA, tmi_tty_of(kind, 1), a, b, acc) : tmi_t_add(t, acc, tmi_t_mul(t, a, b));
+    if (kind == TMI_S_I64) {
+        uint32_t v[3];
+        v[0] = a;
+        v[1] = b;
+        v[2] = acc;
+        acc = tmi_soft_call(t, "f64_fma", v, 3);
+    } else {
+        acc = tmi_s_is_float(kind) ? tmi_t_tern(t, TMI_TF_FMA, tmi_tty_of(kind, 1), a, b, acc) : tmi_t_add(t, acc, tmi_t_mul(t, a, b));
+    }
     tmi_t_write(t, p->acc, index, 0, acc);
     tmi_nest_end(w, &n);
     (void)tmi_t_close(t);
@@ -14349,7 +16617,8 @@ static void tmi_plain_copy(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind
 static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_lin  flat = *l;
     uint32_t lin_id, loop = 0;
-    int      kind = tmi_s_is_float(tmi_s_of(w->m, tmi_out_type(w->m, p->op, 0))) ? TMI_S_F32 : TMI_S_I32;
+    int      kind = tmi_s_of(w->m, tmi_out_type(w->m, p->op, 0));
+    kind = tmi_s_is_float(kind) ? TMI_S_F32 : kind == TMI_S_I64 ? TMI_S_I64 : TMI_S_I32;
     flat.vec = 0;
     lin_id = tmi_lin_id(w->p, &flat);
     p->acc = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_of(kind, 1), 1u << flat.n_reg, tmi_source_name(w, tmi_out(w->m, p->op, 0)));
@@ -14964,7 +17233,7 @@ typedef struct tmi_emit {
     uint32_t    loop_depth;
     tmi_strings taken;    /* names in use */
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
-    uint32_t    helpers[4]; /* bits: helper variants that were called */
+    uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16;
     const char *loop_names[24];
 } tmi_emit;
@@ -15021,6 +17290,7 @@ static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
         if (strcmp(tmi_reserved[i], s) == 0) return 1;
+    if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
         static const char *const stems[] = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float", "double", "size_t"};
@@ -15107,12 +17377,17 @@ static tmi_sign tmi_sign_both(const tmi_emit *e, uint32_t a, uint32_t b) {
 
 static int tmi_is_small(int kind) { return kind == TMI_S_I8 || kind == TMI_S_I16; }
 
+static tmi_sign tmi_sig_sign(char c) {
+    return strchr("cwumd", c) ? TMI_UNSIGNED : strchr("qsil", c) ? TMI_SIGNED : TMI_ANY;
+}
+
 /* The sign that an expression has by itself. */
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
     switch (n->op) {
     case TMI_TF_CONST: return TMI_ANY;
+    case TMI_TF_HELP: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_PARAM: return (tmi_sign)e->param_sign[n->a];
     case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: return TMI_UNSIGNED;
     case TMI_TF_LOOPVAR: return TMI_INS(e->t, n->a)->op == TMI_TF_LOOP && TMI_INS(e->t, n->a)->e != 1 ? TMI_SIGNED : TMI_UNSIGNED;
@@ -15468,74 +17743,9 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
 
 /* -- Helpers: functions printed above the kernel ------------------------------------------------------------ */
 
-/* One row a function that Metal lacks: id, name, text by operand type. Used variants are printed once. */
-typedef struct tmi_helper_row {
-    const char *name; /* as called */
-    const char *text;
-} tmi_helper_row;
-
-/* clang-format off */
-#define TMI_HELPERS(X) \
-    X(DIV_I32, "div_trunc", "inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open\n    return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b;\n}\n") \
-    X(DIV_I64, "div_trunc", "inline long div_trunc(long a, long b) {\n    return b == 0 ? 0 : b == -1 ? long(0ul - ulong(a)) : a / b;\n}\n") \
-    X(DIV_U32, "div_floor", "inline uint div_floor(uint a, uint b) {\n    return b == 0 ? 0 : a / b;\n}\n") \
-    X(DIV_U64, "div_floor", "inline ulong div_floor(ulong a, ulong b) {\n    return b == 0 ? 0 : a / b;\n}\n") \
-    X(REM_I32, "rem_trunc", "inline int rem_trunc(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal\n    if (b == 0 || b == -1) return 0;\n    return a - b * (a / b);\n}\n") \
-    X(REM_I64, "rem_trunc", "inline long rem_trunc(long a, long b) {\n    if (b == 0 || b == -1) return 0;\n    return a - b * (a / b);\n}\n") \
-    X(REM_U32, "rem_floor", "inline uint rem_floor(uint a, uint b) {\n    return b == 0 ? 0 : a % b;\n}\n") \
-    X(REM_U64, "rem_floor", "inline ulong rem_floor(ulong a, ulong b) {\n    return b == 0 ? 0 : a % b;\n}\n") \
-    X(MAX_NAN_F32, "max_nan", "inline float max_nan(float a, float b) {    // NaN wins; -0 < +0\n    if (isunordered(a, b)) return NAN;\n    return a == b ? as_type<float>(as_type<uint>(a) & as_type<uint>(b)) : fmax(a, b);\n}\n") \
-    X(MAX_NAN_F16, "max_nan", "inline half max_nan(half a, half b) {\n    if (isunordered(a, b)) return half(NAN);\n    return a == b ? as_type<half>(ushort(as_type<ushort>(a) & as_type<ushort>(b))) : fmax(a, b);\n}\n") \
-    X(MIN_NAN_F32, "min_nan", "inline float min_nan(float a, float b) {    // NaN wins; -0 < +0\n    if (isunordered(a, b)) return NAN;\n    return a == b ? as_type<float>(as_type<uint>(a) | as_type<uint>(b)) : fmin(a, b);\n}\n") \
-    X(MIN_NAN_F16, "min_nan", "inline half min_nan(half a, half b) {\n    if (isunordered(a, b)) return half(NAN);\n    return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, b);\n}\n") \
-    X(TO_I32, "to_int", "inline int to_int(float x) {    // truncates; NaN is 0, too large saturates\n    return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(fmax(x, -2147483648.0f));\n}\n") \
-    X(TO_U32, "to_uint", "inline uint to_uint(float x) {    // truncates; NaN and below are 0, too large saturates\n    return !(x > 0.0f) ? 0 : x >= 4294967296.0f ? 0xFFFFFFFFu : uint(x);\n}\n") \
-    X(TO_I16, "to_short", "inline short to_short(float x) {    // truncates; NaN is 0, too large saturates\n    return isnan(x) ? short(0) : short(int(fmin(fmax(x, -32768.0f), 32767.0f)));\n}\n") \
-    X(TO_U16, "to_ushort", "inline ushort to_ushort(float x) {    // truncates; NaN and below are 0, too large saturates\n    return !(x > 0.0f) ? ushort(0) : ushort(uint(fmin(x, 65535.0f)));\n}\n") \
-    X(TO_I64, "to_long", "inline long to_long(float x) {    // truncates; NaN is 0, too large saturates\n    return isnan(x) ? 0 : x >= 9223372036854775808.0f ? 9223372036854775807l : x < -9223372036854775808.0f ? (-9223372036854775807l - 1) : long(x);\n}\n") \
-    X(TO_U64, "to_ulong", "inline ulong to_ulong(float x) {    // truncates; NaN and below are 0, too large saturates\n    return !(x > 0.0f) ? 0 : x >= 18446744073709551616.0f ? 0xFFFFFFFFFFFFFFFFul : ulong(x);\n}\n") \
-    X(RTZ_F16, "half_toward_zero", "inline half half_toward_zero(float x) {    // too large gives the largest half, not infinity\n    half h = half(x);\n    if (isfinite(x) && fabs(float(h)) > fabs(x)) h = as_type<half>(ushort(as_type<ushort>(h) - 1));\n    return h;\n}\n") \
-    X(RTZ_BF16, "bfloat_toward_zero", "inline bfloat bfloat_toward_zero(float x) {\n    return isnan(x) ? bfloat(NAN) : as_type<bfloat>(ushort(as_type<uint>(x) >> 16));\n}\n") \
-    X(ERF, "erf_f32", "inline float erf_f32(float x) {    // our own fit: 1.2 ulp and the error of exp\n    const float t = fabs(x);\n    if (t <= 0.9277f) {\n        const float s = x * x;\n        float p = -0.000596425496f;\n        p = fma(p, s, 0.00498800445f);\n        p = fma(p, s, -0.0267631244f);\n        p = fma(p, s, 0.112817213f);\n        p = fma(p, s, -0.376124859f);\n        p = fma(p, s, 0.128379151f);\n        return fma(p, x, x);\n    }\n    if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n    if (isnan(x)) return x;\n    float q = -2.1190157e-05f;\n    q = fma(q, t, 0.000435563066f);\n    q = fma(q, t, -0.00417639967f);\n    q = fma(q, t, 0.0251334962f);\n    q = fma(q, t, -0.108301871f);\n    q = fma(q, t, -0.633327067f);\n    q = fma(q, t, -1.12952471f);\n    q = fma(q, t, 0.000176729314f);\n    return copysign(1.0f - precise::exp(q), x);\n}\n") \
-    X(LOG1P, "log1p_f32", "inline float log1p_f32(float x) {    // Goldberg: the rounding of 1 + x cancels\n    const float u = 1.0f + x;\n    return u == 1.0f ? x : u == INFINITY ? u : x * (precise::log(u) / (u - 1.0f));\n}\n") \
-    X(EXPM1, "expm1_f32", "inline float expm1_f32(float x) {    // Kahan\n    const float u = precise::exp(x);\n    if (u == 1.0f) return x;\n    if (u == INFINITY) return u;\n    return u - 1.0f == -1.0f ? -1.0f : (u - 1.0f) * x / precise::log(u);\n}\n") \
-    X(CBRT, "cbrt_f32", "inline float cbrt_f32(float x) {    // a power, then one step of Newton's method\n    if (x == 0.0f || !isfinite(x)) return x;\n    const float a = fabs(x);\n    float y = precise::exp2(precise::log2(a) * (1.0f / 3.0f));\n    y = y - (y * y * y - a) / (3.0f * y * y);\n    return copysign(y, x);\n}\n") \
-    X(ERFC, "erfc_f32", "inline float erfc_f32(float x) {    // Abramowitz and Stegun 7.1.26 form, refit: 1.2e-7 relative\n    const float z = fabs(x), t = 1.0f / (1.0f + 0.5f * z);\n    float p = 0.17087277f;\n    p = fma(p, t, -0.82215223f);\n    p = fma(p, t, 1.48851587f);\n    p = fma(p, t, -1.13520398f);\n    p = fma(p, t, 0.27886807f);\n    p = fma(p, t, -0.18628806f);\n    p = fma(p, t, 0.09678418f);\n    p = fma(p, t, 0.37409196f);\n    p = fma(p, t, 1.00002368f);\n    p = fma(p, t, -1.26551223f);\n    const float r = t * precise::exp(-z * z + p);\n    return x >= 0.0f ? r : 2.0f - r;\n}\n") \
-    X(FPOWI, "pow_int", "inline float pow_int(float x, int n) {    // repeated squaring\n    float r = 1.0f;\n    for (uint k = n < 0 ? 0u - uint(n) : uint(n); k != 0; k >>= 1) {\n        if (k & 1) r *= x;\n        x *= x;\n    }\n    return n < 0 ? 1.0f / r : r;\n}\n") \
-    X(IPOWI_32, "ipow", "inline int ipow(int x, int n) {    // repeated squaring, wrapping\n    uint r = 1, b = uint(x);\n    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n    for (; n != 0; n >>= 1) {\n        if (n & 1) r *= b;\n        b *= b;\n    }\n    return int(r);\n}\n") \
-    X(IPOWI_64, "ipow", "inline long ipow(long x, long n) {\n    ulong r = 1, b = ulong(x);\n    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n    for (; n != 0; n >>= 1) {\n        if (n & 1) r *= b;\n        b *= b;\n    }\n    return long(r);\n}\n") \
-    X(CLZ64, "clz64", "inline long clz64(ulong x) {\n    const uint hi = uint(x >> 32);\n    return hi != 0 ? clz(hi) : 32 + clz(uint(x));\n}\n") \
-    X(CTZ64, "ctz64", "inline long ctz64(ulong x) {\n    const uint lo = uint(x);\n    return lo != 0 ? ctz(lo) : 32 + ctz(uint(x >> 32));\n}\n") \
-    X(POPC64, "popcount64", "inline long popcount64(ulong x) {\n    return popcount(uint(x)) + popcount(uint(x >> 32));\n}\n") \
-    X(SHUF_B, "shuffle_bits", "inline bool shuffle_bits(bool x, ushort lane) {    // simd functions take neither bool nor 64 bits nor bfloat\n    return simd_shuffle(uint(x), lane) != 0;\n}\n") \
-    X(SHUF_L, "shuffle_bits", "inline long shuffle_bits(long x, ushort lane) {\n    return as_type<long>(simd_shuffle(as_type<uint2>(x), lane));\n}\n") \
-    X(SHUF_BF, "shuffle_bits", "inline bfloat shuffle_bits(bfloat x, ushort lane) {\n    return as_type<bfloat>(simd_shuffle(as_type<ushort>(x), lane));\n}\n") \
-    X(SHUFX_B, "shuffle_xor_bits", "inline bool shuffle_xor_bits(bool x, ushort mask) {    // simd functions take neither bool nor 64 bits nor bfloat\n    return simd_shuffle_xor(uint(x), mask) != 0;\n}\n") \
-    X(SHUFX_L, "shuffle_xor_bits", "inline long shuffle_xor_bits(long x, ushort mask) {\n    return as_type<long>(simd_shuffle_xor(as_type<uint2>(x), mask));\n}\n") \
-    X(SHUFX_BF, "shuffle_xor_bits", "inline bfloat shuffle_xor_bits(bfloat x, ushort mask) {\n    return as_type<bfloat>(simd_shuffle_xor(as_type<ushort>(x), mask));\n}\n")
-/* clang-format on */
-
-typedef enum tmi_helper_id {
-#define X(id, name, text) TMI_FN_##id,
-    TMI_HELPERS(X)
-#undef X
-    TMI_FN_COUNT
-} tmi_helper_id;
-
-static const tmi_helper_row tmi_helpers[TMI_FN_COUNT] = {
-#define X(id, name, text) {name, text},
-    TMI_HELPERS(X)
-#undef X
-};
-
-static const char *tmi_use_helper(tmi_emit *e, uint32_t id) {
-    e->helpers[id / 32] |= 1u << (id % 32);
-    return tmi_helpers[id].name;
-}
-
-static uint32_t tmi_helper_for(const tmi_emit *e, const tmi_ins *n) {
+/* Operations that are calls of ours; TMI_TF_HELP names its function itself. */
+static uint32_t tmi_callee(const tmi_ins *n) {
     int kind = n->type.kind, wide = kind == TMI_S_I64;
-    (void)e;
     switch (n->op) {
     case TMI_TF_GSDIV: return wide ? TMI_FN_DIV_I64 : TMI_FN_DIV_I32;
     case TMI_TF_GUDIV: return wide ? TMI_FN_DIV_U64 : TMI_FN_DIV_U32;
@@ -15543,36 +17753,45 @@ static uint32_t tmi_helper_for(const tmi_emit *e, const tmi_ins *n) {
     case TMI_TF_GUREM: return wide ? TMI_FN_REM_U64 : TMI_FN_REM_U32;
     case TMI_TF_FMAX: return kind == TMI_S_F16 ? TMI_FN_MAX_NAN_F16 : TMI_FN_MAX_NAN_F32;
     case TMI_TF_FMIN: return kind == TMI_S_F16 ? TMI_FN_MIN_NAN_F16 : TMI_FN_MIN_NAN_F32;
-    case TMI_TF_F2S: return kind == TMI_S_I64 ? TMI_FN_TO_I64 : kind == TMI_S_I16 ? TMI_FN_TO_I16 : TMI_FN_TO_I32;
-    case TMI_TF_F2U: return kind == TMI_S_I64 ? TMI_FN_TO_U64 : kind == TMI_S_I16 ? TMI_FN_TO_U16 : TMI_FN_TO_U32;
+    case TMI_TF_F2S: return wide ? TMI_FN_TO_I64 : kind == TMI_S_I16 ? TMI_FN_TO_I16 : TMI_FN_TO_I32;
+    case TMI_TF_F2U: return wide ? TMI_FN_TO_U64 : kind == TMI_S_I16 ? TMI_FN_TO_U16 : TMI_FN_TO_U32;
     case TMI_TF_FTOF_RTZ: return kind == TMI_S_F16 ? TMI_FN_RTZ_F16 : TMI_FN_RTZ_BF16;
     case TMI_TF_ERF: return TMI_FN_ERF;
     case TMI_TF_ERFC: return TMI_FN_ERFC;
     case TMI_TF_EXPM1: return TMI_FN_EXPM1;
     case TMI_TF_LOG1P: return TMI_FN_LOG1P;
     case TMI_TF_CBRT: return TMI_FN_CBRT;
-    case TMI_TF_HELP:
-        switch (n->c) {
-        case TMI_H_FPOWI: return TMI_FN_FPOWI;
-        case TMI_H_IPOWI: return wide ? TMI_FN_IPOWI_64 : TMI_FN_IPOWI_32;
-        case TMI_H_CLZ64: return TMI_FN_CLZ64;
-        case TMI_H_CTZ64: return TMI_FN_CTZ64;
-        default: return TMI_FN_POPC64;
-        }
-    default: return TMI_FN_COUNT;
+    case TMI_TF_HELP: return n->c;
+    default: return TMI_NONE;
     }
 }
 
+/* Note that a function is called, and all that it needs. */
+static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
+    const char *s, *end;
+    if (fn >= TMI_FN_COUNT) { /* an external name: one of Metal's functions, or a row */
+        s = tmi_externs[fn - TMI_FN_COUNT].callee;
+        fn = tmi_fn_named(s, strlen(s));
+        if (fn == TMI_FN_COUNT) return s;
+    }
+    if (e->fns[fn]) return tmi_fns[fn].name;
+    e->fns[fn] = 1;
+    for (s = tmi_fns[fn].needs; *s; s = *end ? end + 1 : end) {
+        for (end = s; *end && *end != ' '; end++) {}
+        (void)tmi_use_fn(e, tmi_fn_named(s, (size_t)(end - s)));
+    }
+    return tmi_fns[fn].name;
+}
+
 static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
-    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i, id = tmi_helper_for(e, n);
-    int      uns = n->op == TMI_TF_GUDIV || n->op == TMI_TF_GUREM || (n->op == TMI_TF_HELP && n->c >= TMI_H_CLZ64);
-    int      small = tmi_is_small(n->type.kind) && n->op <= TMI_TF_GUREM;
-    if (id == TMI_FN_COUNT) tmi_bug(e->job, "emit", "a helper function is missing");
-    if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, uns ? TMI_UNSIGNED : TMI_SIGNED));
-    tmi_put(e->out, "%s(", tmi_use_helper(e, id));
+    uint32_t    v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i, fn = tmi_callee(n);
+    const char *sig = tmi_fn_sig(fn);
+    int         small = tmi_is_small(n->type.kind) && n->op >= TMI_TF_GSDIV && n->op <= TMI_TF_GUREM;
+    if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, tmi_sig_sign(*sig)));
+    tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
-        tmi_expr(e, v[i], uns ? TMI_UNSIGNED : TMI_SIGNED, TMI_L_ARG);
+        tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
     }
     tmi_put_char(e->out, ')');
     if (small) tmi_put_char(e->out, ')');
@@ -15662,9 +17881,9 @@ static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n, int level) {
 static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
     int kind = n->type.kind, is_xor = n->op == TMI_TF_SHUFX;
     const char *name = tmi_tfs[n->op].text;
-    if (kind == TMI_S_BOOL) name = tmi_use_helper(e, is_xor ? TMI_FN_SHUFX_B : TMI_FN_SHUF_B);
-    if (kind == TMI_S_I64) name = tmi_use_helper(e, is_xor ? TMI_FN_SHUFX_L : TMI_FN_SHUF_L);
-    if (kind == TMI_S_BF16) name = tmi_use_helper(e, is_xor ? TMI_FN_SHUFX_BF : TMI_FN_SHUF_BF);
+    if (kind == TMI_S_BOOL) name = tmi_use_fn(e, is_xor ? TMI_FN_SHUFX_B : TMI_FN_SHUF_B);
+    if (kind == TMI_S_I64) name = tmi_use_fn(e, is_xor ? TMI_FN_SHUFX_L : TMI_FN_SHUF_L);
+    if (kind == TMI_S_BF16) name = tmi_use_fn(e, is_xor ? TMI_FN_SHUFX_BF : TMI_FN_SHUF_BF);
     tmi_put(e->out, "%s(", name);
     tmi_expr(e, n->a, kind == TMI_S_I64 ? TMI_SIGNED : TMI_ANY, TMI_L_ANY);
     tmi_put_str(e->out, ", ");
@@ -15807,7 +18026,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
         tmi_close_level(e, level, TMI_L_UNARY);
         break;
     default:
-        if (tmi_helper_for(e, n) != TMI_FN_COUNT) tmi_expr_helper(e, n);
+        if (tmi_callee(n) != TMI_NONE) tmi_expr_helper(e, n);
         else if (tmi_infix_level(n->op, 0) != TMI_L_OR || n->op == TMI_TF_OR) tmi_expr_infix(e, n, level);
         else tmi_expr_call(e, n);
         break;
@@ -16426,6 +18645,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_used = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
+    e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
     tmi_emit_uses(e);
@@ -16676,7 +18896,7 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
 static void tmi_put_helpers(tmi_emit *e) {
     uint32_t i;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (e->helpers[i / 32] >> (i % 32) & 1) tmi_put(e->out, "%s\n", tmi_helpers[i].text);
+        if (e->fns[i]) tmi_put(e->out, "%s\n", tmi_fns[i].text);
 }
 
 /* A text joined to another: the body is printed first, since only then is known what it calls. */
@@ -16724,12 +18944,6 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
 
-static int tmi_has_float(const tmi_module *m, uint32_t type, int fp64) {
-    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
-    if (t->kind != TMI_T_FLOAT) return 0;
-    return fp64 ? t->format == TMI_F_F64 : t->format != TMI_F_F64 && t->format != TMI_F_F16 && t->format != TMI_F_BF16 && t->format != TMI_F_F32 && t->format != TMI_F_TF32;
-}
-
 /* Ops that only move bytes may carry any type. */
 static int tmi_moves_only(const tmi_op *op) {
     return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
@@ -16737,25 +18951,59 @@ static int tmi_moves_only(const tmi_op *op) {
            op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
 }
 
+/* A name that >>library has no function for. */
+static int tmi_f64_lacks(const tmi_op *op) {
+    int         tf = tmi_tf_of_op[op->kind];
+    const char *name;
+    if (!(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    if (tf == TMI_TF_FCONV || tf == TMI_TF_S2F || tf == TMI_TF_U2F || tf == TMI_TF_F2S || tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP ||
+        tf == TMI_TF_ISINF || tf == TMI_TF_EXTERN)
+        return 0;
+    name = tmi_f64_name(tf);
+    return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
+}
+
 static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    uint32_t i, type;
+    uint32_t i, f;
     if (tmi_moves_only(op)) return;
     for (i = 0; i < op->n_in + op->n_out; i++) {
-        type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in);
-        if (tmi_has_float(m, type, 1)) {
+        f = tmi_format_of(m, i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in));
+        if (!tmi_format_is_soft(f)) continue;
+        if (f == TMI_F_F64 && (job->opt->no_fp64 || tmi_f64_lacks(op))) {
             tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP64, tmi_ops[op->kind].name);
             return;
         }
-        if (tmi_has_float(m, type, 0)) {
-            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[TMI_TYPE(m, tmi_elem(m, type))->format]);
+        if (!tmi_soft_of(f)) {
+            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[f]);
             return;
         }
     }
 }
 
+/* Do the operands and result of an external function have the kinds that its signature names? */
+static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
+    uint32_t i, n = (uint32_t)strlen(sig), type, f;
+    if (n < 3 || op->n_in != n - 3) return 0;
+    for (i = 0; i <= op->n_in; i++) {
+        char c = i ? sig[1 + i] : sig[0];
+        type = i ? tmi_in_type(m, op, i - 1) : tmi_out_type(m, op, 0);
+        f = tmi_format_of(m, type);
+        if ((c == 'd') != (f == TMI_F_F64)) return 0;
+        if (c == 'd') continue;
+        if (strchr("fht", c) ? f == TMI_F_COUNT || tmi_format_is_soft(f) : !tmi_is_intlike(m, type)) return 0;
+    }
+    return 1;
+}
+
+static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
+    if (fn == TMI_NONE || !tmi_extern_fits(m, op, tmi_fn_sig(fn))) tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+    else if (job->opt->no_fp64) tmi_refuse_types(job, m, op);
+}
+
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_EXTERN: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
+    case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
     case TMI_OP_SCAN: case TMI_OP_DREDUCE:
     case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
     default: return 1;
@@ -16767,7 +19015,8 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
-    tmi_refuse_types(job, m, op);
+    if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    else tmi_refuse_types(job, m, op);
 }
 
 static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
@@ -16775,7 +19024,7 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
-        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_DESC)
+        if (t->kind == TMI_T_OPAQUE)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
     return job->n_errors == before;

@@ -24,13 +24,13 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
 
 .PHONY: interp test-interp clean-interp
-interp: $(BUILD)/interp
+interp: $(BUILD)/interp $(BUILD)/generate
 
-test-interp: $(BUILD)/interp
+test-interp: $(BUILD)/interp $(BUILD)/generate
 	$(BUILD)/interp tests/kernels examples/kernels
 
 clean-interp:
-	rm -rf $(BUILD)/obj/interp $(BUILD)/interp
+	rm -rf $(BUILD)/obj/interp $(BUILD)/interp $(BUILD)/generate
 
 # program.c holds tmetal.h whole; what of it is only for other programs is no mistake.
 $(BUILD)/obj/interp/program.o: tests/interp/program.c $(INTERP_HEADERS) $(TMETAL_DIR)/tmetal.h
@@ -41,9 +41,11 @@ $(BUILD)/obj/interp/matrix.o: INTERP_CFLAGS += -O3
 $(BUILD)/obj/interp/%.o: tests/interp/%.c $(INTERP_HEADERS)
 	@mkdir -p $(@D)
 	$(INTERP_C) -c $< -o $@
-$(BUILD)/obj/interp/main.o: tests/interp/main.cc $(INTERP_HEADERS) $(SIM_HEADERS)
+$(BUILD)/obj/interp/%.o: tests/interp/%.cc $(INTERP_HEADERS) $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
 
 $(BUILD)/interp: $(BUILD)/obj/interp/main.o $(INTERP_CORE) $(INTERP_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@
+$(BUILD)/generate: $(patsubst %,$(BUILD)/obj/interp/%.o,generate made) $(INTERP_CORE) $(SIM_OBJECTS)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@

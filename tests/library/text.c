@@ -151,7 +151,26 @@ static void check_lines(const row *r) {
     }
 }
 
-/* Every word of the text that is a row's name must be among the needs. */
+/* Does the row declare a constant of that name beside the one that it is called by? */
+static int declares(const row *r, const char *word, size_t length) {
+    const char *at = r->text;
+    while ((at = strstr(at, "\nconstant ")) != NULL) {
+        const char *name = at + 10 + strcspn(at + 10, " ") + 1;
+        if (strncmp(name, word, length) == 0 && !isalnum((unsigned char)name[length]) && name[length] != '_') return 1;
+        at++;
+    }
+    return 0;
+}
+
+static size_t find_word(const char *word, size_t length) {
+    size_t i = find_row(word, length);
+    if (i < COUNT(rows)) return i;
+    for (i = 0; i < COUNT(rows); i++)
+        if (declares(&rows[i], word, length)) return i;
+    return i;
+}
+
+/* Every word of the text that another row declares must be among the needs. */
 static void check_words(const row *r) {
     const char *at = r->text;
     while (*at) {
@@ -160,13 +179,10 @@ static void check_words(const row *r) {
         } else if (isalpha((unsigned char)*at)) {
             const char *from = at;
             size_t      i;
-            char        word[64];
             while (isalnum((unsigned char)*at) || *at == '_') at++;
-            i = find_row(from, (size_t)(at - from));
-            if (i == COUNT(rows) || &rows[i] == r || (size_t)(at - from) >= sizeof word) continue;
-            memcpy(word, from, (size_t)(at - from));
-            word[at - from] = 0;
-            if (!in_list(r->needs, word)) complain("does not say that it needs", r->name, word);
+            i = find_word(from, (size_t)(at - from));
+            if (i < COUNT(rows) && &rows[i] != r && !in_list(r->needs, rows[i].name))
+                complain("does not say that it needs", r->name, rows[i].name);
         } else at++;
     }
 }
@@ -185,8 +201,8 @@ static void check_needs(size_t index) {
 static void check_externs(void) {
     static const char builtins[] =
         "abs acos acosh asin asinh atan atan2 atanh ceil clz copysign cos cosh cospi divide exp exp10 exp2 fabs "
-        "fdim float floor fma fmax fmin fmod hadd ldexp log log10 log2 long mulhi popcount pow reverse_bits rhadd "
-        "rint round rsqrt sin sinh sinpi sqrt tan tanh trunc ulong as_type<float> as_type<int> as_type<uint>";
+        "fdim float floor fma fmax fmin fmod hadd ldexp log log10 log2 long max min mulhi popcount pow reverse_bits "
+        "rhadd rint round rsqrt sin sinh sinpi sqrt tan tanh trunc ulong as_type<float> as_type<int> as_type<uint>";
     size_t i, k;
     for (i = 0; i < COUNT(externals); i++) {
         const external *e = &externals[i];
@@ -198,7 +214,8 @@ static void check_externs(void) {
                 complain("does not have the signature of", e->name, rows[at].name);
         } else if (!in_list(builtins, call)) complain("calls what is neither here nor in Metal:", e->name, e->call);
         for (k = 0; k < i; k++)
-            if (strcmp(externals[k].name, e->name) == 0) complain("stands twice", e->name, "");
+            if (strcmp(externals[k].name, e->name) == 0 && strcmp(externals[k].signature, e->signature) == 0)
+                complain("stands twice", e->name, "");
     }
 }
 

@@ -1,0 +1,2 @@
+#include "harness.h"
+namespace library { std::vector<task> accuracy_tasks() { return {}; } }
