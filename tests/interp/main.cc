@@ -29,7 +29,7 @@ const char usage[] =
     "  --print       print what tt.print printed\n"
     "  --seconds     print the time that each case took\n"
     "  --supported   list the operations of tmetal's table that are not carried out\n"
-    "Cases that cannot agree by nature stand in tests/corpus/cannot-agree.txt beside the build folder.\n"
+    "Cases that cannot agree stand in tests/corpus/cannot-agree.txt and tests/interp/left-open.txt.\n"
     "Exit status: 0 if nothing is wrong, 1 if something is, 2 for a bad command line.\n";
 
 struct settings {
@@ -246,12 +246,14 @@ std::string short_name(const std::string &path) {
 
 /* A case on the list counts apart when it does not agree. */
 void set_apart(const std::vector<std::string> &cases, std::vector<judgement> &all) {
-    const exceptions known(sim::program_directory() + "/../tests/corpus/cannot-agree.txt");
+    const std::string tests = sim::program_directory() + "/../tests/";
+    const exceptions  known(tests + "corpus/cannot-agree.txt"), open(tests + "interp/left-open.txt");
     for (size_t i = 0; i < cases.size(); i++) {
         if (all[i].what != verdict_kind::wrong) continue;
         outcome o;
         o.name = short_name(cases[i]);
         const std::string *reason = known.reason(o);
+        if (!reason) reason = open.reason(o);
         if (!reason) continue;
         all[i].what = verdict_kind::by_nature;
         all[i].why = *reason;

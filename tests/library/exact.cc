@@ -108,7 +108,10 @@ void double_arithmetic() {
         }, 300000, 10000000});
     }
     binary("f64_fmod", [](double a, double b) { return std::fmod(a, b); }, 200000, 5000000);
-    binary("f64_remainder", [](double a, double b) { return std::remainder(a, b); }, 200000, 5000000);
+    binary("f64_remainder", [](double a, double b) { /* a zero has the sign of a; not in every C library */
+        const double r = std::remainder(a, b);
+        return r == 0.0 ? std::copysign(r, a) : r;
+    }, 200000, 5000000);
     binary("f64_fdim", [](double a, double b) { return std::fdim(a, b); });
     binary("f64_nextafter", [](double a, double b) { return std::nextafter(a, b); });
     binary("f64_copysign", [](double a, double b) { return std::copysign(a, b); });
@@ -454,6 +457,7 @@ bool agrees(const call &c, const exact_case &e, uint64_t got, uint64_t want, con
     if (got == want || (is_nan(letter, got) && is_nan(letter, want))) return true;
     if (e.name == "f32_to_half_bits") return is_nan('h', got) && is_nan('h', want);
     if (!e.flushes) return false;
+    if (letter == 'f' && (want & 0x7fffffff) == 0x00800000 && (got & 0x7fffffff) == 0) return true; /* flushed before rounding */
     uint64_t zero[4] = {0, 0, 0, 0};
     for (size_t k = 0; k < c.operands(); k++) zero[k] = flush(c.operand(k), x[k]);
     const uint64_t other = e.want(zero);

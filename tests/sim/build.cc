@@ -63,7 +63,7 @@ const char fixed_flags[] =
     /* code that loads fast, with lines */
     "-O1 -fPIC -gline-tables-only -gdwarf-4 -fno-stack-protector -fno-asynchronous-unwind-tables "
     /* vectors stay the accesses that the text asked for */
-    "-fno-vectorize -fno-slp-vectorize -mllvm -disable-vector-combine "
+    "-fno-vectorize -fno-slp-vectorize -mllvm -disable-vector-combine -mllvm -disable-loop-idiom-all "
     /* defined here, whatever C++ says */
     "-fno-strict-aliasing -fno-strict-float-cast-overflow -fno-math-errno "
     /* what the text leaves uninitialised is NaN or a strange number, not by luck zero */
