@@ -17835,23 +17835,32 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
  * what Metal's headers define as macros. Sorted, for a binary search. */
 static const char *const tmi_reserved[] = {
-    "NAN", "INFINITY", "M_PI_F", "abs", "absdiff", "acos", "acosh", "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type",
-    "asin", "asinh", "asm", "assert", "atan", "atan2", "atanh", "atomic", "atomic_int", "atomic_uint", "auto", "bfloat", "bias", "bitand", "bitor",
-    "bool", "break", "case", "catch", "ceil", "char", "clamp", "class", "clz", "coherent", "compl", "complex", "compute", "const", "constant",
-    "constexpr", "continue", "copysign", "cos", "cosh", "cospi", "cross", "ctz", "decltype", "default", "delete", "device", "distance", "divide",
-    "do", "dot", "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "fabs", "false", "fast", "fdim",
-    "float", "floor", "fma", "fmax", "fmin", "fmod", "for", "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d",
-    "gradientcube", "group", "half", "if", "ilogb", "imaginary", "inline", "int", "intersection", "isfinite", "isinf", "isnan", "isnormal", "kernel",
-    "lane", "ldexp", "length", "level", "llong", "log", "log10", "log2", "long", "mad24", "main", "matrix", "max", "max3", "median3", "mem_flags", "mesh",
-    "metal", "min", "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
-    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "popcount", "pow", "powr", "precise", "private", "program", "programs",
-    "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast", "restrict", "return", "rint",
-    "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign", "signbit", "signed", "simd_all", "simd_any", "simd_ballot",
-    "simd_max", "simd_min", "simd_product", "simd_shuffle", "simd_shuffle_xor", "simd_sum", "sin", "sincos", "sinh", "sinpi", "size_t", "sizeof",
-    "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "switch", "tan", "tanh", "tanpi", "template", "this", "thread",
-    "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid", "true", "trunc", "try", "typedef", "typeid",
-    "typename", "uchar", "uint", "ullong", "ulong", "union", "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void",
-    "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "FP_ILOGB0", "FP_ILOGBNAN", "HUGE_VALF", "HUGE_VALH", "INFINITY", "INT_MAX", "INT_MIN", "LONG_MAX",
+    "LONG_MIN", "MAXFLOAT", "MAXHALF", "M_PI_F", "NAN", "SCHAR_MAX", "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "STATIC_DATA_TRACEPOINT",
+    "STATIC_DATA_TRACEPOINT_V", "UCHAR_MAX", "UINT_MAX", "ULONG_MAX", "USHRT_MAX", "VARIABLE_TRACEPOINT", "abs", "absdiff", "acos", "acosh",
+    "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type", "asin", "asinh", "asm", "assert", "atan", "atan2",
+    "atanh", "atomic", "auto", "bfloat", "bias", "bitand", "bitor", "bool", "break", "case", "catch", "ceil", "char", "clamp", "class",
+    "clz", "coherent", "compl", "complex", "compute", "const", "constant", "constexpr", "continue", "copysign", "cos", "cosh", "cospi",
+    "cross", "ctz", "decltype", "default", "delete", "determinant", "device", "distance", "distance_squared", "divide", "do", "dot",
+    "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "extract_bits", "fabs", "faceforward",
+    "false", "fast", "fdim", "float", "float16", "float8", "floor", "fma", "fmax", "fmax3", "fmedian3", "fmin", "fmin3", "fmod", "for",
+    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "group", "hadd", "half", "if", "ilogb",
+    "imaginary", "inline", "insert_bits", "int", "int16", "int8", "intersection", "isfinite", "isinf", "isnan", "isnormal", "isordered",
+    "isunordered", "kernel", "lane", "ldexp", "length", "length_squared", "level", "llong", "log", "log10", "log2", "long", "mad24",
+    "madhi", "madsat", "main", "make_filled_simdgroup_matrix", "matrix", "max", "max3", "median3", "mem_flags", "mesh", "metal", "min",
+    "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
+    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "packed_vec", "popcount", "pow", "powr", "precise", "private",
+    "program", "programs", "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast",
+    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign",
+    "signbit", "signed", "simd_active_threads_mask", "simd_all", "simd_and", "simd_any", "simd_ballot", "simd_broadcast",
+    "simd_broadcast_first", "simd_is_first", "simd_max", "simd_min", "simd_or", "simd_prefix_exclusive_product",
+    "simd_prefix_exclusive_sum", "simd_prefix_inclusive_product", "simd_prefix_inclusive_sum", "simd_product", "simd_shuffle",
+    "simd_shuffle_and_fill_down", "simd_shuffle_and_fill_up", "simd_shuffle_down", "simd_shuffle_rotate_down", "simd_shuffle_rotate_up",
+    "simd_shuffle_up", "simd_shuffle_xor", "simd_sum", "simd_xor", "simdgroup_barrier", "sin", "sincos", "sinh", "sinpi", "size_t",
+    "sizeof", "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "subsat", "switch", "tan", "tanh", "tanpi",
+    "template", "this", "thread", "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid",
+    "transpose", "true", "trunc", "try", "typedef", "typeid", "typename", "uchar", "uint", "uint16", "uint8", "ullong", "ulong", "union",
+    "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
 static int tmi_is_reserved(const char *s) {
@@ -18359,7 +18368,9 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
+        if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig))); /* or the overload is open */
         tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
+        if (small) tmi_put_char(e->out, ')');
     }
     tmi_put_char(e->out, ')');
     if (small) tmi_put_char(e->out, ')');
@@ -19402,7 +19413,8 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     uint32_t i, any = 0, arena = 0;
     for (i = 1; i < e->t->arr.n; i++)
         if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
-    if (arena) tmi_put(e->out, "    threadgroup ulong shared[%u];    // used by several arrays in turn\n", (bytes + 7) / 8);
+    const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
+    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
@@ -19415,7 +19427,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(shared + %u);    // %u bytes\n", a->at / 8, tmi_arr_bytes(a));
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
