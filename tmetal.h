@@ -192,7 +192,9 @@ typedef enum tmetal_arg_kind {
     TMETAL_ARG_BYTES,   /* `size` bytes at `offset` of the data at `index` (setBytes) */
     TMETAL_ARG_SCRATCH, /* setBuffer of scratch buffer `param` at `index` */
     TMETAL_ARG_ADDRESS, /* the buffer's 8-byte gpuAddress at `offset` of the data at `index` */
-    TMETAL_ARG_DEBUG    /* the debug buffer of docs/debugging.md, zeroed before each launch */
+    TMETAL_ARG_DEBUG,   /* the debug buffer of docs/debugging.md, zeroed before each launch */
+    TMETAL_ARG_PROGRAMS, /* bytes: number of programs along axis `param`, as int */
+    TMETAL_ARG_PADDING  /* bytes: int, 1 when host descriptor `param` pads with NaN, 0 for zeros */
 } tmetal_arg_kind;
 
 enum { TMETAL_READS = 1, TMETAL_WRITES = 2 };
@@ -1434,7 +1436,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_OPS_INNER(X) \
     X(CONVERT,   "tmi.convert",    "inner", 1, 1,           any,   arrow,    convert,  NONE, TMI_PURE | TMI_INNER) \
     X(FLIPBIT,   "tmi.exchange",   "inner", 1, 1,           any,   arrow,    flipbit,  NONE, TMI_PURE | TMI_INNER) \
-    X(BUFFER,    "tmi.buffer_base", "inner", 1, 1,          any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
+    X(PADDING,   "tmi.padding",    "inner", 0, 1,           any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
 
 #define TMI_OPS(X) TMI_OPS_TT(X) TMI_OPS_ARITH(X) TMI_OPS_MATH(X) TMI_OPS_CONTROL(X) TMI_OPS_INNER(X)
 
@@ -1499,7 +1501,7 @@ static const tmi_word tmi_words_sem[] = {
 static const tmi_word tmi_words_scope[] = {{"gpu", 1}, {"cta", 2}, {"sys", 3}, {NULL, 0}};
 static const tmi_word tmi_words_rmw[] = {{"and", 1}, {"or", 2},   {"xor", 3},  {"add", 4},
                                          {"fadd", 5}, {"max", 6}, {"min", 7},  {"umax", 8},
-                                         {"umin", 9}, {"exch", 10}, {NULL, 0}};
+                                         {"umin", 9}, {"exch", 10}, {"tmi_fmax", 11}, {"tmi_fmin", 12}, {NULL, 0}};
 static const tmi_word tmi_words_dreduce[] = {{"add", 1}, {"min", 2}, {"max", 3}, {"inc", 4}, {"dec", 5},
                                              {"and", 6}, {"or", 7},  {"xor", 8}, {NULL, 0}};
 static const tmi_word tmi_words_axis[] = {{"x", 0}, {"y", 1}, {"z", 2}, {NULL, 0}};
@@ -1606,6 +1608,98 @@ static const tmetal_gpu *tmi_gpu_named(const char *name) {
  *============================================================================*/
 
 /* clang-format off */
+/* Atomic operations that Metal lacks. What is narrower than 32 bits changes by compare-and-swap of the word
+ * around it, found by its address; a word ends where the allocation does at the earliest, since Metal's
+ * allocations are multiples of 16 bytes. 64-bit sums and bits by halves: the result is right once all have
+ * been done, but no value in between is, so that there is no old value to return. */
+#define TMI_WORD_LOOP(T, NAME, V, U, MASK, OLD, EARLY, WANT) \
+    "inline " T " " NAME "(device uchar *p, " V ") {\n" \
+    "    const uint shift = 8 * (uint(reinterpret_cast<ulong>(p)) & 3);\n" \
+    "    device atomic_uint *word = (device atomic_uint *)(p - shift / 8);\n" \
+    "    uint whole = atomic_load_explicit(word, memory_order_relaxed);\n" \
+    "    while (true) {\n" \
+    "        const " T " old = " OLD "(" U "(whole >> shift));\n" \
+    EARLY \
+    "        const uint want = (whole & ~(" MASK " << shift)) | (uint(" U "(" WANT ")) << shift);\n" \
+    "        if (atomic_compare_exchange_weak_explicit(word, &whole, want, memory_order_relaxed, memory_order_relaxed)) return old;\n" \
+    "    }\n" \
+    "}\n"
+#define TMI_WORD_I16(NAME, WANT) TMI_WORD_LOOP("short", NAME, "short v", "ushort", "0xFFFFu", "short", "", WANT)
+#define TMI_WORD_I8(NAME, WANT) TMI_WORD_LOOP("char", NAME, "char v", "uchar", "0xFFu", "char", "", WANT)
+#define TMI_WORD_F16(NAME, WANT) TMI_WORD_LOOP("half", NAME, "half v", "ushort", "0xFFFFu", "as_type<half>", "", "as_type<ushort>(half(" WANT "))")
+#define TMI_WORD_BF16(NAME, WANT) \
+    TMI_WORD_LOOP("bfloat", NAME, "bfloat v", "ushort", "0xFFFFu", "as_type<bfloat>", "", "as_type<ushort>(bfloat(" WANT "))")
+#define TMI_HALVES(NAME, OP, TEST) \
+    "inline void " NAME "(device uchar *p, long v) {    // its two halves, each at once\n" \
+    "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+    "    const uint low = uint(v), high = uint(ulong(v) >> 32);\n" \
+    "    if (low != " TEST ") " OP "(word, low, memory_order_relaxed);\n" \
+    "    if (high != " TEST ") " OP "(word + 1, high, memory_order_relaxed);\n" \
+    "}\n"
+
+#define TMI_ATOMICS(X) \
+    X(FETCH_CAS_I32, "fetch_cas_i32", "", "", \
+      "inline uint fetch_cas_i32(device atomic_uint *p, uint expected, uint v) {\n" \
+      "    uint old = expected;\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(p, &old, v, memory_order_relaxed, memory_order_relaxed) && old == expected) {\n" \
+      "    }    // the weak form may fail without a reason\n" \
+      "    return old;\n" \
+      "}\n") \
+    X(FETCH_CAS_I16, "fetch_cas_i16", "", "", TMI_WORD_LOOP("short", "fetch_cas_i16", "short expected, short v", "ushort", "0xFFFFu", "short", \
+                                                              "        if (old != expected) return old;\n", "v")) \
+    X(FETCH_CAS_I8, "fetch_cas_i8", "", "", TMI_WORD_LOOP("char", "fetch_cas_i8", "char expected, char v", "uchar", "0xFFu", "char", \
+                                                            "        if (old != expected) return old;\n", "v")) \
+    X(FETCH_AND_I16, "fetch_and_i16", "", "", TMI_WORD_I16("fetch_and_i16", "old & v")) \
+    X(FETCH_OR_I16, "fetch_or_i16", "", "", TMI_WORD_I16("fetch_or_i16", "old | v")) \
+    X(FETCH_XOR_I16, "fetch_xor_i16", "", "", TMI_WORD_I16("fetch_xor_i16", "old ^ v")) \
+    X(FETCH_ADD_I16, "fetch_add_i16", "", "", TMI_WORD_I16("fetch_add_i16", "old + v")) \
+    X(FETCH_MAX_I16, "fetch_max_i16", "", "", TMI_WORD_I16("fetch_max_i16", "max(old, v)")) \
+    X(FETCH_MIN_I16, "fetch_min_i16", "", "", TMI_WORD_I16("fetch_min_i16", "min(old, v)")) \
+    X(FETCH_UMAX_I16, "fetch_umax_i16", "", "", TMI_WORD_I16("fetch_umax_i16", "max(ushort(old), ushort(v))")) \
+    X(FETCH_UMIN_I16, "fetch_umin_i16", "", "", TMI_WORD_I16("fetch_umin_i16", "min(ushort(old), ushort(v))")) \
+    X(FETCH_EXCH_I16, "fetch_exch_i16", "", "", TMI_WORD_I16("fetch_exch_i16", "v")) \
+    X(FETCH_AND_I8, "fetch_and_i8", "", "", TMI_WORD_I8("fetch_and_i8", "old & v")) \
+    X(FETCH_OR_I8, "fetch_or_i8", "", "", TMI_WORD_I8("fetch_or_i8", "old | v")) \
+    X(FETCH_XOR_I8, "fetch_xor_i8", "", "", TMI_WORD_I8("fetch_xor_i8", "old ^ v")) \
+    X(FETCH_ADD_I8, "fetch_add_i8", "", "", TMI_WORD_I8("fetch_add_i8", "old + v")) \
+    X(FETCH_MAX_I8, "fetch_max_i8", "", "", TMI_WORD_I8("fetch_max_i8", "max(old, v)")) \
+    X(FETCH_MIN_I8, "fetch_min_i8", "", "", TMI_WORD_I8("fetch_min_i8", "min(old, v)")) \
+    X(FETCH_UMAX_I8, "fetch_umax_i8", "", "", TMI_WORD_I8("fetch_umax_i8", "max(uchar(old), uchar(v))")) \
+    X(FETCH_UMIN_I8, "fetch_umin_i8", "", "", TMI_WORD_I8("fetch_umin_i8", "min(uchar(old), uchar(v))")) \
+    X(FETCH_EXCH_I8, "fetch_exch_i8", "", "", TMI_WORD_I8("fetch_exch_i8", "v")) \
+    X(FETCH_FADD_F16, "fetch_fadd_f16", "", "", TMI_WORD_F16("fetch_fadd_f16", "old + v")) \
+    X(FETCH_FMAX_F16, "fetch_fmax_f16", "", "", TMI_WORD_F16("fetch_fmax_f16", "fmax(old, v)")) \
+    X(FETCH_FMIN_F16, "fetch_fmin_f16", "", "", TMI_WORD_F16("fetch_fmin_f16", "fmin(old, v)")) \
+    X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
+    X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
+    X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
+    X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
+      "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
+      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
+      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
+      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
+      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_max_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
+      "    return as_type<float>(atomic_fetch_min_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
+      "}\n") \
+    X(FETCH_FMIN_F32, "fetch_fmin_f32", "", "", \
+      "inline float fetch_fmin_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
+      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
+      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
+      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
+      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_min_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
+      "    return as_type<float>(atomic_fetch_max_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
+      "}\n") \
+    X(FETCH_ADD_I64, "fetch_add_i64", "", "", \
+      "inline void fetch_add_i64(device uchar *p, long v) {    // low half first; its carry goes into the high one\n" \
+      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+      "    const uint low = uint(v), old = atomic_fetch_add_explicit(word, low, memory_order_relaxed);\n" \
+      "    const uint high = uint(ulong(v) >> 32) + uint(old + low < low);\n" \
+      "    if (high != 0) atomic_fetch_add_explicit(word + 1, high, memory_order_relaxed);\n" \
+      "}\n") \
+    X(FETCH_AND_I64, "fetch_and_i64", "", "", TMI_HALVES("fetch_and_i64", "atomic_fetch_and_explicit", "~0u")) \
+    X(FETCH_OR_I64, "fetch_or_i64", "", "", TMI_HALVES("fetch_or_i64", "atomic_fetch_or_explicit", "0")) \
+    X(FETCH_XOR_I64, "fetch_xor_i64", "", "", TMI_HALVES("fetch_xor_i64", "atomic_fetch_xor_explicit", "0"))
+
 #define TMI_HELPERS(X) \
     X(DIV_I32, "div_trunc", "i(ii)", "", \
       "inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open\n" \
@@ -3553,7 +3647,7 @@ static const tmetal_gpu *tmi_gpu_named(const char *name) {
 /* -- End of generated rows ------------------------------------------------------------------ */
 /* clang-format on */
 
-#define TMI_FNS(X) TMI_HELPERS(X) TMI_LIBRARY(X)
+#define TMI_FNS(X) TMI_HELPERS(X) TMI_ATOMICS(X) TMI_LIBRARY(X)
 
 typedef struct tmi_fn {
     const char *name, *sig, *needs, *text;
@@ -8465,7 +8559,7 @@ static int tmi_verify_store(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3) return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
-    if (kind < 1 || kind > 10) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10");
+    if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
     if (tmi_in_type(v->m, op, 1) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_out_type(v->m, op, 0));
     return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
@@ -10606,7 +10700,7 @@ static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_
 
 /* Kinds of atomic read-modify-write (sheet 2.1), and two of ours for floats. */
 enum { TMI_RMW_AND = 1, TMI_RMW_OR, TMI_RMW_XOR, TMI_RMW_ADD, TMI_RMW_FADD, TMI_RMW_MAX, TMI_RMW_MIN, TMI_RMW_UMAX, TMI_RMW_UMIN, TMI_RMW_EXCH,
-       TMI_RMW_FMAX, TMI_RMW_FMIN };
+       TMI_RMW_FMAX, TMI_RMW_FMIN, TMI_RMW_CAS };
 
 /* descriptor_reduce's kind for an element type: what it means there. 0: there is no such thing. */
 static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
@@ -10681,7 +10775,8 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
 }
 
 /* Descriptors that the host passes: the parameter itself becomes the base pointer; its sizes and strides
- * are the parameters that follow it. Padding is zero: the text does not say otherwise. */
+ * are the parameters that follow it. Whether it pads with NaN the text does not say: the host does, by an
+ * argument of its own where there are loads of floats. */
 static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
     tmi_module *m = x->m;
     uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), i, k, n = TMI_BLOCK(m, block)->n_arg, p[2 * TMI_MAX_RANK + 2];
@@ -10700,7 +10795,8 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         p[0] = base;
         for (k = 0; k < 2 * rank; k++) p[1 + k] = tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
         p[2 * rank] = tmi_b_const(b, m->t_i64, 1); /* the last stride of a descriptor is one */
-        p[2 * rank + 1] = tmi_b_const(b, m->t_i1, 0);
+        p[2 * rank + 1] = tmi_b_op(b, TMI_OP_PADDING, m->t_i1, NULL, 0);
+        tmi_b_attr(b, p[2 * rank + 1], "param", i);
         tmi_ref_set(x, v, p, 2 * rank + 2);
     }
 }
@@ -11354,7 +11450,8 @@ static tmi_scalar tmi_s_int(uint32_t bits) {
     X(LOOP,     "",        loop,    TMI_TR_STMT) X(WHILE,  "",       while_,  TMI_TR_STMT) \
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
-    X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT)
+    X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
+    X(CONTINUE, "",        continue_, TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -11387,10 +11484,10 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
- *   IF       a: condition, c: then, d: else or 0             DECL   a: array
+ *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
  *   ADDT     atomic: a: array, b: index, c: addend
- *   RMW      atomic: a: pointer, b: value, c: mask or 0, d: kind, e: order, f: what it is compared with (cas) */
+ *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
     uint16_t op;
     uint8_t  wraps; /* integers: the exact result may not fit; computed in unsigned */
@@ -12667,6 +12764,8 @@ typedef struct tmi_comp {
     const char *reason;
 } tmi_comp;
 
+#define TMI_MAX_EXTRA 24u /* arguments of a kernel beside the parameters of its function */
+
 typedef struct tmi_plan {
     tmi_job          *job;
     tmi_module       *m;
@@ -12688,6 +12787,9 @@ typedef struct tmi_plan {
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
+    uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint32_t          n_extra; /* arguments that are no parameters of the function */
+    struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
 } tmi_plan;
 
@@ -13790,6 +13892,68 @@ static void tmi_require_all(tmi_plan *p) {
 
 /* -- All of it --------------------------------------------------------------------------------------------- */
 
+/* -- Atomic operations, and programs that wait for each other ---------------------------------------------- */
+
+static int tmi_is_atomic(uint32_t kind) { return kind == TMI_OP_RMW || kind == TMI_OP_CAS; }
+
+static uint32_t tmi_rmw_kind(const tmi_module *m, const tmi_op *op) {
+    return op->kind == TMI_OP_CAS ? (uint32_t)TMI_RMW_CAS : (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
+}
+
+static uint32_t tmi_rmw_value(const tmi_module *m, const tmi_op *op) { return tmi_in(m, op, op->kind == TMI_OP_CAS ? 2 : 1); }
+
+/* Can the hardware do it? Up to 32 bits always. 64 bits: sums and bits by halves and, from Apple8 on, unsigned
+ * extremes, all of these only where nobody asks for the old value (Metal Shading Language Specification 6.15.4). */
+static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
+    uint32_t value = tmi_rmw_value(p->m, op), kind = tmi_rmw_kind(p->m, op);
+    if (tmi_scalar_bits[tmi_s_of(p->m, tmi_value_type(p->m, value))] < 64) return 1;
+    if (tmi_n_uses(&p->users, tmi_out(p->m, op, 0)) || tmi_format_of(p->m, tmi_value_type(p->m, value)) == TMI_F_F64) return 0;
+    switch (kind) {
+    case TMI_RMW_ADD: case TMI_RMW_AND: case TMI_RMW_OR: case TMI_RMW_XOR: return 1;
+    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return p->gpu->family >= 8;
+    default: return 0;
+    }
+}
+
+static int tmi_in_while(const tmi_module *m, uint32_t op) {
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (TMI_OP(m, op)->kind == TMI_OP_WHILE) return 1;
+    return 0;
+}
+
+/* Programs normally run at the same time. They run in turn, in one threadgroup, where that would be wrong or
+ * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
+ * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
+ * the word of an atomic result (before Metal 3.2 nothing orders them). */
+static void tmi_pick_order(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, reads = 0, writes = 0, asked = 0;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (tmi_is_atomic(o->kind)) {
+            int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
+            if (!tmi_atomic_is_native(p, o) || (used && tmi_in_while(m, op))) p->serial = 1;
+            asked |= (uint32_t)used;
+        } else if (tmi_accesses_memory(o)) {
+            uint32_t base = p->base[tmi_in(m, o, 0)], bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
+            if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
+            if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
+        }
+    }
+    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes))) p->serial = 1;
+}
+
+static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /* its number, after the function's own */
+    uint32_t i, first = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    for (i = 0; i < p->n_extra; i++)
+        if (p->extra[i].kind == kind && p->extra[i].param == param) return first + i;
+    if (i == TMI_MAX_EXTRA) tmi_bug(p->job, "plan", "too many arguments beside the function's own");
+    p->extra[i].kind = (uint8_t)kind;
+    p->extra[i].param = param;
+    p->n_extra++;
+    return first + i;
+}
+
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmi_plan *p) {
     memset(p, 0, sizeof *p);
     p->job = job;
@@ -13822,6 +13986,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
     tmi_choose_own(p);
+    tmi_pick_order(p);
     tmi_first_instances(p);
     tmi_require_all(p);
 }
@@ -13856,6 +14021,7 @@ typedef struct tmi_seen {
     uint32_t wptr, rptr;   /* the one address used, TMI_NONE when several */
     uint32_t wlin, rlin;
     uint8_t  wcopies, rcopies;
+    uint32_t aslot;        /* last slot + 1 with atomic operations, which need no order among themselves */
 } tmi_seen;
 
 typedef enum tmi_task_kind { TMI_TASK_COMPUTE, TMI_TASK_ROOT, TMI_TASK_WRITE } tmi_task_kind;
@@ -13896,7 +14062,7 @@ typedef struct tmi_low {
     uint32_t   *avail;       /* per value or instance owner: slot it is ready before, in its own block */
     uint32_t   *scalar_next; /* per op */
     uint32_t   *slot_of;     /* per instance: see tmi_inst.slot; block in which */
-    uint32_t   *reads, *writes; /* per op: classes of memory touched inside */
+    uint32_t   *reads, *writes, *atomics; /* per op: classes of memory touched inside */
     tmi_nest   *nest;
     tmi_vec     memo;
     tmi_hash    memo_hash;
@@ -13908,6 +14074,7 @@ typedef struct tmi_low {
     uint32_t    memo_cap;
     uint32_t   *map;         /* per value inside combining regions: instruction */
     uint32_t    phase;
+    uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -14417,12 +14584,26 @@ static uint32_t tmi_constant_bits(tmi_low *w, const tmi_op *op, uint32_t index) 
 
 static uint32_t tmi_scalar_value(tmi_low *w, uint32_t value);
 
+static uint32_t tmi_extra_value(tmi_low *w, uint32_t kind, uint32_t param) { /* an int beside the function's parameters */
+    tmi_ins n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_I32, 1));
+    n.a = tmi_extra_param(w->p, kind, param);
+    tmi_full_range(TMI_S_I32, &n.lo, &n.hi);
+    if (kind == TMETAL_ARG_PROGRAMS) n.lo = 1;
+    return tmi_t_pure(w->t, &n, NULL, 0);
+}
+
 static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
     uint32_t v[8], i;
     tmi_ins  n;
     switch (op->kind) {
-    case TMI_OP_PID: return tmi_t_program(w->t, TMI_TF_PID, (uint32_t)tmi_attr_int(w->m, op, "axis", 0));
-    case TMI_OP_NPROGRAMS: return tmi_t_program(w->t, TMI_TF_NPROG, (uint32_t)tmi_attr_int(w->m, op, "axis", 0));
+    case TMI_OP_PID:
+        i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
+        return w->p->serial ? w->program[i] : tmi_t_program(w->t, TMI_TF_PID, i);
+    case TMI_OP_NPROGRAMS:
+        i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
+        return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
+    case TMI_OP_PADDING: return tmi_t_icmp(w->t, 1, tmi_extra_value(w, TMETAL_ARG_PADDING, (uint32_t)tmi_attr_int(w->m, op, "param", 0)), tmi_t_int(w->t, TMI_S_I32, 0));
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
             tmi_ins_zero(&n, TMI_TF_I2P, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)));
@@ -16086,6 +16267,203 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_result_in_array(w, out, res);
 }
 
+static int tmi_lin_has_copies(const tmi_lin *l) {
+    uint32_t lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    return lanes || groups;
+}
+
+/* -- Atomic operations: one thread for each element --------------------------------------------------------- */
+
+/* The operation itself. The hardware knows numbers of 32 bits where only bits are moved. */
+static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t expected, uint32_t v) {
+    uint32_t kind = tmi_rmw_kind(w->m, op), r;
+    tmi_tty  type = tmi_t_type(w->t, v), bits = type;
+    tmi_ins  n;
+    if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS) bits.kind = (uint8_t)tmi_s_int(tmi_scalar_bits[type.kind]);
+    if (bits.kind != type.kind) {
+        v = tmi_t_un(w->t, TMI_TF_BITCAST, bits, v);
+        if (expected) expected = tmi_t_un(w->t, TMI_TF_BITCAST, bits, expected);
+    }
+    tmi_ins_zero(&n, TMI_TF_RMW, bits);
+    n.a = ptr;
+    n.b = v;
+    n.c = expected;
+    n.d = kind;
+    if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
+    r = tmi_t_pin(w->t, &n);
+    return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
+}
+
+/* What the memory holds afterwards, where one thread does it by itself. */
+static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint32_t expected, uint32_t v) {
+    tmi_thr *t = w->t;
+    switch (tmi_rmw_kind(w->m, op)) {
+    case TMI_RMW_AND: return tmi_t_and(t, old, v);
+    case TMI_RMW_OR: return tmi_t_bin(t, TMI_TF_OR, old, v);
+    case TMI_RMW_XOR: return tmi_t_bin(t, TMI_TF_XOR, old, v);
+    case TMI_RMW_ADD: return tmi_t_add(t, old, v);
+    case TMI_RMW_MAX: return tmi_t_bin(t, TMI_TF_SMAX, old, v);
+    case TMI_RMW_MIN: return tmi_t_bin(t, TMI_TF_SMIN, old, v);
+    case TMI_RMW_UMAX: return tmi_t_bin(t, TMI_TF_UMAX, old, v);
+    case TMI_RMW_UMIN: return tmi_t_bin(t, TMI_TF_UMIN, old, v);
+    case TMI_RMW_EXCH: return v;
+    case TMI_RMW_CAS: return tmi_t_select(t, tmi_t_icmp(t, 0, old, expected), v, old);
+    case TMI_RMW_FADD: return tmi_soft_2(t, "f64_add", old, v);
+    case TMI_RMW_FMAX: return tmi_soft_2(t, "f64_maxnum", old, v);
+    default: return tmi_soft_2(t, "f64_minnum", old, v);
+    }
+}
+
+/* Read, change and write by one thread; gives the old value. */
+static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t expected, uint32_t v) {
+    tmi_ins  n;
+    uint32_t old = tmi_ldg(w->t, ptr, 0, 0, tmi_t_type(w->t, v), 0);
+    tmi_ins_zero(&n, TMI_TF_STG, tmi_t_type(w->t, v));
+    n.a = ptr;
+    n.b = tmi_atomic_next(w, op, old, expected, v);
+    (void)tmi_t_pin(w->t, &n);
+    return old;
+}
+
+static uint32_t tmi_variable(tmi_low *w, uint32_t value, uint32_t start) { /* one that an `if` may set */
+    uint32_t arr = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_t_type(w->t, start), 1, tmi_source_name(w, value));
+    TMI_INS(w->t, TMI_ARR(w->t, arr)->decl)->b = start;
+    return arr;
+}
+
+static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const tmi_lin *l) { /* 0: it has none */
+    if (i >= op->n_in) return 0;
+    return l ? tmi_elem_at(w, tmi_in(w->m, op, i), l, 0) : tmi_scalar_value(w, tmi_in(w->m, op, i));
+}
+
+/* Scalars: thread 0 does it, and tells the others through threadgroup memory. */
+static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, mask, old, var = 0, buf = 0, zero = tmi_t_u32(t, 0);
+    int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_is_native(w->p, op);
+    int64_t  c;
+    tmi_tty  type;
+    ptr = tmi_operand_at(w, op, 0, NULL);
+    expected = cas ? tmi_operand_at(w, op, 1, NULL) : 0;
+    v = tmi_operand_at(w, op, cas ? 2 : 1, NULL);
+    mask = cas ? 0 : tmi_operand_at(w, op, 2, NULL);
+    if (mask && tmi_t_is_const(t, mask, &c) && c) mask = 0;
+    type = tmi_t_type(t, v);
+    if (used) {
+        buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), 1, tmi_source_name(w, out));
+        if (mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
+    }
+    (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), zero));
+    if (mask) (void)tmi_t_if(t, mask);
+    old = native ? tmi_atomic_one(w, op, ptr, expected, v) : tmi_atomic_by_hand(w, op, ptr, expected, v);
+    tmi_t_name(t, old, tmi_source_name(w, out));
+    if (var) tmi_t_write(t, var, zero, 0, old);
+    if (mask) (void)tmi_t_close(t);
+    if (used) tmi_t_write(t, buf, zero, 0, tmi_to_memory(w, var ? tmi_t_read(t, var, zero, 0) : old));
+    (void)tmi_t_close(t);
+    if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_read(t, buf, zero, 0), type);
+    else w->scalar[out] = tmi_t_zero(t, type);
+}
+
+/* Tensors on the hardware's own operations. Where several threads hold an element, one of them does it; the
+ * others read the old value from threadgroup memory if anybody asks for it. */
+static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, cond, old, holder, arr = 0, buf = 0, type = tmi_value_type(w->m, out);
+    int      used = tmi_n_uses(&w->p->users, out) != 0, copies = tmi_lin_has_copies(TMI_LIN(w->p, flat));
+    tmi_tty  held = tmi_tty_from(w->m, type);
+    int64_t  c;
+    tmi_nest n;
+    if (used) arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    if (used && copies) buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type), tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    ptr = tmi_operand_at(w, op, 0, n.lin);
+    expected = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
+    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
+    cond = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
+    if (cond && tmi_t_is_const(t, cond, &c) && c) cond = 0;
+    if (arr && cond) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_t_zero(t, held));
+    holder = tmi_is_holder(w, n.lin);
+    if (holder) (void)tmi_t_if(t, holder);
+    if (cond) (void)tmi_t_if(t, cond);
+    old = tmi_atomic_one(w, op, ptr, expected, v);
+    tmi_t_name(t, old, tmi_source_name(w, out));
+    if (arr) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, old);
+    if (cond) (void)tmi_t_close(t);
+    if (buf) tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, tmi_to_memory(w, tmi_t_read(t, arr, tmi_register_index(w, &n), 0)));
+    if (holder) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    if (buf) {
+        tmi_nest_begin(w, &n, flat);
+        tmi_nest_loops(w, &n);
+        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+        tmi_nest_end(w, &n);
+    }
+    if (arr) tmi_result_in_array(w, out, arr);
+}
+
+/* Tensors of what the hardware lacks: thread 0 goes through the elements in order. Programs run in turn, so
+ * nobody else is at that memory. Masked elements have address 0. */
+static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, type = tmi_value_type(w->m, out), count = 1u << tmi_type_bits(w->m, type);
+    uint32_t ptrs, values, wanted = 0, alone, addr, at, holder, i, p, mask, arr, zero64 = tmi_t_int(t, TMI_S_I64, 0), v, e;
+    tmi_tty  held = tmi_tty_from(w->m, type), mem = tmi_as_shared(held), ptr_type = tmi_tty_from(w->m, tmi_in_type(w->m, op, 0));
+    tmi_nest n;
+    ptrs = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I64, 1), count, tmi_source_name(w, tmi_in(w->m, op, 0)));
+    values = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, out));
+    if (cas) wanted = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, tmi_in(w->m, op, 1)));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    addr = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), tmi_operand_at(w, op, 0, n.lin));
+    mask = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
+    if (mask) addr = tmi_t_select(t, mask, addr, zero64);
+    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
+    e = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    holder = tmi_is_holder(w, n.lin);
+    if (holder) (void)tmi_t_if(t, holder);
+    tmi_t_write(t, ptrs, at, 0, addr);
+    tmi_t_write(t, values, at, 0, v);
+    if (cas) tmi_t_write(t, wanted, at, 0, e);
+    if (holder) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    alone = tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+    TMI_INS(t, alone)->e = 1;
+    i = tmi_t_for(t, count);
+    TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
+    addr = tmi_t_read(t, ptrs, i, 0);
+    (void)tmi_t_if(t, tmi_t_icmp(t, 1, addr, zero64));
+    p = tmi_t_tern(t, TMI_TF_I2P, ptr_type, addr, 0, 0);
+    v = tmi_t_read(t, values, i, 0);
+    e = cas ? tmi_t_read(t, wanted, i, 0) : 0;
+    tmi_t_write(t, values, i, 0, tmi_atomic_by_hand(w, op, p, e, v));
+    (void)tmi_t_close(t);
+    (void)tmi_t_close(t);
+    (void)tmi_t_close(t);
+    if (!tmi_n_uses(&w->p->users, out)) return;
+    arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+    tmi_nest_end(w, &n);
+    tmi_result_in_array(w, out, arr);
+}
+
+static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t flat;
+    if (!tmi_is_tensor(w->m, tmi_out_type(w->m, op, 0))) {
+        tmi_atomic_scalar(w, op);
+        return;
+    }
+    flat = tmi_flat_lin(w, tmi_out(w->m, op, 0));
+    if (tmi_atomic_is_native(w->p, op)) tmi_atomic_tensor(w, op, flat);
+    else tmi_atomic_in_order(w, op, flat);
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -16180,6 +16558,10 @@ static void tmi_order_access(tmi_low *w, uint32_t ptr, uint32_t lin, int copies,
     *lo = tmi_max32(*lo, w->fence);
     for (k = from;; k = k == to ? 31 : k + 1) {
         tmi_seen *s = &w->seen[k];
+        if (s->aslot > w->fence) {
+            tmi_add_fence(w);
+            *lo = w->fence;
+        }
         if (s->wslot > w->fence) {
             if (tmi_own_elements(ptr, lin, copies, s->wptr, s->wlin, s->wcopies)) *lo = tmi_max32(*lo, s->wslot - 1);
             else if (writes) *lo = tmi_max32(*lo, s->wslot);
@@ -16203,12 +16585,6 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
         *k |= (uint8_t)copies;
     }
     *at = tmi_max32(*at, slot + 1);
-}
-
-static int tmi_lin_has_copies(const tmi_lin *l) {
-    uint32_t lanes, groups;
-    tmi_lin_copies(l, &lanes, &groups);
-    return lanes || groups;
 }
 
 /* -- Placing tasks ----------------------------------------------------------------------------------- */
@@ -16325,26 +16701,29 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     slot->scalars_last = id;
 }
 
+/* Does what op `id` does inside meet what was done before to memory of class k? Class 31 meets all. */
+static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
+    const tmi_seen *s = &w->seen[k];
+    uint32_t with = k == 31 ? ~0u : (1u << k) | (1u << 31), reads = w->reads[id] & with, writes = w->writes[id] & with, atomics = w->atomics[id] & with;
+    return (s->wslot > w->fence && (reads || writes || atomics)) || (s->rslot > w->fence && (writes || atomics)) || (s->aslot > w->fence && (reads || writes));
+}
+
 /* Whole-tile ops and control flow: a slot of their own at the end; everything before them is done. */
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t k, slot, i, lo = 0;
+    uint32_t k, slot, i;
     if (op->n_region || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
-        for (k = 0; k < 32; k++) { /* memory touched inside against memory touched before */
-            tmi_seen *s = &w->seen[k];
-            int hit_w = s->wslot > w->fence && (((w->reads[id] | w->writes[id]) >> k & 1) || ((w->reads[id] | w->writes[id]) >> 31) || (k == 31 && (w->reads[id] | w->writes[id])));
-            int hit_r = s->rslot > w->fence && ((w->writes[id] >> k & 1) || (w->writes[id] >> 31) || (k == 31 && w->writes[id]));
-            if (hit_w || hit_r) {
+        for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
+            if (tmi_whole_meets(w, id, k)) {
                 tmi_add_fence(w);
                 break;
             }
-        }
-    (void)lo;
     slot = tmi_slot_add(w, 0, 0, id);
     if (tmi_ops[op->kind].traits & TMI_FENCE) w->fence = slot + 1;
     for (k = 0; k < 32; k++) {
         if (w->reads[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 0, slot);
         if (w->writes[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 1, slot);
+        if (w->atomics[id] >> k & 1) w->seen[k].aslot = slot + 1;
     }
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
@@ -16366,7 +16745,7 @@ static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
     if (op->kind == TMI_OP_STORE) return !tmi_is_tensor(w->m, tmi_in_type(w->m, op, 0));
     if (op->kind == TMI_OP_LOAD || (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind)) return 0;
     return op->kind != TMI_OP_PID && op->kind != TMI_OP_NPROGRAMS && op->kind != TMI_OP_CONSTANT && op->kind != TMI_OP_POISON &&
-           op->kind != TMI_OP_UNDEF && op->kind != TMI_OP_RANGE && op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT;
+           op->kind != TMI_OP_UNDEF && op->kind != TMI_OP_RANGE && op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT && op->kind != TMI_OP_PADDING;
 }
 
 static void tmi_place_op(tmi_low *w, uint32_t id) {
@@ -16513,7 +16892,8 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
         if (k->kind == TMI_TASK_COMPUTE && TMI_INST(w->p, k->inst)->escapes) {
             int space = tmi_inst_space(w, TMI_INST(w->p, k->inst));
             w->t->src = tmi_def(w->m, TMI_INST(w->p, k->inst)->value);
-            if (n_reg > l->vec || space == TMI_AS_FRAG) tmi_inst_array(w, k->inst, space);
+            if (n_reg > l->vec || space == TMI_AS_FRAG || (l->vec && tmi_s_of(w->m, tmi_value_type(w->m, TMI_INST(w->p, k->inst)->value)) == TMI_S_PTR))
+                tmi_inst_array(w, k->inst, space);
         }
         if (k->kind == TMI_TASK_ROOT && TMI_OP(w->m, k->op)->kind == TMI_OP_REDUCE) {
             tmi_folding_init(w, k->op, l, &f[i]);
@@ -16812,6 +17192,7 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
     case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
     case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
     case TMI_OP_GPU_BARRIER: case TMI_OP_TTG_BARRIER: tmi_t_barrier(w->t, TMI_BAR_GROUP | TMI_BAR_DEVICE, "tl.debug_barrier"); break;
@@ -16826,6 +17207,7 @@ static int tmi_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
     for (k = 0; k < 32; k++) {
         const tmi_seen *s = &w->seen[k];
+        if (s->aslot && (s->wslot || s->rslot || (k == 31 && 1))) return 1;
         if (!s->wslot) continue;
         if (s->rslot && !tmi_own_elements(s->wptr, s->wlin, s->wcopies, s->rptr, s->rlin, s->rcopies)) return 1;
         if (k == 31 || w->seen[31].rslot) return 1;
@@ -16861,7 +17243,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
     op = TMI_BLOCK(w->m, block)->last_op;
     if (op && TMI_OP(w->m, op)->kind == TMI_OP_RETURN && TMI_OP(w->m, tmi_block_op(w->m, block))->kind != TMI_OP_FUNC) {
         w->t->src = op;
-        tmi_t_stmt(w->t, TMI_TF_RETURN);
+        tmi_t_stmt(w->t, w->p->serial ? TMI_TF_CONTINUE : TMI_TF_RETURN);
     }
     memcpy(w->seen, outer, sizeof w->seen);
     w->block = outer_block;
@@ -17242,10 +17624,32 @@ static void tmi_lower_touches(tmi_low *w) {
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
         bit = tmi_accesses_memory(o) ? 1u << tmi_class_of(w, tmi_in(m, o, 0)) : 0;
         for (up = op; up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
-            if (traits & TMI_READS) w->reads[up] |= bit;
-            if (traits & TMI_WRITES) w->writes[up] |= bit;
+            if (tmi_is_atomic(o->kind)) w->atomics[up] |= bit;
+            else if (traits & TMI_READS) w->reads[up] |= bit;
+            if (!tmi_is_atomic(o->kind) && (traits & TMI_WRITES)) w->writes[up] |= bit;
         }
     }
+}
+
+/* for each program of the grid in turn */
+static void tmi_serial_begin(tmi_low *w) {
+    tmi_thr *t = w->t;
+    uint32_t i, loop, iv, *n = w->programs;
+    tmi_ins  x;
+    for (i = 0; i < 3; i++) n[i] = tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i);
+    tmi_ins_zero(&x, TMI_TF_LOOP, tmi_tty_of(TMI_S_NONE, 1));
+    x.a = tmi_t_int(t, TMI_S_I32, 0);
+    x.b = tmi_t_mul(t, tmi_t_mul(t, n[0], n[1]), n[2]);
+    x.c = tmi_t_int(t, TMI_S_I32, 1);
+    loop = tmi_t_pin(t, &x);
+    tmi_t_open(t, loop, 0);
+    TMI_INS(t, loop)->d = t->cur;
+    iv = tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, INT32_MAX - 1);
+    TMI_INS(t, iv)->name = tmi_intern(w->job, &w->m->strings, "turn", 4);
+    tmi_t_barrier(t, TMI_BAR_DEVICE | TMI_BAR_GROUP, "the program before this one is done");
+    w->program[0] = tmi_t_bin(t, TMI_TF_UREM, iv, n[0]);
+    w->program[1] = tmi_t_bin(t, TMI_TF_UREM, tmi_t_bin(t, TMI_TF_UDIV, iv, n[0]), n[1]);
+    w->program[2] = tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_UDIV, iv, n[0]), n[1]);
 }
 
 static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
@@ -17262,6 +17666,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
+    w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
     tmi_vec_init(&w.memo, sizeof(tmi_memo), 1);
     tmi_vec_init(&w.slot, sizeof(tmi_slot), 1);
     tmi_vec_init(&w.task, sizeof(tmi_task), 1);
@@ -17270,7 +17675,9 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_lower_touches(&w);
     tmi_mark_escapes(&w);
     tmi_lower_params(&w);
+    if (p->serial) tmi_serial_begin(&w);
     tmi_lower_block(&w, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0));
+    if (p->serial) (void)tmi_t_close(t);
 }
 
 /*==============================================================================
@@ -17288,7 +17695,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     uint32_t k = 0, i;
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
-    case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
+    case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
     case TMI_TF_VMAKE: case TMI_TF_HELP:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
@@ -17632,12 +18039,13 @@ static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
 
 /* Everything that a statement and its bodies touch; *inner when barriers may be needed inside of it. */
 static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inner) {
-    uint32_t x, end, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
+    uint32_t x, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
+    int      alone = 0;
+    if (TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e) inner = &alone; /* one thread keeps its own order */
     tmi_access_of(t, TMI_INS(t, id), set);
     if (TMI_INS(t, id)->op == TMI_TF_BARRIER) *inner = 1;
     for (i = 0; i < n; i++)
         for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) tmi_access_all(t, x, set, inner);
-    (void)end;
     for (i = 1; i < t->arr.n && n; i++)
         for (k = 1; k < t->arr.n; k++)
             if (((set[i] & 2) && (set[k] & (i == k ? 5 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) ||
@@ -17795,7 +18203,7 @@ typedef struct tmi_emit {
     uint8_t    *arr_sign, *arr_const;
     uint8_t    *param_sign, *param_used, *param_written;
     uint32_t   *param_name;
-    uint32_t    n_param;
+    uint32_t    n_param, n_own; /* arguments; those that are parameters of the function */
     uint32_t    indent, line_src;   /* source line of the last comment */
     const char *line_file;
     uint32_t    loop_depth;
@@ -17959,6 +18367,11 @@ static tmi_sign tmi_sig_sign(char c) {
 }
 
 /* The sign that an expression has by itself. */
+/* Atomic operations give int where only signed numbers make sense of it, else uint; the rest is signed. */
+static tmi_sign tmi_rmw_sign(const tmi_ins *n) {
+    return n->type.kind == TMI_S_I32 && n->d != TMI_RMW_MAX && n->d != TMI_RMW_MIN ? TMI_UNSIGNED : TMI_SIGNED;
+}
+
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
@@ -17975,6 +18388,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_AND: case TMI_TF_OR: case TMI_TF_XOR: return tmi_is_small(n->type.kind) ? TMI_SIGNED : tmi_sign_both(e, n->a, n->b);
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
+    case TMI_TF_RMW: return tmi_rmw_sign(n);
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
@@ -18484,6 +18898,53 @@ static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
     tmi_put_char(e->out, ')');
 }
 
+/* How an atomic operation is written: on which type, by which function, and how it reads the bits. */
+typedef struct tmi_rmw_row {
+    uint8_t     kind, type; /* TMI_RMW_..., tmi_scalar */
+    const char *cast, *call;
+    uint8_t     sign;
+} tmi_rmw_row;
+
+static const tmi_rmw_row tmi_rmw_rows[] = { /* the hardware's own; all others are rows of >>library */
+    {TMI_RMW_AND, TMI_S_I32, "atomic_uint", "atomic_fetch_and_explicit", TMI_UNSIGNED}, {TMI_RMW_OR, TMI_S_I32, "atomic_uint", "atomic_fetch_or_explicit", TMI_UNSIGNED},
+    {TMI_RMW_XOR, TMI_S_I32, "atomic_uint", "atomic_fetch_xor_explicit", TMI_UNSIGNED}, {TMI_RMW_ADD, TMI_S_I32, "atomic_uint", "atomic_fetch_add_explicit", TMI_UNSIGNED},
+    {TMI_RMW_MAX, TMI_S_I32, "atomic_int", "atomic_fetch_max_explicit", TMI_SIGNED},    {TMI_RMW_MIN, TMI_S_I32, "atomic_int", "atomic_fetch_min_explicit", TMI_SIGNED},
+    {TMI_RMW_UMAX, TMI_S_I32, "atomic_uint", "atomic_fetch_max_explicit", TMI_UNSIGNED}, {TMI_RMW_UMIN, TMI_S_I32, "atomic_uint", "atomic_fetch_min_explicit", TMI_UNSIGNED},
+    {TMI_RMW_EXCH, TMI_S_I32, "atomic_uint", "atomic_exchange_explicit", TMI_UNSIGNED}, {TMI_RMW_CAS, TMI_S_I32, "atomic_uint", NULL, TMI_UNSIGNED},
+    {TMI_RMW_FADD, TMI_S_F32, "atomic_float", "atomic_fetch_add_explicit", TMI_ANY},
+    {TMI_RMW_UMAX, TMI_S_I64, "atomic_ulong", "atomic_max_explicit", TMI_UNSIGNED},     {TMI_RMW_UMIN, TMI_S_I64, "atomic_ulong", "atomic_min_explicit", TMI_UNSIGNED},
+};
+
+static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows; i++)
+        if (tmi_rmw_rows[i].kind == n->d && tmi_rmw_rows[i].type == n->type.kind) return &tmi_rmw_rows[i];
+    return NULL;
+}
+
+static uint32_t tmi_rmw_fn(tmi_emit *e, const tmi_ins *n) { /* fetch_fadd_f16 and the like */
+    static const char *const ops[] = {"", "and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch", "fmax", "fmin", "cas"};
+    static const char *const types[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", ""};
+    const char *name = tmi_format(e->job, 1, "fetch_%s_%s", ops[n->d], types[n->type.kind]);
+    uint32_t    fn = tmi_fn_named(name, strlen(name));
+    if (fn == TMI_FN_COUNT) tmi_bug(e->job, "emit", name);
+    return fn;
+}
+
+static void tmi_expr_rmw(tmi_emit *e, const tmi_ins *n) {
+    const tmi_rmw_row *row = tmi_rmw_row_of(n);
+    tmi_sign sign = row ? (tmi_sign)row->sign : TMI_SIGNED;
+    tmi_put(e->out, "%s((device %s *)", row && row->call ? row->call : tmi_use_fn(e, tmi_rmw_fn(e, n)), row ? row->cast : "uchar");
+    tmi_expr(e, n->a, TMI_ANY, TMI_L_UNARY);
+    if (n->c) {
+        tmi_put_str(e->out, ", ");
+        tmi_expr(e, n->c, sign, TMI_L_COND);
+    }
+    tmi_put_str(e->out, ", ");
+    tmi_expr(e, n->b, sign, TMI_L_COND);
+    tmi_put_str(e->out, row && row->call ? ", memory_order_relaxed)" : ")");
+}
+
 /* -- Casts and vectors ---------------------------------------------------------------------------- */
 
 static void tmi_expr_cast(tmi_emit *e, uint32_t id, const tmi_ins *n) {
@@ -18605,6 +19066,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
+    case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
         tmi_open_level(e, level, TMI_L_UNARY);
         tmi_put_str(e->out, tmi_tfs[n->op].text);
@@ -19055,9 +19517,19 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
-    case TMI_TF_BREAK: case TMI_TF_RETURN:
+    case TMI_TF_RMW:
+        if (e->uses[id]) {
+            tmi_stmt_value(e, id);
+            break;
+        }
+        tmi_comment(e, n);
         tmi_line(e);
-        tmi_put_str(e->out, n->op == TMI_TF_BREAK ? "break;\n" : "return;\n");
+        tmi_expr_rmw(e, n);
+        tmi_put_str(e->out, ";\n");
+        break;
+    case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
+        tmi_line(e);
+        tmi_put_str(e->out, n->op == TMI_TF_BREAK ? "break;\n" : n->op == TMI_TF_CONTINUE ? "continue;\n" : "return;\n");
         break;
     case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
     default: tmi_bug(e->job, "emit", "a statement that the printer does not know");
@@ -19241,7 +19713,8 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->arr_name = TMI_TEMP(job, uint32_t, t->arr.n);
     e->arr_sign = TMI_TEMP(job, uint8_t, t->arr.n);
     e->arr_const = TMI_TEMP(job, uint8_t, t->arr.n);
-    e->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    e->n_own = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    e->n_param = e->n_own + p->n_extra;
     e->param_sign = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_used = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
@@ -19269,13 +19742,26 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
     return 1u << (a.v > 12 ? 12 : a.v);
 }
 
+static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
+    if (i >= e->n_own) return tmi_tty_of(TMI_S_I32, 1);
+    return tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i)));
+}
+
+/* Names for what is no parameter of the function. */
+static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
+    static const char *const axes[] = {"programs_x", "programs_y", "programs_z"};
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), of = e->p->extra[i].param;
+    if (e->p->extra[i].kind == TMETAL_ARG_PROGRAMS) return axes[of];
+    return tmi_format(e->job, 1, "%s_pads_nan", TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
+}
+
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index;
     tmetal_arg *args;
     for (i = 0; i < e->n_param; i++) {
         n += e->param_used[i];
-        bufs += e->param_used[i] && tmi_is_ptrlike(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, i)));
+        bufs += e->param_used[i] && tmi_param_type(e, i).kind == TMI_S_PTR;
     }
     *packed = e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS;
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
@@ -19283,14 +19769,14 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     k->args = args;
     k->n_args = n;
     for (i = 0; i < e->n_param; i++) {
-        uint32_t v = tmi_block_arg(e->m, block, i), type = tmi_value_type(e->m, v), bit = i < 31 ? 1u << i : 1u << 31;
+        uint32_t v = i < e->n_own ? tmi_block_arg(e->m, block, i) : 0, bit = i < 31 ? 1u << i : 1u << 31;
         tmetal_arg *a = args;
         if (!e->param_used[i]) continue;
         args++;
-        is_ptr = (uint32_t)tmi_is_ptrlike(e->m, type);
-        a->param = i;
-        a->name = tmi_format(e->job, 0, "%s", TMI_STR(e->m, TMI_VALUE(e->m, v)->name));
-        a->type = tmi_elem_text(e, type);
+        is_ptr = tmi_param_type(e, i).kind == TMI_S_PTR;
+        a->param = v ? i : e->p->extra[i - e->n_own].param;
+        a->name = tmi_format(e->job, 0, "%s", v ? TMI_STR(e->m, TMI_VALUE(e->m, v)->name) : tmi_taken(e, e->param_name[i]));
+        a->type = v ? tmi_elem_text(e, tmi_value_type(e->m, v)) : "i32";
         a->index = n <= TMI_MAX_BUFFERS && e->n_param > TMI_MAX_BUFFERS ? next++ : i;
         if (is_ptr) {
             a->kind = TMETAL_ARG_BUFFER;
@@ -19299,8 +19785,8 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
             a->align = tmi_param_align(e, v);
             a->size = 8;
         } else {
-            a->kind = TMETAL_ARG_BYTES;
-            a->size = tmi_bytes(e->m, type);
+            a->kind = v ? TMETAL_ARG_BYTES : (tmetal_arg_kind)e->p->extra[i - e->n_own].kind;
+            a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v)) : 4;
         }
         if (!*packed) continue;
         if (is_ptr && next < struct_index) {
@@ -19321,14 +19807,21 @@ static void tmi_put_aligned(tmi_emit *e, const char *s, uint32_t width) {
     for (; n < width; n++) tmi_put_char(e->out, ' ');
 }
 
+static uint32_t tmi_arg_param(const tmi_emit *e, const tmetal_arg *a) { /* its number among parameters and extras */
+    uint32_t i;
+    for (i = 0; i < e->p->n_extra; i++)
+        if (e->p->extra[i].kind == (uint32_t)a->kind && e->p->extra[i].param == a->param) return e->n_own + i;
+    return a->param;
+}
+
 static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
-    tmi_tty  type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
-    const char *name = tmi_taken(e, e->param_name[a->param]);
+    uint32_t i = tmi_arg_param(e, a);
+    tmi_tty  type = tmi_param_type(e, i);
+    const char *name = tmi_taken(e, e->param_name[i]);
     if (type.kind == TMI_S_PTR)
-        return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[a->param] ? "" : "const ", tmi_msl_scalar(type.elem, TMI_ANY), name);
+        return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[i] ? "" : "const ", tmi_msl_scalar(type.elem, TMI_ANY), name);
     if (type.kind == TMI_S_BOOL) type.kind = TMI_S_I8;
-    return tmi_format(e->job, 1, "constant %s &%s", tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[a->param]), name);
+    return tmi_format(e->job, 1, "constant %s &%s", tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]), name);
 }
 
 static void tmi_put_builtins(tmi_emit *e) {
@@ -19351,16 +19844,17 @@ static void tmi_put_builtins(tmi_emit *e) {
 
 /* Scalars (and, past 31, addresses) that share one struct. */
 static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name) {
-    uint32_t i, block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
+    uint32_t i;
     tmi_put(e->out, "struct %s {\n", name);
     for (i = 0; i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
-        tmi_tty type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
+        uint32_t at = tmi_arg_param(e, a);
+        tmi_tty  type = tmi_param_type(e, at);
         if (a->kind == TMETAL_ARG_BUFFER) continue;
         tmi_put_str(e->out, "    ");
-        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[a->param], !e->param_written[a->param]);
+        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         if (type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
-        tmi_put(e->out, "%s;    // at byte %u\n", tmi_taken(e, e->param_name[a->param]), a->offset);
+        tmi_put(e->out, "%s;    // at byte %u\n", tmi_taken(e, e->param_name[at]), a->offset);
     }
     tmi_put_str(e->out, "};\n\n");
 }
@@ -19391,14 +19885,14 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
     tmi_put_str(e->out, ")\n{\n");
     for (i = 0; packed && i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
-        uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
-        tmi_tty  type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
+        uint32_t at = tmi_arg_param(e, a);
+        tmi_tty  type = tmi_param_type(e, at);
         if (a->kind == TMETAL_ARG_BUFFER) continue;
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
-        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[a->param], !e->param_written[a->param]);
-        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n", tmi_taken(e, e->param_name[a->param]),
-                tmi_taken(e, e->param_name[a->param]));
+        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
+        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n", tmi_taken(e, e->param_name[at]),
+                tmi_taken(e, e->param_name[at]));
     }
 }
 
@@ -19523,7 +20017,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->name = tmi_format(p->job, 0, "%s", tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     entry = tmi_unique_name(&e, k->name);
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
-    for (i = 0; i < e.n_param; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
+    for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
+    for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
     tmi_make_args(&e, k, &packed);
     if (packed) struct_name = tmi_taken(&e, tmi_unique_name(&e, "Scalars")), (void)tmi_unique_name(&e, "scalars");
     tmi_name_arrays(&e);
@@ -19531,6 +20026,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
     k->family = 7;
+    if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
     tmi_body(&e, 1);
     k->msl_version = e.uses_bf16 ? 310 : 300;
@@ -19608,7 +20104,7 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_DREDUCE:
+    case TMI_OP_ASM: case TMI_OP_MAP:
     case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
     default: return 1;
     }
@@ -19717,16 +20213,17 @@ static void tmi_put_json_string(tmi_text *t, const char *s) {
 }
 
 static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
-    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug"};
+    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
     static const char *const access[] = {"none", "read", "write", "read_write"};
     tmi_put(t, "{\"param\":%u,\"name\":", a->param);
     tmi_put_json_string(t, a->name);
     tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, kinds[a->kind]);
     tmi_put_json_string(t, a->type);
     if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(t, ",\"id\":%u", a->param);
-    if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS) tmi_put(t, ",\"offset\":%u,\"size\":%u", a->offset, a->size);
+    if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS || a->kind >= TMETAL_ARG_PROGRAMS)
+        tmi_put(t, ",\"offset\":%u,\"size\":%u", a->offset, a->size);
     if (a->kind == TMETAL_ARG_DEBUG) tmi_put(t, ",\"bytes\":%u", a->size);
-    if (a->kind != TMETAL_ARG_BYTES) tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
+    if (a->kind != TMETAL_ARG_BYTES && a->kind < TMETAL_ARG_PROGRAMS) tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
     tmi_put_char(t, '}');
 }
 
