@@ -824,6 +824,21 @@ static uint64_t tmi_zext(uint64_t v, uint32_t bits) {
     return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
 }
 
+/* -- Sorting -------------------------------------------------------------------- */
+
+/* Stable: equals keep their order. Merges runs of 1, 2, 4, ... */
+static void tmi_sort(tmi_job *job, uint32_t *a, uint32_t n, int (*before)(const void *, uint32_t, uint32_t), const void *ctx) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t *from = a, *to = TMI_TEMP(job, uint32_t, n), *t, run, i, x, y, k;
+    for (run = 1; run < n; run *= 2, t = from, from = to, to = t)
+        for (i = 0; i < n; i += 2 * run) {
+            uint32_t mid = i + run < n ? i + run : n, end = mid + run < n ? mid + run : n;
+            for (x = i, y = mid, k = i; k < end; k++) to[k] = y == end || (x < mid && !before(ctx, from[y], from[x])) ? from[x++] : from[y++];
+        }
+    if (from != a) memcpy(a, from, n * sizeof *a);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Floats --------------------------------------------------------------------
  * A constant keeps the bits of its own type. Text is read and printed through exact integers, so
  * neither the C library's locale nor double rounding can change a bit. */
@@ -16983,61 +16998,102 @@ static uint32_t tmi_arr_bytes(const tmi_arr *a) {
     return (a->count * a->type.width * tmi_scalar_bytes[a->type.kind] + 15u) & ~15u;
 }
 
-/* First and last access of each threadgroup array. One that is touched inside a loop and outside of it
- * lives through the whole loop. */
+/* First and last access of each threadgroup array. One that is touched inside a loop and before it
+ * lives to the end of the outermost such loop. */
 static void tmi_live_ranges(tmi_thr *t) {
-    uint32_t id, n = 0, a[3], k, *loop_start = TMI_TEMP(t->job, uint32_t, t->ins.n), *loop_end = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), i;
+    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), *end = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->arr.n), id, up, n = 0, a[3], k, i;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        uint32_t up;
         pos[id] = ++n;
-        loop_start[id] = n;
-        for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) loop_end[up] = n;
-    }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        for (k = tmi_arrays(x, a); k-- > 0;) {
+        for (up = id; up && !TMI_INS(t, up)->next;) { /* the last of its body so far ends what holds it */
+            up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+            end[up] = n;
+        }
+        for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             tmi_arr *r = TMI_ARR(t, a[k]);
             if (r->space != TMI_AS_GROUP) continue;
-            if (!r->first || pos[id] < r->first) r->first = pos[id];
-            if (pos[id] > r->last) r->last = pos[id];
+            if (!r->first) r->first = n;
+            r->last = n;
+            last[a[k]] = id;
         }
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        if (x->op != TMI_TF_LOOP && x->op != TMI_TF_WHILE && x->op != TMI_TF_FOR) continue;
-        for (i = 1; i < t->arr.n; i++) {
-            tmi_arr *r = TMI_ARR(t, i);
-            if (r->space != TMI_AS_GROUP || !r->first || r->first > loop_end[id] || r->last < pos[id]) continue;
-            if (r->first < pos[id] && r->last < loop_end[id]) r->last = loop_end[id];
+    for (i = 1; i < t->arr.n; i++) {
+        tmi_arr *r = TMI_ARR(t, i);
+        for (up = last[i]; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
+            uint16_t op = TMI_INS(t, up)->op;
+            if (pos[up] <= r->first) break;
+            if ((op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR) && end[up] > r->last) r->last = end[up];
         }
     }
 }
 
+/* Threadgroup arrays that are alive while another is. Blocks of 64 know when theirs are: since most
+ * arrays are made in the order of their use, few blocks are looked into. */
+typedef struct tmi_alive {
+    tmi_thr  *t;
+    uint32_t *first, *last; /* per block: earliest and latest access */
+    uint32_t *id, n;        /* the answer */
+} tmi_alive;
+
+static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
+    uint32_t i, n = (t->arr.n >> 6) + 1;
+    v->t = t;
+    v->first = TMI_TEMP(t->job, uint32_t, n);
+    v->last = TMI_TEMP(t->job, uint32_t, n);
+    v->id = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        if (a->space != TMI_AS_GROUP || !a->first) continue;
+        if (!v->first[i >> 6] || a->first < v->first[i >> 6]) v->first[i >> 6] = a->first;
+        if (a->last > v->last[i >> 6]) v->last[i >> 6] = a->last;
+    }
+}
+
+/* Those that stand before array `i` in the list. */
+static void tmi_alive_with(tmi_alive *v, uint32_t i) {
+    const tmi_arr *a = TMI_ARR(v->t, i), *b;
+    uint32_t k, w;
+    v->n = 0;
+    for (w = 0; w <= i >> 6; w++) {
+        if (v->last[w] < a->first || a->last < v->first[w]) continue;
+        for (k = w << 6; k < i && k >> 6 == w; k++) {
+            b = TMI_ARR(v->t, k);
+            if (b->space == TMI_AS_GROUP && b->first && b->last >= a->first && a->last >= b->first) v->id[v->n++] = k;
+        }
+    }
+}
+
+#define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
+
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays that are
- * never alive together share. Gives the bytes used. */
-static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
-    uint32_t i, k, total = 0, most = 0;
+ * never alive together share. Gives the bytes used; *apart when no two share. */
+static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
+    uint32_t  i, k, most = 0;
+    uint64_t  total = 0;
+    tmi_alive v;
     tmi_live_ranges(t);
     for (i = 1; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
-        a->at = total;
+        a->at = (uint32_t)total;
         total += tmi_arr_bytes(a);
     }
-    if (total <= roomy) return total;
-    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation: arrays are few */
+    *apart = total <= roomy;
+    if (*apart) return (uint32_t)total;
+    tmi_alive_init(t, &v);
+    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
         tmi_arr *a = TMI_ARR(t, i);
         int moved = 1;
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         a->shown = 0;
         a->at = 0;
-        while (moved)
-            for (moved = 0, k = 1; k < i; k++) {
-                const tmi_arr *b = TMI_ARR(t, k);
-                if (b->space != TMI_AS_GROUP || !b->first || b->last < a->first || a->last < b->first) continue;
+        tmi_alive_with(&v, i);
+        while (moved && a->at < TMI_FAR_TOO_MUCH)
+            for (moved = 0, k = 0; k < v.n; k++) {
+                const tmi_arr *b = TMI_ARR(t, v.id[k]);
                 if (a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a)) a->at = b->at + tmi_arr_bytes(b), moved = 1;
             }
+        if (a->at >= TMI_FAR_TOO_MUCH) return TMI_FAR_TOO_MUCH;
         if (a->at + tmi_arr_bytes(a) > most) most = a->at + tmi_arr_bytes(a);
     }
     return most;
@@ -17045,56 +17101,195 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
 
 /* -- Barriers --------------------------------------------------------------------------------------------- */
 
-/* What has been written and read since the last barrier, one byte an array: 1 read, 2 written. */
+/* Arrays and what is done to them: 1 read, 2 written. */
+typedef struct tmi_touched {
+    uint32_t *arr, n;
+    uint8_t  *how; /* of a list, per entry; of a set that still grows, per array */
+} tmi_touched;
+
+/* What is known of a loop or branch. One that can need no barrier inside counts as one access of all that
+ * it touches. Another is walked through; once it has its own barriers, its ends tell whether what stands
+ * around it needs more, so that loops in loops are not walked again and again. */
+typedef struct tmi_inside {
+    uint8_t     inner;  /* barriers may be needed inside */
+    uint8_t     done;   /* it has those that it needs by itself */
+    uint8_t     passes; /* some way through meets no barrier */
+    uint8_t     waits;  /* a barrier for device memory alone may be the first */
+    tmi_touched all, early, late; /* lists: everything; before the first barrier; after the last one */
+} tmi_inside;
+
 typedef struct tmi_hazard {
-    tmi_thr *t;
-    uint8_t *now;
-    uint32_t inserted;
+    tmi_thr     *t;
+    tmi_inside **inside; /* per instruction: loops and branches */
+    uint32_t     n_inside;
+    int          apart;  /* no two arrays share a byte */
+    tmi_touched  now;    /* set: since the last barrier */
+    tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
+
+static void tmi_touched_init(tmi_thr *t, tmi_touched *set) {
+    set->n = 0;
+    set->arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    set->how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+}
+
+static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
+    uint32_t i, a;
+    for (i = 0; i < list->n; i++) {
+        a = list->arr[i];
+        if (!set->how[a]) set->arr[set->n++] = a;
+        set->how[a] |= list->how[i];
+    }
+}
+
+static void tmi_touched_clear(tmi_touched *set) {
+    while (set->n) set->how[set->arr[--set->n]] = 0;
+}
+
+static int tmi_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
+    (void)ctx;
+    return a < b;
+}
+
+/* The set as a list in order of arrays; the set is left empty. */
+static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
+    uint32_t i;
+    list->n = set->n;
+    list->arr = TMI_TEMP(t->job, uint32_t, set->n);
+    list->how = TMI_TEMP(t->job, uint8_t, set->n);
+    for (i = 0; i < set->n; i++) list->arr[i] = set->arr[i];
+    tmi_sort(t->job, list->arr, list->n, tmi_is_earlier, NULL);
+    for (i = 0; i < set->n; i++) list->how[i] = set->how[list->arr[i]];
+    tmi_touched_clear(set);
+}
+
+/* Threadgroup arrays that an instruction touches itself, in order: at most three. */
+static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list) {
+    uint32_t a[3], k = tmi_arrays(n, a), i, at;
+    list->n = 0;
+    for (i = 0; i < k; i++) {
+        uint8_t how = n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
+        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
+        for (at = list->n++; at && list->arr[at - 1] > a[i]; at--) {
+            list->arr[at] = list->arr[at - 1];
+            list->how[at] = list->how[at - 1];
+        }
+        list->arr[at] = a[i];
+        list->how[at] = how;
+    }
+}
 
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
 }
 
-static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
-    uint32_t a[3], k = tmi_arrays(n, a), i;
-    for (i = 0; i < k; i++) {
-        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        set[a[i]] |= n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
-    }
+/* Must a barrier stand between uses `before` and `after` of memory that two arrays share? 1: it was
+ * written, 2: it was read. Writes of one array are parts of one step. */
+static int tmi_collide(uint8_t before, uint8_t after, int same) {
+    if ((after & 1) && (before & 2)) return 1;
+    return (after & 2) && ((before & 1) || (!same && (before & 2))) ? 2 : 0;
 }
 
-/* Everything that a statement and its bodies touch; *inner when barriers may be needed inside of it. */
-static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inner) {
-    uint32_t x, end, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
-    tmi_access_of(t, TMI_INS(t, id), set);
-    if (TMI_INS(t, id)->op == TMI_TF_BARRIER) *inner = 1;
-    for (i = 0; i < n; i++)
-        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) tmi_access_all(t, x, set, inner);
-    (void)end;
-    for (i = 1; i < t->arr.n && n; i++)
-        for (k = 1; k < t->arr.n; k++)
-            if ((set[i] & 2) && (set[k] & (i == k ? 1 : 3)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) *inner = 1;
-}
-
-/* The array whose earlier use stands against this access, and which way round; 0: none. */
-static uint32_t tmi_conflict(const tmi_thr *t, const uint8_t *before, const uint8_t *set, int *after_read) {
-    uint32_t i, k;
-    for (i = 1; i < t->arr.n; i++) {
-        if (!set[i]) continue;
-        for (k = 1; k < t->arr.n; k++) {
-            if (!before[k] || !tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) continue;
-            if ((set[i] & 1) && (before[k] & 2)) {
-                *after_read = 0;
-                return k;
-            }
-            if ((set[i] & 2) && ((before[k] & 1) || (i != k && (before[k] & 2)))) {
-                *after_read = 1;
-                return k;
-            }
+/* The first array used since the last barrier that stands against one of the list, and which way round;
+ * 0: none. */
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+    const tmi_touched *now = &h->now;
+    uint32_t i, k, found = 0;
+    int      c;
+    for (i = 0; i < list->n && !found; i++) {
+        uint32_t a = list->arr[i];
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        for (k = 0; k < now->n && !h->apart; k++) {
+            uint32_t b = now->arr[k];
+            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            c = tmi_collide(now->how[b], list->how[i], a == b);
+            if (c) found = b, *after_read = c == 2;
         }
     }
+    return found;
+}
+
+/* Can accesses of the list stand against each other, in the next turn of a loop or behind a branch? */
+static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
+    uint32_t i, k;
+    for (i = 0; i < list->n; i++) {
+        if (list->how[i] == 3) return 1;
+        if (h->apart || !(list->how[i] & 2)) continue;
+        for (k = 0; k < list->n; k++)
+            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+    }
     return 0;
+}
+
+static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
+    return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
+}
+
+/* Find, from the innermost out, which loops and branches may need barriers inside. */
+static void tmi_look_inside(tmi_hazard *h, uint32_t id) {
+    tmi_thr    *t = h->t;
+    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
+    uint8_t     how[3];
+    tmi_touched one;
+    tmi_inside *s;
+    if (!n) return;
+    h->inside[id] = s = TMI_TEMP(t->job, tmi_inside, 1);
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_look_inside(h, x);
+            if (TMI_INS(t, x)->op == TMI_TF_BARRIER || (h->inside[x] && h->inside[x]->inner)) s->inner = 1;
+        }
+    if (s->inner) return;
+    one.arr = arr;
+    one.how = how;
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_access_of(t, TMI_INS(t, x), &one);
+            tmi_touch(&h->body, h->inside[x] ? &h->inside[x]->all : &one);
+        }
+    tmi_touched_list(t, &h->body, &s->all);
+    s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
+}
+
+/* What one body does before its first barrier and after its last, added to both sets. */
+static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, arr[3];
+    uint8_t     how[3];
+    int         passes = 1;
+    one.arr = arr;
+    one.how = how;
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins    *n = TMI_INS(t, id);
+        const tmi_inside *x = tmi_inside_of(h, id);
+        int open = x && x->inner;
+        if (n->op == TMI_TF_BARRIER) {
+            if (passes && !(n->a & TMI_BAR_GROUP)) s->waits = 1;
+            tmi_touched_clear(&h->body);
+            passes = 0;
+            continue;
+        }
+        tmi_access_of(t, n, &one);
+        if (passes) tmi_touch(&h->early, open ? &x->early : x ? &x->all : &one);
+        if (passes && open && x->waits) s->waits = 1;
+        if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
+        tmi_touch(&h->body, open ? &x->late : x ? &x->all : &one);
+    }
+    tmi_touched_list(t, &h->body, &one);
+    tmi_touch(&h->late, &one);
+    if (passes) s->passes = 1;
+}
+
+/* A branch is left by either side; a loop may not run at all. */
+static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
+    uint32_t b[2], k = tmi_bodies(n, b), i;
+    s->waits = 0;
+    s->passes = n->op != TMI_TF_IF || k == 1;
+    for (i = 0; i < k; i++) tmi_note_body(h, b[i], s);
+    tmi_touched_list(h->t, &h->early, &s->early);
+    tmi_touched_list(h->t, &h->late, &s->late);
+    s->done = 1;
 }
 
 static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
@@ -17106,68 +17301,79 @@ static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int
     n.c = (uint32_t)after_read;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
-    h->inserted++;
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice, so that
  * what one iteration leaves meets the next. */
-static void tmi_barriers_body(tmi_hazard *h, const tmi_ins *n) {
-    tmi_thr *t = h->t;
-    uint32_t b[2], k = tmi_bodies(n, b), i, r;
-    uint8_t *start = TMI_TEMP(t->job, uint8_t, t->arr.n), *sum = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    memcpy(start, h->now, t->arr.n);
-    if (n->op == TMI_TF_IF) {
-        for (i = 0; i < k; i++) {
-            memcpy(h->now, start, t->arr.n);
-            tmi_barriers_in(h, b[i]);
-            for (r = 0; r < t->arr.n; r++) sum[r] |= h->now[r];
-        }
-        if (k == 1)
-            for (r = 0; r < t->arr.n; r++) sum[r] |= start[r];
-        memcpy(h->now, sum, t->arr.n);
+static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
+    tmi_thr       *t = h->t;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       b[2], k = tmi_bodies(n, b), i;
+    int            branch = n->op == TMI_TF_IF, after_read;
+    tmi_touched    start, end[2];
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+        if (!s->passes) tmi_touched_clear(&h->now);
+        tmi_touch(&h->now, &s->late);
         return;
     }
-    for (i = 0; i < 2; i++) {
-        tmi_barriers_in(h, b[0]);
-        for (r = 0; r < t->arr.n; r++) h->now[r] |= start[r]; /* it may not have run at all */
+    tmi_touched_list(t, &h->now, &start);
+    end[1] = start;
+    for (i = 0; i < (branch ? k : 2); i++) {
+        tmi_touch(&h->now, &start);
+        tmi_barriers_in(h, branch ? b[i] : b[0]);
+        if (branch) tmi_touched_list(t, &h->now, &end[i]);
     }
+    tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
+    if (branch) tmi_touch(&h->now, &end[1]);
+    tmi_note_inside(h, n, s);
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
-    tmi_thr *t = h->t;
-    uint32_t id, k;
-    uint8_t *set = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, k, arr[3];
+    uint8_t     how[3];
+    one.arr = arr;
+    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
-        tmi_ins *n = TMI_INS(t, id);
-        int inner = 0, after_read = 0;
+        tmi_ins    *n = TMI_INS(t, id);
+        tmi_inside *x = tmi_inside_of(h, id);
+        int         after_read = 0;
         if (n->op == TMI_TF_BARRIER) {
-            for (k = 0; k < t->arr.n; k++)
-                if (h->now[k]) n->a |= TMI_BAR_GROUP;
-            memset(h->now, 0, t->arr.n);
+            if (h->now.n) n->a |= TMI_BAR_GROUP;
+            tmi_touched_clear(&h->now);
             continue;
         }
-        memset(set, 0, t->arr.n);
-        tmi_access_all(t, id, set, &inner);
-        if (inner) {
-            tmi_barriers_body(h, n);
+        if (x && x->inner) {
+            tmi_barriers_body(h, id, x);
             continue;
         }
-        k = tmi_conflict(t, h->now, set, &after_read);
+        tmi_access_of(t, n, &one);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
         if (k) {
             tmi_insert_barrier(h, id, k, after_read);
-            memset(h->now, 0, t->arr.n);
+            tmi_touched_clear(&h->now);
         }
-        for (k = 0; k < t->arr.n; k++) h->now[k] |= set[k];
+        tmi_touch(&h->now, x ? &x->all : &one);
     }
 }
 
-static void tmi_barriers(tmi_thr *t) {
+/* `apart`: no two threadgroup arrays share a byte. */
+static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_hazard h;
+    uint32_t   id;
+    memset(&h, 0, sizeof h);
     h.t = t;
-    h.now = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    h.inserted = 0;
+    h.apart = apart;
+    h.n_inside = t->ins.n;
+    h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
+    tmi_touched_init(t, &h.now);
+    tmi_touched_init(t, &h.early);
+    tmi_touched_init(t, &h.late);
+    tmi_touched_init(t, &h.body);
+    for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id);
     tmi_barriers_in(&h, 1);
 }
 
@@ -17189,10 +17395,11 @@ static void tmi_merge_barriers(tmi_thr *t) {
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
+    int      apart;
     tmi_dead_code(t);
     tmi_merge_masks(t);
-    bytes = tmi_place_arrays(t, roomy);
-    tmi_barriers(t);
+    bytes = tmi_place_arrays(t, roomy, &apart);
+    tmi_barriers(t, apart);
     tmi_merge_barriers(t);
     tmi_sink(t);
     return bytes;
