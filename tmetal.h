@@ -12268,6 +12268,14 @@ static int tmi_lin_same(const tmi_lin *a, const tmi_lin *b) {
     return 1;
 }
 
+static uint32_t tmi_lin_hash(const tmi_lin *l) { /* equal for what tmi_lin_same() holds equal */
+    uint32_t h = tmi_mix(l->n_reg, l->offset), i;
+    for (i = 0; i < l->n_reg; i++) h = tmi_mix(h, l->reg[i]);
+    for (i = 0; i < TMI_LANE_BITS; i++) h = tmi_mix(h, l->lane[i]);
+    for (i = 0; i < l->n_sg; i++) h = tmi_mix(h, l->sg[i]);
+    return h;
+}
+
 /* Apply a map to every base and the offset. */
 typedef uint32_t (*tmi_bits_fn)(const uint32_t *how, uint32_t x);
 
@@ -12676,9 +12684,15 @@ typedef struct tmi_comp {
     uint64_t best;       /* of the access that chose order and vec */
     uint32_t access;     /* that access; 0 none */
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
+    uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
     const char *reason;
 } tmi_comp;
+
+/* An op that reads a component, straight or through what is computed again. */
+typedef struct tmi_reader {
+    uint32_t op, next; /* next + 1 */
+} tmi_reader;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -12694,6 +12708,8 @@ typedef struct tmi_plan {
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
+    tmi_vec           reader;  /* tmi_reader */
+    tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
     uint32_t         *stage[2];   /* per product: layout + 1 in which operand a, b is written to threadgroup memory */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
@@ -12706,13 +12722,23 @@ typedef struct tmi_plan {
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
 #define TMI_INST(p, i) TMI_AT(&(p)->inst, tmi_inst, (i))
+#define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
-static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) { /* layouts are few: a linear search */
-    uint32_t i;
-    for (i = 0; i < p->lin.n; i++)
-        if (tmi_lin_same(TMI_LIN(p, i), l)) return i;
+static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
+    return tmi_lin_hash(TMI_LIN((const tmi_plan *)ctx, id - 1));
+}
+
+/* Each different layout once. */
+static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
+    tmi_hash *t = &p->lin_hash;
+    uint32_t  k, id;
+    tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
+    for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
+        if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
     *(tmi_lin *)tmi_vec_add(p->job, &p->lin) = *l;
-    return i;
+    t->slot[k] = p->lin.n;
+    t->n++;
+    return p->lin.n - 1;
 }
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
@@ -13180,6 +13206,7 @@ static void tmi_components(tmi_plan *p) {
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) tmi_join_op(p, op);
+    for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]]; /* leaders are earlier: one step to each */
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
@@ -13449,15 +13476,49 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     return 0;
 }
 
+static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
+    tmi_comp   *comp = TMI_COMP(p, c);
+    tmi_reader *r;
+    if (comp->last_reader && TMI_READER(p, comp->last_reader - 1)->op == op) return;
+    r = (tmi_reader *)tmi_vec_add(p->job, &p->reader);
+    r->op = op;
+    if (comp->last_reader) TMI_READER(p, comp->last_reader - 1)->next = p->reader.n;
+    else comp->readers = p->reader.n;
+    comp->last_reader = p->reader.n;
+}
+
+/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice. */
+static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
+    const tmi_module *m = p->m;
+    uint32_t i;
+    if (seen[value] == op) return;
+    seen[value] = op;
+    if (p->klass[value] == TMI_C_NODE) tmi_reader_add(p, tmi_comp_of(p, value), op);
+    if (p->klass[value] != TMI_C_INLINE) return;
+    for (i = 0; i < TMI_OP(m, tmi_def(m, value))->n_in; i++) tmi_reader_of(p, seen, op, tmi_in(m, TMI_OP(m, tmi_def(m, value)), i));
+}
+
+/* Who reads each component, and which reductions give it, in order of the text. */
+static void tmi_find_readers(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_is_root_op(p, o)) continue;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0))) tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_reader_of(p, seen, op, tmi_in(m, o, i));
+    }
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, other;
+    uint32_t op, i, other, r;
     tmi_lin  l;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_root_op(p, o)) continue;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, op = TMI_READER(p, r - 1)->op);
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
@@ -13536,24 +13597,22 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
 }
 
 /* Components in order of decision: matrix products, then the heaviest in memory, then the largest. */
-static uint32_t tmi_next_comp(const tmi_plan *p) {
-    uint32_t i, best = TMI_NONE;
-    for (i = 0; i < p->comp.n; i++) {
-        const tmi_comp *c = TMI_COMP(p, i), *b = best == TMI_NONE ? NULL : TMI_COMP(p, best);
-        int dot = c->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, c->dot));
-        int bdot = b && b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
-        if (c->lin) continue;
-        if (!b || (dot && !bdot) ||
-            (dot == bdot && (c->weight > b->weight || (c->weight == b->weight && tmi_numel(p->m, c->type) > tmi_numel(p->m, b->type)))))
-            best = i;
-    }
-    return best;
+static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
+    const tmi_plan *p = (const tmi_plan *)ctx;
+    const tmi_comp *a = TMI_COMP(p, x), *b = TMI_COMP(p, y);
+    int adot = a->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, a->dot)), bdot = b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
+    if (adot != bdot) return adot;
+    if (a->weight != b->weight) return a->weight > b->weight;
+    return tmi_numel(p->m, a->type) > tmi_numel(p->m, b->type);
 }
 
 static void tmi_choose_layouts(tmi_plan *p) {
-    int      chained = tmi_has_chained_dots(p);
-    uint32_t c;
-    while ((c = tmi_next_comp(p)) != TMI_NONE) tmi_choose_layout(p, c, chained);
+    int       chained = tmi_has_chained_dots(p);
+    uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
+    tmi_find_readers(p);
+    for (i = 0; i < p->comp.n; i++) order[i] = i;
+    tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
+    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
 }
 
 /* -- Instances -------------------------------------------------------------------------------------------- */
@@ -13750,6 +13809,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
@@ -18802,12 +18863,16 @@ static void tmi_emit_array_signs(tmi_emit *e) {
 /* Loop counters: i, j, k, ... without the names that the program itself uses. */
 static void tmi_emit_loop_names(tmi_emit *e) {
     static const char *const names[] = {"i", "j", "k", "l", "n", "m", "p", "q", "r", "s", "u", "v", "w", "h", "g", "f", "d", "c", "b", "a", "i2", "j2", "k2", "l2"};
+    uint8_t  used[24];
     uint32_t at = 0, i, id;
-    for (i = 0; i < 24 && at < 24; i++) {
-        int used = 0;
-        for (id = 1; id < e->t->ins.n && !used; id++) used = TMI_INS(e->t, id)->name && strcmp(TMI_STR(e->m, TMI_INS(e->t, id)->name), names[i]) == 0;
-        if (!used) e->loop_names[at++] = names[i];
+    memset(used, 0, sizeof used);
+    for (id = 1; id < e->t->ins.n; id++) {
+        const char *s = TMI_INS(e->t, id)->name ? TMI_STR(e->m, TMI_INS(e->t, id)->name) : "";
+        if (!s[0] || (s[1] && s[2])) continue; /* these are of one letter or two */
+        for (i = 0; i < 24; i++) used[i] |= strcmp(s, names[i]) == 0;
     }
+    for (i = 0; i < 24; i++)
+        if (!used[i]) e->loop_names[at++] = names[i];
     for (i = 0; at < 24; i++, at++) {
         static const char *const more[] = {"ii", "jj", "kk", "ll", "nn", "mm", "pp", "qq", "rr", "ss", "uu", "vv", "ww", "hh", "gg", "ff", "dd", "cc", "bb", "aa", "iii", "jjj", "kkk", "lll"};
         e->loop_names[at] = more[i];
