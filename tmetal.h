@@ -3602,8 +3602,9 @@ static const tmi_extern tmi_externs[] = {
 /* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
 static uint32_t tmi_fn_named(const char *name, size_t len) {
     uint32_t i;
+    if (!len) return TMI_FN_COUNT;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
+        if (tmi_fns[i].name[0] == name[0] && strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
     return TMI_FN_COUNT;
 }
 
@@ -17533,7 +17534,7 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* -- Names --------------------------------------------------------------------------------- */
 
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
- * what Metal's headers define as macros. Sorted, for a binary search. */
+ * what Metal's headers define as macros. */
 static const char *const tmi_reserved[] = {
     "NAN", "INFINITY", "M_PI_F", "abs", "absdiff", "acos", "acosh", "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type",
     "asin", "asinh", "asm", "assert", "atan", "atan2", "atanh", "atomic", "atomic_int", "atomic_uint", "auto", "bfloat", "bias", "bitand", "bitor",
@@ -17557,7 +17558,7 @@ static const char *const tmi_reserved[] = {
 static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
-        if (strcmp(tmi_reserved[i], s) == 0) return 1;
+        if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
     if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
