@@ -826,6 +826,21 @@ static uint64_t tmi_zext(uint64_t v, uint32_t bits) {
     return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
 }
 
+/* -- Sorting -------------------------------------------------------------------- */
+
+/* Stable: equals keep their order. Merges runs of 1, 2, 4, ... */
+static void tmi_sort(tmi_job *job, uint32_t *a, uint32_t n, int (*before)(const void *, uint32_t, uint32_t), const void *ctx) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t *from = a, *to = TMI_TEMP(job, uint32_t, n), *t, run, i, x, y, k;
+    for (run = 1; run < n; run *= 2, t = from, from = to, to = t)
+        for (i = 0; i < n; i += 2 * run) {
+            uint32_t mid = i + run < n ? i + run : n, end = mid + run < n ? mid + run : n;
+            for (x = i, y = mid, k = i; k < end; k++) to[k] = y == end || (x < mid && !before(ctx, from[y], from[x])) ? from[x++] : from[y++];
+        }
+    if (from != a) memcpy(a, from, n * sizeof *a);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Floats --------------------------------------------------------------------
  * A constant keeps the bits of its own type. Text is read and printed through exact integers, so
  * neither the C library's locale nor double rounding can change a bit. */
@@ -3681,8 +3696,9 @@ static const tmi_extern tmi_externs[] = {
 /* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
 static uint32_t tmi_fn_named(const char *name, size_t len) {
     uint32_t i;
+    if (!len) return TMI_FN_COUNT;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
+        if (tmi_fns[i].name[0] == name[0] && strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
     return TMI_FN_COUNT;
 }
 
@@ -12352,6 +12368,14 @@ static int tmi_lin_same(const tmi_lin *a, const tmi_lin *b) {
     return 1;
 }
 
+static uint32_t tmi_lin_hash(const tmi_lin *l) { /* equal for what tmi_lin_same() holds equal */
+    uint32_t h = tmi_mix(l->n_reg, l->offset), i;
+    for (i = 0; i < l->n_reg; i++) h = tmi_mix(h, l->reg[i]);
+    for (i = 0; i < TMI_LANE_BITS; i++) h = tmi_mix(h, l->lane[i]);
+    for (i = 0; i < l->n_sg; i++) h = tmi_mix(h, l->sg[i]);
+    return h;
+}
+
 /* Apply a map to every base and the offset. */
 typedef uint32_t (*tmi_bits_fn)(const uint32_t *how, uint32_t x);
 
@@ -12760,11 +12784,17 @@ typedef struct tmi_comp {
     uint64_t best;       /* of the access that chose order and vec */
     uint32_t access;     /* that access; 0 none */
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
+    uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
     const char *reason;
 } tmi_comp;
 
 #define TMI_MAX_EXTRA 24u /* arguments of a kernel beside the parameters of its function */
+
+/* An op that reads a component, straight or through what is computed again. */
+typedef struct tmi_reader {
+    uint32_t op, next; /* next + 1 */
+} tmi_reader;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -12780,6 +12810,8 @@ typedef struct tmi_plan {
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
+    tmi_vec           reader;  /* tmi_reader */
+    tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
@@ -12796,13 +12828,23 @@ typedef struct tmi_plan {
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
 #define TMI_INST(p, i) TMI_AT(&(p)->inst, tmi_inst, (i))
+#define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
-static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) { /* layouts are few: a linear search */
-    uint32_t i;
-    for (i = 0; i < p->lin.n; i++)
-        if (tmi_lin_same(TMI_LIN(p, i), l)) return i;
+static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
+    return tmi_lin_hash(TMI_LIN((const tmi_plan *)ctx, id - 1));
+}
+
+/* Each different layout once. */
+static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
+    tmi_hash *t = &p->lin_hash;
+    uint32_t  k, id;
+    tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
+    for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
+        if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
     *(tmi_lin *)tmi_vec_add(p->job, &p->lin) = *l;
-    return i;
+    t->slot[k] = p->lin.n;
+    t->n++;
+    return p->lin.n - 1;
 }
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
@@ -13270,6 +13312,7 @@ static void tmi_components(tmi_plan *p) {
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) tmi_join_op(p, op);
+    for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]]; /* leaders are earlier: one step to each */
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
@@ -13539,15 +13582,49 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     return 0;
 }
 
+static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
+    tmi_comp   *comp = TMI_COMP(p, c);
+    tmi_reader *r;
+    if (comp->last_reader && TMI_READER(p, comp->last_reader - 1)->op == op) return;
+    r = (tmi_reader *)tmi_vec_add(p->job, &p->reader);
+    r->op = op;
+    if (comp->last_reader) TMI_READER(p, comp->last_reader - 1)->next = p->reader.n;
+    else comp->readers = p->reader.n;
+    comp->last_reader = p->reader.n;
+}
+
+/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice. */
+static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
+    const tmi_module *m = p->m;
+    uint32_t i;
+    if (seen[value] == op) return;
+    seen[value] = op;
+    if (p->klass[value] == TMI_C_NODE) tmi_reader_add(p, tmi_comp_of(p, value), op);
+    if (p->klass[value] != TMI_C_INLINE) return;
+    for (i = 0; i < TMI_OP(m, tmi_def(m, value))->n_in; i++) tmi_reader_of(p, seen, op, tmi_in(m, TMI_OP(m, tmi_def(m, value)), i));
+}
+
+/* Who reads each component, and which reductions give it, in order of the text. */
+static void tmi_find_readers(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_is_root_op(p, o)) continue;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0))) tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_reader_of(p, seen, op, tmi_in(m, o, i));
+    }
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, other;
+    uint32_t op, i, other, r;
     tmi_lin  l;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_root_op(p, o)) continue;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, op = TMI_READER(p, r - 1)->op);
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
@@ -13626,24 +13703,22 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
 }
 
 /* Components in order of decision: matrix products, then the heaviest in memory, then the largest. */
-static uint32_t tmi_next_comp(const tmi_plan *p) {
-    uint32_t i, best = TMI_NONE;
-    for (i = 0; i < p->comp.n; i++) {
-        const tmi_comp *c = TMI_COMP(p, i), *b = best == TMI_NONE ? NULL : TMI_COMP(p, best);
-        int dot = c->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, c->dot));
-        int bdot = b && b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
-        if (c->lin) continue;
-        if (!b || (dot && !bdot) ||
-            (dot == bdot && (c->weight > b->weight || (c->weight == b->weight && tmi_numel(p->m, c->type) > tmi_numel(p->m, b->type)))))
-            best = i;
-    }
-    return best;
+static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
+    const tmi_plan *p = (const tmi_plan *)ctx;
+    const tmi_comp *a = TMI_COMP(p, x), *b = TMI_COMP(p, y);
+    int adot = a->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, a->dot)), bdot = b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
+    if (adot != bdot) return adot;
+    if (a->weight != b->weight) return a->weight > b->weight;
+    return tmi_numel(p->m, a->type) > tmi_numel(p->m, b->type);
 }
 
 static void tmi_choose_layouts(tmi_plan *p) {
-    int      chained = tmi_has_chained_dots(p);
-    uint32_t c;
-    while ((c = tmi_next_comp(p)) != TMI_NONE) tmi_choose_layout(p, c, chained);
+    int       chained = tmi_has_chained_dots(p);
+    uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
+    tmi_find_readers(p);
+    for (i = 0; i < p->comp.n; i++) order[i] = i;
+    tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
+    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
 }
 
 /* -- Layouts of single ops ------------------------------------------------------------------------------ */
@@ -13963,6 +14038,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
@@ -17955,61 +18032,102 @@ static uint32_t tmi_arr_bytes(const tmi_arr *a) {
     return (a->count * a->type.width * tmi_scalar_bytes[a->type.kind] + 15u) & ~15u;
 }
 
-/* First and last access of each threadgroup array. One that is touched inside a loop and outside of it
- * lives through the whole loop. */
+/* First and last access of each threadgroup array. One that is touched inside a loop and before it
+ * lives to the end of the outermost such loop. */
 static void tmi_live_ranges(tmi_thr *t) {
-    uint32_t id, n = 0, a[3], k, *loop_start = TMI_TEMP(t->job, uint32_t, t->ins.n), *loop_end = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), i;
+    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), *end = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->arr.n), id, up, n = 0, a[3], k, i;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        uint32_t up;
         pos[id] = ++n;
-        loop_start[id] = n;
-        for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) loop_end[up] = n;
-    }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        for (k = tmi_arrays(x, a); k-- > 0;) {
+        for (up = id; up && !TMI_INS(t, up)->next;) { /* the last of its body so far ends what holds it */
+            up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+            end[up] = n;
+        }
+        for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             tmi_arr *r = TMI_ARR(t, a[k]);
             if (r->space != TMI_AS_GROUP) continue;
-            if (!r->first || pos[id] < r->first) r->first = pos[id];
-            if (pos[id] > r->last) r->last = pos[id];
+            if (!r->first) r->first = n;
+            r->last = n;
+            last[a[k]] = id;
         }
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        if (x->op != TMI_TF_LOOP && x->op != TMI_TF_WHILE && x->op != TMI_TF_FOR) continue;
-        for (i = 1; i < t->arr.n; i++) {
-            tmi_arr *r = TMI_ARR(t, i);
-            if (r->space != TMI_AS_GROUP || !r->first || r->first > loop_end[id] || r->last < pos[id]) continue;
-            if (r->first < pos[id] && r->last < loop_end[id]) r->last = loop_end[id];
+    for (i = 1; i < t->arr.n; i++) {
+        tmi_arr *r = TMI_ARR(t, i);
+        for (up = last[i]; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
+            uint16_t op = TMI_INS(t, up)->op;
+            if (pos[up] <= r->first) break;
+            if ((op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR) && end[up] > r->last) r->last = end[up];
         }
     }
 }
 
+/* Threadgroup arrays that are alive while another is. Blocks of 64 know when theirs are: since most
+ * arrays are made in the order of their use, few blocks are looked into. */
+typedef struct tmi_alive {
+    tmi_thr  *t;
+    uint32_t *first, *last; /* per block: earliest and latest access */
+    uint32_t *id, n;        /* the answer */
+} tmi_alive;
+
+static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
+    uint32_t i, n = (t->arr.n >> 6) + 1;
+    v->t = t;
+    v->first = TMI_TEMP(t->job, uint32_t, n);
+    v->last = TMI_TEMP(t->job, uint32_t, n);
+    v->id = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        if (a->space != TMI_AS_GROUP || !a->first) continue;
+        if (!v->first[i >> 6] || a->first < v->first[i >> 6]) v->first[i >> 6] = a->first;
+        if (a->last > v->last[i >> 6]) v->last[i >> 6] = a->last;
+    }
+}
+
+/* Those that stand before array `i` in the list. */
+static void tmi_alive_with(tmi_alive *v, uint32_t i) {
+    const tmi_arr *a = TMI_ARR(v->t, i), *b;
+    uint32_t k, w;
+    v->n = 0;
+    for (w = 0; w <= i >> 6; w++) {
+        if (v->last[w] < a->first || a->last < v->first[w]) continue;
+        for (k = w << 6; k < i && k >> 6 == w; k++) {
+            b = TMI_ARR(v->t, k);
+            if (b->space == TMI_AS_GROUP && b->first && b->last >= a->first && a->last >= b->first) v->id[v->n++] = k;
+        }
+    }
+}
+
+#define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
+
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays that are
- * never alive together share. Gives the bytes used. */
-static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
-    uint32_t i, k, total = 0, most = 0;
+ * never alive together share. Gives the bytes used; *apart when no two share. */
+static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
+    uint32_t  i, k, most = 0;
+    uint64_t  total = 0;
+    tmi_alive v;
     tmi_live_ranges(t);
     for (i = 1; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
-        a->at = total;
+        a->at = (uint32_t)total;
         total += tmi_arr_bytes(a);
     }
-    if (total <= roomy) return total;
-    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation: arrays are few */
+    *apart = total <= roomy;
+    if (*apart) return (uint32_t)total;
+    tmi_alive_init(t, &v);
+    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
         tmi_arr *a = TMI_ARR(t, i);
         int moved = 1;
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         a->shown = 0;
         a->at = 0;
-        while (moved)
-            for (moved = 0, k = 1; k < i; k++) {
-                const tmi_arr *b = TMI_ARR(t, k);
-                if (b->space != TMI_AS_GROUP || !b->first || b->last < a->first || a->last < b->first) continue;
+        tmi_alive_with(&v, i);
+        while (moved && a->at < TMI_FAR_TOO_MUCH)
+            for (moved = 0, k = 0; k < v.n; k++) {
+                const tmi_arr *b = TMI_ARR(t, v.id[k]);
                 if (a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a)) a->at = b->at + tmi_arr_bytes(b), moved = 1;
             }
+        if (a->at >= TMI_FAR_TOO_MUCH) return TMI_FAR_TOO_MUCH;
         if (a->at + tmi_arr_bytes(a) > most) most = a->at + tmi_arr_bytes(a);
     }
     return most;
@@ -18017,60 +18135,199 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
 
 /* -- Barriers --------------------------------------------------------------------------------------------- */
 
-/* What has been done since the last barrier, one byte an array: 1 read, 2 written, 4 added to by atomic
- * operations, which may meet each other. */
+/* Arrays and what is done to them: 1 read, 2 written, 4 added to by atomic operations, which may meet
+ * each other. */
+typedef struct tmi_touched {
+    uint32_t *arr, n;
+    uint8_t  *how; /* of a list, per entry; of a set that still grows, per array */
+} tmi_touched;
+
+/* What is known of a loop or branch. One that can need no barrier inside counts as one access of all that
+ * it touches. Another is walked through; once it has its own barriers, its ends tell whether what stands
+ * around it needs more, so that loops in loops are not walked again and again. */
+typedef struct tmi_inside {
+    uint8_t     inner;  /* barriers may be needed inside */
+    uint8_t     done;   /* it has those that it needs by itself */
+    uint8_t     passes; /* some way through meets no barrier */
+    uint8_t     waits;  /* a barrier for device memory alone may be the first */
+    tmi_touched all, early, late; /* lists: everything; before the first barrier; after the last one */
+} tmi_inside;
+
 typedef struct tmi_hazard {
-    tmi_thr *t;
-    uint8_t *now;
-    uint32_t inserted;
+    tmi_thr     *t;
+    tmi_inside **inside; /* per instruction: loops and branches */
+    uint32_t     n_inside;
+    int          apart;  /* no two arrays share a byte */
+    tmi_touched  now;    /* set: since the last barrier */
+    tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
+
+static void tmi_touched_init(tmi_thr *t, tmi_touched *set) {
+    set->n = 0;
+    set->arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    set->how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+}
+
+static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
+    uint32_t i, a;
+    for (i = 0; i < list->n; i++) {
+        a = list->arr[i];
+        if (!set->how[a]) set->arr[set->n++] = a;
+        set->how[a] |= list->how[i];
+    }
+}
+
+static void tmi_touched_clear(tmi_touched *set) {
+    while (set->n) set->how[set->arr[--set->n]] = 0;
+}
+
+static int tmi_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
+    (void)ctx;
+    return a < b;
+}
+
+/* The set as a list in order of arrays; the set is left empty. */
+static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
+    uint32_t i;
+    list->n = set->n;
+    list->arr = TMI_TEMP(t->job, uint32_t, set->n);
+    list->how = TMI_TEMP(t->job, uint8_t, set->n);
+    for (i = 0; i < set->n; i++) list->arr[i] = set->arr[i];
+    tmi_sort(t->job, list->arr, list->n, tmi_is_earlier, NULL);
+    for (i = 0; i < set->n; i++) list->how[i] = set->how[list->arr[i]];
+    tmi_touched_clear(set);
+}
+
+/* Threadgroup arrays that an instruction touches itself, in order: at most three. */
+static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list) {
+    uint32_t a[3], k = tmi_arrays(n, a), i, at;
+    list->n = 0;
+    for (i = 0; i < k; i++) {
+        uint8_t how = n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
+        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
+        for (at = list->n++; at && list->arr[at - 1] > a[i]; at--) {
+            list->arr[at] = list->arr[at - 1];
+            list->how[at] = list->how[at - 1];
+        }
+        list->arr[at] = a[i];
+        list->how[at] = how;
+    }
+}
 
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
 }
 
-static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
-    uint32_t a[3], k = tmi_arrays(n, a), i;
-    for (i = 0; i < k; i++) {
-        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        set[a[i]] |= n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
-    }
+/* Must a barrier stand between uses `before` and `after` of memory that two arrays share? 1: it was
+ * written, 2: it was read. Writes of one array are parts of one step. */
+static int tmi_collide(uint8_t before, uint8_t after, int same) {
+    if ((after & 1) && (before & 6)) return 1;
+    if ((after & 4) && (before & 2)) return 1;
+    if ((after & 4) && ((before & 1) || (!same && (before & 4)))) return 2;
+    return (after & 2) && ((before & 5) || (!same && (before & 2))) ? 2 : 0;
 }
 
-/* Everything that a statement and its bodies touch; *inner when barriers may be needed inside of it. */
-static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inner) {
-    uint32_t x, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
-    int      alone = 0;
-    if (TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e) inner = &alone; /* one thread keeps its own order */
-    tmi_access_of(t, TMI_INS(t, id), set);
-    if (TMI_INS(t, id)->op == TMI_TF_BARRIER) *inner = 1;
-    for (i = 0; i < n; i++)
-        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) tmi_access_all(t, x, set, inner);
-    for (i = 1; i < t->arr.n && n; i++)
-        for (k = 1; k < t->arr.n; k++)
-            if (((set[i] & 2) && (set[k] & (i == k ? 5 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) ||
-                ((set[i] & 4) && (set[k] & (i == k ? 3 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))))
-                *inner = 1;
-}
-
-/* The array whose earlier use stands against this access, and which way round; 0: none. */
-static uint32_t tmi_conflict(const tmi_thr *t, const uint8_t *before, const uint8_t *set, int *after_read) {
-    uint32_t i, k;
-    for (i = 1; i < t->arr.n; i++) {
-        if (!set[i]) continue;
-        for (k = 1; k < t->arr.n; k++) {
-            if (!before[k] || !tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) continue;
-            if ((set[i] & 1) && (before[k] & 6)) {
-                *after_read = 0;
-                return k;
-            }
-            if (((set[i] & 2) && ((before[k] & 5) || (i != k && (before[k] & 2)))) || ((set[i] & 4) && ((before[k] & 3) || (i != k && (before[k] & 4))))) {
-                *after_read = 1;
-                return k;
-            }
+/* The first array used since the last barrier that stands against one of the list, and which way round;
+ * 0: none. */
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+    const tmi_touched *now = &h->now;
+    uint32_t i, k, found = 0;
+    int      c;
+    for (i = 0; i < list->n && !found; i++) {
+        uint32_t a = list->arr[i];
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        for (k = 0; k < now->n && !h->apart; k++) {
+            uint32_t b = now->arr[k];
+            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            c = tmi_collide(now->how[b], list->how[i], a == b);
+            if (c) found = b, *after_read = c == 2;
         }
     }
+    return found;
+}
+
+/* Can accesses of the list stand against each other, in the next turn of a loop or behind a branch? */
+static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
+    uint32_t i, k;
+    for (i = 0; i < list->n; i++) {
+        if (list->how[i] & (list->how[i] - 1)) return 1;
+        if (h->apart || !(list->how[i] & 6)) continue;
+        for (k = 0; k < list->n; k++)
+            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+    }
     return 0;
+}
+
+static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
+    return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
+}
+
+/* Find, from the innermost out, which loops and branches may need barriers inside. */
+static void tmi_look_inside(tmi_hazard *h, uint32_t id) {
+    tmi_thr    *t = h->t;
+    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
+    uint8_t     how[3];
+    tmi_touched one;
+    tmi_inside *s;
+    if (!n) return;
+    h->inside[id] = s = TMI_TEMP(t->job, tmi_inside, 1);
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_look_inside(h, x);
+            if (TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e) continue; /* one thread keeps its own order */
+            if (TMI_INS(t, x)->op == TMI_TF_BARRIER || (h->inside[x] && h->inside[x]->inner)) s->inner = 1;
+        }
+    if (s->inner) return;
+    one.arr = arr;
+    one.how = how;
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_access_of(t, TMI_INS(t, x), &one);
+            tmi_touch(&h->body, h->inside[x] ? &h->inside[x]->all : &one);
+        }
+    tmi_touched_list(t, &h->body, &s->all);
+    if (!(TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e)) s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
+}
+
+/* What one body does before its first barrier and after its last, added to both sets. */
+static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, arr[3];
+    uint8_t     how[3];
+    int         passes = 1;
+    one.arr = arr;
+    one.how = how;
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins    *n = TMI_INS(t, id);
+        const tmi_inside *x = tmi_inside_of(h, id);
+        int open = x && x->inner;
+        if (n->op == TMI_TF_BARRIER) {
+            if (passes && !(n->a & TMI_BAR_GROUP)) s->waits = 1;
+            tmi_touched_clear(&h->body);
+            passes = 0;
+            continue;
+        }
+        tmi_access_of(t, n, &one);
+        if (passes) tmi_touch(&h->early, open ? &x->early : x ? &x->all : &one);
+        if (passes && open && x->waits) s->waits = 1;
+        if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
+        tmi_touch(&h->body, open ? &x->late : x ? &x->all : &one);
+    }
+    tmi_touched_list(t, &h->body, &one);
+    tmi_touch(&h->late, &one);
+    if (passes) s->passes = 1;
+}
+
+/* A branch is left by either side; a loop may not run at all. */
+static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
+    uint32_t b[2], k = tmi_bodies(n, b), i;
+    s->waits = 0;
+    s->passes = n->op != TMI_TF_IF || k == 1;
+    for (i = 0; i < k; i++) tmi_note_body(h, b[i], s);
+    tmi_touched_list(h->t, &h->early, &s->early);
+    tmi_touched_list(h->t, &h->late, &s->late);
+    s->done = 1;
 }
 
 static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
@@ -18082,68 +18339,79 @@ static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int
     n.c = (uint32_t)after_read;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
-    h->inserted++;
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice, so that
  * what one iteration leaves meets the next. */
-static void tmi_barriers_body(tmi_hazard *h, const tmi_ins *n) {
-    tmi_thr *t = h->t;
-    uint32_t b[2], k = tmi_bodies(n, b), i, r;
-    uint8_t *start = TMI_TEMP(t->job, uint8_t, t->arr.n), *sum = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    memcpy(start, h->now, t->arr.n);
-    if (n->op == TMI_TF_IF) {
-        for (i = 0; i < k; i++) {
-            memcpy(h->now, start, t->arr.n);
-            tmi_barriers_in(h, b[i]);
-            for (r = 0; r < t->arr.n; r++) sum[r] |= h->now[r];
-        }
-        if (k == 1)
-            for (r = 0; r < t->arr.n; r++) sum[r] |= start[r];
-        memcpy(h->now, sum, t->arr.n);
+static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
+    tmi_thr       *t = h->t;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       b[2], k = tmi_bodies(n, b), i;
+    int            branch = n->op == TMI_TF_IF, after_read;
+    tmi_touched    start, end[2];
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+        if (!s->passes) tmi_touched_clear(&h->now);
+        tmi_touch(&h->now, &s->late);
         return;
     }
-    for (i = 0; i < 2; i++) {
-        tmi_barriers_in(h, b[0]);
-        for (r = 0; r < t->arr.n; r++) h->now[r] |= start[r]; /* it may not have run at all */
+    tmi_touched_list(t, &h->now, &start);
+    end[1] = start;
+    for (i = 0; i < (branch ? k : 2); i++) {
+        tmi_touch(&h->now, &start);
+        tmi_barriers_in(h, branch ? b[i] : b[0]);
+        if (branch) tmi_touched_list(t, &h->now, &end[i]);
     }
+    tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
+    if (branch) tmi_touch(&h->now, &end[1]);
+    tmi_note_inside(h, n, s);
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
-    tmi_thr *t = h->t;
-    uint32_t id, k;
-    uint8_t *set = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, k, arr[3];
+    uint8_t     how[3];
+    one.arr = arr;
+    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
-        tmi_ins *n = TMI_INS(t, id);
-        int inner = 0, after_read = 0;
+        tmi_ins    *n = TMI_INS(t, id);
+        tmi_inside *x = tmi_inside_of(h, id);
+        int         after_read = 0;
         if (n->op == TMI_TF_BARRIER) {
-            for (k = 0; k < t->arr.n; k++)
-                if (h->now[k]) n->a |= TMI_BAR_GROUP;
-            memset(h->now, 0, t->arr.n);
+            if (h->now.n) n->a |= TMI_BAR_GROUP;
+            tmi_touched_clear(&h->now);
             continue;
         }
-        memset(set, 0, t->arr.n);
-        tmi_access_all(t, id, set, &inner);
-        if (inner) {
-            tmi_barriers_body(h, n);
+        if (x && x->inner) {
+            tmi_barriers_body(h, id, x);
             continue;
         }
-        k = tmi_conflict(t, h->now, set, &after_read);
+        tmi_access_of(t, n, &one);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
         if (k) {
             tmi_insert_barrier(h, id, k, after_read);
-            memset(h->now, 0, t->arr.n);
+            tmi_touched_clear(&h->now);
         }
-        for (k = 0; k < t->arr.n; k++) h->now[k] |= set[k];
+        tmi_touch(&h->now, x ? &x->all : &one);
     }
 }
 
-static void tmi_barriers(tmi_thr *t) {
+/* `apart`: no two threadgroup arrays share a byte. */
+static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_hazard h;
+    uint32_t   id;
+    memset(&h, 0, sizeof h);
     h.t = t;
-    h.now = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    h.inserted = 0;
+    h.apart = apart;
+    h.n_inside = t->ins.n;
+    h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
+    tmi_touched_init(t, &h.now);
+    tmi_touched_init(t, &h.early);
+    tmi_touched_init(t, &h.late);
+    tmi_touched_init(t, &h.body);
+    for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id);
     tmi_barriers_in(&h, 1);
 }
 
@@ -18165,10 +18433,11 @@ static void tmi_merge_barriers(tmi_thr *t) {
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
+    int      apart;
     tmi_dead_code(t);
     tmi_merge_masks(t);
-    bytes = tmi_place_arrays(t, roomy);
-    tmi_barriers(t);
+    bytes = tmi_place_arrays(t, roomy, &apart);
+    tmi_barriers(t, apart);
     tmi_merge_barriers(t);
     tmi_sink(t);
     return bytes;
@@ -18241,7 +18510,7 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* -- Names --------------------------------------------------------------------------------- */
 
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
- * what Metal's headers define as macros. Sorted, for a binary search. */
+ * what Metal's headers define as macros. */
 static const char *const tmi_reserved[] = {
     "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "FP_ILOGB0", "FP_ILOGBNAN", "HUGE_VALF", "HUGE_VALH", "INFINITY", "INT_MAX", "INT_MIN", "LONG_MAX",
     "LONG_MIN", "MAXFLOAT", "MAXHALF", "M_PI_F", "NAN", "SCHAR_MAX", "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "STATIC_DATA_TRACEPOINT",
@@ -18274,7 +18543,7 @@ static const char *const tmi_reserved[] = {
 static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
-        if (strcmp(tmi_reserved[i], s) == 0) return 1;
+        if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
     if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
@@ -19668,12 +19937,16 @@ static void tmi_emit_array_signs(tmi_emit *e) {
 /* Loop counters: i, j, k, ... without the names that the program itself uses. */
 static void tmi_emit_loop_names(tmi_emit *e) {
     static const char *const names[] = {"i", "j", "k", "l", "n", "m", "p", "q", "r", "s", "u", "v", "w", "h", "g", "f", "d", "c", "b", "a", "i2", "j2", "k2", "l2"};
+    uint8_t  used[24];
     uint32_t at = 0, i, id;
-    for (i = 0; i < 24 && at < 24; i++) {
-        int used = 0;
-        for (id = 1; id < e->t->ins.n && !used; id++) used = TMI_INS(e->t, id)->name && strcmp(TMI_STR(e->m, TMI_INS(e->t, id)->name), names[i]) == 0;
-        if (!used) e->loop_names[at++] = names[i];
+    memset(used, 0, sizeof used);
+    for (id = 1; id < e->t->ins.n; id++) {
+        const char *s = TMI_INS(e->t, id)->name ? TMI_STR(e->m, TMI_INS(e->t, id)->name) : "";
+        if (!s[0] || (s[1] && s[2])) continue; /* these are of one letter or two */
+        for (i = 0; i < 24; i++) used[i] |= strcmp(s, names[i]) == 0;
     }
+    for (i = 0; i < 24; i++)
+        if (!used[i]) e->loop_names[at++] = names[i];
     for (i = 0; at < 24; i++, at++) {
         static const char *const more[] = {"ii", "jj", "kk", "ll", "nn", "mm", "pp", "qq", "rr", "ss", "uu", "vv", "ww", "hh", "gg", "ff", "dd", "cc", "bb", "aa", "iii", "jjj", "kkk", "lll"};
         e->loop_names[at] = more[i];
