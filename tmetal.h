@@ -246,7 +246,7 @@ typedef struct tmetal_result {
     char                 full_text[160];
 } tmetal_result;
 
-typedef struct tmetal_module tmetal_module; /* IR in an arena */
+typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
 
 /* -- Compiling --------------------------------------------------------------- */
 
@@ -262,20 +262,22 @@ typedef struct tmetal_module tmetal_module; /* IR in an arena */
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out);
 
-/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its
- * code; modules live in the arena that they were made in, and all calls on one module take that arena. */
+/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its code.
+ * tmetal_parse makes a module, which lives in the arena and keeps a copy of the text, so that later
+ * diagnostics find their lines. The others leave the module as it is: one may be verified, printed,
+ * planned and emitted any number of times, with different options and in any order, and in any arena. */
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt,
                                     tmetal_arena *arena, tmetal_module **module, tmetal_result *out);
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt,
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt,
                                      tmetal_arena *arena, tmetal_result *out);
 /* The module as Triton IR text of the 3.6 spelling; `text` is NUL-terminated, `text_len` without it. */
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text,
                                     size_t *text_len, tmetal_result *out);
-/* Choose layouts, threads and memory: `out` has launch plans and layouts, but no Metal text. */
-TMETAL_API tmetal_code tmetal_plan(tmetal_module *module, const tmetal_options *opt,
+/* Choose layouts, threads and memory: `out` has launch plans, layouts and remarks, but `msl` is NULL. */
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
-/* Plan and print: what tmetal_compile does after parsing. The module is changed by it. */
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt,
+/* Plan and print: what tmetal_compile does after parsing. */
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
 
 /* 1 when both modules say the same: same functions, ops, types, attributes, names and places; 0 when
@@ -321,45 +323,96 @@ TMETAL_API size_t                tmetal_op_count(void);
 TMETAL_API tmetal_op_info        tmetal_op_at(size_t index);
 
 /* -- Building IR without text ------------------------------------------------
- * A builder makes one module. Values and types are small numbers, 0 means none. A mistake makes the
- * builder fail for good: later calls return 0 and tmetal_build_end gives the diagnostics. */
+ * A builder makes one module, call by call; tests/unit/builder.c builds a softmax and a matmul. Values,
+ * types and blocks are small numbers, 0 means none. A mistake makes the builder fail for good: later
+ * calls do nothing and return 0, and tmetal_build_end gives the diagnostics, so that calls need no
+ * checks between. Texts and lists are copied. One builder is for one thread at a time. */
 typedef uint32_t tmetal_value;
 typedef uint32_t tmetal_type;
+typedef uint32_t tmetal_block;
 
-typedef struct tmetal_builder tmetal_builder;
+typedef struct tmetal_builder tmetal_builder; /* in the arena that it was begun in */
 
-/* NULL when the arena is too small. */
+/* NULL when the arena is too small; arena->need then says how small. */
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena);
-/* Verifies. `out` and `module` are filled; the builder must not be used again. */
+/* Verifies. `module` is NULL unless all was right. The builder must not be used again. */
 TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out);
 
-/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>". */
+/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>", "!tt.tensordesc<tensor<64xf32>>". */
 TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text);
-/* Begin a kernel; its arguments are read by tmetal_build_arg. End it with tmetal_build_return. */
-TMETAL_API void         tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
-                                            const char *const *arg_names, uint32_t n_args);
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value);
+
+/* Begin a kernel with arguments of these types. `arg_names` may be NULL, and so may each name in it. */
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                    const char *const *arg_names, uint32_t n_args);
+/* Begin a private function, which tt.call may call: tmetal_build_op_n(b, "tt.call", ..., "{callee = @f}", ...). */
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                  const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results);
 TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index);
 /* Promise that argument `index` is a multiple of `bytes` (pointers) or of that number (integers). */
-TMETAL_API void         tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
-/* Name and Python-like place of what is built next; line 0 ends it. */
-TMETAL_API void         tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
-/* Any op without regions: `attrs` is text such as "{axis = 1 : i32}" or NULL. `type` is the result
- * type, 0 to have it inferred where operands decide it. Returns the first result. */
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
+/* Further attributes, as text: of an argument, of the function begun last, or of the module (outside
+ * of functions), e.g. "{tt.contiguity = 16 : i32}", "{noinline = true}". */
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs);
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs);
+/* End the block at hand with tt.return; the function too, unless a block of it is still open. */
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+
+/* The place that what is built next comes from: line and column from 1; line 0 ends it. */
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
+/* The value's name in the IR and, where it becomes a variable, in the Metal. */
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name);
+
+/* Any op without regions and with at most one result. `attrs` is text as in MLIR's generic form, or NULL:
+ * "{axis = 1 : i32}"; attributes that are enums take words too: "{predicate = \"slt\"}". `type` is the
+ * result's, 0 to have it follow from operands and attributes (it does for all but casts, tt.splat,
+ * tt.broadcast, tt.reshape and a few more). Returns the result; 0 for an op without one. */
 TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                         uint32_t n_operands, const char *attrs, tmetal_type type);
+/* The same with any number of results, whose types are all given. Returns the first. */
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands,
+                                          uint32_t n_operands, const char *attrs, const tmetal_type *types,
+                                          uint32_t n_types);
+/* Another result of the op that `first` comes from. */
 TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index);
+/* Constants; of a tensor type every element is `value`. Floats are rounded to nearest. Other constants:
+ * tmetal_build_op(b, "arith.constant", NULL, 0, "{value = dense<[1, 2]> : tensor<2xi32>}", 0). */
 TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value);
 TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value);
-/* Ops with regions: begin, build the body, end with the values that it yields. `scf.for` takes lower,
- * upper, step and the initial values; `scf.if` the condition; `tt.reduce` and `tt.scan` the tensors.
- * `types` are the results' (scf.if only; NULL elsewhere). */
+
+/* Ops with regions: open, build the body, close with the values that it yields.
+ *
+ *   op                     operands                             body's arguments           close yields
+ *   scf.for                lower, upper, step, carried ...      index, carried ...         carried ...
+ *   scf.while              carried ...                          carried ...; after _next   carried ...
+ *                                                               what the condition passed
+ *   scf.if                 condition                            none; else after _next     results ...
+ *   tt.reduce, tt.scan     tensors ...                          an element of each, twice  one of each
+ *   tt.map_elementwise     tensors ...                          `pack` elements of each    results ...
+ *   scf.execute_region     none                                 none                       results ...
+ *
+ * `types` are the results' for scf.if, tt.map_elementwise and scf.execute_region; NULL for the others,
+ * where they follow. */
 TMETAL_API void         tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                           uint32_t n_operands, const char *attrs, const tmetal_type *types,
                                           uint32_t n_types);
 TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index);
-TMETAL_API void         tmetal_build_else(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
+/* The second region: of scf.if with the values that the first yields, of scf.while with the condition
+ * (an i1) and the values that it passes to body and results. */
+TMETAL_API void         tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+/* Returns the first result; tmetal_build_result gives the others. */
 TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
-TMETAL_API void         tmetal_build_return(tmetal_builder *b);
+
+/* Unstructured control flow: further blocks of the function (or scf.execute_region) at hand. Make them,
+ * branch to them, then enter and fill each. */
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args);
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index);
+TMETAL_API void         tmetal_build_enter(tmetal_builder *b, tmetal_block block);
+TMETAL_API void         tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n);
+TMETAL_API void         tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition,
+                                               tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                               tmetal_block no, const tmetal_value *no_values, uint32_t n_no);
 
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
@@ -433,8 +486,9 @@ typedef struct tmi_job {
     struct tmi_note      *last_note;
     const char           *src;    /* text being read, for excerpts; NULL when there is none */
     size_t                src_len;
+    const char           *src_name;
     uint32_t              n_errors;
-    uint32_t              n_bugs;
+    int                   no_text; /* plan only: the Metal is not kept */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
@@ -1101,7 +1155,7 @@ static const char *tmi_code_text(int code) {
 }
 
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->opt->file ? job->opt->file : "<ttir>";
+    return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
@@ -1251,7 +1305,6 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
-#define TMI_LATER  0x0800u /* read and printed, but not compiled yet */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -3757,6 +3810,8 @@ struct tmetal_module {
     tmi_hash    type_hash;
     uint32_t    top;   /* the builtin.module op */
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
+    const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
+    size_t      src_len;
 };
 
 typedef tmetal_module tmi_module;
@@ -3893,6 +3948,46 @@ static tmi_module *tmi_module_new(tmi_job *job) {
     (void)tmi_vec_add(job, &m->ids);
     (void)tmi_vec_add(job, &m->words);
     tmi_module_types(job, m);
+    return m;
+}
+
+/* -- Copying a module: every id stays the same ----------------------------------------- */
+
+static void tmi_vec_copy(tmi_job *job, tmi_vec *to, const tmi_vec *from) {
+    uint32_t i;
+    *to = *from;
+    to->page = (void **)tmi_take(job, to->cap_page, sizeof(void *), to->scratch);
+    for (i = 0; i < from->n_page; i++) {
+        to->page[i] = tmi_take(job, TMI_PAGE, to->size, to->scratch);
+        memcpy(to->page[i], from->page[i], (size_t)TMI_PAGE * to->size);
+    }
+}
+
+static void tmi_hash_copy(tmi_job *job, tmi_hash *to, const tmi_hash *from) {
+    *to = *from;
+    to->slot = (uint32_t *)tmi_take(job, to->cap, sizeof(uint32_t), to->scratch);
+    if (to->cap) memcpy(to->slot, from->slot, to->cap * sizeof(uint32_t));
+}
+
+/* Passes change what they work on, even types and names are added: the caller's module stays as it is.
+ * The bytes of strings never change and are shared. */
+static tmi_module *tmi_module_copy(tmi_job *job, const tmi_module *from) {
+    tmi_module *m = TMI_NEW(job, tmi_module, 1);
+    *m = *from;
+    tmi_vec_copy(job, &m->strings.item, &from->strings.item);
+    tmi_hash_copy(job, &m->strings.hash, &from->strings.hash);
+    tmi_vec_copy(job, &m->type, &from->type);
+    tmi_vec_copy(job, &m->attr, &from->attr);
+    tmi_vec_copy(job, &m->named, &from->named);
+    tmi_vec_copy(job, &m->loc, &from->loc);
+    tmi_vec_copy(job, &m->value, &from->value);
+    tmi_vec_copy(job, &m->op, &from->op);
+    tmi_vec_copy(job, &m->succ, &from->succ);
+    tmi_vec_copy(job, &m->block, &from->block);
+    tmi_vec_copy(job, &m->region, &from->region);
+    tmi_vec_copy(job, &m->ids, &from->ids);
+    tmi_vec_copy(job, &m->words, &from->words);
+    tmi_hash_copy(job, &m->type_hash, &from->type_hash);
     return m;
 }
 
@@ -9083,6 +9178,756 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
         y = tmi_walk_next(b, b->top, y);
     }
     return !x && !y;
+}
+
+/*==============================================================================
+ * >>builder  [12]  Modules made call by call, without text
+ *
+ * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
+ * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
+ * order   of the calls; values get the numbers that MLIR would print
+ *
+ * What is wrong at once (a number that is no value, text that does not parse, a region left open) is
+ * reported at once; all else is for the verifier at the end, as with text.
+ *============================================================================*/
+
+/* An op whose regions are being filled. */
+typedef struct tmi_opened {
+    uint32_t op, outer;  /* outer: the block that goes on after it */
+    uint32_t types, n_types; /* of its results: module->ids[types ...] */
+} tmi_opened;
+
+struct tmetal_builder {
+    tmetal_arena *arena;
+    tmi_job      *job;    /* of the call being served */
+    tmi_module   *m;
+    tmi_parser    p;      /* for types and attributes; p.block is where ops go, 0 nowhere */
+    tmi_vec       opened; /* tmi_opened, innermost last */
+    uint32_t      n_opened;
+    uint32_t      func;   /* being built; 0 none */
+    uint32_t      number; /* next name of the function */
+    tmi_map       names;  /* of each name the last function that has it */
+    tmi_map       tries;  /* of each name the last number that was put behind it */
+    uint32_t      loc;
+    tmetal_place  place;
+    tmetal_code   code;   /* of the first mistake */
+    const tmetal_diag *diags;
+    uint32_t      n_diags;
+};
+
+/* The arguments of one call. */
+typedef struct tmi_make {
+    const char         *name, *attrs;
+    const uint32_t     *in, *in2, *types;
+    uint32_t            n_in, n_in2, n_types, index, value, to, to2;
+    const char *const  *names;
+    int64_t             i;
+    double              f;
+    int                 is_public, is_cond;
+} tmi_make;
+
+typedef uint32_t (*tmi_make_fn)(tmetal_builder *, const tmi_make *);
+
+static tmi_at tmi_make_at(const tmetal_builder *b) {
+    tmi_at at;
+    at.src = 0;
+    at.python = b->place;
+    return at;
+}
+
+static uint32_t tmi_make_misuse(tmetal_builder *b, const char *what, const char *help) {
+    tmi_error(b->job, tmi_make_at(b), TMETAL_E_MISUSE, what);
+    tmi_help(b->job, NULL, help);
+    return 0;
+}
+
+/* Point the parser at a text of the caller. Errors in it show that text. */
+static void tmi_make_read(tmetal_builder *b, const char *text) {
+    b->p.job = b->job;
+    b->p.src = b->job->src = text;
+    b->p.len = (uint32_t)strlen(text);
+    b->job->src_len = b->p.len;
+    b->p.pos = b->p.n_stack = 0;
+    b->p.bad = 0;
+    b->job->seek_line = 0;
+    tmi_next(&b->p);
+}
+
+static int tmi_make_read_end(tmetal_builder *b) {
+    if (!b->p.bad && b->p.tok.kind != TMI_K_END) tmi_expected(&b->p, "nothing more");
+    b->job->src = NULL;
+    return !b->p.bad;
+}
+
+static uint32_t tmi_make_type(tmetal_builder *b, const tmi_make *k) {
+    uint32_t type;
+    if (!k->name) return tmi_make_misuse(b, "tmetal_build_type: no text", NULL);
+    tmi_make_read(b, k->name);
+    type = tmi_parse_type(&b->p);
+    return tmi_make_read_end(b) ? type : 0;
+}
+
+/* Words of enums may be written instead of their integers: {predicate = "slt"}. */
+static void tmi_make_words(tmetal_builder *b, uint32_t op) {
+    static const struct {
+        uint16_t        kind; /* 0: any */
+        const char     *name;
+        const tmi_word *words;
+    } rows[] = {{TMI_OP_CMPI, "predicate", tmi_words_cmpi}, {TMI_OP_CMPF, "predicate", tmi_words_cmpf},
+                {0, "cache", tmi_words_cache}, {0, "evict", tmi_words_evict}, {0, "sem", tmi_words_sem},
+                {0, "scope", tmi_words_scope}, {TMI_OP_RMW, "atomic_rmw_op", tmi_words_rmw},
+                {TMI_OP_DREDUCE, "kind", tmi_words_dreduce}, {TMI_OP_PID, "axis", tmi_words_axis},
+                {TMI_OP_NPROGRAMS, "axis", tmi_words_axis}, {0, "rounding", tmi_words_rounding},
+                {TMI_OP_CLAMPF, "propagateNan", tmi_words_nan}, {TMI_OP_DOT, "inputPrecision", tmi_words_precision},
+                {TMI_OP_DOT_SCALED, "a_elem_type", tmi_words_scaled}, {TMI_OP_DOT_SCALED, "b_elem_type", tmi_words_scaled}};
+    tmi_module *m = b->m;
+    uint32_t    at, i, w;
+    for (at = TMI_OP(m, op)->attr; at; at = TMI_NAMED(m, at)->next) {
+        const char     *name = TMI_STR(m, TMI_NAMED(m, at)->name);
+        const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
+        if (a->kind != TMI_A_STRING) continue;
+        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (strcmp(rows[i].name, name) != 0 || (rows[i].kind && rows[i].kind != TMI_OP(m, op)->kind)) continue;
+            for (w = 0; rows[i].words[w].word && strcmp(rows[i].words[w].word, TMI_STR(m, (uint32_t)a->value)) != 0; w++) {}
+            if (!rows[i].words[w].word) {
+                (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: '%s' is no word of attribute '%s'", tmi_ops[TMI_OP(m, op)->kind].name,
+                                                    TMI_STR(m, (uint32_t)a->value), name), NULL);
+                return;
+            }
+            TMI_NAMED(m, at)->attr = tmi_attr_new(b->job, m, TMI_A_INT, name[0] == 'p' && name[1] == 'r' && name[2] == 'e' ? m->t_i64 : m->t_i32,
+                                                  (uint64_t)(int64_t)rows[i].words[w].value);
+            break;
+        }
+    }
+}
+
+/* Entries of "{...}" join the attributes of an op. */
+static int tmi_make_op_attrs(tmetal_builder *b, uint32_t op, const char *text) {
+    uint32_t list;
+    if (!text || !*text) return 1;
+    tmi_make_read(b, text);
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    list = b->p.bad ? 0 : tmi_parse_entries(&b->p, TMI_OP(b->m, op)->attr);
+    if (!tmi_make_read_end(b)) return 0;
+    TMI_OP(b->m, op)->attr = list;
+    tmi_make_words(b, op);
+    return !b->job->n_errors;
+}
+
+/* -- Names and places ------------------------------------------------------------------- */
+
+/* Take a name for a value of the function at hand; 0 when another value has it. */
+static int tmi_make_take(tmetal_builder *b, uint32_t name) {
+    uint32_t *slot = tmi_map_at(b->job, &b->names, name);
+    if (*slot == b->func) return 0;
+    *slot = b->func;
+    return 1;
+}
+
+/* The name, with _2, _3, ... behind it where others of the function have it. */
+static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
+    uint32_t    base = tmi_intern(b->job, &b->m->strings, want, strlen(want)), name = base, n;
+    const char *s;
+    if (tmi_make_take(b, base)) {
+        *tmi_map_at(b->job, &b->tries, base) = 1;
+        return base;
+    }
+    do {
+        n = ++*tmi_map_at(b->job, &b->tries, base);
+        s = tmi_format(b->job, 1, "%s_%u", want, n);
+        name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    } while (!tmi_make_take(b, name));
+    return name;
+}
+
+static void tmi_make_number(tmetal_builder *b, uint32_t value) {
+    tmi_mark mark = tmi_mark_take(b->job);
+    const char *s = tmi_format(b->job, 1, "%u", b->number++); /* names given by the caller begin with a letter */
+    TMI_VALUE(b->m, value)->name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    tmi_mark_drop(b->job, mark);
+}
+
+static int tmi_make_name_ok(const char *s) {
+    if (!s || !(tmi_is_letter(*s) || *s == '_')) return 0;
+    for (; *s; s++)
+        if (!tmi_is_word_char(*s)) return 0;
+    return 1;
+}
+
+static int tmi_make_value_ok(tmetal_builder *b, uint32_t value, const char *where, uint32_t i) {
+    if (value && value < b->m->value.n && tmi_value_type(b->m, value)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: operand %u is no value of this module", where, i),
+                          "0 is none: an earlier call failed, or its op has no result");
+    return 0;
+}
+
+static int tmi_make_values_ok(tmetal_builder *b, const uint32_t *v, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!tmi_make_value_ok(b, v[i], where, i)) return 0;
+    return 1;
+}
+
+static int tmi_make_types_ok(tmetal_builder *b, const uint32_t *t, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!t[i] || t[i] >= b->m->type.n) {
+            (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: type %u is none of this module", where, i), "make it with tmetal_build_type");
+            return 0;
+        }
+    return 1;
+}
+
+static uint32_t tmi_make_type_of(tmetal_builder *b, const tmi_make *k) {
+    return tmi_make_value_ok(b, k->value, "tmetal_build_type_of", 0) ? tmi_value_type(b->m, k->value) : 0;
+}
+
+static uint32_t tmi_make_name(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_name", 0)) return 0;
+    if (!tmi_make_name_ok(k->name)) return tmi_make_misuse(b, "tmetal_build_name: a name is letters, digits, '_', '$' and '.', a letter or '_' first", NULL);
+    TMI_VALUE(b->m, k->value)->name = tmi_make_free_name(b, k->name);
+    return 1;
+}
+
+static uint32_t tmi_make_place(tmetal_builder *b, const tmi_make *k) {
+    tmi_loc *l;
+    memset(&b->place, 0, sizeof b->place);
+    b->loc = 0;
+    if (!k->index || !k->name) return 1;
+    b->loc = b->m->loc.n;
+    l = (tmi_loc *)tmi_vec_add(b->job, &b->m->loc);
+    l->kind = TMI_L_FILE;
+    l->text = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
+    l->line = k->index;
+    l->col = k->value ? k->value - 1 : 0; /* Triton counts columns from 0 */
+    b->place = tmi_loc_place(b->m, b->loc);
+    return 1;
+}
+
+/* -- Functions ----------------------------------------------------------------------------- */
+
+static int tmi_make_in_func(tmetal_builder *b, const char *what) {
+    if (b->func && b->p.block) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, b->func ? "%s: the block at hand has ended" : "%s: no function has been begun", what),
+                          b->func ? "begin another with tmetal_build_enter" : "begin one with tmetal_build_kernel");
+    return 0;
+}
+
+static uint32_t *tmi_make_block_args(tmetal_builder *b, uint32_t block, const uint32_t *types, uint32_t n) {
+    uint32_t *v = TMI_TEMP(b->job, uint32_t, n + 1), i;
+    for (i = 0; i < n; i++) v[i] = tmi_value_new(b->job, b->m, types[i]);
+    tmi_block_args(b->job, b->m, block, v, n);
+    return v;
+}
+
+static void tmi_make_func_type(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    n = k->n_types + k->n_in, i, attr, *dims = TMI_TEMP(b->job, uint32_t, n + 1);
+    tmi_type    t;
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = k->n_types;
+    t.n_dims = n;
+    for (i = 0; i < n; i++) dims[i] = i < k->n_types ? k->types[i] : k->in[i - k->n_types];
+    tmi_op_set_attr(b->job, m, b->func, "function_type", tmi_attr_new(b->job, m, TMI_A_TYPE, tmi_type_get(b->job, m, &t, dims), 0));
+    for (i = 0; i < k->n_types; i++) dims[i] = tmi_attr_new(b->job, m, TMI_A_DICT, 0, 0);
+    attr = tmi_attr_new(b->job, m, TMI_A_ARRAY, 0, tmi_ids_add(b->job, m, dims, k->n_types));
+    TMI_ATTR(m, attr)->n = k->n_types;
+    tmi_op_set_attr(b->job, m, b->func, "arg_attrs", attr);
+}
+
+/* `types` and `names` of the arguments; `in` holds the types of the results. */
+static uint32_t tmi_make_func(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    i, region, *v;
+    const char *word = k->is_public ? "public" : "private";
+    if (b->func) return tmi_make_misuse(b, "the function before has not been ended", "end it with tmetal_build_return");
+    if (!k->name || !*k->name) return tmi_make_misuse(b, "a function needs a name", NULL);
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || !tmi_make_types_ok(b, k->in, k->n_in, k->name)) return 0;
+    b->func = tmi_op_new(b->job, m, TMI_OP_FUNC);
+    TMI_OP(m, b->func)->loc = b->loc;
+    tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), b->func);
+    b->number = 0;
+    tmi_op_set_attr(b->job, m, b->func, "sym_name", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, k->name, strlen(k->name))));
+    tmi_op_set_attr(b->job, m, b->func, "sym_visibility", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, word, strlen(word))));
+    tmi_make_func_type(b, k);
+    region = tmi_region_new(b->job, m, b->func);
+    b->p.block = tmi_block_new(b->job, m, region);
+    v = tmi_make_block_args(b, b->p.block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) {
+        const char *name = k->names && k->names[i] ? k->names[i] : tmi_format(b->job, 1, "arg%u", i);
+        if (!tmi_make_name_ok(name)) return tmi_make_misuse(b, tmi_format(b->job, 1, "argument %u: '%s' is no name", i, name), NULL);
+        TMI_VALUE(m, v[i])->name = tmi_make_free_name(b, name);
+        TMI_VALUE(m, v[i])->loc = b->loc;
+    }
+    return b->func;
+}
+
+static uint32_t tmi_make_arg(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block;
+    if (!tmi_make_in_func(b, "tmetal_build_arg")) return 0;
+    block = tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the function has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* Attributes of an argument: given as text, or tt.divisibility of `value`. */
+static uint32_t tmi_make_arg_attrs(tmetal_builder *b, const tmi_make *k) {
+    tmi_module     *m = b->m;
+    const tmi_attr *list;
+    tmi_attr       *dict;
+    uint32_t        text;
+    if (!tmi_make_arg(b, k)) return 0;
+    list = tmi_attr_of(m, TMI_OP(m, b->func), "arg_attrs");
+    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)list->value + k->index));
+    tmi_make_read(b, k->attrs ? k->attrs : tmi_format(b->job, 1, "{tt.divisibility = %u : i32}", k->value));
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    text = b->p.bad ? 0 : tmi_parse_entries(&b->p, (uint32_t)dict->value);
+    if (!tmi_make_read_end(b)) return 0;
+    dict->value = text;
+    return 1;
+}
+
+static uint32_t tmi_make_attrs(tmetal_builder *b, const tmi_make *k) {
+    return (uint32_t)tmi_make_op_attrs(b, b->func ? b->func : b->m->top, k->attrs);
+}
+
+/* -- Types of results ------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_shape(tmetal_builder *b, uint32_t like, const uint32_t *dims, uint32_t rank) {
+    return rank ? tmi_type_tensor(b->job, b->m, tmi_elem(b->m, like), dims, rank) : tmi_elem(b->m, like);
+}
+
+/* A type with an axis of size `n` put in before `axis` (n != 0), or with `axis` taken out. */
+static uint32_t tmi_make_axis(tmetal_builder *b, uint32_t type, uint32_t axis, uint32_t n) {
+    uint32_t dims[TMI_MAX_RANK + 1], i, at = 0, rank = tmi_rank(b->m, type);
+    if (axis > rank || rank == TMI_MAX_RANK || (!n && axis == rank)) return 0;
+    for (i = 0; i < rank; i++) {
+        if (n && i == axis) dims[at++] = n;
+        if (n || i != axis) dims[at++] = tmi_dim(b->m, type, i);
+    }
+    if (n && axis == rank) dims[at++] = n;
+    return tmi_make_shape(b, type, dims, at);
+}
+
+static uint32_t tmi_make_trans_type(tmetal_builder *b, const tmi_op *op, uint32_t type) {
+    const tmi_attr *order = tmi_attr_of(b->m, op, "order");
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, type);
+    if (!order || order->kind != TMI_A_LIST || order->n != rank) return 0;
+    for (i = 0; i < rank; i++) {
+        uint64_t from = TMI_WORD(b->m, (uint32_t)order->value + i);
+        if (from >= rank) return 0;
+        dims[i] = tmi_dim(b->m, type, (uint32_t)from);
+    }
+    return tmi_make_shape(b, type, dims, rank);
+}
+
+/* The type of result i where operands and attributes decide it; 0 where they do not. */
+static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) {
+    tmi_module *m = b->m;
+    uint32_t    a = op->n_in ? tmi_in_type(m, op, 0) : 0, n;
+    tmi_verify_fn rule = tmi_verify_by_kind[op->kind];
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: return tmi_attr_of(m, op, "value") ? tmi_attr_of(m, op, "value")->type : 0;
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: return m->t_i32;
+    case TMI_OP_RANGE:
+        n = (uint32_t)(tmi_attr_int(m, op, "end", 0) - tmi_attr_int(m, op, "start", 0));
+        return n && n <= TMI_MAX_NUMEL ? tmi_type_tensor(b->job, m, m->t_i32, &n, 1) : 0;
+    default: break;
+    }
+    if (!a) return 0;
+    switch (op->kind) {
+    case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
+    case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
+    case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
+    case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
+    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
+    case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
+    case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
+    case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
+    case TMI_OP_SPLIT: return tmi_rank(m, a) ? tmi_make_axis(b, a, tmi_rank(m, a) - 1, 0) : 0;
+    case TMI_OP_UNSPLAT: return tmi_elem(m, a);
+    case TMI_OP_GATHER: return op->n_in > 1 ? tmi_type_like(b->job, m, tmi_in_type(m, op, 1), tmi_elem(m, a)) : 0;
+    case TMI_OP_REDUCE: return i < op->n_in ? tmi_make_axis(b, tmi_in_type(m, op, i), (uint32_t)tmi_attr_int(m, op, "axis", -1), 0) : 0;
+    case TMI_OP_SCAN: return i < op->n_in ? tmi_in_type(m, op, i) : 0;
+    case TMI_OP_FOR: return 3 + i < op->n_in ? tmi_in_type(m, op, 3 + i) : 0;
+    case TMI_OP_ADVANCE: return a;
+    default: break;
+    }
+    if (rule == tmi_verify_extended) return i && op->kind == TMI_OP_ADDUI_EXT ? tmi_type_like(b->job, m, a, m->t_i1) : a;
+    return rule == tmi_verify_allsame || rule == tmi_verify_sameint || rule == tmi_verify_samefloat || rule == tmi_verify_addptr || rule == tmi_verify_fpowi ? a : 0;
+}
+
+/* Results of a finished op: `types` as given, else as inferred; the first one. */
+static uint32_t tmi_make_results(tmetal_builder *b, uint32_t op, const uint32_t *types, uint32_t n_types) {
+    tmi_module *m = b->m;
+    const tmi_op_row *row = &tmi_ops[TMI_OP(m, op)->kind];
+    uint32_t    n = n_types, i, *v;
+    if (!types && row->out != TMI_VAR) n = row->out;
+    if (!types && row->out == TMI_VAR)
+        for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {
+            if (tmi_verify_by_kind[TMI_OP(m, op)->kind] == tmi_verify_allsame) break; /* one type, one result */
+        }
+    if (row->out != TMI_VAR && n != row->out) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_RESULT_COUNT, row->name, tmi_format(b->job, 1, "%u", (unsigned)row->out), n);
+        return 0;
+    }
+    v = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) {
+        uint32_t type = types ? types[i] : tmi_make_infer(b, TMI_OP(m, op), i);
+        if (!type)
+            return tmi_make_misuse(b, tmi_format(b->job, 1, "%s: its operands do not say which type result %u has", row->name, i),
+                                   "give the type: tmetal_build_type(b, \"tensor<...>\")");
+        v[i] = tmi_value_new(b->job, m, type);
+        tmi_make_number(b, v[i]);
+    }
+    tmi_op_results(b->job, m, op, v, n);
+    i = n ? v[0] : 0;
+    return i;
+}
+
+/* -- Ops ---------------------------------------------------------------------------------------- */
+
+static uint32_t tmi_make_kind(tmetal_builder *b, const char *name) {
+    uint32_t kind, len = name ? (uint32_t)strlen(name) : 0;
+    if (!len) return tmi_make_misuse(b, "an operation needs a name, such as \"arith.addf\"", NULL);
+    b->p.job = b->job;
+    b->p.src = b->job->src = name;
+    b->p.len = len;
+    b->job->src_len = len;
+    b->p.bad = 0;
+    kind = tmi_op_kind_named(&b->p, 0, len);
+    if (!kind) tmi_unknown_op(&b->p, 0, len);
+    b->job->src = NULL;
+    return kind;
+}
+
+/* tt.dot_scaled says which of its two scales are there; all or none need no saying. */
+static int tmi_make_scales(tmetal_builder *b, uint32_t op) {
+    tmi_module *m = b->m;
+    uint32_t    n = TMI_OP(m, op)->n_in, attr, i;
+    if (tmi_attr_of(m, TMI_OP(m, op), "operandSegmentSizes")) return 1;
+    if (n != 3 && n != 5) return (int)tmi_make_misuse(b, "tt.dot_scaled with one scale", "say which: {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}");
+    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, m->words.n);
+    TMI_ATTR(m, attr)->n = 5;
+    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(b->job, &m->words) = i < n;
+    tmi_op_set_attr(b->job, m, op, "operandSegmentSizes", attr);
+    return 1;
+}
+
+/* A new op with operands and attributes at the end of the block at hand; no results yet. */
+static uint32_t tmi_make_draft(tmetal_builder *b, uint32_t kind, const tmi_make *k) {
+    tmi_draft d;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, tmi_ops[kind].name)) return 0;
+    memset(&d, 0, sizeof d);
+    d.kind = kind;
+    d.op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, d.op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, d.op, k->in, k->n_in);
+    if (!tmi_make_op_attrs(b, d.op, k->attrs)) return 0;
+    if (kind == TMI_OP_DOT_SCALED && !tmi_make_scales(b, d.op)) return 0;
+    tmi_modernise(&b->p, &d);
+    tmi_op_append(b->m, b->p.block, d.op);
+    return d.op;
+}
+
+static int tmi_makes_region(uint32_t kind) {
+    return kind == TMI_OP_FOR || kind == TMI_OP_WHILE || kind == TMI_OP_IF || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN ||
+           kind == TMI_OP_MAP || kind == TMI_OP_EXECUTE;
+}
+
+static uint32_t tmi_make_op(tmetal_builder *b, const tmi_make *k) {
+    uint32_t kind, op;
+    if (!tmi_make_in_func(b, "tmetal_build_op") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has a body", k->name), "use tmetal_build_open and tmetal_build_close");
+    if ((tmi_ops[kind].traits & TMI_ENDS) || kind == TMI_OP_MODULE || kind == TMI_OP_FUNC)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is made by a call of its own", k->name),
+                               "see tmetal_build_return, tmetal_build_branch, tmetal_build_close, tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || (op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    return tmi_make_results(b, op, k->types, k->n_types);
+}
+
+static uint32_t tmi_make_result(tmetal_builder *b, const tmi_make *k) {
+    uint32_t op;
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_result", 0)) return 0;
+    op = tmi_def(b->m, k->value);
+    if (!op || k->index >= TMI_OP(b->m, op)->n_out) return tmi_make_misuse(b, tmi_format(b->job, 1, "the operation has no result %u", k->index), "they are counted from 0");
+    return tmi_out(b->m, TMI_OP(b->m, op), k->index);
+}
+
+static uint32_t tmi_make_splat(tmetal_builder *b, uint32_t type, uint64_t bits) {
+    tmi_module *m = b->m;
+    uint32_t    op = tmi_op_new(b->job, m, TMI_OP_CONSTANT), attr, word = m->words.n;
+    if (tmi_is_tensor(m, type)) {
+        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
+        TMI_ATTR(m, attr)->n = 1;
+    } else {
+        attr = tmi_attr_new(b->job, m, tmi_is_floatlike(m, type) ? TMI_A_FLOAT : type == m->t_i1 ? TMI_A_BOOL : TMI_A_INT, type, bits);
+    }
+    TMI_OP(m, op)->loc = b->loc;
+    tmi_op_set_attr(b->job, m, op, "value", attr);
+    tmi_op_append(m, b->p.block, op);
+    return tmi_make_results(b, op, &type, 1);
+}
+
+static uint32_t tmi_make_int(tmetal_builder *b, const tmi_make *k) {
+    uint32_t bits;
+    if (!tmi_make_in_func(b, "tmetal_build_int") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_int")) return 0;
+    if (!tmi_is_intlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_int: %s is no type of integers", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_float");
+    bits = tmi_bits(b->m, *k->types);
+    if (bits < 64 && (k->i >= (int64_t)1 << bits || k->i < -((int64_t)1 << (bits - 1)))) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, tmi_format(b->job, 1, "%lld", (long long)k->i), tmi_type_text(b->job, b->m, *k->types));
+        return 0;
+    }
+    return tmi_make_splat(b, *k->types, bits == 1 ? (uint64_t)k->i & 1 : (uint64_t)tmi_sext((uint64_t)k->i, bits));
+}
+
+static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
+    const tmi_float_format *f, *d = &tmi_float_formats[TMI_F_F64];
+    uint64_t bits, mant = 0;
+    int      negative, exp = 0;
+    if (!tmi_make_in_func(b, "tmetal_build_float") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_float")) return 0;
+    if (!tmi_is_floatlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_float: %s is no type of floats", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_int");
+    f = &tmi_float_formats[tmi_format_of(b->m, *k->types)];
+    memcpy(&bits, &k->f, sizeof bits);
+    if (tmi_float_split(d, bits, &negative, &mant, &exp)) {
+        bits = tmi_float_round(f, negative, mant, exp, 0);
+    } else { /* infinities and NaN by their patterns; types without them refuse */
+        int is_nan = (bits << 12) != 0;
+        if (f->special > 1 || (f->special == 1 && !is_nan)) {
+            tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, is_nan ? "NaN" : "infinity", tmi_type_text(b->job, b->m, *k->types));
+            return 0;
+        }
+        bits = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits;
+        if (is_nan) bits |= f->special == 1 ? ((uint64_t)1 << f->man_bits) - 1 : (uint64_t)1 << (f->man_bits - 1);
+        bits |= (uint64_t)negative << (f->bits - 1);
+    }
+    return tmi_make_splat(b, *k->types, bits);
+}
+
+/* -- Ops with regions ------------------------------------------------------------------------------ */
+
+static tmi_opened *tmi_make_opened(tmetal_builder *b) {
+    return b->n_opened ? TMI_AT(&b->opened, tmi_opened, b->n_opened - 1) : NULL;
+}
+
+/* Types of the arguments of the next region of an op. */
+static uint32_t *tmi_make_region_types(tmetal_builder *b, const tmi_op *op, uint32_t *n) {
+    tmi_module *m = b->m;
+    uint32_t    i, times = 2, *t;
+    int64_t     pack;
+    *n = 0;
+    switch (op->kind) {
+    case TMI_OP_FOR:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = 2; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i == 2 ? 0 : i);
+        return t;
+    case TMI_OP_WHILE: /* the condition's other operands for the body; `before` gets the op's own */
+        if (op->n_region) op = TMI_OP(m, TMI_BLOCK(m, tmi_op_body(m, op, 0))->last_op);
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = op->kind == TMI_OP_CONDITION; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i);
+        return t;
+    case TMI_OP_MAP:
+        pack = tmi_attr_int(m, op, "pack", 1);
+        times = pack < 1 || pack > 1024 ? 1 : (uint32_t)pack; /* the verifier says more */
+        /* fall through */
+    case TMI_OP_REDUCE: case TMI_OP_SCAN:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in * times + 1);
+        for (i = 0; i < op->n_in * times; i++)
+            t[(*n)++] = tmi_elem(m, tmi_in_type(m, op, op->kind == TMI_OP_MAP ? i / times : i % op->n_in));
+        return t;
+    default: return NULL;
+    }
+}
+
+static void tmi_make_region(tmetal_builder *b, uint32_t op) {
+    uint32_t  n, i, *types = tmi_make_region_types(b, TMI_OP(b->m, op), &n), *v;
+    b->p.block = tmi_block_new(b->job, b->m, tmi_region_new(b->job, b->m, op));
+    v = tmi_make_block_args(b, b->p.block, types, n);
+    for (i = 0; i < n; i++) tmi_make_number(b, v[i]);
+}
+
+static uint32_t tmi_make_open(tmetal_builder *b, const tmi_make *k) {
+    uint32_t    kind, op;
+    tmi_opened *o;
+    if (!tmi_make_in_func(b, "tmetal_build_open") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (!tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no body", k->name), "use tmetal_build_op");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name)) return 0;
+    if (b->n_opened >= TMI_MAX_DEPTH) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+        return 0;
+    }
+    if (b->n_opened == b->opened.n) (void)tmi_vec_add(b->job, &b->opened);
+    o = TMI_AT(&b->opened, tmi_opened, b->n_opened);
+    o->outer = b->p.block;
+    o->types = tmi_ids_add(b->job, b->m, k->types, k->n_types);
+    o->n_types = k->n_types;
+    if ((op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    if (kind == TMI_OP_FOR && k->n_in < 3) return tmi_make_misuse(b, "scf.for takes lower bound, upper bound, step and the carried values", NULL);
+    o->op = op;
+    b->n_opened++;
+    tmi_make_region(b, op);
+    return op;
+}
+
+static uint32_t tmi_make_body_arg(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t          block = o ? TMI_REGION(b->m, TMI_BLOCK(b->m, b->p.block ? b->p.block : o->outer)->region)->first_block : 0;
+    if (!o) return tmi_make_misuse(b, "tmetal_build_body_arg: nothing is open", "open it with tmetal_build_open");
+    if (!b->p.block) return tmi_make_misuse(b, "tmetal_build_body_arg: the block at hand has ended", NULL);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the body has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* The op that ends the block at hand. */
+static uint32_t tmi_make_end_op(tmetal_builder *b, uint32_t kind, const uint32_t *in, uint32_t n) {
+    uint32_t op;
+    if (!tmi_make_values_ok(b, in, n, tmi_ops[kind].name)) return 0;
+    op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, op, in, n);
+    tmi_op_append(b->m, b->p.block, op);
+    b->p.block = 0;
+    return op;
+}
+
+static uint32_t tmi_make_yield(tmetal_builder *b, const tmi_make *k) {
+    const tmi_op *op = TMI_OP(b->m, tmi_make_opened(b)->op);
+    uint32_t kind = TMI_OP_YIELD;
+    if (op->kind == TMI_OP_REDUCE) kind = TMI_OP_REDUCE_RETURN;
+    if (op->kind == TMI_OP_SCAN) kind = TMI_OP_SCAN_RETURN;
+    if (op->kind == TMI_OP_MAP) kind = TMI_OP_MAP_RETURN;
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) kind = TMI_OP_CONDITION;
+    return tmi_make_end_op(b, kind, k->in, k->n_in);
+}
+
+/* End one region and begin the next: the else of scf.if, the body of scf.while. */
+static uint32_t tmi_make_next(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_next: the block at hand has ended" : "tmetal_build_next: nothing is open", NULL);
+    if ((TMI_OP(b->m, o->op)->kind != TMI_OP_IF && TMI_OP(b->m, o->op)->kind != TMI_OP_WHILE) || TMI_OP(b->m, o->op)->n_region != 1)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no further region", tmi_ops[TMI_OP(b->m, o->op)->kind].name), "end it with tmetal_build_close");
+    if (!tmi_make_yield(b, k)) return 0;
+    tmi_make_region(b, o->op);
+    return 1;
+}
+
+static uint32_t tmi_make_region_at_hand(const tmetal_builder *b) {
+    uint32_t n = b->n_opened;
+    const tmi_opened *o = n ? TMI_AT(&b->opened, tmi_opened, n - 1) : NULL;
+    const tmi_op *op = TMI_OP(b->m, o ? o->op : b->func);
+    return tmi_op_region(b->m, op, op->n_region - 1u);
+}
+
+static uint32_t tmi_make_close(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t  n, i, *types, first;
+    tmi_op   *op;
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_close: the block at hand has ended" : "tmetal_build_close: nothing is open", NULL);
+    op = TMI_OP(b->m, o->op);
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) return tmi_make_misuse(b, "scf.while has a condition and a body", "end the condition with tmetal_build_next");
+    if (!tmi_make_yield(b, k)) return 0;
+    for (i = TMI_REGION(b->m, tmi_make_region_at_hand(b))->first_block; i; i = TMI_BLOCK(b->m, i)->next)
+        if (!tmi_terminator(b->m, i)) return tmi_make_misuse(b, tmi_format(b->job, 1, "a block of %s has no end", tmi_ops[op->kind].name), "end it with a branch or tmetal_build_close");
+    b->p.block = o->outer;
+    n = o->n_types;
+    types = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) types[i] = TMI_ID(b->m, o->types + i);
+    if (op->kind == TMI_OP_WHILE) { /* what the condition lets through */
+        const tmi_op *end = TMI_OP(b->m, TMI_BLOCK(b->m, tmi_op_body(b->m, op, 0))->last_op);
+        n = end->n_in ? end->n_in - 1 : 0;
+        types = TMI_TEMP(b->job, uint32_t, n + 1);
+        for (i = 0; i < n; i++) types[i] = tmi_in_type(b->m, end, 1 + i);
+    }
+    i = op->kind == TMI_OP_FOR || op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN;
+    first = tmi_make_results(b, o->op, i && !n ? NULL : types, n);
+    b->n_opened--;
+    return first;
+}
+
+/* -- Blocks and branches ------------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_block(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block, i, *v;
+    if (!b->func) return tmi_make_misuse(b, "tmetal_build_block: no function has been begun", "begin one with tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, "tmetal_build_block")) return 0;
+    block = tmi_block_new(b->job, b->m, tmi_make_region_at_hand(b));
+    v = tmi_make_block_args(b, block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) tmi_make_number(b, v[i]);
+    return block;
+}
+
+static int tmi_make_block_ok(tmetal_builder *b, uint32_t block, const char *what) {
+    if (b->func && block && block < b->m->block.n && TMI_BLOCK(b->m, block)->region == tmi_make_region_at_hand(b)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: no block of the region at hand", what), "make it with tmetal_build_block");
+    return 0;
+}
+
+static uint32_t tmi_make_block_arg(tmetal_builder *b, const tmi_make *k) {
+    if (!k->to || k->to >= b->m->block.n || k->index >= TMI_BLOCK(b->m, k->to)->n_arg)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_block_arg: no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, k->to, k->index);
+}
+
+static uint32_t tmi_make_enter(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_block_ok(b, k->to, "tmetal_build_enter")) return 0;
+    if (b->p.block && !tmi_terminator(b->m, b->p.block)) return tmi_make_misuse(b, "tmetal_build_enter: the block before has no end", "end it with a branch or a return");
+    if (TMI_BLOCK(b->m, k->to)->first_op) return tmi_make_misuse(b, "tmetal_build_enter: the block has been filled already", NULL);
+    b->p.block = k->to;
+    return 1;
+}
+
+static void tmi_make_target(tmetal_builder *b, uint32_t op, uint32_t block, const uint32_t *in, uint32_t n) {
+    uint32_t  first = tmi_ids_add(b->job, b->m, in, n);
+    tmi_succ *s;
+    if (!TMI_OP(b->m, op)->n_succ) TMI_OP(b->m, op)->succ = b->m->succ.n;
+    TMI_OP(b->m, op)->n_succ++;
+    s = (tmi_succ *)tmi_vec_add(b->job, &b->m->succ);
+    s->block = block;
+    s->n_in = n;
+    s->in = first;
+}
+
+static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
+    const char *name = k->is_cond ? "cf.cond_br" : "cf.br";
+    uint32_t    op;
+    if (!tmi_make_in_func(b, name) || !tmi_make_block_ok(b, k->to, name) || (k->is_cond && !tmi_make_block_ok(b, k->to2, name))) return 0;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, name) || !tmi_make_values_ok(b, k->in2, k->n_in2, name)) return 0;
+    op = tmi_make_end_op(b, k->is_cond ? TMI_OP_COND_BR : TMI_OP_BR, &k->value, k->is_cond ? 1 : 0);
+    if (!op) return 0;
+    tmi_make_target(b, op, k->to, k->in, k->n_in);
+    if (k->is_cond) tmi_make_target(b, op, k->to2, k->in2, k->n_in2);
+    return 1;
+}
+
+/* A return ends the block; the function too when every block of it has an end. */
+static uint32_t tmi_make_return(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block;
+    if (!tmi_make_in_func(b, "tmetal_build_return")) return 0;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_return inside %s", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close first");
+    if (!tmi_make_end_op(b, TMI_OP_RETURN, k->in, k->n_in)) return 0;
+    for (block = tmi_op_body(b->m, TMI_OP(b->m, b->func), 0); block; block = TMI_BLOCK(b->m, block)->next)
+        if (!tmi_terminator(b->m, block)) return 1;
+    b->func = 0;
+    return 1;
+}
+
+static uint32_t tmi_make_end(tmetal_builder *b, const tmi_make *k) {
+    (void)k;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is still open", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close");
+    if (b->func) return tmi_make_misuse(b, tmi_format(b->job, 1, "function %s has a block without end", tmi_attr_str(b->m, TMI_OP(b->m, b->func), "sym_name")), "end it with tmetal_build_return");
+    return (uint32_t)tmi_verify_all(b->job, b->m);
+}
+
+static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
+    b->arena = job->arena;
+    b->job = job;
+    b->m = tmi_module_new(job);
+    tmi_parser_init(&b->p, job, b->m, "", 0);
+    tmi_open_top(&b->p);
+    b->p.block = 0;
+    tmi_vec_init(&b->opened, sizeof(tmi_opened), 0);
 }
 
 /*==============================================================================
@@ -18938,6 +19783,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_arrays(&e, tg_bytes);
     tmi_put_text(&all, &body);
     tmi_put_str(&all, "}\n");
+    if (p->job->no_text) return;
     k->msl = tmi_text_join(&all, 0);
     k->msl_len = all.len;
 }
@@ -19174,11 +20020,17 @@ typedef struct tmi_call {
     const char     *src;
     size_t          len;
     tmetal_module  *module;
-    const tmetal_module *other;
+    const tmetal_module *given, *other;
+    const tmetal_result *result;
+    const tmetal_diag   *diag;
     const char     *text;
     size_t          text_len;
     int             truth;
-    int             want_text; /* tmetal_plan leaves the Metal out */
+    int             no_text; /* tmetal_plan leaves the Metal out */
+    tmetal_builder *builder;
+    tmi_make_fn     make;
+    const tmi_make *args;
+    uint32_t        made;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -19283,11 +20135,27 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, 2000), 1u << 20);
 }
 
-static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+static void tmi_step_read(tmi_job *job, tmi_call *c) {
     job->src = c->src;
     job->src_len = c->len;
     c->module = tmi_parse_file(job, c->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
+}
+
+static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+    tmi_step_read(job, c);
+    if (job->n_errors) return;
+    c->module->src = (const char *)memcpy(TMI_NEW(job, char, c->len), c->src, c->len);
+    c->module->src_len = c->len;
+    c->module->file = tmi_format(job, 0, "%s", tmi_job_file(job));
+}
+
+/* What is done with a module that the caller keeps is done with a copy. */
+static void tmi_step_take(tmi_job *job, tmi_call *c) {
+    c->module = tmi_module_copy(job, c->given);
+    job->src = c->given->src;
+    job->src_len = c->given->src_len;
+    job->src_name = c->given->file ? c->given->file : "<built>";
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -19302,7 +20170,7 @@ TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_op
 }
 
 static void tmi_step_compile(tmi_job *job, tmi_call *c) {
-    tmi_step_parse(job, c);
+    tmi_step_read(job, c);
     if (!job->n_errors) tmi_compile_module(job, c->module);
 }
 
@@ -19315,13 +20183,23 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
+    tmi_step_take(job, c);
+    job->no_text = c->no_text;
     if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
+    return tmi_run(tmi_step_emit, &c, arena, opt, out);
+}
+
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.given = module;
+    c.no_text = 1;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
 }
 
@@ -19329,7 +20207,7 @@ static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_put_json_plan(&t, (const tmetal_result *)(const void *)c->src);
+    tmi_put_json_plan(&t, c->result);
     c->text = tmi_text_join(&t, 0);
     tmi_mark_drop(job, mark);
 }
@@ -19338,18 +20216,20 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)result;
+    c.result = result;
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
-    (void)tmi_verify_all(job, c->module);
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_step_take(job, c);
+    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
 }
 
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     return tmi_run(tmi_step_verify, &c, arena, opt, out);
 }
 
@@ -19357,17 +20237,17 @@ static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_print_text(job, c->module, &t);
+    tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
     c->text_len = t.len;
     tmi_mark_drop(job, mark);
 }
 
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
                                     tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     (void)tmi_run(tmi_step_print, &c, arena, NULL, out);
     *text = c.text;
     *text_len = c.text_len;
@@ -19375,7 +20255,7 @@ TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, 
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->module, c->other);
+    c->truth = tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -19383,7 +20263,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
     tmetal_result out;
     tmetal_arena  before = *arena;
     memset(&c, 0, sizeof c);
-    c.module = (tmetal_module *)a;
+    c.given = a;
     c.other = b;
     if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
     arena->used = before.used;
@@ -19391,7 +20271,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
 }
 
 static void tmi_step_diag_text(tmi_job *job, tmi_call *c) {
-    const tmetal_diag *d = (const tmetal_diag *)(const void *)c->src;
+    const tmetal_diag *d = c->diag;
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -19421,7 +20301,7 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)diag;
+    c.diag = diag;
     return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
@@ -19449,16 +20329,305 @@ TMETAL_API size_t tmetal_op_count(void) {
 
 TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
     tmetal_op_info info;
+    tmi_op         op;
     size_t         i;
     memset(&info, 0, sizeof info);
     for (i = 1; i < TMI_OP_COUNT; i++) {
         if ((tmi_ops[i].traits & TMI_INNER) || index--) continue;
         info.name = tmi_ops[i].name;
         info.group = tmi_ops[i].group;
-        info.lowered = !(tmi_ops[i].traits & TMI_LATER);
+        memset(&op, 0, sizeof op);
+        op.kind = (uint16_t)i;
+        info.lowered = tmi_is_lowered(&op);
         break;
     }
     return info;
+}
+
+/* -- Building ------------------------------------------------------------------------------------------ */
+
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, NULL};
+
+static void tmi_step_make(tmi_job *job, tmi_call *c) {
+    c->builder->job = c->builder->p.job = job;
+    c->made = c->make(c->builder, c->args);
+}
+
+/* A mistake, and a full arena too, are the builder's last deed. */
+static uint32_t tmi_build_run(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
+    tmi_call      c;
+    tmetal_result out;
+    if (!b || b->code) return 0;
+    memset(&c, 0, sizeof c);
+    c.builder = b;
+    c.make = fn;
+    c.args = args;
+    if (tmi_run(tmi_step_make, &c, b->arena, &tmi_build_options, &out) == TMETAL_OK) return c.made;
+    b->code = out.code;
+    b->diags = out.diags;
+    b->n_diags = out.n_diags;
+    return 0;
+}
+
+static void tmi_step_begin(tmi_job *job, tmi_call *c) {
+    c->builder = TMI_NEW(job, tmetal_builder, 1);
+    tmi_make_begin(job, c->builder);
+}
+
+TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    return tmi_run(tmi_step_begin, &c, arena, &tmi_build_options, &out) == TMETAL_OK ? c.builder : NULL;
+}
+
+TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    memset(out, 0, sizeof *out);
+    *module = NULL;
+    if (!b) { /* tmetal_build_begin had no room */
+        out->code = TMETAL_E_ARENA;
+        return out->code;
+    }
+    if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
+    if (b->code == TMETAL_E_ARENA) {
+        tmi_report_full(b->arena, out);
+        return out->code;
+    }
+    out->code = b->code;
+    out->diags = b->diags;
+    out->n_diags = b->n_diags;
+    if (!b->code) b->code = TMETAL_E_MISUSE; /* the builder's work is done */
+    return out->code;
+}
+
+TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = text;
+    return tmi_build_run(b, tmi_make_type, &k);
+}
+
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    return tmi_build_run(b, tmi_make_type_of, &k);
+}
+
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.is_public = 1;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.in = results;
+    k.n_in = n_results;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_arg, &k);
+}
+
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.value = bytes;
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.attrs = attrs ? attrs : "";
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.attrs = attrs;
+    (void)tmi_build_run(b, tmi_make_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_return, &k);
+}
+
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = file;
+    k.index = line;
+    k.value = col;
+    (void)tmi_build_run(b, tmi_make_place, &k);
+}
+
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    k.name = name;
+    (void)tmi_build_run(b, tmi_make_name, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                        const char *attrs, tmetal_type type) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = type ? &type : NULL;
+    k.n_types = type ? 1 : 0;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                          const char *attrs, const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = n_types;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = first;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_result, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.i = value;
+    return tmi_build_run(b, tmi_make_int, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.f = value;
+    return tmi_build_run(b, tmi_make_float, &k);
+}
+
+TMETAL_API void tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands, const char *attrs,
+                                  const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = types ? n_types : 0;
+    (void)tmi_build_run(b, tmi_make_open, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_body_arg, &k);
+}
+
+TMETAL_API void tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_next, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = yields;
+    k.n_in = n;
+    return tmi_build_run(b, tmi_make_close, &k);
+}
+
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = args;
+    k.n_types = n_args;
+    return tmi_build_run(b, tmi_make_block, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_block_arg, &k);
+}
+
+TMETAL_API void tmetal_build_enter(tmetal_builder *b, tmetal_block block) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    (void)tmi_build_run(b, tmi_make_enter, &k);
+}
+
+TMETAL_API void tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = to;
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
+}
+
+TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition, tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                       tmetal_block no, const tmetal_value *no_values, uint32_t n_no) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = condition;
+    k.to = yes;
+    k.in = yes_values;
+    k.n_in = n_yes;
+    k.to2 = no;
+    k.in2 = no_values;
+    k.n_in2 = n_no;
+    k.is_cond = 1;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
 }
 
 #endif /* TMETAL_IMPLEMENTED */
