@@ -9878,6 +9878,15 @@ static uint32_t tmi_make_enter(tmetal_builder *b, const tmi_make *k) {
     return 1;
 }
 
+/* A function ends when every block of it has an end. */
+static void tmi_make_func_end(tmetal_builder *b) {
+    uint32_t block = b->n_opened ? 0 : tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (!block) return;
+    for (; block; block = TMI_BLOCK(b->m, block)->next)
+        if (!tmi_terminator(b->m, block)) return;
+    b->func = 0;
+}
+
 static void tmi_make_target(tmetal_builder *b, uint32_t op, uint32_t block, const uint32_t *in, uint32_t n) {
     uint32_t  first = tmi_ids_add(b->job, b->m, in, n);
     tmi_succ *s;
@@ -9898,18 +9907,15 @@ static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
     if (!op) return 0;
     tmi_make_target(b, op, k->to, k->in, k->n_in);
     if (k->is_cond) tmi_make_target(b, op, k->to2, k->in2, k->n_in2);
+    tmi_make_func_end(b);
     return 1;
 }
 
-/* A return ends the block; the function too when every block of it has an end. */
 static uint32_t tmi_make_return(tmetal_builder *b, const tmi_make *k) {
-    uint32_t block;
     if (!tmi_make_in_func(b, "tmetal_build_return")) return 0;
     if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_return inside %s", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close first");
     if (!tmi_make_end_op(b, TMI_OP_RETURN, k->in, k->n_in)) return 0;
-    for (block = tmi_op_body(b->m, TMI_OP(b->m, b->func), 0); block; block = TMI_BLOCK(b->m, block)->next)
-        if (!tmi_terminator(b->m, block)) return 1;
-    b->func = 0;
+    tmi_make_func_end(b);
     return 1;
 }
 
