@@ -124,12 +124,14 @@ typedef struct tmetal_options {
     const char *gpu;        /* a row of the GPU table, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
     uint32_t    threads;    /* threads a threadgroup, a power of two from 32 to 1024; 0: the planner picks */
     uint32_t    max_errors; /* stop after this many; 0: 100 */
-    uint32_t    msl;        /* newest language version that may be used, 300 to 410; 0: what the kernel needs */
+    uint32_t    msl;        /* newest language version that may be used: 300, 310, 320, 400 or 410; a kernel
+                             * that needs a newer one is refused; 0: what the kernel needs */
     uint32_t    no_fusion;  /* 1: a*b+c keeps two roundings (#pragma METAL fp contract(off)) */
-    uint32_t    no_fp64;    /* 1: refuse fp64 instead of computing it in software */
+    uint32_t    no_fp64;    /* 1: refuse arithmetic on fp64 instead of computing it in software */
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
-    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4"; NULL: none */
+    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4", counted from 0: Metal lets
+                             * no two buffers overlap, so these are passed as addresses; NULL: none */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -512,6 +514,7 @@ static void tmi_leave(tmi_job *job, int code) {
 }
 
 static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static size_t tmi_mul_sat(size_t a, size_t b) {
     return b != 0 && a > (size_t)-1 / b ? (size_t)-1 : a * b;
@@ -11030,6 +11033,9 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
         f.budget = TMI_NONE - 1;
         memset(f.c.to, 0, f.c.n * sizeof *f.c.to);
         tmi_flow_dispatch(&f, owner, body, out);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks with a cycle, or too many copies, became one loop that carries the number of the next block", f.n);
+    } else {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks became nested branches: early returns are flattened", f.n);
     }
     op = tmi_op_new(job, m, end);
     tmi_op_operands(job, m, op, out, n_types);
@@ -11145,6 +11151,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
                 return 0;
             }
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls", "the body of @%s takes the place of the call", tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
@@ -12038,20 +12045,22 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- The passes, in order ------------------------------------------------------------------------- */
 
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 #define TMI_PASSES(X) \
-    X("tile references", tmi_lower_refs)      \
-    X("products",        tmi_lower_products)  \
-    X("control",         tmi_simplify_control) \
-    X("induction",       tmi_inductions)      \
-    X("unread",          tmi_drop_unread)
+    X("tile references", tmi_lower_refs,       1) \
+    X("products",        tmi_lower_products,   1) \
+    X("control",         tmi_simplify_control, 0) \
+    X("induction",       tmi_inductions,       0) \
+    X("unread",          tmi_drop_unread,      0)
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
+    int needed;
 } tmi_pass;
 
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn) {name, fn},
+#define X(name, fn, needed) {name, fn, needed},
     TMI_PASSES(X)
 #undef X
 };
@@ -12063,6 +12072,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
+        if (job->opt->plain && !tmi_passes[i].needed) continue;
         tmi_passes[i].run(job, m, func);
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
@@ -13527,6 +13537,8 @@ typedef struct tmi_plan {
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
     uint32_t         *base;    /* per value: parameter + 1 that a pointer comes from; 0 unknown */
+    uint32_t         *alias;   /* per parameter: the first of those launched on its memory */
+    uint32_t          n_param;
     uint8_t          *weight;  /* per op: log2 of how often it runs compared with the kernel's top */
     uint32_t         *parent;  /* union-find over values, then ops */
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
@@ -13745,6 +13757,45 @@ static void tmi_classify(tmi_plan *p) {
 
 /* -- Memory roots ------------------------------------------------------------------------ */
 
+/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
+    uint32_t *to = a;
+    int       digits = 0;
+    *a = *b = 0;
+    if (!*s || !**s) return 0;
+    for (;; ++*s) {
+        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
+        else if (**s == '=' && to == a && digits) to = b, digits = 0;
+        else break;
+    }
+    if (to == a || !digits || (**s && **s != ',')) return -1;
+    if (**s) ++*s;
+    return 1;
+}
+
+static void tmi_plan_aliases(tmi_plan *p) {
+    const char *s = p->job->opt->alias;
+    uint32_t    a, b, i, low, high;
+    p->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    p->alias = TMI_TEMP(p->job, uint32_t, p->n_param);
+    for (i = 0; i < p->n_param; i++) p->alias[i] = i;
+    while (tmi_alias_pair(&s, &a, &b) > 0) {
+        if (a >= p->n_param || b >= p->n_param) continue; /* of another kernel of the module */
+        low = tmi_min32(p->alias[a], p->alias[b]);
+        high = tmi_max32(p->alias[a], p->alias[b]);
+        for (i = 0; i < p->n_param; i++)
+            if (p->alias[i] == high) p->alias[i] = low;
+    }
+}
+
+/* Is a parameter launched on the memory of another? */
+static int tmi_has_alias(const tmi_plan *p, uint32_t param) {
+    uint32_t i;
+    for (i = 0; i < p->n_param; i++)
+        if (i != param && p->alias[i] == p->alias[param]) return 1;
+    return 0;
+}
+
 static uint32_t tmi_base_of(const tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
     uint32_t a, b;
@@ -13831,7 +13882,11 @@ static void tmi_find_accesses(tmi_plan *p) {
 
 /* May the memory behind `base` change while the kernel runs? */
 static int tmi_is_written(const tmi_plan *p, uint32_t base) {
-    return !base || p->unknown_write || (p->written & (base < 32 ? 1u << (base - 1) : 1u << 31));
+    uint32_t i;
+    if (!base || p->unknown_write) return 1;
+    for (i = 0; i < p->n_param; i++)
+        if (p->alias[i] == p->alias[base - 1] && (p->written & (i < 31 ? 1u << i : 1u << 31))) return 1;
+    return 0;
 }
 
 /* -- Components ------------------------------------------------------------------------------ */
@@ -13965,7 +14020,7 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
     if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
     if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
-    if (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) return 0;
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || p->job->opt->plain) return 0;
     v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
     if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(&p->axes, mask, d).k);
     if (v > 2) v = 2;
@@ -14075,8 +14130,6 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     return 0;
 }
 
-static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
     const tmi_module *m = p->m;
@@ -14162,19 +14215,27 @@ static uint32_t tmi_lines_of(const tmi_module *m, uint32_t type, const tmi_lin *
     return n < *fewest ? *fewest : n;
 }
 
-static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+/* Lines that one access of a simdgroup touches, the fewest, and log2 of the elements that a lane moves at
+ * once; 0 where there is no tile of pointers. */
+static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *l, uint32_t *vec, uint32_t *fewest) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
-    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), fewest, vec = 0, i, lines, es;
-    uint64_t n;
+    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), i, es;
+    *vec = 0;
     if (!tmi_rank(m, type) || !tmi_is_ptrlike(m, tmi_in_type(m, op, 0))) return 0;
     tmi_access_order(p, op, order);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     for (i = 0; i < tmi_access_vec(p, op, order[0]); i++) {
         if (i >= l->n_reg || l->reg[i] != 1u << (tmi_dim_low(m, type, order[0]) + i)) break;
-        vec++;
+        ++*vec;
     }
-    lines = tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << vec, &fewest);
+    return tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << *vec, fewest);
+}
+
+static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    uint32_t vec, fewest, lines = tmi_access_lines(p, id, l, &vec, &fewest);
+    uint64_t n;
+    if (!lines) return 0;
     n = ((uint64_t)1 << (l->n_reg - vec)) << p->n_sg;
     return (n * lines) << tmi_min32(p->weight[id], 24);
 }
@@ -14358,7 +14419,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
         comp->reason = "result of a matrix product: 8 by 8 simdgroup tiles";
         return;
     }
-    tmi_pick_neighbours(p, c, &k);
+    if (!p->job->opt->plain) tmi_pick_neighbours(p, c, &k);
     tmi_blocked_for(p, comp, &l);
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
@@ -14667,6 +14728,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
+    tmi_plan_aliases(p);
     tmi_find_accesses(p);
     tmi_components(p);
     p->threads = tmi_pick_threads(p);
@@ -17009,6 +17071,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const
 
 static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     uint32_t base = w->p->base[ptr];
+    if (base) base = w->p->alias[base - 1] + 1;
     return base && base < 32 ? base - 1 : 31;
 }
 
@@ -18609,12 +18672,280 @@ static void tmi_merge_barriers(tmi_thr *t) {
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
     tmi_dead_code(t);
-    tmi_merge_masks(t);
+    if (!t->job->opt->plain) tmi_merge_masks(t);
     bytes = tmi_place_arrays(t, roomy);
     tmi_barriers(t);
     tmi_merge_barriers(t);
-    tmi_sink(t);
+    if (!t->job->opt->plain) tmi_sink(t);
     return bytes;
+}
+
+/*==============================================================================
+ * >>report  [20]  What was found, chosen and given up
+ *
+ * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
+ *         remarks on threads, products, reductions, memory accesses and exchanges
+ * uses    >>plan  >>thread; nothing here changes anything
+ * order   of the text
+ *============================================================================*/
+
+/* -- Layouts by name -------------------------------------------------------------------- */
+
+static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
+    uint32_t rank = tmi_rank(m, type), row;
+    if (rank < 2 || !l->n_reg) return 0;
+    row = tmi_dim_low(m, type, rank - 2);
+    return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row && l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
+}
+
+static uint32_t tmi_layout_bits(const tmi_plan *p, uint32_t type, const tmi_lin *l, uint32_t reduced) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, rank = tmi_rank(m, type), bits = 0;
+    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
+    if (i == TMI_LANE_BITS) return TMETAL_DEFAULT; /* every lane holds the same */
+    for (d = 0; d < rank && !(l->lane[i] & tmi_dim_mask(m, type, d)); d++) {}
+    if (d == rank) return TMETAL_DEFAULT;
+    bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
+    if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
+    if (reduced >> d & 1) bits |= (uint32_t)TMETAL_COALESCED;
+    return bits;
+}
+
+/* -- Rows --------------------------------------------------------------------------------- */
+
+typedef struct tmi_rows {
+    const tmi_plan    *p;
+    tmetal_layout_row *row; /* NULL while they are counted */
+    uint32_t           n;
+    const char       **map; /* texts by layout id and type id, made once each */
+    const char       **type;
+} tmi_rows;
+
+/* What an access of this layout touches: for the row and for the remark. */
+static void tmi_row_access(const tmi_plan *p, uint32_t op, const tmi_lin *l, tmetal_layout_row *r) {
+    uint32_t vec = 0, fewest = 0, lines = tmi_access_lines(p, op, l, &vec, &fewest);
+    if (!lines) return;
+    r->width = 1u << vec;
+    r->lines = lines;
+    r->fewest = fewest;
+}
+
+static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+    tmi_job           *job = x->p->job;
+    const char        *name = TMI_STR(x->p->m, TMI_VALUE(x->p->m, value)->name);
+    tmetal_layout_row *r;
+    if (!x->row) {
+        x->n++;
+        return NULL;
+    }
+    r = &x->row[x->n++];
+    if (!x->type[type]) x->type[type] = tmi_format(job, 0, "%s", tmi_type_text(job, x->p->m, type));
+    r->value = *name ? tmi_format(job, 0, "%%%s", name) : "(made on the way)";
+    r->type = x->type[type];
+    r->map = "";
+    r->python = at->python;
+    r->ir = tmi_place_of(job, at->src, NULL);
+    return r;
+}
+
+static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
+    if (!x->map[lin]) x->map[lin] = tmi_format(x->p->job, 0, "%s", tmi_lin_text(x->p->job, TMI_LIN(x->p, lin)));
+    return x->map[lin];
+}
+
+static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    tmi_shuffle s;
+    if (in->kind == TMI_I_CONVERT)
+        return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
+                                                 : "an op that reads it needs it so: moved through threadgroup memory";
+    if (p->klass[value] == TMI_C_CLONE) return "cheap to compute: made anew in each layout that is asked for";
+    if (in->kind == TMI_I_CLONE) return "an op that reads it needs it so: loaded again";
+    if (tmi_def_kind(p->m, value) == TMI_OP_REDUCE) return "where the reduction leaves it";
+    return TMI_COMP(p, tmi_comp_of(p, value))->reason;
+}
+
+static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
+    tmetal_layout_row *r;
+    if (!tmi_is_tensor(p->m, type)) return;
+    if (p->klass[value] == TMI_C_INLINE) {
+        r = tmi_row_add(x, value, type, at);
+        if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        return;
+    }
+    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) reduced = TMI_COMP(p, tmi_comp_of(p, value))->reduced;
+    for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
+        const tmi_inst *in = TMI_INST(p, i - 1);
+        r = tmi_row_add(x, value, type, at);
+        if (!r) continue;
+        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->map = tmi_row_map(x, in->lin);
+        r->reason = tmi_row_reason(p, value, in);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
+    }
+}
+
+/* A store has no value of its own: its row is named by the pointer. */
+static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    const tmi_op   *op = TMI_OP(p->m, id);
+    uint32_t        comp;
+    tmetal_layout_row *r;
+    if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
+    comp = tmi_comp_of(p, tmi_op_element(p, id));
+    r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
+    if (!r) return;
+    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
+    r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
+    tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
+}
+
+static void tmi_rows_walk(tmi_rows *x) {
+    const tmi_plan   *p = x->p;
+    const tmi_module *m = p->m;
+    uint32_t op, i, r, b;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_at        at = tmi_at_of(m, o);
+        for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
+        tmi_rows_of_store(x, op, &at);
+        if (tmi_is_region_op(o->kind)) continue;
+        for (r = o->region; r; r = TMI_REGION(m, r)->next)
+            for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++) tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
+    }
+}
+
+static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
+    tmi_rows x;
+    memset(&x, 0, sizeof x);
+    x.p = p;
+    x.map = TMI_TEMP(p->job, const char *, p->lin.n);
+    x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
+    tmi_rows_walk(&x);
+    k->n_layouts = x.n;
+    x.row = TMI_NEW(p->job, tmetal_layout_row, x.n);
+    x.n = 0;
+    tmi_rows_walk(&x);
+    k->layouts = x.row;
+}
+
+/* -- Remarks -------------------------------------------------------------------------------- */
+
+static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
+
+static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    uint64_t most = 1;
+    uint32_t i, groups = p->threads / 32;
+    for (i = 0; i < p->comp.n; i++) {
+        uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
+        if (n > most) most = n;
+    }
+    if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
+    else if (p->has_mma)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+    else if (most > (uint64_t)p->threads * 4)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
+                   (unsigned long long)most, (unsigned long long)(most / p->threads));
+    else tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: about four elements each of the largest tile, %llu elements", p->threads, (unsigned long long)most);
+    if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
+}
+
+static void tmi_report_dot(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t d = tmi_out_type(m, op, 0), a = tmi_in_type(m, op, 0), rank = tmi_rank(m, d);
+    uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
+    tmi_at   at = tmi_at_of(m, op);
+    if (tmi_dot_is_mma(m, op)) {
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
+                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        return;
+    }
+    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
+        tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not %s by %s into %s", rows, cols, k,
+                   tmi_type_text(p->job, m, tmi_elem(m, a)), tmi_type_text(p->job, m, tmi_elem(m, tmi_in_type(m, op, 1))), tmi_type_text(p->job, m, tmi_elem(m, d)));
+    else tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix needs 8 or more of each dimension", rows, cols, k);
+}
+
+static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i, reg = 0, lanes = 0, groups = 0;
+    const tmi_lin *l;
+    if (!tmi_is_root_op(p, op)) return;
+    l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    mask = tmi_dim_mask(m, type, axis);
+    for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
+    for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+    tmi_remark(p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce", "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis, tmi_type_text(p->job, m, type),
+               tmi_simple_combiner(m, op) ? "" : " by a region of its own", 1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups, tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
+}
+
+/* Why a lane moves no more neighbours at once than it does. */
+static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d) {
+    const tmi_module *m = p->m;
+    uint32_t ptr = tmi_in(m, op, 0), mask = 0, es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), want = es > 2 ? 4 - es : 2, have;
+    tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
+    if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
+    if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
+    if (p->job->opt->plain) return "the caller asked for no optimisation";
+    if (tmi_dim(m, tmi_op_shape(m, op), d) < 1u << want) return "its rows are that short";
+    if (a.c < want) return "its elements are not known to be neighbours in memory";
+    have = a.v > es ? a.v - es : 0u;
+    if (have < want) return tmi_format(p->job, 1, "its address is only known to be a multiple of %u bytes", 1u << (a.v < 12 ? a.v : 12));
+    if (mask && tmi_axis_get(&p->axes, mask, d).k < want) return "its mask may change between neighbours";
+    return "the layout gives a thread no more neighbours";
+}
+
+static void tmi_report_access(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
+    tmi_at   at = tmi_at_of(m, op);
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
+    lines = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    if (!lines) return;
+    if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
+    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
+    tmi_access_order(p, op, order);
+    if (vec + es >= 4 || vec == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+    else
+        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+}
+
+static void tmi_report_exchanges(tmi_plan *p) {
+    tmi_shuffle s;
+    uint32_t    i;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        uint32_t type = tmi_value_type(p->m, in->value), def = tmi_def(p->m, in->value);
+        tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func));
+        if (in->kind != TMI_I_CONVERT) continue;
+        if (tmi_convert_by_shuffle(p, in, &s))
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout by simd shuffles, without a barrier", tmi_type_text(p->job, p->m, type));
+        else if (in->buffer)
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout through threadgroup memory", tmi_type_text(p->job, p->m, type));
+    }
+}
+
+/* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
+static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    tmi_report_threads(p, bytes);
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
+        tmi_report_access(p, op);
+    }
+    tmi_report_exchanges(p);
 }
 
 /*==============================================================================
@@ -20122,13 +20453,15 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
 
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index;
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index, aliased = 0;
     tmetal_arg *args;
     for (i = 0; i < e->n_param; i++) {
         n += e->param_used[i];
-        bufs += e->param_used[i] && tmi_is_ptrlike(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, i)));
+        is_ptr = e->param_used[i] && tmi_is_ptrlike(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, i)));
+        bufs += is_ptr && !tmi_has_alias(e->p, i);
+        aliased |= is_ptr && tmi_has_alias(e->p, i);
     }
-    *packed = e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS;
+    *packed = aliased || (e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS);
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
     args = TMI_NEW(e->job, tmetal_arg, n);
     k->args = args;
@@ -20154,7 +20487,7 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
             a->size = tmi_bytes(e->m, type);
         }
         if (!*packed) continue;
-        if (is_ptr && next < struct_index) {
+        if (is_ptr && next < struct_index && !tmi_has_alias(e->p, i)) {
             a->index = next++;
             continue;
         }
@@ -20361,6 +20694,39 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
     for (c = from->first; c; c = c->next) tmi_put_bytes(to, (const char *)(c + 1), c->n);
 }
 
+/* Ops that only move bytes may carry any type. */
+static int tmi_moves_only(const tmi_op *op) {
+    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
+           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
+           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
+}
+
+/* Doubles are computed in software: how many ops, by which functions, and how much text that is. */
+static void tmi_remark_fp64(tmi_emit *e) {
+    const tmi_module *m = e->m;
+    uint32_t    op, i, n = 0, lines = 0, shown = 0;
+    const char *c;
+    tmi_text    t;
+    tmi_at      first;
+    memset(&first, 0, sizeof first);
+    for (op = tmi_walk_next(m, e->p->func, e->p->func); op; op = tmi_walk_next(m, e->p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int is_f64 = (o->n_in && tmi_format_of(m, tmi_in_type(m, o, 0)) == TMI_F_F64) || (o->n_out && tmi_format_of(m, tmi_out_type(m, o, 0)) == TMI_F_F64);
+        if (!is_f64 || !(tmi_ops[o->kind].traits & TMI_ELT) || tmi_moves_only(o)) continue;
+        if (!n++) first = tmi_at_of(m, o);
+    }
+    if (!n) return;
+    tmi_text_init(e->job, &t);
+    for (i = 0; i < TMI_FN_COUNT; i++) {
+        if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
+        for (c = tmi_fns[i].text; *c; c++) lines += *c == '\n';
+        if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
+    }
+    if (shown > 8) tmi_put(&t, " and %u more", shown - 8);
+    tmi_remark(e->job, first, TMETAL_APPLIED, "fp64", "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines of 64-bit integer arithmetic", n,
+               n > 1 ? "s" : "", tmi_text_join(&t, 1), lines);
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k) {
     tmi_emit e;
@@ -20394,19 +20760,13 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_arrays(&e, tg_bytes);
     tmi_put_text(&all, &body);
     tmi_put_str(&all, "}\n");
+    tmi_remark_fp64(&e);
     if (p->job->no_text) return;
     k->msl = tmi_text_join(&all, 0);
     k->msl_len = all.len;
 }
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
-
-/* Ops that only move bytes may carry any type. */
-static int tmi_moves_only(const tmi_op *op) {
-    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
-           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
-           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
-}
 
 /* A name that >>library has no function for. */
 static int tmi_f64_lacks(const tmi_op *op) {
@@ -20488,6 +20848,19 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
 
+static const char *tmi_msl_text(uint32_t version) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
+        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
+    return "3.0";
+}
+
+static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
+    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
+    tmi_help(job, NULL, "ask for that version, or leave the option out");
+}
+
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k) {
     tmi_plan p;
     tmi_thr  t;
@@ -20505,6 +20878,23 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
         }
     }
     tmi_emit_kernel(&p, &t, bytes, k);
+    tmi_check_version(job, m, func, k);
+    tmi_report_layouts(&p, k);
+    tmi_report_kernel(&p, bytes);
+}
+
+static int tmi_options_ok(tmi_job *job) {
+    tmi_at      nowhere;
+    const char *s = job->opt->alias;
+    uint32_t    a, b;
+    size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
+    int         more;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
+    if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    return job->out->code == TMETAL_OK;
 }
 
 static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
@@ -20516,7 +20906,7 @@ static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
         tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
         return NULL;
     }
-    return gpu;
+    return tmi_options_ok(job) ? gpu : NULL;
 }
 
 static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
@@ -20580,13 +20970,6 @@ static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
     if (a->kind == TMETAL_ARG_DEBUG) tmi_put(t, ",\"bytes\":%u", a->size);
     if (a->kind != TMETAL_ARG_BYTES) tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
     tmi_put_char(t, '}');
-}
-
-static const char *tmi_msl_text(uint32_t version) {
-    size_t i;
-    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
-        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
-    return "3.0";
 }
 
 static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
