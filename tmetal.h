@@ -87,6 +87,7 @@
     X(504, ARGUMENTS, "needs %u buffer arguments; Metal has %u")                                \
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
+    X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
     X(901, ARENA, "arena is full: needs at least %llu bytes, has %llu")                         \
     X(902, BUG, "tmetal broke a promise of its own in floor %s: %s")                            \
     X(903, MISUSE, "%s")
@@ -121,7 +122,7 @@ TMETAL_API size_t tmetal_arena_bound(size_t len);
 
 typedef struct tmetal_options {
     const char *file;       /* name of the IR text in messages; NULL: "<ttir>" */
-    const char *gpu;        /* a row of the GPU table, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
+    const char *gpu;        /* what tmetal_gpu_find takes, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
     uint32_t    threads;    /* threads a threadgroup, a power of two from 32 to 1024; 0: the planner picks */
     uint32_t    max_errors; /* stop after this many; 0: 100 */
     uint32_t    msl;        /* newest language version that may be used, 300 to 410; 0: what the kernel needs */
@@ -130,6 +131,8 @@ typedef struct tmetal_options {
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
     const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4"; NULL: none */
+    const struct tmetal_gpu_limits *live;   /* read from the device; NULL: none. See tmetal_gpu_resolve */
+    const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -293,23 +296,102 @@ TMETAL_API const char *tmetal_code_text(tmetal_code code);
 
 /* -- The tables -------------------------------------------------------------- */
 
+/* What a GPU can do; docs/hardware.md says which family came first with each. */
+typedef enum tmetal_gpu_feature {
+    TMETAL_GPU_SIMD_REDUCE   = 1,   /* simd_sum and its kin */
+    TMETAL_GPU_SIMD_MATRIX   = 2,   /* simdgroup_matrix, 8 by 8 */
+    TMETAL_GPU_FLOAT_ATOMICS = 4,   /* in device memory */
+    TMETAL_GPU_SHUFFLE_FILL  = 8,   /* simd_shuffle_and_fill_up and _down */
+    TMETAL_GPU_ATOMIC_64     = 16,  /* unsigned minimum and maximum, without a result */
+    TMETAL_GPU_BF16_MATH     = 32,  /* bfloat arithmetic pays; else it is a storage type */
+    TMETAL_GPU_DIRECT_DOT    = 64,  /* simdgroup_matrix operands straight from device memory pay */
+    TMETAL_GPU_TENSOR_API    = 128, /* matmul2d compiles (MSL 4.0) */
+    TMETAL_GPU_MATRIX_UNIT   = 256  /* matmul2d has hardware of its own */
+} tmetal_gpu_feature;
+
+/* One bin of a chip. 0 is "unknown" in every figure: readers must cope with it. */
 typedef struct tmetal_gpu {
-    const char *name;       /* "apple-m1" */
-    const char *device;     /* MTLDevice.name on macOS, "Apple M1" */
-    uint32_t    family;     /* 7 for MTLGPUFamilyApple7 */
-    uint32_t    cores;      /* most GPU cores sold under that name; 0: unknown */
-    uint32_t    gbps;       /* memory bandwidth in GB/s of that bin; 0: unknown */
-    uint32_t    tg_bytes;   /* threadgroup memory a threadgroup */
-    uint32_t    threads;    /* ceiling of threads a threadgroup */
-    uint32_t    simd;       /* lanes of a simdgroup */
-    uint32_t    registers;  /* 32-bit registers a thread may use before spilling; 0: unknown */
-    uint32_t    bf16;       /* 1: bfloat arithmetic pays; 0: it is a storage type */
-    const char *source;
+    const char *name;         /* "apple-m1"; a smaller bin has its cores behind, "apple-m1-7" */
+    const char *device;       /* MTLDevice.name on macOS and machdep.cpu.brand_string, "Apple M1" */
+    uint32_t    family;       /* 7 for MTLGPUFamilyApple7 */
+    uint32_t    cores;        /* GPU cores */
+    uint32_t    gbps;         /* memory bandwidth in GB/s */
+    uint32_t    tg_bytes;     /* threadgroup memory a threadgroup */
+    uint32_t    threads;      /* ceiling of threads a threadgroup; a pipeline may allow fewer */
+    uint32_t    simd;         /* lanes of a simdgroup */
+    uint32_t    registers;    /* 32-bit registers a thread may use before spilling */
+    uint32_t    bf16;         /* 1: bfloat arithmetic pays; 0: it is a storage type */
+    const char *arch;         /* MTLDevice.architecture.name, "applegpu_g13g"; "": unknown */
+    uint32_t    mhz;          /* clock of the GPU at full speed */
+    uint32_t    mac;          /* 1: sold in Macs, which also have MTLGPUFamilyMac2 */
+    uint32_t    features;     /* sum of tmetal_gpu_feature */
+    uint32_t    tg_align;     /* bytes that lengths of threadgroup memory are rounded up to */
+    uint32_t    buffers;      /* entries of a kernel's buffer argument table */
+    uint32_t    inline_bytes; /* most bytes of one setBytes */
 } tmetal_gpu;
 
 TMETAL_API size_t            tmetal_gpu_count(void);
 TMETAL_API const tmetal_gpu *tmetal_gpu_at(size_t index);         /* NULL past the end */
-TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name); /* row name or MTLDevice.name; NULL: none */
+TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name); /* tmetal_gpu_find(name, 0) */
+
+/* The row that a text means: a row's name, MTLDevice.name (iOS adds " GPU"), machdep.cpu.brand_string or
+ * MTLDevice.architecture.name; "apple7" to "apple11" are families without a chip. Several rows answer to
+ * one name: the one with `cores` cores is taken, else the full bin of the first (smallest) chip. NULL: none. */
+TMETAL_API const tmetal_gpu *tmetal_gpu_find(const char *text, uint32_t cores);
+
+/* Limits from elsewhere than the table; zero in a field means "not given". */
+typedef struct tmetal_gpu_limits {
+    uint32_t family;    /* highest N for which supportsFamily:MTLGPUFamilyAppleN holds */
+    uint32_t cores;     /* IORegistry: gpu-core-count of AGXAccelerator */
+    uint32_t gbps;
+    uint32_t tg_bytes;  /* MTLDevice.maxThreadgroupMemoryLength */
+    uint32_t threads;   /* MTLComputePipelineState.maxTotalThreadsPerThreadgroup, or what the caller wants */
+    uint32_t simd;      /* MTLComputePipelineState.threadExecutionWidth */
+    uint32_t registers;
+    uint32_t features;  /* bits to add */
+    uint32_t lacks;     /* bits to take away */
+} tmetal_gpu_limits;
+
+/* The GPU that a compilation would use: the caller's limits before values read from the device, before
+ * the table, before the defaults of the family. Each may be NULL. 0 when neither text nor family is
+ * known; `gpu` then holds the defaults of Apple7. */
+TMETAL_API int tmetal_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
+                                  const tmetal_gpu_limits *limits, tmetal_gpu *gpu);
+
+typedef enum tmetal_confidence {
+    TMETAL_UNKNOWN,    /* no usable public source: the figure is 0 */
+    TMETAL_DOCUMENTED, /* by Apple */
+    TMETAL_MEASURED,   /* on a device, by the source named */
+    TMETAL_INFERRED,   /* by arithmetic, from a pattern, or assumed by a project */
+    TMETAL_GIVEN       /* by the caller or read from the device */
+} tmetal_confidence;
+
+/* One figure of a GPU with where it comes from. */
+typedef struct tmetal_gpu_fact {
+    const char       *figure; /* name of the field: "cores" */
+    const char       *unit;
+    uint32_t          value;
+    const char       *text;   /* figures that are text (arch); else "" */
+    tmetal_confidence confidence;
+    const char       *source;
+} tmetal_gpu_fact;
+
+TMETAL_API size_t          tmetal_gpu_fact_count(void);
+TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index); /* zeroed past the end */
+
+typedef struct tmetal_gpu_feature_info {
+    uint32_t          bit;        /* of tmetal_gpu_feature */
+    const char       *name;       /* "SIMD_MATRIX" */
+    uint32_t          family;     /* first that has it */
+    uint32_t          mac_family; /* first that has it on a Mac */
+    uint32_t          msl;        /* first language version, 210 to 400 */
+    const char       *text;
+    tmetal_confidence confidence;
+    const char       *source;
+} tmetal_gpu_feature_info;
+
+TMETAL_API size_t                  tmetal_gpu_feature_count(void);
+TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index); /* zeroed past the end */
 
 typedef struct tmetal_op_info {
     const char *name;      /* "arith.addf" */
@@ -1517,56 +1599,249 @@ static const tmi_word tmi_words_cmpf[] = {{"false", 0}, {"oeq", 1}, {"ogt", 2}, 
                                           {"true", 15}, {NULL, 0}};
 
 /*==============================================================================
- * >>hardware  [7]  The GPU table: one row a chip
+ * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
  *
- * units   cores: of the largest bin; GB/s of that bin; bytes a threadgroup; 32-bit registers a thread
- * source  A: Apple, Metal Feature Set Tables (2026-05-21), limits by family: 32 KB of threadgroup
- *         memory and 1024 threads on Apple7 to Apple10. N: Apple newsroom and tech specs for cores and
- *         bandwidth. R: 128 registers, Mesa agx_performance.c and dougallj/applegpu, read from Apple7.
- *         i: inferred. Unknown is 0.
+ * gives   tmi_gpus[]: one row a bin of a chip; tmi_families[]: what holds of a whole family;
+ *         tmi_gpu_find(), tmi_gpu_resolve()
+ * units   bytes, threads, GB/s of 10^9 bytes, MHz, 32-bit registers a thread
+ * order   of chips: small to large within a series; the full bin of a chip stands before its smaller
+ *         ones, so that a name without a count of cores means the full bin
+ *
+ * Unknown is 0, never a guess: a reader of the column must cope with it. A figure names a row of
+ * TMI_SOURCES, which also says how far to trust it; docs/hardware.md prints all of this.
  *============================================================================*/
 
 /* clang-format off */
-/*    name              MTLDevice.name     family cores gbps tg_bytes threads simd regs bf16 source */
+/*    id     confidence  text */
+#define TMI_SOURCES(X) \
+    X(NONE,  UNKNOWN,    "no public source") \
+    X(FST,   DOCUMENTED, "Apple, Metal Feature Set Tables of 2026-05-21") \
+    X(FST_I, INFERRED,   "Apple, Metal Feature Set Tables of June 2025, carried over from Apple9") \
+    X(MSL,   DOCUMENTED, "Apple, Metal Shading Language Specification 4") \
+    X(N2011, DOCUMENTED, "Apple newsroom, November 2020") \
+    X(N2110, DOCUMENTED, "Apple newsroom, October 2021") \
+    X(N2203, DOCUMENTED, "Apple newsroom, March 2022") \
+    X(N2206, DOCUMENTED, "Apple newsroom, June 2022") \
+    X(N2301, DOCUMENTED, "Apple newsroom, January 2023") \
+    X(N2306, DOCUMENTED, "Apple newsroom, June 2023") \
+    X(N2310, DOCUMENTED, "Apple newsroom, October 2023, and technical specifications 117736") \
+    X(N2503, DOCUMENTED, "Apple newsroom, March 2025") \
+    X(N2410, DOCUMENTED, "Apple newsroom, October 2024, and technical specifications 121552 and 121553") \
+    X(N2510, DOCUMENTED, "Apple newsroom, October 2025, and technical specifications 125405") \
+    X(N2603, DOCUMENTED, "Apple newsroom, March 2026, and technical specifications 126318") \
+    X(N2608, DOCUMENTED, "Apple newsroom, August 2026, and technical specifications 128107") \
+    X(SPEC,  DOCUMENTED, "Apple, technical specifications of the product") \
+    X(TT31,  DOCUMENTED, "Apple, Tech Talk 111432: matrix units in the GPU of M5 and A19") \
+    X(LPX,   INFERRED,   "LPDDR4X-4266 on a bus of 128 bits; Apple gave no figure") \
+    X(BIN,   INFERRED,   "a bin of one iPad; Apple's newsroom does not name it") \
+    X(M6BW,  DOCUMENTED, "Apple newsroom, August 2026; 170 with the larger memory sizes") \
+    X(AGX10, MEASURED,   "ADevWithAnIdea/agx-re, read from an 8-core M5") \
+    X(AGI_I, INFERRED,   "philipturner/applegpuinfo, an assumption of its source") \
+    X(AGI,   MEASURED,   "philipturner/applegpuinfo, read from devices in its issues") \
+    X(MB,    MEASURED,   "philipturner/metal-benchmarks, README") \
+    X(MB_I,  INFERRED,   "as the smaller chips of its generation (philipturner/metal-benchmarks)") \
+    X(PSU,   MEASURED,   "giampaolo/psutil, pull request 2824") \
+    X(PSU_I, INFERRED,   "as the chip of its generation that was measured") \
+    X(PWR,   MEASURED,   "reports of powermetrics on the device") \
+    X(FB,    MEASURED,   "feedback-assistant/reports, issue 830") \
+    X(TZ,    MEASURED,   "T. Zakharko, apple-neural-accelerators-benchmark, on an A19") \
+    X(FFT,   MEASURED,   "aminems/AppleSiliconFFT, read from one M6 under macOS 27.0") \
+    X(ARCH,  MEASURED,   "MTLDevice.architecture read from devices (ml-explore/mlx, AsahiLinux, applegpuinfo, agx-re)") \
+    X(ARC_I, INFERRED,   "the letter of the smaller chips of its kind: g base, s Pro and Max, d Ultra, p phone") \
+    X(LEAD,  INFERRED,   "a single report whose source could not be named") \
+    X(DJ,    MEASURED,   "dougallj/applegpu, and threadExecutionWidth in every public log") \
+    X(MESA,  MEASURED,   "Mesa, agx_performance.c, and dougallj/applegpu, read from Apple7") \
+    X(MES_I, INFERRED,   "as Apple7; the register file of Apple9 and later is not described") \
+    X(MFA,   MEASURED,   "philipturner/metal-flash-attention, README") \
+    X(MFA_I, INFERRED,   "as Apple9") \
+    X(FFT_I, INFERRED,   "as Apple10; aminems/AppleSiliconFFT measured the matrix unit of one M6") \
+    X(GIVEN, GIVEN,      "given by the caller or read from the device at run time")
+
+/* Limits that hold of a whole family, one row each; TMI_LIMIT_SOURCES names their sources in the same order.
+ *                         tg_bytes threads simd registers tg_align buffers inline_bytes */
+#define TMI_LIMITS_7(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_8(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_9(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_10(OF)  OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_11(OF)  OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMIT_SOURCES(X) \
+    X(7,                   FST,   FST,   DJ,  MESA,  FST,   FST,   FST) \
+    X(8,                   FST,   FST,   DJ,  MESA,  FST,   FST,   FST) \
+    X(9,                   FST,   FST,   DJ,  MES_I, FST,   FST,   FST) \
+    X(10,                  FST,   AGX10, DJ,  MES_I, FST_I, FST,   FST_I) \
+    X(11,                  FFT,   FFT,   FFT, MES_I, FST_I, FST_I, FST_I)
+
+/* What a family can do. `mac` is the first family of a Mac that can, `first` that of any device.
+ * X gets the family F and whether it is a Mac's (M) passed through, so that a row of chips can add up its bits.
+ *    id           first mac msl  source text */
+#define TMI_FEATURES(X, F, M) \
+    X(SIMD_REDUCE,   7,  7, 210, FST,   "simd_sum, simd_max and the other reductions of a simdgroup", F, M) \
+    X(SIMD_MATRIX,   7,  7, 230, FST,   "simdgroup_matrix, 8 by 8, of half and float; of bfloat from MSL 3.1", F, M) \
+    X(FLOAT_ATOMICS, 7,  7, 300, FST,   "float atomics in device memory: add, subtract, exchange, compare and exchange", F, M) \
+    X(SHUFFLE_FILL,  8,  8, 240, FST,   "simd_shuffle_and_fill_up and _down", F, M) \
+    X(ATOMIC_64,     9,  8, 240, FST,   "64-bit unsigned minimum and maximum in device memory, without a result", F, M) \
+    X(BF16_MATH,     9,  9, 310, MFA,   "bfloat arithmetic pays; before, bfloat is widened to float in registers", F, M) \
+    X(DIRECT_DOT,    9,  9, 230, MFA,   "operands of simdgroup_matrix read from device memory beat staging in threadgroup memory", F, M) \
+    X(TENSOR_API,    7,  7, 400, MSL,   "tensor operations (matmul2d) compile; before Apple10 they run on the shader units", F, M) \
+    X(MATRIX_UNIT,  10, 10, 400, TT31,  "matrix units that only matmul2d reaches", F, M)
+
+/* One row a bin: the full bin under the chip's name, smaller ones with their cores at the end.
+ *    name               MTLDevice.name    architecture     source family mac cores source  gbps  source  mhz  source */
 #define TMI_HARDWARE(X) \
-    X("apple-m1",       "Apple M1",          7,   8,   68, 32768, 1024, 32, 128, 0, "A; cores N; 68 GB/s i (LPDDR4X-4266 x 128); R") \
-    X("apple-m1-pro",   "Apple M1 Pro",      7,  16,  200, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m1-max",   "Apple M1 Max",      7,  32,  400, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m1-ultra", "Apple M1 Ultra",    7,  64,  800, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2",       "Apple M2",          8,  10,  100, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-pro",   "Apple M2 Pro",      8,  19,  200, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-max",   "Apple M2 Max",      8,  38,  400, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-ultra", "Apple M2 Ultra",    8,  76,  800, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m3",       "Apple M3",          9,  10,  100, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-pro",   "Apple M3 Pro",      9,  18,  150, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-max",   "Apple M3 Max",      9,  40,  400, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-ultra", "Apple M3 Ultra",    9,  80,  819, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4",       "Apple M4",          9,  10,  120, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4-pro",   "Apple M4 Pro",      9,  20,  273, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4-max",   "Apple M4 Max",      9,  40,  546, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5",       "Apple M5",         10,  10,  153, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-pro",   "Apple M5 Pro",     10,  20,  307, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-max",   "Apple M5 Max",     10,  40,  614, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-ultra", "Apple M5 Ultra",   10,  80, 1200, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m6",       "Apple M6",         11,  12,  153, 32768, 1024, 32, 128, 1, "limits read on one M6 (AppleSiliconFFT); N; registers i") \
-    X("apple-a14",      "Apple A14",         7,   4,   34, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a15",      "Apple A15",         8,   5,   34, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a16",      "Apple A16",         8,   5,   51, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a17-pro",  "Apple A17 Pro",     9,   6,   51, 32768, 1024, 32, 128, 1, "A; cores N; bandwidth i; registers i") \
-    X("apple-a18",      "Apple A18",         9,   5,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a18-pro",  "Apple A18 Pro",     9,   6,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a19",      "Apple A19",        10,   5,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a19-pro",  "Apple A19 Pro",    10,   6,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i")
+    X("apple-m1",          "Apple M1",       "applegpu_g13g", ARC_I,  7, 1,  8, N2011,   68, LPX,   1278, MB) \
+    X("apple-m1-7",        "Apple M1",       "applegpu_g13g", ARC_I,  7, 1,  7, N2011,   68, LPX,   1278, MB) \
+    X("apple-m1-pro",      "Apple M1 Pro",   "applegpu_g13s", ARCH,   7, 1, 16, N2110,  200, N2110, 1296, MB) \
+    X("apple-m1-pro-14",   "Apple M1 Pro",   "applegpu_g13s", ARCH,   7, 1, 14, N2110,  200, N2110, 1296, MB) \
+    X("apple-m1-max",      "Apple M1 Max",   "applegpu_g13s", ARCH,   7, 1, 32, N2110,  400, N2110, 1296, MB) \
+    X("apple-m1-max-24",   "Apple M1 Max",   "applegpu_g13s", ARCH,   7, 1, 24, N2110,  400, N2110, 1296, MB) \
+    X("apple-m1-ultra",    "Apple M1 Ultra", "applegpu_g13d", ARC_I,  7, 1, 64, N2203,  800, N2203, 1296, MB) \
+    X("apple-m1-ultra-48", "Apple M1 Ultra", "applegpu_g13d", ARC_I,  7, 1, 48, N2203,  800, N2203, 1296, MB) \
+    X("apple-m2",          "Apple M2",       "applegpu_g14g", ARC_I,  8, 1, 10, N2206,  100, N2206, 1398, MB) \
+    X("apple-m2-9",        "Apple M2",       "applegpu_g14g", ARC_I,  8, 0,  9, BIN,    100, N2206, 1398, MB) \
+    X("apple-m2-8",        "Apple M2",       "applegpu_g14g", ARC_I,  8, 1,  8, N2206,  100, N2206, 1398, MB) \
+    X("apple-m2-pro",      "Apple M2 Pro",   "applegpu_g14s", ARC_I,  8, 1, 19, N2301,  200, N2301, 1398, MB) \
+    X("apple-m2-pro-16",   "Apple M2 Pro",   "applegpu_g14s", ARC_I,  8, 1, 16, N2301,  200, N2301, 1398, MB) \
+    X("apple-m2-max",      "Apple M2 Max",   "applegpu_g14s", ARC_I,  8, 1, 38, N2301,  400, N2301, 1398, MB) \
+    X("apple-m2-max-30",   "Apple M2 Max",   "applegpu_g14s", ARC_I,  8, 1, 30, N2301,  400, N2301, 1398, MB) \
+    X("apple-m2-ultra",    "Apple M2 Ultra", "applegpu_g14d", ARC_I,  8, 1, 76, N2306,  800, N2306, 1398, MB_I) \
+    X("apple-m2-ultra-60", "Apple M2 Ultra", "applegpu_g14d", ARC_I,  8, 1, 60, N2306,  800, N2306, 1398, MB_I) \
+    X("apple-m3",          "Apple M3",       "applegpu_g15g", ARC_I,  9, 1, 10, N2310,  100, N2310, 1380, PSU_I) \
+    X("apple-m3-9",        "Apple M3",       "applegpu_g15g", ARC_I,  9, 0,  9, BIN,    100, N2310, 1380, PSU_I) \
+    X("apple-m3-8",        "Apple M3",       "applegpu_g15g", ARC_I,  9, 1,  8, N2310,  100, N2310, 1380, PSU_I) \
+    X("apple-m3-pro",      "Apple M3 Pro",   "applegpu_g15s", ARCH,   9, 1, 18, N2310,  150, N2310, 1380, PSU) \
+    X("apple-m3-pro-14",   "Apple M3 Pro",   "applegpu_g15s", ARCH,   9, 1, 14, N2310,  150, N2310, 1380, PSU) \
+    X("apple-m3-max",      "Apple M3 Max",   "applegpu_g15s", ARCH,   9, 1, 40, N2310,  400, N2310, 1380, AGI) \
+    X("apple-m3-max-30",   "Apple M3 Max",   "applegpu_g15s", ARCH,   9, 1, 30, N2310,  300, N2310, 1380, AGI) \
+    X("apple-m3-ultra",    "Apple M3 Ultra", "applegpu_g15d", ARC_I,  9, 1, 80, N2503,  819, SPEC,  1380, PSU_I) \
+    X("apple-m3-ultra-60", "Apple M3 Ultra", "applegpu_g15d", ARC_I,  9, 1, 60, N2503,  819, SPEC,  1380, PSU_I) \
+    X("apple-m4",          "Apple M4",       "applegpu_g16g", ARCH,   9, 1, 10, N2410,  120, N2410, 1578, PSU_I) \
+    X("apple-m4-9",        "Apple M4",       "applegpu_g16g", ARCH,   9, 0,  9, BIN,    120, N2410, 1578, PSU_I) \
+    X("apple-m4-8",        "Apple M4",       "applegpu_g16g", ARCH,   9, 1,  8, N2410,  120, N2410, 1578, PSU_I) \
+    X("apple-m4-pro",      "Apple M4 Pro",   "applegpu_g16s", ARCH,   9, 1, 20, N2410,  273, N2410, 1578, PSU) \
+    X("apple-m4-pro-16",   "Apple M4 Pro",   "applegpu_g16s", ARCH,   9, 1, 16, N2410,  273, N2410, 1578, PSU) \
+    X("apple-m4-max",      "Apple M4 Max",   "applegpu_g16s", ARCH,   9, 1, 40, N2410,  546, N2410, 1578, PWR) \
+    X("apple-m4-max-32",   "Apple M4 Max",   "applegpu_g16s", ARCH,   9, 1, 32, N2410,  410, N2410, 1578, PWR) \
+    X("apple-m5",          "Apple M5",       "applegpu_g17g", ARCH,  10, 1, 10, N2510,  153, N2510,    0, NONE) \
+    X("apple-m5-8",        "Apple M5",       "applegpu_g17g", ARCH,  10, 1,  8, N2510,  153, N2510,    0, NONE) \
+    X("apple-m5-pro",      "Apple M5 Pro",   "",              NONE,  10, 1, 20, N2603,  307, N2603,    0, NONE) \
+    X("apple-m5-pro-16",   "Apple M5 Pro",   "",              NONE,  10, 1, 16, N2603,  307, N2603,    0, NONE) \
+    X("apple-m5-max",      "Apple M5 Max",   "applegpu_g17s", ARCH,  10, 1, 40, N2603,  614, N2603, 1620, FB) \
+    X("apple-m5-max-32",   "Apple M5 Max",   "applegpu_g17s", ARCH,  10, 1, 32, N2603,  460, N2603, 1620, FB) \
+    X("apple-m5-ultra",    "Apple M5 Ultra", "applegpu_g17d", ARC_I, 10, 1, 80, N2608, 1200, N2608,    0, NONE) \
+    X("apple-m5-ultra-64", "Apple M5 Ultra", "applegpu_g17d", ARC_I, 10, 1, 64, N2608,    0, NONE,     0, NONE) \
+    X("apple-m6",          "Apple M6",       "applegpu_g18g", LEAD,  11, 1, 12, N2608,  153, M6BW,  1734, LEAD) \
+    X("apple-a14",         "Apple A14",      "applegpu_g13p", ARCH,   7, 0,  4, SPEC,    34, AGI_I, 1278, MB) \
+    X("apple-a15",         "Apple A15",      "applegpu_g14p", ARCH,   8, 0,  5, SPEC,    34, AGI_I, 1338, MB) \
+    X("apple-a15-4",       "Apple A15",      "applegpu_g14p", ARCH,   8, 0,  4, SPEC,    34, AGI_I, 1338, MB) \
+    X("apple-a16",         "Apple A16",      "applegpu_g15p", ARCH,   8, 0,  5, SPEC,    51, AGI_I, 1398, AGI_I) \
+    X("apple-a16-4",       "Apple A16",      "applegpu_g15p", ARCH,   8, 0,  4, BIN,     51, AGI_I, 1398, AGI_I) \
+    X("apple-a17-pro",     "Apple A17 Pro",  "applegpu_g16p", ARCH,   9, 0,  6, SPEC,    51, AGI_I, 1380, AGI_I) \
+    X("apple-a17-pro-5",   "Apple A17 Pro",  "applegpu_g16p", ARCH,   9, 0,  5, BIN,     51, AGI_I, 1380, AGI_I) \
+    X("apple-a18",         "Apple A18",      "applegpu_g17p", ARCH,   9, 0,  5, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-4",       "Apple A18",      "applegpu_g17p", ARCH,   9, 0,  4, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-pro",     "Apple A18 Pro",  "applegpu_g17p", ARCH,   9, 0,  6, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-pro-5",   "Apple A18 Pro",  "applegpu_g17p", ARCH,   9, 1,  5, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a19",         "Apple A19",      "applegpu_g18p", ARCH,  10, 0,  5, SPEC,     0, NONE,  1460, TZ) \
+    X("apple-a19-pro",     "Apple A19 Pro",  "applegpu_g18p", ARCH,  10, 0,  6, SPEC,     0, NONE,     0, NONE) \
+    X("apple-a19-pro-5",   "Apple A19 Pro",  "applegpu_g18p", ARCH,  10, 0,  5, SPEC,     0, NONE,     0, NONE)
 /* clang-format on */
 
+typedef enum tmi_source_id {
+#define X(id, confidence, text) TMI_SRC_##id,
+    TMI_SOURCES(X)
+#undef X
+    TMI_SOURCE_COUNT
+} tmi_source_id;
+
+typedef struct tmi_source {
+    uint8_t     confidence;
+    const char *text;
+} tmi_source;
+
+static const tmi_source tmi_sources[TMI_SOURCE_COUNT] = {
+#define X(id, confidence, text) {TMETAL_##confidence, text},
+    TMI_SOURCES(X)
+#undef X
+};
+
+#define TMI_FEATURE_BIT(id, first, mac, msl, source, text, F, M) | ((F) >= ((M) ? (mac) : (first)) ? (uint32_t)TMETAL_GPU_##id : 0u)
+#define TMI_FEATURES_OF(F, M) (0u TMI_FEATURES(TMI_FEATURE_BIT, F, M))
+
+#define TMI_LIMITS_FIRST(tg, threads, simd, regs, align, buffers, bytes) tg, threads, simd, regs
+#define TMI_LIMITS_REST(tg, threads, simd, regs, align, buffers, bytes)  align, buffers, bytes
+#define TMI_GPU_ROW(name, device, arch, family, mac, cores, gbps, mhz)                           \
+    {name, device, family, cores, gbps, TMI_LIMITS_##family(TMI_LIMITS_FIRST), (family) >= 9,     \
+     arch, mhz, mac, TMI_FEATURES_OF(family, mac), TMI_LIMITS_##family(TMI_LIMITS_REST)}
+
 static const tmetal_gpu tmi_gpus[] = {
-#define X(name, device, family, cores, gbps, tg, threads, simd, regs, bf16, source) \
-    {name, device, family, cores, gbps, tg, threads, simd, regs, bf16, source},
+#define X(name, device, arch, arch_src, family, mac, cores, cores_src, gbps, gbps_src, mhz, mhz_src) \
+    TMI_GPU_ROW(name, device, arch, family, mac, cores, gbps, mhz),
     TMI_HARDWARE(X)
 #undef X
 };
 
 #define TMI_GPU_COUNT (sizeof tmi_gpus / sizeof *tmi_gpus)
+
+/* A family alone: what is known of a chip that the table lacks. */
+static const tmetal_gpu tmi_families[] = {
+    TMI_GPU_ROW("apple7", "", "", 7, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple8", "", "", 8, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple9", "", "", 9, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple10", "", "", 10, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple11", "", "", 11, 0, 0, 0, 0),
+};
+
+#define TMI_FAMILY_COUNT (sizeof tmi_families / sizeof *tmi_families)
+
+/* Sources of a chip's own figures and of a family's limits, in the order of tmi_figures below. */
+static const uint8_t tmi_gpu_sources[][4] = {
+#define X(name, device, arch, arch_src, family, mac, cores, cores_src, gbps, gbps_src, mhz, mhz_src) \
+    {TMI_SRC_##arch_src, TMI_SRC_##cores_src, TMI_SRC_##gbps_src, TMI_SRC_##mhz_src},
+    TMI_HARDWARE(X)
+#undef X
+};
+
+static const uint8_t tmi_limit_sources[][7] = {
+#define X(family, a, b, c, d, e, f, g) \
+    {TMI_SRC_##a, TMI_SRC_##b, TMI_SRC_##c, TMI_SRC_##d, TMI_SRC_##e, TMI_SRC_##f, TMI_SRC_##g},
+    TMI_LIMIT_SOURCES(X)
+#undef X
+};
+
+typedef struct tmi_figure {
+    const char *name, *unit;
+    uint8_t     at;    /* offset of the field in tmetal_gpu */
+    int8_t      chip, limit; /* column of tmi_gpu_sources, of tmi_limit_sources; -1: of the other table */
+} tmi_figure;
+
+#define TMI_FIGURE(field, unit, chip, limit) {#field, unit, (uint8_t)offsetof(tmetal_gpu, field), chip, limit}
+static const tmi_figure tmi_figures[] = {
+    TMI_FIGURE(arch, "text", 0, -1),
+    TMI_FIGURE(cores, "cores", 1, -1),
+    TMI_FIGURE(gbps, "GB/s", 2, -1),
+    TMI_FIGURE(mhz, "MHz", 3, -1),
+    TMI_FIGURE(tg_bytes, "bytes", -1, 0),
+    TMI_FIGURE(threads, "threads", -1, 1),
+    TMI_FIGURE(simd, "lanes", -1, 2),
+    TMI_FIGURE(registers, "32-bit registers", -1, 3),
+    TMI_FIGURE(tg_align, "bytes", -1, 4),
+    TMI_FIGURE(buffers, "buffers", -1, 5),
+    TMI_FIGURE(inline_bytes, "bytes", -1, 6),
+};
+#define TMI_FIGURE_COUNT (sizeof tmi_figures / sizeof *tmi_figures)
+
+typedef struct tmi_feature_row {
+    uint32_t    bit, first, mac, msl;
+    uint8_t     source;
+    const char *name, *text;
+} tmi_feature_row;
+
+static const tmi_feature_row tmi_feature_rows[] = {
+#define X(id, first, mac, msl, source, text, F, M) {(uint32_t)TMETAL_GPU_##id, first, mac, msl, TMI_SRC_##source, #id, text},
+    TMI_FEATURES(X, 0, 0)
+#undef X
+};
+#define TMI_FEATURE_COUNT (sizeof tmi_feature_rows / sizeof *tmi_feature_rows)
 
 /* Language versions: number, as printed, first macOS that has it (Apple, Metal Shading Language
  * Specification 4, section 1.5). */
@@ -1582,13 +1857,116 @@ static const tmi_msl_row tmi_msl_versions[] = {
 
 #define TMI_MAX_BUFFERS 31u /* argument table entries of a kernel; Apple, Feature Set Tables */
 
-/* Plain equality without locale; n is 28 rows. */
-static const tmetal_gpu *tmi_gpu_named(const char *name) {
+/* Is `text` this name, alone or as iOS spells it with " GPU" behind? */
+static int tmi_gpu_text_is(const char *text, const char *name) {
+    size_t n = strlen(name);
+    return n && strncmp(text, name, n) == 0 && (text[n] == '\0' || strcmp(text + n, " GPU") == 0);
+}
+
+static int tmi_gpu_answers(const tmetal_gpu *g, const char *text) {
+    return strcmp(text, g->name) == 0 || tmi_gpu_text_is(text, g->device) || (*g->arch && strcmp(text, g->arch) == 0);
+}
+
+/* The row that a text means: the bin with that many cores, else the first row that answers. n is a few
+ * dozen rows and this runs once a compilation. */
+static const tmetal_gpu *tmi_gpu_find(const char *text, uint32_t cores) {
+    const tmetal_gpu *first = NULL;
     size_t i;
-    for (i = 0; i < TMI_GPU_COUNT; i++)
-        if (strcmp(tmi_gpus[i].name, name) == 0 || strcmp(tmi_gpus[i].device, name) == 0)
-            return &tmi_gpus[i];
-    return NULL;
+    for (i = 0; i < TMI_GPU_COUNT; i++) {
+        const tmetal_gpu *g = &tmi_gpus[i];
+        if (!tmi_gpu_answers(g, text)) continue;
+        if (g->cores == cores) return g;
+        if (!first) first = g;
+    }
+    for (i = 0; i < TMI_GPU_COUNT && first && cores; i++) /* another bin of the chip that a row's name means */
+        if (tmi_gpus[i].cores == cores && strcmp(tmi_gpus[i].device, first->device) == 0) return &tmi_gpus[i];
+    for (i = 0; i < TMI_FAMILY_COUNT && !first; i++)
+        if (strcmp(text, tmi_families[i].name) == 0) first = &tmi_families[i];
+    return first;
+}
+
+/* The family's own row; a newer family than the table knows is taken for the newest that it knows. */
+static const tmetal_gpu *tmi_gpu_of_family(uint32_t family) {
+    if (family < tmi_families[0].family) return NULL;
+    if (family >= tmi_families[TMI_FAMILY_COUNT - 1].family) return &tmi_families[TMI_FAMILY_COUNT - 1];
+    return &tmi_families[family - tmi_families[0].family];
+}
+
+static void tmi_gpu_override(tmetal_gpu *g, const tmetal_gpu_limits *with) {
+    if (!with) return;
+    if (with->cores) g->cores = with->cores;
+    if (with->gbps) g->gbps = with->gbps;
+    if (with->tg_bytes) g->tg_bytes = with->tg_bytes;
+    if (with->threads) g->threads = with->threads;
+    if (with->simd) g->simd = with->simd;
+    if (with->registers) g->registers = with->registers;
+    g->features = (g->features | with->features) & ~with->lacks;
+    g->bf16 = (g->features & TMETAL_GPU_BF16_MATH) != 0;
+}
+
+/* Family, limits and features of a family over those of a row that says another one. */
+static void tmi_gpu_take_family(tmetal_gpu *g, uint32_t family) {
+    const tmetal_gpu *f = tmi_gpu_of_family(family);
+    tmetal_gpu        was = *g;
+    if (!f || g->family == f->family) return;
+    *g = *f;
+    g->name = was.name;
+    g->device = was.device;
+    g->arch = was.arch;
+    g->cores = was.cores;
+    g->gbps = was.gbps;
+    g->mhz = was.mhz;
+    g->mac = was.mac;
+}
+
+/* Caller's limits over values read from the device, over the table, over the defaults of the family. */
+static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live, const tmetal_gpu_limits *limits, tmetal_gpu *g) {
+    uint32_t family = limits && limits->family ? limits->family : live ? live->family : 0;
+    uint32_t cores = limits && limits->cores ? limits->cores : live ? live->cores : 0;
+    const tmetal_gpu *row = text ? tmi_gpu_find(text, cores) : NULL;
+    const tmetal_gpu *base = row ? row : tmi_gpu_of_family(family);
+    if (!base) {
+        *g = tmi_families[0];
+        return 0;
+    }
+    *g = *base;
+    if (family) tmi_gpu_take_family(g, family);
+    tmi_gpu_override(g, live);
+    tmi_gpu_override(g, limits);
+    return 1;
+}
+
+static uint32_t tmi_gpu_figure(const tmetal_gpu *g, const tmi_figure *f) {
+    uint32_t v;
+    memcpy(&v, (const char *)g + f->at, sizeof v);
+    return v;
+}
+
+/* The table's row that a resolved one came from; its own figures have that row's sources. */
+static const tmetal_gpu *tmi_gpu_row_of(const tmetal_gpu *g, size_t *row) {
+    for (*row = 0; *row < TMI_GPU_COUNT; ++*row)
+        if (strcmp(tmi_gpus[*row].name, g->name) == 0) return &tmi_gpus[*row];
+    return tmi_gpu_of_family(g->family);
+}
+
+static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
+    tmetal_gpu_fact   fact;
+    const tmi_figure *f = &tmi_figures[index];
+    size_t            row = 0;
+    const tmetal_gpu *base = tmi_gpu_row_of(g, &row);
+    uint32_t          source = TMI_SRC_NONE;
+    memset(&fact, 0, sizeof fact);
+    fact.figure = f->name;
+    fact.unit = f->unit;
+    fact.text = "";
+    if (f->chip == 0) fact.text = g->arch;
+    else fact.value = tmi_gpu_figure(g, f);
+    if (f->chip >= 0 && row < TMI_GPU_COUNT) source = tmi_gpu_sources[row][f->chip];
+    if (f->limit >= 0 && base) source = tmi_limit_sources[tmi_gpu_of_family(base->family)->family - tmi_families[0].family][f->limit];
+    if (f->chip != 0 && base && fact.value != tmi_gpu_figure(base, f)) source = TMI_SRC_GIVEN;
+    fact.confidence = (tmetal_confidence)tmi_sources[source].confidence;
+    fact.source = tmi_sources[source].text;
+    return fact;
 }
 
 /*==============================================================================
@@ -19051,16 +19429,28 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_emit_kernel(&p, &t, bytes, k);
 }
 
-static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
+/* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup below one. */
+static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
     tmi_at nowhere;
-    const tmetal_gpu *gpu = tmi_gpu_named(job->opt->gpu ? job->opt->gpu : "apple-m1");
     memset(&nowhere, 0, sizeof nowhere);
-    if (!gpu) tmi_error(job, nowhere, TMETAL_E_GPU_NAME, job->opt->gpu);
-    if (gpu && job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads)) {
+    if (gpu->simd != 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "simd", gpu->simd, "kernels are made for simdgroups of 32 lanes");
+    if (gpu->threads < 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "threads", gpu->threads, "a threadgroup has at least one simdgroup of 32");
+    if (job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads))
         tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
+    return !job->n_errors;
+}
+
+static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
+    const tmetal_options *opt = job->opt;
+    tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
+    int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
+        tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
         return NULL;
     }
-    return gpu;
+    return tmi_check_limits(job, gpu) ? gpu : NULL;
 }
 
 static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
@@ -19167,7 +19557,7 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -19438,7 +19828,46 @@ TMETAL_API const tmetal_gpu *tmetal_gpu_at(size_t index) {
 }
 
 TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name) {
-    return name ? tmi_gpu_named(name) : NULL;
+    return name ? tmi_gpu_find(name, 0) : NULL;
+}
+
+TMETAL_API const tmetal_gpu *tmetal_gpu_find(const char *text, uint32_t cores) {
+    return text ? tmi_gpu_find(text, cores) : NULL;
+}
+
+TMETAL_API int tmetal_gpu_resolve(const char *text, const tmetal_gpu_limits *live, const tmetal_gpu_limits *limits, tmetal_gpu *gpu) {
+    return tmi_gpu_resolve(text, live, limits, gpu);
+}
+
+TMETAL_API size_t tmetal_gpu_fact_count(void) {
+    return TMI_FIGURE_COUNT;
+}
+
+TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index) {
+    tmetal_gpu_fact none;
+    memset(&none, 0, sizeof none);
+    return index < TMI_FIGURE_COUNT ? tmi_gpu_fact(gpu, index) : none;
+}
+
+TMETAL_API size_t tmetal_gpu_feature_count(void) {
+    return TMI_FEATURE_COUNT;
+}
+
+TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index) {
+    tmetal_gpu_feature_info info;
+    const tmi_feature_row  *row;
+    memset(&info, 0, sizeof info);
+    if (index >= TMI_FEATURE_COUNT) return info;
+    row = &tmi_feature_rows[index];
+    info.bit = row->bit;
+    info.name = row->name;
+    info.family = row->first;
+    info.mac_family = row->mac;
+    info.msl = row->msl;
+    info.text = row->text;
+    info.confidence = (tmetal_confidence)tmi_sources[row->source].confidence;
+    info.source = tmi_sources[row->source].text;
+    return info;
 }
 
 TMETAL_API size_t tmetal_op_count(void) {
