@@ -26,12 +26,14 @@ deps:                           ## install what is missing (apt-get, or brew on 
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
+include tests/interp/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
 
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/recorded
+	$(BUILD)/corpus --dir tests/kernels/lookalikes
 	$(BUILD)/corpus --dir examples/kernels
 
 CORPUS ?= ../shared/corpus
@@ -41,7 +43,7 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: test-sim own              ## what must pass before each commit; under ten minutes on two cores
+test: test-sim own test-interp              ## what must pass before each commit; under ten minutes on two cores
 check: test                     ## everything that can run here
 
 clean:                          ## remove build/

@@ -26,7 +26,7 @@ INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare out
 .PHONY: interp test-interp clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate
 
-test-interp: $(BUILD)/interp $(BUILD)/generate
+test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
 	$(BUILD)/interp tests/kernels examples/kernels
 
 clean-interp:
