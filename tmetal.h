@@ -11354,8 +11354,7 @@ static tmi_scalar tmi_s_int(uint32_t bits) {
     X(LOOP,     "",        loop,    TMI_TR_STMT) X(WHILE,  "",       while_,  TMI_TR_STMT) \
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
-    X(ATOMIC,   "",        atomic,  TMI_TR_STMT) X(CAS,    "",       atomic,  TMI_TR_STMT) \
-    X(CALLS,    "",        userfn,  TMI_TR_STMT)
+    X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -11389,7 +11388,9 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0             DECL   a: array
- *   HELP     a: first of b operands in list, c: helper (tmi_helper_id) */
+ *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
+ *   ADDT     atomic: a: array, b: index, c: addend
+ *   RMW      atomic: a: pointer, b: value, c: mask or 0, d: kind, e: order, f: what it is compared with (cas) */
 typedef struct tmi_ins {
     uint16_t op;
     uint8_t  wraps; /* integers: the exact result may not fit; computed in unsigned */
@@ -11417,6 +11418,7 @@ typedef enum tmi_space { TMI_AS_PRIVATE, TMI_AS_GROUP, TMI_AS_FRAG, TMI_AS_TABLE
 typedef struct tmi_arr {
     uint8_t  space;
     uint8_t  shown;  /* printed under its own name (not inside a shared arena) */
+    uint8_t  is_atomic; /* threadgroup: counters that threads add to at the same time */
     tmi_tty  type;   /* of one element; frags: of the matrix */
     uint32_t count;  /* elements; frags: 8 by 8 matrices */
     uint32_t name;   /* string */
@@ -12680,7 +12682,8 @@ typedef struct tmi_plan {
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
     uint32_t         *first_inst; /* per value: instance + 1 */
-    uint32_t         *stage[2];   /* per product: layout + 1 in which operand a, b is written to threadgroup memory */
+    uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
+    uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
@@ -13064,7 +13067,7 @@ static void tmi_join_op(tmi_plan *p, uint32_t id) {
     }
     for (i = 0; i < op->n_in; i++)
         if (tmi_is_node(p, tmi_in(m, op, i)) && tmi_operand_joins(op, i)) tmi_join(p, own, tmi_in(m, op, i));
-    if (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_HISTOGRAM) return;
+    if (op->kind == TMI_OP_REDUCE) return;
     for (i = 0; i < op->n_out; i++)
         if (tmi_is_node(p, tmi_out(m, op, i))) tmi_join(p, own, tmi_out(m, op, i));
 }
@@ -13541,6 +13544,64 @@ static void tmi_choose_layouts(tmi_plan *p) {
     while ((c = tmi_next_comp(p)) != TMI_NONE) tmi_choose_layout(p, c, chained);
 }
 
+/* -- Layouts of single ops ------------------------------------------------------------------------------ */
+
+/* Along its axis a scan wants the lowest bits in registers, then lanes, then simdgroups, then registers
+ * again, each a bit of its own: then what stands before an element is held by earlier ones. */
+static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
+    uint32_t i, lane_low = 0, lane_high = 0, sg_high = 0, last = 0;
+    if (l->offset) return 0;
+    for (i = 0; i < TMI_LANE_BITS + l->n_sg; i++) {
+        uint32_t b = i < TMI_LANE_BITS ? l->lane[i] : l->sg[i - TMI_LANE_BITS];
+        if (!(b & mask)) continue;
+        if ((b & (b - 1)) || b < last) return 0;
+        last = b;
+        if (!lane_low) lane_low = b;
+        if (i < TMI_LANE_BITS) lane_high = b;
+        else sg_high = b;
+    }
+    if (!sg_high) sg_high = lane_high;
+    for (i = 0; i < l->n_reg; i++) {
+        uint32_t b = l->reg[i];
+        if (!(b & mask)) continue;
+        if ((b & (b - 1)) || (lane_low && b > lane_low && b < sg_high)) return 0;
+    }
+    for (i = 1, last = 0; i <= l->n_reg; i++) { /* ascending among registers too */
+        uint32_t b = l->reg[i - 1];
+        if (!(b & mask)) continue;
+        if (b < last) return 0;
+        last = b;
+    }
+    return 1;
+}
+
+static void tmi_choose_own(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
+        tmi_lin  l;
+        if (o->kind != TMI_OP_SCAN) continue;
+        type = tmi_in_type(m, o, 0);
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        if (!tmi_scan_fits(&l, tmi_dim_mask(m, type, axis))) { /* the axis along lanes, other axes on simdgroups */
+            for (i = tmi_rank(m, type), k = 0, order[0] = axis; i-- > 0;)
+                if (i != axis) groups[k] = i, order[++k] = i;
+            groups[k] = axis;
+            tmi_lin_blocked(m, type, order, groups, 0, p->n_sg, &l);
+        }
+        l.vec = 0;
+        p->own[op] = tmi_lin_id(p, &l) + 1;
+    }
+}
+
+/* The layout that an op works in. */
+static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
+    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
+}
+
 /* -- Instances -------------------------------------------------------------------------------------------- */
 
 static uint32_t tmi_inst_new(tmi_plan *p, uint32_t value, uint32_t lin, int kind) {
@@ -13608,6 +13669,7 @@ static void tmi_natural_lin(const tmi_plan *p, uint32_t value, tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
     *l = *tmi_comp_lin(p, tmi_comp_of(p, value));
+    if (tmi_def(m, value) && p->own[tmi_def(m, value)]) *l = *TMI_LIN(p, p->own[tmi_def(m, value)] - 1);
     if (op->kind != TMI_OP_REDUCE) return;
     *l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, tmi_def(m, value))));
     tmi_reduced_lin(m, op, l);
@@ -13712,7 +13774,9 @@ static void tmi_require_all(tmi_plan *p) {
             tmi_require_operand(p, tmi_in(m, o, 0), &all);
         }
         if (!tmi_is_root_op(p, o)) continue;
-        l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        l = tmi_op_lin(p, op);
+        if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
+        if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1) tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
             if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
             tmi_stage_operand(p, op, 1);
@@ -13747,6 +13811,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->own = TMI_TEMP(job, uint32_t, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
@@ -13756,6 +13821,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
+    tmi_choose_own(p);
     tmi_first_instances(p);
     tmi_require_all(p);
 }
@@ -15141,7 +15207,10 @@ static void tmi_fold_combine(tmi_low *w, const tmi_folding *f, uint32_t *left, c
 }
 
 /* Simdgroup reductions that Metal has for an op and type; the rest goes by shuffles. */
-typedef enum tmi_simd { TMI_SIMD_NONE, TMI_SIMD_SUM, TMI_SIMD_PRODUCT, TMI_SIMD_MAX, TMI_SIMD_MIN, TMI_SIMD_AND, TMI_SIMD_OR, TMI_SIMD_XOR, TMI_SIMD_ALL, TMI_SIMD_ANY } tmi_simd;
+typedef enum tmi_simd {
+    TMI_SIMD_NONE, TMI_SIMD_SUM, TMI_SIMD_PRODUCT, TMI_SIMD_MAX, TMI_SIMD_MIN, TMI_SIMD_AND, TMI_SIMD_OR, TMI_SIMD_XOR, TMI_SIMD_ALL, TMI_SIMD_ANY,
+    TMI_SIMD_SCAN_SUM, TMI_SIMD_SCAN_PRODUCT
+} tmi_simd;
 
 static tmi_simd tmi_simd_of(uint16_t op, int kind) {
     if (kind == TMI_S_I64 || kind == TMI_S_BF16 || kind == TMI_S_I8 || kind == TMI_S_I16 || kind == TMI_S_PTR) return TMI_SIMD_NONE;
@@ -15530,6 +15599,493 @@ static void tmi_reduce_general(tmi_low *w, uint32_t id) {
     tmi_finish_results(w, &x);
 }
 
+/* The bits of v that `keep` names, packed together. */
+static uint32_t tmi_pack_bits(uint32_t v, uint32_t keep) {
+    uint32_t r = 0, k = 0;
+    for (; keep; keep >>= 1, v >>= 1)
+        if (keep & 1) r |= (v & 1u) << k++;
+    return r;
+}
+
+/* -- Scans: registers, lanes, simdgroups, registers again ----------------------------------------------- */
+
+/* How a scan lies over its layout. Along the axis an element's position is made of low register bits,
+ * then lane bits, then simdgroup bits, then high register bits (see tmi_scan_fits). */
+typedef struct tmi_scanning {
+    uint32_t op, n;             /* the op and its number of operands */
+    uint32_t low, high, other;  /* register bits along the axis, below and above the lanes; off the axis */
+    uint32_t lanes, groups;     /* lane and simdgroup bits along the axis */
+    int      reverse;
+    uint32_t var[3];            /* where the open loops stand: low, high, other; in scan order */
+    uint32_t acc[8];            /* per operand: array over the registers */
+    uint32_t carry[8];          /* what stands before this row of high registers */
+    uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
+    uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+} tmi_scanning;
+
+static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t i, mask = tmi_dim_mask(w->m, tmi_in_type(w->m, op, 0), (uint32_t)tmi_attr_int(w->m, op, "axis", 0)), first = 0;
+    memset(s, 0, sizeof *s);
+    s->op = id;
+    s->n = op->n_in;
+    s->reverse = tmi_attr_int(w->m, op, "reverse", 0) != 0;
+    for (i = 0; i < TMI_LANE_BITS + l->n_sg; i++) {
+        uint32_t b = i < TMI_LANE_BITS ? l->lane[i] : l->sg[i - TMI_LANE_BITS];
+        if (!(b & mask)) continue;
+        if (!first) first = b;
+        if (i < TMI_LANE_BITS) s->lanes |= 1u << i;
+        else s->groups |= 1u << (i - TMI_LANE_BITS);
+    }
+    for (i = 0; i < l->n_reg; i++) {
+        if (!(l->reg[i] & mask)) s->other |= 1u << i;
+        else if (!first || l->reg[i] < first) s->low |= 1u << i;
+        else s->high |= 1u << i;
+    }
+}
+
+/* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is forgotten. */
+static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var) {
+    uint32_t i, k;
+    for (i = 0, k = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) n->var[i] = var, n->bit[i] = k++;
+    for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0;
+    n->first_memo = w->memo.n;
+}
+
+/* The register's own count for step `var` of a walk in scan order. */
+static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
+    if (!s->reverse) return var;
+    return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
+}
+
+/* Index over the registers `bits` of the nest, packed. */
+static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, 0);
+}
+
+/* right = left combined with right, where there is a left; all of it by selects, so that lanes may differ. */
+static void tmi_scan_join(tmi_low *w, const tmi_scanning *s, const uint32_t *left, uint32_t has_left, uint32_t *right, uint32_t has_right) {
+    uint32_t i, both[8];
+    for (i = 0; i < s->n; i++) both[i] = left[i];
+    tmi_combine(w, TMI_OP(w->m, s->op), both, right);
+    for (i = 0; i < s->n; i++)
+        right[i] = tmi_t_select(w->t, has_left, tmi_t_select(w->t, has_right, both[i], left[i]), right[i]);
+}
+
+static uint32_t tmi_lane_bits_of(tmi_low *w, uint32_t mask) { return tmi_t_and(w->t, tmi_t_lane(w->t), tmi_t_u32(w->t, mask)); }
+
+/* The first lane along the axis, in scan order: nothing stands before it in its simdgroup. The last one
+ * holds the total. */
+static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
+    return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0));
+}
+
+/* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
+ * block takes in the last lane of the lower half. */
+static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
+    tmi_thr *t = w->t;
+    uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    uint32_t simple = tmi_simple_combiner(w->m, op);
+    int      kind = tmi_t_type(t, v[0]).kind;
+    if (s->lanes == 31 && !s->reverse && simple && s->n == 1 && (kind == TMI_S_I32 || kind == TMI_S_F32)) {
+        uint16_t c = TMI_OP(w->m, simple)->kind;
+        tmi_ins  n;
+        if (c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) {
+            tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
+            n.a = v[0];
+            n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
+            if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
+            v[0] = tmi_t_pin(t, &n);
+            return;
+        }
+    }
+    for (b = 0; b < TMI_LANE_BITS; b++) {
+        uint32_t from, upper;
+        if (!(s->lanes >> b & 1)) continue;
+        upper = tmi_t_icmp(t, s->reverse ? 0 : 1, tmi_lane_bits_of(w, 1u << b), tmi_t_u32(t, 0));
+        if (s->reverse) from = tmi_t_bin(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane, tmi_t_u32(t, 1u << b));
+        else from = tmi_t_bin(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)), tmi_t_u32(t, below));
+        for (i = 0; i < s->n; i++) left[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
+        tmi_scan_join(w, s, left, upper, v, tmi_t_bool(t, 1));
+        below |= 1u << b;
+    }
+}
+
+/* What the lane before holds; in the first lane, anything. */
+static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
+    tmi_thr *t = w->t;
+    uint32_t lane = tmi_t_lane(t), off = 31u & ~s->lanes, from, i, one = tmi_t_u32(t, 1);
+    if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
+    else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
+    from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
+    if (off) from = tmi_t_bin(t, TMI_TF_OR, from, tmi_lane_bits_of(w, off));
+    for (i = 0; i < s->n; i++) out[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
+}
+
+/* The totals of simdgroups: one entry for each row of the axis that several of them share, and each of them. */
+static uint32_t tmi_scan_slot(tmi_low *w, const tmi_scanning *s, const tmi_nest *n, uint32_t rank) {
+    tmi_parts p;
+    const tmi_lin *l = n->lin;
+    uint32_t  i, k, keep = 0, groups = tmi_popcount(s->groups);
+    for (i = 0; i < l->n_reg; i++)
+        if (!(s->low >> i & 1)) keep |= l->reg[i];
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (!(s->lanes >> i & 1)) keep |= l->lane[i];
+    for (i = 0; i < l->n_sg; i++)
+        if (!(s->groups >> i & 1)) keep |= l->sg[i];
+    tmi_parts_of(l, 0, 32, &p);
+    for (i = 0; i < l->n_reg; i++)
+        if (s->low >> i & 1) p.reg[i] = 0;
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (s->lanes >> i & 1) p.thread[i] = 0;
+    for (i = 0; i < l->n_sg; i++)
+        if (s->groups >> i & 1) p.thread[TMI_LANE_BITS + i] = 0;
+    p.fixed = 0;
+    for (i = 0; i < TMI_MAX_REG; i++) p.reg[i] = tmi_pack_bits(p.reg[i], keep) << groups;
+    for (k = 0; k < TMI_LANE_BITS + TMI_MAX_SG; k++) p.thread[k] = tmi_pack_bits(p.thread[k], keep) << groups;
+    return tmi_t_add(w->t, tmi_parts_expr(w, n, &p, 0), rank);
+}
+
+static uint32_t tmi_scan_slots(const tmi_low *w, const tmi_scanning *s) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    return 1u << (tmi_type_bits(w->m, tmi_in_type(w->m, op, 0)) - tmi_popcount(s->low) - tmi_popcount(s->lanes));
+}
+
+/* This simdgroup's place in scan order among those that share the axis. */
+static uint32_t tmi_scan_rank(tmi_low *w, const tmi_scanning *s) {
+    tmi_parts x;
+    uint32_t  i, n = 0, r;
+    memset(&x, 0, sizeof x);
+    for (i = 0; i < w->p->n_sg; i++)
+        if (s->groups >> i & 1) x.thread[TMI_LANE_BITS + i] = 1u << n++;
+    r = tmi_parts_expr(w, NULL, &x, 0);
+    return s->reverse ? tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << n) - 1u), r) : r;
+}
+
+/* Low registers of one row in turn, then its lanes: v ends with the total up to and with this lane. */
+static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
+    tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
+    for (i = 0; i < s->n; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+    if (count > 1) {
+        uint32_t total[8], var;
+        for (i = 0; i < s->n; i++) {
+            total[i] = tmi_t_array(t, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1, tmi_source_name(w, tmi_out(w->m, op, i)));
+            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+        }
+        var = tmi_t_for(t, count);
+        TMI_INS(t, TMI_INS(t, var)->a)->b = 1;
+        TMI_INS(t, var)->lo = 1;
+        tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
+        for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+        tmi_combine(w, op, v, e);
+        for (i = 0; i < s->n; i++) {
+            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+            tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+        }
+        (void)tmi_t_close(t);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+    }
+    if (s->lanes) tmi_scan_lanes(w, s, v);
+}
+
+/* Everything that stands before this thread's row is taken into each of its elements. */
+static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint32_t *before, uint32_t has) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, var, v[8], old[8], index;
+    int64_t  c;
+    if (tmi_t_is_const(t, has, &c) && !c) return;
+    var = tmi_popcount(s->low) ? tmi_t_for(t, 1u << tmi_popcount(s->low)) : tmi_t_u32(t, 0);
+    tmi_scan_point(w, n, s->low, var);
+    index = tmi_scan_index(w, n, s->low | s->high | s->other);
+    for (i = 0; i < s->n; i++) {
+        v[i] = before[i];
+        old[i] = tmi_t_read(t, s->acc[i], index, 0);
+    }
+    tmi_combine(w, op, v, old);
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], index, 0, tmi_t_select(t, has, v[i], old[i]));
+    if (tmi_popcount(s->low)) (void)tmi_t_close(t);
+}
+
+/* The totals of the simdgroups of one row: `before` those that come before this one, `all` of them. */
+static void tmi_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint32_t rank, uint32_t *before, uint32_t *all) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
+    for (k = 0; k < parts; k++) {
+        uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)), here = tmi_t_icmp(t, 0, rank, tmi_t_u32(t, k));
+        for (i = 0; i < s->n; i++) e[i] = tmi_from_shared(w, tmi_t_read(t, s->part[i], at, 0), tmi_tty_from(w->m, tmi_in_type(w->m, op, i)));
+        for (i = 0; i < s->n; i++) {
+            if (k == 1) before[i] = all[i]; /* right for the second; the first has nothing before it */
+            if (k > 1) before[i] = tmi_t_select(t, here, all[i], before[i]);
+        }
+        if (k && (k + 1 < parts || s->high)) tmi_combine(w, op, all, e);
+        else if (!k)
+            for (i = 0; i < s->n; i++) all[i] = e[i];
+    }
+}
+
+static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
+    return bits ? tmi_t_for(w->t, 1u << tmi_popcount(bits)) : tmi_t_u32(w->t, 0);
+}
+
+static void tmi_scan_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *total) {
+    uint32_t i, old[8];
+    for (i = 0; i < s->n; i++) old[i] = tmi_t_read(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0);
+    tmi_scan_join(w, s, old, tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), total, tmi_t_bool(w->t, 1));
+    for (i = 0; i < s->n; i++) tmi_t_write(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0, total[i]);
+}
+
+/* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
+static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    tmi_scan_row(w, s, n, v);
+    if (s->lanes) {
+        tmi_scan_before(w, s, v, before);
+        has = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+        if (s->high) {
+            for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
+            tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), before, has);
+            has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first));
+            last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes) : tmi_t_bin(t, TMI_TF_OR, tmi_t_lane(t), tmi_t_u32(t, s->lanes));
+            for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
+        }
+        tmi_scan_apply(w, s, n, before, has);
+        if (s->high) tmi_scan_carry(w, s, first, v);
+    }
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+/* First half: rows within simdgroups; the last lane of each writes its total. */
+static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    uint32_t v[8], before[8], other, high, slot, holder, branch, i;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    tmi_scan_point(w, n, s->high, high);
+    tmi_scan_row(w, s, n, v);
+    if (s->lanes) {
+        tmi_scan_before(w, s, v, before);
+        for (i = 0; i < s->n; i++) tmi_t_write(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0, before[i]);
+    }
+    slot = tmi_scan_slot(w, s, n, tmi_scan_rank(w, s));
+    holder = tmi_is_holder(w, n->lin);
+    if (s->lanes) holder = holder ? tmi_t_and(t, holder, tmi_scan_is_end(w, s, 1)) : tmi_scan_is_end(w, s, 1);
+    for (i = 0; i < s->n; i++) v[i] = tmi_to_memory(w, v[i]);
+    branch = holder ? tmi_t_if(t, holder) : 0;
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->part[i], slot, 0, v[i]);
+    if (branch) (void)tmi_t_close(t);
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+/* Second half: simdgroups before this one, and rows before this one. */
+static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
+    uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    rank = tmi_scan_rank(w, s);
+    tmi_scan_groups(w, s, n, rank, before, all);
+    has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
+    if (s->lanes) {
+        has = tmi_t_un(t, TMI_TF_NOT, truth, tmi_scan_is_end(w, s, 0));
+        for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
+        tmi_scan_join(w, s, before, has_group, lane, has);
+        for (i = 0; i < s->n; i++) before[i] = lane[i];
+        has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
+    }
+    if (s->high) {
+        for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
+        tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, truth, first), before, has);
+        has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_un(t, TMI_TF_NOT, truth, first));
+    }
+    tmi_scan_apply(w, s, n, before, has);
+    if (s->high) tmi_scan_carry(w, s, first, all);
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+static void tmi_lower_scan(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr      *t = w->t;
+    tmi_scanning  s;
+    tmi_nest      n;
+    uint32_t      i, lin_id = w->p->own[id] - 1;
+    tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
+    for (i = 0; i < s.n; i++) {
+        tmi_tty  type = tmi_tty_from(w->m, tmi_in_type(w->m, op, i));
+        uint32_t name = tmi_source_name(w, tmi_out(w->m, op, i)), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
+        s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
+        if (s.high) {
+            s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1, tmi_intern(w->job, &w->m->strings, "carry", 5));
+            TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type); /* read, but not used, before the first row */
+        }
+        if (s.groups && s.lanes) s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other), tmi_intern(w->job, &w->m->strings, "before", 6));
+        if (s.groups) s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), tmi_scan_slots(w, &s), name);
+    }
+    tmi_nest_begin(w, &n, lin_id);
+    if (s.groups) {
+        tmi_scan_write_totals(w, &s, &n);
+        tmi_scan_read_totals(w, &s, &n);
+    } else {
+        tmi_scan_in_simdgroup(w, &s, &n);
+    }
+    tmi_nest_end(w, &n);
+    for (i = 0; i < s.n; i++) {
+        tmi_inst *in = TMI_INST(w->p, w->p->first_inst[tmi_out(w->m, op, i)] - 1);
+        in->vec = 0;
+        in->store = TMI_ST_ARRAY;
+        in->ref = s.acc[i];
+    }
+}
+
+/* -- Gather and histogram: through threadgroup memory, by computed places -------------------------------- */
+
+/* Write the elements that this thread holds of a tensor to their own numbers in `buf`. Of the whole tensor,
+ * only the numbers of chunk `chunk` of 2^bits. */
+static void tmi_stage_chunk(tmi_low *w, uint32_t value, uint32_t lin_id, uint32_t buf, uint32_t bits, uint32_t chunk) {
+    tmi_nest n;
+    uint32_t at, v, cond;
+    tmi_nest_begin(w, &n, lin_id);
+    tmi_nest_loops(w, &n);
+    v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    cond = tmi_is_holder(w, n.lin);
+    if (chunk) {
+        uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << bits)), chunk);
+        cond = cond ? tmi_t_and(w->t, cond, mine) : mine;
+        at = tmi_t_bin(w->t, TMI_TF_UREM, at, tmi_t_u32(w->t, 1u << bits));
+    }
+    if (cond) (void)tmi_t_if(w->t, cond);
+    tmi_t_write(w->t, buf, at, 0, v);
+    if (cond) (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+}
+
+/* Number of the source's element that a gather wants where the nest stands: its own number, with the
+ * axis' part replaced by the index, which is kept inside of the axis. */
+static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
+    const tmi_module *m = w->m;
+    uint32_t src = tmi_in_type(m, op, 0), res = tmi_out_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), d, r;
+    uint32_t index = tmi_t_intcast(w->t, tmi_elem_at(w, tmi_in(m, op, 1), l, 0), TMI_S_I32, 0);
+    r = tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UREM, index, tmi_t_u32(w->t, tmi_dim(m, src, axis))), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, axis)));
+    for (d = 0; d < tmi_rank(m, res); d++)
+        if (d != axis) r = tmi_t_add(w->t, r, tmi_t_mul(w->t, tmi_coord(w, l, tmi_dim_low(m, res, d), tmi_dim_bits(m, res, d), 0), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, d))));
+    return r;
+}
+
+static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
+    tmi_inst *in = TMI_INST(w->p, w->p->first_inst[value] - 1);
+    in->vec = 0;
+    in->store = TMI_ST_ARRAY;
+    in->ref = arr;
+}
+
+/* The layout that a value's first instance is held in, element by element. */
+static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
+    tmi_lin flat = *TMI_LIN(w->p, TMI_INST(w->p, w->p->first_inst[value] - 1)->lin);
+    flat.vec = 0;
+    return tmi_lin_id(w->p, &flat);
+}
+
+static uint32_t tmi_register_index(tmi_low *w, const tmi_nest *n) { return tmi_scan_index(w, n, ~0u); }
+
+static void tmi_lower_gather(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0), type = tmi_value_type(w->m, src), bits = tmi_type_bits(w->m, type);
+    uint32_t stage = w->p->stage[0][id] - 1, flat = tmi_flat_lin(w, out), chunk = 0, buf, res, v, at, whole = bits, index;
+    tmi_tty  mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
+    tmi_nest n;
+    while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
+    buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
+    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    if (bits < whole) chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+    tmi_stage_chunk(w, src, stage, buf, bits, chunk);
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    at = tmi_gather_number(w, op, n.lin);
+    index = tmi_register_index(w, &n);
+    if (chunk) {
+        (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_bin(t, TMI_TF_UDIV, at, tmi_t_u32(t, 1u << bits)), chunk));
+        at = tmi_t_bin(t, TMI_TF_UREM, at, tmi_t_u32(t, 1u << bits));
+    }
+    v = tmi_from_shared(w, tmi_t_read(t, buf, at, 0), held);
+    tmi_t_write(t, res, index, 0, v);
+    if (chunk) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    if (chunk) (void)tmi_t_close(t);
+    tmi_result_in_array(w, out, res);
+}
+
+/* One counter a bin in threadgroup memory; what lies outside of the bins, or is masked, is not counted. */
+static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0), type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type);
+    uint32_t buf = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins, tmi_source_name(w, out)), flat = tmi_flat_lin(w, out), i, cond, v, res, part;
+    tmi_tty  held = tmi_tty_from(w->m, type);
+    tmi_nest n;
+    tmi_ins  add;
+    int      kind;
+    TMI_ARR(t, buf)->is_atomic = 1;
+    i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
+    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp(t, 6, tmi_t_tid(t), tmi_t_u32(t, bins)));
+    v = i ? tmi_t_add(t, tmi_t_mul(t, i, tmi_t_u32(t, w->p->threads)), tmi_t_tid(t)) : tmi_t_tid(t);
+    tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
+    if (bins != w->p->threads) (void)tmi_t_close(t);
+    tmi_nest_begin(w, &n, w->p->stage[0][id] - 1);
+    tmi_nest_loops(w, &n);
+    v = tmi_elem_at(w, src, n.lin, 0);
+    kind = tmi_t_type(t, v).kind;
+    cond = kind == TMI_S_BOOL || (kind == TMI_S_I8 && bins >= 256) ? 0 : tmi_t_icmp(t, 6, v, tmi_t_int(t, kind, bins));
+    if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v);
+    part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
+    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
+    part = tmi_is_holder(w, n.lin);
+    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
+    if (cond) (void)tmi_t_if(t, cond);
+    tmi_ins_zero(&add, TMI_TF_ADDT, tmi_tty_of(TMI_S_NONE, 1));
+    add.a = buf;
+    add.b = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    add.c = tmi_t_u32(t, 1);
+    (void)tmi_t_pin(t, &add);
+    if (cond) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
+    tmi_t_write(t, res, tmi_register_index(w, &n), 0, tmi_t_intcast(t, v, held.kind, 0));
+    tmi_nest_end(w, &n);
+    tmi_result_in_array(w, out, res);
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -15844,7 +16400,9 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
-    default: return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
+    case TMI_OP_GATHER: return i == 0 ? TMI_LIN(w->p, w->p->stage[0][id] - 1) : tmi_op_lin(w->p, id);
+    case TMI_OP_HISTOGRAM: return TMI_LIN(w->p, w->p->stage[0][id] - 1);
+    default: return tmi_op_lin(w->p, id);
     }
 }
 
@@ -16253,6 +16811,9 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_REDUCE: tmi_reduce_general(w, id); break;
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
+    case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
+    case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
     case TMI_OP_GPU_BARRIER: case TMI_OP_TTG_BARRIER: tmi_t_barrier(w->t, TMI_BAR_GROUP | TMI_BAR_DEVICE, "tl.debug_barrier"); break;
     default: tmi_bug(w->job, "lower", "an op without lowering was let through");
     }
@@ -16746,6 +17307,10 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
         if (n->c) v[k++] = n->c;
         v[k++] = n->d;
         return k;
+    case TMI_TF_ADDT:
+        v[k++] = n->b;
+        v[k++] = n->c;
+        return k;
     case TMI_TF_SIMD: case TMI_TF_BALLOT: case TMI_TF_IF: v[k++] = n->a; return k;
     case TMI_TF_FLOAD: case TMI_TF_FSTORE:
         v[k++] = n->b;
@@ -16771,7 +17336,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
 /* Array that an instruction touches; 0 none. A product touches three. */
 static uint32_t tmi_arrays(const tmi_ins *n, uint32_t *a) {
     switch (n->op) {
-    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_DECL: case TMI_TF_FFILL: a[0] = n->a; return 1;
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_DECL: case TMI_TF_FFILL: case TMI_TF_ADDT: a[0] = n->a; return 1;
     case TMI_TF_FLOAD: case TMI_TF_FSTORE: a[0] = n->a, a[1] = n->c; return 2;
     case TMI_TF_FMMA: a[0] = n->a, a[1] = n->c, a[2] = n->e; return 3;
     default: return 0;
@@ -16810,7 +17375,7 @@ static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
 static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *reads) {
     uint32_t b[2], k, i;
     if (n->op == TMI_TF_DECL) return reads[n->a] != 0;
-    if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT) return reads[n->a] != 0;
+    if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT) return reads[n->a] != 0;
     if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
     if (n->op == TMI_TF_LDG) return (n->d & TMI_INS_VOLATILE) != 0;
     if (n->op == TMI_TF_FOR || n->op == TMI_TF_IF) { /* empty bodies do nothing */
@@ -17045,7 +17610,8 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
 
 /* -- Barriers --------------------------------------------------------------------------------------------- */
 
-/* What has been written and read since the last barrier, one byte an array: 1 read, 2 written. */
+/* What has been done since the last barrier, one byte an array: 1 read, 2 written, 4 added to by atomic
+ * operations, which may meet each other. */
 typedef struct tmi_hazard {
     tmi_thr *t;
     uint8_t *now;
@@ -17060,7 +17626,7 @@ static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
     uint32_t a[3], k = tmi_arrays(n, a), i;
     for (i = 0; i < k; i++) {
         if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        set[a[i]] |= n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
+        set[a[i]] |= n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
     }
 }
 
@@ -17074,7 +17640,9 @@ static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inn
     (void)end;
     for (i = 1; i < t->arr.n && n; i++)
         for (k = 1; k < t->arr.n; k++)
-            if ((set[i] & 2) && (set[k] & (i == k ? 1 : 3)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) *inner = 1;
+            if (((set[i] & 2) && (set[k] & (i == k ? 5 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) ||
+                ((set[i] & 4) && (set[k] & (i == k ? 3 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))))
+                *inner = 1;
 }
 
 /* The array whose earlier use stands against this access, and which way round; 0: none. */
@@ -17084,11 +17652,11 @@ static uint32_t tmi_conflict(const tmi_thr *t, const uint8_t *before, const uint
         if (!set[i]) continue;
         for (k = 1; k < t->arr.n; k++) {
             if (!before[k] || !tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) continue;
-            if ((set[i] & 1) && (before[k] & 2)) {
+            if ((set[i] & 1) && (before[k] & 6)) {
                 *after_read = 0;
                 return k;
             }
-            if ((set[i] & 2) && ((before[k] & 1) || (i != k && (before[k] & 2)))) {
+            if (((set[i] & 2) && ((before[k] & 5) || (i != k && (before[k] & 2)))) || ((set[i] & 4) && ((before[k] & 3) || (i != k && (before[k] & 4))))) {
                 *after_read = 1;
                 return k;
             }
@@ -17267,23 +17835,32 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
  * what Metal's headers define as macros. Sorted, for a binary search. */
 static const char *const tmi_reserved[] = {
-    "NAN", "INFINITY", "M_PI_F", "abs", "absdiff", "acos", "acosh", "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type",
-    "asin", "asinh", "asm", "assert", "atan", "atan2", "atanh", "atomic", "atomic_int", "atomic_uint", "auto", "bfloat", "bias", "bitand", "bitor",
-    "bool", "break", "case", "catch", "ceil", "char", "clamp", "class", "clz", "coherent", "compl", "complex", "compute", "const", "constant",
-    "constexpr", "continue", "copysign", "cos", "cosh", "cospi", "cross", "ctz", "decltype", "default", "delete", "device", "distance", "divide",
-    "do", "dot", "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "fabs", "false", "fast", "fdim",
-    "float", "floor", "fma", "fmax", "fmin", "fmod", "for", "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d",
-    "gradientcube", "group", "half", "if", "ilogb", "imaginary", "inline", "int", "intersection", "isfinite", "isinf", "isnan", "isnormal", "kernel",
-    "lane", "ldexp", "length", "level", "llong", "log", "log10", "log2", "long", "mad24", "main", "matrix", "max", "max3", "median3", "mem_flags", "mesh",
-    "metal", "min", "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
-    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "popcount", "pow", "powr", "precise", "private", "program", "programs",
-    "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast", "restrict", "return", "rint",
-    "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign", "signbit", "signed", "simd_all", "simd_any", "simd_ballot",
-    "simd_max", "simd_min", "simd_product", "simd_shuffle", "simd_shuffle_xor", "simd_sum", "sin", "sincos", "sinh", "sinpi", "size_t", "sizeof",
-    "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "switch", "tan", "tanh", "tanpi", "template", "this", "thread",
-    "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid", "true", "trunc", "try", "typedef", "typeid",
-    "typename", "uchar", "uint", "ullong", "ulong", "union", "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void",
-    "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "FP_ILOGB0", "FP_ILOGBNAN", "HUGE_VALF", "HUGE_VALH", "INFINITY", "INT_MAX", "INT_MIN", "LONG_MAX",
+    "LONG_MIN", "MAXFLOAT", "MAXHALF", "M_PI_F", "NAN", "SCHAR_MAX", "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "STATIC_DATA_TRACEPOINT",
+    "STATIC_DATA_TRACEPOINT_V", "UCHAR_MAX", "UINT_MAX", "ULONG_MAX", "USHRT_MAX", "VARIABLE_TRACEPOINT", "abs", "absdiff", "acos", "acosh",
+    "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type", "asin", "asinh", "asm", "assert", "atan", "atan2",
+    "atanh", "atomic", "auto", "bfloat", "bias", "bitand", "bitor", "bool", "break", "case", "catch", "ceil", "char", "clamp", "class",
+    "clz", "coherent", "compl", "complex", "compute", "const", "constant", "constexpr", "continue", "copysign", "cos", "cosh", "cospi",
+    "cross", "ctz", "decltype", "default", "delete", "determinant", "device", "distance", "distance_squared", "divide", "do", "dot",
+    "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "extract_bits", "fabs", "faceforward",
+    "false", "fast", "fdim", "float", "float16", "float8", "floor", "fma", "fmax", "fmax3", "fmedian3", "fmin", "fmin3", "fmod", "for",
+    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "group", "hadd", "half", "if", "ilogb",
+    "imaginary", "inline", "insert_bits", "int", "int16", "int8", "intersection", "isfinite", "isinf", "isnan", "isnormal", "isordered",
+    "isunordered", "kernel", "lane", "ldexp", "length", "length_squared", "level", "llong", "log", "log10", "log2", "long", "mad24",
+    "madhi", "madsat", "main", "make_filled_simdgroup_matrix", "matrix", "max", "max3", "median3", "mem_flags", "mesh", "metal", "min",
+    "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
+    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "packed_vec", "popcount", "pow", "powr", "precise", "private",
+    "program", "programs", "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast",
+    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign",
+    "signbit", "signed", "simd_active_threads_mask", "simd_all", "simd_and", "simd_any", "simd_ballot", "simd_broadcast",
+    "simd_broadcast_first", "simd_is_first", "simd_max", "simd_min", "simd_or", "simd_prefix_exclusive_product",
+    "simd_prefix_exclusive_sum", "simd_prefix_inclusive_product", "simd_prefix_inclusive_sum", "simd_product", "simd_shuffle",
+    "simd_shuffle_and_fill_down", "simd_shuffle_and_fill_up", "simd_shuffle_down", "simd_shuffle_rotate_down", "simd_shuffle_rotate_up",
+    "simd_shuffle_up", "simd_shuffle_xor", "simd_sum", "simd_xor", "simdgroup_barrier", "sin", "sincos", "sinh", "sinpi", "size_t",
+    "sizeof", "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "subsat", "switch", "tan", "tanh", "tanpi",
+    "template", "this", "thread", "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid",
+    "transpose", "true", "trunc", "try", "typedef", "typeid", "typename", "uchar", "uint", "uint16", "uint8", "ullong", "ulong", "union",
+    "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
 static int tmi_is_reserved(const char *s) {
@@ -17791,7 +18368,9 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
+        if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig))); /* or the overload is open */
         tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
+        if (small) tmi_put_char(e->out, ')');
     }
     tmi_put_char(e->out, ')');
     if (small) tmi_put_char(e->out, ')');
@@ -17865,6 +18444,12 @@ static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t el
 }
 
 static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n, int level) {
+    if (TMI_ARR(e->t, n->a)->is_atomic) {
+        tmi_put_str(e->out, "atomic_load_explicit(&");
+        tmi_put_entry(e, n->a, n->b, n->c);
+        tmi_put_str(e->out, ", memory_order_relaxed)");
+        return;
+    }
     if (!n->e) {
         tmi_put_entry(e, n->a, n->b, n->c);
         return;
@@ -17892,7 +18477,8 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
 }
 
 static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
-    static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any"};
+    static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any",
+                                       "simd_prefix_inclusive_sum", "simd_prefix_inclusive_product"};
     tmi_put(e->out, "%s(", text[n->c]);
     tmi_expr(e, n->a, n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : TMI_ANY, TMI_L_ANY);
     tmi_put_char(e->out, ')');
@@ -18203,6 +18789,17 @@ static int tmi_is_update(const tmi_emit *e, const tmi_ins *n, uint32_t *rhs, con
     return 1;
 }
 
+/* Counters in threadgroup memory: a start value, or an addition. */
+static void tmi_stmt_atomic(tmi_emit *e, const tmi_ins *n) {
+    tmi_comment(e, n);
+    tmi_line(e);
+    tmi_put_str(e->out, n->op == TMI_TF_ADDT ? "atomic_fetch_add_explicit(&" : "atomic_store_explicit(&");
+    tmi_put_entry(e, n->a, n->b, 0);
+    tmi_put_str(e->out, ", ");
+    tmi_expr(e, n->op == TMI_TF_ADDT ? n->c : n->d, TMI_UNSIGNED, TMI_L_ANY);
+    tmi_put_str(e->out, ", memory_order_relaxed);\n");
+}
+
 static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
     const tmi_arr *a = TMI_ARR(e->t, n->a);
     uint32_t rhs;
@@ -18440,7 +19037,11 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     switch (n->op) {
     case TMI_TF_DECL: tmi_stmt_decl(e, n); break;
-    case TMI_TF_STA: case TMI_TF_STT: tmi_stmt_sta(e, n); break;
+    case TMI_TF_ADDT: tmi_stmt_atomic(e, n); break;
+    case TMI_TF_STA: case TMI_TF_STT:
+        if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
+        else tmi_stmt_sta(e, n);
+        break;
     case TMI_TF_STG: tmi_stmt_stg(e, n); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
     case TMI_TF_LOOP: tmi_stmt_loop(e, id); break;
@@ -18583,7 +19184,7 @@ static void tmi_emit_array_signs(tmi_emit *e) {
     }
     for (i = 1; i < t->arr.n; i++) {
         int kind = TMI_ARR(t, i)->type.kind;
-        e->arr_sign[i] = (uint8_t)(!tmi_s_is_int(kind) || kind == TMI_S_BOOL ? TMI_ANY : votes[i] < 0 && !tmi_is_small(kind) ? TMI_UNSIGNED : TMI_SIGNED);
+        e->arr_sign[i] = (uint8_t)(TMI_ARR(t, i)->is_atomic ? TMI_UNSIGNED : !tmi_s_is_int(kind) || kind == TMI_S_BOOL ? TMI_ANY : votes[i] < 0 && !tmi_is_small(kind) ? TMI_UNSIGNED : TMI_SIGNED);
     }
     for (i = 0; i < e->n_param; i++) e->param_sign[i] = TMI_SIGNED;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
@@ -18803,26 +19404,30 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
 
 /* -- Threadgroup arrays and tables ---------------------------------------------------------------------- */
 
+static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
+    if (TMI_ARR(e->t, arr)->is_atomic) tmi_put_str(e->out, "atomic_uint");
+    else tmi_put_msl_type(e, TMI_ARR(e->t, arr)->type, (tmi_sign)e->arr_sign[arr], 0);
+}
+
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     uint32_t i, any = 0, arena = 0;
     for (i = 1; i < e->t->arr.n; i++)
         if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
-    if (arena) tmi_put(e->out, "    threadgroup ulong shared[%u];    // used by several arrays in turn\n", (bytes + 7) / 8);
+    const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
+    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         tmi_put_str(e->out, "    ");
         any = 1;
+        tmi_put_str(e->out, "threadgroup ");
+        tmi_put_entry_type(e, i);
         if (a->shown) {
-            tmi_put_str(e->out, "threadgroup ");
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
             tmi_put(e->out, " %s[%u];\n", tmi_taken(e, e->arr_name[i]), a->count);
         } else {
-            tmi_put_str(e->out, "threadgroup ");
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
-            tmi_put(e->out, " *)(shared + %u);    // %u bytes\n", a->at / 8, tmi_arr_bytes(a));
+            tmi_put_entry_type(e, i);
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
@@ -19003,8 +19608,7 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
-    case TMI_OP_SCAN: case TMI_OP_DREDUCE:
+    case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_DREDUCE:
     case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
     default: return 1;
     }

@@ -58,17 +58,18 @@ private:
         return p;
     }
 
-    /* The least alignment that any argument of the plan claims for a buffer. */
+    /* The alignment that the plan's arguments claim for a buffer, and no more. Where several arguments
+     * stand on one buffer, what satisfies all of them. */
     unsigned claimed_alignment(unsigned buffer) const {
-        unsigned align = 128;
+        unsigned align = 0;
         for (const sim::plan_kernel &k : plan_.kernels)
             for (const sim::plan_argument &a : k.arguments)
                 if ((a.kind == sim::plan_argument_kind::buffer ||
                      a.kind == sim::plan_argument_kind::address) &&
                     a.param < case_.parameters.size() && case_.parameters[a.param].is_buffer &&
                     case_.parameters[a.param].buffer == buffer)
-                    align = std::min(align, std::max(1u, a.align));
-        return align;
+                    align = std::max(align, std::max(1u, a.align));
+        return align ? align : 128;
     }
 
     std::string name_of(unsigned buffer) const {
@@ -152,8 +153,9 @@ private:
             l.bytes.push_back({a.index, {}});
             packed = l.bytes.end() - 1;
         }
-        if (packed->bytes.size() < a.offset + bytes.size())
-            packed->bytes.resize(a.offset + bytes.size());
+        /* a struct ends at a multiple of 8 bytes, the largest alignment in it */
+        const size_t end = a.offset ? (a.offset + bytes.size() + 7) / 8 * 8 : bytes.size();
+        if (packed->bytes.size() < end) packed->bytes.resize(end);
         std::copy(bytes.begin(), bytes.end(), packed->bytes.begin() + static_cast<long>(a.offset));
     }
 };
