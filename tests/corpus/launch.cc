@@ -128,6 +128,10 @@ private:
             return;
         }
         case sim::plan_argument_kind::bytes: return put(l, a, scalar(k, a));
+        case sim::plan_argument_kind::programs:
+            if (a.param > 2) bad(k.name + ": programs along axis " + std::to_string(a.param));
+            return put(l, a, bytes_of(case_.grid[a.param]));
+        case sim::plan_argument_kind::padding: return put(l, a, bytes_of(pointer(k, a).pads_nan));
         case sim::plan_argument_kind::address: {
             const recorded_parameter &p = pointer(k, a);
             put(l, a, std::vector<uint8_t>(8));
@@ -143,6 +147,11 @@ private:
             bad(k.name + ": argument '" + a.name +
                 "' is a scalar in the plan, a buffer in the case");
         return encode_scalar(p, a.type, a.size);
+    }
+
+    static std::vector<uint8_t> bytes_of(uint32_t v) {
+        const auto *p = reinterpret_cast<const uint8_t *>(&v);
+        return {p, p + sizeof v};
     }
 
     static void put(sim::launch &l, const sim::plan_argument &a,
