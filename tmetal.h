@@ -3612,6 +3612,34 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    const uint code = f8_nearest(x, 2u, 16, 57344.0f);\n" \
     "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
     "}\n") \
+    X(F8_TOWARD_ZERO, "f8_toward_zero", "", \
+    "", \
+    "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n" \
+    "inline uint f8_toward_zero(float x, uint mant, int offset, float largest) {\n" \
+    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
+    "    if (bits < uint(128 - offset) << 23) return uint(as_type<float>(bits) * as_type<float>(uint(126 + offset + int(mant)) << 23));\n" \
+    "    return (bits >> (23u - mant)) - (uint(127 - offset) << mant);\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FN_RZ, "f32_to_f8e4m3fn_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fn_rz(float x) {    // toward zero, saturates at 448\n" \
+    "    if (isnan(x)) return 0x7f;\n" \
+    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_toward_zero(x, 3u, 7, 448.0f));\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FNUZ_RZ, "f32_to_f8e4m3fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fnuz_rz(float x) {    // toward zero, saturates at 240; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 3u, 8, 240.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2FNUZ_RZ, "f32_to_f8e5m2fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e5m2fnuz_rz(float x) {    // toward zero, saturates at 57344; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 2u, 16, 57344.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
     X(F32_TO_F8E5M2_RZ, "f32_to_f8e5m2_rz", "c(f)", \
     "", \
     "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers saturate\n" \
@@ -18396,8 +18424,14 @@ static uint32_t tmi_soft_decode(tmi_thr *t, uint32_t v, uint32_t format) { /* to
 }
 
 static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int toward_zero) { /* from float */
-    if (format == TMI_F_E5M2 && toward_zero) return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
-    return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    if (!toward_zero) return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    switch (format) {
+    case TMI_F_E5M2: return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
+    case TMI_F_E4M3FN: return tmi_soft_1(t, "f32_to_f8e4m3fn_rz", v);
+    case TMI_F_E4M3FNUZ: return tmi_soft_1(t, "f32_to_f8e4m3fnuz_rz", v);
+    case TMI_F_E5M2FNUZ: return tmi_soft_1(t, "f32_to_f8e5m2fnuz_rz", v);
+    default: return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v); /* fp8e4b15 has one rounding; doubles need none */
+    }
 }
 
 /* From one float format to another, at least one of them soft. */
@@ -24582,6 +24616,12 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
     tmi_body(&e, 1);
+    for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
+        tmi_tty type;
+        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        type = tmi_tty_from(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, k->args[i].param)));
+        e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
+    }
     k->msl_version = e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
