@@ -14323,6 +14323,19 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
     }
 }
 
+/* Regions of single elements: several blocks become one. */
+static void tmi_structure_inner(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t      b, n = 0, *types, i, body = tmi_op_body(m, TMI_OP(m, op), 0);
+    uint16_t      kind = TMI_OP(m, op)->kind, end = kind == TMI_OP_MAP ? TMI_OP_MAP_RETURN : kind == TMI_OP_SCAN ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN;
+    const tmi_op *last = NULL;
+    if (!body || !TMI_BLOCK(m, body)->next) return;
+    for (b = body; b && (!last || last->kind != end); b = TMI_BLOCK(m, b)->next) last = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
+    if (last->kind == end) n = last->n_in;
+    types = TMI_TEMP(job, uint32_t, n);
+    for (i = 0; i < n; i++) types[i] = tmi_in_type(m, last, i);
+    tmi_structure_region(job, m, op, TMI_OP(m, op)->region, end, types, n);
+}
+
 static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
@@ -14334,6 +14347,10 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
         types = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) types[i] = tmi_in_type(m, end, i);
         tmi_structure_region(job, m, func, TMI_OP(m, func)->region, TMI_OP_RETURN, types, n);
+    }
+    for (i = tmi_walk_next(m, func, func); i; i = tmi_walk_next(m, func, i)) {
+        uint16_t kind = TMI_OP(m, i)->kind;
+        if (kind == TMI_OP_MAP || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN) tmi_structure_inner(job, m, i);
     }
     tmi_mark_drop(job, mark);
 }
@@ -15290,7 +15307,69 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 /* -- The passes, in order ------------------------------------------------------------------------- */
 
 /*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
+/* -- Branches in combining regions --------------------------------------------------------------------------- */
+
+/* Reductions and scans combine elements without branches: both sides are computed, and one is chosen.
+ *     r = scf.if c {yield a} else {yield b}   ->   r = select c, a, b
+ * 0 when a side does more than compute. */
+static int tmi_flatten_if(tmi_build *b, uint32_t op, tmi_rename *names) {
+    tmi_module *m = b->m;
+    uint32_t    side, i, x, end[2];
+    for (side = 0; side < 2; side++) {
+        uint32_t body = tmi_op_body(m, TMI_OP(m, op), side);
+        if (!body && !TMI_OP(m, op)->n_out) break; /* nobody reads anything of it */
+        if (!body) return 0;
+        for (x = TMI_BLOCK(m, body)->first_op; x; x = TMI_OP(m, x)->next)
+            if (TMI_OP(m, x)->n_region || (!(tmi_ops[TMI_OP(m, x)->kind].traits & (TMI_PURE | TMI_ENDS)) && !(tmi_ops[TMI_OP(m, x)->kind].traits & TMI_ELT))) return 0;
+    }
+    for (side = 0; side < 2 && TMI_OP(m, op)->n_out; side++) {
+        uint32_t body = tmi_op_body(m, TMI_OP(m, op), side);
+        end[side] = tmi_terminator(m, body);
+        while ((x = TMI_BLOCK(m, body)->first_op) != end[side]) {
+            tmi_op_unlink(m, x);
+            tmi_op_insert_before(m, op, x);
+        }
+    }
+    *b = tmi_build_before(b->job, m, op);
+    for (i = 0; i < TMI_OP(m, op)->n_out; i++)
+        names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_b_select(b, tmi_in(m, TMI_OP(m, op), 0), tmi_in(m, TMI_OP(m, end[0]), i), tmi_in(m, TMI_OP(m, end[1]), i));
+    tmi_op_unlink(m, op);
+    return 1;
+}
+
+static uint32_t tmi_innermost_if(const tmi_module *m, uint32_t op) { /* in that region; 0 none */
+    uint32_t x, last = 0;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_IF) last = x;
+    return last;
+}
+
+static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_build  b;
+    uint32_t   op, x;
+    memset(&b, 0, sizeof b);
+    b.job = job;
+    b.m = m;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE && TMI_OP(m, op)->kind != TMI_OP_SCAN) continue;
+        while ((x = tmi_innermost_if(m, op)) != 0) {
+            tmi_rename names;
+            tmi_rename_init(job, m, &names);
+            if (!tmi_flatten_if(&b, x, &names)) break;
+            tmi_rename_apply(&names, op);
+        }
+        for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+            if (TMI_OP(m, x)->n_region) {
+                tmi_error(job, tmi_at_of(m, TMI_OP(m, x)), TMETAL_E_OP_UNSUPPORTED, "a loop, or a branch with effects, in the combining region of a reduction or scan");
+                break;
+            }
+    }
+    tmi_mark_drop(job, mark);
+}
+
 #define TMI_PASSES(X) \
+    X("combiners",       tmi_flatten_regions,  1) \
     X("tile references", tmi_lower_refs,       1) \
     X("products",        tmi_lower_products,   1) \
     X("control",         tmi_simplify_control, 0) \
@@ -15318,6 +15397,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
         tmi_passes[i].run(job, m, func);
+        ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
 #endif
@@ -17032,6 +17112,16 @@ static void tmi_classify(tmi_plan *p) {
                 for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
         if (op != p->func) tmi_classify_op(p, o);
     }
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t i, up = tmi_parent_op(m, o);
+        if (o->kind == TMI_OP_MAP) tmi_classify_args(p, tmi_op_body(m, o, 0));
+        while (up != p->func && TMI_OP(m, up)->kind != TMI_OP_MAP) up = tmi_parent_op(m, TMI_OP(m, up));
+        if (up == p->func) continue;
+        for (i = 0; i < o->n_out; i++) p->klass[tmi_out(m, o, i)] = TMI_C_SCALAR;
+        for (r = o->region; r; r = TMI_REGION(m, r)->next)
+            for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
+    }
 }
 
 /* -- Memory roots ------------------------------------------------------------------------ */
@@ -17148,6 +17238,7 @@ static void tmi_find_accesses(tmi_plan *p) {
         uint32_t base, bit, up = tmi_parent_op(m, o);
         p->weight[op] = up ? p->weight[up] : 0;
         if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE) p->weight[op] = tmi_sat8(p->weight[op] + 3u);
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0)) p->unknown_write = 1, p->written = p->read = ~0u;
         if (!tmi_accesses_memory(o)) continue;
         base = p->base[tmi_in(m, o, 0)];
         bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
@@ -17806,6 +17897,13 @@ static void tmi_choose_own(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         tmi_lin  l;
+        if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
+            type = tmi_out_type(m, o, 0);
+            for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
+            tmi_lin_blocked(m, type, order, order, tmi_log2((uint64_t)tmi_attr_int(m, o, "pack", 1)), p->n_sg, &l);
+            l.vec = 0;
+            p->own[op] = tmi_lin_id(p, &l) + 1;
+        }
         if (o->kind != TMI_OP_SCAN) continue;
         type = tmi_in_type(m, o, 0);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
@@ -20742,6 +20840,365 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
     }
 }
 
+/* -- Inline PTX: the instructions that Triton's users write, on this thread's values --------------------------- */
+
+enum { TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_CVT, TMI_PX_RCP, TMI_PX_BREV };
+
+/* Columns: what stands before the type, how many operands with the result, what it does; for TMI_PX_TF the
+ * operations on signed, unsigned (or untyped) and float values, 0 where there is none. Rounding words other than
+ * "to nearest" are not in the table: they are refused by their text. */
+typedef struct tmi_ptx_row {
+    const char *name;
+    uint8_t     operands, how;
+    uint16_t    sint, uint, real;
+} tmi_ptx_row;
+
+static const tmi_ptx_row tmi_ptx_rows[] = {
+    {"mov", 2, TMI_PX_MOV, 0, 0, 0}, {"not", 2, TMI_PX_NOT, 0, 0, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
+    {"xor", 3, TMI_PX_TF, 0, TMI_TF_XOR, 0}, {"shl", 3, TMI_PX_TF, TMI_TF_SHL, TMI_TF_SHL, 0}, {"shr", 3, TMI_PX_TF, TMI_TF_SSHR, TMI_TF_USHR, 0},
+    {"add", 3, TMI_PX_TF, TMI_TF_IADD, TMI_TF_IADD, TMI_TF_FADD}, {"add.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FADD},
+    {"sub", 3, TMI_PX_TF, TMI_TF_ISUB, TMI_TF_ISUB, TMI_TF_FSUB}, {"sub.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FSUB},
+    {"mul", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.lo", 3, TMI_PX_TF, TMI_TF_IMUL, TMI_TF_IMUL, 0},
+    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
+    {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0}, {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
+    {"min", 3, TMI_PX_TF, TMI_TF_SMIN, TMI_TF_UMIN, TMI_TF_FMINN}, {"max", 3, TMI_PX_TF, TMI_TF_SMAX, TMI_TF_UMAX, TMI_TF_FMAXN},
+    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
+    {"abs", 2, TMI_PX_TF, TMI_TF_IABS, 0, TMI_TF_FABS}, {"popc", 2, TMI_PX_TF, 0, TMI_TF_POPC, 0}, {"clz", 2, TMI_PX_TF, 0, TMI_TF_CLZ, 0},
+    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0},
+    {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1}, {"st.global", 2, TMI_PX_ST, 1, 1, 1},
+    {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT}, {"sqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
+    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rsqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
+    {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx.ftz", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2},
+    {"ex2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"lg2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2},
+    {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN}, {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH},
+};
+
+#define TMI_PTX_REGS 16u
+
+typedef struct tmi_ptx_arg {
+    uint8_t  is_reg, is_address;
+    uint32_t reg;   /* $reg */
+    uint64_t bits;  /* or a literal */
+} tmi_ptx_arg;
+
+typedef struct tmi_ptx_ins {
+    const tmi_ptx_row *row;
+    int         cls; /* 's', 'u' (b and u), 'f' */
+    uint32_t    bits;
+    int         is_bf16, is_pair;
+    tmi_ptx_arg arg[4];
+} tmi_ptx_ins;
+
+static int tmi_ptx_type(const char *s, size_t n, tmi_ptx_ins *x) {
+    static const struct { const char *name; char cls; uint8_t bits, bf16, pair; } types[] = {
+        {"b8", 'u', 8, 0, 0}, {"u8", 'u', 8, 0, 0}, {"s8", 's', 8, 0, 0}, {"b16", 'u', 16, 0, 0}, {"u16", 'u', 16, 0, 0}, {"s16", 's', 16, 0, 0},
+        {"b32", 'u', 32, 0, 0}, {"u32", 'u', 32, 0, 0}, {"s32", 's', 32, 0, 0}, {"b64", 'u', 64, 0, 0}, {"u64", 'u', 64, 0, 0}, {"s64", 's', 64, 0, 0},
+        {"f16", 'f', 16, 0, 0}, {"bf16", 'f', 16, 1, 0}, {"f32", 'f', 32, 0, 0}, {"f16x2", 'f', 16, 0, 1}, {"bf16x2", 'f', 16, 1, 1}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0) {
+            x->cls = types[i].cls;
+            x->bits = types[i].bits;
+            x->is_bf16 = types[i].bf16;
+            x->is_pair = types[i].pair;
+            return 1;
+        }
+    return 0;
+}
+
+static int tmi_ptx_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* $n, [$n], 12, 0x1F, 0f3F800000 */
+static int tmi_ptx_arg_of(const char **text, const char *end, tmi_ptx_arg *a) {
+    const char *s = *text;
+    int neg = 0;
+    memset(a, 0, sizeof *a);
+    if (s < end && *s == '[') a->is_address = 1, s++;
+    while (s < end && tmi_ptx_space(*s)) s++;
+    if (s < end && *s == '$') {
+        a->is_reg = 1;
+        if (++s == end || !tmi_is_digit(*s)) return 0;
+        while (s < end && tmi_is_digit(*s)) a->reg = a->reg * 10 + (uint32_t)(*s++ - '0');
+        if (a->reg >= TMI_PTX_REGS) return 0;
+    } else {
+        if (s < end && *s == '-') neg = 1, s++;
+        if (s == end || !tmi_is_digit(*s)) return 0;
+        if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) {
+            for (s += 2; s < end && tmi_hex_digit(*s) >= 0; s++) a->bits = a->bits * 16 + (uint64_t)tmi_hex_digit(*s);
+        } else {
+            while (s < end && tmi_is_digit(*s)) a->bits = a->bits * 10 + (uint64_t)(*s++ - '0');
+        }
+        if (s < end && *s == '.') return 0;
+        if (neg) a->bits = 0 - a->bits;
+    }
+    while (s < end && tmi_ptx_space(*s)) s++;
+    if (a->is_address) {
+        if (s == end || *s != ']') return 0;
+        s++;
+    }
+    while (s < end && tmi_ptx_space(*s)) s++;
+    *text = s;
+    return 1;
+}
+
+/* One instruction, without its semicolon. 0: not one of the table. */
+static int tmi_ptx_parse(const char *s, const char *end, tmi_ptx_ins *x) {
+    const char *word = s, *dot = NULL;
+    size_t i, n;
+    uint32_t k;
+    memset(x, 0, sizeof *x);
+    for (; s < end && !tmi_ptx_space(*s); s++)
+        if (*s == '.') dot = s;
+    if (!dot || !tmi_ptx_type(dot + 1, (size_t)(s - dot - 1), x)) return 0;
+    n = (size_t)(dot - word);
+    for (i = 0; i < sizeof tmi_ptx_rows / sizeof *tmi_ptx_rows; i++)
+        if (strlen(tmi_ptx_rows[i].name) == n && memcmp(tmi_ptx_rows[i].name, word, n) == 0) x->row = &tmi_ptx_rows[i];
+    if (!x->row || (x->row->how == TMI_PX_TF && !(x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint))) return 0;
+    while (s < end && tmi_ptx_space(*s)) s++;
+    for (k = 0; k < x->row->operands; k++) {
+        if (k && (s == end || *s++ != ',')) return 0;
+        while (s < end && tmi_ptx_space(*s)) s++;
+        if (!tmi_ptx_arg_of(&s, end, &x->arg[k])) return 0;
+        if (x->arg[k].is_address != ((x->row->how == TMI_PX_LD && k == 1) || (x->row->how == TMI_PX_ST && k == 0))) return 0;
+    }
+    if (x->row->how != TMI_PX_ST && !x->arg[0].is_reg) return 0;
+    return s == end;
+}
+
+/* The next instruction of the text from `at` on: 1 found, 0 end, -1 not known; its text in word, len. */
+static int tmi_ptx_next(const char **at, tmi_ptx_ins *x, const char **word, size_t *len) {
+    const char *s = *at, *end;
+    while (*s && (tmi_ptx_space(*s) || *s == ';')) s++;
+    if (!*s) return 0;
+    for (end = s; *end && *end != ';'; end++) {}
+    *at = end;
+    while (end > s && tmi_ptx_space(end[-1])) end--;
+    *word = s;
+    *len = (size_t)(end - s);
+    return tmi_ptx_parse(s, end, x) ? 1 : -1;
+}
+
+/* Words of a packed register that may be ones; instructions on several elements at once are the same on each
+ * element alone as long as no bit crosses into a neighbour. */
+static int tmi_ptx_stays_apart(const tmi_ptx_ins *x, uint32_t *maybe, uint32_t bits) {
+    uint32_t lanes = 32 / bits, i, edge = 0, m[3] = {~0u, ~0u, ~0u}, part = bits < 32 ? (1u << bits) - 1u : ~0u;
+    for (i = 1; i < x->row->operands; i++) {
+        const tmi_ptx_arg *a = &x->arg[i];
+        uint32_t k;
+        if (a->is_reg) m[i - 1] = maybe[a->reg];
+        else m[i - 1] = (uint32_t)a->bits;
+        if (a->is_reg || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR && x->row->how != TMI_PX_MOV)) continue;
+        for (k = 1; k < lanes; k++) /* a literal says the same to each element */
+            if (((uint32_t)a->bits >> (k * bits) & part) != ((uint32_t)a->bits & part)) return 0;
+    }
+    if (x->is_pair) {
+        maybe[x->arg[0].reg] = ~0u;
+        return bits == 16;
+    }
+    if (x->cls == 'f' || x->bits != 32) return 0;
+    switch (x->row->how == TMI_PX_TF ? x->row->uint : 0) {
+    case TMI_TF_AND: maybe[x->arg[0].reg] = m[0] & m[1]; return 1;
+    case TMI_TF_OR: case TMI_TF_XOR: maybe[x->arg[0].reg] = m[0] | m[1]; return 1;
+    case TMI_TF_SHL: case TMI_TF_USHR:
+        if (x->arg[2].is_reg || x->arg[2].bits >= bits) return 0;
+        for (i = 0; i < lanes; i++) edge |= (((1u << x->arg[2].bits) - 1u) << (x->row->uint == TMI_TF_SHL ? bits - (uint32_t)x->arg[2].bits : 0)) << (i * bits);
+        if (m[0] & edge) return 0;
+        maybe[x->arg[0].reg] = x->row->uint == TMI_TF_SHL ? m[0] << x->arg[2].bits : m[0] >> x->arg[2].bits;
+        return 1;
+    default:
+        maybe[x->arg[0].reg] = x->row->how == TMI_PX_MOV ? m[0] : ~0u;
+        return x->row->how == TMI_PX_MOV || x->row->how == TMI_PX_NOT;
+    }
+}
+
+static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scratch, NUL-terminated */
+    char *r = TMI_TEMP(job, char, (uint32_t)n + 1);
+    memcpy(r, s, n);
+    return r;
+}
+
+/* Text of the first instruction that is not known, or NULL. */
+static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+    const char *at = tmi_attr_str(m, op, "asm_string"), *word = "", *c = tmi_attr_str(m, op, "constraints");
+    uint32_t    maybe[TMI_PTX_REGS], i, pack = (uint32_t)tmi_attr_int(m, op, "packed_element", 1), bits = 0;
+    size_t      len = 0;
+    tmi_ptx_ins x;
+    int         found;
+    for (i = 0; i < TMI_PTX_REGS; i++) maybe[i] = ~0u;
+    if (op->n_in + op->n_out > TMI_PTX_REGS || op->n_in > 8) return "more operands than 16";
+    for (; *c; c++)
+        if (tmi_is_digit(*c) || *c == '+' || *c == '~') return tmi_format(job, 1, "constraints \"%s\"", tmi_attr_str(m, op, "constraints"));
+    for (i = 0; pack > 1 && i < op->n_in + op->n_out; i++) {
+        uint32_t type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in), b = tmi_scalar_bits[tmi_s_of(m, type)];
+        if ((bits && b != bits) || b * pack != 32) return "elements packed otherwise than into 32 bits";
+        bits = b;
+    }
+    while ((found = tmi_ptx_next(&at, &x, &word, &len)) != 0)
+        if (found < 0 || (pack > 1 && !tmi_ptx_stays_apart(&x, maybe, bits)) || (pack == 1 && x.is_pair)) return tmi_copy_text(job, word, len);
+    return NULL;
+}
+
+/* A value as the type that an instruction works on. */
+static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
+    tmi_thr *t = w->t;
+    tmi_tty  have = tmi_t_type(t, v);
+    if (have.kind == kind) return v;
+    if (have.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    else if (tmi_s_is_float(have.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[have.kind]), 1), v);
+    if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
+    v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
+    return tmi_s_is_float(kind) ? tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), v) : v;
+}
+
+static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32_t n, int kind) { /* bf16 by way of float */
+    tmi_thr *t = w->t;
+    uint32_t x[3], i, r;
+    int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
+    tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
+    for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
+    r = n == 1 ? tmi_t_un(t, (int)tf, type, x[0]) : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1]) : tmi_t_tern(t, (int)tf, type, x[0], x[1], x[2]);
+    return wide ? tmi_conv(t, r, kind) : r;
+}
+
+static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) { /* {v1, v0} shifted by v2 mod 32: the high or low word */
+    tmi_thr *t = w->t;
+    uint32_t n = tmi_t_and(t, v[2], tmi_t_u32(t, 31)), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
+    pair = tmi_t_bin(t, TMI_TF_OR, tmi_t_bin(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), tmi_t_int(t, TMI_S_I64, 32)), tmi_t_intcast(t, v[0], (int)wide, 0));
+    r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
+    if (left) r = tmi_t_bin(t, TMI_TF_USHR, r, tmi_t_int(t, TMI_S_I64, 32));
+    return tmi_t_intcast(t, r, TMI_S_I32, 0);
+}
+
+static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
+    tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
+    type.elem = (uint8_t)kind;
+    return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+}
+
+/* Registers are values; `holder`: who stores. */
+static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t pack_bits, uint32_t holder) {
+    tmi_thr *t = w->t;
+    uint32_t v[3], i, r, tf = x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint, n = x->row->operands - 1u;
+    int      kind = x->cls == 'f' ? (x->is_bf16 ? TMI_S_BF16 : x->bits == 16 ? TMI_S_F16 : TMI_S_F32) : (int)tmi_s_int(pack_bits ? pack_bits : x->bits);
+    tmi_ins  st;
+    for (i = 0; i < n; i++) {
+        const tmi_ptx_arg *a = &x->arg[x->row->how == TMI_PX_ST ? i + 1 : i + 1];
+        int count = (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR) && i == 1 && x->row->how == TMI_PX_TF;
+        if (x->row->how == TMI_PX_LD) continue;
+        if (a->is_reg && !reg[a->reg]) reg[a->reg] = tmi_t_zero(t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
+        v[i] = a->is_reg ? tmi_ptx_as(w, reg[a->reg], count ? TMI_S_I32 : kind) : tmi_t_const(t, tmi_tty_of(count ? TMI_S_I32 : kind, 1), a->bits);
+        if (count) v[i] = tmi_t_intcast(t, v[i], kind, 0);
+    }
+    switch (x->row->how) {
+    case TMI_PX_MOV: r = v[0]; break;
+    case TMI_PX_NOT: r = tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1)); break;
+    case TMI_PX_MAD: r = x->cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]); break;
+    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: r = tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L); break;
+    case TMI_PX_RCP:
+        v[1] = v[0];
+        v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
+        r = tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
+        break;
+    case TMI_PX_LD: r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE); break;
+    case TMI_PX_ST:
+        if (holder) (void)tmi_t_if(t, holder);
+        tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
+        st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+        st.b = v[0];
+        (void)tmi_t_pin(t, &st);
+        if (holder) (void)tmi_t_close(t);
+        return;
+    default:
+        if (x->cls == 'f') r = tmi_ptx_float(w, tf, v, n, kind);
+        else if (n == 2) r = tmi_int_op(t, (int)tf, v[0], v[1]);
+        else if (tf == TMI_TF_ISUB) r = tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        else if (tf == TMI_TF_IABS) r = tmi_elt_abs(t, v[0]);
+        else r = tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+        break;
+    }
+    reg[x->arg[0].reg] = r;
+}
+
+static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t holder) {
+    const char *at = tmi_attr_str(w->m, op, "asm_string"), *word;
+    uint32_t    pack_bits = tmi_attr_int(w->m, op, "packed_element", 1) > 1 ? tmi_scalar_bits[tmi_s_of(w->m, op->n_in ? tmi_in_type(w->m, op, 0) : tmi_out_type(w->m, op, 0))] : 0;
+    size_t      len;
+    tmi_ptx_ins x;
+    while (tmi_ptx_next(&at, &x, &word, &len) > 0) tmi_ptx_do(w, &x, reg, x.is_pair ? 0 : pack_bits, holder);
+}
+
+static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
+    tmi_tty type = tmi_tty_from(w->m, tmi_out_type(w->m, op, i));
+    if (!v) return tmi_t_zero(w->t, type);
+    if (type.kind == TMI_S_PTR) return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+    if (type.kind == TMI_S_BOOL) return tmi_t_intcast(w->t, tmi_ptx_as(w, v, TMI_S_I32), TMI_S_BOOL, 0);
+    return tmi_ptx_as(w, v, type.kind);
+}
+
+/* The layout in which an op of single elements works where it has tensors, element by element; TMI_NONE: scalars. */
+static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_lin l;
+    if (!tmi_op_shape(w->m, op)) return TMI_NONE;
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+static void tmi_lower_asm(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t reg[TMI_PTX_REGS], arr[8], i, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0);
+    tmi_nest n;
+    memset(reg, 0, sizeof reg);
+    if (flat == TMI_NONE) {
+        for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_scalar_value(w, tmi_in(w->m, op, i));
+        tmi_ptx_run(w, op, reg, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
+        for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_ptx_result(w, op, i, reg[i]);
+        return;
+    }
+    for (i = 0; i < op->n_out; i++)
+        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
+    for (i = 0; i < op->n_out; i++) tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, tmi_ptx_result(w, op, i, reg[i]));
+    tmi_nest_end(w, &n);
+    for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
+}
+
+/* -- tt.map_elementwise: a region on single elements, or on `pack` neighbours at a time --------------------------- */
+
+static void tmi_lower_block(tmi_low *w, uint32_t block);
+
+static void tmi_lower_map(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id), *end;
+    uint32_t body = tmi_op_body(w->m, op, 0), pack = (uint32_t)tmi_attr_int(w->m, op, "pack", 1), bits = tmi_log2(pack), flat = tmi_flat_op_lin(w, id), i, k, arr[8];
+    tmi_nest n, *outer;
+    for (i = 0; i < op->n_out && i < 8; i++)
+        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
+    tmi_nest_begin(w, &n, flat);
+    if (n.lin->n_reg > bits) { /* one loop over the groups of neighbours */
+        uint32_t var = tmi_t_for(w->t, 1u << (n.lin->n_reg - bits));
+        for (i = bits; i < n.lin->n_reg; i++) n.var[i] = var, n.bit[i] = i - bits;
+        n.n_open++;
+    }
+    for (k = 0; k < pack; k++) {
+        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        for (i = 0; i < op->n_in; i++) w->scalar[tmi_block_arg(w->m, body, i * pack + k)] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+    }
+    outer = w->nest;
+    tmi_lower_block(w, body);
+    w->nest = outer;
+    end = TMI_OP(w->m, tmi_terminator(w->m, body));
+    for (k = 0; k < pack; k++) {
+        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        for (i = 0; i < op->n_out; i++) tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, tmi_scalar_value(w, tmi_in(w->m, end, i * pack + k)));
+    }
+    tmi_nest_end(w, &n);
+    for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -20991,7 +21448,7 @@ static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t k, slot, i;
-    if (op->n_region || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
+    if (op->n_region || op->kind == TMI_OP_ASM || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
         for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
             if (tmi_whole_meets(w, id, k)) {
                 tmi_add_fence(w);
@@ -21111,7 +21568,6 @@ static void tmi_mark_escapes(tmi_low *w) {
 
 /* -- Emitting slots --------------------------------------------------------------------------------------- */
 
-static void tmi_lower_block(tmi_low *w, uint32_t block);
 static void tmi_lower_dot(tmi_low *w, uint32_t id);
 
 static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
@@ -21472,6 +21928,8 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_ASM: tmi_lower_asm(w, id); break;
+    case TMI_OP_MAP: tmi_lower_map(w, id); break;
     case TMI_OP_PRINT: tmi_lower_print(w, id); break;
     case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
     case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
@@ -21903,6 +22361,9 @@ static void tmi_lower_touches(tmi_low *w) {
     for (op = tmi_walk_next(m, w->p->func, w->p->func); op; op = tmi_walk_next(m, w->p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t bit, traits = tmi_ops[o->kind].traits;
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0)) w->reads[op] = w->writes[op] = 1u << 31;
+        for (up = op; w->reads[op] >> 31 && o->kind == TMI_OP_ASM && up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up)))
+            w->reads[up] |= 1u << 31, w->writes[up] |= 1u << 31;
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
         bit = tmi_accesses_memory(o) ? 1u << tmi_class_of(w, tmi_in(m, o, 0)) : 0;
         for (up = op; up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
@@ -22067,6 +22528,7 @@ static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *re
     if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT) return reads[n->a] != 0;
     if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
     if (n->op == TMI_TF_LDG) return (n->d & TMI_INS_VOLATILE) != 0;
+    if (n->op == TMI_TF_IF && !n->d && TMI_INS(t, n->a)->op == TMI_TF_CONST && !TMI_INS(t, n->a)->a) return 0;
     if (n->op == TMI_TF_FOR || n->op == TMI_TF_IF) { /* empty bodies do nothing */
         k = tmi_bodies(n, b);
         for (i = 0; i < k; i++) {
@@ -22101,6 +22563,7 @@ static void tmi_dead_code(tmi_thr *t) {
             if (x->op == TMI_TF_LOOPVAR || uses[order[n]] || tmi_has_effect(t, x, reads)) continue;
             if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) reads[x->a]--;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]--;
+            for (i = tmi_bodies(x, a); i-- > 0;) TMI_BLK(t, a[i])->first = TMI_BLK(t, a[i])->last = 0;
             tmi_ins_unlink(t, order[n]);
             changed = 1;
         }
@@ -24436,6 +24899,8 @@ static void tmi_emit_written(tmi_emit *e) {
     for (i = 0; i < e->p->n_extra; i++) e->param_written[e->n_own + i] = e->p->extra[i].kind == TMETAL_ARG_DEBUG;
     for (op = tmi_walk_next(e->m, e->p->func, e->p->func); op; op = tmi_walk_next(e->m, e->p->func, op)) {
         const tmi_op *o = TMI_OP(e->m, op);
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(e->m, o, "pure", 0))
+            for (i = 0; i < e->n_own; i++) e->param_written[i] = 1;
         if (!tmi_accesses_memory(o) || !(tmi_ops[o->kind].traits & TMI_WRITES)) continue;
         base = e->p->base[tmi_in(e->m, o, 0)];
         if (base) e->param_written[base - 1] = 1;
@@ -24854,7 +25319,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
         tmi_tty type;
         if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
-        type = tmi_tty_from(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, k->args[i].param)));
+        type = tmi_param_type(&e, tmi_arg_param(&e, &k->args[i]));
         e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
     k->msl_version = e.uses_bf16 ? 310 : 300;
@@ -24927,17 +25392,18 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_ASM: case TMI_OP_MAP:
     case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
     default: return 1;
     }
 }
 
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    const char *text;
     if (!tmi_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
+    if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
     if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
