@@ -16845,6 +16845,7 @@ typedef struct tmi_inst {
     uint32_t slot;             /* where it is computed */
     uint32_t ref;              /* SSA: instruction; ARRAY: array */
     uint32_t buffer;           /* CONVERT: threadgroup array */
+    uint8_t  rounds;           /* CONVERT: a part of the tensor at a time, in a slot of its own */
 } tmi_inst;
 
 /* A component: values of one shape that share a layout. */
@@ -18285,6 +18286,7 @@ typedef struct tmi_task {
 
 typedef struct tmi_slot {
     uint8_t  is_nest, is_barrier;
+    uint32_t rounds;        /* conversion + 1 that goes through threadgroup memory in rounds */
     uint32_t lin, op;
     uint32_t first, last;   /* tasks + 1 */
     uint32_t scalars, scalars_last; /* ops computed before it, linked by low->scalar_next */
@@ -19551,6 +19553,80 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     return tmi_t_vmake(w->t, part, n);
 }
 
+/* Index over the registers `bits` of the nest, packed. */
+static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, 0);
+}
+
+static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
+    uint32_t type = tmi_value_type(m, in->value), bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
+    return tmi_padded_count(tmi_type_bits(m, type), bytes) * bytes;
+}
+
+/* Number `at` of 2^bits with the padding that keeps columns on banks of their own. */
+static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
+    uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
+    if (!s) return at;
+    return tmi_t_add(w->t, at, tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)), tmi_t_u32(w->t, pad)));
+}
+
+static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
+    tmi_lin l = *TMI_LIN(w->p, lin);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+/* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
+static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
+    uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)), part);
+    *at = tmi_t_bin(w->t, TMI_TF_UREM, *at, tmi_t_u32(w->t, 1u << bits));
+    return mine;
+}
+
+/* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then the next. */
+static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
+    tmi_inst *in = TMI_INST(w->p, inst);
+    uint32_t  type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type), bits = whole, buf, arr, part, at, v, mine, holder;
+    uint32_t  from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin), to = tmi_lin_flat(w, in->lin);
+    tmi_tty   mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
+    uint32_t  bytes = tmi_scalar_bytes[mem.kind];
+    tmi_nest  n;
+    while (bits && tmi_padded_count(bits, bytes) * bytes > w->p->stage_limit) bits--;
+    w->t->src = tmi_def(w->m, in->value);
+    buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), tmi_source_name(w, in->value));
+    arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, tmi_source_name(w, in->value));
+    part = tmi_t_for(w->t, 1u << (whole - bits));
+    tmi_nest_begin(w, &n, from);
+    tmi_nest_loops(w, &n);
+    v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    holder = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(w->t, holder ? tmi_t_and(w->t, holder, mine) : mine);
+    tmi_t_write(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    tmi_nest_begin(w, &n, to);
+    tmi_nest_loops(w, &n);
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    (void)tmi_t_if(w->t, mine);
+    v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
+    tmi_t_write(w->t, arr, tmi_scan_index(w, &n, ~0u), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    (void)tmi_t_close(w->t);
+    in = TMI_INST(w->p, inst);
+    in->store = TMI_ST_ARRAY;
+    in->vec = 0;
+    in->ref = arr;
+}
+
 /* -- Tasks ---------------------------------------------------------------------------------------------- */
 
 /* Compute an instance where its nest stands, and keep it if others read it. */
@@ -20096,16 +20172,6 @@ static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var)
 static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
     if (!s->reverse) return var;
     return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
-}
-
-/* Index over the registers `bits` of the nest, packed. */
-static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
-    tmi_parts p;
-    uint32_t  i, k = 0;
-    memset(&p, 0, sizeof p);
-    for (i = 0; i < n->lin->n_reg; i++)
-        if (bits >> i & 1) p.reg[i] = 1u << k++;
-    return tmi_parts_expr(w, n, &p, 0);
 }
 
 /* right = left combined with right, where there is a left; all of it by selects, so that lanes may differ. */
@@ -21228,7 +21294,7 @@ static uint32_t tmi_value_block(const tmi_low *w, uint32_t value) { /* the block
 static int tmi_is_late(const tmi_low *w, const tmi_inst *in) {
     uint32_t def = tmi_def(w->m, in->value);
     uint16_t kind = TMI_OP(w->m, def)->kind;
-    if (in->kind != TMI_I_FIRST) return 0;
+    if (in->kind != TMI_I_FIRST) return in->rounds;
     return !def || !(kind == TMI_OP_LOAD || tmi_is_view(kind) || (tmi_ops[kind].traits & TMI_ELT));
 }
 
@@ -21369,6 +21435,11 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         if (tmi_convert_by_shuffle(w->p, in, &sh)) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
+        } else if (tmi_convert_bytes(w->m, in) > w->p->stage_limit) {
+            src->escapes = in->escapes = in->rounds = 1;
+            in->slot = tmi_slot_add(w, 0, 0, 0);
+            TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
+            return;
         } else {
             s.slot = outer || tmi_is_late(w, src) ? tmi_pick_slot(w, outer ? 0 : src->slot + 1, src->lin) : at;
             if (s.slot != at || outer) src->escapes = 1;
@@ -21977,6 +22048,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
         if (slot->is_barrier) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "other threads read or write these addresses");
         else if (slot->is_nest) tmi_emit_nest(w, slot);
+        else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_emit_whole(w, slot->op);
     }
     if (wrap) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "the next iteration meets these addresses in other threads");
