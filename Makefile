@@ -20,12 +20,13 @@ $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config
+PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config libmpfr-dev
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
+include tests/library/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -41,8 +42,8 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: test-sim own              ## what must pass before each commit; under ten minutes on two cores
-check: test                     ## everything that can run here
+test: test-sim own test-library ## what must pass before each commit; under ten minutes on two cores
+check: test check-library       ## everything that can run here
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)
