@@ -6455,6 +6455,7 @@ static void tmi_add_yield(tmi_parser *p, uint32_t region) {
     last = TMI_BLOCK(p->m, block)->last_op;
     if (last && (tmi_ops[TMI_OP(p->m, last)->kind].traits & TMI_ENDS)) return;
     op = tmi_op_new(p->job, p->m, TMI_OP_YIELD);
+    TMI_OP(p->m, op)->src = p->tok.at + 1; /* where it would have to stand */
     tmi_op_append(p->m, block, op);
 }
 
@@ -8510,11 +8511,64 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Operand `side` of tt.dot_scaled holds numbers of its kind: bytes, or 16-bit floats. */
+static int tmi_scaled_type_ok(tmi_verifier *v, const tmi_op *op, uint32_t side) {
+    const tmi_module *m = v->m;
+    int64_t  kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", -1);
+    uint32_t type = tmi_in_type(m, op, side), format = tmi_format_of(m, type);
+    if (kind < 0 || kind > 6) return tmi_fail_attr(v, op, side ? "b_elem_type" : "a_elem_type", "a number format");
+    if (tmi_is_intlike(m, type) ? tmi_bits(m, type) == (kind < 5 ? 8 : 16) : kind == 5 ? format == TMI_F_BF16 : kind == 6 ? format == TMI_F_F16 : kind != 4 && tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8)
+        return 1;
+    return tmi_fail_kind(v, op, side, kind < 5 ? "bytes" : "16-bit floats");
+}
+
+/* A scale stands for a run of K of one row: [..., rows, K / run]. */
+static int tmi_scale_ok(tmi_verifier *v, const tmi_op *op, uint32_t scale, uint32_t operand, uint32_t rows, uint32_t k) {
+    const tmi_module *m = v->m;
+    uint32_t type = tmi_in_type(m, op, scale), like = tmi_in_type(m, op, operand), rank = tmi_rank(m, like), n;
+    if (tmi_rank(m, type) != rank || tmi_dim(m, type, rank - 2) != rows || (rank > 2 && tmi_dim(m, type, 0) != tmi_dim(m, like, 0)))
+        return tmi_fail_shape(v, op, type, like);
+    n = tmi_dim(m, type, rank - 1);
+    if (!n || k % n) return tmi_fail_shape(v, op, type, like);
+    return (tmi_bits(m, type) == 8 && (tmi_is_intlike(m, type) || tmi_is_floatlike(m, type))) || tmi_fail_kind(v, op, scale, "bytes");
+}
+
+static int tmi_scales_present(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
+    const tmi_attr *sizes = tmi_attr_of(m, op, "operandSegmentSizes");
+    uint32_t        i;
+    *a = op->n_in > 3;
+    *b = op->n_in > 4;
+    if (!sizes) return 1;
+    if (sizes->kind != TMI_A_LIST || sizes->n != 5) return 0;
+    for (i = 0; i < 5; i++)
+        if (TMI_WORD(m, (uint32_t)sizes->value + i) > 1 || (i < 3 && !TMI_WORD(m, (uint32_t)sizes->value + i))) return 0;
+    *a = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 3);
+    *b = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 4);
+    return 3 + *a + *b == op->n_in;
+}
+
 static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t a, b, d, rank, has_a, has_b, rows, cols, k, kb, packed;
     if (op->n_in < 3 || op->n_in > 5) return tmi_fail_dot(v, op, "takes a, b, c and up to two scales");
-    if (tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
-    if (!tmi_attr_of(v->m, op, "a_elem_type") || !tmi_attr_of(v->m, op, "b_elem_type")) return tmi_fail_attr(v, op, "a_elem_type", "a number format");
-    return 1;
+    if (!tmi_scales_present(m, op, &has_a, &has_b)) return tmi_fail_attr(v, op, "operandSegmentSizes", "1, 1, 1 and 0 or 1 for each scale");
+    a = tmi_in_type(m, op, 0);
+    b = tmi_in_type(m, op, 1);
+    d = tmi_out_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
+    if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank) return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
+    if (!tmi_scaled_type_ok(v, op, 0) || !tmi_scaled_type_ok(v, op, 1)) return 0;
+    packed = tmi_attr_int(m, op, "a_elem_type", 0) == 4 ? tmi_attr_int(m, op, "lhs_k_pack", 1) ? 2 : 1 : 0; /* two to a byte along K or along the rows */
+    rows = tmi_dim(m, a, rank - 2) * (packed == 1 ? 2 : 1);
+    k = tmi_dim(m, a, rank - 1) * (packed == 2 ? 2 : 1);
+    packed = tmi_attr_int(m, op, "b_elem_type", 0) == 4 ? tmi_attr_int(m, op, "rhs_k_pack", 1) ? 2 : 1 : 0;
+    kb = tmi_dim(m, b, rank - 2) * (packed == 2 ? 2 : 1);
+    cols = tmi_dim(m, b, rank - 1) * (packed == 1 ? 2 : 1);
+    if (k != kb) return tmi_fail_shape(v, op, a, b);
+    if (rows != tmi_dim(m, d, rank - 2) || cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0))) return tmi_fail_shape(v, op, a, d);
+    if (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)) return tmi_fail_shape(v, op, b, d);
+    return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) && (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
 
 /* Block arguments of a combining region: element types of the operands, `times` over. */
@@ -19283,12 +19337,19 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
+static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
+    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
+}
+
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     if (!tmi_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
-    if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
+    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
 
