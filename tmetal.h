@@ -1600,10 +1600,10 @@ static void tmi_diags_finish(tmi_job *job) {
     X(DREDUCE,     "tt.descriptor_reduce",        "tt descriptors", TMI_VAR, 0, dstore, dreduce,  dreduce,   NONE,   TMI_READS | TMI_WRITES) \
     X(DGATHER,     "tt.descriptor_gather",        "tt descriptors", 3, 1,     dgather,  dgather,  dgather,   NONE,   TMI_READS) \
     X(DSCATTER,    "tt.descriptor_scatter",       "tt descriptors", 4, 0,     dgather,  dscatter, dscatter,  NONE,   TMI_WRITES) \
-    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, any, dload,  dload,  NONE,    TMI_READS) \
-    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, any, dstore, dstore, NONE,    TMI_WRITES) \
-    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, any, dgather,  dgather,  NONE,      TMI_READS) \
-    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, any, dscatter, dscatter, NONE,      TMI_WRITES) \
+    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, dload, dload,  dload,  NONE,    TMI_READS) \
+    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, dstore, dstore, dstore, NONE,    TMI_WRITES) \
+    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, dgather, dgather,  dgather,  NONE,      TMI_READS) \
+    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, dgather, dscatter, dscatter, NONE,      TMI_WRITES) \
     X(XTMAP,       "tt.experimental_tensormap_create",   "tt descriptors", TMI_VAR, 0, any, generic, tensormap, NONE, TMI_WRITES) \
     X(XTFENCE,     "tt.experimental_tensormap_fenceproxy_acquire", "tt descriptors", 1, 0, any, operand, tensormap, NONE, TMI_FENCE) \
     X(REINTERPRET, "tt.reinterpret_tensor_descriptor", "tt descriptors", 1, 1, any, cast,  tensormap, NONE,          TMI_PURE) \
@@ -1711,7 +1711,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(WHILE,     "scf.while",      "scf", TMI_VAR, TMI_VAR, while_, while_,  while_,   NONE, 0) \
     X(YIELD,     "scf.yield",      "scf", TMI_VAR, 0,       ret,   yield,    none,     NONE, TMI_ENDS) \
     X(CONDITION, "scf.condition",  "scf", TMI_VAR, 0,       ret,   condition, none,    NONE, TMI_ENDS) \
-    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR,   any,   execute,  none,     NONE, 0) \
+    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR, execute, execute,  none,     NONE, 0) \
     X(BR,        "cf.br",          "cf", 0, 0,              branch, br,      none,     NONE, TMI_ENDS) \
     X(COND_BR,   "cf.cond_br",     "cf", 1, 0,              branch, cond_br, none,     NONE, TMI_ENDS) \
     X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,  assert_,  assert_,  NONE, TMI_WRITES) \
@@ -5304,14 +5304,17 @@ static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     return at;
 }
 
-/* The end of a string that starts at `at`; escapes stay as they are. */
-static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at) {
+/* The end of a string that starts at `at`; escapes stay as they are. One that is not closed on its line
+ * is no string. */
+static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     uint32_t start = at++;
+    *closed = 1;
     for (; at < p->len && p->src[at] != '"' && p->src[at] != '\n'; at++)
         if (p->src[at] == '\\') at++;
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
+    *closed = 0;
     return at < p->len ? at : p->len;
 }
 
@@ -5327,9 +5330,11 @@ static uint32_t tmi_lex_suffix(const tmi_parser *p, uint32_t at) {
 }
 
 static uint32_t tmi_lex_sigil(tmi_parser *p, uint32_t at) {
-    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1)
+    int      closed = 1;
+    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1, &closed)
                                                                        : tmi_lex_suffix(p, at + 1);
-    switch (p->src[at]) {
+    switch (closed ? p->src[at] : 0) {
+    case 0: p->tok.kind = TMI_K_PUNCT; break;
     case '%': p->tok.kind = TMI_K_VALUE; break;
     case '^': p->tok.kind = TMI_K_BLOCK; break;
     case '@': p->tok.kind = TMI_K_SYMBOL; break;
@@ -5372,8 +5377,9 @@ static void tmi_next(tmi_parser *p) {
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
     } else if (c == '"') {
-        p->tok.kind = TMI_K_STRING;
-        end = tmi_lex_string(p, at);
+        int closed;
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
     } else if (strchr("(){}[]<>,:=*-+?|/", c)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
@@ -5933,6 +5939,7 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     int      negative = tmi_skip_punct(p, '-');
     tmi_tok  tok = p->tok;
     uint32_t type, kind;
+    uint64_t bits;
     if (tok.kind != TMI_K_INT && tok.kind != TMI_K_HEX && tok.kind != TMI_K_FLOAT) {
         tmi_expected(p, "a number");
         return 0;
@@ -5942,7 +5949,9 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     else type = tok.kind == TMI_K_FLOAT ? p->m->t_float[TMI_F_F64] : p->m->t_i64;
     if (p->bad) return 0;
     kind = TMI_TYPE(p->m, type)->kind == TMI_T_FLOAT ? TMI_A_FLOAT : TMI_A_INT;
-    return tmi_attr_new(p->job, p->m, (int)kind, type, tmi_number_bits(p, &tok, negative, type));
+    bits = tmi_number_bits(p, &tok, negative, type);
+    if (type == p->m->t_i1) kind = TMI_A_BOOL, bits &= 1; /* `1 : i1` is `true` */
+    return tmi_attr_new(p->job, p->m, (int)kind, type, bits);
 }
 
 /* One scalar of dense<...> or array<...> in element type; appended to module->words. */
@@ -8503,7 +8512,7 @@ static void tmi_print_operand(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_barrier(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"addrSpace", NULL};
-    tmi_put_str(p->t, *tmi_attr_str(p->m, op, "addrSpace") ? tmi_attr_str(p->m, op, "addrSpace") : " all");
+    tmi_put_str(p->t, tmi_attr_str(p->m, op, "addrSpace"));
     tmi_print_attrs(p, op, shown, " ");
 }
 
@@ -9363,6 +9372,11 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
         return 0;
     }
+    for (i = 0; i < op->n_in * (uint32_t)pack; i++) {
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) == tmi_elem(v->m, tmi_in_type(v->m, op, i / (uint32_t)pack))) continue;
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
+        return 0;
+    }
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
@@ -9388,51 +9402,70 @@ static uint32_t tmi_block_of(const tmi_module *m, uint32_t type) {
     return tmi_is_tensor(m, t->elem) ? t->elem : 0;
 }
 
+/* Operands [from, to) are scalar integers. */
+static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to) {
+    for (; from < to; from++)
+        if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, from)) || !tmi_is_intlike(v->m, tmi_in_type(v->m, op, from)))
+            return tmi_fail_kind(v, op, from, "a scalar integer");
+    return 1;
+}
+
+/* Operand 0 points to elements of the block, the others are scalar integers. */
+static int tmi_base_ok(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_type *t = TMI_TYPE(v->m, tmi_in_type(v->m, op, 0));
+    if (t->kind != TMI_T_PTR || tmi_is_tensor(v->m, t->elem)) return tmi_fail_kind(v, op, 0, "a pointer to numbers");
+    if (tmi_bits(v->m, t->elem) != tmi_bits(v->m, block)) return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), block);
+    return tmi_scalars_ok(v, op, 1, op->n_in);
+}
+
 static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_PTR) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
     if (op->n_in != 1 + 3 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size, stride and offset an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
     if (!block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0)) return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one offset an axis of the block");
-    return 1;
+    return tmi_scalars_ok(v, op, 1, op->n_in);
 }
 
 static int tmi_verify_mkdesc(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
     if (op->n_in != 1 + 2 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size and stride an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value, uint32_t first_index) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "operand 0 must be a tensor descriptor");
     if (op->n_in - first_index != tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one index an axis of the block");
-    if (tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_bits(v->m, block) != tmi_bits(v->m, value)) return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_elem(v->m, block) != tmi_elem(v->m, value)) return tmi_fail_shape(v, op, value, block);
+    return tmi_scalars_ok(v, op, first_index, op->n_in);
 }
 
 static int tmi_verify_dload(tmi_verifier *v, const tmi_op *op) {
+    if (!op->n_in) return tmi_fail_desc(v, op, "takes a descriptor and one index an axis");
     return tmi_desc_access(v, op, tmi_out_type(v->m, op, 0), 1);
 }
 
 static int tmi_verify_dstore(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 2) return tmi_fail_desc(v, op, "takes a descriptor, a tile and one index an axis");
     return tmi_desc_access(v, op, tmi_in_type(v->m, op, 1), 2);
 }
 
 static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
-    uint32_t value = op->kind == TMI_OP_DSCATTER ? tmi_in_type(v->m, op, 3) : tmi_out_type(v->m, op, 0);
-    if (!block || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
+    uint32_t value = op->n_out ? tmi_out_type(v->m, op, 0) : tmi_in_type(v->m, op, 3);
+    if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
     if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 || tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
-        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1))
+        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || tmi_elem(v->m, value) != tmi_elem(v->m, block))
         return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
+    return tmi_scalars_ok(v, op, 2, 3);
 }
 
 /* -- Control flow ------------------------------------------------------------------------------------ */
@@ -9534,12 +9567,72 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
            tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
+static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
+    return 0;
+}
+
+/* The region of a reduction, scan or map ends in its own kind of return. */
+static int tmi_returns_ok(tmi_verifier *v, const tmi_op *op, uint16_t kind) {
+    uint32_t end = tmi_terminator(v->m, tmi_op_body(v->m, op, 0));
+    if (op->n_region == 1 && end && TMI_OP(v->m, end)->kind == kind) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "the one region of %s", tmi_op_name(op)), tmi_ops[kind].name);
+    return 0;
+}
+
+/* Regions stand where they belong: graphs of blocks in functions and scf.execute_region, one block
+ * elsewhere, and functions in the module. */
+static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t r, b, end, up = tmi_parent_op(m, op);
+    int      graph = op->kind == TMI_OP_FUNC || op->kind == TMI_OP_EXECUTE, kind;
+    if (op->kind != TMI_OP_MODULE && (op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE))
+        return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
+    if (op->n_region > 1 && (op->kind == TMI_OP_FUNC || op->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "it has more than one region");
+    if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
+    for (r = op->region; r; r = TMI_REGION(m, r)->next) {
+        if (!graph && op->kind != TMI_OP_MODULE && op->kind != TMI_OP_FOR && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE && op->kind != TMI_OP_REDUCE &&
+            op->kind != TMI_OP_SCAN && op->kind != TMI_OP_MAP)
+            return tmi_misplaced(v, op, "it has a region");
+        if (!graph && (b = TMI_REGION(m, r)->first_block) != 0 && TMI_BLOCK(m, b)->next) return tmi_misplaced(v, op, "it has more than one block in a region");
+        for (b = graph ? TMI_REGION(m, r)->first_block : 0; b; b = TMI_BLOCK(m, b)->next) {
+            end = tmi_terminator(m, b);
+            kind = end ? TMI_OP(m, end)->kind : TMI_OP_NONE;
+            if (kind == TMI_OP_BR || kind == TMI_OP_COND_BR || kind == (op->kind == TMI_OP_FUNC ? TMI_OP_RETURN : TMI_OP_YIELD)) continue;
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, op->kind == TMI_OP_FUNC ? "each block of a function" : "each block of scf.execute_region",
+                      op->kind == TMI_OP_FUNC ? "tt.return or a branch" : "scf.yield or a branch");
+            return 0;
+        }
+    }
+    if (op->kind == TMI_OP_REDUCE) return tmi_returns_ok(v, op, TMI_OP_REDUCE_RETURN);
+    if (op->kind == TMI_OP_SCAN) return tmi_returns_ok(v, op, TMI_OP_SCAN_RETURN);
+    return op->kind != TMI_OP_MAP || tmi_returns_ok(v, op, TMI_OP_MAP_RETURN);
+}
+
+/* One region, without arguments; every way out yields the results. */
+static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
+    uint32_t *types = tmi_types_of(v, op->out, op->n_out), b, end;
+    if (!tmi_regions_are(v, op, 1, 1)) return 0;
+    if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, 0))->n_arg) return tmi_misplaced(v, op, "its first block has arguments");
+    for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
+        end = tmi_terminator(v->m, b);
+        if (TMI_OP(v->m, end)->kind == TMI_OP_YIELD && !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op, op->n_out, types, tmi_op_name(op))) return 0;
+    }
+    return 1;
+}
+
 /* Branch operands against the arguments of the block that they reach. */
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, k;
+    uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
+    if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
+        return 0;
+    }
+    if (op->n_succ != (op->kind == TMI_OP_BR ? 1 : 2)) return tmi_misplaced(v, op, "it names one block, or two with a condition");
     for (i = 0; i < op->n_succ; i++) {
         const tmi_succ  *s = TMI_SUCC(v->m, op->succ + i);
         const tmi_block *b = TMI_BLOCK(v->m, s->block);
+        if (b->region != region || s->block == TMI_REGION(v->m, region)->first_block) return tmi_misplaced(v, op, "it goes to the entry or to another region's block");
         if (b->n_arg != s->n_in) {
             tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_YIELD, tmi_op_name(op), s->n_in, "the block", b->n_arg);
             return 0;
@@ -9562,6 +9655,8 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     uint32_t parent = tmi_parent_op(v->m, op), i;
     const tmi_op *o = TMI_OP(v->m, parent);
     if (op->kind == TMI_OP_YIELD || op->kind == TMI_OP_CONDITION) return 1; /* checked by their loops */
+    if (op->kind == TMI_OP_REDUCE_RETURN ? o->kind != TMI_OP_REDUCE : op->kind == TMI_OP_SCAN_RETURN ? o->kind != TMI_OP_SCAN : op->kind == TMI_OP_MAP_RETURN && o->kind != TMI_OP_MAP)
+        return tmi_misplaced(v, op, "it ends a region of another operation");
     if (op->kind == TMI_OP_RETURN) {
         const tmi_attr *fn = tmi_attr_of(v->m, o, "function_type");
         const tmi_type *t;
@@ -9612,17 +9707,18 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
-    uint32_t        b;
+    const tmi_type *t;
+    uint32_t        b, i;
     if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC) return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
     if (!b) return 1; /* a declaration */
-    for (; b; b = TMI_BLOCK(v->m, b)->next)
-        if (!tmi_terminator(v->m, b)) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, "each block of a function", "tt.return or a branch");
-            return 0;
-        }
-    return 1;
+    t = TMI_TYPE(v->m, fn->type);
+    for (i = 0; TMI_BLOCK(v->m, b)->n_arg == t->bits && i < t->bits; i++)
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, b, i)) != TMI_ID(v->m, t->dims + i)) break;
+    if (TMI_BLOCK(v->m, b)->n_arg == t->bits && i == t->bits) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of its function_type", "others");
+    return 0;
 }
 
 static int tmi_verify_module(tmi_verifier *v, const tmi_op *op) {
@@ -9716,7 +9812,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
-    if (!tmi_counts_ok(v, op) || !tmi_uses_ok(v, op, id)) return 0;
+    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
     for (i = 0; i < op->n_out; i++)
         if (!tmi_value_ok(v, op, tmi_out(v->m, op, i))) return 0;
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next)
