@@ -129,6 +129,7 @@ typedef struct tmetal_options {
                              * that needs a newer one is refused; 0: what the kernel needs */
     uint32_t    no_fusion;  /* 1: a*b+c keeps two roundings (#pragma METAL fp contract(off)) */
     uint32_t    no_fp64;    /* 1: refuse arithmetic on fp64 instead of computing it in software */
+    uint32_t    debug_bytes; /* size of the debug buffer of kernels that print or assert; 0: 65536 */
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
     const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4", counted from 0: Metal lets
@@ -221,6 +222,18 @@ typedef struct tmetal_scratch {
     uint64_t bytes;
 } tmetal_scratch;
 
+/* Where a kernel prints or asserts. Records of the debug buffer name it by its number; tmetal_debug_text
+ * makes text of them. */
+typedef struct tmetal_site {
+    int                is_assert;
+    const char        *text;       /* tt.print's prefix, tt.assert's message */
+    tmetal_place       place;      /* in the Python file, else in the IR */
+    int                hex;        /* print integers in base 16 */
+    const char *const *types;      /* of the printed operands, e.g. "64xi32" or "f32" */
+    const uint8_t     *is_signed;  /* how their integers read */
+    uint32_t           n_operands;
+} tmetal_site;
+
 typedef struct tmetal_kernel {
     const char              *name;                /* the Triton function */
     const char              *entry;               /* the Metal function */
@@ -240,6 +253,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_reductions;
     const struct tmetal_pattern   *patterns;
     uint32_t                 n_patterns;
+    const tmetal_site       *sites;               /* prints and asserts, in order of the IR */
+    uint32_t                 n_sites;
 } tmetal_kernel;
 
 typedef struct tmetal_result {
@@ -303,6 +318,11 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena);
 /* The text of a code without its arguments, e.g. "expected %s, found %s"; "" for an unknown code. */
 TMETAL_API const char *tmetal_code_text(tmetal_code code);
+
+/* What a launch left in the debug buffer of `kernel`, a line a printed element, and the first failed assertion.
+ * "" when it left nothing; NULL when the arena is full or `bytes` is under the 32 of the buffer's head. */
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes,
+                                         tmetal_arena *arena);
 
 /* -- The tables -------------------------------------------------------------- */
 
@@ -2223,6 +2243,28 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "}\n"
 
 #define TMI_ATOMICS(X) \
+    X(DEBUG_BEGIN, "debug_begin", "u(auuuuuuu)", "", \
+      "inline uint debug_begin(device atomic_uint *debug, uint room, uint site, uint values, uint x, uint y, uint z, uint element) {\n" \
+      "    const uint head[6] = {6 + values, site, x, y, z, element};    // a record; see docs/debugging.md\n" \
+      "    const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed);\n" \
+      "    if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "    for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], memory_order_relaxed);\n" \
+      "    return 8 + at + 6;\n" \
+      "}\n") \
+    X(DEBUG_WORD, "debug_word", "v(auuu)", "", \
+      "inline void debug_word(device atomic_uint *debug, uint record, uint i, uint value) {\n" \
+      "    if (record != 0) atomic_store_explicit(debug + record + i, value, memory_order_relaxed);\n" \
+      "}\n") \
+    X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", "", \
+      "inline void debug_failed(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {\n" \
+      "    uint first = 0;    // the first failure leaves its place, all are counted\n" \
+      "    atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, memory_order_relaxed, memory_order_relaxed)) {\n" \
+      "        if (first != 0) return;\n" \
+      "    }\n" \
+      "    const uint place[4] = {x, y, z, element};\n" \
+      "    for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], memory_order_relaxed);\n" \
+      "}\n") \
     X(FETCH_CAS_I32, "fetch_cas_i32", "", "", \
       "inline uint fetch_cas_i32(device atomic_uint *p, uint expected, uint v) {\n" \
       "    uint old = expected;\n" \
@@ -15568,7 +15610,7 @@ static tmi_scalar tmi_s_int(uint32_t bits) {
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
     X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
-    X(CONTINUE, "",        continue_, TMI_TR_STMT)
+    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -15603,6 +15645,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
+ *   CALLX    the same, for what it does
  *   ADDT     atomic: a: array, b: index, c: addend
  *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
@@ -15797,7 +15840,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP;
+    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -16923,6 +16966,8 @@ typedef struct tmi_plan {
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint32_t          n_sites; /* prints and asserts */
+    uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
@@ -17337,7 +17382,7 @@ static int tmi_operand_joins(const tmi_op *op, uint32_t i) {
     case TMI_OP_DOT: return i == 2;
     case TMI_OP_DOT_SCALED: return i == 2;
     case TMI_OP_GATHER: return i == 1;
-    case TMI_OP_HISTOGRAM: return 0;
+    case TMI_OP_HISTOGRAM: case TMI_OP_PRINT: return 0;
     default: return 1;
     }
 }
@@ -18087,6 +18132,19 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     tmi_require_operand(p, v, &l);
 }
 
+/* An operand that is printed is read in whatever layout it has. */
+static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+    tmi_comp c;
+    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
+        memset(&c, 0, sizeof c);
+        c.type = tmi_value_type(p->m, value);
+        tmi_blocked_for(p, &c, l);
+    }
+    l->offset = 0;
+    tmi_lin_trim(l);
+    l->vec = 0;
+}
+
 static void tmi_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
@@ -18102,6 +18160,12 @@ static void tmi_require_all(tmi_plan *p) {
             tmi_lin_zero(&all, p->n_sg);
             tmi_require_operand(p, tmi_in(m, o, 0), &all);
         }
+        for (i = 0; o->kind == TMI_OP_PRINT && i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i))) {
+                tmi_printed_lin(p, tmi_in(m, o, i), &all);
+                tmi_require_operand(p, tmi_in(m, o, i), &all);
+            }
+        if (o->kind == TMI_OP_PRINT) continue;
         if (!tmi_is_root_op(p, o)) continue;
         l = tmi_op_lin(p, op);
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
@@ -18152,6 +18216,14 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
  * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
  * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
  * the word of an atomic result (before Metal 3.2 nothing orders them). */
+static int tmi_is_site(uint32_t kind) { return kind == TMI_OP_PRINT || kind == TMI_OP_ASSERT || kind == TMI_OP_CF_ASSERT; }
+
+static void tmi_number_sites(tmi_plan *p) {
+    uint32_t op;
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_walk_next(p->m, p->func, op))
+        if (tmi_is_site(TMI_OP(p->m, op)->kind)) p->site[op] = ++p->n_sites;
+}
+
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, reads = 0, writes = 0, asked = 0;
@@ -18205,6 +18277,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
+    p->site = TMI_TEMP(job, uint32_t, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
@@ -18217,6 +18290,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_choose_layouts(p);
     tmi_choose_own(p);
     tmi_pick_order(p);
+    tmi_number_sites(p);
     tmi_first_instances(p);
     tmi_require_all(p);
 }
@@ -20700,6 +20774,124 @@ static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
     else tmi_atomic_in_order(w, op, flat);
 }
 
+/* -- Prints and asserts: records in the debug buffer ------------------------------------------------------------ */
+
+static uint32_t tmi_t_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) { /* a call for what it does */
+    tmi_ins  x;
+    uint32_t i, first = t->list.n;
+    char     r = tmi_fn_sig(fn)[0];
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
+    tmi_ins_zero(&x, TMI_TF_CALLX, r == 'v' ? tmi_tty_of(TMI_S_NONE, 1) : tmi_sig_type(r));
+    x.a = first;
+    x.b = n;
+    x.c = fn;
+    if (r != 'v') tmi_full_range(x.type.kind, &x.lo, &x.hi);
+    return tmi_t_pin(t, &x);
+}
+
+static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
+    return w->p->serial ? w->program[axis] : tmi_t_program(w->t, TMI_TF_PID, axis);
+}
+
+static uint32_t tmi_debug_param(tmi_low *w) {
+    tmi_ins n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_PTR, 1));
+    n.type.elem = TMI_S_I32;
+    n.a = tmi_extra_param(w->p, TMETAL_ARG_DEBUG, 0);
+    return tmi_t_pure(w->t, &n, NULL, 0);
+}
+
+static uint32_t tmi_debug_bytes(const tmi_job *job) { return job->opt->debug_bytes > 64 ? job->opt->debug_bytes & ~3u : job->opt->debug_bytes ? 64u : 65536u; }
+
+static void tmi_debug_fail(tmi_low *w, uint32_t id, uint32_t element) {
+    uint32_t v[6], i;
+    v[0] = tmi_debug_param(w);
+    v[1] = tmi_t_u32(w->t, w->p->site[id] - 1);
+    for (i = 0; i < 3; i++) v[2 + i] = tmi_program_id(w, i);
+    v[5] = element;
+    (void)tmi_t_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
+}
+
+static void tmi_lower_assert(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t c, value = tmi_in(w->m, op, 0), alone;
+    tmi_thr *t = w->t;
+    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
+    tmi_lin  l;
+    tmi_nest n;
+    if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
+        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0));
+        (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
+        tmi_debug_fail(w, id, tmi_t_u32(t, 0));
+        (void)tmi_t_close(t);
+        return;
+    }
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+    tmi_nest_loops(w, &n);
+    c = tmi_t_un(t, TMI_TF_NOT, truth, tmi_elem_at(w, value, n.lin, 0));
+    alone = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(t, alone ? tmi_t_and(t, alone, c) : c);
+    tmi_debug_fail(w, id, tmi_coord(w, n.lin, 0, 32, 0));
+    (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+}
+
+/* The bits of one printed value, as words: pointers and 64 bits take two. */
+static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
+    tmi_thr *t = w->t;
+    tmi_tty  type = tmi_t_type(t, v);
+    if (type.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    if (tmi_s_is_float(type.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[type.kind]), 1), v);
+    word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    if (tmi_t_type(t, v).kind != TMI_S_I64) return 1;
+    word[1] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_USHR, v, tmi_t_int(t, TMI_S_I64, 32)), TMI_S_I32, 0);
+    return 2;
+}
+
+static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+    uint32_t a[8], b[4], word[2], n = v ? tmi_debug_words(w, v, word) : 0, i;
+    a[0] = b[0] = tmi_debug_param(w);
+    a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
+    a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
+    a[3] = tmi_t_u32(w->t, n);
+    for (i = 0; i < 3; i++) a[4 + i] = tmi_program_id(w, i);
+    a[7] = element;
+    b[1] = tmi_t_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
+    for (i = 0; i < n; i++) {
+        b[2] = tmi_t_u32(w->t, i);
+        b[3] = word[i];
+        (void)tmi_t_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
+    }
+}
+
+static void tmi_lower_print(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t i, v, holder;
+    for (i = 0; i < op->n_in || (!op->n_in && !i); i++) {
+        tmi_lin  l;
+        tmi_nest n;
+        if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
+            v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
+            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+            tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
+            (void)tmi_t_close(t);
+            continue;
+        }
+        tmi_printed_lin(w->p, tmi_in(w->m, op, i), &l);
+        tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+        tmi_nest_loops(w, &n);
+        v = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+        holder = tmi_is_holder(w, n.lin);
+        if (holder) (void)tmi_t_if(t, holder);
+        tmi_debug_print(w, id, i, v, tmi_coord(w, n.lin, 0, 32, 0));
+        if (holder) (void)tmi_t_close(t);
+        tmi_nest_end(w, &n);
+    }
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -21016,6 +21208,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
+    case TMI_OP_PRINT: tmi_printed_lin(w->p, tmi_in(w->m, op, i), scratch); return scratch;
     case TMI_OP_GATHER: return i == 0 ? TMI_LIN(w->p, w->p->stage[0][id] - 1) : tmi_op_lin(w->p, id);
     case TMI_OP_HISTOGRAM: return TMI_LIN(w->p, w->p->stage[0][id] - 1);
     default: return tmi_op_lin(w->p, id);
@@ -21429,6 +21622,8 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_PRINT: tmi_lower_print(w, id); break;
+    case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
     case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
     case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
     case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
@@ -21933,7 +22128,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP:
+    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
@@ -23087,6 +23282,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
     case TMI_TF_RMW: return tmi_rmw_sign(n);
+    case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
@@ -23450,7 +23646,7 @@ static uint32_t tmi_callee(const tmi_ins *n) {
     case TMI_TF_EXPM1: return TMI_FN_EXPM1;
     case TMI_TF_LOG1P: return TMI_FN_LOG1P;
     case TMI_TF_CBRT: return TMI_FN_CBRT;
-    case TMI_TF_HELP: return n->c;
+    case TMI_TF_HELP: case TMI_TF_CALLX: return n->c;
     default: return TMI_NONE;
     }
 }
@@ -23480,6 +23676,7 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
+        if (sig[2 + i] == 'a') tmi_put_str(e->out, "(device atomic_uint *)");
         if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig))); /* or the overload is open */
         tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
         if (small) tmi_put_char(e->out, ')');
@@ -24215,14 +24412,15 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
-    case TMI_TF_RMW:
+    case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
             tmi_stmt_value(e, id);
             break;
         }
         tmi_comment(e, n);
         tmi_line(e);
-        tmi_expr_rmw(e, n);
+        if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
+        else tmi_expr_helper(e, n);
         tmi_put_str(e->out, ";\n");
         break;
     case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
@@ -24385,6 +24583,7 @@ static void tmi_emit_loop_names(tmi_emit *e) {
 /* Parameters that are stored to: by tile ops, since a pointer's path is known there. */
 static void tmi_emit_written(tmi_emit *e) {
     uint32_t op, i, base;
+    for (i = 0; i < e->p->n_extra; i++) e->param_written[e->n_own + i] = e->p->extra[i].kind == TMETAL_ARG_DEBUG;
     for (op = tmi_walk_next(e->m, e->p->func, e->p->func); op; op = tmi_walk_next(e->m, e->p->func, op)) {
         const tmi_op *o = TMI_OP(e->m, op);
         if (!tmi_accesses_memory(o) || !(tmi_ops[o->kind].traits & TMI_WRITES)) continue;
@@ -24445,7 +24644,11 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
 }
 
 static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
-    if (i >= e->n_own) return tmi_tty_of(TMI_S_I32, 1);
+    if (i >= e->n_own) {
+        tmi_tty t = tmi_tty_of(e->p->extra[i - e->n_own].kind == TMETAL_ARG_DEBUG ? TMI_S_PTR : TMI_S_I32, 1);
+        t.elem = t.kind == TMI_S_PTR ? TMI_S_I32 : TMI_S_NONE;
+        return t;
+    }
     return tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i)));
 }
 
@@ -24453,6 +24656,7 @@ static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
 static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
     static const char *const axes[] = {"programs_x", "programs_y", "programs_z"};
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), of = e->p->extra[i].param;
+    if (e->p->extra[i].kind == TMETAL_ARG_DEBUG) return "debug";
     if (e->p->extra[i].kind == TMETAL_ARG_PROGRAMS) return axes[of];
     return tmi_format(e->job, 1, "%s_pads_nan", TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
 }
@@ -24486,8 +24690,9 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
             a->kind = TMETAL_ARG_BUFFER;
             a->access = (e->p->read & bit ? (uint32_t)TMETAL_READS : 0u) | (e->param_written[i] ? (uint32_t)TMETAL_WRITES : 0u);
             if (!a->access || (i >= 31 && !e->param_written[i])) a->access |= TMETAL_READS;
-            a->align = tmi_param_align(e, v);
+            a->align = v ? tmi_param_align(e, v) : 16;
             a->size = 8;
+            if (!v) a->kind = TMETAL_ARG_DEBUG, a->size = tmi_debug_bytes(e->job), a->access = TMETAL_READS | TMETAL_WRITES;
         } else {
             a->kind = v ? TMETAL_ARG_BYTES : (tmetal_arg_kind)e->p->extra[i - e->n_own].kind;
             a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v)) : 4;
@@ -24554,7 +24759,7 @@ static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         if (type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
@@ -24567,14 +24772,14 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
     uint32_t i, width = 0, shared = 0;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) continue;
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) continue;
         decl[i] = tmi_param_decl(e, &k->args[i]);
         width = tmi_max32(width, (uint32_t)strlen(decl[i]));
     }
     if (k->max_total_threads) tmi_put(e->out, "[[max_total_threads_per_threadgroup(%u)]]\n", k->max_total_threads);
     tmi_put(e->out, "kernel void %s(\n", k->entry);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) {
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) {
             if (shared++) continue;
             if (e->out->col) tmi_put_str(e->out, ",\n");
             tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name, k->args[i].index);
@@ -24591,7 +24796,7 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
@@ -24741,6 +24946,35 @@ static void tmi_remark_fp64(tmi_emit *e) {
                n > 1 ? "s" : "", tmi_text_join(&t, 1), lines);
 }
 
+/* Prints and asserts, for whoever reads the debug buffer. */
+static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
+    tmi_module *m = p->m;
+    tmetal_site *s = TMI_NEW(p->job, tmetal_site, p->n_sites);
+    uint32_t op, i;
+    k->sites = s;
+    k->n_sites = p->n_sites;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op   *o = TMI_OP(m, op);
+        const tmi_attr *sign = tmi_attr_of(m, o, "isSigned");
+        const char    **types;
+        uint8_t        *is_signed;
+        if (!p->site[op]) continue;
+        s->is_assert = o->kind != TMI_OP_PRINT;
+        s->text = tmi_format(p->job, 0, "%s", tmi_attr_str(m, o, o->kind == TMI_OP_PRINT ? "prefix" : o->kind == TMI_OP_ASSERT ? "message" : "msg"));
+        s->place = tmi_loc_place(m, o->loc);
+        if (s->place.file) s->place.file = tmi_format(p->job, 0, "%s", s->place.file);
+        s->hex = tmi_attr_int(m, o, "hex", 0) != 0;
+        s->n_operands = s->is_assert ? 0 : o->n_in;
+        s->types = types = TMI_NEW(p->job, const char *, o->n_in);
+        s->is_signed = is_signed = TMI_NEW(p->job, uint8_t, o->n_in);
+        for (i = 0; i < o->n_in; i++) {
+            types[i] = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, tmi_in_type(m, o, i)));
+            is_signed[i] = sign && i < sign->n ? TMI_WORD(m, (uint32_t)sign->value + i) != 0 : 1;
+        }
+        s++;
+    }
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k) {
     tmi_emit e;
@@ -24763,6 +24997,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
     k->family = 7;
+    tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
     tmi_body(&e, 1);
@@ -24843,7 +25078,7 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
     case TMI_OP_ASM: case TMI_OP_MAP:
-    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
+    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
     default: return 1;
     }
 }
@@ -25051,6 +25286,81 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "]}\n");
 }
 
+/* -- The debug buffer as text ----------------------------------------------------------------------------------- */
+
+static uint32_t tmi_word_at(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+
+/* "8x16xf32": sizes into dim, number of them; the element's name follows. */
+static uint32_t tmi_read_shape(const char **text, uint32_t *dim) {
+    uint32_t n = 0;
+    const char *s = *text;
+    if (strncmp(s, "tensor<", 7) == 0) s += 7;
+    while (tmi_is_digit(*s) && n < TMI_MAX_RANK) {
+        uint32_t v = 0;
+        while (tmi_is_digit(*s)) v = v * 10 + (uint32_t)(*s++ - '0');
+        dim[n++] = v;
+        if (*s == 'x') s++;
+    }
+    *text = s;
+    return n;
+}
+
+static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int is_signed, int hex) {
+    uint32_t width = 64, f;
+    if (type[0] == 'i') {
+        for (width = 0, type++; tmi_is_digit(*type); type++) width = width * 10 + (uint32_t)(*type - '0');
+        if (width < 64) bits &= ((uint64_t)1 << width) - 1;
+        if (hex) tmi_put_str(t, "0x"), tmi_put_hex(t, bits, (width + 3) / 4);
+        else if (is_signed && width > 1) tmi_put(t, "%lld", (long long)(width < 64 && bits >> (width - 1) ? (int64_t)(bits | ~(((uint64_t)1 << width) - 1)) : (int64_t)bits));
+        else tmi_put(t, "%llu", (unsigned long long)bits);
+        return;
+    }
+    for (f = 1; f < TMI_F_COUNT; f++) {
+        size_t n = strlen(tmi_float_names[f]);
+        if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
+            tmi_put_float(t, &tmi_float_formats[f], bits);
+            return;
+        }
+    }
+    tmi_put_str(t, "0x"); /* pointers */
+    tmi_put_hex(t, bits, 16);
+}
+
+static void tmi_put_record(tmi_text *t, const tmetal_site *s, const unsigned char *r, uint32_t words, uint32_t operand) {
+    uint32_t dim[TMI_MAX_RANK], n = 0, i, k, at, element = tmi_word_at(r + 20);
+    const char *type = operand < s->n_operands ? s->types[operand] : "";
+    tmi_put(t, "pid (%u, %u, %u) ", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
+    n = tmi_read_shape(&type, dim);
+    tmi_put_str(t, "idx (");
+    for (i = 0; i < n; i++) { /* the last axis runs fastest */
+        for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
+        tmi_put(t, i ? ", %u" : "%u", element / at % (dim[i] ? dim[i] : 1));
+    }
+    tmi_put(t, ")%s", s->text);
+    if (operand < s->n_operands && words > 6) {
+        uint64_t bits = tmi_word_at(r + 24) | (words > 7 ? (uint64_t)tmi_word_at(r + 28) << 32 : 0);
+        if (s->n_operands > 1) tmi_put(t, "(operand %u) ", operand);
+        tmi_put_value_text(t, type, bits, s->is_signed[operand], s->hex);
+    }
+    tmi_put_char(t, '\n');
+}
+
+static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned char *p, size_t bytes) {
+    uint32_t used = tmi_word_at(p), failed = tmi_word_at(p + 4), first = tmi_word_at(p + 8), room = (uint32_t)(bytes / 4 - 8), at, words, site, lost = used > room;
+    for (at = 0; at < used && at + 6 <= room; at += words) {
+        const unsigned char *r = p + 32 + 4 * (size_t)at;
+        words = tmi_word_at(r);
+        site = tmi_word_at(r + 4);
+        if (words < 6 || words > room - at) break; /* the first record that did not fit, or not written yet */
+        if ((site & 0xFFFFFF) < k->n_sites) tmi_put_record(t, &k->sites[site & 0xFFFFFF], r, words, site >> 24);
+    }
+    if (lost) tmi_put(t, "... the debug buffer was too small for all of it: %u of %u words\n", room, used);
+    if (!failed || !first || first > k->n_sites) return;
+    if (k->sites[first - 1].place.file) tmi_put(t, "%s:%u: ", k->sites[first - 1].place.file, k->sites[first - 1].place.line);
+    tmi_put(t, "%s: assertion failed: %s: first seen in program (%u, %u, %u), element %u; %u in all\n", k->name, k->sites[first - 1].text, tmi_word_at(p + 12),
+            tmi_word_at(p + 16), tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
+}
+
 /*==============================================================================
  * >>entry  [20]  Public functions and the one setjmp
  *
@@ -25058,7 +25368,7 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -25077,6 +25387,7 @@ typedef struct tmi_call {
     const tmi_make *args;
     uint32_t        made;
     tmetal_detection *detection;
+    const tmetal_kernel *kernel;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -25264,6 +25575,26 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     memset(&c, 0, sizeof c);
     c.result = result;
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+static void tmi_step_debug_text(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_debug(&t, c->kernel, (const unsigned char *)c->src, c->len);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    if (bytes < 32) return NULL;
+    memset(&c, 0, sizeof c);
+    c.kernel = kernel;
+    c.src = (const char *)buffer;
+    c.len = bytes;
+    return tmi_run(tmi_step_debug_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
@@ -25467,7 +25798,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;
