@@ -9444,6 +9444,11 @@ static uint32_t tmi_block_of(const tmi_module *m, uint32_t type) {
     return tmi_is_tensor(m, t->elem) ? t->elem : 0;
 }
 
+static int tmi_same_elem(const tmi_module *m, uint32_t a, uint32_t b) { /* blocks may say whether bytes have a sign */
+    if (tmi_is_intlike(m, a) && tmi_is_intlike(m, b)) return tmi_bits(m, a) == tmi_bits(m, b);
+    return tmi_elem(m, a) == tmi_elem(m, b);
+}
+
 /* Operands [from, to) are scalar integers. */
 static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to) {
     for (; from < to; from++)
@@ -9485,7 +9490,7 @@ static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value, ui
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "operand 0 must be a tensor descriptor");
     if (op->n_in - first_index != tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one index an axis of the block");
-    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_elem(v->m, block) != tmi_elem(v->m, value)) return tmi_fail_shape(v, op, value, block);
+    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || !tmi_same_elem(v->m, block, value)) return tmi_fail_shape(v, op, value, block);
     return tmi_scalars_ok(v, op, first_index, op->n_in);
 }
 
@@ -9504,7 +9509,7 @@ static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     uint32_t value = op->n_out ? tmi_out_type(v->m, op, 0) : tmi_in_type(v->m, op, 3);
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
     if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 || tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
-        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || tmi_elem(v->m, value) != tmi_elem(v->m, block))
+        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
     if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
     return tmi_scalars_ok(v, op, 2, 3);
@@ -9614,41 +9619,49 @@ static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
     return 0;
 }
 
-/* The region of a reduction, scan or map ends in its own kind of return. */
-static int tmi_returns_ok(tmi_verifier *v, const tmi_op *op, uint16_t kind) {
-    uint32_t end = tmi_terminator(v->m, tmi_op_body(v->m, op, 0));
-    if (op->n_region == 1 && end && TMI_OP(v->m, end)->kind == kind) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "the one region of %s", tmi_op_name(op)), tmi_ops[kind].name);
+/* How every way through an op's regions ends; NONE: it may have no region. */
+static uint16_t tmi_region_end(uint16_t kind) {
+    switch (kind) {
+    case TMI_OP_FUNC: return TMI_OP_RETURN;
+    case TMI_OP_REDUCE: return TMI_OP_REDUCE_RETURN;
+    case TMI_OP_SCAN: return TMI_OP_SCAN_RETURN;
+    case TMI_OP_MAP: return TMI_OP_MAP_RETURN;
+    case TMI_OP_EXECUTE: case TMI_OP_FOR: case TMI_OP_IF: case TMI_OP_WHILE: return TMI_OP_YIELD;
+    default: return TMI_OP_NONE;
+    }
+}
+
+/* Blocks that end in branches may stand in these; elsewhere a region is one block. */
+static int tmi_holds_graph(uint16_t kind) {
+    return kind == TMI_OP_FUNC || kind == TMI_OP_EXECUTE || kind == TMI_OP_MAP;
+}
+
+static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_module *m = v->m;
+    uint32_t end = tmi_terminator(m, block);
+    uint16_t kind = end ? TMI_OP(m, end)->kind : (uint16_t)TMI_OP_NONE, want = tmi_region_end(op->kind);
+    if (end && (kind == want || (kind == TMI_OP_CONDITION && op->kind == TMI_OP_WHILE))) return 1;
+    if ((kind == TMI_OP_BR || kind == TMI_OP_COND_BR) && tmi_holds_graph(op->kind)) return 1;
+    tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "each block of %s", tmi_op_name(op)), tmi_ops[want].name);
     return 0;
 }
 
-/* Regions stand where they belong: graphs of blocks in functions and scf.execute_region, one block
- * elsewhere, and functions in the module. */
+/* Functions stand in the module, everything else in functions; regions and blocks where they may. */
 static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     const tmi_module *m = v->m;
-    uint32_t r, b, end, up = tmi_parent_op(m, op);
-    int      graph = op->kind == TMI_OP_FUNC || op->kind == TMI_OP_EXECUTE, kind;
-    if (op->kind != TMI_OP_MODULE && (op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE))
-        return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
-    if (op->n_region > 1 && (op->kind == TMI_OP_FUNC || op->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "it has more than one region");
+    uint32_t r, b, up = tmi_parent_op(m, op);
+    if (op->kind == TMI_OP_MODULE) return 1;
+    if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
     if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
+    if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
+    if (op->n_region > 1 && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE) return tmi_misplaced(v, op, "it has more than one region");
     for (r = op->region; r; r = TMI_REGION(m, r)->next) {
-        if (!graph && op->kind != TMI_OP_MODULE && op->kind != TMI_OP_FOR && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE && op->kind != TMI_OP_REDUCE &&
-            op->kind != TMI_OP_SCAN && op->kind != TMI_OP_MAP)
-            return tmi_misplaced(v, op, "it has a region");
-        if (!graph && (b = TMI_REGION(m, r)->first_block) != 0 && TMI_BLOCK(m, b)->next) return tmi_misplaced(v, op, "it has more than one block in a region");
-        for (b = graph ? TMI_REGION(m, r)->first_block : 0; b; b = TMI_BLOCK(m, b)->next) {
-            end = tmi_terminator(m, b);
-            kind = end ? TMI_OP(m, end)->kind : TMI_OP_NONE;
-            if (kind == TMI_OP_BR || kind == TMI_OP_COND_BR || kind == (op->kind == TMI_OP_FUNC ? TMI_OP_RETURN : TMI_OP_YIELD)) continue;
-            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, op->kind == TMI_OP_FUNC ? "each block of a function" : "each block of scf.execute_region",
-                      op->kind == TMI_OP_FUNC ? "tt.return or a branch" : "scf.yield or a branch");
-            return 0;
-        }
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
+        for (; b; b = TMI_BLOCK(m, b)->next)
+            if (!tmi_block_ends(v, op, b)) return 0;
     }
-    if (op->kind == TMI_OP_REDUCE) return tmi_returns_ok(v, op, TMI_OP_REDUCE_RETURN);
-    if (op->kind == TMI_OP_SCAN) return tmi_returns_ok(v, op, TMI_OP_SCAN_RETURN);
-    return op->kind != TMI_OP_MAP || tmi_returns_ok(v, op, TMI_OP_MAP_RETURN);
+    return 1;
 }
 
 /* One region, without arguments; every way out yields the results. */
@@ -25003,7 +25016,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_body(&e, 1);
     for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
         tmi_tty type;
-        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        if (k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_BYTES && k->args[i].kind != TMETAL_ARG_ADDRESS) continue;
         type = tmi_tty_from(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, k->args[i].param)));
         e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }

@@ -60,6 +60,12 @@ static void pool_fill(pool *p, names *files, size_t longest) {
     }
 }
 
+static void pool_free(pool *p) {
+    size_t i;
+    for (i = 0; i < p->n_seed; i++) free(p->seed[i].p);
+    free(p->seed);
+}
+
 static text text_number(const pool *p, uint64_t number, dice *d) {
     dice_seed(d, number);
     return mutate(p, d);
@@ -134,10 +140,10 @@ static int try_file(const char *path) {
     for (choice = 0; choice < 4; choice++) { /* with and without a few of the options */
         bad = attempt(t, len, choice == 0 ? 0x20000 : choice * 0x10101u, &sum);
         if (bad) printf("%s: %s\n", path, bad);
-        if (bad) return 1;
+        if (bad) break;
     }
     free(t);
-    return 0;
+    return bad != NULL;
 }
 
 int main(int argc, char **argv) {
@@ -176,7 +182,13 @@ int main(int argc, char **argv) {
         dice d;
         text t = text_number(&p, show, &d);
         fwrite(t.p, 1, t.n, stdout);
+        free(t.p);
+        pool_free(&p);
+        names_free(&files);
         return 0;
     }
-    return run(&p, &o) ? 1 : 0;
+    i = run(&p, &o) ? 1 : 0;
+    pool_free(&p);
+    names_free(&files);
+    return i;
 }
