@@ -1620,10 +1620,10 @@ static void tmi_diags_finish(tmi_job *job) {
     X(DREDUCE,     "tt.descriptor_reduce",        "tt descriptors", TMI_VAR, 0, dstore, dreduce,  dreduce,   NONE,   TMI_READS | TMI_WRITES) \
     X(DGATHER,     "tt.descriptor_gather",        "tt descriptors", 3, 1,     dgather,  dgather,  dgather,   NONE,   TMI_READS) \
     X(DSCATTER,    "tt.descriptor_scatter",       "tt descriptors", 4, 0,     dgather,  dscatter, dscatter,  NONE,   TMI_WRITES) \
-    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, any, dload,  dload,  NONE,    TMI_READS) \
-    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, any, dstore, dstore, NONE,    TMI_WRITES) \
-    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, any, dgather,  dgather,  NONE,      TMI_READS) \
-    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, any, dscatter, dscatter, NONE,      TMI_WRITES) \
+    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, dload, dload,  dload,  NONE,    TMI_READS) \
+    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, dstore, dstore, dstore, NONE,    TMI_WRITES) \
+    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, dgather, dgather,  dgather,  NONE,      TMI_READS) \
+    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, dgather, dscatter, dscatter, NONE,      TMI_WRITES) \
     X(XTMAP,       "tt.experimental_tensormap_create",   "tt descriptors", TMI_VAR, 0, any, generic, tensormap, NONE, TMI_WRITES) \
     X(XTFENCE,     "tt.experimental_tensormap_fenceproxy_acquire", "tt descriptors", 1, 0, any, operand, tensormap, NONE, TMI_FENCE) \
     X(REINTERPRET, "tt.reinterpret_tensor_descriptor", "tt descriptors", 1, 1, any, cast,  tensormap, NONE,          TMI_PURE) \
@@ -1731,7 +1731,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(WHILE,     "scf.while",      "scf", TMI_VAR, TMI_VAR, while_, while_,  while_,   NONE, 0) \
     X(YIELD,     "scf.yield",      "scf", TMI_VAR, 0,       ret,   yield,    none,     NONE, TMI_ENDS) \
     X(CONDITION, "scf.condition",  "scf", TMI_VAR, 0,       ret,   condition, none,    NONE, TMI_ENDS) \
-    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR,   any,   execute,  none,     NONE, 0) \
+    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR, execute, execute,  none,     NONE, 0) \
     X(BR,        "cf.br",          "cf", 0, 0,              branch, br,      none,     NONE, TMI_ENDS) \
     X(COND_BR,   "cf.cond_br",     "cf", 1, 0,              branch, cond_br, none,     NONE, TMI_ENDS) \
     X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,  assert_,  assert_,  NONE, TMI_WRITES) \
@@ -6772,14 +6772,17 @@ static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     return at;
 }
 
-/* The end of a string that starts at `at`; escapes stay as they are. */
-static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at) {
+/* The end of a string that starts at `at`; escapes stay as they are. One that is not closed on its line
+ * is no string. */
+static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     uint32_t start = at++;
+    *closed = 1;
     for (; at < p->len && p->src[at] != '"' && p->src[at] != '\n'; at++)
         if (p->src[at] == '\\') at++;
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
+    *closed = 0;
     return at < p->len ? at : p->len;
 }
 
@@ -6795,9 +6798,11 @@ static uint32_t tmi_lex_suffix(const tmi_parser *p, uint32_t at) {
 }
 
 static uint32_t tmi_lex_sigil(tmi_parser *p, uint32_t at) {
-    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1)
+    int      closed = 1;
+    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1, &closed)
                                                                        : tmi_lex_suffix(p, at + 1);
-    switch (p->src[at]) {
+    switch (closed ? p->src[at] : 0) {
+    case 0: p->tok.kind = TMI_K_PUNCT; break;
     case '%': p->tok.kind = TMI_K_VALUE; break;
     case '^': p->tok.kind = TMI_K_BLOCK; break;
     case '@': p->tok.kind = TMI_K_SYMBOL; break;
@@ -6840,8 +6845,9 @@ static void tmi_next(tmi_parser *p) {
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
     } else if (c == '"') {
-        p->tok.kind = TMI_K_STRING;
-        end = tmi_lex_string(p, at);
+        int closed;
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
     } else if (strchr("(){}[]<>,:=*-+?|/", c)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
@@ -7401,6 +7407,7 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     int      negative = tmi_skip_punct(p, '-');
     tmi_tok  tok = p->tok;
     uint32_t type, kind;
+    uint64_t bits;
     if (tok.kind != TMI_K_INT && tok.kind != TMI_K_HEX && tok.kind != TMI_K_FLOAT) {
         tmi_expected(p, "a number");
         return 0;
@@ -7410,7 +7417,9 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     else type = tok.kind == TMI_K_FLOAT ? p->m->t_float[TMI_F_F64] : p->m->t_i64;
     if (p->bad) return 0;
     kind = TMI_TYPE(p->m, type)->kind == TMI_T_FLOAT ? TMI_A_FLOAT : TMI_A_INT;
-    return tmi_attr_new(p->job, p->m, (int)kind, type, tmi_number_bits(p, &tok, negative, type));
+    bits = tmi_number_bits(p, &tok, negative, type);
+    if (type == p->m->t_i1) kind = TMI_A_BOOL, bits &= 1; /* `1 : i1` is `true` */
+    return tmi_attr_new(p->job, p->m, (int)kind, type, bits);
 }
 
 /* One scalar of dense<...> or array<...> in element type; appended to module->words. */
@@ -8657,6 +8666,7 @@ static void tmi_add_yield(tmi_parser *p, uint32_t region) {
     last = TMI_BLOCK(p->m, block)->last_op;
     if (last && (tmi_ops[TMI_OP(p->m, last)->kind].traits & TMI_ENDS)) return;
     op = tmi_op_new(p->job, p->m, TMI_OP_YIELD);
+    TMI_OP(p->m, op)->src = p->tok.at + 1; /* where it would have to stand */
     tmi_op_append(p->m, block, op);
 }
 
@@ -9970,7 +9980,7 @@ static void tmi_print_operand(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_barrier(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"addrSpace", NULL};
-    tmi_put_str(p->t, *tmi_attr_str(p->m, op, "addrSpace") ? tmi_attr_str(p->m, op, "addrSpace") : " all");
+    tmi_put_str(p->t, tmi_attr_str(p->m, op, "addrSpace"));
     tmi_print_attrs(p, op, shown, " ");
 }
 
@@ -10712,11 +10722,64 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Operand `side` of tt.dot_scaled holds numbers of its kind: bytes, or 16-bit floats. */
+static int tmi_scaled_type_ok(tmi_verifier *v, const tmi_op *op, uint32_t side) {
+    const tmi_module *m = v->m;
+    int64_t  kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", -1);
+    uint32_t type = tmi_in_type(m, op, side), format = tmi_format_of(m, type);
+    if (kind < 0 || kind > 6) return tmi_fail_attr(v, op, side ? "b_elem_type" : "a_elem_type", "a number format");
+    if (tmi_is_intlike(m, type) ? tmi_bits(m, type) == (kind < 5 ? 8 : 16) : kind == 5 ? format == TMI_F_BF16 : kind == 6 ? format == TMI_F_F16 : kind != 4 && tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8)
+        return 1;
+    return tmi_fail_kind(v, op, side, kind < 5 ? "bytes" : "16-bit floats");
+}
+
+/* A scale stands for a run of K of one row: [..., rows, K / run]. */
+static int tmi_scale_ok(tmi_verifier *v, const tmi_op *op, uint32_t scale, uint32_t operand, uint32_t rows, uint32_t k) {
+    const tmi_module *m = v->m;
+    uint32_t type = tmi_in_type(m, op, scale), like = tmi_in_type(m, op, operand), rank = tmi_rank(m, like), n;
+    if (tmi_rank(m, type) != rank || tmi_dim(m, type, rank - 2) != rows || (rank > 2 && tmi_dim(m, type, 0) != tmi_dim(m, like, 0)))
+        return tmi_fail_shape(v, op, type, like);
+    n = tmi_dim(m, type, rank - 1);
+    if (!n || k % n) return tmi_fail_shape(v, op, type, like);
+    return (tmi_bits(m, type) == 8 && (tmi_is_intlike(m, type) || tmi_is_floatlike(m, type))) || tmi_fail_kind(v, op, scale, "bytes");
+}
+
+static int tmi_scales_present(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
+    const tmi_attr *sizes = tmi_attr_of(m, op, "operandSegmentSizes");
+    uint32_t        i;
+    *a = op->n_in > 3;
+    *b = op->n_in > 4;
+    if (!sizes) return 1;
+    if (sizes->kind != TMI_A_LIST || sizes->n != 5) return 0;
+    for (i = 0; i < 5; i++)
+        if (TMI_WORD(m, (uint32_t)sizes->value + i) > 1 || (i < 3 && !TMI_WORD(m, (uint32_t)sizes->value + i))) return 0;
+    *a = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 3);
+    *b = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 4);
+    return 3 + *a + *b == op->n_in;
+}
+
 static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t a, b, d, rank, has_a, has_b, rows, cols, k, kb, packed;
     if (op->n_in < 3 || op->n_in > 5) return tmi_fail_dot(v, op, "takes a, b, c and up to two scales");
-    if (tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
-    if (!tmi_attr_of(v->m, op, "a_elem_type") || !tmi_attr_of(v->m, op, "b_elem_type")) return tmi_fail_attr(v, op, "a_elem_type", "a number format");
-    return 1;
+    if (!tmi_scales_present(m, op, &has_a, &has_b)) return tmi_fail_attr(v, op, "operandSegmentSizes", "1, 1, 1 and 0 or 1 for each scale");
+    a = tmi_in_type(m, op, 0);
+    b = tmi_in_type(m, op, 1);
+    d = tmi_out_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
+    if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank) return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
+    if (!tmi_scaled_type_ok(v, op, 0) || !tmi_scaled_type_ok(v, op, 1)) return 0;
+    packed = tmi_attr_int(m, op, "a_elem_type", 0) == 4 ? tmi_attr_int(m, op, "lhs_k_pack", 1) ? 2 : 1 : 0; /* two to a byte along K or along the rows */
+    rows = tmi_dim(m, a, rank - 2) * (packed == 1 ? 2 : 1);
+    k = tmi_dim(m, a, rank - 1) * (packed == 2 ? 2 : 1);
+    packed = tmi_attr_int(m, op, "b_elem_type", 0) == 4 ? tmi_attr_int(m, op, "rhs_k_pack", 1) ? 2 : 1 : 0;
+    kb = tmi_dim(m, b, rank - 2) * (packed == 2 ? 2 : 1);
+    cols = tmi_dim(m, b, rank - 1) * (packed == 1 ? 2 : 1);
+    if (k != kb) return tmi_fail_shape(v, op, a, b);
+    if (rows != tmi_dim(m, d, rank - 2) || cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0))) return tmi_fail_shape(v, op, a, d);
+    if (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)) return tmi_fail_shape(v, op, b, d);
+    return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) && (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
 
 /* Block arguments of a combining region: element types of the operands, `times` over. */
@@ -10777,6 +10840,11 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
         return 0;
     }
+    for (i = 0; i < op->n_in * (uint32_t)pack; i++) {
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) == tmi_elem(v->m, tmi_in_type(v->m, op, i / (uint32_t)pack))) continue;
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
+        return 0;
+    }
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
@@ -10802,51 +10870,75 @@ static uint32_t tmi_block_of(const tmi_module *m, uint32_t type) {
     return tmi_is_tensor(m, t->elem) ? t->elem : 0;
 }
 
+static int tmi_same_elem(const tmi_module *m, uint32_t a, uint32_t b) { /* blocks may say whether bytes have a sign */
+    if (tmi_is_intlike(m, a) && tmi_is_intlike(m, b)) return tmi_bits(m, a) == tmi_bits(m, b);
+    return tmi_elem(m, a) == tmi_elem(m, b);
+}
+
+/* Operands [from, to) are scalar integers. */
+static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to) {
+    for (; from < to; from++)
+        if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, from)) || !tmi_is_intlike(v->m, tmi_in_type(v->m, op, from)))
+            return tmi_fail_kind(v, op, from, "a scalar integer");
+    return 1;
+}
+
+/* Operand 0 points to elements of the block, the others are scalar integers. */
+static int tmi_base_ok(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_type *t = TMI_TYPE(v->m, tmi_in_type(v->m, op, 0));
+    if (t->kind != TMI_T_PTR || tmi_is_tensor(v->m, t->elem)) return tmi_fail_kind(v, op, 0, "a pointer to numbers");
+    if (tmi_bits(v->m, t->elem) != tmi_bits(v->m, block)) return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), block);
+    return tmi_scalars_ok(v, op, 1, op->n_in);
+}
+
 static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_PTR) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
     if (op->n_in != 1 + 3 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size, stride and offset an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
     if (!block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0)) return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one offset an axis of the block");
-    return 1;
+    return tmi_scalars_ok(v, op, 1, op->n_in);
 }
 
 static int tmi_verify_mkdesc(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
     if (op->n_in != 1 + 2 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size and stride an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value, uint32_t first_index) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "operand 0 must be a tensor descriptor");
     if (op->n_in - first_index != tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one index an axis of the block");
-    if (tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_bits(v->m, block) != tmi_bits(v->m, value)) return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || !tmi_same_elem(v->m, block, value)) return tmi_fail_shape(v, op, value, block);
+    return tmi_scalars_ok(v, op, first_index, op->n_in);
 }
 
 static int tmi_verify_dload(tmi_verifier *v, const tmi_op *op) {
+    if (!op->n_in) return tmi_fail_desc(v, op, "takes a descriptor and one index an axis");
     return tmi_desc_access(v, op, tmi_out_type(v->m, op, 0), 1);
 }
 
 static int tmi_verify_dstore(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 2) return tmi_fail_desc(v, op, "takes a descriptor, a tile and one index an axis");
     return tmi_desc_access(v, op, tmi_in_type(v->m, op, 1), 2);
 }
 
 static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
-    uint32_t value = op->kind == TMI_OP_DSCATTER ? tmi_in_type(v->m, op, 3) : tmi_out_type(v->m, op, 0);
-    if (!block || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
+    uint32_t value = op->n_out ? tmi_out_type(v->m, op, 0) : tmi_in_type(v->m, op, 3);
+    if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
     if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 || tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
-        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1))
+        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
+    return tmi_scalars_ok(v, op, 2, 3);
 }
 
 /* -- Control flow ------------------------------------------------------------------------------------ */
@@ -10948,12 +11040,80 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
            tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
+static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
+    return 0;
+}
+
+/* How every way through an op's regions ends; NONE: it may have no region. */
+static uint16_t tmi_region_end(uint16_t kind) {
+    switch (kind) {
+    case TMI_OP_FUNC: return TMI_OP_RETURN;
+    case TMI_OP_REDUCE: return TMI_OP_REDUCE_RETURN;
+    case TMI_OP_SCAN: return TMI_OP_SCAN_RETURN;
+    case TMI_OP_MAP: return TMI_OP_MAP_RETURN;
+    case TMI_OP_EXECUTE: case TMI_OP_FOR: case TMI_OP_IF: case TMI_OP_WHILE: return TMI_OP_YIELD;
+    default: return TMI_OP_NONE;
+    }
+}
+
+/* Blocks that end in branches may stand in these; elsewhere a region is one block. */
+static int tmi_holds_graph(uint16_t kind) {
+    return kind == TMI_OP_FUNC || kind == TMI_OP_EXECUTE || kind == TMI_OP_MAP;
+}
+
+static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_module *m = v->m;
+    uint32_t end = tmi_terminator(m, block);
+    uint16_t kind = end ? TMI_OP(m, end)->kind : (uint16_t)TMI_OP_NONE, want = tmi_region_end(op->kind);
+    if (end && (kind == want || (kind == TMI_OP_CONDITION && op->kind == TMI_OP_WHILE))) return 1;
+    if ((kind == TMI_OP_BR || kind == TMI_OP_COND_BR) && tmi_holds_graph(op->kind)) return 1;
+    tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "each block of %s", tmi_op_name(op)), tmi_ops[want].name);
+    return 0;
+}
+
+/* Functions stand in the module, everything else in functions; regions and blocks where they may. */
+static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t r, b, up = tmi_parent_op(m, op);
+    if (op->kind == TMI_OP_MODULE) return 1;
+    if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
+    if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
+    if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
+    if (op->n_region > 1 && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE) return tmi_misplaced(v, op, "it has more than one region");
+    for (r = op->region; r; r = TMI_REGION(m, r)->next) {
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
+        for (; b; b = TMI_BLOCK(m, b)->next)
+            if (!tmi_block_ends(v, op, b)) return 0;
+    }
+    return 1;
+}
+
+/* One region, without arguments; every way out yields the results. */
+static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
+    uint32_t *types = tmi_types_of(v, op->out, op->n_out), b, end;
+    if (!tmi_regions_are(v, op, 1, 1)) return 0;
+    if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, 0))->n_arg) return tmi_misplaced(v, op, "its first block has arguments");
+    for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
+        end = tmi_terminator(v->m, b);
+        if (TMI_OP(v->m, end)->kind == TMI_OP_YIELD && !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op, op->n_out, types, tmi_op_name(op))) return 0;
+    }
+    return 1;
+}
+
 /* Branch operands against the arguments of the block that they reach. */
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, k;
+    uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
+    if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
+        return 0;
+    }
+    if (op->n_succ != (op->kind == TMI_OP_BR ? 1 : 2)) return tmi_misplaced(v, op, "it names one block, or two with a condition");
     for (i = 0; i < op->n_succ; i++) {
         const tmi_succ  *s = TMI_SUCC(v->m, op->succ + i);
         const tmi_block *b = TMI_BLOCK(v->m, s->block);
+        if (b->region != region || s->block == TMI_REGION(v->m, region)->first_block) return tmi_misplaced(v, op, "it goes to the entry or to another region's block");
         if (b->n_arg != s->n_in) {
             tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_YIELD, tmi_op_name(op), s->n_in, "the block", b->n_arg);
             return 0;
@@ -10976,6 +11136,8 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     uint32_t parent = tmi_parent_op(v->m, op), i;
     const tmi_op *o = TMI_OP(v->m, parent);
     if (op->kind == TMI_OP_YIELD || op->kind == TMI_OP_CONDITION) return 1; /* checked by their loops */
+    if (op->kind == TMI_OP_REDUCE_RETURN ? o->kind != TMI_OP_REDUCE : op->kind == TMI_OP_SCAN_RETURN ? o->kind != TMI_OP_SCAN : op->kind == TMI_OP_MAP_RETURN && o->kind != TMI_OP_MAP)
+        return tmi_misplaced(v, op, "it ends a region of another operation");
     if (op->kind == TMI_OP_RETURN) {
         const tmi_attr *fn = tmi_attr_of(v->m, o, "function_type");
         const tmi_type *t;
@@ -11026,17 +11188,18 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
-    uint32_t        b;
+    const tmi_type *t;
+    uint32_t        b, i;
     if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC) return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
     if (!b) return 1; /* a declaration */
-    for (; b; b = TMI_BLOCK(v->m, b)->next)
-        if (!tmi_terminator(v->m, b)) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, "each block of a function", "tt.return or a branch");
-            return 0;
-        }
-    return 1;
+    t = TMI_TYPE(v->m, fn->type);
+    for (i = 0; TMI_BLOCK(v->m, b)->n_arg == t->bits && i < t->bits; i++)
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, b, i)) != TMI_ID(v->m, t->dims + i)) break;
+    if (TMI_BLOCK(v->m, b)->n_arg == t->bits && i == t->bits) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of its function_type", "others");
+    return 0;
 }
 
 static int tmi_verify_module(tmi_verifier *v, const tmi_op *op) {
@@ -11130,7 +11293,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
-    if (!tmi_counts_ok(v, op) || !tmi_uses_ok(v, op, id)) return 0;
+    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
     for (i = 0; i < op->n_out; i++)
         if (!tmi_value_ok(v, op, tmi_out(v->m, op, i))) return 0;
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next)
@@ -26895,6 +27058,12 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
+static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
+    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
+}
+
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     const char *text;
     if (!tmi_is_lowered(op)) {
@@ -26902,7 +27071,8 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         return;
     }
     if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
-    if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
+    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
 
