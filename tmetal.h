@@ -14578,7 +14578,8 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l)) tmi_pick_add(k, &l, "as the value that it renames");
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+                tmi_pick_add(k, &l, "as the value that it renames");
 }
 
 /* Blocked along the access that moves most bytes; row-major where there is none. */
