@@ -13538,6 +13538,18 @@ static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) 
     }
 }
 
+/* Does some thread hold every one of 2^bits elements? */
+static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
+    uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
+    tmi_lin  kept = *l;
+    tmi_lin_trim(&kept); /* of the registers, those that are no copies */
+    tmi_lin_copies(l, &lanes, &groups);
+    n -= l->n_reg - kept.n_reg;
+    for (; lanes; lanes &= lanes - 1) n--;
+    for (; groups; groups &= groups - 1) n--;
+    return n == bits;
+}
+
 /* -- Making layouts ---------------------------------------------------------------------------------- */
 
 /* How a tensor is dealt out to threads. */
@@ -14497,6 +14509,7 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     if (!view || p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
     tmi_lin_trim(&l);
+    if (!tmi_lin_is_whole(&l, tmi_type_bits(p->m, TMI_COMP(p, k->own)->type))) return; /* a reader of one half */
     tmi_pick_add(k, &l, "as the ops that read it need it");
 }
 
