@@ -19893,7 +19893,6 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
-    case TMI_TF_CLZ: case TMI_TF_CTZ: case TMI_TF_POPC: return tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
@@ -20204,6 +20203,16 @@ static const char *tmi_call_prefix(const tmi_ins *n) {
     }
 }
 
+/* An argument of a function that is overloaded: a choice between two literals is an int, whatever is asked. */
+static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work != TMI_ANY && tmi_sign_of(e, id) == TMI_ANY && n->type.width == 1 && width == 1 &&
+               (n->type.kind != TMI_S_I32 || work == TMI_UNSIGNED);
+    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
+    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
+    if (cast) tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     tmi_sign work = TMI_ANY;
@@ -20218,7 +20227,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     if (n->op == TMI_TF_FMINN) name = "fmin";
     if (n->op == TMI_TF_FABS) name = "fabs";
     if (n->op == TMI_TF_CLZ || n->op == TMI_TF_CTZ || n->op == TMI_TF_POPC) { /* give back what they are given */
-        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, tmi_natural_sign(e, (uint32_t)0) == TMI_ANY ? TMI_SIGNED : TMI_SIGNED));
+        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, TMI_SIGNED));
         tmi_put(e->out, "%s(", name);
         tmi_expr(e, v[0], TMI_UNSIGNED, TMI_L_ANY);
         tmi_put_str(e->out, "))");
@@ -20227,7 +20236,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s%s(", tmi_call_prefix(n), name);
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
-        tmi_expr_wide(e, v[i], work, n->type.width, TMI_L_ARG);
+        tmi_expr_argument(e, v[i], work, n->type.width);
     }
     tmi_put_char(e->out, ')');
 }
