@@ -18312,6 +18312,18 @@ static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) 
     }
 }
 
+/* Does some thread hold every one of 2^bits elements? */
+static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
+    uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
+    tmi_lin  kept = *l;
+    tmi_lin_trim(&kept); /* of the registers, those that are no copies */
+    tmi_lin_copies(l, &lanes, &groups);
+    n -= l->n_reg - kept.n_reg;
+    for (; lanes; lanes &= lanes - 1) n--;
+    for (; groups; groups &= groups - 1) n--;
+    return n == bits;
+}
+
 /* -- Making layouts ---------------------------------------------------------------------------------- */
 
 /* How a tensor is dealt out to threads. */
@@ -19285,6 +19297,7 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     if (!view || p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
     tmi_lin_trim(&l);
+    if (!tmi_lin_is_whole(&l, tmi_type_bits(p->m, TMI_COMP(p, k->own)->type))) return; /* a reader of one half */
     tmi_pick_add(k, &l, "as the ops that read it need it");
 }
 
@@ -19366,7 +19379,8 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l)) tmi_pick_add(k, &l, "as the value that it renames");
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+                tmi_pick_add(k, &l, "as the value that it renames");
 }
 
 /* Blocked along the access that moves most bytes; row-major where there is none. */
@@ -25261,7 +25275,6 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
-    case TMI_TF_CLZ: case TMI_TF_CTZ: case TMI_TF_POPC: return tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
@@ -25572,6 +25585,16 @@ static const char *tmi_call_prefix(const tmi_ins *n) {
     }
 }
 
+/* An argument of a function that is overloaded: a choice between two literals is an int, whatever is asked. */
+static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work != TMI_ANY && tmi_sign_of(e, id) == TMI_ANY && n->type.width == 1 && width == 1 &&
+               (n->type.kind != TMI_S_I32 || work == TMI_UNSIGNED);
+    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
+    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
+    if (cast) tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     tmi_sign work = TMI_ANY;
@@ -25586,7 +25609,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     if (n->op == TMI_TF_FMINN) name = "fmin";
     if (n->op == TMI_TF_FABS) name = "fabs";
     if (n->op == TMI_TF_CLZ || n->op == TMI_TF_CTZ || n->op == TMI_TF_POPC) { /* give back what they are given */
-        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, tmi_natural_sign(e, (uint32_t)0) == TMI_ANY ? TMI_SIGNED : TMI_SIGNED));
+        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, TMI_SIGNED));
         tmi_put(e->out, "%s(", name);
         tmi_expr(e, v[0], TMI_UNSIGNED, TMI_L_ANY);
         tmi_put_str(e->out, "))");
@@ -25595,7 +25618,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s%s(", tmi_call_prefix(n), name);
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
-        tmi_expr_wide(e, v[i], work, n->type.width, TMI_L_ARG);
+        tmi_expr_argument(e, v[i], work, n->type.width);
     }
     tmi_put_char(e->out, ')');
 }
