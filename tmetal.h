@@ -10242,15 +10242,22 @@ static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) { /*
     return v;
 }
 
-/* Without casts and without masks: selects that put a constant where elements do not count. */
-static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v) {
-    uint32_t i;
-    uint64_t bits;
+#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
+#define TMI_DT_LOWEST 2u
+
+/* Without casts and without masks: selects that put a neutral constant where elements do not count. */
+static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v, uint32_t neutral) {
+    uint32_t i, other;
+    double   x = 1.0;
     for (i = 0; i < TMI_DT_DEPTH; i++) {
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(d->m, tmi_def(d->m, v));
-        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT || !tmi_dt_constant(d->m, tmi_in(d->m, op, 2), &bits)) return v;
+        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT) return v;
+        other = tmi_in(d->m, op, 2);
+        if (!((neutral & TMI_DT_LOWEST) && tmi_dt_is_lowest(d->m, other)) &&
+            !((neutral & TMI_DT_ZERO) && tmi_dt_number(d->m, other, &x) && x <= 0.0 && x >= 0.0))
+            return v;
         tmi_dt_take(d, tmi_def(d->m, v));
         v = tmi_in(d->m, op, 1);
     }
@@ -11054,43 +11061,66 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
     }
 }
 
-/* Is `count` how many elements along the axis of a tensor are not masked away? Walks to its loads and masks. */
-static int tmi_dt_masked_count(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left);
+
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
+}
+
+/* A value that a loop adds up from zero: each tile zero past the count, or all of a range by whole tiles. */
+static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
-    uint32_t          def = tmi_def(m, v), i, at;
+    uint32_t          loop = tmi_def(m, v), at = TMI_VALUE(m, v)->index, y = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at), i, of = 0;
+    const tmi_op     *op = TMI_OP(m, loop), *add;
+    int64_t           lo;
+    double            step;
+    if (!y || !tmi_def(m, y) || !tmi_dt_is_zero(m, tmi_in(m, op, 3 + at))) return 0;
+    add = TMI_OP(m, tmi_def(m, y));
+    if (add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
+        if (tmi_dt_carried(m, tmi_in(m, add, 2), &of) != at || of != loop || !tmi_def(m, tmi_in(m, add, 1))) return 0;
+        if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
+        add = TMI_OP(m, tmi_def(m, tmi_in(m, add, 1)));
+    }
+    if (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI) return 0;
+    for (i = 0; i < 2 && (tmi_dt_carried(m, tmi_in(m, add, i), &of) != at || of != loop); i++) {}
+    if (i == 2) return 0;
+    if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+        tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+        return 1; /* from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
+    return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
+}
+
+/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, v), at;
     const tmi_op     *op = TMI_OP(m, def);
     if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
     --*left;
-    if (op->kind == TMI_OP_LOAD) return op->n_in > 1 && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
-    if (op->kind == TMI_OP_SELECT && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
-    if (op->kind == TMI_OP_FOR) { /* what the loop adds to the carried value */
-        uint32_t      y = tmi_dt_yielded(m, op, 0, TMI_VALUE(m, v)->index), lp, end = tmi_def(m, y);
-        const tmi_op *add = TMI_OP(m, end);
-        int64_t       lo;
-        double        step;
-        while (end && add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
-            if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
-            end = tmi_def(m, tmi_in(m, add, 1));
-            add = TMI_OP(m, end);
-        }
-        if (!end || (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI)) return 0;
-        for (i = 0; i < 2; i++)
-            if (tmi_dt_carried(m, tmi_in(m, add, i), &lp) == TMI_VALUE(m, v)->index && lp == def) break;
-        if (i == 2) return 0;
-        if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
-            tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
-            return 1; /* a loop from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
-        return tmi_dt_masked_count(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
-    }
-    if (op->kind == TMI_OP_EXPAND) {
+    switch (op->kind) {
+    case TMI_OP_LOAD:
+        return op->n_in > 2 && tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
+    case TMI_OP_SELECT:
+        if (tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 2), axis, count, depth - 1, left);
+    case TMI_OP_FOR: return tmi_dt_zero_past_loop(d, v, axis, count, depth, left);
+    case TMI_OP_EXPAND:
         at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_masked_count(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+        return at != axis && tmi_dt_zero_past(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    case TMI_OP_CONSTANT: return tmi_dt_is_zero(m, v);
+    case TMI_OP_MULF: case TMI_OP_MULI: case TMI_OP_ANDI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) || tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_ADDI: case TMI_OP_SUBI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_NEGF: case TMI_OP_ABSF:
+    case TMI_OP_ABSI: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    default: return 0;
     }
-    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-    if (op->kind != TMI_OP_BROADCAST && !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_dt_masked_count(d, tmi_in(m, op, i), axis, count, depth - 1, left)) return 1;
-    return 0;
 }
 
 /* Elements that a sum adds: its axis, times those of a sum that feeds it. */
@@ -11114,7 +11144,7 @@ static int tmi_dt_is_count(tmi_detector *d, uint32_t red, uint32_t divisor) {
     double        n;
     uint32_t      left = TMI_DT_STEPS;
     if (tmi_dt_number(d->m, tmi_dt_whole(d->m, divisor), &n) && tmi_dt_close(n, tmi_dt_extent(d, red), 1e-9)) return 1;
-    return tmi_dt_masked_count(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
+    return tmi_dt_zero_past(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
 }
 
 /* Times a constant that is one over the count of the tile. */
@@ -11295,8 +11325,9 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
 
 /* The elements that a reduction takes, without masks: its operand, or what a loop before it adds up. */
 static uint32_t tmi_dt_element(tmi_detector *d, const tmi_dt_reduce *r, uint32_t kind) {
-    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)), x = tmi_dt_summand(d, v, kind);
-    return x ? tmi_dt_unmask(d, x) : v;
+    uint32_t neutral = kind == TMI_OP_ADDF ? TMI_DT_ZERO : TMI_DT_LOWEST;
+    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), neutral), x = tmi_dt_summand(d, v, kind);
+    return x ? tmi_dt_unmask(d, x, neutral) : v;
 }
 
 /* Equal, or read again from the same place. */
@@ -11319,7 +11350,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
     r = tmi_dt_reduced(d, top, &path, 0);
     if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
         uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
-        x = tmi_dt_unmask(d, x);
+        x = tmi_dt_unmask(d, x, TMI_DT_LOWEST);
         if (tmi_dt_alike(d, x, y, form)) {
             *form |= TMETAL_FORM_MAX;
             return x;
@@ -11332,7 +11363,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
 /* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
 static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
     uint32_t kind;
-    *e = tmi_dt_unmask(d, v);
+    *e = tmi_dt_unmask(d, v, TMI_DT_ZERO);
     kind = tmi_dt_math(d, *e, t);
     return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
 }
@@ -11350,7 +11381,7 @@ static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind
     if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
     if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
     x = tmi_dt_shifted(d, t, r->axis, &form);
-    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
+    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
     tmi_dt_take(d, r->op);
     p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
     p->x = x;
@@ -11387,8 +11418,8 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             (void)tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
-            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0));
-            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t), &form)) continue;
+            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
+            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
             tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
@@ -11462,7 +11493,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return NULL;
@@ -11485,7 +11516,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
     uint32_t       x, mean, y;
     tmi_dt_path    path = tmi_dt_no_path();
     tmi_dt_reduce *r;
-    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x);
+    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     v->x = p;
     if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
     r = tmi_dt_mean_of(d, mean, &path, &y);
@@ -11494,7 +11525,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
         return;
     }
     v->mean = mean;
-    v->x = tmi_dt_unmask(d, x);
+    v->x = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
         v->bad = 1;
         v->reason = "what is subtracted is the mean of another tensor or axis";
@@ -11506,8 +11537,8 @@ static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
     uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
     v->axis = r->axis;
     if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
-    a = tmi_dt_unmask(d, a);
-    b = tmi_dt_unmask(d, b);
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
+    b = tmi_dt_unmask(d, b, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, b, &v->form)) {
         v->bad = 1;
         v->reason = "the mean is of a product of two tensors, not of a square";
@@ -11525,8 +11556,8 @@ static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
     if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e) return 0;
     r = tmi_dt_mean_of(d, a, &p, &x);
     s = tmi_dt_mean_of(d, c, &q, &y);
-    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a) != tmi_dt_unmask(d, b)) return 0;
-    a = tmi_dt_unmask(d, a);
+    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a, TMI_DT_ZERO) != tmi_dt_unmask(d, b, TMI_DT_ZERO)) return 0;
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
     out->x = a;
     out->mean = c;
@@ -11559,7 +11590,7 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
         out->form = TMETAL_FORM_WELFORD;
@@ -11595,7 +11626,7 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
 
 /* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
 static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other, uint32_t eps) {
-    uint32_t        w = tmi_dt_unmask(d, other), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
+    uint32_t        w = tmi_dt_unmask(d, other, TMI_DT_ZERO), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
     const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
     tmi_dt_path     path = tmi_dt_no_path();
     tmi_dt_pattern *p;
@@ -11604,7 +11635,7 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
     if (v->mean && centred) {
         tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
         uint32_t     same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a), tmi_dt_back(d, v->mean, &b), &form);
-        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x), v->x, &form))) near = "the scale is applied to another tensor";
+        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x, TMI_DT_ZERO), v->x, &form))) near = "the scale is applied to another tensor";
     }
     if (!v->mean && centred) {
         kind = TMETAL_PATTERN_LAYER_NORM;
@@ -12224,7 +12255,7 @@ static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t bas
     uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
     for (i = 0; i < d->reduce.n; i++) {
         const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
         n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
         for (k = 0; k < n; k++)
             for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
@@ -12346,7 +12377,7 @@ static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint3
     }
     for (i = 0; i < d->reduce.n; i++) {
         const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
         root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0), a->axis);
         if (!root) continue;
         tmi_dt_take(d, r->op);
@@ -12399,7 +12430,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
-        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0));
+        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
         base = tmi_dt_math(d, weights, &a.t);
