@@ -26,12 +26,14 @@ deps:                           ## install what is missing (apt-get, or brew on 
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
+include tests/interp/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
 
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/recorded
+	$(BUILD)/corpus --dir tests/kernels/lookalikes
 	$(BUILD)/corpus --dir examples/kernels
 
 CORPUS ?= ../shared/corpus
@@ -68,7 +70,7 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: docs-check test-chips test-detect test-sim own              ## what must pass before each commit; under ten minutes on two cores
+test: docs-check test-chips test-detect test-sim own test-interp    ## what must pass before each commit; under ten minutes on two cores
 check: test                     ## everything that can run here
 
 clean:                          ## remove build/

@@ -125,12 +125,15 @@ typedef struct tmetal_options {
     const char *gpu;        /* what tmetal_gpu_find takes, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
     uint32_t    threads;    /* threads a threadgroup, a power of two from 32 to 1024; 0: the planner picks */
     uint32_t    max_errors; /* stop after this many; 0: 100 */
-    uint32_t    msl;        /* newest language version that may be used, 300 to 410; 0: what the kernel needs */
+    uint32_t    msl;        /* newest language version that may be used: 300, 310, 320, 400 or 410; a kernel
+                             * that needs a newer one is refused; 0: what the kernel needs */
     uint32_t    no_fusion;  /* 1: a*b+c keeps two roundings (#pragma METAL fp contract(off)) */
-    uint32_t    no_fp64;    /* 1: refuse fp64 instead of computing it in software */
+    uint32_t    no_fp64;    /* 1: refuse arithmetic on fp64 instead of computing it in software */
+    uint32_t    debug_bytes; /* size of the debug buffer of kernels that print or assert; 0: 65536 */
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
-    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4"; NULL: none */
+    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4", counted from 0: Metal lets
+                             * no two buffers overlap, so these are passed as addresses; NULL: none */
     const struct tmetal_gpu_limits *live;   /* read from the device; NULL: none. See tmetal_gpu_resolve */
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
 } tmetal_options;
@@ -195,7 +198,9 @@ typedef enum tmetal_arg_kind {
     TMETAL_ARG_BYTES,   /* `size` bytes at `offset` of the data at `index` (setBytes) */
     TMETAL_ARG_SCRATCH, /* setBuffer of scratch buffer `param` at `index` */
     TMETAL_ARG_ADDRESS, /* the buffer's 8-byte gpuAddress at `offset` of the data at `index` */
-    TMETAL_ARG_DEBUG    /* the debug buffer of docs/debugging.md, zeroed before each launch */
+    TMETAL_ARG_DEBUG,   /* the debug buffer of docs/debugging.md, zeroed before each launch */
+    TMETAL_ARG_PROGRAMS, /* bytes: number of programs along axis `param`, as int */
+    TMETAL_ARG_PADDING  /* bytes: int, 1 when host descriptor `param` pads with NaN, 0 for zeros */
 } tmetal_arg_kind;
 
 enum { TMETAL_READS = 1, TMETAL_WRITES = 2 };
@@ -217,6 +222,18 @@ typedef struct tmetal_scratch {
     uint64_t bytes;
 } tmetal_scratch;
 
+/* Where a kernel prints or asserts. Records of the debug buffer name it by its number; tmetal_debug_text
+ * makes text of them. */
+typedef struct tmetal_site {
+    int                is_assert;
+    const char        *text;       /* tt.print's prefix, tt.assert's message */
+    tmetal_place       place;      /* in the Python file, else in the IR */
+    int                hex;        /* print integers in base 16 */
+    const char *const *types;      /* of the printed operands, e.g. "64xi32" or "f32" */
+    const uint8_t     *is_signed;  /* how their integers read */
+    uint32_t           n_operands;
+} tmetal_site;
+
 typedef struct tmetal_kernel {
     const char              *name;                /* the Triton function */
     const char              *entry;               /* the Metal function */
@@ -236,6 +253,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_reductions;
     const struct tmetal_pattern   *patterns;
     uint32_t                 n_patterns;
+    const tmetal_site       *sites;               /* prints and asserts, in order of the IR */
+    uint32_t                 n_sites;
 } tmetal_kernel;
 
 typedef struct tmetal_result {
@@ -253,7 +272,7 @@ typedef struct tmetal_result {
     char                 full_text[160];
 } tmetal_result;
 
-typedef struct tmetal_module tmetal_module; /* IR in an arena */
+typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
 
 /* -- Compiling --------------------------------------------------------------- */
 
@@ -269,20 +288,22 @@ typedef struct tmetal_module tmetal_module; /* IR in an arena */
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out);
 
-/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its
- * code; modules live in the arena that they were made in, and all calls on one module take that arena. */
+/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its code.
+ * tmetal_parse makes a module, which lives in the arena and keeps a copy of the text, so that later
+ * diagnostics find their lines. The others leave the module as it is: one may be verified, printed,
+ * planned and emitted any number of times, with different options and in any order, and in any arena. */
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt,
                                     tmetal_arena *arena, tmetal_module **module, tmetal_result *out);
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt,
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt,
                                      tmetal_arena *arena, tmetal_result *out);
 /* The module as Triton IR text of the 3.6 spelling; `text` is NUL-terminated, `text_len` without it. */
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text,
                                     size_t *text_len, tmetal_result *out);
-/* Choose layouts, threads and memory: `out` has launch plans and layouts, but no Metal text. */
-TMETAL_API tmetal_code tmetal_plan(tmetal_module *module, const tmetal_options *opt,
+/* Choose layouts, threads and memory: `out` has launch plans, layouts and remarks, but `msl` is NULL. */
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
-/* Plan and print: what tmetal_compile does after parsing. The module is changed by it. */
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt,
+/* Plan and print: what tmetal_compile does after parsing. */
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
 
 /* 1 when both modules say the same: same functions, ops, types, attributes, names and places; 0 when
@@ -297,6 +318,11 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena);
 /* The text of a code without its arguments, e.g. "expected %s, found %s"; "" for an unknown code. */
 TMETAL_API const char *tmetal_code_text(tmetal_code code);
+
+/* What a launch left in the debug buffer of `kernel`, a line a printed element, and the first failed assertion.
+ * "" when it left nothing; NULL when the arena is full or `bytes` is under the 32 of the buffer's head. */
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes,
+                                         tmetal_arena *arena);
 
 /* -- The tables -------------------------------------------------------------- */
 
@@ -407,45 +433,96 @@ TMETAL_API size_t                tmetal_op_count(void);
 TMETAL_API tmetal_op_info        tmetal_op_at(size_t index);
 
 /* -- Building IR without text ------------------------------------------------
- * A builder makes one module. Values and types are small numbers, 0 means none. A mistake makes the
- * builder fail for good: later calls return 0 and tmetal_build_end gives the diagnostics. */
+ * A builder makes one module, call by call; tests/unit/builder.c builds a softmax and a matmul. Values,
+ * types and blocks are small numbers, 0 means none. A mistake makes the builder fail for good: later
+ * calls do nothing and return 0, and tmetal_build_end gives the diagnostics, so that calls need no
+ * checks between. Texts and lists are copied. One builder is for one thread at a time. */
 typedef uint32_t tmetal_value;
 typedef uint32_t tmetal_type;
+typedef uint32_t tmetal_block;
 
-typedef struct tmetal_builder tmetal_builder;
+typedef struct tmetal_builder tmetal_builder; /* in the arena that it was begun in */
 
-/* NULL when the arena is too small. */
+/* NULL when the arena is too small; arena->need then says how small. */
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena);
-/* Verifies. `out` and `module` are filled; the builder must not be used again. */
+/* Verifies. `module` is NULL unless all was right. The builder must not be used again. */
 TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out);
 
-/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>". */
+/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>", "!tt.tensordesc<tensor<64xf32>>". */
 TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text);
-/* Begin a kernel; its arguments are read by tmetal_build_arg. End it with tmetal_build_return. */
-TMETAL_API void         tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
-                                            const char *const *arg_names, uint32_t n_args);
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value);
+
+/* Begin a kernel with arguments of these types. `arg_names` may be NULL, and so may each name in it. */
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                    const char *const *arg_names, uint32_t n_args);
+/* Begin a private function, which tt.call may call: tmetal_build_op_n(b, "tt.call", ..., "{callee = @f}", ...). */
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                  const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results);
 TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index);
 /* Promise that argument `index` is a multiple of `bytes` (pointers) or of that number (integers). */
-TMETAL_API void         tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
-/* Name and Python-like place of what is built next; line 0 ends it. */
-TMETAL_API void         tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
-/* Any op without regions: `attrs` is text such as "{axis = 1 : i32}" or NULL. `type` is the result
- * type, 0 to have it inferred where operands decide it. Returns the first result. */
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
+/* Further attributes, as text: of an argument, of the function begun last, or of the module (outside
+ * of functions), e.g. "{tt.contiguity = 16 : i32}", "{noinline = true}". */
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs);
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs);
+/* End the block at hand with tt.return; the function too, unless a block of it is still open. */
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+
+/* The place that what is built next comes from: line and column from 1; line 0 ends it. */
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
+/* The value's name in the IR and, where it becomes a variable, in the Metal. */
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name);
+
+/* Any op without regions and with at most one result. `attrs` is text as in MLIR's generic form, or NULL:
+ * "{axis = 1 : i32}"; attributes that are enums take words too: "{predicate = \"slt\"}". `type` is the
+ * result's, 0 to have it follow from operands and attributes (it does for all but casts, tt.splat,
+ * tt.broadcast, tt.reshape and a few more). Returns the result; 0 for an op without one. */
 TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                         uint32_t n_operands, const char *attrs, tmetal_type type);
+/* The same with any number of results, whose types are all given. Returns the first. */
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands,
+                                          uint32_t n_operands, const char *attrs, const tmetal_type *types,
+                                          uint32_t n_types);
+/* Another result of the op that `first` comes from. */
 TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index);
+/* Constants; of a tensor type every element is `value`. Floats are rounded to nearest. Other constants:
+ * tmetal_build_op(b, "arith.constant", NULL, 0, "{value = dense<[1, 2]> : tensor<2xi32>}", 0). */
 TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value);
 TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value);
-/* Ops with regions: begin, build the body, end with the values that it yields. `scf.for` takes lower,
- * upper, step and the initial values; `scf.if` the condition; `tt.reduce` and `tt.scan` the tensors.
- * `types` are the results' (scf.if only; NULL elsewhere). */
+
+/* Ops with regions: open, build the body, close with the values that it yields.
+ *
+ *   op                     operands                             body's arguments           close yields
+ *   scf.for                lower, upper, step, carried ...      index, carried ...         carried ...
+ *   scf.while              carried ...                          carried ...; after _next   carried ...
+ *                                                               what the condition passed
+ *   scf.if                 condition                            none; else after _next     results ...
+ *   tt.reduce, tt.scan     tensors ...                          an element of each, twice  one of each
+ *   tt.map_elementwise     tensors ...                          `pack` elements of each    results ...
+ *   scf.execute_region     none                                 none                       results ...
+ *
+ * `types` are the results' for scf.if, tt.map_elementwise and scf.execute_region; NULL for the others,
+ * where they follow. */
 TMETAL_API void         tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                           uint32_t n_operands, const char *attrs, const tmetal_type *types,
                                           uint32_t n_types);
 TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index);
-TMETAL_API void         tmetal_build_else(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
+/* The second region: of scf.if with the values that the first yields, of scf.while with the condition
+ * (an i1) and the values that it passes to body and results. */
+TMETAL_API void         tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+/* Returns the first result; tmetal_build_result gives the others. */
 TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
-TMETAL_API void         tmetal_build_return(tmetal_builder *b);
+
+/* Unstructured control flow: further blocks of the function (or scf.execute_region) at hand. Make them,
+ * branch to them, then enter and fill each. */
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args);
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index);
+TMETAL_API void         tmetal_build_enter(tmetal_builder *b, tmetal_block block);
+TMETAL_API void         tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n);
+TMETAL_API void         tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition,
+                                               tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                               tmetal_block no, const tmetal_value *no_values, uint32_t n_no);
 
 /* -- What a kernel computes: reductions and patterns ---------------------------
  * Found by structure and use counts, never by a name; docs/fusion.md describes each. */
@@ -651,8 +728,9 @@ typedef struct tmi_job {
     struct tmi_note      *last_note;
     const char           *src;    /* text being read, for excerpts; NULL when there is none */
     size_t                src_len;
+    const char           *src_name;
     uint32_t              n_errors;
-    uint32_t              n_bugs;
+    int                   no_text; /* plan only: the Metal is not kept */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
@@ -676,6 +754,7 @@ static void tmi_leave(tmi_job *job, int code) {
 }
 
 static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static size_t tmi_mul_sat(size_t a, size_t b) {
     return b != 0 && a > (size_t)-1 / b ? (size_t)-1 : a * b;
@@ -1042,6 +1121,21 @@ static uint64_t tmi_zext(uint64_t v, uint32_t bits) {
     return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
 }
 
+/* -- Sorting -------------------------------------------------------------------- */
+
+/* Stable: equals keep their order. Merges runs of 1, 2, 4, ... */
+static void tmi_sort(tmi_job *job, uint32_t *a, uint32_t n, int (*before)(const void *, uint32_t, uint32_t), const void *ctx) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t *from = a, *to = TMI_TEMP(job, uint32_t, n), *t, run, i, x, y, k;
+    for (run = 1; run < n; run *= 2, t = from, from = to, to = t)
+        for (i = 0; i < n; i += 2 * run) {
+            uint32_t mid = i + run < n ? i + run : n, end = mid + run < n ? mid + run : n;
+            for (x = i, y = mid, k = i; k < end; k++) to[k] = y == end || (x < mid && !before(ctx, from[y], from[x])) ? from[x++] : from[y++];
+        }
+    if (from != a) memcpy(a, from, n * sizeof *a);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Floats --------------------------------------------------------------------
  * A constant keeps the bits of its own type. Text is read and printed through exact integers, so
  * neither the C library's locale nor double rounding can change a bit. */
@@ -1319,7 +1413,7 @@ static const char *tmi_code_text(int code) {
 }
 
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->opt->file ? job->opt->file : "<ttir>";
+    return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
@@ -1469,7 +1563,6 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
-#define TMI_LATER  0x0800u /* read and printed, but not compiled yet */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -1652,7 +1745,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_OPS_INNER(X) \
     X(CONVERT,   "tmi.convert",    "inner", 1, 1,           any,   arrow,    convert,  NONE, TMI_PURE | TMI_INNER) \
     X(FLIPBIT,   "tmi.exchange",   "inner", 1, 1,           any,   arrow,    flipbit,  NONE, TMI_PURE | TMI_INNER) \
-    X(BUFFER,    "tmi.buffer_base", "inner", 1, 1,          any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
+    X(PADDING,   "tmi.padding",    "inner", 0, 1,           any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
 
 #define TMI_OPS(X) TMI_OPS_TT(X) TMI_OPS_ARITH(X) TMI_OPS_MATH(X) TMI_OPS_CONTROL(X) TMI_OPS_INNER(X)
 
@@ -1717,7 +1810,7 @@ static const tmi_word tmi_words_sem[] = {
 static const tmi_word tmi_words_scope[] = {{"gpu", 1}, {"cta", 2}, {"sys", 3}, {NULL, 0}};
 static const tmi_word tmi_words_rmw[] = {{"and", 1}, {"or", 2},   {"xor", 3},  {"add", 4},
                                          {"fadd", 5}, {"max", 6}, {"min", 7},  {"umax", 8},
-                                         {"umin", 9}, {"exch", 10}, {NULL, 0}};
+                                         {"umin", 9}, {"exch", 10}, {"tmi_fmax", 11}, {"tmi_fmin", 12}, {NULL, 0}};
 static const tmi_word tmi_words_dreduce[] = {{"add", 1}, {"min", 2}, {"max", 3}, {"inc", 4}, {"dec", 5},
                                              {"and", 6}, {"or", 7},  {"xor", 8}, {NULL, 0}};
 static const tmi_word tmi_words_axis[] = {{"x", 0}, {"y", 1}, {"z", 2}, {NULL, 0}};
@@ -2120,6 +2213,120 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
  *============================================================================*/
 
 /* clang-format off */
+/* Atomic operations that Metal lacks. What is narrower than 32 bits changes by compare-and-swap of the word
+ * around it, found by its address; a word ends where the allocation does at the earliest, since Metal's
+ * allocations are multiples of 16 bytes. 64-bit sums and bits by halves: the result is right once all have
+ * been done, but no value in between is, so that there is no old value to return. */
+#define TMI_WORD_LOOP(T, NAME, V, U, MASK, OLD, EARLY, WANT) \
+    "inline " T " " NAME "(device uchar *p, " V ") {\n" \
+    "    const uint shift = 8 * (uint(reinterpret_cast<ulong>(p)) & 3);\n" \
+    "    device atomic_uint *word = (device atomic_uint *)(p - shift / 8);\n" \
+    "    uint whole = atomic_load_explicit(word, memory_order_relaxed);\n" \
+    "    while (true) {\n" \
+    "        const " T " old = " OLD "(" U "(whole >> shift));\n" \
+    EARLY \
+    "        const uint want = (whole & ~(" MASK " << shift)) | (uint(" U "(" WANT ")) << shift);\n" \
+    "        if (atomic_compare_exchange_weak_explicit(word, &whole, want, memory_order_relaxed, memory_order_relaxed)) return old;\n" \
+    "    }\n" \
+    "}\n"
+#define TMI_WORD_I16(NAME, WANT) TMI_WORD_LOOP("short", NAME, "short v", "ushort", "0xFFFFu", "short", "", WANT)
+#define TMI_WORD_I8(NAME, WANT) TMI_WORD_LOOP("char", NAME, "char v", "uchar", "0xFFu", "char", "", WANT)
+#define TMI_WORD_F16(NAME, WANT) TMI_WORD_LOOP("half", NAME, "half v", "ushort", "0xFFFFu", "as_type<half>", "", "as_type<ushort>(half(" WANT "))")
+#define TMI_WORD_BF16(NAME, WANT) \
+    TMI_WORD_LOOP("bfloat", NAME, "bfloat v", "ushort", "0xFFFFu", "as_type<bfloat>", "", "as_type<ushort>(bfloat(" WANT "))")
+#define TMI_HALVES(NAME, OP, TEST) \
+    "inline void " NAME "(device uchar *p, long v) {    // its two halves, each at once\n" \
+    "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+    "    const uint low = uint(v), high = uint(ulong(v) >> 32);\n" \
+    "    if (low != " TEST ") " OP "(word, low, memory_order_relaxed);\n" \
+    "    if (high != " TEST ") " OP "(word + 1, high, memory_order_relaxed);\n" \
+    "}\n"
+
+#define TMI_ATOMICS(X) \
+    X(DEBUG_BEGIN, "debug_begin", "u(auuuuuuu)", "", \
+      "inline uint debug_begin(device atomic_uint *debug, uint room, uint site, uint values, uint x, uint y, uint z, uint element) {\n" \
+      "    const uint head[6] = {6 + values, site, x, y, z, element};    // a record; see docs/debugging.md\n" \
+      "    const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed);\n" \
+      "    if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "    for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], memory_order_relaxed);\n" \
+      "    return 8 + at + 6;\n" \
+      "}\n") \
+    X(DEBUG_WORD, "debug_word", "v(auuu)", "", \
+      "inline void debug_word(device atomic_uint *debug, uint record, uint i, uint value) {\n" \
+      "    if (record != 0) atomic_store_explicit(debug + record + i, value, memory_order_relaxed);\n" \
+      "}\n") \
+    X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", "", \
+      "inline void debug_failed(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {\n" \
+      "    uint first = 0;    // the first failure leaves its place, all are counted\n" \
+      "    atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, memory_order_relaxed, memory_order_relaxed)) {\n" \
+      "        if (first != 0) return;\n" \
+      "    }\n" \
+      "    const uint place[4] = {x, y, z, element};\n" \
+      "    for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], memory_order_relaxed);\n" \
+      "}\n") \
+    X(FETCH_CAS_I32, "fetch_cas_i32", "", "", \
+      "inline uint fetch_cas_i32(device atomic_uint *p, uint expected, uint v) {\n" \
+      "    uint old = expected;\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(p, &old, v, memory_order_relaxed, memory_order_relaxed) && old == expected) {\n" \
+      "    }    // the weak form may fail without a reason\n" \
+      "    return old;\n" \
+      "}\n") \
+    X(FETCH_CAS_I16, "fetch_cas_i16", "", "", TMI_WORD_LOOP("short", "fetch_cas_i16", "short expected, short v", "ushort", "0xFFFFu", "short", \
+                                                              "        if (old != expected) return old;\n", "v")) \
+    X(FETCH_CAS_I8, "fetch_cas_i8", "", "", TMI_WORD_LOOP("char", "fetch_cas_i8", "char expected, char v", "uchar", "0xFFu", "char", \
+                                                            "        if (old != expected) return old;\n", "v")) \
+    X(FETCH_AND_I16, "fetch_and_i16", "", "", TMI_WORD_I16("fetch_and_i16", "old & v")) \
+    X(FETCH_OR_I16, "fetch_or_i16", "", "", TMI_WORD_I16("fetch_or_i16", "old | v")) \
+    X(FETCH_XOR_I16, "fetch_xor_i16", "", "", TMI_WORD_I16("fetch_xor_i16", "old ^ v")) \
+    X(FETCH_ADD_I16, "fetch_add_i16", "", "", TMI_WORD_I16("fetch_add_i16", "old + v")) \
+    X(FETCH_MAX_I16, "fetch_max_i16", "", "", TMI_WORD_I16("fetch_max_i16", "max(old, v)")) \
+    X(FETCH_MIN_I16, "fetch_min_i16", "", "", TMI_WORD_I16("fetch_min_i16", "min(old, v)")) \
+    X(FETCH_UMAX_I16, "fetch_umax_i16", "", "", TMI_WORD_I16("fetch_umax_i16", "max(ushort(old), ushort(v))")) \
+    X(FETCH_UMIN_I16, "fetch_umin_i16", "", "", TMI_WORD_I16("fetch_umin_i16", "min(ushort(old), ushort(v))")) \
+    X(FETCH_EXCH_I16, "fetch_exch_i16", "", "", TMI_WORD_I16("fetch_exch_i16", "v")) \
+    X(FETCH_AND_I8, "fetch_and_i8", "", "", TMI_WORD_I8("fetch_and_i8", "old & v")) \
+    X(FETCH_OR_I8, "fetch_or_i8", "", "", TMI_WORD_I8("fetch_or_i8", "old | v")) \
+    X(FETCH_XOR_I8, "fetch_xor_i8", "", "", TMI_WORD_I8("fetch_xor_i8", "old ^ v")) \
+    X(FETCH_ADD_I8, "fetch_add_i8", "", "", TMI_WORD_I8("fetch_add_i8", "old + v")) \
+    X(FETCH_MAX_I8, "fetch_max_i8", "", "", TMI_WORD_I8("fetch_max_i8", "max(old, v)")) \
+    X(FETCH_MIN_I8, "fetch_min_i8", "", "", TMI_WORD_I8("fetch_min_i8", "min(old, v)")) \
+    X(FETCH_UMAX_I8, "fetch_umax_i8", "", "", TMI_WORD_I8("fetch_umax_i8", "max(uchar(old), uchar(v))")) \
+    X(FETCH_UMIN_I8, "fetch_umin_i8", "", "", TMI_WORD_I8("fetch_umin_i8", "min(uchar(old), uchar(v))")) \
+    X(FETCH_EXCH_I8, "fetch_exch_i8", "", "", TMI_WORD_I8("fetch_exch_i8", "v")) \
+    X(FETCH_FADD_F16, "fetch_fadd_f16", "", "", TMI_WORD_F16("fetch_fadd_f16", "old + v")) \
+    X(FETCH_FMAX_F16, "fetch_fmax_f16", "", "", TMI_WORD_F16("fetch_fmax_f16", "fmax(old, v)")) \
+    X(FETCH_FMIN_F16, "fetch_fmin_f16", "", "", TMI_WORD_F16("fetch_fmin_f16", "fmin(old, v)")) \
+    X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
+    X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
+    X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
+    X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
+      "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
+      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
+      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
+      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
+      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_max_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
+      "    return as_type<float>(atomic_fetch_min_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
+      "}\n") \
+    X(FETCH_FMIN_F32, "fetch_fmin_f32", "", "", \
+      "inline float fetch_fmin_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
+      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
+      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
+      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
+      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_min_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
+      "    return as_type<float>(atomic_fetch_max_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
+      "}\n") \
+    X(FETCH_ADD_I64, "fetch_add_i64", "", "", \
+      "inline void fetch_add_i64(device uchar *p, long v) {    // low half first; its carry goes into the high one\n" \
+      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+      "    const uint low = uint(v), old = atomic_fetch_add_explicit(word, low, memory_order_relaxed);\n" \
+      "    const uint high = uint(ulong(v) >> 32) + uint(old + low < low);\n" \
+      "    if (high != 0) atomic_fetch_add_explicit(word + 1, high, memory_order_relaxed);\n" \
+      "}\n") \
+    X(FETCH_AND_I64, "fetch_and_i64", "", "", TMI_HALVES("fetch_and_i64", "atomic_fetch_and_explicit", "~0u")) \
+    X(FETCH_OR_I64, "fetch_or_i64", "", "", TMI_HALVES("fetch_or_i64", "atomic_fetch_or_explicit", "0")) \
+    X(FETCH_XOR_I64, "fetch_xor_i64", "", "", TMI_HALVES("fetch_xor_i64", "atomic_fetch_xor_explicit", "0"))
+
 #define TMI_HELPERS(X) \
     X(DIV_I32, "div_trunc", "i(ii)", "", \
       "inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open\n" \
@@ -3447,6 +3654,34 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    const uint code = f8_nearest(x, 2u, 16, 57344.0f);\n" \
     "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
     "}\n") \
+    X(F8_TOWARD_ZERO, "f8_toward_zero", "", \
+    "", \
+    "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n" \
+    "inline uint f8_toward_zero(float x, uint mant, int offset, float largest) {\n" \
+    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
+    "    if (bits < uint(128 - offset) << 23) return uint(as_type<float>(bits) * as_type<float>(uint(126 + offset + int(mant)) << 23));\n" \
+    "    return (bits >> (23u - mant)) - (uint(127 - offset) << mant);\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FN_RZ, "f32_to_f8e4m3fn_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fn_rz(float x) {    // toward zero, saturates at 448\n" \
+    "    if (isnan(x)) return 0x7f;\n" \
+    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_toward_zero(x, 3u, 7, 448.0f));\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FNUZ_RZ, "f32_to_f8e4m3fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fnuz_rz(float x) {    // toward zero, saturates at 240; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 3u, 8, 240.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2FNUZ_RZ, "f32_to_f8e5m2fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e5m2fnuz_rz(float x) {    // toward zero, saturates at 57344; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 2u, 16, 57344.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
     X(F32_TO_F8E5M2_RZ, "f32_to_f8e5m2_rz", "c(f)", \
     "", \
     "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers saturate\n" \
@@ -4067,7 +4302,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
 /* -- End of generated rows ------------------------------------------------------------------ */
 /* clang-format on */
 
-#define TMI_FNS(X) TMI_HELPERS(X) TMI_LIBRARY(X)
+#define TMI_FNS(X) TMI_HELPERS(X) TMI_ATOMICS(X) TMI_LIBRARY(X)
 
 typedef struct tmi_fn {
     const char *name, *sig, *needs, *text;
@@ -4101,8 +4336,9 @@ static const tmi_extern tmi_externs[] = {
 /* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
 static uint32_t tmi_fn_named(const char *name, size_t len) {
     uint32_t i;
+    if (!len) return TMI_FN_COUNT;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
+        if (tmi_fns[i].name[0] == name[0] && strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
     return TMI_FN_COUNT;
 }
 
@@ -4271,6 +4507,8 @@ struct tmetal_module {
     tmi_hash    type_hash;
     uint32_t    top;   /* the builtin.module op */
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
+    const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
+    size_t      src_len;
 };
 
 typedef tmetal_module tmi_module;
@@ -4407,6 +4645,46 @@ static tmi_module *tmi_module_new(tmi_job *job) {
     (void)tmi_vec_add(job, &m->ids);
     (void)tmi_vec_add(job, &m->words);
     tmi_module_types(job, m);
+    return m;
+}
+
+/* -- Copying a module: every id stays the same ----------------------------------------- */
+
+static void tmi_vec_copy(tmi_job *job, tmi_vec *to, const tmi_vec *from) {
+    uint32_t i;
+    *to = *from;
+    to->page = (void **)tmi_take(job, to->cap_page, sizeof(void *), to->scratch);
+    for (i = 0; i < from->n_page; i++) {
+        to->page[i] = tmi_take(job, TMI_PAGE, to->size, to->scratch);
+        memcpy(to->page[i], from->page[i], (size_t)TMI_PAGE * to->size);
+    }
+}
+
+static void tmi_hash_copy(tmi_job *job, tmi_hash *to, const tmi_hash *from) {
+    *to = *from;
+    to->slot = (uint32_t *)tmi_take(job, to->cap, sizeof(uint32_t), to->scratch);
+    if (to->cap) memcpy(to->slot, from->slot, to->cap * sizeof(uint32_t));
+}
+
+/* Passes change what they work on, even types and names are added: the caller's module stays as it is.
+ * The bytes of strings never change and are shared. */
+static tmi_module *tmi_module_copy(tmi_job *job, const tmi_module *from) {
+    tmi_module *m = TMI_NEW(job, tmi_module, 1);
+    *m = *from;
+    tmi_vec_copy(job, &m->strings.item, &from->strings.item);
+    tmi_hash_copy(job, &m->strings.hash, &from->strings.hash);
+    tmi_vec_copy(job, &m->type, &from->type);
+    tmi_vec_copy(job, &m->attr, &from->attr);
+    tmi_vec_copy(job, &m->named, &from->named);
+    tmi_vec_copy(job, &m->loc, &from->loc);
+    tmi_vec_copy(job, &m->value, &from->value);
+    tmi_vec_copy(job, &m->op, &from->op);
+    tmi_vec_copy(job, &m->succ, &from->succ);
+    tmi_vec_copy(job, &m->block, &from->block);
+    tmi_vec_copy(job, &m->region, &from->region);
+    tmi_vec_copy(job, &m->ids, &from->ids);
+    tmi_vec_copy(job, &m->words, &from->words);
+    tmi_hash_copy(job, &m->type_hash, &from->type_hash);
     return m;
 }
 
@@ -8979,7 +9257,7 @@ static int tmi_verify_store(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3) return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
-    if (kind < 1 || kind > 10) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10");
+    if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
     if (tmi_in_type(v->m, op, 1) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_out_type(v->m, op, 0));
     return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
@@ -9597,6 +9875,762 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
         y = tmi_walk_next(b, b->top, y);
     }
     return !x && !y;
+}
+
+/*==============================================================================
+ * >>builder  [12]  Modules made call by call, without text
+ *
+ * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
+ * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
+ * order   of the calls; values get the numbers that MLIR would print
+ *
+ * What is wrong at once (a number that is no value, text that does not parse, a region left open) is
+ * reported at once; all else is for the verifier at the end, as with text.
+ *============================================================================*/
+
+/* An op whose regions are being filled. */
+typedef struct tmi_opened {
+    uint32_t op, outer;  /* outer: the block that goes on after it */
+    uint32_t types, n_types; /* of its results: module->ids[types ...] */
+} tmi_opened;
+
+struct tmetal_builder {
+    tmetal_arena *arena;
+    tmi_job      *job;    /* of the call being served */
+    tmi_module   *m;
+    tmi_parser    p;      /* for types and attributes; p.block is where ops go, 0 nowhere */
+    tmi_vec       opened; /* tmi_opened, innermost last */
+    uint32_t      n_opened;
+    uint32_t      func;   /* being built; 0 none */
+    uint32_t      number; /* next name of the function */
+    tmi_map       names;  /* of each name the last function that has it */
+    tmi_map       tries;  /* of each name the last number that was put behind it */
+    uint32_t      loc;
+    tmetal_place  place;
+    tmetal_code   code;   /* of the first mistake */
+    const tmetal_diag *diags;
+    uint32_t      n_diags;
+};
+
+/* The arguments of one call. */
+typedef struct tmi_make {
+    const char         *name, *attrs;
+    const uint32_t     *in, *in2, *types;
+    uint32_t            n_in, n_in2, n_types, index, value, to, to2;
+    const char *const  *names;
+    int64_t             i;
+    double              f;
+    int                 is_public, is_cond;
+} tmi_make;
+
+typedef uint32_t (*tmi_make_fn)(tmetal_builder *, const tmi_make *);
+
+static tmi_at tmi_make_at(const tmetal_builder *b) {
+    tmi_at at;
+    at.src = 0;
+    at.python = b->place;
+    return at;
+}
+
+static uint32_t tmi_make_misuse(tmetal_builder *b, const char *what, const char *help) {
+    tmi_error(b->job, tmi_make_at(b), TMETAL_E_MISUSE, what);
+    tmi_help(b->job, NULL, help);
+    return 0;
+}
+
+/* Point the parser at a text of the caller. Errors in it show that text. */
+static void tmi_make_read(tmetal_builder *b, const char *text) {
+    b->p.job = b->job;
+    b->p.src = b->job->src = text;
+    b->p.len = (uint32_t)strlen(text);
+    b->job->src_len = b->p.len;
+    b->p.pos = b->p.n_stack = 0;
+    b->p.bad = 0;
+    b->job->seek_line = 0;
+    tmi_next(&b->p);
+}
+
+static int tmi_make_read_end(tmetal_builder *b) {
+    if (!b->p.bad && b->p.tok.kind != TMI_K_END) tmi_expected(&b->p, "nothing more");
+    b->job->src = NULL;
+    return !b->p.bad;
+}
+
+static uint32_t tmi_make_type(tmetal_builder *b, const tmi_make *k) {
+    uint32_t type;
+    if (!k->name) return tmi_make_misuse(b, "tmetal_build_type: no text", NULL);
+    tmi_make_read(b, k->name);
+    type = tmi_parse_type(&b->p);
+    return tmi_make_read_end(b) ? type : 0;
+}
+
+/* Words of enums may be written instead of their integers: {predicate = "slt"}. */
+static void tmi_make_words(tmetal_builder *b, uint32_t op) {
+    static const struct {
+        uint16_t        kind; /* 0: any */
+        const char     *name;
+        const tmi_word *words;
+    } rows[] = {{TMI_OP_CMPI, "predicate", tmi_words_cmpi}, {TMI_OP_CMPF, "predicate", tmi_words_cmpf},
+                {0, "cache", tmi_words_cache}, {0, "evict", tmi_words_evict}, {0, "sem", tmi_words_sem},
+                {0, "scope", tmi_words_scope}, {TMI_OP_RMW, "atomic_rmw_op", tmi_words_rmw},
+                {TMI_OP_DREDUCE, "kind", tmi_words_dreduce}, {TMI_OP_PID, "axis", tmi_words_axis},
+                {TMI_OP_NPROGRAMS, "axis", tmi_words_axis}, {0, "rounding", tmi_words_rounding},
+                {TMI_OP_CLAMPF, "propagateNan", tmi_words_nan}, {TMI_OP_DOT, "inputPrecision", tmi_words_precision},
+                {TMI_OP_DOT_SCALED, "a_elem_type", tmi_words_scaled}, {TMI_OP_DOT_SCALED, "b_elem_type", tmi_words_scaled}};
+    tmi_module *m = b->m;
+    uint32_t    at, i, w;
+    for (at = TMI_OP(m, op)->attr; at; at = TMI_NAMED(m, at)->next) {
+        const char     *name = TMI_STR(m, TMI_NAMED(m, at)->name);
+        const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
+        if (a->kind != TMI_A_STRING) continue;
+        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (strcmp(rows[i].name, name) != 0 || (rows[i].kind && rows[i].kind != TMI_OP(m, op)->kind)) continue;
+            for (w = 0; rows[i].words[w].word && strcmp(rows[i].words[w].word, TMI_STR(m, (uint32_t)a->value)) != 0; w++) {}
+            if (!rows[i].words[w].word) {
+                (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: '%s' is no word of attribute '%s'", tmi_ops[TMI_OP(m, op)->kind].name,
+                                                    TMI_STR(m, (uint32_t)a->value), name), NULL);
+                return;
+            }
+            TMI_NAMED(m, at)->attr = tmi_attr_new(b->job, m, TMI_A_INT, name[0] == 'p' && name[1] == 'r' && name[2] == 'e' ? m->t_i64 : m->t_i32,
+                                                  (uint64_t)(int64_t)rows[i].words[w].value);
+            break;
+        }
+    }
+}
+
+/* Entries of "{...}" join the attributes of an op. */
+static int tmi_make_op_attrs(tmetal_builder *b, uint32_t op, const char *text) {
+    uint32_t list;
+    if (!text || !*text) return 1;
+    tmi_make_read(b, text);
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    list = b->p.bad ? 0 : tmi_parse_entries(&b->p, TMI_OP(b->m, op)->attr);
+    if (!tmi_make_read_end(b)) return 0;
+    TMI_OP(b->m, op)->attr = list;
+    tmi_make_words(b, op);
+    return !b->job->n_errors;
+}
+
+/* -- Names and places ------------------------------------------------------------------- */
+
+/* Take a name for a value of the function at hand; 0 when another value has it. */
+static int tmi_make_take(tmetal_builder *b, uint32_t name) {
+    uint32_t *slot = tmi_map_at(b->job, &b->names, name);
+    if (*slot == b->func) return 0;
+    *slot = b->func;
+    return 1;
+}
+
+/* The name, with _2, _3, ... behind it where others of the function have it. */
+static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
+    uint32_t    base = tmi_intern(b->job, &b->m->strings, want, strlen(want)), name = base, n;
+    const char *s;
+    if (tmi_make_take(b, base)) {
+        *tmi_map_at(b->job, &b->tries, base) = 1;
+        return base;
+    }
+    do {
+        n = ++*tmi_map_at(b->job, &b->tries, base);
+        s = tmi_format(b->job, 1, "%s_%u", want, n);
+        name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    } while (!tmi_make_take(b, name));
+    return name;
+}
+
+static void tmi_make_number(tmetal_builder *b, uint32_t value) {
+    tmi_mark mark = tmi_mark_take(b->job);
+    const char *s = tmi_format(b->job, 1, "%u", b->number++); /* names given by the caller begin with a letter */
+    TMI_VALUE(b->m, value)->name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    tmi_mark_drop(b->job, mark);
+}
+
+static int tmi_make_name_ok(const char *s) {
+    if (!s || !(tmi_is_letter(*s) || *s == '_')) return 0;
+    for (; *s; s++)
+        if (!tmi_is_word_char(*s)) return 0;
+    return 1;
+}
+
+static int tmi_make_value_ok(tmetal_builder *b, uint32_t value, const char *where, uint32_t i) {
+    if (value && value < b->m->value.n && tmi_value_type(b->m, value)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: operand %u is no value of this module", where, i),
+                          "0 is none: an earlier call failed, or its op has no result");
+    return 0;
+}
+
+static int tmi_make_values_ok(tmetal_builder *b, const uint32_t *v, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!tmi_make_value_ok(b, v[i], where, i)) return 0;
+    return 1;
+}
+
+static int tmi_make_types_ok(tmetal_builder *b, const uint32_t *t, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!t[i] || t[i] >= b->m->type.n) {
+            (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: type %u is none of this module", where, i), "make it with tmetal_build_type");
+            return 0;
+        }
+    return 1;
+}
+
+static uint32_t tmi_make_type_of(tmetal_builder *b, const tmi_make *k) {
+    return tmi_make_value_ok(b, k->value, "tmetal_build_type_of", 0) ? tmi_value_type(b->m, k->value) : 0;
+}
+
+static uint32_t tmi_make_name(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_name", 0)) return 0;
+    if (!tmi_make_name_ok(k->name)) return tmi_make_misuse(b, "tmetal_build_name: a name is letters, digits, '_', '$' and '.', a letter or '_' first", NULL);
+    TMI_VALUE(b->m, k->value)->name = tmi_make_free_name(b, k->name);
+    return 1;
+}
+
+static uint32_t tmi_make_place(tmetal_builder *b, const tmi_make *k) {
+    tmi_loc *l;
+    memset(&b->place, 0, sizeof b->place);
+    b->loc = 0;
+    if (!k->index || !k->name) return 1;
+    b->loc = b->m->loc.n;
+    l = (tmi_loc *)tmi_vec_add(b->job, &b->m->loc);
+    l->kind = TMI_L_FILE;
+    l->text = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
+    l->line = k->index;
+    l->col = k->value ? k->value - 1 : 0; /* Triton counts columns from 0 */
+    b->place = tmi_loc_place(b->m, b->loc);
+    return 1;
+}
+
+/* -- Functions ----------------------------------------------------------------------------- */
+
+static int tmi_make_in_func(tmetal_builder *b, const char *what) {
+    if (b->func && b->p.block) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, b->func ? "%s: the block at hand has ended" : "%s: no function has been begun", what),
+                          b->func ? "begin another with tmetal_build_enter" : "begin one with tmetal_build_kernel");
+    return 0;
+}
+
+static uint32_t *tmi_make_block_args(tmetal_builder *b, uint32_t block, const uint32_t *types, uint32_t n) {
+    uint32_t *v = TMI_TEMP(b->job, uint32_t, n + 1), i;
+    for (i = 0; i < n; i++) v[i] = tmi_value_new(b->job, b->m, types[i]);
+    tmi_block_args(b->job, b->m, block, v, n);
+    return v;
+}
+
+static void tmi_make_func_type(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    n = k->n_types + k->n_in, i, attr, *dims = TMI_TEMP(b->job, uint32_t, n + 1);
+    tmi_type    t;
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = k->n_types;
+    t.n_dims = n;
+    for (i = 0; i < n; i++) dims[i] = i < k->n_types ? k->types[i] : k->in[i - k->n_types];
+    tmi_op_set_attr(b->job, m, b->func, "function_type", tmi_attr_new(b->job, m, TMI_A_TYPE, tmi_type_get(b->job, m, &t, dims), 0));
+    for (i = 0; i < k->n_types; i++) dims[i] = tmi_attr_new(b->job, m, TMI_A_DICT, 0, 0);
+    attr = tmi_attr_new(b->job, m, TMI_A_ARRAY, 0, tmi_ids_add(b->job, m, dims, k->n_types));
+    TMI_ATTR(m, attr)->n = k->n_types;
+    tmi_op_set_attr(b->job, m, b->func, "arg_attrs", attr);
+}
+
+/* `types` and `names` of the arguments; `in` holds the types of the results. */
+static uint32_t tmi_make_func(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    i, region, *v;
+    const char *word = k->is_public ? "public" : "private";
+    if (b->func) return tmi_make_misuse(b, "the function before has not been ended", "end it with tmetal_build_return");
+    if (!k->name || !*k->name) return tmi_make_misuse(b, "a function needs a name", NULL);
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || !tmi_make_types_ok(b, k->in, k->n_in, k->name)) return 0;
+    b->func = tmi_op_new(b->job, m, TMI_OP_FUNC);
+    TMI_OP(m, b->func)->loc = b->loc;
+    tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), b->func);
+    b->number = 0;
+    tmi_op_set_attr(b->job, m, b->func, "sym_name", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, k->name, strlen(k->name))));
+    tmi_op_set_attr(b->job, m, b->func, "sym_visibility", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, word, strlen(word))));
+    tmi_make_func_type(b, k);
+    region = tmi_region_new(b->job, m, b->func);
+    b->p.block = tmi_block_new(b->job, m, region);
+    v = tmi_make_block_args(b, b->p.block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) {
+        const char *name = k->names && k->names[i] ? k->names[i] : tmi_format(b->job, 1, "arg%u", i);
+        if (!tmi_make_name_ok(name)) return tmi_make_misuse(b, tmi_format(b->job, 1, "argument %u: '%s' is no name", i, name), NULL);
+        TMI_VALUE(m, v[i])->name = tmi_make_free_name(b, name);
+        TMI_VALUE(m, v[i])->loc = b->loc;
+    }
+    return b->func;
+}
+
+static uint32_t tmi_make_arg(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block;
+    if (!tmi_make_in_func(b, "tmetal_build_arg")) return 0;
+    block = tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the function has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* Attributes of an argument: given as text, or tt.divisibility of `value`. */
+static uint32_t tmi_make_arg_attrs(tmetal_builder *b, const tmi_make *k) {
+    tmi_module     *m = b->m;
+    const tmi_attr *list;
+    tmi_attr       *dict;
+    uint32_t        text;
+    if (!tmi_make_arg(b, k)) return 0;
+    list = tmi_attr_of(m, TMI_OP(m, b->func), "arg_attrs");
+    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)list->value + k->index));
+    tmi_make_read(b, k->attrs ? k->attrs : tmi_format(b->job, 1, "{tt.divisibility = %u : i32}", k->value));
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    text = b->p.bad ? 0 : tmi_parse_entries(&b->p, (uint32_t)dict->value);
+    if (!tmi_make_read_end(b)) return 0;
+    dict->value = text;
+    return 1;
+}
+
+static uint32_t tmi_make_attrs(tmetal_builder *b, const tmi_make *k) {
+    return (uint32_t)tmi_make_op_attrs(b, b->func ? b->func : b->m->top, k->attrs);
+}
+
+/* -- Types of results ------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_shape(tmetal_builder *b, uint32_t like, const uint32_t *dims, uint32_t rank) {
+    return rank ? tmi_type_tensor(b->job, b->m, tmi_elem(b->m, like), dims, rank) : tmi_elem(b->m, like);
+}
+
+/* A type with an axis of size `n` put in before `axis` (n != 0), or with `axis` taken out. */
+static uint32_t tmi_make_axis(tmetal_builder *b, uint32_t type, uint32_t axis, uint32_t n) {
+    uint32_t dims[TMI_MAX_RANK + 1], i, at = 0, rank = tmi_rank(b->m, type);
+    if (axis > rank || rank == TMI_MAX_RANK || (!n && axis == rank)) return 0;
+    for (i = 0; i < rank; i++) {
+        if (n && i == axis) dims[at++] = n;
+        if (n || i != axis) dims[at++] = tmi_dim(b->m, type, i);
+    }
+    if (n && axis == rank) dims[at++] = n;
+    return tmi_make_shape(b, type, dims, at);
+}
+
+static uint32_t tmi_make_trans_type(tmetal_builder *b, const tmi_op *op, uint32_t type) {
+    const tmi_attr *order = tmi_attr_of(b->m, op, "order");
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, type);
+    if (!order || order->kind != TMI_A_LIST || order->n != rank) return 0;
+    for (i = 0; i < rank; i++) {
+        uint64_t from = TMI_WORD(b->m, (uint32_t)order->value + i);
+        if (from >= rank) return 0;
+        dims[i] = tmi_dim(b->m, type, (uint32_t)from);
+    }
+    return tmi_make_shape(b, type, dims, rank);
+}
+
+/* The type of result i where operands and attributes decide it; 0 where they do not. */
+static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) {
+    tmi_module *m = b->m;
+    uint32_t    a = op->n_in ? tmi_in_type(m, op, 0) : 0, n;
+    tmi_verify_fn rule = tmi_verify_by_kind[op->kind];
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: return tmi_attr_of(m, op, "value") ? tmi_attr_of(m, op, "value")->type : 0;
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: return m->t_i32;
+    case TMI_OP_RANGE:
+        n = (uint32_t)(tmi_attr_int(m, op, "end", 0) - tmi_attr_int(m, op, "start", 0));
+        return n && n <= TMI_MAX_NUMEL ? tmi_type_tensor(b->job, m, m->t_i32, &n, 1) : 0;
+    default: break;
+    }
+    if (!a) return 0;
+    switch (op->kind) {
+    case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
+    case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
+    case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
+    case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
+    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
+    case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
+    case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
+    case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
+    case TMI_OP_SPLIT: return tmi_rank(m, a) ? tmi_make_axis(b, a, tmi_rank(m, a) - 1, 0) : 0;
+    case TMI_OP_UNSPLAT: return tmi_elem(m, a);
+    case TMI_OP_GATHER: return op->n_in > 1 ? tmi_type_like(b->job, m, tmi_in_type(m, op, 1), tmi_elem(m, a)) : 0;
+    case TMI_OP_REDUCE: return i < op->n_in ? tmi_make_axis(b, tmi_in_type(m, op, i), (uint32_t)tmi_attr_int(m, op, "axis", -1), 0) : 0;
+    case TMI_OP_SCAN: return i < op->n_in ? tmi_in_type(m, op, i) : 0;
+    case TMI_OP_FOR: return 3 + i < op->n_in ? tmi_in_type(m, op, 3 + i) : 0;
+    case TMI_OP_ADVANCE: return a;
+    default: break;
+    }
+    if (rule == tmi_verify_extended) return i && op->kind == TMI_OP_ADDUI_EXT ? tmi_type_like(b->job, m, a, m->t_i1) : a;
+    return rule == tmi_verify_allsame || rule == tmi_verify_sameint || rule == tmi_verify_samefloat || rule == tmi_verify_addptr || rule == tmi_verify_fpowi ? a : 0;
+}
+
+/* Results of a finished op: `types` as given, else as inferred; the first one. */
+static uint32_t tmi_make_results(tmetal_builder *b, uint32_t op, const uint32_t *types, uint32_t n_types) {
+    tmi_module *m = b->m;
+    const tmi_op_row *row = &tmi_ops[TMI_OP(m, op)->kind];
+    uint32_t    n = n_types, i, *v;
+    if (!types && row->out != TMI_VAR) n = row->out;
+    if (!types && row->out == TMI_VAR)
+        for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {
+            if (tmi_verify_by_kind[TMI_OP(m, op)->kind] == tmi_verify_allsame) break; /* one type, one result */
+        }
+    if (row->out != TMI_VAR && n != row->out) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_RESULT_COUNT, row->name, tmi_format(b->job, 1, "%u", (unsigned)row->out), n);
+        return 0;
+    }
+    v = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) {
+        uint32_t type = types ? types[i] : tmi_make_infer(b, TMI_OP(m, op), i);
+        if (!type)
+            return tmi_make_misuse(b, tmi_format(b->job, 1, "%s: its operands do not say which type result %u has", row->name, i),
+                                   "give the type: tmetal_build_type(b, \"tensor<...>\")");
+        v[i] = tmi_value_new(b->job, m, type);
+        tmi_make_number(b, v[i]);
+    }
+    tmi_op_results(b->job, m, op, v, n);
+    i = n ? v[0] : 0;
+    return i;
+}
+
+/* -- Ops ---------------------------------------------------------------------------------------- */
+
+static uint32_t tmi_make_kind(tmetal_builder *b, const char *name) {
+    uint32_t kind, len = name ? (uint32_t)strlen(name) : 0;
+    if (!len) return tmi_make_misuse(b, "an operation needs a name, such as \"arith.addf\"", NULL);
+    b->p.job = b->job;
+    b->p.src = b->job->src = name;
+    b->p.len = len;
+    b->job->src_len = len;
+    b->p.bad = 0;
+    kind = tmi_op_kind_named(&b->p, 0, len);
+    if (!kind) tmi_unknown_op(&b->p, 0, len);
+    b->job->src = NULL;
+    return kind;
+}
+
+/* tt.dot_scaled says which of its two scales are there; all or none need no saying. */
+static int tmi_make_scales(tmetal_builder *b, uint32_t op) {
+    tmi_module *m = b->m;
+    uint32_t    n = TMI_OP(m, op)->n_in, attr, i;
+    if (tmi_attr_of(m, TMI_OP(m, op), "operandSegmentSizes")) return 1;
+    if (n != 3 && n != 5) return (int)tmi_make_misuse(b, "tt.dot_scaled with one scale", "say which: {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}");
+    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, m->words.n);
+    TMI_ATTR(m, attr)->n = 5;
+    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(b->job, &m->words) = i < n;
+    tmi_op_set_attr(b->job, m, op, "operandSegmentSizes", attr);
+    return 1;
+}
+
+/* A new op with operands and attributes at the end of the block at hand; no results yet. */
+static uint32_t tmi_make_draft(tmetal_builder *b, uint32_t kind, const tmi_make *k) {
+    tmi_draft d;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, tmi_ops[kind].name)) return 0;
+    memset(&d, 0, sizeof d);
+    d.kind = kind;
+    d.op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, d.op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, d.op, k->in, k->n_in);
+    if (!tmi_make_op_attrs(b, d.op, k->attrs)) return 0;
+    if (kind == TMI_OP_DOT_SCALED && !tmi_make_scales(b, d.op)) return 0;
+    tmi_modernise(&b->p, &d);
+    tmi_op_append(b->m, b->p.block, d.op);
+    return d.op;
+}
+
+static int tmi_makes_region(uint32_t kind) {
+    return kind == TMI_OP_FOR || kind == TMI_OP_WHILE || kind == TMI_OP_IF || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN ||
+           kind == TMI_OP_MAP || kind == TMI_OP_EXECUTE;
+}
+
+static uint32_t tmi_make_op(tmetal_builder *b, const tmi_make *k) {
+    uint32_t kind, op;
+    if (!tmi_make_in_func(b, "tmetal_build_op") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has a body", k->name), "use tmetal_build_open and tmetal_build_close");
+    if ((tmi_ops[kind].traits & TMI_ENDS) || kind == TMI_OP_MODULE || kind == TMI_OP_FUNC)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is made by a call of its own", k->name),
+                               "see tmetal_build_return, tmetal_build_branch, tmetal_build_close, tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || (op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    return tmi_make_results(b, op, k->types, k->n_types);
+}
+
+static uint32_t tmi_make_result(tmetal_builder *b, const tmi_make *k) {
+    uint32_t op;
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_result", 0)) return 0;
+    op = tmi_def(b->m, k->value);
+    if (!op || k->index >= TMI_OP(b->m, op)->n_out) return tmi_make_misuse(b, tmi_format(b->job, 1, "the operation has no result %u", k->index), "they are counted from 0");
+    return tmi_out(b->m, TMI_OP(b->m, op), k->index);
+}
+
+static uint32_t tmi_make_splat(tmetal_builder *b, uint32_t type, uint64_t bits) {
+    tmi_module *m = b->m;
+    uint32_t    op = tmi_op_new(b->job, m, TMI_OP_CONSTANT), attr, word = m->words.n;
+    if (tmi_is_tensor(m, type)) {
+        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
+        TMI_ATTR(m, attr)->n = 1;
+    } else {
+        attr = tmi_attr_new(b->job, m, tmi_is_floatlike(m, type) ? TMI_A_FLOAT : type == m->t_i1 ? TMI_A_BOOL : TMI_A_INT, type, bits);
+    }
+    TMI_OP(m, op)->loc = b->loc;
+    tmi_op_set_attr(b->job, m, op, "value", attr);
+    tmi_op_append(m, b->p.block, op);
+    return tmi_make_results(b, op, &type, 1);
+}
+
+static uint32_t tmi_make_int(tmetal_builder *b, const tmi_make *k) {
+    uint32_t bits;
+    if (!tmi_make_in_func(b, "tmetal_build_int") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_int")) return 0;
+    if (!tmi_is_intlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_int: %s is no type of integers", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_float");
+    bits = tmi_bits(b->m, *k->types);
+    if (bits < 64 && (k->i >= (int64_t)1 << bits || k->i < -((int64_t)1 << (bits - 1)))) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, tmi_format(b->job, 1, "%lld", (long long)k->i), tmi_type_text(b->job, b->m, *k->types));
+        return 0;
+    }
+    return tmi_make_splat(b, *k->types, bits == 1 ? (uint64_t)k->i & 1 : (uint64_t)tmi_sext((uint64_t)k->i, bits));
+}
+
+static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
+    const tmi_float_format *f, *d = &tmi_float_formats[TMI_F_F64];
+    uint64_t bits, mant = 0;
+    int      negative, exp = 0;
+    if (!tmi_make_in_func(b, "tmetal_build_float") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_float")) return 0;
+    if (!tmi_is_floatlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_float: %s is no type of floats", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_int");
+    f = &tmi_float_formats[tmi_format_of(b->m, *k->types)];
+    memcpy(&bits, &k->f, sizeof bits);
+    if (tmi_float_split(d, bits, &negative, &mant, &exp)) {
+        bits = tmi_float_round(f, negative, mant, exp, 0);
+    } else { /* infinities and NaN by their patterns; types without them refuse */
+        int is_nan = (bits << 12) != 0;
+        if (f->special > 1 || (f->special == 1 && !is_nan)) {
+            tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, is_nan ? "NaN" : "infinity", tmi_type_text(b->job, b->m, *k->types));
+            return 0;
+        }
+        bits = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits;
+        if (is_nan) bits |= f->special == 1 ? ((uint64_t)1 << f->man_bits) - 1 : (uint64_t)1 << (f->man_bits - 1);
+        bits |= (uint64_t)negative << (f->bits - 1);
+    }
+    return tmi_make_splat(b, *k->types, bits);
+}
+
+/* -- Ops with regions ------------------------------------------------------------------------------ */
+
+static tmi_opened *tmi_make_opened(tmetal_builder *b) {
+    return b->n_opened ? TMI_AT(&b->opened, tmi_opened, b->n_opened - 1) : NULL;
+}
+
+/* Types of the arguments of the next region of an op. */
+static uint32_t *tmi_make_region_types(tmetal_builder *b, const tmi_op *op, uint32_t *n) {
+    tmi_module *m = b->m;
+    uint32_t    i, times = 2, *t;
+    int64_t     pack;
+    *n = 0;
+    switch (op->kind) {
+    case TMI_OP_FOR:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = 2; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i == 2 ? 0 : i);
+        return t;
+    case TMI_OP_WHILE: /* the condition's other operands for the body; `before` gets the op's own */
+        if (op->n_region) op = TMI_OP(m, TMI_BLOCK(m, tmi_op_body(m, op, 0))->last_op);
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = op->kind == TMI_OP_CONDITION; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i);
+        return t;
+    case TMI_OP_MAP:
+        pack = tmi_attr_int(m, op, "pack", 1);
+        times = pack < 1 || pack > 1024 ? 1 : (uint32_t)pack; /* the verifier says more */
+        /* fall through */
+    case TMI_OP_REDUCE: case TMI_OP_SCAN:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in * times + 1);
+        for (i = 0; i < op->n_in * times; i++)
+            t[(*n)++] = tmi_elem(m, tmi_in_type(m, op, op->kind == TMI_OP_MAP ? i / times : i % op->n_in));
+        return t;
+    default: return NULL;
+    }
+}
+
+static void tmi_make_region(tmetal_builder *b, uint32_t op) {
+    uint32_t  n, i, *types = tmi_make_region_types(b, TMI_OP(b->m, op), &n), *v;
+    b->p.block = tmi_block_new(b->job, b->m, tmi_region_new(b->job, b->m, op));
+    v = tmi_make_block_args(b, b->p.block, types, n);
+    for (i = 0; i < n; i++) tmi_make_number(b, v[i]);
+}
+
+static uint32_t tmi_make_open(tmetal_builder *b, const tmi_make *k) {
+    uint32_t    kind, op;
+    tmi_opened *o;
+    if (!tmi_make_in_func(b, "tmetal_build_open") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (!tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no body", k->name), "use tmetal_build_op");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name)) return 0;
+    if (b->n_opened >= TMI_MAX_DEPTH) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+        return 0;
+    }
+    if (b->n_opened == b->opened.n) (void)tmi_vec_add(b->job, &b->opened);
+    o = TMI_AT(&b->opened, tmi_opened, b->n_opened);
+    o->outer = b->p.block;
+    o->types = tmi_ids_add(b->job, b->m, k->types, k->n_types);
+    o->n_types = k->n_types;
+    if ((op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    if (kind == TMI_OP_FOR && k->n_in < 3) return tmi_make_misuse(b, "scf.for takes lower bound, upper bound, step and the carried values", NULL);
+    o->op = op;
+    b->n_opened++;
+    tmi_make_region(b, op);
+    return op;
+}
+
+static uint32_t tmi_make_body_arg(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t          block = o ? TMI_REGION(b->m, TMI_BLOCK(b->m, b->p.block ? b->p.block : o->outer)->region)->first_block : 0;
+    if (!o) return tmi_make_misuse(b, "tmetal_build_body_arg: nothing is open", "open it with tmetal_build_open");
+    if (!b->p.block) return tmi_make_misuse(b, "tmetal_build_body_arg: the block at hand has ended", NULL);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the body has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* The op that ends the block at hand. */
+static uint32_t tmi_make_end_op(tmetal_builder *b, uint32_t kind, const uint32_t *in, uint32_t n) {
+    uint32_t op;
+    if (!tmi_make_values_ok(b, in, n, tmi_ops[kind].name)) return 0;
+    op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, op, in, n);
+    tmi_op_append(b->m, b->p.block, op);
+    b->p.block = 0;
+    return op;
+}
+
+static uint32_t tmi_make_yield(tmetal_builder *b, const tmi_make *k) {
+    const tmi_op *op = TMI_OP(b->m, tmi_make_opened(b)->op);
+    uint32_t kind = TMI_OP_YIELD;
+    if (op->kind == TMI_OP_REDUCE) kind = TMI_OP_REDUCE_RETURN;
+    if (op->kind == TMI_OP_SCAN) kind = TMI_OP_SCAN_RETURN;
+    if (op->kind == TMI_OP_MAP) kind = TMI_OP_MAP_RETURN;
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) kind = TMI_OP_CONDITION;
+    return tmi_make_end_op(b, kind, k->in, k->n_in);
+}
+
+/* End one region and begin the next: the else of scf.if, the body of scf.while. */
+static uint32_t tmi_make_next(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_next: the block at hand has ended" : "tmetal_build_next: nothing is open", NULL);
+    if ((TMI_OP(b->m, o->op)->kind != TMI_OP_IF && TMI_OP(b->m, o->op)->kind != TMI_OP_WHILE) || TMI_OP(b->m, o->op)->n_region != 1)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no further region", tmi_ops[TMI_OP(b->m, o->op)->kind].name), "end it with tmetal_build_close");
+    if (!tmi_make_yield(b, k)) return 0;
+    tmi_make_region(b, o->op);
+    return 1;
+}
+
+static uint32_t tmi_make_region_at_hand(const tmetal_builder *b) {
+    uint32_t n = b->n_opened;
+    const tmi_opened *o = n ? TMI_AT(&b->opened, tmi_opened, n - 1) : NULL;
+    const tmi_op *op = TMI_OP(b->m, o ? o->op : b->func);
+    return tmi_op_region(b->m, op, op->n_region - 1u);
+}
+
+static uint32_t tmi_make_close(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t  n, i, *types, first;
+    tmi_op   *op;
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_close: the block at hand has ended" : "tmetal_build_close: nothing is open", NULL);
+    op = TMI_OP(b->m, o->op);
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) return tmi_make_misuse(b, "scf.while has a condition and a body", "end the condition with tmetal_build_next");
+    if (!tmi_make_yield(b, k)) return 0;
+    for (i = TMI_REGION(b->m, tmi_make_region_at_hand(b))->first_block; i; i = TMI_BLOCK(b->m, i)->next)
+        if (!tmi_terminator(b->m, i)) return tmi_make_misuse(b, tmi_format(b->job, 1, "a block of %s has no end", tmi_ops[op->kind].name), "end it with a branch or tmetal_build_close");
+    b->p.block = o->outer;
+    n = o->n_types;
+    types = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) types[i] = TMI_ID(b->m, o->types + i);
+    if (op->kind == TMI_OP_WHILE) { /* what the condition lets through */
+        const tmi_op *end = TMI_OP(b->m, TMI_BLOCK(b->m, tmi_op_body(b->m, op, 0))->last_op);
+        n = end->n_in ? end->n_in - 1 : 0;
+        types = TMI_TEMP(b->job, uint32_t, n + 1);
+        for (i = 0; i < n; i++) types[i] = tmi_in_type(b->m, end, 1 + i);
+    }
+    i = op->kind == TMI_OP_FOR || op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN;
+    first = tmi_make_results(b, o->op, i && !n ? NULL : types, n);
+    b->n_opened--;
+    return first;
+}
+
+/* -- Blocks and branches ------------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_block(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block, i, *v;
+    if (!b->func) return tmi_make_misuse(b, "tmetal_build_block: no function has been begun", "begin one with tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, "tmetal_build_block")) return 0;
+    block = tmi_block_new(b->job, b->m, tmi_make_region_at_hand(b));
+    v = tmi_make_block_args(b, block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) tmi_make_number(b, v[i]);
+    return block;
+}
+
+static int tmi_make_block_ok(tmetal_builder *b, uint32_t block, const char *what) {
+    if (b->func && block && block < b->m->block.n && TMI_BLOCK(b->m, block)->region == tmi_make_region_at_hand(b)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: no block of the region at hand", what), "make it with tmetal_build_block");
+    return 0;
+}
+
+static uint32_t tmi_make_block_arg(tmetal_builder *b, const tmi_make *k) {
+    if (!k->to || k->to >= b->m->block.n || k->index >= TMI_BLOCK(b->m, k->to)->n_arg)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_block_arg: no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, k->to, k->index);
+}
+
+static uint32_t tmi_make_enter(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_block_ok(b, k->to, "tmetal_build_enter")) return 0;
+    if (b->p.block && !tmi_terminator(b->m, b->p.block)) return tmi_make_misuse(b, "tmetal_build_enter: the block before has no end", "end it with a branch or a return");
+    if (TMI_BLOCK(b->m, k->to)->first_op) return tmi_make_misuse(b, "tmetal_build_enter: the block has been filled already", NULL);
+    b->p.block = k->to;
+    return 1;
+}
+
+/* A function ends when every block of it has an end. */
+static void tmi_make_func_end(tmetal_builder *b) {
+    uint32_t block = b->n_opened ? 0 : tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (!block) return;
+    for (; block; block = TMI_BLOCK(b->m, block)->next)
+        if (!tmi_terminator(b->m, block)) return;
+    b->func = 0;
+}
+
+static void tmi_make_target(tmetal_builder *b, uint32_t op, uint32_t block, const uint32_t *in, uint32_t n) {
+    uint32_t  first = tmi_ids_add(b->job, b->m, in, n);
+    tmi_succ *s;
+    if (!TMI_OP(b->m, op)->n_succ) TMI_OP(b->m, op)->succ = b->m->succ.n;
+    TMI_OP(b->m, op)->n_succ++;
+    s = (tmi_succ *)tmi_vec_add(b->job, &b->m->succ);
+    s->block = block;
+    s->n_in = n;
+    s->in = first;
+}
+
+static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
+    const char *name = k->is_cond ? "cf.cond_br" : "cf.br";
+    uint32_t    op;
+    if (!tmi_make_in_func(b, name) || !tmi_make_block_ok(b, k->to, name) || (k->is_cond && !tmi_make_block_ok(b, k->to2, name))) return 0;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, name) || !tmi_make_values_ok(b, k->in2, k->n_in2, name)) return 0;
+    op = tmi_make_end_op(b, k->is_cond ? TMI_OP_COND_BR : TMI_OP_BR, &k->value, k->is_cond ? 1 : 0);
+    if (!op) return 0;
+    tmi_make_target(b, op, k->to, k->in, k->n_in);
+    if (k->is_cond) tmi_make_target(b, op, k->to2, k->in2, k->n_in2);
+    tmi_make_func_end(b);
+    return 1;
+}
+
+static uint32_t tmi_make_return(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_in_func(b, "tmetal_build_return")) return 0;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_return inside %s", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close first");
+    if (!tmi_make_end_op(b, TMI_OP_RETURN, k->in, k->n_in)) return 0;
+    tmi_make_func_end(b);
+    return 1;
+}
+
+static uint32_t tmi_make_end(tmetal_builder *b, const tmi_make *k) {
+    (void)k;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is still open", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close");
+    if (b->func) return tmi_make_misuse(b, tmi_format(b->job, 1, "function %s has a block without end", tmi_attr_str(b->m, TMI_OP(b->m, b->func), "sym_name")), "end it with tmetal_build_return");
+    return (uint32_t)tmi_verify_all(b->job, b->m);
+}
+
+static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
+    b->arena = job->arena;
+    b->job = job;
+    b->m = tmi_module_new(job);
+    tmi_parser_init(&b->p, job, b->m, "", 0);
+    tmi_open_top(&b->p);
+    b->p.block = 0;
+    tmi_vec_init(&b->opened, sizeof(tmi_opened), 0);
 }
 
 /*==============================================================================
@@ -13392,6 +14426,9 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
         f.budget = TMI_NONE - 1;
         memset(f.c.to, 0, f.c.n * sizeof *f.c.to);
         tmi_flow_dispatch(&f, owner, body, out);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks with a cycle, or too many copies, became one loop that carries the number of the next block", f.n);
+    } else {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks became nested branches: early returns are flattened", f.n);
     }
     op = tmi_op_new(job, m, end);
     tmi_op_operands(job, m, op, out, n_types);
@@ -13507,6 +14544,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
                 return 0;
             }
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls", "the body of @%s takes the place of the call", tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
@@ -13819,7 +14857,7 @@ static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_
 
 /* Kinds of atomic read-modify-write (sheet 2.1), and two of ours for floats. */
 enum { TMI_RMW_AND = 1, TMI_RMW_OR, TMI_RMW_XOR, TMI_RMW_ADD, TMI_RMW_FADD, TMI_RMW_MAX, TMI_RMW_MIN, TMI_RMW_UMAX, TMI_RMW_UMIN, TMI_RMW_EXCH,
-       TMI_RMW_FMAX, TMI_RMW_FMIN };
+       TMI_RMW_FMAX, TMI_RMW_FMIN, TMI_RMW_CAS };
 
 /* descriptor_reduce's kind for an element type: what it means there. 0: there is no such thing. */
 static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
@@ -13894,7 +14932,8 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
 }
 
 /* Descriptors that the host passes: the parameter itself becomes the base pointer; its sizes and strides
- * are the parameters that follow it. Padding is zero: the text does not say otherwise. */
+ * are the parameters that follow it. Whether it pads with NaN the text does not say: the host does, by an
+ * argument of its own where there are loads of floats. */
 static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
     tmi_module *m = x->m;
     uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), i, k, n = TMI_BLOCK(m, block)->n_arg, p[2 * TMI_MAX_RANK + 2];
@@ -13913,7 +14952,8 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         p[0] = base;
         for (k = 0; k < 2 * rank; k++) p[1 + k] = tmi_b_to_int(b, tmi_block_arg(m, block, i + 1 + k), 64, 1);
         p[2 * rank] = tmi_b_const(b, m->t_i64, 1); /* the last stride of a descriptor is one */
-        p[2 * rank + 1] = tmi_b_const(b, m->t_i1, 0);
+        p[2 * rank + 1] = tmi_b_op(b, TMI_OP_PADDING, m->t_i1, NULL, 0);
+        tmi_b_attr(b, p[2 * rank + 1], "param", i);
         tmi_ref_set(x, v, p, 2 * rank + 2);
     }
 }
@@ -14400,20 +15440,22 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- The passes, in order ------------------------------------------------------------------------- */
 
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 #define TMI_PASSES(X) \
-    X("tile references", tmi_lower_refs)      \
-    X("products",        tmi_lower_products)  \
-    X("control",         tmi_simplify_control) \
-    X("induction",       tmi_inductions)      \
-    X("unread",          tmi_drop_unread)
+    X("tile references", tmi_lower_refs,       1) \
+    X("products",        tmi_lower_products,   1) \
+    X("control",         tmi_simplify_control, 0) \
+    X("induction",       tmi_inductions,       0) \
+    X("unread",          tmi_drop_unread,      0)
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
+    int needed;
 } tmi_pass;
 
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn) {name, fn},
+#define X(name, fn, needed) {name, fn, needed},
     TMI_PASSES(X)
 #undef X
 };
@@ -14425,6 +15467,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
+        if (job->opt->plain && !tmi_passes[i].needed) continue;
         tmi_passes[i].run(job, m, func);
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
@@ -14567,8 +15610,8 @@ static tmi_scalar tmi_s_int(uint32_t bits) {
     X(LOOP,     "",        loop,    TMI_TR_STMT) X(WHILE,  "",       while_,  TMI_TR_STMT) \
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
-    X(ATOMIC,   "",        atomic,  TMI_TR_STMT) X(CAS,    "",       atomic,  TMI_TR_STMT) \
-    X(CALLS,    "",        userfn,  TMI_TR_STMT)
+    X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
+    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -14601,8 +15644,11 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
- *   IF       a: condition, c: then, d: else or 0             DECL   a: array
- *   HELP     a: first of b operands in list, c: helper (tmi_helper_id) */
+ *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
+ *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
+ *   CALLX    the same, for what it does
+ *   ADDT     atomic: a: array, b: index, c: addend
+ *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
     uint16_t op;
     uint8_t  wraps; /* integers: the exact result may not fit; computed in unsigned */
@@ -14630,6 +15676,7 @@ typedef enum tmi_space { TMI_AS_PRIVATE, TMI_AS_GROUP, TMI_AS_FRAG, TMI_AS_TABLE
 typedef struct tmi_arr {
     uint8_t  space;
     uint8_t  shown;  /* printed under its own name (not inside a shared arena) */
+    uint8_t  is_atomic; /* threadgroup: counters that threads add to at the same time */
     tmi_tty  type;   /* of one element; frags: of the matrix */
     uint32_t count;  /* elements; frags: 8 by 8 matrices */
     uint32_t name;   /* string */
@@ -14794,7 +15841,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP;
+    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -15466,6 +16513,14 @@ static int tmi_lin_same(const tmi_lin *a, const tmi_lin *b) {
     return 1;
 }
 
+static uint32_t tmi_lin_hash(const tmi_lin *l) { /* equal for what tmi_lin_same() holds equal */
+    uint32_t h = tmi_mix(l->n_reg, l->offset), i;
+    for (i = 0; i < l->n_reg; i++) h = tmi_mix(h, l->reg[i]);
+    for (i = 0; i < TMI_LANE_BITS; i++) h = tmi_mix(h, l->lane[i]);
+    for (i = 0; i < l->n_sg; i++) h = tmi_mix(h, l->sg[i]);
+    return h;
+}
+
 /* Apply a map to every base and the offset. */
 typedef uint32_t (*tmi_bits_fn)(const uint32_t *how, uint32_t x);
 
@@ -15874,9 +16929,17 @@ typedef struct tmi_comp {
     uint64_t best;       /* of the access that chose order and vec */
     uint32_t access;     /* that access; 0 none */
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
+    uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
     const char *reason;
 } tmi_comp;
+
+#define TMI_MAX_EXTRA 24u /* arguments of a kernel beside the parameters of its function */
+
+/* An op that reads a component, straight or through what is computed again. */
+typedef struct tmi_reader {
+    uint32_t op, next; /* next + 1 */
+} tmi_reader;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -15887,30 +16950,50 @@ typedef struct tmi_plan {
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
     uint32_t         *base;    /* per value: parameter + 1 that a pointer comes from; 0 unknown */
+    uint32_t         *alias;   /* per parameter: the first of those launched on its memory */
+    uint32_t          n_param;
     uint8_t          *weight;  /* per op: log2 of how often it runs compared with the kernel's top */
     uint32_t         *parent;  /* union-find over values, then ops */
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
+    tmi_vec           reader;  /* tmi_reader */
+    tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
-    uint32_t         *stage[2];   /* per product: layout + 1 in which operand a, b is written to threadgroup memory */
+    uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
+    uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
+    uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint32_t          n_sites; /* prints and asserts */
+    uint32_t         *site;    /* per op: its number among them + 1 */
+    uint32_t          n_extra; /* arguments that are no parameters of the function */
+    struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
 } tmi_plan;
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
 #define TMI_INST(p, i) TMI_AT(&(p)->inst, tmi_inst, (i))
+#define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
-static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) { /* layouts are few: a linear search */
-    uint32_t i;
-    for (i = 0; i < p->lin.n; i++)
-        if (tmi_lin_same(TMI_LIN(p, i), l)) return i;
+static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
+    return tmi_lin_hash(TMI_LIN((const tmi_plan *)ctx, id - 1));
+}
+
+/* Each different layout once. */
+static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
+    tmi_hash *t = &p->lin_hash;
+    uint32_t  k, id;
+    tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
+    for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
+        if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
     *(tmi_lin *)tmi_vec_add(p->job, &p->lin) = *l;
-    return i;
+    t->slot[k] = p->lin.n;
+    t->n++;
+    return p->lin.n - 1;
 }
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
@@ -16104,6 +17187,45 @@ static void tmi_classify(tmi_plan *p) {
 
 /* -- Memory roots ------------------------------------------------------------------------ */
 
+/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
+    uint32_t *to = a;
+    int       digits = 0;
+    *a = *b = 0;
+    if (!*s || !**s) return 0;
+    for (;; ++*s) {
+        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
+        else if (**s == '=' && to == a && digits) to = b, digits = 0;
+        else break;
+    }
+    if (to == a || !digits || (**s && **s != ',')) return -1;
+    if (**s) ++*s;
+    return 1;
+}
+
+static void tmi_plan_aliases(tmi_plan *p) {
+    const char *s = p->job->opt->alias;
+    uint32_t    a, b, i, low, high;
+    p->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    p->alias = TMI_TEMP(p->job, uint32_t, p->n_param);
+    for (i = 0; i < p->n_param; i++) p->alias[i] = i;
+    while (tmi_alias_pair(&s, &a, &b) > 0) {
+        if (a >= p->n_param || b >= p->n_param) continue; /* of another kernel of the module */
+        low = tmi_min32(p->alias[a], p->alias[b]);
+        high = tmi_max32(p->alias[a], p->alias[b]);
+        for (i = 0; i < p->n_param; i++)
+            if (p->alias[i] == high) p->alias[i] = low;
+    }
+}
+
+/* Is a parameter launched on the memory of another? */
+static int tmi_has_alias(const tmi_plan *p, uint32_t param) {
+    uint32_t i;
+    for (i = 0; i < p->n_param && param < p->n_param; i++)
+        if (i != param && p->alias[i] == p->alias[param]) return 1;
+    return 0;
+}
+
 static uint32_t tmi_base_of(const tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
     uint32_t a, b;
@@ -16190,7 +17312,11 @@ static void tmi_find_accesses(tmi_plan *p) {
 
 /* May the memory behind `base` change while the kernel runs? */
 static int tmi_is_written(const tmi_plan *p, uint32_t base) {
-    return !base || p->unknown_write || (p->written & (base < 32 ? 1u << (base - 1) : 1u << 31));
+    uint32_t i;
+    if (!base || p->unknown_write) return 1;
+    for (i = 0; i < p->n_param; i++)
+        if (p->alias[i] == p->alias[base - 1] && (p->written & (i < 31 ? 1u << i : 1u << 31))) return 1;
+    return 0;
 }
 
 /* -- Components ------------------------------------------------------------------------------ */
@@ -16257,7 +17383,7 @@ static int tmi_operand_joins(const tmi_op *op, uint32_t i) {
     case TMI_OP_DOT: return i == 2;
     case TMI_OP_DOT_SCALED: return i == 2;
     case TMI_OP_GATHER: return i == 1;
-    case TMI_OP_HISTOGRAM: return 0;
+    case TMI_OP_HISTOGRAM: case TMI_OP_PRINT: return 0;
     default: return 1;
     }
 }
@@ -16277,7 +17403,7 @@ static void tmi_join_op(tmi_plan *p, uint32_t id) {
     }
     for (i = 0; i < op->n_in; i++)
         if (tmi_is_node(p, tmi_in(m, op, i)) && tmi_operand_joins(op, i)) tmi_join(p, own, tmi_in(m, op, i));
-    if (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_HISTOGRAM) return;
+    if (op->kind == TMI_OP_REDUCE) return;
     for (i = 0; i < op->n_out; i++)
         if (tmi_is_node(p, tmi_out(m, op, i))) tmi_join(p, own, tmi_out(m, op, i));
 }
@@ -16324,7 +17450,7 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
     if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
     if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
-    if (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) return 0;
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || p->job->opt->plain) return 0;
     v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
     if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(&p->axes, mask, d).k);
     if (v > 2) v = 2;
@@ -16378,6 +17504,7 @@ static void tmi_components(tmi_plan *p) {
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) tmi_join_op(p, op);
+    for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]]; /* leaders are earlier: one step to each */
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
@@ -16433,8 +17560,6 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     }
     return 0;
 }
-
-static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
@@ -16521,19 +17646,27 @@ static uint32_t tmi_lines_of(const tmi_module *m, uint32_t type, const tmi_lin *
     return n < *fewest ? *fewest : n;
 }
 
-static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+/* Lines that one access of a simdgroup touches, the fewest, and log2 of the elements that a lane moves at
+ * once; 0 where there is no tile of pointers. */
+static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *l, uint32_t *vec, uint32_t *fewest) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
-    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), fewest, vec = 0, i, lines, es;
-    uint64_t n;
+    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), i, es;
+    *vec = 0;
     if (!tmi_rank(m, type) || !tmi_is_ptrlike(m, tmi_in_type(m, op, 0))) return 0;
     tmi_access_order(p, op, order);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     for (i = 0; i < tmi_access_vec(p, op, order[0]); i++) {
         if (i >= l->n_reg || l->reg[i] != 1u << (tmi_dim_low(m, type, order[0]) + i)) break;
-        vec++;
+        ++*vec;
     }
-    lines = tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << vec, &fewest);
+    return tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << *vec, fewest);
+}
+
+static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    uint32_t vec, fewest, lines = tmi_access_lines(p, id, l, &vec, &fewest);
+    uint64_t n;
+    if (!lines) return 0;
     n = ((uint64_t)1 << (l->n_reg - vec)) << p->n_sg;
     return (n * lines) << tmi_min32(p->weight[id], 24);
 }
@@ -16647,15 +17780,49 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     return 0;
 }
 
+static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
+    tmi_comp   *comp = TMI_COMP(p, c);
+    tmi_reader *r;
+    if (comp->last_reader && TMI_READER(p, comp->last_reader - 1)->op == op) return;
+    r = (tmi_reader *)tmi_vec_add(p->job, &p->reader);
+    r->op = op;
+    if (comp->last_reader) TMI_READER(p, comp->last_reader - 1)->next = p->reader.n;
+    else comp->readers = p->reader.n;
+    comp->last_reader = p->reader.n;
+}
+
+/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice. */
+static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
+    const tmi_module *m = p->m;
+    uint32_t i;
+    if (seen[value] == op) return;
+    seen[value] = op;
+    if (p->klass[value] == TMI_C_NODE) tmi_reader_add(p, tmi_comp_of(p, value), op);
+    if (p->klass[value] != TMI_C_INLINE) return;
+    for (i = 0; i < TMI_OP(m, tmi_def(m, value))->n_in; i++) tmi_reader_of(p, seen, op, tmi_in(m, TMI_OP(m, tmi_def(m, value)), i));
+}
+
+/* Who reads each component, and which reductions give it, in order of the text. */
+static void tmi_find_readers(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_is_root_op(p, o)) continue;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0))) tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_reader_of(p, seen, op, tmi_in(m, o, i));
+    }
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, other;
+    uint32_t op, i, other, r;
     tmi_lin  l;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_root_op(p, o)) continue;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, op = TMI_READER(p, r - 1)->op);
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
@@ -16717,7 +17884,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
         comp->reason = "result of a matrix product: 8 by 8 simdgroup tiles";
         return;
     }
-    tmi_pick_neighbours(p, c, &k);
+    if (!p->job->opt->plain) tmi_pick_neighbours(p, c, &k);
     tmi_blocked_for(p, comp, &l);
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
@@ -16734,24 +17901,80 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
 }
 
 /* Components in order of decision: matrix products, then the heaviest in memory, then the largest. */
-static uint32_t tmi_next_comp(const tmi_plan *p) {
-    uint32_t i, best = TMI_NONE;
-    for (i = 0; i < p->comp.n; i++) {
-        const tmi_comp *c = TMI_COMP(p, i), *b = best == TMI_NONE ? NULL : TMI_COMP(p, best);
-        int dot = c->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, c->dot));
-        int bdot = b && b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
-        if (c->lin) continue;
-        if (!b || (dot && !bdot) ||
-            (dot == bdot && (c->weight > b->weight || (c->weight == b->weight && tmi_numel(p->m, c->type) > tmi_numel(p->m, b->type)))))
-            best = i;
-    }
-    return best;
+static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
+    const tmi_plan *p = (const tmi_plan *)ctx;
+    const tmi_comp *a = TMI_COMP(p, x), *b = TMI_COMP(p, y);
+    int adot = a->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, a->dot)), bdot = b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
+    if (adot != bdot) return adot;
+    if (a->weight != b->weight) return a->weight > b->weight;
+    return tmi_numel(p->m, a->type) > tmi_numel(p->m, b->type);
 }
 
 static void tmi_choose_layouts(tmi_plan *p) {
-    int      chained = tmi_has_chained_dots(p);
-    uint32_t c;
-    while ((c = tmi_next_comp(p)) != TMI_NONE) tmi_choose_layout(p, c, chained);
+    int       chained = tmi_has_chained_dots(p);
+    uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
+    tmi_find_readers(p);
+    for (i = 0; i < p->comp.n; i++) order[i] = i;
+    tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
+    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
+}
+
+/* -- Layouts of single ops ------------------------------------------------------------------------------ */
+
+/* Along its axis a scan wants the lowest bits in registers, then lanes, then simdgroups, then registers
+ * again, each a bit of its own: then what stands before an element is held by earlier ones. */
+static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
+    uint32_t i, lane_low = 0, lane_high = 0, sg_high = 0, last = 0;
+    if (l->offset) return 0;
+    for (i = 0; i < TMI_LANE_BITS + l->n_sg; i++) {
+        uint32_t b = i < TMI_LANE_BITS ? l->lane[i] : l->sg[i - TMI_LANE_BITS];
+        if (!(b & mask)) continue;
+        if ((b & (b - 1)) || b < last) return 0;
+        last = b;
+        if (!lane_low) lane_low = b;
+        if (i < TMI_LANE_BITS) lane_high = b;
+        else sg_high = b;
+    }
+    if (!sg_high) sg_high = lane_high;
+    for (i = 0; i < l->n_reg; i++) {
+        uint32_t b = l->reg[i];
+        if (!(b & mask)) continue;
+        if ((b & (b - 1)) || (lane_low && b > lane_low && b < sg_high)) return 0;
+    }
+    for (i = 1, last = 0; i <= l->n_reg; i++) { /* ascending among registers too */
+        uint32_t b = l->reg[i - 1];
+        if (!(b & mask)) continue;
+        if (b < last) return 0;
+        last = b;
+    }
+    return 1;
+}
+
+static void tmi_choose_own(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
+        tmi_lin  l;
+        if (o->kind != TMI_OP_SCAN) continue;
+        type = tmi_in_type(m, o, 0);
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        if (!tmi_scan_fits(&l, tmi_dim_mask(m, type, axis))) { /* the axis along lanes, other axes on simdgroups */
+            for (i = tmi_rank(m, type), k = 0, order[0] = axis; i-- > 0;)
+                if (i != axis) groups[k] = i, order[++k] = i;
+            groups[k] = axis;
+            tmi_lin_blocked(m, type, order, groups, 0, p->n_sg, &l);
+        }
+        l.vec = 0;
+        p->own[op] = tmi_lin_id(p, &l) + 1;
+    }
+}
+
+/* The layout that an op works in. */
+static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
+    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
 /* -- Instances -------------------------------------------------------------------------------------------- */
@@ -16821,6 +18044,7 @@ static void tmi_natural_lin(const tmi_plan *p, uint32_t value, tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
     *l = *tmi_comp_lin(p, tmi_comp_of(p, value));
+    if (tmi_def(m, value) && p->own[tmi_def(m, value)]) *l = *TMI_LIN(p, p->own[tmi_def(m, value)] - 1);
     if (op->kind != TMI_OP_REDUCE) return;
     *l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, tmi_def(m, value))));
     tmi_reduced_lin(m, op, l);
@@ -16909,6 +18133,19 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     tmi_require_operand(p, v, &l);
 }
 
+/* An operand that is printed is read in whatever layout it has. */
+static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+    tmi_comp c;
+    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
+        memset(&c, 0, sizeof c);
+        c.type = tmi_value_type(p->m, value);
+        tmi_blocked_for(p, &c, l);
+    }
+    l->offset = 0;
+    tmi_lin_trim(l);
+    l->vec = 0;
+}
+
 static void tmi_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
@@ -16924,8 +18161,16 @@ static void tmi_require_all(tmi_plan *p) {
             tmi_lin_zero(&all, p->n_sg);
             tmi_require_operand(p, tmi_in(m, o, 0), &all);
         }
+        for (i = 0; o->kind == TMI_OP_PRINT && i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i))) {
+                tmi_printed_lin(p, tmi_in(m, o, i), &all);
+                tmi_require_operand(p, tmi_in(m, o, i), &all);
+            }
+        if (o->kind == TMI_OP_PRINT) continue;
         if (!tmi_is_root_op(p, o)) continue;
-        l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        l = tmi_op_lin(p, op);
+        if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
+        if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1) tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
             if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
             tmi_stage_operand(p, op, 1);
@@ -16939,6 +18184,76 @@ static void tmi_require_all(tmi_plan *p) {
 
 /* -- All of it --------------------------------------------------------------------------------------------- */
 
+/* -- Atomic operations, and programs that wait for each other ---------------------------------------------- */
+
+static int tmi_is_atomic(uint32_t kind) { return kind == TMI_OP_RMW || kind == TMI_OP_CAS; }
+
+static uint32_t tmi_rmw_kind(const tmi_module *m, const tmi_op *op) {
+    return op->kind == TMI_OP_CAS ? (uint32_t)TMI_RMW_CAS : (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
+}
+
+static uint32_t tmi_rmw_value(const tmi_module *m, const tmi_op *op) { return tmi_in(m, op, op->kind == TMI_OP_CAS ? 2 : 1); }
+
+/* Can the hardware do it? Up to 32 bits always. 64 bits: sums and bits by halves and, from Apple8 on, unsigned
+ * extremes, all of these only where nobody asks for the old value (Metal Shading Language Specification 6.15.4). */
+static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
+    uint32_t value = tmi_rmw_value(p->m, op), kind = tmi_rmw_kind(p->m, op);
+    if (tmi_scalar_bits[tmi_s_of(p->m, tmi_value_type(p->m, value))] < 64) return 1;
+    if (tmi_n_uses(&p->users, tmi_out(p->m, op, 0)) || tmi_format_of(p->m, tmi_value_type(p->m, value)) == TMI_F_F64) return 0;
+    switch (kind) {
+    case TMI_RMW_ADD: case TMI_RMW_AND: case TMI_RMW_OR: case TMI_RMW_XOR: return 1;
+    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return p->gpu->family >= 8;
+    default: return 0;
+    }
+}
+
+static int tmi_in_while(const tmi_module *m, uint32_t op) {
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (TMI_OP(m, op)->kind == TMI_OP_WHILE) return 1;
+    return 0;
+}
+
+/* Programs normally run at the same time. They run in turn, in one threadgroup, where that would be wrong or
+ * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
+ * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
+ * the word of an atomic result (before Metal 3.2 nothing orders them). */
+static int tmi_is_site(uint32_t kind) { return kind == TMI_OP_PRINT || kind == TMI_OP_ASSERT || kind == TMI_OP_CF_ASSERT; }
+
+static void tmi_number_sites(tmi_plan *p) {
+    uint32_t op;
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_walk_next(p->m, p->func, op))
+        if (tmi_is_site(TMI_OP(p->m, op)->kind)) p->site[op] = ++p->n_sites;
+}
+
+static void tmi_pick_order(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, reads = 0, writes = 0, asked = 0;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (tmi_is_atomic(o->kind)) {
+            int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
+            if (!tmi_atomic_is_native(p, o) || (used && tmi_in_while(m, op))) p->serial = 1;
+            asked |= (uint32_t)used;
+        } else if (tmi_accesses_memory(o)) {
+            uint32_t base = p->base[tmi_in(m, o, 0)], bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
+            if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
+            if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
+        }
+    }
+    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes))) p->serial = 1;
+}
+
+static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /* its number, after the function's own */
+    uint32_t i, first = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    for (i = 0; i < p->n_extra; i++)
+        if (p->extra[i].kind == kind && p->extra[i].param == param) return first + i;
+    if (i == TMI_MAX_EXTRA) tmi_bug(p->job, "plan", "too many arguments beside the function's own");
+    p->extra[i].kind = (uint8_t)kind;
+    p->extra[i].param = param;
+    p->n_extra++;
+    return first + i;
+}
+
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmi_plan *p) {
     memset(p, 0, sizeof *p);
     p->job = job;
@@ -16948,6 +18263,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
@@ -16960,15 +18277,21 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->own = TMI_TEMP(job, uint32_t, m->op.n);
+    p->site = TMI_TEMP(job, uint32_t, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
+    tmi_plan_aliases(p);
     tmi_find_accesses(p);
     tmi_components(p);
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
+    tmi_choose_own(p);
+    tmi_pick_order(p);
+    tmi_number_sites(p);
     tmi_first_instances(p);
     tmi_require_all(p);
 }
@@ -17003,6 +18326,7 @@ typedef struct tmi_seen {
     uint32_t wptr, rptr;   /* the one address used, TMI_NONE when several */
     uint32_t wlin, rlin;
     uint8_t  wcopies, rcopies;
+    uint32_t aslot;        /* last slot + 1 with atomic operations, which need no order among themselves */
 } tmi_seen;
 
 typedef enum tmi_task_kind { TMI_TASK_COMPUTE, TMI_TASK_ROOT, TMI_TASK_WRITE } tmi_task_kind;
@@ -17043,7 +18367,7 @@ typedef struct tmi_low {
     uint32_t   *avail;       /* per value or instance owner: slot it is ready before, in its own block */
     uint32_t   *scalar_next; /* per op */
     uint32_t   *slot_of;     /* per instance: see tmi_inst.slot; block in which */
-    uint32_t   *reads, *writes; /* per op: classes of memory touched inside */
+    uint32_t   *reads, *writes, *atomics; /* per op: classes of memory touched inside */
     tmi_nest   *nest;
     tmi_vec     memo;
     tmi_hash    memo_hash;
@@ -17055,6 +18379,7 @@ typedef struct tmi_low {
     uint32_t    memo_cap;
     uint32_t   *map;         /* per value inside combining regions: instruction */
     uint32_t    phase;
+    uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -17324,8 +18649,14 @@ static uint32_t tmi_soft_decode(tmi_thr *t, uint32_t v, uint32_t format) { /* to
 }
 
 static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int toward_zero) { /* from float */
-    if (format == TMI_F_E5M2 && toward_zero) return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
-    return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    if (!toward_zero) return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    switch (format) {
+    case TMI_F_E5M2: return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
+    case TMI_F_E4M3FN: return tmi_soft_1(t, "f32_to_f8e4m3fn_rz", v);
+    case TMI_F_E4M3FNUZ: return tmi_soft_1(t, "f32_to_f8e4m3fnuz_rz", v);
+    case TMI_F_E5M2FNUZ: return tmi_soft_1(t, "f32_to_f8e5m2fnuz_rz", v);
+    default: return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v); /* fp8e4b15 has one rounding; doubles need none */
+    }
 }
 
 /* From one float format to another, at least one of them soft. */
@@ -17564,12 +18895,26 @@ static uint32_t tmi_constant_bits(tmi_low *w, const tmi_op *op, uint32_t index) 
 
 static uint32_t tmi_scalar_value(tmi_low *w, uint32_t value);
 
+static uint32_t tmi_extra_value(tmi_low *w, uint32_t kind, uint32_t param) { /* an int beside the function's parameters */
+    tmi_ins n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_I32, 1));
+    n.a = tmi_extra_param(w->p, kind, param);
+    tmi_full_range(TMI_S_I32, &n.lo, &n.hi);
+    if (kind == TMETAL_ARG_PROGRAMS) n.lo = 1;
+    return tmi_t_pure(w->t, &n, NULL, 0);
+}
+
 static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
     uint32_t v[8], i;
     tmi_ins  n;
     switch (op->kind) {
-    case TMI_OP_PID: return tmi_t_program(w->t, TMI_TF_PID, (uint32_t)tmi_attr_int(w->m, op, "axis", 0));
-    case TMI_OP_NPROGRAMS: return tmi_t_program(w->t, TMI_TF_NPROG, (uint32_t)tmi_attr_int(w->m, op, "axis", 0));
+    case TMI_OP_PID:
+        i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
+        return w->p->serial ? w->program[i] : tmi_t_program(w->t, TMI_TF_PID, i);
+    case TMI_OP_NPROGRAMS:
+        i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
+        return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
+    case TMI_OP_PADDING: return tmi_t_icmp(w->t, 1, tmi_extra_value(w, TMETAL_ARG_PADDING, (uint32_t)tmi_attr_int(w->m, op, "param", 0)), tmi_t_int(w->t, TMI_S_I32, 0));
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
             tmi_ins_zero(&n, TMI_TF_I2P, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)));
@@ -18354,7 +19699,10 @@ static void tmi_fold_combine(tmi_low *w, const tmi_folding *f, uint32_t *left, c
 }
 
 /* Simdgroup reductions that Metal has for an op and type; the rest goes by shuffles. */
-typedef enum tmi_simd { TMI_SIMD_NONE, TMI_SIMD_SUM, TMI_SIMD_PRODUCT, TMI_SIMD_MAX, TMI_SIMD_MIN, TMI_SIMD_AND, TMI_SIMD_OR, TMI_SIMD_XOR, TMI_SIMD_ALL, TMI_SIMD_ANY } tmi_simd;
+typedef enum tmi_simd {
+    TMI_SIMD_NONE, TMI_SIMD_SUM, TMI_SIMD_PRODUCT, TMI_SIMD_MAX, TMI_SIMD_MIN, TMI_SIMD_AND, TMI_SIMD_OR, TMI_SIMD_XOR, TMI_SIMD_ALL, TMI_SIMD_ANY,
+    TMI_SIMD_SCAN_SUM, TMI_SIMD_SCAN_PRODUCT
+} tmi_simd;
 
 static tmi_simd tmi_simd_of(uint16_t op, int kind) {
     if (kind == TMI_S_I64 || kind == TMI_S_BF16 || kind == TMI_S_I8 || kind == TMI_S_I16 || kind == TMI_S_PTR) return TMI_SIMD_NONE;
@@ -18743,6 +20091,808 @@ static void tmi_reduce_general(tmi_low *w, uint32_t id) {
     tmi_finish_results(w, &x);
 }
 
+/* The bits of v that `keep` names, packed together. */
+static uint32_t tmi_pack_bits(uint32_t v, uint32_t keep) {
+    uint32_t r = 0, k = 0;
+    for (; keep; keep >>= 1, v >>= 1)
+        if (keep & 1) r |= (v & 1u) << k++;
+    return r;
+}
+
+/* -- Scans: registers, lanes, simdgroups, registers again ----------------------------------------------- */
+
+/* How a scan lies over its layout. Along the axis an element's position is made of low register bits,
+ * then lane bits, then simdgroup bits, then high register bits (see tmi_scan_fits). */
+typedef struct tmi_scanning {
+    uint32_t op, n;             /* the op and its number of operands */
+    uint32_t low, high, other;  /* register bits along the axis, below and above the lanes; off the axis */
+    uint32_t lanes, groups;     /* lane and simdgroup bits along the axis */
+    int      reverse;
+    uint32_t var[3];            /* where the open loops stand: low, high, other; in scan order */
+    uint32_t acc[8];            /* per operand: array over the registers */
+    uint32_t carry[8];          /* what stands before this row of high registers */
+    uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
+    uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+} tmi_scanning;
+
+static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t i, mask = tmi_dim_mask(w->m, tmi_in_type(w->m, op, 0), (uint32_t)tmi_attr_int(w->m, op, "axis", 0)), first = 0;
+    memset(s, 0, sizeof *s);
+    s->op = id;
+    s->n = op->n_in;
+    s->reverse = tmi_attr_int(w->m, op, "reverse", 0) != 0;
+    for (i = 0; i < TMI_LANE_BITS + l->n_sg; i++) {
+        uint32_t b = i < TMI_LANE_BITS ? l->lane[i] : l->sg[i - TMI_LANE_BITS];
+        if (!(b & mask)) continue;
+        if (!first) first = b;
+        if (i < TMI_LANE_BITS) s->lanes |= 1u << i;
+        else s->groups |= 1u << (i - TMI_LANE_BITS);
+    }
+    for (i = 0; i < l->n_reg; i++) {
+        if (!(l->reg[i] & mask)) s->other |= 1u << i;
+        else if (!first || l->reg[i] < first) s->low |= 1u << i;
+        else s->high |= 1u << i;
+    }
+}
+
+/* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is forgotten. */
+static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var) {
+    uint32_t i, k;
+    for (i = 0, k = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) n->var[i] = var, n->bit[i] = k++;
+    for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0;
+    n->first_memo = w->memo.n;
+}
+
+/* The register's own count for step `var` of a walk in scan order. */
+static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
+    if (!s->reverse) return var;
+    return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
+}
+
+/* Index over the registers `bits` of the nest, packed. */
+static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, 0);
+}
+
+/* right = left combined with right, where there is a left; all of it by selects, so that lanes may differ. */
+static void tmi_scan_join(tmi_low *w, const tmi_scanning *s, const uint32_t *left, uint32_t has_left, uint32_t *right, uint32_t has_right) {
+    uint32_t i, both[8];
+    for (i = 0; i < s->n; i++) both[i] = left[i];
+    tmi_combine(w, TMI_OP(w->m, s->op), both, right);
+    for (i = 0; i < s->n; i++)
+        right[i] = tmi_t_select(w->t, has_left, tmi_t_select(w->t, has_right, both[i], left[i]), right[i]);
+}
+
+static uint32_t tmi_lane_bits_of(tmi_low *w, uint32_t mask) { return tmi_t_and(w->t, tmi_t_lane(w->t), tmi_t_u32(w->t, mask)); }
+
+/* The first lane along the axis, in scan order: nothing stands before it in its simdgroup. The last one
+ * holds the total. */
+static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
+    return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0));
+}
+
+/* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
+ * block takes in the last lane of the lower half. */
+static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
+    tmi_thr *t = w->t;
+    uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    uint32_t simple = tmi_simple_combiner(w->m, op);
+    int      kind = tmi_t_type(t, v[0]).kind;
+    if (s->lanes == 31 && !s->reverse && simple && s->n == 1 && (kind == TMI_S_I32 || kind == TMI_S_F32)) {
+        uint16_t c = TMI_OP(w->m, simple)->kind;
+        tmi_ins  n;
+        if (c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) {
+            tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
+            n.a = v[0];
+            n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
+            if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
+            v[0] = tmi_t_pin(t, &n);
+            return;
+        }
+    }
+    for (b = 0; b < TMI_LANE_BITS; b++) {
+        uint32_t from, upper;
+        if (!(s->lanes >> b & 1)) continue;
+        upper = tmi_t_icmp(t, s->reverse ? 0 : 1, tmi_lane_bits_of(w, 1u << b), tmi_t_u32(t, 0));
+        if (s->reverse) from = tmi_t_bin(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane, tmi_t_u32(t, 1u << b));
+        else from = tmi_t_bin(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)), tmi_t_u32(t, below));
+        for (i = 0; i < s->n; i++) left[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
+        tmi_scan_join(w, s, left, upper, v, tmi_t_bool(t, 1));
+        below |= 1u << b;
+    }
+}
+
+/* What the lane before holds; in the first lane, anything. */
+static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
+    tmi_thr *t = w->t;
+    uint32_t lane = tmi_t_lane(t), off = 31u & ~s->lanes, from, i, one = tmi_t_u32(t, 1);
+    if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
+    else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
+    from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
+    if (off) from = tmi_t_bin(t, TMI_TF_OR, from, tmi_lane_bits_of(w, off));
+    for (i = 0; i < s->n; i++) out[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
+}
+
+/* The totals of simdgroups: one entry for each row of the axis that several of them share, and each of them. */
+static uint32_t tmi_scan_slot(tmi_low *w, const tmi_scanning *s, const tmi_nest *n, uint32_t rank) {
+    tmi_parts p;
+    const tmi_lin *l = n->lin;
+    uint32_t  i, k, keep = 0, groups = tmi_popcount(s->groups);
+    for (i = 0; i < l->n_reg; i++)
+        if (!(s->low >> i & 1)) keep |= l->reg[i];
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (!(s->lanes >> i & 1)) keep |= l->lane[i];
+    for (i = 0; i < l->n_sg; i++)
+        if (!(s->groups >> i & 1)) keep |= l->sg[i];
+    tmi_parts_of(l, 0, 32, &p);
+    for (i = 0; i < l->n_reg; i++)
+        if (s->low >> i & 1) p.reg[i] = 0;
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (s->lanes >> i & 1) p.thread[i] = 0;
+    for (i = 0; i < l->n_sg; i++)
+        if (s->groups >> i & 1) p.thread[TMI_LANE_BITS + i] = 0;
+    p.fixed = 0;
+    for (i = 0; i < TMI_MAX_REG; i++) p.reg[i] = tmi_pack_bits(p.reg[i], keep) << groups;
+    for (k = 0; k < TMI_LANE_BITS + TMI_MAX_SG; k++) p.thread[k] = tmi_pack_bits(p.thread[k], keep) << groups;
+    return tmi_t_add(w->t, tmi_parts_expr(w, n, &p, 0), rank);
+}
+
+static uint32_t tmi_scan_slots(const tmi_low *w, const tmi_scanning *s) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    return 1u << (tmi_type_bits(w->m, tmi_in_type(w->m, op, 0)) - tmi_popcount(s->low) - tmi_popcount(s->lanes));
+}
+
+/* This simdgroup's place in scan order among those that share the axis. */
+static uint32_t tmi_scan_rank(tmi_low *w, const tmi_scanning *s) {
+    tmi_parts x;
+    uint32_t  i, n = 0, r;
+    memset(&x, 0, sizeof x);
+    for (i = 0; i < w->p->n_sg; i++)
+        if (s->groups >> i & 1) x.thread[TMI_LANE_BITS + i] = 1u << n++;
+    r = tmi_parts_expr(w, NULL, &x, 0);
+    return s->reverse ? tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << n) - 1u), r) : r;
+}
+
+/* Low registers of one row in turn, then its lanes: v ends with the total up to and with this lane. */
+static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
+    tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
+    for (i = 0; i < s->n; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+    if (count > 1) {
+        uint32_t total[8], var;
+        for (i = 0; i < s->n; i++) {
+            total[i] = tmi_t_array(t, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1, tmi_source_name(w, tmi_out(w->m, op, i)));
+            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+        }
+        var = tmi_t_for(t, count);
+        TMI_INS(t, TMI_INS(t, var)->a)->b = 1;
+        TMI_INS(t, var)->lo = 1;
+        tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
+        for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+        tmi_combine(w, op, v, e);
+        for (i = 0; i < s->n; i++) {
+            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+            tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+        }
+        (void)tmi_t_close(t);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+    }
+    if (s->lanes) tmi_scan_lanes(w, s, v);
+}
+
+/* Everything that stands before this thread's row is taken into each of its elements. */
+static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint32_t *before, uint32_t has) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, var, v[8], old[8], index;
+    int64_t  c;
+    if (tmi_t_is_const(t, has, &c) && !c) return;
+    var = tmi_popcount(s->low) ? tmi_t_for(t, 1u << tmi_popcount(s->low)) : tmi_t_u32(t, 0);
+    tmi_scan_point(w, n, s->low, var);
+    index = tmi_scan_index(w, n, s->low | s->high | s->other);
+    for (i = 0; i < s->n; i++) {
+        v[i] = before[i];
+        old[i] = tmi_t_read(t, s->acc[i], index, 0);
+    }
+    tmi_combine(w, op, v, old);
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], index, 0, tmi_t_select(t, has, v[i], old[i]));
+    if (tmi_popcount(s->low)) (void)tmi_t_close(t);
+}
+
+/* The totals of the simdgroups of one row: `before` those that come before this one, `all` of them. */
+static void tmi_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint32_t rank, uint32_t *before, uint32_t *all) {
+    const tmi_op *op = TMI_OP(w->m, s->op);
+    tmi_thr *t = w->t;
+    uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
+    for (k = 0; k < parts; k++) {
+        uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)), here = tmi_t_icmp(t, 0, rank, tmi_t_u32(t, k));
+        for (i = 0; i < s->n; i++) e[i] = tmi_from_shared(w, tmi_t_read(t, s->part[i], at, 0), tmi_tty_from(w->m, tmi_in_type(w->m, op, i)));
+        for (i = 0; i < s->n; i++) {
+            if (k == 1) before[i] = all[i]; /* right for the second; the first has nothing before it */
+            if (k > 1) before[i] = tmi_t_select(t, here, all[i], before[i]);
+        }
+        if (k && (k + 1 < parts || s->high)) tmi_combine(w, op, all, e);
+        else if (!k)
+            for (i = 0; i < s->n; i++) all[i] = e[i];
+    }
+}
+
+static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
+    return bits ? tmi_t_for(w->t, 1u << tmi_popcount(bits)) : tmi_t_u32(w->t, 0);
+}
+
+static void tmi_scan_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *total) {
+    uint32_t i, old[8];
+    for (i = 0; i < s->n; i++) old[i] = tmi_t_read(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0);
+    tmi_scan_join(w, s, old, tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), total, tmi_t_bool(w->t, 1));
+    for (i = 0; i < s->n; i++) tmi_t_write(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0, total[i]);
+}
+
+/* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
+static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    tmi_scan_row(w, s, n, v);
+    if (s->lanes) {
+        tmi_scan_before(w, s, v, before);
+        has = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+        if (s->high) {
+            for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
+            tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), before, has);
+            has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first));
+            last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes) : tmi_t_bin(t, TMI_TF_OR, tmi_t_lane(t), tmi_t_u32(t, s->lanes));
+            for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
+        }
+        tmi_scan_apply(w, s, n, before, has);
+        if (s->high) tmi_scan_carry(w, s, first, v);
+    }
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+/* First half: rows within simdgroups; the last lane of each writes its total. */
+static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    uint32_t v[8], before[8], other, high, slot, holder, branch, i;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    tmi_scan_point(w, n, s->high, high);
+    tmi_scan_row(w, s, n, v);
+    if (s->lanes) {
+        tmi_scan_before(w, s, v, before);
+        for (i = 0; i < s->n; i++) tmi_t_write(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0, before[i]);
+    }
+    slot = tmi_scan_slot(w, s, n, tmi_scan_rank(w, s));
+    holder = tmi_is_holder(w, n->lin);
+    if (s->lanes) holder = holder ? tmi_t_and(t, holder, tmi_scan_is_end(w, s, 1)) : tmi_scan_is_end(w, s, 1);
+    for (i = 0; i < s->n; i++) v[i] = tmi_to_memory(w, v[i]);
+    branch = holder ? tmi_t_if(t, holder) : 0;
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->part[i], slot, 0, v[i]);
+    if (branch) (void)tmi_t_close(t);
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+/* Second half: simdgroups before this one, and rows before this one. */
+static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
+    uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
+    other = tmi_scan_loop(w, s->other);
+    tmi_scan_point(w, n, s->other, other);
+    high = tmi_scan_loop(w, s->high);
+    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    rank = tmi_scan_rank(w, s);
+    tmi_scan_groups(w, s, n, rank, before, all);
+    has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
+    if (s->lanes) {
+        has = tmi_t_un(t, TMI_TF_NOT, truth, tmi_scan_is_end(w, s, 0));
+        for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
+        tmi_scan_join(w, s, before, has_group, lane, has);
+        for (i = 0; i < s->n; i++) before[i] = lane[i];
+        has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
+    }
+    if (s->high) {
+        for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
+        tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, truth, first), before, has);
+        has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_un(t, TMI_TF_NOT, truth, first));
+    }
+    tmi_scan_apply(w, s, n, before, has);
+    if (s->high) tmi_scan_carry(w, s, first, all);
+    if (s->high) (void)tmi_t_close(t);
+    if (s->other) (void)tmi_t_close(t);
+}
+
+static void tmi_lower_scan(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr      *t = w->t;
+    tmi_scanning  s;
+    tmi_nest      n;
+    uint32_t      i, lin_id = w->p->own[id] - 1;
+    tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
+    for (i = 0; i < s.n; i++) {
+        tmi_tty  type = tmi_tty_from(w->m, tmi_in_type(w->m, op, i));
+        uint32_t name = tmi_source_name(w, tmi_out(w->m, op, i)), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
+        s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
+        if (s.high) {
+            s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1, tmi_intern(w->job, &w->m->strings, "carry", 5));
+            TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type); /* read, but not used, before the first row */
+        }
+        if (s.groups && s.lanes) s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other), tmi_intern(w->job, &w->m->strings, "before", 6));
+        if (s.groups) s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), tmi_scan_slots(w, &s), name);
+    }
+    tmi_nest_begin(w, &n, lin_id);
+    if (s.groups) {
+        tmi_scan_write_totals(w, &s, &n);
+        tmi_scan_read_totals(w, &s, &n);
+    } else {
+        tmi_scan_in_simdgroup(w, &s, &n);
+    }
+    tmi_nest_end(w, &n);
+    for (i = 0; i < s.n; i++) {
+        tmi_inst *in = TMI_INST(w->p, w->p->first_inst[tmi_out(w->m, op, i)] - 1);
+        in->vec = 0;
+        in->store = TMI_ST_ARRAY;
+        in->ref = s.acc[i];
+    }
+}
+
+/* -- Gather and histogram: through threadgroup memory, by computed places -------------------------------- */
+
+/* Write the elements that this thread holds of a tensor to their own numbers in `buf`. Of the whole tensor,
+ * only the numbers of chunk `chunk` of 2^bits. */
+static void tmi_stage_chunk(tmi_low *w, uint32_t value, uint32_t lin_id, uint32_t buf, uint32_t bits, uint32_t chunk) {
+    tmi_nest n;
+    uint32_t at, v, cond;
+    tmi_nest_begin(w, &n, lin_id);
+    tmi_nest_loops(w, &n);
+    v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    cond = tmi_is_holder(w, n.lin);
+    if (chunk) {
+        uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << bits)), chunk);
+        cond = cond ? tmi_t_and(w->t, cond, mine) : mine;
+        at = tmi_t_bin(w->t, TMI_TF_UREM, at, tmi_t_u32(w->t, 1u << bits));
+    }
+    if (cond) (void)tmi_t_if(w->t, cond);
+    tmi_t_write(w->t, buf, at, 0, v);
+    if (cond) (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+}
+
+/* Number of the source's element that a gather wants where the nest stands: its own number, with the
+ * axis' part replaced by the index, which is kept inside of the axis. */
+static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
+    const tmi_module *m = w->m;
+    uint32_t src = tmi_in_type(m, op, 0), res = tmi_out_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), d, r;
+    uint32_t index = tmi_t_intcast(w->t, tmi_elem_at(w, tmi_in(m, op, 1), l, 0), TMI_S_I32, 0);
+    r = tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UREM, index, tmi_t_u32(w->t, tmi_dim(m, src, axis))), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, axis)));
+    for (d = 0; d < tmi_rank(m, res); d++)
+        if (d != axis) r = tmi_t_add(w->t, r, tmi_t_mul(w->t, tmi_coord(w, l, tmi_dim_low(m, res, d), tmi_dim_bits(m, res, d), 0), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, d))));
+    return r;
+}
+
+static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
+    tmi_inst *in = TMI_INST(w->p, w->p->first_inst[value] - 1);
+    in->vec = 0;
+    in->store = TMI_ST_ARRAY;
+    in->ref = arr;
+}
+
+/* The layout that a value's first instance is held in, element by element. */
+static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
+    tmi_lin flat = *TMI_LIN(w->p, TMI_INST(w->p, w->p->first_inst[value] - 1)->lin);
+    flat.vec = 0;
+    return tmi_lin_id(w->p, &flat);
+}
+
+static uint32_t tmi_register_index(tmi_low *w, const tmi_nest *n) { return tmi_scan_index(w, n, ~0u); }
+
+static void tmi_lower_gather(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0), type = tmi_value_type(w->m, src), bits = tmi_type_bits(w->m, type);
+    uint32_t stage = w->p->stage[0][id] - 1, flat = tmi_flat_lin(w, out), chunk = 0, buf, res, v, at, whole = bits, index;
+    tmi_tty  mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
+    tmi_nest n;
+    while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
+    buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
+    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    if (bits < whole) chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+    tmi_stage_chunk(w, src, stage, buf, bits, chunk);
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    at = tmi_gather_number(w, op, n.lin);
+    index = tmi_register_index(w, &n);
+    if (chunk) {
+        (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_bin(t, TMI_TF_UDIV, at, tmi_t_u32(t, 1u << bits)), chunk));
+        at = tmi_t_bin(t, TMI_TF_UREM, at, tmi_t_u32(t, 1u << bits));
+    }
+    v = tmi_from_shared(w, tmi_t_read(t, buf, at, 0), held);
+    tmi_t_write(t, res, index, 0, v);
+    if (chunk) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    if (chunk) (void)tmi_t_close(t);
+    tmi_result_in_array(w, out, res);
+}
+
+/* One counter a bin in threadgroup memory; what lies outside of the bins, or is masked, is not counted. */
+static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0), type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type);
+    uint32_t buf = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins, tmi_source_name(w, out)), flat = tmi_flat_lin(w, out), i, cond, v, res, part;
+    tmi_tty  held = tmi_tty_from(w->m, type);
+    tmi_nest n;
+    tmi_ins  add;
+    int      kind;
+    TMI_ARR(t, buf)->is_atomic = 1;
+    i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
+    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp(t, 6, tmi_t_tid(t), tmi_t_u32(t, bins)));
+    v = i ? tmi_t_add(t, tmi_t_mul(t, i, tmi_t_u32(t, w->p->threads)), tmi_t_tid(t)) : tmi_t_tid(t);
+    tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
+    if (bins != w->p->threads) (void)tmi_t_close(t);
+    tmi_nest_begin(w, &n, w->p->stage[0][id] - 1);
+    tmi_nest_loops(w, &n);
+    v = tmi_elem_at(w, src, n.lin, 0);
+    kind = tmi_t_type(t, v).kind;
+    cond = kind == TMI_S_BOOL || (kind == TMI_S_I8 && bins >= 256) ? 0 : tmi_t_icmp(t, 6, v, tmi_t_int(t, kind, bins));
+    if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v);
+    part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
+    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
+    part = tmi_is_holder(w, n.lin);
+    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
+    if (cond) (void)tmi_t_if(t, cond);
+    tmi_ins_zero(&add, TMI_TF_ADDT, tmi_tty_of(TMI_S_NONE, 1));
+    add.a = buf;
+    add.b = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    add.c = tmi_t_u32(t, 1);
+    (void)tmi_t_pin(t, &add);
+    if (cond) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
+    tmi_t_write(t, res, tmi_register_index(w, &n), 0, tmi_t_intcast(t, v, held.kind, 0));
+    tmi_nest_end(w, &n);
+    tmi_result_in_array(w, out, res);
+}
+
+static int tmi_lin_has_copies(const tmi_lin *l) {
+    uint32_t lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    return lanes || groups;
+}
+
+/* -- Atomic operations: one thread for each element --------------------------------------------------------- */
+
+/* The operation itself. The hardware knows numbers of 32 bits where only bits are moved. */
+static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t expected, uint32_t v) {
+    uint32_t kind = tmi_rmw_kind(w->m, op), r;
+    tmi_tty  type = tmi_t_type(w->t, v), bits = type;
+    tmi_ins  n;
+    if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS) bits.kind = (uint8_t)tmi_s_int(tmi_scalar_bits[type.kind]);
+    if (bits.kind != type.kind) {
+        v = tmi_t_un(w->t, TMI_TF_BITCAST, bits, v);
+        if (expected) expected = tmi_t_un(w->t, TMI_TF_BITCAST, bits, expected);
+    }
+    tmi_ins_zero(&n, TMI_TF_RMW, bits);
+    n.a = ptr;
+    n.b = v;
+    n.c = expected;
+    n.d = kind;
+    if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
+    r = tmi_t_pin(w->t, &n);
+    return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
+}
+
+/* What the memory holds afterwards, where one thread does it by itself. */
+static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint32_t expected, uint32_t v) {
+    tmi_thr *t = w->t;
+    switch (tmi_rmw_kind(w->m, op)) {
+    case TMI_RMW_AND: return tmi_t_and(t, old, v);
+    case TMI_RMW_OR: return tmi_t_bin(t, TMI_TF_OR, old, v);
+    case TMI_RMW_XOR: return tmi_t_bin(t, TMI_TF_XOR, old, v);
+    case TMI_RMW_ADD: return tmi_t_add(t, old, v);
+    case TMI_RMW_MAX: return tmi_t_bin(t, TMI_TF_SMAX, old, v);
+    case TMI_RMW_MIN: return tmi_t_bin(t, TMI_TF_SMIN, old, v);
+    case TMI_RMW_UMAX: return tmi_t_bin(t, TMI_TF_UMAX, old, v);
+    case TMI_RMW_UMIN: return tmi_t_bin(t, TMI_TF_UMIN, old, v);
+    case TMI_RMW_EXCH: return v;
+    case TMI_RMW_CAS: return tmi_t_select(t, tmi_t_icmp(t, 0, old, expected), v, old);
+    case TMI_RMW_FADD: return tmi_soft_2(t, "f64_add", old, v);
+    case TMI_RMW_FMAX: return tmi_soft_2(t, "f64_maxnum", old, v);
+    default: return tmi_soft_2(t, "f64_minnum", old, v);
+    }
+}
+
+/* Read, change and write by one thread; gives the old value. */
+static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t expected, uint32_t v) {
+    tmi_ins  n;
+    uint32_t old = tmi_ldg(w->t, ptr, 0, 0, tmi_t_type(w->t, v), 0);
+    tmi_ins_zero(&n, TMI_TF_STG, tmi_t_type(w->t, v));
+    n.a = ptr;
+    n.b = tmi_atomic_next(w, op, old, expected, v);
+    (void)tmi_t_pin(w->t, &n);
+    return old;
+}
+
+static uint32_t tmi_variable(tmi_low *w, uint32_t value, uint32_t start) { /* one that an `if` may set */
+    uint32_t arr = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_t_type(w->t, start), 1, tmi_source_name(w, value));
+    TMI_INS(w->t, TMI_ARR(w->t, arr)->decl)->b = start;
+    return arr;
+}
+
+static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const tmi_lin *l) { /* 0: it has none */
+    if (i >= op->n_in) return 0;
+    return l ? tmi_elem_at(w, tmi_in(w->m, op, i), l, 0) : tmi_scalar_value(w, tmi_in(w->m, op, i));
+}
+
+/* Scalars: thread 0 does it, and tells the others through threadgroup memory. */
+static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, mask, old, var = 0, buf = 0, zero = tmi_t_u32(t, 0);
+    int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_is_native(w->p, op);
+    int64_t  c;
+    tmi_tty  type;
+    ptr = tmi_operand_at(w, op, 0, NULL);
+    expected = cas ? tmi_operand_at(w, op, 1, NULL) : 0;
+    v = tmi_operand_at(w, op, cas ? 2 : 1, NULL);
+    mask = cas ? 0 : tmi_operand_at(w, op, 2, NULL);
+    if (mask && tmi_t_is_const(t, mask, &c) && c) mask = 0;
+    type = tmi_t_type(t, v);
+    if (used) {
+        buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), 1, tmi_source_name(w, out));
+        if (mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
+    }
+    (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), zero));
+    if (mask) (void)tmi_t_if(t, mask);
+    old = native ? tmi_atomic_one(w, op, ptr, expected, v) : tmi_atomic_by_hand(w, op, ptr, expected, v);
+    tmi_t_name(t, old, tmi_source_name(w, out));
+    if (var) tmi_t_write(t, var, zero, 0, old);
+    if (mask) (void)tmi_t_close(t);
+    if (used) tmi_t_write(t, buf, zero, 0, tmi_to_memory(w, var ? tmi_t_read(t, var, zero, 0) : old));
+    (void)tmi_t_close(t);
+    if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_read(t, buf, zero, 0), type);
+    else w->scalar[out] = tmi_t_zero(t, type);
+}
+
+/* Tensors on the hardware's own operations. Where several threads hold an element, one of them does it; the
+ * others read the old value from threadgroup memory if anybody asks for it. */
+static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, cond, old, holder, arr = 0, buf = 0, type = tmi_value_type(w->m, out);
+    int      used = tmi_n_uses(&w->p->users, out) != 0, copies = tmi_lin_has_copies(TMI_LIN(w->p, flat));
+    tmi_tty  held = tmi_tty_from(w->m, type);
+    int64_t  c;
+    tmi_nest n;
+    if (used) arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    if (used && copies) buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type), tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    ptr = tmi_operand_at(w, op, 0, n.lin);
+    expected = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
+    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
+    cond = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
+    if (cond && tmi_t_is_const(t, cond, &c) && c) cond = 0;
+    if (arr && cond) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_t_zero(t, held));
+    holder = tmi_is_holder(w, n.lin);
+    if (holder) (void)tmi_t_if(t, holder);
+    if (cond) (void)tmi_t_if(t, cond);
+    old = tmi_atomic_one(w, op, ptr, expected, v);
+    tmi_t_name(t, old, tmi_source_name(w, out));
+    if (arr) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, old);
+    if (cond) (void)tmi_t_close(t);
+    if (buf) tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, tmi_to_memory(w, tmi_t_read(t, arr, tmi_register_index(w, &n), 0)));
+    if (holder) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    if (buf) {
+        tmi_nest_begin(w, &n, flat);
+        tmi_nest_loops(w, &n);
+        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+        tmi_nest_end(w, &n);
+    }
+    if (arr) tmi_result_in_array(w, out, arr);
+}
+
+/* Tensors of what the hardware lacks: thread 0 goes through the elements in order. Programs run in turn, so
+ * nobody else is at that memory. Masked elements have address 0. */
+static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
+    tmi_thr *t = w->t;
+    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, type = tmi_value_type(w->m, out), count = 1u << tmi_type_bits(w->m, type);
+    uint32_t ptrs, values, wanted = 0, alone, addr, at, holder, i, p, mask, arr, zero64 = tmi_t_int(t, TMI_S_I64, 0), v, e;
+    tmi_tty  held = tmi_tty_from(w->m, type), mem = tmi_as_shared(held), ptr_type = tmi_tty_from(w->m, tmi_in_type(w->m, op, 0));
+    tmi_nest n;
+    ptrs = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I64, 1), count, tmi_source_name(w, tmi_in(w->m, op, 0)));
+    values = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, out));
+    if (cas) wanted = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, tmi_in(w->m, op, 1)));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    addr = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), tmi_operand_at(w, op, 0, n.lin));
+    mask = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
+    if (mask) addr = tmi_t_select(t, mask, addr, zero64);
+    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
+    e = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    holder = tmi_is_holder(w, n.lin);
+    if (holder) (void)tmi_t_if(t, holder);
+    tmi_t_write(t, ptrs, at, 0, addr);
+    tmi_t_write(t, values, at, 0, v);
+    if (cas) tmi_t_write(t, wanted, at, 0, e);
+    if (holder) (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+    alone = tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+    TMI_INS(t, alone)->e = 1;
+    i = tmi_t_for(t, count);
+    TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
+    addr = tmi_t_read(t, ptrs, i, 0);
+    (void)tmi_t_if(t, tmi_t_icmp(t, 1, addr, zero64));
+    p = tmi_t_tern(t, TMI_TF_I2P, ptr_type, addr, 0, 0);
+    v = tmi_t_read(t, values, i, 0);
+    e = cas ? tmi_t_read(t, wanted, i, 0) : 0;
+    tmi_t_write(t, values, i, 0, tmi_atomic_by_hand(w, op, p, e, v));
+    (void)tmi_t_close(t);
+    (void)tmi_t_close(t);
+    (void)tmi_t_close(t);
+    if (!tmi_n_uses(&w->p->users, out)) return;
+    arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+    tmi_nest_end(w, &n);
+    tmi_result_in_array(w, out, arr);
+}
+
+static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t flat;
+    if (!tmi_is_tensor(w->m, tmi_out_type(w->m, op, 0))) {
+        tmi_atomic_scalar(w, op);
+        return;
+    }
+    flat = tmi_flat_lin(w, tmi_out(w->m, op, 0));
+    if (tmi_atomic_is_native(w->p, op)) tmi_atomic_tensor(w, op, flat);
+    else tmi_atomic_in_order(w, op, flat);
+}
+
+/* -- Prints and asserts: records in the debug buffer ------------------------------------------------------------ */
+
+static uint32_t tmi_t_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) { /* a call for what it does */
+    tmi_ins  x;
+    uint32_t i, first = t->list.n;
+    char     r = tmi_fn_sig(fn)[0];
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
+    tmi_ins_zero(&x, TMI_TF_CALLX, r == 'v' ? tmi_tty_of(TMI_S_NONE, 1) : tmi_sig_type(r));
+    x.a = first;
+    x.b = n;
+    x.c = fn;
+    if (r != 'v') tmi_full_range(x.type.kind, &x.lo, &x.hi);
+    return tmi_t_pin(t, &x);
+}
+
+static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
+    return w->p->serial ? w->program[axis] : tmi_t_program(w->t, TMI_TF_PID, axis);
+}
+
+static uint32_t tmi_debug_param(tmi_low *w) {
+    tmi_ins n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_PTR, 1));
+    n.type.elem = TMI_S_I32;
+    n.a = tmi_extra_param(w->p, TMETAL_ARG_DEBUG, 0);
+    return tmi_t_pure(w->t, &n, NULL, 0);
+}
+
+static uint32_t tmi_debug_bytes(const tmi_job *job) { return job->opt->debug_bytes > 64 ? job->opt->debug_bytes & ~3u : job->opt->debug_bytes ? 64u : 65536u; }
+
+static void tmi_debug_fail(tmi_low *w, uint32_t id, uint32_t element) {
+    uint32_t v[6], i;
+    v[0] = tmi_debug_param(w);
+    v[1] = tmi_t_u32(w->t, w->p->site[id] - 1);
+    for (i = 0; i < 3; i++) v[2 + i] = tmi_program_id(w, i);
+    v[5] = element;
+    (void)tmi_t_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
+}
+
+static void tmi_lower_assert(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t c, value = tmi_in(w->m, op, 0), alone;
+    tmi_thr *t = w->t;
+    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
+    tmi_lin  l;
+    tmi_nest n;
+    if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
+        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0));
+        (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
+        tmi_debug_fail(w, id, tmi_t_u32(t, 0));
+        (void)tmi_t_close(t);
+        return;
+    }
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+    tmi_nest_loops(w, &n);
+    c = tmi_t_un(t, TMI_TF_NOT, truth, tmi_elem_at(w, value, n.lin, 0));
+    alone = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(t, alone ? tmi_t_and(t, alone, c) : c);
+    tmi_debug_fail(w, id, tmi_coord(w, n.lin, 0, 32, 0));
+    (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+}
+
+/* The bits of one printed value, as words: pointers and 64 bits take two. */
+static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
+    tmi_thr *t = w->t;
+    tmi_tty  type = tmi_t_type(t, v);
+    if (type.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    if (tmi_s_is_float(type.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[type.kind]), 1), v);
+    word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    if (tmi_t_type(t, v).kind != TMI_S_I64) return 1;
+    word[1] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_USHR, v, tmi_t_int(t, TMI_S_I64, 32)), TMI_S_I32, 0);
+    return 2;
+}
+
+static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+    uint32_t a[8], b[4], word[2], n = v ? tmi_debug_words(w, v, word) : 0, i;
+    a[0] = b[0] = tmi_debug_param(w);
+    a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
+    a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
+    a[3] = tmi_t_u32(w->t, n);
+    for (i = 0; i < 3; i++) a[4 + i] = tmi_program_id(w, i);
+    a[7] = element;
+    b[1] = tmi_t_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
+    for (i = 0; i < n; i++) {
+        b[2] = tmi_t_u32(w->t, i);
+        b[3] = word[i];
+        (void)tmi_t_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
+    }
+}
+
+static void tmi_lower_print(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t i, v, holder;
+    for (i = 0; i < op->n_in || (!op->n_in && !i); i++) {
+        tmi_lin  l;
+        tmi_nest n;
+        if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
+            v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
+            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+            tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
+            (void)tmi_t_close(t);
+            continue;
+        }
+        tmi_printed_lin(w->p, tmi_in(w->m, op, i), &l);
+        tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+        tmi_nest_loops(w, &n);
+        v = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+        holder = tmi_is_holder(w, n.lin);
+        if (holder) (void)tmi_t_if(t, holder);
+        tmi_debug_print(w, id, i, v, tmi_coord(w, n.lin, 0, 32, 0));
+        if (holder) (void)tmi_t_close(t);
+        tmi_nest_end(w, &n);
+    }
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -18815,6 +20965,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const
 
 static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     uint32_t base = w->p->base[ptr];
+    if (base) base = w->p->alias[base - 1] + 1;
     return base && base < 32 ? base - 1 : 31;
 }
 
@@ -18837,6 +20988,10 @@ static void tmi_order_access(tmi_low *w, uint32_t ptr, uint32_t lin, int copies,
     *lo = tmi_max32(*lo, w->fence);
     for (k = from;; k = k == to ? 31 : k + 1) {
         tmi_seen *s = &w->seen[k];
+        if (s->aslot > w->fence) {
+            tmi_add_fence(w);
+            *lo = w->fence;
+        }
         if (s->wslot > w->fence) {
             if (tmi_own_elements(ptr, lin, copies, s->wptr, s->wlin, s->wcopies)) *lo = tmi_max32(*lo, s->wslot - 1);
             else if (writes) *lo = tmi_max32(*lo, s->wslot);
@@ -18860,12 +21015,6 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
         *k |= (uint8_t)copies;
     }
     *at = tmi_max32(*at, slot + 1);
-}
-
-static int tmi_lin_has_copies(const tmi_lin *l) {
-    uint32_t lanes, groups;
-    tmi_lin_copies(l, &lanes, &groups);
-    return lanes || groups;
 }
 
 /* -- Placing tasks ----------------------------------------------------------------------------------- */
@@ -18982,26 +21131,29 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     slot->scalars_last = id;
 }
 
+/* Does what op `id` does inside meet what was done before to memory of class k? Class 31 meets all. */
+static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
+    const tmi_seen *s = &w->seen[k];
+    uint32_t with = k == 31 ? ~0u : (1u << k) | (1u << 31), reads = w->reads[id] & with, writes = w->writes[id] & with, atomics = w->atomics[id] & with;
+    return (s->wslot > w->fence && (reads || writes || atomics)) || (s->rslot > w->fence && (writes || atomics)) || (s->aslot > w->fence && (reads || writes));
+}
+
 /* Whole-tile ops and control flow: a slot of their own at the end; everything before them is done. */
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t k, slot, i, lo = 0;
+    uint32_t k, slot, i;
     if (op->n_region || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
-        for (k = 0; k < 32; k++) { /* memory touched inside against memory touched before */
-            tmi_seen *s = &w->seen[k];
-            int hit_w = s->wslot > w->fence && (((w->reads[id] | w->writes[id]) >> k & 1) || ((w->reads[id] | w->writes[id]) >> 31) || (k == 31 && (w->reads[id] | w->writes[id])));
-            int hit_r = s->rslot > w->fence && ((w->writes[id] >> k & 1) || (w->writes[id] >> 31) || (k == 31 && w->writes[id]));
-            if (hit_w || hit_r) {
+        for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
+            if (tmi_whole_meets(w, id, k)) {
                 tmi_add_fence(w);
                 break;
             }
-        }
-    (void)lo;
     slot = tmi_slot_add(w, 0, 0, id);
     if (tmi_ops[op->kind].traits & TMI_FENCE) w->fence = slot + 1;
     for (k = 0; k < 32; k++) {
         if (w->reads[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 0, slot);
         if (w->writes[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 1, slot);
+        if (w->atomics[id] >> k & 1) w->seen[k].aslot = slot + 1;
     }
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
@@ -19023,7 +21175,7 @@ static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
     if (op->kind == TMI_OP_STORE) return !tmi_is_tensor(w->m, tmi_in_type(w->m, op, 0));
     if (op->kind == TMI_OP_LOAD || (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind)) return 0;
     return op->kind != TMI_OP_PID && op->kind != TMI_OP_NPROGRAMS && op->kind != TMI_OP_CONSTANT && op->kind != TMI_OP_POISON &&
-           op->kind != TMI_OP_UNDEF && op->kind != TMI_OP_RANGE && op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT;
+           op->kind != TMI_OP_UNDEF && op->kind != TMI_OP_RANGE && op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT && op->kind != TMI_OP_PADDING;
 }
 
 static void tmi_place_op(tmi_low *w, uint32_t id) {
@@ -19057,7 +21209,10 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
-    default: return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
+    case TMI_OP_PRINT: tmi_printed_lin(w->p, tmi_in(w->m, op, i), scratch); return scratch;
+    case TMI_OP_GATHER: return i == 0 ? TMI_LIN(w->p, w->p->stage[0][id] - 1) : tmi_op_lin(w->p, id);
+    case TMI_OP_HISTOGRAM: return TMI_LIN(w->p, w->p->stage[0][id] - 1);
+    default: return tmi_op_lin(w->p, id);
     }
 }
 
@@ -19168,7 +21323,8 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
         if (k->kind == TMI_TASK_COMPUTE && TMI_INST(w->p, k->inst)->escapes) {
             int space = tmi_inst_space(w, TMI_INST(w->p, k->inst));
             w->t->src = tmi_def(w->m, TMI_INST(w->p, k->inst)->value);
-            if (n_reg > l->vec || space == TMI_AS_FRAG) tmi_inst_array(w, k->inst, space);
+            if (n_reg > l->vec || space == TMI_AS_FRAG || (l->vec && tmi_s_of(w->m, tmi_value_type(w->m, TMI_INST(w->p, k->inst)->value)) == TMI_S_PTR))
+                tmi_inst_array(w, k->inst, space);
         }
         if (k->kind == TMI_TASK_ROOT && TMI_OP(w->m, k->op)->kind == TMI_OP_REDUCE) {
             tmi_folding_init(w, k->op, l, &f[i]);
@@ -19466,6 +21622,12 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_REDUCE: tmi_reduce_general(w, id); break;
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
+    case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_PRINT: tmi_lower_print(w, id); break;
+    case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
+    case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
+    case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
+    case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
     case TMI_OP_GPU_BARRIER: case TMI_OP_TTG_BARRIER: tmi_t_barrier(w->t, TMI_BAR_GROUP | TMI_BAR_DEVICE, "tl.debug_barrier"); break;
     default: tmi_bug(w->job, "lower", "an op without lowering was let through");
     }
@@ -19478,6 +21640,7 @@ static int tmi_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
     for (k = 0; k < 32; k++) {
         const tmi_seen *s = &w->seen[k];
+        if (s->aslot && (s->wslot || s->rslot || (k == 31 && 1))) return 1;
         if (!s->wslot) continue;
         if (s->rslot && !tmi_own_elements(s->wptr, s->wlin, s->wcopies, s->rptr, s->rlin, s->rcopies)) return 1;
         if (k == 31 || w->seen[31].rslot) return 1;
@@ -19513,7 +21676,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
     op = TMI_BLOCK(w->m, block)->last_op;
     if (op && TMI_OP(w->m, op)->kind == TMI_OP_RETURN && TMI_OP(w->m, tmi_block_op(w->m, block))->kind != TMI_OP_FUNC) {
         w->t->src = op;
-        tmi_t_stmt(w->t, TMI_TF_RETURN);
+        tmi_t_stmt(w->t, w->p->serial ? TMI_TF_CONTINUE : TMI_TF_RETURN);
     }
     memcpy(w->seen, outer, sizeof w->seen);
     w->block = outer_block;
@@ -19894,10 +22057,32 @@ static void tmi_lower_touches(tmi_low *w) {
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
         bit = tmi_accesses_memory(o) ? 1u << tmi_class_of(w, tmi_in(m, o, 0)) : 0;
         for (up = op; up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
-            if (traits & TMI_READS) w->reads[up] |= bit;
-            if (traits & TMI_WRITES) w->writes[up] |= bit;
+            if (tmi_is_atomic(o->kind)) w->atomics[up] |= bit;
+            else if (traits & TMI_READS) w->reads[up] |= bit;
+            if (!tmi_is_atomic(o->kind) && (traits & TMI_WRITES)) w->writes[up] |= bit;
         }
     }
+}
+
+/* for each program of the grid in turn */
+static void tmi_serial_begin(tmi_low *w) {
+    tmi_thr *t = w->t;
+    uint32_t i, loop, iv, *n = w->programs;
+    tmi_ins  x;
+    for (i = 0; i < 3; i++) n[i] = tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i);
+    tmi_ins_zero(&x, TMI_TF_LOOP, tmi_tty_of(TMI_S_NONE, 1));
+    x.a = tmi_t_int(t, TMI_S_I32, 0);
+    x.b = tmi_t_mul(t, tmi_t_mul(t, n[0], n[1]), n[2]);
+    x.c = tmi_t_int(t, TMI_S_I32, 1);
+    loop = tmi_t_pin(t, &x);
+    tmi_t_open(t, loop, 0);
+    TMI_INS(t, loop)->d = t->cur;
+    iv = tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, INT32_MAX - 1);
+    TMI_INS(t, iv)->name = tmi_intern(w->job, &w->m->strings, "turn", 4);
+    tmi_t_barrier(t, TMI_BAR_DEVICE | TMI_BAR_GROUP, "the program before this one is done");
+    w->program[0] = tmi_t_bin(t, TMI_TF_UREM, iv, n[0]);
+    w->program[1] = tmi_t_bin(t, TMI_TF_UREM, tmi_t_bin(t, TMI_TF_UDIV, iv, n[0]), n[1]);
+    w->program[2] = tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_UDIV, iv, n[0]), n[1]);
 }
 
 static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
@@ -19914,6 +22099,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
+    w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
     tmi_vec_init(&w.memo, sizeof(tmi_memo), 1);
     tmi_vec_init(&w.slot, sizeof(tmi_slot), 1);
     tmi_vec_init(&w.task, sizeof(tmi_task), 1);
@@ -19922,7 +22108,9 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_lower_touches(&w);
     tmi_mark_escapes(&w);
     tmi_lower_params(&w);
+    if (p->serial) tmi_serial_begin(&w);
     tmi_lower_block(&w, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0));
+    if (p->serial) (void)tmi_t_close(t);
 }
 
 /*==============================================================================
@@ -19940,8 +22128,8 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     uint32_t k = 0, i;
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
-    case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP:
+    case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
+    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
@@ -19958,6 +22146,10 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
         v[k++] = n->b;
         if (n->c) v[k++] = n->c;
         v[k++] = n->d;
+        return k;
+    case TMI_TF_ADDT:
+        v[k++] = n->b;
+        v[k++] = n->c;
         return k;
     case TMI_TF_SIMD: case TMI_TF_BALLOT: case TMI_TF_IF: v[k++] = n->a; return k;
     case TMI_TF_FLOAD: case TMI_TF_FSTORE:
@@ -19984,7 +22176,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
 /* Array that an instruction touches; 0 none. A product touches three. */
 static uint32_t tmi_arrays(const tmi_ins *n, uint32_t *a) {
     switch (n->op) {
-    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_DECL: case TMI_TF_FFILL: a[0] = n->a; return 1;
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_DECL: case TMI_TF_FFILL: case TMI_TF_ADDT: a[0] = n->a; return 1;
     case TMI_TF_FLOAD: case TMI_TF_FSTORE: a[0] = n->a, a[1] = n->c; return 2;
     case TMI_TF_FMMA: a[0] = n->a, a[1] = n->c, a[2] = n->e; return 3;
     default: return 0;
@@ -20023,7 +22215,7 @@ static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
 static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *reads) {
     uint32_t b[2], k, i;
     if (n->op == TMI_TF_DECL) return reads[n->a] != 0;
-    if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT) return reads[n->a] != 0;
+    if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT) return reads[n->a] != 0;
     if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
     if (n->op == TMI_TF_LDG) return (n->d & TMI_INS_VOLATILE) != 0;
     if (n->op == TMI_TF_FOR || n->op == TMI_TF_IF) { /* empty bodies do nothing */
@@ -20196,61 +22388,102 @@ static uint32_t tmi_arr_bytes(const tmi_arr *a) {
     return (a->count * a->type.width * tmi_scalar_bytes[a->type.kind] + 15u) & ~15u;
 }
 
-/* First and last access of each threadgroup array. One that is touched inside a loop and outside of it
- * lives through the whole loop. */
+/* First and last access of each threadgroup array. One that is touched inside a loop and before it
+ * lives to the end of the outermost such loop. */
 static void tmi_live_ranges(tmi_thr *t) {
-    uint32_t id, n = 0, a[3], k, *loop_start = TMI_TEMP(t->job, uint32_t, t->ins.n), *loop_end = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), i;
+    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), *end = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->arr.n), id, up, n = 0, a[3], k, i;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        uint32_t up;
         pos[id] = ++n;
-        loop_start[id] = n;
-        for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) loop_end[up] = n;
-    }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        for (k = tmi_arrays(x, a); k-- > 0;) {
+        for (up = id; up && !TMI_INS(t, up)->next;) { /* the last of its body so far ends what holds it */
+            up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+            end[up] = n;
+        }
+        for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             tmi_arr *r = TMI_ARR(t, a[k]);
             if (r->space != TMI_AS_GROUP) continue;
-            if (!r->first || pos[id] < r->first) r->first = pos[id];
-            if (pos[id] > r->last) r->last = pos[id];
+            if (!r->first) r->first = n;
+            r->last = n;
+            last[a[k]] = id;
         }
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        if (x->op != TMI_TF_LOOP && x->op != TMI_TF_WHILE && x->op != TMI_TF_FOR) continue;
-        for (i = 1; i < t->arr.n; i++) {
-            tmi_arr *r = TMI_ARR(t, i);
-            if (r->space != TMI_AS_GROUP || !r->first || r->first > loop_end[id] || r->last < pos[id]) continue;
-            if (r->first < pos[id] && r->last < loop_end[id]) r->last = loop_end[id];
+    for (i = 1; i < t->arr.n; i++) {
+        tmi_arr *r = TMI_ARR(t, i);
+        for (up = last[i]; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
+            uint16_t op = TMI_INS(t, up)->op;
+            if (pos[up] <= r->first) break;
+            if ((op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR) && end[up] > r->last) r->last = end[up];
         }
     }
 }
 
+/* Threadgroup arrays that are alive while another is. Blocks of 64 know when theirs are: since most
+ * arrays are made in the order of their use, few blocks are looked into. */
+typedef struct tmi_alive {
+    tmi_thr  *t;
+    uint32_t *first, *last; /* per block: earliest and latest access */
+    uint32_t *id, n;        /* the answer */
+} tmi_alive;
+
+static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
+    uint32_t i, n = (t->arr.n >> 6) + 1;
+    v->t = t;
+    v->first = TMI_TEMP(t->job, uint32_t, n);
+    v->last = TMI_TEMP(t->job, uint32_t, n);
+    v->id = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        if (a->space != TMI_AS_GROUP || !a->first) continue;
+        if (!v->first[i >> 6] || a->first < v->first[i >> 6]) v->first[i >> 6] = a->first;
+        if (a->last > v->last[i >> 6]) v->last[i >> 6] = a->last;
+    }
+}
+
+/* Those that stand before array `i` in the list. */
+static void tmi_alive_with(tmi_alive *v, uint32_t i) {
+    const tmi_arr *a = TMI_ARR(v->t, i), *b;
+    uint32_t k, w;
+    v->n = 0;
+    for (w = 0; w <= i >> 6; w++) {
+        if (v->last[w] < a->first || a->last < v->first[w]) continue;
+        for (k = w << 6; k < i && k >> 6 == w; k++) {
+            b = TMI_ARR(v->t, k);
+            if (b->space == TMI_AS_GROUP && b->first && b->last >= a->first && a->last >= b->first) v->id[v->n++] = k;
+        }
+    }
+}
+
+#define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
+
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays that are
- * never alive together share. Gives the bytes used. */
-static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
-    uint32_t i, k, total = 0, most = 0;
+ * never alive together share. Gives the bytes used; *apart when no two share. */
+static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
+    uint32_t  i, k, most = 0;
+    uint64_t  total = 0;
+    tmi_alive v;
     tmi_live_ranges(t);
     for (i = 1; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
-        a->at = total;
+        a->at = (uint32_t)total;
         total += tmi_arr_bytes(a);
     }
-    if (total <= roomy) return total;
-    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation: arrays are few */
+    *apart = total <= roomy;
+    if (*apart) return (uint32_t)total;
+    tmi_alive_init(t, &v);
+    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
         tmi_arr *a = TMI_ARR(t, i);
         int moved = 1;
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         a->shown = 0;
         a->at = 0;
-        while (moved)
-            for (moved = 0, k = 1; k < i; k++) {
-                const tmi_arr *b = TMI_ARR(t, k);
-                if (b->space != TMI_AS_GROUP || !b->first || b->last < a->first || a->last < b->first) continue;
+        tmi_alive_with(&v, i);
+        while (moved && a->at < TMI_FAR_TOO_MUCH)
+            for (moved = 0, k = 0; k < v.n; k++) {
+                const tmi_arr *b = TMI_ARR(t, v.id[k]);
                 if (a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a)) a->at = b->at + tmi_arr_bytes(b), moved = 1;
             }
+        if (a->at >= TMI_FAR_TOO_MUCH) return TMI_FAR_TOO_MUCH;
         if (a->at + tmi_arr_bytes(a) > most) most = a->at + tmi_arr_bytes(a);
     }
     return most;
@@ -20258,56 +22491,200 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
 
 /* -- Barriers --------------------------------------------------------------------------------------------- */
 
-/* What has been written and read since the last barrier, one byte an array: 1 read, 2 written. */
+/* Arrays and what is done to them: 1 read, 2 written, 4 added to by atomic operations, which may meet
+ * each other. */
+typedef struct tmi_touched {
+    uint32_t *arr, n;
+    uint8_t  *how; /* of a list, per entry; of a set that still grows, per array */
+} tmi_touched;
+
+/* What is known of a loop or branch. One that can need no barrier inside counts as one access of all that
+ * it touches. Another is walked through; once it has its own barriers, its ends tell whether what stands
+ * around it needs more, so that loops in loops are not walked again and again. */
+typedef struct tmi_inside {
+    uint8_t     inner;  /* barriers may be needed inside */
+    uint8_t     done;   /* it has those that it needs by itself */
+    uint8_t     passes; /* some way through meets no barrier */
+    uint8_t     waits;  /* a barrier for device memory alone may be the first */
+    tmi_touched all, early, late; /* lists: everything; before the first barrier; after the last one */
+} tmi_inside;
+
 typedef struct tmi_hazard {
-    tmi_thr *t;
-    uint8_t *now;
-    uint32_t inserted;
+    tmi_thr     *t;
+    tmi_inside **inside; /* per instruction: loops and branches */
+    uint32_t     n_inside;
+    int          apart;  /* no two arrays share a byte */
+    tmi_touched  now;    /* set: since the last barrier */
+    tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
+
+static void tmi_touched_init(tmi_thr *t, tmi_touched *set) {
+    set->n = 0;
+    set->arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    set->how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+}
+
+static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
+    uint32_t i, a;
+    for (i = 0; i < list->n; i++) {
+        a = list->arr[i];
+        if (!set->how[a]) set->arr[set->n++] = a;
+        set->how[a] |= list->how[i];
+    }
+}
+
+static void tmi_touched_clear(tmi_touched *set) {
+    while (set->n) set->how[set->arr[--set->n]] = 0;
+}
+
+static int tmi_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
+    (void)ctx;
+    return a < b;
+}
+
+/* The set as a list in order of arrays; the set is left empty. */
+static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
+    uint32_t i;
+    list->n = set->n;
+    list->arr = TMI_TEMP(t->job, uint32_t, set->n);
+    list->how = TMI_TEMP(t->job, uint8_t, set->n);
+    for (i = 0; i < set->n; i++) list->arr[i] = set->arr[i];
+    tmi_sort(t->job, list->arr, list->n, tmi_is_earlier, NULL);
+    for (i = 0; i < set->n; i++) list->how[i] = set->how[list->arr[i]];
+    tmi_touched_clear(set);
+}
+
+/* Threadgroup arrays that an instruction touches itself, in order: at most three. */
+static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list) {
+    uint32_t a[3], k = tmi_arrays(n, a), i, at;
+    list->n = 0;
+    for (i = 0; i < k; i++) {
+        uint8_t how = n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
+        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
+        for (at = list->n++; at && list->arr[at - 1] > a[i]; at--) {
+            list->arr[at] = list->arr[at - 1];
+            list->how[at] = list->how[at - 1];
+        }
+        list->arr[at] = a[i];
+        list->how[at] = how;
+    }
+}
 
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
 }
 
-static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
-    uint32_t a[3], k = tmi_arrays(n, a), i;
-    for (i = 0; i < k; i++) {
-        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        set[a[i]] |= n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
-    }
+/* Must a barrier stand between uses `before` and `after` of memory that two arrays share? 1: it was
+ * written, 2: it was read. Writes of one array are parts of one step. */
+static int tmi_collide(uint8_t before, uint8_t after, int same) {
+    if ((after & 1) && (before & 6)) return 1;
+    if ((after & 4) && (before & 2)) return 1;
+    if ((after & 4) && ((before & 1) || (!same && (before & 4)))) return 2;
+    return (after & 2) && ((before & 5) || (!same && (before & 2))) ? 2 : 0;
 }
 
-/* Everything that a statement and its bodies touch; *inner when barriers may be needed inside of it. */
-static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inner) {
-    uint32_t x, end, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
-    tmi_access_of(t, TMI_INS(t, id), set);
-    if (TMI_INS(t, id)->op == TMI_TF_BARRIER) *inner = 1;
-    for (i = 0; i < n; i++)
-        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) tmi_access_all(t, x, set, inner);
-    (void)end;
-    for (i = 1; i < t->arr.n && n; i++)
-        for (k = 1; k < t->arr.n; k++)
-            if ((set[i] & 2) && (set[k] & (i == k ? 1 : 3)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) *inner = 1;
-}
-
-/* The array whose earlier use stands against this access, and which way round; 0: none. */
-static uint32_t tmi_conflict(const tmi_thr *t, const uint8_t *before, const uint8_t *set, int *after_read) {
-    uint32_t i, k;
-    for (i = 1; i < t->arr.n; i++) {
-        if (!set[i]) continue;
-        for (k = 1; k < t->arr.n; k++) {
-            if (!before[k] || !tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) continue;
-            if ((set[i] & 1) && (before[k] & 2)) {
-                *after_read = 0;
-                return k;
-            }
-            if ((set[i] & 2) && ((before[k] & 1) || (i != k && (before[k] & 2)))) {
-                *after_read = 1;
-                return k;
-            }
+/* The first array used since the last barrier that stands against one of the list, and which way round;
+ * 0: none. */
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+    const tmi_touched *now = &h->now;
+    uint32_t i, k, found = 0;
+    int      c;
+    for (i = 0; i < list->n && !found; i++) {
+        uint32_t a = list->arr[i];
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        for (k = 0; k < now->n && !h->apart; k++) {
+            uint32_t b = now->arr[k];
+            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            c = tmi_collide(now->how[b], list->how[i], a == b);
+            if (c) found = b, *after_read = c == 2;
         }
     }
+    return found;
+}
+
+/* Can accesses of the list stand against each other, in the next turn of a loop or behind a branch? */
+static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
+    uint32_t i, k;
+    for (i = 0; i < list->n; i++) {
+        if (list->how[i] & (list->how[i] - 1)) return 1;
+        if (h->apart || !(list->how[i] & 6)) continue;
+        for (k = 0; k < list->n; k++)
+            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+    }
     return 0;
+}
+
+static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
+    return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
+}
+
+/* Find, from the innermost out, which loops and branches may need barriers inside. */
+static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
+    tmi_thr    *t = h->t;
+    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
+    uint8_t     how[3];
+    tmi_touched one;
+    tmi_inside *s;
+    if (!n) return;
+    alone |= TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e; /* one thread keeps its own order */
+    h->inside[id] = s = TMI_TEMP(t->job, tmi_inside, 1);
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_look_inside(h, x, alone);
+            if (alone) continue;
+            if (TMI_INS(t, x)->op == TMI_TF_BARRIER || (h->inside[x] && h->inside[x]->inner)) s->inner = 1;
+        }
+    if (s->inner) return;
+    one.arr = arr;
+    one.how = how;
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_access_of(t, TMI_INS(t, x), &one);
+            tmi_touch(&h->body, h->inside[x] ? &h->inside[x]->all : &one);
+        }
+    tmi_touched_list(t, &h->body, &s->all);
+    if (!alone) s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
+}
+
+/* What one body does before its first barrier and after its last, added to both sets. */
+static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, arr[3];
+    uint8_t     how[3];
+    int         passes = 1;
+    one.arr = arr;
+    one.how = how;
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins    *n = TMI_INS(t, id);
+        const tmi_inside *x = tmi_inside_of(h, id);
+        int open = x && x->inner;
+        if (n->op == TMI_TF_BARRIER) {
+            if (passes && !(n->a & TMI_BAR_GROUP)) s->waits = 1;
+            tmi_touched_clear(&h->body);
+            passes = 0;
+            continue;
+        }
+        tmi_access_of(t, n, &one);
+        if (passes) tmi_touch(&h->early, open ? &x->early : x ? &x->all : &one);
+        if (passes && open && x->waits) s->waits = 1;
+        if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
+        tmi_touch(&h->body, open ? &x->late : x ? &x->all : &one);
+    }
+    tmi_touched_list(t, &h->body, &one);
+    tmi_touch(&h->late, &one);
+    if (passes) s->passes = 1;
+}
+
+/* A branch is left by either side; a loop may not run at all. */
+static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
+    uint32_t b[2], k = tmi_bodies(n, b), i;
+    s->waits = 0;
+    s->passes = n->op != TMI_TF_IF || k == 1;
+    for (i = 0; i < k; i++) tmi_note_body(h, b[i], s);
+    tmi_touched_list(h->t, &h->early, &s->early);
+    tmi_touched_list(h->t, &h->late, &s->late);
+    s->done = 1;
 }
 
 static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
@@ -20319,68 +22696,79 @@ static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int
     n.c = (uint32_t)after_read;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
-    h->inserted++;
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice, so that
  * what one iteration leaves meets the next. */
-static void tmi_barriers_body(tmi_hazard *h, const tmi_ins *n) {
-    tmi_thr *t = h->t;
-    uint32_t b[2], k = tmi_bodies(n, b), i, r;
-    uint8_t *start = TMI_TEMP(t->job, uint8_t, t->arr.n), *sum = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    memcpy(start, h->now, t->arr.n);
-    if (n->op == TMI_TF_IF) {
-        for (i = 0; i < k; i++) {
-            memcpy(h->now, start, t->arr.n);
-            tmi_barriers_in(h, b[i]);
-            for (r = 0; r < t->arr.n; r++) sum[r] |= h->now[r];
-        }
-        if (k == 1)
-            for (r = 0; r < t->arr.n; r++) sum[r] |= start[r];
-        memcpy(h->now, sum, t->arr.n);
+static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
+    tmi_thr       *t = h->t;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       b[2], k = tmi_bodies(n, b), i;
+    int            branch = n->op == TMI_TF_IF, after_read;
+    tmi_touched    start, end[2];
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+        if (!s->passes) tmi_touched_clear(&h->now);
+        tmi_touch(&h->now, &s->late);
         return;
     }
-    for (i = 0; i < 2; i++) {
-        tmi_barriers_in(h, b[0]);
-        for (r = 0; r < t->arr.n; r++) h->now[r] |= start[r]; /* it may not have run at all */
+    tmi_touched_list(t, &h->now, &start);
+    end[1] = start;
+    for (i = 0; i < (branch ? k : 2); i++) {
+        tmi_touch(&h->now, &start);
+        tmi_barriers_in(h, branch ? b[i] : b[0]);
+        if (branch) tmi_touched_list(t, &h->now, &end[i]);
     }
+    tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
+    if (branch) tmi_touch(&h->now, &end[1]);
+    tmi_note_inside(h, n, s);
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
-    tmi_thr *t = h->t;
-    uint32_t id, k;
-    uint8_t *set = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, k, arr[3];
+    uint8_t     how[3];
+    one.arr = arr;
+    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
-        tmi_ins *n = TMI_INS(t, id);
-        int inner = 0, after_read = 0;
+        tmi_ins    *n = TMI_INS(t, id);
+        tmi_inside *x = tmi_inside_of(h, id);
+        int         after_read = 0;
         if (n->op == TMI_TF_BARRIER) {
-            for (k = 0; k < t->arr.n; k++)
-                if (h->now[k]) n->a |= TMI_BAR_GROUP;
-            memset(h->now, 0, t->arr.n);
+            if (h->now.n) n->a |= TMI_BAR_GROUP;
+            tmi_touched_clear(&h->now);
             continue;
         }
-        memset(set, 0, t->arr.n);
-        tmi_access_all(t, id, set, &inner);
-        if (inner) {
-            tmi_barriers_body(h, n);
+        if (x && x->inner) {
+            tmi_barriers_body(h, id, x);
             continue;
         }
-        k = tmi_conflict(t, h->now, set, &after_read);
+        tmi_access_of(t, n, &one);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
         if (k) {
             tmi_insert_barrier(h, id, k, after_read);
-            memset(h->now, 0, t->arr.n);
+            tmi_touched_clear(&h->now);
         }
-        for (k = 0; k < t->arr.n; k++) h->now[k] |= set[k];
+        tmi_touch(&h->now, x ? &x->all : &one);
     }
 }
 
-static void tmi_barriers(tmi_thr *t) {
+/* `apart`: no two threadgroup arrays share a byte. */
+static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_hazard h;
+    uint32_t   id;
+    memset(&h, 0, sizeof h);
     h.t = t;
-    h.now = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    h.inserted = 0;
+    h.apart = apart;
+    h.n_inside = t->ins.n;
+    h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
+    tmi_touched_init(t, &h.now);
+    tmi_touched_init(t, &h.early);
+    tmi_touched_init(t, &h.late);
+    tmi_touched_init(t, &h.body);
+    for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id, 0);
     tmi_barriers_in(&h, 1);
 }
 
@@ -20402,13 +22790,282 @@ static void tmi_merge_barriers(tmi_thr *t) {
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
+    int      apart;
     tmi_dead_code(t);
-    tmi_merge_masks(t);
-    bytes = tmi_place_arrays(t, roomy);
-    tmi_barriers(t);
+    if (!t->job->opt->plain) tmi_merge_masks(t);
+    bytes = tmi_place_arrays(t, roomy, &apart);
+    tmi_barriers(t, apart);
     tmi_merge_barriers(t);
-    tmi_sink(t);
+    if (!t->job->opt->plain) tmi_sink(t);
     return bytes;
+}
+
+/*==============================================================================
+ * >>report  [20]  What was found, chosen and given up
+ *
+ * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
+ *         remarks on threads, products, reductions, memory accesses and exchanges
+ * uses    >>plan  >>thread; nothing here changes anything
+ * order   of the text
+ *============================================================================*/
+
+/* -- Layouts by name -------------------------------------------------------------------- */
+
+static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
+    uint32_t rank = tmi_rank(m, type), row;
+    if (rank < 2 || !l->n_reg) return 0;
+    row = tmi_dim_low(m, type, rank - 2);
+    return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row && l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
+}
+
+static uint32_t tmi_layout_bits(const tmi_plan *p, uint32_t type, const tmi_lin *l, uint32_t reduced) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, rank = tmi_rank(m, type), bits = 0;
+    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
+    if (i == TMI_LANE_BITS) return TMETAL_DEFAULT; /* every lane holds the same */
+    for (d = 0; d < rank && !(l->lane[i] & tmi_dim_mask(m, type, d)); d++) {}
+    if (d == rank) return TMETAL_DEFAULT;
+    bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
+    if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
+    if (reduced >> d & 1) bits |= (uint32_t)TMETAL_COALESCED;
+    return bits;
+}
+
+/* -- Rows --------------------------------------------------------------------------------- */
+
+typedef struct tmi_rows {
+    const tmi_plan    *p;
+    tmetal_layout_row *row; /* NULL while they are counted */
+    uint32_t           n;
+    const char       **map; /* texts by layout id and type id, made once each */
+    const char       **type;
+} tmi_rows;
+
+/* What an access of this layout touches: for the row and for the remark. */
+static void tmi_row_access(const tmi_plan *p, uint32_t op, const tmi_lin *l, tmetal_layout_row *r) {
+    uint32_t vec = 0, fewest = 0, lines = tmi_access_lines(p, op, l, &vec, &fewest);
+    if (!lines) return;
+    r->width = 1u << vec;
+    r->lines = lines;
+    r->fewest = fewest;
+}
+
+static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+    tmi_job           *job = x->p->job;
+    const char        *name = TMI_STR(x->p->m, TMI_VALUE(x->p->m, value)->name);
+    tmetal_layout_row *r;
+    if (!x->row) {
+        x->n++;
+        return NULL;
+    }
+    r = &x->row[x->n++];
+    if (!x->type[type]) x->type[type] = tmi_format(job, 0, "%s", tmi_type_text(job, x->p->m, type));
+    r->value = *name ? tmi_format(job, 0, "%%%s", name) : "(made on the way)";
+    r->type = x->type[type];
+    r->map = "";
+    r->python = at->python;
+    r->ir = tmi_place_of(job, at->src, NULL);
+    return r;
+}
+
+static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
+    if (!x->map[lin]) x->map[lin] = tmi_format(x->p->job, 0, "%s", tmi_lin_text(x->p->job, TMI_LIN(x->p, lin)));
+    return x->map[lin];
+}
+
+static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    tmi_shuffle s;
+    if (in->kind == TMI_I_CONVERT)
+        return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
+                                                 : "an op that reads it needs it so: moved through threadgroup memory";
+    if (p->klass[value] == TMI_C_CLONE) return "cheap to compute: made anew in each layout that is asked for";
+    if (in->kind == TMI_I_CLONE) return "an op that reads it needs it so: loaded again";
+    if (tmi_def_kind(p->m, value) == TMI_OP_REDUCE) return "where the reduction leaves it";
+    return TMI_COMP(p, tmi_comp_of(p, value))->reason;
+}
+
+static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
+    tmetal_layout_row *r;
+    if (!tmi_is_tensor(p->m, type)) return;
+    if (p->klass[value] == TMI_C_INLINE) {
+        r = tmi_row_add(x, value, type, at);
+        if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        return;
+    }
+    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) reduced = TMI_COMP(p, tmi_comp_of(p, value))->reduced;
+    for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
+        const tmi_inst *in = TMI_INST(p, i - 1);
+        r = tmi_row_add(x, value, type, at);
+        if (!r) continue;
+        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->map = tmi_row_map(x, in->lin);
+        r->reason = tmi_row_reason(p, value, in);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
+    }
+}
+
+/* A store has no value of its own: its row is named by the pointer. */
+static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    const tmi_op   *op = TMI_OP(p->m, id);
+    uint32_t        comp;
+    tmetal_layout_row *r;
+    if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
+    comp = tmi_comp_of(p, tmi_op_element(p, id));
+    r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
+    if (!r) return;
+    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
+    r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
+    tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
+}
+
+static void tmi_rows_walk(tmi_rows *x) {
+    const tmi_plan   *p = x->p;
+    const tmi_module *m = p->m;
+    uint32_t op, i, r, b;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_at        at = tmi_at_of(m, o);
+        for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
+        tmi_rows_of_store(x, op, &at);
+        if (tmi_is_region_op(o->kind)) continue;
+        for (r = o->region; r; r = TMI_REGION(m, r)->next)
+            for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++) tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
+    }
+}
+
+static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
+    tmi_rows x;
+    memset(&x, 0, sizeof x);
+    x.p = p;
+    x.map = TMI_TEMP(p->job, const char *, p->lin.n);
+    x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
+    tmi_rows_walk(&x);
+    k->n_layouts = x.n;
+    x.row = TMI_NEW(p->job, tmetal_layout_row, x.n);
+    x.n = 0;
+    tmi_rows_walk(&x);
+    k->layouts = x.row;
+}
+
+/* -- Remarks -------------------------------------------------------------------------------- */
+
+static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
+
+static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    uint64_t most = 1;
+    uint32_t i, groups = p->threads / 32;
+    for (i = 0; i < p->comp.n; i++) {
+        uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
+        if (n > most) most = n;
+    }
+    if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
+    else if (p->has_mma)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+    else if (most > (uint64_t)p->threads * 4)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
+                   (unsigned long long)most, (unsigned long long)(most / p->threads));
+    else tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: about four elements each of the largest tile, %llu elements", p->threads, (unsigned long long)most);
+    if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
+}
+
+static void tmi_report_dot(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t d = tmi_out_type(m, op, 0), a = tmi_in_type(m, op, 0), rank = tmi_rank(m, d);
+    uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
+    tmi_at   at = tmi_at_of(m, op);
+    if (tmi_dot_is_mma(m, op)) {
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
+                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        return;
+    }
+    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
+        tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not %s by %s into %s", rows, cols, k,
+                   tmi_type_text(p->job, m, tmi_elem(m, a)), tmi_type_text(p->job, m, tmi_elem(m, tmi_in_type(m, op, 1))), tmi_type_text(p->job, m, tmi_elem(m, d)));
+    else tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix needs 8 or more of each dimension", rows, cols, k);
+}
+
+static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i, reg = 0, lanes = 0, groups = 0;
+    const tmi_lin *l;
+    if (!tmi_is_root_op(p, op)) return;
+    l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    mask = tmi_dim_mask(m, type, axis);
+    for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
+    for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+    tmi_remark(p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce", "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis, tmi_type_text(p->job, m, type),
+               tmi_simple_combiner(m, op) ? "" : " by a region of its own", 1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups, tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
+}
+
+/* Why a lane moves no more neighbours at once than it does. */
+static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d) {
+    const tmi_module *m = p->m;
+    uint32_t ptr = tmi_in(m, op, 0), mask = 0, es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), want = es > 2 ? 4 - es : 2, have;
+    tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
+    if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
+    if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
+    if (p->job->opt->plain) return "the caller asked for no optimisation";
+    if (tmi_dim(m, tmi_op_shape(m, op), d) < 1u << want) return "its rows are that short";
+    if (a.c < want) return "its elements are not known to be neighbours in memory";
+    have = a.v > es ? a.v - es : 0u;
+    if (have < want) return tmi_format(p->job, 1, "its address is only known to be a multiple of %u bytes", 1u << (a.v < 12 ? a.v : 12));
+    if (mask && tmi_axis_get(&p->axes, mask, d).k < want) return "its mask may change between neighbours";
+    return "the layout gives a thread no more neighbours";
+}
+
+static void tmi_report_access(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
+    tmi_at   at = tmi_at_of(m, op);
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
+    lines = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    if (!lines) return;
+    if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
+    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
+    tmi_access_order(p, op, order);
+    if (vec + es >= 4 || vec == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+    else
+        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+}
+
+static void tmi_report_exchanges(tmi_plan *p) {
+    tmi_shuffle s;
+    uint32_t    i;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        uint32_t type = tmi_value_type(p->m, in->value), def = tmi_def(p->m, in->value);
+        tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func));
+        if (in->kind != TMI_I_CONVERT) continue;
+        if (tmi_convert_by_shuffle(p, in, &s))
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout by simd shuffles, without a barrier", tmi_type_text(p->job, p->m, type));
+        else if (in->buffer)
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout through threadgroup memory", tmi_type_text(p->job, p->m, type));
+    }
+}
+
+/* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
+static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    tmi_report_threads(p, bytes);
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
+        tmi_report_access(p, op);
+    }
+    tmi_report_exchanges(p);
 }
 
 /*==============================================================================
@@ -20440,7 +23097,7 @@ typedef struct tmi_emit {
     uint8_t    *arr_sign, *arr_const;
     uint8_t    *param_sign, *param_used, *param_written;
     uint32_t   *param_name;
-    uint32_t    n_param;
+    uint32_t    n_param, n_own; /* arguments; those that are parameters of the function */
     uint32_t    indent, line_src;   /* source line of the last comment */
     const char *line_file;
     uint32_t    loop_depth;
@@ -20478,31 +23135,40 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* -- Names --------------------------------------------------------------------------------- */
 
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
- * what Metal's headers define as macros. Sorted, for a binary search. */
+ * what Metal's headers define as macros. */
 static const char *const tmi_reserved[] = {
-    "NAN", "INFINITY", "M_PI_F", "abs", "absdiff", "acos", "acosh", "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type",
-    "asin", "asinh", "asm", "assert", "atan", "atan2", "atanh", "atomic", "atomic_int", "atomic_uint", "auto", "bfloat", "bias", "bitand", "bitor",
-    "bool", "break", "case", "catch", "ceil", "char", "clamp", "class", "clz", "coherent", "compl", "complex", "compute", "const", "constant",
-    "constexpr", "continue", "copysign", "cos", "cosh", "cospi", "cross", "ctz", "decltype", "default", "delete", "device", "distance", "divide",
-    "do", "dot", "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "fabs", "false", "fast", "fdim",
-    "float", "floor", "fma", "fmax", "fmin", "fmod", "for", "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d",
-    "gradientcube", "group", "half", "if", "ilogb", "imaginary", "inline", "int", "intersection", "isfinite", "isinf", "isnan", "isnormal", "kernel",
-    "lane", "ldexp", "length", "level", "llong", "log", "log10", "log2", "long", "mad24", "main", "matrix", "max", "max3", "median3", "mem_flags", "mesh",
-    "metal", "min", "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
-    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "popcount", "pow", "powr", "precise", "private", "program", "programs",
-    "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast", "restrict", "return", "rint",
-    "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign", "signbit", "signed", "simd_all", "simd_any", "simd_ballot",
-    "simd_max", "simd_min", "simd_product", "simd_shuffle", "simd_shuffle_xor", "simd_sum", "sin", "sincos", "sinh", "sinpi", "size_t", "sizeof",
-    "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "switch", "tan", "tanh", "tanpi", "template", "this", "thread",
-    "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid", "true", "trunc", "try", "typedef", "typeid",
-    "typename", "uchar", "uint", "ullong", "ulong", "union", "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void",
-    "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "FP_ILOGB0", "FP_ILOGBNAN", "HUGE_VALF", "HUGE_VALH", "INFINITY", "INT_MAX", "INT_MIN", "LONG_MAX",
+    "LONG_MIN", "MAXFLOAT", "MAXHALF", "M_PI_F", "NAN", "SCHAR_MAX", "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "STATIC_DATA_TRACEPOINT",
+    "STATIC_DATA_TRACEPOINT_V", "UCHAR_MAX", "UINT_MAX", "ULONG_MAX", "USHRT_MAX", "VARIABLE_TRACEPOINT", "abs", "absdiff", "acos", "acosh",
+    "addsat", "alignas", "alignof", "all", "and", "and_eq", "any", "array", "as_type", "asin", "asinh", "asm", "assert", "atan", "atan2",
+    "atanh", "atomic", "auto", "bfloat", "bias", "bitand", "bitor", "bool", "break", "case", "catch", "ceil", "char", "clamp", "class",
+    "clz", "coherent", "compl", "complex", "compute", "const", "constant", "constexpr", "continue", "copysign", "cos", "cosh", "cospi",
+    "cross", "ctz", "decltype", "default", "delete", "determinant", "device", "distance", "distance_squared", "divide", "do", "dot",
+    "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "extract_bits", "fabs", "faceforward",
+    "false", "fast", "fdim", "float", "float16", "float8", "floor", "fma", "fmax", "fmax3", "fmedian3", "fmin", "fmin3", "fmod", "for",
+    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "group", "hadd", "half", "if", "ilogb",
+    "imaginary", "inline", "insert_bits", "int", "int16", "int8", "intersection", "isfinite", "isinf", "isnan", "isnormal", "isordered",
+    "isunordered", "kernel", "lane", "ldexp", "length", "length_squared", "level", "llong", "log", "log10", "log2", "long", "mad24",
+    "madhi", "madsat", "main", "make_filled_simdgroup_matrix", "matrix", "max", "max3", "median3", "mem_flags", "mesh", "metal", "min",
+    "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
+    "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "packed_vec", "popcount", "pow", "powr", "precise", "private",
+    "program", "programs", "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast",
+    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign",
+    "signbit", "signed", "simd_active_threads_mask", "simd_all", "simd_and", "simd_any", "simd_ballot", "simd_broadcast",
+    "simd_broadcast_first", "simd_is_first", "simd_max", "simd_min", "simd_or", "simd_prefix_exclusive_product",
+    "simd_prefix_exclusive_sum", "simd_prefix_inclusive_product", "simd_prefix_inclusive_sum", "simd_product", "simd_shuffle",
+    "simd_shuffle_and_fill_down", "simd_shuffle_and_fill_up", "simd_shuffle_down", "simd_shuffle_rotate_down", "simd_shuffle_rotate_up",
+    "simd_shuffle_up", "simd_shuffle_xor", "simd_sum", "simd_xor", "simdgroup_barrier", "sin", "sincos", "sinh", "sinpi", "size_t",
+    "sizeof", "smoothstep", "sqrt", "static", "static_cast", "step", "stitchable", "struct", "subsat", "switch", "tan", "tanh", "tanpi",
+    "template", "this", "thread", "thread_local", "threadgroup", "threadgroup_barrier", "threadgroup_imageblock", "throw", "tid",
+    "transpose", "true", "trunc", "try", "typedef", "typeid", "typename", "uchar", "uint", "uint16", "uint8", "ullong", "ulong", "union",
+    "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
 static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
-        if (strcmp(tmi_reserved[i], s) == 0) return 1;
+        if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
     if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
@@ -20595,6 +23261,11 @@ static tmi_sign tmi_sig_sign(char c) {
 }
 
 /* The sign that an expression has by itself. */
+/* Atomic operations give int where only signed numbers make sense of it, else uint; the rest is signed. */
+static tmi_sign tmi_rmw_sign(const tmi_ins *n) {
+    return n->type.kind == TMI_S_I32 && n->d != TMI_RMW_MAX && n->d != TMI_RMW_MIN ? TMI_UNSIGNED : TMI_SIGNED;
+}
+
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
@@ -20611,6 +23282,8 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_AND: case TMI_TF_OR: case TMI_TF_XOR: return tmi_is_small(n->type.kind) ? TMI_SIGNED : tmi_sign_both(e, n->a, n->b);
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
+    case TMI_TF_RMW: return tmi_rmw_sign(n);
+    case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
@@ -20974,7 +23647,7 @@ static uint32_t tmi_callee(const tmi_ins *n) {
     case TMI_TF_EXPM1: return TMI_FN_EXPM1;
     case TMI_TF_LOG1P: return TMI_FN_LOG1P;
     case TMI_TF_CBRT: return TMI_FN_CBRT;
-    case TMI_TF_HELP: return n->c;
+    case TMI_TF_HELP: case TMI_TF_CALLX: return n->c;
     default: return TMI_NONE;
     }
 }
@@ -21004,7 +23677,10 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
+        if (sig[2 + i] == 'a') tmi_put_str(e->out, "(device atomic_uint *)");
+        if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig))); /* or the overload is open */
         tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
+        if (small) tmi_put_char(e->out, ')');
     }
     tmi_put_char(e->out, ')');
     if (small) tmi_put_char(e->out, ')');
@@ -21078,6 +23754,12 @@ static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t el
 }
 
 static void tmi_expr_lda(tmi_emit *e, const tmi_ins *n, int level) {
+    if (TMI_ARR(e->t, n->a)->is_atomic) {
+        tmi_put_str(e->out, "atomic_load_explicit(&");
+        tmi_put_entry(e, n->a, n->b, n->c);
+        tmi_put_str(e->out, ", memory_order_relaxed)");
+        return;
+    }
     if (!n->e) {
         tmi_put_entry(e, n->a, n->b, n->c);
         return;
@@ -21105,10 +23787,58 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
 }
 
 static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
-    static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any"};
+    static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any",
+                                       "simd_prefix_inclusive_sum", "simd_prefix_inclusive_product"};
     tmi_put(e->out, "%s(", text[n->c]);
     tmi_expr(e, n->a, n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : TMI_ANY, TMI_L_ANY);
     tmi_put_char(e->out, ')');
+}
+
+/* How an atomic operation is written: on which type, by which function, and how it reads the bits. */
+typedef struct tmi_rmw_row {
+    uint8_t     kind, type; /* TMI_RMW_..., tmi_scalar */
+    const char *cast, *call;
+    uint8_t     sign;
+} tmi_rmw_row;
+
+static const tmi_rmw_row tmi_rmw_rows[] = { /* the hardware's own; all others are rows of >>library */
+    {TMI_RMW_AND, TMI_S_I32, "atomic_uint", "atomic_fetch_and_explicit", TMI_UNSIGNED}, {TMI_RMW_OR, TMI_S_I32, "atomic_uint", "atomic_fetch_or_explicit", TMI_UNSIGNED},
+    {TMI_RMW_XOR, TMI_S_I32, "atomic_uint", "atomic_fetch_xor_explicit", TMI_UNSIGNED}, {TMI_RMW_ADD, TMI_S_I32, "atomic_uint", "atomic_fetch_add_explicit", TMI_UNSIGNED},
+    {TMI_RMW_MAX, TMI_S_I32, "atomic_int", "atomic_fetch_max_explicit", TMI_SIGNED},    {TMI_RMW_MIN, TMI_S_I32, "atomic_int", "atomic_fetch_min_explicit", TMI_SIGNED},
+    {TMI_RMW_UMAX, TMI_S_I32, "atomic_uint", "atomic_fetch_max_explicit", TMI_UNSIGNED}, {TMI_RMW_UMIN, TMI_S_I32, "atomic_uint", "atomic_fetch_min_explicit", TMI_UNSIGNED},
+    {TMI_RMW_EXCH, TMI_S_I32, "atomic_uint", "atomic_exchange_explicit", TMI_UNSIGNED}, {TMI_RMW_CAS, TMI_S_I32, "atomic_uint", NULL, TMI_UNSIGNED},
+    {TMI_RMW_FADD, TMI_S_F32, "atomic_float", "atomic_fetch_add_explicit", TMI_ANY},
+    {TMI_RMW_UMAX, TMI_S_I64, "atomic_ulong", "atomic_max_explicit", TMI_UNSIGNED},     {TMI_RMW_UMIN, TMI_S_I64, "atomic_ulong", "atomic_min_explicit", TMI_UNSIGNED},
+};
+
+static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows; i++)
+        if (tmi_rmw_rows[i].kind == n->d && tmi_rmw_rows[i].type == n->type.kind) return &tmi_rmw_rows[i];
+    return NULL;
+}
+
+static uint32_t tmi_rmw_fn(tmi_emit *e, const tmi_ins *n) { /* fetch_fadd_f16 and the like */
+    static const char *const ops[] = {"", "and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch", "fmax", "fmin", "cas"};
+    static const char *const types[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", ""};
+    const char *name = tmi_format(e->job, 1, "fetch_%s_%s", ops[n->d], types[n->type.kind]);
+    uint32_t    fn = tmi_fn_named(name, strlen(name));
+    if (fn == TMI_FN_COUNT) tmi_bug(e->job, "emit", name);
+    return fn;
+}
+
+static void tmi_expr_rmw(tmi_emit *e, const tmi_ins *n) {
+    const tmi_rmw_row *row = tmi_rmw_row_of(n);
+    tmi_sign sign = row ? (tmi_sign)row->sign : TMI_SIGNED;
+    tmi_put(e->out, "%s((device %s *)", row && row->call ? row->call : tmi_use_fn(e, tmi_rmw_fn(e, n)), row ? row->cast : "uchar");
+    tmi_expr(e, n->a, TMI_ANY, TMI_L_UNARY);
+    if (n->c) {
+        tmi_put_str(e->out, ", ");
+        tmi_expr(e, n->c, sign, TMI_L_COND);
+    }
+    tmi_put_str(e->out, ", ");
+    tmi_expr(e, n->b, sign, TMI_L_COND);
+    tmi_put_str(e->out, row && row->call ? ", memory_order_relaxed)" : ")");
 }
 
 /* -- Casts and vectors ---------------------------------------------------------------------------- */
@@ -21232,6 +23962,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
+    case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
         tmi_open_level(e, level, TMI_L_UNARY);
         tmi_put_str(e->out, tmi_tfs[n->op].text);
@@ -21414,6 +24145,17 @@ static int tmi_is_update(const tmi_emit *e, const tmi_ins *n, uint32_t *rhs, con
     if (v->op == TMI_TF_IADD && e->arr_sign[n->a] != TMI_UNSIGNED && v->wraps) return 0;
     *text = v->op == TMI_TF_FSUB ? "-=" : v->op == TMI_TF_FMUL ? "*=" : "+=";
     return 1;
+}
+
+/* Counters in threadgroup memory: a start value, or an addition. */
+static void tmi_stmt_atomic(tmi_emit *e, const tmi_ins *n) {
+    tmi_comment(e, n);
+    tmi_line(e);
+    tmi_put_str(e->out, n->op == TMI_TF_ADDT ? "atomic_fetch_add_explicit(&" : "atomic_store_explicit(&");
+    tmi_put_entry(e, n->a, n->b, 0);
+    tmi_put_str(e->out, ", ");
+    tmi_expr(e, n->op == TMI_TF_ADDT ? n->c : n->d, TMI_UNSIGNED, TMI_L_ANY);
+    tmi_put_str(e->out, ", memory_order_relaxed);\n");
 }
 
 static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
@@ -21653,7 +24395,11 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     switch (n->op) {
     case TMI_TF_DECL: tmi_stmt_decl(e, n); break;
-    case TMI_TF_STA: case TMI_TF_STT: tmi_stmt_sta(e, n); break;
+    case TMI_TF_ADDT: tmi_stmt_atomic(e, n); break;
+    case TMI_TF_STA: case TMI_TF_STT:
+        if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
+        else tmi_stmt_sta(e, n);
+        break;
     case TMI_TF_STG: tmi_stmt_stg(e, n); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
     case TMI_TF_LOOP: tmi_stmt_loop(e, id); break;
@@ -21667,9 +24413,20 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
-    case TMI_TF_BREAK: case TMI_TF_RETURN:
+    case TMI_TF_RMW: case TMI_TF_CALLX:
+        if (e->uses[id]) {
+            tmi_stmt_value(e, id);
+            break;
+        }
+        tmi_comment(e, n);
         tmi_line(e);
-        tmi_put_str(e->out, n->op == TMI_TF_BREAK ? "break;\n" : "return;\n");
+        if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
+        else tmi_expr_helper(e, n);
+        tmi_put_str(e->out, ";\n");
+        break;
+    case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
+        tmi_line(e);
+        tmi_put_str(e->out, n->op == TMI_TF_BREAK ? "break;\n" : n->op == TMI_TF_CONTINUE ? "continue;\n" : "return;\n");
         break;
     case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
     default: tmi_bug(e->job, "emit", "a statement that the printer does not know");
@@ -21796,7 +24553,7 @@ static void tmi_emit_array_signs(tmi_emit *e) {
     }
     for (i = 1; i < t->arr.n; i++) {
         int kind = TMI_ARR(t, i)->type.kind;
-        e->arr_sign[i] = (uint8_t)(!tmi_s_is_int(kind) || kind == TMI_S_BOOL ? TMI_ANY : votes[i] < 0 && !tmi_is_small(kind) ? TMI_UNSIGNED : TMI_SIGNED);
+        e->arr_sign[i] = (uint8_t)(TMI_ARR(t, i)->is_atomic ? TMI_UNSIGNED : !tmi_s_is_int(kind) || kind == TMI_S_BOOL ? TMI_ANY : votes[i] < 0 && !tmi_is_small(kind) ? TMI_UNSIGNED : TMI_SIGNED);
     }
     for (i = 0; i < e->n_param; i++) e->param_sign[i] = TMI_SIGNED;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
@@ -21808,12 +24565,16 @@ static void tmi_emit_array_signs(tmi_emit *e) {
 /* Loop counters: i, j, k, ... without the names that the program itself uses. */
 static void tmi_emit_loop_names(tmi_emit *e) {
     static const char *const names[] = {"i", "j", "k", "l", "n", "m", "p", "q", "r", "s", "u", "v", "w", "h", "g", "f", "d", "c", "b", "a", "i2", "j2", "k2", "l2"};
+    uint8_t  used[24];
     uint32_t at = 0, i, id;
-    for (i = 0; i < 24 && at < 24; i++) {
-        int used = 0;
-        for (id = 1; id < e->t->ins.n && !used; id++) used = TMI_INS(e->t, id)->name && strcmp(TMI_STR(e->m, TMI_INS(e->t, id)->name), names[i]) == 0;
-        if (!used) e->loop_names[at++] = names[i];
+    memset(used, 0, sizeof used);
+    for (id = 1; id < e->t->ins.n; id++) {
+        const char *s = TMI_INS(e->t, id)->name ? TMI_STR(e->m, TMI_INS(e->t, id)->name) : "";
+        if (!s[0] || (s[1] && s[2])) continue; /* these are of one letter or two */
+        for (i = 0; i < 24; i++) used[i] |= strcmp(s, names[i]) == 0;
     }
+    for (i = 0; i < 24; i++)
+        if (!used[i]) e->loop_names[at++] = names[i];
     for (i = 0; at < 24; i++, at++) {
         static const char *const more[] = {"ii", "jj", "kk", "ll", "nn", "mm", "pp", "qq", "rr", "ss", "uu", "vv", "ww", "hh", "gg", "ff", "dd", "cc", "bb", "aa", "iii", "jjj", "kkk", "lll"};
         e->loop_names[at] = more[i];
@@ -21823,6 +24584,7 @@ static void tmi_emit_loop_names(tmi_emit *e) {
 /* Parameters that are stored to: by tile ops, since a pointer's path is known there. */
 static void tmi_emit_written(tmi_emit *e) {
     uint32_t op, i, base;
+    for (i = 0; i < e->p->n_extra; i++) e->param_written[e->n_own + i] = e->p->extra[i].kind == TMETAL_ARG_DEBUG;
     for (op = tmi_walk_next(e->m, e->p->func, e->p->func); op; op = tmi_walk_next(e->m, e->p->func, op)) {
         const tmi_op *o = TMI_OP(e->m, op);
         if (!tmi_accesses_memory(o) || !(tmi_ops[o->kind].traits & TMI_WRITES)) continue;
@@ -21853,7 +24615,8 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->arr_name = TMI_TEMP(job, uint32_t, t->arr.n);
     e->arr_sign = TMI_TEMP(job, uint8_t, t->arr.n);
     e->arr_const = TMI_TEMP(job, uint8_t, t->arr.n);
-    e->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    e->n_own = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    e->n_param = e->n_own + p->n_extra;
     e->param_sign = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_used = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
@@ -21881,41 +24644,62 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
     return 1u << (a.v > 12 ? 12 : a.v);
 }
 
+static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
+    if (i >= e->n_own) {
+        tmi_tty t = tmi_tty_of(e->p->extra[i - e->n_own].kind == TMETAL_ARG_DEBUG ? TMI_S_PTR : TMI_S_I32, 1);
+        t.elem = t.kind == TMI_S_PTR ? TMI_S_I32 : TMI_S_NONE;
+        return t;
+    }
+    return tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i)));
+}
+
+/* Names for what is no parameter of the function. */
+static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
+    static const char *const axes[] = {"programs_x", "programs_y", "programs_z"};
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), of = e->p->extra[i].param;
+    if (e->p->extra[i].kind == TMETAL_ARG_DEBUG) return "debug";
+    if (e->p->extra[i].kind == TMETAL_ARG_PROGRAMS) return axes[of];
+    return tmi_format(e->job, 1, "%s_pads_nan", TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
+}
+
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index;
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index, aliased = 0;
     tmetal_arg *args;
     for (i = 0; i < e->n_param; i++) {
         n += e->param_used[i];
-        bufs += e->param_used[i] && tmi_is_ptrlike(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, i)));
+        is_ptr = e->param_used[i] && tmi_param_type(e, i).kind == TMI_S_PTR;
+        bufs += is_ptr && !tmi_has_alias(e->p, i);
+        aliased |= is_ptr && tmi_has_alias(e->p, i);
     }
-    *packed = e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS;
+    *packed = aliased || (e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS);
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
     args = TMI_NEW(e->job, tmetal_arg, n);
     k->args = args;
     k->n_args = n;
     for (i = 0; i < e->n_param; i++) {
-        uint32_t v = tmi_block_arg(e->m, block, i), type = tmi_value_type(e->m, v), bit = i < 31 ? 1u << i : 1u << 31;
+        uint32_t v = i < e->n_own ? tmi_block_arg(e->m, block, i) : 0, bit = i < 31 ? 1u << i : 1u << 31;
         tmetal_arg *a = args;
         if (!e->param_used[i]) continue;
         args++;
-        is_ptr = (uint32_t)tmi_is_ptrlike(e->m, type);
-        a->param = i;
-        a->name = tmi_format(e->job, 0, "%s", TMI_STR(e->m, TMI_VALUE(e->m, v)->name));
-        a->type = tmi_elem_text(e, type);
+        is_ptr = tmi_param_type(e, i).kind == TMI_S_PTR;
+        a->param = v ? i : e->p->extra[i - e->n_own].param;
+        a->name = tmi_format(e->job, 0, "%s", v ? TMI_STR(e->m, TMI_VALUE(e->m, v)->name) : tmi_taken(e, e->param_name[i]));
+        a->type = v ? tmi_elem_text(e, tmi_value_type(e->m, v)) : "i32";
         a->index = n <= TMI_MAX_BUFFERS && e->n_param > TMI_MAX_BUFFERS ? next++ : i;
         if (is_ptr) {
             a->kind = TMETAL_ARG_BUFFER;
             a->access = (e->p->read & bit ? (uint32_t)TMETAL_READS : 0u) | (e->param_written[i] ? (uint32_t)TMETAL_WRITES : 0u);
             if (!a->access || (i >= 31 && !e->param_written[i])) a->access |= TMETAL_READS;
-            a->align = tmi_param_align(e, v);
+            a->align = v ? tmi_param_align(e, v) : 16;
             a->size = 8;
+            if (!v) a->kind = TMETAL_ARG_DEBUG, a->size = tmi_debug_bytes(e->job), a->access = TMETAL_READS | TMETAL_WRITES;
         } else {
-            a->kind = TMETAL_ARG_BYTES;
-            a->size = tmi_bytes(e->m, type);
+            a->kind = v ? TMETAL_ARG_BYTES : (tmetal_arg_kind)e->p->extra[i - e->n_own].kind;
+            a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v)) : 4;
         }
         if (!*packed) continue;
-        if (is_ptr && next < struct_index) {
+        if (is_ptr && next < struct_index && !tmi_has_alias(e->p, i)) {
             a->index = next++;
             continue;
         }
@@ -21933,14 +24717,21 @@ static void tmi_put_aligned(tmi_emit *e, const char *s, uint32_t width) {
     for (; n < width; n++) tmi_put_char(e->out, ' ');
 }
 
+static uint32_t tmi_arg_param(const tmi_emit *e, const tmetal_arg *a) { /* its number among parameters and extras */
+    uint32_t i;
+    for (i = 0; i < e->p->n_extra; i++)
+        if (e->p->extra[i].kind == (uint32_t)a->kind && e->p->extra[i].param == a->param) return e->n_own + i;
+    return a->param;
+}
+
 static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
-    tmi_tty  type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
-    const char *name = tmi_taken(e, e->param_name[a->param]);
+    uint32_t i = tmi_arg_param(e, a);
+    tmi_tty  type = tmi_param_type(e, i);
+    const char *name = tmi_taken(e, e->param_name[i]);
     if (type.kind == TMI_S_PTR)
-        return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[a->param] ? "" : "const ", tmi_msl_scalar(type.elem, TMI_ANY), name);
+        return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[i] ? "" : "const ", tmi_msl_scalar(type.elem, TMI_ANY), name);
     if (type.kind == TMI_S_BOOL) type.kind = TMI_S_I8;
-    return tmi_format(e->job, 1, "constant %s &%s", tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[a->param]), name);
+    return tmi_format(e->job, 1, "constant %s &%s", tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]), name);
 }
 
 static void tmi_put_builtins(tmi_emit *e) {
@@ -21963,16 +24754,17 @@ static void tmi_put_builtins(tmi_emit *e) {
 
 /* Scalars (and, past 31, addresses) that share one struct. */
 static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name) {
-    uint32_t i, block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
+    uint32_t i;
     tmi_put(e->out, "struct %s {\n", name);
     for (i = 0; i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
-        tmi_tty type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        uint32_t at = tmi_arg_param(e, a);
+        tmi_tty  type = tmi_param_type(e, at);
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
-        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[a->param], !e->param_written[a->param]);
+        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         if (type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
-        tmi_put(e->out, "%s;    // at byte %u\n", tmi_taken(e, e->param_name[a->param]), a->offset);
+        tmi_put(e->out, "%s;    // at byte %u\n", tmi_taken(e, e->param_name[at]), a->offset);
     }
     tmi_put_str(e->out, "};\n\n");
 }
@@ -21981,14 +24773,14 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
     uint32_t i, width = 0, shared = 0;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) continue;
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) continue;
         decl[i] = tmi_param_decl(e, &k->args[i]);
         width = tmi_max32(width, (uint32_t)strlen(decl[i]));
     }
     if (k->max_total_threads) tmi_put(e->out, "[[max_total_threads_per_threadgroup(%u)]]\n", k->max_total_threads);
     tmi_put(e->out, "kernel void %s(\n", k->entry);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) {
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) {
             if (shared++) continue;
             if (e->out->col) tmi_put_str(e->out, ",\n");
             tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name, k->args[i].index);
@@ -22003,39 +24795,43 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
     tmi_put_str(e->out, ")\n{\n");
     for (i = 0; packed && i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
-        uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0);
-        tmi_tty  type = tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, block, a->param)));
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        uint32_t at = tmi_arg_param(e, a);
+        tmi_tty  type = tmi_param_type(e, at);
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
-        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[a->param], !e->param_written[a->param]);
-        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n", tmi_taken(e, e->param_name[a->param]),
-                tmi_taken(e, e->param_name[a->param]));
+        tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
+        tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n", tmi_taken(e, e->param_name[at]),
+                tmi_taken(e, e->param_name[at]));
     }
 }
 
 /* -- Threadgroup arrays and tables ---------------------------------------------------------------------- */
 
+static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
+    if (TMI_ARR(e->t, arr)->is_atomic) tmi_put_str(e->out, "atomic_uint");
+    else tmi_put_msl_type(e, TMI_ARR(e->t, arr)->type, (tmi_sign)e->arr_sign[arr], 0);
+}
+
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     uint32_t i, any = 0, arena = 0;
     for (i = 1; i < e->t->arr.n; i++)
         if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
-    if (arena) tmi_put(e->out, "    threadgroup ulong shared[%u];    // used by several arrays in turn\n", (bytes + 7) / 8);
+    const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
+    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         tmi_put_str(e->out, "    ");
         any = 1;
+        tmi_put_str(e->out, "threadgroup ");
+        tmi_put_entry_type(e, i);
         if (a->shown) {
-            tmi_put_str(e->out, "threadgroup ");
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
             tmi_put(e->out, " %s[%u];\n", tmi_taken(e, e->arr_name[i]), a->count);
         } else {
-            tmi_put_str(e->out, "threadgroup ");
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
-            tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[i], 0);
-            tmi_put(e->out, " *)(shared + %u);    // %u bytes\n", a->at / 8, tmi_arr_bytes(a));
+            tmi_put_entry_type(e, i);
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
@@ -22118,6 +24914,68 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
     for (c = from->first; c; c = c->next) tmi_put_bytes(to, (const char *)(c + 1), c->n);
 }
 
+/* Ops that only move bytes may carry any type. */
+static int tmi_moves_only(const tmi_op *op) {
+    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
+           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
+           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
+}
+
+/* Doubles are computed in software: how many ops, by which functions, and how much text that is. */
+static void tmi_remark_fp64(tmi_emit *e) {
+    const tmi_module *m = e->m;
+    uint32_t    op, i, n = 0, lines = 0, shown = 0;
+    const char *c;
+    tmi_text    t;
+    tmi_at      first;
+    memset(&first, 0, sizeof first);
+    for (op = tmi_walk_next(m, e->p->func, e->p->func); op; op = tmi_walk_next(m, e->p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int is_f64 = (o->n_in && tmi_format_of(m, tmi_in_type(m, o, 0)) == TMI_F_F64) || (o->n_out && tmi_format_of(m, tmi_out_type(m, o, 0)) == TMI_F_F64);
+        if (!is_f64 || !(tmi_ops[o->kind].traits & TMI_ELT) || tmi_moves_only(o)) continue;
+        if (!n++) first = tmi_at_of(m, o);
+    }
+    if (!n) return;
+    tmi_text_init(e->job, &t);
+    for (i = 0; i < TMI_FN_COUNT; i++) {
+        if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
+        for (c = tmi_fns[i].text; *c; c++) lines += *c == '\n';
+        if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
+    }
+    if (shown > 8) tmi_put(&t, " and %u more", shown - 8);
+    tmi_remark(e->job, first, TMETAL_APPLIED, "fp64", "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines of 64-bit integer arithmetic", n,
+               n > 1 ? "s" : "", tmi_text_join(&t, 1), lines);
+}
+
+/* Prints and asserts, for whoever reads the debug buffer. */
+static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
+    tmi_module *m = p->m;
+    tmetal_site *s = TMI_NEW(p->job, tmetal_site, p->n_sites);
+    uint32_t op, i;
+    k->sites = s;
+    k->n_sites = p->n_sites;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op   *o = TMI_OP(m, op);
+        const tmi_attr *sign = tmi_attr_of(m, o, "isSigned");
+        const char    **types;
+        uint8_t        *is_signed;
+        if (!p->site[op]) continue;
+        s->is_assert = o->kind != TMI_OP_PRINT;
+        s->text = tmi_format(p->job, 0, "%s", tmi_attr_str(m, o, o->kind == TMI_OP_PRINT ? "prefix" : o->kind == TMI_OP_ASSERT ? "message" : "msg"));
+        s->place = tmi_loc_place(m, o->loc);
+        if (s->place.file) s->place.file = tmi_format(p->job, 0, "%s", s->place.file);
+        s->hex = tmi_attr_int(m, o, "hex", 0) != 0;
+        s->n_operands = s->is_assert ? 0 : o->n_in;
+        s->types = types = TMI_NEW(p->job, const char *, o->n_in);
+        s->is_signed = is_signed = TMI_NEW(p->job, uint8_t, o->n_in);
+        for (i = 0; i < o->n_in; i++) {
+            types[i] = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, tmi_in_type(m, o, i)));
+            is_signed[i] = sign && i < sign->n ? TMI_WORD(m, (uint32_t)sign->value + i) != 0 : 1;
+        }
+        s++;
+    }
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k) {
     tmi_emit e;
@@ -22131,7 +24989,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->name = tmi_format(p->job, 0, "%s", tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     entry = tmi_unique_name(&e, k->name);
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
-    for (i = 0; i < e.n_param; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
+    for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
+    for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
     tmi_make_args(&e, k, &packed);
     if (packed) struct_name = tmi_taken(&e, tmi_unique_name(&e, "Scalars")), (void)tmi_unique_name(&e, "scalars");
     tmi_name_arrays(&e);
@@ -22139,8 +24998,16 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
     k->family = 7;
+    tmi_make_sites(p, k);
+    if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
     tmi_body(&e, 1);
+    for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
+        tmi_tty type;
+        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        type = tmi_tty_from(p->m, tmi_value_type(p->m, tmi_block_arg(p->m, block, k->args[i].param)));
+        e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
+    }
     k->msl_version = e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
@@ -22151,18 +25018,13 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_arrays(&e, tg_bytes);
     tmi_put_text(&all, &body);
     tmi_put_str(&all, "}\n");
+    tmi_remark_fp64(&e);
+    if (p->job->no_text) return;
     k->msl = tmi_text_join(&all, 0);
     k->msl_len = all.len;
 }
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
-
-/* Ops that only move bytes may carry any type. */
-static int tmi_moves_only(const tmi_op *op) {
-    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
-           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
-           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
-}
 
 /* A name that >>library has no function for. */
 static int tmi_f64_lacks(const tmi_op *op) {
@@ -22216,9 +25078,8 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_GATHER: case TMI_OP_HISTOGRAM: case TMI_OP_ASM: case TMI_OP_MAP: case TMI_OP_RMW: case TMI_OP_CAS:
-    case TMI_OP_SCAN: case TMI_OP_DREDUCE:
-    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
+    case TMI_OP_ASM: case TMI_OP_MAP:
+    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
     default: return 1;
     }
 }
@@ -22245,6 +25106,19 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
 
+static const char *tmi_msl_text(uint32_t version) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
+        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
+    return "3.0";
+}
+
+static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
+    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
+    tmi_help(job, NULL, "ask for that version, or leave the option out");
+}
+
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k) {
     tmi_plan p;
     tmi_thr  t;
@@ -22262,6 +25136,23 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
         }
     }
     tmi_emit_kernel(&p, &t, bytes, k);
+    tmi_check_version(job, m, func, k);
+    tmi_report_layouts(&p, k);
+    tmi_report_kernel(&p, bytes);
+}
+
+static int tmi_options_ok(tmi_job *job) {
+    tmi_at      nowhere;
+    const char *s = job->opt->alias;
+    uint32_t    a, b;
+    size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
+    int         more;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
+    if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    return job->out->code == TMETAL_OK;
 }
 
 /* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup below one. */
@@ -22285,7 +25176,7 @@ static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
         tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
         return NULL;
     }
-    return tmi_check_limits(job, gpu) ? gpu : NULL;
+    return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
 }
 
 static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
@@ -22356,24 +25247,18 @@ static void tmi_put_json_string(tmi_text *t, const char *s) {
 }
 
 static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
-    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug"};
+    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
     static const char *const access[] = {"none", "read", "write", "read_write"};
     tmi_put(t, "{\"param\":%u,\"name\":", a->param);
     tmi_put_json_string(t, a->name);
     tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, kinds[a->kind]);
     tmi_put_json_string(t, a->type);
     if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(t, ",\"id\":%u", a->param);
-    if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS) tmi_put(t, ",\"offset\":%u,\"size\":%u", a->offset, a->size);
+    if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS || a->kind >= TMETAL_ARG_PROGRAMS)
+        tmi_put(t, ",\"offset\":%u,\"size\":%u", a->offset, a->size);
     if (a->kind == TMETAL_ARG_DEBUG) tmi_put(t, ",\"bytes\":%u", a->size);
-    if (a->kind != TMETAL_ARG_BYTES) tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
+    if (a->kind != TMETAL_ARG_BYTES && a->kind < TMETAL_ARG_PROGRAMS) tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
     tmi_put_char(t, '}');
-}
-
-static const char *tmi_msl_text(uint32_t version) {
-    size_t i;
-    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
-        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
-    return "3.0";
 }
 
 static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
@@ -22403,6 +25288,81 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "]}\n");
 }
 
+/* -- The debug buffer as text ----------------------------------------------------------------------------------- */
+
+static uint32_t tmi_word_at(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+
+/* "8x16xf32": sizes into dim, number of them; the element's name follows. */
+static uint32_t tmi_read_shape(const char **text, uint32_t *dim) {
+    uint32_t n = 0;
+    const char *s = *text;
+    if (strncmp(s, "tensor<", 7) == 0) s += 7;
+    while (tmi_is_digit(*s) && n < TMI_MAX_RANK) {
+        uint32_t v = 0;
+        while (tmi_is_digit(*s)) v = v * 10 + (uint32_t)(*s++ - '0');
+        dim[n++] = v;
+        if (*s == 'x') s++;
+    }
+    *text = s;
+    return n;
+}
+
+static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int is_signed, int hex) {
+    uint32_t width = 64, f;
+    if (type[0] == 'i') {
+        for (width = 0, type++; tmi_is_digit(*type); type++) width = width * 10 + (uint32_t)(*type - '0');
+        if (width < 64) bits &= ((uint64_t)1 << width) - 1;
+        if (hex) tmi_put_str(t, "0x"), tmi_put_hex(t, bits, (width + 3) / 4);
+        else if (is_signed && width > 1) tmi_put(t, "%lld", (long long)(width < 64 && bits >> (width - 1) ? (int64_t)(bits | ~(((uint64_t)1 << width) - 1)) : (int64_t)bits));
+        else tmi_put(t, "%llu", (unsigned long long)bits);
+        return;
+    }
+    for (f = 1; f < TMI_F_COUNT; f++) {
+        size_t n = strlen(tmi_float_names[f]);
+        if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
+            tmi_put_float(t, &tmi_float_formats[f], bits);
+            return;
+        }
+    }
+    tmi_put_str(t, "0x"); /* pointers */
+    tmi_put_hex(t, bits, 16);
+}
+
+static void tmi_put_record(tmi_text *t, const tmetal_site *s, const unsigned char *r, uint32_t words, uint32_t operand) {
+    uint32_t dim[TMI_MAX_RANK], n = 0, i, k, at, element = tmi_word_at(r + 20);
+    const char *type = operand < s->n_operands ? s->types[operand] : "";
+    tmi_put(t, "pid (%u, %u, %u) ", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
+    n = tmi_read_shape(&type, dim);
+    tmi_put_str(t, "idx (");
+    for (i = 0; i < n; i++) { /* the last axis runs fastest */
+        for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
+        tmi_put(t, i ? ", %u" : "%u", element / at % (dim[i] ? dim[i] : 1));
+    }
+    tmi_put(t, ")%s", s->text);
+    if (operand < s->n_operands && words > 6) {
+        uint64_t bits = tmi_word_at(r + 24) | (words > 7 ? (uint64_t)tmi_word_at(r + 28) << 32 : 0);
+        if (s->n_operands > 1) tmi_put(t, "(operand %u) ", operand);
+        tmi_put_value_text(t, type, bits, s->is_signed[operand], s->hex);
+    }
+    tmi_put_char(t, '\n');
+}
+
+static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned char *p, size_t bytes) {
+    uint32_t used = tmi_word_at(p), failed = tmi_word_at(p + 4), first = tmi_word_at(p + 8), room = (uint32_t)(bytes / 4 - 8), at, words, site, lost = used > room;
+    for (at = 0; at < used && at + 6 <= room; at += words) {
+        const unsigned char *r = p + 32 + 4 * (size_t)at;
+        words = tmi_word_at(r);
+        site = tmi_word_at(r + 4);
+        if (words < 6 || words > room - at) break; /* the first record that did not fit, or not written yet */
+        if ((site & 0xFFFFFF) < k->n_sites) tmi_put_record(t, &k->sites[site & 0xFFFFFF], r, words, site >> 24);
+    }
+    if (lost) tmi_put(t, "... the debug buffer was too small for all of it: %u of %u words\n", room, used);
+    if (!failed || !first || first > k->n_sites) return;
+    if (k->sites[first - 1].place.file) tmi_put(t, "%s:%u: ", k->sites[first - 1].place.file, k->sites[first - 1].place.line);
+    tmi_put(t, "%s: assertion failed: %s: first seen in program (%u, %u, %u), element %u; %u in all\n", k->name, k->sites[first - 1].text, tmi_word_at(p + 12),
+            tmi_word_at(p + 16), tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
+}
+
 /*==============================================================================
  * >>entry  [20]  Public functions and the one setjmp
  *
@@ -22410,19 +25370,26 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
     const char     *src;
     size_t          len;
     tmetal_module  *module;
-    const tmetal_module *other;
+    const tmetal_module *given, *other;
+    const tmetal_result *result;
+    const tmetal_diag   *diag;
     const char     *text;
     size_t          text_len;
     int             truth;
-    int             want_text; /* tmetal_plan leaves the Metal out */
+    int             no_text; /* tmetal_plan leaves the Metal out */
+    tmetal_builder *builder;
+    tmi_make_fn     make;
+    const tmi_make *args;
+    uint32_t        made;
     tmetal_detection *detection;
+    const tmetal_kernel *kernel;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -22527,11 +25494,27 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, 2000), 1u << 20);
 }
 
-static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+static void tmi_step_read(tmi_job *job, tmi_call *c) {
     job->src = c->src;
     job->src_len = c->len;
     c->module = tmi_parse_file(job, c->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
+}
+
+static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+    tmi_step_read(job, c);
+    if (job->n_errors) return;
+    c->module->src = (const char *)memcpy(TMI_NEW(job, char, c->len), c->src, c->len);
+    c->module->src_len = c->len;
+    c->module->file = tmi_format(job, 0, "%s", tmi_job_file(job));
+}
+
+/* What is done with a module that the caller keeps is done with a copy. */
+static void tmi_step_take(tmi_job *job, tmi_call *c) {
+    c->module = tmi_module_copy(job, c->given);
+    job->src = c->given->src;
+    job->src_len = c->given->src_len;
+    job->src_name = c->given->file ? c->given->file : "<built>";
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -22546,7 +25529,7 @@ TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_op
 }
 
 static void tmi_step_compile(tmi_job *job, tmi_call *c) {
-    tmi_step_parse(job, c);
+    tmi_step_read(job, c);
     if (!job->n_errors) tmi_compile_module(job, c->module);
 }
 
@@ -22559,13 +25542,23 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
+    tmi_step_take(job, c);
+    job->no_text = c->no_text;
     if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
+    return tmi_run(tmi_step_emit, &c, arena, opt, out);
+}
+
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.given = module;
+    c.no_text = 1;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
 }
 
@@ -22573,7 +25566,7 @@ static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_put_json_plan(&t, (const tmetal_result *)(const void *)c->src);
+    tmi_put_json_plan(&t, c->result);
     c->text = tmi_text_join(&t, 0);
     tmi_mark_drop(job, mark);
 }
@@ -22582,18 +25575,40 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)result;
+    c.result = result;
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
-static void tmi_step_verify(tmi_job *job, tmi_call *c) {
-    (void)tmi_verify_all(job, c->module);
+static void tmi_step_debug_text(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_debug(&t, c->kernel, (const unsigned char *)c->src, c->len);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
 }
 
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    if (bytes < 32) return NULL;
+    memset(&c, 0, sizeof c);
+    c.kernel = kernel;
+    c.src = (const char *)buffer;
+    c.len = bytes;
+    return tmi_run(tmi_step_debug_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+static void tmi_step_verify(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_step_take(job, c);
+    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
+}
+
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     return tmi_run(tmi_step_verify, &c, arena, opt, out);
 }
 
@@ -22601,17 +25616,17 @@ static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_print_text(job, c->module, &t);
+    tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
     c->text_len = t.len;
     tmi_mark_drop(job, mark);
 }
 
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
                                     tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     (void)tmi_run(tmi_step_print, &c, arena, NULL, out);
     *text = c.text;
     *text_len = c.text_len;
@@ -22619,7 +25634,7 @@ TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, 
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->module, c->other);
+    c->truth = tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -22627,7 +25642,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
     tmetal_result out;
     tmetal_arena  before = *arena;
     memset(&c, 0, sizeof c);
-    c.module = (tmetal_module *)a;
+    c.given = a;
     c.other = b;
     if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
     arena->used = before.used;
@@ -22635,7 +25650,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
 }
 
 static void tmi_step_diag_text(tmi_job *job, tmi_call *c) {
-    const tmetal_diag *d = (const tmetal_diag *)(const void *)c->src;
+    const tmetal_diag *d = c->diag;
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -22665,7 +25680,7 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)diag;
+    c.diag = diag;
     return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
@@ -22768,16 +25783,305 @@ TMETAL_API size_t tmetal_op_count(void) {
 
 TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
     tmetal_op_info info;
+    tmi_op         op;
     size_t         i;
     memset(&info, 0, sizeof info);
     for (i = 1; i < TMI_OP_COUNT; i++) {
         if ((tmi_ops[i].traits & TMI_INNER) || index--) continue;
         info.name = tmi_ops[i].name;
         info.group = tmi_ops[i].group;
-        info.lowered = !(tmi_ops[i].traits & TMI_LATER);
+        memset(&op, 0, sizeof op);
+        op.kind = (uint16_t)i;
+        info.lowered = tmi_is_lowered(&op);
         break;
     }
     return info;
+}
+
+/* -- Building ------------------------------------------------------------------------------------------ */
+
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+
+static void tmi_step_make(tmi_job *job, tmi_call *c) {
+    c->builder->job = c->builder->p.job = job;
+    c->made = c->make(c->builder, c->args);
+}
+
+/* A mistake, and a full arena too, are the builder's last deed. */
+static uint32_t tmi_build_run(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
+    tmi_call      c;
+    tmetal_result out;
+    if (!b || b->code) return 0;
+    memset(&c, 0, sizeof c);
+    c.builder = b;
+    c.make = fn;
+    c.args = args;
+    if (tmi_run(tmi_step_make, &c, b->arena, &tmi_build_options, &out) == TMETAL_OK) return c.made;
+    b->code = out.code;
+    b->diags = out.diags;
+    b->n_diags = out.n_diags;
+    return 0;
+}
+
+static void tmi_step_begin(tmi_job *job, tmi_call *c) {
+    c->builder = TMI_NEW(job, tmetal_builder, 1);
+    tmi_make_begin(job, c->builder);
+}
+
+TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    return tmi_run(tmi_step_begin, &c, arena, &tmi_build_options, &out) == TMETAL_OK ? c.builder : NULL;
+}
+
+TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    memset(out, 0, sizeof *out);
+    *module = NULL;
+    if (!b) { /* tmetal_build_begin had no room */
+        out->code = TMETAL_E_ARENA;
+        return out->code;
+    }
+    if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
+    if (b->code == TMETAL_E_ARENA) {
+        tmi_report_full(b->arena, out);
+        return out->code;
+    }
+    out->code = b->code;
+    out->diags = b->diags;
+    out->n_diags = b->n_diags;
+    if (!b->code) b->code = TMETAL_E_MISUSE; /* the builder's work is done */
+    return out->code;
+}
+
+TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = text;
+    return tmi_build_run(b, tmi_make_type, &k);
+}
+
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    return tmi_build_run(b, tmi_make_type_of, &k);
+}
+
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.is_public = 1;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.in = results;
+    k.n_in = n_results;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_arg, &k);
+}
+
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.value = bytes;
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.attrs = attrs ? attrs : "";
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.attrs = attrs;
+    (void)tmi_build_run(b, tmi_make_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_return, &k);
+}
+
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = file;
+    k.index = line;
+    k.value = col;
+    (void)tmi_build_run(b, tmi_make_place, &k);
+}
+
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    k.name = name;
+    (void)tmi_build_run(b, tmi_make_name, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                        const char *attrs, tmetal_type type) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = type ? &type : NULL;
+    k.n_types = type ? 1 : 0;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                          const char *attrs, const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = n_types;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = first;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_result, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.i = value;
+    return tmi_build_run(b, tmi_make_int, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.f = value;
+    return tmi_build_run(b, tmi_make_float, &k);
+}
+
+TMETAL_API void tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands, const char *attrs,
+                                  const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = types ? n_types : 0;
+    (void)tmi_build_run(b, tmi_make_open, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_body_arg, &k);
+}
+
+TMETAL_API void tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_next, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = yields;
+    k.n_in = n;
+    return tmi_build_run(b, tmi_make_close, &k);
+}
+
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = args;
+    k.n_types = n_args;
+    return tmi_build_run(b, tmi_make_block, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_block_arg, &k);
+}
+
+TMETAL_API void tmetal_build_enter(tmetal_builder *b, tmetal_block block) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    (void)tmi_build_run(b, tmi_make_enter, &k);
+}
+
+TMETAL_API void tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = to;
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
+}
+
+TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition, tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                       tmetal_block no, const tmetal_value *no_values, uint32_t n_no) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = condition;
+    k.to = yes;
+    k.in = yes_values;
+    k.n_in = n_yes;
+    k.to2 = no;
+    k.in2 = no_values;
+    k.n_in2 = n_no;
+    k.is_cond = 1;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
 }
 
 #endif /* TMETAL_IMPLEMENTED */

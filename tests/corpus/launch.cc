@@ -58,17 +58,18 @@ private:
         return p;
     }
 
-    /* The least alignment that any argument of the plan claims for a buffer. */
+    /* The alignment that the plan's arguments claim for a buffer, and no more. Where several arguments
+     * stand on one buffer, what satisfies all of them. */
     unsigned claimed_alignment(unsigned buffer) const {
-        unsigned align = 128;
+        unsigned align = 0;
         for (const sim::plan_kernel &k : plan_.kernels)
             for (const sim::plan_argument &a : k.arguments)
                 if ((a.kind == sim::plan_argument_kind::buffer ||
                      a.kind == sim::plan_argument_kind::address) &&
                     a.param < case_.parameters.size() && case_.parameters[a.param].is_buffer &&
                     case_.parameters[a.param].buffer == buffer)
-                    align = std::min(align, std::max(1u, a.align));
-        return align;
+                    align = std::max(align, std::max(1u, a.align));
+        return align ? align : 128;
     }
 
     std::string name_of(unsigned buffer) const {
@@ -127,6 +128,10 @@ private:
             return;
         }
         case sim::plan_argument_kind::bytes: return put(l, a, scalar(k, a));
+        case sim::plan_argument_kind::programs:
+            if (a.param > 2) bad(k.name + ": programs along axis " + std::to_string(a.param));
+            return put(l, a, bytes_of(case_.grid[a.param]));
+        case sim::plan_argument_kind::padding: return put(l, a, bytes_of(pointer(k, a).pads_nan));
         case sim::plan_argument_kind::address: {
             const recorded_parameter &p = pointer(k, a);
             put(l, a, std::vector<uint8_t>(8));
@@ -144,6 +149,11 @@ private:
         return encode_scalar(p, a.type, a.size);
     }
 
+    static std::vector<uint8_t> bytes_of(uint32_t v) {
+        const auto *p = reinterpret_cast<const uint8_t *>(&v);
+        return {p, p + sizeof v};
+    }
+
     static void put(sim::launch &l, const sim::plan_argument &a,
                     const std::vector<uint8_t> &bytes) {
         auto packed = std::find_if(l.bytes.begin(), l.bytes.end(),
@@ -152,8 +162,9 @@ private:
             l.bytes.push_back({a.index, {}});
             packed = l.bytes.end() - 1;
         }
-        if (packed->bytes.size() < a.offset + bytes.size())
-            packed->bytes.resize(a.offset + bytes.size());
+        /* a struct ends at a multiple of 8 bytes, the largest alignment in it */
+        const size_t end = a.offset ? (a.offset + bytes.size() + 7) / 8 * 8 : bytes.size();
+        if (packed->bytes.size() < end) packed->bytes.resize(end);
         std::copy(bytes.begin(), bytes.end(), packed->bytes.begin() + static_cast<long>(a.offset));
     }
 };
@@ -223,6 +234,8 @@ case_result run_case(const sim::module &m, const std::string &unit, const sim::l
             r.buffers.push_back(
                 check_buffer(c, i, p, bound_for_writing(plan, c, i), mem.data(b.buffer(i))));
             r.buffers.back().name = b.name(i);
+            const uint8_t *left = mem.data(b.buffer(i));
+            r.after.emplace_back(left, left + c.buffers[i].size);
         }
         for (unsigned d : b.debug())
             r.debug.insert(r.debug.end(), mem.data(d), mem.data(d) + mem.bytes(d));

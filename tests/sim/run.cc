@@ -106,7 +106,8 @@ public:
         }
     }
 
-    /* The address of byte `offset` of a buffer; 0 when the region is full. */
+    /* The address of byte `offset` of a buffer; 0 when the region is full. What lies before that byte is
+     * the buffer's too: strides may be negative. */
     uintptr_t bind(unsigned id, size_t offset, bool writable, bool uniform,
                    const std::string &name) {
         const memory::buffer &b = memory_.buffers_[id];
@@ -114,15 +115,15 @@ public:
                               b.file_page);
         if (!pages) return 0;
         view &v = *views_.back();
-        v.base = reinterpret_cast<uintptr_t>(pages) + b.lead + offset;
-        v.bytes = b.bytes - offset;
+        v.base = reinterpret_cast<uintptr_t>(pages) + b.lead;
+        v.bytes = b.bytes;
         v.track = &tracked_[id];
-        v.offset = offset;
+        v.offset = 0;
         v.writable = writable;
         v.uniform = uniform;
         snprintf(v.name, sizeof v.name, "buffer '%s'", name.c_str());
         note_sharing(id);
-        return v.base;
+        return v.base + offset;
     }
 
     uintptr_t bind_bytes(const std::vector<uint8_t> &bytes, const std::string &name) {
