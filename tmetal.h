@@ -12711,6 +12711,7 @@ typedef struct tmi_detector {
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
+    tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
     uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
 } tmi_detector;
 
@@ -12864,15 +12865,22 @@ static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) { /*
     return v;
 }
 
-/* Without casts and without masks: selects that put a constant where elements do not count. */
-static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v) {
-    uint32_t i;
-    uint64_t bits;
+#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
+#define TMI_DT_LOWEST 2u
+
+/* Without casts and without masks: selects that put a neutral constant where elements do not count. */
+static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v, uint32_t neutral) {
+    uint32_t i, other;
+    double   x = 1.0;
     for (i = 0; i < TMI_DT_DEPTH; i++) {
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(d->m, tmi_def(d->m, v));
-        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT || !tmi_dt_constant(d->m, tmi_in(d->m, op, 2), &bits)) return v;
+        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT) return v;
+        other = tmi_in(d->m, op, 2);
+        if (!((neutral & TMI_DT_LOWEST) && tmi_dt_is_lowest(d->m, other)) &&
+            !((neutral & TMI_DT_ZERO) && tmi_dt_number(d->m, other, &x) && x <= 0.0 && x >= 0.0))
+            return v;
         tmi_dt_take(d, tmi_def(d->m, v));
         v = tmi_in(d->m, op, 1);
     }
@@ -12945,19 +12953,44 @@ static int tmi_dt_is_exp(uint32_t kind) {
 
 /* -- Equal expressions ------------------------------------------------------------------------------ */
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
 
 /* Counters of two loops over the same range. */
-static int tmi_dt_same_counter(const tmi_module *m, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
-    const tmi_op *f, *g;
-    uint32_t      i;
+static int tmi_dt_same_counter(const tmi_detector *d, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (!x->is_arg || !y->is_arg || x->index || y->index) return 0;
     f = TMI_OP(m, tmi_block_op(m, x->def));
     g = TMI_OP(m, tmi_block_op(m, y->def));
     if (f->kind != TMI_OP_FOR || g->kind != TMI_OP_FOR) return 0;
     for (i = 0; i < 3; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
     return 1;
+}
+
+/* The value that an address comes from: a parameter; 0: not known. */
+static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
+    uint32_t i, def;
+    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_ADDPTR: case TMI_OP_SPLAT: case TMI_OP_BROADCAST: case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_TTBITCAST:
+        case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: v = tmi_in(m, TMI_OP(m, def), 0); break;
+        default: return 0;
+        }
+    }
+    return TMI_VALUE(m, v)->is_arg && TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC ? v : 0;
+}
+
+/* Does the function write, anywhere, to what this address points into? Parameters are taken to be apart:
+ * who launches them on overlapping memory says so (tmetal_options.alias), and what reads this must heed it. */
+static int tmi_dt_is_written(const tmi_detector *d, uint32_t address) {
+    uint32_t base = tmi_dt_base(d->m, address), i;
+    for (i = 0; i < d->written.n; i++) {
+        uint32_t w = *TMI_AT(&d->written, uint32_t, i);
+        if (!w || !base || w == base) return 1;
+    }
+    return 0;
 }
 
 static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op *g) {
@@ -12971,28 +13004,29 @@ static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op 
     return i == k;
 }
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
-    const tmi_value *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
-    const tmi_op    *f, *g;
-    uint32_t         i;
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_value  *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (a == b) return 1;
     if (!depth || !*left || x->type != y->type) return 0;
     --*left;
-    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(m, x, y, depth - 1, left);
+    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(d, x, y, depth - 1, left);
     f = TMI_OP(m, x->def);
     g = TMI_OP(m, y->def);
     if (f->kind != g->kind || f->n_in != g->n_in || f->n_region || x->index != y->index) return 0;
-    if (!(tmi_ops[f->kind].traits & TMI_PURE) && f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) return 0;
+    if (!(tmi_ops[f->kind].traits & TMI_PURE) && ((f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) || tmi_dt_is_written(d, tmi_in(m, f, 0)))) return 0;
     if (f->kind == TMI_OP_LOAD ? 0 : !tmi_dt_same_attrs(m, f, g)) return 0; /* cache hints change no element */
     for (i = 0; i < f->n_in; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
     return 1;
 }
 
 /* Do two values hold the same elements, given that what loads read is the same both times? */
-static int tmi_dt_same(const tmi_module *m, uint32_t a, uint32_t b) {
+static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
     uint32_t left = TMI_DT_STEPS;
-    return tmi_dt_same_in(m, a, b, TMI_DT_DEPTH, &left);
+    return tmi_dt_same_in(d, a, b, TMI_DT_DEPTH, &left);
 }
 
 /* -- Combine regions: what they do is found by evaluating them ------------------------------------------- */
@@ -13008,6 +13042,7 @@ typedef struct tmi_dt_case {
     int      truth;        /* 1: instead, argument `one` is non-zero when l is set, n + one when r is */
     int      l, r;
     uint32_t left;         /* steps that remain */
+    uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned;
 } tmi_dt_case;
 
@@ -13093,6 +13128,38 @@ static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t r
     return end && index < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), index) : 0;
 }
 
+/* What a function of the module returns as result k; 0: it is not there, or more than one block. */
+static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k, uint32_t *body) {
+    uint32_t f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, end;
+    for (; f; f = TMI_OP(m, f)->next)
+        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, call, "callee")) == 0) break;
+    *body = f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0;
+    end = tmi_terminator(m, *body);
+    return end && TMI_OP(m, end)->kind == TMI_OP_RETURN && k < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), k) : 0;
+}
+
+/* Into a call, and from a callee's argument back out to what was passed. */
+static tmi_dt_res tmi_dt_eval_call(tmi_dt_case *c, uint32_t call, uint32_t index, uint32_t depth) {
+    uint32_t   body, v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, call), index, &body) : 0;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (!v) return r;
+    c->call[c->n_call++] = call;
+    r = tmi_dt_eval(c, v, depth);
+    c->n_call--;
+    return r;
+}
+
+static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint32_t depth) {
+    uint32_t   call;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->def == c->body) return tmi_dt_res_of(TMI_RES_ARG, x->index);
+    if (!c->n_call || !depth || x->index >= TMI_OP(c->m, c->call[c->n_call - 1])->n_in) return r;
+    call = c->call[--c->n_call];
+    r = tmi_dt_eval(c, tmi_in(c->m, TMI_OP(c->m, call), x->index), depth - 1);
+    c->call[c->n_call++] = call;
+    return r;
+}
+
 static tmi_dt_res tmi_dt_eval_op(tmi_dt_case *c, const tmi_op *op, uint32_t index, uint32_t depth) {
     tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
     uint32_t   v;
@@ -13114,7 +13181,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     const tmi_value *x = TMI_VALUE(c->m, v);
     const tmi_op    *op;
     int64_t          n;
-    if (x->is_arg) return x->def == c->body ? tmi_dt_res_of(TMI_RES_ARG, x->index) : tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
     if (!depth || !c->left) return tmi_dt_res_of(TMI_RES_NONE, 0);
     c->left--;
     op = TMI_OP(c->m, x->def);
@@ -13122,6 +13189,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth - 1);
     case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
     case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI: return tmi_dt_eval_extreme(c, op, depth - 1);
+    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth - 1);
     case TMI_OP_CONSTANT:
         if (!tmi_const_int(c->m, v, &n) || (n != 0 && n != 1) || (tmi_bits(c->m, x->type) != 1 && !c->truth)) return tmi_dt_res_of(TMI_RES_NONE, 0);
         return tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n);
@@ -13140,17 +13208,32 @@ static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t 
     return tmi_dt_yielded(m, op, 0, k);
 }
 
+/* A value inside calls, seen from the region: into results of calls, out of arguments of callees. */
+static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call, uint32_t *n) {
+    uint32_t i, body;
+    for (i = 0; i < 8 && v; i++) {
+        const tmi_value *x = TMI_VALUE(m, v);
+        if (x->is_arg && x->def != region && *n && x->index < TMI_OP(m, call[*n - 1])->n_in) v = tmi_in(m, TMI_OP(m, call[--*n]), x->index);
+        else if (!x->is_arg && TMI_OP(m, x->def)->kind == TMI_OP_CALL && *n < 4) {
+            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index, &body);
+            call[(*n)++] = x->def;
+        } else break;
+    }
+    return v;
+}
+
 /* One arithmetic op of both arguments of operand k, in either order, at most inside a widening and back. */
 static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k) {
-    uint32_t      v = tmi_dt_returned(m, red, k), body = tmi_op_body(m, red, 0), i, seen = 0, kind = v ? tmi_def_kind(m, v) : (uint32_t)TMI_OP_NONE;
+    uint32_t      call[4], n = 0, body = tmi_op_body(m, red, 0), v = tmi_dt_uncall(m, tmi_dt_returned(m, red, k), body, call, &n), i, seen = 0;
     const tmi_op *op;
-    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_TRUNCI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    if (v && (tmi_def_kind(m, v) == TMI_OP_TRUNCF || tmi_def_kind(m, v) == TMI_OP_TRUNCI)) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
     if (!v || !tmi_def(m, v)) return TMI_OP_NONE;
     op = TMI_OP(m, tmi_def(m, v));
     if (op->n_in != 2) return TMI_OP_NONE;
     for (i = 0; i < 2; i++) {
-        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a);
+        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a), at = n;
         if (ak == TMI_OP_EXTF || ak == TMI_OP_EXTSI || ak == TMI_OP_EXTUI) a = tmi_in(m, TMI_OP(m, tmi_def(m, a)), 0);
+        a = tmi_dt_uncall(m, a, body, call, &at);
         if (a == tmi_block_arg(m, body, k)) seen |= 1;
         if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
     }
@@ -13480,7 +13563,7 @@ static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
 static int tmi_dt_asserts(const tmi_module *m, uint32_t red) {
     uint32_t op;
     for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
-        if (tmi_ops[TMI_OP(m, op)->kind].traits & TMI_WRITES) return 1;
+        if (TMI_OP(m, op)->kind == TMI_OP_ASSERT || TMI_OP(m, op)->kind == TMI_OP_CF_ASSERT) return 1;
     return 0;
 }
 
@@ -13601,43 +13684,66 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
     }
 }
 
-/* Is `count` how many elements along the axis of a tensor are not masked away? Walks to its loads and masks. */
-static int tmi_dt_masked_count(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left);
+
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
+}
+
+/* A value that a loop adds up from zero: each tile zero past the count, or all of a range by whole tiles. */
+static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
-    uint32_t          def = tmi_def(m, v), i, at;
+    uint32_t          loop = tmi_def(m, v), at = TMI_VALUE(m, v)->index, y = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at), i, of = 0;
+    const tmi_op     *op = TMI_OP(m, loop), *add;
+    int64_t           lo;
+    double            step;
+    if (!y || !tmi_def(m, y) || !tmi_dt_is_zero(m, tmi_in(m, op, 3 + at))) return 0;
+    add = TMI_OP(m, tmi_def(m, y));
+    if (add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
+        if (tmi_dt_carried(m, tmi_in(m, add, 2), &of) != at || of != loop || !tmi_def(m, tmi_in(m, add, 1))) return 0;
+        if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
+        add = TMI_OP(m, tmi_def(m, tmi_in(m, add, 1)));
+    }
+    if (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI) return 0;
+    for (i = 0; i < 2 && (tmi_dt_carried(m, tmi_in(m, add, i), &of) != at || of != loop); i++) {}
+    if (i == 2) return 0;
+    if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+        tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+        return 1; /* from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
+    return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
+}
+
+/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, v), at;
     const tmi_op     *op = TMI_OP(m, def);
     if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
     --*left;
-    if (op->kind == TMI_OP_LOAD) return op->n_in > 1 && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
-    if (op->kind == TMI_OP_SELECT && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
-    if (op->kind == TMI_OP_FOR) { /* what the loop adds to the carried value */
-        uint32_t      y = tmi_dt_yielded(m, op, 0, TMI_VALUE(m, v)->index), lp, end = tmi_def(m, y);
-        const tmi_op *add = TMI_OP(m, end);
-        int64_t       lo;
-        double        step;
-        while (end && add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
-            if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
-            end = tmi_def(m, tmi_in(m, add, 1));
-            add = TMI_OP(m, end);
-        }
-        if (!end || (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI)) return 0;
-        for (i = 0; i < 2; i++)
-            if (tmi_dt_carried(m, tmi_in(m, add, i), &lp) == TMI_VALUE(m, v)->index && lp == def) break;
-        if (i == 2) return 0;
-        if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
-            tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
-            return 1; /* a loop from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
-        return tmi_dt_masked_count(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
-    }
-    if (op->kind == TMI_OP_EXPAND) {
+    switch (op->kind) {
+    case TMI_OP_LOAD:
+        return op->n_in > 2 && tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
+    case TMI_OP_SELECT:
+        if (tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 2), axis, count, depth - 1, left);
+    case TMI_OP_FOR: return tmi_dt_zero_past_loop(d, v, axis, count, depth, left);
+    case TMI_OP_EXPAND:
         at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_masked_count(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+        return at != axis && tmi_dt_zero_past(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    case TMI_OP_CONSTANT: return tmi_dt_is_zero(m, v);
+    case TMI_OP_MULF: case TMI_OP_MULI: case TMI_OP_ANDI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) || tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_ADDI: case TMI_OP_SUBI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_NEGF: case TMI_OP_ABSF:
+    case TMI_OP_ABSI: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    default: return 0;
     }
-    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-    if (op->kind != TMI_OP_BROADCAST && !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_dt_masked_count(d, tmi_in(m, op, i), axis, count, depth - 1, left)) return 1;
-    return 0;
 }
 
 /* Elements that a sum adds: its axis, times those of a sum that feeds it. */
@@ -13661,7 +13767,7 @@ static int tmi_dt_is_count(tmi_detector *d, uint32_t red, uint32_t divisor) {
     double        n;
     uint32_t      left = TMI_DT_STEPS;
     if (tmi_dt_number(d->m, tmi_dt_whole(d->m, divisor), &n) && tmi_dt_close(n, tmi_dt_extent(d, red), 1e-9)) return 1;
-    return tmi_dt_masked_count(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
+    return tmi_dt_zero_past(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
 }
 
 /* Times a constant that is one over the count of the tile. */
@@ -13687,7 +13793,7 @@ static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
             counts = kind == TMI_OP_DIVF ? u->operand == 0 && tmi_dt_is_count(d, r->op, tmi_in(m, op, 1))
                                          : tmi_dt_is_reciprocal(d, r->op, tmi_in(m, op, 1 - u->operand));
             if (!counts) {
-                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided, but not by how many elements it adds";
+                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided by something not known to be how many elements it adds";
                 return;
             }
             if (n > 1) {
@@ -13842,14 +13948,15 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
 
 /* The elements that a reduction takes, without masks: its operand, or what a loop before it adds up. */
 static uint32_t tmi_dt_element(tmi_detector *d, const tmi_dt_reduce *r, uint32_t kind) {
-    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)), x = tmi_dt_summand(d, v, kind);
-    return x ? tmi_dt_unmask(d, x) : v;
+    uint32_t neutral = kind == TMI_OP_ADDF ? TMI_DT_ZERO : TMI_DT_LOWEST;
+    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), neutral), x = tmi_dt_summand(d, v, kind);
+    return x ? tmi_dt_unmask(d, x, neutral) : v;
 }
 
 /* Equal, or read again from the same place. */
 static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form) {
     if (a == b) return 1;
-    if (!tmi_dt_same(d->m, a, b)) return 0;
+    if (!tmi_dt_same(d, a, b)) return 0;
     *form |= TMETAL_FORM_READS_AGAIN;
     return 1;
 }
@@ -13866,7 +13973,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
     r = tmi_dt_reduced(d, top, &path, 0);
     if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
         uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
-        x = tmi_dt_unmask(d, x);
+        x = tmi_dt_unmask(d, x, TMI_DT_LOWEST);
         if (tmi_dt_alike(d, x, y, form)) {
             *form |= TMETAL_FORM_MAX;
             return x;
@@ -13879,7 +13986,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
 /* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
 static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
     uint32_t kind;
-    *e = tmi_dt_unmask(d, v);
+    *e = tmi_dt_unmask(d, v, TMI_DT_ZERO);
     kind = tmi_dt_math(d, *e, t);
     return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
 }
@@ -13897,7 +14004,7 @@ static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind
     if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
     if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
     x = tmi_dt_shifted(d, t, r->axis, &form);
-    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
+    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
     tmi_dt_take(d, r->op);
     p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
     p->x = x;
@@ -13934,8 +14041,8 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             (void)tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
-            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0));
-            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t), &form)) continue;
+            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
+            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
             tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
@@ -13989,6 +14096,18 @@ typedef struct tmi_dt_var {
     const char *reason;
 } tmi_dt_var;
 
+/* Does an op divide a sum by its count? It may be read elsewhere too, as its square is. */
+static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def) {
+    uint32_t was = d->n_op;
+    int      is;
+    if (r->kind == TMETAL_REDUCE_MEAN) return r->divide == def;
+    if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, def)->n_in != 2) return 0;
+    is = TMI_OP(d->m, def)->kind != TMI_OP_MULF ? tmi_dt_is_count(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1))
+                                                : tmi_dt_is_reciprocal(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1));
+    d->n_op = was;
+    return is;
+}
+
 /* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
     uint32_t       a, b = 0, s, def, was = d->n_op;
@@ -13997,7 +14116,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return NULL;
@@ -14007,7 +14126,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
         s = tmi_dt_back(d, b, path);
         r = tmi_dt_reduced(d, s, path, 0);
     }
-    if (!r || r->kind != TMETAL_REDUCE_MEAN || r->divide != def) {
+    if (!r || !tmi_dt_divides(d, r, def)) {
         d->n_op = was;
         return NULL;
     }
@@ -14020,7 +14139,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
     uint32_t       x, mean, y;
     tmi_dt_path    path = tmi_dt_no_path();
     tmi_dt_reduce *r;
-    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x);
+    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     v->x = p;
     if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
     r = tmi_dt_mean_of(d, mean, &path, &y);
@@ -14029,7 +14148,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
         return;
     }
     v->mean = mean;
-    v->x = tmi_dt_unmask(d, x);
+    v->x = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
         v->bad = 1;
         v->reason = "what is subtracted is the mean of another tensor or axis";
@@ -14041,8 +14160,8 @@ static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
     uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
     v->axis = r->axis;
     if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
-    a = tmi_dt_unmask(d, a);
-    b = tmi_dt_unmask(d, b);
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
+    b = tmi_dt_unmask(d, b, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, b, &v->form)) {
         v->bad = 1;
         v->reason = "the mean is of a product of two tensors, not of a square";
@@ -14060,8 +14179,8 @@ static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
     if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e) return 0;
     r = tmi_dt_mean_of(d, a, &p, &x);
     s = tmi_dt_mean_of(d, c, &q, &y);
-    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a) != tmi_dt_unmask(d, b)) return 0;
-    a = tmi_dt_unmask(d, a);
+    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a, TMI_DT_ZERO) != tmi_dt_unmask(d, b, TMI_DT_ZERO)) return 0;
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
     out->x = a;
     out->mean = c;
@@ -14094,7 +14213,7 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
         out->form = TMETAL_FORM_WELFORD;
@@ -14102,9 +14221,9 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     }
     r = tmi_dt_reduced(d, s, path, 0);
     if (!r || (r->kind != TMETAL_REDUCE_MEAN && r->kind != TMETAL_REDUCE_SUM) || !tmi_dt_squares(d, r, out)) return 0;
-    if (r->kind == TMETAL_REDUCE_SUM && !out->bad) {
+    if (!tmi_dt_divides(d, r, tmi_def(d->m, v)) && !out->bad) {
         out->bad = 1;
-        out->reason = "the sum of squares is divided by something else than their count";
+        out->reason = "the sum of squares is divided by something not known to be their count";
     }
     return 1;
 }
@@ -14130,7 +14249,7 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
 
 /* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
 static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other, uint32_t eps) {
-    uint32_t        w = tmi_dt_unmask(d, other), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
+    uint32_t        w = tmi_dt_unmask(d, other, TMI_DT_ZERO), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
     const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
     tmi_dt_path     path = tmi_dt_no_path();
     tmi_dt_pattern *p;
@@ -14139,7 +14258,7 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
     if (v->mean && centred) {
         tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
         uint32_t     same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a), tmi_dt_back(d, v->mean, &b), &form);
-        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x), v->x, &form))) near = "the scale is applied to another tensor";
+        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x, TMI_DT_ZERO), v->x, &form))) near = "the scale is applied to another tensor";
     }
     if (!v->mean && centred) {
         kind = TMETAL_PATTERN_LAYER_NORM;
@@ -14171,7 +14290,9 @@ static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inve
                 tmi_dt_take(d, d->users.at[u].op);
                 if (tmi_dt_close(x, 1.0, 1e-12)) found |= (uint32_t)tmi_dt_norm_uses(d, v, tmi_out(d->m, op, 0), 0, eps);
             } else if ((inverse && kind == TMI_OP_DIVF && at == 1) || (!inverse && kind == TMI_OP_MULF)) {
-                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) == 0) continue;
+                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) != tmi_rank(d->m, tmi_value_type(d->m, v->x)) ||
+                    tmi_dim(d->m, tmi_out_type(d->m, op, 0), v->axis) != tmi_dim(d->m, tmi_value_type(d->m, v->x), v->axis))
+                    continue; /* of reduced shape: part of a larger scale */
                 tmi_dt_norm_applied(d, v, d->users.at[u].op, tmi_in(d->m, op, 1 - at), eps);
                 found = 1;
             }
@@ -14211,7 +14332,7 @@ static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
     if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
         tmi_dt_take(d, op);
         (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form,
-                            v.bad ? v.reason : "the scale is not applied in this kernel");
+                            v.bad ? v.reason : "x is not multiplied by the scale alone in this kernel");
     }
 }
 
@@ -14581,6 +14702,25 @@ typedef struct tmi_dt_attention {
     const char *near;
 } tmi_dt_attention;
 
+static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
+    double x;
+    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
+}
+
+/* The axis that an index was brought along, also behind one offset for all. */
+static void tmi_dt_along(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
+    uint32_t i, k;
+    for (i = 0; i < 4; i++) {
+        const tmi_op *op;
+        v = tmi_dt_back(d, v, path);
+        op = TMI_OP(d->m, tmi_def(d->m, v));
+        if (!tmi_def(d->m, v) || (op->kind != TMI_OP_ADDI && op->kind != TMI_OP_SUBI)) return;
+        for (k = 0; k < 2 && !tmi_dt_is_uniform(d->m, tmi_in(d->m, op, k)); k++) {}
+        if (k == 2) return;
+        v = tmi_in(d->m, op, 1 - k);
+    }
+}
+
 /* Do both sides of a comparison count along different axes: rows against columns? */
 static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
@@ -14592,15 +14732,10 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     if (op->kind == TMI_OP_BROADCAST) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(d->m, op, "predicate", 0);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 0), &a);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 1), &b);
+    tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
+    tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
     d->n_op = was;
     return pred >= 2 && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
-}
-
-static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
-    double x;
-    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
 }
 
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
@@ -14617,8 +14752,8 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
             k = op->kind == TMI_OP_MULF && tmi_dt_is_uniform(m, tmi_in(m, op, 0));
             if (!tmi_dt_is_uniform(m, tmi_in(m, op, 1 - k))) break;
+            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : tmi_in(m, op, 1 - k); /* of two there is no one text */
             a->form |= TMETAL_FORM_SCALE;
-            a->scale = tmi_in(m, op, 1 - k);
             v = tmi_in(m, op, k);
         } else if (op->kind == TMI_OP_SELECT) {
             k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2 : 0;
@@ -14673,7 +14808,8 @@ static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         r = tmi_dt_reduced(d, z, &path, 0);
         if (!r || r->kind != TMETAL_REDUCE_MAX || r->axis != a->axis) return 0;
         a->top = at;
-        return tmi_dt_is_lowest(m, tmi_in(m, TMI_OP(m, loop), 3 + at));
+        z = tmi_in(m, TMI_OP(m, loop), 3 + at);
+        return tmi_dt_is_lowest(m, z) || tmi_def_kind(m, z) == TMI_OP_FOR; /* the latter goes on from a loop before */
     }
     return 0;
 }
@@ -14742,7 +14878,7 @@ static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t bas
     uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
     for (i = 0; i < d->reduce.n; i++) {
         const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
         n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
         for (k = 0; k < n; k++)
             for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
@@ -14806,11 +14942,30 @@ static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint
     return 0;
 }
 
+/* A loop over the blocks without a mask and one over those with it end in one division: one pattern. */
+static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, uint32_t root) {
+    uint32_t i, k;
+    for (i = 0; i < d->pattern.n; i++) {
+        tmi_dt_pattern *p = TMI_DT_PATTERN(d, i), *now;
+        if (p->kind != TMETAL_PATTERN_ATTENTION || p->near || p->root != root || a->near) continue;
+        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form | p->form, NULL);
+        p->form = now->form;
+        p->first = now->first;
+        p->n = now->n;
+        p->shared = now->shared;
+        d->pattern.n--;
+        return 1;
+    }
+    return 0;
+}
+
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
     const tmi_op   *first = TMI_OP(d->m, a->first);
     tmi_dt_pattern *p;
     tmi_dt_take(d, a->dot);
     tmi_dt_take(d, a->first);
+    if (tmi_dt_attention_joins(d, a, root)) return;
     p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form, a->near);
     p->x = tmi_in(d->m, first, 0);
     p->scale = a->scale;
@@ -14833,17 +14988,43 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
     return 0;
 }
 
+/* exp(S - max) V, divided by the sums of exp(S - max) behind the product, all in one trip. */
+static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
+    const tmi_module *m = d->m;
+    uint32_t          i, root, was = d->n_op;
+    tmi_dt_path       path = tmi_dt_no_path();
+    tmi_dt_reduce    *max = top ? tmi_dt_reduced(d, tmi_dt_back(d, top, &path), &path, 0) : NULL;
+    if (top && (!max || max->kind != TMETAL_REDUCE_MAX || max->axis != a->axis)) {
+        d->n_op = was;
+        return 0;
+    }
+    for (i = 0; i < d->reduce.n; i++) {
+        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
+        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0), a->axis);
+        if (!root) continue;
+        tmi_dt_take(d, r->op);
+        if (top) a->form |= TMETAL_FORM_MAX;
+        return root;
+    }
+    d->n_op = was;
+    return 0;
+}
+
 /* One product with V inside a loop over blocks of K and V. */
 static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t base) {
     const tmi_module *m = d->m;
     uint32_t          s, top = 0, whole = 0, acc, sum, root = 0;
+    double            zero;
     int               has_max = tmi_dt_is(d, a->t, TMI_OP_SUBF, &s, &top);
     if (!has_max) s = a->t;
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
     if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
-    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
+    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR || tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) root = tmi_dt_divided_after(d, a, top);
+    if (root) {
+    } else if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
         a->near = "the exponentials are not divided by their sum";
     } else {
         a->form |= TMETAL_FORM_LOOP;
@@ -14872,7 +15053,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
-        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0));
+        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
         base = tmi_dt_math(d, weights, &a.t);
@@ -14972,6 +15153,8 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
                                   (tmi_ops[TMI_OP(m, tmi_def(m, c))->kind].traits & TMI_ELT) && TMI_OP(m, tmi_def(m, c))->n_in == 2 &&
                                   (tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 0), &loop) != TMI_NONE || tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 1), &loop) != TMI_NONE)))
         near = "the loop changes the accumulator besides by the product";
+    if (!near && (!tmi_dt_number(m, at != TMI_NONE ? tmi_in(m, TMI_OP(m, loop), 3 + at) : c, &zero) || !tmi_dt_small(zero, 0.0)))
+        reason = "the sum does not start at zero";
     if (!near) root = tmi_dt_epilogue(d, v, root, &form, &reason);
     p = tmi_dt_record(d, TMETAL_PATTERN_MATMUL, root, 0, form, near);
     p->x = tmi_in(m, op, 0);
@@ -15122,7 +15305,13 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_vec_init(&d.pattern, sizeof(tmi_dt_pattern), 1);
     tmi_vec_init(&d.list, sizeof(uint32_t), 1);
     tmi_users_make(job, m, func, &d.users);
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) d.number[op] = n++;
+    tmi_vec_init(&d.written, sizeof(uint32_t), 1);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        d.number[op] = n++;
+        if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT && o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
+            *(uint32_t *)tmi_vec_add(job, &d.written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
+    }
     tmi_dt_find_reductions(&d);
     tmi_dt_find_gates(&d);
     tmi_dt_find_softmax(&d);
@@ -15132,23 +15321,6 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_dt_find_multiply_adds(&d);
     tmi_dt_publish(&d, found);
     tmi_mark_drop(job, mark);
-}
-
-/* Functions that a kernel calls, directly or not, each once, in the order of the module. */
-static void tmi_dt_reachable(tmi_job *job, const tmi_module *m, uint32_t func, uint8_t *in, uint32_t first) {
-    uint32_t *todo = TMI_TEMP(job, uint32_t, m->op.n), n = 0, i, op, f;
-    todo[n++] = func;
-    in[func] = 1;
-    for (i = 0; i < n; i++)
-        for (op = tmi_walk_next(m, todo[i], todo[i]); op; op = tmi_walk_next(m, todo[i], op)) {
-            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            for (f = first; f; f = TMI_OP(m, f)->next)
-                if (TMI_OP(m, f)->kind == TMI_OP_FUNC && !in[f] && tmi_op_body(m, TMI_OP(m, f), 0) &&
-                    strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, TMI_OP(m, op), "callee")) == 0) {
-                    in[f] = 1;
-                    todo[n++] = f;
-                }
-        }
 }
 
 /* Several functions' findings as one. */
@@ -15168,27 +15340,6 @@ static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi
         r += found[i].n_reductions;
         p += found[i].n_patterns;
     }
-}
-
-/* Of a kernel: its own, then those of the functions that it calls. */
-static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *out) {
-    tmi_mark          mark = tmi_mark_take(job);
-    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
-    uint8_t          *in = TMI_TEMP(job, uint8_t, m->op.n);
-    tmi_dt_found     *found;
-    tmi_dt_reachable(job, m, func, in, first);
-    for (f = first; f; f = TMI_OP(m, f)->next) n += in[f];
-    if (n == 1) { /* nothing is called: nothing to put together */
-        tmi_detect(job, m, func, out);
-        tmi_mark_drop(job, mark);
-        return;
-    }
-    found = TMI_TEMP(job, tmi_dt_found, n);
-    tmi_detect(job, m, func, &found[0]);
-    for (i = 1, f = first; f; f = TMI_OP(m, f)->next)
-        if (in[f] && f != func) tmi_detect(job, m, f, &found[i++]);
-    tmi_dt_join(job, found, n, out);
-    tmi_mark_drop(job, mark);
 }
 
 /* Of all functions of a module that have a body. */
@@ -27190,6 +27341,21 @@ static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
            tmi_op_body(m, TMI_OP(m, op), 0);
 }
 
+/* What the kernel computes, as its text says it once its calls are inlined. */
+static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark     mark = tmi_mark_take(job);
+    tmi_dt_found found;
+    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    tmi_mark_drop(job, mark);
+    if (!ok) return 0;
+    tmi_detect(job, m, func, &found);
+    k->reductions = found.reductions;
+    k->n_reductions = found.n_reductions;
+    k->patterns = found.patterns;
+    k->n_patterns = found.n_patterns;
+    return 1;
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -27204,17 +27370,10 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next) /* before the first function is rewritten: calls look into others */
-        if (tmi_is_kernel(m, op)) {
-            tmi_dt_found found;
-            tmi_detect_kernel(job, m, op, &found);
-            kernels[n].reductions = found.reductions;
-            kernels[n].n_reductions = found.n_reductions;
-            kernels[n].patterns = found.patterns;
-            kernels[n++].n_patterns = found.n_patterns;
-        }
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
+        if (tmi_is_kernel(m, op)) {
+            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
+        }
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
