@@ -21168,10 +21168,21 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
 }
 
+/* What C cannot refuse: a pointer that is not there. */
+static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (p) return 1;
+    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
+    tmi_help(job, NULL, help);
+    return 0;
+}
+
 static void tmi_step_read(tmi_job *job, tmi_call *c) {
-    job->src = c->src;
+    if (c->len && !tmi_is_given(job, c->src, "no text: src is NULL", NULL)) return;
+    job->src = c->len ? c->src : "";
     job->src_len = c->len;
-    c->module = tmi_parse_file(job, c->src, c->len);
+    c->module = tmi_parse_file(job, job->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
 }
 
@@ -21184,11 +21195,13 @@ static void tmi_step_parse(tmi_job *job, tmi_call *c) {
 }
 
 /* What is done with a module that the caller keeps is done with a copy. */
-static void tmi_step_take(tmi_job *job, tmi_call *c) {
+static int tmi_step_take(tmi_job *job, tmi_call *c) {
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return 0;
     c->module = tmi_module_copy(job, c->given);
     job->src = c->given->src;
     job->src_len = c->given->src_len;
     job->src_name = c->given->file ? c->given->file : "<built>";
+    return 1;
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -21216,9 +21229,8 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
-    tmi_step_take(job, c);
     job->no_text = c->no_text;
-    if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -21255,8 +21267,7 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
 
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
-    tmi_step_take(job, c);
-    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
 }
 
 TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -21269,6 +21280,7 @@ TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_o
 static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return;
     tmi_text_init(job, &t);
     tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
@@ -21288,7 +21300,7 @@ TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *a
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->given, c->other);
+    c->truth = c->given && c->other && tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -21420,7 +21432,8 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     memset(out, 0, sizeof *out);
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
-        out->code = TMETAL_E_ARENA;
+        tmetal_arena none = tmetal_arena_on(NULL, 0);
+        tmi_report_full(&none, out);
         return out->code;
     }
     if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
