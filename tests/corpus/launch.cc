@@ -128,6 +128,10 @@ private:
             return;
         }
         case sim::plan_argument_kind::bytes: return put(l, a, scalar(k, a));
+        case sim::plan_argument_kind::programs:
+            if (a.param > 2) bad(k.name + ": programs along axis " + std::to_string(a.param));
+            return put(l, a, bytes_of(case_.grid[a.param]));
+        case sim::plan_argument_kind::padding: return put(l, a, bytes_of(pointer(k, a).pads_nan));
         case sim::plan_argument_kind::address: {
             const recorded_parameter &p = pointer(k, a);
             put(l, a, std::vector<uint8_t>(8));
@@ -143,6 +147,11 @@ private:
             bad(k.name + ": argument '" + a.name +
                 "' is a scalar in the plan, a buffer in the case");
         return encode_scalar(p, a.type, a.size);
+    }
+
+    static std::vector<uint8_t> bytes_of(uint32_t v) {
+        const auto *p = reinterpret_cast<const uint8_t *>(&v);
+        return {p, p + sizeof v};
     }
 
     static void put(sim::launch &l, const sim::plan_argument &a,
@@ -225,6 +234,8 @@ case_result run_case(const sim::module &m, const std::string &unit, const sim::l
             r.buffers.push_back(
                 check_buffer(c, i, p, bound_for_writing(plan, c, i), mem.data(b.buffer(i))));
             r.buffers.back().name = b.name(i);
+            const uint8_t *left = mem.data(b.buffer(i));
+            r.after.emplace_back(left, left + c.buffers[i].size);
         }
         for (unsigned d : b.debug())
             r.debug.insert(r.debug.end(), mem.data(d), mem.data(d) + mem.bytes(d));

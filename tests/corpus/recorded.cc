@@ -112,6 +112,7 @@ element_type read_descriptor_type(statement &s) {
 
 void read_descriptor(statement &s, recorded_case &c) {
     const element_type type = read_descriptor_type(s);
+    const size_t first = c.parameters.size();
     c.parameters.push_back(read_place(s, c, type));
     for (const char *list : {"shape", "strides"}) {
         s.expect(list);
@@ -121,6 +122,8 @@ void read_descriptor(statement &s, recorded_case &c) {
             c.parameters.push_back(p);
         }
     }
+    while (s.more()) /* block sizes, padding */
+        if (s.next() == "padding") c.parameters[first].pads_nan = s.next() == "nan";
 }
 
 void read_argument(statement &s, recorded_case &c) {

@@ -49,6 +49,7 @@ struct recorded_parameter {
     size_t       offset = 0;
     element_type type;
     std::string  text; /* of a scalar: what stood after the type */
+    bool         pads_nan = false; /* of a descriptor */
 };
 
 struct recorded_case {

@@ -246,6 +246,12 @@ void track(const view &v, uintptr_t address, size_t bytes, const access_flags &f
 inline bool check(uintptr_t address, size_t bytes, access_flags f, uint64_t pc, unsigned at) {
     if (__builtin_expect(M.settling, 0)) settle_pending();
     const view *v = find_view(address);
+    if (f.atomic && v && v->track && !(address & 3)) {
+        /* a buffer's allocation ends at whole words: only the part inside of the buffer is looked at */
+        const uintptr_t low = std::max(address, v->base),
+                        high = std::min(address + bytes, v->base + v->bytes);
+        if (low < high && high - low < bytes) address = low, bytes = high - low, f.aligned = false;
+    }
     if (__builtin_expect(
             !v || address - v->base >= v->bytes || v->bytes - (address - v->base) < bytes, 0)) {
         if (!v && address >= M.image_low && address < M.image_high)

@@ -40,6 +40,8 @@ plan_argument_kind kind_of(const std::string &s) {
     if (s == "address") return plan_argument_kind::address;
     if (s == "scratch") return plan_argument_kind::scratch;
     if (s == "debug") return plan_argument_kind::debug;
+    if (s == "programs") return plan_argument_kind::programs;
+    if (s == "padding") return plan_argument_kind::padding;
     bad("argument of unknown kind '" + s + "'");
 }
 
@@ -55,7 +57,8 @@ plan_argument argument_of(const json &j, const std::string &where) {
     a.id = j.value("id", 0u);
     a.writes = j.value("access", "readwrite") != "read";
     if (a.kind == plan_argument_kind::buffer || a.kind == plan_argument_kind::bytes ||
-        a.kind == plan_argument_kind::address)
+        a.kind == plan_argument_kind::address || a.kind == plan_argument_kind::programs ||
+        a.kind == plan_argument_kind::padding)
         a.param = need(j, "param", where).get<unsigned>();
     if (a.kind == plan_argument_kind::debug) a.size = j.value("bytes", a.size);
     return a;

@@ -15,7 +15,9 @@ enum class plan_argument_kind {
     bytes,  /* the value of parameter `param` at byte `offset` of the packed bytes at `index` */
     address, /* the address of parameter `param`'s buffer, 8 bytes at `offset` of those bytes */
     scratch, /* scratch memory `id` at `index` */
-    debug    /* `size` zeroed bytes at `index` for device prints and asserts */
+    debug,   /* `size` zeroed bytes at `index` for device prints and asserts */
+    programs, /* the number of programs along axis `param`, an int like bytes */
+    padding  /* 1 when descriptor parameter `param` pads with NaN, else 0, an int like bytes */
 };
 
 struct plan_argument {
