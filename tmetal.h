@@ -731,6 +731,7 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
@@ -15559,6 +15560,23 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
 
 /* -- Copying ops ----------------------------------------------------------------------------- */
 
+#define TMI_MAX_BLOCKS 256u /* of one region: branches may nest as deep when they become structured */
+
+/* Calls are copied into their callers and blocks behind each branch that reaches them, so a text of 20
+ * lines could ask for a million ops. Copies may add 1,000 ops and one for every 8 bytes of text, ten times
+ * what Triton's own lines hold; past that the module is refused, and memory stays in proportion to the
+ * text (see tmetal_arena_bound). A matrix product becomes as much as 16 other ops do. */
+static uint64_t tmi_most_copied(const tmi_job *job, const tmi_module *m) {
+    return 1000u + (job->src_len ? (uint64_t)job->src_len : (uint64_t)m->op.n * 64u) / 8u;
+}
+
+static int tmi_may_copy(tmi_job *job, const tmi_module *m, uint32_t op, uint64_t more) {
+    if (job->copied + more <= job->most_copied) return 1;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "copies of called functions and of blocks would be ten times the text");
+    tmi_help(job, NULL, "let Triton inline the function, or call it less often");
+    return 0;
+}
+
 /* Old value to new; values made outside stand for themselves. */
 typedef struct tmi_cloning {
     tmi_job    *job;
@@ -15613,6 +15631,7 @@ static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
+    c->job->copied += o.kind == TMI_OP_DOT || o.kind == TMI_OP_DOT_SCALED ? 16 : 1;
     list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
     for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
     tmi_op_operands(c->job, m, id, list, o.n_in);
@@ -15927,6 +15946,8 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     d.n = 1;
     tmi_dispatch_collect(&d, owner);
     d.n += f->n_types;
+    f->job->copied += 4u * (uint64_t)f->n * d.n; /* each block passes all on, through branches */
+    if (!tmi_may_copy(f->job, m, owner, 0)) return;
     init = TMI_TEMP(f->job, uint32_t, d.n);
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
@@ -15992,6 +16013,10 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
     f.types = types;
     f.n_types = n_types;
     tmi_flow_blocks(&f, region);
+    if (f.n > TMI_MAX_BLOCKS) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_E_CONTROL, "more than 256 blocks in one region");
+        return;
+    }
     tmi_cloning_init(job, m, &f.c);
     order = TMI_TEMP(job, uint32_t, f.n);
     out = TMI_TEMP(job, uint32_t, n_types);
@@ -16051,15 +16076,18 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
     for (count = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
         if (TMI_OP(m, op)->kind == TMI_OP_EXECUTE) list[count++] = op;
     while (count-- > 0) { /* inner ones first */
+        tmi_mark mark = tmi_mark_take(job);
         op = list[count];
         n = TMI_OP(m, op)->n_out;
         types = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) types[i] = tmi_out_type(m, TMI_OP(m, op), i);
         if (TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->next)
             tmi_structure_region(job, m, op, TMI_OP(m, op)->region, TMI_OP_YIELD, types, n);
+        if (job->n_errors || !tmi_may_copy(job, m, op, 0)) return;
         tmi_rename_init(job, m, &names);
         tmi_unwrap(m, op, &names);
         tmi_rename_apply(&names, func);
+        tmi_mark_drop(job, mark);
     }
 }
 
@@ -16081,7 +16109,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
     const tmi_op *end = NULL;
     tmi_structure_execute(job, m, func);
-    if (TMI_BLOCK(m, body)->next) {
+    if (!job->n_errors && TMI_BLOCK(m, body)->next) {
         for (b = body; b && (!end || end->kind != TMI_OP_RETURN); b = TMI_BLOCK(m, b)->next) end = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
         n = end->kind == TMI_OP_RETURN ? end->n_in : 0;
         types = TMI_TEMP(job, uint32_t, n);
@@ -16117,15 +16145,15 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_MAX_INLINED 1000000u /* ops: past it a chain of doubling calls is refused */
-
 /* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
     uint32_t   op, next, callee;
     tmi_rename names;
+    tmi_mark   mark;
     int        any = 0;
     state[func] = 1;
     tmi_structure(job, m, func);
+    if (job->n_errors || !tmi_may_copy(job, m, func, 0)) return 0;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
         callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
@@ -16141,19 +16169,18 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
         if (!state[callee] && !tmi_ready_func(job, m, callee, state)) return 0;
     }
     if (any) {
+        mark = tmi_mark_take(job);
         tmi_rename_init(job, m, &names);
         for (op = tmi_walk_next(m, func, func); op; op = next) {
             next = tmi_walk_next(m, func, op);
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            if (m->op.n > TMI_MAX_INLINED) {
-                tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "calls that copy more than a million operations");
-                return 0;
-            }
+            if (!tmi_may_copy(job, m, op, 0)) return 0;
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls", "the body of @%s takes the place of the call", tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
+        tmi_mark_drop(job, mark);
     }
     state[func] = 2;
     return 1;
@@ -27255,7 +27282,7 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
-        if (t->kind == TMI_T_OPAQUE)
+        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
     return job->n_errors == before;
@@ -27362,6 +27389,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     uint32_t op, n = 0, first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
     tmetal_kernel *kernels;
     if (!gpu) return;
+    job->most_copied = tmi_most_copied(job, m);
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
             (void)tmi_refuse_all(job, m, op);
@@ -27644,17 +27672,40 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes) {
     return a;
 }
 
-/* Everything grows with the text: at most 2000 bytes a byte of it, seen on files of single letters and
- * brackets, beside a fixed part for the tables. Emitted text is bounded the same way, since an op gives
- * a bounded number of lines and a name in them stands in the text as often. */
+/* Why this suffices. Every phase takes memory in proportion to what it is given, and what it is given is in
+ * proportion to the text:
+ *   reading    a token is at least one byte of text and makes a bounded number of table entries; the
+ *              dearest text for its length is one of tiny ops: under 100 bytes a byte
+ *   passes     add a bounded number of ops for each; copies are limited to 1,000 + len / 8 (tmi_may_copy),
+ *              nesting to TMI_MAX_DEPTH, blocks of a region to TMI_MAX_BLOCKS, so nothing grows faster
+ *   planning   some words for each value and op, all in scratch, freed kernel by kernel
+ *   printing   a bounded number of lines for each per-thread instruction; a function of the library stands
+ *              at most once in a kernel, whose own text is some 50 bytes at least
+ * tests/unit/bound.c measures it: recorded kernels, the same squeezed to what is needed, and modules made to
+ * be dear take at most a third of the bytes per byte below; the fixed part holds the copies that any text
+ * may ask for. */
+#define TMI_BOUND_PER_BYTE 512u
+#define TMI_BOUND_FIXED    (2u << 20)
+
 TMETAL_API size_t tmetal_arena_bound(size_t len) {
-    return tmi_add_sat(tmi_mul_sat(len, 2000), 1u << 20);
+    return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
+}
+
+/* What C cannot refuse: a pointer that is not there. */
+static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (p) return 1;
+    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
+    tmi_help(job, NULL, help);
+    return 0;
 }
 
 static void tmi_step_read(tmi_job *job, tmi_call *c) {
-    job->src = c->src;
+    if (c->len && !tmi_is_given(job, c->src, "no text: src is NULL", NULL)) return;
+    job->src = c->len ? c->src : "";
     job->src_len = c->len;
-    c->module = tmi_parse_file(job, c->src, c->len);
+    c->module = tmi_parse_file(job, job->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
 }
 
@@ -27667,11 +27718,13 @@ static void tmi_step_parse(tmi_job *job, tmi_call *c) {
 }
 
 /* What is done with a module that the caller keeps is done with a copy. */
-static void tmi_step_take(tmi_job *job, tmi_call *c) {
+static int tmi_step_take(tmi_job *job, tmi_call *c) {
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return 0;
     c->module = tmi_module_copy(job, c->given);
     job->src = c->given->src;
     job->src_len = c->given->src_len;
     job->src_name = c->given->file ? c->given->file : "<built>";
+    return 1;
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -27699,9 +27752,8 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
-    tmi_step_take(job, c);
     job->no_text = c->no_text;
-    if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -27758,8 +27810,7 @@ TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void
 
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
-    tmi_step_take(job, c);
-    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
 }
 
 TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -27772,6 +27823,7 @@ TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_o
 static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return;
     tmi_text_init(job, &t);
     tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
@@ -27791,7 +27843,7 @@ TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *a
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->given, c->other);
+    c->truth = c->given && c->other && tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -27998,7 +28050,8 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     memset(out, 0, sizeof *out);
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
-        out->code = TMETAL_E_ARENA;
+        tmetal_arena none = tmetal_arena_on(NULL, 0);
+        tmi_report_full(&none, out);
         return out->code;
     }
     if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
