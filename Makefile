@@ -26,6 +26,7 @@ deps:                           ## install what is missing (apt-get, or brew on 
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
+include tests/oplist/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -41,8 +42,8 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: test-sim own              ## what must pass before each commit; under ten minutes on two cores
-check: test                     ## everything that can run here
+test: test-sim own test-oplist-quick              ## what must pass before each commit; under ten minutes on two cores
+check: test test-oplist                     ## everything that can run here
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -23752,6 +23752,249 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     tmi_gen_finish(g, tmi_gen_2(g, TMI_OP_DIVF, c[2], sum), &out);
 }
 
+/* -- Cumulative sums --------------------------------------------------------------------------------------------------------------------
+ * A row of up to 4096 elements is one scan; longer ones go in tiles and carry the sum so far. An exclusive sum is the
+ * inclusive one of the row moved by one element, so that nothing is subtracted. */
+static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total) {
+    tmi_gen        *g = r->g;
+    const tmi_node *x = TMI_NODE(g->l, r->n->in[0]);
+    uint32_t        at = r->space.at[1], before = g->extra, v, out, i, dims[TMI_GEN_RANK];
+    tmi_indices     s = r->space;
+    int             direct = x->buffer && !tmi_lt_is(x->dtype, 'b');
+    if (r->n->num[1]) {
+        s.at[1] = tmi_gen_add_n(g, tmi_gen_some(g, at), r->n->num[0] ? 1 : -1);
+        g->extra = tmi_gen_and(g, before, tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)r->size)));
+    }
+    v = tmi_gen_value(g, r->n->in[0], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, f->type);
+    if (!direct) v = tmi_rowing_only(r, v, tmi_gen_number(g, 0, f->type));
+    if (!direct && r->n->num[1]) v = tmi_gen_select(g, g->extra, v, tmi_gen_number(g, 0, f->type));
+    g->extra = before;
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
+    v = tmi_gen_stretch(g, v, dims);
+    if (total) tmi_gen_reduced(g, f, r->axis, &v, total);
+    tmi_gen_region(g, f, TMI_OP_SCAN, r->axis, &v, &out, r->n->num[0] != 0);
+    return out;
+}
+
+static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
+    tmi_rowing r;
+    tmi_comb   f;
+    uint32_t   v, total, carry, i, dims[TMI_GEN_RANK], base, elem;
+    uint64_t   last;
+    tmi_rowing_begin(&r, g, node, 4096);
+    f.kind = TMI_L_OP_SUM;
+    f.type = tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') || tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype;
+    f.n = 1;
+    f.length = r.size;
+    elem = tmi_list_work(g->m, f.type);
+    if (g->pos[r.axis] < 0) tmi_gen_axes(g, r.axis ? g->size[0] : 2, r.axis ? 2 : g->size[1]); /* a scan wants a tile */
+    if (r.whole) {
+        tmi_rowing_at(&r, 0);
+        if (r.size < g->size[r.axis]) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+        v = tmi_scan_tile(&r, &f, NULL);
+        tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+        return;
+    }
+    for (i = 0; i < g->rank; i++) dims[i] = 1;
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0 && i != r.axis) dims[g->pos[i]] = g->size[i];
+    carry = g->rank == 1 ? tmi_b_const(&g->b, elem, 0) : tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, elem, dims, g->rank), 0);
+    last = (tmi_cdiv(r.size, g->size[r.axis]) - 1) * g->size[r.axis];
+    tmi_gen_loop(g, &r.loop, 0, tmi_gen_index(g, (int64_t)r.size), g->size[r.axis], &carry, 1);
+    base = r.loop.index;
+    if (r.n->num[0]) base = tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_index(g, (int64_t)last), base);
+    tmi_rowing_at(&r, base);
+    v = tmi_scan_tile(&r, &f, &total);
+    v = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), v, r.loop.carried[0]);
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+    total = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), r.loop.carried[0], total);
+    tmi_gen_loop_end(g, &r.loop, &total, &carry);
+}
+
+/* -- Sorting ---------------------------------------------------------------------------------------------------------------------------------
+ * Elements become integers in the same order (descending: their complements), a row is one tile, padded with the
+ * largest, and goes through a bitonic network. With indices, the low half of a 64-bit key is the place: ties stay in
+ * order. NaN counts as larger than all numbers. */
+
+#define TMI_SORT_MAX 4096u
+
+typedef struct tmi_sorting {
+    tmi_gen *g;
+    uint32_t n, elem;  /* elements of the tile's row; i32 or i64 */
+    uint32_t rows, after; /* elements of the tile before and after the row's axis */
+    uint32_t index;    /* place in the row, i32, [rows, n, after] */
+} tmi_sorting;
+
+static uint32_t tmi_sort_shape(tmi_sorting *s, uint32_t v, uint32_t low) { /* [.., 2, 2^low * after]: a bit of the place is an axis */
+    uint32_t dims[3];
+    dims[1] = 2;
+    dims[2] = (1u << low) * s->after;
+    dims[0] = s->rows * s->n / (2u << low);
+    return tmi_b_reshape(&s->g->b, v, dims, 3);
+}
+
+static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* truth of a bit of the place */
+    tmi_gen *g = s->g;
+    uint32_t type = tmi_value_type(g->m, s->index), v = tmi_b_2(&g->b, TMI_OP_ANDI, s->index, tmi_b_const(&g->b, type, (uint64_t)1 << bit));
+    return tmi_b_cmpi(&g->b, 1, v, tmi_b_const(&g->b, type, 0));
+}
+
+/* The element whose place differs in one bit: the exclusive or of both, without one's own. */
+static uint32_t tmi_sort_partner(tmi_sorting *s, uint32_t v, uint32_t bit) {
+    tmi_gen *g = s->g;
+    tmi_module *m = g->m;
+    uint32_t x = tmi_sort_shape(s, v, bit), type = tmi_value_type(m, x), dims[2], op, body, args[2], out, keep = g->b.block, shape[3];
+    shape[0] = dims[0] = tmi_dim(m, type, 0);
+    shape[1] = 1;
+    shape[2] = dims[1] = tmi_dim(m, type, 2);
+    op = tmi_op_new(g->job, m, TMI_OP_REDUCE);
+    tmi_op_operands(g->job, m, op, &x, 1);
+    tmi_op_set_int(g->job, m, op, "axis", m->t_i32, 1);
+    body = tmi_block_new(g->job, m, tmi_region_new(g->job, m, op));
+    args[0] = tmi_value_new(g->job, m, s->elem);
+    args[1] = tmi_value_new(g->job, m, s->elem);
+    tmi_block_args(g->job, m, body, args, 2);
+    out = tmi_value_new(g->job, m, tmi_type_tensor(g->job, m, s->elem, dims, 2));
+    tmi_op_results(g->job, m, op, &out, 1);
+    tmi_b_insert(&g->b, op);
+    g->b.block = body;
+    out = tmi_b_2(&g->b, TMI_OP_XORI, args[0], args[1]);
+    (void)tmi_b_op(&g->b, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    g->b.block = keep;
+    out = tmi_b_reshape(&g->b, tmi_out(m, TMI_OP(m, op), 0), shape, 3);
+    out = tmi_b_2(&g->b, TMI_OP_XORI, tmi_b_broadcast(&g->b, out, type), x);
+    {
+        uint32_t back[TMI_GEN_RANK], i, was = tmi_value_type(m, v);
+        for (i = 0; i < tmi_rank(m, was); i++) back[i] = tmi_dim(m, was, i);
+        return tmi_b_reshape(&g->b, out, back, tmi_rank(m, was));
+    }
+}
+
+/* Ascending: after round k, runs of 2^(k + 1) are sorted, up and down in turn; the last run is the row. */
+static uint32_t tmi_sort_network(tmi_sorting *s, uint32_t v) {
+    tmi_gen *g = s->g;
+    uint32_t bits = tmi_log2(s->n), k, j, upper, down, other, low, high;
+    for (k = 0; k < bits; k++) {
+        down = k + 1 < bits ? tmi_sort_bit(s, k + 1) : 0;
+        for (j = k + 1; j-- > 0;) {
+            other = tmi_sort_partner(s, v, j);
+            upper = tmi_sort_bit(s, j);
+            if (down) upper = tmi_b_2(&g->b, TMI_OP_XORI, upper, down);
+            low = tmi_b_2(&g->b, TMI_OP_MINSI, v, other);
+            high = tmi_b_2(&g->b, TMI_OP_MAXSI, v, other);
+            v = tmi_b_select(&g->b, upper, high, low);
+        }
+    }
+    return v;
+}
+
+/* An integer in the order of the element: negative floats have their other bits turned. */
+static uint32_t tmi_sort_key(tmi_gen *g, uint32_t v, uint8_t type, int places) {
+    uint32_t i32 = g->m->t_i32, wide = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), i32), sign;
+    if (tmi_lt_is(type, 'f')) {
+        v = tmi_gen_select(g, tmi_gen_cmpf(g, 14, v, v), tmi_gen_f32(g, TMI_BITS_NAN), v);
+        if (places) v = tmi_gen_select(g, tmi_gen_cmpf(g, 1, v, tmi_gen_float(g, 0)), tmi_gen_float(g, 0), v); /* -0 ties with 0 */
+        v = tmi_b_1(&g->b, TMI_OP_BITCAST, wide, v);
+        sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
+        return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_2(g, TMI_OP_ANDI, sign, tmi_gen_const(g, i32, INT32_MAX)));
+    }
+    if (tmi_list_types[type].bits == 64) return type == TMI_LT_U64 ? tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, g->m->t_i64, INT64_MIN)) : v;
+    if (type == TMI_LT_U32) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, i32, INT32_MIN));
+    return tmi_b_to_int(&g->b, v, 32, tmi_lt_is(type, 's'));
+}
+
+static uint32_t tmi_sort_unkey(tmi_gen *g, uint32_t v, uint8_t type) {
+    uint32_t i32 = g->m->t_i32, sign;
+    if (tmi_lt_is(type, 'f')) {
+        sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
+        v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_2(g, TMI_OP_ANDI, sign, tmi_gen_const(g, i32, INT32_MAX)));
+        return tmi_b_1(&g->b, TMI_OP_BITCAST, tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), g->m->t_float[TMI_F_F32]), v);
+    }
+    if (type == TMI_LT_U64) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, g->m->t_i64, INT64_MIN));
+    if (type == TMI_LT_U32) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, i32, INT32_MIN));
+    if (tmi_list_types[type].bits == 64) return v;
+    return tmi_gen_cast(g, v, TMI_LT_I32, type);
+}
+
+static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
+    tmi_rowing  r;
+    tmi_sorting s;
+    uint32_t    v, i, dims[TMI_GEN_RANK], type, place;
+    uint64_t    keep;
+    uint8_t     from;
+    tmi_rowing_begin(&r, g, node, TMI_SORT_MAX);
+    if (r.axis == 0 && r.size * g->size[1] > TMI_SORT_MAX) tmi_gen_axes(g, 1, 1); /* columns: one at a time where they are long */
+    if (!r.whole || g->pos[r.axis] < 0) {
+        uint32_t tile = tmi_pow2_ceil(r.size, 2, TMI_SORT_MAX), other = r.axis == 0 ? 1 : g->size[0];
+        tmi_gen_axes(g, r.axis ? other : tile, r.axis ? tile : other);
+        if (r.axis == 0) r.space.at[2] = tmi_gen_tile(g, 1, r.after, 0);
+    }
+    from = TMI_NODE(g->l, r.n->in[0])->dtype;
+    memset(&s, 0, sizeof s);
+    s.g = g;
+    s.n = g->size[r.axis];
+    s.rows = r.axis ? g->size[0] : 1;
+    s.after = r.axis ? 1 : g->size[1];
+    tmi_rowing_at(&r, 0);
+    if (r.size < s.n) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
+    v = tmi_gen_value(g, r.n->in[0], &r.space, 0);
+    v = tmi_sort_key(g, v, from, r.n->num[2] != 0);
+    s.elem = tmi_elem(g->m, tmi_value_type(g->m, v));
+    if (r.n->num[0]) v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, s.elem, -1));
+    place = tmi_gen_stretch(g, tmi_b_to_int(&g->b, r.space.at[1], 32, 0), dims);
+    s.index = place;
+    if (r.n->num[2]) { /* key above, place below */
+        v = tmi_gen_2(g, TMI_OP_SHLI, tmi_b_to_int(&g->b, v, 64, 1), tmi_gen_const(g, g->m->t_i64, 32));
+        v = tmi_gen_2(g, TMI_OP_ORI, v, tmi_b_to_int(&g->b, place, 64, 0));
+        s.elem = g->m->t_i64;
+    }
+    v = tmi_rowing_only(&r, v, tmi_gen_const(g, s.elem, s.elem == g->m->t_i64 ? INT64_MAX : INT32_MAX));
+    v = tmi_sort_network(&s, tmi_gen_stretch(g, v, dims));
+    if (r.n->num[2]) {
+        type = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), g->m->t_i32);
+        v = tmi_b_1(&g->b, TMI_OP_TRUNCI, type, v);
+    } else {
+        if (r.n->num[0]) v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, s.elem, -1));
+        v = tmi_sort_unkey(g, v, from);
+    }
+    keep = r.n->kind == TMI_L_OP_TOPK ? (uint64_t)r.n->num[1] : r.size;
+    r.space.dim[1] = keep;
+    g->mask[r.axis] = keep < s.n ? tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)keep)) : 0;
+    tmi_gen_finish(g, v, &r.space);
+}
+
+/* -- Scattered additions: into what a kernel before has copied --------------------------------------------------------------------------------- */
+
+static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
+    const tmi_node  *n = TMI_NODE(g->l, node), *src = TMI_NODE(g->l, n->in[2]);
+    uint64_t         numel = tmi_shape_numel(&src->shape);
+    uint32_t         at[TMI_LIST_RANK], ok, in[3], v, mask, full;
+    tmi_indices      s, to;
+    tmi_gen_axes(g, 1, tmi_pow2_ceil(numel, 32, 1024));
+    s.rank = 0;
+    full = tmi_gen_tile(g, 1, numel, 0);
+    tmi_indices_add(&s, numel, full);
+    v = tmi_gen_value(g, n->in[2], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(src->dtype, 'f') ? (uint8_t)TMI_LT_F32 : src->dtype, n->dtype);
+    tmi_gen_full(g, &src->shape, &s, at);
+    at[n->axis] = tmi_gen_looked_up(g, n->in[1], &s, n->shape.dim[n->axis], &ok);
+    tmi_indices_full(&n->shape, at, &to);
+    in[0] = tmi_gen_address(g, node, &to);
+    in[1] = v;
+    in[2] = ok;
+    tmi_gen_join(g, in, 3);
+    mask = tmi_gen_masks(g, in[0]);
+    in[2] = tmi_gen_and(g, in[2], mask);
+    v = tmi_b_op(&g->b, TMI_OP_RMW, tmi_value_type(g->m, in[1]), in, 3);
+    tmi_b_attr(&g->b, v, "atomic_rmw_op", tmi_lt_is(n->dtype, 'f') ? TMI_RMW_FADD : TMI_RMW_ADD);
+    tmi_b_attr(&g->b, v, "sem", 1);
+    tmi_b_attr(&g->b, v, "scope", 1);
+}
+
 /* -- Elementwise kernels ------------------------------------------------------------------------------------------------------------ */
 
 /* Bit d: dimensions d and d + 1 of the root may not be seen as one, because some operand treats them differently.
@@ -23951,6 +24194,9 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: tmi_kern_rows(&g, node); break;
     case TMI_L_OP_ATTENTION: tmi_kern_attention(&g, node); break;
     case TMI_L_OP_CONV2D: tmi_kern_conv(&g, node); break;
+    case TMI_L_OP_CUMSUM: tmi_kern_scan(&g, node); break;
+    case TMI_L_OP_SORT: case TMI_L_OP_TOPK: tmi_kern_sort(&g, node); break;
+    case TMI_L_OP_SCATTER_ADD: tmi_kern_scatter(&g, node); break;
     default: tmi_kern_reduce(&g, node); break;
     }
     if (g.k->grid[0] > INT32_MAX || g.k->grid[1] > INT32_MAX || g.k->grid[2] > INT32_MAX) (void)tmi_op_wrong(l, TMI_NODE(l, g.k->root), "needs more threadgroups than a grid has");
@@ -24031,6 +24277,46 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     *(uint32_t *)tmi_vec_add(l->job, order) = first;
 }
 
+/* scatter_add(x, index, source) is a copy of x, then additions in its place; 16-bit elements are summed in 32 bits
+ * and cut at the end. The nodes made stand for the memory between these kernels. */
+static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
+    tmi_node *n = TMI_NODE(l, node), *c, *a;
+    uint8_t   acc = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_is(n->dtype, 'u') ? (uint8_t)TMI_LT_U32 : (uint8_t)TMI_LT_I32;
+    uint32_t  copy = tmi_node_new(l, tmi_format(l->job, 0, "%s.copy", n->id), TMI_L_OP_CAST), add = node;
+    c = TMI_NODE(l, copy);
+    c->json = n->json;
+    c->at = n->at;
+    c->shape = n->shape;
+    c->dtype = acc;
+    c->n_in = 1;
+    c->in = TMI_NEW(l->job, uint32_t, 1);
+    c->in[0] = n->in[0];
+    if (acc != n->dtype) {
+        add = tmi_node_new(l, tmi_format(l->job, 0, "%s.sums", n->id), n->kind);
+        a = TMI_NODE(l, add);
+        *a = *n;
+        a->id = tmi_format(l->job, 0, "%s.sums", n->id);
+        a->dtype = acc;
+        a->is_result = 0;
+        n->kind = TMI_L_OP_CAST;
+        n->n_in = 1;
+        n->in = TMI_NEW(l->job, uint32_t, 1);
+        n->in[0] = add;
+    }
+    a = TMI_NODE(l, add);
+    {
+        uint32_t *in = TMI_NEW(l->job, uint32_t, 3);
+        in[0] = copy;
+        in[1] = a->in[1];
+        in[2] = a->in[2];
+        a->in = in;
+        a->n_in = 3;
+    }
+    c->twin = add; /* whose memory it writes */
+    *(uint32_t *)tmi_vec_add(l->job, order) = copy;
+    if (add != node) *(uint32_t *)tmi_vec_add(l->job, order) = add;
+}
+
 /* The order again, with first stages before their second. */
 static void tmi_split_all(tmi_list *l) {
     tmi_mark mark = tmi_mark_take(l->job);
@@ -24038,7 +24324,8 @@ static void tmi_split_all(tmi_list *l) {
     uint32_t i, *list;
     tmi_vec_init(&order, sizeof(uint32_t), 1);
     for (i = 0; i < l->n_order; i++) {
-        tmi_two_stages(l, l->order[i], &order);
+        if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD) tmi_scatter_steps(l, l->order[i], &order);
+        else tmi_two_stages(l, l->order[i], &order);
         *(uint32_t *)tmi_vec_add(l->job, &order) = l->order[i];
     }
     list = TMI_NEW(l->job, uint32_t, order.n);
@@ -24091,7 +24378,7 @@ static uint32_t tmi_graph_root(tmi_graph *gr, uint32_t at) {
     tmi_list *l = gr->l;
     uint32_t  anchor = l->order[at], best = at, i, k, open, uses, members[32], n_member = 0;
     const tmi_shape *shape = &TMI_NODE(l, anchor)->shape;
-    if (TMI_NODE(l, anchor)->split) return at; /* partial results */
+    if (TMI_NODE(l, anchor)->split || TMI_NODE(l, anchor)->kind == TMI_L_OP_SCATTER_ADD) return at; /* not stored tile by tile */
     gr->in_set[anchor] = 1;
     members[n_member++] = anchor;
     open = gr->first[anchor + 1] - gr->first[anchor]; /* uses by ops not looked at yet */
@@ -24182,7 +24469,8 @@ static void tmi_assign_memory(tmi_graph *gr) {
         tmi_node *n = TMI_NODE(l, node);
         if (gr->root[i] != i + 1) continue;
         n->buffer = node;
-        if (n->twin) TMI_NODE(l, n->twin)->buffer = n->twin;
+        if (n->twin && n->kind == TMI_L_OP_CAST) n->buffer = n->twin;
+        else if (n->twin) TMI_NODE(l, n->twin)->buffer = n->twin;
         if (n->kind == TMI_L_OP_RESHAPE && !n->is_result && !n->kernel && TMI_NODE(l, n->in[0])->buffer) { /* the same memory */
             n->buffer = TMI_NODE(l, n->in[0])->buffer;
             n->is_inline = 1;
@@ -24256,12 +24544,16 @@ static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
     }
 }
 
+/* What the hardware or the network cannot do. */
 static int tmi_refuse_ops(tmi_list *l) {
     uint32_t i;
     for (i = 1; i <= l->n_op; i++) {
         const tmi_node *n = TMI_NODE(l, i);
-        if (n->kind == TMI_L_OP_CUMSUM || n->kind == TMI_L_OP_SCATTER_ADD || n->kind == TMI_L_OP_SORT || n->kind == TMI_L_OP_TOPK)
-            tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OP_UNSUPPORTED, tmi_format(l->job, 0, "%s (op '%s')", n->type, n->id));
+        int             sorts = n->kind == TMI_L_OP_SORT || n->kind == TMI_L_OP_TOPK;
+        uint8_t         in = n->n_in ? TMI_NODE(l, n->in[0])->dtype : (uint8_t)TMI_LT_NONE;
+        if (sorts && TMI_NODE(l, n->in[0])->shape.dim[n->axis] > TMI_SORT_MAX) (void)tmi_op_wrong(l, n, "sorts rows of more than 4096 elements, which is not supported yet");
+        if (sorts && n->num[2] && tmi_list_types[in].bits == 64) (void)tmi_op_wrong(l, n, "wants the indices of 64-bit elements, which is not supported");
+        if (n->kind == TMI_L_OP_SCATTER_ADD && tmi_list_types[n->dtype].bits == 64) (void)tmi_op_wrong(l, n, "adds 64-bit integers, for which Apple GPUs have no atomic operation");
     }
     return l->job->n_errors == 0;
 }

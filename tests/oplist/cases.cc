@@ -196,6 +196,36 @@ void moving(maker &m) {
     for (const char *t : {"i8", "i64", "bool"}) m.one("transpose", {{70, 33}}, {}, t);
 }
 
+void ordered(maker &m) {
+    m.each_float([&](const char *t) { m.one("cumsum", {{9, 77}}, {{"axis", 1}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{70, 9}}, {{"axis", 0}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{3, 20, 5}}, {{"axis", 1}, {"reverse", true}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{2, 5000}}, {{"axis", -1}, {"exclusive", true}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{5001}}, {{"axis", 0}, {"reverse", true}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{6, 33}}, {{"axis", 1}, {"reverse", true}, {"exclusive", true}}, t); });
+    m.each_float([&](const char *t) { m.one("cumsum", {{3000, 3}}, {{"axis", 0}}, t); });
+    m.one("cumsum", {{1, 1}}, {{"axis", 1}}, "f32");
+    for (const char *t : {"i32", "i8", "i64", "bool"}) m.one("cumsum", {{7, 300}}, {{"axis", 1}}, t);
+    for (const shape &s : {shape{5, 100}, shape{1}, shape{3, 1000}, shape{64, 8}, shape{2, 1}}) {
+        m.each_float([&](const char *t) { m.one("sort", {s}, {{"axis", -1}}, t, {"ties"}); });
+        m.each_float([&](const char *t) { m.one("sort", {s}, {{"axis", -1}, {"descending", true}, {"indices", true}}, t, {"ties"}); });
+    }
+    m.each_float([&](const char *t) { m.one("sort", {{2, 50, 7}}, {{"axis", 1}}, t); });
+    m.each_float([&](const char *t) { m.one("sort", {{200}}, {{"axis", 0}}, t, {"special"}); });
+    m.each_float([&](const char *t) { m.one("sort", {{300}}, {{"axis", 0}, {"indices", true}}, t, {"special"}); });
+    m.each_float([&](const char *t) { m.one("topk", {{9, 130}}, {{"k", 5}}, t); });
+    m.each_float([&](const char *t) { m.one("topk", {{9, 130}}, {{"k", 7}, {"largest", false}, {"indices", true}}, t, {"ties"}); });
+    m.each_float([&](const char *t) { m.one("topk", {{40, 6}}, {{"k", 3}, {"axis", 0}}, t); });
+    m.one("sort", {{4000}}, {}, "f32");
+    for (const char *t : {"i32", "i8", "u8", "i64", "u32"}) m.one("sort", {{5, 77}}, {}, t);
+    for (const char *t : {"i32", "u8"}) m.one("sort", {{5, 77}}, {{"indices", true}, {"descending", true}}, t);
+    m.each_float([&](const char *t) { m.one("scatter_add", {{30, 20}, {50, 17}, {50, 17}}, {{"axis", 0}}, t, {"", "index:30"}); });
+    m.each_float([&](const char *t) { m.one("scatter_add", {{30, 20}, {30, 90}, {30, 90}}, {{"axis", 1}}, t, {"", "index:22"}); });
+    m.each_float([&](const char *t) { m.one("scatter_add", {{7}, {3000}, {3000}}, {}, t, {"", "index:7"}); });
+    m.one("scatter_add", {{7}, {300}, {300}}, {}, "i32", {"", "index:7"});
+    m.one("scatter_add", {{7}, {300}, {300}}, {}, "i8", {"", "index:7"});
+}
+
 json op(const char *type, const char *id, const json &inputs, const json &args = json(), const json &shapes = json()) {
     json j = {{"type", type}, {"id", id}, {"inputs", inputs}};
     if (!args.is_null()) j["args"] = args;
@@ -241,6 +271,8 @@ void graphs(maker &m) {
     graph("transposed-add", {op("transpose", "t", {"x"}, {}, {{70, 40}}), op("add", "y", {"t", "z"}, {}, {nullptr, {40, 70}}), op("relu", "r", {"y"})}, 1);
     graph("sum-then-scale", {op("sum", "s", {"x"}, {}, {{100000}}), op("mul", "y", {"s"}, {{"value", 0.5}})}, 2);
     graph("out-of-order", {op("relu", "r", {"h"}), op("matmul", "h", {"x", "w"}, {}, {{20, 30}, {30, 20}})}, 1);
+    graph("scatter-of-computed", {op("exp", "e", {"x"}, {}, {{30, 20}}), op("scatter_add", "s", {"b", "i", "e"}, {{"axis", 0}}, {{40, 20}, {30, 20}, nullptr}), op("relu", "r", {"s"})}, 4);
+    graph("sorted-sum", {op("sort", "o", {"x"}, {{"axis", 1}}, {{9, 60}}), op("cumsum", "c", {"o"}, {{"axis", 1}}), op("mul", "y", {"c"}, {{"value", 0.5}})}, 2);
     graph("mask-by-compare", {op("gt", "m", {"x", "y"}, {}, {{30, 40}, {40}}), op("where", "w", {"m", "x", "y"}), op("sum", "s", {"w"}, {{"axis", 1}})}, 1);
 }
 
@@ -283,6 +315,7 @@ std::vector<test_case> all_cases(bool quick) {
     attentions(m);
     convolutions(m);
     moving(m);
+    ordered(m);
     graphs(m);
     if (!quick) traffic(m);
     return m.cases;
