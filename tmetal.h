@@ -20178,11 +20178,15 @@ static tmi_tty tmi_tty_from(const tmi_module *m, uint32_t type) {
 static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
     const tmi_module *m = w->m;
     const tmi_value  *v = TMI_VALUE(m, value);
-    uint32_t name = tmi_loc_name(m, v->is_arg ? v->loc : TMI_OP(m, v->def)->loc);
+    uint32_t name = tmi_loc_name(m, v->is_arg ? v->loc : TMI_OP(m, v->def)->loc), n;
+    const char *s;
     if (name) return name;
     name = v->name;
     if (!name || tmi_is_digit(TMI_STR(m, name)[0]) || TMI_STR(m, name)[0] == 'c') return 0;
-    return name;
+    s = TMI_STR(m, name);
+    for (n = (uint32_t)strlen(s); n && tmi_is_digit(s[n - 1]); n--) {}
+    if (n < 2 || s[n - 1] != '_' || !s[n]) return name;
+    return tmi_intern(w->job, &w->m->strings, s, n - 1); /* x_10 was x before MLIR numbered it */
 }
 
 /* -- Elementwise ------------------------------------------------------------------------------- */
@@ -24998,6 +25002,18 @@ static void tmi_merge_barriers(tmi_thr *t) {
     }
 }
 
+/* float x; x = y;  is  float x = y;  once they stand together. */
+static void tmi_merge_inits(tmi_thr *t) {
+    uint32_t id;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        tmi_ins *n = TMI_INS(t, id), *next = n->next ? TMI_INS(t, n->next) : NULL;
+        if (n->op != TMI_TF_DECL || n->b || !next || next->op != TMI_TF_STA || next->a != n->a || next->c) continue;
+        if (TMI_ARR(t, n->a)->count != 1 || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) continue;
+        n->b = next->d;
+        tmi_ins_unlink(t, n->next);
+    }
+}
+
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
@@ -25008,6 +25024,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_barriers(t, apart);
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
+    tmi_merge_inits(t);
     return bytes;
 }
 
@@ -25290,6 +25307,10 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
 
 typedef enum tmi_sign { TMI_ANY, TMI_SIGNED, TMI_UNSIGNED } tmi_sign;
 
+typedef struct tmi_trail {
+    uint32_t name, before; /* taken_at[name] as it was */
+} tmi_trail;
+
 typedef struct tmi_emit {
     tmi_job    *job;
     tmi_module *m;
@@ -25314,6 +25335,7 @@ typedef struct tmi_emit {
     uint32_t    loop_depth;
     tmi_strings taken;    /* names in use */
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
+    tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
@@ -25394,6 +25416,13 @@ static int tmi_is_reserved(const char *s) {
 
 /* A name of our own choosing as near to the wanted one as can be: identifiers only, no double
  * underscores, not reserved, not taken; "x_2", "x_3" in order where it is. */
+static void tmi_take_name(tmi_emit *e, uint32_t id, uint32_t next) {
+    tmi_trail *t = (tmi_trail *)tmi_vec_add(e->job, &e->trail);
+    t->name = id;
+    t->before = *TMI_AT(&e->taken_at, uint32_t, id);
+    *TMI_AT(&e->taken_at, uint32_t, id) = next;
+}
+
 static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
     char     buf[56];
     uint32_t n = 0, i, id, base_len, k;
@@ -25414,7 +25443,7 @@ static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
     k = *TMI_AT(&e->taken_at, uint32_t, id);
     if (!k) {
-        *TMI_AT(&e->taken_at, uint32_t, id) = 2;
+        tmi_take_name(e, id, 2);
         return id;
     }
     for (;; k++) { /* the next free number of that name; the counter makes this one step as a rule */
@@ -25429,8 +25458,8 @@ static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
         other = tmi_intern(e->job, &e->taken, buf, n);
         while (e->taken_at.n <= other) (void)tmi_vec_add(e->job, &e->taken_at);
         if (*TMI_AT(&e->taken_at, uint32_t, other)) continue;
-        *TMI_AT(&e->taken_at, uint32_t, other) = 2;
-        *TMI_AT(&e->taken_at, uint32_t, id) = k + 1;
+        tmi_take_name(e, other, 2);
+        tmi_take_name(e, id, k + 1);
         return other;
     }
 }
@@ -25439,15 +25468,35 @@ static const char *tmi_taken(const tmi_emit *e, uint32_t id) {
     return tmi_string_at(&e->taken, id);
 }
 
+static const char *tmi_hint_compare(const tmi_emit *e, const tmi_ins *n) {
+    int64_t c;
+    uint16_t op = TMI_INS(e->t, n->a)->op;
+    if (n->op == TMI_TF_ICMP && n->c == 0 && tmi_t_is_const(e->t, n->b, &c) && c == 0) {
+        if (op == TMI_TF_TID) return "first_thread";
+        if (op == TMI_TF_LANE) return "first_lane";
+        if (op == TMI_TF_GROUP) return "first_group";
+    }
+    if (n->op == TMI_TF_ICMP && n->c >= 2) return "inside";
+    return "test";
+}
+
+/* What a value without a name of its own is called: by what it is, then by the line that it comes from. */
 static const char *tmi_hint(const tmi_emit *e, const tmi_ins *n) {
+    uint32_t name = n->src ? tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc) : 0;
     if (n->name) return TMI_STR(e->m, n->name);
     switch (n->op) {
-    case TMI_TF_ICMP: case TMI_TF_FCMP: return "is_set";
+    case TMI_TF_ICMP: case TMI_TF_FCMP: return tmi_hint_compare(e, n);
     case TMI_TF_PADD: case TMI_TF_PCAST: return "ptr";
     case TMI_TF_LDG: return "loaded";
     case TMI_TF_SHUF: case TMI_TF_SHUFX: return "other";
-    default: return tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL ? "idx" : "t";
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC:
+        if (TMI_ARR(e->t, n->a)->name) return TMI_STR(e->m, TMI_ARR(e->t, n->a)->name);
+        break;
+    default: break;
     }
+    if (n->type.kind == TMI_S_BOOL) return "test";
+    if (tmi_s_is_int(n->type.kind)) return n->lo >= 0 ? "index" : "offset";
+    return name ? TMI_STR(e->m, name) : "value";
 }
 
 /* -- Signs ------------------------------------------------------------------------------------ */
@@ -26412,9 +26461,14 @@ static void tmi_stmt_stg(tmi_emit *e, const tmi_ins *n) {
 }
 
 static void tmi_body(tmi_emit *e, uint32_t blk) {
+    uint32_t start = e->trail.n;
     e->indent++;
     tmi_stmt_block(e, blk);
     e->indent--;
+    while (e->trail.n > start) { /* names of the block are free again */
+        const tmi_trail *t = TMI_AT(&e->trail, tmi_trail, --e->trail.n);
+        *TMI_AT(&e->taken_at, uint32_t, t->name) = t->before;
+    }
 }
 
 static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
@@ -26847,6 +26901,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
+    tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
     tmi_emit_uses(e);
     tmi_emit_variables(e);
     tmi_emit_written(e);
