@@ -25772,6 +25772,8 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
     uint32_t width = n->type.width;
     if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) wa = wb = TMI_ANY; /* both readings agree */
     if (n->c < 2) wa = wb = TMI_ANY;
+    if (n->c < 2 && tmi_is_small(tmi_t_type(e->t, n->a).kind)) /* both become int first: as different numbers, if of two signs */
+        wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED;
     if (wa == TMI_ANY && sa != sb && sa != TMI_ANY && sb != TMI_ANY) { /* mixed: one of them is turned */
         if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) wa = wb = TMI_UNSIGNED;
         else wa = wb = TMI_SIGNED;
