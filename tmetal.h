@@ -732,6 +732,7 @@ typedef struct tmi_job {
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
+    uint32_t              op_limit; /* operations that calls may bring the module to */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
 #ifndef TMETAL_NO_SETJMP
@@ -1458,6 +1459,7 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     tmi_mark  m;
     tmi_note *n;
     tmi_text  t;
+    char     *message;
     va_list   ap;
 
     if (job->out->code == TMETAL_OK) job->out->code = (tmetal_code)code;
@@ -1469,7 +1471,10 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     tmi_put_va(&t, tmi_code_text(code), ap);
     va_end(ap);
     n->diag.code = (tmetal_code)code;
-    n->diag.message = tmi_text_join(&t, 0);
+    message = tmi_text_join(&t, 0);
+    n->diag.message = message;
+    for (; *message; message++) /* one line, whatever stood in the text */
+        if ((unsigned char)*message < 32) *message = ' ';
     n->diag.note = n->diag.help = "";
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
@@ -8919,6 +8924,7 @@ typedef struct tmi_verifier {
     tmi_job    *job;
     tmi_module *m;
     uint32_t   *op_at; /* position of each op in walking order: dominance inside a block */
+    uint32_t   *dom_in, *dom_out; /* per block of a graph: it dominates those whose dom_in lies between; 0: unreachable */
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
 } tmi_verifier;
 
@@ -9268,6 +9274,8 @@ static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3) return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
     if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
+    if (kind != 10 && !((kind == 5 || kind > 10) ? tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 1)) : tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))))
+        return tmi_fail_kind(v, op, 1, kind == 5 || kind > 10 ? "floats" : "integers");
     if (tmi_in_type(v->m, op, 1) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_out_type(v->m, op, 0));
     return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
@@ -9619,6 +9627,82 @@ static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
     return 0;
 }
 
+#define TMI_MAX_BLOCKS 200u /* of a region: each may become a level of nesting */
+
+/* Immediate dominators of a graph of blocks (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm),
+ * then numbers so that asking costs nothing. Graphs are small: see TMI_MAX_BLOCKS. */
+typedef struct tmi_dominators {
+    const tmi_module *m;
+    uint32_t n, block[TMI_MAX_BLOCKS], order[TMI_MAX_BLOCKS]; /* order: reverse post-order, indices */
+    uint32_t rank[TMI_MAX_BLOCKS], idom[TMI_MAX_BLOCKS], n_order;
+} tmi_dominators;
+
+/* Index of the k-th block that block i may go to; TMI_NONE: there is no such. */
+static uint32_t tmi_dom_next(const tmi_dominators *d, uint32_t i, uint32_t k) {
+    uint32_t end = tmi_terminator(d->m, d->block[i]), to;
+    for (; end && k < TMI_OP(d->m, end)->n_succ; k++)
+        for (to = 0; to < d->n; to++)
+            if (d->block[to] == TMI_SUCC(d->m, TMI_OP(d->m, end)->succ + k)->block) return to;
+    return TMI_NONE;
+}
+
+static void tmi_dom_order(tmi_dominators *d) {
+    uint32_t stack[TMI_MAX_BLOCKS], next[TMI_MAX_BLOCKS], depth = 0, i, k, at = d->n;
+    for (i = 0; i < d->n; i++) d->rank[i] = d->idom[i] = TMI_NONE, next[i] = 0;
+    stack[depth++] = 0;
+    d->rank[0] = 0;
+    while (depth) {
+        i = stack[depth - 1];
+        k = next[i] < 2 ? tmi_dom_next(d, i, next[i]) : TMI_NONE;
+        next[i]++;
+        if (k != TMI_NONE && d->rank[k] == TMI_NONE) d->rank[k] = 0, stack[depth++] = k;
+        else if (k == TMI_NONE) d->order[--at] = i, depth--;
+    }
+    for (d->n_order = 0; at < d->n; at++) d->order[d->n_order++] = d->order[at];
+    for (i = 0; i < d->n_order; i++) d->rank[d->order[i]] = i;
+}
+
+static void tmi_dom_find(tmi_dominators *d) {
+    uint32_t i, k, a, b;
+    int      changed = 1;
+    d->idom[0] = 0;
+    while (changed)
+        for (changed = 0, i = 0; i < d->n_order; i++)
+            for (k = 0; k < 2; k++) {
+                b = tmi_dom_next(d, d->order[i], k);
+                if (b == TMI_NONE || b == 0) continue;
+                for (a = d->order[i]; d->idom[b] != TMI_NONE && a != d->idom[b];) { /* meet */
+                    if (d->rank[a] > d->rank[d->idom[b]]) a = d->idom[a];
+                    else d->idom[b] = d->idom[d->idom[b]], changed = 1;
+                }
+                if (d->idom[b] == TMI_NONE) d->idom[b] = a, changed = 1;
+            }
+}
+
+/* Numbers the tree of dominators from block i on. */
+static uint32_t tmi_dom_number(tmi_verifier *v, const tmi_dominators *d, uint32_t i, uint32_t n) {
+    uint32_t k;
+    v->dom_in[d->block[i]] = ++n;
+    for (k = 1; k < d->n; k++)
+        if (d->idom[k] == i) n = tmi_dom_number(v, d, k, n);
+    v->dom_out[d->block[i]] = n;
+    return n;
+}
+
+static int tmi_dominate(tmi_verifier *v, uint32_t region) {
+    tmi_dominators *d = TMI_TEMP(v->job, tmi_dominators, 1);
+    uint32_t b;
+    d->m = v->m;
+    for (b = TMI_REGION(v->m, region)->first_block; b; b = TMI_BLOCK(v->m, b)->next) {
+        if (d->n == TMI_MAX_BLOCKS) return 0;
+        d->block[d->n++] = b;
+    }
+    tmi_dom_order(d);
+    tmi_dom_find(d);
+    (void)tmi_dom_number(v, d, 0, 0);
+    return 1;
+}
+
 /* How every way through an op's regions ends; NONE: it may have no region. */
 static uint16_t tmi_region_end(uint16_t kind) {
     switch (kind) {
@@ -9650,7 +9734,10 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
 static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     const tmi_module *m = v->m;
     uint32_t r, b, up = tmi_parent_op(m, op);
-    if (op->kind == TMI_OP_MODULE) return 1;
+    if (op->kind == TMI_OP_MODULE) {
+        b = tmi_op_body(m, op, 0);
+        return (b && !TMI_BLOCK(m, b)->n_arg && !TMI_BLOCK(m, b)->next && op->n_region == 1) || tmi_misplaced(v, op, "it is one block without arguments");
+    }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
     if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
     if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
@@ -9660,6 +9747,11 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
         if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
         for (; b; b = TMI_BLOCK(m, b)->next)
             if (!tmi_block_ends(v, op, b)) return 0;
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_dominate(v, r)) {
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_CONTROL, tmi_format(v->job, 1, "more than %u blocks", TMI_MAX_BLOCKS));
+            return 0;
+        }
     }
     return 1;
 }
@@ -9811,8 +9903,8 @@ static int tmi_value_ok(tmi_verifier *v, const tmi_op *op, uint32_t value) {
     return 0;
 }
 
-/* A value reaches a use when its block is around the use and it stands before it there; between
- * blocks of one region, order of the text is not order of flow, so there only the region counts. */
+/* A value reaches a use when its block is around the use and it stands before it there, or when its block
+ * dominates that of the use. */
 static int tmi_reaches(tmi_verifier *v, uint32_t value, uint32_t user) {
     const tmi_value *val = TMI_VALUE(v->m, value);
     uint32_t         block = val->is_arg ? val->def : TMI_OP(v->m, val->def)->block;
@@ -9823,8 +9915,8 @@ static int tmi_reaches(tmi_verifier *v, uint32_t value, uint32_t user) {
         const tmi_op *o = TMI_OP(v->m, at);
         if (!o->block) return 0;
         if (TMI_BLOCK(v->m, o->block)->region == region) {
-            if (val->is_arg || o->block != block) return 1;
-            return v->op_at[val->def] < v->op_at[at];
+            if (o->block != block) return v->dom_in[block] && v->dom_in[block] <= v->dom_in[o->block] && v->dom_in[o->block] <= v->dom_out[block];
+            return val->is_arg || v->op_at[val->def] < v->op_at[at];
         }
         if (tmi_ops[TMI_OP(v->m, tmi_parent_op(v->m, o))->kind].traits & TMI_SCOPE) return 0;
         at = tmi_parent_op(v->m, o);
@@ -9864,6 +9956,24 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
     return 1;
 }
 
+/* Attributes that stand for words have values that there are words for. */
+static int tmi_words_ok(tmi_verifier *v, const tmi_op *op) {
+    static const struct {
+        const char     *name;
+        const tmi_word *words;
+    } rows[] = {{"propagateNan", tmi_words_nan}, {"rounding", tmi_words_rounding}, {"cache", tmi_words_cache}, {"evict", tmi_words_evict},
+                {"sem", tmi_words_sem}, {"scope", tmi_words_scope}, {"inputPrecision", tmi_words_precision}};
+    uint32_t i, k, id;
+    for (id = op->attr; id; id = TMI_NAMED(v->m, id)->next)
+        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const tmi_attr *a = TMI_ATTR(v->m, TMI_NAMED(v->m, id)->attr);
+            if (strcmp(TMI_STR(v->m, TMI_NAMED(v->m, id)->name), rows[i].name) != 0) continue;
+            for (k = 0; rows[i].words[k].word && (a->kind != TMI_A_INT || rows[i].words[k].value != (int64_t)a->value); k++) {}
+            if (!rows[i].words[k].word && *tmi_ops[op->kind].group == 't') return tmi_fail_attr(v, op, rows[i].name, "a number that a word stands for");
+        }
+    return 1;
+}
+
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
@@ -9877,7 +9987,7 @@ static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), "it must be the last operation of its block");
         return 0;
     }
-    return tmi_verify_by_kind[op->kind](v, op);
+    return tmi_words_ok(v, op) && tmi_verify_by_kind[op->kind](v, op);
 }
 
 /* Checks everything; each wrong op gives one error, up to the limit. */
@@ -9889,6 +9999,8 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     v.job = job;
     v.m = m;
     v.op_at = TMI_TEMP(job, uint32_t, m->op.n);
+    v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
+    v.dom_out = TMI_TEMP(job, uint32_t, m->block.n);
     for (op = m->top; op; op = tmi_walk_next(m, m->top, op)) v.op_at[op] = ++n;
     for (op = m->top; op && !tmi_enough_errors(job); op = tmi_walk_next(m, m->top, op)) {
         tmi_mark inner = tmi_mark_take(job);
@@ -14525,12 +14637,31 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
 
 #define TMI_MAX_INLINED 1000000u /* ops: past it a chain of doubling calls is refused */
 
+/* Passes and printer call themselves for each level of loops and branches: calls and blocks must not pile
+ * up more of them than a stack holds. */
+static int tmi_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint32_t op, up, depth = 0, blk = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->block == blk) continue; /* as deep as the one before */
+        blk = TMI_OP(m, op)->block;
+        for (depth = 0, up = op; up && up != func; up = tmi_parent_op(m, TMI_OP(m, up))) depth++;
+        if (depth <= 2 * TMI_MAX_DEPTH) continue;
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_NESTING, 2 * TMI_MAX_DEPTH);
+        return 0;
+    }
+    return 1;
+}
+
 /* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
     uint32_t   op, next, callee;
     tmi_rename names;
     int        any = 0;
     state[func] = 1;
+    if (job->depth++ == TMI_MAX_DEPTH) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+        return 0;
+    }
     tmi_structure(job, m, func);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
@@ -14551,8 +14682,8 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
         for (op = tmi_walk_next(m, func, func); op; op = next) {
             next = tmi_walk_next(m, func, op);
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            if (m->op.n > TMI_MAX_INLINED) {
-                tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "calls that copy more than a million operations");
+            if (m->op.n > job->op_limit) { /* calls of calls double: what they may copy is bounded by the text */
+                tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "calls that copy many times the operations of the module");
                 return 0;
             }
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
@@ -14561,8 +14692,9 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
         }
         tmi_rename_apply(&names, func);
     }
+    job->depth--;
     state[func] = 2;
-    return 1;
+    return tmi_depth_ok(job, m, func);
 }
 
 /* -- Tile references: descriptors and block pointers become pointers and masks -----------------
@@ -15452,10 +15584,63 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- The passes, in order ------------------------------------------------------------------------- */
 
+/* -- Branches in combining regions: both sides, then a choice -------------------------------------------
+ *
+ *   %r = scf.if %c -> (f32) { ... scf.yield %x } else { ... scf.yield %y }
+ * to
+ *   ... ... %r = arith.select %c, %x, %y                   where neither side does more than compute */
+
+static int tmi_side_is_pure(const tmi_module *m, uint32_t block) {
+    uint32_t op;
+    for (op = TMI_BLOCK(m, block)->first_op; op; op = TMI_OP(m, op)->next)
+        if (!(tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_PURE | TMI_ENDS)) || TMI_OP(m, op)->n_region) return 0;
+    return 1;
+}
+
+static void tmi_choose_between(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename *names) {
+    uint32_t  side[2], end[2], i, x, next;
+    tmi_build b = tmi_build_before(job, m, op);
+    if (TMI_OP(m, op)->n_region != 2) return;
+    for (i = 0; i < 2; i++) {
+        side[i] = tmi_op_body(m, TMI_OP(m, op), i);
+        end[i] = tmi_terminator(m, side[i]);
+        if (!end[i] || !tmi_side_is_pure(m, side[i])) return;
+    }
+    for (i = 0; i < 2; i++)
+        for (x = TMI_BLOCK(m, side[i])->first_op; x != end[i]; x = next) {
+            next = TMI_OP(m, x)->next;
+            tmi_op_unlink(m, x);
+            tmi_op_insert_before(m, op, x);
+        }
+    for (i = 0; i < TMI_OP(m, op)->n_out; i++)
+        names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_b_select(&b, tmi_in(m, TMI_OP(m, op), 0), tmi_in(m, TMI_OP(m, end[0]), i), tmi_in(m, TMI_OP(m, end[1]), i));
+    tmi_op_unlink(m, op);
+}
+
+static void tmi_flatten_combiners(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    uint32_t   op, up, n = 0, *list;
+    tmi_rename names;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n += TMI_OP(m, op)->kind == TMI_OP_IF;
+    list = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind != TMI_OP_IF) continue;
+        for (up = op; up != func && TMI_OP(m, up)->kind == TMI_OP_IF;) up = tmi_parent_op(m, TMI_OP(m, up));
+        if (TMI_OP(m, up)->kind == TMI_OP_REDUCE || TMI_OP(m, up)->kind == TMI_OP_SCAN) list[n++] = op;
+    }
+    if (n) {
+        tmi_rename_init(job, m, &names);
+        while (n-- > 0) tmi_choose_between(job, m, list[n], &names); /* inner ones first */
+        tmi_rename_apply(&names, func);
+    }
+    tmi_mark_drop(job, mark);
+}
+
 /*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 #define TMI_PASSES(X) \
     X("tile references", tmi_lower_refs,       1) \
     X("products",        tmi_lower_products,   1) \
+    X("combiners",       tmi_flatten_combiners, 1) \
     X("control",         tmi_simplify_control, 0) \
     X("induction",       tmi_inductions,       0) \
     X("unread",          tmi_drop_unread,      0)
@@ -18459,6 +18644,7 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     case TMI_TF_IMUL: case TMI_TF_SMAX: case TMI_TF_UMIN: return tmi_t_and(t, a, b);
     case TMI_TF_SMIN: case TMI_TF_UMAX: return tmi_t_bin(t, TMI_TF_OR, a, b);
     case TMI_TF_SDIV: case TMI_TF_UDIV: return a;
+    case TMI_TF_SDIVC: case TMI_TF_UDIVC: case TMI_TF_SDIVF: return a; /* by the one number that is not 0 */
     case TMI_TF_SREM: case TMI_TF_UREM: return tmi_t_bool(t, 0);
     case TMI_TF_SHL: case TMI_TF_USHR: return tmi_t_and(t, a, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, b), b));
     case TMI_TF_SSHR: return a;
@@ -25096,6 +25282,14 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does that. */
+static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+    uint32_t type = tmi_value_type(m, tmi_rmw_value(m, op)), kind = tmi_rmw_kind(m, op);
+    if (tmi_elem(m, type) != m->t_i1 && !(tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8 && kind != TMI_RMW_EXCH && kind != TMI_RMW_CAS)) return 0;
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation of the hardware serves it");
+    return 1;
+}
+
 /* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
 static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
     int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
@@ -25107,6 +25301,7 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
+    if (tmi_is_atomic(op->kind) && tmi_refuse_atomic(job, m, op)) return;
     if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
@@ -25203,6 +25398,42 @@ static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
            tmi_op_body(m, TMI_OP(m, op), 0);
 }
 
+/* A function and all that it calls, straight or through others. */
+static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
+    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
+    list[0] = func;
+    seen[func] = 1;
+    for (i = 0; i < n; i++) {
+        (void)tmi_refuse_all(job, m, list[i]);
+        for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
+            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+            to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) && !tmi_is_kernel(m, to)) list[n++] = to;
+            seen[to] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* Combining regions are functions of scalars: all that is left in them by now must be one. */
+static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op, up, i, k;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        up = tmi_parent_op(m, o);
+        k = TMI_OP(m, up)->kind;
+        if (up == func || (k != TMI_OP_REDUCE && k != TMI_OP_SCAN) || (tmi_ops[o->kind].traits & TMI_ENDS)) continue;
+        for (i = 0; i < o->n_in + o->n_out; i++)
+            if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
+        if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
+                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind)))
+            continue;
+        tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
+    }
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -25211,10 +25442,11 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (!gpu) return;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
-            (void)tmi_refuse_all(job, m, op);
+            tmi_refuse_called(job, m, op);
             n++;
         }
     if (job->n_errors) return;
+    job->op_limit = m->op.n < TMI_MAX_INLINED / 16 ? 16 * m->op.n + 1000 : TMI_MAX_INLINED;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next) /* before the first function is rewritten: calls look into others */
@@ -25227,7 +25459,11 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
             kernels[n++].n_patterns = found.n_patterns;
         }
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
+        if (tmi_is_kernel(m, op)) {
+            if (!tmi_transform(job, m, op)) return;
+            tmi_refuse_regions(job, m, op);
+        }
+    if (job->n_errors) return;
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
