@@ -748,6 +748,7 @@ static void tmi_leave(tmi_job *job, int code) TMI_NORETURN;
 static void tmi_leave(tmi_job *job, int code) {
 #ifdef TMETAL_NO_SETJMP
     (void)job;
+    (void)code;
     TMETAL_ABORT(code);
 #else
     longjmp(job->full, code);
@@ -6495,12 +6496,6 @@ static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
     b->prev = op;
 }
 
-static void tmi_op_insert_after(tmi_module *m, uint32_t after, uint32_t op) {
-    uint32_t next = TMI_OP(m, after)->next;
-    if (next) tmi_op_insert_before(m, next, op);
-    else tmi_op_append(m, TMI_OP(m, after)->block, op);
-}
-
 static uint32_t tmi_attr_new(tmi_job *job, tmi_module *m, int kind, uint32_t type, uint64_t value) {
     uint32_t  id = m->attr.n;
     tmi_attr *a = (tmi_attr *)tmi_vec_add(job, &m->attr);
@@ -6549,22 +6544,6 @@ static void tmi_op_drop_attr(tmi_module *m, uint32_t op, const char *name) {
     }
 }
 
-/* A new op with one result of `type` (0: none), in no block yet. */
-static uint32_t tmi_op_make(tmi_job *job, tmi_module *m, uint32_t kind, const uint32_t *in, uint32_t n_in,
-                            uint32_t type, uint32_t like) {
-    uint32_t op = tmi_op_new(job, m, kind), v;
-    tmi_op_operands(job, m, op, in, n_in);
-    if (type) {
-        v = tmi_value_new(job, m, type);
-        tmi_op_results(job, m, op, &v, 1);
-    }
-    if (like) {
-        TMI_OP(m, op)->loc = TMI_OP(m, like)->loc;
-        TMI_OP(m, op)->src = TMI_OP(m, like)->src;
-    }
-    return op;
-}
-
 /* -- Walking ---------------------------------------------------------------------------
  * All ops below `root` in order, an op before those in its regions, without recursion. */
 static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
@@ -6585,21 +6564,6 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
                 if (TMI_BLOCK(m, b)->first_op) return TMI_BLOCK(m, b)->first_op;
             r = TMI_REGION(m, r)->next;
             if (!r) break;
-        }
-    }
-}
-
-/* Replace every use of a value below `root`. */
-static void tmi_replace_uses(tmi_module *m, uint32_t root, uint32_t from, uint32_t to) {
-    uint32_t op, i, k;
-    for (op = tmi_walk_next(m, root, root); op; op = tmi_walk_next(m, root, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        for (i = 0; i < o->n_in; i++)
-            if (TMI_ID(m, o->in + i) == from) TMI_ID(m, o->in + i) = to;
-        for (k = 0; k < o->n_succ; k++) {
-            const tmi_succ *s = TMI_SUCC(m, o->succ + k);
-            for (i = 0; i < s->n_in; i++)
-                if (TMI_ID(m, s->in + i) == from) TMI_ID(m, s->in + i) = to;
         }
     }
 }
@@ -11215,12 +11179,6 @@ static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
                 return tmi_fail_same(v, op, tmi_value_type(v->m, TMI_ID(v->m, s->in + k)), tmi_value_type(v->m, TMI_ID(v->m, b->arg + k)));
     }
     return 1;
-}
-
-static uint32_t tmi_func_of(const tmi_module *m, const tmi_op *op) { /* the function around an op */
-    uint32_t id = tmi_parent_op(m, op);
-    while (id && TMI_OP(m, id)->kind != TMI_OP_FUNC) id = tmi_parent_op(m, TMI_OP(m, id));
-    return id;
 }
 
 /* tt.return against the function; reduce.return and the like against their op's elements. */
@@ -16932,16 +16890,6 @@ static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- Loops: what they carry for nothing, and what grows by an even step ------------------------------ */
 
-static int tmi_is_outside(const tmi_module *m, uint32_t value, uint32_t loop) { /* made before the loop */
-    uint32_t block = tmi_value_home(m, value), op;
-    for (;;) {
-        op = tmi_block_op(m, block);
-        if (op == loop) return 0;
-        if (!op || !TMI_OP(m, op)->block) return 1;
-        block = TMI_OP(m, op)->block;
-    }
-}
-
 /* scf.for without its i-th carried value, for every bit of `drop`. */
 static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
     tmi_op    o = *TMI_OP(m, op);
@@ -17347,7 +17295,7 @@ static int tmi_s_is_float(int kind) {
     return kind >= TMI_S_F16 && kind <= TMI_S_F32;
 }
 
-static tmi_scalar tmi_s_int(uint32_t bits) {
+static int tmi_s_int(uint32_t bits) {
     return bits <= 1 ? TMI_S_BOOL : bits <= 8 ? TMI_S_I8 : bits <= 16 ? TMI_S_I16 : bits <= 32 ? TMI_S_I32 : TMI_S_I64;
 }
 
@@ -18837,7 +18785,7 @@ static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
 
-static tmi_scalar tmi_s_of(const tmi_module *m, uint32_t type) {
+static int tmi_s_of(const tmi_module *m, uint32_t type) {
     const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
     if (t->kind == TMI_T_PTR) return TMI_S_PTR;
     if (t->kind != TMI_T_FLOAT) return tmi_s_int(t->bits);
@@ -25195,7 +25143,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
-        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
         r->map = tmi_row_map(x, in->lin);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
@@ -25212,7 +25160,7 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     if (!r) return;
-    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
     r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
     r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
     tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
@@ -27392,9 +27340,10 @@ static int tmi_is_lowered(const tmi_op *op) {
 
 /* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does that. */
 static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
-    uint32_t type = tmi_value_type(m, tmi_rmw_value(m, op)), kind = tmi_rmw_kind(m, op);
-    if (tmi_elem(m, type) != m->t_i1 && !(tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8 && kind != TMI_RMW_EXCH && kind != TMI_RMW_CAS)) return 0;
-    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation of the hardware serves it");
+    uint32_t type = tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
+    int      bits_only = op->kind != TMI_OP_DREDUCE && (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) == TMI_RMW_CAS);
+    if (tmi_elem(m, type) != m->t_i1 && (bits_only || !tmi_is_floatlike(m, type) || tmi_bits(m, type) != 8)) return 0;
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation serves it");
     return 1;
 }
 
@@ -27410,7 +27359,7 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
-    if (tmi_is_atomic(op->kind) && tmi_refuse_atomic(job, m, op)) return;
+    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op)) return;
     if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
     if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
