@@ -794,6 +794,7 @@ static void tmi_leave(tmi_job *job, int code) TMI_NORETURN;
 static void tmi_leave(tmi_job *job, int code) {
 #ifdef TMETAL_NO_SETJMP
     (void)job;
+    (void)code;
     TMETAL_ABORT(code);
 #else
     longjmp(job->full, code);
@@ -1505,6 +1506,7 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     tmi_mark  m;
     tmi_note *n;
     tmi_text  t;
+    char     *message;
     va_list   ap;
 
     if (job->out->code == TMETAL_OK) job->out->code = (tmetal_code)code;
@@ -1516,7 +1518,10 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     tmi_put_va(&t, tmi_code_text(code), ap);
     va_end(ap);
     n->diag.code = (tmetal_code)code;
-    n->diag.message = tmi_text_join(&t, 0);
+    message = tmi_text_join(&t, 0);
+    n->diag.message = message;
+    for (; *message; message++) /* one line, whatever stood in the text */
+        if ((unsigned char)*message < 32) *message = ' ';
     n->diag.note = n->diag.help = "";
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
@@ -7139,12 +7144,6 @@ static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
     b->prev = op;
 }
 
-static void tmi_op_insert_after(tmi_module *m, uint32_t after, uint32_t op) {
-    uint32_t next = TMI_OP(m, after)->next;
-    if (next) tmi_op_insert_before(m, next, op);
-    else tmi_op_append(m, TMI_OP(m, after)->block, op);
-}
-
 static uint32_t tmi_attr_new(tmi_job *job, tmi_module *m, int kind, uint32_t type, uint64_t value) {
     uint32_t  id = m->attr.n;
     tmi_attr *a = (tmi_attr *)tmi_vec_add(job, &m->attr);
@@ -7193,22 +7192,6 @@ static void tmi_op_drop_attr(tmi_module *m, uint32_t op, const char *name) {
     }
 }
 
-/* A new op with one result of `type` (0: none), in no block yet. */
-static uint32_t tmi_op_make(tmi_job *job, tmi_module *m, uint32_t kind, const uint32_t *in, uint32_t n_in,
-                            uint32_t type, uint32_t like) {
-    uint32_t op = tmi_op_new(job, m, kind), v;
-    tmi_op_operands(job, m, op, in, n_in);
-    if (type) {
-        v = tmi_value_new(job, m, type);
-        tmi_op_results(job, m, op, &v, 1);
-    }
-    if (like) {
-        TMI_OP(m, op)->loc = TMI_OP(m, like)->loc;
-        TMI_OP(m, op)->src = TMI_OP(m, like)->src;
-    }
-    return op;
-}
-
 /* -- Walking ---------------------------------------------------------------------------
  * All ops below `root` in order, an op before those in its regions, without recursion. */
 static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
@@ -7229,21 +7212,6 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
                 if (TMI_BLOCK(m, b)->first_op) return TMI_BLOCK(m, b)->first_op;
             r = TMI_REGION(m, r)->next;
             if (!r) break;
-        }
-    }
-}
-
-/* Replace every use of a value below `root`. */
-static void tmi_replace_uses(tmi_module *m, uint32_t root, uint32_t from, uint32_t to) {
-    uint32_t op, i, k;
-    for (op = tmi_walk_next(m, root, root); op; op = tmi_walk_next(m, root, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        for (i = 0; i < o->n_in; i++)
-            if (TMI_ID(m, o->in + i) == from) TMI_ID(m, o->in + i) = to;
-        for (k = 0; k < o->n_succ; k++) {
-            const tmi_succ *s = TMI_SUCC(m, o->succ + k);
-            for (i = 0; i < s->n_in; i++)
-                if (TMI_ID(m, s->in + i) == from) TMI_ID(m, s->in + i) = to;
         }
     }
 }
@@ -10994,6 +10962,7 @@ typedef struct tmi_verifier {
     tmi_job    *job;
     tmi_module *m;
     uint32_t   *op_at; /* position of each op in walking order: dominance inside a block */
+    uint32_t   *dom_in, *dom_out; /* per block of a graph: it dominates those whose dom_in lies between; 0: unreachable */
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
 } tmi_verifier;
 
@@ -11343,6 +11312,8 @@ static int tmi_verify_rmw(tmi_verifier *v, const tmi_op *op) {
     int64_t kind = tmi_attr_int(v->m, op, "atomic_rmw_op", 0);
     if (op->n_in < 2 || op->n_in > 3) return tmi_fail_attr(v, op, "operands", "pointer, value and mask");
     if (kind < 1 || kind > 12) return tmi_fail_attr(v, op, "atomic_rmw_op", "1 to 10"); /* 11 and 12 are ours */
+    if (kind != 10 && !((kind == 5 || kind > 10) ? tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 1)) : tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))))
+        return tmi_fail_kind(v, op, 1, kind == 5 || kind > 10 ? "floats" : "integers");
     if (tmi_in_type(v->m, op, 1) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_out_type(v->m, op, 0));
     return tmi_memory_ok(v, op, tmi_in_type(v->m, op, 1), 2);
@@ -11694,6 +11665,82 @@ static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
     return 0;
 }
 
+#define TMI_MAX_BLOCKS 256u /* of one region: branches may nest as deep when they become structured */
+
+/* Immediate dominators of a graph of blocks (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm),
+ * then numbers so that asking costs nothing. Graphs are small: see TMI_MAX_BLOCKS. */
+typedef struct tmi_dominators {
+    const tmi_module *m;
+    uint32_t n, block[TMI_MAX_BLOCKS], order[TMI_MAX_BLOCKS]; /* order: reverse post-order, indices */
+    uint32_t rank[TMI_MAX_BLOCKS], idom[TMI_MAX_BLOCKS], n_order;
+} tmi_dominators;
+
+/* Index of the k-th block that block i may go to; TMI_NONE: there is no such. */
+static uint32_t tmi_dom_next(const tmi_dominators *d, uint32_t i, uint32_t k) {
+    uint32_t end = tmi_terminator(d->m, d->block[i]), to;
+    for (; end && k < TMI_OP(d->m, end)->n_succ; k++)
+        for (to = 0; to < d->n; to++)
+            if (d->block[to] == TMI_SUCC(d->m, TMI_OP(d->m, end)->succ + k)->block) return to;
+    return TMI_NONE;
+}
+
+static void tmi_dom_order(tmi_dominators *d) {
+    uint32_t stack[TMI_MAX_BLOCKS], next[TMI_MAX_BLOCKS], depth = 0, i, k, at = d->n;
+    for (i = 0; i < d->n; i++) d->rank[i] = d->idom[i] = TMI_NONE, next[i] = 0;
+    stack[depth++] = 0;
+    d->rank[0] = 0;
+    while (depth) {
+        i = stack[depth - 1];
+        k = next[i] < 2 ? tmi_dom_next(d, i, next[i]) : TMI_NONE;
+        next[i]++;
+        if (k != TMI_NONE && d->rank[k] == TMI_NONE) d->rank[k] = 0, stack[depth++] = k;
+        else if (k == TMI_NONE) d->order[--at] = i, depth--;
+    }
+    for (d->n_order = 0; at < d->n; at++) d->order[d->n_order++] = d->order[at];
+    for (i = 0; i < d->n_order; i++) d->rank[d->order[i]] = i;
+}
+
+static void tmi_dom_find(tmi_dominators *d) {
+    uint32_t i, k, a, b;
+    int      changed = 1;
+    d->idom[0] = 0;
+    while (changed)
+        for (changed = 0, i = 0; i < d->n_order; i++)
+            for (k = 0; k < 2; k++) {
+                b = tmi_dom_next(d, d->order[i], k);
+                if (b == TMI_NONE || b == 0) continue;
+                for (a = d->order[i]; d->idom[b] != TMI_NONE && a != d->idom[b];) { /* meet */
+                    if (d->rank[a] > d->rank[d->idom[b]]) a = d->idom[a];
+                    else d->idom[b] = d->idom[d->idom[b]], changed = 1;
+                }
+                if (d->idom[b] == TMI_NONE) d->idom[b] = a, changed = 1;
+            }
+}
+
+/* Numbers the tree of dominators from block i on. */
+static uint32_t tmi_dom_number(tmi_verifier *v, const tmi_dominators *d, uint32_t i, uint32_t n) {
+    uint32_t k;
+    v->dom_in[d->block[i]] = ++n;
+    for (k = 1; k < d->n; k++)
+        if (d->idom[k] == i) n = tmi_dom_number(v, d, k, n);
+    v->dom_out[d->block[i]] = n;
+    return n;
+}
+
+static int tmi_dominate(tmi_verifier *v, uint32_t region) {
+    tmi_dominators *d = TMI_TEMP(v->job, tmi_dominators, 1);
+    uint32_t b;
+    d->m = v->m;
+    for (b = TMI_REGION(v->m, region)->first_block; b; b = TMI_BLOCK(v->m, b)->next) {
+        if (d->n == TMI_MAX_BLOCKS) return 0;
+        d->block[d->n++] = b;
+    }
+    tmi_dom_order(d);
+    tmi_dom_find(d);
+    (void)tmi_dom_number(v, d, 0, 0);
+    return 1;
+}
+
 /* How every way through an op's regions ends; NONE: it may have no region. */
 static uint16_t tmi_region_end(uint16_t kind) {
     switch (kind) {
@@ -11725,7 +11772,10 @@ static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
 static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     const tmi_module *m = v->m;
     uint32_t r, b, up = tmi_parent_op(m, op);
-    if (op->kind == TMI_OP_MODULE) return 1;
+    if (op->kind == TMI_OP_MODULE) {
+        b = tmi_op_body(m, op, 0);
+        return (b && !TMI_BLOCK(m, b)->n_arg && !TMI_BLOCK(m, b)->next && op->n_region == 1) || tmi_misplaced(v, op, "it is one block without arguments");
+    }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
     if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
     if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
@@ -11735,6 +11785,11 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
         if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
         for (; b; b = TMI_BLOCK(m, b)->next)
             if (!tmi_block_ends(v, op, b)) return 0;
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_dominate(v, r)) {
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_CONTROL, tmi_format(v->job, 1, "more than %u blocks", TMI_MAX_BLOCKS));
+            return 0;
+        }
     }
     return 1;
 }
@@ -11772,12 +11827,6 @@ static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
                 return tmi_fail_same(v, op, tmi_value_type(v->m, TMI_ID(v->m, s->in + k)), tmi_value_type(v->m, TMI_ID(v->m, b->arg + k)));
     }
     return 1;
-}
-
-static uint32_t tmi_func_of(const tmi_module *m, const tmi_op *op) { /* the function around an op */
-    uint32_t id = tmi_parent_op(m, op);
-    while (id && TMI_OP(m, id)->kind != TMI_OP_FUNC) id = tmi_parent_op(m, TMI_OP(m, id));
-    return id;
 }
 
 /* tt.return against the function; reduce.return and the like against their op's elements. */
@@ -11886,8 +11935,8 @@ static int tmi_value_ok(tmi_verifier *v, const tmi_op *op, uint32_t value) {
     return 0;
 }
 
-/* A value reaches a use when its block is around the use and it stands before it there; between
- * blocks of one region, order of the text is not order of flow, so there only the region counts. */
+/* A value reaches a use when its block is around the use and it stands before it there, or when its block
+ * dominates that of the use. */
 static int tmi_reaches(tmi_verifier *v, uint32_t value, uint32_t user) {
     const tmi_value *val = TMI_VALUE(v->m, value);
     uint32_t         block = val->is_arg ? val->def : TMI_OP(v->m, val->def)->block;
@@ -11898,8 +11947,8 @@ static int tmi_reaches(tmi_verifier *v, uint32_t value, uint32_t user) {
         const tmi_op *o = TMI_OP(v->m, at);
         if (!o->block) return 0;
         if (TMI_BLOCK(v->m, o->block)->region == region) {
-            if (val->is_arg || o->block != block) return 1;
-            return v->op_at[val->def] < v->op_at[at];
+            if (o->block != block) return v->dom_in[block] && v->dom_in[block] <= v->dom_in[o->block] && v->dom_in[o->block] <= v->dom_out[block];
+            return val->is_arg || v->op_at[val->def] < v->op_at[at];
         }
         if (tmi_ops[TMI_OP(v->m, tmi_parent_op(v->m, o))->kind].traits & TMI_SCOPE) return 0;
         at = tmi_parent_op(v->m, o);
@@ -11939,6 +11988,24 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
     return 1;
 }
 
+/* Attributes that stand for words have values that there are words for. */
+static int tmi_words_ok(tmi_verifier *v, const tmi_op *op) {
+    static const struct {
+        const char     *name;
+        const tmi_word *words;
+    } rows[] = {{"propagateNan", tmi_words_nan}, {"rounding", tmi_words_rounding}, {"cache", tmi_words_cache}, {"evict", tmi_words_evict},
+                {"sem", tmi_words_sem}, {"scope", tmi_words_scope}, {"inputPrecision", tmi_words_precision}};
+    uint32_t i, k, id;
+    for (id = op->attr; id; id = TMI_NAMED(v->m, id)->next)
+        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const tmi_attr *a = TMI_ATTR(v->m, TMI_NAMED(v->m, id)->attr);
+            if (strcmp(TMI_STR(v->m, TMI_NAMED(v->m, id)->name), rows[i].name) != 0) continue;
+            for (k = 0; rows[i].words[k].word && (a->kind != TMI_A_INT || rows[i].words[k].value != (int64_t)a->value); k++) {}
+            if (!rows[i].words[k].word && *tmi_ops[op->kind].group == 't') return tmi_fail_attr(v, op, rows[i].name, "a number that a word stands for");
+        }
+    return 1;
+}
+
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
@@ -11952,7 +12019,7 @@ static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), "it must be the last operation of its block");
         return 0;
     }
-    return tmi_verify_by_kind[op->kind](v, op);
+    return tmi_words_ok(v, op) && tmi_verify_by_kind[op->kind](v, op);
 }
 
 /* Checks everything; each wrong op gives one error, up to the limit. */
@@ -11964,6 +12031,8 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     v.job = job;
     v.m = m;
     v.op_at = TMI_TEMP(job, uint32_t, m->op.n);
+    v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
+    v.dom_out = TMI_TEMP(job, uint32_t, m->block.n);
     for (op = m->top; op; op = tmi_walk_next(m, m->top, op)) v.op_at[op] = ++n;
     for (op = m->top; op && !tmi_enough_errors(job); op = tmi_walk_next(m, m->top, op)) {
         tmi_mark inner = tmi_mark_take(job);
@@ -16208,7 +16277,6 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
 
 /* -- Copying ops ----------------------------------------------------------------------------- */
 
-#define TMI_MAX_BLOCKS 256u /* of one region: branches may nest as deep when they become structured */
 
 /* Calls are copied into their callers and blocks behind each branch that reaches them, so a text of 20
  * lines could ask for a million ops. Copies may add 1,000 ops and one for every 8 bytes of text, ten times
@@ -16793,6 +16861,21 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     tmi_mark_drop(job, mark);
 }
 
+/* Passes and printer call themselves for each level of loops and branches: calls and blocks must not pile
+ * up more of them than a stack holds. */
+static int tmi_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint32_t op, up, depth = 0, blk = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->block == blk) continue; /* as deep as the one before */
+        blk = TMI_OP(m, op)->block;
+        for (depth = 0, up = op; up && up != func; up = tmi_parent_op(m, TMI_OP(m, up))) depth++;
+        if (depth <= 2 * TMI_MAX_DEPTH) continue;
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_NESTING, 2 * TMI_MAX_DEPTH);
+        return 0;
+    }
+    return 1;
+}
+
 /* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
     uint32_t   op, next, callee;
@@ -16800,6 +16883,10 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     tmi_mark   mark;
     int        any = 0;
     state[func] = 1;
+    if (job->depth++ == TMI_MAX_DEPTH) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+        return 0;
+    }
     tmi_structure(job, m, func);
     if (job->n_errors || !tmi_may_copy(job, m, func, 0)) return 0;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
@@ -16830,8 +16917,9 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
         tmi_rename_apply(&names, func);
         tmi_mark_drop(job, mark);
     }
+    job->depth--;
     state[func] = 2;
-    return 1;
+    return tmi_depth_ok(job, m, func);
 }
 
 /* -- Tile references: descriptors and block pointers become pointers and masks -----------------
@@ -17450,16 +17538,6 @@ static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- Loops: what they carry for nothing, and what grows by an even step ------------------------------ */
 
-static int tmi_is_outside(const tmi_module *m, uint32_t value, uint32_t loop) { /* made before the loop */
-    uint32_t block = tmi_value_home(m, value), op;
-    for (;;) {
-        op = tmi_block_op(m, block);
-        if (op == loop) return 0;
-        if (!op || !TMI_OP(m, op)->block) return 1;
-        block = TMI_OP(m, op)->block;
-    }
-}
-
 /* scf.for without its i-th carried value, for every bit of `drop`. */
 static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
     tmi_op    o = *TMI_OP(m, op);
@@ -17865,7 +17943,7 @@ static int tmi_s_is_float(int kind) {
     return kind >= TMI_S_F16 && kind <= TMI_S_F32;
 }
 
-static tmi_scalar tmi_s_int(uint32_t bits) {
+static int tmi_s_int(uint32_t bits) {
     return bits <= 1 ? TMI_S_BOOL : bits <= 8 ? TMI_S_I8 : bits <= 16 ? TMI_S_I16 : bits <= 32 ? TMI_S_I32 : TMI_S_I64;
 }
 
@@ -19355,7 +19433,7 @@ static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
 
-static tmi_scalar tmi_s_of(const tmi_module *m, uint32_t type) {
+static int tmi_s_of(const tmi_module *m, uint32_t type) {
     const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
     if (t->kind == TMI_T_PTR) return TMI_S_PTR;
     if (t->kind != TMI_T_FLOAT) return tmi_s_int(t->bits);
@@ -20829,6 +20907,7 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     case TMI_TF_IMUL: case TMI_TF_SMAX: case TMI_TF_UMIN: return tmi_t_and(t, a, b);
     case TMI_TF_SMIN: case TMI_TF_UMAX: return tmi_t_bin(t, TMI_TF_OR, a, b);
     case TMI_TF_SDIV: case TMI_TF_UDIV: return a;
+    case TMI_TF_SDIVC: case TMI_TF_UDIVC: case TMI_TF_SDIVF: return a; /* by the one number that is not 0 */
     case TMI_TF_SREM: case TMI_TF_UREM: return tmi_t_bool(t, 0);
     case TMI_TF_SHL: case TMI_TF_USHR: return tmi_t_and(t, a, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, b), b));
     case TMI_TF_SSHR: return a;
@@ -25729,7 +25808,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
-        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
         r->map = tmi_row_map(x, in->lin);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
@@ -25746,7 +25825,7 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     if (!r) return;
-    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
     r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
     r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
     tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
@@ -27998,6 +28077,15 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does that. */
+static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+    uint32_t type = tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
+    int      bits_only = op->kind != TMI_OP_DREDUCE && (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) == TMI_RMW_CAS);
+    if (tmi_elem(m, type) != m->t_i1 && (bits_only || !tmi_is_floatlike(m, type) || tmi_bits(m, type) != 8)) return 0;
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation serves it");
+    return 1;
+}
+
 /* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
 static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
     int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
@@ -28010,21 +28098,26 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
+    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op)) return;
     if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
     if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
 
-static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op, before = job->n_errors, i, block = tmi_op_body(m, TMI_OP(m, func), 0);
+static void tmi_refuse_ops(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
+}
+
+/* What the host passes must be numbers and pointers; a function that is called may take tiles. */
+static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
         if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
-    return job->n_errors == before;
 }
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
@@ -28107,6 +28200,43 @@ static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
            tmi_op_body(m, TMI_OP(m, op), 0);
 }
 
+/* A function and all that it calls, straight or through others. */
+static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
+    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
+    tmi_refuse_params(job, m, func);
+    list[0] = func;
+    seen[func] = 1;
+    for (i = 0; i < n; i++) {
+        tmi_refuse_ops(job, m, list[i]);
+        for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
+            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+            to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) && !tmi_is_kernel(m, to)) list[n++] = to;
+            seen[to] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* Combining regions are functions of scalars: all that is left in them by now must be one. */
+static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op, up, i, k;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        up = tmi_parent_op(m, o);
+        k = TMI_OP(m, up)->kind;
+        if (up == func || (k != TMI_OP_REDUCE && k != TMI_OP_SCAN) || (tmi_ops[o->kind].traits & TMI_ENDS)) continue;
+        for (i = 0; i < o->n_in + o->n_out; i++)
+            if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
+        if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
+                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind)))
+            continue;
+        tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
+    }
+}
+
 /* What the kernel computes, as its text says it once its calls are inlined. */
 static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
     tmi_mark     mark = tmi_mark_take(job);
@@ -28158,7 +28288,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     job->most_copied = tmi_most_copied(job, m);
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
-            (void)tmi_refuse_all(job, m, op);
+            tmi_refuse_called(job, m, op);
             n++;
         }
     if (job->n_errors) return;
@@ -28169,7 +28299,9 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
             if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
+            tmi_refuse_regions(job, m, op);
         }
+    if (job->n_errors) return;
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
