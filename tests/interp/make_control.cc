@@ -424,7 +424,7 @@ void maker::store_what_is_unread() {
 
 /* -- The module --------------------------------------------------------------------------------------------------------------- */
 
-maker::maker(uint64_t seed, const std::set<std::string> &without) : rng_(seed * 0x9e3779b97f4a7c15ull + 1), without_(without), seed_(seed) {}
+maker::maker(uint64_t seed, const std::set<std::string> &without) : rng_(numbers(seed).next()), without_(without), seed_(seed) {}
 
 std::string maker::run() {
     static const size_t sizes[] = {32, 128, 256, 512, 1024, 2048};
