@@ -656,6 +656,30 @@ TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule);
 /* Name of one bit: "base 2". */
 TMETAL_API const char *tmetal_form_name(tmetal_form bit);
 
+/* What Apple's Metal Performance Shaders and MLX call the same computation; docs/fusion.md prints the table. */
+typedef enum tmetal_maps { TMETAL_MAPS_REDUCE, TMETAL_MAPS_PATTERN } tmetal_maps;
+
+typedef struct tmetal_mapping {
+    tmetal_maps     which;   /* what `kind` is one of */
+    uint32_t        kind;    /* tmetal_reduce_kind or tmetal_pattern_kind */
+    uint32_t        form;    /* bits of tmetal_form that the row is for */
+    uint32_t        without; /* bits that it is not for */
+    tmetal_nan_rule nan;     /* TMETAL_NAN_NONE: whatever the rule */
+    const char     *mps;     /* methods of MPSGraph, or a class of MPS */
+    const char     *since;   /* first macOS; "": not known */
+    const char     *fields;  /* descriptor fields and what goes into them */
+    const char     *mlx;     /* in Python */
+    const char     *differs; /* where it is not the same; "": nowhere known */
+    const char     *pays;    /* where it was measured faster, and by whom; "": nobody known */
+    const char     *source;
+} tmetal_mapping;
+
+TMETAL_API size_t                tmetal_mapping_count(void);
+TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past the end */
+/* The row for what was found; NULL when there is none, as for near misses and generic reductions. */
+TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
+TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -12519,6 +12543,26 @@ static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def)
     return is;
 }
 
+/* Does Welford's reduction start from single elements: squares 0, weights 1 (0 where masked)? */
+static int tmi_dt_from_elements(tmi_detector *d, const tmi_dt_reduce *r) {
+    const tmi_op *op = TMI_OP(d->m, r->op);
+    uint32_t      was = d->n_op;
+    double        zero = 1.0, one = 0.0;
+    int           is = tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 1), TMI_DT_ZERO), &zero) && tmi_dt_close(zero + 1.0, 1.0, 0.0) &&
+             tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 2), TMI_DT_ZERO), &one) && tmi_dt_close(one, 1.0, 0.0);
+    d->n_op = was;
+    return is;
+}
+
+/* Is a divisor the weight that the same reduction gives, or the count of its elements? */
+static int tmi_dt_is_weight(tmi_detector *d, const tmi_dt_reduce *r, uint32_t v) {
+    uint32_t    was = d->n_op;
+    tmi_dt_path path = tmi_dt_no_path();
+    int         is = tmi_dt_reduced(d, tmi_dt_back(d, v, &path), &path, 2) == r || tmi_dt_is_count(d, r->op, v);
+    d->n_op = was;
+    return is;
+}
+
 /* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
     uint32_t       a, b = 0, s, def, was = d->n_op;
@@ -12526,7 +12570,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     v = tmi_dt_back(d, v, path);
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
-    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+    if (r && r->kind == TMETAL_REDUCE_WELFORD && tmi_dt_from_elements(d, r)) {
         *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
@@ -12623,7 +12667,11 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return 0;
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
-    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+    if (r && r->kind == TMETAL_REDUCE_WELFORD && tmi_dt_from_elements(d, r)) {
+        if (tmi_dt_kind(d->m, v) != TMI_OP_DIVF || !tmi_dt_is_weight(d, r, b)) {
+            out->bad = 1;
+            out->reason = "the squares are divided by something not known to be their weight";
+        }
         out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
@@ -13781,6 +13829,146 @@ static const char *const tmi_dt_form_names[] = {"base 2", "maximum subtracted", 
                                                 "weight", "erf", "tanh", "one pass", "welford", "loop", "reads again", "minus"};
 TMI_STATIC_ASSERT(reduce_names, sizeof tmi_dt_reduce_names / sizeof *tmi_dt_reduce_names == TMETAL_REDUCE_COUNT);
 TMI_STATIC_ASSERT(pattern_names, sizeof tmi_dt_pattern_names / sizeof *tmi_dt_pattern_names == TMETAL_PATTERN_COUNT);
+
+/* -- What Apple's and MLX's libraries call it -------------------------------------------------------------------
+ * One row an operation that computes the same. `form` and `without` are bits of the pattern that the row wants and
+ * cannot have; of several rows the one that wants most is taken. "" is "none" or, in `since` and `pays`, "not known":
+ * only what a source says stands here.
+ *
+ * Sources  G: Apple, documentation of MPSGraph (developer.apple.com/documentation/metalperformanceshadersgraph)
+ *          M: Apple, documentation and headers of MPSMatrix (MPSMatrixSoftmax.h, MPSMatrixMultiplication)
+ *          X: ml-explore/mlx, docs/src/python/{ops,fast}.rst and python/src/fast.cpp
+ *          N: ml-explore/mlx, python/mlx/nn/layers/activations.py */
+#define TMI_NORM_MPS "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:, " \
+                     "normalizationWithTensor:meanTensor:varianceTensor:gammaTensor:betaTensor:epsilon:name:"
+#define TMI_SDPA_MPS "scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:"
+#define TMI_MM_PAYS  "large products without neighbours: MPSGraph 19.4 to 19.6 TFLOP/s where MLX has 16.4 to 18.1 at 15731 rows on M3 Ultra, both 18.9 at 4096 rows (ml-explore/mlx issue 3196)"
+
+/* clang-format off */
+/*    which     kind          form, without, NaN
+ *      MPS or MPSGraph; since; fields
+ *      MLX; where it differs; when it pays; source */
+#define TMI_MAPPINGS(X) \
+    X(REDUCE,   SUM,          0, 0, NONE, \
+      "reductionSumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.sum(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   MEAN,         0, 0, NONE, \
+      "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.mean(x, axis=axis)", "the mean of a whole axis: a masked row is passed as its own length", "", "G; X") \
+    X(REDUCE,   MAX,          0, 0, NONE, \
+      "reductionMaximumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MAX,          0, 0, WINS, \
+      "reductionMaximumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MIN,          0, 0, NONE, \
+      "reductionMinimumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MIN,          0, 0, WINS, \
+      "reductionMinimumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
+    X(REDUCE,   ARGMAX,       0, 0, NONE, \
+      "reductionArgMaximumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmax(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
+    X(REDUCE,   ARGMIN,       0, 0, NONE, \
+      "reductionArgMinimumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmin(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
+    X(REDUCE,   ANY,          0, 0, NONE, \
+      "reductionOrWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.any(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   ALL,          0, 0, NONE, \
+      "reductionAndWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.all(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   PRODUCT,      0, 0, NONE, \
+      "reductionProductWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.prod(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   WELFORD,      0, 0, NONE, \
+      "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", "macOS 11.0", "axes = axis; squares = variance times count", \
+      "mx.mean(x, axis=axis), mx.var(x, axis=axis)", "only where every weight is 1 and the squares start at 0", "", "G; X") \
+    X(PATTERN,  SOFTMAX,      0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+      "softMaxWithTensor:axis:name:; on matrices along rows MPSMatrixSoftMax", "macOS 11.0; 10.13", "axis = axis; MPSMatrixSoftMax: sourceRows, sourceColumns", \
+      "mx.softmax(x, axis=axis)", "", "", "G; M; X") \
+    X(PATTERN,  SOFTMAX,      TMETAL_FORM_BASE_2, TMETAL_FORM_MASK, NONE, \
+      "softMaxWithTensor:axis:name:", "macOS 11.0", "axis = axis; tensor = x times ln 2", \
+      "mx.softmax(x * math.log(2), axis=axis)", "", "", "G; X") \
+    X(PATTERN,  SOFTMAX,      TMETAL_FORM_MASK, TMETAL_FORM_BASE_2, NONE, \
+      "softMaxWithTensor:axis:name:", "macOS 11.0", "axis = axis; tensor = x with -infinity where it is masked", \
+      "mx.softmax(mx.where(mask, x, -math.inf), axis=axis)", "", "", "G; X") \
+    X(PATTERN,  LOG_SOFTMAX,  0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+      "MPSMatrixLogSoftMax, along rows of a matrix", "", "sourceRows, sourceColumns", \
+      "x - mx.logsumexp(x, axis=axis, keepdims=True)", "", "", "M; N") \
+    X(PATTERN,  LAYER_NORM,   0, 0, NONE, \
+      TMI_NORM_MPS, "macOS 11.0", "axes = axis; gammaTensor = weight; betaTensor = bias; epsilon = eps", \
+      "mx.fast.layer_norm(x, weight, bias, eps)", "MLX: the last axis, weight and bias of one dimension or None", "", "G; X") \
+    X(PATTERN,  RMS_NORM,     0, TMETAL_FORM_BIAS, NONE, \
+      "normalizationWithTensor:meanTensor:varianceTensor:gammaTensor:betaTensor:epsilon:name:", "macOS 11.0", \
+      "meanTensor = 0; varianceTensor = mean of squares; gammaTensor = weight; betaTensor = nil; epsilon = eps", \
+      "mx.fast.rms_norm(x, weight, eps)", "MLX: the last axis, weight of one dimension or None", "", "G; X") \
+    X(PATTERN,  GELU,         TMETAL_FORM_ERF, 0, NONE, \
+      "erfWithTensor:name: between multiplications: no operation of its own", "", "", \
+      "mlx.nn.gelu(x)", "", "", "G; N") \
+    X(PATTERN,  GELU,         TMETAL_FORM_TANH, 0, NONE, \
+      "tanhWithTensor:name: between multiplications: no operation of its own", "", "", \
+      "0.5 * x * (1 + mx.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))", \
+      "mlx.nn.gelu_approx was another polynomial in the version read", "", "G; N") \
+    X(PATTERN,  SILU,         0, 0, NONE, \
+      "sigmoidWithTensor:name:, multiplicationWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "mlx.nn.silu(x)", "", "", "G; N") \
+    X(PATTERN,  MULTIPLY_ADD, 0, TMETAL_FORM_MINUS, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "a * b + c", "two roundings unless the library fuses them", "", "G; X") \
+    X(PATTERN,  MULTIPLY_ADD, TMETAL_FORM_MINUS, 0, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, subtractionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "a * b - c, or c - a * b", "two roundings unless the library fuses them", "", "G; X") \
+    X(PATTERN,  MATMUL,       0, 0, NONE, \
+      "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:; MPSMatrixMultiplication", "macOS 11.0; 10.13", \
+      "MPSMatrixMultiplication: transposeLeft, transposeRight, resultRows, resultColumns, interiorColumns, alpha = scale, beta = 0", \
+      "mx.matmul(a, b)", "that the loop walks all of K is the addressing's affair; results past 2^31 bytes came back wrong (JuliaGPU/Metal.jl issue 381)", \
+      TMI_MM_PAYS, "G; M; X") \
+    X(PATTERN,  MATMUL,       TMETAL_FORM_BIAS, 0, NONE, \
+      "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:, additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", \
+      "secondaryTensor of the addition = bias", \
+      "mx.addmm(bias, a, b)", "that the loop walks all of K is the addressing's affair", TMI_MM_PAYS, "G; X") \
+    X(PATTERN,  ATTENTION,    0, TMETAL_FORM_MASK | TMETAL_FORM_BIAS, NONE, \
+      TMI_SDPA_MPS "scale:name:", "macOS 15.0", "scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale)", "", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK, TMETAL_FORM_CAUSAL, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)", "", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK | TMETAL_FORM_CAUSAL, 0, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=\"causal\")", \
+      "rows against columns may come with an offset or a window: then the mask is an array", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_BIAS, 0, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = what is added to the scaled scores, -infinity where masked; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=bias)", "", "", "G; X")
+/* clang-format on */
+
+static const tmetal_mapping tmi_mappings[] = {
+#define X(which, kind, form, without, nan, mps, since, fields, mlx, differs, pays, source) \
+    {TMETAL_MAPS_##which, (uint32_t)TMETAL_##which##_##kind, form, without, TMETAL_NAN_##nan, mps, since, fields, mlx, differs, pays, source},
+    TMI_MAPPINGS(X)
+#undef X
+};
+
+#define TMI_MAPPING_COUNT (sizeof tmi_mappings / sizeof *tmi_mappings)
+
+/* The row that fits and wants most; NULL: none does. n is a few dozen. */
+static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, uint32_t form, tmetal_nan_rule nan) {
+    const tmetal_mapping *best = NULL;
+    uint32_t              most = 0, wants, bit;
+    size_t                i;
+    for (i = 0; i < TMI_MAPPING_COUNT; i++) {
+        const tmetal_mapping *r = &tmi_mappings[i];
+        if (r->which != which || r->kind != kind || (r->form & form) != r->form || (r->without & form)) continue;
+        if (r->nan != TMETAL_NAN_NONE && r->nan != nan) continue;
+        for (wants = r->nan != TMETAL_NAN_NONE, bit = 1; bit; bit <<= 1) wants += (r->form & bit) != 0;
+        if (best && wants <= most) continue;
+        best = r;
+        most = wants;
+    }
+    return best;
+}
 
 /*==============================================================================
  * >>transform  [13]  Passes over tile IR, before anything is planned
@@ -25773,6 +25961,22 @@ TMETAL_API const char *tmetal_form_name(tmetal_form bit) {
     for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
         if ((uint32_t)bit == 1u << i) return tmi_dt_form_names[i];
     return "";
+}
+
+TMETAL_API size_t tmetal_mapping_count(void) {
+    return TMI_MAPPING_COUNT;
+}
+
+TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index) {
+    return index < TMI_MAPPING_COUNT ? &tmi_mappings[index] : NULL;
+}
+
+TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction) {
+    return tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)reduction->kind, 0, reduction->nan);
+}
+
+TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern) {
+    return pattern->near_miss ? NULL : tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)pattern->kind, pattern->form, TMETAL_NAN_NONE);
 }
 
 TMETAL_API size_t tmetal_op_count(void) {
