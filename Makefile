@@ -20,13 +20,14 @@ $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config
+PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config libmpfr-dev
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
 include tests/interp/rules.mk
+include tests/library/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -74,8 +75,8 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: docs-check test-chips test-detect test-sim own test-interp    ## what must pass before each commit; under ten minutes on two cores
-check: test                     ## everything that can run here
+test: docs-check test-chips test-detect test-sim own test-interp test-library    ## what must pass before each commit; under ten minutes on two cores
+check: test check-library       ## everything that can run here
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)
