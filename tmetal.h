@@ -12711,7 +12711,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 
 #define TMI_DT_DEPTH 24u /* of walks up the operands: a pattern is smaller; a deeper one is not found */
 #define TMI_DT_STEPS 512u /* of one walk over operands that may be shared: no text makes us walk for ever */
-#define TMI_DT_OPS   96u /* ops of one pattern that are kept; seen at most 60 */
+#define TMI_DT_OPS   256u /* ops of one pattern: a longer one is recorded as a near miss that says so; seen at most 60 */
 
 typedef struct tmi_dt_reduce {
     uint32_t op, kind, tie, nan, axis, loops;
@@ -12737,7 +12737,8 @@ typedef struct tmi_detector {
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
     tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
-    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
+    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried */
+    uint32_t    left;     /* steps that the walk under way may still take */
 } tmi_detector;
 
 #define TMI_DT_REDUCE(d, i)  TMI_AT(&(d)->reduce, tmi_dt_reduce, (i))
@@ -12745,7 +12746,17 @@ typedef struct tmi_detector {
 #define TMI_DT_LIST(d, i)    (*TMI_AT(&(d)->list, uint32_t, (i)))
 
 static void tmi_dt_take(tmi_detector *d, uint32_t op) {
-    if (op && d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
+    uint32_t i;
+    for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
+    if (!op || i < d->n_op) return;
+    if (d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
+}
+
+/* One step of a walk that branches: operands may be shared, so that their number is no bound. */
+static int tmi_dt_step(tmi_detector *d) {
+    if (!d->left) return 0;
+    d->left--;
+    return 1;
 }
 
 /* -- Constants ----------------------------------------------------------------------------- */
@@ -13876,18 +13887,14 @@ static int tmi_dt_has(const tmi_detector *d, uint32_t op) {
     return i < d->n_op;
 }
 
-/* The ops that were taken, each once, in the order of the text. n is below TMI_DT_OPS. */
+/* The ops that were taken in the order of the text. n is at most TMI_DT_OPS. */
 static void tmi_dt_order_ops(tmi_detector *d) {
-    uint32_t i, k, n = 0;
-    for (i = 0; i < d->n_op; i++) {
+    uint32_t i, k;
+    for (i = 1; i < d->n_op; i++) {
         uint32_t op = d->op[i];
-        for (k = 0; k < n && d->op[k] != op; k++) {}
-        if (k < n) continue;
-        for (k = n; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
+        for (k = i; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
         d->op[k] = op;
-        n++;
     }
-    d->n_op = n;
 }
 
 /* Values computed inside the pattern that something outside reads as well; constants and shapes do not count. */
@@ -13910,6 +13917,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     tmi_dt_pattern *p = (tmi_dt_pattern *)tmi_vec_add(d->job, &d->pattern);
     uint32_t        i;
     tmi_dt_take(d, root);
+    if (d->n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
     tmi_dt_order_ops(d);
     p->kind = kind;
     p->root = root;
@@ -14459,7 +14467,7 @@ static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *
     v = tmi_dt_exact(d, v);
     if (v == x) return (p->c[1] = 1.0) > 0.0;
     if (tmi_dt_number(m, v, &p->c[0])) return 1;
-    if (!depth || !tmi_def(m, v)) return 0;
+    if (!depth || !tmi_def(m, v) || !tmi_dt_step(d)) return 0;
     kind = tmi_dt_kind(m, v);
     op = TMI_OP(m, tmi_def(m, v));
     if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF && kind != TMI_OP_FMA) return 0;
@@ -14502,7 +14510,9 @@ static int tmi_dt_one_plus_exp(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_p
     double   one;
     v = tmi_dt_exact(d, v);
     if (tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b)) {
+        uint32_t was_in = d->n_op;
         if (tmi_dt_number(d->m, b, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, a, x, r)) return 1;
+        d->n_op = was_in;
         if (tmi_dt_number(d->m, a, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, b, x, r)) return 1;
     }
     d->n_op = was;
@@ -14528,7 +14538,7 @@ static int tmi_dt_gate_quotient(tmi_detector *d, uint32_t num, uint32_t den, uin
 }
 
 static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *g, uint32_t depth) {
-    uint32_t a = 0, b = 0, kind, i, was;
+    uint32_t a = 0, b = 0, kind, i, was, was_in;
     double   n;
     v = tmi_dt_exact(d, v);
     was = d->n_op;
@@ -14541,7 +14551,7 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *
         if (kind == TMI_OP_TANH) tmi_dt_poly_scale(&g->q, 2.0);
         return 1;
     }
-    if (kind || !depth) {
+    if (kind || !depth || !tmi_dt_step(d)) {
         d->n_op = was;
         return 0;
     }
@@ -14555,7 +14565,8 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *
         return 0;
     }
     kind = tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b) ? TMI_OP_ADDF : tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) ? TMI_OP_SUBF : tmi_dt_is(d, v, TMI_OP_MULF, &a, &b) ? TMI_OP_MULF : TMI_OP_NONE;
-    for (i = 0; kind && i < 2; i++) {
+    for (was_in = d->n_op, i = 0; kind && i < 2; i++) {
+        d->n_op = was_in;
         if (!tmi_dt_number(d->m, i ? a : b, &n) || !tmi_dt_gate_of(d, i ? b : a, x, g, depth - 1)) continue;
         if (kind == TMI_OP_MULF) g->a *= n, g->b *= n;
         else if (kind == TMI_OP_ADDF) g->a += n;
@@ -14577,7 +14588,7 @@ static int tmi_dt_product_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_pro
         p->c *= n;
         return 1;
     }
-    if (!depth) return 0;
+    if (!depth || !tmi_dt_step(d)) return 0;
     if (tmi_dt_gate_of(d, v, x, &g, 4)) {
         p->gate = g;
         p->gates++;
@@ -14674,6 +14685,7 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, int near_too) {
         memset(&p, 0, sizeof p);
         p.c = 1.0;
         d->n_op = 0;
+        d->left = TMI_DT_STEPS;
         if (!tmi_dt_product_of(d, v, at[i], &p, TMI_DT_FORMULA) || p.power != 1 || p.gates != 1 || tmi_dt_small(p.gate.q.c[1], 1e-9)) continue;
         kind = tmi_dt_gated(&p, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
         if (near && !near_too) continue;
@@ -14795,7 +14807,7 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(m, tmi_def(m, v));
-        if (!tmi_def(m, v)) break;
+        if (!tmi_def(m, v) || !tmi_dt_step(d)) break;
         tmi_dt_take(d, tmi_def(m, v));
         if (op->kind == TMI_OP_DOT) return tmi_def(m, v);
         if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
@@ -15102,6 +15114,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
+        d->left = TMI_DT_STEPS;
         weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
@@ -15315,22 +15328,21 @@ static void tmi_dt_publish_pattern(tmi_detector *d, const tmi_dt_pattern *p, tme
     out->ir = tmi_place_of(d->job, op->src, NULL);
 }
 
-/* Patterns by the place of their root; of one root by kind. n is small: insertion. */
+/* Patterns by the place of their root; of one root by kind. */
+static int tmi_dt_is_before(const void *ctx, uint32_t a, uint32_t b) {
+    const tmi_detector   *d = (const tmi_detector *)ctx;
+    const tmi_dt_pattern *x = TMI_DT_PATTERN(d, a), *y = TMI_DT_PATTERN(d, b);
+    return x->root != y->root ? d->number[x->root] < d->number[y->root] : x->kind < y->kind;
+}
+
 static void tmi_dt_publish(tmi_detector *d, tmi_dt_found *found) {
-    uint32_t          i, k, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
+    uint32_t          i, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
     const char       *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
     tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reduce.n);
     tmetal_pattern   *p = TMI_NEW(d->job, tmetal_pattern, n);
     for (i = 0; i < d->reduce.n; i++) tmi_dt_publish_reduction(d, TMI_DT_REDUCE(d, i), &r[i], function);
-    for (i = 0; i < n; i++) {
-        const tmi_dt_pattern *x = TMI_DT_PATTERN(d, i);
-        for (k = i; k > 0; k--) {
-            const tmi_dt_pattern *y = TMI_DT_PATTERN(d, order[k - 1]);
-            if (d->number[y->root] < d->number[x->root] || (y->root == x->root && y->kind <= x->kind)) break;
-            order[k] = order[k - 1];
-        }
-        order[k] = i;
-    }
+    for (i = 0; i < n; i++) order[i] = i;
+    tmi_sort(d->job, order, n, tmi_dt_is_before, d);
     for (i = 0; i < n; i++) tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]), &p[i], function);
     found->reductions = r;
     found->n_reductions = d->reduce.n;
