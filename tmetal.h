@@ -702,6 +702,30 @@ TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule);
 /* Name of one bit: "base 2". */
 TMETAL_API const char *tmetal_form_name(tmetal_form bit);
 
+/* What Apple's Metal Performance Shaders and MLX call the same computation; docs/fusion.md prints the table. */
+typedef enum tmetal_maps { TMETAL_MAPS_REDUCE, TMETAL_MAPS_PATTERN } tmetal_maps;
+
+typedef struct tmetal_mapping {
+    tmetal_maps     which;   /* what `kind` is one of */
+    uint32_t        kind;    /* tmetal_reduce_kind or tmetal_pattern_kind */
+    uint32_t        form;    /* bits of tmetal_form that the row is for */
+    uint32_t        without; /* bits that it is not for */
+    tmetal_nan_rule nan;     /* TMETAL_NAN_NONE: whatever the rule */
+    const char     *mps;     /* methods of MPSGraph, or a class of MPS */
+    const char     *since;   /* first macOS; "": not known */
+    const char     *fields;  /* descriptor fields and what goes into them */
+    const char     *mlx;     /* in Python */
+    const char     *differs; /* where it is not the same; "": nowhere known */
+    const char     *pays;    /* where it was measured faster, and by whom; "": nobody known */
+    const char     *source;
+} tmetal_mapping;
+
+TMETAL_API size_t                tmetal_mapping_count(void);
+TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past the end */
+/* The row for what was found; NULL when there is none, as for near misses and generic reductions. */
+TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
+TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -13404,7 +13428,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 
 #define TMI_DT_DEPTH 24u /* of walks up the operands: a pattern is smaller; a deeper one is not found */
 #define TMI_DT_STEPS 512u /* of one walk over operands that may be shared: no text makes us walk for ever */
-#define TMI_DT_OPS   96u /* ops of one pattern that are kept; seen at most 60 */
+#define TMI_DT_OPS   256u /* ops of one pattern: a longer one is recorded as a near miss that says so; seen at most 60 */
 
 typedef struct tmi_dt_reduce {
     uint32_t op, kind, tie, nan, axis, loops;
@@ -13430,7 +13454,8 @@ typedef struct tmi_detector {
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
     tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
-    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
+    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried */
+    uint32_t    left;     /* steps that the walk under way may still take */
 } tmi_detector;
 
 #define TMI_DT_REDUCE(d, i)  TMI_AT(&(d)->reduce, tmi_dt_reduce, (i))
@@ -13438,7 +13463,17 @@ typedef struct tmi_detector {
 #define TMI_DT_LIST(d, i)    (*TMI_AT(&(d)->list, uint32_t, (i)))
 
 static void tmi_dt_take(tmi_detector *d, uint32_t op) {
-    if (op && d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
+    uint32_t i;
+    for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
+    if (!op || i < d->n_op) return;
+    if (d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
+}
+
+/* One step of a walk that branches: operands may be shared, so that their number is no bound. */
+static int tmi_dt_step(tmi_detector *d) {
+    if (!d->left) return 0;
+    d->left--;
+    return 1;
 }
 
 /* -- Constants ----------------------------------------------------------------------------- */
@@ -14569,18 +14604,14 @@ static int tmi_dt_has(const tmi_detector *d, uint32_t op) {
     return i < d->n_op;
 }
 
-/* The ops that were taken, each once, in the order of the text. n is below TMI_DT_OPS. */
+/* The ops that were taken in the order of the text. n is at most TMI_DT_OPS. */
 static void tmi_dt_order_ops(tmi_detector *d) {
-    uint32_t i, k, n = 0;
-    for (i = 0; i < d->n_op; i++) {
+    uint32_t i, k;
+    for (i = 1; i < d->n_op; i++) {
         uint32_t op = d->op[i];
-        for (k = 0; k < n && d->op[k] != op; k++) {}
-        if (k < n) continue;
-        for (k = n; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
+        for (k = i; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
         d->op[k] = op;
-        n++;
     }
-    d->n_op = n;
 }
 
 /* Values computed inside the pattern that something outside reads as well; constants and shapes do not count. */
@@ -14603,6 +14634,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     tmi_dt_pattern *p = (tmi_dt_pattern *)tmi_vec_add(d->job, &d->pattern);
     uint32_t        i;
     tmi_dt_take(d, root);
+    if (d->n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
     tmi_dt_order_ops(d);
     p->kind = kind;
     p->root = root;
@@ -14826,6 +14858,26 @@ static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def)
     return is;
 }
 
+/* Does Welford's reduction start from single elements: squares 0, weights 1 (0 where masked)? */
+static int tmi_dt_from_elements(tmi_detector *d, const tmi_dt_reduce *r) {
+    const tmi_op *op = TMI_OP(d->m, r->op);
+    uint32_t      was = d->n_op;
+    double        zero = 1.0, one = 0.0;
+    int           is = tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 1), TMI_DT_ZERO), &zero) && tmi_dt_close(zero + 1.0, 1.0, 0.0) &&
+             tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 2), TMI_DT_ZERO), &one) && tmi_dt_close(one, 1.0, 0.0);
+    d->n_op = was;
+    return is;
+}
+
+/* Is a divisor the weight that the same reduction gives, or the count of its elements? */
+static int tmi_dt_is_weight(tmi_detector *d, const tmi_dt_reduce *r, uint32_t v) {
+    uint32_t    was = d->n_op;
+    tmi_dt_path path = tmi_dt_no_path();
+    int         is = tmi_dt_reduced(d, tmi_dt_back(d, v, &path), &path, 2) == r || tmi_dt_is_count(d, r->op, v);
+    d->n_op = was;
+    return is;
+}
+
 /* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
     uint32_t       a, b = 0, s, def, was = d->n_op;
@@ -14833,7 +14885,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     v = tmi_dt_back(d, v, path);
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
-    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+    if (r && r->kind == TMETAL_REDUCE_WELFORD && tmi_dt_from_elements(d, r)) {
         *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
@@ -14930,7 +14982,11 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return 0;
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
-    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+    if (r && r->kind == TMETAL_REDUCE_WELFORD && tmi_dt_from_elements(d, r)) {
+        if (tmi_dt_kind(d->m, v) != TMI_OP_DIVF || !tmi_dt_is_weight(d, r, b)) {
+            out->bad = 1;
+            out->reason = "the squares are divided by something not known to be their weight";
+        }
         out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
@@ -15128,7 +15184,7 @@ static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *
     v = tmi_dt_exact(d, v);
     if (v == x) return (p->c[1] = 1.0) > 0.0;
     if (tmi_dt_number(m, v, &p->c[0])) return 1;
-    if (!depth || !tmi_def(m, v)) return 0;
+    if (!depth || !tmi_def(m, v) || !tmi_dt_step(d)) return 0;
     kind = tmi_dt_kind(m, v);
     op = TMI_OP(m, tmi_def(m, v));
     if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF && kind != TMI_OP_FMA) return 0;
@@ -15171,7 +15227,9 @@ static int tmi_dt_one_plus_exp(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_p
     double   one;
     v = tmi_dt_exact(d, v);
     if (tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b)) {
+        uint32_t was_in = d->n_op;
         if (tmi_dt_number(d->m, b, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, a, x, r)) return 1;
+        d->n_op = was_in;
         if (tmi_dt_number(d->m, a, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, b, x, r)) return 1;
     }
     d->n_op = was;
@@ -15197,7 +15255,7 @@ static int tmi_dt_gate_quotient(tmi_detector *d, uint32_t num, uint32_t den, uin
 }
 
 static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *g, uint32_t depth) {
-    uint32_t a = 0, b = 0, kind, i, was;
+    uint32_t a = 0, b = 0, kind, i, was, was_in;
     double   n;
     v = tmi_dt_exact(d, v);
     was = d->n_op;
@@ -15210,7 +15268,7 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *
         if (kind == TMI_OP_TANH) tmi_dt_poly_scale(&g->q, 2.0);
         return 1;
     }
-    if (kind || !depth) {
+    if (kind || !depth || !tmi_dt_step(d)) {
         d->n_op = was;
         return 0;
     }
@@ -15224,7 +15282,8 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *
         return 0;
     }
     kind = tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b) ? TMI_OP_ADDF : tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) ? TMI_OP_SUBF : tmi_dt_is(d, v, TMI_OP_MULF, &a, &b) ? TMI_OP_MULF : TMI_OP_NONE;
-    for (i = 0; kind && i < 2; i++) {
+    for (was_in = d->n_op, i = 0; kind && i < 2; i++) {
+        d->n_op = was_in;
         if (!tmi_dt_number(d->m, i ? a : b, &n) || !tmi_dt_gate_of(d, i ? b : a, x, g, depth - 1)) continue;
         if (kind == TMI_OP_MULF) g->a *= n, g->b *= n;
         else if (kind == TMI_OP_ADDF) g->a += n;
@@ -15246,7 +15305,7 @@ static int tmi_dt_product_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_pro
         p->c *= n;
         return 1;
     }
-    if (!depth) return 0;
+    if (!depth || !tmi_dt_step(d)) return 0;
     if (tmi_dt_gate_of(d, v, x, &g, 4)) {
         p->gate = g;
         p->gates++;
@@ -15343,6 +15402,7 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, int near_too) {
         memset(&p, 0, sizeof p);
         p.c = 1.0;
         d->n_op = 0;
+        d->left = TMI_DT_STEPS;
         if (!tmi_dt_product_of(d, v, at[i], &p, TMI_DT_FORMULA) || p.power != 1 || p.gates != 1 || tmi_dt_small(p.gate.q.c[1], 1e-9)) continue;
         kind = tmi_dt_gated(&p, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
         if (near && !near_too) continue;
@@ -15464,7 +15524,7 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(m, tmi_def(m, v));
-        if (!tmi_def(m, v)) break;
+        if (!tmi_def(m, v) || !tmi_dt_step(d)) break;
         tmi_dt_take(d, tmi_def(m, v));
         if (op->kind == TMI_OP_DOT) return tmi_def(m, v);
         if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
@@ -15771,6 +15831,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
+        d->left = TMI_DT_STEPS;
         weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
@@ -15984,22 +16045,21 @@ static void tmi_dt_publish_pattern(tmi_detector *d, const tmi_dt_pattern *p, tme
     out->ir = tmi_place_of(d->job, op->src, NULL);
 }
 
-/* Patterns by the place of their root; of one root by kind. n is small: insertion. */
+/* Patterns by the place of their root; of one root by kind. */
+static int tmi_dt_is_before(const void *ctx, uint32_t a, uint32_t b) {
+    const tmi_detector   *d = (const tmi_detector *)ctx;
+    const tmi_dt_pattern *x = TMI_DT_PATTERN(d, a), *y = TMI_DT_PATTERN(d, b);
+    return x->root != y->root ? d->number[x->root] < d->number[y->root] : x->kind < y->kind;
+}
+
 static void tmi_dt_publish(tmi_detector *d, tmi_dt_found *found) {
-    uint32_t          i, k, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
+    uint32_t          i, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
     const char       *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
     tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reduce.n);
     tmetal_pattern   *p = TMI_NEW(d->job, tmetal_pattern, n);
     for (i = 0; i < d->reduce.n; i++) tmi_dt_publish_reduction(d, TMI_DT_REDUCE(d, i), &r[i], function);
-    for (i = 0; i < n; i++) {
-        const tmi_dt_pattern *x = TMI_DT_PATTERN(d, i);
-        for (k = i; k > 0; k--) {
-            const tmi_dt_pattern *y = TMI_DT_PATTERN(d, order[k - 1]);
-            if (d->number[y->root] < d->number[x->root] || (y->root == x->root && y->kind <= x->kind)) break;
-            order[k] = order[k - 1];
-        }
-        order[k] = i;
-    }
+    for (i = 0; i < n; i++) order[i] = i;
+    tmi_sort(d->job, order, n, tmi_dt_is_before, d);
     for (i = 0; i < n; i++) tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]), &p[i], function);
     found->reductions = r;
     found->n_reductions = d->reduce.n;
@@ -16088,6 +16148,146 @@ static const char *const tmi_dt_form_names[] = {"base 2", "maximum subtracted", 
                                                 "weight", "erf", "tanh", "one pass", "welford", "loop", "reads again", "minus"};
 TMI_STATIC_ASSERT(reduce_names, sizeof tmi_dt_reduce_names / sizeof *tmi_dt_reduce_names == TMETAL_REDUCE_COUNT);
 TMI_STATIC_ASSERT(pattern_names, sizeof tmi_dt_pattern_names / sizeof *tmi_dt_pattern_names == TMETAL_PATTERN_COUNT);
+
+/* -- What Apple's and MLX's libraries call it -------------------------------------------------------------------
+ * One row an operation that computes the same. `form` and `without` are bits of the pattern that the row wants and
+ * cannot have; of several rows the one that wants most is taken. "" is "none" or, in `since` and `pays`, "not known":
+ * only what a source says stands here.
+ *
+ * Sources  G: Apple, documentation of MPSGraph (developer.apple.com/documentation/metalperformanceshadersgraph)
+ *          M: Apple, documentation and headers of MPSMatrix (MPSMatrixSoftmax.h, MPSMatrixMultiplication)
+ *          X: ml-explore/mlx, docs/src/python/{ops,fast}.rst and python/src/fast.cpp
+ *          N: ml-explore/mlx, python/mlx/nn/layers/activations.py */
+#define TMI_NORM_MPS "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:, " \
+                     "normalizationWithTensor:meanTensor:varianceTensor:gammaTensor:betaTensor:epsilon:name:"
+#define TMI_SDPA_MPS "scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:"
+#define TMI_MM_PAYS  "large products without neighbours: MPSGraph 19.4 to 19.6 TFLOP/s where MLX has 16.4 to 18.1 at 15731 rows on M3 Ultra, both 18.9 at 4096 rows (ml-explore/mlx issue 3196)"
+
+/* clang-format off */
+/*    which     kind          form, without, NaN
+ *      MPS or MPSGraph; since; fields
+ *      MLX; where it differs; when it pays; source */
+#define TMI_MAPPINGS(X) \
+    X(REDUCE,   SUM,          0, 0, NONE, \
+      "reductionSumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.sum(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   MEAN,         0, 0, NONE, \
+      "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.mean(x, axis=axis)", "the mean of a whole axis: a masked row is passed as its own length", "", "G; X") \
+    X(REDUCE,   MAX,          0, 0, NONE, \
+      "reductionMaximumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MAX,          0, 0, WINS, \
+      "reductionMaximumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MIN,          0, 0, NONE, \
+      "reductionMinimumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
+    X(REDUCE,   MIN,          0, 0, WINS, \
+      "reductionMinimumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
+    X(REDUCE,   ARGMAX,       0, 0, NONE, \
+      "reductionArgMaximumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmax(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
+    X(REDUCE,   ARGMIN,       0, 0, NONE, \
+      "reductionArgMinimumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmin(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
+    X(REDUCE,   ANY,          0, 0, NONE, \
+      "reductionOrWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.any(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   ALL,          0, 0, NONE, \
+      "reductionAndWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.all(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   PRODUCT,      0, 0, NONE, \
+      "reductionProductWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.prod(x, axis=axis)", "", "", "G; X") \
+    X(REDUCE,   WELFORD,      0, 0, NONE, \
+      "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", "macOS 11.0", "axes = axis; squares = variance times count", \
+      "mx.mean(x, axis=axis), mx.var(x, axis=axis)", "only where every weight is 1 and the squares start at 0", "", "G; X") \
+    X(PATTERN,  SOFTMAX,      0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+      "softMaxWithTensor:axis:name:; on matrices along rows MPSMatrixSoftMax", "macOS 11.0; 10.13", "axis = axis; MPSMatrixSoftMax: sourceRows, sourceColumns", \
+      "mx.softmax(x, axis=axis)", "", "", "G; M; X") \
+    X(PATTERN,  SOFTMAX,      TMETAL_FORM_BASE_2, TMETAL_FORM_MASK, NONE, \
+      "softMaxWithTensor:axis:name:", "macOS 11.0", "axis = axis; tensor = x times ln 2", \
+      "mx.softmax(x * math.log(2), axis=axis)", "", "", "G; X") \
+    X(PATTERN,  SOFTMAX,      TMETAL_FORM_MASK, TMETAL_FORM_BASE_2, NONE, \
+      "softMaxWithTensor:axis:name:", "macOS 11.0", "axis = axis; tensor = x with -infinity where it is masked", \
+      "mx.softmax(mx.where(mask, x, -math.inf), axis=axis)", "", "", "G; X") \
+    X(PATTERN,  LOG_SOFTMAX,  0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+      "MPSMatrixLogSoftMax, along rows of a matrix", "", "sourceRows, sourceColumns", \
+      "x - mx.logsumexp(x, axis=axis, keepdims=True)", "", "", "M; N") \
+    X(PATTERN,  LAYER_NORM,   0, 0, NONE, \
+      TMI_NORM_MPS, "macOS 11.0", "axes = axis; gammaTensor = weight; betaTensor = bias; epsilon = eps", \
+      "mx.fast.layer_norm(x, weight, bias, eps)", "MLX: the last axis, weight and bias of one dimension or None", "", "G; X") \
+    X(PATTERN,  RMS_NORM,     0, TMETAL_FORM_BIAS, NONE, \
+      "normalizationWithTensor:meanTensor:varianceTensor:gammaTensor:betaTensor:epsilon:name:", "macOS 11.0", \
+      "meanTensor = 0; varianceTensor = mean of squares; gammaTensor = weight; betaTensor = nil; epsilon = eps", \
+      "mx.fast.rms_norm(x, weight, eps)", "MLX: the last axis, weight of one dimension or None", "", "G; X") \
+    X(PATTERN,  GELU,         TMETAL_FORM_ERF, 0, NONE, \
+      "erfWithTensor:name: between multiplications: no operation of its own", "", "", \
+      "mlx.nn.gelu(x)", "", "", "G; N") \
+    X(PATTERN,  GELU,         TMETAL_FORM_TANH, 0, NONE, \
+      "tanhWithTensor:name: between multiplications: no operation of its own", "", "", \
+      "0.5 * x * (1 + mx.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))", \
+      "mlx.nn.gelu_approx was another polynomial in the version read", "", "G; N") \
+    X(PATTERN,  SILU,         0, 0, NONE, \
+      "sigmoidWithTensor:name:, multiplicationWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "mlx.nn.silu(x)", "", "", "G; N") \
+    X(PATTERN,  MULTIPLY_ADD, 0, TMETAL_FORM_MINUS, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "a * b + c", "two roundings unless the library fuses them", "", "G; X") \
+    X(PATTERN,  MULTIPLY_ADD, TMETAL_FORM_MINUS, 0, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, subtractionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
+      "a * b - c, or c - a * b", "two roundings unless the library fuses them", "", "G; X") \
+    X(PATTERN,  MATMUL,       0, 0, NONE, \
+      "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:; MPSMatrixMultiplication", "macOS 11.0; 10.13", \
+      "MPSMatrixMultiplication: transposeLeft, transposeRight, resultRows, resultColumns, interiorColumns, alpha = scale, beta = 0", \
+      "mx.matmul(a, b)", "that the loop walks all of K is the addressing's affair; results past 2^31 bytes came back wrong (JuliaGPU/Metal.jl issue 381)", \
+      TMI_MM_PAYS, "G; M; X") \
+    X(PATTERN,  MATMUL,       TMETAL_FORM_BIAS, 0, NONE, \
+      "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:, additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", \
+      "secondaryTensor of the addition = bias", \
+      "mx.addmm(bias, a, b)", "that the loop walks all of K is the addressing's affair", TMI_MM_PAYS, "G; X") \
+    X(PATTERN,  ATTENTION,    0, TMETAL_FORM_MASK | TMETAL_FORM_BIAS, NONE, \
+      TMI_SDPA_MPS "scale:name:", "macOS 15.0", "scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale)", "", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK, TMETAL_FORM_CAUSAL, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)", "", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK | TMETAL_FORM_CAUSAL, 0, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=\"causal\")", \
+      "rows against columns may come with an offset or a window: then the mask is an array", "", "G; X") \
+    X(PATTERN,  ATTENTION,    TMETAL_FORM_BIAS, 0, NONE, \
+      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", "maskTensor = what is added to the scaled scores, -infinity where masked; scale = scale, times ln 2 in base 2", \
+      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=bias)", "", "", "G; X")
+/* clang-format on */
+
+static const tmetal_mapping tmi_mappings[] = {
+#define X(which, kind, form, without, nan, mps, since, fields, mlx, differs, pays, source) \
+    {TMETAL_MAPS_##which, (uint32_t)TMETAL_##which##_##kind, form, without, TMETAL_NAN_##nan, mps, since, fields, mlx, differs, pays, source},
+    TMI_MAPPINGS(X)
+#undef X
+};
+
+#define TMI_MAPPING_COUNT (sizeof tmi_mappings / sizeof *tmi_mappings)
+
+/* The row that fits and wants most; NULL: none does. n is a few dozen. */
+static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, uint32_t form, tmetal_nan_rule nan) {
+    const tmetal_mapping *best = NULL;
+    uint32_t              most = 0, wants, bit;
+    size_t                i;
+    for (i = 0; i < TMI_MAPPING_COUNT; i++) {
+        const tmetal_mapping *r = &tmi_mappings[i];
+        if (r->which != which || r->kind != kind || (r->form & form) != r->form || (r->without & form)) continue;
+        if (r->nan != TMETAL_NAN_NONE && r->nan != nan) continue;
+        for (wants = r->nan != TMETAL_NAN_NONE, bit = 1; bit; bit <<= 1) wants += (r->form & bit) != 0;
+        if (best && wants <= most) continue;
+        best = r;
+        most = wants;
+    }
+    return best;
+}
 
 /*==============================================================================
  * >>transform  [13]  Passes over tile IR, before anything is planned
@@ -33192,6 +33392,22 @@ TMETAL_API const char *tmetal_form_name(tmetal_form bit) {
     for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
         if ((uint32_t)bit == 1u << i) return tmi_dt_form_names[i];
     return "";
+}
+
+TMETAL_API size_t tmetal_mapping_count(void) {
+    return TMI_MAPPING_COUNT;
+}
+
+TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index) {
+    return index < TMI_MAPPING_COUNT ? &tmi_mappings[index] : NULL;
+}
+
+TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction) {
+    return tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)reduction->kind, 0, reduction->nan);
+}
+
+TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern) {
+    return pattern->near_miss ? NULL : tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)pattern->kind, pattern->form, TMETAL_NAN_NONE);
 }
 
 TMETAL_API size_t tmetal_op_count(void) {
