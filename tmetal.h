@@ -43,6 +43,13 @@
     X(116, NO_MODULE, "no function found: is this Triton IR (kernel.asm[\"ttir\"])?")           \
     X(117, TTGIR, "'%s' belongs to a later stage (TTGIR); give the text of kernel.asm[\"ttir\"]") \
     X(118, TOO_LARGE, "text of %llu bytes is larger than the %llu bytes that positions can count") \
+    X(119, JSON, "JSON: expected %s, found %s")                                                 \
+    X(120, JSON_KEY, "key \"%s\" stands twice in one object")                                   \
+    X(121, OPS_NONE, "no list of ops found: {\"ops\": [..]} or lines such as tt.sum:[1024,512]:1") \
+    X(122, OPS_UNKNOWN, "unknown op type '%s'")                                                 \
+    X(123, OPS_KEY, "op '%s': '%s' wants %s")                                                   \
+    X(124, OPS_INPUT, "op '%s' reads '%s', which is no op and has no shape")                    \
+    X(125, OPS_CYCLE, "op '%s' waits for its own result")                                       \
     X(201, OPERANDS, "%s takes %s operands, but has %u")                                        \
     X(202, RESULT_COUNT, "%s gives %s results, but has %u")                                     \
     X(203, SAME_TYPE, "%s wants operands and result of one type, but has %s and %s")            \
@@ -70,6 +77,11 @@
     X(225, NO_PUBLIC, "module has %u public functions; tmetal compiles each")                   \
     X(226, PLACEMENT, "%s may not stand here: %s")                                              \
     X(227, DESCRIPTOR, "%s: %s")                                                                \
+    X(228, OPS_COUNT, "op '%s' takes %u to %u inputs, but has %u")                              \
+    X(229, OPS_SHAPE, "op '%s': shapes %s and %s: %s")                                          \
+    X(230, OPS_AXIS, "op '%s': axis %lld of an input of rank %u")                               \
+    X(231, OPS_TYPE, "op '%s': '%s' is no element type")                                        \
+    X(232, OPS_ARGUMENT, "op '%s' %s")                                                          \
     X(301, OP_UNSUPPORTED, "%s is not supported yet")                                           \
     X(302, TYPE_UNSUPPORTED, "%s on %s is not supported: %s")                                   \
     X(303, FP64, "%s needs fp64, which Apple GPUs lack")                                        \
@@ -117,6 +129,9 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes);
 /* A cap that suffices to compile any module whose text has `len` bytes. The reasoning stands at its
  * definition; a test compiles every case in an arena of just this size. */
 TMETAL_API size_t tmetal_arena_bound(size_t len);
+
+/* The same for an op list, whose few bytes stand for whole kernels. */
+TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 
 /* -- What comes in ----------------------------------------------------------- */
 
@@ -257,6 +272,15 @@ typedef struct tmetal_kernel {
     uint32_t                 n_sites;
 } tmetal_kernel;
 
+/* A parameter of an op list: an input of the graph, or a result. */
+typedef struct tmetal_param {
+    const char     *name; /* as in the list */
+    const char     *type; /* of an element, e.g. "f32"; "bool" takes a byte */
+    const uint32_t *dims;
+    uint32_t        n_dims;
+    uint32_t        is_result;
+} tmetal_param;
+
 typedef struct tmetal_result {
     tmetal_code          code;    /* TMETAL_OK or that of the first error */
     const char          *gpu;     /* the row of the table that was used */
@@ -270,6 +294,10 @@ typedef struct tmetal_result {
     uint32_t             n_remarks;
     tmetal_diag          full;    /* for TMETAL_E_ARENA: the arena has no room for it */
     char                 full_text[160];
+    const char          *msl;     /* all kernels in one text, what they share once; NUL-terminated */
+    size_t               msl_len;
+    const tmetal_param  *params;  /* of an op list: what the arguments' `param` counts */
+    uint32_t             n_params;
 } tmetal_result;
 
 typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
@@ -305,6 +333,24 @@ TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_opt
 /* Plan and print: what tmetal_compile does after parsing. */
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
+
+/* -- Op lists ----------------------------------------------------------------
+ * A graph of operations on whole tensors, as JSON or in the short form "tt.reduce:[1024,512]:1", one a
+ * line; docs/oplists.md lists the operations and their arguments. */
+
+/* Compile a list to kernels in launch order and one plan for all of them. Parameters are the graph's
+ * inputs in order of first use, then its results (ops that no other op reads) in order of the list;
+ * what lies between kernels is scratch. Arguments as of tmetal_compile. */
+TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt,
+                                          tmetal_arena *arena, tmetal_result *out);
+/* Read and check a list, and write it as JSON, one op a line: keys that mean nothing to us, numbers and
+ * strings as they stood. Reading that gives the same list, and writing it again the same bytes. */
+TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt,
+                                        tmetal_arena *arena, const char **text, size_t *text_len,
+                                        tmetal_result *out);
+/* The kernels of a list as Triton IR, before anything is planned. */
+TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt,
+                                         tmetal_arena *arena, tmetal_module **module, tmetal_result *out);
 
 /* 1 when both modules say the same: same functions, ops, types, attributes, names and places; 0 when
  * they do not or when the arena has no room to compare them. */
@@ -1622,10 +1668,10 @@ static void tmi_diags_finish(tmi_job *job) {
     X(DREDUCE,     "tt.descriptor_reduce",        "tt descriptors", TMI_VAR, 0, dstore, dreduce,  dreduce,   NONE,   TMI_READS | TMI_WRITES) \
     X(DGATHER,     "tt.descriptor_gather",        "tt descriptors", 3, 1,     dgather,  dgather,  dgather,   NONE,   TMI_READS) \
     X(DSCATTER,    "tt.descriptor_scatter",       "tt descriptors", 4, 0,     dgather,  dscatter, dscatter,  NONE,   TMI_WRITES) \
-    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, any, dload,  dload,  NONE,    TMI_READS) \
-    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, any, dstore, dstore, NONE,    TMI_WRITES) \
-    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, any, dgather,  dgather,  NONE,      TMI_READS) \
-    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, any, dscatter, dscatter, NONE,      TMI_WRITES) \
+    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, dload, dload,  dload,  NONE,    TMI_READS) \
+    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, dstore, dstore, dstore, NONE,    TMI_WRITES) \
+    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, dgather, dgather,  dgather,  NONE,      TMI_READS) \
+    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, dgather, dscatter, dscatter, NONE,      TMI_WRITES) \
     X(XTMAP,       "tt.experimental_tensormap_create",   "tt descriptors", TMI_VAR, 0, any, generic, tensormap, NONE, TMI_WRITES) \
     X(XTFENCE,     "tt.experimental_tensormap_fenceproxy_acquire", "tt descriptors", 1, 0, any, operand, tensormap, NONE, TMI_FENCE) \
     X(REINTERPRET, "tt.reinterpret_tensor_descriptor", "tt descriptors", 1, 1, any, cast,  tensormap, NONE,          TMI_PURE) \
@@ -1733,7 +1779,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(WHILE,     "scf.while",      "scf", TMI_VAR, TMI_VAR, while_, while_,  while_,   NONE, 0) \
     X(YIELD,     "scf.yield",      "scf", TMI_VAR, 0,       ret,   yield,    none,     NONE, TMI_ENDS) \
     X(CONDITION, "scf.condition",  "scf", TMI_VAR, 0,       ret,   condition, none,    NONE, TMI_ENDS) \
-    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR,   any,   execute,  none,     NONE, 0) \
+    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR, execute, execute,  none,     NONE, 0) \
     X(BR,        "cf.br",          "cf", 0, 0,              branch, br,      none,     NONE, TMI_ENDS) \
     X(COND_BR,   "cf.cond_br",     "cf", 1, 0,              branch, cond_br, none,     NONE, TMI_ENDS) \
     X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,  assert_,  assert_,  NONE, TMI_WRITES) \
@@ -3241,80 +3287,89 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(F64_RCP_RU, "f64_rcp_ru", "d(d)", \
     "TO_EVEN F64_INF f64_div_to", \
     "inline ulong f64_rcp_ru(ulong a) { return f64_div_to(F64_ONE, a, TO_UP); }\n") \
+    X(WIDE, "wide", "", \
+    "", \
+    "// A real number on the way to a result: frac / 2^63 * 2^exp, negative or not, with bit 63 of frac\n" \
+    "// set; or 0, with frac 0. Sums, products, quotients and roots are right to 2^-60 of themselves.\n" \
+    "struct wide {\n" \
+    "    ulong frac;\n" \
+    "    int exp;\n" \
+    "    bool neg;\n" \
+    "};\n") \
     X(F32_ADD_RZ, "f32_add_rz", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_rz(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_ADD_RD, "f32_add_rd", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_rd(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_ADD_RU, "f32_add_ru", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_ru(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RZ, "f32_mul_rz", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_rz(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RD, "f32_mul_rd", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_rd(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RU, "f32_mul_ru", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_ru(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RZ, "f32_div_rz", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_rz(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RD, "f32_div_rd", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_rd(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RU, "f32_div_ru", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_ru(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RZ, "f32_fma_rz", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_rz(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RD, "f32_fma_rd", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_rd(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RU, "f32_fma_ru", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_ru(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_SUB_RZ, "f32_sub_rz", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_rz(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
@@ -3330,7 +3385,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
     "}\n") \
     X(F32_SUB_RD, "f32_sub_rd", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_rd(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
@@ -3346,7 +3401,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
     "}\n") \
     X(F32_SUB_RU, "f32_sub_ru", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_ru(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
@@ -3926,50 +3981,1409 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "}\n") \
     X(POWI_F16, "powi_f16", "h(hi)", \
     "powi_f32", \
-    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n")
+    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n") \
+    X(WIDE_SCALED, "wide_scaled", "", \
+    "leading_zeros wide", \
+    "inline wide wide_scaled(ulong x, int exp, bool neg) {    // x / 2^63 * 2^exp, for any x\n" \
+    "    const int n = leading_zeros(x);\n" \
+    "    const wide r = {n > 63 ? 0ul : x << n, exp - n, neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_OF, "wide_of", "", \
+    "F64_INF f64_split wide", \
+    "inline wide wide_of(ulong a) {    // a finite double\n" \
+    "    int exp = 0;\n" \
+    "    const bool zero = (a & F64_MAGNITUDE) == 0ul;\n" \
+    "    const ulong frac = zero ? 0ul : f64_split(a, exp);\n" \
+    "    const wide r = {frac, exp - 1023, a >= F64_SIGN};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_TO_F64, "wide_to_f64", "", \
+    "TO_EVEN F64_INF f64_pack wide", \
+    "inline ulong wide_to_f64(wide a) {    // to nearest even\n" \
+    "    const ulong sign = a.neg ? F64_SIGN : 0ul;\n" \
+    "    return a.frac == 0ul ? sign : f64_pack(sign, a.exp + 1023, a.frac, TO_EVEN);\n" \
+    "}\n") \
+    X(WIDE_NEG, "wide_neg", "", \
+    "wide", \
+    "inline wide wide_neg(wide a) {\n" \
+    "    const wide r = {a.frac, a.exp, !a.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_TIMES, "wide_times", "", \
+    "wide", \
+    "inline wide wide_times(wide a, int n) {    // a 2^n\n" \
+    "    const wide r = {a.frac, a.exp + n, a.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_ONE, "wide_one", "", \
+    "F64_INF wide", \
+    "inline wide wide_one() {\n" \
+    "    const wide r = {F64_SIGN, 0, false};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_ADD, "wide_add", "", \
+    "F64_INF leading_zeros wide wide_scaled", \
+    "inline wide wide_add(wide a, wide b) {\n" \
+    "    if (a.frac == 0ul) return b;\n" \
+    "    if (b.frac == 0ul) return a;\n" \
+    "    const bool swap = a.exp < b.exp || (a.exp == b.exp && a.frac < b.frac);\n" \
+    "    const wide x = swap ? b : a, y = swap ? a : b;\n" \
+    "    const uint n = uint(x.exp - y.exp);\n" \
+    "    const ulong hi = n > 63u ? 0ul : y.frac >> n;\n" \
+    "    const ulong lo = n == 0u || n > 63u ? 0ul : y.frac << (64u - n);\n" \
+    "    if (x.neg == y.neg) {\n" \
+    "        const ulong sum = x.frac + hi;\n" \
+    "        const bool carry = sum < hi;\n" \
+    "        const wide r = {carry ? (sum >> 1) | F64_SIGN : sum, x.exp + int(carry), x.neg};\n" \
+    "        return r;\n" \
+    "    }\n" \
+    "    const ulong rest = x.frac - hi - ulong(lo != 0ul), rest_lo = 0ul - lo;\n" \
+    "    if (rest == 0ul) return wide_scaled(rest_lo, x.exp - 64, x.neg);\n" \
+    "    const int k = leading_zeros(rest);\n" \
+    "    const wide r = {k == 0 ? rest : (rest << k) | (rest_lo >> (64 - k)), x.exp - k, x.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_SUB, "wide_sub", "", \
+    "wide wide_neg wide_add", \
+    "inline wide wide_sub(wide a, wide b) { return wide_add(a, wide_neg(b)); }\n") \
+    X(WIDE_MUL, "wide_mul", "", \
+    "F64_INF wide", \
+    "inline wide wide_mul(wide a, wide b) {\n" \
+    "    const ulong hi = mulhi(a.frac, b.frac);\n" \
+    "    const bool low = hi < F64_SIGN;\n" \
+    "    const wide r = {low ? (hi << 1) | ((a.frac * b.frac) >> 63) : hi,\n" \
+    "                    a.exp + b.exp + (low ? 0 : 1), a.neg != b.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_DIV, "wide_div", "", \
+    "reciprocal64 wide wide_scaled", \
+    "// Not by 0. A quotient from the reciprocal, at most 9 units off, then its remainder.\n" \
+    "inline wide wide_div(wide a, wide b) {\n" \
+    "    const ulong r = reciprocal64(b.frac), q = mulhi(a.frac, r);    // times 2^62\n" \
+    "    const ulong lo = q * b.frac, want_lo = a.frac << 62;\n" \
+    "    const ulong rest_hi = (a.frac >> 2) - mulhi(q, b.frac) - ulong(want_lo < lo);\n" \
+    "    const long rest = long((rest_hi << 56) | ((want_lo - lo) >> 8));\n" \
+    "    const ulong near = q + ulong(mulhi(rest, long(r >> 1)) >> 53);\n" \
+    "    return wide_scaled(near, a.exp - b.exp + 1, a.neg != b.neg);\n" \
+    "}\n") \
+    X(WIDE_SQRT, "wide_sqrt", "", \
+    "sqrt64 wide wide_scaled", \
+    "inline wide wide_sqrt(wide a) {    // of |a|\n" \
+    "    if (a.frac == 0ul) return a;\n" \
+    "    const bool odd = (a.exp & 1) != 0;\n" \
+    "    ulong recip;\n" \
+    "    const ulong root = sqrt64(odd ? a.frac : a.frac >> 1, recip);    // times 2^62\n" \
+    "    return wide_scaled(root, ((a.exp - (odd ? 1 : 0)) >> 1) + 1, false);\n" \
+    "}\n") \
+    X(WIDE_FIXED, "wide_fixed", "", \
+    "wide", \
+    "inline long wide_fixed(wide a) {    // a 2^63, for |a| below 1\n" \
+    "    const int n = -a.exp;\n" \
+    "    const long x = n > 63 ? 0l : long(a.frac >> max(n, 1));\n" \
+    "    return a.neg ? -x : x;\n" \
+    "}\n") \
+    X(WIDE_POLY, "wide_poly", "", \
+    "wide wide_scaled", \
+    "// c[0] + c[1] t + ... + c[n-1] t^(n-1), with coefficients times 2^62 and t times 2^63\n" \
+    "inline wide wide_poly(constant const long *c, int n, long t) {\n" \
+    "    long p = c[n - 1];\n" \
+    "    for (int i = n - 2; i >= 0; i--) p = c[i] + 2l * mulhi(p, t);\n" \
+    "    return wide_scaled(p < 0l ? 0ul - ulong(p) : ulong(p), 1, p < 0l);\n" \
+    "}\n") \
+    X(FIXED128, "fixed128", "", \
+    "", \
+    "// hi:lo / 2^116, a number of magnitude below 2048, in two's complement\n" \
+    "struct fixed128 {\n" \
+    "    ulong hi, lo;\n" \
+    "};\n") \
+    X(FIXED_ADD, "fixed_add", "", \
+    "fixed128", \
+    "inline fixed128 fixed_add(fixed128 a, fixed128 b) {\n" \
+    "    const ulong lo = a.lo + b.lo;\n" \
+    "    const fixed128 r = {a.hi + b.hi + ulong(lo < a.lo), lo};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_NEG, "fixed_neg", "", \
+    "fixed128", \
+    "inline fixed128 fixed_neg(fixed128 a) {\n" \
+    "    const fixed128 r = {~a.hi + ulong(a.lo == 0ul), 0ul - a.lo};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_PRODUCT, "fixed_product", "", \
+    "F64_INF shift_pair fixed128 fixed_neg", \
+    "// x y 2^exp for x and y from 1 to 2 with 127 bits of fraction: x:x_lo / 2^127 and so on. What is\n" \
+    "// too large for a fixed128 becomes 2047.\n" \
+    "inline fixed128 fixed_product(ulong x, ulong x_lo, ulong y, ulong y_lo, int exp, bool neg) {\n" \
+    "    ulong hi = mulhi(x, y), lo = x * y;\n" \
+    "    const ulong cross = mulhi(x, y_lo), other = mulhi(x_lo, y);\n" \
+    "    lo += cross;\n" \
+    "    hi += ulong(lo < cross);\n" \
+    "    lo += other;\n" \
+    "    hi += ulong(lo < other);\n" \
+    "    if (exp > 10) hi = hi != 0ul ? F64_SIGN : 0ul;\n" \
+    "    else shift_pair(hi, lo, uint(min(10 - exp, 127)));\n" \
+    "    const fixed128 r = {min(hi, 2047ul << 52), lo};\n" \
+    "    if (neg) return fixed_neg(r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_TIMES, "fixed_times", "", \
+    "F64_INF leading_zeros fixed128 fixed_neg fixed_product", \
+    "// a times y:y_lo / 2^127 * 2^exp, or minus that; the product of all bits of a\n" \
+    "inline fixed128 fixed_times(fixed128 a, ulong y, ulong y_lo, int exp, bool neg) {\n" \
+    "    const bool below = a.hi >= F64_SIGN;\n" \
+    "    if (below) a = fixed_neg(a);\n" \
+    "    const int n = a.hi != 0ul ? leading_zeros(a.hi) : 64 + leading_zeros(a.lo);\n" \
+    "    ulong hi = a.hi, lo = a.lo;\n" \
+    "    if (n > 63) {\n" \
+    "        hi = n > 127 ? 0ul : lo << (n - 64);\n" \
+    "        lo = 0ul;\n" \
+    "    } else if (n > 0) {\n" \
+    "        hi = (hi << n) | (lo >> (64 - n));\n" \
+    "        lo <<= n;\n" \
+    "    }\n" \
+    "    return fixed_product(hi, lo, y, y_lo, exp + 11 - n, neg != below);\n" \
+    "}\n") \
+    X(FIXED_TO_WIDE, "fixed_to_wide", "", \
+    "F64_INF leading_zeros wide wide_scaled fixed128 fixed_neg", \
+    "inline wide fixed_to_wide(fixed128 a) {\n" \
+    "    const bool neg = a.hi >= F64_SIGN;\n" \
+    "    if (neg) a = fixed_neg(a);\n" \
+    "    if (a.hi == 0ul) return wide_scaled(a.lo, -53, neg);\n" \
+    "    const int n = leading_zeros(a.hi);\n" \
+    "    const wide r = {n == 0 ? a.hi : (a.hi << n) | (a.lo >> (64 - n)), 11 - n, neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(LOG2E, "LOG2E_HI", "", \
+    "", \
+    "// log2(e) 2^127\n" \
+    "constant ulong LOG2E_HI = 0xb8aa3b295c17f0bbul;\n" \
+    "constant ulong LOG2E_LO = 0xbe87fed0691d3e88ul;\n") \
+    X(WIDE_CONSTANTS, "WIDE_LN2", "", \
+    "", \
+    "// Times powers of two from 2^62 to 2^64\n" \
+    "constant ulong WIDE_LN2       = 0xb17217f7d1cf79acul;    // log(2)\n" \
+    "constant ulong WIDE_PI        = 0xc90fdaa22168c235ul;    // pi\n" \
+    "constant ulong WIDE_2_PI      = 0xa2f9836e4e44152aul;    // 2 / pi\n" \
+    "constant ulong WIDE_2_SQRT_PI = 0x906eba8214db688dul;    // 2 / sqrt(pi)\n") \
+    X(WIDE_BY, "wide_by", "", \
+    "wide wide_mul", \
+    "inline wide wide_by(wide a, ulong frac, int exp) {    // a times a constant\n" \
+    "    const wide c = {frac, exp, false};\n" \
+    "    return wide_mul(a, c);\n" \
+    "}\n") \
+    X(EXP2_POLY, "EXP2_POLY", "", \
+    "", \
+    "constant long EXP2_POLY[15] = {\n" \
+    "    0x4000000000000001l, 0x162e42fefa39ef36l, 0x03d7f7bff058b1d6l, 0x0071ac235c1282ffl,\n" \
+    "    0x0009d955b7dd273dl, 0x0000aec3ff3c533bl, 0x00000a184897c365l, 0x0000007ff2ff1623l,\n" \
+    "    0x000000058b0088eal, 0x0000000036a4a7aal, 0x0000000001e4cf52l, 0x00000000000f4655l,\n" \
+    "    0x00000000000070f0l, 0x0000000000000305l, 0x0000000000000013l};\n") \
+    X(WIDE_EXP2, "wide_exp2", "", \
+    "wide wide_times wide_poly fixed128 EXP2_POLY", \
+    "inline wide wide_exp2(fixed128 a) {    // 2^a; the nearest integer is the exponent\n" \
+    "    const ulong rest = (a.hi << 12) | (a.lo >> 52);    // times 2^64, from -1/2 to 1/2\n" \
+    "    const int n = int(long(a.hi + (1ul << 51)) >> 52);\n" \
+    "    return wide_times(wide_poly(EXP2_POLY, 15, long(rest)), n);\n" \
+    "}\n") \
+    X(WIDE_EXP, "wide_exp", "", \
+    "wide fixed_product LOG2E_HI wide_exp2", \
+    "inline wide wide_exp(wide a) {\n" \
+    "    return wide_exp2(fixed_product(a.frac, 0ul, LOG2E_HI, LOG2E_LO, a.exp, a.neg));\n" \
+    "}\n") \
+    X(WIDE_EXP_SQUARE, "wide_exp_square", "", \
+    "F64_INF wide fixed_product LOG2E_HI wide_exp2", \
+    "// e^(x^2 2^n) or e^(-x^2 2^n) for a double x, from the exact square\n" \
+    "inline wide wide_exp_square(wide x, int n, bool neg) {\n" \
+    "    ulong hi = mulhi(x.frac, x.frac), lo = x.frac * x.frac;\n" \
+    "    int exp = 2 * x.exp + 1 + n;\n" \
+    "    if (hi < F64_SIGN) {\n" \
+    "        hi = (hi << 1) | (lo >> 63);\n" \
+    "        lo <<= 1;\n" \
+    "        exp--;\n" \
+    "    }\n" \
+    "    return wide_exp2(fixed_product(hi, lo, LOG2E_HI, LOG2E_LO, exp, neg));\n" \
+    "}\n") \
+    X(EXPM1_POLY, "EXPM1_POLY", "", \
+    "", \
+    "constant long EXPM1_POLY[15] = {\n" \
+    "    0x4000000000000001l, 0x2000000000000001l, 0x0aaaaaaaaaaaaaacl, 0x02aaaaaaaaaaaaaal,\n" \
+    "    0x0088888888888889l, 0x0016c16c16c16c67l, 0x0003403403403409l, 0x0000680680680094l,\n" \
+    "    0x00000b8ef1d2ab0bl, 0x00000127e4fbb182l, 0x0000001ae6456b5fl, 0x000000023dd9ee91l,\n" \
+    "    0x000000002c247a50l, 0x00000000032a5741l, 0x000000000035ff77l};\n") \
+    X(WIDE_EXPM1, "wide_expm1", "", \
+    "wide wide_one wide_sub wide_mul wide_fixed wide_poly wide_exp EXPM1_POLY", \
+    "inline wide wide_expm1(wide a) {    // e^a - 1\n" \
+    "    if (a.exp < -1) return wide_mul(a, wide_poly(EXPM1_POLY, 15, wide_fixed(a)));\n" \
+    "    return wide_sub(wide_exp(a), wide_one());\n" \
+    "}\n") \
+    X(LOG2_INVERSE, "LOG2_INVERSE", "", \
+    "", \
+    "// Near 512 / m for the parts of [1, 2), halved from 3/2 on; log2(512 / them) 2^116 in two words\n" \
+    "constant uint LOG2_INVERSE[32] = {\n" \
+    "    512u, 489u, 475u, 462u, 449u, 437u, 426u, 415u,\n" \
+    "    405u, 395u, 386u, 377u, 368u, 360u, 352u, 345u,\n" \
+    "    676u, 662u, 649u, 636u, 624u, 612u, 601u, 590u,\n" \
+    "    580u, 570u, 560u, 551u, 542u, 533u, 524u, 512u};\n" \
+    "constant long LOG2_HIGH[32] = {\n" \
+    "    0x0000000000000000l, 0x00010f9a634663adl, 0x0001bb4102f92539l, 0x00025f3c65ab7fbal,\n" \
+    "    0x000307e6099b8b54l, 0x0003a7faa87495abl, 0x00043ea120112cd4l, 0x0004d93894473208l,\n" \
+    "    0x0005695b5e8dc37bl, 0x0005fd18b96385a2l, 0x0006854bc50a606cl, 0x000710b57131a22cl,\n" \
+    "    0x00079f7d7f94e2acl, 0x0008215ea5cd3e4cl, 0x0008a62b07f3457cl, 0x00091cddc901de61l,\n" \
+    "    -0x00066a008e4788ccl, -0x0005ee55eb146ab2l, -0x00057923497d8aafl, -0x000501918ec6c113l,\n" \
+    "    -0x00049101eac381cfl, -0x00041e42b6ec0c03l, -0x0003b314fb14c0b5l, -0x000345ec6464170el,\n" \
+    "    -0x0002e0e85a9de050l, -0x00027a228db3514dl, -0x0002118b119b4f3dl, -0x0001b1cd1ecae66fl,\n" \
+    "    -0x0001507b836033bcl, -0x0000ed88ba8b079el, -0x000088e68ea899a1l, 0x0000000000000000l};\n" \
+    "constant ulong LOG2_LOW[32] = {\n" \
+    "    0x0000000000000000ul, 0xccbd61136d37f123ul, 0x3c664ed16b688a2cul, 0x1343a3384109039dul,\n" \
+    "    0xd719978fbbfee732ul, 0x8f49b9239d5e3329ul, 0x421bc0f6d0aaadd0ul, 0x33c2077fc2f4b557ul,\n" \
+    "    0x5885b23dbdaaf11eul, 0x0a0968271aaa9878ul, 0xf5ec39974b36773aul, 0xf3c2d9bc9c710454ul,\n" \
+    "    0xd3bed456b24ed10ful, 0x4c79b39ffeebc293ul, 0x407050799beaaab3ul, 0x9a3288a7d1dafc5eul,\n" \
+    "    0x32d124bc6f1acf96ul, 0xea27240b048ce68dul, 0xa6bb8ad2770ed29bul, 0xa293432ef6b732b7ul,\n" \
+    "    0x9f6e91ad16ecff10ul, 0xa43f396598aae915ul, 0x280000dc4de02437ul, 0xa6b8ef5b1b50bbf1ul,\n" \
+    "    0x1ac7fc60a5103093ul, 0x81fe991e0a9b8d68ul, 0x8d3b087205eb55aful, 0x95e52c2b4ff2fea3ul,\n" \
+    "    0x92b0d2c84965d2bcul, 0x83853ddb664fa6daul, 0x6893f5d7d82b65c5ul, 0x0000000000000000ul};\n") \
+    X(LOG2_POLY, "LOG2_POLY", "", \
+    "", \
+    "constant long LOG2_POLY[12] = {\n" \
+    "    -0x2e2a8eca5705fc2el, 0x00f6384ee1d01fedl, -0x0005c551d94ae0bfl, 0x000024eed8a1df39l,\n" \
+    "    -0x000000f6384ee1cfl, 0x00000006985d8aa0l, -0x000000002e2a8ec9l, 0x0000000001484b14l,\n" \
+    "    -0x0000000000093bb5l, 0x0000000000004329l, -0x00000000000001ecl, 0x000000000000000el};\n") \
+    X(FIXED_LOG2, "fixed_log2", "", \
+    "leading_zeros wide wide_poly fixed128 fixed_add fixed_product LOG2E_HI LOG2_INVERSE " \
+    "LOG2_POLY", \
+    "// log2(a) to 2^-116, or to 2^-66 of itself, for a above 0. a = 2^exp c (1 + r) with c from a table\n" \
+    "// and r below 2^-5; log2(1 + r) = r log2(e) + r^2 p(r).\n" \
+    "inline fixed128 fixed_log2(wide a) {\n" \
+    "    const uint i = uint(a.frac >> 58) & 31u;\n" \
+    "    const ulong inv = ulong(LOG2_INVERSE[i]), hi = mulhi(a.frac, inv), lo = a.frac * inv;\n" \
+    "    const uint above = i < 16u ? 4u : 5u;    // the 1 of 1 + r falls off at the top\n" \
+    "    const long r = long((hi << (64u - above)) | (lo >> above));    // times 2^68\n" \
+    "    const fixed128 whole = {(ulong(long(i < 16u ? a.exp : a.exp + 1)) << 52)\n" \
+    "                            + ulong(LOG2_HIGH[i]), LOG2_LOW[i]};\n" \
+    "    if (r == 0l) return whole;\n" \
+    "    const ulong mag = r < 0l ? 0ul - ulong(r) : ulong(r);\n" \
+    "    const int n = leading_zeros(mag);\n" \
+    "    const ulong x = mag << n, square = mulhi(x, x);\n" \
+    "    const fixed128 linear = fixed_product(x, 0ul, LOG2E_HI, LOG2E_LO, -5 - n, r < 0l);\n" \
+    "    const wide p = wide_poly(LOG2_POLY, 12, r);    // from -0.74 to -0.7\n" \
+    "    const fixed128 rest = fixed_product(square, 0ul, p.frac, 0ul, p.exp - 9 - 2 * n, true);\n" \
+    "    return fixed_add(whole, fixed_add(linear, rest));\n" \
+    "}\n") \
+    X(WIDE_LOG, "wide_log", "", \
+    "wide fixed_to_wide WIDE_LN2 wide_by fixed_log2", \
+    "inline wide wide_log(wide a) { return wide_by(fixed_to_wide(fixed_log2(a)), WIDE_LN2, -1); }\n") \
+    X(LOG1P_POLY, "LOG1P_POLY", "", \
+    "", \
+    "constant long LOG1P_POLY[16] = {\n" \
+    "    0x4000000000000001l, -0x1fffffffffffffffl, 0x1555555555555655l, -0x10000000000000f0l,\n" \
+    "    0x0cccccccccc79394l, -0x0aaaaaaaaaa5bb51l, 0x092492492f01d7c8l, -0x0800000009dbf224l,\n" \
+    "    0x071c71bce157f213l, -0x0666665cbc09c391l, 0x05d179cdc4afd83bl, -0x05555a790640a801l,\n" \
+    "    0x04eab575dd3b7679l, -0x0490c678e4f6b620l, 0x04828e247291308cl, -0x043ad6fa256175c6l};\n") \
+    X(WIDE_LOG1P, "wide_log1p", "", \
+    "wide wide_one wide_add wide_mul wide_fixed wide_poly wide_log LOG1P_POLY", \
+    "inline wide wide_log1p(wide a) {    // log(1 + a), a above -1\n" \
+    "    if (a.exp < -3) return wide_mul(a, wide_poly(LOG1P_POLY, 16, wide_fixed(a)));\n" \
+    "    return wide_log(wide_add(a, wide_one()));\n" \
+    "}\n") \
+    X(SIN_POLY, "SIN_POLY", "", \
+    "", \
+    "constant long SIN_POLY[10] = {\n" \
+    "    0x6487ed5110b4611bl, -0x14abbce625be52bel, 0x01466bc6775aae1el, -0x0009969667315ec2l,\n" \
+    "    0x00002a0f0690fdd0l, -0x00000078c1d3f7a1l, 0x00000000f47a1a68l, -0x00000000016fadb7l,\n" \
+    "    0x000000000001aaeal, -0x0000000000000187l};\n") \
+    X(COS_POLY, "COS_POLY", "", \
+    "", \
+    "constant long COS_POLY[10] = {\n" \
+    "    0x4000000000000001l, -0x277a79937c8bbcb4l, 0x040f07c206d6b0eel, -0x002aba78fc797ff3l,\n" \
+    "    0x0000f0fa83448dd7l, -0x0000034da3e54406l, 0x00000007e74e28d6l, -0x000000000db71261l,\n" \
+    "    0x0000000000120c3bl, -0x000000000000127al};\n") \
+    X(TWO_OVER_PI, "TWO_OVER_PI", "", \
+    "", \
+    "// The bits of 2 / pi after 128 zeros\n" \
+    "constant ulong TWO_OVER_PI[21] = {\n" \
+    "    0x0000000000000000ul, 0x0000000000000000ul, 0xa2f9836e4e441529ul, 0xfc2757d1f534ddc0ul,\n" \
+    "    0xdb6295993c439041ul, 0xfe5163abdebbc561ul, 0xb7246e3a424dd2e0ul, 0x06492eea09d1921cul,\n" \
+    "    0xfe1deb1cb129a73eul, 0xe88235f52ebb4484ul, 0xe99c7026b45f7e41ul, 0x3991d639835339f4ul,\n" \
+    "    0x9c845f8bbdf9283bul, 0x1ff897ffde05980ful, 0xef2f118b5a0a6d1ful, 0x6d367ecf27cb09b7ul,\n" \
+    "    0x4f463f669e5fea2dul, 0x7527bac7ebe5f17bul, 0x3d0739f78a5292eaul, 0x6bfb5fb11f8d5d08ul,\n" \
+    "    0x56033046fc7b6babul};\n") \
+    X(WIDE_SIN_TURN, "wide_sin_turn", "", \
+    "wide wide_neg wide_mul wide_poly SIN_POLY COS_POLY", \
+    "// sin(pi/2 (n + y)), |y| at most 1/2\n" \
+    "inline wide wide_sin_turn(int n, wide y) {\n" \
+    "    const ulong half_turn = y.exp < -64 ? 0ul : y.frac >> (-1 - y.exp);    // times 2^64\n" \
+    "    const long t = long(mulhi(half_turn, half_turn));    // 2 y^2, times 2^63\n" \
+    "    wide r = wide_poly((n & 1) != 0 ? COS_POLY : SIN_POLY, 10, t);\n" \
+    "    if ((n & 1) == 0) r = wide_mul(y, r);\n" \
+    "    if ((n & 2) != 0) return wide_neg(r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(QUARTER_TURNS, "quarter_turns", "", \
+    "F64_INF leading_zeros wide wide_scaled WIDE_LN2 wide_by TWO_OVER_PI", \
+    "// a in quarter turns, less the multiples of four: result + n, |result| at most 1/2. Exact to\n" \
+    "// 2^-126: a times 192 bits of 2 / pi, from where quarter turns stop being multiples of four.\n" \
+    "inline wide quarter_turns(wide a, thread int &n) {\n" \
+    "    n = 0;\n" \
+    "    if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1);\n" \
+    "    const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u;\n" \
+    "    ulong w[3];\n" \
+    "    for (uint i = 0u; i < 3u; i++) {\n" \
+    "        const ulong next = bit == 0u ? 0ul : TWO_OVER_PI[word + i + 1u] >> (64u - bit);\n" \
+    "        w[i] = (TWO_OVER_PI[word + i] << bit) | next;\n" \
+    "    }\n" \
+    "    const ulong low = mulhi(a.frac, w[2]), mid = a.frac * w[1];\n" \
+    "    ulong lo = mid + low;\n" \
+    "    ulong hi = a.frac * w[0] + mulhi(a.frac, w[1]) + ulong(lo < low);\n" \
+    "    n = int(hi >> 62);\n" \
+    "    hi = (hi << 2) | (lo >> 62);\n" \
+    "    lo <<= 2;\n" \
+    "    const bool up = hi >= F64_SIGN;\n" \
+    "    if (up) {\n" \
+    "        n++;\n" \
+    "        hi = ~hi + ulong(lo == 0ul);\n" \
+    "        lo = 0ul - lo;\n" \
+    "    }\n" \
+    "    if (a.neg) n = -n;\n" \
+    "    const int k = leading_zeros(hi);\n" \
+    "    if (k > 63) return wide_scaled(lo, -65, a.neg != up);\n" \
+    "    const wide r = {k == 0 ? hi : (hi << k) | (lo >> (64 - k)), -1 - k, a.neg != up};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(ATAN_POLY, "ATAN_POLY", "", \
+    "", \
+    "constant long ATAN_POLY[18] = {\n" \
+    "    0x4000000000000001l, -0x1555555555555550l, 0x0cccccccccccc7abl, -0x09249249248fe553l,\n" \
+    "    0x071c71c71bdb56f1l, -0x05d1745d00b55ad9l, 0x04ec4ec2ad143351l, -0x0444441c1a388edbl,\n" \
+    "    0x03c3c1b98702a3bel, -0x035e3d0e73f8b7a4l, 0x030b9f31a30a6a23l, -0x02c52419e95d15bdl,\n" \
+    "    0x02816c7be4f34959l, -0x023018c040e6a42cl, 0x01bc6a1251537aaal, -0x0121bdce8c2d2255l,\n" \
+    "    0x00846cc207c5266cl, -0x001eb8c8c23aec79l};\n") \
+    X(WIDE_ATAN2, "wide_atan2", "", \
+    "wide wide_times wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 ATAN_POLY", \
+    "// Angle of the point (x, y), neither negative nor both 0. Where the smaller is more than a quarter\n" \
+    "// of the other, atan(a / b) = pi/4 + atan((a - b) / (a + b)).\n" \
+    "inline wide wide_atan2(wide y, wide x) {\n" \
+    "    const bool longer = y.exp > x.exp || (y.exp == x.exp && y.frac > x.frac);\n" \
+    "    const bool steep = y.frac != 0ul && (x.frac == 0ul || longer);\n" \
+    "    const wide a = steep ? x : y, b = steep ? y : x;\n" \
+    "    const bool turn = a.frac != 0ul && b.exp - a.exp < 2;\n" \
+    "    const wide s = turn ? wide_div(wide_sub(a, b), wide_add(a, b)) : wide_div(a, b);\n" \
+    "    const ulong f = s.exp < -62 ? 0ul : s.frac >> (-1 - s.exp);    // times 2^64\n" \
+    "    wide r = wide_mul(s, wide_poly(ATAN_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
+    "    const wide quarter = {WIDE_PI, -1, false};\n" \
+    "    if (turn) r = wide_add(r, quarter);\n" \
+    "    if (steep) return wide_sub(wide_times(quarter, 1), r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(F64_EXP, "f64_exp", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_exp", \
+    "inline ulong f64_exp(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    return wide_to_f64(wide_exp(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_EXP2, "f64_exp2", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
+    "inline ulong f64_exp2(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    const wide x = wide_of(a);\n" \
+    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, F64_SIGN, 0ul, x.exp, x.neg)));\n" \
+    "}\n") \
+    X(F64_EXP10, "f64_exp10", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
+    "inline ulong f64_exp10(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    const wide x = wide_of(a);\n" \
+    "    const ulong hi = 0xd49a784bcd1b8afeul, lo = 0x492bf6ff4dafdb4dul;    // log2(10) / 2\n" \
+    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, hi, lo, x.exp + 1, x.neg)));\n" \
+    "}\n") \
+    X(F64_EXPM1, "f64_expm1", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_expm1", \
+    "inline ulong f64_expm1(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return a;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_SIGN | F64_ONE : a;\n" \
+    "    return wide_to_f64(wide_expm1(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_LOG_SPECIAL, "f64_log_special", "", \
+    "F64_INF", \
+    "// Of 0, negative numbers, infinity and NaN\n" \
+    "inline ulong f64_log_special(ulong a) {\n" \
+    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? a : F64_NAN;\n" \
+    "}\n") \
+    X(F64_LOG, "f64_log", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_log f64_log_special", \
+    "inline ulong f64_log(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(wide_log(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_LOG2, "f64_log2", "d(d)", \
+    "F64_INF wide_of wide_to_f64 fixed_to_wide fixed_log2 f64_log_special", \
+    "inline ulong f64_log2(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(fixed_to_wide(fixed_log2(wide_of(a))));\n" \
+    "}\n") \
+    X(F64_LOG10, "f64_log10", "d(d)", \
+    "F64_INF wide_of wide_to_f64 fixed_to_wide wide_by fixed_log2 f64_log_special", \
+    "inline ulong f64_log10(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(wide_by(fixed_to_wide(fixed_log2(wide_of(a))), 0x9a209a84fbcff799ul, -2));\n" \
+    "}\n") \
+    X(F64_LOG1P, "f64_log1p", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_log1p", \
+    "inline ulong f64_log1p(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || a == F64_INF) return a;\n" \
+    "    if (mag > F64_INF || a > (F64_SIGN | F64_ONE)) return F64_NAN;\n" \
+    "    if (a == (F64_SIGN | F64_ONE)) return F64_SIGN | F64_INF;\n" \
+    "    return wide_to_f64(wide_log1p(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_SIN, "f64_sin", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
+    "inline ulong f64_sin(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_sin_turn(n, y));\n" \
+    "}\n") \
+    X(F64_COS, "f64_cos", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
+    "inline ulong f64_cos(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_sin_turn(n + 1, y));\n" \
+    "}\n") \
+    X(F64_TAN, "f64_tan", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_div wide_sin_turn quarter_turns", \
+    "inline ulong f64_tan(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_div(wide_sin_turn(n, y), wide_sin_turn(n + 1, y)));\n" \
+    "}\n") \
+    X(HALF_TURNS, "half_turns", "", \
+    "F64_INF wide wide_scaled wide_times", \
+    "// 2 a without its multiples of four: result + n, |result| at most 1/2; exact\n" \
+    "inline wide half_turns(wide a, thread int &n) {\n" \
+    "    n = 0;\n" \
+    "    if (a.exp < -2) return wide_times(a, 1);\n" \
+    "    if (a.exp > 61) return wide_scaled(0ul, 0, a.neg);\n" \
+    "    const uint whole = uint(a.exp < -1 ? 0ul : a.frac >> (62 - a.exp));\n" \
+    "    const ulong rest = a.exp < -1 ? a.frac : a.frac << (a.exp + 2);    // times 2^64\n" \
+    "    const bool up = rest > F64_SIGN;\n" \
+    "    n = int((whole + uint(up)) & 3u);\n" \
+    "    if (a.neg) n = -n;\n" \
+    "    return wide_scaled(up ? 0ul - rest : rest, -1, a.neg != up);\n" \
+    "}\n") \
+    X(F64_SINPI, "f64_sinpi", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
+    "inline ulong f64_sinpi(ulong a) {    // sin(pi a); of an integer 0 with the sign of a\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n, y);\n" \
+    "    return r.frac == 0ul ? a & F64_SIGN : wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_COSPI, "f64_cospi", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
+    "inline ulong f64_cospi(ulong a) {    // cos(pi a)\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n + 1, y);\n" \
+    "    return r.frac == 0ul ? 0ul : wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_ATAN, "f64_atan", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_one wide_atan2", \
+    "inline ulong f64_atan(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return sign | 0x3ff921fb54442d18ul;    // pi/2\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    return sign | wide_to_f64(wide_atan2(wide_of(mag), wide_one()));\n" \
+    "}\n") \
+    X(F64_ATAN2, "f64_atan2", "d(dd)", \
+    "F64_INF f64_unordered wide wide_scaled wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2", \
+    "inline ulong f64_atan2(ulong y, ulong x) {    // angle of the point (x, y)\n" \
+    "    if (f64_unordered(x, y)) return F64_NAN;\n" \
+    "    const ulong sign = y & F64_SIGN;\n" \
+    "    ulong mx = x & F64_MAGNITUDE, my = y & F64_MAGNITUDE;\n" \
+    "    if (my == F64_INF || mx == F64_INF) {    // as if both were 1 or one of them 0\n" \
+    "        const ulong was = my;\n" \
+    "        my = my == F64_INF ? F64_ONE : 0ul;\n" \
+    "        mx = mx == F64_INF ? F64_ONE : was == F64_INF ? 0ul : mx;\n" \
+    "    }\n" \
+    "    const wide pi = {WIDE_PI, 1, false};\n" \
+    "    wide r = wide_scaled(0ul, 0, false);\n" \
+    "    if (my != 0ul) r = wide_atan2(wide_of(my), wide_of(mx));\n" \
+    "    if (x >= F64_SIGN) r = wide_sub(pi, r);\n" \
+    "    return sign | wide_to_f64(r);\n" \
+    "}\n") \
+    X(WIDE_COSINE, "wide_cosine", "", \
+    "wide wide_one wide_add wide_sub wide_mul wide_sqrt", \
+    "inline wide wide_cosine(wide a) {    // sqrt(1 - a^2)\n" \
+    "    return wide_sqrt(wide_mul(wide_sub(wide_one(), a), wide_add(wide_one(), a)));\n" \
+    "}\n") \
+    X(F64_ASIN, "f64_asin", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_atan2 wide_cosine", \
+    "inline ulong f64_asin(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return sign | wide_to_f64(wide_atan2(x, wide_cosine(x)));\n" \
+    "}\n") \
+    X(F64_ACOS, "f64_acos", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2 wide_cosine", \
+    "inline ulong f64_acos(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    const wide x = wide_of(mag), r = wide_atan2(wide_cosine(x), x), pi = {WIDE_PI, 1, false};\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
+    "    return wide_to_f64(wide_sub(pi, r));\n" \
+    "}\n") \
+    X(F64_SINH, "f64_sinh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
+    "inline ulong f64_sinh(ulong a) {    // (e + e / (e + 1)) / 2 for e = e^|a| - 1\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
+    "    const wide e = wide_expm1(wide_of(mag));\n" \
+    "    return sign | wide_to_f64(wide_times(wide_add(e, wide_div(e, wide_add(e, wide_one()))), -1));\n" \
+    "}\n") \
+    X(F64_COSH, "f64_cosh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_exp", \
+    "inline ulong f64_cosh(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return F64_INF;\n" \
+    "    const wide e = wide_exp(wide_of(mag));\n" \
+    "    return wide_to_f64(wide_times(wide_add(e, wide_div(wide_one(), e)), -1));\n" \
+    "}\n") \
+    X(F64_TANH, "f64_tanh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
+    "inline ulong f64_tanh(ulong a) {    // e / (e + 2) for e = e^(2 |a|) - 1\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag > 0x4034000000000000ul) return sign | F64_ONE;    // above 20\n" \
+    "    const wide e = wide_expm1(wide_times(wide_of(mag), 1));\n" \
+    "    return sign | wide_to_f64(wide_div(e, wide_add(e, wide_times(wide_one(), 1))));\n" \
+    "}\n") \
+    X(F64_ASINH, "f64_asinh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_add wide_mul wide_div wide_sqrt wide_log1p", \
+    "inline ulong f64_asinh(ulong a) {    // log1p(x + x^2 / (1 + sqrt(1 + x^2)))\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
+    "    const wide x = wide_of(mag), square = wide_mul(x, x), one = wide_one();\n" \
+    "    const wide below = wide_add(one, wide_sqrt(wide_add(one, square)));\n" \
+    "    return sign | wide_to_f64(wide_log1p(wide_add(x, wide_div(square, below))));\n" \
+    "}\n") \
+    X(F64_ACOSH, "f64_acosh", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_one wide_add wide_sub wide_mul " \
+    "wide_sqrt wide_log1p", \
+    "inline ulong f64_acosh(ulong a) {    // log1p(t + sqrt(t (t + 2))) for t = a - 1\n" \
+    "    if (f64_isnan(a) || a >= F64_SIGN || a < F64_ONE) return F64_NAN;\n" \
+    "    if (a == F64_INF) return a;\n" \
+    "    const wide t = wide_sub(wide_of(a), wide_one());\n" \
+    "    const wide root = wide_sqrt(wide_mul(t, wide_add(t, wide_times(wide_one(), 1))));\n" \
+    "    return wide_to_f64(wide_log1p(wide_add(t, root)));\n" \
+    "}\n") \
+    X(F64_ATANH, "f64_atanh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_div wide_log1p", \
+    "inline ulong f64_atanh(ulong a) {    // log1p(2 x / (1 - x)) / 2\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
+    "    const wide x = wide_of(mag), ratio = wide_div(wide_times(x, 1), wide_sub(wide_one(), x));\n" \
+    "    return sign | wide_to_f64(wide_times(wide_log1p(ratio), -1));\n" \
+    "}\n") \
+    X(F64_POW_SPECIAL, "f64_pow_special", "", \
+    "F64_INF", \
+    "// a^b where one of them is 0, infinite or NaN; odd: is b an odd integer?\n" \
+    "inline ulong f64_pow_special(ulong a, ulong b, bool odd) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    if (y == 0ul || a == F64_ONE) return F64_ONE;\n" \
+    "    if (x > F64_INF || y > F64_INF) return F64_NAN;\n" \
+    "    if (x == F64_ONE) return F64_ONE;    // (-1)^infinity\n" \
+    "    const bool grows = y == F64_INF ? x > F64_ONE : x == F64_INF;\n" \
+    "    const bool large = grows == (b < F64_SIGN);\n" \
+    "    return (odd ? a & F64_SIGN : 0ul) | (large ? F64_INF : 0ul);\n" \
+    "}\n") \
+    X(F64_POW, "f64_pow", "d(dd)", \
+    "TO_EVEN F64_INF f64_integral wide wide_of wide_to_f64 fixed_times wide_exp2 fixed_log2 " \
+    "f64_pow_special", \
+    "// a^b = 2^(b log2(a)), the logarithm to 2^-66 of itself\n" \
+    "inline ulong f64_pow(ulong a, ulong b) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    const bool integer = y < F64_INF && f64_integral(b, TO_ZERO) == b;\n" \
+    "    const bool odd = integer && y < (1077ul << 52)\n" \
+    "                     && f64_integral(y - (1ul << 52), TO_ZERO) != y - (1ul << 52);\n" \
+    "    if (x - 1ul >= F64_INF - 1ul || y - 1ul >= F64_INF - 1ul || a == F64_ONE)\n" \
+    "        return f64_pow_special(a, b, odd);\n" \
+    "    if (a >= F64_SIGN && !integer) return F64_NAN;\n" \
+    "    const wide e = wide_of(b);\n" \
+    "    const wide r = wide_exp2(fixed_times(fixed_log2(wide_of(x)), e.frac, 0ul, e.exp, e.neg));\n" \
+    "    return (odd ? a & F64_SIGN : 0ul) | wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_POWI, "f64_powi", "d(di)", \
+    "i32_to_f64 f64_pow", \
+    "inline ulong f64_powi(ulong a, int n) { return f64_pow(a, i32_to_f64(n)); }\n") \
+    X(WIDE_CBRT, "wide_cbrt", "", \
+    "wide fixed_times wide_exp2 fixed_log2", \
+    "inline wide wide_cbrt(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n" \
+    "    const ulong third = 0xaaaaaaaaaaaaaaaaul;\n" \
+    "    return wide_exp2(fixed_times(fixed_log2(a), third, third, -2, inverse));\n" \
+    "}\n") \
+    X(F64_CBRT, "f64_cbrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_cbrt", \
+    "inline ulong f64_cbrt(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), false));\n" \
+    "}\n") \
+    X(F64_RCBRT, "f64_rcbrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_cbrt", \
+    "inline ulong f64_rcbrt(ulong a) {    // 1 / cbrt(a)\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul) return sign | F64_INF;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : sign;\n" \
+    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), true));\n" \
+    "}\n") \
+    X(F64_RSQRT, "f64_rsqrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_one wide_div wide_sqrt", \
+    "inline ulong f64_rsqrt(ulong a) {    // 1 / sqrt(a)\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return a | F64_INF;\n" \
+    "    if (a >= F64_INF) return a == F64_INF ? 0ul : F64_NAN;\n" \
+    "    return wide_to_f64(wide_div(wide_one(), wide_sqrt(wide_of(a))));\n" \
+    "}\n") \
+    X(WIDE_NORM, "wide_norm", "", \
+    "wide wide_of wide_add wide_mul wide_sqrt", \
+    "inline wide wide_norm(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n" \
+    "    const wide x = wide_of(a), y = wide_of(b), z = wide_of(c), w = wide_of(d);\n" \
+    "    const wide some = wide_add(wide_mul(x, x), wide_mul(y, y));\n" \
+    "    return wide_sqrt(wide_add(some, wide_add(wide_mul(z, z), wide_mul(w, w))));\n" \
+    "}\n") \
+    X(F64_NORM, "f64_norm", "", \
+    "F64_INF wide_to_f64 wide_norm", \
+    "inline ulong f64_norm(ulong a, ulong b, ulong c, ulong d) {    // infinity goes before NaN\n" \
+    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
+    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return F64_INF;\n" \
+    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
+    "    return wide_to_f64(wide_norm(a, b, c, d));\n" \
+    "}\n") \
+    X(F64_RNORM, "f64_rnorm", "", \
+    "F64_INF wide_to_f64 wide_one wide_div wide_norm", \
+    "inline ulong f64_rnorm(ulong a, ulong b, ulong c, ulong d) {    // one over it\n" \
+    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
+    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return 0ul;\n" \
+    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
+    "    if ((a | b | c | d) == 0ul) return F64_INF;\n" \
+    "    return wide_to_f64(wide_div(wide_one(), wide_norm(a, b, c, d)));\n" \
+    "}\n") \
+    X(F64_HYPOT, "f64_hypot", "d(dd)", \
+    "f64_norm", \
+    "inline ulong f64_hypot(ulong a, ulong b) { return f64_norm(a, b, 0ul, 0ul); }\n") \
+    X(F64_RHYPOT, "f64_rhypot", "d(dd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rhypot(ulong a, ulong b) { return f64_rnorm(a, b, 0ul, 0ul); }\n") \
+    X(F64_NORM3D, "f64_norm3d", "d(ddd)", \
+    "f64_norm", \
+    "inline ulong f64_norm3d(ulong a, ulong b, ulong c) { return f64_norm(a, b, c, 0ul); }\n") \
+    X(F64_RNORM3D, "f64_rnorm3d", "d(ddd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rnorm3d(ulong a, ulong b, ulong c) { return f64_rnorm(a, b, c, 0ul); }\n") \
+    X(F64_NORM4D, "f64_norm4d", "d(dddd)", \
+    "f64_norm", \
+    "inline ulong f64_norm4d(ulong a, ulong b, ulong c, ulong d) { return f64_norm(a, b, c, d); }\n") \
+    X(F64_RNORM4D, "f64_rnorm4d", "d(dddd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rnorm4d(ulong a, ulong b, ulong c, ulong d) { return f64_rnorm(a, b, c, d); }\n") \
+    X(ERF_POLY, "ERF_POLY", "", \
+    "", \
+    "constant long ERF_POLY[18] = {\n" \
+    "    0x48375d410a6db448l, -0x1812746b0379e6c1l, 0x0738bc86810af86el, -0x01b82ce31288b50dl,\n" \
+    "    0x005596f3439a94fdl, -0x000e016da00205c1l, 0x0001f9a326f9b899l, -0x00003e9a4b87c16fl,\n" \
+    "    0x000006e79b277132l, -0x000000afba1760cal, 0x0000000fe62b8cc7l, -0x0000000151d71170l,\n" \
+    "    0x0000000019e6a37al, -0x0000000001d83a25l, 0x00000000001f5efel, -0x000000000001efdal,\n" \
+    "    0x0000000000001b1fl, -0x0000000000000105l};\n") \
+    X(ERFCX_POLY, "ERFCX_POLY", "", \
+    "", \
+    "constant long ERFCX_POLY[36] = {\n" \
+    "    0x51ba03889de54d9el, -0x05efd7b05c018c4dl, -0x0aa03df5f99222adl, 0x0a7fd0f0a713c1f9l,\n" \
+    "    -0x0378572ac330ffddl, -0x0083a11a023f7556l, 0x008ee9764847cbc8l, 0x0014d461d2e08e79l,\n" \
+    "    -0x0017de520edadaa4l, -0x000771a4cd80ae65l, 0x00036191054f37f9l, 0x000279818193b055l,\n" \
+    "    -0x000006548a0ba660l, -0x000098c78d998f72l, -0x0000389aed6b232cl, 0x00000f9879ae5ce8l,\n" \
+    "    0x000015f27ee98801l, 0x0000063b4b1fff05l, -0x000002fe6f7ba915l, -0x000003602d093781l,\n" \
+    "    -0x000000fca608fe83l, 0x00000070aaac9b87l, 0x0000008c8c645b20l, 0x00000034eefff41fl,\n" \
+    "    -0x000000047cf53706l, -0x00000015a6fa3013l, -0x000000141b51b438l, -0x00000004adf31f0al,\n" \
+    "    0x00000009332c280bl, 0x000000066ee79775l, -0x00000001d1c67780l, -0x000000027869f661l,\n" \
+    "    0x000000001af208a7l, 0x000000007a218a0cl, 0x0000000002f54614l, -0x000000000a19772el};\n") \
+    X(WIDE_ERF, "wide_erf", "", \
+    "wide wide_mul wide_poly ERF_POLY", \
+    "inline wide wide_erf(wide x) {    // for |x| below 1\n" \
+    "    const ulong f = x.exp < -63 ? 0ul : x.frac >> (-1 - x.exp);    // times 2^64\n" \
+    "    return wide_mul(x, wide_poly(ERF_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
+    "}\n") \
+    X(WIDE_ERFCX, "wide_erfcx", "", \
+    "F64_INF wide wide_times wide_one wide_add wide_sub wide_div wide_fixed wide_poly ERFCX_POLY", \
+    "inline wide wide_erfcx(wide x) {    // e^(x^2) erfc(x) for x not below 0\n" \
+    "    const wide two = wide_times(wide_one(), 1);\n" \
+    "    const wide t = wide_div(wide_sub(x, two), wide_add(x, two));\n" \
+    "    const long f = t.exp < 0 ? wide_fixed(t) : t.neg ? -long(F64_MAGNITUDE) : long(F64_MAGNITUDE);\n" \
+    "    return wide_div(wide_poly(ERFCX_POLY, 36, f), wide_add(wide_one(), wide_times(x, 1)));\n" \
+    "}\n") \
+    X(WIDE_ERFC, "wide_erfc", "", \
+    "wide wide_times wide_one wide_sub wide_mul wide_by wide_exp_square wide_erf wide_erfcx", \
+    "// erfc(x sqrt(1/2)) or erfc(x) for a double x; e^-x^2 comes from the exact square\n" \
+    "inline wide wide_erfc(wide x, bool by_root) {\n" \
+    "    wide scaled = x;\n" \
+    "    if (by_root) scaled = wide_by(x, 0xb504f333f9de6484ul, -1);\n" \
+    "    if (scaled.exp < -1) return wide_sub(wide_one(), wide_erf(scaled));\n" \
+    "    const wide pos = {scaled.frac, scaled.exp, false};\n" \
+    "    const wide r = wide_mul(wide_erfcx(pos), wide_exp_square(x, by_root ? -1 : 0, true));\n" \
+    "    if (x.neg) return wide_sub(wide_times(wide_one(), 1), r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(F64_ERF, "f64_erf", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erf wide_erfc", \
+    "inline ulong f64_erf(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag > 0x4018000000000000ul) return sign | F64_ONE;    // above 6\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return sign | wide_to_f64(x.exp < 0 ? wide_erf(x) : wide_sub(wide_one(), wide_erfc(x, false)));\n" \
+    "}\n") \
+    X(F64_ERFC, "f64_erfc", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_erfc", \
+    "inline ulong f64_erfc(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_ONE + (1ul << 52) : 0ul;\n" \
+    "    return wide_to_f64(wide_erfc(wide_of(a), false));\n" \
+    "}\n") \
+    X(F64_ERFCX, "f64_erfcx", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_sub wide_exp_square wide_erfcx", \
+    "inline ulong f64_erfcx(ulong a) {    // e^(a^2) erfc(a); below 0 it is 2 e^(a^2) - erfcx(-a)\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_INF : 0ul;\n" \
+    "    const wide x = wide_of(a), r = wide_erfcx(wide_of(a & F64_MAGNITUDE));\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
+    "    return wide_to_f64(wide_sub(wide_times(wide_exp_square(x, 0, false), 1), r));\n" \
+    "}\n") \
+    X(F64_NORMCDF, "f64_normcdf", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_neg wide_times wide_erfc", \
+    "inline ulong f64_normcdf(ulong a) {    // erfc(-a sqrt(1/2)) / 2\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : F64_ONE;\n" \
+    "    return wide_to_f64(wide_times(wide_erfc(wide_neg(wide_of(a)), true), -1));\n" \
+    "}\n") \
+    X(ERFINV_NEAR, "erfinv_near", "", \
+    "", \
+    "// erfinv(x) / x in w = -log(1 - x^2), for w from 0 to 5, to 2^-22\n" \
+    "inline float erfinv_near(float w) {\n" \
+    "    const float v = w - 2.5f;\n" \
+    "    float p = 2.8337157e-8f;\n" \
+    "    p = fma(p, v, 3.4371595e-7f);\n" \
+    "    p = fma(p, v, -3.52606e-6f);\n" \
+    "    p = fma(p, v, -4.3965842e-6f);\n" \
+    "    p = fma(p, v, 0.000218589f);\n" \
+    "    p = fma(p, v, -0.0012537084f);\n" \
+    "    p = fma(p, v, -0.004177685f);\n" \
+    "    p = fma(p, v, 0.24664073f);\n" \
+    "    p = fma(p, v, 1.5014094f);\n" \
+    "    return p;\n" \
+    "}\n") \
+    X(WIDE_ERFINV, "wide_erfinv", "", \
+    "f32_to_f64 wide wide_of wide_times wide_one wide_add wide_sub wide_mul wide_by " \
+    "wide_exp_square wide_erf wide_erfcx erfinv_near", \
+    "// The x above 0 with erf(x) = a, erfc(x) = q. A float from fits in w = -log(q (2 - q)), then one\n" \
+    "// step of fourth order, x + e + x e^2 + (4 x^2 + 1) e^3 / 3,\n" \
+    "// for e = (a - erf(x)) sqrt(pi) / 2 e^(x^2)\n" \
+    "inline wide wide_erfinv(wide a, wide q) {\n" \
+    "    if (a.exp < -30) return wide_by(a, 0xe2dfc48da77b553dul, -1);    // sqrt(pi) / 2\n" \
+    "    const wide both = wide_mul(q, wide_add(a, wide_one()));\n" \
+    "    const float frac = float(uint(both.frac >> 40)) * 0x1p-23f;\n" \
+    "    const float w = -0.693147182f * float(both.exp) - precise::log(frac);\n" \
+    "    float near;\n" \
+    "    if (w < 5.0f) {\n" \
+    "        const float scale = as_type<float>(uint(a.exp + 104) << 23);\n" \
+    "        near = float(uint(a.frac >> 40)) * scale * erfinv_near(w);\n" \
+    "    } else {\n" \
+    "        const float s = precise::sqrt(w), v = 1.0f / s;\n" \
+    "        float p = -731.7467f;\n" \
+    "        p = fma(p, v, 1971.5162f);\n" \
+    "        p = fma(p, v, -2328.539f);\n" \
+    "        p = fma(p, v, 1590.4674f);\n" \
+    "        p = fma(p, v, -700.7769f);\n" \
+    "        p = fma(p, v, 211.76375f);\n" \
+    "        p = fma(p, v, -46.728397f);\n" \
+    "        p = fma(p, v, 8.745652f);\n" \
+    "        p = fma(p, v, -1.5116488f);\n" \
+    "        p = fma(p, v, -0.015487029f);\n" \
+    "        p = fma(p, v, 1.0000987f);\n" \
+    "        near = s * p;\n" \
+    "    }\n" \
+    "    const wide x = wide_of(f32_to_f64(near)), square = wide_mul(x, x);\n" \
+    "    const wide growth = wide_exp_square(x, 0, false);\n" \
+    "    wide e;\n" \
+    "    if (q.exp < -1) e = wide_sub(wide_erfcx(x), wide_mul(q, growth));\n" \
+    "    else e = wide_mul(wide_sub(a, wide_erf(x)), growth);\n" \
+    "    e = wide_by(e, 0xe2dfc48da77b553dul, -1);\n" \
+    "    const wide third = wide_add(wide_times(square, 2), wide_one());\n" \
+    "    wide r = wide_add(x, wide_by(wide_mul(e, third), 0xaaaaaaaaaaaaaaabul, -2));\n" \
+    "    r = wide_add(wide_one(), wide_mul(e, r));\n" \
+    "    return wide_add(x, wide_mul(e, r));\n" \
+    "}\n") \
+    X(F64_ERFINV, "f64_erfinv", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erfinv", \
+    "inline ulong f64_erfinv(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return mag == 0ul ? a : sign | wide_to_f64(wide_erfinv(x, wide_sub(wide_one(), x)));\n" \
+    "}\n") \
+    X(WIDE_ERFCINV, "wide_erfcinv", "", \
+    "wide wide_neg wide_times wide_one wide_sub wide_erfinv", \
+    "inline wide wide_erfcinv(wide q) {    // for q between 0 and 2\n" \
+    "    const wide a = wide_sub(wide_one(), q);\n" \
+    "    if (!a.neg || a.frac == 0ul) return wide_erfinv(a, q);\n" \
+    "    return wide_neg(wide_erfinv(wide_neg(a), wide_sub(wide_times(wide_one(), 1), q)));\n" \
+    "}\n") \
+    X(F64_ERFCINV, "f64_erfcinv", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_erfcinv", \
+    "inline ulong f64_erfcinv(ulong a) {\n" \
+    "    const ulong two = F64_ONE + (1ul << 52);\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_INF;\n" \
+    "    if (a > two) return F64_NAN;    // and NaN, and below 0\n" \
+    "    return a == two ? F64_SIGN | F64_INF : wide_to_f64(wide_erfcinv(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_NORMCDFINV, "f64_normcdfinv", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_neg wide_times wide_by wide_erfcinv", \
+    "inline ulong f64_normcdfinv(ulong a) {    // -sqrt(2) erfcinv(2 a)\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_SIGN | F64_INF;\n" \
+    "    if (a > F64_ONE) return F64_NAN;    // and NaN, and below 0\n" \
+    "    if (a == F64_ONE) return F64_INF;\n" \
+    "    const wide r = wide_neg(wide_erfcinv(wide_times(wide_of(a), 1)));\n" \
+    "    return r.frac == 0ul ? 0ul : wide_to_f64(wide_by(r, 0xb504f333f9de6484ul, 0));\n" \
+    "}\n") \
+    X(GAMMA_POLY, "GAMMA_POLY", "", \
+    "", \
+    "constant long GAMMA_POLY[25] = {\n" \
+    "    0x38b7f12369ded550l, 0x0108ea88ee561b24l, 0x06a3136e988355a1l, -0x00dbbd60e51761b1l,\n" \
+    "    0x00941de9ba7596d0l, -0x0027b119fca035a0l, 0x000f0115ba1a49c3l, -0x0004dd3f573a0577l,\n" \
+    "    0x0001a752c6b19482l, -0x00008d1614803983l, 0x00002f323b97f0f3l, -0x00000fbfe3e02288l,\n" \
+    "    0x000005413b289de8l, -0x000001c09e6e65cfl, 0x00000095963f53afl, -0x00000031e794f87dl,\n" \
+    "    0x00000010a301c900l, -0x000000057f551086l, 0x00000001d521442al, -0x00000000a89849e4l,\n" \
+    "    0x000000003832f5bel, -0x000000000b0e3904l, 0x0000000003af6a4bl, -0x0000000004053089l,\n" \
+    "    0x0000000001571049l};\n") \
+    X(STIRLING_POLY, "STIRLING_POLY", "", \
+    "", \
+    "constant long STIRLING_POLY[22] = {\n" \
+    "    0x4000000000000001l, 0x00aaaaaaaaaaaaacl, 0x0000e38e38e38e3al, -0x000015f7268edab4l,\n" \
+    "    -0x0000003c279c8cbel, 0x00000019b0ff6876l, 0x00000000491d8122l, -0x000000004d9dcef6l,\n" \
+    "    -0x0000000000d8ebael, 0x0000000001b823a1l, 0x000000000004b8b9l, -0x00000000000faeaal,\n" \
+    "    -0x0000000000002b1el, 0x000000000000d2e4l, 0x0000000000000083l, -0x0000000000000cf9l,\n" \
+    "    -0x0000000000000236l, 0x00000000000002e3l, -0x00000000000000a8l, -0x0000000000000007l,\n" \
+    "    0x000000000000000bl, -0x0000000000000001l};\n") \
+    X(LGAMMA_POLY, "LGAMMA_POLY", "", \
+    "", \
+    "constant long LGAMMA_POLY[26] = {\n" \
+    "    0x1b0ee6072093ce18l, 0x14a34cc4a60fa647l, -0x044f8006955d81a1l, 0x0151322ac7d84843l,\n" \
+    "    -0x0079013f0863d745l, 0x002f5badd5b6d4e9l, -0x00138ac5c2bfa0e9l, 0x000859b57c3248b8l,\n" \
+    "    -0x0003a7fa98ec6ad4l, 0x0001a127b0e7c599l, -0x0000bc6f2df366cfl, 0x00005603742a77fal,\n" \
+    "    -0x0000279792f32651l, 0x00001259773c0ed5l, -0x0000088d936b9607l, 0x000004019dea353bl,\n" \
+    "    -0x000001e27a9aed4cl, 0x000000e3ac66b02dl, -0x0000006b82e8c0c5l, 0x00000032f851ef33l,\n" \
+    "    -0x00000018c2499914l, 0x0000000c67dcb303l, -0x00000005e5810c0dl, 0x000000023e58d764l,\n" \
+    "    -0x000000008ea7a830l, 0x00000000109ddc03l};\n") \
+    X(STIRLING, "stirling", "", \
+    "F64_INF wide wide_times wide_one wide_div wide_fixed wide_poly STIRLING_POLY", \
+    "inline wide stirling(wide x) {    // gamma(x) / (sqrt(2 pi) x^(x - 1/2) e^-x), for x from 8\n" \
+    "    const wide t = wide_times(wide_div(wide_one(), x), 3);\n" \
+    "    return wide_poly(STIRLING_POLY, 22, t.exp < 0 ? wide_fixed(t) : long(F64_MAGNITUDE));\n" \
+    "}\n") \
+    X(WIDE_GAMMA, "wide_gamma", "", \
+    "F64_INF wide wide_times wide_one wide_sub wide_mul wide_div wide_poly fixed128 fixed_add " \
+    "fixed_product fixed_times LOG2E_HI wide_by wide_exp2 fixed_log2 GAMMA_POLY stirling", \
+    "// For x above 0: below 12 by way of gamma(1 + f), with f below 1; from there on Stirling's\n" \
+    "// formula, with x^(x - 1/2) e^-x as one power of 2\n" \
+    "inline wide wide_gamma(wide x) {\n" \
+    "    const wide one = wide_one();\n" \
+    "    if (x.exp >= 4 || (x.exp == 3 && x.frac >= 12ul << 60)) {\n" \
+    "        if (x.exp > 7) return wide_times(one, 2000);\n" \
+    "        const wide y = wide_sub(x, wide_times(one, -1));\n" \
+    "        const fixed128 power = fixed_times(fixed_log2(x), y.frac, 0ul, y.exp, false);\n" \
+    "        const fixed128 less = fixed_product(x.frac, 0ul, LOG2E_HI, LOG2E_LO, x.exp, true);\n" \
+    "        const wide r = wide_mul(wide_exp2(fixed_add(power, less)), stirling(x));\n" \
+    "        return wide_by(r, 0xa06c98ffb1382cb3ul, 1);    // sqrt(2 pi)\n" \
+    "    }\n" \
+    "    wide by = one;\n" \
+    "    while (x.exp > 0) {\n" \
+    "        x = wide_sub(x, one);\n" \
+    "        by = wide_mul(by, x);\n" \
+    "    }\n" \
+    "    const bool small = x.exp < 0;\n" \
+    "    wide f = x;    // 2 f - 1 is the variable\n" \
+    "    if (!small) f = wide_sub(x, one);\n" \
+    "    const ulong fixed = f.exp < -63 ? 0ul : f.frac >> (-1 - f.exp);    // times 2^64\n" \
+    "    const wide r = wide_poly(GAMMA_POLY, 25, long(fixed ^ F64_SIGN));\n" \
+    "    if (small) return wide_div(r, x);\n" \
+    "    return wide_mul(r, by);\n" \
+    "}\n") \
+    X(F64_TGAMMA, "f64_tgamma", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div WIDE_LN2 wide_sin_turn half_turns " \
+    "wide_gamma", \
+    "// Below 0, gamma(-x) = -pi / (x sin(pi x) gamma(x))\n" \
+    "inline ulong f64_tgamma(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF || a == (F64_SIGN | F64_INF)) return F64_NAN;\n" \
+    "    if (mag == 0ul) return sign | F64_INF;\n" \
+    "    if (a == F64_INF) return a;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    if (sign == 0ul) return wide_to_f64(wide_gamma(x));\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(x, n), sine = wide_sin_turn(n, y);\n" \
+    "    if (sine.frac == 0ul) return F64_NAN;    // a pole\n" \
+    "    const wide pi = {WIDE_PI, 1, true};\n" \
+    "    return wide_to_f64(wide_div(pi, wide_mul(wide_mul(x, sine), wide_gamma(x))));\n" \
+    "}\n") \
+    X(WIDE_LGAMMA, "wide_lgamma", "", \
+    "wide wide_times wide_one wide_add wide_sub wide_mul wide_fixed wide_poly wide_by wide_log " \
+    "wide_log1p LGAMMA_POLY stirling wide_gamma", \
+    "// log(gamma(x)) for x above 0: lgamma(2 + t) = t p(t), lgamma(1 + t) = lgamma(2 + t) - log(1 + t)\n" \
+    "inline wide wide_lgamma(wide x) {\n" \
+    "    const wide one = wide_one(), two = wide_times(one, 1);\n" \
+    "    if (x.exp > 1 || (x.exp == 1 && x.frac >= 3ul << 62)) {    // 3 or more\n" \
+    "        if (x.exp < 3) return wide_log(wide_gamma(x));\n" \
+    "        const wide part = wide_mul(wide_sub(x, wide_times(one, -1)), wide_sub(wide_log(x), one));\n" \
+    "        const wide rest = wide_by(stirling(x), 0xc29aba2d53cab4acul, 0);    // sqrt(2 pi / e)\n" \
+    "        return wide_add(part, wide_log(rest));\n" \
+    "    }\n" \
+    "    const bool near_two = x.exp == 1 || (x.exp == 0 && x.frac >= 3ul << 62);    // from 1.5\n" \
+    "    const bool near_one = x.exp >= -1 && !near_two;                             // from 0.5\n" \
+    "    wide t = x;\n" \
+    "    if (near_two) t = wide_sub(x, two);\n" \
+    "    else if (near_one) t = wide_sub(x, one);\n" \
+    "    const wide r = wide_mul(t, wide_poly(LGAMMA_POLY, 26, wide_fixed(t)));\n" \
+    "    if (near_two) return r;\n" \
+    "    const wide less = wide_sub(r, wide_log1p(t));\n" \
+    "    if (near_one) return less;\n" \
+    "    return wide_sub(less, wide_log(x));\n" \
+    "}\n") \
+    X(F64_LGAMMA, "f64_lgamma", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_neg wide_sub wide_mul wide_div WIDE_LN2 wide_log " \
+    "wide_sin_turn half_turns wide_lgamma", \
+    "// log|gamma(a)|; below 0, log(pi / |a sin(pi a)|) - lgamma(-a): near the zeros there the error is\n" \
+    "// 2^-58, not a part of the result\n" \
+    "inline ulong f64_lgamma(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return F64_INF;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    if (x.exp < -60) return wide_to_f64(wide_neg(wide_log(x)));\n" \
+    "    if (a == F64_ONE || a == F64_ONE + (1ul << 52)) return 0ul;\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(wide_lgamma(x));\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(x, n);\n" \
+    "    wide sine = wide_sin_turn(n, y);\n" \
+    "    if (sine.frac == 0ul) return F64_INF;    // a pole\n" \
+    "    sine.neg = false;\n" \
+    "    const wide pi = {WIDE_PI, 1, false};\n" \
+    "    return wide_to_f64(wide_sub(wide_log(wide_div(pi, wide_mul(x, sine))), wide_lgamma(x)));\n" \
+    "}\n") \
+    X(J0_POLY, "J0_POLY", "", \
+    "", \
+    "constant long J0_POLY[25] = {\n" \
+    "    0x00bbb7e2fc271403l, 0x0ee2838f8904f9c9l, -0x0a602153b51ecceal, -0x0cedee8793476f17l,\n" \
+    "    0x109d33c82734c69al, -0x081e96d04ada7270l, 0x0255f86722db2a6al, -0x00749fcf3430b937l,\n" \
+    "    0x00109f3448afe528l, -0x0001d11773b361c6l, 0x0000285792066e4dl, -0x000002d98a4c9502l,\n" \
+    "    0x0000002ad4f45b20l, -0x000000021ff15308l, 0x00000000171d150fl, -0x0000000000d9dfb9l,\n" \
+    "    0x0000000000070550l, -0x000000000000331el, 0x000000000000014cl, -0x0000000000000006l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
+    "    0x0000000000000000l};\n") \
+    X(J1_POLY, "J1_POLY", "", \
+    "", \
+    "constant long J1_POLY[24] = {\n" \
+    "    -0x03b8a0e3e2413e71l, 0x053010a9da8f6677l, 0x09b272e5ae759353l, -0x109d33c82734c698l,\n" \
+    "    0x0a263c845d910f0el, -0x0380f49ab448bf9cl, 0x00cc17aa9b554423l, -0x00213e68915fca4cl,\n" \
+    "    0x00041674c4539c00l, -0x000064daed1013bdl, 0x000007d63c5299cal, -0x000000807edd115dl,\n" \
+    "    0x00000006e7d04ddfl, -0x0000000050e5c9b0l, 0x00000000033106fal, -0x00000000001c153bl,\n" \
+    "    0x000000000000d945l, -0x00000000000005d1l, 0x0000000000000025l, 0x0000000000000000l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
+    X(Y0_POLY, "Y0_POLY", "", \
+    "", \
+    "constant long Y0_POLY[25] = {\n" \
+    "    -0x061db2dcbc71fab9l, -0x0d4145fdfee49b35l, 0x1a5a81d661f7886fl, 0x024e57676c116847l,\n" \
+    "    -0x113da2b14a486de6l, 0x0ac13cc089ad139fl, -0x0380d98c8fed54a9l, 0x00bdeb5f967490dbl,\n" \
+    "    -0x001cc706012361fbl, 0x00034d518d9306eel, -0x00004c54df17335cl, 0x000005946e3b6879l,\n" \
+    "    -0x00000056656ac7b5l, 0x000000046662aabbl, -0x0000000031002352l, 0x0000000001d7cb2fl,\n" \
+    "    -0x00000000000f7febl, 0x00000000000072e3l, -0x00000000000002f3l, 0x0000000000000012l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
+    "    0x0000000000000000l};\n") \
+    X(Y1_POLY, "Y1_POLY", "", \
+    "", \
+    "constant long Y1_POLY[24] = {\n" \
+    "    0x0487545be06b3d93l, -0x0f937eee757e8700l, 0x017edab31507d031l, 0x0f0b6bd0e83db7cfl,\n" \
+    "    -0x0c91ca96be21530bl, 0x0506eda45ec576b5l, -0x014198f92a31f2adl, 0x003812f7731fb78al,\n" \
+    "    -0x000745813e732b3cl, 0x0000bb60b25c2a8cl, -0x00000f1a8b4ef2e3l, 0x000000ff9a7e3b9al,\n" \
+    "    -0x0000000e1f8ec76bl, 0x00000000a997b425l, -0x0000000006d75039l, 0x00000000003d6c7fl,\n" \
+    "    -0x000000000001e411l, 0x0000000000000d31l, -0x0000000000000051l, 0x0000000000000003l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
+    X(HANKEL0, "M0_POLY", "", \
+    "", \
+    "// Modulus and phase of order 0, in 128 / x^2 - 1\n" \
+    "constant long M0_POLY[30] = {\n" \
+    "    0x3ff8197eae4c60c8l, -0x0007cdf1aba4af83l, 0x000017b0ed8f4b83l, -0x000000d018c20c0bl,\n" \
+    "    0x0000000d2c025117l, -0x0000000141fe0382l, 0x000000002966bf68l, -0x0000000006abc06bl,\n" \
+    "    0x000000000148787fl, -0x000000000048ddffl, 0x0000000000122de1l, -0x0000000000050124l,\n" \
+    "    0x0000000000017f7bl, -0x0000000000007b5dl, 0x0000000000002a3dl, -0x0000000000000f47l,\n" \
+    "    0x00000000000005e3l, -0x0000000000000258l, 0x00000000000000d3l, -0x0000000000000053l,\n" \
+    "    0x0000000000000060l, -0x0000000000000031l, -0x0000000000000025l, 0x0000000000000019l,\n" \
+    "    0x0000000000000023l, -0x0000000000000013l, -0x000000000000000bl, 0x0000000000000009l,\n" \
+    "    0x0000000000000004l, -0x0000000000000002l};\n" \
+    "constant long P0_POLY[30] = {\n" \
+    "    -0x07f7dd5acee13bfcl, 0x0007f2a5d9bc393fl, -0x00002d8af657fbd7l, 0x0000023f79869e3al,\n" \
+    "    -0x0000002e98dd7711l, 0x0000000555b094ecl, -0x00000000ca2e44fal, 0x00000000247ff184l,\n" \
+    "    -0x0000000007b709e0l, 0x0000000001daa595l, -0x00000000007ee428l, 0x0000000000251ccfl,\n" \
+    "    -0x00000000000bb8d6l, 0x000000000003f506l, -0x0000000000016a1al, 0x0000000000008850l,\n" \
+    "    -0x00000000000036c0l, 0x00000000000016afl, -0x000000000000078al, 0x0000000000000301l,\n" \
+    "    -0x000000000000048el, 0x0000000000000286l, 0x000000000000023cl, -0x0000000000000169l,\n" \
+    "    -0x00000000000001dcl, 0x0000000000000122l, 0x00000000000000b1l, -0x000000000000006al,\n" \
+    "    -0x0000000000000025l, 0x0000000000000017l};\n") \
+    X(HANKEL1, "M1_POLY", "", \
+    "", \
+    "// Modulus and phase of order 1\n" \
+    "constant long M1_POLY[30] = {\n" \
+    "    0x4017d000d30a4512l, 0x0017a169eb44beb1l, -0x00002d44b00822fal, 0x0000013e50a284cfl,\n" \
+    "    -0x000000120ac810ddl, 0x000000019eeba3a6l, -0x00000000335db43cl, 0x0000000008110194l,\n" \
+    "    -0x000000000185dc46l, 0x0000000000554568l, -0x00000000001509b5l, 0x000000000005bd44l,\n" \
+    "    -0x000000000001b47fl, 0x0000000000008b8al, -0x0000000000002f82l, 0x000000000000111el,\n" \
+    "    -0x000000000000068dl, 0x000000000000029dl, -0x00000000000000e9l, 0x000000000000005el,\n" \
+    "    -0x0000000000000066l, 0x0000000000000037l, 0x000000000000002al, -0x0000000000000019l,\n" \
+    "    -0x0000000000000024l, 0x0000000000000017l, 0x000000000000000el, -0x0000000000000007l,\n" \
+    "    -0x0000000000000002l, 0x0000000000000002l};\n" \
+    "constant long P1_POLY[30] = {\n" \
+    "    0x17eb5a9fde20fdb8l, -0x00144eb77ec8b7f3l, 0x00005302263d86a9l, -0x0000035f4136f000l,\n" \
+    "    0x0000003f33a458f0l, -0x00000006d5e17526l, 0x00000000f9f32a64l, -0x000000002c07fdddl,\n" \
+    "    0x0000000009245ffal, -0x00000000022ad134l, 0x000000000092ba87l, -0x00000000002a89ccl,\n" \
+    "    0x00000000000d5670l, -0x000000000004797fl, 0x000000000001974cl, -0x000000000000989bl,\n" \
+    "    0x0000000000003d04l, -0x000000000000192bl, 0x000000000000086bl, -0x0000000000000358l,\n" \
+    "    0x00000000000004f3l, -0x00000000000002b8l, -0x0000000000000262l, 0x0000000000000184l,\n" \
+    "    0x0000000000000202l, -0x0000000000000135l, -0x00000000000000bcl, 0x0000000000000074l,\n" \
+    "    0x000000000000002al, -0x0000000000000019l};\n") \
+    X(SQUARE_BELOW_8, "square_below_8", "", \
+    "F64_INF wide", \
+    "inline long square_below_8(wide x) {    // x^2 / 32 - 1, times 2^63, for x from 0 to 8\n" \
+    "    const ulong f = x.exp < -61 ? 0ul : x.frac >> (2 - x.exp);    // x / 8, times 2^64\n" \
+    "    return long(mulhi(f, f) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(WIDE_HANKEL, "wide_hankel", "", \
+    "F64_INF wide wide_times wide_one wide_add wide_sub wide_mul wide_div wide_sqrt wide_poly " \
+    "WIDE_LN2 wide_by wide_sin_turn quarter_turns M0_POLY M1_POLY", \
+    "// J or Y of order 0 or 1 from 8 on: sqrt(2 / (pi x)) times a modulus times cosine or sine of\n" \
+    "// x - (2 order + 1) pi/4 + phase / x\n" \
+    "inline wide wide_hankel(wide x, bool order1, bool second) {\n" \
+    "    const wide recip = wide_div(wide_one(), x), half_one = wide_times(wide_one(), -1);\n" \
+    "    const ulong v = recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp);    // 8 / x times 2^64\n" \
+    "    const ulong square = recip.exp >= -3 ? ~0ul : mulhi(v, v);\n" \
+    "    const long t = long(square ^ F64_SIGN);\n" \
+    "    wide phase = wide_by(wide_mul(recip, order1 ? wide_poly(P1_POLY, 30, t)\n" \
+    "                                                : wide_poly(P0_POLY, 30, t)), WIDE_2_PI, -1);\n" \
+    "    int n;\n" \
+    "    const wide turns = quarter_turns(x, n);\n" \
+    "    wide angle = wide_add(wide_sub(turns, half_one), phase);    // in quarter turns\n" \
+    "    if (angle.neg && angle.frac != 0ul && angle.exp >= -1) {\n" \
+    "        angle = wide_add(angle, wide_one());\n" \
+    "        n--;\n" \
+    "    }\n" \
+    "    n += (second ? 0 : 1) - (order1 ? 1 : 0);\n" \
+    "    const wide size = wide_sqrt(wide_by(recip, WIDE_2_PI, -1));\n" \
+    "    const wide modulus = order1 ? wide_poly(M1_POLY, 30, t) : wide_poly(M0_POLY, 30, t);\n" \
+    "    return wide_mul(wide_mul(size, modulus), wide_sin_turn(n, angle));\n" \
+    "}\n") \
+    X(WIDE_J0, "wide_j0", "", \
+    "wide wide_times wide_poly J0_POLY square_below_8 wide_hankel", \
+    "inline wide wide_j0(wide x) {    // for x not below 0\n" \
+    "    if (x.exp > 2) return wide_hankel(x, false, false);\n" \
+    "    return wide_times(wide_poly(J0_POLY, 25, square_below_8(x)), 2);\n" \
+    "}\n") \
+    X(WIDE_J1, "wide_j1", "", \
+    "wide wide_mul wide_poly J1_POLY square_below_8 wide_hankel", \
+    "inline wide wide_j1(wide x) {    // for x not below 0\n" \
+    "    if (x.exp > 2) return wide_hankel(x, true, false);\n" \
+    "    return wide_mul(x, wide_poly(J1_POLY, 24, square_below_8(x)));\n" \
+    "}\n") \
+    X(WIDE_Y0, "wide_y0", "", \
+    "wide wide_times wide_add wide_mul wide_poly WIDE_LN2 wide_by wide_log Y0_POLY " \
+    "square_below_8 wide_hankel wide_j0", \
+    "inline wide wide_y0(wide x) {    // for x above 0: 2/pi log(x) J0(x) and a power series\n" \
+    "    if (x.exp > 2) return wide_hankel(x, false, true);\n" \
+    "    const wide part = wide_by(wide_mul(wide_log(x), wide_j0(x)), WIDE_2_PI, -1);\n" \
+    "    return wide_add(part, wide_times(wide_poly(Y0_POLY, 25, square_below_8(x)), 2));\n" \
+    "}\n") \
+    X(WIDE_Y1, "wide_y1", "", \
+    "wide wide_one wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 wide_by wide_log " \
+    "Y1_POLY square_below_8 wide_hankel wide_j1", \
+    "inline wide wide_y1(wide x) {    // for x above 0: 2/pi (log(x) J1(x) - 1 / x) and a power series\n" \
+    "    if (x.exp > 2) return wide_hankel(x, true, true);\n" \
+    "    const wide part = wide_sub(wide_mul(wide_log(x), wide_j1(x)), wide_div(wide_one(), x));\n" \
+    "    const wide rest = wide_mul(x, wide_poly(Y1_POLY, 24, square_below_8(x)));\n" \
+    "    return wide_add(wide_by(part, WIDE_2_PI, -1), rest);\n" \
+    "}\n") \
+    X(F64_J0, "f64_j0", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_j0", \
+    "inline ulong f64_j0(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : 0ul;\n" \
+    "    return wide_to_f64(wide_j0(wide_of(mag)));\n" \
+    "}\n") \
+    X(F64_J1, "f64_j1", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_j1", \
+    "inline ulong f64_j1(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a & F64_SIGN;\n" \
+    "    const wide r = wide_j1(wide_of(mag));\n" \
+    "    return (a & F64_SIGN) ^ wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_Y_SPECIAL, "f64_y_special", "", \
+    "F64_INF", \
+    "// Y of 0, negative numbers, infinity and NaN\n" \
+    "inline ulong f64_y_special(ulong a) {\n" \
+    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? 0ul : F64_NAN;\n" \
+    "}\n") \
+    X(F64_Y0, "f64_y0", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_y0 f64_y_special", \
+    "inline ulong f64_y0(ulong a) {\n" \
+    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y0(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_Y1, "f64_y1", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_y1 f64_y_special", \
+    "inline ulong f64_y1(ulong a) {\n" \
+    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y1(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_JN, "f64_jn", "d(id)", \
+    "F64_INF f64_lt i32_to_f64 wide wide_scaled wide_of wide_to_f64 wide_times wide_one wide_sub " \
+    "wide_mul wide_div wide_j0 wide_j1", \
+    "// Upward from J0 and J1 while n is below x; else downward from an order where J is as good as 0,\n" \
+    "// and scaled so that J0 or J1, whichever is larger, comes out\n" \
+    "inline ulong f64_jn(int n, ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = (n & 1) != 0 ? a & F64_SIGN : 0ul;\n" \
+    "    if (n < 0 || mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return 0ul;\n" \
+    "    const wide x = wide_of(mag), order = wide_of(i32_to_f64(n)), j0 = wide_j0(x);\n" \
+    "    if (n == 0) return wide_to_f64(j0);\n" \
+    "    if (mag == 0ul) return sign;\n" \
+    "    const wide j1 = wide_j1(x), step = wide_div(wide_times(wide_one(), 1), x);\n" \
+    "    wide last, this_one, next;\n" \
+    "    if (f64_lt(i32_to_f64(n), mag)) {\n" \
+    "        last = j0;\n" \
+    "        this_one = j1;\n" \
+    "        for (int k = 1; k < n; k++) {\n" \
+    "            next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
+    "            last = this_one;\n" \
+    "            this_one = next;\n" \
+    "        }\n" \
+    "        return sign ^ wide_to_f64(this_one);\n" \
+    "    }\n" \
+    "    if (n > 4096 && x.exp + 1 < order.exp) return sign;    // below the least double\n" \
+    "    const int start = n + 20 + int(precise::sqrt(180.0f * float(n)));\n" \
+    "    wide wanted = wide_one();\n" \
+    "    last = wide_scaled(0ul, 0, false);\n" \
+    "    this_one = wide_one();\n" \
+    "    for (int k = start; k > 0; k--) {\n" \
+    "        if (k == n) wanted = this_one;\n" \
+    "        next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
+    "        last = this_one;\n" \
+    "        this_one = next;\n" \
+    "    }\n" \
+    "    const bool first = this_one.exp >= last.exp;\n" \
+    "    const wide scale = first ? wide_div(j0, this_one) : wide_div(j1, last);\n" \
+    "    return sign ^ wide_to_f64(wide_mul(wanted, scale));\n" \
+    "}\n") \
+    X(F64_YN, "f64_yn", "d(id)", \
+    "F64_INF i32_to_f64 wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_mul wide_div " \
+    "wide_y0 wide_y1 f64_y_special", \
+    "inline ulong f64_yn(int n, ulong a) {    // upward from Y0 and Y1\n" \
+    "    if (n < 0) return F64_NAN;\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_y_special(a);\n" \
+    "    const wide x = wide_of(a), step = wide_div(wide_times(wide_one(), 1), x);\n" \
+    "    wide last = wide_y0(x), this_one = wide_y1(x);\n" \
+    "    if (n == 0) return wide_to_f64(last);\n" \
+    "    for (int k = 1; k < n && this_one.exp < 1100; k++) {\n" \
+    "        const wide factor = wide_mul(wide_of(i32_to_f64(k)), step);\n" \
+    "        const wide next = wide_sub(wide_mul(factor, this_one), last);\n" \
+    "        last = this_one;\n" \
+    "        this_one = next;\n" \
+    "    }\n" \
+    "    return wide_to_f64(this_one);\n" \
+    "}\n") \
+    X(I0_POLY, "I0_POLY", "", \
+    "", \
+    "constant long I0_POLY[32] = {\n" \
+    "    0x0d3f84fc776fad0bl, -0x073b7680121882f3l, 0x060c8b47628ef34al, -0x05b2e343245624cdl,\n" \
+    "    0x059708d6ffa94951l, -0x05700a3f991dbdbfl, 0x0512d865aa07327el, -0x04735cea39bcf623l,\n" \
+    "    0x03a23c21e9bf4de8l, -0x02c04823c4dc3c34l, 0x01ee6f5662ec7239l, -0x01427b0996a6053fl,\n" \
+    "    0x00c3f43357fce143l, -0x006f49639d54b11dl, 0x003b43561ff7da21l, -0x001daf9b709c141al,\n" \
+    "    0x000e079f25e6af29l, -0x000645ffce4466del, 0x0002a93aea267526l, -0x000112c7a39f1c1bl,\n" \
+    "    0x000069a0730e9cb7l, -0x000026c7c5d3a5cdl, 0x00000da17e3cafc6l, -0x00000496e8b9e751l,\n" \
+    "    0x0000017a192da16bl, -0x00000075b0b5a7b1l, 0x00000024790b5f2dl, -0x0000000a77e45b8al,\n" \
+    "    0x00000002598153fbl, -0x00000000a6a84db4l, 0x0000000053a53dafl, -0x000000001488a1f6l};\n") \
+    X(I1_POLY, "I1_POLY", "", \
+    "", \
+    "constant long I1_POLY[32] = {\n" \
+    "    0x02dc29d71cba6314l, -0x03e9760e34eea569l, 0x045b0e4376c23b54l, -0x046204de7fed708fl,\n" \
+    "    0x0414c3e05ffe7848l, -0x0389b54a2683875fl, 0x02dbf2bd17c297bcl, -0x0227abe6b14a92a9l,\n" \
+    "    0x0184125b0cff3713l, -0x00ff1ece00c82844l, 0x009d060d01ee6efal, -0x005aada8e242a007l,\n" \
+    "    0x00313f14c85e8888l, -0x00193682669e48d8l, 0x000c32b635f1cf2dl, -0x000596fda199581el,\n" \
+    "    0x00026e859a9af796l, -0x000101a419b25a55l, 0x000065a5d4c16668l, -0x0000264d7d7c5ec9l,\n" \
+    "    0x00000dcf39cab88cl, -0x000004c5a0d8fad9l, 0x000001955c19e30cl, -0x00000081414f9a05l,\n" \
+    "    0x000000278d7018bal, -0x0000000bb6982519l, 0x000000036f1f68d3l, -0x00000000f18eedb8l,\n" \
+    "    0x0000000036066cefl, -0x000000000e445845l, 0x0000000006762a03l, -0x000000000187ef6fl};\n") \
+    X(I0_TAIL_POLY, "I0_TAIL_POLY", "", \
+    "", \
+    "constant long I0_TAIL_POLY[32] = {\n" \
+    "    0x19bd428ad249a48cl, 0x00370f2d377277abl, 0x00023b54e56bce5bl, 0x00002ebcbdcdeec8l,\n" \
+    "    0x0000063944e7c09el, 0x0000013f49b098a7l, 0x0000005f43f380f9l, 0x0000002a3945599fl,\n" \
+    "    0x000000172106968dl, 0x0000000821664ec0l, -0x000000072f524ba6l, -0x0000000e810b5801l,\n" \
+    "    -0x0000000616113223l, 0x00000008856fe10bl, 0x00000008e1f76070l, -0x00000004e5358f22l,\n" \
+    "    -0x000000086c68ff8bl, 0x00000003e65aca99l, 0x0000000728f9ab2fl, -0x00000003fddf87ccl,\n" \
+    "    -0x000000057913d5c1l, 0x00000003ed4f881dl, 0x000000038a7f8346l, -0x0000000322fc8d3fl,\n" \
+    "    -0x00000001ccfd82d8l, 0x00000001de8fbed9l, 0x00000000a8dea17dl, -0x00000000c53db157l,\n" \
+    "    -0x000000002716035bl, 0x0000000031e336f1l, 0x000000000441d720l, -0x0000000005d0fac9l};\n") \
+    X(I1_TAIL_POLY, "I1_TAIL_POLY", "", \
+    "", \
+    "constant long I1_TAIL_POLY[32] = {\n" \
+    "    0x18ebe783a8402fedl, -0x009fbcb0cc7731f8l, -0x0003978a9be3db99l, -0x00003f1384608247l,\n" \
+    "    -0x000007b2383fa064l, -0x000001761387d53dl, -0x0000006b6384cec3l, -0x0000002e4ebf2771l,\n" \
+    "    -0x0000001916bcdf90l, -0x0000000911322698l, 0x000000072b08134cl, 0x0000000f2bf17be2l,\n" \
+    "    0x00000006b5cb76c5l, -0x000000089aca8eebl, -0x0000000969fd4451l, 0x00000004c7af16d0l,\n" \
+    "    0x00000008d310fd0al, -0x00000003c428fd61l, -0x0000000779e1dcc4l, 0x00000003e60f04c1l,\n" \
+    "    0x00000005b7a3b731l, -0x00000003e20576eal, -0x00000003b4d523ddl, 0x0000000320679647l,\n" \
+    "    0x00000001e3a107c9l, -0x00000001df6ce97fl, -0x00000000b18cf0ffl, 0x00000000c63cf5e5l,\n" \
+    "    0x00000000292cc4e6l, -0x00000000323ff4efl, -0x00000000047e0012l, 0x0000000005de1f91l};\n") \
+    X(BELOW_8, "below_8", "", \
+    "F64_INF wide", \
+    "inline long below_8(wide x) {    // x / 4 - 1, times 2^63, for x from 0 to 8\n" \
+    "    return long((x.exp < -61 ? 0ul : x.frac >> (2 - x.exp)) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(ABOVE_8, "above_8", "", \
+    "F64_INF wide wide_one wide_div", \
+    "inline long above_8(wide x) {    // 16 / x - 1, times 2^63, for x from 8\n" \
+    "    const wide recip = wide_div(wide_one(), x);\n" \
+    "    if (recip.exp >= -3) return long(F64_MAGNITUDE);\n" \
+    "    return long((recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp)) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(F64_CYL_BESSEL_I0, "f64_cyl_bessel_i0", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I0_POLY " \
+    "I0_TAIL_POLY below_8 above_8", \
+    "inline ulong f64_cyl_bessel_i0(ulong a) {    // e^x times a fit, above 8 over sqrt(x)\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : mag;\n" \
+    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
+    "    if (x.exp < 3) return wide_to_f64(wide_mul(e, wide_poly(I0_POLY, 32, below_8(x))));\n" \
+    "    const wide tail = wide_poly(I0_TAIL_POLY, 32, above_8(x));\n" \
+    "    return wide_to_f64(wide_div(wide_mul(e, tail), wide_sqrt(x)));\n" \
+    "}\n") \
+    X(F64_CYL_BESSEL_I1, "f64_cyl_bessel_i1", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I1_POLY " \
+    "I1_TAIL_POLY below_8 above_8", \
+    "inline ulong f64_cyl_bessel_i1(ulong a) {    // e^x times a fit, above 8 over sqrt(x)\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
+    "    const wide r = x.exp < 3 ? wide_mul(x, wide_poly(I1_POLY, 32, below_8(x)))\n" \
+    "                             : wide_div(wide_poly(I1_TAIL_POLY, 32, above_8(x)), wide_sqrt(x));\n" \
+    "    return sign | wide_to_f64(wide_mul(e, r));\n" \
+    "}\n")
 
 #define TMI_EXTERNS(X) \
     X("__nv_acosf", "f(f)", "precise::acos") \
+    X("__nv_acos", "d(d)", "f64_acos") \
     X("__ocml_acos_f32", "f(f)", "precise::acos") \
+    X("__ocml_acos_f64", "d(d)", "f64_acos") \
     X("__ocml_acos_f16", "h(h)", "acos") \
     X("__nv_acoshf", "f(f)", "precise::acosh") \
+    X("__nv_acosh", "d(d)", "f64_acosh") \
     X("__ocml_acosh_f32", "f(f)", "precise::acosh") \
+    X("__ocml_acosh_f64", "d(d)", "f64_acosh") \
     X("__ocml_acosh_f16", "h(h)", "acosh") \
     X("__nv_asinf", "f(f)", "precise::asin") \
+    X("__nv_asin", "d(d)", "f64_asin") \
     X("__ocml_asin_f32", "f(f)", "precise::asin") \
+    X("__ocml_asin_f64", "d(d)", "f64_asin") \
     X("__ocml_asin_f16", "h(h)", "asin") \
     X("__nv_asinhf", "f(f)", "precise::asinh") \
+    X("__nv_asinh", "d(d)", "f64_asinh") \
     X("__ocml_asinh_f32", "f(f)", "precise::asinh") \
+    X("__ocml_asinh_f64", "d(d)", "f64_asinh") \
     X("__ocml_asinh_f16", "h(h)", "asinh") \
     X("__nv_atanf", "f(f)", "precise::atan") \
+    X("__nv_atan", "d(d)", "f64_atan") \
     X("__ocml_atan_f32", "f(f)", "precise::atan") \
+    X("__ocml_atan_f64", "d(d)", "f64_atan") \
     X("__ocml_atan_f16", "h(h)", "atan") \
     X("__nv_atanhf", "f(f)", "precise::atanh") \
+    X("__nv_atanh", "d(d)", "f64_atanh") \
     X("__ocml_atanh_f32", "f(f)", "precise::atanh") \
+    X("__ocml_atanh_f64", "d(d)", "f64_atanh") \
     X("__ocml_atanh_f16", "h(h)", "atanh") \
+    X("__nv_cbrt", "d(d)", "f64_cbrt") \
+    X("__ocml_cbrt_f64", "d(d)", "f64_cbrt") \
     X("__nv_ceilf", "f(f)", "ceil") \
     X("__nv_ceil", "d(d)", "f64_ceil") \
     X("__ocml_ceil_f32", "f(f)", "ceil") \
     X("__ocml_ceil_f64", "d(d)", "f64_ceil") \
     X("__ocml_ceil_f16", "h(h)", "ceil") \
     X("__nv_cosf", "f(f)", "precise::cos") \
+    X("__nv_cos", "d(d)", "f64_cos") \
     X("__ocml_cos_f32", "f(f)", "precise::cos") \
+    X("__ocml_cos_f64", "d(d)", "f64_cos") \
     X("__ocml_cos_f16", "h(h)", "cos") \
     X("__nv_coshf", "f(f)", "precise::cosh") \
+    X("__nv_cosh", "d(d)", "f64_cosh") \
     X("__ocml_cosh_f32", "f(f)", "precise::cosh") \
+    X("__ocml_cosh_f64", "d(d)", "f64_cosh") \
     X("__ocml_cosh_f16", "h(h)", "cosh") \
     X("__nv_cospif", "f(f)", "precise::cospi") \
+    X("__nv_cospi", "d(d)", "f64_cospi") \
     X("__ocml_cospi_f32", "f(f)", "precise::cospi") \
+    X("__ocml_cospi_f64", "d(d)", "f64_cospi") \
     X("__ocml_cospi_f16", "h(h)", "cospi") \
+    X("__nv_cyl_bessel_i0", "d(d)", "f64_cyl_bessel_i0") \
+    X("__ocml_i0_f64", "d(d)", "f64_cyl_bessel_i0") \
+    X("__nv_cyl_bessel_i1", "d(d)", "f64_cyl_bessel_i1") \
+    X("__ocml_i1_f64", "d(d)", "f64_cyl_bessel_i1") \
+    X("__nv_erf", "d(d)", "f64_erf") \
+    X("__ocml_erf_f64", "d(d)", "f64_erf") \
+    X("__nv_erfc", "d(d)", "f64_erfc") \
+    X("__ocml_erfc_f64", "d(d)", "f64_erfc") \
+    X("__nv_erfcinv", "d(d)", "f64_erfcinv") \
+    X("__ocml_erfcinv_f64", "d(d)", "f64_erfcinv") \
+    X("__nv_erfcx", "d(d)", "f64_erfcx") \
+    X("__ocml_erfcx_f64", "d(d)", "f64_erfcx") \
+    X("__nv_erfinv", "d(d)", "f64_erfinv") \
+    X("__ocml_erfinv_f64", "d(d)", "f64_erfinv") \
     X("__nv_expf", "f(f)", "precise::exp") \
+    X("__nv_exp", "d(d)", "f64_exp") \
     X("__ocml_exp_f32", "f(f)", "precise::exp") \
+    X("__ocml_exp_f64", "d(d)", "f64_exp") \
     X("__ocml_exp_f16", "h(h)", "exp") \
     X("__nv_exp10f", "f(f)", "precise::exp10") \
+    X("__nv_exp10", "d(d)", "f64_exp10") \
     X("__ocml_exp10_f32", "f(f)", "precise::exp10") \
+    X("__ocml_exp10_f64", "d(d)", "f64_exp10") \
     X("__ocml_exp10_f16", "h(h)", "exp10") \
     X("__nv_exp2f", "f(f)", "precise::exp2") \
+    X("__nv_exp2", "d(d)", "f64_exp2") \
     X("__ocml_exp2_f32", "f(f)", "precise::exp2") \
+    X("__ocml_exp2_f64", "d(d)", "f64_exp2") \
     X("__ocml_exp2_f16", "h(h)", "exp2") \
+    X("__nv_expm1", "d(d)", "f64_expm1") \
+    X("__ocml_expm1_f64", "d(d)", "f64_expm1") \
     X("__nv_fabsf", "f(f)", "fabs") \
     X("__nv_fabs", "d(d)", "f64_abs") \
     X("__ocml_fabs_f32", "f(f)", "fabs") \
@@ -3980,14 +5394,28 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_floor_f32", "f(f)", "floor") \
     X("__ocml_floor_f64", "d(d)", "f64_floor") \
     X("__ocml_floor_f16", "h(h)", "floor") \
+    X("__nv_j0", "d(d)", "f64_j0") \
+    X("__ocml_j0_f64", "d(d)", "f64_j0") \
+    X("__nv_j1", "d(d)", "f64_j1") \
+    X("__ocml_j1_f64", "d(d)", "f64_j1") \
+    X("__nv_lgamma", "d(d)", "f64_lgamma") \
+    X("__ocml_lgamma_f64", "d(d)", "f64_lgamma") \
     X("__nv_logf", "f(f)", "precise::log") \
+    X("__nv_log", "d(d)", "f64_log") \
     X("__ocml_log_f32", "f(f)", "precise::log") \
+    X("__ocml_log_f64", "d(d)", "f64_log") \
     X("__ocml_log_f16", "h(h)", "log") \
     X("__nv_log10f", "f(f)", "precise::log10") \
+    X("__nv_log10", "d(d)", "f64_log10") \
     X("__ocml_log10_f32", "f(f)", "precise::log10") \
+    X("__ocml_log10_f64", "d(d)", "f64_log10") \
     X("__ocml_log10_f16", "h(h)", "log10") \
+    X("__nv_log1p", "d(d)", "f64_log1p") \
+    X("__ocml_log1p_f64", "d(d)", "f64_log1p") \
     X("__nv_log2f", "f(f)", "precise::log2") \
+    X("__nv_log2", "d(d)", "f64_log2") \
     X("__ocml_log2_f32", "f(f)", "precise::log2") \
+    X("__ocml_log2_f64", "d(d)", "f64_log2") \
     X("__ocml_log2_f16", "h(h)", "log2") \
     X("__nv_logbf", "f(f)", "logb_f32") \
     X("__nv_logb", "d(d)", "f64_logb") \
@@ -3999,6 +5427,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_nearbyint_f32", "f(f)", "rint") \
     X("__ocml_nearbyint_f64", "d(d)", "f64_rint") \
     X("__ocml_nearbyint_f16", "h(h)", "rint") \
+    X("__nv_normcdf", "d(d)", "f64_normcdf") \
+    X("__ocml_ncdf_f64", "d(d)", "f64_normcdf") \
+    X("__nv_normcdfinv", "d(d)", "f64_normcdfinv") \
+    X("__ocml_ncdfinv_f64", "d(d)", "f64_normcdfinv") \
+    X("__nv_rcbrt", "d(d)", "f64_rcbrt") \
+    X("__ocml_rcbrt_f64", "d(d)", "f64_rcbrt") \
     X("__nv_rintf", "f(f)", "rint") \
     X("__nv_rint", "d(d)", "f64_rint") \
     X("__ocml_rint_f32", "f(f)", "rint") \
@@ -4010,16 +5444,24 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_round_f64", "d(d)", "f64_round") \
     X("__ocml_round_f16", "h(h)", "round") \
     X("__nv_rsqrtf", "f(f)", "precise::rsqrt") \
+    X("__nv_rsqrt", "d(d)", "f64_rsqrt") \
     X("__ocml_rsqrt_f32", "f(f)", "precise::rsqrt") \
+    X("__ocml_rsqrt_f64", "d(d)", "f64_rsqrt") \
     X("__ocml_rsqrt_f16", "h(h)", "rsqrt") \
     X("__nv_sinf", "f(f)", "precise::sin") \
+    X("__nv_sin", "d(d)", "f64_sin") \
     X("__ocml_sin_f32", "f(f)", "precise::sin") \
+    X("__ocml_sin_f64", "d(d)", "f64_sin") \
     X("__ocml_sin_f16", "h(h)", "sin") \
     X("__nv_sinhf", "f(f)", "precise::sinh") \
+    X("__nv_sinh", "d(d)", "f64_sinh") \
     X("__ocml_sinh_f32", "f(f)", "precise::sinh") \
+    X("__ocml_sinh_f64", "d(d)", "f64_sinh") \
     X("__ocml_sinh_f16", "h(h)", "sinh") \
     X("__nv_sinpif", "f(f)", "precise::sinpi") \
+    X("__nv_sinpi", "d(d)", "f64_sinpi") \
     X("__ocml_sinpi_f32", "f(f)", "precise::sinpi") \
+    X("__ocml_sinpi_f64", "d(d)", "f64_sinpi") \
     X("__ocml_sinpi_f16", "h(h)", "sinpi") \
     X("__nv_sqrtf", "f(f)", "precise::sqrt") \
     X("__nv_sqrt", "d(d)", "f64_sqrt") \
@@ -4027,18 +5469,30 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_sqrt_f64", "d(d)", "f64_sqrt") \
     X("__ocml_sqrt_f16", "h(h)", "sqrt") \
     X("__nv_tanf", "f(f)", "precise::tan") \
+    X("__nv_tan", "d(d)", "f64_tan") \
     X("__ocml_tan_f32", "f(f)", "precise::tan") \
+    X("__ocml_tan_f64", "d(d)", "f64_tan") \
     X("__ocml_tan_f16", "h(h)", "tan") \
     X("__nv_tanhf", "f(f)", "precise::tanh") \
+    X("__nv_tanh", "d(d)", "f64_tanh") \
     X("__ocml_tanh_f32", "f(f)", "precise::tanh") \
+    X("__ocml_tanh_f64", "d(d)", "f64_tanh") \
     X("__ocml_tanh_f16", "h(h)", "tanh") \
+    X("__nv_tgamma", "d(d)", "f64_tgamma") \
+    X("__ocml_tgamma_f64", "d(d)", "f64_tgamma") \
     X("__nv_truncf", "f(f)", "trunc") \
     X("__nv_trunc", "d(d)", "f64_trunc") \
     X("__ocml_trunc_f32", "f(f)", "trunc") \
     X("__ocml_trunc_f64", "d(d)", "f64_trunc") \
     X("__ocml_trunc_f16", "h(h)", "trunc") \
+    X("__nv_y0", "d(d)", "f64_y0") \
+    X("__ocml_y0_f64", "d(d)", "f64_y0") \
+    X("__nv_y1", "d(d)", "f64_y1") \
+    X("__ocml_y1_f64", "d(d)", "f64_y1") \
     X("__nv_atan2f", "f(ff)", "precise::atan2") \
+    X("__nv_atan2", "d(dd)", "f64_atan2") \
     X("__ocml_atan2_f32", "f(ff)", "precise::atan2") \
+    X("__ocml_atan2_f64", "d(dd)", "f64_atan2") \
     X("__ocml_atan2_f16", "h(hh)", "atan2") \
     X("__nv_copysignf", "f(ff)", "copysign") \
     X("__nv_copysign", "d(dd)", "f64_copysign") \
@@ -4055,19 +5509,33 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_fmod_f32", "f(ff)", "precise::fmod") \
     X("__ocml_fmod_f64", "d(dd)", "f64_fmod") \
     X("__ocml_fmod_f16", "h(hh)", "fmod") \
+    X("__nv_hypot", "d(dd)", "f64_hypot") \
+    X("__ocml_hypot_f64", "d(dd)", "f64_hypot") \
     X("__nv_nextafterf", "f(ff)", "nextafter_f32") \
     X("__nv_nextafter", "d(dd)", "f64_nextafter") \
     X("__ocml_nextafter_f32", "f(ff)", "nextafter_f32") \
     X("__ocml_nextafter_f64", "d(dd)", "f64_nextafter") \
     X("__ocml_nextafter_f16", "h(hh)", "nextafter_f16") \
     X("__nv_powf", "f(ff)", "precise::pow") \
+    X("__nv_pow", "d(dd)", "f64_pow") \
     X("__ocml_pow_f32", "f(ff)", "precise::pow") \
+    X("__ocml_pow_f64", "d(dd)", "f64_pow") \
     X("__ocml_pow_f16", "h(hh)", "pow") \
     X("__nv_remainderf", "f(ff)", "remainder_f32") \
     X("__nv_remainder", "d(dd)", "f64_remainder") \
     X("__ocml_remainder_f32", "f(ff)", "remainder_f32") \
     X("__ocml_remainder_f64", "d(dd)", "f64_remainder") \
     X("__ocml_remainder_f16", "h(hh)", "remainder_f16") \
+    X("__nv_rhypot", "d(dd)", "f64_rhypot") \
+    X("__ocml_rhypot_f64", "d(dd)", "f64_rhypot") \
+    X("__nv_norm3d", "d(ddd)", "f64_norm3d") \
+    X("__ocml_len3_f64", "d(ddd)", "f64_norm3d") \
+    X("__nv_rnorm3d", "d(ddd)", "f64_rnorm3d") \
+    X("__ocml_rlen3_f64", "d(ddd)", "f64_rnorm3d") \
+    X("__nv_norm4d", "d(dddd)", "f64_norm4d") \
+    X("__ocml_len4_f64", "d(dddd)", "f64_norm4d") \
+    X("__nv_rnorm4d", "d(dddd)", "f64_rnorm4d") \
+    X("__ocml_rlen4_f64", "d(dddd)", "f64_rnorm4d") \
     X("__nv_fmaf", "f(fff)", "fma") \
     X("__nv_fma", "d(ddd)", "f64_fma") \
     X("__ocml_fma_f32", "f(fff)", "fma") \
@@ -4094,8 +5562,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_scalbn_f64", "d(di)", "f64_ldexp") \
     X("__ocml_scalbn_f16", "h(hi)", "ldexp_f16") \
     X("__nv_powif", "f(fi)", "powi_f32") \
+    X("__nv_powi", "d(di)", "f64_powi") \
     X("__ocml_pown_f32", "f(fi)", "powi_f32") \
+    X("__ocml_pown_f64", "d(di)", "f64_powi") \
     X("__ocml_pown_f16", "h(hi)", "powi_f16") \
+    X("__nv_jn", "d(id)", "f64_jn") \
+    X("__nv_yn", "d(id)", "f64_yn") \
     X("__nv_ilogbf", "i(f)", "ilogb_f32") \
     X("__nv_ilogb", "i(d)", "f64_ilogb") \
     X("__ocml_ilogb_f32", "i(f)", "ilogb_f32") \
@@ -5348,14 +6820,17 @@ static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     return at;
 }
 
-/* The end of a string that starts at `at`; escapes stay as they are. */
-static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at) {
+/* The end of a string that starts at `at`; escapes stay as they are. One that is not closed on its line
+ * is no string. */
+static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     uint32_t start = at++;
+    *closed = 1;
     for (; at < p->len && p->src[at] != '"' && p->src[at] != '\n'; at++)
         if (p->src[at] == '\\') at++;
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
+    *closed = 0;
     return at < p->len ? at : p->len;
 }
 
@@ -5371,9 +6846,11 @@ static uint32_t tmi_lex_suffix(const tmi_parser *p, uint32_t at) {
 }
 
 static uint32_t tmi_lex_sigil(tmi_parser *p, uint32_t at) {
-    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1)
+    int      closed = 1;
+    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1, &closed)
                                                                        : tmi_lex_suffix(p, at + 1);
-    switch (p->src[at]) {
+    switch (closed ? p->src[at] : 0) {
+    case 0: p->tok.kind = TMI_K_PUNCT; break;
     case '%': p->tok.kind = TMI_K_VALUE; break;
     case '^': p->tok.kind = TMI_K_BLOCK; break;
     case '@': p->tok.kind = TMI_K_SYMBOL; break;
@@ -5416,8 +6893,9 @@ static void tmi_next(tmi_parser *p) {
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
     } else if (c == '"') {
-        p->tok.kind = TMI_K_STRING;
-        end = tmi_lex_string(p, at);
+        int closed;
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
     } else if (strchr("(){}[]<>,:=*-+?|/", c)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
@@ -5977,6 +7455,7 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     int      negative = tmi_skip_punct(p, '-');
     tmi_tok  tok = p->tok;
     uint32_t type, kind;
+    uint64_t bits;
     if (tok.kind != TMI_K_INT && tok.kind != TMI_K_HEX && tok.kind != TMI_K_FLOAT) {
         tmi_expected(p, "a number");
         return 0;
@@ -5986,7 +7465,9 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     else type = tok.kind == TMI_K_FLOAT ? p->m->t_float[TMI_F_F64] : p->m->t_i64;
     if (p->bad) return 0;
     kind = TMI_TYPE(p->m, type)->kind == TMI_T_FLOAT ? TMI_A_FLOAT : TMI_A_INT;
-    return tmi_attr_new(p->job, p->m, (int)kind, type, tmi_number_bits(p, &tok, negative, type));
+    bits = tmi_number_bits(p, &tok, negative, type);
+    if (type == p->m->t_i1) kind = TMI_A_BOOL, bits &= 1; /* `1 : i1` is `true` */
+    return tmi_attr_new(p->job, p->m, (int)kind, type, bits);
 }
 
 /* One scalar of dense<...> or array<...> in element type; appended to module->words. */
@@ -7233,6 +8714,7 @@ static void tmi_add_yield(tmi_parser *p, uint32_t region) {
     last = TMI_BLOCK(p->m, block)->last_op;
     if (last && (tmi_ops[TMI_OP(p->m, last)->kind].traits & TMI_ENDS)) return;
     op = tmi_op_new(p->job, p->m, TMI_OP_YIELD);
+    TMI_OP(p->m, op)->src = p->tok.at + 1; /* where it would have to stand */
     tmi_op_append(p->m, block, op);
 }
 
@@ -8546,7 +10028,7 @@ static void tmi_print_operand(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_barrier(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"addrSpace", NULL};
-    tmi_put_str(p->t, *tmi_attr_str(p->m, op, "addrSpace") ? tmi_attr_str(p->m, op, "addrSpace") : " all");
+    tmi_put_str(p->t, tmi_attr_str(p->m, op, "addrSpace"));
     tmi_print_attrs(p, op, shown, " ");
 }
 
@@ -9288,11 +10770,64 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Operand `side` of tt.dot_scaled holds numbers of its kind: bytes, or 16-bit floats. */
+static int tmi_scaled_type_ok(tmi_verifier *v, const tmi_op *op, uint32_t side) {
+    const tmi_module *m = v->m;
+    int64_t  kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", -1);
+    uint32_t type = tmi_in_type(m, op, side), format = tmi_format_of(m, type);
+    if (kind < 0 || kind > 6) return tmi_fail_attr(v, op, side ? "b_elem_type" : "a_elem_type", "a number format");
+    if (tmi_is_intlike(m, type) ? tmi_bits(m, type) == (kind < 5 ? 8 : 16) : kind == 5 ? format == TMI_F_BF16 : kind == 6 ? format == TMI_F_F16 : kind != 4 && tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8)
+        return 1;
+    return tmi_fail_kind(v, op, side, kind < 5 ? "bytes" : "16-bit floats");
+}
+
+/* A scale stands for a run of K of one row: [..., rows, K / run]. */
+static int tmi_scale_ok(tmi_verifier *v, const tmi_op *op, uint32_t scale, uint32_t operand, uint32_t rows, uint32_t k) {
+    const tmi_module *m = v->m;
+    uint32_t type = tmi_in_type(m, op, scale), like = tmi_in_type(m, op, operand), rank = tmi_rank(m, like), n;
+    if (tmi_rank(m, type) != rank || tmi_dim(m, type, rank - 2) != rows || (rank > 2 && tmi_dim(m, type, 0) != tmi_dim(m, like, 0)))
+        return tmi_fail_shape(v, op, type, like);
+    n = tmi_dim(m, type, rank - 1);
+    if (!n || k % n) return tmi_fail_shape(v, op, type, like);
+    return (tmi_bits(m, type) == 8 && (tmi_is_intlike(m, type) || tmi_is_floatlike(m, type))) || tmi_fail_kind(v, op, scale, "bytes");
+}
+
+static int tmi_scales_present(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
+    const tmi_attr *sizes = tmi_attr_of(m, op, "operandSegmentSizes");
+    uint32_t        i;
+    *a = op->n_in > 3;
+    *b = op->n_in > 4;
+    if (!sizes) return 1;
+    if (sizes->kind != TMI_A_LIST || sizes->n != 5) return 0;
+    for (i = 0; i < 5; i++)
+        if (TMI_WORD(m, (uint32_t)sizes->value + i) > 1 || (i < 3 && !TMI_WORD(m, (uint32_t)sizes->value + i))) return 0;
+    *a = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 3);
+    *b = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 4);
+    return 3 + *a + *b == op->n_in;
+}
+
 static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t a, b, d, rank, has_a, has_b, rows, cols, k, kb, packed;
     if (op->n_in < 3 || op->n_in > 5) return tmi_fail_dot(v, op, "takes a, b, c and up to two scales");
-    if (tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
-    if (!tmi_attr_of(v->m, op, "a_elem_type") || !tmi_attr_of(v->m, op, "b_elem_type")) return tmi_fail_attr(v, op, "a_elem_type", "a number format");
-    return 1;
+    if (!tmi_scales_present(m, op, &has_a, &has_b)) return tmi_fail_attr(v, op, "operandSegmentSizes", "1, 1, 1 and 0 or 1 for each scale");
+    a = tmi_in_type(m, op, 0);
+    b = tmi_in_type(m, op, 1);
+    d = tmi_out_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
+    if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank) return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
+    if (!tmi_scaled_type_ok(v, op, 0) || !tmi_scaled_type_ok(v, op, 1)) return 0;
+    packed = tmi_attr_int(m, op, "a_elem_type", 0) == 4 ? tmi_attr_int(m, op, "lhs_k_pack", 1) ? 2 : 1 : 0; /* two to a byte along K or along the rows */
+    rows = tmi_dim(m, a, rank - 2) * (packed == 1 ? 2 : 1);
+    k = tmi_dim(m, a, rank - 1) * (packed == 2 ? 2 : 1);
+    packed = tmi_attr_int(m, op, "b_elem_type", 0) == 4 ? tmi_attr_int(m, op, "rhs_k_pack", 1) ? 2 : 1 : 0;
+    kb = tmi_dim(m, b, rank - 2) * (packed == 2 ? 2 : 1);
+    cols = tmi_dim(m, b, rank - 1) * (packed == 1 ? 2 : 1);
+    if (k != kb) return tmi_fail_shape(v, op, a, b);
+    if (rows != tmi_dim(m, d, rank - 2) || cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0))) return tmi_fail_shape(v, op, a, d);
+    if (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)) return tmi_fail_shape(v, op, b, d);
+    return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) && (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
 
 /* Block arguments of a combining region: element types of the operands, `times` over. */
@@ -9353,6 +10888,11 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
         return 0;
     }
+    for (i = 0; i < op->n_in * (uint32_t)pack; i++) {
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) == tmi_elem(v->m, tmi_in_type(v->m, op, i / (uint32_t)pack))) continue;
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
+        return 0;
+    }
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
@@ -9378,51 +10918,75 @@ static uint32_t tmi_block_of(const tmi_module *m, uint32_t type) {
     return tmi_is_tensor(m, t->elem) ? t->elem : 0;
 }
 
+static int tmi_same_elem(const tmi_module *m, uint32_t a, uint32_t b) { /* blocks may say whether bytes have a sign */
+    if (tmi_is_intlike(m, a) && tmi_is_intlike(m, b)) return tmi_bits(m, a) == tmi_bits(m, b);
+    return tmi_elem(m, a) == tmi_elem(m, b);
+}
+
+/* Operands [from, to) are scalar integers. */
+static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to) {
+    for (; from < to; from++)
+        if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, from)) || !tmi_is_intlike(v->m, tmi_in_type(v->m, op, from)))
+            return tmi_fail_kind(v, op, from, "a scalar integer");
+    return 1;
+}
+
+/* Operand 0 points to elements of the block, the others are scalar integers. */
+static int tmi_base_ok(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_type *t = TMI_TYPE(v->m, tmi_in_type(v->m, op, 0));
+    if (t->kind != TMI_T_PTR || tmi_is_tensor(v->m, t->elem)) return tmi_fail_kind(v, op, 0, "a pointer to numbers");
+    if (tmi_bits(v->m, t->elem) != tmi_bits(v->m, block)) return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), block);
+    return tmi_scalars_ok(v, op, 1, op->n_in);
+}
+
 static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_PTR) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
     if (op->n_in != 1 + 3 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size, stride and offset an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
     if (!block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0)) return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one offset an axis of the block");
-    return 1;
+    return tmi_scalars_ok(v, op, 1, op->n_in);
 }
 
 static int tmi_verify_mkdesc(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
     if (op->n_in != 1 + 2 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size and stride an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value, uint32_t first_index) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "operand 0 must be a tensor descriptor");
     if (op->n_in - first_index != tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one index an axis of the block");
-    if (tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_bits(v->m, block) != tmi_bits(v->m, value)) return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || !tmi_same_elem(v->m, block, value)) return tmi_fail_shape(v, op, value, block);
+    return tmi_scalars_ok(v, op, first_index, op->n_in);
 }
 
 static int tmi_verify_dload(tmi_verifier *v, const tmi_op *op) {
+    if (!op->n_in) return tmi_fail_desc(v, op, "takes a descriptor and one index an axis");
     return tmi_desc_access(v, op, tmi_out_type(v->m, op, 0), 1);
 }
 
 static int tmi_verify_dstore(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 2) return tmi_fail_desc(v, op, "takes a descriptor, a tile and one index an axis");
     return tmi_desc_access(v, op, tmi_in_type(v->m, op, 1), 2);
 }
 
 static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
-    uint32_t value = op->kind == TMI_OP_DSCATTER ? tmi_in_type(v->m, op, 3) : tmi_out_type(v->m, op, 0);
-    if (!block || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
+    uint32_t value = op->n_out ? tmi_out_type(v->m, op, 0) : tmi_in_type(v->m, op, 3);
+    if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
     if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 || tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
-        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1))
+        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
+    return tmi_scalars_ok(v, op, 2, 3);
 }
 
 /* -- Control flow ------------------------------------------------------------------------------------ */
@@ -9524,12 +11088,80 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
            tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
+static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
+    return 0;
+}
+
+/* How every way through an op's regions ends; NONE: it may have no region. */
+static uint16_t tmi_region_end(uint16_t kind) {
+    switch (kind) {
+    case TMI_OP_FUNC: return TMI_OP_RETURN;
+    case TMI_OP_REDUCE: return TMI_OP_REDUCE_RETURN;
+    case TMI_OP_SCAN: return TMI_OP_SCAN_RETURN;
+    case TMI_OP_MAP: return TMI_OP_MAP_RETURN;
+    case TMI_OP_EXECUTE: case TMI_OP_FOR: case TMI_OP_IF: case TMI_OP_WHILE: return TMI_OP_YIELD;
+    default: return TMI_OP_NONE;
+    }
+}
+
+/* Blocks that end in branches may stand in these; elsewhere a region is one block. */
+static int tmi_holds_graph(uint16_t kind) {
+    return kind == TMI_OP_FUNC || kind == TMI_OP_EXECUTE || kind == TMI_OP_MAP;
+}
+
+static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_module *m = v->m;
+    uint32_t end = tmi_terminator(m, block);
+    uint16_t kind = end ? TMI_OP(m, end)->kind : (uint16_t)TMI_OP_NONE, want = tmi_region_end(op->kind);
+    if (end && (kind == want || (kind == TMI_OP_CONDITION && op->kind == TMI_OP_WHILE))) return 1;
+    if ((kind == TMI_OP_BR || kind == TMI_OP_COND_BR) && tmi_holds_graph(op->kind)) return 1;
+    tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "each block of %s", tmi_op_name(op)), tmi_ops[want].name);
+    return 0;
+}
+
+/* Functions stand in the module, everything else in functions; regions and blocks where they may. */
+static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t r, b, up = tmi_parent_op(m, op);
+    if (op->kind == TMI_OP_MODULE) return 1;
+    if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
+    if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
+    if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
+    if (op->n_region > 1 && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE) return tmi_misplaced(v, op, "it has more than one region");
+    for (r = op->region; r; r = TMI_REGION(m, r)->next) {
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
+        for (; b; b = TMI_BLOCK(m, b)->next)
+            if (!tmi_block_ends(v, op, b)) return 0;
+    }
+    return 1;
+}
+
+/* One region, without arguments; every way out yields the results. */
+static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
+    uint32_t *types = tmi_types_of(v, op->out, op->n_out), b, end;
+    if (!tmi_regions_are(v, op, 1, 1)) return 0;
+    if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, 0))->n_arg) return tmi_misplaced(v, op, "its first block has arguments");
+    for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
+        end = tmi_terminator(v->m, b);
+        if (TMI_OP(v->m, end)->kind == TMI_OP_YIELD && !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op, op->n_out, types, tmi_op_name(op))) return 0;
+    }
+    return 1;
+}
+
 /* Branch operands against the arguments of the block that they reach. */
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, k;
+    uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
+    if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
+        return 0;
+    }
+    if (op->n_succ != (op->kind == TMI_OP_BR ? 1 : 2)) return tmi_misplaced(v, op, "it names one block, or two with a condition");
     for (i = 0; i < op->n_succ; i++) {
         const tmi_succ  *s = TMI_SUCC(v->m, op->succ + i);
         const tmi_block *b = TMI_BLOCK(v->m, s->block);
+        if (b->region != region || s->block == TMI_REGION(v->m, region)->first_block) return tmi_misplaced(v, op, "it goes to the entry or to another region's block");
         if (b->n_arg != s->n_in) {
             tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_YIELD, tmi_op_name(op), s->n_in, "the block", b->n_arg);
             return 0;
@@ -9552,6 +11184,8 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     uint32_t parent = tmi_parent_op(v->m, op), i;
     const tmi_op *o = TMI_OP(v->m, parent);
     if (op->kind == TMI_OP_YIELD || op->kind == TMI_OP_CONDITION) return 1; /* checked by their loops */
+    if (op->kind == TMI_OP_REDUCE_RETURN ? o->kind != TMI_OP_REDUCE : op->kind == TMI_OP_SCAN_RETURN ? o->kind != TMI_OP_SCAN : op->kind == TMI_OP_MAP_RETURN && o->kind != TMI_OP_MAP)
+        return tmi_misplaced(v, op, "it ends a region of another operation");
     if (op->kind == TMI_OP_RETURN) {
         const tmi_attr *fn = tmi_attr_of(v->m, o, "function_type");
         const tmi_type *t;
@@ -9602,17 +11236,18 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
-    uint32_t        b;
+    const tmi_type *t;
+    uint32_t        b, i;
     if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC) return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
     if (!b) return 1; /* a declaration */
-    for (; b; b = TMI_BLOCK(v->m, b)->next)
-        if (!tmi_terminator(v->m, b)) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, "each block of a function", "tt.return or a branch");
-            return 0;
-        }
-    return 1;
+    t = TMI_TYPE(v->m, fn->type);
+    for (i = 0; TMI_BLOCK(v->m, b)->n_arg == t->bits && i < t->bits; i++)
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, b, i)) != TMI_ID(v->m, t->dims + i)) break;
+    if (TMI_BLOCK(v->m, b)->n_arg == t->bits && i == t->bits) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of its function_type", "others");
+    return 0;
 }
 
 static int tmi_verify_module(tmi_verifier *v, const tmi_op *op) {
@@ -9706,7 +11341,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
-    if (!tmi_counts_ok(v, op) || !tmi_uses_ok(v, op, id)) return 0;
+    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
     for (i = 0; i < op->n_out; i++)
         if (!tmi_value_ok(v, op, tmi_out(v->m, op, i))) return 0;
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next)
@@ -11124,6 +12759,7 @@ typedef struct tmi_detector {
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
+    tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
     uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
 } tmi_detector;
 
@@ -11277,15 +12913,22 @@ static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) { /*
     return v;
 }
 
-/* Without casts and without masks: selects that put a constant where elements do not count. */
-static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v) {
-    uint32_t i;
-    uint64_t bits;
+#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
+#define TMI_DT_LOWEST 2u
+
+/* Without casts and without masks: selects that put a neutral constant where elements do not count. */
+static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v, uint32_t neutral) {
+    uint32_t i, other;
+    double   x = 1.0;
     for (i = 0; i < TMI_DT_DEPTH; i++) {
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(d->m, tmi_def(d->m, v));
-        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT || !tmi_dt_constant(d->m, tmi_in(d->m, op, 2), &bits)) return v;
+        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT) return v;
+        other = tmi_in(d->m, op, 2);
+        if (!((neutral & TMI_DT_LOWEST) && tmi_dt_is_lowest(d->m, other)) &&
+            !((neutral & TMI_DT_ZERO) && tmi_dt_number(d->m, other, &x) && x <= 0.0 && x >= 0.0))
+            return v;
         tmi_dt_take(d, tmi_def(d->m, v));
         v = tmi_in(d->m, op, 1);
     }
@@ -11358,19 +13001,44 @@ static int tmi_dt_is_exp(uint32_t kind) {
 
 /* -- Equal expressions ------------------------------------------------------------------------------ */
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
 
 /* Counters of two loops over the same range. */
-static int tmi_dt_same_counter(const tmi_module *m, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
-    const tmi_op *f, *g;
-    uint32_t      i;
+static int tmi_dt_same_counter(const tmi_detector *d, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (!x->is_arg || !y->is_arg || x->index || y->index) return 0;
     f = TMI_OP(m, tmi_block_op(m, x->def));
     g = TMI_OP(m, tmi_block_op(m, y->def));
     if (f->kind != TMI_OP_FOR || g->kind != TMI_OP_FOR) return 0;
     for (i = 0; i < 3; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
     return 1;
+}
+
+/* The value that an address comes from: a parameter; 0: not known. */
+static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
+    uint32_t i, def;
+    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_ADDPTR: case TMI_OP_SPLAT: case TMI_OP_BROADCAST: case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_TTBITCAST:
+        case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: v = tmi_in(m, TMI_OP(m, def), 0); break;
+        default: return 0;
+        }
+    }
+    return TMI_VALUE(m, v)->is_arg && TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC ? v : 0;
+}
+
+/* Does the function write, anywhere, to what this address points into? Parameters are taken to be apart:
+ * who launches them on overlapping memory says so (tmetal_options.alias), and what reads this must heed it. */
+static int tmi_dt_is_written(const tmi_detector *d, uint32_t address) {
+    uint32_t base = tmi_dt_base(d->m, address), i;
+    for (i = 0; i < d->written.n; i++) {
+        uint32_t w = *TMI_AT(&d->written, uint32_t, i);
+        if (!w || !base || w == base) return 1;
+    }
+    return 0;
 }
 
 static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op *g) {
@@ -11384,28 +13052,29 @@ static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op 
     return i == k;
 }
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
-    const tmi_value *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
-    const tmi_op    *f, *g;
-    uint32_t         i;
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_value  *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (a == b) return 1;
     if (!depth || !*left || x->type != y->type) return 0;
     --*left;
-    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(m, x, y, depth - 1, left);
+    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(d, x, y, depth - 1, left);
     f = TMI_OP(m, x->def);
     g = TMI_OP(m, y->def);
     if (f->kind != g->kind || f->n_in != g->n_in || f->n_region || x->index != y->index) return 0;
-    if (!(tmi_ops[f->kind].traits & TMI_PURE) && f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) return 0;
+    if (!(tmi_ops[f->kind].traits & TMI_PURE) && ((f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) || tmi_dt_is_written(d, tmi_in(m, f, 0)))) return 0;
     if (f->kind == TMI_OP_LOAD ? 0 : !tmi_dt_same_attrs(m, f, g)) return 0; /* cache hints change no element */
     for (i = 0; i < f->n_in; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
     return 1;
 }
 
 /* Do two values hold the same elements, given that what loads read is the same both times? */
-static int tmi_dt_same(const tmi_module *m, uint32_t a, uint32_t b) {
+static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
     uint32_t left = TMI_DT_STEPS;
-    return tmi_dt_same_in(m, a, b, TMI_DT_DEPTH, &left);
+    return tmi_dt_same_in(d, a, b, TMI_DT_DEPTH, &left);
 }
 
 /* -- Combine regions: what they do is found by evaluating them ------------------------------------------- */
@@ -11421,6 +13090,7 @@ typedef struct tmi_dt_case {
     int      truth;        /* 1: instead, argument `one` is non-zero when l is set, n + one when r is */
     int      l, r;
     uint32_t left;         /* steps that remain */
+    uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned;
 } tmi_dt_case;
 
@@ -11506,6 +13176,38 @@ static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t r
     return end && index < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), index) : 0;
 }
 
+/* What a function of the module returns as result k; 0: it is not there, or more than one block. */
+static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k, uint32_t *body) {
+    uint32_t f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, end;
+    for (; f; f = TMI_OP(m, f)->next)
+        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, call, "callee")) == 0) break;
+    *body = f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0;
+    end = tmi_terminator(m, *body);
+    return end && TMI_OP(m, end)->kind == TMI_OP_RETURN && k < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), k) : 0;
+}
+
+/* Into a call, and from a callee's argument back out to what was passed. */
+static tmi_dt_res tmi_dt_eval_call(tmi_dt_case *c, uint32_t call, uint32_t index, uint32_t depth) {
+    uint32_t   body, v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, call), index, &body) : 0;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (!v) return r;
+    c->call[c->n_call++] = call;
+    r = tmi_dt_eval(c, v, depth);
+    c->n_call--;
+    return r;
+}
+
+static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint32_t depth) {
+    uint32_t   call;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->def == c->body) return tmi_dt_res_of(TMI_RES_ARG, x->index);
+    if (!c->n_call || !depth || x->index >= TMI_OP(c->m, c->call[c->n_call - 1])->n_in) return r;
+    call = c->call[--c->n_call];
+    r = tmi_dt_eval(c, tmi_in(c->m, TMI_OP(c->m, call), x->index), depth - 1);
+    c->call[c->n_call++] = call;
+    return r;
+}
+
 static tmi_dt_res tmi_dt_eval_op(tmi_dt_case *c, const tmi_op *op, uint32_t index, uint32_t depth) {
     tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
     uint32_t   v;
@@ -11527,7 +13229,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     const tmi_value *x = TMI_VALUE(c->m, v);
     const tmi_op    *op;
     int64_t          n;
-    if (x->is_arg) return x->def == c->body ? tmi_dt_res_of(TMI_RES_ARG, x->index) : tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
     if (!depth || !c->left) return tmi_dt_res_of(TMI_RES_NONE, 0);
     c->left--;
     op = TMI_OP(c->m, x->def);
@@ -11535,6 +13237,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth - 1);
     case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
     case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI: return tmi_dt_eval_extreme(c, op, depth - 1);
+    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth - 1);
     case TMI_OP_CONSTANT:
         if (!tmi_const_int(c->m, v, &n) || (n != 0 && n != 1) || (tmi_bits(c->m, x->type) != 1 && !c->truth)) return tmi_dt_res_of(TMI_RES_NONE, 0);
         return tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n);
@@ -11553,17 +13256,32 @@ static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t 
     return tmi_dt_yielded(m, op, 0, k);
 }
 
+/* A value inside calls, seen from the region: into results of calls, out of arguments of callees. */
+static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call, uint32_t *n) {
+    uint32_t i, body;
+    for (i = 0; i < 8 && v; i++) {
+        const tmi_value *x = TMI_VALUE(m, v);
+        if (x->is_arg && x->def != region && *n && x->index < TMI_OP(m, call[*n - 1])->n_in) v = tmi_in(m, TMI_OP(m, call[--*n]), x->index);
+        else if (!x->is_arg && TMI_OP(m, x->def)->kind == TMI_OP_CALL && *n < 4) {
+            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index, &body);
+            call[(*n)++] = x->def;
+        } else break;
+    }
+    return v;
+}
+
 /* One arithmetic op of both arguments of operand k, in either order, at most inside a widening and back. */
 static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k) {
-    uint32_t      v = tmi_dt_returned(m, red, k), body = tmi_op_body(m, red, 0), i, seen = 0, kind = v ? tmi_def_kind(m, v) : (uint32_t)TMI_OP_NONE;
+    uint32_t      call[4], n = 0, body = tmi_op_body(m, red, 0), v = tmi_dt_uncall(m, tmi_dt_returned(m, red, k), body, call, &n), i, seen = 0;
     const tmi_op *op;
-    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_TRUNCI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    if (v && (tmi_def_kind(m, v) == TMI_OP_TRUNCF || tmi_def_kind(m, v) == TMI_OP_TRUNCI)) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
     if (!v || !tmi_def(m, v)) return TMI_OP_NONE;
     op = TMI_OP(m, tmi_def(m, v));
     if (op->n_in != 2) return TMI_OP_NONE;
     for (i = 0; i < 2; i++) {
-        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a);
+        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a), at = n;
         if (ak == TMI_OP_EXTF || ak == TMI_OP_EXTSI || ak == TMI_OP_EXTUI) a = tmi_in(m, TMI_OP(m, tmi_def(m, a)), 0);
+        a = tmi_dt_uncall(m, a, body, call, &at);
         if (a == tmi_block_arg(m, body, k)) seen |= 1;
         if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
     }
@@ -11893,7 +13611,7 @@ static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
 static int tmi_dt_asserts(const tmi_module *m, uint32_t red) {
     uint32_t op;
     for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
-        if (tmi_ops[TMI_OP(m, op)->kind].traits & TMI_WRITES) return 1;
+        if (TMI_OP(m, op)->kind == TMI_OP_ASSERT || TMI_OP(m, op)->kind == TMI_OP_CF_ASSERT) return 1;
     return 0;
 }
 
@@ -12014,43 +13732,66 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
     }
 }
 
-/* Is `count` how many elements along the axis of a tensor are not masked away? Walks to its loads and masks. */
-static int tmi_dt_masked_count(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left);
+
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
+}
+
+/* A value that a loop adds up from zero: each tile zero past the count, or all of a range by whole tiles. */
+static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
-    uint32_t          def = tmi_def(m, v), i, at;
+    uint32_t          loop = tmi_def(m, v), at = TMI_VALUE(m, v)->index, y = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at), i, of = 0;
+    const tmi_op     *op = TMI_OP(m, loop), *add;
+    int64_t           lo;
+    double            step;
+    if (!y || !tmi_def(m, y) || !tmi_dt_is_zero(m, tmi_in(m, op, 3 + at))) return 0;
+    add = TMI_OP(m, tmi_def(m, y));
+    if (add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
+        if (tmi_dt_carried(m, tmi_in(m, add, 2), &of) != at || of != loop || !tmi_def(m, tmi_in(m, add, 1))) return 0;
+        if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
+        add = TMI_OP(m, tmi_def(m, tmi_in(m, add, 1)));
+    }
+    if (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI) return 0;
+    for (i = 0; i < 2 && (tmi_dt_carried(m, tmi_in(m, add, i), &of) != at || of != loop); i++) {}
+    if (i == 2) return 0;
+    if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+        tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+        return 1; /* from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
+    return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
+}
+
+/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, v), at;
     const tmi_op     *op = TMI_OP(m, def);
     if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
     --*left;
-    if (op->kind == TMI_OP_LOAD) return op->n_in > 1 && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
-    if (op->kind == TMI_OP_SELECT && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
-    if (op->kind == TMI_OP_FOR) { /* what the loop adds to the carried value */
-        uint32_t      y = tmi_dt_yielded(m, op, 0, TMI_VALUE(m, v)->index), lp, end = tmi_def(m, y);
-        const tmi_op *add = TMI_OP(m, end);
-        int64_t       lo;
-        double        step;
-        while (end && add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
-            if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
-            end = tmi_def(m, tmi_in(m, add, 1));
-            add = TMI_OP(m, end);
-        }
-        if (!end || (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI)) return 0;
-        for (i = 0; i < 2; i++)
-            if (tmi_dt_carried(m, tmi_in(m, add, i), &lp) == TMI_VALUE(m, v)->index && lp == def) break;
-        if (i == 2) return 0;
-        if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
-            tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
-            return 1; /* a loop from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
-        return tmi_dt_masked_count(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
-    }
-    if (op->kind == TMI_OP_EXPAND) {
+    switch (op->kind) {
+    case TMI_OP_LOAD:
+        return op->n_in > 2 && tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
+    case TMI_OP_SELECT:
+        if (tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 2), axis, count, depth - 1, left);
+    case TMI_OP_FOR: return tmi_dt_zero_past_loop(d, v, axis, count, depth, left);
+    case TMI_OP_EXPAND:
         at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_masked_count(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+        return at != axis && tmi_dt_zero_past(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    case TMI_OP_CONSTANT: return tmi_dt_is_zero(m, v);
+    case TMI_OP_MULF: case TMI_OP_MULI: case TMI_OP_ANDI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) || tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_ADDI: case TMI_OP_SUBI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_NEGF: case TMI_OP_ABSF:
+    case TMI_OP_ABSI: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    default: return 0;
     }
-    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-    if (op->kind != TMI_OP_BROADCAST && !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_dt_masked_count(d, tmi_in(m, op, i), axis, count, depth - 1, left)) return 1;
-    return 0;
 }
 
 /* Elements that a sum adds: its axis, times those of a sum that feeds it. */
@@ -12074,7 +13815,7 @@ static int tmi_dt_is_count(tmi_detector *d, uint32_t red, uint32_t divisor) {
     double        n;
     uint32_t      left = TMI_DT_STEPS;
     if (tmi_dt_number(d->m, tmi_dt_whole(d->m, divisor), &n) && tmi_dt_close(n, tmi_dt_extent(d, red), 1e-9)) return 1;
-    return tmi_dt_masked_count(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
+    return tmi_dt_zero_past(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
 }
 
 /* Times a constant that is one over the count of the tile. */
@@ -12100,7 +13841,7 @@ static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
             counts = kind == TMI_OP_DIVF ? u->operand == 0 && tmi_dt_is_count(d, r->op, tmi_in(m, op, 1))
                                          : tmi_dt_is_reciprocal(d, r->op, tmi_in(m, op, 1 - u->operand));
             if (!counts) {
-                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided, but not by how many elements it adds";
+                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided by something not known to be how many elements it adds";
                 return;
             }
             if (n > 1) {
@@ -12255,14 +13996,15 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
 
 /* The elements that a reduction takes, without masks: its operand, or what a loop before it adds up. */
 static uint32_t tmi_dt_element(tmi_detector *d, const tmi_dt_reduce *r, uint32_t kind) {
-    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)), x = tmi_dt_summand(d, v, kind);
-    return x ? tmi_dt_unmask(d, x) : v;
+    uint32_t neutral = kind == TMI_OP_ADDF ? TMI_DT_ZERO : TMI_DT_LOWEST;
+    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), neutral), x = tmi_dt_summand(d, v, kind);
+    return x ? tmi_dt_unmask(d, x, neutral) : v;
 }
 
 /* Equal, or read again from the same place. */
 static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form) {
     if (a == b) return 1;
-    if (!tmi_dt_same(d->m, a, b)) return 0;
+    if (!tmi_dt_same(d, a, b)) return 0;
     *form |= TMETAL_FORM_READS_AGAIN;
     return 1;
 }
@@ -12279,7 +14021,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
     r = tmi_dt_reduced(d, top, &path, 0);
     if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
         uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
-        x = tmi_dt_unmask(d, x);
+        x = tmi_dt_unmask(d, x, TMI_DT_LOWEST);
         if (tmi_dt_alike(d, x, y, form)) {
             *form |= TMETAL_FORM_MAX;
             return x;
@@ -12292,7 +14034,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
 /* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
 static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
     uint32_t kind;
-    *e = tmi_dt_unmask(d, v);
+    *e = tmi_dt_unmask(d, v, TMI_DT_ZERO);
     kind = tmi_dt_math(d, *e, t);
     return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
 }
@@ -12310,7 +14052,7 @@ static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind
     if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
     if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
     x = tmi_dt_shifted(d, t, r->axis, &form);
-    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
+    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
     tmi_dt_take(d, r->op);
     p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
     p->x = x;
@@ -12347,8 +14089,8 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             (void)tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
-            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0));
-            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t), &form)) continue;
+            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
+            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
             tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
@@ -12402,6 +14144,18 @@ typedef struct tmi_dt_var {
     const char *reason;
 } tmi_dt_var;
 
+/* Does an op divide a sum by its count? It may be read elsewhere too, as its square is. */
+static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def) {
+    uint32_t was = d->n_op;
+    int      is;
+    if (r->kind == TMETAL_REDUCE_MEAN) return r->divide == def;
+    if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, def)->n_in != 2) return 0;
+    is = TMI_OP(d->m, def)->kind != TMI_OP_MULF ? tmi_dt_is_count(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1))
+                                                : tmi_dt_is_reciprocal(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1));
+    d->n_op = was;
+    return is;
+}
+
 /* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
     uint32_t       a, b = 0, s, def, was = d->n_op;
@@ -12410,7 +14164,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return NULL;
@@ -12420,7 +14174,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
         s = tmi_dt_back(d, b, path);
         r = tmi_dt_reduced(d, s, path, 0);
     }
-    if (!r || r->kind != TMETAL_REDUCE_MEAN || r->divide != def) {
+    if (!r || !tmi_dt_divides(d, r, def)) {
         d->n_op = was;
         return NULL;
     }
@@ -12433,7 +14187,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
     uint32_t       x, mean, y;
     tmi_dt_path    path = tmi_dt_no_path();
     tmi_dt_reduce *r;
-    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x);
+    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     v->x = p;
     if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
     r = tmi_dt_mean_of(d, mean, &path, &y);
@@ -12442,7 +14196,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
         return;
     }
     v->mean = mean;
-    v->x = tmi_dt_unmask(d, x);
+    v->x = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
         v->bad = 1;
         v->reason = "what is subtracted is the mean of another tensor or axis";
@@ -12454,8 +14208,8 @@ static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
     uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
     v->axis = r->axis;
     if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
-    a = tmi_dt_unmask(d, a);
-    b = tmi_dt_unmask(d, b);
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
+    b = tmi_dt_unmask(d, b, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, b, &v->form)) {
         v->bad = 1;
         v->reason = "the mean is of a product of two tensors, not of a square";
@@ -12473,8 +14227,8 @@ static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
     if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e) return 0;
     r = tmi_dt_mean_of(d, a, &p, &x);
     s = tmi_dt_mean_of(d, c, &q, &y);
-    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a) != tmi_dt_unmask(d, b)) return 0;
-    a = tmi_dt_unmask(d, a);
+    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a, TMI_DT_ZERO) != tmi_dt_unmask(d, b, TMI_DT_ZERO)) return 0;
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
     out->x = a;
     out->mean = c;
@@ -12507,7 +14261,7 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
         out->form = TMETAL_FORM_WELFORD;
@@ -12515,9 +14269,9 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     }
     r = tmi_dt_reduced(d, s, path, 0);
     if (!r || (r->kind != TMETAL_REDUCE_MEAN && r->kind != TMETAL_REDUCE_SUM) || !tmi_dt_squares(d, r, out)) return 0;
-    if (r->kind == TMETAL_REDUCE_SUM && !out->bad) {
+    if (!tmi_dt_divides(d, r, tmi_def(d->m, v)) && !out->bad) {
         out->bad = 1;
-        out->reason = "the sum of squares is divided by something else than their count";
+        out->reason = "the sum of squares is divided by something not known to be their count";
     }
     return 1;
 }
@@ -12543,7 +14297,7 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
 
 /* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
 static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other, uint32_t eps) {
-    uint32_t        w = tmi_dt_unmask(d, other), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
+    uint32_t        w = tmi_dt_unmask(d, other, TMI_DT_ZERO), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
     const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
     tmi_dt_path     path = tmi_dt_no_path();
     tmi_dt_pattern *p;
@@ -12552,7 +14306,7 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
     if (v->mean && centred) {
         tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
         uint32_t     same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a), tmi_dt_back(d, v->mean, &b), &form);
-        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x), v->x, &form))) near = "the scale is applied to another tensor";
+        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x, TMI_DT_ZERO), v->x, &form))) near = "the scale is applied to another tensor";
     }
     if (!v->mean && centred) {
         kind = TMETAL_PATTERN_LAYER_NORM;
@@ -12584,7 +14338,9 @@ static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inve
                 tmi_dt_take(d, d->users.at[u].op);
                 if (tmi_dt_close(x, 1.0, 1e-12)) found |= (uint32_t)tmi_dt_norm_uses(d, v, tmi_out(d->m, op, 0), 0, eps);
             } else if ((inverse && kind == TMI_OP_DIVF && at == 1) || (!inverse && kind == TMI_OP_MULF)) {
-                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) == 0) continue;
+                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) != tmi_rank(d->m, tmi_value_type(d->m, v->x)) ||
+                    tmi_dim(d->m, tmi_out_type(d->m, op, 0), v->axis) != tmi_dim(d->m, tmi_value_type(d->m, v->x), v->axis))
+                    continue; /* of reduced shape: part of a larger scale */
                 tmi_dt_norm_applied(d, v, d->users.at[u].op, tmi_in(d->m, op, 1 - at), eps);
                 found = 1;
             }
@@ -12624,7 +14380,7 @@ static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
     if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
         tmi_dt_take(d, op);
         (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form,
-                            v.bad ? v.reason : "the scale is not applied in this kernel");
+                            v.bad ? v.reason : "x is not multiplied by the scale alone in this kernel");
     }
 }
 
@@ -12994,6 +14750,25 @@ typedef struct tmi_dt_attention {
     const char *near;
 } tmi_dt_attention;
 
+static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
+    double x;
+    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
+}
+
+/* The axis that an index was brought along, also behind one offset for all. */
+static void tmi_dt_along(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
+    uint32_t i, k;
+    for (i = 0; i < 4; i++) {
+        const tmi_op *op;
+        v = tmi_dt_back(d, v, path);
+        op = TMI_OP(d->m, tmi_def(d->m, v));
+        if (!tmi_def(d->m, v) || (op->kind != TMI_OP_ADDI && op->kind != TMI_OP_SUBI)) return;
+        for (k = 0; k < 2 && !tmi_dt_is_uniform(d->m, tmi_in(d->m, op, k)); k++) {}
+        if (k == 2) return;
+        v = tmi_in(d->m, op, 1 - k);
+    }
+}
+
 /* Do both sides of a comparison count along different axes: rows against columns? */
 static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
@@ -13005,15 +14780,10 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     if (op->kind == TMI_OP_BROADCAST) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(d->m, op, "predicate", 0);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 0), &a);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 1), &b);
+    tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
+    tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
     d->n_op = was;
     return pred >= 2 && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
-}
-
-static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
-    double x;
-    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
 }
 
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
@@ -13030,8 +14800,8 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
             k = op->kind == TMI_OP_MULF && tmi_dt_is_uniform(m, tmi_in(m, op, 0));
             if (!tmi_dt_is_uniform(m, tmi_in(m, op, 1 - k))) break;
+            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : tmi_in(m, op, 1 - k); /* of two there is no one text */
             a->form |= TMETAL_FORM_SCALE;
-            a->scale = tmi_in(m, op, 1 - k);
             v = tmi_in(m, op, k);
         } else if (op->kind == TMI_OP_SELECT) {
             k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2 : 0;
@@ -13086,7 +14856,8 @@ static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         r = tmi_dt_reduced(d, z, &path, 0);
         if (!r || r->kind != TMETAL_REDUCE_MAX || r->axis != a->axis) return 0;
         a->top = at;
-        return tmi_dt_is_lowest(m, tmi_in(m, TMI_OP(m, loop), 3 + at));
+        z = tmi_in(m, TMI_OP(m, loop), 3 + at);
+        return tmi_dt_is_lowest(m, z) || tmi_def_kind(m, z) == TMI_OP_FOR; /* the latter goes on from a loop before */
     }
     return 0;
 }
@@ -13155,7 +14926,7 @@ static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t bas
     uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
     for (i = 0; i < d->reduce.n; i++) {
         const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
         n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
         for (k = 0; k < n; k++)
             for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
@@ -13219,11 +14990,30 @@ static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint
     return 0;
 }
 
+/* A loop over the blocks without a mask and one over those with it end in one division: one pattern. */
+static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, uint32_t root) {
+    uint32_t i, k;
+    for (i = 0; i < d->pattern.n; i++) {
+        tmi_dt_pattern *p = TMI_DT_PATTERN(d, i), *now;
+        if (p->kind != TMETAL_PATTERN_ATTENTION || p->near || p->root != root || a->near) continue;
+        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form | p->form, NULL);
+        p->form = now->form;
+        p->first = now->first;
+        p->n = now->n;
+        p->shared = now->shared;
+        d->pattern.n--;
+        return 1;
+    }
+    return 0;
+}
+
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
     const tmi_op   *first = TMI_OP(d->m, a->first);
     tmi_dt_pattern *p;
     tmi_dt_take(d, a->dot);
     tmi_dt_take(d, a->first);
+    if (tmi_dt_attention_joins(d, a, root)) return;
     p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form, a->near);
     p->x = tmi_in(d->m, first, 0);
     p->scale = a->scale;
@@ -13246,17 +15036,43 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
     return 0;
 }
 
+/* exp(S - max) V, divided by the sums of exp(S - max) behind the product, all in one trip. */
+static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
+    const tmi_module *m = d->m;
+    uint32_t          i, root, was = d->n_op;
+    tmi_dt_path       path = tmi_dt_no_path();
+    tmi_dt_reduce    *max = top ? tmi_dt_reduced(d, tmi_dt_back(d, top, &path), &path, 0) : NULL;
+    if (top && (!max || max->kind != TMETAL_REDUCE_MAX || max->axis != a->axis)) {
+        d->n_op = was;
+        return 0;
+    }
+    for (i = 0; i < d->reduce.n; i++) {
+        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
+        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0), a->axis);
+        if (!root) continue;
+        tmi_dt_take(d, r->op);
+        if (top) a->form |= TMETAL_FORM_MAX;
+        return root;
+    }
+    d->n_op = was;
+    return 0;
+}
+
 /* One product with V inside a loop over blocks of K and V. */
 static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t base) {
     const tmi_module *m = d->m;
     uint32_t          s, top = 0, whole = 0, acc, sum, root = 0;
+    double            zero;
     int               has_max = tmi_dt_is(d, a->t, TMI_OP_SUBF, &s, &top);
     if (!has_max) s = a->t;
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
     if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
-    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
+    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR || tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) root = tmi_dt_divided_after(d, a, top);
+    if (root) {
+    } else if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
         a->near = "the exponentials are not divided by their sum";
     } else {
         a->form |= TMETAL_FORM_LOOP;
@@ -13285,7 +15101,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
-        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0));
+        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
         base = tmi_dt_math(d, weights, &a.t);
@@ -13385,6 +15201,8 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
                                   (tmi_ops[TMI_OP(m, tmi_def(m, c))->kind].traits & TMI_ELT) && TMI_OP(m, tmi_def(m, c))->n_in == 2 &&
                                   (tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 0), &loop) != TMI_NONE || tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 1), &loop) != TMI_NONE)))
         near = "the loop changes the accumulator besides by the product";
+    if (!near && (!tmi_dt_number(m, at != TMI_NONE ? tmi_in(m, TMI_OP(m, loop), 3 + at) : c, &zero) || !tmi_dt_small(zero, 0.0)))
+        reason = "the sum does not start at zero";
     if (!near) root = tmi_dt_epilogue(d, v, root, &form, &reason);
     p = tmi_dt_record(d, TMETAL_PATTERN_MATMUL, root, 0, form, near);
     p->x = tmi_in(m, op, 0);
@@ -13535,7 +15353,13 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_vec_init(&d.pattern, sizeof(tmi_dt_pattern), 1);
     tmi_vec_init(&d.list, sizeof(uint32_t), 1);
     tmi_users_make(job, m, func, &d.users);
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) d.number[op] = n++;
+    tmi_vec_init(&d.written, sizeof(uint32_t), 1);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        d.number[op] = n++;
+        if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT && o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
+            *(uint32_t *)tmi_vec_add(job, &d.written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
+    }
     tmi_dt_find_reductions(&d);
     tmi_dt_find_gates(&d);
     tmi_dt_find_softmax(&d);
@@ -13545,23 +15369,6 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_dt_find_multiply_adds(&d);
     tmi_dt_publish(&d, found);
     tmi_mark_drop(job, mark);
-}
-
-/* Functions that a kernel calls, directly or not, each once, in the order of the module. */
-static void tmi_dt_reachable(tmi_job *job, const tmi_module *m, uint32_t func, uint8_t *in, uint32_t first) {
-    uint32_t *todo = TMI_TEMP(job, uint32_t, m->op.n), n = 0, i, op, f;
-    todo[n++] = func;
-    in[func] = 1;
-    for (i = 0; i < n; i++)
-        for (op = tmi_walk_next(m, todo[i], todo[i]); op; op = tmi_walk_next(m, todo[i], op)) {
-            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            for (f = first; f; f = TMI_OP(m, f)->next)
-                if (TMI_OP(m, f)->kind == TMI_OP_FUNC && !in[f] && tmi_op_body(m, TMI_OP(m, f), 0) &&
-                    strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, TMI_OP(m, op), "callee")) == 0) {
-                    in[f] = 1;
-                    todo[n++] = f;
-                }
-        }
 }
 
 /* Several functions' findings as one. */
@@ -13581,27 +15388,6 @@ static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi
         r += found[i].n_reductions;
         p += found[i].n_patterns;
     }
-}
-
-/* Of a kernel: its own, then those of the functions that it calls. */
-static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *out) {
-    tmi_mark          mark = tmi_mark_take(job);
-    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
-    uint8_t          *in = TMI_TEMP(job, uint8_t, m->op.n);
-    tmi_dt_found     *found;
-    tmi_dt_reachable(job, m, func, in, first);
-    for (f = first; f; f = TMI_OP(m, f)->next) n += in[f];
-    if (n == 1) { /* nothing is called: nothing to put together */
-        tmi_detect(job, m, func, out);
-        tmi_mark_drop(job, mark);
-        return;
-    }
-    found = TMI_TEMP(job, tmi_dt_found, n);
-    tmi_detect(job, m, func, &found[0]);
-    for (i = 1, f = first; f; f = TMI_OP(m, f)->next)
-        if (in[f] && f != func) tmi_detect(job, m, f, &found[i++]);
-    tmi_dt_join(job, found, n, out);
-    tmi_mark_drop(job, mark);
 }
 
 /* Of all functions of a module that have a body. */
@@ -16751,6 +18537,18 @@ static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) 
     }
 }
 
+/* Does some thread hold every one of 2^bits elements? */
+static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
+    uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
+    tmi_lin  kept = *l;
+    tmi_lin_trim(&kept); /* of the registers, those that are no copies */
+    tmi_lin_copies(l, &lanes, &groups);
+    n -= l->n_reg - kept.n_reg;
+    for (; lanes; lanes &= lanes - 1) n--;
+    for (; groups; groups &= groups - 1) n--;
+    return n == bits;
+}
+
 /* -- Making layouts ---------------------------------------------------------------------------------- */
 
 /* How a tensor is dealt out to threads. */
@@ -16873,6 +18671,7 @@ typedef struct tmi_inst {
     uint32_t slot;             /* where it is computed */
     uint32_t ref;              /* SSA: instruction; ARRAY: array */
     uint32_t buffer;           /* CONVERT: threadgroup array */
+    uint8_t  rounds;           /* CONVERT: a part of the tensor at a time, in a slot of its own */
 } tmi_inst;
 
 /* A component: values of one shape that share a layout. */
@@ -17723,6 +19522,7 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     if (!view || p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
     tmi_lin_trim(&l);
+    if (!tmi_lin_is_whole(&l, tmi_type_bits(p->m, TMI_COMP(p, k->own)->type))) return; /* a reader of one half */
     tmi_pick_add(k, &l, "as the ops that read it need it");
 }
 
@@ -17804,7 +19604,8 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l)) tmi_pick_add(k, &l, "as the value that it renames");
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+                tmi_pick_add(k, &l, "as the value that it renames");
 }
 
 /* Blocked along the access that moves most bytes; row-major where there is none. */
@@ -18313,6 +20114,7 @@ typedef struct tmi_task {
 
 typedef struct tmi_slot {
     uint8_t  is_nest, is_barrier;
+    uint32_t rounds;        /* conversion + 1 that goes through threadgroup memory in rounds */
     uint32_t lin, op;
     uint32_t first, last;   /* tasks + 1 */
     uint32_t scalars, scalars_last; /* ops computed before it, linked by low->scalar_next */
@@ -19579,6 +21381,80 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     return tmi_t_vmake(w->t, part, n);
 }
 
+/* Index over the registers `bits` of the nest, packed. */
+static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, 0);
+}
+
+static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
+    uint32_t type = tmi_value_type(m, in->value), bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
+    return tmi_padded_count(tmi_type_bits(m, type), bytes) * bytes;
+}
+
+/* Number `at` of 2^bits with the padding that keeps columns on banks of their own. */
+static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
+    uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
+    if (!s) return at;
+    return tmi_t_add(w->t, at, tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)), tmi_t_u32(w->t, pad)));
+}
+
+static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
+    tmi_lin l = *TMI_LIN(w->p, lin);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+/* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
+static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
+    uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)), part);
+    *at = tmi_t_bin(w->t, TMI_TF_UREM, *at, tmi_t_u32(w->t, 1u << bits));
+    return mine;
+}
+
+/* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then the next. */
+static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
+    tmi_inst *in = TMI_INST(w->p, inst);
+    uint32_t  type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type), bits = whole, buf, arr, part, at, v, mine, holder;
+    uint32_t  from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin), to = tmi_lin_flat(w, in->lin);
+    tmi_tty   mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
+    uint32_t  bytes = tmi_scalar_bytes[mem.kind];
+    tmi_nest  n;
+    while (bits && tmi_padded_count(bits, bytes) * bytes > w->p->stage_limit) bits--;
+    w->t->src = tmi_def(w->m, in->value);
+    buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), tmi_source_name(w, in->value));
+    arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, tmi_source_name(w, in->value));
+    part = tmi_t_for(w->t, 1u << (whole - bits));
+    tmi_nest_begin(w, &n, from);
+    tmi_nest_loops(w, &n);
+    v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    holder = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(w->t, holder ? tmi_t_and(w->t, holder, mine) : mine);
+    tmi_t_write(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    tmi_nest_begin(w, &n, to);
+    tmi_nest_loops(w, &n);
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    (void)tmi_t_if(w->t, mine);
+    v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
+    tmi_t_write(w->t, arr, tmi_scan_index(w, &n, ~0u), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    (void)tmi_t_close(w->t);
+    in = TMI_INST(w->p, inst);
+    in->store = TMI_ST_ARRAY;
+    in->vec = 0;
+    in->ref = arr;
+}
+
 /* -- Tasks ---------------------------------------------------------------------------------------------- */
 
 /* Compute an instance where its nest stands, and keep it if others read it. */
@@ -20124,16 +22000,6 @@ static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var)
 static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
     if (!s->reverse) return var;
     return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
-}
-
-/* Index over the registers `bits` of the nest, packed. */
-static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
-    tmi_parts p;
-    uint32_t  i, k = 0;
-    memset(&p, 0, sizeof p);
-    for (i = 0; i < n->lin->n_reg; i++)
-        if (bits >> i & 1) p.reg[i] = 1u << k++;
-    return tmi_parts_expr(w, n, &p, 0);
 }
 
 /* right = left combined with right, where there is a left; all of it by selects, so that lanes may differ. */
@@ -21256,7 +23122,7 @@ static uint32_t tmi_value_block(const tmi_low *w, uint32_t value) { /* the block
 static int tmi_is_late(const tmi_low *w, const tmi_inst *in) {
     uint32_t def = tmi_def(w->m, in->value);
     uint16_t kind = TMI_OP(w->m, def)->kind;
-    if (in->kind != TMI_I_FIRST) return 0;
+    if (in->kind != TMI_I_FIRST) return in->rounds;
     return !def || !(kind == TMI_OP_LOAD || tmi_is_view(kind) || (tmi_ops[kind].traits & TMI_ELT));
 }
 
@@ -21397,6 +23263,11 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         if (tmi_convert_by_shuffle(w->p, in, &sh)) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
+        } else if (tmi_convert_bytes(w->m, in) > w->p->stage_limit) {
+            src->escapes = in->escapes = in->rounds = 1;
+            in->slot = tmi_slot_add(w, 0, 0, 0);
+            TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
+            return;
         } else {
             s.slot = outer || tmi_is_late(w, src) ? tmi_pick_slot(w, outer ? 0 : src->slot + 1, src->lin) : at;
             if (s.slot != at || outer) src->escapes = 1;
@@ -22005,6 +23876,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
         if (slot->is_barrier) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "other threads read or write these addresses");
         else if (slot->is_nest) tmi_emit_nest(w, slot);
+        else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_emit_whole(w, slot->op);
     }
     if (wrap) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "the next iteration meets these addresses in other threads");
@@ -23445,6 +25317,7 @@ typedef struct tmi_emit {
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16;
+    const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
 } tmi_emit;
 
@@ -23628,7 +25501,6 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
-    case TMI_TF_CLZ: case TMI_TF_CTZ: case TMI_TF_POPC: return tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
@@ -23939,6 +25811,16 @@ static const char *tmi_call_prefix(const tmi_ins *n) {
     }
 }
 
+/* An argument of a function that is overloaded: a choice between two literals is an int, whatever is asked. */
+static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work != TMI_ANY && tmi_sign_of(e, id) == TMI_ANY && n->type.width == 1 && width == 1 &&
+               (n->type.kind != TMI_S_I32 || work == TMI_UNSIGNED);
+    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
+    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
+    if (cast) tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     tmi_sign work = TMI_ANY;
@@ -23953,7 +25835,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     if (n->op == TMI_TF_FMINN) name = "fmin";
     if (n->op == TMI_TF_FABS) name = "fabs";
     if (n->op == TMI_TF_CLZ || n->op == TMI_TF_CTZ || n->op == TMI_TF_POPC) { /* give back what they are given */
-        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, tmi_natural_sign(e, (uint32_t)0) == TMI_ANY ? TMI_SIGNED : TMI_SIGNED));
+        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, TMI_SIGNED));
         tmi_put(e->out, "%s(", name);
         tmi_expr(e, v[0], TMI_UNSIGNED, TMI_L_ANY);
         tmi_put_str(e->out, "))");
@@ -23962,7 +25844,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s%s(", tmi_call_prefix(n), name);
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
-        tmi_expr_wide(e, v[i], work, n->type.width, TMI_L_ARG);
+        tmi_expr_argument(e, v[i], work, n->type.width);
     }
     tmi_put_char(e->out, ')');
 }
@@ -25204,11 +27086,21 @@ static void tmi_name_arrays(tmi_emit *e) {
         const char *hint = a->name ? TMI_STR(e->m, a->name) : a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table" : "tile";
         if (a->space == TMI_AS_GROUP && a->name) hint = tmi_format(e->job, 1, "%s_shared", hint);
         if (a->space == TMI_AS_GROUP && !a->first) continue;
+        if (a->space == TMI_AS_TABLE && e->file_prefix) hint = tmi_format(e->job, 1, "%s_%s", e->file_prefix, hint);
         e->arr_name[i] = tmi_unique_name(e, hint);
     }
 }
 
 /* -- The head of the text ------------------------------------------------------------------------------ */
+
+static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix) {
+    tmi_put_str(t, "#include <metal_stdlib>\n");
+    if (matrix) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
+    tmi_put_str(t, "using namespace metal;\n");
+    tmi_put_str(t, "#pragma METAL fp math_mode(safe)\n");
+    if (job->opt->no_fusion) tmi_put_str(t, "#pragma METAL fp contract(off)\n");
+    tmi_put_char(t, '\n');
+}
 
 static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
     tmetal_place p = tmi_loc_place(e->m, TMI_OP(e->m, e->p->func)->loc);
@@ -25236,18 +27128,12 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
     }
     tmi_put(e->out, "//   memory   %u bytes of threadgroup memory\n", k->threadgroup_bytes);
     tmi_put_str(e->out, "//   compile  safe math: masked elements, infinities and NaN are meant\n");
-    tmi_put_str(e->out, "#include <metal_stdlib>\n");
-    if (e->uses_matrix) tmi_put_str(e->out, "#include <metal_simdgroup_matrix>\n");
-    tmi_put_str(e->out, "using namespace metal;\n");
-    tmi_put_str(e->out, "#pragma METAL fp math_mode(safe)\n");
-    if (e->job->opt->no_fusion) tmi_put_str(e->out, "#pragma METAL fp contract(off)\n");
-    tmi_put_char(e->out, '\n');
 }
 
-static void tmi_put_helpers(tmi_emit *e) {
+static void tmi_put_helpers(tmi_text *t, const uint8_t *fns) {
     uint32_t i;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (e->fns[i]) tmi_put(e->out, "%s\n", tmi_fns[i].text);
+        if (fns[i]) tmi_put(t, "%s\n", tmi_fns[i].text);
 }
 
 /* A text joined to another: the body is printed first, since only then is known what it calls. */
@@ -25318,13 +27204,35 @@ static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
     }
 }
 
+/* What the text of all kernels together needs: of each its comment and its own part, of functions that
+ * several call one copy. */
+typedef struct tmi_joined {
+    uint8_t     *fns;
+    int          matrix;
+    const char **head, **own; /* per kernel */
+    uint32_t     n, count;
+} tmi_joined;
+
+static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, const char *own) {
+    uint32_t i;
+    for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
+    j->matrix |= e->uses_matrix;
+    j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
+    j->own[j->n++] = own;
+}
+
+/* Names at file scope that two kernels may not share. */
+static const char *tmi_file_name(tmi_emit *e, const tmi_joined *j, const tmetal_kernel *k, const char *name) {
+    return j->count > 1 ? tmi_format(e->job, 1, "%s_%s", k->entry, name) : name;
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
-static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k) {
+static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
-    tmi_text body, all;
+    tmi_text body, all, own;
     uint32_t i, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), entry;
     int      packed = 0;
-    const char *struct_name = "";
+    const char *struct_name = "", *head;
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
@@ -25334,7 +27242,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
     for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
     tmi_make_args(&e, k, &packed);
-    if (packed) struct_name = tmi_taken(&e, tmi_unique_name(&e, "Scalars")), (void)tmi_unique_name(&e, "scalars");
+    if (packed) struct_name = tmi_taken(&e, tmi_unique_name(&e, tmi_file_name(&e, joined, k, "Scalars"))), (void)tmi_unique_name(&e, "scalars");
+    e.file_prefix = joined->count > 1 ? k->entry : NULL;
     tmi_name_arrays(&e);
     k->threads = p->threads;
     k->threadgroup_bytes = tg_bytes;
@@ -25353,13 +27262,19 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->msl_version = e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
+    head = joined->count > 1 ? tmi_text_join(&all, 0) : "";
+    tmi_put_includes(&all, p->job, e.uses_matrix);
+    tmi_put_helpers(&all, e.fns);
+    tmi_text_init(p->job, &own);
+    e.out = &own;
     tmi_put_tables(&e);
-    tmi_put_helpers(&e);
     if (packed) tmi_put_struct(&e, k, struct_name);
     tmi_put_signature(&e, k, packed, struct_name);
     tmi_put_arrays(&e, tg_bytes);
-    tmi_put_text(&all, &body);
-    tmi_put_str(&all, "}\n");
+    tmi_put_text(&own, &body);
+    tmi_put_str(&own, "}\n");
+    tmi_put_text(&all, &own);
+    tmi_join_kernel(joined, &e, head, joined->count > 1 ? tmi_text_join(&own, 0) : NULL);
     tmi_remark_fp64(&e);
     if (p->job->no_text) return;
     k->msl = tmi_text_join(&all, 0);
@@ -25425,6 +27340,12 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
+static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
+    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
+}
+
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     const char *text;
     if (!tmi_is_lowered(op)) {
@@ -25432,7 +27353,8 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         return;
     }
     if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
-    if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
+    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
 
@@ -25462,7 +27384,7 @@ static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, 
     tmi_help(job, NULL, "ask for that version, or leave the option out");
 }
 
-static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k) {
+static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
     tmi_thr  t;
     uint32_t bytes, limit;
@@ -25478,7 +27400,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
             return;
         }
     }
-    tmi_emit_kernel(&p, &t, bytes, k);
+    tmi_emit_kernel(&p, &t, bytes, k, joined);
     tmi_check_version(job, m, func, k);
     tmi_report_layouts(&p, k);
     tmi_report_kernel(&p, bytes);
@@ -25527,11 +27449,53 @@ static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
            tmi_op_body(m, TMI_OP(m, op), 0);
 }
 
+/* What the kernel computes, as its text says it once its calls are inlined. */
+static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark     mark = tmi_mark_take(job);
+    tmi_dt_found found;
+    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    tmi_mark_drop(job, mark);
+    if (!ok) return 0;
+    tmi_detect(job, m, func, &found);
+    k->reductions = found.reductions;
+    k->n_reductions = found.n_reductions;
+    k->patterns = found.patterns;
+    k->n_patterns = found.n_patterns;
+    return 1;
+}
+
+static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
+    memset(j, 0, sizeof *j);
+    j->count = n;
+    j->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    j->head = TMI_TEMP(job, const char *, n);
+    j->own = TMI_TEMP(job, const char *, n);
+}
+
+/* The text of all kernels: that of the one, or all parts with what they share once. */
+static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel *kernels) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    job->out->msl = j->n ? kernels[0].msl : "";
+    job->out->msl_len = j->n ? kernels[0].msl_len : 0;
+    if (j->n < 2) return;
+    tmi_text_init(job, &t);
+    tmi_put_includes(&t, job, j->matrix);
+    tmi_put_helpers(&t, j->fns);
+    for (i = 0; i < j->n; i++) tmi_put(&t, "%s\n%s%s", j->head[i], j->own[i], i + 1 < j->n ? "\n" : "");
+    job->out->msl = tmi_text_join(&t, 0);
+    job->out->msl_len = t.len;
+    tmi_mark_drop(job, mark);
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
     uint32_t op, n = 0, first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
     tmetal_kernel *kernels;
+    tmi_joined     joined;
+    tmi_mark       all;
     if (!gpu) return;
     job->most_copied = tmi_most_copied(job, m);
     for (op = first; op; op = TMI_OP(m, op)->next)
@@ -25541,26 +27505,23 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
         }
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
+    all = tmi_mark_take(job);
+    tmi_join_begin(job, &joined, n);
     n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next) /* before the first function is rewritten: calls look into others */
-        if (tmi_is_kernel(m, op)) {
-            tmi_dt_found found;
-            tmi_detect_kernel(job, m, op, &found);
-            kernels[n].reductions = found.reductions;
-            kernels[n].n_reductions = found.n_reductions;
-            kernels[n].patterns = found.patterns;
-            kernels[n++].n_patterns = found.n_patterns;
-        }
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
+        if (tmi_is_kernel(m, op)) {
+            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
+        }
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
             tmi_mark mark = tmi_mark_take(job);
-            tmi_compile_func(job, m, op, gpu, &kernels[n++]);
+            tmi_compile_func(job, m, op, gpu, &kernels[n++], &joined);
             tmi_mark_drop(job, mark);
         }
     if (job->n_errors) return;
+    tmi_join_end(job, &joined, kernels);
+    tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
     job->out->kernels = kernels;
     job->out->n_kernels = n;
@@ -25597,13 +27558,29 @@ static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
     tmi_put_char(t, '}');
 }
 
+static void tmi_put_json_params(tmi_text *t, const tmetal_result *r) { /* of an op list */
+    uint32_t i, k;
+    tmi_put_str(t, ",\"params\":[");
+    for (i = 0; i < r->n_params; i++) {
+        const tmetal_param *p = &r->params[i];
+        tmi_put_str(t, i ? ",\n {\"name\":" : "\n {\"name\":");
+        tmi_put_json_string(t, p->name);
+        tmi_put(t, ",\"kind\":\"%s\",\"type\":\"%s\",\"shape\":[", p->is_result ? "result" : "input", p->type);
+        for (k = 0; k < p->n_dims; k++) tmi_put(t, k ? ",%u" : "%u", p->dims[k]);
+        tmi_put_str(t, "]}");
+    }
+    tmi_put_str(t, "]");
+}
+
 static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     uint32_t i, k;
     tmi_put_str(t, "{\"tmetal_plan\":1,\"gpu\":");
     tmi_put_json_string(t, r->gpu ? r->gpu : "");
     tmi_put_str(t, ",\"scratch\":[");
     for (i = 0; i < r->n_scratch; i++) tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu}", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
-    tmi_put_str(t, "],\"kernels\":[");
+    tmi_put_str(t, "]");
+    if (r->n_params) tmi_put_json_params(t, r);
+    tmi_put_str(t, ",\"kernels\":[");
     for (i = 0; i < r->n_kernels; i++) {
         const tmetal_kernel *n = &r->kernels[i];
         tmi_put_str(t, i ? ",\n {\"name\":" : "\n {\"name\":");
@@ -25629,7 +27606,7 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
 static uint32_t tmi_word_at(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
 /* "8x16xf32": sizes into dim, number of them; the element's name follows. */
-static uint32_t tmi_read_shape(const char **text, uint32_t *dim) {
+static uint32_t tmi_debug_shape(const char **text, uint32_t *dim) {
     uint32_t n = 0;
     const char *s = *text;
     if (strncmp(s, "tensor<", 7) == 0) s += 7;
@@ -25668,7 +27645,7 @@ static void tmi_put_record(tmi_text *t, const tmetal_site *s, const unsigned cha
     uint32_t dim[TMI_MAX_RANK], n = 0, i, k, at, element = tmi_word_at(r + 20);
     const char *type = operand < s->n_operands ? s->types[operand] : "";
     tmi_put(t, "pid (%u, %u, %u) ", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
-    n = tmi_read_shape(&type, dim);
+    n = tmi_debug_shape(&type, dim);
     tmi_put_str(t, "idx (");
     for (i = 0; i < n; i++) { /* the last axis runs fastest */
         for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
@@ -25697,6 +27674,4221 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
     if (k->sites[first - 1].place.file) tmi_put(t, "%s:%u: ", k->sites[first - 1].place.file, k->sites[first - 1].place.line);
     tmi_put(t, "%s: assertion failed: %s: first seen in program (%u, %u, %u), element %u; %u in all\n", k->name, k->sites[first - 1].text, tmi_word_at(p + 12),
             tmi_word_at(p + 16), tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
+}
+
+/*==============================================================================
+ * >>json  [20]  Op lists as text: JSON in and out, the short form
+ *
+ * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
+ * uses    >>base  >>diag
+ * order   of the text: objects keep the order of their keys, numbers and strings their spelling
+ *============================================================================*/
+
+/* -- The tree ---------------------------------------------------------------------------------------------- */
+
+typedef enum tmi_json_kind { TMI_J_NULL, TMI_J_FALSE, TMI_J_TRUE, TMI_J_NUMBER, TMI_J_STRING, TMI_J_ARRAY, TMI_J_OBJECT } tmi_json_kind;
+
+typedef struct tmi_json {
+    struct tmi_json *next, *child; /* in the same container; first in this one */
+    const char      *key;          /* in an object, escapes resolved; else NULL */
+    const char      *text;         /* strings: escapes resolved; numbers: as written */
+    uint32_t         key_at, key_len; /* the key as written, without quotes */
+    uint32_t         at, len;      /* scalars: place in the text, strings without quotes; containers: first byte */
+    uint32_t         n;            /* items */
+    uint8_t          kind;
+} tmi_json;
+
+typedef struct tmi_json_reader {
+    tmi_job    *job;
+    const char *src;
+    uint32_t    at, len, depth;
+    int         bad;
+} tmi_json_reader;
+
+static tmi_at tmi_json_at(uint32_t byte) {
+    tmi_at at;
+    memset(&at, 0, sizeof at);
+    at.src = byte + 1;
+    return at;
+}
+
+/* What stands at a byte, for a message: one character, or the end. */
+static const char *tmi_json_found(const tmi_json_reader *r, uint32_t at) {
+    unsigned char c;
+    if (at >= r->len) return "the end";
+    c = (unsigned char)r->src[at];
+    if (c < 32 || c >= 127) return tmi_format(r->job, 0, "byte %u", (unsigned)c);
+    return tmi_format(r->job, 0, "'%c'", c);
+}
+
+static void tmi_json_fail(tmi_json_reader *r, uint32_t at, const char *want) {
+    if (!r->bad) tmi_error(r->job, tmi_json_at(at), TMETAL_E_JSON, want, tmi_json_found(r, at));
+    r->bad = 1;
+}
+
+static void tmi_json_space(tmi_json_reader *r) {
+    while (r->at < r->len && (r->src[r->at] == ' ' || r->src[r->at] == '\t' || r->src[r->at] == '\n' || r->src[r->at] == '\r')) r->at++;
+}
+
+static int tmi_json_hex(const tmi_json_reader *r, uint32_t at, uint32_t *code) { /* four digits */
+    uint32_t i, v = 0;
+    if (at + 4 > r->len) return 0;
+    for (i = 0; i < 4; i++) {
+        char c = r->src[at + i];
+        int  d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        if (d < 0) return 0;
+        v = v * 16 + (uint32_t)d;
+    }
+    *code = v;
+    return 1;
+}
+
+static void tmi_json_put_utf8(tmi_text *t, uint32_t c) {
+    if (c < 0x80) tmi_put_char(t, (char)c);
+    else if (c < 0x800) tmi_put_char(t, (char)(0xc0 | (c >> 6))), tmi_put_char(t, (char)(0x80 | (c & 63)));
+    else if (c < 0x10000) {
+        tmi_put_char(t, (char)(0xe0 | (c >> 12)));
+        tmi_put_char(t, (char)(0x80 | ((c >> 6) & 63)));
+        tmi_put_char(t, (char)(0x80 | (c & 63)));
+    } else {
+        tmi_put_char(t, (char)(0xf0 | (c >> 18)));
+        tmi_put_char(t, (char)(0x80 | ((c >> 12) & 63)));
+        tmi_put_char(t, (char)(0x80 | ((c >> 6) & 63)));
+        tmi_put_char(t, (char)(0x80 | (c & 63)));
+    }
+}
+
+/* An escape after its backslash; 0 when it is none. A zero byte would end our strings: refused. */
+static int tmi_json_escape(tmi_json_reader *r, tmi_text *t) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    uint32_t    code, low;
+    const char *p;
+    char        c = r->at < r->len ? r->src[r->at] : '\0';
+    if (c && (p = strchr(from, c)) != NULL) {
+        tmi_put_char(t, to[p - from]);
+        r->at++;
+        return 1;
+    }
+    if (c != 'u' || !tmi_json_hex(r, r->at + 1, &code) || !code) return 0;
+    r->at += 5;
+    if (code >= 0xdc00 && code < 0xe000) return 0;
+    if (code >= 0xd800 && code < 0xdc00) {
+        if (r->at + 6 > r->len || r->src[r->at] != '\\' || r->src[r->at + 1] != 'u' || !tmi_json_hex(r, r->at + 2, &low) || low < 0xdc00 || low > 0xdfff) return 0;
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        r->at += 6;
+    }
+    tmi_json_put_utf8(t, code);
+    return 1;
+}
+
+/* string ::= '"' (char | escape)* '"': gives the resolved text and the span as written. */
+static const char *tmi_json_string(tmi_json_reader *r, uint32_t *at, uint32_t *len) {
+    tmi_mark    mark = tmi_mark_take(r->job);
+    tmi_text    t;
+    const char *s;
+    tmi_text_init(r->job, &t);
+    *at = ++r->at;
+    for (;;) {
+        uint32_t start = r->at;
+        while (r->at < r->len && r->src[r->at] != '"' && r->src[r->at] != '\\' && (unsigned char)r->src[r->at] >= 32) r->at++;
+        tmi_put_bytes(&t, r->src + start, r->at - start);
+        if (r->at < r->len && r->src[r->at] == '\\') {
+            r->at++;
+            if (tmi_json_escape(r, &t)) continue;
+            tmi_json_fail(r, r->at, "an escape such as \\n or \\u0041");
+        } else if (r->at >= r->len || r->src[r->at] != '"') {
+            tmi_json_fail(r, r->at, "the string's closing quote");
+        }
+        break;
+    }
+    *len = r->at - *at;
+    if (!r->bad) r->at++;
+    s = tmi_text_join(&t, 0);
+    tmi_mark_drop(r->job, mark);
+    return s;
+}
+
+static uint32_t tmi_json_digits(tmi_json_reader *r) {
+    uint32_t start = r->at;
+    while (r->at < r->len && r->src[r->at] >= '0' && r->src[r->at] <= '9') r->at++;
+    return r->at - start;
+}
+
+/* number ::= '-'? ('0' | [1-9][0-9]*) ('.' [0-9]+)? ([eE] [+-]? [0-9]+)? */
+static void tmi_json_number(tmi_json_reader *r, tmi_json *j) {
+    uint32_t start = r->at, zero;
+    if (r->src[r->at] == '-') r->at++;
+    zero = r->at < r->len && r->src[r->at] == '0';
+    if (zero) r->at++;
+    else if (!tmi_json_digits(r)) tmi_json_fail(r, r->at, "a digit");
+    if (r->at < r->len && r->src[r->at] == '.') {
+        r->at++;
+        if (!tmi_json_digits(r)) tmi_json_fail(r, r->at, "a digit");
+    }
+    if (r->at < r->len && (r->src[r->at] == 'e' || r->src[r->at] == 'E')) {
+        r->at++;
+        if (r->at < r->len && (r->src[r->at] == '+' || r->src[r->at] == '-')) r->at++;
+        if (!tmi_json_digits(r)) tmi_json_fail(r, r->at, "a digit");
+    }
+    if (zero && r->at < r->len && r->src[r->at] >= '0' && r->src[r->at] <= '9') tmi_json_fail(r, r->at, "no digit after a leading zero");
+    j->kind = TMI_J_NUMBER;
+    j->at = start;
+    j->len = r->at - start;
+    {
+        char *copy = TMI_NEW(r->job, char, j->len + 1);
+        memcpy(copy, r->src + start, j->len);
+        j->text = copy;
+    }
+}
+
+static int tmi_json_word(tmi_json_reader *r, const char *word) {
+    uint32_t n = (uint32_t)strlen(word);
+    if (r->len - r->at < n || memcmp(r->src + r->at, word, n) != 0) return 0;
+    r->at += n;
+    return 1;
+}
+
+static tmi_json *tmi_json_value(tmi_json_reader *r);
+
+static tmi_json *tmi_json_member(tmi_json_reader *r, const tmi_json *of) { /* string ':' value */
+    uint32_t        at, len;
+    const char     *key;
+    tmi_json       *j;
+    const tmi_json *k;
+    tmi_json_space(r);
+    if (r->at >= r->len || r->src[r->at] != '"') {
+        tmi_json_fail(r, r->at, "a key in quotes");
+        return NULL;
+    }
+    key = tmi_json_string(r, &at, &len);
+    for (k = of->child; k && !r->bad; k = k->next)
+        if (strcmp(k->key, key) == 0) {
+            tmi_error(r->job, tmi_json_at(at), TMETAL_E_JSON_KEY, key);
+            r->bad = 1;
+        }
+    tmi_json_space(r);
+    if (!r->bad && (r->at >= r->len || r->src[r->at] != ':')) tmi_json_fail(r, r->at, "':' after a key");
+    r->at++;
+    j = r->bad ? NULL : tmi_json_value(r);
+    if (!j) return NULL;
+    j->key = key;
+    j->key_at = at;
+    j->key_len = len;
+    return j;
+}
+
+/* object ::= '{' [member (',' member)*] '}'; array ::= '[' [value (',' value)*] ']' */
+static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
+    char      close = j->kind == TMI_J_OBJECT ? '}' : ']';
+    tmi_json *last = NULL, *item;
+    r->at++;
+    tmi_json_space(r);
+    if (r->at < r->len && r->src[r->at] == close) {
+        r->at++;
+        return;
+    }
+    if (++r->depth > TMI_MAX_DEPTH) {
+        tmi_error(r->job, tmi_json_at(j->at), TMETAL_E_NESTING, (unsigned)TMI_MAX_DEPTH);
+        r->bad = 1;
+    }
+    while (!r->bad) {
+        item = j->kind == TMI_J_OBJECT ? tmi_json_member(r, j) : tmi_json_value(r);
+        if (!item) break;
+        if (last) last->next = item;
+        else j->child = item;
+        last = item;
+        j->n++;
+        tmi_json_space(r);
+        if (r->at < r->len && r->src[r->at] == ',') {
+            r->at++;
+            continue;
+        }
+        if (r->at < r->len && r->src[r->at] == close) {
+            r->at++;
+            break;
+        }
+        tmi_json_fail(r, r->at, j->kind == TMI_J_OBJECT ? "',' or '}'" : "',' or ']'");
+    }
+    r->depth--;
+}
+
+/* value ::= object | array | string | number | true | false | null. NULL after an error. */
+static tmi_json *tmi_json_value(tmi_json_reader *r) {
+    tmi_json *j = TMI_NEW(r->job, tmi_json, 1);
+    char      c;
+    tmi_json_space(r);
+    j->at = r->at;
+    c = r->at < r->len ? r->src[r->at] : '\0';
+    if (c == '{' || c == '[') {
+        j->kind = c == '{' ? TMI_J_OBJECT : TMI_J_ARRAY;
+        tmi_json_items(r, j);
+    } else if (c == '"') {
+        j->kind = TMI_J_STRING;
+        j->text = tmi_json_string(r, &j->at, &j->len);
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+        tmi_json_number(r, j);
+    } else if (tmi_json_word(r, "true")) {
+        j->kind = TMI_J_TRUE;
+    } else if (tmi_json_word(r, "false")) {
+        j->kind = TMI_J_FALSE;
+    } else if (!tmi_json_word(r, "null")) {
+        tmi_json_fail(r, r->at, "a value");
+    }
+    return r->bad ? NULL : j;
+}
+
+/* A whole text as a tree; NULL after an error. */
+static tmi_json *tmi_json_read(tmi_job *job, const char *src, uint32_t len) {
+    tmi_json_reader r;
+    tmi_json       *j;
+    memset(&r, 0, sizeof r);
+    r.job = job;
+    r.src = src;
+    r.len = len;
+    j = tmi_json_value(&r);
+    tmi_json_space(&r);
+    if (j && r.at < r.len) tmi_json_fail(&r, r.at, "nothing after the list");
+    return r.bad ? NULL : j;
+}
+
+/* -- Writing: compact, one item of the top lists a line; numbers and strings as they were written ---- */
+
+typedef struct tmi_json_writer {
+    tmi_text   *t;
+    const char *src;
+} tmi_json_writer;
+
+static void tmi_json_write(const tmi_json_writer *w, const tmi_json *j, uint32_t depth) {
+    static const char *const words[] = {"null", "false", "true"};
+    const tmi_json *k;
+    int list = j->kind == TMI_J_ARRAY && depth <= 1;
+    if (j->kind <= TMI_J_TRUE) tmi_put_str(w->t, words[j->kind]);
+    else if (j->kind == TMI_J_NUMBER) tmi_put_bytes(w->t, w->src + j->at, j->len);
+    else if (j->kind == TMI_J_STRING) {
+        tmi_put_char(w->t, '"');
+        tmi_put_bytes(w->t, w->src + j->at, j->len);
+        tmi_put_char(w->t, '"');
+    }
+    if (j->kind < TMI_J_ARRAY) return;
+    tmi_put_char(w->t, j->kind == TMI_J_OBJECT ? '{' : '[');
+    for (k = j->child; k; k = k->next) {
+        if (k != j->child) tmi_put_char(w->t, ',');
+        if (list) tmi_put_str(w->t, "\n ");
+        if (j->kind == TMI_J_OBJECT) {
+            if (k->key_len) tmi_put_char(w->t, '"'), tmi_put_bytes(w->t, w->src + k->key_at, k->key_len), tmi_put_char(w->t, '"');
+            else tmi_put_json_string(w->t, k->key); /* of the short form */
+            tmi_put_char(w->t, ':');
+        }
+        tmi_json_write(w, k, depth + 1);
+    }
+    tmi_put_char(w->t, j->kind == TMI_J_OBJECT ? '}' : ']');
+}
+
+/* -- Asking the tree ----------------------------------------------------------------------------------------- */
+
+static const tmi_json *tmi_json_get(const tmi_json *object, const char *key) { /* NULL: absent; null counts as absent */
+    const tmi_json *k;
+    if (!object || object->kind != TMI_J_OBJECT) return NULL;
+    for (k = object->child; k; k = k->next)
+        if (strcmp(k->key, key) == 0) return k->kind == TMI_J_NULL ? NULL : k;
+    return NULL;
+}
+
+static const tmi_json *tmi_json_item(const tmi_json *array, uint32_t i) {
+    const tmi_json *k = array && array->kind == TMI_J_ARRAY ? array->child : NULL;
+    for (; k && i; i--) k = k->next;
+    return k;
+}
+
+/* Sign, digits and power of ten of a number's text. `more`: non-zero digits past the nineteenth. */
+static void tmi_json_decimal(const char *s, int *negative, uint64_t *digits, int *e10, int *more) {
+    int seen = 0, e = 0, e_negative = 0, n = 0;
+    *negative = *s == '-';
+    *digits = 0;
+    *e10 = *more = 0;
+    for (s += *negative; (*s >= '0' && *s <= '9') || *s == '.'; s++) {
+        if (*s == '.') {
+            seen = 1;
+            continue;
+        }
+        if (n < 19) {
+            *digits = *digits * 10 + (uint64_t)(*s - '0');
+            if (*digits) n++;
+            *e10 -= seen;
+        } else {
+            *more |= *s != '0';
+            *e10 += !seen;
+        }
+    }
+    if (*s != 'e' && *s != 'E') return;
+    e_negative = s[1] == '-';
+    for (s += s[1] == '-' || s[1] == '+' ? 2 : 1; *s; s++)
+        if (e < 100000) e = e * 10 + (*s - '0');
+    *e10 += e_negative ? -e : e;
+}
+
+/* A whole number, also as 2.0 or 1e3. 0 when it is none or does not fit. */
+static int tmi_json_int(const tmi_json *j, int64_t *v) {
+    int      negative, e10, more;
+    uint64_t d;
+    if (!j || j->kind != TMI_J_NUMBER) return 0;
+    tmi_json_decimal(j->text, &negative, &d, &e10, &more);
+    if (more) return 0;
+    for (; e10 < 0 && d % 10 == 0 && d; e10++) d /= 10;
+    for (; e10 > 0 && d && d < (uint64_t)1 << 59; e10--) d *= 10;
+    if (d && (e10 || d > (uint64_t)INT64_MAX)) return 0;
+    *v = negative ? -(int64_t)d : (int64_t)d;
+    return 1;
+}
+
+static int tmi_json_double(const tmi_json *j, double *v) {
+    int      negative, e10, more;
+    uint64_t d, bits;
+    if (!j || j->kind != TMI_J_NUMBER) return 0;
+    tmi_json_decimal(j->text, &negative, &d, &e10, &more);
+    bits = tmi_float_from_decimal(&tmi_float_formats[TMI_F_F64], negative, d, e10, more);
+    memcpy(v, &bits, sizeof *v);
+    return 1;
+}
+
+/* -- The short form: one op a line, tt.reduce:[1024,512]:1 ------------------------------------------------------
+ * line ::= type ':' shape (',' shape)* [':' axis]; axis ::= integer | list | 'null'. It becomes the JSON that it
+ * stands for, so that there is one reader; places in messages are those of the short form. */
+typedef struct tmi_short {
+    tmi_job    *job;
+    const char *src;
+    uint32_t    len, at;
+} tmi_short;
+
+static tmi_json *tmi_short_node(tmi_short *s, int kind, const char *key, tmi_json *into, uint32_t at) {
+    tmi_json *j = TMI_NEW(s->job, tmi_json, 1), *last;
+    j->kind = (uint8_t)kind;
+    j->key = key;
+    j->at = at;
+    if (!into) return j;
+    into->n++;
+    for (last = into->child; last && last->next; last = last->next) {}
+    if (last) last->next = j;
+    else into->child = j;
+    return j;
+}
+
+static tmi_json *tmi_short_line(tmi_short *s, uint32_t end, tmi_json *ops) {
+    tmi_json_reader r;
+    tmi_json       *op = tmi_short_node(s, TMI_J_OBJECT, NULL, ops, s->at), *shapes, *j;
+    uint32_t        start = s->at;
+    memset(&r, 0, sizeof r);
+    r.job = s->job;
+    r.src = s->src;
+    r.len = end;
+    for (r.at = start; r.at < end && s->src[r.at] != ':'; r.at++) {}
+    j = tmi_short_node(s, TMI_J_STRING, "type", op, start);
+    j->len = r.at - start;
+    while (j->len && (s->src[start + j->len - 1] == ' ' || s->src[start + j->len - 1] == '\t')) j->len--;
+    j->text = tmi_format(s->job, 0, "%s", "");
+    {
+        char *copy = TMI_NEW(s->job, char, j->len + 1);
+        memcpy(copy, s->src + start, j->len);
+        j->text = copy;
+    }
+    if (r.at >= end) {
+        tmi_json_fail(&r, r.at, "':' and a shape after the op's type");
+        return NULL;
+    }
+    r.at++;
+    shapes = tmi_short_node(s, TMI_J_ARRAY, "input_shapes", op, r.at);
+    for (;;) {
+        tmi_json *shape = tmi_json_value(&r);
+        if (!shape) return NULL;
+        j = shapes->child;
+        while (j && j->next) j = j->next;
+        if (j) j->next = shape;
+        else shapes->child = shape;
+        shapes->n++;
+        tmi_json_space(&r);
+        if (r.at >= end || s->src[r.at] != ',') break;
+        r.at++;
+    }
+    if (r.at < end && s->src[r.at] == ':') {
+        tmi_json *args = tmi_short_node(s, TMI_J_OBJECT, "args", op, r.at), *axis;
+        r.at++;
+        axis = tmi_json_value(&r);
+        if (!axis) return NULL;
+        axis->key = "axis";
+        args->child = axis;
+        args->n = 1;
+        tmi_json_space(&r);
+    }
+    if (r.at < end) tmi_json_fail(&r, r.at, "the end of the line");
+    return r.bad ? NULL : op;
+}
+
+static tmi_json *tmi_short_read(tmi_job *job, const char *src, uint32_t len) {
+    tmi_short s;
+    tmi_json *top, *ops;
+    uint32_t  end;
+    s.job = job;
+    s.src = src;
+    s.len = len;
+    top = tmi_short_node(&s, TMI_J_OBJECT, NULL, NULL, 0);
+    ops = tmi_short_node(&s, TMI_J_ARRAY, "ops", top, 0);
+    for (s.at = 0; s.at < len; s.at = end + 1) {
+        for (end = s.at; end < len && src[end] != '\n'; end++) {}
+        while (s.at < end && (src[s.at] == ' ' || src[s.at] == '\t' || src[s.at] == '\r')) s.at++;
+        if (s.at == end) continue;
+        if (!tmi_short_line(&s, end > s.at && src[end - 1] == '\r' ? end - 1 : end, ops)) return NULL;
+    }
+    return top;
+}
+
+/* The text of an op list, JSON or short; NULL after an error. */
+static tmi_json *tmi_list_text(tmi_job *job, const char *src, size_t len) {
+    uint32_t i;
+    if (len > TMI_MAX_SRC) {
+        tmi_error(job, tmi_json_at(0), TMETAL_E_TOO_LARGE, (unsigned long long)len, (unsigned long long)TMI_MAX_SRC);
+        return NULL;
+    }
+    for (i = 0; i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r'); i++) {}
+    if (i < len && (src[i] == '{' || src[i] == '[' || src[i] == '"')) return tmi_json_read(job, src, (uint32_t)len);
+    return tmi_short_read(job, src, (uint32_t)len);
+}
+
+/* -- Element types ------------------------------------------------------------------------------------------- */
+
+/* Columns: id, kind ('b'ool, 's'igned, 'u'nsigned, 'f'loat), bits in memory, spellings. */
+/* clang-format off */
+#define TMI_LIST_TYPES(X) \
+    X(BOOL, 'b',  8, "bool",     "i1",    "int1",  "b1")   \
+    X(I8,   's',  8, "i8",       "int8",  "char",  "s8")   \
+    X(I16,  's', 16, "i16",      "int16", "short", "s16")  \
+    X(I32,  's', 32, "i32",      "int32", "int",   "s32")  \
+    X(I64,  's', 64, "i64",      "int64", "long",  "s64")  \
+    X(U8,   'u',  8, "u8",       "uint8",  "uchar",  "ui8")  \
+    X(U16,  'u', 16, "u16",      "uint16", "ushort", "ui16") \
+    X(U32,  'u', 32, "u32",      "uint32", "uint",   "ui32") \
+    X(U64,  'u', 64, "u64",      "uint64", "ulong",  "ui64") \
+    X(F16,  'f', 16, "f16",      "float16", "fp16", "half")  \
+    X(BF16, 'f', 16, "bf16",     "bfloat16", "bfloat", "bf") \
+    X(F32,  'f', 32, "f32",      "float32", "fp32", "float")
+/* clang-format on */
+
+typedef enum tmi_list_type {
+    TMI_LT_NONE,
+#define X(id, kind, bits, a, b, c, d) TMI_LT_##id,
+    TMI_LIST_TYPES(X)
+#undef X
+    TMI_LT_COUNT
+} tmi_list_type;
+
+static const struct {
+    char        kind;
+    uint8_t     bits;
+    const char *name[4];
+} tmi_list_types[TMI_LT_COUNT] = {
+    {0, 0, {"", "", "", ""}},
+#define X(id, kind, bits, a, b, c, d) {kind, bits, {a, b, c, d}},
+    TMI_LIST_TYPES(X)
+#undef X
+};
+
+/* A type by any of its spellings, also "torch.float16" and "tl.float16"; TMI_LT_NONE: there is none. */
+static uint8_t tmi_list_type_named(const char *s) {
+    uint8_t  i;
+    uint32_t k;
+    const char *dot = strrchr(s, '.');
+    if (dot) s = dot + 1;
+    for (i = 1; i < TMI_LT_COUNT; i++)
+        for (k = 0; k < 4; k++)
+            if (strcmp(tmi_list_types[i].name[k], s) == 0) return i;
+    return TMI_LT_NONE;
+}
+
+static int tmi_lt_is(uint8_t type, char kind) { return tmi_list_types[type].kind == kind; }
+static int tmi_lt_is_int(uint8_t type) { return tmi_lt_is(type, 's') || tmi_lt_is(type, 'u') || tmi_lt_is(type, 'b'); }
+static uint32_t tmi_lt_bytes(uint8_t type) { return tmi_list_types[type].bits / 8u; }
+
+/* What two types become together: float over integer over bool; the wider; two 16-bit floats that differ
+ * become f32; at one width unsigned wins (ttir.md 7.3). */
+static uint8_t tmi_lt_promote(uint8_t a, uint8_t b) {
+    static const char order[] = "bsuf";
+    if (a == b) return a;
+    if (tmi_lt_is(a, 'f') && tmi_lt_is(b, 'f')) return TMI_LT_F32;
+    if (tmi_lt_is(a, 'f') || tmi_lt_is(b, 'b')) return a;
+    if (tmi_lt_is(b, 'f') || tmi_lt_is(a, 'b')) return b;
+    if (tmi_list_types[a].bits != tmi_list_types[b].bits) return tmi_list_types[a].bits > tmi_list_types[b].bits ? a : b;
+    return strchr(order, tmi_list_types[a].kind) > strchr(order, tmi_list_types[b].kind) ? a : b;
+}
+
+/* -- The op table of lists ------------------------------------------------------------------------------------
+ * Columns: id, spelling without "tt.", form, detail, inputs at least, at most. A form has one shape rule below
+ * and one generator in >>oplist; the detail is what the form needs to know: a tile op, or the op itself. */
+#define TMI_ANY_IN 255u
+
+/* clang-format off */
+#define TMI_LIST_OPS(X) \
+    X(SUM,         "sum",         reduce, ADDF, 1, 1) \
+    X(MEAN,        "mean",        reduce, ADDF, 1, 1) \
+    X(PROD,        "prod",        reduce, MULF, 1, 1) \
+    X(MAX,         "max",         reduce, MAXNUMF, 1, 1) \
+    X(MIN,         "min",         reduce, MINNUMF, 1, 1) \
+    X(ARGMAX,      "argmax",      reduce, MAXNUMF, 1, 1) \
+    X(ARGMIN,      "argmin",      reduce, MINNUMF, 1, 1) \
+    X(ANY,         "any",         reduce, ORI,  1, 1) \
+    X(ALL,         "all",         reduce, ANDI, 1, 1) \
+    X(REDUCE,      "reduce",      reduce, ADDF, 1, 1) \
+    X(ADD,         "add",         binary, ADDF, 1, 2) \
+    X(SUB,         "sub",         binary, SUBF, 1, 2) \
+    X(MUL,         "mul",         binary, MULF, 1, 2) \
+    X(DIV,         "div",         binary, DIVF, 1, 2) \
+    X(FLOORDIV,    "floordiv",    binary, FLOOR, 1, 2) \
+    X(MOD,         "mod",         binary, REMF, 1, 2) \
+    X(POW,         "pow",         binary, POWF, 1, 2) \
+    X(MAXIMUM,     "maximum",     binary, MAXNUMF, 1, 2) \
+    X(MINIMUM,     "minimum",     binary, MINNUMF, 1, 2) \
+    X(EQ,          "eq",          compare, CMPF, 1, 2) \
+    X(NE,          "ne",          compare, CMPF, 1, 2) \
+    X(LT,          "lt",          compare, CMPF, 1, 2) \
+    X(LE,          "le",          compare, CMPF, 1, 2) \
+    X(GT,          "gt",          compare, CMPF, 1, 2) \
+    X(GE,          "ge",          compare, CMPF, 1, 2) \
+    X(AND,         "and",         bits,   ANDI, 1, 2) \
+    X(OR,          "or",          bits,   ORI,  1, 2) \
+    X(XOR,         "xor",         bits,   XORI, 1, 2) \
+    X(NOT,         "not",         bits,   NONE, 1, 1) \
+    X(WHERE,       "where",       where,  SELECT, 3, 3) \
+    X(CLAMP,       "clamp",       clamp,  CLAMPF, 1, 1) \
+    X(FMA,         "fma",         fma,    FMA,  3, 3) \
+    X(EXP,         "exp",         unary,  EXP,  1, 1) \
+    X(EXP2,        "exp2",        unary,  EXP2, 1, 1) \
+    X(EXPM1,       "expm1",       unary,  EXPM1, 1, 1) \
+    X(LOG,         "log",         unary,  LOG,  1, 1) \
+    X(LOG2,        "log2",        unary,  LOG2, 1, 1) \
+    X(LOG1P,       "log1p",       unary,  LOG1P, 1, 1) \
+    X(SQRT,        "sqrt",        unary,  PRECISE_SQRT, 1, 1) \
+    X(RSQRT,       "rsqrt",       unary,  RSQRT, 1, 1) \
+    X(SIN,         "sin",         unary,  SIN,  1, 1) \
+    X(COS,         "cos",         unary,  COS,  1, 1) \
+    X(TANH,        "tanh",        unary,  TANH, 1, 1) \
+    X(ERF,         "erf",         unary,  ERF,  1, 1) \
+    X(FLOOR,       "floor",       unary,  FLOOR, 1, 1) \
+    X(CEIL,        "ceil",        unary,  CEIL, 1, 1) \
+    X(ROUND,       "round",       unary,  RINT, 1, 1) \
+    X(SIGMOID,     "sigmoid",     unary,  NONE, 1, 1) \
+    X(GELU,        "gelu",        unary,  NONE, 1, 1) \
+    X(SILU,        "silu",        unary,  NONE, 1, 1) \
+    X(RECIPROCAL,  "reciprocal",  unary,  NONE, 1, 1) \
+    X(NEG,         "neg",         same,   NEGF, 1, 1) \
+    X(ABS,         "abs",         same,   ABSF, 1, 1) \
+    X(RELU,        "relu",        same,   NONE, 1, 1) \
+    X(SQUARE,      "square",      same,   MULF, 1, 1) \
+    X(CAST,        "cast",        cast,   NONE, 1, 1) \
+    X(DROPOUT,     "dropout",     dropout, NONE, 1, 1) \
+    X(MATMUL,      "matmul",      matmul, DOT,  2, 3) \
+    X(SOFTMAX,     "softmax",     rows,   NONE, 1, 1) \
+    X(LOG_SOFTMAX, "log_softmax", rows,   NONE, 1, 1) \
+    X(LAYER_NORM,  "layer_norm",  rows,   NONE, 1, 3) \
+    X(RMS_NORM,    "rms_norm",    rows,   NONE, 1, 2) \
+    X(ATTENTION,   "attention",   attention, NONE, 3, 4) \
+    X(CONV2D,      "conv2d",      conv,   NONE, 2, 3) \
+    X(CUMSUM,      "cumsum",      scan,   ADDF, 1, 1) \
+    X(TRANSPOSE,   "transpose",   transpose, NONE, 1, 1) \
+    X(RESHAPE,     "reshape",     reshape, NONE, 1, 1) \
+    X(BROADCAST,   "broadcast",   broadcast, NONE, 1, 1) \
+    X(CONCAT,      "concat",      concat, NONE, 1, TMI_ANY_IN) \
+    X(GATHER,      "gather",      gather, NONE, 2, 2) \
+    X(EMBEDDING,   "embedding",   embedding, NONE, 2, 2) \
+    X(SCATTER_ADD, "scatter_add", scatter, NONE, 3, 3) \
+    X(SORT,        "sort",        sort,   NONE, 1, 1) \
+    X(TOPK,        "topk",        sort,   NONE, 1, 1)
+
+/* Other names by which a row is known. */
+#define TMI_LIST_ALIASES(X) \
+    X("dot", MATMUL) X("gemm", MATMUL) X("bmm", MATMUL) X("linear", MATMUL) X("argmax_reduce", ARGMAX) X("multiply", MUL) X("divide", DIV) \
+    X("subtract", SUB) X("truediv", DIV) X("remainder", MOD) X("rem", MOD) X("equal", EQ) X("not_equal", NE) X("less", LT) \
+    X("less_equal", LE) X("greater", GT) X("greater_equal", GE) X("logical_and", AND) X("logical_or", OR) X("logical_xor", XOR) \
+    X("logical_not", NOT) X("select", WHERE) X("clip", CLAMP) X("swish", SILU) X("negative", NEG) X("to", CAST) X("astype", CAST) \
+    X("trans", TRANSPOSE) X("permute", TRANSPOSE) X("view", RESHAPE) X("broadcast_to", BROADCAST) X("expand", BROADCAST) X("cat", CONCAT) \
+    X("concatenate", CONCAT) X("layernorm", LAYER_NORM) X("rmsnorm", RMS_NORM) X("scaled_dot_product_attention", ATTENTION) \
+    X("flash_attention", ATTENTION) X("conv", CONV2D) X("product", PROD) X("mul_add", FMA) X("logsoftmax", LOG_SOFTMAX)
+/* clang-format on */
+
+typedef enum tmi_list_kind {
+    TMI_L_OP_NONE, /* an input of the graph, or memory between kernels */
+#define X(id, name, form, detail, least, most) TMI_L_OP_##id,
+    TMI_LIST_OPS(X)
+#undef X
+    TMI_L_OP_PART, /* the second half of a pair of partial results; its kernel is its twin's */
+    TMI_L_OP_COUNT
+} tmi_list_kind;
+
+/* -- The model ------------------------------------------------------------------------------------------------- */
+
+#define TMI_LIST_RANK 8u
+
+typedef struct tmi_shape {
+    uint32_t rank, dim[TMI_LIST_RANK];
+} tmi_shape;
+
+/* A value of the graph: an input or what an op gives. */
+typedef struct tmi_node {
+    const char     *id, *type;  /* as written; type "" for inputs */
+    const tmi_json *json, *args; /* the op; its arguments or NULL */
+    uint32_t        at;         /* byte of the text */
+    uint16_t        kind;       /* tmi_list_kind */
+    uint8_t         dtype;
+    uint8_t         keep;       /* reductions: keepdims */
+    tmi_shape       shape;
+    uint32_t        n_in, *in;  /* nodes */
+    uint32_t        axes;       /* bit a dimension */
+    uint32_t        axis;
+    uint32_t        perm[TMI_LIST_RANK];
+    int64_t         num[8];     /* by form: see its rule */
+    double          val[3];
+    int             has_val;    /* bit each of val that stands in the list */
+    /* what >>oplist decides */
+    uint32_t        n_use, twin, loc;
+    uint32_t        kernel;     /* that computes it, + 1; 0: inputs and what is fused into others */
+    uint32_t        buffer;     /* node whose memory holds it; 0: none */
+    uint32_t        slot;       /* of memory: parameter, or scratch */
+    uint64_t        count;      /* reductions in two stages: elements behind one result; 0: its own */
+    uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
+    uint8_t         is_result, is_scratch, is_inline;
+} tmi_node;
+
+typedef struct tmi_list {
+    tmi_job  *job;
+    tmi_json *json;
+    tmi_vec   node;     /* tmi_node; 0 is none, then the ops in order, then the inputs */
+    uint32_t  n_op;
+    uint32_t *order, n_order; /* ops so that inputs come first */
+} tmi_list;
+
+#define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
+
+typedef struct tmi_list_row {
+    const char *name;
+    uint16_t    detail; /* tile op */
+    uint8_t     least, most;
+} tmi_list_row;
+
+static const tmi_list_row tmi_list_ops[TMI_L_OP_COUNT] = {
+    {"", 0, 0, 0},
+#define X(id, name, form, detail, least, most) {name, TMI_OP_##detail, least, most},
+    TMI_LIST_OPS(X)
+#undef X
+    {"", 0, 0, 0},
+};
+
+typedef struct tmi_list_alias {
+    const char *name;
+    uint16_t    kind;
+} tmi_list_alias;
+
+static const tmi_list_alias tmi_list_aliases[] = {
+#define X(name, id) {name, TMI_L_OP_##id},
+    TMI_LIST_ALIASES(X)
+#undef X
+};
+
+static uint16_t tmi_list_kind_named(const char *s) {
+    uint16_t i;
+    size_t   k;
+    if (strncmp(s, "tt.", 3) == 0) s += 3;
+    for (i = 1; i < TMI_L_OP_PART; i++)
+        if (strcmp(tmi_list_ops[i].name, s) == 0) return i;
+    for (k = 0; k < sizeof tmi_list_aliases / sizeof *tmi_list_aliases; k++)
+        if (strcmp(tmi_list_aliases[k].name, s) == 0) return tmi_list_aliases[k].kind;
+    return TMI_L_OP_NONE;
+}
+
+static uint64_t tmi_shape_numel(const tmi_shape *s) {
+    uint64_t n = 1;
+    uint32_t i;
+    for (i = 0; i < s->rank; i++) n = s->dim[i] && n > UINT64_MAX / s->dim[i] ? UINT64_MAX : n * s->dim[i];
+    return n;
+}
+
+static const char *tmi_shape_text(tmi_job *job, const tmi_shape *s) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i;
+    tmi_text_init(job, &t);
+    tmi_put_char(&t, '[');
+    for (i = 0; i < s->rank; i++) tmi_put(&t, i ? ",%u" : "%u", s->dim[i]);
+    tmi_put_char(&t, ']');
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+    return p;
+}
+
+static int tmi_shape_same(const tmi_shape *a, const tmi_shape *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof *a->dim) == 0;
+}
+
+/* -- Messages about ops; each returns 0 ------------------------------------------------------------------------- */
+
+static int tmi_op_wrong(tmi_list *l, const tmi_node *n, const char *what) {
+    tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_ARGUMENT, n->id, what);
+    return 0;
+}
+
+static int tmi_arg_wrong(tmi_list *l, const tmi_node *n, const tmi_json *j, const char *key, const char *want) {
+    tmi_error(l->job, tmi_json_at(j ? j->at : n->at), TMETAL_E_OPS_KEY, n->id, key, want);
+    return 0;
+}
+
+static int tmi_shapes_wrong(tmi_list *l, const tmi_node *n, const tmi_shape *a, const tmi_shape *b, const char *why) {
+    tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_SHAPE, n->id, tmi_shape_text(l->job, a), tmi_shape_text(l->job, b), why);
+    return 0;
+}
+
+/* -- Arguments of ops ---------------------------------------------------------------------------------------------
+ * Each takes the names by which an argument is known, separated by '|'. */
+static const tmi_json *tmi_arg(const tmi_node *n, const char *names) {
+    char        name[32];
+    const char *p = names, *q;
+    for (;; p = q + 1) {
+        const tmi_json *j;
+        q = strchr(p, '|');
+        memset(name, 0, sizeof name);
+        memcpy(name, p, q ? (size_t)(q - p) : strlen(p));
+        j = tmi_json_get(n->args, name);
+        if (j || !q) return j;
+    }
+}
+
+static int tmi_arg_int(tmi_list *l, const tmi_node *n, const char *names, int64_t missing, int64_t *v) {
+    const tmi_json *j = tmi_arg(n, names);
+    *v = missing;
+    if (!j || tmi_json_int(j, v)) return 1;
+    return tmi_arg_wrong(l, n, j, names, "a whole number");
+}
+
+static int tmi_arg_double(tmi_list *l, const tmi_node *n, const char *names, double missing, double *v) {
+    const tmi_json *j = tmi_arg(n, names);
+    *v = missing;
+    if (!j || tmi_json_double(j, v)) return 1;
+    return tmi_arg_wrong(l, n, j, names, "a number");
+}
+
+static int tmi_arg_bool(tmi_list *l, const tmi_node *n, const char *names, int missing, int *v) {
+    const tmi_json *j = tmi_arg(n, names);
+    int64_t         i;
+    *v = missing;
+    if (!j) return 1;
+    if (j->kind == TMI_J_TRUE || j->kind == TMI_J_FALSE) *v = j->kind == TMI_J_TRUE;
+    else if (tmi_json_int(j, &i) && (i == 0 || i == 1)) *v = (int)i;
+    else return tmi_arg_wrong(l, n, j, names, "true or false");
+    return 1;
+}
+
+/* One axis, counted from the end when negative. */
+static int tmi_axis_value(tmi_list *l, const tmi_node *n, const tmi_json *j, uint32_t rank, uint32_t *axis) {
+    int64_t v;
+    if (!tmi_json_int(j, &v)) return tmi_arg_wrong(l, n, j, "axis", "a whole number, a list of them or null");
+    if (v < -(int64_t)rank || v >= (int64_t)rank) {
+        tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_AXIS, n->id, (long long)v, rank);
+        return 0;
+    }
+    *axis = (uint32_t)(v < 0 ? v + (int64_t)rank : v);
+    return 1;
+}
+
+#define TMI_AXIS_NAMES "axis|axes|dim|dims"
+
+/* n->axes from an integer, a list, or null and absent: all of them. */
+static int tmi_arg_axes(tmi_list *l, tmi_node *n, uint32_t rank) {
+    const tmi_json *j = tmi_arg(n, TMI_AXIS_NAMES), *k;
+    uint32_t        axis;
+    n->axes = 0;
+    if (!j) n->axes = (1u << rank) - 1;
+    if (j && j->kind != TMI_J_ARRAY) {
+        if (!tmi_axis_value(l, n, j, rank, &axis)) return 0;
+        n->axes = 1u << axis;
+    }
+    for (k = j && j->kind == TMI_J_ARRAY ? j->child : NULL; k; k = k->next) {
+        if (!tmi_axis_value(l, n, k, rank, &axis)) return 0;
+        if (n->axes >> axis & 1) return tmi_arg_wrong(l, n, k, "axis", "each axis once");
+        n->axes |= 1u << axis;
+    }
+    return 1;
+}
+
+static int tmi_arg_axis(tmi_list *l, tmi_node *n, uint32_t rank, int64_t missing) { /* exactly one */
+    const tmi_json *j = tmi_arg(n, TMI_AXIS_NAMES);
+    if (j && j->kind == TMI_J_ARRAY && j->n == 1) j = j->child;
+    n->axis = (uint32_t)(missing < 0 ? missing + (int64_t)rank : missing);
+    if (!rank) return tmi_op_wrong(l, n, "needs an input of at least one dimension");
+    return !j || tmi_axis_value(l, n, j, rank, &n->axis);
+}
+
+/* A list of whole numbers, or one number for all `most` of them. */
+static int tmi_arg_list(tmi_list *l, const tmi_node *n, const char *names, int64_t missing, uint32_t most, int64_t *v, uint32_t *count) {
+    const tmi_json *j = tmi_arg(n, names), *k;
+    uint32_t        i;
+    for (i = 0; i < most; i++) v[i] = missing;
+    *count = 0;
+    if (!j) return 1;
+    if (j->kind == TMI_J_NUMBER) {
+        for (i = 0; i < most; i++)
+            if (!tmi_json_int(j, &v[i])) return tmi_arg_wrong(l, n, j, names, "whole numbers");
+        *count = 1;
+        return 1;
+    }
+    for (k = j->kind == TMI_J_ARRAY ? j->child : NULL; k; k = k->next)
+        if (*count >= most || !tmi_json_int(k, &v[(*count)++])) return tmi_arg_wrong(l, n, k, names, "whole numbers, no more of them than dimensions");
+    return j->kind == TMI_J_ARRAY || tmi_arg_wrong(l, n, j, names, "a list of whole numbers");
+}
+
+static int tmi_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
+    *type = j->kind == TMI_J_STRING ? tmi_list_type_named(j->text) : (uint8_t)TMI_LT_NONE;
+    if (*type) return 1;
+    tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_TYPE, n->id, j->kind == TMI_J_STRING ? j->text : "no string");
+    return 0;
+}
+
+/* The result's type where the list names one. */
+static int tmi_arg_type(tmi_list *l, tmi_node *n) {
+    const tmi_json *j = tmi_arg(n, "dtype|to|type");
+    return !j || tmi_read_type(l, n, j, &n->dtype);
+}
+
+/* -- Shape rules, one a form ------------------------------------------------------------------------------------- */
+
+static tmi_node *tmi_in_node(const tmi_list *l, const tmi_node *n, uint32_t i) { return TMI_NODE(l, n->in[i]); }
+
+/* Right-aligned, a dimension of 1 stretches (as NumPy does). */
+static int tmi_shape_broadcast(tmi_list *l, const tmi_node *n, tmi_shape *to, const tmi_shape *with) {
+    tmi_shape a = *to, *b = to;
+    uint32_t  i, rank = a.rank > with->rank ? a.rank : with->rank;
+    b->rank = rank;
+    for (i = 0; i < rank; i++) {
+        uint32_t x = i + a.rank < rank ? 1 : a.dim[i + a.rank - rank], y = i + with->rank < rank ? 1 : with->dim[i + with->rank - rank];
+        if (x != y && x != 1 && y != 1) return tmi_shapes_wrong(l, n, &a, with, "dimensions must be equal or 1, counted from the last");
+        b->dim[i] = x == 1 ? y : x;
+    }
+    return 1;
+}
+
+static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) { /* shape of all inputs together; types promoted */
+    uint32_t i;
+    n->shape = tmi_in_node(l, n, 0)->shape;
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
+    for (i = 1; i < n->n_in; i++) {
+        if (!tmi_shape_broadcast(l, n, &n->shape, &tmi_in_node(l, n, i)->shape)) return 0;
+        n->dtype = tmi_lt_promote(n->dtype, tmi_in_node(l, n, i)->dtype);
+    }
+    return 1;
+}
+
+/* val[0]: the second operand where there is one input. */
+static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
+    const tmi_json *j = tmi_arg(n, "value|scalar|other");
+    int64_t         whole;
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    if (n->n_in == 2) return 1;
+    if (!j) return tmi_op_wrong(l, n, "has one input and no argument 'value': it takes two operands");
+    if (!tmi_arg_double(l, n, "value|scalar|other", 0, &n->val[0])) return 0;
+    n->has_val = 1;
+    if (!tmi_json_int(j, &whole) && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    return 1;
+}
+
+static int tmi_rule_binary(tmi_list *l, tmi_node *n) {
+    if (!tmi_rule_scalar(l, n)) return 0;
+    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    if ((n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_POW) && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_compare(tmi_list *l, tmi_node *n) {
+    if (!tmi_rule_scalar(l, n)) return 0;
+    n->dtype = TMI_LT_BOOL;
+    return 1;
+}
+
+static int tmi_rule_bits(tmi_list *l, tmi_node *n) {
+    int logical = strstr(n->type, "logical") != NULL;
+    uint32_t i;
+    if (n->n_in < tmi_list_ops[n->kind].most) return tmi_op_wrong(l, n, "takes two inputs");
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    for (i = 0; i < n->n_in && !logical; i++)
+        if (tmi_lt_is(tmi_in_node(l, n, i)->dtype, 'f')) logical = 1;
+    if (logical) n->dtype = TMI_LT_BOOL;
+    return 1;
+}
+
+static int tmi_rule_where(tmi_list *l, tmi_node *n) {
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    n->dtype = tmi_lt_promote(tmi_in_node(l, n, 1)->dtype, tmi_in_node(l, n, 2)->dtype);
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
+    if (!tmi_rule_broadcasted(l, n) || !tmi_arg_double(l, n, "min|lower|min_value", 0, &n->val[0]) ||
+        !tmi_arg_double(l, n, "max|upper|max_value", 0, &n->val[1]))
+        return 0;
+    n->has_val = (tmi_arg(n, "min|lower|min_value") ? 1 : 0) | (tmi_arg(n, "max|upper|max_value") ? 2 : 0);
+    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    return n->has_val ? tmi_arg_type(l, n) : tmi_op_wrong(l, n, "needs 'min' or 'max'");
+}
+
+static int tmi_rule_fma(tmi_list *l, tmi_node *n) {
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
+    const tmi_json *j = tmi_arg(n, "approximate|mode|approx");
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    if (n->kind == TMI_L_OP_GELU && j) {
+        if (j->kind == TMI_J_TRUE || (j->kind == TMI_J_STRING && strcmp(j->text, "tanh") == 0)) n->num[0] = 1;
+        else if (!(j->kind == TMI_J_FALSE || (j->kind == TMI_J_STRING && (strcmp(j->text, "none") == 0 || strcmp(j->text, "erf") == 0))))
+            return tmi_arg_wrong(l, n, j, "approximate", "\"none\" or \"tanh\"");
+    }
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_same(tmi_list *l, tmi_node *n) {
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_cast(tmi_list *l, tmi_node *n) {
+    const tmi_json *j = tmi_arg(n, "dtype|to|type");
+    if (!tmi_rule_broadcasted(l, n)) return 0;
+    if (!j) j = tmi_json_get(n->json, "dtype");
+    return j ? tmi_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
+}
+
+static int tmi_rule_dropout(tmi_list *l, tmi_node *n) { /* val[0]: share dropped; num: seed, offset */
+    if (!tmi_rule_broadcasted(l, n) || !tmi_arg_double(l, n, "p|rate", 0.5, &n->val[0]) || !tmi_arg_int(l, n, "seed", 0, &n->num[0]) ||
+        !tmi_arg_int(l, n, "offset", 0, &n->num[1]))
+        return 0;
+    if (!(n->val[0] >= 0 && n->val[0] < 1)) return tmi_op_wrong(l, n, "needs 'p' from 0 to below 1");
+    if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    return tmi_arg_type(l, n);
+}
+
+/* tt.reduce is a sum, or what its argument 'op' names. */
+static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
+    const tmi_json *j = tmi_arg(n, "op|kind|reduction|combine");
+    uint16_t        k;
+    if (n->kind != TMI_L_OP_REDUCE) return 1;
+    n->kind = TMI_L_OP_SUM;
+    if (!j) return 1;
+    k = j->kind == TMI_J_STRING ? tmi_list_kind_named(j->text) : (uint16_t)TMI_L_OP_NONE;
+    if (k == TMI_L_OP_ADD) k = TMI_L_OP_SUM;
+    if (k == TMI_L_OP_MUL) k = TMI_L_OP_PROD;
+    if (k == TMI_L_OP_MAXIMUM) k = TMI_L_OP_MAX;
+    if (k == TMI_L_OP_MINIMUM) k = TMI_L_OP_MIN;
+    if (k == TMI_L_OP_AND) k = TMI_L_OP_ALL;
+    if (k == TMI_L_OP_OR) k = TMI_L_OP_ANY;
+    if (k < TMI_L_OP_SUM || k >= TMI_L_OP_REDUCE) return tmi_arg_wrong(l, n, j, "op", "the name of a reduction, such as \"sum\" or \"max\"");
+    n->kind = k;
+    return 1;
+}
+
+static int tmi_rule_reduce(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    uint32_t        i;
+    int             keep;
+    if (!tmi_reduce_named(l, n) || !tmi_arg_axes(l, n, x->shape.rank) || !tmi_arg_bool(l, n, "keepdims|keep_dims|keepdim", 0, &keep)) return 0;
+    n->keep = (uint8_t)keep;
+    n->shape.rank = 0;
+    for (i = 0; i < x->shape.rank; i++) {
+        if (!(n->axes >> i & 1)) n->shape.dim[n->shape.rank++] = x->shape.dim[i];
+        else if (keep) n->shape.dim[n->shape.rank++] = 1;
+    }
+    n->dtype = x->dtype;
+    if (n->kind == TMI_L_OP_ARGMAX || n->kind == TMI_L_OP_ARGMIN) n->dtype = TMI_LT_I32;
+    else if (n->kind == TMI_L_OP_ANY || n->kind == TMI_L_OP_ALL) n->dtype = TMI_LT_BOOL;
+    else if (n->kind == TMI_L_OP_MEAN && !tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
+    else if ((n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD) && tmi_lt_is_int(n->dtype) && tmi_list_types[n->dtype].bits < 32)
+        n->dtype = tmi_lt_is(n->dtype, 'u') ? TMI_LT_U32 : TMI_LT_I32; /* tl.sum widens so */
+    return tmi_arg_type(l, n);
+}
+
+/* num: A and B transposed, M, N, K. A vector is a row before and a column after the product. */
+static int tmi_rule_matmul(tmi_list *l, tmi_node *n) {
+    const tmi_shape *a = &tmi_in_node(l, n, 0)->shape, *b = &tmi_in_node(l, n, 1)->shape;
+    tmi_shape ba, bb, bias;
+    int       ta, tb;
+    uint32_t  ka, kb;
+    int       linear = strcmp(n->type, "linear") == 0 || strcmp(n->type, "tt.linear") == 0; /* weights stand as [out, in] */
+    if (!tmi_arg_bool(l, n, "transpose_a|trans_a|transA|ta", 0, &ta) || !tmi_arg_bool(l, n, "transpose_b|trans_b|transB|tb", linear, &tb)) return 0;
+    if (!a->rank || !b->rank) return tmi_shapes_wrong(l, n, a, b, "a product needs at least vectors");
+    ka = a->rank == 1 || !ta ? a->dim[a->rank - 1] : a->dim[a->rank - 2];
+    kb = b->rank == 1 ? b->dim[0] : tb ? b->dim[b->rank - 1] : b->dim[b->rank - 2];
+    if (ka != kb) return tmi_shapes_wrong(l, n, a, b, "the inner dimensions must be equal");
+    n->num[0] = ta && a->rank > 1;
+    n->num[1] = tb && b->rank > 1;
+    n->num[2] = a->rank == 1 ? 1 : ta ? a->dim[a->rank - 1] : a->dim[a->rank - 2];
+    n->num[3] = b->rank == 1 ? 1 : tb ? b->dim[b->rank - 2] : b->dim[b->rank - 1];
+    n->num[4] = ka;
+    ba = *a;
+    bb = *b;
+    ba.rank = a->rank > 2 ? a->rank - 2 : 0;
+    bb.rank = b->rank > 2 ? b->rank - 2 : 0;
+    if (!tmi_shape_broadcast(l, n, &ba, &bb)) return 0;
+    n->shape = ba;
+    if (n->shape.rank + 2 > TMI_LIST_RANK) return tmi_op_wrong(l, n, "has too many dimensions");
+    if (a->rank > 1) n->shape.dim[n->shape.rank++] = (uint32_t)n->num[2];
+    if (b->rank > 1) n->shape.dim[n->shape.rank++] = (uint32_t)n->num[3];
+    n->dtype = tmi_lt_promote(tmi_in_node(l, n, 0)->dtype, tmi_in_node(l, n, 1)->dtype);
+    if (tmi_lt_is_int(n->dtype) && tmi_list_types[n->dtype].bits < 32) n->dtype = TMI_LT_I32;
+    if (n->n_in == 3) {
+        bias = n->shape;
+        if (!tmi_shape_broadcast(l, n, &bias, &tmi_in_node(l, n, 2)->shape)) return 0;
+        if (!tmi_shape_same(&bias, &n->shape)) return tmi_shapes_wrong(l, n, &n->shape, &tmi_in_node(l, n, 2)->shape, "the bias is larger than the product");
+    }
+    return tmi_arg_type(l, n);
+}
+
+/* Softmax and norms: axes from n->axis on (norms may have several); val[0]: eps. */
+static int tmi_rule_rows(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    const tmi_json *norm = tmi_arg(n, "normalized_shape"), *list = tmi_arg(n, TMI_AXIS_NAMES);
+    int      is_norm = n->kind == TMI_L_OP_LAYER_NORM || n->kind == TMI_L_OP_RMS_NORM;
+    uint32_t i, rank = x->shape.rank, last, count;
+    int64_t  dims[TMI_LIST_RANK];
+    uint64_t size = 1;
+    n->shape = x->shape;
+    n->dtype = tmi_lt_is(x->dtype, 'f') ? x->dtype : (uint8_t)TMI_LT_F32;
+    if (!tmi_arg_double(l, n, "eps|epsilon", 1e-5, &n->val[0])) return 0;
+    if (is_norm && norm) {
+        if (!tmi_arg_list(l, n, "normalized_shape", 0, TMI_LIST_RANK, dims, &count)) return 0;
+        if (count > rank || !count) return tmi_op_wrong(l, n, "has a 'normalized_shape' that does not fit its input");
+        for (i = 0; i < count; i++)
+            if (dims[i] != (int64_t)x->shape.dim[rank - count + i]) return tmi_op_wrong(l, n, "has a 'normalized_shape' that does not fit its input");
+        n->axes = ((1u << count) - 1) << (rank - count);
+    } else if (is_norm && list && list->kind == TMI_J_ARRAY) {
+        if (!tmi_arg_axes(l, n, rank)) return 0;
+    } else {
+        if (!tmi_arg_axis(l, n, rank, -1)) return 0;
+        n->axes = 1u << n->axis;
+    }
+    for (n->axis = 0; n->axis < rank && !(n->axes >> n->axis & 1); n->axis++) {}
+    for (last = n->axis; last < rank && (n->axes >> last & 1); last++) size *= x->shape.dim[last];
+    if (!n->axes || n->axes >> last) return tmi_op_wrong(l, n, "normalises axes that do not stand side by side");
+    for (i = 1; i < n->n_in; i++)
+        if (tmi_shape_numel(&tmi_in_node(l, n, i)->shape) != size) return tmi_shapes_wrong(l, n, &x->shape, &tmi_in_node(l, n, i)->shape, "weight and bias must have an element for each normalised one");
+    return tmi_arg_type(l, n);
+}
+
+/* q [.., heads, Sq, D], k [.., kv_heads, Sk, D], v [.., kv_heads, Sk, Dv], mask or none. num: causal, heads a
+ * key head, Sq, Sk, D, Dv; val[0]: scale. */
+static int tmi_rule_attention(tmi_list *l, tmi_node *n) {
+    const tmi_shape *q = &tmi_in_node(l, n, 0)->shape, *k = &tmi_in_node(l, n, 1)->shape, *v = &tmi_in_node(l, n, 2)->shape;
+    uint32_t r = q->rank, i;
+    int      causal;
+    tmi_shape scores;
+    double   d;
+    if (r < 2 || k->rank != r || v->rank != r) return tmi_shapes_wrong(l, n, q, k, "queries, keys and values need one rank, at least 2");
+    if (q->dim[r - 1] != k->dim[r - 1]) return tmi_shapes_wrong(l, n, q, k, "queries and keys need vectors of one length");
+    if (k->dim[r - 2] != v->dim[r - 2]) return tmi_shapes_wrong(l, n, k, v, "there must be a value for each key");
+    for (i = 0; i + 2 < r; i++) {
+        int grouped = i + 3 == r && k->dim[i] && q->dim[i] % k->dim[i] == 0;
+        if (k->dim[i] != v->dim[i] || (q->dim[i] != k->dim[i] && !grouped)) return tmi_shapes_wrong(l, n, q, k, "batch dimensions must be equal; query heads a multiple of key heads");
+    }
+    if (!tmi_arg_bool(l, n, "causal|is_causal", 0, &causal)) return 0;
+    n->shape = *q;
+    n->shape.dim[r - 1] = v->dim[r - 1];
+    n->num[0] = causal;
+    n->num[1] = r > 2 ? q->dim[r - 3] / k->dim[r - 3] : 1;
+    n->num[2] = q->dim[r - 2];
+    n->num[3] = k->dim[r - 2];
+    n->num[4] = q->dim[r - 1];
+    n->num[5] = v->dim[r - 1];
+    n->dtype = tmi_lt_promote(tmi_lt_promote(tmi_in_node(l, n, 0)->dtype, tmi_in_node(l, n, 1)->dtype), tmi_in_node(l, n, 2)->dtype);
+    if (!tmi_lt_is(n->dtype, 'f')) return tmi_op_wrong(l, n, "needs floats");
+    if (!tmi_arg_double(l, n, "scale|sm_scale", 0, &n->val[0])) return 0;
+    n->has_val = tmi_arg(n, "scale|sm_scale") ? 1 : 0;
+    if (!n->has_val) { /* 1 / sqrt(D) by Newton's steps: no libm here */
+        d = (double)n->num[4];
+        n->val[0] = d > 1 ? 1 / d : 1;
+        for (i = 0; i < 60; i++) n->val[0] = n->val[0] * (1.5 - 0.5 * d * n->val[0] * n->val[0]);
+    }
+    if (n->n_in < 4) return tmi_arg_type(l, n);
+    scores = *q;
+    scores.dim[r - 1] = k->dim[r - 2];
+    if (!tmi_shape_broadcast(l, n, &scores, &tmi_in_node(l, n, 3)->shape)) return 0;
+    if (tmi_shape_numel(&scores) != tmi_shape_numel(q) / q->dim[r - 1] * k->dim[r - 2]) return tmi_op_wrong(l, n, "has a mask larger than the scores");
+    return tmi_arg_type(l, n);
+}
+
+/* x [N, C, H, W], w [O, C/groups, KH, KW], bias [O]. num: stride, padding, dilation (y, x each), groups. */
+static int tmi_rule_conv(tmi_list *l, tmi_node *n) {
+    const tmi_shape *x = &tmi_in_node(l, n, 0)->shape, *w = &tmi_in_node(l, n, 1)->shape;
+    uint32_t count, i;
+    int64_t  out[2];
+    if (x->rank != 4 || w->rank != 4) return tmi_shapes_wrong(l, n, x, w, "needs x as [N,C,H,W] and weights as [O,C/groups,KH,KW]");
+    if (!tmi_arg_list(l, n, "stride|strides", 1, 2, &n->num[0], &count) || !tmi_arg_list(l, n, "padding|pad|pads", 0, 2, &n->num[2], &count) ||
+        !tmi_arg_list(l, n, "dilation|dilations", 1, 2, &n->num[4], &count) || !tmi_arg_int(l, n, "groups|group", 1, &n->num[6]))
+        return 0;
+    if (n->num[6] < 1 || x->dim[1] != w->dim[1] * (uint64_t)n->num[6] || w->dim[0] % (uint64_t)n->num[6]) return tmi_shapes_wrong(l, n, x, w, "channels do not fit weights and groups");
+    for (i = 0; i < 2; i++) {
+        if (n->num[i] < 1 || n->num[2 + i] < 0 || n->num[4 + i] < 1 || n->num[i] > 65536 || n->num[2 + i] > 65536 || n->num[4 + i] > 65536)
+            return tmi_op_wrong(l, n, "needs strides and dilations of 1 to 65536 and no negative padding");
+        out[i] = ((int64_t)x->dim[2 + i] + 2 * n->num[2 + i] - n->num[4 + i] * ((int64_t)w->dim[2 + i] - 1) - 1);
+        if (out[i] < 0) return tmi_shapes_wrong(l, n, x, w, "the window is larger than the padded image");
+        out[i] = out[i] / n->num[i] + 1;
+    }
+    n->shape.rank = 4;
+    n->shape.dim[0] = x->dim[0];
+    n->shape.dim[1] = w->dim[0];
+    n->shape.dim[2] = (uint32_t)out[0];
+    n->shape.dim[3] = (uint32_t)out[1];
+    n->dtype = tmi_lt_promote(tmi_in_node(l, n, 0)->dtype, tmi_in_node(l, n, 1)->dtype);
+    if (!tmi_lt_is(n->dtype, 'f')) return tmi_op_wrong(l, n, "needs floats");
+    if (n->n_in == 3 && tmi_shape_numel(&tmi_in_node(l, n, 2)->shape) != w->dim[0]) return tmi_shapes_wrong(l, n, w, &tmi_in_node(l, n, 2)->shape, "the bias needs an element for each output channel");
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_scan(tmi_list *l, tmi_node *n) { /* num: reverse, exclusive */
+    int reverse, exclusive;
+    n->shape = tmi_in_node(l, n, 0)->shape;
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
+    if (!tmi_arg_axis(l, n, n->shape.rank, -1) || !tmi_arg_bool(l, n, "reverse", 0, &reverse) || !tmi_arg_bool(l, n, "exclusive", 0, &exclusive)) return 0;
+    n->axes = 1u << n->axis;
+    n->num[0] = reverse;
+    n->num[1] = exclusive;
+    if (tmi_lt_is_int(n->dtype) && tmi_list_types[n->dtype].bits < 32) n->dtype = tmi_lt_is(n->dtype, 'u') ? TMI_LT_U32 : TMI_LT_I32;
+    return tmi_arg_type(l, n);
+}
+
+static int tmi_rule_transpose(tmi_list *l, tmi_node *n) { /* perm[i]: the input's axis that becomes axis i */
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    uint32_t        rank = x->shape.rank, i, count, seen = 0;
+    int64_t         order[TMI_LIST_RANK], d0, d1;
+    if (!tmi_arg_list(l, n, "perm|permutation|order|axes|dims|axis", -1, TMI_LIST_RANK, order, &count)) return 0;
+    if (!count)
+        for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    if (!count && tmi_arg(n, "dim0") && tmi_arg(n, "dim1")) {
+        if (!tmi_arg_int(l, n, "dim0", 0, &d0) || !tmi_arg_int(l, n, "dim1", 0, &d1)) return 0;
+        if (d0 < 0) d0 += rank;
+        if (d1 < 0) d1 += rank;
+        if (d0 < 0 || d1 < 0 || d0 >= (int64_t)rank || d1 >= (int64_t)rank) return tmi_op_wrong(l, n, "swaps axes that its input lacks");
+        for (i = 0; i < rank; i++) order[i] = i;
+        order[d0] = d1;
+        order[d1] = d0;
+    } else if (count && count != rank) {
+        return tmi_op_wrong(l, n, "needs a permutation of all axes");
+    }
+    n->shape.rank = rank;
+    for (i = 0; i < rank; i++) {
+        if (order[i] < 0) order[i] += rank;
+        if (order[i] < 0 || order[i] >= (int64_t)rank || (seen >> order[i] & 1)) return tmi_op_wrong(l, n, "needs a permutation of all axes");
+        seen |= 1u << order[i];
+        n->perm[i] = (uint32_t)order[i];
+        n->shape.dim[i] = x->shape.dim[order[i]];
+    }
+    n->dtype = x->dtype;
+    return 1;
+}
+
+static int tmi_rule_reshape(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    int64_t         dims[TMI_LIST_RANK];
+    uint32_t        i, count, open = TMI_NONE;
+    uint64_t        size = 1, numel = tmi_shape_numel(&x->shape);
+    if (!tmi_arg(n, "shape|new_shape|size") || !tmi_arg_list(l, n, "shape|new_shape|size", 0, TMI_LIST_RANK, dims, &count)) return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    for (i = 0; i < count; i++) {
+        if (dims[i] == -1 && open == TMI_NONE) open = i;
+        else if (dims[i] < 1 || dims[i] > INT32_MAX) return tmi_op_wrong(l, n, "needs positive dimensions in 'shape', and at most one -1");
+        else if ((uint64_t)dims[i] > numel / size) return tmi_op_wrong(l, n, "has a 'shape' of another number of elements than its input");
+        else size *= (uint64_t)dims[i];
+    }
+    if (open != TMI_NONE && numel % size == 0) dims[open] = (int64_t)(numel / size), size = numel;
+    if (size != numel) return tmi_op_wrong(l, n, "has a 'shape' of another number of elements than its input");
+    n->shape.rank = count;
+    for (i = 0; i < count; i++) n->shape.dim[i] = (uint32_t)dims[i];
+    n->dtype = x->dtype;
+    return 1;
+}
+
+static int tmi_rule_broadcast(tmi_list *l, tmi_node *n) {
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    int64_t         dims[TMI_LIST_RANK];
+    tmi_shape       want;
+    uint32_t        i, count;
+    if (!tmi_arg(n, "shape|new_shape|size") || !tmi_arg_list(l, n, "shape|new_shape|size", 0, TMI_LIST_RANK, dims, &count)) return tmi_op_wrong(l, n, "needs the argument 'shape'");
+    want.rank = count;
+    for (i = 0; i < count; i++) {
+        if (dims[i] == -1 && i + x->shape.rank >= count) dims[i] = x->shape.dim[i + x->shape.rank - count];
+        if (dims[i] < 1 || dims[i] > INT32_MAX) return tmi_op_wrong(l, n, "needs positive dimensions in 'shape'");
+        want.dim[i] = (uint32_t)dims[i];
+    }
+    n->shape = want;
+    if (!tmi_shape_broadcast(l, n, &n->shape, &x->shape)) return 0;
+    if (!tmi_shape_same(&want, &n->shape)) return tmi_shapes_wrong(l, n, &x->shape, &want, "the input does not stretch to it");
+    n->dtype = x->dtype;
+    return 1;
+}
+
+static int tmi_rule_concat(tmi_list *l, tmi_node *n) {
+    uint32_t i, k;
+    uint64_t size = 0;
+    n->shape = tmi_in_node(l, n, 0)->shape;
+    n->dtype = tmi_in_node(l, n, 0)->dtype;
+    if (!tmi_arg_axis(l, n, n->shape.rank, 0)) return 0;
+    for (i = 0; i < n->n_in; i++) {
+        const tmi_shape *s = &tmi_in_node(l, n, i)->shape;
+        if (s->rank != n->shape.rank) return tmi_shapes_wrong(l, n, &n->shape, s, "all inputs need one rank");
+        for (k = 0; k < s->rank; k++)
+            if (k != n->axis && s->dim[k] != n->shape.dim[k]) return tmi_shapes_wrong(l, n, &n->shape, s, "inputs may differ along 'axis' only");
+        size += s->dim[n->axis];
+        n->dtype = tmi_lt_promote(n->dtype, tmi_in_node(l, n, i)->dtype);
+    }
+    if (size > INT32_MAX) return tmi_op_wrong(l, n, "is too large");
+    n->shape.dim[n->axis] = (uint32_t)size;
+    return 1;
+}
+
+static int tmi_want_index(tmi_list *l, const tmi_node *n, uint32_t i) {
+    uint8_t t = tmi_in_node(l, n, i)->dtype;
+    return (tmi_lt_is_int(t) && t != TMI_LT_BOOL) || tmi_op_wrong(l, n, "needs whole numbers as indices");
+}
+
+static int tmi_rule_gather(tmi_list *l, tmi_node *n) { /* out[i][j] = x[index[i][j]][j], as tl.gather */
+    const tmi_node *x = tmi_in_node(l, n, 0), *index = tmi_in_node(l, n, 1);
+    uint32_t        i;
+    if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->shape.rank, 0)) return 0;
+    if (index->shape.rank != x->shape.rank) return tmi_shapes_wrong(l, n, &x->shape, &index->shape, "the indices need the rank of the input");
+    for (i = 0; i < x->shape.rank; i++)
+        if (i != n->axis && index->shape.dim[i] > x->shape.dim[i]) return tmi_shapes_wrong(l, n, &x->shape, &index->shape, "off the axis there are fewer elements than indices");
+    n->shape = index->shape;
+    n->dtype = x->dtype;
+    return 1;
+}
+
+static int tmi_rule_embedding(tmi_list *l, tmi_node *n) { /* indices [..], table [V, D] */
+    const tmi_node *index = tmi_in_node(l, n, 0), *table = tmi_in_node(l, n, 1);
+    if (!tmi_want_index(l, n, 0)) return 0;
+    if (table->shape.rank != 2) return tmi_shapes_wrong(l, n, &index->shape, &table->shape, "takes indices, then a table of two dimensions");
+    if (index->shape.rank + 1 > TMI_LIST_RANK) return tmi_op_wrong(l, n, "has too many dimensions");
+    n->shape = index->shape;
+    n->shape.dim[n->shape.rank++] = table->shape.dim[1];
+    n->dtype = table->dtype;
+    return 1;
+}
+
+static int tmi_rule_scatter(tmi_list *l, tmi_node *n) { /* x, index, source: x[index[i][j]][j] += source[i][j] */
+    const tmi_node *x = tmi_in_node(l, n, 0), *index = tmi_in_node(l, n, 1), *src = tmi_in_node(l, n, 2);
+    uint32_t        i;
+    if (!tmi_want_index(l, n, 1) || !tmi_arg_axis(l, n, x->shape.rank, 0)) return 0;
+    if (index->shape.rank != x->shape.rank || !tmi_shape_same(&index->shape, &src->shape)) return tmi_shapes_wrong(l, n, &index->shape, &src->shape, "indices and source need one shape, of the rank of the first input");
+    for (i = 0; i < x->shape.rank; i++)
+        if (i != n->axis && index->shape.dim[i] > x->shape.dim[i]) return tmi_shapes_wrong(l, n, &x->shape, &index->shape, "off the axis there are fewer elements than indices");
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    return 1;
+}
+
+static int tmi_rule_sort(tmi_list *l, tmi_node *n) { /* num: descending, k, indices wanted */
+    const tmi_node *x = tmi_in_node(l, n, 0);
+    int             down, indices;
+    n->shape = x->shape;
+    n->dtype = x->dtype;
+    if (!tmi_arg_axis(l, n, n->shape.rank, -1)) return 0;
+    n->axes = 1u << n->axis;
+    if (n->kind == TMI_L_OP_TOPK) {
+        if (!tmi_arg_bool(l, n, "largest|descending", 1, &down) || !tmi_arg_int(l, n, "k", 0, &n->num[1])) return 0;
+        if (n->num[1] < 1 || n->num[1] > (int64_t)x->shape.dim[n->axis]) return tmi_op_wrong(l, n, "needs 'k' from 1 to the length of the axis");
+        n->shape.dim[n->axis] = (uint32_t)n->num[1];
+    } else if (!tmi_arg_bool(l, n, "descending", 0, &down)) {
+        return 0;
+    }
+    if (!tmi_arg_bool(l, n, "indices|return_indices", 0, &indices)) return 0;
+    if (indices) n->dtype = TMI_LT_I32;
+    n->num[0] = down;
+    n->num[2] = indices;
+    return 1;
+}
+
+typedef int (*tmi_rule)(tmi_list *, tmi_node *);
+
+static const tmi_rule tmi_rules[TMI_L_OP_COUNT] = {
+    NULL,
+#define X(id, name, form, detail, least, most) tmi_rule_##form,
+    TMI_LIST_OPS(X)
+#undef X
+    NULL,
+};
+
+/* -- From the tree to the graph ------------------------------------------------------------------------------------ */
+
+static int tmi_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j, tmi_shape *s) {
+    const tmi_json *k;
+    int64_t         v;
+    s->rank = 0;
+    if (j->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, j, "input_shapes", "a list of dimensions");
+    for (k = j->child; k; k = k->next) {
+        if (s->rank == TMI_LIST_RANK) return tmi_arg_wrong(l, n, k, "input_shapes", "at most 8 dimensions");
+        if (!tmi_json_int(k, &v) || v < 1 || v > INT32_MAX) return tmi_arg_wrong(l, n, k, "input_shapes", "dimensions from 1 to 2147483647");
+        s->dim[s->rank++] = (uint32_t)v;
+        if (tmi_shape_numel(s) > (uint64_t)1 << 40) return tmi_arg_wrong(l, n, k, "input_shapes", "no more than 2^40 elements");
+    }
+    return 1;
+}
+
+/* Positions that hold indices or conditions have types of their own. */
+static uint8_t tmi_input_type(const tmi_node *n, uint32_t i) {
+    if ((n->kind == TMI_L_OP_GATHER || n->kind == TMI_L_OP_SCATTER_ADD) && i == 1) return TMI_LT_I32;
+    if (n->kind == TMI_L_OP_EMBEDDING && i == 0) return TMI_LT_I32;
+    if (n->kind == TMI_L_OP_WHERE && i == 0) return TMI_LT_BOOL;
+    return TMI_LT_NONE;
+}
+
+/* Type of an input of the graph: its own, the op's, the result's where that says it, else f32. */
+static int tmi_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
+    const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i);
+    if (j && j->kind == TMI_J_NULL) j = NULL;
+    *type = tmi_input_type(n, i);
+    if (!j && *type) return 1;
+    if (!j) j = tmi_json_get(n->json, "dtype");
+    if (!j && n->kind != TMI_L_OP_CAST) j = tmi_arg(n, "dtype");
+    if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i)) j = NULL; /* it names the result */
+    *type = TMI_LT_F32;
+    return !j || tmi_read_type(l, n, j, type);
+}
+
+static uint32_t tmi_node_named(const tmi_list *l, const char *id, uint32_t from) {
+    uint32_t i;
+    for (i = from; i < l->node.n; i++)
+        if (TMI_NODE(l, i)->id && strcmp(TMI_NODE(l, i)->id, id) == 0) return i;
+    return 0;
+}
+
+static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
+    uint32_t  i = l->node.n;
+    tmi_node *n = (tmi_node *)tmi_vec_add(l->job, &l->node);
+    n->id = id;
+    n->type = "";
+    n->kind = kind;
+    return i;
+}
+
+/* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
+static uint32_t tmi_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
+    const tmi_json *name = tmi_json_item(tmi_json_get(n->json, "inputs"), i), *sj = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
+    tmi_shape shape;
+    uint32_t  id;
+    if (name && name->kind == TMI_J_NULL) name = NULL;
+    if (sj && sj->kind == TMI_J_NULL) sj = NULL;
+    if (name && name->kind != TMI_J_STRING) return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
+    if (sj && !tmi_read_shape(l, n, sj, &shape)) return 0;
+    id = name ? tmi_node_named(l, name->text, 1) : 0;
+    if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape)) return (uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape, "it is another shape than where the input was first used");
+    if (id) return id;
+    if (!sj) {
+        if (name) tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
+        else (void)tmi_op_wrong(l, n, "has an input without a name and without a shape");
+        return 0;
+    }
+    id = tmi_node_new(l, name ? name->text : tmi_format(l->job, 0, "%s.%u", n->id, i), TMI_L_OP_NONE);
+    TMI_NODE(l, id)->shape = shape;
+    TMI_NODE(l, id)->at = sj->at;
+    return tmi_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
+}
+
+static int tmi_read_inputs(tmi_list *l, tmi_node *n) {
+    const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes");
+    uint32_t        i;
+    if (names && names->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, names, "inputs", "a list of names");
+    if (shapes && shapes->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, shapes, "input_shapes", "a list of shapes");
+    n->n_in = names ? names->n : 0;
+    if (shapes && shapes->n > n->n_in) n->n_in = shapes->n;
+    if (n->n_in < tmi_list_ops[n->kind].least || n->n_in > tmi_list_ops[n->kind].most) {
+        tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_COUNT, n->id, (unsigned)tmi_list_ops[n->kind].least, (unsigned)tmi_list_ops[n->kind].most, n->n_in);
+        return 0;
+    }
+    n->in = TMI_NEW(l->job, uint32_t, n->n_in);
+    for (i = 0; i < n->n_in; i++)
+        if (!(n->in[i] = tmi_read_input(l, n, i))) return 0;
+    return 1;
+}
+
+/* Type, id and arguments of one op. */
+static int tmi_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
+    tmi_node       *n = TMI_NODE(l, tmi_node_new(l, NULL, TMI_L_OP_NONE));
+    const tmi_json *type = tmi_json_get(j, "type"), *id = tmi_json_get(j, "id");
+    n->at = j->at;
+    n->json = j;
+    n->id = tmi_format(l->job, 0, "ops[%u]", index);
+    if (j->kind != TMI_J_OBJECT) return tmi_arg_wrong(l, n, j, "ops", "objects");
+    if (!type || type->kind != TMI_J_STRING) return tmi_arg_wrong(l, n, type, "type", "a string such as \"tt.sum\"");
+    if (id && id->kind != TMI_J_STRING) return tmi_arg_wrong(l, n, id, "id", "a string");
+    n->type = type->text;
+    n->kind = tmi_list_kind_named(type->text);
+    if (!n->kind) {
+        tmi_error(l->job, tmi_json_at(type->at), TMETAL_E_OPS_UNKNOWN, type->text);
+        return 0;
+    }
+    n->id = NULL; /* not to be found as its own name */
+    if (id && tmi_node_named(l, id->text, 1)) {
+        n->id = id->text;
+        return tmi_arg_wrong(l, n, id, "id", "a name that no other op has");
+    }
+    n->id = id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index);
+    n->args = tmi_json_get(j, "args");
+    if (n->args && n->args->kind != TMI_J_OBJECT) return tmi_arg_wrong(l, n, n->args, "args", "an object");
+    return 1;
+}
+
+/* Ops in an order in which inputs come first: that of the list as far as it is one. */
+static int tmi_list_sort(tmi_list *l) {
+    uint8_t *done = TMI_TEMP(l->job, uint8_t, l->node.n);
+    uint32_t i, k, before;
+    l->order = TMI_NEW(l->job, uint32_t, l->n_op);
+    l->n_order = 0;
+    do {
+        before = l->n_order;
+        for (i = 1; i <= l->n_op; i++) {
+            const tmi_node *n = TMI_NODE(l, i);
+            if (done[i]) continue;
+            for (k = 0; k < n->n_in && (n->in[k] > l->n_op || done[n->in[k]]); k++) {}
+            if (k < n->n_in) continue;
+            done[i] = 1;
+            l->order[l->n_order++] = i;
+        }
+    } while (l->n_order > before);
+    for (i = 1; i <= l->n_op; i++)
+        if (!done[i]) {
+            tmi_error(l->job, tmi_json_at(TMI_NODE(l, i)->at), TMETAL_E_OPS_CYCLE, TMI_NODE(l, i)->id);
+            return 0;
+        }
+    return 1;
+}
+
+/* Read an op list and check it: types, inputs, arguments, shapes. NULL after an error. */
+static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
+    tmi_list       *l = TMI_NEW(job, tmi_list, 1);
+    const tmi_json *ops, *j;
+    tmi_mark        mark;
+    uint32_t        i = 0;
+    l->job = job;
+    l->json = tmi_list_text(job, src, len);
+    if (!l->json) return NULL;
+    ops = l->json->kind == TMI_J_ARRAY ? l->json : tmi_json_get(l->json, "ops");
+    if (!ops || ops->kind != TMI_J_ARRAY || !ops->n) {
+        tmi_error(job, tmi_json_at(ops ? ops->at : 0), TMETAL_E_OPS_NONE);
+        return NULL;
+    }
+    tmi_vec_init(&l->node, sizeof(tmi_node), 0);
+    (void)tmi_vec_add(job, &l->node);
+    for (j = ops->child; j; j = j->next)
+        if (!tmi_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
+    l->n_op = l->node.n - 1;
+    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_read_inputs(l, TMI_NODE(l, i));
+    if (job->n_errors) return NULL;
+    mark = tmi_mark_take(job);
+    i = (uint32_t)tmi_list_sort(l);
+    tmi_mark_drop(job, mark);
+    for (i = i ? 0 : l->n_order; i < l->n_order; i++) {
+        tmi_node *n = TMI_NODE(l, l->order[i]);
+        if (!tmi_rules[n->kind](l, n)) return NULL;
+        if (tmi_shape_numel(&n->shape) > (uint64_t)1 << 40) {
+            (void)tmi_op_wrong(l, n, "gives more than 2^40 elements");
+            return NULL;
+        }
+    }
+    return job->n_errors ? NULL : l;
+}
+
+/*==============================================================================
+ * >>oplist  [21]  Op lists to kernels: graph in, tile IR out
+ *
+ * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
+ * uses    >>json  >>ir  >>transform (the builder)  >>emit
+ * order   kernels in the order of the list; a kernel stands where its last op does
+ *
+ * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
+ * Elementwise ops between the anchor and the root work on the anchor's tile before it is stored; those
+ * before it, and ops that only move indices, are worked out where the kernel loads. There is one way to
+ * make a value, tmi_gen_value(): which node, at which indices. Indices are tiles; a tile that does not
+ * vary along an axis of the kernel has one element there, so broadcasting costs nothing.
+ *============================================================================*/
+
+/* -- Kernels and the generator ---------------------------------------------------------------------------------- */
+
+/* Indices into a value seen as an array of `rank` dimensions, row-major: any grouping of its own. */
+typedef struct tmi_indices {
+    uint32_t rank;
+    uint64_t dim[2 * TMI_LIST_RANK];
+    uint32_t at[2 * TMI_LIST_RANK]; /* index: a value of the tile IR; 0: always 0 */
+} tmi_indices;
+
+typedef struct tmi_kern {
+    uint32_t anchor, root; /* nodes; anchor 0: elementwise */
+    uint32_t func;
+    uint64_t grid[3];
+    uint32_t *arg;         /* node whose memory argument i is */
+    uint32_t n_arg;
+} tmi_kern;
+
+typedef struct tmi_known {
+    uint32_t  node, value;
+    tmi_indices space;
+} tmi_known;
+
+#define TMI_GEN_RANK 2u
+
+typedef struct tmi_gen {
+    tmi_job    *job;
+    tmi_list   *l;
+    tmi_module *m;
+    tmi_kern   *k;
+    tmi_build   b;
+    uint32_t    rank;               /* of tiles: axes of more than one element */
+    uint32_t    size[TMI_GEN_RANK]; /* elements of the kernel's axes */
+    int         pos[TMI_GEN_RANK];  /* the axis's place in tiles; -1: it has one element */
+    uint32_t    mask[TMI_GEN_RANK]; /* which of its indices exist; 0: all */
+    uint32_t    extra;              /* a further condition on loads; 0: none */
+    uint32_t    given, given_value; /* the anchor's tile */
+    uint32_t    t_index;            /* i32, or i64 where 2^31 elements are passed */
+    tmi_vec     memo;               /* tmi_known */
+    tmi_vec     arg;                /* uint32_t pairs: node, pointer */
+} tmi_gen;
+
+static uint32_t tmi_list_elem(const tmi_module *m, uint8_t type) { /* as it stands in memory */
+    switch (type) {
+    case TMI_LT_F32: return m->t_float[TMI_F_F32];
+    case TMI_LT_F16: return m->t_float[TMI_F_F16];
+    case TMI_LT_BF16: return m->t_float[TMI_F_BF16];
+    case TMI_LT_I16: case TMI_LT_U16: return m->t_i16;
+    case TMI_LT_I32: case TMI_LT_U32: return m->t_i32;
+    case TMI_LT_I64: case TMI_LT_U64: return m->t_i64;
+    default: return m->t_i8;
+    }
+}
+
+static uint32_t tmi_list_work(const tmi_module *m, uint8_t type) { /* as it is computed with */
+    if (tmi_lt_is(type, 'f')) return m->t_float[TMI_F_F32];
+    return type == TMI_LT_BOOL ? m->t_i1 : tmi_list_elem(m, type);
+}
+
+/* -- Tiles: values that meet take one shape ----------------------------------------------------------------------- */
+
+static uint32_t tmi_gen_const(tmi_gen *g, uint32_t elem, int64_t v) { return tmi_b_const(&g->b, elem, (uint64_t)v); }
+
+static uint32_t tmi_gen_float(tmi_gen *g, double v) { /* an f32 */
+    uint64_t bits, mant = 0;
+    int      negative = 0, exp = 0;
+    memcpy(&bits, &v, sizeof bits);
+    (void)tmi_float_split(&tmi_float_formats[TMI_F_F64], bits, &negative, &mant, &exp);
+    return tmi_b_const(&g->b, g->m->t_float[TMI_F_F32], tmi_float_round(&tmi_float_formats[TMI_F_F32], negative, mant, exp, 0));
+}
+
+static uint32_t tmi_gen_f32(tmi_gen *g, uint32_t bits) { return tmi_b_const(&g->b, g->m->t_float[TMI_F_F32], bits); }
+
+#define TMI_BITS_NINF 0xff800000u
+#define TMI_BITS_NAN  0x7fc00000u
+#define TMI_BITS_NEG0 0x80000000u
+
+/* A value stretched to the dimensions of a tile. */
+static uint32_t tmi_gen_stretch(tmi_gen *g, uint32_t v, const uint32_t *dims) {
+    uint32_t type = tmi_value_type(g->m, v), want = tmi_type_tensor(g->job, g->m, tmi_elem(g->m, type), dims, g->rank);
+    if (type == want) return v;
+    if (!tmi_is_tensor(g->m, type)) return tmi_b_1(&g->b, TMI_OP_SPLAT, want, v);
+    return tmi_b_1(&g->b, TMI_OP_BROADCAST, want, v);
+}
+
+static void tmi_gen_join(tmi_gen *g, uint32_t *v, uint32_t n) {
+    uint32_t dims[TMI_GEN_RANK], i, k;
+    int      any = 0;
+    for (k = 0; k < TMI_GEN_RANK; k++) dims[k] = 1;
+    for (i = 0; i < n; i++) {
+        uint32_t type = tmi_value_type(g->m, v[i]);
+        if (!tmi_is_tensor(g->m, type)) continue;
+        any = 1;
+        for (k = 0; k < g->rank; k++) dims[k] = tmi_max32(dims[k], tmi_dim(g->m, type, k));
+    }
+    for (i = 0; i < n && any; i++) v[i] = tmi_gen_stretch(g, v[i], dims);
+}
+
+static uint32_t tmi_gen_2(tmi_gen *g, uint32_t kind, uint32_t x, uint32_t y) {
+    uint32_t v[2];
+    v[0] = x;
+    v[1] = y;
+    tmi_gen_join(g, v, 2);
+    return tmi_b_2(&g->b, kind, v[0], v[1]);
+}
+
+static uint32_t tmi_gen_1(tmi_gen *g, uint32_t kind, uint32_t x) { return tmi_b_1(&g->b, kind, tmi_value_type(g->m, x), x); }
+
+static uint32_t tmi_gen_select(tmi_gen *g, uint32_t c, uint32_t x, uint32_t y) {
+    uint32_t v[3];
+    v[0] = c;
+    v[1] = x;
+    v[2] = y;
+    tmi_gen_join(g, v, 3);
+    return tmi_b_select(&g->b, v[0], v[1], v[2]);
+}
+
+static uint32_t tmi_gen_cmpi(tmi_gen *g, int predicate, uint32_t x, uint32_t y) {
+    uint32_t v[2];
+    v[0] = x;
+    v[1] = y;
+    tmi_gen_join(g, v, 2);
+    return tmi_b_cmpi(&g->b, predicate, v[0], v[1]);
+}
+
+static uint32_t tmi_gen_cmpf(tmi_gen *g, int predicate, uint32_t x, uint32_t y) {
+    uint32_t v[2], r;
+    v[0] = x;
+    v[1] = y;
+    tmi_gen_join(g, v, 2);
+    r = tmi_b_op(&g->b, TMI_OP_CMPF, tmi_type_like(g->job, g->m, tmi_value_type(g->m, v[0]), g->m->t_i1), v, 2);
+    tmi_op_set_int(g->job, g->m, TMI_VALUE(g->m, r)->def, "predicate", g->m->t_i64, predicate);
+    return r;
+}
+
+static uint32_t tmi_gen_and(tmi_gen *g, uint32_t a, uint32_t b) { return a && b ? tmi_gen_2(g, TMI_OP_ANDI, a, b) : a ? a : b; }
+
+static void tmi_gen_name(tmi_gen *g, uint32_t value, const char *name) {
+    if (!TMI_VALUE(g->m, value)->name) TMI_VALUE(g->m, value)->name = tmi_intern(g->job, &g->m->strings, name, strlen(name));
+}
+
+/* -- Index arithmetic, with what is known folded ------------------------------------------------------------------------ */
+
+static uint32_t tmi_gen_index(tmi_gen *g, int64_t v) { return tmi_gen_const(g, g->t_index, v); }
+
+static uint32_t tmi_gen_add(tmi_gen *g, uint32_t x, uint32_t y) { return x && y ? tmi_gen_2(g, TMI_OP_ADDI, x, y) : x ? x : y; }
+
+static uint32_t tmi_gen_add_n(tmi_gen *g, uint32_t x, int64_t n) { return n ? tmi_gen_add(g, x, tmi_gen_index(g, n)) : x; }
+
+static uint32_t tmi_gen_mul(tmi_gen *g, uint32_t x, uint64_t n) {
+    if (!x || n == 0) return 0;
+    return n == 1 ? x : tmi_gen_2(g, TMI_OP_MULI, x, tmi_gen_index(g, (int64_t)n));
+}
+
+static uint32_t tmi_gen_div(tmi_gen *g, uint32_t x, uint64_t n) { return !x || n == 1 ? x : tmi_gen_2(g, TMI_OP_DIVUI, x, tmi_gen_index(g, (int64_t)n)); }
+
+static uint32_t tmi_gen_rem(tmi_gen *g, uint32_t x, uint64_t n) { return !x || n == 1 ? 0 : tmi_gen_2(g, TMI_OP_REMUI, x, tmi_gen_index(g, (int64_t)n)); }
+
+/* An index as a value even where it is always 0. */
+static uint32_t tmi_gen_some(tmi_gen *g, uint32_t at) { return at ? at : tmi_gen_index(g, 0); }
+
+static void tmi_indices_add(tmi_indices *s, uint64_t dim, uint32_t at) {
+    s->dim[s->rank] = dim;
+    s->at[s->rank++] = at;
+}
+
+/* One index over dimensions i to n of a space. */
+static uint32_t tmi_gen_linear(tmi_gen *g, const tmi_indices *s, uint32_t i, uint32_t n) {
+    uint32_t at = 0;
+    for (; i < n; i++) at = tmi_gen_add(g, tmi_gen_mul(g, at, s->dim[i]), s->at[i]);
+    return at;
+}
+
+/* The same indices with every dimension of `shape` in one dimension of `to`; first[i] to first[i + 1] are those
+ * of to's dimension i. Where the space cuts across the shape, runs are merged until both agree. */
+static void tmi_gen_align(tmi_gen *g, const tmi_shape *shape, const tmi_indices *s, tmi_indices *to, uint32_t *first) {
+    uint32_t i = 0, j = 0, from;
+    uint64_t p, q;
+    to->rank = 0;
+    while (j < shape->rank) {
+        first[to->rank] = j;
+        p = i < s->rank ? s->dim[i] : 1;
+        q = shape->dim[j++];
+        from = i++;
+        while (p != q) {
+            if (p < q) p *= s->dim[i++];
+            else q *= shape->dim[j++];
+        }
+        while (j < shape->rank && shape->dim[j] == 1) j++;
+        while (i < s->rank && s->dim[i] == 1) i++;
+        tmi_indices_add(to, p, from < s->rank ? tmi_gen_linear(g, s, from, i < s->rank ? i : s->rank) : 0);
+    }
+    first[to->rank] = shape->rank;
+}
+
+/* The index over dimensions lo to hi of a shape, out of one over first to last. */
+static uint32_t tmi_gen_cut(tmi_gen *g, const tmi_shape *shape, uint32_t at, uint32_t first, uint32_t last, uint32_t lo, uint32_t hi) {
+    uint64_t below = 1, size = 1, above = 1;
+    uint32_t i;
+    for (i = first; i < lo; i++) above *= shape->dim[i];
+    for (i = lo; i < hi; i++) size *= shape->dim[i];
+    for (i = hi; i < last; i++) below *= shape->dim[i];
+    at = tmi_gen_div(g, at, below);
+    if (size == 1) return 0;
+    return above > 1 ? tmi_gen_rem(g, at, size) : at;
+}
+
+/* An index for each dimension of a shape. */
+static void tmi_gen_full(tmi_gen *g, const tmi_shape *shape, const tmi_indices *s, uint32_t *at) {
+    tmi_indices a;
+    uint32_t  first[2 * TMI_LIST_RANK + 1], i, d;
+    tmi_gen_align(g, shape, s, &a, first);
+    for (i = 0; i < a.rank; i++)
+        for (d = first[i]; d < first[i + 1]; d++) at[d] = tmi_gen_cut(g, shape, a.at[i], first[i], first[i + 1], d, d + 1);
+}
+
+static void tmi_indices_full(const tmi_shape *shape, const uint32_t *at, tmi_indices *s) {
+    uint32_t i;
+    s->rank = 0;
+    for (i = 0; i < shape->rank; i++) tmi_indices_add(s, shape->dim[i], at[i]);
+}
+
+/* Indices into an operand that is stretched to the shape of a node. */
+static void tmi_gen_stretched(tmi_gen *g, const tmi_shape *shape, const tmi_indices *s, const tmi_shape *in, tmi_indices *to) {
+    tmi_indices a;
+    uint32_t  first[2 * TMI_LIST_RANK + 1], i, d, e, off = shape->rank - in->rank;
+    tmi_gen_align(g, shape, s, &a, first);
+    to->rank = 0;
+    for (i = 0; i < a.rank; i++)
+        for (d = first[i]; d < first[i + 1]; d = e) { /* runs of dimensions that are all stretched, or none */
+            int whole = d >= off && in->dim[d - off] == shape->dim[d];
+            uint64_t n = shape->dim[d];
+            for (e = d + 1; e < first[i + 1] && (shape->dim[e] == 1 || (e >= off && in->dim[e - off] == shape->dim[e]) == whole || n == 1); e++) {
+                if (n == 1) whole = e >= off && in->dim[e - off] == shape->dim[e];
+                n *= shape->dim[e];
+            }
+            if (whole) tmi_indices_add(to, n, tmi_gen_cut(g, shape, a.at[i], first[i], first[i + 1], d, e));
+        }
+}
+
+/* -- The kernel's axes ------------------------------------------------------------------------------------------------------ */
+
+/* Two axes of a kernel and how many elements a tile has along each, powers of two. */
+static void tmi_gen_axes(tmi_gen *g, uint32_t size0, uint32_t size1) {
+    uint32_t i;
+    g->size[0] = size0;
+    g->size[1] = size1;
+    g->rank = 0;
+    for (i = 0; i < TMI_GEN_RANK; i++) {
+        g->mask[i] = 0;
+        g->pos[i] = g->size[i] > 1 ? (int)g->rank++ : -1;
+    }
+}
+
+/* base + 0 .. size-1 along an axis; `base` 0: from 0. 0: always 0. */
+static uint32_t tmi_gen_along(tmi_gen *g, uint32_t axis, uint32_t base) {
+    uint32_t dims[TMI_GEN_RANK], i, v;
+    if (g->pos[axis] < 0) return base;
+    for (i = 0; i < g->rank; i++) dims[i] = (int)i == g->pos[axis] ? g->size[axis] : 1;
+    v = tmi_b_reshape(&g->b, tmi_b_range(&g->b, g->size[axis]), dims, g->rank);
+    if (g->t_index == g->m->t_i64) v = tmi_b_to_int(&g->b, v, 64, 1);
+    return tmi_gen_add(g, v, base);
+}
+
+static uint32_t tmi_gen_pid(tmi_gen *g, uint32_t axis) {
+    uint32_t v = tmi_b_op(&g->b, TMI_OP_PID, g->m->t_i32, NULL, 0);
+    tmi_b_attr(&g->b, v, "axis", axis);
+    return g->t_index == g->m->t_i64 ? tmi_b_to_int(&g->b, v, 64, 1) : v;
+}
+
+static uint64_t tmi_cdiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
+    uint32_t p = least;
+    while (p < n && p < most) p *= 2;
+    return p;
+}
+
+/* A tile's index along an axis of `n` elements, one tile a program of grid axis `grid`; sets the mask. */
+static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t grid) {
+    uint64_t tiles = tmi_cdiv(n, g->size[axis]);
+    uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
+    g->k->grid[grid] = tiles;
+    g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, 2, at, tmi_gen_index(g, (int64_t)n)) : 0;
+    return at;
+}
+
+/* -- Loops -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tmi_loop {
+    uint32_t op, block, n, memo;
+    uint32_t index;              /* the induction value */
+    uint32_t carried[8];         /* inside: the carried values */
+} tmi_loop;
+
+static void tmi_gen_loop(tmi_gen *g, tmi_loop *p, uint32_t low, uint32_t high, uint64_t step, const uint32_t *init, uint32_t n) {
+    uint32_t in[3 + 8], v[1 + 8], i, body;
+    in[0] = tmi_gen_some(g, low);
+    in[1] = high;
+    in[2] = tmi_gen_index(g, (int64_t)step);
+    p->op = tmi_op_new(g->job, g->m, TMI_OP_FOR);
+    v[0] = p->index = tmi_value_new(g->job, g->m, g->t_index);
+    for (i = 0; i < n; i++) {
+        in[3 + i] = init[i];
+        v[1 + i] = p->carried[i] = tmi_value_new(g->job, g->m, tmi_value_type(g->m, init[i]));
+    }
+    tmi_op_operands(g->job, g->m, p->op, in, 3 + n);
+    tmi_b_insert(&g->b, p->op);
+    body = tmi_block_new(g->job, g->m, tmi_region_new(g->job, g->m, p->op));
+    tmi_block_args(g->job, g->m, body, v, 1 + n);
+    p->block = g->b.block;
+    p->n = n;
+    p->memo = g->memo.n;
+    g->b.block = body;
+}
+
+/* Values of the body are forgotten: they do not reach what follows. */
+static void tmi_gen_loop_end(tmi_gen *g, tmi_loop *p, const uint32_t *yields, uint32_t *results) {
+    uint32_t i;
+    (void)tmi_b_op(&g->b, TMI_OP_YIELD, 0, yields, p->n);
+    g->b.block = p->block;
+    g->memo.n = p->memo;
+    for (i = 0; i < p->n; i++) results[i] = tmi_value_new(g->job, g->m, tmi_value_type(g->m, yields[i]));
+    tmi_op_results(g->job, g->m, p->op, results, p->n);
+}
+
+/* -- Memory ---------------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t tmi_gen_pointer(tmi_gen *g, uint32_t node) { /* the kernel's argument for a node's memory */
+    uint32_t  i, owner = TMI_NODE(g->l, node)->buffer, v;
+    uint32_t *pair;
+    for (i = 0; i < g->arg.n; i++)
+        if (TMI_AT(&g->arg, uint32_t, i)[0] == owner) return TMI_AT(&g->arg, uint32_t, i)[1];
+    v = tmi_value_new(g->job, g->m, tmi_type_ptr(g->job, g->m, tmi_list_elem(g->m, TMI_NODE(g->l, owner)->dtype), 1));
+    tmi_gen_name(g, v, TMI_NODE(g->l, owner)->id);
+    pair = (uint32_t *)tmi_vec_add(g->job, &g->arg);
+    pair[0] = owner;
+    pair[1] = v;
+    return v;
+}
+
+/* Pointers to the elements of a node's memory at indices: what all share first, then what differs. */
+static uint32_t tmi_gen_address(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    uint32_t p = tmi_gen_pointer(g, node), i, whole = 0, tile = 0, v[2];
+    uint64_t stride = 1;
+    for (i = s->rank; i-- > 0; stride *= s->dim[i]) {
+        uint32_t part = tmi_gen_mul(g, s->at[i], stride);
+        if (!part) continue;
+        if (tmi_is_tensor(g->m, tmi_value_type(g->m, part))) tile = tmi_gen_add(g, part, tile);
+        else whole = tmi_gen_add(g, part, whole);
+    }
+    if (whole) {
+        v[0] = p;
+        v[1] = whole;
+        p = tmi_b_op(&g->b, TMI_OP_ADDPTR, tmi_value_type(g->m, p), v, 2);
+    }
+    if (!tile) return p;
+    v[0] = p;
+    v[1] = tile;
+    tmi_gen_join(g, v, 2);
+    return tmi_b_op(&g->b, TMI_OP_ADDPTR, tmi_value_type(g->m, v[0]), v, 2);
+}
+
+/* The masks of the axes along which a tile has more than one element. */
+static uint32_t tmi_gen_masks(tmi_gen *g, uint32_t tile) {
+    uint32_t type = tmi_value_type(g->m, tile), i, mask = 0;
+    if (!tmi_is_tensor(g->m, type)) return 0;
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->mask[i] && g->pos[i] >= 0 && tmi_dim(g->m, type, (uint32_t)g->pos[i]) > 1) mask = tmi_gen_and(g, mask, g->mask[i]);
+    return mask;
+}
+
+/* From memory to what is computed with: 16-bit floats as f32, bytes as truths. */
+static uint32_t tmi_gen_widen(tmi_gen *g, uint32_t v, uint8_t type) {
+    uint32_t want = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), tmi_list_work(g->m, type));
+    if (want == tmi_value_type(g->m, v)) return v;
+    if (type == TMI_LT_BOOL) return tmi_gen_cmpi(g, 1, v, tmi_gen_const(g, g->m->t_i8, 0));
+    return tmi_b_1(&g->b, TMI_OP_EXTF, want, v);
+}
+
+/* And back. What was only widened is taken as it was. */
+static uint32_t tmi_gen_narrow(tmi_gen *g, uint32_t v, uint8_t type) {
+    uint32_t want = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), tmi_list_elem(g->m, type)), def = tmi_def(g->m, v);
+    if (want == tmi_value_type(g->m, v)) return v;
+    if (type == TMI_LT_BOOL) return tmi_b_1(&g->b, TMI_OP_EXTUI, want, v);
+    if (def && TMI_OP(g->m, def)->kind == TMI_OP_EXTF && tmi_in_type(g->m, TMI_OP(g->m, def), 0) == want) return tmi_in(g->m, TMI_OP(g->m, def), 0);
+    return tmi_b_1(&g->b, TMI_OP_TRUNCF, want, v);
+}
+
+/* A constant in memory's type: rounded here, so that the text has a plain literal. */
+static uint32_t tmi_gen_other(tmi_gen *g, uint32_t other, uint8_t type) {
+    uint32_t        elem = tmi_list_elem(g->m, type), negative, def;
+    uint64_t        bits, mant = 0;
+    int             exp = 0, minus = 0;
+    const tmi_float_format *f;
+    if (!other) return tmi_gen_const(g, elem, 0);
+    def = tmi_def(g->m, other);
+    if (tmi_value_type(g->m, other) == elem || !tmi_lt_is(type, 'f') || !def || TMI_OP(g->m, def)->kind != TMI_OP_CONSTANT) return tmi_gen_narrow(g, other, type);
+    bits = tmi_attr_of(g->m, TMI_OP(g->m, def), "value")->value;
+    f = &tmi_float_formats[TMI_TYPE(g->m, elem)->format];
+    negative = (uint32_t)(bits >> 31) & 1;
+    if (tmi_float_split(&tmi_float_formats[TMI_F_F32], bits, &minus, &mant, &exp)) return tmi_b_const(&g->b, elem, tmi_float_round(f, minus, mant, exp, 0));
+    mant = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits;
+    if (bits & 0x7fffffu) mant |= (uint64_t)1 << (f->man_bits - 1);
+    return tmi_b_const(&g->b, elem, mant | (uint64_t)negative << (f->bits - 1));
+}
+
+/* `other` (f32 or the integer itself, 0: zero): what stands for elements that do not exist. */
+static uint32_t tmi_gen_load(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        in[3], v, elem = tmi_list_elem(g->m, n->dtype), mask, type;
+    in[0] = tmi_gen_address(g, node, s);
+    if (g->extra) {
+        in[1] = g->extra;
+        tmi_gen_join(g, in, 2);
+        mask = tmi_gen_and(g, tmi_gen_masks(g, in[0]), g->extra);
+    } else {
+        mask = tmi_gen_masks(g, in[0]);
+    }
+    if (mask) {
+        in[1] = mask;
+        in[2] = tmi_gen_other(g, other, n->dtype);
+        tmi_gen_join(g, in, 3);
+    }
+    type = tmi_type_like(g->job, g->m, tmi_value_type(g->m, in[0]), elem);
+    v = tmi_b_op(&g->b, TMI_OP_LOAD, type, in, mask ? 3 : 1);
+    tmi_gen_name(g, v, n->id);
+    return tmi_gen_widen(g, v, n->dtype);
+}
+
+static void tmi_gen_store(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t value) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        in[3], mask;
+    in[0] = tmi_gen_address(g, node, s);
+    in[1] = tmi_gen_narrow(g, value, n->dtype);
+    tmi_gen_join(g, in, 2);
+    mask = tmi_gen_masks(g, in[0]);
+    in[2] = mask;
+    if (mask) tmi_gen_join(g, in, 3);
+    (void)tmi_b_op(&g->b, TMI_OP_STORE, 0, in, mask ? 3 : 2);
+}
+
+/* -- Casts and elementwise ops -------------------------------------------------------------------------------------------------------- */
+
+/* Between types that are computed with; floats to integers cut toward zero. */
+static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
+    uint32_t type = tmi_value_type(g->m, v), want = tmi_type_like(g->job, g->m, type, tmi_list_work(g->m, to));
+    int      from_signed = tmi_lt_is(from, 's');
+    if (to == TMI_LT_F16 || to == TMI_LT_BF16) { /* rounds */
+        uint32_t f = tmi_gen_cast(g, v, from, TMI_LT_F32);
+        return from == to ? v : tmi_gen_widen(g, tmi_gen_narrow(g, f, to), to);
+    }
+    if (tmi_lt_is(from, 'f')) {
+        if (tmi_lt_is(to, 'f')) return v;
+        if (to == TMI_LT_BOOL) return tmi_gen_cmpf(g, 13, v, tmi_gen_float(g, 0));
+        return tmi_b_1(&g->b, tmi_lt_is(to, 's') ? TMI_OP_FPTOSI : TMI_OP_FPTOUI, want, v);
+    }
+    if (tmi_lt_is(to, 'f')) return tmi_b_1(&g->b, from_signed ? TMI_OP_SITOFP : TMI_OP_UITOFP, want, v);
+    if (to == TMI_LT_BOOL) return from == TMI_LT_BOOL ? v : tmi_gen_cmpi(g, 1, v, tmi_gen_const(g, tmi_list_elem(g->m, from), 0));
+    return tmi_b_to_int(&g->b, v, tmi_list_types[to].bits, from_signed);
+}
+
+static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other);
+
+/* The place of an op, named after it: what its values are called and where comments point. */
+static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
+    tmetal_place p;
+    tmi_loc     *at, *name;
+    if (n->loc || !n->json) return n->loc;
+    p = tmi_place_of(g->job, n->at + 1, NULL);
+    at = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
+    at->kind = TMI_L_FILE;
+    at->text = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
+    at->line = at->to_line = p.line;
+    at->col = at->to_col = p.col - 1; /* counted from 0 in IR */
+    n->loc = g->m->loc.n;
+    name = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
+    name->kind = TMI_L_NAME;
+    name->text = tmi_intern(g->job, &g->m->strings, n->id, strlen(n->id));
+    name->child = n->loc - 1;
+    return n->loc;
+}
+
+/* Operand i of an elementwise op, cast to the type that the op works in. */
+static uint32_t tmi_gen_operand(tmi_gen *g, const tmi_node *n, uint32_t i, const tmi_indices *s, uint8_t type) {
+    const tmi_node *x = TMI_NODE(g->l, n->in[i]);
+    tmi_indices       in;
+    uint8_t         from = x->dtype;
+    tmi_gen_stretched(g, &n->shape, s, &x->shape, &in);
+    if (tmi_lt_is(type, 'f')) type = TMI_LT_F32; /* all floats are f32 here */
+    if (tmi_lt_is(from, 'f')) from = TMI_LT_F32;
+    return tmi_gen_cast(g, tmi_gen_value(g, n->in[i], &in, 0), from, type);
+}
+
+/* The type in which operands meet, before the result's. */
+static uint8_t tmi_meeting_type(const tmi_gen *g, const tmi_node *n, uint32_t from) {
+    uint8_t  t = TMI_NODE(g->l, n->in[from])->dtype;
+    uint32_t i;
+    for (i = from + 1; i < n->n_in; i++) t = tmi_lt_promote(t, TMI_NODE(g->l, n->in[i])->dtype);
+    return t;
+}
+
+static uint32_t tmi_gen_number(tmi_gen *g, double v, uint8_t type) { /* a constant of a type that is computed with */
+    if (tmi_lt_is(type, 'f')) return tmi_gen_float(g, v);
+    return tmi_gen_const(g, tmi_list_work(g->m, type), (int64_t)v);
+}
+
+/* The tile op for a float one on a type. */
+static uint32_t tmi_op_for(uint32_t op, uint8_t type) {
+    int uns = !tmi_lt_is(type, 's');
+    if (tmi_lt_is(type, 'f')) return op;
+    switch (op) {
+    case TMI_OP_ADDF: return TMI_OP_ADDI;
+    case TMI_OP_SUBF: return TMI_OP_SUBI;
+    case TMI_OP_MULF: return TMI_OP_MULI;
+    case TMI_OP_MAXNUMF: return uns ? TMI_OP_MAXUI : TMI_OP_MAXSI;
+    case TMI_OP_MINNUMF: return uns ? TMI_OP_MINUI : TMI_OP_MINSI;
+    case TMI_OP_REMF: return uns ? TMI_OP_REMUI : TMI_OP_REMSI;
+    case TMI_OP_DIVF: return uns ? TMI_OP_DIVUI : TMI_OP_DIVSI;
+    default: return op;
+    }
+}
+
+static uint32_t tmi_gen_binary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t  type = n->n_in == 2 ? tmi_meeting_type(g, n, 0) : n->dtype;
+    uint32_t x, y, op = tmi_list_ops[n->kind].detail;
+    if (tmi_lt_is(n->dtype, 'f') || type == TMI_LT_BOOL) type = n->dtype;
+    x = tmi_gen_operand(g, n, 0, s, type);
+    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_gen_number(g, n->val[0], type);
+    if (n->kind == TMI_L_OP_FLOORDIV) {
+        if (tmi_lt_is(type, 'f')) x = tmi_gen_1(g, TMI_OP_FLOOR, tmi_gen_2(g, TMI_OP_DIVF, x, y));
+        else x = tmi_gen_2(g, tmi_lt_is(type, 's') ? TMI_OP_FLOORDIVSI : TMI_OP_DIVUI, x, y);
+    } else {
+        x = tmi_gen_2(g, tmi_op_for(op, type), x, y);
+    }
+    return tmi_gen_cast(g, x, type, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype);
+}
+
+static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    static const uint8_t on_float[6] = {1, 13, 4, 5, 2, 3}, on_signed[6] = {0, 1, 2, 3, 4, 5}, on_unsigned[6] = {0, 1, 6, 7, 8, 9};
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t  type = tmi_meeting_type(g, n, 0);
+    uint32_t x, y, which = (uint32_t)n->kind - TMI_L_OP_EQ;
+    if (n->n_in == 1 && !tmi_lt_is(type, 'f') && n->val[0] != (double)(int64_t)n->val[0]) type = TMI_LT_F32;
+    if (type == TMI_LT_BOOL) type = TMI_LT_I32;
+    x = tmi_gen_operand(g, n, 0, s, type);
+    y = n->n_in == 2 ? tmi_gen_operand(g, n, 1, s, type) : tmi_gen_number(g, n->val[0], type);
+    if (tmi_lt_is(type, 'f')) return tmi_gen_cmpf(g, on_float[which], x, y);
+    return tmi_gen_cmpi(g, tmi_lt_is(type, 's') ? on_signed[which] : on_unsigned[which], x, y);
+}
+
+static uint32_t tmi_gen_bits_op(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, n->dtype);
+    if (n->kind == TMI_L_OP_NOT) return tmi_gen_2(g, TMI_OP_XORI, x, tmi_gen_const(g, tmi_list_work(g->m, n->dtype), n->dtype == TMI_LT_BOOL ? 1 : -1));
+    return tmi_gen_2(g, tmi_list_ops[n->kind].detail, x, tmi_gen_operand(g, n, 1, s, n->dtype));
+}
+
+static uint32_t tmi_gen_sigmoid(tmi_gen *g, uint32_t x) { /* 1 / (1 + exp(-x)) */
+    uint32_t one = tmi_gen_float(g, 1);
+    return tmi_gen_2(g, TMI_OP_DIVF, one, tmi_gen_2(g, TMI_OP_ADDF, one, tmi_gen_1(g, TMI_OP_EXP, tmi_gen_1(g, TMI_OP_NEGF, x))));
+}
+
+static uint32_t tmi_gen_gelu(tmi_gen *g, uint32_t x, int by_tanh) {
+    uint32_t half = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 0.5)), t;
+    if (!by_tanh) { /* x/2 (1 + erf(x / sqrt 2)) */
+        t = tmi_gen_1(g, TMI_OP_ERF, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 0.70710678118654752)));
+    } else { /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+        t = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, x, x), tmi_gen_float(g, 0.044715));
+        t = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_2(g, TMI_OP_ADDF, t, tmi_gen_float(g, 1)));
+        t = tmi_gen_1(g, TMI_OP_TANH, tmi_gen_2(g, TMI_OP_MULF, t, tmi_gen_float(g, 0.79788456080286536)));
+    }
+    return tmi_gen_2(g, TMI_OP_MULF, half, tmi_gen_2(g, TMI_OP_ADDF, t, tmi_gen_float(g, 1)));
+}
+
+static uint32_t tmi_gen_unary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32);
+    switch (n->kind) {
+    case TMI_L_OP_SIGMOID: x = tmi_gen_sigmoid(g, x); break;
+    case TMI_L_OP_SILU: x = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_sigmoid(g, x)); break;
+    case TMI_L_OP_GELU: x = tmi_gen_gelu(g, x, n->num[0] != 0); break;
+    case TMI_L_OP_RECIPROCAL: x = tmi_gen_2(g, TMI_OP_DIVF, tmi_gen_float(g, 1), x); break;
+    default: x = tmi_gen_1(g, tmi_list_ops[n->kind].detail, x); break;
+    }
+    return tmi_gen_cast(g, x, TMI_LT_F32, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype);
+}
+
+/* Ops that integers have too. */
+static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, type), elem = tmi_list_work(g->m, type);
+    int             is_float = tmi_lt_is(type, 'f');
+    switch (n->kind) {
+    case TMI_L_OP_NEG: return is_float ? tmi_gen_1(g, TMI_OP_NEGF, x) : tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, elem, 0), x);
+    case TMI_L_OP_ABS: return tmi_lt_is(type, 'u') ? x : tmi_gen_1(g, is_float ? TMI_OP_ABSF : TMI_OP_ABSI, x);
+    case TMI_L_OP_RELU: /* NaN stays */
+        return is_float ? tmi_gen_2(g, TMI_OP_MAXIMUMF, x, tmi_gen_float(g, 0)) : tmi_gen_2(g, tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_const(g, elem, 0));
+    default: return tmi_gen_2(g, tmi_op_for(TMI_OP_MULF, type), x, x);
+    }
+}
+
+static uint32_t tmi_gen_where(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint32_t        c = tmi_gen_operand(g, n, 0, s, TMI_LT_BOOL), x = tmi_gen_operand(g, n, 1, s, type);
+    return tmi_gen_select(g, c, x, tmi_gen_operand(g, n, 2, s, type));
+}
+
+static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) { /* NaN stays */
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
+    int             is_float = tmi_lt_is(type, 'f');
+    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
+    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
+    return x;
+}
+
+static uint32_t tmi_gen_fma(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint32_t        v[3], i;
+    for (i = 0; i < 3; i++) v[i] = tmi_gen_operand(g, n, i, s, type);
+    if (!tmi_lt_is(type, 'f')) return tmi_gen_2(g, TMI_OP_ADDI, tmi_gen_2(g, TMI_OP_MULI, v[0], v[1]), v[2]);
+    tmi_gen_join(g, v, 3);
+    return tmi_b_op(&g->b, TMI_OP_FMA, tmi_value_type(g->m, v[0]), v, 3);
+}
+
+static uint32_t tmi_gen_cast_op(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
+    tmi_indices       in;
+    tmi_gen_stretched(g, &n->shape, s, &x->shape, &in);
+    return tmi_gen_cast(g, tmi_gen_value(g, n->in[0], &in, 0), x->dtype, n->dtype);
+}
+
+/* tl.rand of the element's place: Philox 4x32, ten rounds, the first word (ttir.md 7.4). */
+static uint32_t tmi_gen_rand(tmi_gen *g, int64_t seed, uint32_t offset) {
+    uint32_t i32 = g->m->t_i32, c[4], k0 = (uint32_t)(uint64_t)seed, k1 = (uint32_t)((uint64_t)seed >> 32), i, x, a, b;
+    c[0] = tmi_b_to_int(&g->b, offset, 32, 0);
+    c[1] = c[2] = c[3] = tmi_gen_const(g, i32, 0);
+    if (g->t_index == g->m->t_i64) c[1] = tmi_b_to_int(&g->b, tmi_gen_2(g, TMI_OP_SHRUI, offset, tmi_gen_const(g, g->m->t_i64, 32)), 32, 0);
+    a = tmi_gen_const(g, i32, (int32_t)0xD2511F53u);
+    b = tmi_gen_const(g, i32, (int32_t)0xCD9E8D57u);
+    for (i = 0; i < 10; i++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        uint32_t hi_b = tmi_gen_2(g, TMI_OP_MULHIUI, b, c[2]), hi_a = tmi_gen_2(g, TMI_OP_MULHIUI, a, c[0]);
+        uint32_t lo_b = tmi_gen_2(g, TMI_OP_MULI, b, c[2]), lo_a = tmi_gen_2(g, TMI_OP_MULI, a, c[0]);
+        c[0] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_b, c[1]), tmi_gen_const(g, i32, (int32_t)k0));
+        c[2] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_a, c[3]), tmi_gen_const(g, i32, (int32_t)k1));
+        c[1] = lo_b;
+        c[3] = lo_a;
+    }
+    x = tmi_gen_select(g, tmi_gen_cmpi(g, 2, c[0], tmi_gen_const(g, i32, 0)), tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, i32, -1), c[0]), c[0]);
+    x = tmi_b_1(&g->b, TMI_OP_SITOFP, tmi_type_like(g->job, g->m, tmi_value_type(g->m, x), g->m->t_float[TMI_F_F32]), x);
+    return tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 4.6566126e-10));
+}
+
+static uint32_t tmi_gen_dropout(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32), r, keep;
+    r = tmi_gen_rand(g, n->num[0], tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_linear(g, s, 0, s->rank)), n->num[1]));
+    keep = tmi_gen_cmpf(g, 2, r, tmi_gen_float(g, n->val[0]));
+    return tmi_gen_select(g, keep, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))), tmi_gen_float(g, 0));
+}
+
+/* -- Ops that move indices ---------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t tmi_gen_transpose(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        at[TMI_LIST_RANK], in[TMI_LIST_RANK], i;
+    tmi_indices       x;
+    tmi_gen_full(g, &n->shape, s, at);
+    for (i = 0; i < n->shape.rank; i++) in[n->perm[i]] = at[i];
+    tmi_indices_full(&TMI_NODE(g->l, n->in[0])->shape, in, &x);
+    return tmi_gen_value(g, n->in[0], &x, 0);
+}
+
+static uint32_t tmi_gen_reshape(tmi_gen *g, uint32_t node, const tmi_indices *s) { return tmi_gen_value(g, TMI_NODE(g->l, node)->in[0], s, 0); }
+
+static uint32_t tmi_gen_broadcast(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    tmi_indices       x;
+    tmi_gen_stretched(g, &n->shape, s, &TMI_NODE(g->l, n->in[0])->shape, &x);
+    return tmi_gen_value(g, n->in[0], &x, 0);
+}
+
+/* Each input is read where the index falls into it, and only there. */
+static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t        at[TMI_LIST_RANK], i, before = g->extra, here, start = 0, r = 0, mark = g->memo.n;
+    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    tmi_gen_full(g, &n->shape, s, at);
+    here = tmi_gen_some(g, at[n->axis]);
+    for (i = 0; i < n->n_in; i++) {
+        const tmi_node *x = TMI_NODE(g->l, n->in[i]);
+        uint32_t        inside = 0, v, size = x->shape.dim[n->axis];
+        tmi_indices       in;
+        if (i) inside = tmi_gen_cmpi(g, 5, here, tmi_gen_index(g, start));
+        if (i + 1 < n->n_in) inside = tmi_gen_and(g, inside, tmi_gen_cmpi(g, 2, here, tmi_gen_index(g, (int64_t)start + size)));
+        g->extra = tmi_gen_and(g, before, inside);
+        at[n->axis] = size == 1 ? 0 : tmi_gen_add_n(g, here, -(int64_t)start);
+        tmi_indices_full(&x->shape, at, &in);
+        v = tmi_gen_cast(g, tmi_gen_value(g, n->in[i], &in, 0), tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, type);
+        g->memo.n = mark; /* made under another condition */
+        r = r ? tmi_gen_select(g, inside, v, r) : v;
+        start += size;
+    }
+    g->extra = before;
+    return r;
+}
+
+/* An index that a list's value gives, as an index of ours; `ok`: it lies inside of 0 to n. */
+static uint32_t tmi_gen_looked_up(tmi_gen *g, uint32_t node, const tmi_indices *s, uint64_t n, uint32_t *ok) {
+    uint8_t  type = TMI_NODE(g->l, node)->dtype;
+    uint32_t v = tmi_gen_value(g, node, s, 0), bits = tmi_bits(g->m, g->t_index), in;
+    in = v;
+    if (tmi_list_types[type].bits < 64 && tmi_list_types[type].bits < bits) in = tmi_b_to_int(&g->b, v, bits, tmi_lt_is(type, 's'));
+    if (tmi_list_types[type].bits < 32 && bits == 32) in = tmi_b_to_int(&g->b, v, 32, tmi_lt_is(type, 's'));
+    *ok = tmi_gen_cmpi(g, 6, in, tmi_gen_const(g, tmi_elem(g->m, tmi_value_type(g->m, in)), (int64_t)n)); /* unsigned: negative ones are large */
+    return tmi_b_to_int(&g->b, in, bits, 1);
+}
+
+static uint32_t tmi_gen_taken(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t ok) { /* 0 where not ok */
+    uint32_t before = g->extra, mark = g->memo.n, v;
+    g->extra = tmi_gen_and(g, before, ok);
+    v = tmi_gen_value(g, node, s, 0);
+    g->extra = before;
+    g->memo.n = mark;
+    if (!TMI_NODE(g->l, node)->buffer) /* computed: what it gives for a zero may not be one */
+        v = tmi_gen_select(g, ok, v, tmi_gen_number(g, 0, TMI_NODE(g->l, node)->dtype));
+    return v;
+}
+
+static uint32_t tmi_gen_gather(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
+    uint32_t        at[TMI_LIST_RANK], ok;
+    tmi_indices       in;
+    tmi_gen_full(g, &n->shape, s, at);
+    at[n->axis] = tmi_gen_looked_up(g, n->in[1], s, x->shape.dim[n->axis], &ok);
+    tmi_indices_full(&x->shape, at, &in);
+    return tmi_gen_taken(g, n->in[0], &in, ok);
+}
+
+static uint32_t tmi_gen_embedding(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+    const tmi_node *n = TMI_NODE(g->l, node), *index = TMI_NODE(g->l, n->in[0]), *table = TMI_NODE(g->l, n->in[1]);
+    uint32_t        at[TMI_LIST_RANK], in[2], ok;
+    tmi_indices       x;
+    tmi_gen_full(g, &n->shape, s, at);
+    in[1] = at[n->shape.rank - 1];
+    tmi_indices_full(&index->shape, at, &x);
+    in[0] = tmi_gen_looked_up(g, n->in[0], &x, table->shape.dim[0], &ok);
+    tmi_indices_full(&table->shape, in, &x);
+    return tmi_gen_taken(g, n->in[1], &x, ok);
+}
+
+/* -- Any node at any indices --------------------------------------------------------------------------------------------------------------- */
+
+typedef uint32_t (*tmi_gen_fn)(tmi_gen *, uint32_t, const tmi_indices *);
+
+/* Forms that are worked out where they are read; NULL: a kernel computes them. */
+static tmi_gen_fn tmi_gen_of(const tmi_node *n) {
+    enum { TMI_FORM_reduce, TMI_FORM_binary, TMI_FORM_compare, TMI_FORM_bits, TMI_FORM_where, TMI_FORM_clamp, TMI_FORM_fma, TMI_FORM_unary, TMI_FORM_same,
+           TMI_FORM_cast, TMI_FORM_dropout, TMI_FORM_matmul, TMI_FORM_rows, TMI_FORM_attention, TMI_FORM_conv, TMI_FORM_scan, TMI_FORM_transpose,
+           TMI_FORM_reshape, TMI_FORM_broadcast, TMI_FORM_concat, TMI_FORM_gather, TMI_FORM_embedding, TMI_FORM_scatter, TMI_FORM_sort };
+    static const uint8_t form[TMI_L_OP_COUNT] = {
+        TMI_FORM_reduce,
+#define X(id, name, form, detail, least, most) TMI_FORM_##form,
+        TMI_LIST_OPS(X)
+#undef X
+        TMI_FORM_reduce,
+    };
+    switch (form[n->kind]) {
+    case TMI_FORM_binary: return tmi_gen_binary;
+    case TMI_FORM_compare: return tmi_gen_compare;
+    case TMI_FORM_bits: return tmi_gen_bits_op;
+    case TMI_FORM_where: return tmi_gen_where;
+    case TMI_FORM_clamp: return tmi_gen_clamp;
+    case TMI_FORM_fma: return tmi_gen_fma;
+    case TMI_FORM_unary: return tmi_gen_unary;
+    case TMI_FORM_same: return tmi_gen_same;
+    case TMI_FORM_cast: return tmi_gen_cast_op;
+    case TMI_FORM_dropout: return tmi_gen_dropout;
+    case TMI_FORM_transpose: return tmi_gen_transpose;
+    case TMI_FORM_reshape: return tmi_gen_reshape;
+    case TMI_FORM_broadcast: return tmi_gen_broadcast;
+    case TMI_FORM_concat: return tmi_gen_concat;
+    case TMI_FORM_gather: return tmi_gen_gather;
+    case TMI_FORM_embedding: return tmi_gen_embedding;
+    default: return NULL;
+    }
+}
+
+static int tmi_is_pointwise(const tmi_node *n) { return n->kind != TMI_L_OP_NONE && tmi_gen_of(n) != NULL; }
+
+static int tmi_is_elementwise(const tmi_node *n) { /* result i needs element i of its operands, stretched */
+    return n->kind != TMI_L_OP_NONE && n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_DROPOUT;
+}
+
+static int tmi_indices_same(const tmi_indices *a, const tmi_indices *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof *a->dim) == 0 && memcmp(a->at, b->at, a->rank * sizeof *a->at) == 0;
+}
+
+/* A node's elements at indices, in the type that is computed with. `other`: what a load gives for elements that
+ * do not exist; such elements of what is computed hold anything. */
+static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other) {
+    tmi_node *n = TMI_NODE(g->l, node);
+    uint32_t  i, v, loc = g->b.loc;
+    tmi_known *memo;
+    if (node == g->given) return g->given_value;
+    for (i = 0; i < g->memo.n; i++) {
+        memo = TMI_AT(&g->memo, tmi_known, i);
+        if (memo->node == node && tmi_indices_same(&memo->space, s)) return memo->value;
+    }
+    if (n->buffer && !(g->k->root == node && tmi_is_pointwise(n))) {
+        v = tmi_gen_load(g, node, s, other);
+    } else {
+        g->b.loc = tmi_gen_loc(g, n);
+        v = tmi_gen_of(n)(g, node, s);
+        tmi_gen_name(g, v, n->id);
+    }
+    g->b.loc = loc;
+    memo = (tmi_known *)tmi_vec_add(g->job, &g->memo);
+    memo->node = node;
+    memo->value = v;
+    memo->space = *s;
+    return v;
+}
+
+/* The kernel's result from the anchor's tile on: what is fused behind it, then the store. */
+static void tmi_gen_finish(tmi_gen *g, uint32_t tile, const tmi_indices *s) {
+    g->given = g->k->anchor;
+    g->given_value = tile;
+    tmi_gen_store(g, g->k->root, s, tmi_gen_value(g, g->k->root, s, 0));
+}
+
+/* -- Combining: what a reduction does with two elements ------------------------------------------------------------------- */
+
+/* Reductions by kind, on a type: identity, combination, and the region of tt.reduce. Argmax and argmin carry
+ * the index: the smaller of equal ones, and a NaN never wins (tl.argmax). Sums of 16-bit floats are f32. */
+typedef struct tmi_comb {
+    uint16_t kind;
+    uint8_t  type;   /* in which it accumulates */
+    uint32_t n;      /* values carried: 1, or value and index */
+    uint64_t length; /* reduced elements, for the index of nothing */
+} tmi_comb;
+
+static int tmi_is_arg(uint16_t kind) { return kind == TMI_L_OP_ARGMAX || kind == TMI_L_OP_ARGMIN; }
+
+static tmi_comb tmi_comb_of(const tmi_gen *g, const tmi_node *n) {
+    tmi_comb f;
+    uint8_t  in = TMI_NODE(g->l, n->in[0])->dtype;
+    f.kind = n->kind;
+    f.n = tmi_is_arg(n->kind) ? 2 : 1;
+    f.length = 1;
+    if (n->kind == TMI_L_OP_ANY || n->kind == TMI_L_OP_ALL) f.type = TMI_LT_BOOL;
+    else if (tmi_lt_is(in, 'f')) f.type = TMI_LT_F32;
+    else if (n->kind == TMI_L_OP_MEAN) f.type = TMI_LT_F32;
+    else if (n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD)
+        f.type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    else f.type = in == TMI_LT_BOOL ? (uint8_t)TMI_LT_I32 : in;
+    return f;
+}
+
+/* The value that changes nothing. NaN for max and min: other operand wins, and all NaN stays NaN. */
+static uint32_t tmi_comb_identity(tmi_gen *g, const tmi_comb *f) {
+    uint32_t elem = tmi_list_work(g->m, f->type), bits = tmi_bits(g->m, elem);
+    int      is_min = f->kind == TMI_L_OP_MIN || f->kind == TMI_L_OP_ARGMIN;
+    switch (f->kind) {
+    case TMI_L_OP_SUM: case TMI_L_OP_MEAN: return tmi_lt_is(f->type, 'f') ? tmi_gen_f32(g, TMI_BITS_NEG0) : tmi_gen_const(g, elem, 0);
+    case TMI_L_OP_PROD: return tmi_gen_number(g, 1, f->type);
+    case TMI_L_OP_ANY: return tmi_gen_const(g, elem, 0);
+    case TMI_L_OP_ALL: return tmi_gen_const(g, elem, 1);
+    default: break;
+    }
+    if (tmi_lt_is(f->type, 'f')) return tmi_gen_f32(g, TMI_BITS_NAN);
+    if (tmi_lt_is(f->type, 'u')) return tmi_gen_const(g, elem, is_min ? -1 : 0);
+    return tmi_gen_const(g, elem, is_min ? (int64_t)(((uint64_t)1 << (bits - 1)) - 1) : -(int64_t)((uint64_t)1 << (bits - 2)) * 2);
+}
+
+/* v = v combined with w, elementwise; the same for tiles and for the scalars of a region. */
+static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_t *w) {
+    int      is_max = f->kind == TMI_L_OP_ARGMAX;
+    uint32_t op = tmi_list_ops[f->kind].detail, better, same, first, open;
+    if (f->n == 1) {
+        v[0] = tmi_gen_2(g, f->type == TMI_LT_BOOL ? op : tmi_op_for(op, f->type), v[0], w[0]);
+        return;
+    }
+    first = tmi_gen_cmpi(g, 2, v[1], w[1]);
+    if (tmi_lt_is(f->type, 'f')) { /* v is kept when it is better, or equal and earlier, or w is NaN and v is not */
+        same = tmi_gen_cmpf(g, 1, v[0], w[0]);
+        better = tmi_gen_cmpf(g, is_max ? 2 : 4, v[0], w[0]);
+        open = tmi_gen_cmpf(g, 14, w[0], w[0]);
+        same = tmi_gen_2(g, TMI_OP_ORI, same, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, 14, v[0], v[0])));
+        better = tmi_gen_2(g, TMI_OP_ORI, better, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, 7, v[0], v[0])));
+    } else {
+        int uns = tmi_lt_is(f->type, 'u');
+        same = tmi_gen_cmpi(g, 0, v[0], w[0]);
+        better = tmi_gen_cmpi(g, is_max ? uns ? 8 : 4 : uns ? 6 : 2, v[0], w[0]);
+    }
+    better = tmi_gen_2(g, TMI_OP_ORI, better, tmi_gen_2(g, TMI_OP_ANDI, same, first));
+    v[0] = tmi_gen_select(g, better, v[0], w[0]);
+    v[1] = tmi_gen_select(g, better, v[1], w[1]);
+}
+
+/* tt.reduce (or tt.scan) of tiles along an axis of the kernel; results keep the axis with one element. */
+static void tmi_gen_region(tmi_gen *g, const tmi_comb *f, uint32_t kind, uint32_t axis, const uint32_t *in, uint32_t *out, int reverse) {
+    tmi_module *m = g->m;
+    uint32_t    op, body, args[4], v[2], w[2], i, dims[TMI_GEN_RANK], rank = 0, keep = g->b.block, pos = (uint32_t)g->pos[axis];
+    uint32_t    type = tmi_value_type(m, in[0]), shape[TMI_GEN_RANK];
+    for (i = 0; i < g->rank; i++) {
+        shape[i] = i == pos ? 1 : tmi_dim(m, type, i);
+        if (i != pos) dims[rank++] = tmi_dim(m, type, i);
+    }
+    op = tmi_op_new(g->job, m, kind);
+    tmi_op_operands(g->job, m, op, in, f->n);
+    tmi_op_set_int(g->job, m, op, "axis", m->t_i32, pos);
+    if (kind == TMI_OP_SCAN) tmi_op_set_attr(g->job, m, op, "reverse", tmi_attr_new(g->job, m, TMI_A_BOOL, 0, reverse != 0));
+    body = tmi_block_new(g->job, m, tmi_region_new(g->job, m, op));
+    for (i = 0; i < 2 * f->n; i++) args[i] = tmi_value_new(g->job, m, tmi_elem(m, tmi_value_type(m, in[i % f->n])));
+    tmi_block_args(g->job, m, body, args, 2 * f->n);
+    for (i = 0; i < f->n; i++) {
+        uint32_t elem = tmi_elem(m, tmi_value_type(m, in[i]));
+        out[i] = tmi_value_new(g->job, m, kind == TMI_OP_SCAN ? tmi_value_type(m, in[i]) : rank ? tmi_type_tensor(g->job, m, elem, dims, rank) : elem);
+    }
+    tmi_op_results(g->job, m, op, out, f->n);
+    tmi_b_insert(&g->b, op);
+    g->b.block = body;
+    for (i = 0; i < f->n; i++) v[i] = args[i], w[i] = args[f->n + i];
+    tmi_comb_2(g, f, v, w);
+    (void)tmi_b_op(&g->b, kind == TMI_OP_SCAN ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, 0, v, f->n);
+    g->b.block = keep;
+    for (i = 0; i < f->n && rank && kind == TMI_OP_REDUCE; i++) out[i] = tmi_b_reshape(&g->b, out[i], shape, g->rank);
+}
+
+static void tmi_gen_reduced(tmi_gen *g, const tmi_comb *f, uint32_t axis, const uint32_t *in, uint32_t *out) {
+    uint32_t i, full[TMI_GEN_RANK], v[2];
+    if (g->pos[axis] < 0) { /* one element: nothing to combine */
+        for (i = 0; i < f->n; i++) out[i] = in[i];
+        return;
+    }
+    for (i = 0; i < f->n; i++) { /* a tile that does not vary along the axis counts as often as the axis is long */
+        uint32_t type = tmi_value_type(g->m, in[i]), k;
+        for (k = 0; k < g->rank; k++) full[k] = (int)k == g->pos[axis] ? g->size[axis] : tmi_is_tensor(g->m, type) ? tmi_dim(g->m, type, k) : 1;
+        v[i] = tmi_gen_stretch(g, in[i], full);
+    }
+    tmi_gen_join(g, v, f->n);
+    tmi_gen_region(g, f, TMI_OP_REDUCE, axis, v, out, 0);
+}
+
+/* -- Reductions ------------------------------------------------------------------------------------------------------------------
+ * The input is seen as runs of axes that are kept or reduced in turn. Where the last run is reduced, a tile is rows by
+ * columns and columns are folded; where it is kept, rows are. Other reduced runs become loops around the tile, so no
+ * axis is moved in memory. Partial results stand in a tile of accumulators that is combined once, after the loops. */
+
+typedef struct tmi_runs {
+    uint32_t n;
+    uint64_t size[TMI_LIST_RANK];
+    uint8_t  reduced[TMI_LIST_RANK];
+} tmi_runs;
+
+static void tmi_runs_of(const tmi_shape *s, uint32_t axes, tmi_runs *r) {
+    uint32_t i;
+    r->n = 0;
+    for (i = 0; i < s->rank; i++) {
+        uint8_t red = (uint8_t)(axes >> i & 1);
+        if (s->dim[i] == 1) continue;
+        if (r->n && r->reduced[r->n - 1] == red) r->size[r->n - 1] *= s->dim[i];
+        else r->size[r->n] = s->dim[i], r->reduced[r->n++] = red;
+    }
+    if (!r->n) r->size[0] = 1, r->reduced[0] = 1, r->n = 1;
+}
+
+static uint64_t tmi_runs_size(const tmi_runs *r, int reduced, uint32_t below) { /* of the runs before `below` */
+    uint64_t n = 1;
+    uint32_t i;
+    for (i = 0; i < below; i++)
+        if (r->reduced[i] == reduced) n *= r->size[i];
+    return n;
+}
+
+static uint32_t tmi_runs_last(const tmi_runs *r, int reduced) { /* TMI_NONE: there is none */
+    uint32_t i;
+    for (i = r->n; i-- > 0;)
+        if (r->reduced[i] == reduced) return i;
+    return TMI_NONE;
+}
+
+/* Shape of a reduction's tile and loops, chosen by the three questions: is the reduced axis the fast one, how long
+ * is it, how many results are there. */
+typedef struct tmi_cutting {
+    tmi_runs runs;
+    int      by_rows;      /* the last run is reduced: tile axis 1 is folded, else axis 0 */
+    uint32_t fold;         /* run along the folded axis of the tile */
+    uint32_t tile0, tile1;
+    uint32_t programs;     /* without a split */
+} tmi_cutting;
+
+static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
+    uint64_t rows, n;
+    tmi_runs_of(s, axes, &f->runs);
+    f->fold = tmi_runs_last(&f->runs, 1);
+    f->by_rows = f->fold == f->runs.n - 1;
+    if (f->fold == TMI_NONE) f->by_rows = 0; /* nothing is reduced */
+    n = f->runs.size[f->runs.n - 1];
+    if (f->by_rows) {
+        rows = tmi_runs_size(&f->runs, 0, f->runs.n);
+        f->tile1 = tmi_pow2_ceil(n, 32, n <= 4096 ? 4096 : 1024);
+        f->tile0 = tmi_pow2_ceil(rows, 1, f->tile1 < 2048 ? 2048 / f->tile1 : 1);
+        while (f->tile0 > 1 && tmi_cdiv(rows, f->tile0) < 64) f->tile0 /= 2;
+        f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
+    } else {
+        f->tile1 = tmi_pow2_ceil(n, 1, 64);
+        if (tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1) < 64 && f->tile1 > 32) f->tile1 = 32;
+        f->tile0 = f->fold == TMI_NONE ? 1 : tmi_pow2_ceil(f->runs.size[f->fold], 1, 2048 / f->tile1);
+        f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1));
+    }
+}
+
+/* The longest reduced run: that which is split among groups in two stages. */
+static uint32_t tmi_cutting_longest(const tmi_cutting *f) {
+    uint32_t i, best = TMI_NONE;
+    for (i = 0; i < f->runs.n; i++)
+        if (f->runs.reduced[i] && (best == TMI_NONE || f->runs.size[i] >= f->runs.size[best])) best = i;
+    return best;
+}
+
+typedef struct tmi_reducing {
+    tmi_gen    *g;
+    tmi_node   *n;
+    tmi_comb    fold;
+    tmi_cutting f;
+    tmi_indices   space;   /* of the input, a dimension a run */
+    uint32_t    acc[2];  /* what has been folded so far; 0: nothing */
+    uint32_t    split;   /* run that is split; TMI_NONE */
+    uint32_t    low, high; /* of the split run, for this program */
+} tmi_reducing;
+
+/* Place of an element among those reduced, for argmax: in the order of the axes. */
+static uint32_t tmi_reduce_place(tmi_reducing *r) {
+    uint32_t i, at = 0;
+    for (i = 0; i < r->f.runs.n; i++)
+        if (r->f.runs.reduced[i]) at = tmi_gen_add(r->g, tmi_gen_mul(r->g, at, r->f.runs.size[i]), r->space.at[i]);
+    return tmi_b_to_int(&r->g->b, tmi_gen_some(r->g, at), 32, 1);
+}
+
+/* The tile at the present indices, with the identity for elements that do not exist. */
+static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
+    tmi_gen        *g = r->g;
+    const tmi_node *x = TMI_NODE(g->l, r->n->in[0]);
+    uint32_t        identity = tmi_comb_identity(g, &r->fold), mask = g->mask[r->f.by_rows ? 1 : 0];
+    int             direct = x->buffer && !(x->dtype == TMI_LT_BOOL) && tmi_list_work(g->m, x->dtype) == tmi_list_work(g->m, r->fold.type);
+    v[0] = tmi_gen_value(g, r->n->in[0], &r->space, direct ? identity : 0);
+    v[0] = tmi_gen_cast(g, v[0], tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, r->fold.type);
+    if (mask && !direct) v[0] = tmi_gen_select(g, mask, v[0], identity);
+    if (r->fold.n == 1) return;
+    v[1] = r->n->n_in == 2 ? tmi_gen_value(g, r->n->in[1], &r->space, 0) : tmi_reduce_place(r);
+    if (mask) v[1] = tmi_gen_select(g, mask, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
+    tmi_gen_join(g, v, 2);
+}
+
+static void tmi_reduce_tile_full(tmi_reducing *r, uint32_t *v) { /* accumulators hold the whole tile */
+    tmi_gen *g = r->g;
+    uint32_t i, dims[TMI_GEN_RANK], k;
+    for (k = 0; k < TMI_GEN_RANK; k++)
+        if (g->pos[k] >= 0) dims[g->pos[k]] = g->size[k];
+    for (i = 0; i < r->fold.n && g->rank; i++) v[i] = tmi_gen_stretch(g, v[i], dims);
+}
+
+/* Run `i` and those after it: a loop for each reduced one that does not fit the tile. */
+static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
+    tmi_gen *g = r->g;
+    uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0;
+    uint64_t size, step;
+    tmi_loop loop;
+    while (i < r->f.runs.n && (!r->f.runs.reduced[i] || (i == r->f.fold && i != r->split && r->f.runs.size[i] <= g->size[axis]))) {
+        if (r->f.runs.reduced[i]) { /* all of it in the tile */
+            r->space.at[i] = tmi_gen_along(g, axis, 0);
+            g->mask[axis] = r->f.runs.size[i] < g->size[axis] ? tmi_gen_cmpi(g, 2, r->space.at[i], tmi_gen_index(g, (int64_t)r->f.runs.size[i])) : 0;
+        }
+        i++;
+    }
+    if (i == r->f.runs.n) {
+        tmi_reduce_load(r, v);
+        if (r->acc[0]) {
+            tmi_reduce_tile_full(r, v);
+            tmi_comb_2(g, &r->fold, r->acc, v);
+        } else {
+            r->acc[0] = v[0];
+            if (r->fold.n == 2) r->acc[1] = v[1];
+        }
+        return;
+    }
+    if (!r->acc[0]) { /* accumulators to carry */
+        r->acc[0] = tmi_comb_identity(g, &r->fold);
+        r->acc[1] = tmi_gen_const(g, g->m->t_i32, INT32_MAX);
+        tmi_reduce_tile_full(r, r->acc);
+    }
+    size = r->f.runs.size[i];
+    step = i == r->f.fold ? g->size[axis] : 1;
+    high = i == r->split ? r->high : tmi_gen_index(g, (int64_t)size);
+    if (i == r->split) low = r->low;
+    tmi_gen_loop(g, &loop, low, high, step, r->acc, r->fold.n);
+    memcpy(r->acc, loop.carried, r->fold.n * sizeof *r->acc);
+    r->space.at[i] = i == r->f.fold ? tmi_gen_along(g, axis, loop.index) : loop.index;
+    if (i == r->f.fold) g->mask[axis] = i == r->split || size % step ? tmi_gen_cmpi(g, 2, r->space.at[i], high) : 0;
+    tmi_reduce_runs(r, i + 1);
+    v[0] = r->acc[0];
+    v[1] = r->acc[1];
+    tmi_gen_loop_end(g, &loop, v, r->acc);
+}
+
+/* Which results a program makes: kept runs as one index of rows, or a tile of the last run and programs for the rest. */
+static void tmi_reduce_place_out(tmi_reducing *r, tmi_indices *out) {
+    tmi_gen        *g = r->g;
+    const tmi_runs *runs = &r->f.runs;
+    uint32_t        i, last = r->f.by_rows ? runs->n : runs->n - 1, at;
+    uint64_t        rows = tmi_runs_size(runs, 0, last), below = rows;
+    out->rank = 0;
+    at = rows == 1 ? 0 : r->f.by_rows ? tmi_gen_tile(g, 0, rows, 0) : tmi_gen_pid(g, 1);
+    if (!r->f.by_rows) g->k->grid[1] = rows;
+    for (i = 0; i < last; i++) {
+        uint32_t part;
+        if (runs->reduced[i]) continue;
+        below /= runs->size[i];
+        part = tmi_gen_div(g, at, below);
+        r->space.at[i] = below * runs->size[i] == rows ? part : tmi_gen_rem(g, part, runs->size[i]);
+    }
+    if (rows > 1) tmi_indices_add(out, rows, at);
+    if (r->f.by_rows) return;
+    r->space.at[last] = tmi_gen_tile(g, 1, runs->size[last], 0);
+    tmi_indices_add(out, runs->size[last], r->space.at[last]);
+}
+
+/* From accumulators to the result: the mean's divisor, the index. */
+static uint32_t tmi_reduce_result(tmi_reducing *r, const uint32_t *v) {
+    tmi_gen *g = r->g;
+    uint64_t n = r->n->count ? r->n->count : r->fold.length;
+    uint8_t  type = tmi_lt_is(r->n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->n->dtype;
+    if (tmi_is_arg(r->n->kind)) {
+        uint32_t ok = tmi_gen_cmpi(g, 2, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
+        return tmi_gen_cast(g, tmi_gen_select(g, ok, v[1], tmi_gen_const(g, g->m->t_i32, 0)), TMI_LT_I32, type);
+    }
+    if (r->n->kind == TMI_L_OP_MEAN && !r->n->split) return tmi_gen_cast(g, tmi_gen_2(g, TMI_OP_DIVF, v[0], tmi_gen_float(g, (double)n)), TMI_LT_F32, type);
+    return tmi_gen_cast(g, v[0], r->fold.type, type);
+}
+
+static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
+    tmi_reducing r;
+    tmi_indices    out;
+    uint32_t     i, v[2];
+    memset(&r, 0, sizeof r);
+    r.g = g;
+    r.n = TMI_NODE(g->l, node);
+    r.fold = tmi_comb_of(g, r.n);
+    r.split = TMI_NONE;
+    tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, &r.f);
+    r.fold.length = tmi_runs_size(&r.f.runs, 1, r.f.runs.n);
+    for (i = 0; i < r.f.runs.n; i++) tmi_indices_add(&r.space, r.f.runs.size[i], 0);
+    tmi_gen_axes(g, r.f.tile0, r.f.tile1);
+    tmi_reduce_place_out(&r, &out);
+    if (r.n->split) { /* first of two stages: a part of the longest run a program */
+        uint32_t group = tmi_gen_pid(g, 2);
+        r.split = tmi_cutting_longest(&r.f);
+        r.low = tmi_gen_mul(g, group, r.n->part);
+        r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]));
+        g->k->grid[2] = r.n->split;
+        for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
+        out.dim[0] = r.n->split;
+        out.at[0] = group;
+    }
+    tmi_reduce_runs(&r, 0);
+    if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
+    else tmi_gen_reduced(g, &r.fold, r.f.by_rows ? 1 : 0, r.acc, v);
+    g->mask[r.f.by_rows ? 1 : 0] = 0;
+    if (r.n->split && r.fold.n == 2) { /* both halves go to the second stage as they are */
+        tmi_gen_store(g, node, &out, tmi_gen_cast(g, v[0], r.fold.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype));
+        tmi_gen_store(g, r.n->twin, &out, v[1]);
+        return;
+    }
+    tmi_gen_finish(g, tmi_reduce_result(&r, v), &out);
+}
+
+/* -- Softmax and norms ------------------------------------------------------------------------------------------------------------
+ * The axes worked on are one run of n elements, with what lies before and after it. Where nothing lies after it, a
+ * tile is rows by elements and axis 1 is folded, else elements by columns and axis 0 is. A row of up to 8192
+ * elements is read once and stays in registers; longer ones are read again for each step. */
+
+typedef struct tmi_rowing {
+    tmi_gen  *g;
+    tmi_node *n;
+    uint64_t  before, size, after;
+    uint32_t  axis;        /* of the tile that is folded */
+    int       whole;       /* the row fits a tile */
+    tmi_indices space;       /* [before, size, after] */
+    tmi_loop  loop;
+    uint32_t  x;           /* the tile, elements that do not exist left open */
+} tmi_rowing;
+
+static void tmi_rowing_axes(tmi_rowing *r, uint32_t most) {
+    tmi_gen *g = r->g;
+    uint32_t tile, other;
+    if (r->after == 1) {
+        r->axis = 1;
+        r->whole = r->size <= most;
+        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : 1024;
+        other = tmi_pow2_ceil(r->before, 1, tile < 1024 ? 1024 / tile : 1);
+        while (other > 1 && tmi_cdiv(r->before, other) < 64) other /= 2;
+        tmi_gen_axes(g, other, tile);
+        if (r->before > 1) r->space.at[0] = tmi_gen_tile(g, 0, r->before, 0);
+    } else {
+        r->axis = 0;
+        other = tmi_pow2_ceil(r->after, 1, 32);
+        r->whole = r->size * other <= most;
+        tile = tmi_pow2_ceil(r->size, 1, r->whole ? most : 2048 / other);
+        tmi_gen_axes(g, tile, other);
+        r->space.at[2] = tmi_gen_tile(g, 1, r->after, 0);
+        if (r->before > 1) r->space.at[0] = tmi_gen_pid(g, 1);
+        g->k->grid[1] = r->before;
+    }
+}
+
+static void tmi_rowing_begin(tmi_rowing *r, tmi_gen *g, uint32_t node, uint32_t most) {
+    tmi_node       *n = TMI_NODE(g->l, node);
+    const tmi_shape *x = &TMI_NODE(g->l, n->in[0])->shape;
+    uint32_t        i;
+    memset(r, 0, sizeof *r);
+    r->g = g;
+    r->n = n;
+    r->before = r->size = r->after = 1;
+    for (i = 0; i < x->rank; i++) {
+        if (n->axes >> i & 1) r->size *= x->dim[i];
+        else if (i < n->axis) r->before *= x->dim[i];
+        else r->after *= x->dim[i];
+    }
+    tmi_indices_add(&r->space, r->before, 0);
+    tmi_indices_add(&r->space, r->size, 0);
+    tmi_indices_add(&r->space, r->after, 0);
+    tmi_rowing_axes(r, most);
+}
+
+/* The indices along the row: all of them, or those from `base` on. */
+static void tmi_rowing_at(tmi_rowing *r, uint32_t base) {
+    tmi_gen *g = r->g;
+    r->space.at[1] = tmi_gen_along(g, r->axis, base);
+    g->mask[r->axis] = r->size % g->size[r->axis] ? tmi_gen_cmpi(g, 2, r->space.at[1], tmi_gen_index(g, (int64_t)r->size)) : 0;
+}
+
+static uint32_t tmi_rowing_x(tmi_rowing *r) {
+    const tmi_node *x = TMI_NODE(r->g->l, r->n->in[0]);
+    uint32_t        v = tmi_gen_value(r->g, r->n->in[0], &r->space, 0);
+    return tmi_gen_cast(r->g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32);
+}
+
+/* `identity` for elements that do not exist. */
+static uint32_t tmi_rowing_only(tmi_rowing *r, uint32_t v, uint32_t identity) {
+    uint32_t mask = r->g->mask[r->axis];
+    return mask ? tmi_gen_select(r->g, mask, v, identity) : v;
+}
+
+static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) { /* of a tile of f32 */
+    tmi_comb f;
+    uint32_t out;
+    f.kind = kind;
+    f.type = TMI_LT_F32;
+    f.n = 1;
+    f.length = r->size;
+    tmi_gen_reduced(r->g, &f, r->axis, &v, &out);
+    return out;
+}
+
+/* A loop over the row in tiles that carries `init`, full tiles of f32. */
+static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
+    tmi_gen *g = r->g;
+    uint32_t dims[TMI_GEN_RANK], i, k;
+    for (k = 0; k < TMI_GEN_RANK; k++)
+        if (g->pos[k] >= 0) dims[g->pos[k]] = g->size[k];
+    for (i = 0; i < n; i++) init[i] = tmi_gen_stretch(g, init[i], dims);
+    tmi_gen_loop(g, &r->loop, 0, tmi_gen_index(g, (int64_t)r->size), g->size[r->axis], init, n);
+    tmi_rowing_at(r, r->loop.index);
+}
+
+/* Sum over the row of x, or of (x - shift)^2 where shift is given, in a pass of its own. */
+static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
+    tmi_gen *g = r->g;
+    uint32_t acc = tmi_gen_f32(g, TMI_BITS_NEG0), v, zero;
+    if (!r->whole) tmi_rowing_loop(r, &acc, 1);
+    zero = tmi_gen_f32(g, TMI_BITS_NEG0);
+    v = tmi_rowing_x(r);
+    if (shift) v = tmi_gen_2(g, TMI_OP_SUBF, v, shift);
+    if (squares) v = tmi_gen_2(g, TMI_OP_MULF, v, v);
+    v = tmi_rowing_only(r, v, zero);
+    if (!r->whole) {
+        v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], v);
+        tmi_gen_loop_end(g, &r->loop, &v, &acc);
+        v = acc;
+    }
+    return tmi_rowing_fold(r, TMI_L_OP_SUM, v);
+}
+
+/* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per element of the tile: the sum is
+ * scaled down whenever the maximum grows. A row of -inf alone has no finite maximum; 0 takes its place in the
+ * differences, so that it gives NaN by 0/0 as the formula does, and no other row is touched. */
+static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
+    tmi_gen *g = r->g;
+    uint32_t v[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), x, top, open, grown;
+    if (r->whole) {
+        x = tmi_rowing_only(r, tmi_rowing_x(r), ninf);
+        *max = tmi_rowing_fold(r, TMI_L_OP_MAX, x);
+        x = tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, x, *max));
+        r->x = x;
+        *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, x);
+        return;
+    }
+    v[0] = ninf;
+    v[1] = tmi_gen_float(g, 0);
+    tmi_rowing_loop(r, v, 2);
+    x = tmi_rowing_only(r, tmi_rowing_x(r), tmi_gen_f32(g, TMI_BITS_NINF));
+    top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
+    open = tmi_gen_cmpf(g, 1, top, tmi_gen_f32(g, TMI_BITS_NINF));
+    grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
+    v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1], tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, x, grown)));
+    v[0] = top;
+    tmi_gen_loop_end(g, &r->loop, v, v);
+    *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
+    open = tmi_gen_cmpf(g, 1, v[0], ninf);
+    v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max))));
+    *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[1]);
+}
+
+static uint32_t tmi_rowing_weight(tmi_rowing *r, uint32_t i) { /* input i at the element's place in the row */
+    const tmi_node *w = TMI_NODE(r->g->l, r->n->in[i]);
+    tmi_indices       s;
+    s.rank = 0;
+    tmi_indices_add(&s, r->size, r->space.at[1]);
+    return tmi_gen_cast(r->g, tmi_gen_value(r->g, r->n->in[i], &s, 0), tmi_lt_is(w->dtype, 'f') ? (uint8_t)TMI_LT_F32 : w->dtype, TMI_LT_F32);
+}
+
+/* Facts of a row: maximum and sum of a softmax, or mean and 1 / deviation of a norm. */
+static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
+    tmi_gen *g = r->g;
+    uint32_t n = tmi_gen_float(g, (double)r->size), v;
+    fact[0] = 0;
+    if (r->n->kind == TMI_L_OP_SOFTMAX || r->n->kind == TMI_L_OP_LOG_SOFTMAX) {
+        tmi_rowing_exp_sum(r, &fact[0], &fact[1]);
+        if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, TMI_OP_LOG, fact[1]);
+        return;
+    }
+    if (r->n->kind == TMI_L_OP_LAYER_NORM) fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+    v = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 1, fact[0]), n);
+    fact[1] = tmi_gen_1(g, TMI_OP_RSQRT, tmi_gen_2(g, TMI_OP_ADDF, v, tmi_gen_float(g, r->n->val[0])));
+}
+
+static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
+    tmi_gen *g = r->g;
+    uint32_t v;
+    if (r->n->kind == TMI_L_OP_SOFTMAX) {
+        v = r->whole ? r->x : tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, tmi_rowing_x(r), fact[0]));
+        return tmi_gen_2(g, TMI_OP_DIVF, v, fact[1]);
+    }
+    v = tmi_rowing_x(r);
+    if (fact[0]) v = tmi_gen_2(g, TMI_OP_SUBF, v, fact[0]);
+    if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) return tmi_gen_2(g, TMI_OP_SUBF, v, fact[1]);
+    v = tmi_gen_2(g, TMI_OP_MULF, v, fact[1]);
+    if (r->n->n_in > 1) v = tmi_gen_2(g, TMI_OP_MULF, v, tmi_rowing_weight(r, 1));
+    if (r->n->n_in > 2) v = tmi_gen_2(g, TMI_OP_ADDF, v, tmi_rowing_weight(r, 2));
+    return v;
+}
+
+static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
+    tmi_rowing r;
+    uint32_t   fact[2];
+    tmi_rowing_begin(&r, g, node, 8192);
+    if (r.whole) tmi_rowing_at(&r, 0);
+    tmi_rowing_facts(&r, fact);
+    if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
+    tmi_gen_finish(g, tmi_rowing_result(&r, fact), &r.space);
+    if (!r.whole) tmi_gen_loop_end(g, &r.loop, NULL, NULL);
+}
+
+/* -- Products ---------------------------------------------------------------------------------------------------------------------- */
+
+/* The type in which a product's operands meet: 16-bit floats stay so. */
+static uint8_t tmi_dot_type(const tmi_gen *g, const tmi_node *n) {
+    uint8_t t = tmi_lt_promote(TMI_NODE(g->l, n->in[0])->dtype, TMI_NODE(g->l, n->in[1])->dtype);
+    return t == TMI_LT_BOOL ? (uint8_t)TMI_LT_I8 : t;
+}
+
+/* A whole tile of an operand, in memory's type for the product. */
+static uint32_t tmi_gen_dot_tile(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to, uint32_t rows, uint32_t cols) {
+    uint32_t dims[2];
+    dims[0] = rows;
+    dims[1] = cols;
+    if (tmi_lt_is(to, 'f')) {
+        v = tmi_gen_cast(g, v, tmi_lt_is(from, 'f') ? (uint8_t)TMI_LT_F32 : from, TMI_LT_F32);
+        v = tmi_gen_narrow(g, v, to);
+    } else {
+        v = tmi_gen_cast(g, v, from, to);
+    }
+    return tmi_gen_stretch(g, v, dims);
+}
+
+static uint32_t tmi_gen_dot(tmi_gen *g, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t in[3], v;
+    in[0] = a;
+    in[1] = b;
+    in[2] = c;
+    v = tmi_b_op(&g->b, TMI_OP_DOT, tmi_value_type(g->m, c), in, 3);
+    tmi_b_attr(&g->b, v, "inputPrecision", 2); /* ieee */
+    tmi_b_attr(&g->b, v, "maxNumImpreciseAcc", 0);
+    return v;
+}
+
+/* Zero elements that do not exist, where a load has not: a zero adds nothing to a product. */
+static uint32_t tmi_gen_zeroed(tmi_gen *g, uint32_t node, uint32_t v, uint32_t mask) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    return n->buffer || !mask ? v : tmi_gen_select(g, mask, v, tmi_gen_number(g, 0, n->dtype));
+}
+
+/* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more than there are. */
+static void tmi_dot_tile(tmi_gen *g, uint64_t batch, uint64_t m, uint64_t n, uint32_t *bm, uint32_t *bn) {
+    const tmetal_gpu *gpu = tmi_gpu_find(g->job->opt->gpu ? g->job->opt->gpu : "apple-m1", 0);
+    uint32_t          cores = gpu && gpu->cores ? gpu->cores : 8, most = 64;
+    if (batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores) most = 32;
+    *bm = tmi_pow2_ceil(m, 16, most);
+    *bn = tmi_pow2_ceil(n, 16, most);
+}
+
+/* Space of an operand [batch.., rows, cols], batch dimensions stretched to those of the result. */
+static void tmi_operand_space(tmi_gen *g, const tmi_node *n, const tmi_shape *x, const uint32_t *batch, uint32_t rows, uint32_t cols, tmi_indices *s) {
+    uint32_t n_batch = x->rank > 2 ? x->rank - 2 : 0, i, all, one;
+    const tmi_shape *a = &TMI_NODE(g->l, n->in[0])->shape, *b = &TMI_NODE(g->l, n->in[1])->shape;
+    all = (a->rank > b->rank ? a->rank : b->rank);
+    all = all > 2 ? all - 2 : 0;
+    s->rank = 0;
+    for (i = 0; i < n_batch; i++) {
+        one = x->dim[i] == 1;
+        tmi_indices_add(s, x->dim[i], one ? 0 : batch[all - n_batch + i]);
+    }
+    if (x->rank > 1) tmi_indices_add(s, x->dim[x->rank - 2], rows);
+    tmi_indices_add(s, x->dim[x->rank - 1], cols);
+}
+
+typedef struct tmi_producting {
+    tmi_gen  *g;
+    tmi_node *n;
+    uint32_t  bm, bn, bk;
+    uint64_t  m, nn, k;
+    uint32_t  batch[TMI_LIST_RANK], n_batch;
+    uint32_t  row, col, mask_m, mask_n;
+    uint8_t   type;
+} tmi_producting;
+
+/* acc + A x B over one step of K that begins at `base`. The tile's axes mean (m, k) for A and (k, n) for B. */
+static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t acc) {
+    tmi_gen        *g = p->g;
+    const tmi_node *a = TMI_NODE(g->l, p->n->in[0]), *b = TMI_NODE(g->l, p->n->in[1]);
+    uint32_t        k, va, vb, limit = tmi_gen_index(g, (int64_t)p->k), ragged = p->k % p->bk != 0;
+    tmi_indices       s;
+    tmi_gen_axes(g, p->bm, p->bk);
+    k = tmi_gen_along(g, 1, base);
+    g->mask[0] = p->mask_m;
+    g->mask[1] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : p->row, p->n->num[0] ? p->row : k, &s);
+    va = tmi_gen_zeroed(g, p->n->in[0], tmi_gen_value(g, p->n->in[0], &s, 0), g->mask[1]);
+    va = tmi_gen_dot_tile(g, va, a->dtype, p->type, p->bm, p->bk);
+    tmi_gen_axes(g, p->bk, p->bn);
+    k = tmi_gen_along(g, 0, base);
+    g->mask[0] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[1] = p->mask_n;
+    if (b->shape.rank == 1) {
+        s.rank = 0;
+        tmi_indices_add(&s, b->shape.dim[0], k);
+    } else {
+        tmi_operand_space(g, p->n, &b->shape, p->batch, p->n->num[1] ? p->col : k, p->n->num[1] ? k : p->col, &s);
+    }
+    vb = tmi_gen_zeroed(g, p->n->in[1], tmi_gen_value(g, p->n->in[1], &s, 0), g->mask[0]);
+    vb = tmi_gen_dot_tile(g, vb, b->dtype, p->type, p->bk, p->bn);
+    return tmi_gen_dot(g, va, vb, acc);
+}
+
+static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, tmi_indices *out) {
+    tmi_node *n = TMI_NODE(g->l, node);
+    uint64_t  batch = 1, below;
+    uint32_t  i, pid;
+    int       a_row = TMI_NODE(g->l, n->in[0])->shape.rank > 1, b_col = TMI_NODE(g->l, n->in[1])->shape.rank > 1;
+    memset(p, 0, sizeof *p);
+    p->g = g;
+    p->n = n;
+    p->m = (uint64_t)n->num[2];
+    p->nn = (uint64_t)n->num[3];
+    p->k = (uint64_t)n->num[4];
+    p->type = tmi_dot_type(g, n);
+    p->n_batch = n->shape.rank - (uint32_t)a_row - (uint32_t)b_col;
+    for (i = 0; i < p->n_batch; i++) batch *= n->shape.dim[i];
+    tmi_dot_tile(g, batch, p->m, p->nn, &p->bm, &p->bn);
+    p->bk = tmi_pow2_ceil(p->k, 16, 32);
+    tmi_gen_axes(g, p->bm, p->bn);
+    p->row = tmi_gen_tile(g, 0, p->m, 1);
+    p->col = tmi_gen_tile(g, 1, p->nn, 0);
+    p->mask_m = g->mask[0];
+    p->mask_n = g->mask[1];
+    out->rank = 0;
+    g->k->grid[2] = batch;
+    pid = batch > 1 ? tmi_gen_pid(g, 2) : 0;
+    for (below = batch, i = 0; i < p->n_batch; i++) {
+        uint64_t size = n->shape.dim[i];
+        below /= size;
+        p->batch[i] = size == 1 ? 0 : below * size == batch ? tmi_gen_div(g, pid, below) : tmi_gen_rem(g, tmi_gen_div(g, pid, below), size);
+    }
+    if (batch > 1) tmi_indices_add(out, batch, pid);
+    if (a_row) tmi_indices_add(out, p->m, p->row);
+    if (b_col) tmi_indices_add(out, p->nn, p->col);
+}
+
+static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
+    tmi_producting p;
+    tmi_indices      out, bias;
+    tmi_loop       loop;
+    uint32_t       acc, elem, dims[2];
+    uint8_t        work;
+    tmi_producting_begin(&p, g, node, &out);
+    work = tmi_lt_is(p.type, 'f') ? (uint8_t)TMI_LT_F32 : p.type == TMI_LT_I64 || p.type == TMI_LT_U64 ? p.type : (uint8_t)TMI_LT_I32;
+    elem = tmi_list_work(g->m, work);
+    dims[0] = p.bm;
+    dims[1] = p.bn;
+    acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, elem, dims, 2), 0);
+    if (p.k <= p.bk) {
+        acc = tmi_producting_step(&p, 0, acc);
+    } else {
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p.k), p.bk, &acc, 1);
+        acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
+        tmi_gen_loop_end(g, &loop, &acc, &acc);
+    }
+    tmi_gen_axes(g, p.bm, p.bn);
+    g->mask[0] = p.mask_m;
+    g->mask[1] = p.mask_n;
+    if (p.n->n_in == 3) {
+        const tmi_node *b = TMI_NODE(g->l, p.n->in[2]);
+        tmi_gen_stretched(g, &p.n->shape, &out, &b->shape, &bias);
+        dims[0] = tmi_gen_cast(g, tmi_gen_value(g, p.n->in[2], &bias, 0), tmi_lt_is(b->dtype, 'f') ? (uint8_t)TMI_LT_F32 : b->dtype, work);
+        acc = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, work), acc, dims[0]);
+    }
+    tmi_gen_finish(g, tmi_gen_cast(g, acc, work, tmi_lt_is(p.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : p.n->dtype), &out);
+}
+
+/* -- Convolution: a product of weights and patches, which are read where they stand --------------------------------------------------
+ * A tile is output channels by pixels, so that stores run along the image; K runs over channels and window. */
+typedef struct tmi_conving {
+    tmi_gen  *g;
+    tmi_node *n;
+    uint32_t  bm, bn, bk, image, group, oy, ox, channel, mask_m, mask_n, first_channel;
+    uint64_t  per_group, depth;
+    uint8_t   type;
+} tmi_conving;
+
+static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
+    tmi_gen        *g = c->g;
+    const tmi_node *x = TMI_NODE(g->l, c->n->in[0]), *w = TMI_NODE(g->l, c->n->in[1]);
+    const tmi_shape *ws = &w->shape;
+    const int64_t  *num = c->n->num;
+    uint64_t        window = (uint64_t)ws->dim[2] * ws->dim[3];
+    uint32_t        k, va, vb, ch, y, xx, ragged = c->depth % c->bk != 0, limit = tmi_gen_index(g, (int64_t)c->depth), before = g->extra, ok = 0;
+    tmi_indices       s;
+    tmi_gen_axes(g, c->bm, c->bk);
+    k = tmi_gen_along(g, 1, base);
+    g->mask[0] = c->mask_m;
+    g->mask[1] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    s.rank = 0;
+    tmi_indices_add(&s, ws->dim[0], c->channel);
+    tmi_indices_add(&s, c->depth, k);
+    va = tmi_gen_zeroed(g, c->n->in[1], tmi_gen_value(g, c->n->in[1], &s, 0), g->mask[1]);
+    va = tmi_gen_dot_tile(g, va, w->dtype, c->type, c->bm, c->bk);
+    tmi_gen_axes(g, c->bk, c->bn);
+    k = tmi_gen_along(g, 0, base);
+    g->mask[0] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[1] = c->mask_n;
+    ch = tmi_gen_div(g, k, window);
+    y = tmi_gen_rem(g, tmi_gen_div(g, k, ws->dim[3]), ws->dim[2]);
+    xx = tmi_gen_rem(g, k, ws->dim[3]);
+    y = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->oy, (uint64_t)num[0]), tmi_gen_mul(g, y, (uint64_t)num[4]))), -num[2]);
+    xx = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->ox, (uint64_t)num[1]), tmi_gen_mul(g, xx, (uint64_t)num[5]))), -num[3]);
+    if (num[2]) ok = tmi_gen_cmpi(g, 6, y, tmi_gen_index(g, x->shape.dim[2])); /* unsigned: before the image is far after it */
+    if (num[3]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 6, xx, tmi_gen_index(g, x->shape.dim[3])));
+    if (num[6] > 1) ch = tmi_gen_add(g, ch, c->first_channel);
+    s.rank = 0;
+    tmi_indices_add(&s, x->shape.dim[0], c->image);
+    tmi_indices_add(&s, x->shape.dim[1], ch);
+    tmi_indices_add(&s, x->shape.dim[2], y);
+    tmi_indices_add(&s, x->shape.dim[3], xx);
+    g->extra = tmi_gen_and(g, before, ok);
+    vb = tmi_gen_zeroed(g, c->n->in[0], tmi_gen_value(g, c->n->in[0], &s, 0), tmi_gen_and(g, g->mask[0], ok));
+    g->extra = before;
+    vb = tmi_gen_dot_tile(g, vb, x->dtype, c->type, c->bk, c->bn);
+    return tmi_gen_dot(g, va, vb, acc);
+}
+
+static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
+    tmi_conving      c;
+    const tmi_shape *out, *ws;
+    tmi_indices        s;
+    tmi_loop         loop;
+    uint64_t         pixels, area;
+    uint32_t         acc, pixel, dims[2], i;
+    memset(&c, 0, sizeof c);
+    c.g = g;
+    c.n = TMI_NODE(g->l, node);
+    out = &c.n->shape;
+    ws = &TMI_NODE(g->l, c.n->in[1])->shape;
+    area = (uint64_t)out->dim[2] * out->dim[3];
+    pixels = (uint64_t)out->dim[0] * area;
+    c.per_group = ws->dim[0] / (uint64_t)c.n->num[6];
+    c.depth = (uint64_t)ws->dim[1] * ws->dim[2] * ws->dim[3];
+    c.type = tmi_dot_type(g, c.n);
+    tmi_dot_tile(g, (uint64_t)c.n->num[6], c.per_group, pixels, &c.bm, &c.bn);
+    c.bk = tmi_pow2_ceil(c.depth, 16, 32);
+    tmi_gen_axes(g, c.bm, c.bn);
+    c.channel = tmi_gen_tile(g, 0, c.per_group, 1);
+    pixel = tmi_gen_tile(g, 1, pixels, 0);
+    c.mask_m = g->mask[0];
+    c.mask_n = g->mask[1];
+    if (c.n->num[6] > 1) {
+        c.group = tmi_gen_pid(g, 2);
+        g->k->grid[2] = (uint64_t)c.n->num[6];
+        c.channel = tmi_gen_add(g, c.channel, tmi_gen_mul(g, c.group, c.per_group));
+        c.first_channel = tmi_gen_mul(g, c.group, ws->dim[1]);
+    }
+    c.image = out->dim[0] == 1 ? 0 : tmi_gen_div(g, pixel, area);
+    pixel = out->dim[0] == 1 ? pixel : tmi_gen_rem(g, pixel, area);
+    c.oy = out->dim[2] == 1 ? 0 : tmi_gen_div(g, pixel, out->dim[3]);
+    c.ox = tmi_gen_rem(g, pixel, out->dim[3]);
+    dims[0] = c.bm;
+    dims[1] = c.bn;
+    acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
+    tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)c.depth), c.bk, &acc, 1);
+    acc = tmi_conv_step(&c, loop.index, loop.carried[0]);
+    tmi_gen_loop_end(g, &loop, &acc, &acc);
+    tmi_gen_axes(g, c.bm, c.bn);
+    g->mask[0] = c.mask_m;
+    g->mask[1] = c.mask_n;
+    s.rank = 0;
+    if (c.n->n_in == 3) {
+        const tmi_node *b = TMI_NODE(g->l, c.n->in[2]);
+        tmi_indices_add(&s, ws->dim[0], c.channel);
+        i = tmi_gen_cast(g, tmi_gen_value(g, c.n->in[2], &s, 0), tmi_lt_is(b->dtype, 'f') ? (uint8_t)TMI_LT_F32 : b->dtype, TMI_LT_F32);
+        acc = tmi_gen_2(g, TMI_OP_ADDF, acc, i);
+    }
+    s.rank = 0;
+    tmi_indices_add(&s, out->dim[0], c.image);
+    tmi_indices_add(&s, out->dim[1], c.channel);
+    tmi_indices_add(&s, area, pixel);
+    tmi_gen_finish(g, tmi_gen_cast(g, acc, TMI_LT_F32, tmi_lt_is(c.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : c.n->dtype), &s);
+}
+
+/* -- Attention: scores never leave the group ------------------------------------------------------------------------------------------
+ * A tile of queries walks over the keys; the maximum and the sum of a row are carried, and the result is scaled down
+ * whenever the maximum grows. A row whose scores are all -inf gives zeros. */
+typedef struct tmi_attending {
+    tmi_gen  *g;
+    tmi_node *n;
+    uint32_t  bm, bn, bd, bv;
+    uint32_t  rank, batch[TMI_LIST_RANK]; /* of the queries' leading dimensions */
+    uint32_t  row, mask_row, q;
+    uint8_t   type;
+} tmi_attending;
+
+static void tmi_attend_space(const tmi_attending *a, uint32_t input, uint32_t row, uint32_t col, tmi_indices *s) {
+    const tmi_shape *x = &TMI_NODE(a->g->l, a->n->in[input])->shape;
+    uint32_t         i;
+    s->rank = 0;
+    for (i = 0; i + 2 < x->rank; i++) { /* grouped heads: several query heads read one key head */
+        uint32_t at = a->batch[i];
+        if (input && i + 3 == x->rank) at = x->dim[i] == 1 ? 0 : tmi_gen_div(a->g, at, (uint64_t)a->n->num[1]);
+        tmi_indices_add(s, x->dim[i], at);
+    }
+    tmi_indices_add(s, x->dim[x->rank - 2], row);
+    tmi_indices_add(s, x->dim[x->rank - 1], col);
+}
+
+/* A tile [rows, cols] of q, k or v; the axes in turn are (first, second). */
+static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, uint32_t mask_row, uint64_t n_col, uint32_t rows, uint32_t cols) {
+    tmi_gen  *g = a->g;
+    uint32_t  node = a->n->in[input], col, v;
+    tmi_indices s;
+    tmi_gen_axes(g, rows, cols);
+    col = tmi_gen_along(g, 1, 0);
+    g->mask[0] = mask_row;
+    g->mask[1] = n_col < cols ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, (int64_t)n_col)) : 0;
+    tmi_attend_space(a, input, row, col, &s);
+    v = tmi_gen_value(g, node, &s, 0);
+    v = tmi_gen_zeroed(g, node, v, tmi_gen_and(g, g->mask[0], g->mask[1]));
+    return tmi_gen_dot_tile(g, v, TMI_NODE(g->l, node)->dtype, a->type, rows, cols);
+}
+
+/* Scores of a tile: scaled, masked, causal. exp2 is what the hardware has: everything is in units of log2. */
+static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_keys) {
+    tmi_gen  *g = a->g;
+    uint32_t  key, k, zero, dims[2], s, mask_key, ninf = tmi_gen_f32(g, TMI_BITS_NINF), ok = 0;
+    uint64_t  n_keys = (uint64_t)a->n->num[3];
+    tmi_gen_axes(g, a->bn, a->bd);
+    key = tmi_gen_along(g, 0, base);
+    mask_key = n_keys % a->bn ? tmi_gen_cmpi(g, 2, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
+    *ok_keys = mask_key;
+    k = tmi_attend_tile(a, 1, key, mask_key, (uint64_t)a->n->num[4], a->bn, a->bd);
+    dims[0] = a->bm;
+    dims[1] = a->bn;
+    zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
+    s = tmi_gen_dot(g, a->q, tmi_b_swap_last(&g->b, k), zero);
+    s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
+    tmi_gen_axes(g, a->bm, a->bn);
+    key = tmi_gen_along(g, 1, base);
+    g->mask[0] = a->mask_row;
+    g->mask[1] = n_keys % a->bn ? tmi_gen_cmpi(g, 2, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
+    ok = g->mask[1];
+    if (a->n->num[0]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 5, tmi_gen_some(g, a->row), tmi_gen_some(g, key)));
+    if (a->n->n_in == 4) {
+        const tmi_node *x = TMI_NODE(g->l, a->n->in[3]), *q = TMI_NODE(g->l, a->n->in[0]);
+        tmi_shape       scores = q->shape;
+        tmi_indices       at, in;
+        uint32_t        i, v;
+        scores.dim[scores.rank - 1] = (uint32_t)n_keys;
+        at.rank = 0;
+        for (i = 0; i + 2 < scores.rank; i++) tmi_indices_add(&at, scores.dim[i], a->batch[i]);
+        tmi_indices_add(&at, scores.dim[i], a->row);
+        tmi_indices_add(&at, n_keys, key);
+        tmi_gen_stretched(g, &scores, &at, &x->shape, &in);
+        v = tmi_gen_value(g, a->n->in[3], &in, 0);
+        if (x->dtype == TMI_LT_BOOL) ok = tmi_gen_and(g, ok, v);
+        else s = tmi_gen_2(g, TMI_OP_ADDF, s, tmi_gen_2(g, TMI_OP_MULF, tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32), tmi_gen_float(g, 1.4426950408889634)));
+    }
+    return ok ? tmi_gen_select(g, ok, s, ninf) : s;
+}
+
+static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
+    const tmi_shape *q;
+    uint64_t  batch = 1, below;
+    uint32_t  i, pid, largest;
+    memset(a, 0, sizeof *a);
+    a->g = g;
+    a->n = TMI_NODE(g->l, node);
+    a->type = tmi_lt_promote(tmi_dot_type(g, a->n), TMI_NODE(g->l, a->n->in[2])->dtype);
+    q = &TMI_NODE(g->l, a->n->in[0])->shape;
+    a->bd = tmi_pow2_ceil((uint64_t)a->n->num[4], 16, 1u << 20);
+    a->bv = tmi_pow2_ceil((uint64_t)a->n->num[5], 16, 1u << 20);
+    largest = a->bd > a->bv ? a->bd : a->bv;
+    a->bm = tmi_pow2_ceil((uint64_t)a->n->num[2], 16, largest > 128 ? 16 : 32);
+    a->bn = tmi_pow2_ceil((uint64_t)a->n->num[3], 16, largest > 128 ? 16 : 32);
+    tmi_gen_axes(g, a->bm, a->bn);
+    a->row = tmi_gen_tile(g, 0, (uint64_t)a->n->num[2], 0);
+    a->mask_row = g->mask[0];
+    for (i = 0; i + 2 < q->rank; i++) batch *= q->dim[i];
+    g->k->grid[1] = batch;
+    pid = batch > 1 ? tmi_gen_pid(g, 1) : 0;
+    for (below = batch, i = 0; i + 2 < q->rank; i++) {
+        below /= q->dim[i];
+        a->batch[i] = q->dim[i] == 1 ? 0 : below * q->dim[i] == batch ? tmi_gen_div(g, pid, below) : tmi_gen_rem(g, tmi_gen_div(g, pid, below), q->dim[i]);
+    }
+    a->q = tmi_attend_tile(a, 0, a->row, a->mask_row, (uint64_t)a->n->num[4], a->bm, a->bd);
+}
+
+/* One tile of keys: carried are the row's maximum, its sum, and the result so far. */
+static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
+    tmi_gen *g = a->g;
+    uint32_t s, top, safe, shrink, w, v, ok_keys, dims[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), max[2];
+    tmi_comb f;
+    s = tmi_attend_scores(a, base, &ok_keys);
+    f.type = TMI_LT_F32;
+    f.n = 1;
+    f.length = 1;
+    f.kind = TMI_L_OP_MAX;
+    tmi_gen_reduced(g, &f, 1, &s, &max[0]);
+    top = tmi_gen_2(g, TMI_OP_MAXNUMF, c[0], max[0]);
+    safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), tmi_gen_float(g, 0), top);
+    shrink = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, c[0], safe));
+    w = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, s, safe));
+    f.kind = TMI_L_OP_SUM;
+    tmi_gen_reduced(g, &f, 1, &w, &max[1]);
+    c[1] = tmi_gen_2(g, TMI_OP_ADDF, tmi_gen_2(g, TMI_OP_MULF, c[1], shrink), max[1]);
+    c[0] = top;
+    tmi_gen_axes(g, a->bn, a->bv);
+    v = tmi_gen_along(g, 0, base);
+    ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
+    v = tmi_attend_tile(a, 2, v, ok_keys, (uint64_t)a->n->num[5], a->bn, a->bv);
+    dims[0] = a->bm;
+    dims[1] = a->bv;
+    tmi_gen_axes(g, a->bm, a->bv);
+    c[2] = tmi_gen_2(g, TMI_OP_MULF, c[2], shrink);
+    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type), v, tmi_gen_stretch(g, c[2], dims));
+}
+
+static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
+    tmi_attending a;
+    tmi_loop      loop;
+    tmi_indices     out;
+    uint32_t      c[3], dims[2], high, col, i, f32 = g->m->t_float[TMI_F_F32], sum;
+    tmi_attend_begin(&a, g, node);
+    dims[0] = a.bm;
+    dims[1] = 1;
+    tmi_gen_axes(g, a.bm, a.bn);
+    c[0] = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, f32, dims, 2), TMI_BITS_NINF);
+    c[1] = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, f32, dims, 2), 0);
+    dims[1] = a.bv;
+    c[2] = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, f32, dims, 2), 0);
+    high = tmi_gen_index(g, a.n->num[3]);
+    if (a.n->num[0]) { /* keys after the tile's last query are masked for all of it */
+        col = tmi_cdiv((uint64_t)a.n->num[2], a.bm) > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, 0), a.bm) : 0;
+        high = tmi_gen_2(g, TMI_OP_MINSI, high, tmi_gen_some(g, tmi_gen_add_n(g, col ? col : tmi_gen_index(g, 0), a.bm)));
+    }
+    tmi_gen_loop(g, &loop, 0, high, a.bn, c, 3);
+    memcpy(c, loop.carried, sizeof c);
+    tmi_attend_step(&a, loop.index, c);
+    tmi_gen_loop_end(g, &loop, c, c);
+    tmi_gen_axes(g, a.bm, a.bv);
+    g->mask[0] = a.mask_row;
+    col = tmi_gen_along(g, 1, 0);
+    g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, a.n->num[5])) : 0;
+    sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, c[1], tmi_gen_float(g, 0)), tmi_gen_float(g, 1), c[1]);
+    out.rank = 0;
+    for (i = 0; i + 2 < a.n->shape.rank; i++) tmi_indices_add(&out, a.n->shape.dim[i], a.batch[i]);
+    tmi_indices_add(&out, (uint64_t)a.n->num[2], a.row);
+    tmi_indices_add(&out, (uint64_t)a.n->num[5], col);
+    tmi_gen_finish(g, tmi_gen_2(g, TMI_OP_DIVF, c[2], sum), &out);
+}
+
+/* -- Cumulative sums --------------------------------------------------------------------------------------------------------------------
+ * A row of up to 4096 elements is one scan; longer ones go in tiles and carry the sum so far. An exclusive sum is the
+ * inclusive one of the row moved by one element, so that nothing is subtracted. */
+static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total) {
+    tmi_gen        *g = r->g;
+    const tmi_node *x = TMI_NODE(g->l, r->n->in[0]);
+    uint32_t        at = r->space.at[1], before = g->extra, v, out, i, dims[TMI_GEN_RANK];
+    tmi_indices     s = r->space;
+    int             direct = x->buffer && !tmi_lt_is(x->dtype, 'b');
+    if (r->n->num[1]) {
+        s.at[1] = tmi_gen_add_n(g, tmi_gen_some(g, at), r->n->num[0] ? 1 : -1);
+        g->extra = tmi_gen_and(g, before, tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)r->size)));
+    }
+    v = tmi_gen_value(g, r->n->in[0], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, f->type);
+    if (!direct) v = tmi_rowing_only(r, v, tmi_gen_number(g, 0, f->type));
+    if (!direct && r->n->num[1]) v = tmi_gen_select(g, g->extra, v, tmi_gen_number(g, 0, f->type));
+    g->extra = before;
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
+    v = tmi_gen_stretch(g, v, dims);
+    if (total) tmi_gen_reduced(g, f, r->axis, &v, total);
+    tmi_gen_region(g, f, TMI_OP_SCAN, r->axis, &v, &out, r->n->num[0] != 0);
+    return out;
+}
+
+static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
+    tmi_rowing r;
+    tmi_comb   f;
+    uint32_t   v, total, carry, i, dims[TMI_GEN_RANK], base, elem;
+    uint64_t   last;
+    tmi_rowing_begin(&r, g, node, 4096);
+    f.kind = TMI_L_OP_SUM;
+    f.type = tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') || tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype;
+    f.n = 1;
+    f.length = r.size;
+    elem = tmi_list_work(g->m, f.type);
+    if (g->pos[r.axis] < 0) tmi_gen_axes(g, r.axis ? g->size[0] : 2, r.axis ? 2 : g->size[1]); /* a scan wants a tile */
+    if (r.whole) {
+        tmi_rowing_at(&r, 0);
+        if (r.size < g->size[r.axis]) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+        v = tmi_scan_tile(&r, &f, NULL);
+        tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+        return;
+    }
+    for (i = 0; i < g->rank; i++) dims[i] = 1;
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0 && i != r.axis) dims[g->pos[i]] = g->size[i];
+    carry = g->rank == 1 ? tmi_b_const(&g->b, elem, 0) : tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, elem, dims, g->rank), 0);
+    last = (tmi_cdiv(r.size, g->size[r.axis]) - 1) * g->size[r.axis];
+    tmi_gen_loop(g, &r.loop, 0, tmi_gen_index(g, (int64_t)r.size), g->size[r.axis], &carry, 1);
+    base = r.loop.index;
+    if (r.n->num[0]) base = tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_index(g, (int64_t)last), base);
+    tmi_rowing_at(&r, base);
+    v = tmi_scan_tile(&r, &f, &total);
+    v = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), v, r.loop.carried[0]);
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+    total = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), r.loop.carried[0], total);
+    tmi_gen_loop_end(g, &r.loop, &total, &carry);
+}
+
+/* -- Sorting ---------------------------------------------------------------------------------------------------------------------------------
+ * Elements become integers in the same order (descending: their complements), a row is one tile, padded with the
+ * largest, and goes through a bitonic network. With indices, the low half of a 64-bit key is the place: ties stay in
+ * order. NaN counts as larger than all numbers. */
+
+#define TMI_SORT_MAX 4096u
+
+typedef struct tmi_sorting {
+    tmi_gen *g;
+    uint32_t n, elem;  /* elements of the tile's row; i32 or i64 */
+    uint32_t rows, after; /* elements of the tile before and after the row's axis */
+    uint32_t index;    /* place in the row, i32, [rows, n, after] */
+} tmi_sorting;
+
+static uint32_t tmi_sort_shape(tmi_sorting *s, uint32_t v, uint32_t low) { /* [.., 2, 2^low * after]: a bit of the place is an axis */
+    uint32_t dims[3];
+    dims[1] = 2;
+    dims[2] = (1u << low) * s->after;
+    dims[0] = s->rows * s->n / (2u << low);
+    return tmi_b_reshape(&s->g->b, v, dims, 3);
+}
+
+static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* truth of a bit of the place */
+    tmi_gen *g = s->g;
+    uint32_t type = tmi_value_type(g->m, s->index), v = tmi_b_2(&g->b, TMI_OP_ANDI, s->index, tmi_b_const(&g->b, type, (uint64_t)1 << bit));
+    return tmi_b_cmpi(&g->b, 1, v, tmi_b_const(&g->b, type, 0));
+}
+
+/* The element whose place differs in one bit: the exclusive or of both, without one's own. */
+static uint32_t tmi_sort_partner(tmi_sorting *s, uint32_t v, uint32_t bit) {
+    tmi_gen *g = s->g;
+    tmi_module *m = g->m;
+    uint32_t x = tmi_sort_shape(s, v, bit), type = tmi_value_type(m, x), dims[2], op, body, args[2], out, keep = g->b.block, shape[3];
+    shape[0] = dims[0] = tmi_dim(m, type, 0);
+    shape[1] = 1;
+    shape[2] = dims[1] = tmi_dim(m, type, 2);
+    op = tmi_op_new(g->job, m, TMI_OP_REDUCE);
+    tmi_op_operands(g->job, m, op, &x, 1);
+    tmi_op_set_int(g->job, m, op, "axis", m->t_i32, 1);
+    body = tmi_block_new(g->job, m, tmi_region_new(g->job, m, op));
+    args[0] = tmi_value_new(g->job, m, s->elem);
+    args[1] = tmi_value_new(g->job, m, s->elem);
+    tmi_block_args(g->job, m, body, args, 2);
+    out = tmi_value_new(g->job, m, tmi_type_tensor(g->job, m, s->elem, dims, 2));
+    tmi_op_results(g->job, m, op, &out, 1);
+    tmi_b_insert(&g->b, op);
+    g->b.block = body;
+    out = tmi_b_2(&g->b, TMI_OP_XORI, args[0], args[1]);
+    (void)tmi_b_op(&g->b, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    g->b.block = keep;
+    out = tmi_b_reshape(&g->b, tmi_out(m, TMI_OP(m, op), 0), shape, 3);
+    out = tmi_b_2(&g->b, TMI_OP_XORI, tmi_b_broadcast(&g->b, out, type), x);
+    {
+        uint32_t back[TMI_GEN_RANK], i, was = tmi_value_type(m, v);
+        for (i = 0; i < tmi_rank(m, was); i++) back[i] = tmi_dim(m, was, i);
+        return tmi_b_reshape(&g->b, out, back, tmi_rank(m, was));
+    }
+}
+
+/* Ascending: after round k, runs of 2^(k + 1) are sorted, up and down in turn; the last run is the row. */
+static uint32_t tmi_sort_network(tmi_sorting *s, uint32_t v) {
+    tmi_gen *g = s->g;
+    uint32_t bits = tmi_log2(s->n), k, j, upper, down, other, low, high;
+    for (k = 0; k < bits; k++) {
+        down = k + 1 < bits ? tmi_sort_bit(s, k + 1) : 0;
+        for (j = k + 1; j-- > 0;) {
+            other = tmi_sort_partner(s, v, j);
+            upper = tmi_sort_bit(s, j);
+            if (down) upper = tmi_b_2(&g->b, TMI_OP_XORI, upper, down);
+            low = tmi_b_2(&g->b, TMI_OP_MINSI, v, other);
+            high = tmi_b_2(&g->b, TMI_OP_MAXSI, v, other);
+            v = tmi_b_select(&g->b, upper, high, low);
+        }
+    }
+    return v;
+}
+
+/* An integer in the order of the element: negative floats have their other bits turned. */
+static uint32_t tmi_sort_key(tmi_gen *g, uint32_t v, uint8_t type, int places) {
+    uint32_t i32 = g->m->t_i32, wide = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), i32), sign;
+    if (tmi_lt_is(type, 'f')) {
+        v = tmi_gen_select(g, tmi_gen_cmpf(g, 14, v, v), tmi_gen_f32(g, TMI_BITS_NAN), v);
+        if (places) v = tmi_gen_select(g, tmi_gen_cmpf(g, 1, v, tmi_gen_float(g, 0)), tmi_gen_float(g, 0), v); /* -0 ties with 0 */
+        v = tmi_b_1(&g->b, TMI_OP_BITCAST, wide, v);
+        sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
+        return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_2(g, TMI_OP_ANDI, sign, tmi_gen_const(g, i32, INT32_MAX)));
+    }
+    if (tmi_list_types[type].bits == 64) return type == TMI_LT_U64 ? tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, g->m->t_i64, INT64_MIN)) : v;
+    if (type == TMI_LT_U32) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, i32, INT32_MIN));
+    return tmi_b_to_int(&g->b, v, 32, tmi_lt_is(type, 's'));
+}
+
+static uint32_t tmi_sort_unkey(tmi_gen *g, uint32_t v, uint8_t type) {
+    uint32_t i32 = g->m->t_i32, sign;
+    if (tmi_lt_is(type, 'f')) {
+        sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
+        v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_2(g, TMI_OP_ANDI, sign, tmi_gen_const(g, i32, INT32_MAX)));
+        return tmi_b_1(&g->b, TMI_OP_BITCAST, tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), g->m->t_float[TMI_F_F32]), v);
+    }
+    if (type == TMI_LT_U64) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, g->m->t_i64, INT64_MIN));
+    if (type == TMI_LT_U32) return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, i32, INT32_MIN));
+    if (tmi_list_types[type].bits == 64) return v;
+    return tmi_gen_cast(g, v, TMI_LT_I32, type);
+}
+
+static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
+    tmi_rowing  r;
+    tmi_sorting s;
+    uint32_t    v, i, dims[TMI_GEN_RANK], type, place;
+    uint64_t    keep;
+    uint8_t     from;
+    tmi_rowing_begin(&r, g, node, TMI_SORT_MAX);
+    if (r.axis == 0 && r.size * g->size[1] > TMI_SORT_MAX) tmi_gen_axes(g, 1, 1); /* columns: one at a time where they are long */
+    if (!r.whole || g->pos[r.axis] < 0) {
+        uint32_t tile = tmi_pow2_ceil(r.size, 2, TMI_SORT_MAX), other = r.axis == 0 ? 1 : g->size[0];
+        tmi_gen_axes(g, r.axis ? other : tile, r.axis ? tile : other);
+        if (r.axis == 0) r.space.at[2] = tmi_gen_tile(g, 1, r.after, 0);
+    }
+    from = TMI_NODE(g->l, r.n->in[0])->dtype;
+    memset(&s, 0, sizeof s);
+    s.g = g;
+    s.n = g->size[r.axis];
+    s.rows = r.axis ? g->size[0] : 1;
+    s.after = r.axis ? 1 : g->size[1];
+    tmi_rowing_at(&r, 0);
+    if (r.size < s.n) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+    for (i = 0; i < TMI_GEN_RANK; i++)
+        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
+    v = tmi_gen_value(g, r.n->in[0], &r.space, 0);
+    v = tmi_sort_key(g, v, from, r.n->num[2] != 0);
+    s.elem = tmi_elem(g->m, tmi_value_type(g->m, v));
+    if (r.n->num[0]) v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, s.elem, -1));
+    place = tmi_gen_stretch(g, tmi_b_to_int(&g->b, r.space.at[1], 32, 0), dims);
+    s.index = place;
+    if (r.n->num[2]) { /* key above, place below */
+        v = tmi_gen_2(g, TMI_OP_SHLI, tmi_b_to_int(&g->b, v, 64, 1), tmi_gen_const(g, g->m->t_i64, 32));
+        v = tmi_gen_2(g, TMI_OP_ORI, v, tmi_b_to_int(&g->b, place, 64, 0));
+        s.elem = g->m->t_i64;
+    }
+    v = tmi_rowing_only(&r, v, tmi_gen_const(g, s.elem, s.elem == g->m->t_i64 ? INT64_MAX : INT32_MAX));
+    v = tmi_sort_network(&s, tmi_gen_stretch(g, v, dims));
+    if (r.n->num[2]) {
+        type = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), g->m->t_i32);
+        v = tmi_b_1(&g->b, TMI_OP_TRUNCI, type, v);
+    } else {
+        if (r.n->num[0]) v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, s.elem, -1));
+        v = tmi_sort_unkey(g, v, from);
+    }
+    keep = r.n->kind == TMI_L_OP_TOPK ? (uint64_t)r.n->num[1] : r.size;
+    r.space.dim[1] = keep;
+    g->mask[r.axis] = keep < s.n ? tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)keep)) : 0;
+    tmi_gen_finish(g, v, &r.space);
+}
+
+/* -- Scattered additions: into what a kernel before has copied --------------------------------------------------------------------------------- */
+
+static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
+    const tmi_node  *n = TMI_NODE(g->l, node), *src = TMI_NODE(g->l, n->in[2]);
+    uint64_t         numel = tmi_shape_numel(&src->shape);
+    uint32_t         at[TMI_LIST_RANK], ok, in[3], v, mask, full;
+    tmi_indices      s, to;
+    tmi_gen_axes(g, 1, tmi_pow2_ceil(numel, 32, 1024));
+    s.rank = 0;
+    full = tmi_gen_tile(g, 1, numel, 0);
+    tmi_indices_add(&s, numel, full);
+    v = tmi_gen_value(g, n->in[2], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(src->dtype, 'f') ? (uint8_t)TMI_LT_F32 : src->dtype, n->dtype);
+    tmi_gen_full(g, &src->shape, &s, at);
+    at[n->axis] = tmi_gen_looked_up(g, n->in[1], &s, n->shape.dim[n->axis], &ok);
+    tmi_indices_full(&n->shape, at, &to);
+    in[0] = tmi_gen_address(g, node, &to);
+    in[1] = v;
+    in[2] = ok;
+    tmi_gen_join(g, in, 3);
+    mask = tmi_gen_masks(g, in[0]);
+    in[2] = tmi_gen_and(g, in[2], mask);
+    v = tmi_b_op(&g->b, TMI_OP_RMW, tmi_value_type(g->m, in[1]), in, 3);
+    tmi_b_attr(&g->b, v, "atomic_rmw_op", tmi_lt_is(n->dtype, 'f') ? TMI_RMW_FADD : TMI_RMW_ADD);
+    tmi_b_attr(&g->b, v, "sem", 1);
+    tmi_b_attr(&g->b, v, "scope", 1);
+}
+
+/* -- Elementwise kernels ------------------------------------------------------------------------------------------------------------ */
+
+/* Bit d: dimensions d and d + 1 of the root may not be seen as one, because some operand treats them differently.
+ * `root` gives the root's dimension for each of the node's; `second` gets the one along which an operand that is
+ * read transposed lies close together. */
+static void tmi_breaks(const tmi_list *l, uint32_t node, const uint32_t *root, uint32_t root_node, uint32_t depth, uint32_t *breaks, uint32_t *second) {
+    const tmi_node *n = TMI_NODE(l, node);
+    uint32_t        i, d, e, map[TMI_LIST_RANK];
+    if (n->kind == TMI_L_OP_RESHAPE || n->kind == TMI_L_OP_NONE || (n->buffer && node != root_node) || !tmi_is_pointwise(n) || depth > 64) return;
+    if (!tmi_is_elementwise(n) && n->kind != TMI_L_OP_BROADCAST) {
+        if (n->kind == TMI_L_OP_TRANSPOSE) {
+            for (d = 0; d < n->shape.rank; d++)
+                if (n->perm[d] + 1 == n->shape.rank && d + 1 != n->shape.rank) *second = root[d];
+            for (d = 0; d < n->shape.rank; d++) map[n->perm[d]] = root[d];
+            tmi_breaks(l, n->in[0], map, root_node, depth + 1, breaks, second);
+        }
+        *breaks = ~0u;
+        return;
+    }
+    for (i = 0; i < n->n_in; i++) {
+        const tmi_shape *x = &TMI_NODE(l, n->in[i])->shape;
+        uint32_t         off = n->shape.rank - x->rank, last = TMI_NONE;
+        int              was = 0;
+        for (d = 0; d < n->shape.rank; d++) {
+            int whole = d >= off && x->dim[d - off] == n->shape.dim[d];
+            if (d >= off) map[d - off] = root[d];
+            if (n->shape.dim[d] == 1) continue;
+            if (last != TMI_NONE && whole != was)
+                for (e = last; e < root[d]; e++) *breaks |= 1u << e;
+            last = root[d];
+            was = whole;
+        }
+        tmi_breaks(l, n->in[i], map, root_node, depth + 1, breaks, second);
+    }
+}
+
+/* The root's dimensions, merged as far as all operands allow; those of one element dropped. */
+static void tmi_merged(const tmi_list *l, uint32_t node, uint64_t *dim, uint32_t *n_dim, uint32_t *second) {
+    const tmi_node *n = TMI_NODE(l, node);
+    uint32_t        root[TMI_LIST_RANK], i, breaks = 0, sec = TMI_NONE, prev = TMI_NONE;
+    for (i = 0; i < TMI_LIST_RANK; i++) root[i] = i;
+    tmi_breaks(l, node, root, node, 0, &breaks, &sec);
+    *n_dim = 0;
+    *second = TMI_NONE;
+    for (i = 0; i < n->shape.rank; i++) {
+        int cut = 0;
+        uint32_t k;
+        if (n->shape.dim[i] == 1) continue;
+        for (k = prev == TMI_NONE ? i : prev; k < i; k++) cut |= (int)(breaks >> k & 1);
+        if (*n_dim && !cut) dim[*n_dim - 1] *= n->shape.dim[i];
+        else dim[(*n_dim)++] = n->shape.dim[i];
+        if (i == sec) *second = *n_dim - 1;
+        prev = i;
+    }
+    if (!*n_dim) dim[(*n_dim)++] = 1;
+}
+
+/* Elements a group: 256 threads with 16 bytes each of the widest access. */
+static uint32_t tmi_elementwise_block(const tmi_node *n, uint64_t numel) {
+    uint32_t bytes = tmi_lt_bytes(n->dtype), block = 1024;
+    if (bytes < 4 && numel >= 65536) block = 2048;
+    return tmi_pow2_ceil(numel, 32, block);
+}
+
+/* One dimension: a run of elements a program. More: a tile of the last dimension and of another, that along which a
+ * transposed operand is close together if there is one; a program for each index of the rest. */
+static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
+    const tmi_node *n = TMI_NODE(g->l, node);
+    uint64_t        dim[TMI_LIST_RANK], numel = tmi_shape_numel(&n->shape), rest = 1, below;
+    uint32_t        rank, second, i, pid, tile1;
+    tmi_indices       s;
+    tmi_merged(g->l, node, dim, &rank, &second);
+    s.rank = 0;
+    if (rank > 1 && dim[rank - 1] < 16 && second == TMI_NONE) dim[0] = numel, rank = 1; /* tiles would be mostly empty */
+    if (rank == 1) {
+        tmi_gen_axes(g, 1, tmi_elementwise_block(n, numel));
+        tmi_indices_add(&s, numel, tmi_gen_tile(g, 1, numel, 0));
+        tmi_gen_finish(g, 0, &s);
+        return;
+    }
+    if (second == TMI_NONE || second == rank - 1) {
+        second = rank - 2;
+        tile1 = tmi_pow2_ceil(dim[rank - 1], 1, tmi_elementwise_block(n, numel));
+        tmi_gen_axes(g, tmi_pow2_ceil(dim[second], 1, tmi_max32(tmi_elementwise_block(n, numel) / tile1, 1)), tile1);
+    } else {
+        tmi_gen_axes(g, tmi_pow2_ceil(dim[second], 1, 32), tmi_pow2_ceil(dim[rank - 1], 1, 32));
+    }
+    for (i = 0; i < rank; i++) {
+        tmi_indices_add(&s, dim[i], 0);
+        if (i != second && i + 1 != rank) rest *= dim[i];
+    }
+    s.at[rank - 1] = tmi_gen_tile(g, 1, dim[rank - 1], 0);
+    s.at[second] = tmi_gen_tile(g, 0, dim[second], 1);
+    pid = rest > 1 ? tmi_gen_pid(g, 2) : 0;
+    g->k->grid[2] = rest;
+    for (below = rest, i = 0; i + 1 < rank; i++) {
+        uint32_t part;
+        if (i == second) continue;
+        below /= dim[i];
+        part = tmi_gen_div(g, pid, below);
+        s.at[i] = below * dim[i] == rest ? part : tmi_gen_rem(g, part, dim[i]);
+    }
+    tmi_gen_finish(g, 0, &s);
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------------------------------------ */
+
+static void tmi_gen_set_str(tmi_gen *g, uint32_t op, const char *key, const char *value) {
+    tmi_op_set_attr(g->job, g->m, op, key, tmi_attr_new(g->job, g->m, TMI_A_STRING, 0, tmi_intern(g->job, &g->m->strings, value, strlen(value))));
+}
+
+/* The name of a kernel: that of its root, made one that no other kernel has. */
+static const char *tmi_kern_name(tmi_list *l, const tmi_kern *all, uint32_t k) {
+    const char *id = TMI_NODE(l, all[k].root)->id;
+    char        buf[32];
+    uint32_t    n = 0, i;
+    for (i = 0; id[i] && n < 24; i++) buf[n++] = tmi_is_letter(id[i]) || tmi_is_digit(id[i]) ? id[i] : '_';
+    buf[n] = '\0';
+    return tmi_format(l->job, 0, "%s%s_k%u", n && !tmi_is_digit(buf[0]) ? "" : "op", buf, k);
+}
+
+static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
+    uint32_t i;
+    memset(g, 0, sizeof *g);
+    g->job = l->job;
+    g->l = l;
+    g->m = m;
+    g->k = &all[k];
+    for (i = 0; i < 3; i++) g->k->grid[i] = 1;
+    g->t_index = m->t_i32;
+    tmi_vec_init(&g->memo, sizeof(tmi_known), 1);
+    tmi_vec_init(&g->arg, 2 * sizeof(uint32_t), 1);
+    g->k->func = tmi_op_new(l->job, m, TMI_OP_FUNC);
+    tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), g->k->func);
+    g->b.job = l->job;
+    g->b.m = m;
+    g->b.block = tmi_block_new(l->job, m, tmi_region_new(l->job, m, g->k->func));
+    g->b.loc = tmi_gen_loc(g, TMI_NODE(l, g->k->anchor ? g->k->anchor : g->k->root));
+    TMI_OP(m, g->k->func)->loc = g->b.loc;
+    tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
+    tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
+}
+
+/* Arguments are known once the body stands: buffers in the order in which it asked for them. Each is a whole
+ * allocation, so 16 bytes of alignment are promised. */
+static void tmi_gen_end(tmi_gen *g) {
+    tmi_module *m = g->m;
+    uint32_t    n = g->arg.n, i, hints, named, *v = TMI_TEMP(g->job, uint32_t, n), *dims = TMI_TEMP(g->job, uint32_t, n), *dict = TMI_TEMP(g->job, uint32_t, n);
+    tmi_type    t;
+    (void)tmi_b_op(&g->b, TMI_OP_RETURN, 0, NULL, 0);
+    g->k->arg = TMI_NEW(g->job, uint32_t, n);
+    g->k->n_arg = n;
+    for (i = 0; i < n; i++) {
+        g->k->arg[i] = TMI_AT(&g->arg, uint32_t, i)[0];
+        v[i] = TMI_AT(&g->arg, uint32_t, i)[1];
+        dims[i] = tmi_value_type(m, v[i]);
+        named = m->named.n;
+        {
+            tmi_named *entry = (tmi_named *)tmi_vec_add(g->job, &m->named);
+            entry->name = tmi_intern(g->job, &m->strings, "tt.divisibility", 15);
+            entry->attr = tmi_attr_new(g->job, m, TMI_A_INT, m->t_i32, 16);
+        }
+        dict[i] = tmi_attr_new(g->job, m, TMI_A_DICT, 0, named);
+    }
+    tmi_block_args(g->job, m, tmi_op_body(m, TMI_OP(m, g->k->func), 0), v, n);
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = n;
+    t.n_dims = n;
+    tmi_op_set_attr(g->job, m, g->k->func, "function_type", tmi_attr_new(g->job, m, TMI_A_TYPE, tmi_type_get(g->job, m, &t, dims), 0));
+    hints = tmi_attr_new(g->job, m, TMI_A_ARRAY, 0, m->ids.n);
+    TMI_ATTR(m, hints)->n = n;
+    (void)tmi_ids_add(g->job, m, dict, n);
+    tmi_op_set_attr(g->job, m, g->k->func, "arg_attrs", hints);
+}
+
+/* Does a kernel touch memory past 2^31 elements? Everything that it may read is walked. */
+static int tmi_kern_is_wide(const tmi_list *l, uint32_t node, uint32_t root, uint32_t depth) {
+    const tmi_node *n = TMI_NODE(l, node);
+    uint32_t        i;
+    if (tmi_shape_numel(&n->shape) > INT32_MAX / 2) return 1; /* half: room for the last tile */
+    if (n->kind == TMI_L_OP_NONE || depth > 200 || (n->buffer && node != root)) return 0;
+    for (i = 0; i < n->n_in; i++)
+        if (tmi_kern_is_wide(l, n->in[i], root, depth + 1)) return 1;
+    return 0;
+}
+
+static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
+    tmi_gen  g;
+    tmi_mark mark = tmi_mark_take(l->job);
+    uint32_t node = all[k].anchor;
+    tmi_gen_begin(&g, l, m, all, k);
+    if (tmi_kern_is_wide(l, all[k].root, all[k].root, 0)) g.t_index = m->t_i64;
+    if (!node) tmi_kern_elementwise(&g, all[k].root);
+    else switch (TMI_NODE(l, node)->kind) {
+    case TMI_L_OP_MATMUL: tmi_kern_matmul(&g, node); break;
+    case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: tmi_kern_rows(&g, node); break;
+    case TMI_L_OP_ATTENTION: tmi_kern_attention(&g, node); break;
+    case TMI_L_OP_CONV2D: tmi_kern_conv(&g, node); break;
+    case TMI_L_OP_CUMSUM: tmi_kern_scan(&g, node); break;
+    case TMI_L_OP_SORT: case TMI_L_OP_TOPK: tmi_kern_sort(&g, node); break;
+    case TMI_L_OP_SCATTER_ADD: tmi_kern_scatter(&g, node); break;
+    default: tmi_kern_reduce(&g, node); break;
+    }
+    if (g.k->grid[0] > INT32_MAX || g.k->grid[1] > INT32_MAX || g.k->grid[2] > INT32_MAX) (void)tmi_op_wrong(l, TMI_NODE(l, g.k->root), "needs more threadgroups than a grid has");
+    tmi_gen_end(&g);
+    tmi_mark_drop(l->job, mark);
+}
+
+/* -- The graph: two stages, fusion, memory --------------------------------------------------------------------------------------------- */
+
+static void tmi_count_uses(tmi_list *l) {
+    uint32_t i, k;
+    for (i = 1; i < l->node.n; i++) TMI_NODE(l, i)->n_use = 0;
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        for (k = 0; k < n->n_in; k++) TMI_NODE(l, n->in[k])->n_use++;
+    }
+    for (i = 1; i <= l->n_op; i++) TMI_NODE(l, i)->is_result = TMI_NODE(l, i)->n_use == 0;
+}
+
+static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, uint8_t dtype, uint32_t groups, const char *suffix) {
+    uint32_t        i = tmi_node_new(l, tmi_format(l->job, 0, "%s%s", of->id, suffix), kind), d;
+    tmi_node       *p = TMI_NODE(l, i);
+    const tmi_node *x = TMI_NODE(l, of->in[0]);
+    p->dtype = dtype;
+    p->json = of->json;
+    p->at = of->at;
+    p->axes = of->axes;
+    p->shape.rank = 0;
+    p->shape.dim[p->shape.rank++] = groups;
+    for (d = 0; d < x->shape.rank; d++)
+        if (!(of->axes >> d & 1)) p->shape.dim[p->shape.rank++] = x->shape.dim[d];
+    return i;
+}
+
+/* A long reduction with few results fills few groups: cut its longest axis among more of them, and combine what they
+ * give in a second kernel. At least 4096 elements a group and at most 512 groups (metal-kernels.md 3.2), and as many as
+ * fill 32 groups or more. */
+static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
+    tmi_node   *n = TMI_NODE(l, node), *p;
+    tmi_cutting f;
+    tmi_gen     g; /* only what tmi_comb_of reads */
+    tmi_comb    fold;
+    uint32_t    longest, part, first, twin = 0;
+    uint64_t    size, others, groups, step;
+    if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE) return;
+    tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, &f);
+    longest = tmi_cutting_longest(&f);
+    if (f.programs >= 32 || longest == TMI_NONE) return;
+    size = f.runs.size[longest];
+    others = tmi_runs_size(&f.runs, 1, f.runs.n) / size * (f.by_rows ? f.tile0 : f.tile1);
+    groups = size * others / 4096;
+    if (groups > 512 / f.programs) groups = 512 / f.programs;
+    step = longest == f.fold ? f.by_rows ? f.tile1 : f.tile0 : 1;
+    if (groups < 2 || size < 2 * step) return;
+    part = (uint32_t)(tmi_cdiv(tmi_cdiv(size, groups), step) * step);
+    groups = tmi_cdiv(size, part);
+    if (groups < 2) return;
+    memset(&g, 0, sizeof g);
+    g.l = l;
+    fold = tmi_comb_of(&g, n);
+    first = tmi_part_node(l, n, n->kind, fold.type, (uint32_t)groups, ".parts");
+    n = TMI_NODE(l, node);
+    p = TMI_NODE(l, first);
+    p->n_in = 1;
+    p->in = TMI_NEW(l->job, uint32_t, 1);
+    p->in[0] = n->in[0];
+    p->split = (uint32_t)groups;
+    p->part = part;
+    if (fold.n == 2) twin = tmi_part_node(l, n, TMI_L_OP_PART, TMI_LT_I32, (uint32_t)groups, ".places");
+    TMI_NODE(l, first)->twin = twin;
+    n = TMI_NODE(l, node);
+    n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
+    n->axes = 1;
+    n->n_in = fold.n;
+    n->in = TMI_NEW(l->job, uint32_t, 2);
+    n->in[0] = first;
+    n->in[1] = twin;
+    *(uint32_t *)tmi_vec_add(l->job, order) = first;
+}
+
+/* scatter_add(x, index, source) is a copy of x, then additions in its place; 16-bit elements are summed in 32 bits
+ * and cut at the end. The nodes made stand for the memory between these kernels. */
+static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
+    tmi_node *n = TMI_NODE(l, node), *c, *a;
+    uint8_t   acc = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_is(n->dtype, 'u') ? (uint8_t)TMI_LT_U32 : (uint8_t)TMI_LT_I32;
+    uint32_t  copy = tmi_node_new(l, tmi_format(l->job, 0, "%s.copy", n->id), TMI_L_OP_CAST), add = node;
+    c = TMI_NODE(l, copy);
+    c->json = n->json;
+    c->at = n->at;
+    c->shape = n->shape;
+    c->dtype = acc;
+    c->n_in = 1;
+    c->in = TMI_NEW(l->job, uint32_t, 1);
+    c->in[0] = n->in[0];
+    if (acc != n->dtype) {
+        add = tmi_node_new(l, tmi_format(l->job, 0, "%s.sums", n->id), n->kind);
+        a = TMI_NODE(l, add);
+        *a = *n;
+        a->id = tmi_format(l->job, 0, "%s.sums", n->id);
+        a->dtype = acc;
+        a->is_result = 0;
+        n->kind = TMI_L_OP_CAST;
+        n->n_in = 1;
+        n->in = TMI_NEW(l->job, uint32_t, 1);
+        n->in[0] = add;
+    }
+    a = TMI_NODE(l, add);
+    {
+        uint32_t *in = TMI_NEW(l->job, uint32_t, 3);
+        in[0] = copy;
+        in[1] = a->in[1];
+        in[2] = a->in[2];
+        a->in = in;
+        a->n_in = 3;
+    }
+    c->twin = add; /* whose memory it writes */
+    *(uint32_t *)tmi_vec_add(l->job, order) = copy;
+    if (add != node) *(uint32_t *)tmi_vec_add(l->job, order) = add;
+}
+
+/* The order again, with first stages before their second. */
+static void tmi_split_all(tmi_list *l) {
+    tmi_mark mark = tmi_mark_take(l->job);
+    tmi_vec  order;
+    uint32_t i, *list;
+    tmi_vec_init(&order, sizeof(uint32_t), 1);
+    for (i = 0; i < l->n_order; i++) {
+        if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD) tmi_scatter_steps(l, l->order[i], &order);
+        else tmi_two_stages(l, l->order[i], &order);
+        *(uint32_t *)tmi_vec_add(l->job, &order) = l->order[i];
+    }
+    list = TMI_NEW(l->job, uint32_t, order.n);
+    for (i = 0; i < order.n; i++) list[i] = *TMI_AT(&order, uint32_t, i);
+    l->order = list;
+    l->n_order = order.n;
+    tmi_mark_drop(l->job, mark);
+}
+
+/* Users of each node, as places in l->order. */
+typedef struct tmi_graph {
+    tmi_list *l;
+    uint32_t *first, *user; /* users of node i: user[first[i]] .. */
+    uint32_t *place;        /* of a node in the order + 1 */
+    uint32_t *root;         /* of a place: place of the kernel's root + 1; 0: open */
+    uint8_t  *in_set, *claimed;
+} tmi_graph;
+
+static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
+    uint32_t i, k;
+    gr->l = l;
+    gr->first = TMI_TEMP(l->job, uint32_t, l->node.n + 2);
+    gr->place = TMI_TEMP(l->job, uint32_t, l->node.n);
+    gr->root = TMI_TEMP(l->job, uint32_t, l->n_order);
+    gr->in_set = TMI_TEMP(l->job, uint8_t, l->node.n);
+    gr->claimed = TMI_TEMP(l->job, uint8_t, l->node.n);
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        gr->place[l->order[i]] = i + 1;
+        for (k = 0; k < n->n_in; k++) gr->first[n->in[k] + 2]++;
+    }
+    for (i = 2; i < l->node.n + 2; i++) gr->first[i] += gr->first[i - 1];
+    gr->user = TMI_TEMP(l->job, uint32_t, gr->first[l->node.n + 1] + 1);
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        for (k = 0; k < n->n_in; k++) gr->user[gr->first[n->in[k] + 1]++] = i;
+    }
+}
+
+/* May a node work on the tile of the one before it: the same elements at the same places? */
+static int tmi_follows(const tmi_list *l, const tmi_node *n, const tmi_shape *shape) {
+    (void)l;
+    if (n->kind == TMI_L_OP_RESHAPE) return 1;
+    return tmi_is_elementwise(n) && tmi_shape_numel(&n->shape) == tmi_shape_numel(shape);
+}
+
+/* The furthest node behind an anchor such that all that the anchor feeds flows into it through elementwise ops of its
+ * size, and nothing in between is wanted elsewhere. Place in the order; the anchor's own when there is none. */
+static uint32_t tmi_graph_root(tmi_graph *gr, uint32_t at) {
+    tmi_list *l = gr->l;
+    uint32_t  anchor = l->order[at], best = at, i, k, open, uses, members[32], n_member = 0;
+    const tmi_shape *shape = &TMI_NODE(l, anchor)->shape;
+    if (TMI_NODE(l, anchor)->split || TMI_NODE(l, anchor)->kind == TMI_L_OP_SCATTER_ADD) return at; /* not stored tile by tile */
+    gr->in_set[anchor] = 1;
+    members[n_member++] = anchor;
+    open = gr->first[anchor + 1] - gr->first[anchor]; /* uses by ops not looked at yet */
+    for (i = at + 1; i < l->n_order && open && n_member < 32; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        uint32_t        from = 0;
+        for (k = 0; k < n->n_in; k++) from += gr->in_set[n->in[k]];
+        if (!from) continue;
+        if (!tmi_follows(l, n, shape)) break;
+        gr->in_set[l->order[i]] = 1;
+        members[n_member++] = l->order[i];
+        open -= from;
+        if (!open) best = i; /* all that came so far meets here */
+        uses = gr->first[l->order[i] + 1] - gr->first[l->order[i]];
+        if (!uses && open) break; /* a result of its own */
+        open += uses;
+    }
+    for (i = 0; i < n_member; i++) gr->in_set[members[i]] = 0;
+    for (i = 1; i < n_member && best != at; i++)
+        if (gr->place[members[i]] <= best + 1 && gr->claimed[members[i]]) best = at; /* of another anchor's */
+    for (i = 1; i < n_member; i++)
+        if (gr->place[members[i]] <= best + 1) gr->claimed[members[i]] = 1;
+    return best;
+}
+
+/* Does working a node out again for every read cost little? */
+static int tmi_is_cheap(const tmi_node *n) {
+    switch (n->kind) {
+    case TMI_L_OP_ADD: case TMI_L_OP_SUB: case TMI_L_OP_MUL: case TMI_L_OP_MAXIMUM: case TMI_L_OP_MINIMUM: case TMI_L_OP_WHERE: case TMI_L_OP_CLAMP:
+    case TMI_L_OP_FMA: case TMI_L_OP_NEG: case TMI_L_OP_ABS: case TMI_L_OP_RELU: case TMI_L_OP_SQUARE: case TMI_L_OP_CAST: case TMI_L_OP_BROADCAST:
+    case TMI_L_OP_TRANSPOSE: case TMI_L_OP_RESHAPE: return 1;
+    default: return n->kind >= TMI_L_OP_EQ && n->kind <= TMI_L_OP_NOT;
+    }
+}
+
+/* May `n` be worked out where `user` loads it? Products read each element many times: only what is cheap. */
+static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n, uint32_t input) {
+    (void)l;
+    switch (user->kind) {
+    case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: return input == 2 || tmi_is_cheap(n);
+    case TMI_L_OP_ATTENTION: return input == 0 || tmi_is_cheap(n);
+    case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 0;
+    default: return 1;
+    }
+}
+
+/* From the last op to the first: each becomes the root of a kernel, or is worked out inside of its only one. */
+static void tmi_fuse(tmi_graph *gr) {
+    tmi_list *l = gr->l;
+    uint32_t *depth = TMI_TEMP(l->job, uint32_t, l->n_order);
+    uint32_t  i, u, k, root;
+    for (i = 0; i < l->n_order; i++) { /* what stands behind each anchor */
+        tmi_node *n = TMI_NODE(l, l->order[i]);
+        if (tmi_is_pointwise(n) || gr->root[i]) continue;
+        root = tmi_graph_root(gr, i);
+        if (gr->root[root]) root = i; /* another anchor flows into it already */
+        if (root != i) gr->root[root] = root + 1;
+        gr->root[i] = root + 1;
+        TMI_NODE(l, l->order[root])->kernel = l->order[i];
+    }
+    for (i = l->n_order; i-- > 0;) {
+        uint32_t  node = l->order[i], same = 0, deepest = 0;
+        tmi_node *n = TMI_NODE(l, node);
+        int       inside = tmi_is_pointwise(n) && !n->is_result;
+        if (gr->root[i]) continue;
+        for (u = gr->first[node]; u < gr->first[node + 1] && inside; u++) {
+            uint32_t        at = gr->user[u];
+            const tmi_node *user = TMI_NODE(l, l->order[at]);
+            for (k = 0; k < user->n_in; k++)
+                if (user->in[k] == node && !tmi_takes(l, user, n, k)) inside = 0;
+            if (!same) same = gr->root[at];
+            if (gr->root[at] != same || depth[at] >= 48) inside = 0;
+            if (depth[at] > deepest) deepest = depth[at];
+        }
+        gr->root[i] = inside ? same : i + 1;
+        depth[i] = inside ? deepest + 1 : 0;
+    }
+}
+
+/* Where results stand: inputs and results are parameters; a kernel's root has memory; a view of memory has none. */
+static void tmi_assign_memory(tmi_graph *gr) {
+    tmi_list *l = gr->l;
+    uint32_t  i;
+    for (i = l->n_op + 1; i < l->node.n; i++)
+        if (TMI_NODE(l, i)->kind == TMI_L_OP_NONE) TMI_NODE(l, i)->buffer = i;
+    for (i = 0; i < l->n_order; i++) {
+        uint32_t  node = l->order[i];
+        tmi_node *n = TMI_NODE(l, node);
+        if (gr->root[i] != i + 1) continue;
+        n->buffer = node;
+        if (n->twin && n->kind == TMI_L_OP_CAST) n->buffer = n->twin;
+        else if (n->twin) TMI_NODE(l, n->twin)->buffer = n->twin;
+        if (n->kind == TMI_L_OP_RESHAPE && !n->is_result && !n->kernel && TMI_NODE(l, n->in[0])->buffer) { /* the same memory */
+            n->buffer = TMI_NODE(l, n->in[0])->buffer;
+            n->is_inline = 1;
+        }
+    }
+}
+
+/* -- Parameters, scratch, plan ------------------------------------------------------------------------------------------------------------ */
+
+/* Inputs in order of first use, then results in order of the list. */
+static uint32_t tmi_number_params(tmi_list *l) {
+    uint32_t i, n = 0;
+    for (i = l->n_op + 1; i < l->node.n; i++)
+        if (TMI_NODE(l, i)->kind == TMI_L_OP_NONE) TMI_NODE(l, i)->slot = n++;
+    for (i = 1; i <= l->n_op; i++)
+        if (TMI_NODE(l, i)->is_result) TMI_NODE(l, i)->slot = n++;
+    return n;
+}
+
+static void tmi_put_params(tmi_list *l, uint32_t n) {
+    tmetal_param *p = TMI_NEW(l->job, tmetal_param, n);
+    uint32_t      i;
+    for (i = 1; i < l->node.n; i++) {
+        const tmi_node *x = TMI_NODE(l, i);
+        uint32_t       *dims;
+        int             is_input = i > l->n_op && x->kind == TMI_L_OP_NONE;
+        if (!is_input && !x->is_result) continue;
+        dims = TMI_NEW(l->job, uint32_t, x->shape.rank);
+        memcpy(dims, x->shape.dim, x->shape.rank * sizeof *dims);
+        p[x->slot].name = x->id;
+        p[x->slot].type = tmi_list_types[x->dtype].name[0];
+        p[x->slot].dims = dims;
+        p[x->slot].n_dims = x->shape.rank;
+        p[x->slot].is_result = !is_input;
+    }
+    l->job->out->params = p;
+    l->job->out->n_params = n;
+}
+
+/* Memory between kernels: a buffer for each kernel's result that is none of the list's. */
+static void tmi_put_scratch(tmi_list *l) {
+    uint32_t        i, n = 0;
+    tmetal_scratch *s;
+    for (i = 1; i < l->node.n; i++) {
+        tmi_node *x = TMI_NODE(l, i);
+        if (x->buffer != i || x->is_result || (i > l->n_op && x->kind == TMI_L_OP_NONE)) continue;
+        x->is_scratch = 1;
+        x->slot = n++;
+    }
+    s = TMI_NEW(l->job, tmetal_scratch, n);
+    for (i = 1; i < l->node.n; i++) {
+        const tmi_node *x = TMI_NODE(l, i);
+        if (!x->is_scratch) continue;
+        s[x->slot].id = x->slot;
+        s[x->slot].bytes = tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype);
+    }
+    l->job->out->scratch = s;
+    l->job->out->n_scratch = n;
+}
+
+/* Arguments of a kernel name memory of the list. */
+static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
+    uint32_t i;
+    for (i = 0; i < 3; i++) out->grid[i] = (uint32_t)k->grid[i];
+    for (i = 0; i < out->n_args; i++) {
+        tmetal_arg     *a = (tmetal_arg *)&out->args[i];
+        const tmi_node *x = TMI_NODE(l, k->arg[a->param]);
+        a->param = x->slot;
+        if (x->is_scratch) a->kind = TMETAL_ARG_SCRATCH;
+        a->type = tmi_list_types[x->dtype].name[0];
+    }
+}
+
+/* What the hardware or the network cannot do. */
+static int tmi_refuse_ops(tmi_list *l) {
+    uint32_t i;
+    for (i = 1; i <= l->n_op; i++) {
+        const tmi_node *n = TMI_NODE(l, i);
+        int             sorts = n->kind == TMI_L_OP_SORT || n->kind == TMI_L_OP_TOPK;
+        uint8_t         in = n->n_in ? TMI_NODE(l, n->in[0])->dtype : (uint8_t)TMI_LT_NONE;
+        if (sorts && TMI_NODE(l, n->in[0])->shape.dim[n->axis] > TMI_SORT_MAX) (void)tmi_op_wrong(l, n, "sorts rows of more than 4096 elements, which is not supported yet");
+        if (sorts && n->num[2] && tmi_list_types[in].bits == 64) (void)tmi_op_wrong(l, n, "wants the indices of 64-bit elements, which is not supported");
+        if (n->kind == TMI_L_OP_SCATTER_ADD && tmi_list_types[n->dtype].bits == 64) (void)tmi_op_wrong(l, n, "adds 64-bit integers, for which Apple GPUs have no atomic operation");
+    }
+    return l->job->n_errors == 0;
+}
+
+/* The module of a list: a function a kernel. */
+static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_kernel) {
+    tmi_module *m = tmi_module_new(l->job);
+    tmi_graph   gr;
+    tmi_mark    mark;
+    uint32_t    i, n = 0;
+    tmi_kern   *k;
+    m->top = tmi_op_new(l->job, m, TMI_OP_MODULE);
+    (void)tmi_block_new(l->job, m, tmi_region_new(l->job, m, m->top));
+    tmi_count_uses(l);
+    tmi_split_all(l);
+    mark = tmi_mark_take(l->job);
+    tmi_graph_make(&gr, l);
+    tmi_fuse(&gr);
+    tmi_assign_memory(&gr);
+    k = TMI_NEW(l->job, tmi_kern, l->n_order);
+    for (i = 0; i < l->n_order; i++) {
+        tmi_node *x = TMI_NODE(l, l->order[i]);
+        if (gr.root[i] != i + 1 || x->is_inline) continue;
+        k[n].root = l->order[i];
+        k[n++].anchor = x->kernel;
+    }
+    tmi_mark_drop(l->job, mark);
+    for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
+    *kernels = k;
+    *n_kernel = n;
+    return m;
+}
+
+/* An op list to kernels and one plan. */
+static void tmi_list_compile(tmi_job *job, tmi_list *l) {
+    tmi_kern   *k;
+    tmi_module *m;
+    uint32_t    i, n;
+    if (!tmi_pick_gpu(job) || !tmi_refuse_ops(l)) return;
+    m = tmi_list_module(l, &k, &n);
+    if (job->n_errors) return;
+    if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    tmi_compile_module(job, m);
+    if (job->n_errors) return;
+    tmi_put_params(l, tmi_number_params(l));
+    tmi_put_scratch(l);
+    for (i = 0; i < n; i++) tmi_bind_args(l, &k[i], (tmetal_kernel *)&job->out->kernels[i]);
 }
 
 /*==============================================================================
@@ -25861,6 +32053,13 @@ static void tmi_step_read(tmi_job *job, tmi_call *c) {
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
 }
 
+/* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
+ * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
+ * is given back; what stays of it, text and IR, is less than 160 KiB. */
+TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
+    return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
+}
+
 static void tmi_step_parse(tmi_job *job, tmi_call *c) {
     tmi_step_read(job, c);
     if (job->n_errors) return;
@@ -25921,6 +32120,76 @@ TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_opt
     c.given = module;
     c.no_text = 1;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
+}
+
+static void tmi_step_compile_ops(tmi_job *job, tmi_call *c) {
+    tmi_list *l;
+    job->src = c->src;
+    job->src_len = c->len;
+    l = tmi_list_read(job, c->src, c->len);
+    if (l) tmi_list_compile(job, l);
+}
+
+TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.src = src;
+    c.len = len;
+    return tmi_run(tmi_step_compile_ops, &c, arena, opt, out);
+}
+
+static void tmi_step_print_ops(tmi_job *job, tmi_call *c) {
+    tmi_list       *l;
+    tmi_mark        mark;
+    tmi_text        t;
+    tmi_json_writer w;
+    job->src = c->src;
+    job->src_len = c->len;
+    l = tmi_list_read(job, c->src, c->len);
+    if (!l) return;
+    mark = tmi_mark_take(job);
+    tmi_text_init(job, &t);
+    w.t = &t;
+    w.src = c->src;
+    tmi_json_write(&w, l->json, l->json->kind == TMI_J_ARRAY);
+    tmi_put_char(&t, '\n');
+    c->text = tmi_text_join(&t, 0);
+    c->text_len = t.len;
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, const char **text,
+                                        size_t *text_len, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.src = src;
+    c.len = len;
+    (void)tmi_run(tmi_step_print_ops, &c, arena, opt, out);
+    *text = c.text;
+    *text_len = c.text_len;
+    return out->code;
+}
+
+static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
+    tmi_list *l;
+    tmi_kern *k;
+    uint32_t  n;
+    job->src = c->src;
+    job->src_len = c->len;
+    l = tmi_list_read(job, c->src, c->len);
+    if (l && tmi_refuse_ops(l)) c->module = tmi_list_module(l, &k, &n);
+    if (!job->n_errors && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
+}
+
+TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_module **module,
+                                         tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.src = src;
+    c.len = len;
+    *module = NULL;
+    if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
+    return out->code;
 }
 
 static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
