@@ -791,6 +791,7 @@ typedef struct tmi_job {
     tmetal_arena         *arena;
     size_t                top;    /* scratch starts here */
     size_t                end;    /* and ends here */
+    size_t                pad;    /* bytes that aligning the arena's base took: in no figure */
     const char           *floor;  /* who asked last, for the message of a full arena */
     const tmetal_options *opt;    /* never NULL */
     tmetal_result        *out;    /* never NULL */
@@ -846,7 +847,7 @@ static size_t tmi_align_up(size_t n) {
 static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
     tmetal_arena *a = job->arena;
     size_t        bytes = tmi_align_up(tmi_mul_sat(count, size));
-    size_t        busy = a->used + (job->end - job->top);
+    size_t        busy = a->used - job->pad + (job->end - job->top);
     char         *at;
 
     if (bytes > job->top - a->used) {
@@ -32924,6 +32925,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     arena->need = 0;
     at = (base + arena->used + TMI_ALIGN - 1) & ~(uintptr_t)(TMI_ALIGN - 1);
     if (!arena->base || at - base > arena->cap) return 0;
+    job->pad = (size_t)(0u - base) & (TMI_ALIGN - 1u);
     arena->used = (size_t)(at - base);
     job->end = (size_t)(((base + arena->cap) & ~(uintptr_t)(TMI_ALIGN - 1)) - base);
     if (job->end < arena->used || job->end > arena->cap) return 0;
