@@ -7,7 +7,7 @@ CFLAGS ?= -O2
 STRICT  = -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror
 CASE   ?= examples/kernels/softmax.case
 
-.PHONY: all help deps run test check own corpus clean
+.PHONY: docs docs-check test-chips all help deps run test check own corpus clean
 all: $(BUILD)/tmetal            ## the command line, build/tmetal
 
 help:                           ## this list
@@ -27,12 +27,14 @@ deps:                           ## install what is missing (apt-get, or brew on 
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
 include tests/oplist/rules.mk
+include tests/interp/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
 
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/recorded
+	$(BUILD)/corpus --dir tests/kernels/lookalikes
 	$(BUILD)/corpus --dir examples/kernels
 
 CORPUS ?= ../shared/corpus
@@ -41,9 +43,26 @@ FILTER ?=
 corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [FILTER=text]
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
+# -- The tables of docs/ ------------------------------------------------------------------------------
+DOCS = docs/hardware.md
+$(BUILD)/fill: tests/docs/fill.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@
+docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
+	$(BUILD)/fill $(DOCS)
+docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
+	$(BUILD)/fill --check $(DOCS)
+
+# -- GPUs -------------------------------------------------------------------------------------------
+$(BUILD)/test-chips: tests/chips/test.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 tests/chips/test.c -o $@
+test-chips: $(BUILD)/test-chips ## the GPU table: lookups, overrides, sources
+	$(BUILD)/test-chips
+
 # -- Tests ------------------------------------------------------------------------------------------
-test: test-sim own test-oplist-quick              ## what must pass before each commit; under ten minutes on two cores
-check: test test-oplist                     ## everything that can run here
+test: docs-check test-chips test-sim own test-interp test-oplist-quick    ## what must pass before each commit; under ten minutes on two cores
+check: test test-oplist         ## everything that can run here
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

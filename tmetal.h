@@ -99,6 +99,7 @@
     X(504, ARGUMENTS, "needs %u buffer arguments; Metal has %u")                                \
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
+    X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
     X(901, ARENA, "arena is full: needs at least %llu bytes, has %llu")                         \
     X(902, BUG, "tmetal broke a promise of its own in floor %s: %s")                            \
     X(903, MISUSE, "%s")
@@ -136,15 +137,20 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 
 typedef struct tmetal_options {
     const char *file;       /* name of the IR text in messages; NULL: "<ttir>" */
-    const char *gpu;        /* a row of the GPU table, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
+    const char *gpu;        /* what tmetal_gpu_find takes, e.g. "apple-m2"; NULL: "apple-m1", the smallest */
     uint32_t    threads;    /* threads a threadgroup, a power of two from 32 to 1024; 0: the planner picks */
     uint32_t    max_errors; /* stop after this many; 0: 100 */
-    uint32_t    msl;        /* newest language version that may be used, 300 to 410; 0: what the kernel needs */
+    uint32_t    msl;        /* newest language version that may be used: 300, 310, 320, 400 or 410; a kernel
+                             * that needs a newer one is refused; 0: what the kernel needs */
     uint32_t    no_fusion;  /* 1: a*b+c keeps two roundings (#pragma METAL fp contract(off)) */
-    uint32_t    no_fp64;    /* 1: refuse fp64 instead of computing it in software */
+    uint32_t    no_fp64;    /* 1: refuse arithmetic on fp64 instead of computing it in software */
+    uint32_t    debug_bytes; /* size of the debug buffer of kernels that print or assert; 0: 65536 */
     uint32_t    logging;    /* 1: tt.print by MSL 3.2 logging instead of a debug buffer */
     uint32_t    plain;      /* 1: no optimisation (-O0): for comparing results */
-    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4"; NULL: none */
+    const char *alias;      /* parameters launched on overlapping memory, "0=3,1=4", counted from 0: Metal lets
+                             * no two buffers overlap, so these are passed as addresses; NULL: none */
+    const struct tmetal_gpu_limits *live;   /* read from the device; NULL: none. See tmetal_gpu_resolve */
+    const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -231,6 +237,18 @@ typedef struct tmetal_scratch {
     uint64_t bytes;
 } tmetal_scratch;
 
+/* Where a kernel prints or asserts. Records of the debug buffer name it by its number; tmetal_debug_text
+ * makes text of them. */
+typedef struct tmetal_site {
+    int                is_assert;
+    const char        *text;       /* tt.print's prefix, tt.assert's message */
+    tmetal_place       place;      /* in the Python file, else in the IR */
+    int                hex;        /* print integers in base 16 */
+    const char *const *types;      /* of the printed operands, e.g. "64xi32" or "f32" */
+    const uint8_t     *is_signed;  /* how their integers read */
+    uint32_t           n_operands;
+} tmetal_site;
+
 typedef struct tmetal_kernel {
     const char              *name;                /* the Triton function */
     const char              *entry;               /* the Metal function */
@@ -246,6 +264,12 @@ typedef struct tmetal_kernel {
     uint32_t                 n_args;
     const tmetal_layout_row *layouts;
     uint32_t                 n_layouts;
+    const struct tmetal_reduction *reductions;    /* found in the kernel and what it calls, see tmetal_detect */
+    uint32_t                 n_reductions;
+    const struct tmetal_pattern   *patterns;
+    uint32_t                 n_patterns;
+    const tmetal_site       *sites;               /* prints and asserts, in order of the IR */
+    uint32_t                 n_sites;
 } tmetal_kernel;
 
 /* A parameter of an op list: an input of the graph, or a result. */
@@ -276,7 +300,7 @@ typedef struct tmetal_result {
     uint32_t             n_params;
 } tmetal_result;
 
-typedef struct tmetal_module tmetal_module; /* IR in an arena */
+typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
 
 /* -- Compiling --------------------------------------------------------------- */
 
@@ -292,20 +316,22 @@ typedef struct tmetal_module tmetal_module; /* IR in an arena */
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out);
 
-/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its
- * code; modules live in the arena that they were made in, and all calls on one module take that arena. */
+/* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns its code.
+ * tmetal_parse makes a module, which lives in the arena and keeps a copy of the text, so that later
+ * diagnostics find their lines. The others leave the module as it is: one may be verified, printed,
+ * planned and emitted any number of times, with different options and in any order, and in any arena. */
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt,
                                     tmetal_arena *arena, tmetal_module **module, tmetal_result *out);
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt,
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt,
                                      tmetal_arena *arena, tmetal_result *out);
 /* The module as Triton IR text of the 3.6 spelling; `text` is NUL-terminated, `text_len` without it. */
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text,
                                     size_t *text_len, tmetal_result *out);
-/* Choose layouts, threads and memory: `out` has launch plans and layouts, but no Metal text. */
-TMETAL_API tmetal_code tmetal_plan(tmetal_module *module, const tmetal_options *opt,
+/* Choose layouts, threads and memory: `out` has launch plans, layouts and remarks, but `msl` is NULL. */
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
-/* Plan and print: what tmetal_compile does after parsing. The module is changed by it. */
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt,
+/* Plan and print: what tmetal_compile does after parsing. */
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
 
 /* -- Op lists ----------------------------------------------------------------
@@ -339,25 +365,109 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
 /* The text of a code without its arguments, e.g. "expected %s, found %s"; "" for an unknown code. */
 TMETAL_API const char *tmetal_code_text(tmetal_code code);
 
+/* What a launch left in the debug buffer of `kernel`, a line a printed element, and the first failed assertion.
+ * "" when it left nothing; NULL when the arena is full or `bytes` is under the 32 of the buffer's head. */
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes,
+                                         tmetal_arena *arena);
+
 /* -- The tables -------------------------------------------------------------- */
 
+/* What a GPU can do; docs/hardware.md says which family came first with each. */
+typedef enum tmetal_gpu_feature {
+    TMETAL_GPU_SIMD_REDUCE   = 1,   /* simd_sum and its kin */
+    TMETAL_GPU_SIMD_MATRIX   = 2,   /* simdgroup_matrix, 8 by 8 */
+    TMETAL_GPU_FLOAT_ATOMICS = 4,   /* in device memory */
+    TMETAL_GPU_SHUFFLE_FILL  = 8,   /* simd_shuffle_and_fill_up and _down */
+    TMETAL_GPU_ATOMIC_64     = 16,  /* unsigned minimum and maximum, without a result */
+    TMETAL_GPU_BF16_MATH     = 32,  /* bfloat arithmetic pays; else it is a storage type */
+    TMETAL_GPU_DIRECT_DOT    = 64,  /* simdgroup_matrix operands straight from device memory pay */
+    TMETAL_GPU_TENSOR_API    = 128, /* matmul2d compiles (MSL 4.0) */
+    TMETAL_GPU_MATRIX_UNIT   = 256  /* matmul2d has hardware of its own */
+} tmetal_gpu_feature;
+
+/* One bin of a chip. 0 is "unknown" in every figure: readers must cope with it. */
 typedef struct tmetal_gpu {
-    const char *name;       /* "apple-m1" */
-    const char *device;     /* MTLDevice.name on macOS, "Apple M1" */
-    uint32_t    family;     /* 7 for MTLGPUFamilyApple7 */
-    uint32_t    cores;      /* most GPU cores sold under that name; 0: unknown */
-    uint32_t    gbps;       /* memory bandwidth in GB/s of that bin; 0: unknown */
-    uint32_t    tg_bytes;   /* threadgroup memory a threadgroup */
-    uint32_t    threads;    /* ceiling of threads a threadgroup */
-    uint32_t    simd;       /* lanes of a simdgroup */
-    uint32_t    registers;  /* 32-bit registers a thread may use before spilling; 0: unknown */
-    uint32_t    bf16;       /* 1: bfloat arithmetic pays; 0: it is a storage type */
-    const char *source;
+    const char *name;         /* "apple-m1"; a smaller bin has its cores behind, "apple-m1-7" */
+    const char *device;       /* MTLDevice.name on macOS and machdep.cpu.brand_string, "Apple M1" */
+    uint32_t    family;       /* 7 for MTLGPUFamilyApple7 */
+    uint32_t    cores;        /* GPU cores */
+    uint32_t    gbps;         /* memory bandwidth in GB/s */
+    uint32_t    tg_bytes;     /* threadgroup memory a threadgroup */
+    uint32_t    threads;      /* ceiling of threads a threadgroup; a pipeline may allow fewer */
+    uint32_t    simd;         /* lanes of a simdgroup */
+    uint32_t    registers;    /* 32-bit registers a thread may use before spilling */
+    uint32_t    bf16;         /* 1: bfloat arithmetic pays; 0: it is a storage type */
+    const char *arch;         /* MTLDevice.architecture.name, "applegpu_g13g"; "": unknown */
+    uint32_t    mhz;          /* clock of the GPU at full speed */
+    uint32_t    mac;          /* 1: sold in Macs, which also have MTLGPUFamilyMac2 */
+    uint32_t    features;     /* sum of tmetal_gpu_feature */
+    uint32_t    tg_align;     /* bytes that lengths of threadgroup memory are rounded up to */
+    uint32_t    buffers;      /* entries of a kernel's buffer argument table */
+    uint32_t    inline_bytes; /* most bytes of one setBytes */
 } tmetal_gpu;
 
 TMETAL_API size_t            tmetal_gpu_count(void);
 TMETAL_API const tmetal_gpu *tmetal_gpu_at(size_t index);         /* NULL past the end */
-TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name); /* row name or MTLDevice.name; NULL: none */
+TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name); /* tmetal_gpu_find(name, 0) */
+
+/* The row that a text means: a row's name, MTLDevice.name (iOS adds " GPU"), machdep.cpu.brand_string or
+ * MTLDevice.architecture.name; "apple7" to "apple11" are families without a chip. Several rows answer to
+ * one name: the one with `cores` cores is taken, else the full bin of the first (smallest) chip. NULL: none. */
+TMETAL_API const tmetal_gpu *tmetal_gpu_find(const char *text, uint32_t cores);
+
+/* Limits from elsewhere than the table; zero in a field means "not given". */
+typedef struct tmetal_gpu_limits {
+    uint32_t family;    /* highest N for which supportsFamily:MTLGPUFamilyAppleN holds */
+    uint32_t cores;     /* IORegistry: gpu-core-count of AGXAccelerator */
+    uint32_t gbps;
+    uint32_t tg_bytes;  /* MTLDevice.maxThreadgroupMemoryLength */
+    uint32_t threads;   /* MTLComputePipelineState.maxTotalThreadsPerThreadgroup, or what the caller wants */
+    uint32_t simd;      /* MTLComputePipelineState.threadExecutionWidth */
+    uint32_t registers;
+    uint32_t features;  /* bits to add */
+    uint32_t lacks;     /* bits to take away */
+} tmetal_gpu_limits;
+
+/* The GPU that a compilation would use: the caller's limits before values read from the device, before
+ * the table, before the defaults of the family. Each may be NULL. 0 when neither text nor family is
+ * known; `gpu` then holds the defaults of Apple7. */
+TMETAL_API int tmetal_gpu_resolve(const char *text, const tmetal_gpu_limits *live,
+                                  const tmetal_gpu_limits *limits, tmetal_gpu *gpu);
+
+typedef enum tmetal_confidence {
+    TMETAL_UNKNOWN,    /* no usable public source: the figure is 0 */
+    TMETAL_DOCUMENTED, /* by Apple */
+    TMETAL_MEASURED,   /* on a device, by the source named */
+    TMETAL_INFERRED,   /* by arithmetic, from a pattern, or assumed by a project */
+    TMETAL_GIVEN       /* by the caller or read from the device */
+} tmetal_confidence;
+
+/* One figure of a GPU with where it comes from. */
+typedef struct tmetal_gpu_fact {
+    const char       *figure; /* name of the field: "cores" */
+    const char       *unit;
+    uint32_t          value;
+    const char       *text;   /* figures that are text (arch); else "" */
+    tmetal_confidence confidence;
+    const char       *source;
+} tmetal_gpu_fact;
+
+TMETAL_API size_t          tmetal_gpu_fact_count(void);
+TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index); /* zeroed past the end */
+
+typedef struct tmetal_gpu_feature_info {
+    uint32_t          bit;        /* of tmetal_gpu_feature */
+    const char       *name;       /* "SIMD_MATRIX" */
+    uint32_t          family;     /* first that has it */
+    uint32_t          mac_family; /* first that has it on a Mac */
+    uint32_t          msl;        /* first language version, 210 to 400 */
+    const char       *text;
+    tmetal_confidence confidence;
+    const char       *source;
+} tmetal_gpu_feature_info;
+
+TMETAL_API size_t                  tmetal_gpu_feature_count(void);
+TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index); /* zeroed past the end */
 
 typedef struct tmetal_op_info {
     const char *name;      /* "arith.addf" */
@@ -369,45 +479,228 @@ TMETAL_API size_t                tmetal_op_count(void);
 TMETAL_API tmetal_op_info        tmetal_op_at(size_t index);
 
 /* -- Building IR without text ------------------------------------------------
- * A builder makes one module. Values and types are small numbers, 0 means none. A mistake makes the
- * builder fail for good: later calls return 0 and tmetal_build_end gives the diagnostics. */
+ * A builder makes one module, call by call; tests/unit/builder.c builds a softmax and a matmul. Values,
+ * types and blocks are small numbers, 0 means none. A mistake makes the builder fail for good: later
+ * calls do nothing and return 0, and tmetal_build_end gives the diagnostics, so that calls need no
+ * checks between. Texts and lists are copied. One builder is for one thread at a time. */
 typedef uint32_t tmetal_value;
 typedef uint32_t tmetal_type;
+typedef uint32_t tmetal_block;
 
-typedef struct tmetal_builder tmetal_builder;
+typedef struct tmetal_builder tmetal_builder; /* in the arena that it was begun in */
 
-/* NULL when the arena is too small. */
+/* NULL when the arena is too small; arena->need then says how small. */
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena);
-/* Verifies. `out` and `module` are filled; the builder must not be used again. */
+/* Verifies. `module` is NULL unless all was right. The builder must not be used again. */
 TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out);
 
-/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>". */
+/* Any type by its text: "f32", "!tt.ptr<f32>", "tensor<128x64xf16>", "!tt.tensordesc<tensor<64xf32>>". */
 TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text);
-/* Begin a kernel; its arguments are read by tmetal_build_arg. End it with tmetal_build_return. */
-TMETAL_API void         tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
-                                            const char *const *arg_names, uint32_t n_args);
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value);
+
+/* Begin a kernel with arguments of these types. `arg_names` may be NULL, and so may each name in it. */
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                    const char *const *arg_names, uint32_t n_args);
+/* Begin a private function, which tt.call may call: tmetal_build_op_n(b, "tt.call", ..., "{callee = @f}", ...). */
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args,
+                                  const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results);
 TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index);
 /* Promise that argument `index` is a multiple of `bytes` (pointers) or of that number (integers). */
-TMETAL_API void         tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
-/* Name and Python-like place of what is built next; line 0 ends it. */
-TMETAL_API void         tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
-/* Any op without regions: `attrs` is text such as "{axis = 1 : i32}" or NULL. `type` is the result
- * type, 0 to have it inferred where operands decide it. Returns the first result. */
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes);
+/* Further attributes, as text: of an argument, of the function begun last, or of the module (outside
+ * of functions), e.g. "{tt.contiguity = 16 : i32}", "{noinline = true}". */
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs);
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs);
+/* End the block at hand with tt.return; the function too, unless a block of it is still open. */
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+
+/* The place that what is built next comes from: line and column from 1; line 0 ends it. */
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
+/* The value's name in the IR and, where it becomes a variable, in the Metal. */
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name);
+
+/* Any op without regions and with at most one result. `attrs` is text as in MLIR's generic form, or NULL:
+ * "{axis = 1 : i32}"; attributes that are enums take words too: "{predicate = \"slt\"}". `type` is the
+ * result's, 0 to have it follow from operands and attributes (it does for all but casts, tt.splat,
+ * tt.broadcast, tt.reshape and a few more). Returns the result; 0 for an op without one. */
 TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                         uint32_t n_operands, const char *attrs, tmetal_type type);
+/* The same with any number of results, whose types are all given. Returns the first. */
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands,
+                                          uint32_t n_operands, const char *attrs, const tmetal_type *types,
+                                          uint32_t n_types);
+/* Another result of the op that `first` comes from. */
 TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index);
+/* Constants; of a tensor type every element is `value`. Floats are rounded to nearest. Other constants:
+ * tmetal_build_op(b, "arith.constant", NULL, 0, "{value = dense<[1, 2]> : tensor<2xi32>}", 0). */
 TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value);
 TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value);
-/* Ops with regions: begin, build the body, end with the values that it yields. `scf.for` takes lower,
- * upper, step and the initial values; `scf.if` the condition; `tt.reduce` and `tt.scan` the tensors.
- * `types` are the results' (scf.if only; NULL elsewhere). */
+
+/* Ops with regions: open, build the body, close with the values that it yields.
+ *
+ *   op                     operands                             body's arguments           close yields
+ *   scf.for                lower, upper, step, carried ...      index, carried ...         carried ...
+ *   scf.while              carried ...                          carried ...; after _next   carried ...
+ *                                                               what the condition passed
+ *   scf.if                 condition                            none; else after _next     results ...
+ *   tt.reduce, tt.scan     tensors ...                          an element of each, twice  one of each
+ *   tt.map_elementwise     tensors ...                          `pack` elements of each    results ...
+ *   scf.execute_region     none                                 none                       results ...
+ *
+ * `types` are the results' for scf.if, tt.map_elementwise and scf.execute_region; NULL for the others,
+ * where they follow. */
 TMETAL_API void         tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                           uint32_t n_operands, const char *attrs, const tmetal_type *types,
                                           uint32_t n_types);
 TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index);
-TMETAL_API void         tmetal_build_else(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
+/* The second region: of scf.if with the values that the first yields, of scf.while with the condition
+ * (an i1) and the values that it passes to body and results. */
+TMETAL_API void         tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n);
+/* Returns the first result; tmetal_build_result gives the others. */
 TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n);
-TMETAL_API void         tmetal_build_return(tmetal_builder *b);
+
+/* Unstructured control flow: further blocks of the function (or scf.execute_region) at hand. Make them,
+ * branch to them, then enter and fill each. */
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args);
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index);
+TMETAL_API void         tmetal_build_enter(tmetal_builder *b, tmetal_block block);
+TMETAL_API void         tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n);
+TMETAL_API void         tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition,
+                                               tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                               tmetal_block no, const tmetal_value *no_values, uint32_t n_no);
+
+/* -- What a kernel computes: reductions and patterns ---------------------------
+ * Found by structure and use counts, never by a name; docs/fusion.md describes each. */
+
+typedef enum tmetal_reduce_kind {
+    TMETAL_REDUCE_GENERIC, /* the region is none of the following */
+    TMETAL_REDUCE_SUM,
+    TMETAL_REDUCE_MEAN,    /* a sum that is read only by the division by how many elements it adds */
+    TMETAL_REDUCE_MAX,
+    TMETAL_REDUCE_MIN,
+    TMETAL_REDUCE_ARGMAX,  /* operands: values and their indices */
+    TMETAL_REDUCE_ARGMIN,
+    TMETAL_REDUCE_ANY,
+    TMETAL_REDUCE_ALL,
+    TMETAL_REDUCE_PRODUCT,
+    TMETAL_REDUCE_AND,     /* bitwise */
+    TMETAL_REDUCE_OR,
+    TMETAL_REDUCE_XOR,     /* of truths too: is their number odd? */
+    TMETAL_REDUCE_WELFORD, /* operands: mean, sum of squares about it, weight */
+    TMETAL_REDUCE_COUNT
+} tmetal_reduce_kind;
+
+typedef enum tmetal_tie_rule {
+    TMETAL_TIE_NONE,
+    TMETAL_TIE_FIRST, /* equal values: the smallest index */
+    TMETAL_TIE_LAST,  /* equal values: the largest index */
+    TMETAL_TIE_ANY    /* equal values: whichever the order of combining leaves */
+} tmetal_tie_rule;
+
+typedef enum tmetal_nan_rule {
+    TMETAL_NAN_NONE,    /* integers, or nothing is compared */
+    TMETAL_NAN_IGNORED, /* NaN only when all is NaN */
+    TMETAL_NAN_WINS,    /* NaN when one is NaN */
+    TMETAL_NAN_BY_ORDER /* depends on the order of combining */
+} tmetal_nan_rule;
+
+/* One tt.reduce. */
+typedef struct tmetal_reduction {
+    tmetal_reduce_kind kind;
+    const char        *function;    /* of the module: the kernel, or one that it calls */
+    const char        *value;       /* first result, "%sum"; "": it has no name */
+    uint32_t           op;          /* ops of the function counted from 0 in the order of the text */
+    uint32_t           divide;      /* of a mean: the op that divides */
+    uint32_t           axis, rank;  /* of the operands */
+    uint32_t           innermost;   /* 1: the axis is the last one */
+    uint32_t           count;       /* elements along the axis */
+    uint64_t           outputs;     /* elements of one result */
+    uint32_t           operands;
+    const char        *type;        /* of the elements, before a widening right in front: "f16" */
+    const char        *accumulate;  /* in which the emitted code combines: "f32" */
+    uint32_t           is_unsigned; /* 1: compares integers without a sign */
+    tmetal_tie_rule    tie;
+    tmetal_nan_rule    nan;
+    uint32_t           loops;       /* how many loops it stands in */
+    uint32_t           carried;     /* 1: the result is combined with a value that the loop carries */
+    const char        *reason;      /* why it is not what it looks like, or what is special; "" */
+    tmetal_place       python;
+    tmetal_place       ir;
+} tmetal_reduction;
+
+typedef enum tmetal_pattern_kind {
+    TMETAL_PATTERN_SOFTMAX,      /* exp(t) / sum(exp(t)) */
+    TMETAL_PATTERN_LOG_SOFTMAX,  /* t - log(sum(exp(t))) */
+    TMETAL_PATTERN_LAYER_NORM,   /* (x - mean) / sqrt(variance + eps) */
+    TMETAL_PATTERN_RMS_NORM,     /* x / sqrt(mean of squares + eps) */
+    TMETAL_PATTERN_GELU,
+    TMETAL_PATTERN_SILU,         /* x / (1 + exp(-x)) */
+    TMETAL_PATTERN_MULTIPLY_ADD, /* a * b + c on floats, the product read once */
+    TMETAL_PATTERN_MATMUL,       /* one product of tiles, or their sum over a loop, and what follows */
+    TMETAL_PATTERN_ATTENTION,    /* softmax(Q K^T) V */
+    TMETAL_PATTERN_COUNT
+} tmetal_pattern_kind;
+
+/* How a pattern is written. */
+typedef enum tmetal_form {
+    TMETAL_FORM_BASE_2      = 1,      /* exp2 instead of exp */
+    TMETAL_FORM_MAX         = 2,      /* the maximum is subtracted first */
+    TMETAL_FORM_MASK        = 4,      /* some elements are left out */
+    TMETAL_FORM_CAUSAL      = 8,      /* by comparing rows with columns */
+    TMETAL_FORM_SCALE       = 16,     /* times or over something */
+    TMETAL_FORM_BIAS        = 32,     /* plus a row or a number; scores: plus a tensor */
+    TMETAL_FORM_RESIDUAL    = 64,     /* plus or minus a whole tensor */
+    TMETAL_FORM_ACTIVATION  = 128,    /* GELU, SiLU or the larger of x and 0 behind */
+    TMETAL_FORM_CAST        = 256,    /* to another float type */
+    TMETAL_FORM_WEIGHT      = 512,    /* times something, behind a norm */
+    TMETAL_FORM_ERF         = 1024,
+    TMETAL_FORM_TANH        = 2048,
+    TMETAL_FORM_ONE_PASS    = 4096,   /* mean of squares less the square of the mean */
+    TMETAL_FORM_WELFORD     = 8192,
+    TMETAL_FORM_LOOP        = 16384,  /* over several tiles */
+    TMETAL_FORM_READS_AGAIN = 32768,  /* loads the same elements more than once */
+    TMETAL_FORM_MINUS       = 65536   /* a * b - c or c - a * b */
+} tmetal_form;
+
+typedef struct tmetal_pattern {
+    tmetal_pattern_kind kind;
+    uint32_t            near_miss; /* 1: looks like it and is none; `reason` says why */
+    const char         *function;
+    const char         *value;     /* result of the last op, "%y"; "" */
+    const char         *input;     /* x, the left operand of a product, Q of attention; "" */
+    uint32_t            op;        /* the last op, counted as in tmetal_reduction */
+    const uint32_t     *ops;       /* all ops that take part, ascending */
+    uint32_t            n_ops;
+    uint32_t            axis;      /* softmax, norms, attention: along which */
+    uint32_t            form;      /* sum of tmetal_form */
+    uint32_t            shared;    /* values inside that something outside reads too */
+    const char         *eps;       /* norms: a number or a value's name; "" */
+    const char         *scale;     /* attention: likewise */
+    const char         *reason;    /* "" */
+    tmetal_place        python;
+    tmetal_place        ir;
+} tmetal_pattern;
+
+/* Those of a whole module, function after function. */
+typedef struct tmetal_detection {
+    const tmetal_reduction *reductions;
+    uint32_t                n_reductions;
+    const tmetal_pattern   *patterns;
+    uint32_t                n_patterns;
+} tmetal_detection;
+
+/* Find them in a module that was parsed and verified; changes nothing. tmetal_kernel carries those of
+ * each compiled kernel, found in the text as it was given. */
+TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena, tmetal_detection *found,
+                                     tmetal_result *out);
+/* "sum", "layer norm"; "" past the end. */
+TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind);
+TMETAL_API const char *tmetal_pattern_name(tmetal_pattern_kind kind);
+TMETAL_API const char *tmetal_tie_name(tmetal_tie_rule rule);
+TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule);
+/* Name of one bit: "base 2". */
+TMETAL_API const char *tmetal_form_name(tmetal_form bit);
 
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
@@ -481,8 +774,9 @@ typedef struct tmi_job {
     struct tmi_note      *last_note;
     const char           *src;    /* text being read, for excerpts; NULL when there is none */
     size_t                src_len;
+    const char           *src_name;
     uint32_t              n_errors;
-    uint32_t              n_bugs;
+    int                   no_text; /* plan only: the Metal is not kept */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
@@ -506,6 +800,7 @@ static void tmi_leave(tmi_job *job, int code) {
 }
 
 static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static size_t tmi_mul_sat(size_t a, size_t b) {
     return b != 0 && a > (size_t)-1 / b ? (size_t)-1 : a * b;
@@ -872,6 +1167,21 @@ static uint64_t tmi_zext(uint64_t v, uint32_t bits) {
     return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
 }
 
+/* -- Sorting -------------------------------------------------------------------- */
+
+/* Stable: equals keep their order. Merges runs of 1, 2, 4, ... */
+static void tmi_sort(tmi_job *job, uint32_t *a, uint32_t n, int (*before)(const void *, uint32_t, uint32_t), const void *ctx) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t *from = a, *to = TMI_TEMP(job, uint32_t, n), *t, run, i, x, y, k;
+    for (run = 1; run < n; run *= 2, t = from, from = to, to = t)
+        for (i = 0; i < n; i += 2 * run) {
+            uint32_t mid = i + run < n ? i + run : n, end = mid + run < n ? mid + run : n;
+            for (x = i, y = mid, k = i; k < end; k++) to[k] = y == end || (x < mid && !before(ctx, from[y], from[x])) ? from[x++] : from[y++];
+        }
+    if (from != a) memcpy(a, from, n * sizeof *a);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Floats --------------------------------------------------------------------
  * A constant keeps the bits of its own type. Text is read and printed through exact integers, so
  * neither the C library's locale nor double rounding can change a bit. */
@@ -1149,7 +1459,7 @@ static const char *tmi_code_text(int code) {
 }
 
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->opt->file ? job->opt->file : "<ttir>";
+    return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
@@ -1299,7 +1609,6 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
-#define TMI_LATER  0x0800u /* read and printed, but not compiled yet */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -1565,56 +1874,249 @@ static const tmi_word tmi_words_cmpf[] = {{"false", 0}, {"oeq", 1}, {"ogt", 2}, 
                                           {"true", 15}, {NULL, 0}};
 
 /*==============================================================================
- * >>hardware  [7]  The GPU table: one row a chip
+ * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
  *
- * units   cores: of the largest bin; GB/s of that bin; bytes a threadgroup; 32-bit registers a thread
- * source  A: Apple, Metal Feature Set Tables (2026-05-21), limits by family: 32 KB of threadgroup
- *         memory and 1024 threads on Apple7 to Apple10. N: Apple newsroom and tech specs for cores and
- *         bandwidth. R: 128 registers, Mesa agx_performance.c and dougallj/applegpu, read from Apple7.
- *         i: inferred. Unknown is 0.
+ * gives   tmi_gpus[]: one row a bin of a chip; tmi_families[]: what holds of a whole family;
+ *         tmi_gpu_find(), tmi_gpu_resolve()
+ * units   bytes, threads, GB/s of 10^9 bytes, MHz, 32-bit registers a thread
+ * order   of chips: small to large within a series; the full bin of a chip stands before its smaller
+ *         ones, so that a name without a count of cores means the full bin
+ *
+ * Unknown is 0, never a guess: a reader of the column must cope with it. A figure names a row of
+ * TMI_SOURCES, which also says how far to trust it; docs/hardware.md prints all of this.
  *============================================================================*/
 
 /* clang-format off */
-/*    name              MTLDevice.name     family cores gbps tg_bytes threads simd regs bf16 source */
+/*    id     confidence  text */
+#define TMI_SOURCES(X) \
+    X(NONE,  UNKNOWN,    "no public source") \
+    X(FST,   DOCUMENTED, "Apple, Metal Feature Set Tables of 2026-05-21") \
+    X(FST_I, INFERRED,   "Apple, Metal Feature Set Tables of June 2025, carried over from Apple9") \
+    X(MSL,   DOCUMENTED, "Apple, Metal Shading Language Specification 4") \
+    X(N2011, DOCUMENTED, "Apple newsroom, November 2020") \
+    X(N2110, DOCUMENTED, "Apple newsroom, October 2021") \
+    X(N2203, DOCUMENTED, "Apple newsroom, March 2022") \
+    X(N2206, DOCUMENTED, "Apple newsroom, June 2022") \
+    X(N2301, DOCUMENTED, "Apple newsroom, January 2023") \
+    X(N2306, DOCUMENTED, "Apple newsroom, June 2023") \
+    X(N2310, DOCUMENTED, "Apple newsroom, October 2023, and technical specifications 117736") \
+    X(N2503, DOCUMENTED, "Apple newsroom, March 2025") \
+    X(N2410, DOCUMENTED, "Apple newsroom, October 2024, and technical specifications 121552 and 121553") \
+    X(N2510, DOCUMENTED, "Apple newsroom, October 2025, and technical specifications 125405") \
+    X(N2603, DOCUMENTED, "Apple newsroom, March 2026, and technical specifications 126318") \
+    X(N2608, DOCUMENTED, "Apple newsroom, August 2026, and technical specifications 128107") \
+    X(SPEC,  DOCUMENTED, "Apple, technical specifications of the product") \
+    X(TT31,  DOCUMENTED, "Apple, Tech Talk 111432: matrix units in the GPU of M5 and A19") \
+    X(LPX,   INFERRED,   "LPDDR4X-4266 on a bus of 128 bits; Apple gave no figure") \
+    X(BIN,   INFERRED,   "a bin of one iPad; Apple's newsroom does not name it") \
+    X(M6BW,  DOCUMENTED, "Apple newsroom, August 2026; 170 with the larger memory sizes") \
+    X(AGX10, MEASURED,   "ADevWithAnIdea/agx-re, read from an 8-core M5") \
+    X(AGI_I, INFERRED,   "philipturner/applegpuinfo, an assumption of its source") \
+    X(AGI,   MEASURED,   "philipturner/applegpuinfo, read from devices in its issues") \
+    X(MB,    MEASURED,   "philipturner/metal-benchmarks, README") \
+    X(MB_I,  INFERRED,   "as the smaller chips of its generation (philipturner/metal-benchmarks)") \
+    X(PSU,   MEASURED,   "giampaolo/psutil, pull request 2824") \
+    X(PSU_I, INFERRED,   "as the chip of its generation that was measured") \
+    X(PWR,   MEASURED,   "reports of powermetrics on the device") \
+    X(FB,    MEASURED,   "feedback-assistant/reports, issue 830") \
+    X(TZ,    MEASURED,   "T. Zakharko, apple-neural-accelerators-benchmark, on an A19") \
+    X(FFT,   MEASURED,   "aminems/AppleSiliconFFT, read from one M6 under macOS 27.0") \
+    X(ARCH,  MEASURED,   "MTLDevice.architecture read from devices (ml-explore/mlx, AsahiLinux, applegpuinfo, agx-re)") \
+    X(ARC_I, INFERRED,   "the letter of the smaller chips of its kind: g base, s Pro and Max, d Ultra, p phone") \
+    X(LEAD,  INFERRED,   "a single report whose source could not be named") \
+    X(DJ,    MEASURED,   "dougallj/applegpu, and threadExecutionWidth in every public log") \
+    X(MESA,  MEASURED,   "Mesa, agx_performance.c, and dougallj/applegpu, read from Apple7") \
+    X(MES_I, INFERRED,   "as Apple7; the register file of Apple9 and later is not described") \
+    X(MFA,   MEASURED,   "philipturner/metal-flash-attention, README") \
+    X(MFA_I, INFERRED,   "as Apple9") \
+    X(FFT_I, INFERRED,   "as Apple10; aminems/AppleSiliconFFT measured the matrix unit of one M6") \
+    X(GIVEN, GIVEN,      "given by the caller or read from the device at run time")
+
+/* Limits that hold of a whole family, one row each; TMI_LIMIT_SOURCES names their sources in the same order.
+ *                         tg_bytes threads simd registers tg_align buffers inline_bytes */
+#define TMI_LIMITS_7(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_8(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_9(OF)   OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_10(OF)  OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMITS_11(OF)  OF(32768, 1024,  32,  128,      16,      31,     4096)
+#define TMI_LIMIT_SOURCES(X) \
+    X(7,                   FST,   FST,   DJ,  MESA,  FST,   FST,   FST) \
+    X(8,                   FST,   FST,   DJ,  MESA,  FST,   FST,   FST) \
+    X(9,                   FST,   FST,   DJ,  MES_I, FST,   FST,   FST) \
+    X(10,                  FST,   AGX10, DJ,  MES_I, FST_I, FST,   FST_I) \
+    X(11,                  FFT,   FFT,   FFT, MES_I, FST_I, FST_I, FST_I)
+
+/* What a family can do. `mac` is the first family of a Mac that can, `first` that of any device.
+ * X gets the family F and whether it is a Mac's (M) passed through, so that a row of chips can add up its bits.
+ *    id           first mac msl  source text */
+#define TMI_FEATURES(X, F, M) \
+    X(SIMD_REDUCE,   7,  7, 210, FST,   "simd_sum, simd_max and the other reductions of a simdgroup", F, M) \
+    X(SIMD_MATRIX,   7,  7, 230, FST,   "simdgroup_matrix, 8 by 8, of half and float; of bfloat from MSL 3.1", F, M) \
+    X(FLOAT_ATOMICS, 7,  7, 300, FST,   "float atomics in device memory: add, subtract, exchange, compare and exchange", F, M) \
+    X(SHUFFLE_FILL,  8,  8, 240, FST,   "simd_shuffle_and_fill_up and _down", F, M) \
+    X(ATOMIC_64,     9,  8, 240, FST,   "64-bit unsigned minimum and maximum in device memory, without a result", F, M) \
+    X(BF16_MATH,     9,  9, 310, MFA,   "bfloat arithmetic pays; before, bfloat is widened to float in registers", F, M) \
+    X(DIRECT_DOT,    9,  9, 230, MFA,   "operands of simdgroup_matrix read from device memory beat staging in threadgroup memory", F, M) \
+    X(TENSOR_API,    7,  7, 400, MSL,   "tensor operations (matmul2d) compile; before Apple10 they run on the shader units", F, M) \
+    X(MATRIX_UNIT,  10, 10, 400, TT31,  "matrix units that only matmul2d reaches", F, M)
+
+/* One row a bin: the full bin under the chip's name, smaller ones with their cores at the end.
+ *    name               MTLDevice.name    architecture     source family mac cores source  gbps  source  mhz  source */
 #define TMI_HARDWARE(X) \
-    X("apple-m1",       "Apple M1",          7,   8,   68, 32768, 1024, 32, 128, 0, "A; cores N; 68 GB/s i (LPDDR4X-4266 x 128); R") \
-    X("apple-m1-pro",   "Apple M1 Pro",      7,  16,  200, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m1-max",   "Apple M1 Max",      7,  32,  400, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m1-ultra", "Apple M1 Ultra",    7,  64,  800, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2",       "Apple M2",          8,  10,  100, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-pro",   "Apple M2 Pro",      8,  19,  200, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-max",   "Apple M2 Max",      8,  38,  400, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m2-ultra", "Apple M2 Ultra",    8,  76,  800, 32768, 1024, 32, 128, 0, "A; N; R") \
-    X("apple-m3",       "Apple M3",          9,  10,  100, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-pro",   "Apple M3 Pro",      9,  18,  150, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-max",   "Apple M3 Max",      9,  40,  400, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m3-ultra", "Apple M3 Ultra",    9,  80,  819, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4",       "Apple M4",          9,  10,  120, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4-pro",   "Apple M4 Pro",      9,  20,  273, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m4-max",   "Apple M4 Max",      9,  40,  546, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5",       "Apple M5",         10,  10,  153, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-pro",   "Apple M5 Pro",     10,  20,  307, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-max",   "Apple M5 Max",     10,  40,  614, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m5-ultra", "Apple M5 Ultra",   10,  80, 1200, 32768, 1024, 32, 128, 1, "A; N; registers i") \
-    X("apple-m6",       "Apple M6",         11,  12,  153, 32768, 1024, 32, 128, 1, "limits read on one M6 (AppleSiliconFFT); N; registers i") \
-    X("apple-a14",      "Apple A14",         7,   4,   34, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a15",      "Apple A15",         8,   5,   34, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a16",      "Apple A16",         8,   5,   51, 32768, 1024, 32, 128, 0, "A; cores N; bandwidth i; R") \
-    X("apple-a17-pro",  "Apple A17 Pro",     9,   6,   51, 32768, 1024, 32, 128, 1, "A; cores N; bandwidth i; registers i") \
-    X("apple-a18",      "Apple A18",         9,   5,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a18-pro",  "Apple A18 Pro",     9,   6,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a19",      "Apple A19",        10,   5,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i") \
-    X("apple-a19-pro",  "Apple A19 Pro",    10,   6,    0, 32768, 1024, 32, 128, 1, "A; cores N; registers i")
+    X("apple-m1",          "Apple M1",       "applegpu_g13g", ARC_I,  7, 1,  8, N2011,   68, LPX,   1278, MB) \
+    X("apple-m1-7",        "Apple M1",       "applegpu_g13g", ARC_I,  7, 1,  7, N2011,   68, LPX,   1278, MB) \
+    X("apple-m1-pro",      "Apple M1 Pro",   "applegpu_g13s", ARCH,   7, 1, 16, N2110,  200, N2110, 1296, MB) \
+    X("apple-m1-pro-14",   "Apple M1 Pro",   "applegpu_g13s", ARCH,   7, 1, 14, N2110,  200, N2110, 1296, MB) \
+    X("apple-m1-max",      "Apple M1 Max",   "applegpu_g13s", ARCH,   7, 1, 32, N2110,  400, N2110, 1296, MB) \
+    X("apple-m1-max-24",   "Apple M1 Max",   "applegpu_g13s", ARCH,   7, 1, 24, N2110,  400, N2110, 1296, MB) \
+    X("apple-m1-ultra",    "Apple M1 Ultra", "applegpu_g13d", ARC_I,  7, 1, 64, N2203,  800, N2203, 1296, MB) \
+    X("apple-m1-ultra-48", "Apple M1 Ultra", "applegpu_g13d", ARC_I,  7, 1, 48, N2203,  800, N2203, 1296, MB) \
+    X("apple-m2",          "Apple M2",       "applegpu_g14g", ARC_I,  8, 1, 10, N2206,  100, N2206, 1398, MB) \
+    X("apple-m2-9",        "Apple M2",       "applegpu_g14g", ARC_I,  8, 0,  9, BIN,    100, N2206, 1398, MB) \
+    X("apple-m2-8",        "Apple M2",       "applegpu_g14g", ARC_I,  8, 1,  8, N2206,  100, N2206, 1398, MB) \
+    X("apple-m2-pro",      "Apple M2 Pro",   "applegpu_g14s", ARC_I,  8, 1, 19, N2301,  200, N2301, 1398, MB) \
+    X("apple-m2-pro-16",   "Apple M2 Pro",   "applegpu_g14s", ARC_I,  8, 1, 16, N2301,  200, N2301, 1398, MB) \
+    X("apple-m2-max",      "Apple M2 Max",   "applegpu_g14s", ARC_I,  8, 1, 38, N2301,  400, N2301, 1398, MB) \
+    X("apple-m2-max-30",   "Apple M2 Max",   "applegpu_g14s", ARC_I,  8, 1, 30, N2301,  400, N2301, 1398, MB) \
+    X("apple-m2-ultra",    "Apple M2 Ultra", "applegpu_g14d", ARC_I,  8, 1, 76, N2306,  800, N2306, 1398, MB_I) \
+    X("apple-m2-ultra-60", "Apple M2 Ultra", "applegpu_g14d", ARC_I,  8, 1, 60, N2306,  800, N2306, 1398, MB_I) \
+    X("apple-m3",          "Apple M3",       "applegpu_g15g", ARC_I,  9, 1, 10, N2310,  100, N2310, 1380, PSU_I) \
+    X("apple-m3-9",        "Apple M3",       "applegpu_g15g", ARC_I,  9, 0,  9, BIN,    100, N2310, 1380, PSU_I) \
+    X("apple-m3-8",        "Apple M3",       "applegpu_g15g", ARC_I,  9, 1,  8, N2310,  100, N2310, 1380, PSU_I) \
+    X("apple-m3-pro",      "Apple M3 Pro",   "applegpu_g15s", ARCH,   9, 1, 18, N2310,  150, N2310, 1380, PSU) \
+    X("apple-m3-pro-14",   "Apple M3 Pro",   "applegpu_g15s", ARCH,   9, 1, 14, N2310,  150, N2310, 1380, PSU) \
+    X("apple-m3-max",      "Apple M3 Max",   "applegpu_g15s", ARCH,   9, 1, 40, N2310,  400, N2310, 1380, AGI) \
+    X("apple-m3-max-30",   "Apple M3 Max",   "applegpu_g15s", ARCH,   9, 1, 30, N2310,  300, N2310, 1380, AGI) \
+    X("apple-m3-ultra",    "Apple M3 Ultra", "applegpu_g15d", ARC_I,  9, 1, 80, N2503,  819, SPEC,  1380, PSU_I) \
+    X("apple-m3-ultra-60", "Apple M3 Ultra", "applegpu_g15d", ARC_I,  9, 1, 60, N2503,  819, SPEC,  1380, PSU_I) \
+    X("apple-m4",          "Apple M4",       "applegpu_g16g", ARCH,   9, 1, 10, N2410,  120, N2410, 1578, PSU_I) \
+    X("apple-m4-9",        "Apple M4",       "applegpu_g16g", ARCH,   9, 0,  9, BIN,    120, N2410, 1578, PSU_I) \
+    X("apple-m4-8",        "Apple M4",       "applegpu_g16g", ARCH,   9, 1,  8, N2410,  120, N2410, 1578, PSU_I) \
+    X("apple-m4-pro",      "Apple M4 Pro",   "applegpu_g16s", ARCH,   9, 1, 20, N2410,  273, N2410, 1578, PSU) \
+    X("apple-m4-pro-16",   "Apple M4 Pro",   "applegpu_g16s", ARCH,   9, 1, 16, N2410,  273, N2410, 1578, PSU) \
+    X("apple-m4-max",      "Apple M4 Max",   "applegpu_g16s", ARCH,   9, 1, 40, N2410,  546, N2410, 1578, PWR) \
+    X("apple-m4-max-32",   "Apple M4 Max",   "applegpu_g16s", ARCH,   9, 1, 32, N2410,  410, N2410, 1578, PWR) \
+    X("apple-m5",          "Apple M5",       "applegpu_g17g", ARCH,  10, 1, 10, N2510,  153, N2510,    0, NONE) \
+    X("apple-m5-8",        "Apple M5",       "applegpu_g17g", ARCH,  10, 1,  8, N2510,  153, N2510,    0, NONE) \
+    X("apple-m5-pro",      "Apple M5 Pro",   "",              NONE,  10, 1, 20, N2603,  307, N2603,    0, NONE) \
+    X("apple-m5-pro-16",   "Apple M5 Pro",   "",              NONE,  10, 1, 16, N2603,  307, N2603,    0, NONE) \
+    X("apple-m5-max",      "Apple M5 Max",   "applegpu_g17s", ARCH,  10, 1, 40, N2603,  614, N2603, 1620, FB) \
+    X("apple-m5-max-32",   "Apple M5 Max",   "applegpu_g17s", ARCH,  10, 1, 32, N2603,  460, N2603, 1620, FB) \
+    X("apple-m5-ultra",    "Apple M5 Ultra", "applegpu_g17d", ARC_I, 10, 1, 80, N2608, 1200, N2608,    0, NONE) \
+    X("apple-m5-ultra-64", "Apple M5 Ultra", "applegpu_g17d", ARC_I, 10, 1, 64, N2608,    0, NONE,     0, NONE) \
+    X("apple-m6",          "Apple M6",       "applegpu_g18g", LEAD,  11, 1, 12, N2608,  153, M6BW,  1734, LEAD) \
+    X("apple-a14",         "Apple A14",      "applegpu_g13p", ARCH,   7, 0,  4, SPEC,    34, AGI_I, 1278, MB) \
+    X("apple-a15",         "Apple A15",      "applegpu_g14p", ARCH,   8, 0,  5, SPEC,    34, AGI_I, 1338, MB) \
+    X("apple-a15-4",       "Apple A15",      "applegpu_g14p", ARCH,   8, 0,  4, SPEC,    34, AGI_I, 1338, MB) \
+    X("apple-a16",         "Apple A16",      "applegpu_g15p", ARCH,   8, 0,  5, SPEC,    51, AGI_I, 1398, AGI_I) \
+    X("apple-a16-4",       "Apple A16",      "applegpu_g15p", ARCH,   8, 0,  4, BIN,     51, AGI_I, 1398, AGI_I) \
+    X("apple-a17-pro",     "Apple A17 Pro",  "applegpu_g16p", ARCH,   9, 0,  6, SPEC,    51, AGI_I, 1380, AGI_I) \
+    X("apple-a17-pro-5",   "Apple A17 Pro",  "applegpu_g16p", ARCH,   9, 0,  5, BIN,     51, AGI_I, 1380, AGI_I) \
+    X("apple-a18",         "Apple A18",      "applegpu_g17p", ARCH,   9, 0,  5, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-4",       "Apple A18",      "applegpu_g17p", ARCH,   9, 0,  4, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-pro",     "Apple A18 Pro",  "applegpu_g17p", ARCH,   9, 0,  6, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a18-pro-5",   "Apple A18 Pro",  "applegpu_g17p", ARCH,   9, 1,  5, SPEC,     0, NONE,  1450, AGI_I) \
+    X("apple-a19",         "Apple A19",      "applegpu_g18p", ARCH,  10, 0,  5, SPEC,     0, NONE,  1460, TZ) \
+    X("apple-a19-pro",     "Apple A19 Pro",  "applegpu_g18p", ARCH,  10, 0,  6, SPEC,     0, NONE,     0, NONE) \
+    X("apple-a19-pro-5",   "Apple A19 Pro",  "applegpu_g18p", ARCH,  10, 0,  5, SPEC,     0, NONE,     0, NONE)
 /* clang-format on */
 
+typedef enum tmi_source_id {
+#define X(id, confidence, text) TMI_SRC_##id,
+    TMI_SOURCES(X)
+#undef X
+    TMI_SOURCE_COUNT
+} tmi_source_id;
+
+typedef struct tmi_source {
+    uint8_t     confidence;
+    const char *text;
+} tmi_source;
+
+static const tmi_source tmi_sources[TMI_SOURCE_COUNT] = {
+#define X(id, confidence, text) {TMETAL_##confidence, text},
+    TMI_SOURCES(X)
+#undef X
+};
+
+#define TMI_FEATURE_BIT(id, first, mac, msl, source, text, F, M) | ((F) >= ((M) ? (mac) : (first)) ? (uint32_t)TMETAL_GPU_##id : 0u)
+#define TMI_FEATURES_OF(F, M) (0u TMI_FEATURES(TMI_FEATURE_BIT, F, M))
+
+#define TMI_LIMITS_FIRST(tg, threads, simd, regs, align, buffers, bytes) tg, threads, simd, regs
+#define TMI_LIMITS_REST(tg, threads, simd, regs, align, buffers, bytes)  align, buffers, bytes
+#define TMI_GPU_ROW(name, device, arch, family, mac, cores, gbps, mhz)                           \
+    {name, device, family, cores, gbps, TMI_LIMITS_##family(TMI_LIMITS_FIRST), (family) >= 9,     \
+     arch, mhz, mac, TMI_FEATURES_OF(family, mac), TMI_LIMITS_##family(TMI_LIMITS_REST)}
+
 static const tmetal_gpu tmi_gpus[] = {
-#define X(name, device, family, cores, gbps, tg, threads, simd, regs, bf16, source) \
-    {name, device, family, cores, gbps, tg, threads, simd, regs, bf16, source},
+#define X(name, device, arch, arch_src, family, mac, cores, cores_src, gbps, gbps_src, mhz, mhz_src) \
+    TMI_GPU_ROW(name, device, arch, family, mac, cores, gbps, mhz),
     TMI_HARDWARE(X)
 #undef X
 };
 
 #define TMI_GPU_COUNT (sizeof tmi_gpus / sizeof *tmi_gpus)
+
+/* A family alone: what is known of a chip that the table lacks. */
+static const tmetal_gpu tmi_families[] = {
+    TMI_GPU_ROW("apple7", "", "", 7, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple8", "", "", 8, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple9", "", "", 9, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple10", "", "", 10, 0, 0, 0, 0),
+    TMI_GPU_ROW("apple11", "", "", 11, 0, 0, 0, 0),
+};
+
+#define TMI_FAMILY_COUNT (sizeof tmi_families / sizeof *tmi_families)
+
+/* Sources of a chip's own figures and of a family's limits, in the order of tmi_figures below. */
+static const uint8_t tmi_gpu_sources[][4] = {
+#define X(name, device, arch, arch_src, family, mac, cores, cores_src, gbps, gbps_src, mhz, mhz_src) \
+    {TMI_SRC_##arch_src, TMI_SRC_##cores_src, TMI_SRC_##gbps_src, TMI_SRC_##mhz_src},
+    TMI_HARDWARE(X)
+#undef X
+};
+
+static const uint8_t tmi_limit_sources[][7] = {
+#define X(family, a, b, c, d, e, f, g) \
+    {TMI_SRC_##a, TMI_SRC_##b, TMI_SRC_##c, TMI_SRC_##d, TMI_SRC_##e, TMI_SRC_##f, TMI_SRC_##g},
+    TMI_LIMIT_SOURCES(X)
+#undef X
+};
+
+typedef struct tmi_figure {
+    const char *name, *unit;
+    uint8_t     at;    /* offset of the field in tmetal_gpu */
+    int8_t      chip, limit; /* column of tmi_gpu_sources, of tmi_limit_sources; -1: of the other table */
+} tmi_figure;
+
+#define TMI_FIGURE(field, unit, chip, limit) {#field, unit, (uint8_t)offsetof(tmetal_gpu, field), chip, limit}
+static const tmi_figure tmi_figures[] = {
+    TMI_FIGURE(arch, "text", 0, -1),
+    TMI_FIGURE(cores, "cores", 1, -1),
+    TMI_FIGURE(gbps, "GB/s", 2, -1),
+    TMI_FIGURE(mhz, "MHz", 3, -1),
+    TMI_FIGURE(tg_bytes, "bytes", -1, 0),
+    TMI_FIGURE(threads, "threads", -1, 1),
+    TMI_FIGURE(simd, "lanes", -1, 2),
+    TMI_FIGURE(registers, "32-bit registers", -1, 3),
+    TMI_FIGURE(tg_align, "bytes", -1, 4),
+    TMI_FIGURE(buffers, "buffers", -1, 5),
+    TMI_FIGURE(inline_bytes, "bytes", -1, 6),
+};
+#define TMI_FIGURE_COUNT (sizeof tmi_figures / sizeof *tmi_figures)
+
+typedef struct tmi_feature_row {
+    uint32_t    bit, first, mac, msl;
+    uint8_t     source;
+    const char *name, *text;
+} tmi_feature_row;
+
+static const tmi_feature_row tmi_feature_rows[] = {
+#define X(id, first, mac, msl, source, text, F, M) {(uint32_t)TMETAL_GPU_##id, first, mac, msl, TMI_SRC_##source, #id, text},
+    TMI_FEATURES(X, 0, 0)
+#undef X
+};
+#define TMI_FEATURE_COUNT (sizeof tmi_feature_rows / sizeof *tmi_feature_rows)
 
 /* Language versions: number, as printed, first macOS that has it (Apple, Metal Shading Language
  * Specification 4, section 1.5). */
@@ -1630,13 +2132,116 @@ static const tmi_msl_row tmi_msl_versions[] = {
 
 #define TMI_MAX_BUFFERS 31u /* argument table entries of a kernel; Apple, Feature Set Tables */
 
-/* Plain equality without locale; n is 28 rows. */
-static const tmetal_gpu *tmi_gpu_named(const char *name) {
+/* Is `text` this name, alone or as iOS spells it with " GPU" behind? */
+static int tmi_gpu_text_is(const char *text, const char *name) {
+    size_t n = strlen(name);
+    return n && strncmp(text, name, n) == 0 && (text[n] == '\0' || strcmp(text + n, " GPU") == 0);
+}
+
+static int tmi_gpu_answers(const tmetal_gpu *g, const char *text) {
+    return strcmp(text, g->name) == 0 || tmi_gpu_text_is(text, g->device) || (*g->arch && strcmp(text, g->arch) == 0);
+}
+
+/* The row that a text means: the bin with that many cores, else the first row that answers. n is a few
+ * dozen rows and this runs once a compilation. */
+static const tmetal_gpu *tmi_gpu_find(const char *text, uint32_t cores) {
+    const tmetal_gpu *first = NULL;
     size_t i;
-    for (i = 0; i < TMI_GPU_COUNT; i++)
-        if (strcmp(tmi_gpus[i].name, name) == 0 || strcmp(tmi_gpus[i].device, name) == 0)
-            return &tmi_gpus[i];
-    return NULL;
+    for (i = 0; i < TMI_GPU_COUNT; i++) {
+        const tmetal_gpu *g = &tmi_gpus[i];
+        if (!tmi_gpu_answers(g, text)) continue;
+        if (g->cores == cores) return g;
+        if (!first) first = g;
+    }
+    for (i = 0; i < TMI_GPU_COUNT && first && cores; i++) /* another bin of the chip that a row's name means */
+        if (tmi_gpus[i].cores == cores && strcmp(tmi_gpus[i].device, first->device) == 0) return &tmi_gpus[i];
+    for (i = 0; i < TMI_FAMILY_COUNT && !first; i++)
+        if (strcmp(text, tmi_families[i].name) == 0) first = &tmi_families[i];
+    return first;
+}
+
+/* The family's own row; a newer family than the table knows is taken for the newest that it knows. */
+static const tmetal_gpu *tmi_gpu_of_family(uint32_t family) {
+    if (family < tmi_families[0].family) return NULL;
+    if (family >= tmi_families[TMI_FAMILY_COUNT - 1].family) return &tmi_families[TMI_FAMILY_COUNT - 1];
+    return &tmi_families[family - tmi_families[0].family];
+}
+
+static void tmi_gpu_override(tmetal_gpu *g, const tmetal_gpu_limits *with) {
+    if (!with) return;
+    if (with->cores) g->cores = with->cores;
+    if (with->gbps) g->gbps = with->gbps;
+    if (with->tg_bytes) g->tg_bytes = with->tg_bytes;
+    if (with->threads) g->threads = with->threads;
+    if (with->simd) g->simd = with->simd;
+    if (with->registers) g->registers = with->registers;
+    g->features = (g->features | with->features) & ~with->lacks;
+    g->bf16 = (g->features & TMETAL_GPU_BF16_MATH) != 0;
+}
+
+/* Family, limits and features of a family over those of a row that says another one. */
+static void tmi_gpu_take_family(tmetal_gpu *g, uint32_t family) {
+    const tmetal_gpu *f = tmi_gpu_of_family(family);
+    tmetal_gpu        was = *g;
+    if (!f || g->family == f->family) return;
+    *g = *f;
+    g->name = was.name;
+    g->device = was.device;
+    g->arch = was.arch;
+    g->cores = was.cores;
+    g->gbps = was.gbps;
+    g->mhz = was.mhz;
+    g->mac = was.mac;
+}
+
+/* Caller's limits over values read from the device, over the table, over the defaults of the family. */
+static int tmi_gpu_resolve(const char *text, const tmetal_gpu_limits *live, const tmetal_gpu_limits *limits, tmetal_gpu *g) {
+    uint32_t family = limits && limits->family ? limits->family : live ? live->family : 0;
+    uint32_t cores = limits && limits->cores ? limits->cores : live ? live->cores : 0;
+    const tmetal_gpu *row = text ? tmi_gpu_find(text, cores) : NULL;
+    const tmetal_gpu *base = row ? row : tmi_gpu_of_family(family);
+    if (!base) {
+        *g = tmi_families[0];
+        return 0;
+    }
+    *g = *base;
+    if (family) tmi_gpu_take_family(g, family);
+    tmi_gpu_override(g, live);
+    tmi_gpu_override(g, limits);
+    return 1;
+}
+
+static uint32_t tmi_gpu_figure(const tmetal_gpu *g, const tmi_figure *f) {
+    uint32_t v;
+    memcpy(&v, (const char *)g + f->at, sizeof v);
+    return v;
+}
+
+/* The table's row that a resolved one came from; its own figures have that row's sources. */
+static const tmetal_gpu *tmi_gpu_row_of(const tmetal_gpu *g, size_t *row) {
+    for (*row = 0; *row < TMI_GPU_COUNT; ++*row)
+        if (strcmp(tmi_gpus[*row].name, g->name) == 0) return &tmi_gpus[*row];
+    return tmi_gpu_of_family(g->family);
+}
+
+static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
+    tmetal_gpu_fact   fact;
+    const tmi_figure *f = &tmi_figures[index];
+    size_t            row = 0;
+    const tmetal_gpu *base = tmi_gpu_row_of(g, &row);
+    uint32_t          source = TMI_SRC_NONE;
+    memset(&fact, 0, sizeof fact);
+    fact.figure = f->name;
+    fact.unit = f->unit;
+    fact.text = "";
+    if (f->chip == 0) fact.text = g->arch;
+    else fact.value = tmi_gpu_figure(g, f);
+    if (f->chip >= 0 && row < TMI_GPU_COUNT) source = tmi_gpu_sources[row][f->chip];
+    if (f->limit >= 0 && base) source = tmi_limit_sources[tmi_gpu_of_family(base->family)->family - tmi_families[0].family][f->limit];
+    if (f->chip != 0 && base && fact.value != tmi_gpu_figure(base, f)) source = TMI_SRC_GIVEN;
+    fact.confidence = (tmetal_confidence)tmi_sources[source].confidence;
+    fact.source = tmi_sources[source].text;
+    return fact;
 }
 
 /*==============================================================================
@@ -1684,6 +2289,28 @@ static const tmetal_gpu *tmi_gpu_named(const char *name) {
     "}\n"
 
 #define TMI_ATOMICS(X) \
+    X(DEBUG_BEGIN, "debug_begin", "u(auuuuuuu)", "", \
+      "inline uint debug_begin(device atomic_uint *debug, uint room, uint site, uint values, uint x, uint y, uint z, uint element) {\n" \
+      "    const uint head[6] = {6 + values, site, x, y, z, element};    // a record; see docs/debugging.md\n" \
+      "    const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed);\n" \
+      "    if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "    for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], memory_order_relaxed);\n" \
+      "    return 8 + at + 6;\n" \
+      "}\n") \
+    X(DEBUG_WORD, "debug_word", "v(auuu)", "", \
+      "inline void debug_word(device atomic_uint *debug, uint record, uint i, uint value) {\n" \
+      "    if (record != 0) atomic_store_explicit(debug + record + i, value, memory_order_relaxed);\n" \
+      "}\n") \
+    X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", "", \
+      "inline void debug_failed(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {\n" \
+      "    uint first = 0;    // the first failure leaves its place, all are counted\n" \
+      "    atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, memory_order_relaxed, memory_order_relaxed)) {\n" \
+      "        if (first != 0) return;\n" \
+      "    }\n" \
+      "    const uint place[4] = {x, y, z, element};\n" \
+      "    for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], memory_order_relaxed);\n" \
+      "}\n") \
     X(FETCH_CAS_I32, "fetch_cas_i32", "", "", \
       "inline uint fetch_cas_i32(device atomic_uint *p, uint expected, uint v) {\n" \
       "    uint old = expected;\n" \
@@ -3073,6 +3700,34 @@ static const tmetal_gpu *tmi_gpu_named(const char *name) {
     "    const uint code = f8_nearest(x, 2u, 16, 57344.0f);\n" \
     "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
     "}\n") \
+    X(F8_TOWARD_ZERO, "f8_toward_zero", "", \
+    "", \
+    "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n" \
+    "inline uint f8_toward_zero(float x, uint mant, int offset, float largest) {\n" \
+    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
+    "    if (bits < uint(128 - offset) << 23) return uint(as_type<float>(bits) * as_type<float>(uint(126 + offset + int(mant)) << 23));\n" \
+    "    return (bits >> (23u - mant)) - (uint(127 - offset) << mant);\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FN_RZ, "f32_to_f8e4m3fn_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fn_rz(float x) {    // toward zero, saturates at 448\n" \
+    "    if (isnan(x)) return 0x7f;\n" \
+    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_toward_zero(x, 3u, 7, 448.0f));\n" \
+    "}\n") \
+    X(F32_TO_F8E4M3FNUZ_RZ, "f32_to_f8e4m3fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e4m3fnuz_rz(float x) {    // toward zero, saturates at 240; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 3u, 8, 240.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
+    X(F32_TO_F8E5M2FNUZ_RZ, "f32_to_f8e5m2fnuz_rz", "c(f)", \
+    "f8_toward_zero", \
+    "inline uchar f32_to_f8e5m2fnuz_rz(float x) {    // toward zero, saturates at 57344; no -0\n" \
+    "    if (isnan(x)) return 0x80;\n" \
+    "    const uint code = f8_toward_zero(x, 2u, 16, 57344.0f);\n" \
+    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
+    "}\n") \
     X(F32_TO_F8E5M2_RZ, "f32_to_f8e5m2_rz", "c(f)", \
     "", \
     "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers saturate\n" \
@@ -3727,8 +4382,9 @@ static const tmi_extern tmi_externs[] = {
 /* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
 static uint32_t tmi_fn_named(const char *name, size_t len) {
     uint32_t i;
+    if (!len) return TMI_FN_COUNT;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
+        if (tmi_fns[i].name[0] == name[0] && strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
     return TMI_FN_COUNT;
 }
 
@@ -3897,6 +4553,8 @@ struct tmetal_module {
     tmi_hash    type_hash;
     uint32_t    top;   /* the builtin.module op */
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
+    const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
+    size_t      src_len;
 };
 
 typedef tmetal_module tmi_module;
@@ -4033,6 +4691,46 @@ static tmi_module *tmi_module_new(tmi_job *job) {
     (void)tmi_vec_add(job, &m->ids);
     (void)tmi_vec_add(job, &m->words);
     tmi_module_types(job, m);
+    return m;
+}
+
+/* -- Copying a module: every id stays the same ----------------------------------------- */
+
+static void tmi_vec_copy(tmi_job *job, tmi_vec *to, const tmi_vec *from) {
+    uint32_t i;
+    *to = *from;
+    to->page = (void **)tmi_take(job, to->cap_page, sizeof(void *), to->scratch);
+    for (i = 0; i < from->n_page; i++) {
+        to->page[i] = tmi_take(job, TMI_PAGE, to->size, to->scratch);
+        memcpy(to->page[i], from->page[i], (size_t)TMI_PAGE * to->size);
+    }
+}
+
+static void tmi_hash_copy(tmi_job *job, tmi_hash *to, const tmi_hash *from) {
+    *to = *from;
+    to->slot = (uint32_t *)tmi_take(job, to->cap, sizeof(uint32_t), to->scratch);
+    if (to->cap) memcpy(to->slot, from->slot, to->cap * sizeof(uint32_t));
+}
+
+/* Passes change what they work on, even types and names are added: the caller's module stays as it is.
+ * The bytes of strings never change and are shared. */
+static tmi_module *tmi_module_copy(tmi_job *job, const tmi_module *from) {
+    tmi_module *m = TMI_NEW(job, tmi_module, 1);
+    *m = *from;
+    tmi_vec_copy(job, &m->strings.item, &from->strings.item);
+    tmi_hash_copy(job, &m->strings.hash, &from->strings.hash);
+    tmi_vec_copy(job, &m->type, &from->type);
+    tmi_vec_copy(job, &m->attr, &from->attr);
+    tmi_vec_copy(job, &m->named, &from->named);
+    tmi_vec_copy(job, &m->loc, &from->loc);
+    tmi_vec_copy(job, &m->value, &from->value);
+    tmi_vec_copy(job, &m->op, &from->op);
+    tmi_vec_copy(job, &m->succ, &from->succ);
+    tmi_vec_copy(job, &m->block, &from->block);
+    tmi_vec_copy(job, &m->region, &from->region);
+    tmi_vec_copy(job, &m->ids, &from->ids);
+    tmi_vec_copy(job, &m->words, &from->words);
+    tmi_hash_copy(job, &m->type_hash, &from->type_hash);
     return m;
 }
 
@@ -9226,6 +9924,762 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
 }
 
 /*==============================================================================
+ * >>builder  [12]  Modules made call by call, without text
+ *
+ * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
+ * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
+ * order   of the calls; values get the numbers that MLIR would print
+ *
+ * What is wrong at once (a number that is no value, text that does not parse, a region left open) is
+ * reported at once; all else is for the verifier at the end, as with text.
+ *============================================================================*/
+
+/* An op whose regions are being filled. */
+typedef struct tmi_opened {
+    uint32_t op, outer;  /* outer: the block that goes on after it */
+    uint32_t types, n_types; /* of its results: module->ids[types ...] */
+} tmi_opened;
+
+struct tmetal_builder {
+    tmetal_arena *arena;
+    tmi_job      *job;    /* of the call being served */
+    tmi_module   *m;
+    tmi_parser    p;      /* for types and attributes; p.block is where ops go, 0 nowhere */
+    tmi_vec       opened; /* tmi_opened, innermost last */
+    uint32_t      n_opened;
+    uint32_t      func;   /* being built; 0 none */
+    uint32_t      number; /* next name of the function */
+    tmi_map       names;  /* of each name the last function that has it */
+    tmi_map       tries;  /* of each name the last number that was put behind it */
+    uint32_t      loc;
+    tmetal_place  place;
+    tmetal_code   code;   /* of the first mistake */
+    const tmetal_diag *diags;
+    uint32_t      n_diags;
+};
+
+/* The arguments of one call. */
+typedef struct tmi_make {
+    const char         *name, *attrs;
+    const uint32_t     *in, *in2, *types;
+    uint32_t            n_in, n_in2, n_types, index, value, to, to2;
+    const char *const  *names;
+    int64_t             i;
+    double              f;
+    int                 is_public, is_cond;
+} tmi_make;
+
+typedef uint32_t (*tmi_make_fn)(tmetal_builder *, const tmi_make *);
+
+static tmi_at tmi_make_at(const tmetal_builder *b) {
+    tmi_at at;
+    at.src = 0;
+    at.python = b->place;
+    return at;
+}
+
+static uint32_t tmi_make_misuse(tmetal_builder *b, const char *what, const char *help) {
+    tmi_error(b->job, tmi_make_at(b), TMETAL_E_MISUSE, what);
+    tmi_help(b->job, NULL, help);
+    return 0;
+}
+
+/* Point the parser at a text of the caller. Errors in it show that text. */
+static void tmi_make_read(tmetal_builder *b, const char *text) {
+    b->p.job = b->job;
+    b->p.src = b->job->src = text;
+    b->p.len = (uint32_t)strlen(text);
+    b->job->src_len = b->p.len;
+    b->p.pos = b->p.n_stack = 0;
+    b->p.bad = 0;
+    b->job->seek_line = 0;
+    tmi_next(&b->p);
+}
+
+static int tmi_make_read_end(tmetal_builder *b) {
+    if (!b->p.bad && b->p.tok.kind != TMI_K_END) tmi_expected(&b->p, "nothing more");
+    b->job->src = NULL;
+    return !b->p.bad;
+}
+
+static uint32_t tmi_make_type(tmetal_builder *b, const tmi_make *k) {
+    uint32_t type;
+    if (!k->name) return tmi_make_misuse(b, "tmetal_build_type: no text", NULL);
+    tmi_make_read(b, k->name);
+    type = tmi_parse_type(&b->p);
+    return tmi_make_read_end(b) ? type : 0;
+}
+
+/* Words of enums may be written instead of their integers: {predicate = "slt"}. */
+static void tmi_make_words(tmetal_builder *b, uint32_t op) {
+    static const struct {
+        uint16_t        kind; /* 0: any */
+        const char     *name;
+        const tmi_word *words;
+    } rows[] = {{TMI_OP_CMPI, "predicate", tmi_words_cmpi}, {TMI_OP_CMPF, "predicate", tmi_words_cmpf},
+                {0, "cache", tmi_words_cache}, {0, "evict", tmi_words_evict}, {0, "sem", tmi_words_sem},
+                {0, "scope", tmi_words_scope}, {TMI_OP_RMW, "atomic_rmw_op", tmi_words_rmw},
+                {TMI_OP_DREDUCE, "kind", tmi_words_dreduce}, {TMI_OP_PID, "axis", tmi_words_axis},
+                {TMI_OP_NPROGRAMS, "axis", tmi_words_axis}, {0, "rounding", tmi_words_rounding},
+                {TMI_OP_CLAMPF, "propagateNan", tmi_words_nan}, {TMI_OP_DOT, "inputPrecision", tmi_words_precision},
+                {TMI_OP_DOT_SCALED, "a_elem_type", tmi_words_scaled}, {TMI_OP_DOT_SCALED, "b_elem_type", tmi_words_scaled}};
+    tmi_module *m = b->m;
+    uint32_t    at, i, w;
+    for (at = TMI_OP(m, op)->attr; at; at = TMI_NAMED(m, at)->next) {
+        const char     *name = TMI_STR(m, TMI_NAMED(m, at)->name);
+        const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
+        if (a->kind != TMI_A_STRING) continue;
+        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (strcmp(rows[i].name, name) != 0 || (rows[i].kind && rows[i].kind != TMI_OP(m, op)->kind)) continue;
+            for (w = 0; rows[i].words[w].word && strcmp(rows[i].words[w].word, TMI_STR(m, (uint32_t)a->value)) != 0; w++) {}
+            if (!rows[i].words[w].word) {
+                (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: '%s' is no word of attribute '%s'", tmi_ops[TMI_OP(m, op)->kind].name,
+                                                    TMI_STR(m, (uint32_t)a->value), name), NULL);
+                return;
+            }
+            TMI_NAMED(m, at)->attr = tmi_attr_new(b->job, m, TMI_A_INT, name[0] == 'p' && name[1] == 'r' && name[2] == 'e' ? m->t_i64 : m->t_i32,
+                                                  (uint64_t)(int64_t)rows[i].words[w].value);
+            break;
+        }
+    }
+}
+
+/* Entries of "{...}" join the attributes of an op. */
+static int tmi_make_op_attrs(tmetal_builder *b, uint32_t op, const char *text) {
+    uint32_t list;
+    if (!text || !*text) return 1;
+    tmi_make_read(b, text);
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    list = b->p.bad ? 0 : tmi_parse_entries(&b->p, TMI_OP(b->m, op)->attr);
+    if (!tmi_make_read_end(b)) return 0;
+    TMI_OP(b->m, op)->attr = list;
+    tmi_make_words(b, op);
+    return !b->job->n_errors;
+}
+
+/* -- Names and places ------------------------------------------------------------------- */
+
+/* Take a name for a value of the function at hand; 0 when another value has it. */
+static int tmi_make_take(tmetal_builder *b, uint32_t name) {
+    uint32_t *slot = tmi_map_at(b->job, &b->names, name);
+    if (*slot == b->func) return 0;
+    *slot = b->func;
+    return 1;
+}
+
+/* The name, with _2, _3, ... behind it where others of the function have it. */
+static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
+    uint32_t    base = tmi_intern(b->job, &b->m->strings, want, strlen(want)), name = base, n;
+    const char *s;
+    if (tmi_make_take(b, base)) {
+        *tmi_map_at(b->job, &b->tries, base) = 1;
+        return base;
+    }
+    do {
+        n = ++*tmi_map_at(b->job, &b->tries, base);
+        s = tmi_format(b->job, 1, "%s_%u", want, n);
+        name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    } while (!tmi_make_take(b, name));
+    return name;
+}
+
+static void tmi_make_number(tmetal_builder *b, uint32_t value) {
+    tmi_mark mark = tmi_mark_take(b->job);
+    const char *s = tmi_format(b->job, 1, "%u", b->number++); /* names given by the caller begin with a letter */
+    TMI_VALUE(b->m, value)->name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    tmi_mark_drop(b->job, mark);
+}
+
+static int tmi_make_name_ok(const char *s) {
+    if (!s || !(tmi_is_letter(*s) || *s == '_')) return 0;
+    for (; *s; s++)
+        if (!tmi_is_word_char(*s)) return 0;
+    return 1;
+}
+
+static int tmi_make_value_ok(tmetal_builder *b, uint32_t value, const char *where, uint32_t i) {
+    if (value && value < b->m->value.n && tmi_value_type(b->m, value)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: operand %u is no value of this module", where, i),
+                          "0 is none: an earlier call failed, or its op has no result");
+    return 0;
+}
+
+static int tmi_make_values_ok(tmetal_builder *b, const uint32_t *v, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!tmi_make_value_ok(b, v[i], where, i)) return 0;
+    return 1;
+}
+
+static int tmi_make_types_ok(tmetal_builder *b, const uint32_t *t, uint32_t n, const char *where) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (!t[i] || t[i] >= b->m->type.n) {
+            (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: type %u is none of this module", where, i), "make it with tmetal_build_type");
+            return 0;
+        }
+    return 1;
+}
+
+static uint32_t tmi_make_type_of(tmetal_builder *b, const tmi_make *k) {
+    return tmi_make_value_ok(b, k->value, "tmetal_build_type_of", 0) ? tmi_value_type(b->m, k->value) : 0;
+}
+
+static uint32_t tmi_make_name(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_name", 0)) return 0;
+    if (!tmi_make_name_ok(k->name)) return tmi_make_misuse(b, "tmetal_build_name: a name is letters, digits, '_', '$' and '.', a letter or '_' first", NULL);
+    TMI_VALUE(b->m, k->value)->name = tmi_make_free_name(b, k->name);
+    return 1;
+}
+
+static uint32_t tmi_make_place(tmetal_builder *b, const tmi_make *k) {
+    tmi_loc *l;
+    memset(&b->place, 0, sizeof b->place);
+    b->loc = 0;
+    if (!k->index || !k->name) return 1;
+    b->loc = b->m->loc.n;
+    l = (tmi_loc *)tmi_vec_add(b->job, &b->m->loc);
+    l->kind = TMI_L_FILE;
+    l->text = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
+    l->line = k->index;
+    l->col = k->value ? k->value - 1 : 0; /* Triton counts columns from 0 */
+    b->place = tmi_loc_place(b->m, b->loc);
+    return 1;
+}
+
+/* -- Functions ----------------------------------------------------------------------------- */
+
+static int tmi_make_in_func(tmetal_builder *b, const char *what) {
+    if (b->func && b->p.block) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, b->func ? "%s: the block at hand has ended" : "%s: no function has been begun", what),
+                          b->func ? "begin another with tmetal_build_enter" : "begin one with tmetal_build_kernel");
+    return 0;
+}
+
+static uint32_t *tmi_make_block_args(tmetal_builder *b, uint32_t block, const uint32_t *types, uint32_t n) {
+    uint32_t *v = TMI_TEMP(b->job, uint32_t, n + 1), i;
+    for (i = 0; i < n; i++) v[i] = tmi_value_new(b->job, b->m, types[i]);
+    tmi_block_args(b->job, b->m, block, v, n);
+    return v;
+}
+
+static void tmi_make_func_type(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    n = k->n_types + k->n_in, i, attr, *dims = TMI_TEMP(b->job, uint32_t, n + 1);
+    tmi_type    t;
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = k->n_types;
+    t.n_dims = n;
+    for (i = 0; i < n; i++) dims[i] = i < k->n_types ? k->types[i] : k->in[i - k->n_types];
+    tmi_op_set_attr(b->job, m, b->func, "function_type", tmi_attr_new(b->job, m, TMI_A_TYPE, tmi_type_get(b->job, m, &t, dims), 0));
+    for (i = 0; i < k->n_types; i++) dims[i] = tmi_attr_new(b->job, m, TMI_A_DICT, 0, 0);
+    attr = tmi_attr_new(b->job, m, TMI_A_ARRAY, 0, tmi_ids_add(b->job, m, dims, k->n_types));
+    TMI_ATTR(m, attr)->n = k->n_types;
+    tmi_op_set_attr(b->job, m, b->func, "arg_attrs", attr);
+}
+
+/* `types` and `names` of the arguments; `in` holds the types of the results. */
+static uint32_t tmi_make_func(tmetal_builder *b, const tmi_make *k) {
+    tmi_module *m = b->m;
+    uint32_t    i, region, *v;
+    const char *word = k->is_public ? "public" : "private";
+    if (b->func) return tmi_make_misuse(b, "the function before has not been ended", "end it with tmetal_build_return");
+    if (!k->name || !*k->name) return tmi_make_misuse(b, "a function needs a name", NULL);
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || !tmi_make_types_ok(b, k->in, k->n_in, k->name)) return 0;
+    b->func = tmi_op_new(b->job, m, TMI_OP_FUNC);
+    TMI_OP(m, b->func)->loc = b->loc;
+    tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), b->func);
+    b->number = 0;
+    tmi_op_set_attr(b->job, m, b->func, "sym_name", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, k->name, strlen(k->name))));
+    tmi_op_set_attr(b->job, m, b->func, "sym_visibility", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, word, strlen(word))));
+    tmi_make_func_type(b, k);
+    region = tmi_region_new(b->job, m, b->func);
+    b->p.block = tmi_block_new(b->job, m, region);
+    v = tmi_make_block_args(b, b->p.block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) {
+        const char *name = k->names && k->names[i] ? k->names[i] : tmi_format(b->job, 1, "arg%u", i);
+        if (!tmi_make_name_ok(name)) return tmi_make_misuse(b, tmi_format(b->job, 1, "argument %u: '%s' is no name", i, name), NULL);
+        TMI_VALUE(m, v[i])->name = tmi_make_free_name(b, name);
+        TMI_VALUE(m, v[i])->loc = b->loc;
+    }
+    return b->func;
+}
+
+static uint32_t tmi_make_arg(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block;
+    if (!tmi_make_in_func(b, "tmetal_build_arg")) return 0;
+    block = tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the function has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* Attributes of an argument: given as text, or tt.divisibility of `value`. */
+static uint32_t tmi_make_arg_attrs(tmetal_builder *b, const tmi_make *k) {
+    tmi_module     *m = b->m;
+    const tmi_attr *list;
+    tmi_attr       *dict;
+    uint32_t        text;
+    if (!tmi_make_arg(b, k)) return 0;
+    list = tmi_attr_of(m, TMI_OP(m, b->func), "arg_attrs");
+    dict = TMI_ATTR(m, TMI_ID(m, (uint32_t)list->value + k->index));
+    tmi_make_read(b, k->attrs ? k->attrs : tmi_format(b->job, 1, "{tt.divisibility = %u : i32}", k->value));
+    if (!tmi_at_punct(&b->p, '{')) tmi_expected(&b->p, "'{'");
+    text = b->p.bad ? 0 : tmi_parse_entries(&b->p, (uint32_t)dict->value);
+    if (!tmi_make_read_end(b)) return 0;
+    dict->value = text;
+    return 1;
+}
+
+static uint32_t tmi_make_attrs(tmetal_builder *b, const tmi_make *k) {
+    return (uint32_t)tmi_make_op_attrs(b, b->func ? b->func : b->m->top, k->attrs);
+}
+
+/* -- Types of results ------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_shape(tmetal_builder *b, uint32_t like, const uint32_t *dims, uint32_t rank) {
+    return rank ? tmi_type_tensor(b->job, b->m, tmi_elem(b->m, like), dims, rank) : tmi_elem(b->m, like);
+}
+
+/* A type with an axis of size `n` put in before `axis` (n != 0), or with `axis` taken out. */
+static uint32_t tmi_make_axis(tmetal_builder *b, uint32_t type, uint32_t axis, uint32_t n) {
+    uint32_t dims[TMI_MAX_RANK + 1], i, at = 0, rank = tmi_rank(b->m, type);
+    if (axis > rank || rank == TMI_MAX_RANK || (!n && axis == rank)) return 0;
+    for (i = 0; i < rank; i++) {
+        if (n && i == axis) dims[at++] = n;
+        if (n || i != axis) dims[at++] = tmi_dim(b->m, type, i);
+    }
+    if (n && axis == rank) dims[at++] = n;
+    return tmi_make_shape(b, type, dims, at);
+}
+
+static uint32_t tmi_make_trans_type(tmetal_builder *b, const tmi_op *op, uint32_t type) {
+    const tmi_attr *order = tmi_attr_of(b->m, op, "order");
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, type);
+    if (!order || order->kind != TMI_A_LIST || order->n != rank) return 0;
+    for (i = 0; i < rank; i++) {
+        uint64_t from = TMI_WORD(b->m, (uint32_t)order->value + i);
+        if (from >= rank) return 0;
+        dims[i] = tmi_dim(b->m, type, (uint32_t)from);
+    }
+    return tmi_make_shape(b, type, dims, rank);
+}
+
+/* The type of result i where operands and attributes decide it; 0 where they do not. */
+static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) {
+    tmi_module *m = b->m;
+    uint32_t    a = op->n_in ? tmi_in_type(m, op, 0) : 0, n;
+    tmi_verify_fn rule = tmi_verify_by_kind[op->kind];
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: return tmi_attr_of(m, op, "value") ? tmi_attr_of(m, op, "value")->type : 0;
+    case TMI_OP_PID: case TMI_OP_NPROGRAMS: return m->t_i32;
+    case TMI_OP_RANGE:
+        n = (uint32_t)(tmi_attr_int(m, op, "end", 0) - tmi_attr_int(m, op, "start", 0));
+        return n && n <= TMI_MAX_NUMEL ? tmi_type_tensor(b->job, m, m->t_i32, &n, 1) : 0;
+    default: break;
+    }
+    if (!a) return 0;
+    switch (op->kind) {
+    case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
+    case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
+    case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
+    case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
+    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
+    case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
+    case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
+    case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
+    case TMI_OP_SPLIT: return tmi_rank(m, a) ? tmi_make_axis(b, a, tmi_rank(m, a) - 1, 0) : 0;
+    case TMI_OP_UNSPLAT: return tmi_elem(m, a);
+    case TMI_OP_GATHER: return op->n_in > 1 ? tmi_type_like(b->job, m, tmi_in_type(m, op, 1), tmi_elem(m, a)) : 0;
+    case TMI_OP_REDUCE: return i < op->n_in ? tmi_make_axis(b, tmi_in_type(m, op, i), (uint32_t)tmi_attr_int(m, op, "axis", -1), 0) : 0;
+    case TMI_OP_SCAN: return i < op->n_in ? tmi_in_type(m, op, i) : 0;
+    case TMI_OP_FOR: return 3 + i < op->n_in ? tmi_in_type(m, op, 3 + i) : 0;
+    case TMI_OP_ADVANCE: return a;
+    default: break;
+    }
+    if (rule == tmi_verify_extended) return i && op->kind == TMI_OP_ADDUI_EXT ? tmi_type_like(b->job, m, a, m->t_i1) : a;
+    return rule == tmi_verify_allsame || rule == tmi_verify_sameint || rule == tmi_verify_samefloat || rule == tmi_verify_addptr || rule == tmi_verify_fpowi ? a : 0;
+}
+
+/* Results of a finished op: `types` as given, else as inferred; the first one. */
+static uint32_t tmi_make_results(tmetal_builder *b, uint32_t op, const uint32_t *types, uint32_t n_types) {
+    tmi_module *m = b->m;
+    const tmi_op_row *row = &tmi_ops[TMI_OP(m, op)->kind];
+    uint32_t    n = n_types, i, *v;
+    if (!types && row->out != TMI_VAR) n = row->out;
+    if (!types && row->out == TMI_VAR)
+        for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {
+            if (tmi_verify_by_kind[TMI_OP(m, op)->kind] == tmi_verify_allsame) break; /* one type, one result */
+        }
+    if (row->out != TMI_VAR && n != row->out) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_RESULT_COUNT, row->name, tmi_format(b->job, 1, "%u", (unsigned)row->out), n);
+        return 0;
+    }
+    v = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) {
+        uint32_t type = types ? types[i] : tmi_make_infer(b, TMI_OP(m, op), i);
+        if (!type)
+            return tmi_make_misuse(b, tmi_format(b->job, 1, "%s: its operands do not say which type result %u has", row->name, i),
+                                   "give the type: tmetal_build_type(b, \"tensor<...>\")");
+        v[i] = tmi_value_new(b->job, m, type);
+        tmi_make_number(b, v[i]);
+    }
+    tmi_op_results(b->job, m, op, v, n);
+    i = n ? v[0] : 0;
+    return i;
+}
+
+/* -- Ops ---------------------------------------------------------------------------------------- */
+
+static uint32_t tmi_make_kind(tmetal_builder *b, const char *name) {
+    uint32_t kind, len = name ? (uint32_t)strlen(name) : 0;
+    if (!len) return tmi_make_misuse(b, "an operation needs a name, such as \"arith.addf\"", NULL);
+    b->p.job = b->job;
+    b->p.src = b->job->src = name;
+    b->p.len = len;
+    b->job->src_len = len;
+    b->p.bad = 0;
+    kind = tmi_op_kind_named(&b->p, 0, len);
+    if (!kind) tmi_unknown_op(&b->p, 0, len);
+    b->job->src = NULL;
+    return kind;
+}
+
+/* tt.dot_scaled says which of its two scales are there; all or none need no saying. */
+static int tmi_make_scales(tmetal_builder *b, uint32_t op) {
+    tmi_module *m = b->m;
+    uint32_t    n = TMI_OP(m, op)->n_in, attr, i;
+    if (tmi_attr_of(m, TMI_OP(m, op), "operandSegmentSizes")) return 1;
+    if (n != 3 && n != 5) return (int)tmi_make_misuse(b, "tt.dot_scaled with one scale", "say which: {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}");
+    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, m->words.n);
+    TMI_ATTR(m, attr)->n = 5;
+    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(b->job, &m->words) = i < n;
+    tmi_op_set_attr(b->job, m, op, "operandSegmentSizes", attr);
+    return 1;
+}
+
+/* A new op with operands and attributes at the end of the block at hand; no results yet. */
+static uint32_t tmi_make_draft(tmetal_builder *b, uint32_t kind, const tmi_make *k) {
+    tmi_draft d;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, tmi_ops[kind].name)) return 0;
+    memset(&d, 0, sizeof d);
+    d.kind = kind;
+    d.op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, d.op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, d.op, k->in, k->n_in);
+    if (!tmi_make_op_attrs(b, d.op, k->attrs)) return 0;
+    if (kind == TMI_OP_DOT_SCALED && !tmi_make_scales(b, d.op)) return 0;
+    tmi_modernise(&b->p, &d);
+    tmi_op_append(b->m, b->p.block, d.op);
+    return d.op;
+}
+
+static int tmi_makes_region(uint32_t kind) {
+    return kind == TMI_OP_FOR || kind == TMI_OP_WHILE || kind == TMI_OP_IF || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN ||
+           kind == TMI_OP_MAP || kind == TMI_OP_EXECUTE;
+}
+
+static uint32_t tmi_make_op(tmetal_builder *b, const tmi_make *k) {
+    uint32_t kind, op;
+    if (!tmi_make_in_func(b, "tmetal_build_op") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has a body", k->name), "use tmetal_build_open and tmetal_build_close");
+    if ((tmi_ops[kind].traits & TMI_ENDS) || kind == TMI_OP_MODULE || kind == TMI_OP_FUNC)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is made by a call of its own", k->name),
+                               "see tmetal_build_return, tmetal_build_branch, tmetal_build_close, tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name) || (op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    return tmi_make_results(b, op, k->types, k->n_types);
+}
+
+static uint32_t tmi_make_result(tmetal_builder *b, const tmi_make *k) {
+    uint32_t op;
+    if (!tmi_make_value_ok(b, k->value, "tmetal_build_result", 0)) return 0;
+    op = tmi_def(b->m, k->value);
+    if (!op || k->index >= TMI_OP(b->m, op)->n_out) return tmi_make_misuse(b, tmi_format(b->job, 1, "the operation has no result %u", k->index), "they are counted from 0");
+    return tmi_out(b->m, TMI_OP(b->m, op), k->index);
+}
+
+static uint32_t tmi_make_splat(tmetal_builder *b, uint32_t type, uint64_t bits) {
+    tmi_module *m = b->m;
+    uint32_t    op = tmi_op_new(b->job, m, TMI_OP_CONSTANT), attr, word = m->words.n;
+    if (tmi_is_tensor(m, type)) {
+        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
+        TMI_ATTR(m, attr)->n = 1;
+    } else {
+        attr = tmi_attr_new(b->job, m, tmi_is_floatlike(m, type) ? TMI_A_FLOAT : type == m->t_i1 ? TMI_A_BOOL : TMI_A_INT, type, bits);
+    }
+    TMI_OP(m, op)->loc = b->loc;
+    tmi_op_set_attr(b->job, m, op, "value", attr);
+    tmi_op_append(m, b->p.block, op);
+    return tmi_make_results(b, op, &type, 1);
+}
+
+static uint32_t tmi_make_int(tmetal_builder *b, const tmi_make *k) {
+    uint32_t bits;
+    if (!tmi_make_in_func(b, "tmetal_build_int") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_int")) return 0;
+    if (!tmi_is_intlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_int: %s is no type of integers", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_float");
+    bits = tmi_bits(b->m, *k->types);
+    if (bits < 64 && (k->i >= (int64_t)1 << bits || k->i < -((int64_t)1 << (bits - 1)))) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, tmi_format(b->job, 1, "%lld", (long long)k->i), tmi_type_text(b->job, b->m, *k->types));
+        return 0;
+    }
+    return tmi_make_splat(b, *k->types, bits == 1 ? (uint64_t)k->i & 1 : (uint64_t)tmi_sext((uint64_t)k->i, bits));
+}
+
+static uint32_t tmi_make_float(tmetal_builder *b, const tmi_make *k) {
+    const tmi_float_format *f, *d = &tmi_float_formats[TMI_F_F64];
+    uint64_t bits, mant = 0;
+    int      negative, exp = 0;
+    if (!tmi_make_in_func(b, "tmetal_build_float") || !tmi_make_types_ok(b, k->types, 1, "tmetal_build_float")) return 0;
+    if (!tmi_is_floatlike(b->m, *k->types)) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_float: %s is no type of floats", tmi_type_text(b->job, b->m, *k->types)), "use tmetal_build_int");
+    f = &tmi_float_formats[tmi_format_of(b->m, *k->types)];
+    memcpy(&bits, &k->f, sizeof bits);
+    if (tmi_float_split(d, bits, &negative, &mant, &exp)) {
+        bits = tmi_float_round(f, negative, mant, exp, 0);
+    } else { /* infinities and NaN by their patterns; types without them refuse */
+        int is_nan = (bits << 12) != 0;
+        if (f->special > 1 || (f->special == 1 && !is_nan)) {
+            tmi_error(b->job, tmi_make_at(b), TMETAL_E_BAD_NUMBER, is_nan ? "NaN" : "infinity", tmi_type_text(b->job, b->m, *k->types));
+            return 0;
+        }
+        bits = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits;
+        if (is_nan) bits |= f->special == 1 ? ((uint64_t)1 << f->man_bits) - 1 : (uint64_t)1 << (f->man_bits - 1);
+        bits |= (uint64_t)negative << (f->bits - 1);
+    }
+    return tmi_make_splat(b, *k->types, bits);
+}
+
+/* -- Ops with regions ------------------------------------------------------------------------------ */
+
+static tmi_opened *tmi_make_opened(tmetal_builder *b) {
+    return b->n_opened ? TMI_AT(&b->opened, tmi_opened, b->n_opened - 1) : NULL;
+}
+
+/* Types of the arguments of the next region of an op. */
+static uint32_t *tmi_make_region_types(tmetal_builder *b, const tmi_op *op, uint32_t *n) {
+    tmi_module *m = b->m;
+    uint32_t    i, times = 2, *t;
+    int64_t     pack;
+    *n = 0;
+    switch (op->kind) {
+    case TMI_OP_FOR:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = 2; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i == 2 ? 0 : i);
+        return t;
+    case TMI_OP_WHILE: /* the condition's other operands for the body; `before` gets the op's own */
+        if (op->n_region) op = TMI_OP(m, TMI_BLOCK(m, tmi_op_body(m, op, 0))->last_op);
+        t = TMI_TEMP(b->job, uint32_t, op->n_in + 1);
+        for (i = op->kind == TMI_OP_CONDITION; i < op->n_in; i++) t[(*n)++] = tmi_in_type(m, op, i);
+        return t;
+    case TMI_OP_MAP:
+        pack = tmi_attr_int(m, op, "pack", 1);
+        times = pack < 1 || pack > 1024 ? 1 : (uint32_t)pack; /* the verifier says more */
+        /* fall through */
+    case TMI_OP_REDUCE: case TMI_OP_SCAN:
+        t = TMI_TEMP(b->job, uint32_t, op->n_in * times + 1);
+        for (i = 0; i < op->n_in * times; i++)
+            t[(*n)++] = tmi_elem(m, tmi_in_type(m, op, op->kind == TMI_OP_MAP ? i / times : i % op->n_in));
+        return t;
+    default: return NULL;
+    }
+}
+
+static void tmi_make_region(tmetal_builder *b, uint32_t op) {
+    uint32_t  n, i, *types = tmi_make_region_types(b, TMI_OP(b->m, op), &n), *v;
+    b->p.block = tmi_block_new(b->job, b->m, tmi_region_new(b->job, b->m, op));
+    v = tmi_make_block_args(b, b->p.block, types, n);
+    for (i = 0; i < n; i++) tmi_make_number(b, v[i]);
+}
+
+static uint32_t tmi_make_open(tmetal_builder *b, const tmi_make *k) {
+    uint32_t    kind, op;
+    tmi_opened *o;
+    if (!tmi_make_in_func(b, "tmetal_build_open") || (kind = tmi_make_kind(b, k->name)) == 0) return 0;
+    if (!tmi_makes_region(kind)) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no body", k->name), "use tmetal_build_op");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, k->name)) return 0;
+    if (b->n_opened >= TMI_MAX_DEPTH) {
+        tmi_error(b->job, tmi_make_at(b), TMETAL_E_NESTING, TMI_MAX_DEPTH);
+        return 0;
+    }
+    if (b->n_opened == b->opened.n) (void)tmi_vec_add(b->job, &b->opened);
+    o = TMI_AT(&b->opened, tmi_opened, b->n_opened);
+    o->outer = b->p.block;
+    o->types = tmi_ids_add(b->job, b->m, k->types, k->n_types);
+    o->n_types = k->n_types;
+    if ((op = tmi_make_draft(b, kind, k)) == 0) return 0;
+    if (kind == TMI_OP_FOR && k->n_in < 3) return tmi_make_misuse(b, "scf.for takes lower bound, upper bound, step and the carried values", NULL);
+    o->op = op;
+    b->n_opened++;
+    tmi_make_region(b, op);
+    return op;
+}
+
+static uint32_t tmi_make_body_arg(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t          block = o ? TMI_REGION(b->m, TMI_BLOCK(b->m, b->p.block ? b->p.block : o->outer)->region)->first_block : 0;
+    if (!o) return tmi_make_misuse(b, "tmetal_build_body_arg: nothing is open", "open it with tmetal_build_open");
+    if (!b->p.block) return tmi_make_misuse(b, "tmetal_build_body_arg: the block at hand has ended", NULL);
+    if (k->index >= TMI_BLOCK(b->m, block)->n_arg) return tmi_make_misuse(b, tmi_format(b->job, 1, "the body has no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, block, k->index);
+}
+
+/* The op that ends the block at hand. */
+static uint32_t tmi_make_end_op(tmetal_builder *b, uint32_t kind, const uint32_t *in, uint32_t n) {
+    uint32_t op;
+    if (!tmi_make_values_ok(b, in, n, tmi_ops[kind].name)) return 0;
+    op = tmi_op_new(b->job, b->m, kind);
+    TMI_OP(b->m, op)->loc = b->loc;
+    tmi_op_operands(b->job, b->m, op, in, n);
+    tmi_op_append(b->m, b->p.block, op);
+    b->p.block = 0;
+    return op;
+}
+
+static uint32_t tmi_make_yield(tmetal_builder *b, const tmi_make *k) {
+    const tmi_op *op = TMI_OP(b->m, tmi_make_opened(b)->op);
+    uint32_t kind = TMI_OP_YIELD;
+    if (op->kind == TMI_OP_REDUCE) kind = TMI_OP_REDUCE_RETURN;
+    if (op->kind == TMI_OP_SCAN) kind = TMI_OP_SCAN_RETURN;
+    if (op->kind == TMI_OP_MAP) kind = TMI_OP_MAP_RETURN;
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) kind = TMI_OP_CONDITION;
+    return tmi_make_end_op(b, kind, k->in, k->n_in);
+}
+
+/* End one region and begin the next: the else of scf.if, the body of scf.while. */
+static uint32_t tmi_make_next(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_next: the block at hand has ended" : "tmetal_build_next: nothing is open", NULL);
+    if ((TMI_OP(b->m, o->op)->kind != TMI_OP_IF && TMI_OP(b->m, o->op)->kind != TMI_OP_WHILE) || TMI_OP(b->m, o->op)->n_region != 1)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "%s has no further region", tmi_ops[TMI_OP(b->m, o->op)->kind].name), "end it with tmetal_build_close");
+    if (!tmi_make_yield(b, k)) return 0;
+    tmi_make_region(b, o->op);
+    return 1;
+}
+
+static uint32_t tmi_make_region_at_hand(const tmetal_builder *b) {
+    uint32_t n = b->n_opened;
+    const tmi_opened *o = n ? TMI_AT(&b->opened, tmi_opened, n - 1) : NULL;
+    const tmi_op *op = TMI_OP(b->m, o ? o->op : b->func);
+    return tmi_op_region(b->m, op, op->n_region - 1u);
+}
+
+static uint32_t tmi_make_close(tmetal_builder *b, const tmi_make *k) {
+    const tmi_opened *o = tmi_make_opened(b);
+    uint32_t  n, i, *types, first;
+    tmi_op   *op;
+    if (!o || !b->p.block) return tmi_make_misuse(b, o ? "tmetal_build_close: the block at hand has ended" : "tmetal_build_close: nothing is open", NULL);
+    op = TMI_OP(b->m, o->op);
+    if (op->kind == TMI_OP_WHILE && op->n_region == 1) return tmi_make_misuse(b, "scf.while has a condition and a body", "end the condition with tmetal_build_next");
+    if (!tmi_make_yield(b, k)) return 0;
+    for (i = TMI_REGION(b->m, tmi_make_region_at_hand(b))->first_block; i; i = TMI_BLOCK(b->m, i)->next)
+        if (!tmi_terminator(b->m, i)) return tmi_make_misuse(b, tmi_format(b->job, 1, "a block of %s has no end", tmi_ops[op->kind].name), "end it with a branch or tmetal_build_close");
+    b->p.block = o->outer;
+    n = o->n_types;
+    types = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) types[i] = TMI_ID(b->m, o->types + i);
+    if (op->kind == TMI_OP_WHILE) { /* what the condition lets through */
+        const tmi_op *end = TMI_OP(b->m, TMI_BLOCK(b->m, tmi_op_body(b->m, op, 0))->last_op);
+        n = end->n_in ? end->n_in - 1 : 0;
+        types = TMI_TEMP(b->job, uint32_t, n + 1);
+        for (i = 0; i < n; i++) types[i] = tmi_in_type(b->m, end, 1 + i);
+    }
+    i = op->kind == TMI_OP_FOR || op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN;
+    first = tmi_make_results(b, o->op, i && !n ? NULL : types, n);
+    b->n_opened--;
+    return first;
+}
+
+/* -- Blocks and branches ------------------------------------------------------------------------------ */
+
+static uint32_t tmi_make_block(tmetal_builder *b, const tmi_make *k) {
+    uint32_t block, i, *v;
+    if (!b->func) return tmi_make_misuse(b, "tmetal_build_block: no function has been begun", "begin one with tmetal_build_kernel");
+    if (!tmi_make_types_ok(b, k->types, k->n_types, "tmetal_build_block")) return 0;
+    block = tmi_block_new(b->job, b->m, tmi_make_region_at_hand(b));
+    v = tmi_make_block_args(b, block, k->types, k->n_types);
+    for (i = 0; i < k->n_types; i++) tmi_make_number(b, v[i]);
+    return block;
+}
+
+static int tmi_make_block_ok(tmetal_builder *b, uint32_t block, const char *what) {
+    if (b->func && block && block < b->m->block.n && TMI_BLOCK(b->m, block)->region == tmi_make_region_at_hand(b)) return 1;
+    (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: no block of the region at hand", what), "make it with tmetal_build_block");
+    return 0;
+}
+
+static uint32_t tmi_make_block_arg(tmetal_builder *b, const tmi_make *k) {
+    if (!k->to || k->to >= b->m->block.n || k->index >= TMI_BLOCK(b->m, k->to)->n_arg)
+        return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_block_arg: no argument %u", k->index), "they are counted from 0");
+    return tmi_block_arg(b->m, k->to, k->index);
+}
+
+static uint32_t tmi_make_enter(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_block_ok(b, k->to, "tmetal_build_enter")) return 0;
+    if (b->p.block && !tmi_terminator(b->m, b->p.block)) return tmi_make_misuse(b, "tmetal_build_enter: the block before has no end", "end it with a branch or a return");
+    if (TMI_BLOCK(b->m, k->to)->first_op) return tmi_make_misuse(b, "tmetal_build_enter: the block has been filled already", NULL);
+    b->p.block = k->to;
+    return 1;
+}
+
+/* A function ends when every block of it has an end. */
+static void tmi_make_func_end(tmetal_builder *b) {
+    uint32_t block = b->n_opened ? 0 : tmi_op_body(b->m, TMI_OP(b->m, b->func), 0);
+    if (!block) return;
+    for (; block; block = TMI_BLOCK(b->m, block)->next)
+        if (!tmi_terminator(b->m, block)) return;
+    b->func = 0;
+}
+
+static void tmi_make_target(tmetal_builder *b, uint32_t op, uint32_t block, const uint32_t *in, uint32_t n) {
+    uint32_t  first = tmi_ids_add(b->job, b->m, in, n);
+    tmi_succ *s;
+    if (!TMI_OP(b->m, op)->n_succ) TMI_OP(b->m, op)->succ = b->m->succ.n;
+    TMI_OP(b->m, op)->n_succ++;
+    s = (tmi_succ *)tmi_vec_add(b->job, &b->m->succ);
+    s->block = block;
+    s->n_in = n;
+    s->in = first;
+}
+
+static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
+    const char *name = k->is_cond ? "cf.cond_br" : "cf.br";
+    uint32_t    op;
+    if (!tmi_make_in_func(b, name) || !tmi_make_block_ok(b, k->to, name) || (k->is_cond && !tmi_make_block_ok(b, k->to2, name))) return 0;
+    if (!tmi_make_values_ok(b, k->in, k->n_in, name) || !tmi_make_values_ok(b, k->in2, k->n_in2, name)) return 0;
+    op = tmi_make_end_op(b, k->is_cond ? TMI_OP_COND_BR : TMI_OP_BR, &k->value, k->is_cond ? 1 : 0);
+    if (!op) return 0;
+    tmi_make_target(b, op, k->to, k->in, k->n_in);
+    if (k->is_cond) tmi_make_target(b, op, k->to2, k->in2, k->n_in2);
+    tmi_make_func_end(b);
+    return 1;
+}
+
+static uint32_t tmi_make_return(tmetal_builder *b, const tmi_make *k) {
+    if (!tmi_make_in_func(b, "tmetal_build_return")) return 0;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "tmetal_build_return inside %s", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close first");
+    if (!tmi_make_end_op(b, TMI_OP_RETURN, k->in, k->n_in)) return 0;
+    tmi_make_func_end(b);
+    return 1;
+}
+
+static uint32_t tmi_make_end(tmetal_builder *b, const tmi_make *k) {
+    (void)k;
+    if (b->n_opened) return tmi_make_misuse(b, tmi_format(b->job, 1, "%s is still open", tmi_ops[TMI_OP(b->m, tmi_make_opened(b)->op)->kind].name), "end it with tmetal_build_close");
+    if (b->func) return tmi_make_misuse(b, tmi_format(b->job, 1, "function %s has a block without end", tmi_attr_str(b->m, TMI_OP(b->m, b->func), "sym_name")), "end it with tmetal_build_return");
+    return (uint32_t)tmi_verify_all(b->job, b->m);
+}
+
+static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
+    b->arena = job->arena;
+    b->job = job;
+    b->m = tmi_module_new(job);
+    tmi_parser_init(&b->p, job, b->m, "", 0);
+    tmi_open_top(&b->p);
+    b->p.block = 0;
+    tmi_vec_init(&b->opened, sizeof(tmi_opened), 0);
+}
+
+/*==============================================================================
  * >>analyse  [12]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
@@ -9674,6 +11128,2554 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
         tmi_axis_walk(x, func, 0);
     }
 }
+
+/*==============================================================================
+ * >>detect  [13]  Reductions and patterns: what a function computes, found by structure
+ *
+ * gives   tmi_detect(): reductions and patterns of one function; changes nothing
+ * uses    >>ir  >>analyse  >>library
+ * order   by the root op's place in the text
+ *
+ * Nothing here looks at a name: what a combine region does is decided by evaluating it, what a chain of
+ * ops computes by its operands, its constants and its use counts. Where almost everything fits, the
+ * pattern is recorded as a near miss with the reason why it is none: whoever rewrites must not guess.
+ *============================================================================*/
+
+#define TMI_DT_DEPTH 24u /* of walks up the operands: a pattern is smaller; a deeper one is not found */
+#define TMI_DT_STEPS 512u /* of one walk over operands that may be shared: no text makes us walk for ever */
+#define TMI_DT_OPS   96u /* ops of one pattern that are kept; seen at most 60 */
+
+typedef struct tmi_dt_reduce {
+    uint32_t op, kind, tie, nan, axis, loops;
+    uint32_t divide;   /* of a mean: the op that divides by the count */
+    uint8_t  is_unsigned, carried, position, asserts;
+    const char *reason;
+} tmi_dt_reduce;
+
+typedef struct tmi_dt_pattern {
+    uint32_t kind, near, root, axis, form, shared;
+    uint32_t first, n;     /* ops: entries of tmi_detector.list */
+    uint32_t x, eps, scale; /* values; 0: none */
+    const char *reason;
+} tmi_dt_pattern;
+
+typedef struct tmi_detector {
+    tmi_job    *job;
+    tmi_module *m;
+    uint32_t    func;
+    tmi_users   users;
+    uint32_t   *number;   /* per op: its place in the function from 0, in the order of the text */
+    uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
+    uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
+    tmi_vec     reduce, pattern, list;
+    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
+} tmi_detector;
+
+#define TMI_DT_REDUCE(d, i)  TMI_AT(&(d)->reduce, tmi_dt_reduce, (i))
+#define TMI_DT_PATTERN(d, i) TMI_AT(&(d)->pattern, tmi_dt_pattern, (i))
+#define TMI_DT_LIST(d, i)    (*TMI_AT(&(d)->list, uint32_t, (i)))
+
+static void tmi_dt_take(tmi_detector *d, uint32_t op) {
+    if (op && d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
+}
+
+/* -- Constants ----------------------------------------------------------------------------- */
+
+/* Finite bits as a double; exact for every format of up to 53 bits of mantissa. 0: infinite or NaN. */
+static int tmi_dt_double(const tmi_float_format *f, uint64_t bits, double *v) {
+    int      negative, exp;
+    uint64_t mant;
+    if (!tmi_float_split(f, bits, &negative, &mant, &exp)) return 0;
+    *v = (double)mant;
+    for (; exp > 0; exp--) *v *= 2.0;
+    for (; exp < 0; exp++) *v *= 0.5;
+    if (negative) *v = -*v;
+    return 1;
+}
+
+/* The constant that every element of a value is, through shape ops and casts of floats; NULL: none. */
+static const tmi_attr *tmi_dt_constant(const tmi_module *m, uint32_t v, uint64_t *bits) {
+    uint32_t        i, def;
+    const tmi_attr *a;
+    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
+        const tmi_op *op = TMI_OP(m, def);
+        switch (op->kind) {
+        case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS:
+        case TMI_OP_EXTF: case TMI_OP_TRUNCF: v = tmi_in(m, op, 0); continue;
+        case TMI_OP_CONSTANT: break;
+        default: return NULL;
+        }
+        a = tmi_attr_of(m, op, "value");
+        if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return NULL;
+        *bits = a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value;
+        return a;
+    }
+    return NULL;
+}
+
+static int tmi_dt_number(const tmi_module *m, uint32_t v, double *x) { /* a finite constant, float or integer */
+    uint64_t        bits = 0;
+    int64_t         n;
+    const tmi_attr *a = tmi_dt_constant(m, v, &bits);
+    if (a && a->type && tmi_format_of(m, a->type) != TMI_F_COUNT) return tmi_dt_double(&tmi_float_formats[tmi_format_of(m, a->type)], bits, x);
+    if (!tmi_const_int(m, v, &n)) return 0;
+    *x = (double)n;
+    return 1;
+}
+
+/* -infinity, or a number so low that exp of its difference to any score is 0. */
+static int tmi_dt_is_lowest(const tmi_module *m, uint32_t v) {
+    uint64_t        bits = 0;
+    double          x = 0.0;
+    const tmi_attr *a = tmi_dt_constant(m, v, &bits);
+    uint32_t        f = a && a->type ? tmi_format_of(m, a->type) : (uint32_t)TMI_F_COUNT;
+    if (f == TMI_F_COUNT) return 0;
+    if (tmi_dt_double(&tmi_float_formats[f], bits, &x)) return x <= -1.0e4;
+    return (bits >> (tmi_float_formats[f].bits - 1) & 1) && !(bits & (((uint64_t)1 << tmi_float_formats[f].man_bits) - 1));
+}
+
+static int tmi_dt_close(double a, double b, double tolerance) {
+    double gap = a > b ? a - b : b - a, size = b < 0 ? -b : b;
+    return gap <= tolerance * size;
+}
+
+/* How far a constant of the format may be from what the formula says: a few units in the last place. */
+static double tmi_dt_tolerance(const tmi_module *m, uint32_t type) {
+    uint32_t f = tmi_format_of(m, type);
+    return f == TMI_F_F16 ? 2e-3 : f == TMI_F_BF16 ? 1.6e-2 : 1e-5;
+}
+
+/* -- Looking through ops ------------------------------------------------------------------------ */
+
+/* How a value of reduced shape was brought back to full shape: the axis that was put in, TMI_NONE while
+ * none was; `splat` when a scalar was spread over all; `bad` when two axes were. */
+typedef struct tmi_dt_path {
+    uint32_t axis;
+    uint8_t  splat, bad;
+} tmi_dt_path;
+
+static tmi_dt_path tmi_dt_no_path(void) {
+    tmi_dt_path p;
+    p.axis = TMI_NONE;
+    p.splat = p.bad = 0;
+    return p;
+}
+
+/* The one axis that a reshape puts in: ranks differ by one, other dimensions stay. */
+static uint32_t tmi_dt_inserted(const tmi_module *m, uint32_t from, uint32_t to) {
+    uint32_t rank = tmi_rank(m, to), axis, i;
+    if (!rank || tmi_rank(m, from) + 1 != rank) return TMI_NONE;
+    for (axis = 0; axis < rank; axis++) {
+        for (i = 0; i < rank; i++)
+            if (i == axis ? tmi_dim(m, to, i) != 1 : tmi_dim(m, to, i) != tmi_dim(m, from, i < axis ? i : i - 1)) break;
+        if (i == rank) return axis;
+    }
+    return TMI_NONE;
+}
+
+static int tmi_dt_put_axis(tmi_dt_path *p, uint32_t axis) {
+    if (p->axis != TMI_NONE && p->axis != axis) p->bad = 1;
+    p->axis = axis;
+    return !p->bad;
+}
+
+/* One step up through an op that changes no element: casts of floats always, shape ops where a path is
+ * given. 0 when the value is made by something else. */
+static int tmi_dt_through(tmi_detector *d, uint32_t *v, tmi_dt_path *path) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, *v), axis;
+    const tmi_op     *op = TMI_OP(m, def);
+    if (!def) return 0;
+    switch (op->kind) {
+    case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: break;
+    case TMI_OP_BROADCAST:
+        if (!path) return 0;
+        break;
+    case TMI_OP_SPLAT:
+        if (!path) return 0;
+        path->splat = 1;
+        break;
+    case TMI_OP_EXPAND:
+        if (!path || !tmi_dt_put_axis(path, (uint32_t)tmi_attr_int(m, op, "axis", 0))) return 0;
+        break;
+    case TMI_OP_RESHAPE:
+        axis = path ? tmi_dt_inserted(m, tmi_in_type(m, op, 0), tmi_out_type(m, op, 0)) : TMI_NONE;
+        if (axis == TMI_NONE || !tmi_dt_put_axis(path, axis)) return 0;
+        break;
+    default: return 0;
+    }
+    tmi_dt_take(d, def);
+    *v = tmi_in(m, op, 0);
+    return 1;
+}
+
+static uint32_t tmi_dt_bare(tmi_detector *d, uint32_t v) { /* without casts of floats */
+    uint32_t i;
+    for (i = 0; i < TMI_DT_DEPTH && tmi_dt_through(d, &v, NULL); i++) {}
+    return v;
+}
+
+static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) { /* without casts and shape ops */
+    uint32_t i;
+    for (i = 0; i < TMI_DT_DEPTH && tmi_dt_through(d, &v, path); i++) {}
+    return v;
+}
+
+/* Without casts and without masks: selects that put a constant where elements do not count. */
+static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v) {
+    uint32_t i;
+    uint64_t bits;
+    for (i = 0; i < TMI_DT_DEPTH; i++) {
+        const tmi_op *op;
+        v = tmi_dt_bare(d, v);
+        op = TMI_OP(d->m, tmi_def(d->m, v));
+        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT || !tmi_dt_constant(d->m, tmi_in(d->m, op, 2), &bits)) return v;
+        tmi_dt_take(d, tmi_def(d->m, v));
+        v = tmi_in(d->m, op, 1);
+    }
+    return v;
+}
+
+/* The op of a value with these kinds taken as one: precise and plain division and root. */
+static uint32_t tmi_dt_kind(const tmi_module *m, uint32_t v) {
+    uint32_t k = tmi_def_kind(m, v);
+    return k == TMI_OP_PRECISE_DIV ? (uint32_t)TMI_OP_DIVF : k == TMI_OP_PRECISE_SQRT ? (uint32_t)TMI_OP_SQRT : k;
+}
+
+/* Is v = kind(a, b)? Records the op. */
+static int tmi_dt_is(tmi_detector *d, uint32_t v, uint32_t kind, uint32_t *a, uint32_t *b) {
+    uint32_t      def = tmi_def(d->m, v);
+    const tmi_op *op = TMI_OP(d->m, def);
+    if (!def || tmi_dt_kind(d->m, v) != kind) return 0;
+    tmi_dt_take(d, def);
+    *a = tmi_in(d->m, op, 0);
+    if (b) *b = tmi_in(d->m, op, 1);
+    return 1;
+}
+
+/* One row a function that library calls may spell otherwise: op, name of the function called. */
+typedef struct tmi_dt_call {
+    uint16_t    kind;
+    const char *callee;
+} tmi_dt_call;
+
+static const tmi_dt_call tmi_dt_calls[] = {
+    {TMI_OP_EXP, "exp"}, {TMI_OP_EXP2, "exp2"}, {TMI_OP_TANH, "tanh"}, {TMI_OP_LOG, "log"}, {TMI_OP_LOG2, "log2"},
+    {TMI_OP_SQRT, "sqrt"}, {TMI_OP_RSQRT, "rsqrt"}, {TMI_OP_ERF, "erf"}, {TMI_OP_ERFC, "erfc"},
+};
+
+/* The op that a library call of one operand stands for; its symbol is looked up in the table of >>library. */
+static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
+    const char *symbol = tmi_attr_str(m, op, "symbol"), *callee;
+    uint32_t    i, k, n;
+    for (i = 0; i < TMI_EXTERN_COUNT && strcmp(tmi_externs[i].symbol, symbol) != 0; i++) {}
+    if (i == TMI_EXTERN_COUNT || op->n_in != 1) return TMI_OP_NONE;
+    callee = tmi_externs[i].callee;
+    if (strncmp(callee, "precise::", 9) == 0) callee += 9;
+    else if (strncmp(callee, "fast::", 6) == 0) callee += 6;
+    else if (strncmp(callee, "f64_", 4) == 0) callee += 4;
+    n = (uint32_t)strlen(callee);
+    if (n > 4 && (strcmp(callee + n - 4, "_f32") == 0 || strcmp(callee + n - 4, "_f16") == 0)) n -= 4;
+    for (k = 0; k < sizeof tmi_dt_calls / sizeof *tmi_dt_calls; k++)
+        if (strlen(tmi_dt_calls[k].callee) == n && memcmp(tmi_dt_calls[k].callee, callee, n) == 0) return tmi_dt_calls[k].kind;
+    return TMI_OP_NONE;
+}
+
+/* The function of one operand that makes a value: exp, tanh, rsqrt, ...; TMI_OP_NONE: something else. */
+static uint32_t tmi_dt_math(tmi_detector *d, uint32_t v, uint32_t *arg) {
+    uint32_t      kind = tmi_dt_kind(d->m, v), def = tmi_def(d->m, v);
+    const tmi_op *op = TMI_OP(d->m, def);
+    if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(d->m, op);
+    switch (kind) {
+    case TMI_OP_EXP: case TMI_OP_EXP2: case TMI_OP_TANH: case TMI_OP_LOG: case TMI_OP_LOG2: case TMI_OP_SQRT: case TMI_OP_RSQRT:
+    case TMI_OP_ERF: case TMI_OP_ERFC: break;
+    default: return TMI_OP_NONE;
+    }
+    tmi_dt_take(d, def);
+    *arg = tmi_in(d->m, op, 0);
+    return kind;
+}
+
+static int tmi_dt_is_exp(uint32_t kind) {
+    return kind == TMI_OP_EXP || kind == TMI_OP_EXP2;
+}
+
+/* -- Equal expressions ------------------------------------------------------------------------------ */
+
+static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
+
+/* Counters of two loops over the same range. */
+static int tmi_dt_same_counter(const tmi_module *m, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
+    const tmi_op *f, *g;
+    uint32_t      i;
+    if (!x->is_arg || !y->is_arg || x->index || y->index) return 0;
+    f = TMI_OP(m, tmi_block_op(m, x->def));
+    g = TMI_OP(m, tmi_block_op(m, y->def));
+    if (f->kind != TMI_OP_FOR || g->kind != TMI_OP_FOR) return 0;
+    for (i = 0; i < 3; i++)
+        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
+    return 1;
+}
+
+static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op *g) {
+    uint32_t i = f->attr, k = g->attr;
+    for (; i && k; i = TMI_NAMED(m, i)->next, k = TMI_NAMED(m, k)->next) {
+        const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, i)->attr), *b = TMI_ATTR(m, TMI_NAMED(m, k)->attr);
+        if (TMI_NAMED(m, i)->name != TMI_NAMED(m, k)->name || a->kind != b->kind || a->type != b->type || a->n != b->n) return 0;
+        if (a->value != b->value && (a->kind != TMI_A_DENSE || a->n != 1 || TMI_WORD(m, (uint32_t)a->value) != TMI_WORD(m, (uint32_t)b->value)))
+            return 0;
+    }
+    return i == k;
+}
+
+static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
+    const tmi_value *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
+    const tmi_op    *f, *g;
+    uint32_t         i;
+    if (a == b) return 1;
+    if (!depth || !*left || x->type != y->type) return 0;
+    --*left;
+    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(m, x, y, depth - 1, left);
+    f = TMI_OP(m, x->def);
+    g = TMI_OP(m, y->def);
+    if (f->kind != g->kind || f->n_in != g->n_in || f->n_region || x->index != y->index) return 0;
+    if (!(tmi_ops[f->kind].traits & TMI_PURE) && f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) return 0;
+    if (f->kind == TMI_OP_LOAD ? 0 : !tmi_dt_same_attrs(m, f, g)) return 0; /* cache hints change no element */
+    for (i = 0; i < f->n_in; i++)
+        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
+    return 1;
+}
+
+/* Do two values hold the same elements, given that what loads read is the same both times? */
+static int tmi_dt_same(const tmi_module *m, uint32_t a, uint32_t b) {
+    uint32_t left = TMI_DT_STEPS;
+    return tmi_dt_same_in(m, a, b, TMI_DT_DEPTH, &left);
+}
+
+/* -- Combine regions: what they do is found by evaluating them ------------------------------------------- */
+
+/* How the two values of an operand stand to each other: the cases that a comparison can see. */
+enum { TMI_REL_LT, TMI_REL_EQ, TMI_REL_GT, TMI_REL_NAN_L, TMI_REL_NAN_R, TMI_REL_NAN_B, TMI_REL_COUNT };
+
+typedef struct tmi_dt_case {
+    const tmi_module *m;
+    uint32_t body, n;      /* block of the region; operands of the reduction */
+    uint32_t one, two;     /* the pair that `value` speaks of: arguments one and n + one; two: `index`, or TMI_NONE */
+    uint32_t value, index; /* TMI_REL_* */
+    int      truth;        /* 1: instead, argument `one` is non-zero when l is set, n + one when r is */
+    int      l, r;
+    uint32_t left;         /* steps that remain */
+    uint8_t  sees_signed, sees_unsigned;
+} tmi_dt_case;
+
+enum { TMI_RES_NONE, TMI_RES_ARG, TMI_RES_BOOL }; /* a result: unknown, an argument, a truth */
+
+typedef struct tmi_dt_res {
+    uint32_t tag, v;
+} tmi_dt_res;
+
+static tmi_dt_res tmi_dt_res_of(uint32_t tag, uint32_t v) {
+    tmi_dt_res r;
+    r.tag = tag;
+    r.v = v;
+    return r;
+}
+
+/* Relation of two arguments in this case; TMI_REL_COUNT: they were not meant to be compared. */
+static uint32_t tmi_dt_relation(const tmi_dt_case *c, uint32_t p, uint32_t q) {
+    uint32_t rel;
+    int      turned = p > q;
+    if (turned) rel = p, p = q, q = rel;
+    if (p == q) {
+        if (p % c->n != c->one) return TMI_REL_EQ;
+        rel = c->value;
+        if (rel == TMI_REL_NAN_B) return TMI_REL_NAN_B;
+        return (rel == TMI_REL_NAN_L && p < c->n) || (rel == TMI_REL_NAN_R && p >= c->n) ? (uint32_t)TMI_REL_NAN_B : (uint32_t)TMI_REL_EQ;
+    }
+    if (q != p + c->n) return TMI_REL_COUNT;
+    rel = p == c->one ? c->value : p == c->two ? c->index : (uint32_t)TMI_REL_COUNT;
+    if (!turned) return rel;
+    return rel == TMI_REL_LT ? (uint32_t)TMI_REL_GT : rel == TMI_REL_GT ? (uint32_t)TMI_REL_LT : rel == TMI_REL_NAN_L ? (uint32_t)TMI_REL_NAN_R :
+           rel == TMI_REL_NAN_R ? (uint32_t)TMI_REL_NAN_L : rel;
+}
+
+/* Bits: 1 less, 2 equal, 4 greater, 8 unordered; per predicate of arith.cmpf and arith.cmpi. */
+static const uint8_t tmi_dt_cmpf_bits[16] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
+static const uint8_t tmi_dt_cmpi_bits[10] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
+
+static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth);
+
+static tmi_dt_res tmi_dt_eval_compare(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
+    uint32_t   pred = (uint32_t)tmi_attr_int(c->m, op, "predicate", 0), bits, rel;
+    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
+    bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred & 15] : tmi_dt_cmpi_bits[pred % 10];
+    if (c->truth) { /* only `is it zero` can be told */
+        double zero = 1.0;
+        if (a.tag != TMI_RES_ARG || !tmi_dt_number(c->m, tmi_in(c->m, op, 1), &zero) || zero < 0.0 || zero > 0.0) return tmi_dt_res_of(TMI_RES_NONE, 0);
+        if ((bits & 7) != 2 && (bits & 7) != 5) return tmi_dt_res_of(TMI_RES_NONE, 0);
+        return tmi_dt_res_of(TMI_RES_BOOL, (a.v < c->n ? c->l : c->r) ? (bits & 1) != 0 : (bits & 2) != 0);
+    }
+    if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI && pred < 2)
+        return tmi_dt_res_of(TMI_RES_BOOL, (a.v == b.v) == (pred == 0));
+    if (a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    rel = tmi_dt_relation(c, a.v, b.v);
+    if (rel == TMI_REL_COUNT) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (op->kind == TMI_OP_CMPI && pred >= 2 && a.v % c->n == c->one) {
+        if (pred >= 6) c->sees_unsigned = 1;
+        else c->sees_signed = 1;
+    }
+    return tmi_dt_res_of(TMI_RES_BOOL, rel == TMI_REL_LT ? bits & 1 : rel == TMI_REL_EQ ? bits >> 1 & 1 : rel == TMI_REL_GT ? bits >> 2 & 1 : bits >> 3 & 1);
+}
+
+static tmi_dt_res tmi_dt_eval_extreme(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
+    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
+    uint32_t   rel, k = op->kind;
+    int        is_max = k == TMI_OP_MAXNUMF || k == TMI_OP_MAXIMUMF || k == TMI_OP_MAXSI || k == TMI_OP_MAXUI;
+    int        nan_wins = k == TMI_OP_MAXIMUMF || k == TMI_OP_MINIMUMF;
+    if (c->truth || a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    rel = tmi_dt_relation(c, a.v, b.v);
+    if (rel == TMI_REL_COUNT) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    c->sees_signed |= k == TMI_OP_MAXSI || k == TMI_OP_MINSI;
+    c->sees_unsigned |= k == TMI_OP_MAXUI || k == TMI_OP_MINUI;
+    if (rel == TMI_REL_LT) return is_max ? b : a;
+    if (rel == TMI_REL_GT) return is_max ? a : b;
+    if (rel == TMI_REL_NAN_L) return nan_wins ? a : b;
+    if (rel == TMI_REL_NAN_R) return nan_wins ? b : a;
+    return a;
+}
+
+/* The operand of the terminator that an op with regions passes on as result `index`, on the side taken. */
+static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t region, uint32_t index) {
+    uint32_t end = tmi_terminator(m, tmi_op_body(m, op, region));
+    return end && index < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), index) : 0;
+}
+
+static tmi_dt_res tmi_dt_eval_op(tmi_dt_case *c, const tmi_op *op, uint32_t index, uint32_t depth) {
+    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
+    uint32_t   v;
+    switch (op->kind) {
+    case TMI_OP_SELECT: return a.tag == TMI_RES_BOOL ? tmi_dt_eval(c, tmi_in(c->m, op, a.v ? 1 : 2), depth) : none;
+    case TMI_OP_IF:
+        v = a.tag == TMI_RES_BOOL ? tmi_dt_yielded(c->m, op, a.v ? 0 : 1, index) : 0;
+        return v ? tmi_dt_eval(c, v, depth) : none;
+    case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI:
+        b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
+        if (a.tag != TMI_RES_BOOL || b.tag != TMI_RES_BOOL) return none;
+        return tmi_dt_res_of(TMI_RES_BOOL, op->kind == TMI_OP_ANDI ? a.v & b.v : op->kind == TMI_OP_ORI ? a.v | b.v : a.v ^ b.v);
+    case TMI_OP_EXTUI: case TMI_OP_TRUNCI: return a.tag == TMI_RES_BOOL && c->truth ? a : none;
+    default: return none;
+    }
+}
+
+static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
+    const tmi_value *x = TMI_VALUE(c->m, v);
+    const tmi_op    *op;
+    int64_t          n;
+    if (x->is_arg) return x->def == c->body ? tmi_dt_res_of(TMI_RES_ARG, x->index) : tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (!depth || !c->left) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    c->left--;
+    op = TMI_OP(c->m, x->def);
+    switch (op->kind) {
+    case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth - 1);
+    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
+    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI: return tmi_dt_eval_extreme(c, op, depth - 1);
+    case TMI_OP_CONSTANT:
+        if (!tmi_const_int(c->m, v, &n) || (n != 0 && n != 1) || (tmi_bits(c->m, x->type) != 1 && !c->truth)) return tmi_dt_res_of(TMI_RES_NONE, 0);
+        return tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n);
+    case TMI_OP_SELECT: case TMI_OP_IF: case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI:
+        return tmi_dt_eval_op(c, op, x->index, depth - 1);
+    default: return tmi_dt_res_of(TMI_RES_NONE, 0);
+    }
+}
+
+#define TMI_DT_REGION 16u /* depth of a region that is evaluated: doubled operands are walked twice */
+
+/* -- Kinds of reductions ------------------------------------------------------------------------------------ */
+
+/* The value that the region returns for operand k. */
+static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t k) {
+    return tmi_dt_yielded(m, op, 0, k);
+}
+
+/* One arithmetic op of both arguments of operand k, in either order, at most inside a widening and back. */
+static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k) {
+    uint32_t      v = tmi_dt_returned(m, red, k), body = tmi_op_body(m, red, 0), i, seen = 0, kind = v ? tmi_def_kind(m, v) : (uint32_t)TMI_OP_NONE;
+    const tmi_op *op;
+    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_TRUNCI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    if (!v || !tmi_def(m, v)) return TMI_OP_NONE;
+    op = TMI_OP(m, tmi_def(m, v));
+    if (op->n_in != 2) return TMI_OP_NONE;
+    for (i = 0; i < 2; i++) {
+        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a);
+        if (ak == TMI_OP_EXTF || ak == TMI_OP_EXTSI || ak == TMI_OP_EXTUI) a = tmi_in(m, TMI_OP(m, tmi_def(m, a)), 0);
+        if (a == tmi_block_arg(m, body, k)) seen |= 1;
+        if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
+    }
+    return seen == 3 ? op->kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Result of operand `of` in one case: 0 the left argument, 1 the right one, 2 neither. */
+static uint32_t tmi_dt_side(tmi_dt_case *c, const tmi_op *red, uint32_t of, uint32_t value, uint32_t index) {
+    uint32_t   v = tmi_dt_returned(c->m, red, of);
+    tmi_dt_res r;
+    c->value = value;
+    c->index = index;
+    if (!v) return 2;
+    c->left = TMI_DT_STEPS;
+    r = tmi_dt_eval(c, v, TMI_DT_REGION);
+    if (r.tag != TMI_RES_ARG || r.v % c->n != of) return 2;
+    return r.v >= c->n;
+}
+
+static tmi_dt_case tmi_dt_case_of(const tmi_module *m, const tmi_op *red, uint32_t one, uint32_t two) {
+    tmi_dt_case c;
+    memset(&c, 0, sizeof c);
+    c.m = m;
+    c.body = tmi_op_body(m, red, 0);
+    c.n = red->n_in;
+    c.one = one;
+    c.two = two;
+    return c;
+}
+
+/* NaN rule from the sides taken where the left, the right one is NaN. */
+static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
+    return left == 1 && right == 0 ? TMETAL_NAN_IGNORED : left == 0 && right == 1 ? TMETAL_NAN_WINS : TMETAL_NAN_BY_ORDER;
+}
+
+/* Maximum or minimum of operand k by whatever comparisons: SUM stands for "neither". */
+static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t k, tmi_dt_reduce *r) {
+    tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
+    uint32_t    lt = tmi_dt_side(&c, red, k, TMI_REL_LT, 0), gt = tmi_dt_side(&c, red, k, TMI_REL_GT, 0), l, n;
+    int         boolean = tmi_bits(m, tmi_in_type(m, red, k)) == 1 && tmi_is_intlike(m, tmi_in_type(m, red, k)), is_max;
+    if (lt > 1 || gt > 1 || lt == gt || tmi_dt_side(&c, red, k, TMI_REL_EQ, 0) > 1) return TMETAL_REDUCE_GENERIC;
+    if (c.sees_signed && c.sees_unsigned) return TMETAL_REDUCE_GENERIC;
+    is_max = lt == 1;
+    r->is_unsigned = c.sees_unsigned;
+    if (tmi_is_floatlike(m, tmi_in_type(m, red, k))) {
+        l = tmi_dt_side(&c, red, k, TMI_REL_NAN_L, 0);
+        n = tmi_dt_side(&c, red, k, TMI_REL_NAN_R, 0);
+        if (l > 1 || n > 1 || tmi_dt_side(&c, red, k, TMI_REL_NAN_B, 0) > 1) return TMETAL_REDUCE_GENERIC;
+        r->nan = tmi_dt_nan_rule(l, n);
+    }
+    if (boolean) return is_max == (c.sees_signed != 0) ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_ANY; /* true is -1 when signed */
+    return is_max ? TMETAL_REDUCE_MAX : TMETAL_REDUCE_MIN;
+}
+
+/* `a or b`, `a and b` of numbers taken as truths. */
+static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k) {
+    tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
+    uint32_t    v = tmi_dt_returned(m, red, k), table = 0, i;
+    for (c.truth = 1, i = 0; i < 4 && v; i++) {
+        tmi_dt_res r;
+        c.l = (int)(i & 1);
+        c.r = (int)(i >> 1);
+        c.left = TMI_DT_STEPS;
+        r = tmi_dt_eval(&c, v, TMI_DT_REGION);
+        if (r.tag != TMI_RES_BOOL) return TMETAL_REDUCE_GENERIC;
+        table |= r.v << i;
+    }
+    return !v ? TMETAL_REDUCE_GENERIC : table == 14 ? TMETAL_REDUCE_ANY : table == 8 ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_GENERIC;
+}
+
+/* Kind of operand k when the region treats it on its own. */
+static uint32_t tmi_dt_kind_of_operand(const tmi_module *m, const tmi_op *red, uint32_t k, tmi_dt_reduce *r) {
+    uint32_t type = tmi_in_type(m, red, k), kind;
+    int      boolean = tmi_is_intlike(m, type) && tmi_bits(m, type) == 1;
+    switch (tmi_dt_plain(m, red, k)) {
+    case TMI_OP_ADDF: return TMETAL_REDUCE_SUM;
+    case TMI_OP_ADDI: return boolean ? TMETAL_REDUCE_XOR : TMETAL_REDUCE_SUM;
+    case TMI_OP_MULF: return TMETAL_REDUCE_PRODUCT;
+    case TMI_OP_MULI: return boolean ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_PRODUCT;
+    case TMI_OP_ANDI: return boolean ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_AND;
+    case TMI_OP_ORI: return boolean ? TMETAL_REDUCE_ANY : TMETAL_REDUCE_OR;
+    case TMI_OP_XORI: return TMETAL_REDUCE_XOR;
+    default: break;
+    }
+    kind = tmi_dt_extreme(m, red, k, r);
+    return kind != TMETAL_REDUCE_GENERIC ? kind : tmi_dt_truth(m, red, k);
+}
+
+/* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
+static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
+    tmi_dt_case c = tmi_dt_case_of(m, red, 0, 1);
+    uint32_t    rel, i, side[TMI_REL_COUNT], eq[3];
+    if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
+    for (rel = 0; rel < TMI_REL_COUNT; rel++) {
+        if (rel > TMI_REL_GT && !tmi_is_floatlike(m, tmi_in_type(m, red, 0))) break;
+        for (i = 0; i < 3; i++) { /* the index stands before, at or after the other */
+            uint32_t v = tmi_dt_side(&c, red, 0, rel, i), x = tmi_dt_side(&c, red, 1, rel, i);
+            if (v > 1 || x > 1) return TMETAL_REDUCE_GENERIC;
+            if (rel == TMI_REL_EQ) eq[i] = x;
+            else if (v != x) return TMETAL_REDUCE_GENERIC; /* a value with another's index */
+            else if (i && v != side[rel] && rel != TMI_REL_NAN_B) return TMETAL_REDUCE_GENERIC;
+            side[rel] = v;
+        }
+    }
+    if (side[TMI_REL_LT] == side[TMI_REL_GT] || (c.sees_signed && c.sees_unsigned)) return TMETAL_REDUCE_GENERIC;
+    r->is_unsigned = c.sees_unsigned;
+    r->tie = eq[TMI_REL_LT] == 0 && eq[TMI_REL_GT] == 1 ? TMETAL_TIE_FIRST : eq[TMI_REL_LT] == 1 && eq[TMI_REL_GT] == 0 ? TMETAL_TIE_LAST : TMETAL_TIE_ANY;
+    if (tmi_is_floatlike(m, tmi_in_type(m, red, 0))) r->nan = tmi_dt_nan_rule(side[TMI_REL_NAN_L], side[TMI_REL_NAN_R]);
+    return side[TMI_REL_LT] == 1 ? TMETAL_REDUCE_ARGMAX : TMETAL_REDUCE_ARGMIN;
+}
+
+/* -- Welford: an identity of rational functions, tested in the field of 2^31 - 1 elements -------------------- */
+
+#define TMI_DT_PRIME 2147483647u
+
+typedef struct tmi_dt_field {
+    const tmi_module *m;
+    uint32_t body, arg[6], left;
+    int      ok;
+} tmi_dt_field;
+
+static uint32_t tmi_dt_times(uint32_t a, uint32_t b) {
+    return (uint32_t)((uint64_t)a * b % TMI_DT_PRIME);
+}
+
+static uint32_t tmi_dt_inverse(uint32_t a) { /* by Fermat */
+    uint32_t r = 1, e = TMI_DT_PRIME - 2;
+    for (; e; e >>= 1, a = tmi_dt_times(a, a))
+        if (e & 1) r = tmi_dt_times(r, a);
+    return r;
+}
+
+/* A float constant as an element: mantissa times a power of two, either exactly. */
+static uint32_t tmi_dt_field_constant(tmi_dt_field *f, uint32_t v) {
+    uint64_t        bits = 0, mant;
+    int             negative, exp;
+    uint32_t        x;
+    const tmi_attr *a = tmi_dt_constant(f->m, v, &bits);
+    uint32_t        format = a && a->type ? tmi_format_of(f->m, a->type) : (uint32_t)TMI_F_COUNT;
+    if (format == TMI_F_COUNT || !tmi_float_split(&tmi_float_formats[format], bits, &negative, &mant, &exp)) {
+        f->ok = 0;
+        return 0;
+    }
+    x = (uint32_t)(mant % TMI_DT_PRIME);
+    for (; exp > 0; exp--) x = tmi_dt_times(x, 2);
+    for (; exp < 0; exp++) x = tmi_dt_times(x, (TMI_DT_PRIME + 1u) / 2u);
+    return negative && x ? TMI_DT_PRIME - x : x;
+}
+
+static uint32_t tmi_dt_field_eval(tmi_dt_field *f, uint32_t v, uint32_t depth);
+
+/* Is a select on `w == 0` taken? In the field w is not zero, so the other side is what counts. */
+static uint32_t tmi_dt_field_select(tmi_dt_field *f, const tmi_op *op, uint32_t depth) {
+    uint32_t      def = tmi_def(f->m, tmi_in(f->m, op, 0));
+    const tmi_op *cmp = TMI_OP(f->m, def);
+    int64_t       pred = def ? tmi_attr_int(f->m, cmp, "predicate", -1) : -1;
+    double        zero = 1.0;
+    if (!def || cmp->kind != TMI_OP_CMPF || !tmi_dt_number(f->m, tmi_in(f->m, cmp, 1), &zero) || zero < 0.0 || zero > 0.0 ||
+        (pred != 1 && pred != 8 && pred != 6 && pred != 13) || !tmi_dt_field_eval(f, tmi_in(f->m, cmp, 0), depth)) {
+        f->ok = 0;
+        return 0;
+    }
+    return tmi_dt_field_eval(f, tmi_in(f->m, op, pred == 1 || pred == 8 ? 2 : 1), depth);
+}
+
+static uint32_t tmi_dt_field_eval(tmi_dt_field *f, uint32_t v, uint32_t depth) {
+    const tmi_value *x = TMI_VALUE(f->m, v);
+    const tmi_op    *op;
+    uint32_t         a, b = 0;
+    if (x->is_arg && x->def == f->body) return f->arg[x->index];
+    if (x->is_arg || !depth || !f->ok || !f->left) {
+        f->ok = 0;
+        return 0;
+    }
+    f->left--;
+    op = TMI_OP(f->m, x->def);
+    if (op->kind == TMI_OP_CONSTANT) return tmi_dt_field_constant(f, v);
+    if (op->kind == TMI_OP_SELECT) return tmi_dt_field_select(f, op, depth - 1);
+    if (op->kind != TMI_OP_ADDF && op->kind != TMI_OP_SUBF && op->kind != TMI_OP_MULF && op->kind != TMI_OP_DIVF && op->kind != TMI_OP_FMA &&
+        op->kind != TMI_OP_NEGF && op->kind != TMI_OP_PRECISE_DIV) {
+        f->ok = 0;
+        return 0;
+    }
+    a = tmi_dt_field_eval(f, tmi_in(f->m, op, 0), depth - 1);
+    if (op->n_in > 1) b = tmi_dt_field_eval(f, tmi_in(f->m, op, 1), depth - 1);
+    switch (op->kind) {
+    case TMI_OP_ADDF: return (a + b) % TMI_DT_PRIME;
+    case TMI_OP_SUBF: return (a + TMI_DT_PRIME - b) % TMI_DT_PRIME;
+    case TMI_OP_MULF: return tmi_dt_times(a, b);
+    case TMI_OP_NEGF: return (TMI_DT_PRIME - a) % TMI_DT_PRIME;
+    case TMI_OP_FMA: return (tmi_dt_times(a, b) + tmi_dt_field_eval(f, tmi_in(f->m, op, 2), depth - 1)) % TMI_DT_PRIME;
+    default:
+        if (!b) f->ok = 0;
+        return tmi_dt_times(a, tmi_dt_inverse(b));
+    }
+}
+
+/* Mean, sum of squares about it, weight: three outputs equal to Welford's at points that no formula of
+ * ours was made for. Four points of a field of 2^31 elements leave no room for chance. */
+static int tmi_dt_welford(const tmi_module *m, const tmi_op *red) {
+    tmi_dt_field f;
+    uint32_t     i, k, seed = 1u, want[3], ratio, gap;
+    f.m = m;
+    f.body = tmi_op_body(m, red, 0);
+    f.ok = red->n_in == 3;
+    for (i = 0; i < 4 && f.ok; i++) {
+        for (k = 0; k < 6; k++) f.arg[k] = (seed = seed * 1664525u + 1013904223u) % (TMI_DT_PRIME - 2) + 1;
+        want[2] = (f.arg[2] + f.arg[5]) % TMI_DT_PRIME;
+        ratio = tmi_dt_times(f.arg[5], tmi_dt_inverse(want[2]));
+        gap = (f.arg[3] + TMI_DT_PRIME - f.arg[0]) % TMI_DT_PRIME;
+        want[0] = (f.arg[0] + tmi_dt_times(gap, ratio)) % TMI_DT_PRIME;
+        want[1] = (uint32_t)(((uint64_t)f.arg[1] + f.arg[4] + tmi_dt_times(tmi_dt_times(gap, gap), tmi_dt_times(f.arg[2], ratio))) % TMI_DT_PRIME);
+        for (k = 0; k < 3 && f.ok; k++) {
+            uint32_t v = tmi_dt_returned(m, red, k);
+            f.left = TMI_DT_STEPS;
+            if (!v || tmi_dt_field_eval(&f, v, TMI_DT_REGION) != want[k]) f.ok = 0;
+        }
+    }
+    return f.ok;
+}
+
+/* -- Reductions ------------------------------------------------------------------------------------------------ */
+
+/* Is every element 0 or 1 (sign -1: 0 or -1)? A widened truth, or a choice of such. */
+static int tmi_dt_is_truth(const tmi_module *m, uint32_t v, int *sign, uint32_t depth) {
+    uint32_t      def = tmi_def(m, v);
+    const tmi_op *op = TMI_OP(m, def);
+    double        x;
+    if (!def || !depth) return 0;
+    switch (op->kind) {
+    case TMI_OP_EXTUI: case TMI_OP_UITOFP: *sign |= 1; return tmi_bits(m, tmi_in_type(m, op, 0)) == 1;
+    case TMI_OP_EXTSI: case TMI_OP_SITOFP: *sign |= 2; return tmi_bits(m, tmi_in_type(m, op, 0)) == 1;
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_TRANS:
+        return tmi_dt_is_truth(m, tmi_in(m, op, 0), sign, depth - 1);
+    case TMI_OP_SELECT:
+        return tmi_dt_is_truth(m, tmi_in(m, op, 1), sign, depth - 1) && tmi_dt_is_truth(m, tmi_in(m, op, 2), sign, depth - 1);
+    case TMI_OP_CONSTANT:
+        if (!tmi_dt_number(m, v, &x)) return 0;
+        if (x > 0.0) *sign |= 1;
+        if (x < 0.0) *sign |= 2;
+        return !(x > 0.0 && x < 1.0) && !(x < 0.0 && x > -1.0) && x <= 1.0 && x >= -1.0;
+    default: return 0;
+    }
+}
+
+/* Largest or smallest of widened truths: any or all of them. */
+static void tmi_dt_of_truths(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
+    int sign = 0, is_max = r->kind == TMETAL_REDUCE_MAX;
+    if (r->kind != TMETAL_REDUCE_MAX && r->kind != TMETAL_REDUCE_MIN) return;
+    if (!tmi_dt_is_truth(m, tmi_in(m, red, 0), &sign, 8) || sign == 3) return;
+    if (sign == 2 && !r->is_unsigned) is_max = !is_max; /* true is the smaller number */
+    r->kind = is_max ? TMETAL_REDUCE_ANY : TMETAL_REDUCE_ALL;
+    r->reason = "of truths widened to numbers";
+}
+
+/* Is an integer tensor the place along the axis: a range of its own, or one behind an offset? */
+static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
+    const tmi_module *m = d->m;
+    uint32_t          i, a, b;
+    for (i = 0; i < TMI_DT_DEPTH; i++) {
+        const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+        if (!tmi_def(m, v)) return 0;
+        switch (op->kind) {
+        case TMI_OP_RANGE: return axis == 0;
+        case TMI_OP_EXPAND:
+            if ((uint32_t)tmi_attr_int(m, op, "axis", 0) == axis) return 0;
+            if ((uint32_t)tmi_attr_int(m, op, "axis", 0) < axis) axis--;
+            break;
+        case TMI_OP_BROADCAST:
+            if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+            break;
+        case TMI_OP_EXTSI: case TMI_OP_EXTUI: break;
+        case TMI_OP_ADDI: /* plus one number for all */
+            a = tmi_in(m, op, 0);
+            b = tmi_in(m, op, 1);
+            if (tmi_splat_source(m, a) || tmi_def_kind(m, a) == TMI_OP_CONSTANT) v = b;
+            else if (tmi_splat_source(m, b) || tmi_def_kind(m, b) == TMI_OP_CONSTANT) v = a;
+            else return 0;
+            continue;
+        default: return 0;
+        }
+        v = tmi_in(m, op, 0);
+    }
+    return 0;
+}
+
+static uint32_t tmi_dt_loops(const tmi_module *m, uint32_t op, uint32_t func) {
+    uint32_t n = 0;
+    for (; op && op != func; op = tmi_parent_op(m, TMI_OP(m, op))) n += TMI_OP(m, op)->kind == TMI_OP_FOR || TMI_OP(m, op)->kind == TMI_OP_WHILE;
+    return n;
+}
+
+/* The loop-carried argument that a value is, seen from the loop's inside; index of its result, or TMI_NONE. */
+static uint32_t tmi_dt_carried(const tmi_module *m, uint32_t v, uint32_t *loop) {
+    const tmi_value *x = TMI_VALUE(m, v);
+    if (!x->is_arg) return TMI_NONE;
+    *loop = tmi_block_op(m, x->def);
+    return TMI_OP(m, *loop)->kind == TMI_OP_FOR && x->index ? x->index - 1u : TMI_NONE;
+}
+
+/* Is the result put together with a loop-carried value by the op that the region uses? */
+static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
+    const tmi_module *m = d->m;
+    uint32_t          i, k, loop, at, n;
+    for (n = 0; n < 4; n++) {
+        const tmi_use_at *u = d->users.at + d->users.first[v];
+        const tmi_op     *op;
+        if (tmi_n_uses(&d->users, v) != 1) return 0;
+        op = TMI_OP(m, u->op);
+        if (op->n_out == 1 && (op->kind == TMI_OP_EXPAND || op->kind == TMI_OP_RESHAPE || op->kind == TMI_OP_EXTF || op->kind == TMI_OP_TRUNCF)) {
+            v = tmi_out(m, op, 0);
+            continue;
+        }
+        if (op->kind != kind || op->n_out != 1) return 0;
+        for (i = 0; i < 2; i++) {
+            at = tmi_dt_carried(m, tmi_in(m, op, i), &loop);
+            if (at == TMI_NONE) continue;
+            k = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at);
+            if (k == tmi_out(m, op, 0)) return 1;
+        }
+        return 0;
+    }
+    return 0;
+}
+
+/* Ops of the region that do more than combine: assertions of a sanitised build. */
+static int tmi_dt_asserts(const tmi_module *m, uint32_t red) {
+    uint32_t op;
+    for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
+        if (tmi_ops[TMI_OP(m, op)->kind].traits & TMI_WRITES) return 1;
+    return 0;
+}
+
+static void tmi_dt_classify(tmi_detector *d, uint32_t id, tmi_dt_reduce *r) {
+    const tmi_module *m = d->m;
+    const tmi_op     *red = TMI_OP(m, id);
+    uint32_t          k, kind = TMETAL_REDUCE_GENERIC, plain = tmi_dt_plain(m, red, 0);
+    for (k = 0; k < red->n_in; k++) {
+        uint32_t one = tmi_dt_kind_of_operand(m, red, k, r);
+        if (k && one != kind) break;
+        kind = one;
+    }
+    if (k < red->n_in) kind = TMETAL_REDUCE_GENERIC;
+    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 2) kind = tmi_dt_arg_extreme(m, red, r);
+    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 3 && tmi_dt_welford(m, red)) kind = TMETAL_REDUCE_WELFORD;
+    r->kind = kind;
+    if (kind == TMETAL_REDUCE_GENERIC) {
+        r->nan = r->tie = r->is_unsigned = 0;
+        r->reason = "the combine region is none of the known ones";
+        return;
+    }
+    if (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) {
+        r->position = (uint8_t)tmi_dt_is_position(d, tmi_in(m, red, 1), r->axis);
+        if (!r->position && r->tie == TMETAL_TIE_ANY) { /* nothing says that the second operand is an index */
+            r->kind = TMETAL_REDUCE_GENERIC;
+            r->reason = "the second operand is no position along the axis and decides no tie";
+            return;
+        }
+    }
+    tmi_dt_of_truths(m, red, r);
+    r->carried = (uint8_t)(red->n_out == 1 && tmi_dt_is_carried(d, tmi_out(m, red, 0), plain));
+    if (tmi_dt_asserts(m, id)) r->reason = "the region also asserts";
+}
+
+/* -- Means: a sum divided by how many elements it added -------------------------------------------------------- */
+
+/* An integer behind casts and spreading. */
+static uint32_t tmi_dt_whole(const tmi_module *m, uint32_t v) {
+    uint32_t i;
+    for (i = 0; i < TMI_DT_DEPTH && tmi_def(m, v); i++) {
+        const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+        switch (op->kind) {
+        case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
+        case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_EXTF: case TMI_OP_INDEX_CAST: case TMI_OP_TRUNCF: v = tmi_in(m, op, 0); break;
+        default: return v;
+        }
+    }
+    return v;
+}
+
+/* Are two counts equal: the same value, or the same constant? */
+static int tmi_dt_same_count(const tmi_module *m, uint32_t a, uint32_t b) {
+    double x, y;
+    a = tmi_dt_whole(m, a);
+    b = tmi_dt_whole(m, b);
+    if (a == b) return 1;
+    return tmi_dt_number(m, a, &x) && tmi_dt_number(m, b, &y) && tmi_dt_close(x, y, 1e-9);
+}
+
+/* Does an index along `axis` run from 0 to at least `bound`: a range of the tile, or a loop's offset plus one? */
+static int tmi_dt_covers(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t bound) {
+    const tmi_module *m = d->m;
+    uint32_t          a, b, i, loop, type;
+    int64_t           lo;
+    double            n;
+    for (i = 0; i < TMI_DT_DEPTH && tmi_def(m, v); i++) {
+        const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+        type = tmi_value_type(m, v);
+        if (op->kind == TMI_OP_RANGE) {
+            if (tmi_attr_int(m, op, "start", 0) != 0 || axis) return 0;
+            return !tmi_dt_number(m, tmi_dt_whole(m, bound), &n) || n <= (double)tmi_dim(m, type, 0);
+        }
+        if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) == tmi_dim(m, type, axis)) v = tmi_in(m, op, 0);
+        else if (op->kind == TMI_OP_EXPAND) {
+            uint32_t at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
+            if (at == axis) return 0;
+            axis -= at < axis;
+            v = tmi_in(m, op, 0);
+        } else if (op->kind == TMI_OP_ADDI) { /* counter of a loop from 0 to the bound, plus a range as long as its step */
+            const tmi_op *f;
+            a = tmi_splat_source(m, tmi_in(m, op, 0));
+            b = tmi_in(m, op, 1);
+            if (!a) a = tmi_splat_source(m, b), b = tmi_in(m, op, 0);
+            if (!a || !TMI_VALUE(m, a)->is_arg || TMI_VALUE(m, a)->index) return 0;
+            loop = tmi_block_op(m, TMI_VALUE(m, a)->def);
+            f = TMI_OP(m, loop);
+            if (f->kind != TMI_OP_FOR || !tmi_const_int(m, tmi_in(m, f, 0), &lo) || lo != 0) return 0;
+            if (!tmi_dt_same_count(m, tmi_in(m, f, 1), bound)) return 0;
+            if (!tmi_dt_number(m, tmi_in(m, f, 2), &n) || n > (double)tmi_dim(m, type, axis)) return 0;
+            bound = tmi_in(m, f, 2);
+            v = b;
+        } else return 0;
+    }
+    return 0;
+}
+
+/* Does a condition let exactly the first `count` places along the axis pass? `axis` is that of the condition. */
+static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t count, uint32_t depth) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
+    uint32_t          at;
+    int64_t           pred;
+    if (!depth || !tmi_def(m, cond) || axis >= tmi_rank(m, tmi_value_type(m, cond))) return 0;
+    switch (op->kind) {
+    case TMI_OP_ANDI:
+        return tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, depth - 1) || tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, depth - 1);
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+        return tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, depth - 1);
+    case TMI_OP_EXPAND:
+        at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
+        return at != axis && tmi_dt_bounds(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1);
+    case TMI_OP_CMPI:
+        pred = tmi_attr_int(m, op, "predicate", 0);
+        return (pred == 2 || pred == 6) && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+               tmi_dt_covers(d, tmi_in(m, op, 0), axis, tmi_in(m, op, 1));
+    default: return 0;
+    }
+}
+
+/* Is `count` how many elements along the axis of a tensor are not masked away? Walks to its loads and masks. */
+static int tmi_dt_masked_count(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, v), i, at;
+    const tmi_op     *op = TMI_OP(m, def);
+    if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
+    --*left;
+    if (op->kind == TMI_OP_LOAD) return op->n_in > 1 && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
+    if (op->kind == TMI_OP_SELECT && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
+    if (op->kind == TMI_OP_FOR) { /* what the loop adds to the carried value */
+        uint32_t      y = tmi_dt_yielded(m, op, 0, TMI_VALUE(m, v)->index), lp, end = tmi_def(m, y);
+        const tmi_op *add = TMI_OP(m, end);
+        int64_t       lo;
+        double        step;
+        while (end && add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
+            if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
+            end = tmi_def(m, tmi_in(m, add, 1));
+            add = TMI_OP(m, end);
+        }
+        if (!end || (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI)) return 0;
+        for (i = 0; i < 2; i++)
+            if (tmi_dt_carried(m, tmi_in(m, add, i), &lp) == TMI_VALUE(m, v)->index && lp == def) break;
+        if (i == 2) return 0;
+        if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+            tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+            return 1; /* a loop from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
+        return tmi_dt_masked_count(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
+    }
+    if (op->kind == TMI_OP_EXPAND) {
+        at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
+        return at != axis && tmi_dt_masked_count(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+    }
+    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+    if (op->kind != TMI_OP_BROADCAST && !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_dt_masked_count(d, tmi_in(m, op, i), axis, count, depth - 1, left)) return 1;
+    return 0;
+}
+
+/* Elements that a sum adds: its axis, times those of a sum that feeds it. */
+static double tmi_dt_extent(tmi_detector *d, uint32_t red) {
+    double   n = 1.0;
+    uint32_t i, v;
+    for (i = 0; i < 4 && red; i++) {
+        const tmi_op *op = TMI_OP(d->m, red);
+        tmi_dt_path   path = tmi_dt_no_path();
+        n *= (double)tmi_dim(d->m, tmi_in_type(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0));
+        v = tmi_dt_back(d, tmi_in(d->m, op, 0), &path);
+        red = path.axis == TMI_NONE && !path.splat ? tmi_def(d->m, v) : 0;
+        if (red && (!d->reduce_of[red] || TMI_DT_REDUCE(d, d->reduce_of[red] - 1)->kind != TMETAL_REDUCE_SUM)) red = 0;
+    }
+    return n;
+}
+
+/* Is a divisor how many elements the sum added? */
+static int tmi_dt_is_count(tmi_detector *d, uint32_t red, uint32_t divisor) {
+    const tmi_op *op = TMI_OP(d->m, red);
+    double        n;
+    uint32_t      left = TMI_DT_STEPS;
+    if (tmi_dt_number(d->m, tmi_dt_whole(d->m, divisor), &n) && tmi_dt_close(n, tmi_dt_extent(d, red), 1e-9)) return 1;
+    return tmi_dt_masked_count(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
+}
+
+/* Times a constant that is one over the count of the tile. */
+static int tmi_dt_is_reciprocal(tmi_detector *d, uint32_t red, uint32_t factor) {
+    double n;
+    return tmi_dt_number(d->m, factor, &n) && n > 0.0 && tmi_dt_close(n * tmi_dt_extent(d, red), 1.0, 1e-6);
+}
+
+/* A sum becomes a mean when all that reads it, through casts and shape ops, is one division by its count. */
+static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
+    const tmi_module *m = d->m;
+    uint32_t          v = tmi_out(m, TMI_OP(m, r->op), 0), i;
+    if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(m, r->op)->n_out != 1) return;
+    for (i = 0; i < TMI_DT_DEPTH; i++) {
+        const tmi_use_at *u = d->users.at + d->users.first[v];
+        const tmi_op     *op;
+        uint32_t          n = tmi_n_uses(&d->users, v), kind;
+        int               counts;
+        if (!n) return;
+        op = TMI_OP(m, u->op);
+        kind = op->kind == TMI_OP_PRECISE_DIV ? (uint32_t)TMI_OP_DIVF : op->kind;
+        if (kind == TMI_OP_DIVF || kind == TMI_OP_MULF) {
+            counts = kind == TMI_OP_DIVF ? u->operand == 0 && tmi_dt_is_count(d, r->op, tmi_in(m, op, 1))
+                                         : tmi_dt_is_reciprocal(d, r->op, tmi_in(m, op, 1 - u->operand));
+            if (!counts) {
+                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided, but not by how many elements it adds";
+                return;
+            }
+            if (n > 1) {
+                r->reason = "divided by its count, but read elsewhere too";
+                return;
+            }
+            r->kind = TMETAL_REDUCE_MEAN;
+            r->divide = u->op;
+            return;
+        }
+        if (kind == TMI_OP_DIVSI || kind == TMI_OP_DIVUI || kind == TMI_OP_FLOORDIVSI) {
+            if (!u->operand) r->reason = "divided as an integer: no mean";
+            return;
+        }
+        if (n > 1 || op->n_out != 1 || (kind != TMI_OP_EXPAND && kind != TMI_OP_RESHAPE && kind != TMI_OP_EXTF && kind != TMI_OP_TRUNCF &&
+                                        kind != TMI_OP_SPLAT && kind != TMI_OP_BROADCAST)) return;
+        v = tmi_out(m, op, 0);
+    }
+}
+
+static void tmi_dt_find_reductions(tmi_detector *d) {
+    const tmi_module *m = d->m;
+    uint32_t          op, i;
+    for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
+        tmi_dt_reduce *r;
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE) continue;
+        r = (tmi_dt_reduce *)tmi_vec_add(d->job, &d->reduce);
+        d->reduce_of[op] = d->reduce.n;
+        r->op = op;
+        r->axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
+        r->loops = tmi_dt_loops(m, tmi_parent_op(m, TMI_OP(m, op)), d->func);
+        r->reason = "";
+        tmi_dt_classify(d, op, r);
+    }
+    for (i = 0; i < d->reduce.n; i++) tmi_dt_mean(d, TMI_DT_REDUCE(d, i));
+    d->n_op = 0;
+}
+
+/* The reduction that a value is result `index` of, spread along its own axis again (or not at all); 0: none. */
+static tmi_dt_reduce *tmi_dt_reduced(tmi_detector *d, uint32_t v, const tmi_dt_path *path, uint32_t index) {
+    uint32_t       def = tmi_def(d->m, v);
+    tmi_dt_reduce *r;
+    if (!def || !d->reduce_of[def] || TMI_VALUE(d->m, v)->index != index || path->bad) return NULL;
+    r = TMI_DT_REDUCE(d, d->reduce_of[def] - 1);
+    if (path->axis != TMI_NONE && path->axis != r->axis) return NULL;
+    tmi_dt_take(d, def);
+    return r;
+}
+
+/* -- Recording patterns ------------------------------------------------------------------------------------------- */
+
+static int tmi_dt_has(const tmi_detector *d, uint32_t op) {
+    uint32_t i;
+    for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
+    return i < d->n_op;
+}
+
+/* The ops that were taken, each once, in the order of the text. n is below TMI_DT_OPS. */
+static void tmi_dt_order_ops(tmi_detector *d) {
+    uint32_t i, k, n = 0;
+    for (i = 0; i < d->n_op; i++) {
+        uint32_t op = d->op[i];
+        for (k = 0; k < n && d->op[k] != op; k++) {}
+        if (k < n) continue;
+        for (k = n; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
+        d->op[k] = op;
+        n++;
+    }
+    d->n_op = n;
+}
+
+/* Values computed inside the pattern that something outside reads as well; constants and shapes do not count. */
+static uint32_t tmi_dt_shared(const tmi_detector *d, uint32_t root) {
+    const tmi_module *m = d->m;
+    uint32_t          i, k, u, n = 0;
+    for (i = 0; i < d->n_op; i++) {
+        const tmi_op *op = TMI_OP(m, d->op[i]);
+        if (d->op[i] == root || op->n_region || (tmi_ops[op->kind].traits & TMI_VIEW)) continue;
+        for (k = 0; k < op->n_out; k++) {
+            uint32_t v = tmi_out(m, op, k);
+            for (u = d->users.first[v]; u < d->users.first[v + 1] && (tmi_dt_has(d, d->users.at[u].op) || (tmi_ops[TMI_OP(m, d->users.at[u].op)->kind].traits & (TMI_ENDS | TMI_VIEW))); u++) {}
+            n += u < d->users.first[v + 1];
+        }
+    }
+    return n;
+}
+
+static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t root, uint32_t axis, uint32_t form, const char *near) {
+    tmi_dt_pattern *p = (tmi_dt_pattern *)tmi_vec_add(d->job, &d->pattern);
+    uint32_t        i;
+    tmi_dt_take(d, root);
+    tmi_dt_order_ops(d);
+    p->kind = kind;
+    p->root = root;
+    p->axis = axis;
+    p->form = form;
+    p->near = near != NULL;
+    p->reason = near ? near : "";
+    p->first = d->list.n;
+    p->n = d->n_op;
+    p->shared = near ? 0 : tmi_dt_shared(d, root);
+    for (i = 0; i < d->n_op; i++) {
+        *(uint32_t *)tmi_vec_add(d->job, &d->list) = d->op[i];
+        if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->op[i]] = 1;
+    }
+    d->n_op = 0;
+    return p;
+}
+
+/* The value itself and what it becomes through casts and shape ops alone; at most `cap` of them. */
+static uint32_t tmi_dt_spread(const tmi_detector *d, uint32_t v, uint32_t *out, uint32_t cap) {
+    uint32_t n = 0, i, u;
+    out[n++] = v;
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[out[i]]; u < d->users.first[out[i] + 1] && n < cap; u++) {
+            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
+            switch (op->kind) {
+            case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_SPLAT: case TMI_OP_EXTF: case TMI_OP_TRUNCF:
+            case TMI_OP_FP_TO_FP: out[n++] = tmi_out(d->m, op, 0); break;
+            default: break;
+            }
+        }
+    return n;
+}
+
+#define TMI_DT_SPREAD 12u
+
+/* What a loop adds up elementwise into the carried value that is result `v`: acc + x, or that kept where a
+ * mask is off. 0: v is no such result. `kind`: TMI_OP_ADDF, or TMI_OP_MAXNUMF for a running maximum. */
+static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
+    const tmi_module *m = d->m;
+    uint32_t          loop = tmi_def(m, v), at, y, i, of;
+    const tmi_op     *op;
+    if (!loop || TMI_OP(m, loop)->kind != TMI_OP_FOR) return 0;
+    at = TMI_VALUE(m, v)->index;
+    y = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at);
+    if (y && tmi_def_kind(m, y) == TMI_OP_SELECT) {
+        op = TMI_OP(m, tmi_def(m, y));
+        if (tmi_dt_carried(m, tmi_in(m, op, 2), &of) != at || of != loop) return 0;
+        tmi_dt_take(d, tmi_def(m, y));
+        y = tmi_in(m, op, 1);
+    }
+    if (!y || (tmi_def_kind(m, y) != kind && !(kind == TMI_OP_MAXNUMF && tmi_def_kind(m, y) == TMI_OP_MAXIMUMF))) return 0;
+    op = TMI_OP(m, tmi_def(m, y));
+    for (i = 0; i < 2; i++)
+        if (tmi_dt_carried(m, tmi_in(m, op, i), &of) == at && of == loop) {
+            tmi_dt_take(d, tmi_def(m, y));
+            return tmi_in(m, op, 1 - i);
+        }
+    return 0;
+}
+
+/* The elements that a reduction takes, without masks: its operand, or what a loop before it adds up. */
+static uint32_t tmi_dt_element(tmi_detector *d, const tmi_dt_reduce *r, uint32_t kind) {
+    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)), x = tmi_dt_summand(d, v, kind);
+    return x ? tmi_dt_unmask(d, x) : v;
+}
+
+/* Equal, or read again from the same place. */
+static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form) {
+    if (a == b) return 1;
+    if (!tmi_dt_same(d->m, a, b)) return 0;
+    *form |= TMETAL_FORM_READS_AGAIN;
+    return 1;
+}
+
+/* -- Softmax -------------------------------------------------------------------------------------------------------- */
+
+/* x and whether its maximum is what `t` = x - max(x) subtracts; else x is t itself. */
+static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint32_t *form) {
+    uint32_t       x, top, was = d->n_op;
+    tmi_dt_path    path = tmi_dt_no_path();
+    tmi_dt_reduce *r;
+    if (!tmi_dt_is(d, t, TMI_OP_SUBF, &x, &top)) return t;
+    top = tmi_dt_back(d, top, &path);
+    r = tmi_dt_reduced(d, top, &path, 0);
+    if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
+        uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
+        x = tmi_dt_unmask(d, x);
+        if (tmi_dt_alike(d, x, y, form)) {
+            *form |= TMETAL_FORM_MAX;
+            return x;
+        }
+    }
+    d->n_op = was;
+    return t;
+}
+
+/* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
+static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
+    uint32_t kind;
+    *e = tmi_dt_unmask(d, v);
+    kind = tmi_dt_math(d, *e, t);
+    return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Same exponential: the value, or one computed again from the same x. */
+static int tmi_dt_same_exp(tmi_detector *d, uint32_t v, uint32_t e, uint32_t *form) {
+    uint32_t w, t;
+    if (!tmi_dt_exponential(d, v, &w, &t)) return 0;
+    return tmi_dt_alike(d, w, e, form);
+}
+
+static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind, uint32_t root, uint32_t e, uint32_t form) {
+    uint32_t        t = 0, base = tmi_dt_math(d, e, &t), x;
+    tmi_dt_pattern *p;
+    if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
+    if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
+    x = tmi_dt_shifted(d, t, r->axis, &form);
+    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
+    tmi_dt_take(d, r->op);
+    p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
+    p->x = x;
+}
+
+/* One op that reads the sum (brought back to full shape): a quotient, or a product with its reciprocal. */
+static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t user, uint32_t num, uint32_t den, uint32_t e) {
+    tmi_dt_path path = tmi_dt_no_path();
+    uint32_t    form = 0, w, t, s = tmi_dt_back(d, den, &path), one;
+    double      x;
+    if (tmi_dt_is(d, s, TMI_OP_DIVF, &one, &t) && tmi_dt_number(d->m, one, &x) && tmi_dt_close(x, 1.0, 1e-12)) s = tmi_dt_back(d, t, &path);
+    if (tmi_dt_reduced(d, s, &path, 0) != r) return 0; /* put back along another axis */
+    if (tmi_dt_same_exp(d, num, e, &form)) {
+        tmi_dt_softmax_done(d, r, TMETAL_PATTERN_SOFTMAX, user, e, form);
+        return 1;
+    }
+    if (tmi_dt_exponential(d, num, &w, &t)) {
+        (void)tmi_dt_record(d, TMETAL_PATTERN_SOFTMAX, user, r->axis, 0, "the numerator is not what was summed");
+        return 1;
+    }
+    return 0;
+}
+
+/* t - log(sum exp t): the logarithm reaches a subtraction from the very t. */
+static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t e) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0;
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
+            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
+            tmi_dt_path   path = tmi_dt_no_path();
+            uint32_t      x;
+            if (op->kind != TMI_OP_SUBF || d->users.at[u].operand != 1) continue;
+            d->n_op = 0;
+            (void)tmi_dt_math(d, e, &t);
+            (void)tmi_dt_back(d, to[i], &path);
+            if (path.axis != TMI_NONE && path.axis != r->axis) continue;
+            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0));
+            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t), &form)) continue;
+            tmi_dt_take(d, log_op);
+            tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
+            return 1;
+        }
+    return 0;
+}
+
+static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum, uint32_t e, int depth) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, sum, to, TMI_DT_SPREAD), i, u, k;
+    double   x;
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
+            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
+            uint32_t      kind = op->n_out == 1 ? tmi_dt_kind(d->m, tmi_out(d->m, op, 0)) : (uint32_t)TMI_OP_NONE, at = d->users.at[u].operand;
+            d->n_op = 0;
+            if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(d->m, op);
+            if (kind == TMI_OP_DIVF && at == 1 && tmi_dt_number(d->m, tmi_in(d->m, op, 0), &x)) {
+                if (depth == 0 && tmi_dt_close(x, 1.0, 1e-12)) tmi_dt_softmax_uses(d, r, tmi_out(d->m, op, 0), e, 1);
+            } else if (kind == TMI_OP_DIVF && at == 1 && depth == 0) {
+                (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, 0), to[i], e);
+            } else if (kind == TMI_OP_MULF && depth == 1) {
+                for (k = 0; k < 2; k++)
+                    if (k != at) (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, k), to[i], e);
+            } else if (kind == TMI_OP_LOG && depth == 0) {
+                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, e);
+            }
+        }
+}
+
+static void tmi_dt_find_softmax(tmi_detector *d) {
+    uint32_t i, e, t, n = d->reduce.n;
+    for (i = 0; i < n; i++) {
+        tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
+        uint32_t       kind;
+        if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, r->op)->n_out != 1) continue;
+        d->n_op = 0;
+        e = tmi_dt_element(d, r, TMI_OP_ADDF);
+        kind = tmi_dt_math(d, e, &t);
+        if (tmi_dt_is_exp(kind)) tmi_dt_softmax_uses(d, r, tmi_out(d->m, TMI_OP(d->m, r->op), 0), e, 0);
+    }
+    d->n_op = 0;
+}
+
+/* -- Layer norm and RMS norm ------------------------------------------------------------------------------------------ */
+
+/* What stands under the root. */
+typedef struct tmi_dt_var {
+    uint32_t x, mean;  /* the tensor; what is subtracted from it (0: nothing), as a value of reduced shape */
+    uint32_t axis, form;
+    int      bad;      /* 1: a near miss, see reason */
+    const char *reason;
+} tmi_dt_var;
+
+/* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
+static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
+    uint32_t       a, b = 0, s, def, was = d->n_op;
+    tmi_dt_reduce *r;
+    v = tmi_dt_back(d, v, path);
+    def = tmi_def(d->m, v);
+    r = tmi_dt_reduced(d, v, path, 0);
+    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        return r;
+    }
+    if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return NULL;
+    s = tmi_dt_back(d, a, path);
+    r = tmi_dt_reduced(d, s, path, 0);
+    if (!r && tmi_dt_kind(d->m, v) == TMI_OP_MULF) {
+        s = tmi_dt_back(d, b, path);
+        r = tmi_dt_reduced(d, s, path, 0);
+    }
+    if (!r || r->kind != TMETAL_REDUCE_MEAN || r->divide != def) {
+        d->n_op = was;
+        return NULL;
+    }
+    *elements = tmi_dt_element(d, r, TMI_OP_ADDF);
+    return r;
+}
+
+/* x and the mean of p = x - mean(x); |x| is as good as x, since it will be squared. */
+static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
+    uint32_t       x, mean, y;
+    tmi_dt_path    path = tmi_dt_no_path();
+    tmi_dt_reduce *r;
+    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x);
+    v->x = p;
+    if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
+    r = tmi_dt_mean_of(d, mean, &path, &y);
+    if (!r) {
+        d->n_op--; /* the subtraction is part of x */
+        return;
+    }
+    v->mean = mean;
+    v->x = tmi_dt_unmask(d, x);
+    if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
+        v->bad = 1;
+        v->reason = "what is subtracted is the mean of another tensor or axis";
+    }
+}
+
+/* Squares under a mean: sets x and what was subtracted. 0: no squares. */
+static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
+    uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
+    v->axis = r->axis;
+    if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
+    a = tmi_dt_unmask(d, a);
+    b = tmi_dt_unmask(d, b);
+    if (!tmi_dt_alike(d, a, b, &v->form)) {
+        v->bad = 1;
+        v->reason = "the mean is of a product of two tensors, not of a square";
+        return 1;
+    }
+    tmi_dt_centred(d, a, v);
+    return 1;
+}
+
+/* mean(x * x) - mean(x) * mean(x) */
+static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
+    uint32_t       a, b, c, e, x, y;
+    tmi_dt_path    p = tmi_dt_no_path(), q = tmi_dt_no_path();
+    tmi_dt_reduce *r, *s;
+    if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e) return 0;
+    r = tmi_dt_mean_of(d, a, &p, &x);
+    s = tmi_dt_mean_of(d, c, &q, &y);
+    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a) != tmi_dt_unmask(d, b)) return 0;
+    a = tmi_dt_unmask(d, a);
+    if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
+    out->x = a;
+    out->mean = c;
+    out->axis = r->axis;
+    out->form |= TMETAL_FORM_ONE_PASS;
+    return 1;
+}
+
+static int tmi_dt_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
+    uint32_t was = d->n_op;
+    int      is = tmi_dt_is_one_pass(d, v, out);
+    if (!is) d->n_op = was;
+    return is;
+}
+
+/* The variance, or mean square, that a value of reduced shape is; 0: something else. */
+static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_dt_var *out) {
+    uint32_t       a, b, s;
+    tmi_dt_reduce *r;
+    memset(out, 0, sizeof *out);
+    v = tmi_dt_back(d, v, path);
+    if (tmi_dt_one_pass(d, v, out)) return 1;
+    r = tmi_dt_reduced(d, v, path, 0);
+    if (r && r->kind == TMETAL_REDUCE_SUM && tmi_dt_squares(d, r, out)) {
+        if (!out->bad) out->reason = "the sum of squares is not divided by their count";
+        out->bad = 1;
+        return 1;
+    }
+    if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return 0;
+    s = tmi_dt_back(d, a, path);
+    r = tmi_dt_reduced(d, s, path, 1);
+    if (r && r->kind == TMETAL_REDUCE_WELFORD) {
+        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
+        out->axis = r->axis;
+        out->form = TMETAL_FORM_WELFORD;
+        return 1;
+    }
+    r = tmi_dt_reduced(d, s, path, 0);
+    if (!r || (r->kind != TMETAL_REDUCE_MEAN && r->kind != TMETAL_REDUCE_SUM) || !tmi_dt_squares(d, r, out)) return 0;
+    if (r->kind == TMETAL_REDUCE_SUM && !out->bad) {
+        out->bad = 1;
+        out->reason = "the sum of squares is divided by something else than their count";
+    }
+    return 1;
+}
+
+/* Weight and bias behind the normalised value, each read once. */
+static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
+    uint32_t k, v;
+    for (k = 0; k < 4; k++) {
+        const tmi_use_at *u;
+        const tmi_op     *op;
+        v = tmi_out(d->m, TMI_OP(d->m, root), 0);
+        u = d->users.at + d->users.first[v];
+        if (tmi_n_uses(&d->users, v) != 1) break;
+        op = TMI_OP(d->m, u->op);
+        if (op->kind == TMI_OP_MULF && !(*form & (TMETAL_FORM_WEIGHT | TMETAL_FORM_BIAS))) *form |= TMETAL_FORM_WEIGHT;
+        else if (op->kind == TMI_OP_ADDF && !(*form & TMETAL_FORM_BIAS)) *form |= TMETAL_FORM_BIAS;
+        else break;
+        tmi_dt_take(d, u->op);
+        root = u->op;
+    }
+    return root;
+}
+
+/* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
+static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other, uint32_t eps) {
+    uint32_t        w = tmi_dt_unmask(d, other), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
+    const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
+    tmi_dt_path     path = tmi_dt_no_path();
+    tmi_dt_pattern *p;
+    int             centred = tmi_dt_is(d, w, TMI_OP_SUBF, &x, &mean) && tmi_dt_mean_of(d, mean, &path, &y) != NULL;
+    if (v->mean && !centred) near = near ? near : "the scale is applied to x, not to x less its mean";
+    if (v->mean && centred) {
+        tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
+        uint32_t     same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a), tmi_dt_back(d, v->mean, &b), &form);
+        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x), v->x, &form))) near = "the scale is applied to another tensor";
+    }
+    if (!v->mean && centred) {
+        kind = TMETAL_PATTERN_LAYER_NORM;
+        near = near ? near : "the variance is taken about zero, not about the mean";
+    }
+    if (!v->mean && !centred && !v->bad && !tmi_dt_alike(d, w, v->x, &form)) near = near ? near : "the scale is applied to another tensor";
+    if (!near) op = tmi_dt_affine(d, op, &form);
+    if (form & TMETAL_FORM_READS_AGAIN) form |= TMETAL_FORM_LOOP;
+    p = tmi_dt_record(d, kind, op, v->axis, form, near);
+    p->x = v->x;
+    p->eps = eps;
+}
+
+/* Every product with the scale r (or quotient by its inverse): `inverse` says that r is the root itself. */
+static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inverse, uint32_t eps) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, r, to, TMI_DT_SPREAD), i, u, was = d->n_op, found = 0, keep[TMI_DT_OPS];
+    double   x;
+    memcpy(keep, d->op, sizeof keep);
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
+            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
+            uint32_t      kind = op->n_out == 1 ? tmi_dt_kind(d->m, tmi_out(d->m, op, 0)) : (uint32_t)TMI_OP_NONE, at = d->users.at[u].operand;
+            tmi_dt_path   path = tmi_dt_no_path();
+            d->n_op = was;
+            memcpy(d->op, keep, sizeof keep);
+            (void)tmi_dt_back(d, to[i], &path);
+            if (path.bad || (path.axis != TMI_NONE && path.axis != v->axis)) continue;
+            if (inverse && kind == TMI_OP_DIVF && at == 1 && tmi_dt_number(d->m, tmi_in(d->m, op, 0), &x)) {
+                tmi_dt_take(d, d->users.at[u].op);
+                if (tmi_dt_close(x, 1.0, 1e-12)) found |= (uint32_t)tmi_dt_norm_uses(d, v, tmi_out(d->m, op, 0), 0, eps);
+            } else if ((inverse && kind == TMI_OP_DIVF && at == 1) || (!inverse && kind == TMI_OP_MULF)) {
+                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) == 0) continue;
+                tmi_dt_norm_applied(d, v, d->users.at[u].op, tmi_in(d->m, op, 1 - at), eps);
+                found = 1;
+            }
+        }
+    d->n_op = 0;
+    return (int)found;
+}
+
+/* The root of one variance: rsqrt(var + eps), 1 / sqrt(var + eps). */
+static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
+    const tmi_module *m = d->m;
+    uint32_t          root = tmi_out(m, TMI_OP(m, op), 0), arg, kind, a, b, i, eps = 0, u;
+    tmi_dt_var        v;
+    tmi_dt_path       path = tmi_dt_no_path();
+    int               got = 0, inverse;
+    d->n_op = 0;
+    kind = tmi_dt_math(d, root, &arg);
+    inverse = kind == TMI_OP_SQRT;
+    arg = tmi_dt_back(d, arg, &path);
+    if (tmi_dt_is(d, arg, TMI_OP_ADDF, &a, &b)) {
+        for (i = 0; i < 2 && !got; i++) {
+            tmi_dt_path p = path;
+            uint32_t    was = d->n_op;
+            got = tmi_dt_variance(d, i ? b : a, &p, &v);
+            if (got) eps = i ? a : b;
+            else d->n_op = was;
+        }
+    } else got = tmi_dt_variance(d, arg, &path, &v);
+    if (!got) return;
+    if (!eps && inverse) /* sqrt(var) + eps */
+        for (u = d->users.first[root]; u < d->users.first[root + 1]; u++)
+            if (TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF) {
+                tmi_dt_take(d, d->users.at[u].op);
+                (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form, "eps is added outside the root");
+                return;
+            }
+    if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
+        tmi_dt_take(d, op);
+        (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form,
+                            v.bad ? v.reason : "the scale is not applied in this kernel");
+    }
+}
+
+static void tmi_dt_find_norms(tmi_detector *d) {
+    uint32_t op, arg, kind;
+    if (!d->reduce.n) return;
+    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op)) {
+        if (TMI_OP(d->m, op)->n_out != 1) continue;
+        d->n_op = 0;
+        kind = tmi_dt_math(d, tmi_out(d->m, TMI_OP(d->m, op), 0), &arg);
+        if (kind == TMI_OP_SQRT || kind == TMI_OP_RSQRT) tmi_dt_norm_at(d, op);
+    }
+    d->n_op = 0;
+}
+
+/* -- GELU and SiLU: x times a function of x ------------------------------------------------------------------------------ */
+
+/* A polynomial in one value, to the third power. */
+typedef struct tmi_dt_poly {
+    double c[4];
+} tmi_dt_poly;
+
+/* a + b S(q(x)), where S is the logistic function (kind EXP) or erf (kind ERF). */
+typedef struct tmi_dt_gate {
+    uint32_t    kind;
+    double      a, b;
+    tmi_dt_poly q;
+} tmi_dt_gate;
+
+/* c x^power times at most one gate. */
+typedef struct tmi_dt_product {
+    double      c;
+    uint32_t    power, gates;
+    tmi_dt_gate gate;
+} tmi_dt_product;
+
+#define TMI_DT_FORMULA 9u /* depth of a formula: GELU by tanh has 7 */
+
+static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) { /* without casts that change no number */
+    const tmi_module *m = d->m;
+    uint32_t          def;
+    while ((def = tmi_def(m, v)) != 0 &&
+           (TMI_OP(m, def)->kind == TMI_OP_EXTF || (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP && tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
+        tmi_dt_take(d, def);
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return v;
+}
+
+static int tmi_dt_poly_times(tmi_dt_poly *to, const tmi_dt_poly *a, const tmi_dt_poly *b) {
+    uint32_t    i, k;
+    tmi_dt_poly r;
+    memset(&r, 0, sizeof r);
+    for (i = 0; i < 4; i++)
+        for (k = 0; k < 4; k++) {
+            double c = a->c[i] * b->c[k];
+            if (i + k < 4) r.c[i + k] += c;
+            else if (c > 0.0 || c < 0.0) return 0;
+        }
+    *to = r;
+    return 1;
+}
+
+static void tmi_dt_poly_scale(tmi_dt_poly *p, double s) {
+    uint32_t i;
+    for (i = 0; i < 4; i++) p->c[i] *= s;
+}
+
+static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *p, uint32_t depth) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op;
+    tmi_dt_poly       a, b, c;
+    uint32_t          i, kind;
+    memset(p, 0, sizeof *p);
+    v = tmi_dt_exact(d, v);
+    if (v == x) return (p->c[1] = 1.0) > 0.0;
+    if (tmi_dt_number(m, v, &p->c[0])) return 1;
+    if (!depth || !tmi_def(m, v)) return 0;
+    kind = tmi_dt_kind(m, v);
+    op = TMI_OP(m, tmi_def(m, v));
+    if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF && kind != TMI_OP_FMA) return 0;
+    tmi_dt_take(d, tmi_def(m, v));
+    if (!tmi_dt_poly_of(d, tmi_in(m, op, 0), x, &a, depth - 1)) return 0;
+    if (kind == TMI_OP_NEGF) {
+        *p = a;
+        tmi_dt_poly_scale(p, -1.0);
+        return 1;
+    }
+    if (!tmi_dt_poly_of(d, tmi_in(m, op, 1), x, &b, depth - 1)) return 0;
+    if (kind == TMI_OP_MULF) return tmi_dt_poly_times(p, &a, &b);
+    if (kind == TMI_OP_DIVF) {
+        if (b.c[1] > 0.0 || b.c[1] < 0.0 || b.c[2] > 0.0 || b.c[2] < 0.0 || b.c[3] > 0.0 || b.c[3] < 0.0 || !(b.c[0] > 0.0 || b.c[0] < 0.0)) return 0;
+        *p = a;
+        tmi_dt_poly_scale(p, 1.0 / b.c[0]);
+        return 1;
+    }
+    if (kind == TMI_OP_FMA) {
+        if (!tmi_dt_poly_times(&a, &a, &b) || !tmi_dt_poly_of(d, tmi_in(m, op, 2), x, &c, depth - 1)) return 0;
+        b = c;
+    }
+    for (i = 0; i < 4; i++) p->c[i] = kind == TMI_OP_SUBF ? a.c[i] - b.c[i] : a.c[i] + b.c[i];
+    return 1;
+}
+
+/* exp(r(x)): r in base e. */
+static int tmi_dt_exp_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *r) {
+    uint32_t arg, kind;
+    v = tmi_dt_exact(d, v);
+    kind = tmi_dt_math(d, v, &arg);
+    if (!tmi_dt_is_exp(kind) || !tmi_dt_poly_of(d, arg, x, r, TMI_DT_FORMULA)) return 0;
+    if (kind == TMI_OP_EXP2) tmi_dt_poly_scale(r, 0.69314718055994530942);
+    return 1;
+}
+
+/* 1 + exp(r(x)), in either order. */
+static int tmi_dt_one_plus_exp(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *r) {
+    uint32_t a, b, was = d->n_op;
+    double   one;
+    v = tmi_dt_exact(d, v);
+    if (tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b)) {
+        if (tmi_dt_number(d->m, b, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, a, x, r)) return 1;
+        if (tmi_dt_number(d->m, a, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, b, x, r)) return 1;
+    }
+    d->n_op = was;
+    return 0;
+}
+
+static int tmi_dt_gate_quotient(tmi_detector *d, uint32_t num, uint32_t den, uint32_t x, tmi_dt_gate *g) {
+    tmi_dt_poly r, s;
+    uint32_t    i;
+    g->kind = TMI_OP_EXP;
+    g->a = 0.0;
+    if (!tmi_dt_one_plus_exp(d, den, x, &r)) return 0;
+    g->q = r;
+    g->b = 1.0;
+    if (tmi_dt_number(d->m, num, &g->b)) { /* c / (1 + exp(r)) = c S(-r) */
+        tmi_dt_poly_scale(&g->q, -1.0);
+        return 1;
+    }
+    if (!tmi_dt_exp_of(d, num, x, &s)) return 0; /* exp(r) / (1 + exp(r)) = S(r) */
+    for (i = 0; i < 4; i++)
+        if (r.c[i] > s.c[i] || r.c[i] < s.c[i]) return 0;
+    return 1;
+}
+
+static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *g, uint32_t depth) {
+    uint32_t a = 0, b = 0, kind, i, was;
+    double   n;
+    v = tmi_dt_exact(d, v);
+    was = d->n_op;
+    kind = tmi_dt_math(d, v, &a);
+    if (kind == TMI_OP_TANH || kind == TMI_OP_ERF || kind == TMI_OP_ERFC) { /* tanh(u) = 2 S(2u) - 1; erfc = 1 - erf */
+        if (!tmi_dt_poly_of(d, a, x, &g->q, TMI_DT_FORMULA)) return 0;
+        g->kind = kind == TMI_OP_TANH ? TMI_OP_EXP : TMI_OP_ERF;
+        g->a = kind == TMI_OP_TANH ? -1.0 : kind == TMI_OP_ERFC ? 1.0 : 0.0;
+        g->b = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_ERFC ? -1.0 : 1.0;
+        if (kind == TMI_OP_TANH) tmi_dt_poly_scale(&g->q, 2.0);
+        return 1;
+    }
+    if (kind || !depth) {
+        d->n_op = was;
+        return 0;
+    }
+    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b)) {
+        if (tmi_dt_gate_quotient(d, a, b, x, g)) return 1;
+        if (tmi_dt_number(d->m, b, &n) && (n > 0.0 || n < 0.0) && tmi_dt_gate_of(d, a, x, g, depth - 1)) {
+            g->a /= n;
+            g->b /= n;
+            return 1;
+        }
+        return 0;
+    }
+    kind = tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b) ? TMI_OP_ADDF : tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) ? TMI_OP_SUBF : tmi_dt_is(d, v, TMI_OP_MULF, &a, &b) ? TMI_OP_MULF : TMI_OP_NONE;
+    for (i = 0; kind && i < 2; i++) {
+        if (!tmi_dt_number(d->m, i ? a : b, &n) || !tmi_dt_gate_of(d, i ? b : a, x, g, depth - 1)) continue;
+        if (kind == TMI_OP_MULF) g->a *= n, g->b *= n;
+        else if (kind == TMI_OP_ADDF) g->a += n;
+        else if (i == 0) g->a -= n;
+        else g->a = n - g->a, g->b = -g->b;
+        return 1;
+    }
+    d->n_op = was;
+    return 0;
+}
+
+static int tmi_dt_product_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_product *p, uint32_t depth) {
+    uint32_t    a, b, was = d->n_op;
+    double      n;
+    tmi_dt_gate g;
+    v = tmi_dt_exact(d, v);
+    if (v == x) return ++p->power != 0;
+    if (tmi_dt_number(d->m, v, &n)) {
+        p->c *= n;
+        return 1;
+    }
+    if (!depth) return 0;
+    if (tmi_dt_gate_of(d, v, x, &g, 4)) {
+        p->gate = g;
+        p->gates++;
+        return 1;
+    }
+    d->n_op = was;
+    if (tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return tmi_dt_product_of(d, a, x, p, depth - 1) && tmi_dt_product_of(d, b, x, p, depth - 1);
+    if (tmi_dt_is(d, v, TMI_OP_NEGF, &a, NULL)) {
+        p->c = -p->c;
+        return tmi_dt_product_of(d, a, x, p, depth - 1);
+    }
+    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b)) {
+        if (tmi_dt_number(d->m, b, &n) && (n > 0.0 || n < 0.0)) p->c /= n;
+        else if (tmi_dt_one_plus_exp(d, b, x, &p->gate.q)) { /* x / (1 + exp(-x)) */
+            tmi_dt_poly_scale(&p->gate.q, -1.0);
+            p->gate.kind = TMI_OP_EXP;
+            p->gate.a = 0.0;
+            p->gate.b = 1.0;
+            p->gates++;
+        } else return 0;
+        return tmi_dt_product_of(d, a, x, p, depth - 1);
+    }
+    return 0;
+}
+
+/* Turn the sign of the gate's argument so that b is positive: S(-q) = 1 - S(q), erf(-q) = -erf(q). */
+static void tmi_dt_gate_upright(tmi_dt_gate *g) {
+    if (g->b >= 0.0) return;
+    if (g->kind == TMI_OP_EXP) g->a += g->b;
+    g->b = -g->b;
+    tmi_dt_poly_scale(&g->q, -1.0);
+}
+
+static int tmi_dt_small(double x, double tolerance) {
+    return x <= tolerance && x >= -tolerance;
+}
+
+/* What c x (a + b S(q)) is: a kind with its form, or the reason why it is none. `tol` is relative. */
+static uint32_t tmi_dt_gated(tmi_dt_product *p, double tol, uint32_t *form, const char **near) {
+    tmi_dt_gate *g = &p->gate;
+    double       a, b;
+    int          cubic;
+    if (p->c < 0.0) p->c = -p->c, g->a = -g->a, g->b = -g->b;
+    tmi_dt_gate_upright(g);
+    a = p->c * g->a;
+    b = p->c * g->b;
+    cubic = !tmi_dt_small(g->q.c[3], 1e-6);
+    *near = NULL;
+    *form = 0;
+    if (g->kind == TMI_OP_ERF) {
+        *form = TMETAL_FORM_ERF;
+        if (!tmi_dt_close(g->q.c[1], 0.70710678118654752440, tol) || cubic || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
+            *near = "erf of another argument than x over the root of two";
+        else if (!tmi_dt_close(a, 0.5, tol) || !tmi_dt_close(b, 0.5, tol)) *near = "the factors around erf are not one half";
+        return TMETAL_PATTERN_GELU;
+    }
+    if (cubic) {
+        *form = TMETAL_FORM_TANH;
+        if (!tmi_dt_close(g->q.c[1], 1.59576912160573071176, tol) || !tmi_dt_close(g->q.c[3], 0.07135481627159, tol) || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
+            *near = "the tanh has another argument than that of GELU";
+        else if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around tanh are not one half";
+        return TMETAL_PATTERN_GELU;
+    }
+    if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around the logistic function are not one";
+    else if (!tmi_dt_close(g->q.c[1], 1.0, tol) || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
+        *near = tmi_dt_close(g->q.c[1], 1.702, 1e-3) ? "the logistic function of 1.702 x: the quick approximation of GELU" : "the logistic function of another argument than x";
+    return TMETAL_PATTERN_SILU;
+}
+
+/* Values that a product may be "x times a function" of: its factors, and the arguments of ops in them. */
+static uint32_t tmi_dt_factors(tmi_detector *d, uint32_t v, uint32_t *out, uint32_t n, uint32_t cap, uint32_t depth) {
+    uint32_t      i, kind;
+    double        x;
+    const tmi_op *op;
+    v = tmi_dt_exact(d, v);
+    if (tmi_dt_number(d->m, v, &x) || tmi_is_intlike(d->m, tmi_value_type(d->m, v))) return n;
+    for (i = 0; i < n && out[i] != v; i++) {}
+    if (i == n && n < cap) out[n++] = v;
+    kind = tmi_dt_kind(d->m, v);
+    op = TMI_OP(d->m, tmi_def(d->m, v));
+    if (!depth || (kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF)) return n;
+    n = tmi_dt_factors(d, tmi_in(d->m, op, 0), out, n, cap, depth - 1);
+    return kind == TMI_OP_MULF ? tmi_dt_factors(d, tmi_in(d->m, op, 1), out, n, cap, depth - 1) : n;
+}
+
+/* Is the value c x gate for one of its factors x? */
+static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, int near_too) {
+    uint32_t       v = tmi_out(d->m, TMI_OP(d->m, op), 0), at[10], n, i, form, kind;
+    const char    *near;
+    n = tmi_dt_factors(d, v, at, 0, 10, 4);
+    for (i = 1; i < n; i++) {
+        tmi_dt_product  p;
+        tmi_dt_pattern *r;
+        memset(&p, 0, sizeof p);
+        p.c = 1.0;
+        d->n_op = 0;
+        if (!tmi_dt_product_of(d, v, at[i], &p, TMI_DT_FORMULA) || p.power != 1 || p.gates != 1 || tmi_dt_small(p.gate.q.c[1], 1e-9)) continue;
+        kind = tmi_dt_gated(&p, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
+        if (near && !near_too) continue;
+        r = tmi_dt_record(d, kind, op, 0, form, near);
+        r->x = at[i];
+        return 1;
+    }
+    d->n_op = 0;
+    return 0;
+}
+
+/* From one exp, tanh or erf through what reads it, at most 16 values: the products on the way, nearest first. */
+static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
+    const tmi_module *m = d->m;
+    uint32_t          v[16], n = 1, i, u, k, last = 0;
+    v[0] = tmi_out(m, TMI_OP(m, op), 0);
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[v[i]]; u < d->users.first[v[i] + 1]; u++) {
+            const tmi_op *o = TMI_OP(m, d->users.at[u].op);
+            uint32_t      kind = o->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, o, 0)) : (uint32_t)TMI_OP_NONE;
+            if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF && kind != TMI_OP_EXTF) continue;
+            for (k = 0; k < n && v[k] != tmi_out(m, o, 0); k++) {}
+            if (k < n || n == 16) continue;
+            v[n++] = tmi_out(m, o, 0);
+            if (d->claimed[d->users.at[u].op]) return; /* of a function found before */
+            if (kind != TMI_OP_MULF && kind != TMI_OP_DIVF) continue;
+            if (tmi_dt_try_gated(d, d->users.at[u].op, 0)) return;
+            last = d->users.at[u].op;
+        }
+    for (i = n; i-- > 1 && last;) /* none: say so of the outermost product that comes near */
+        if (tmi_dt_kind(m, v[i]) == TMI_OP_MULF || tmi_dt_kind(m, v[i]) == TMI_OP_DIVF)
+            if (tmi_dt_try_gated(d, tmi_def(m, v[i]), 1)) return;
+}
+
+static void tmi_dt_find_gates(tmi_detector *d) {
+    uint32_t op, arg, kind;
+    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op)) {
+        if (TMI_OP(d->m, op)->n_out != 1) continue;
+        d->n_op = 0;
+        kind = tmi_dt_math(d, tmi_out(d->m, TMI_OP(d->m, op), 0), &arg);
+        if (tmi_dt_is_exp(kind) || kind == TMI_OP_TANH || kind == TMI_OP_ERF || kind == TMI_OP_ERFC) tmi_dt_gates_from(d, op);
+    }
+    d->n_op = 0;
+}
+
+/* -- Multiply-add ------------------------------------------------------------------------------------------------------------ */
+
+static void tmi_dt_find_multiply_adds(tmi_detector *d) {
+    const tmi_module *m = d->m;
+    uint32_t          op, i;
+    for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if ((o->kind != TMI_OP_ADDF && o->kind != TMI_OP_SUBF) || d->claimed[op] || d->reduce_of[tmi_parent_op(m, o)]) continue;
+        for (i = 0; i < 2; i++) {
+            uint32_t v = tmi_in(m, o, i);
+            if (tmi_def_kind(m, v) != TMI_OP_MULF) continue;
+            d->n_op = 0;
+            tmi_dt_take(d, tmi_def(m, v));
+            (void)tmi_dt_record(d, TMETAL_PATTERN_MULTIPLY_ADD, op, 0, o->kind == TMI_OP_SUBF ? (uint32_t)TMETAL_FORM_MINUS : 0u,
+                                tmi_n_uses(&d->users, v) > 1 ? "the product is read elsewhere too" : NULL);
+            break;
+        }
+    }
+    d->n_op = 0;
+}
+
+/* -- Attention: softmax of the scores of one product, weighing the rows of a second ----------------------------------------- */
+
+typedef struct tmi_dt_attention {
+    uint32_t dot, first;      /* the product with V; that of Q and K */
+    uint32_t e, t;            /* exponentials and their argument */
+    uint32_t loop, acc, sum, top; /* the loop and the results that carry product, sums and maximum; TMI_NONE */
+    uint32_t alpha;           /* exp(old maximum - new one), of reduced shape; 0: none */
+    uint32_t axis, form, scale;
+    const char *near;
+} tmi_dt_attention;
+
+/* Do both sides of a comparison count along different axes: rows against columns? */
+static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
+    const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
+    tmi_dt_path   a = tmi_dt_no_path(), b = tmi_dt_no_path();
+    uint32_t      was = d->n_op;
+    int64_t       pred;
+    if (!tmi_def(d->m, cond) || !depth) return 0;
+    if (op->kind == TMI_OP_ANDI) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1) || tmi_dt_is_causal(d, tmi_in(d->m, op, 1), depth - 1);
+    if (op->kind == TMI_OP_BROADCAST) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
+    if (op->kind != TMI_OP_CMPI) return 0;
+    pred = tmi_attr_int(d->m, op, "predicate", 0);
+    (void)tmi_dt_back(d, tmi_in(d->m, op, 0), &a);
+    (void)tmi_dt_back(d, tmi_in(d->m, op, 1), &b);
+    d->n_op = was;
+    return pred >= 2 && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
+}
+
+static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
+    double x;
+    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
+}
+
+/* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
+static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
+    const tmi_module *m = d->m;
+    uint32_t          was = d->n_op, i, k, x, y, r;
+    for (i = 0; i < depth; i++) {
+        const tmi_op *op;
+        v = tmi_dt_bare(d, v);
+        op = TMI_OP(m, tmi_def(m, v));
+        if (!tmi_def(m, v)) break;
+        tmi_dt_take(d, tmi_def(m, v));
+        if (op->kind == TMI_OP_DOT) return tmi_def(m, v);
+        if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
+            k = op->kind == TMI_OP_MULF && tmi_dt_is_uniform(m, tmi_in(m, op, 0));
+            if (!tmi_dt_is_uniform(m, tmi_in(m, op, 1 - k))) break;
+            a->form |= TMETAL_FORM_SCALE;
+            a->scale = tmi_in(m, op, 1 - k);
+            v = tmi_in(m, op, k);
+        } else if (op->kind == TMI_OP_SELECT) {
+            k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2 : 0;
+            if (!k) break;
+            a->form |= TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(m, op, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
+            v = tmi_in(m, op, k);
+        } else if (op->kind == TMI_OP_ADDF && i + 1 < depth) {
+            x = tmi_in(m, op, 0);
+            y = tmi_in(m, op, 1);
+            r = tmi_dt_scores(d, x, a, depth - i - 1);
+            if (!r) r = tmi_dt_scores(d, y, a, depth - i - 1), y = x;
+            if (!r) break;
+            y = tmi_dt_bare(d, y);
+            if (tmi_def_kind(m, y) == TMI_OP_SELECT) { /* zero or -infinity is added */
+                op = TMI_OP(m, tmi_def(m, y));
+                a->form |= TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(m, op, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
+            } else a->form |= TMETAL_FORM_BIAS;
+            return r;
+        } else if (tmi_dt_math(d, v, &x) == TMI_OP_TANH) {
+            a->near = "the scores pass through tanh: a soft cap";
+            v = x;
+        } else break;
+    }
+    d->n_op = was;
+    return 0;
+}
+
+/* The maximum that is subtracted: max(carried maximum, maximum of these scores); maybe 0 where all is masked. */
+static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t *whole) {
+    const tmi_module *m = d->m;
+    uint32_t          x, y, k, loop = 0, at, z;
+    double            zero;
+    tmi_dt_path       path = tmi_dt_no_path();
+    tmi_dt_reduce    *r;
+    v = tmi_dt_back(d, v, &path);
+    if (path.bad) return 0;
+    if (tmi_def_kind(m, v) == TMI_OP_SELECT && tmi_dt_number(m, tmi_in(m, TMI_OP(m, tmi_def(m, v)), 1), &zero)) {
+        tmi_dt_take(d, tmi_def(m, v));
+        v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 2);
+    }
+    *whole = v;
+    if (!tmi_dt_is(d, v, TMI_OP_MAXNUMF, &x, &y) && !tmi_dt_is(d, v, TMI_OP_MAXIMUMF, &x, &y)) return 0;
+    for (k = 0; k < 2; k++) {
+        at = tmi_dt_carried(m, k ? y : x, &loop);
+        if (at == TMI_NONE || loop != a->loop || tmi_dt_yielded(m, TMI_OP(m, loop), 0, at) != v) continue;
+        z = tmi_dt_bare(d, k ? x : y);
+        if (tmi_def_kind(m, z) == TMI_OP_MULF) { /* the maximum is scaled instead of the scores */
+            const tmi_op *op = TMI_OP(m, tmi_def(m, z));
+            tmi_dt_take(d, tmi_def(m, z));
+            z = tmi_dt_bare(d, tmi_in(m, op, tmi_dt_is_uniform(m, tmi_in(m, op, 0)) ? 1 : 0));
+        }
+        r = tmi_dt_reduced(d, z, &path, 0);
+        if (!r || r->kind != TMETAL_REDUCE_MAX || r->axis != a->axis) return 0;
+        a->top = at;
+        return tmi_dt_is_lowest(m, tmi_in(m, TMI_OP(m, loop), 3 + at));
+    }
+    return 0;
+}
+
+/* exp(old maximum - new one), in the base of the scores. */
+static int tmi_dt_is_alpha(tmi_detector *d, uint32_t v, const tmi_dt_attention *a, uint32_t base, uint32_t whole) {
+    uint32_t    t, x, y, loop = 0, was = d->n_op;
+    double      zero;
+    tmi_dt_path p = tmi_dt_no_path(), q = tmi_dt_no_path();
+    v = tmi_dt_back(d, v, &p);
+    if (tmi_dt_math(d, v, &t) == base && tmi_dt_is(d, tmi_dt_back(d, t, &p), TMI_OP_SUBF, &x, &y)) {
+        y = tmi_dt_back(d, y, &q);
+        if (tmi_def_kind(d->m, y) == TMI_OP_SELECT && tmi_dt_number(d->m, tmi_in(d->m, TMI_OP(d->m, tmi_def(d->m, y)), 1), &zero))
+            y = tmi_in(d->m, TMI_OP(d->m, tmi_def(d->m, y)), 2);
+        x = tmi_dt_back(d, x, &q);
+        if (y == whole && tmi_dt_carried(d->m, x, &loop) == a->top && loop == a->loop && !p.bad && (p.axis == TMI_NONE || p.axis == a->axis)) return 1;
+    }
+    d->n_op = was;
+    return 0;
+}
+
+/* The carried accumulator inside v: v itself, or v = carried * alpha. TMI_NONE: neither. */
+static uint32_t tmi_dt_rescaled(tmi_detector *d, uint32_t v, const tmi_dt_attention *a, uint32_t base, uint32_t whole, int *scaled) {
+    uint32_t x, y, k, loop = 0, at;
+    *scaled = 0;
+    v = tmi_dt_bare(d, v);
+    at = tmi_dt_carried(d->m, v, &loop);
+    if (at != TMI_NONE && loop == a->loop) return at;
+    if (!tmi_dt_is(d, v, TMI_OP_MULF, &x, &y)) return TMI_NONE;
+    for (k = 0; k < 2; k++) {
+        at = tmi_dt_carried(d->m, tmi_dt_bare(d, k ? y : x), &loop);
+        if (at == TMI_NONE || loop != a->loop || !tmi_dt_is_alpha(d, k ? x : y, a, base, whole)) continue;
+        *scaled = 1;
+        return at;
+    }
+    return TMI_NONE;
+}
+
+/* acc = acc * alpha + P V, by the product's own accumulator or by an addition. */
+static int tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, uint32_t base, uint32_t whole, int has_max) {
+    const tmi_module *m = d->m;
+    const tmi_op     *dot = TMI_OP(m, a->dot);
+    uint32_t          v = tmi_out(m, dot, 0), c = tmi_in(m, dot, 2), u;
+    double            zero;
+    int               scaled = 0;
+    if (tmi_dt_number(m, c, &zero)) {
+        u = d->users.first[v];
+        if (tmi_n_uses(&d->users, v) != 1 || TMI_OP(m, d->users.at[u].op)->kind != TMI_OP_ADDF) return 0;
+        tmi_dt_take(d, d->users.at[u].op);
+        c = tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand);
+        v = tmi_out(m, TMI_OP(m, d->users.at[u].op), 0);
+    }
+    a->acc = tmi_dt_rescaled(d, c, a, base, whole, &scaled);
+    if (a->acc == TMI_NONE) {
+        a->near = has_max ? "the accumulator is not rescaled by the growth of the maximum" : "the accumulator is changed besides by the product";
+        return 0;
+    }
+    if (tmi_dt_yielded(m, TMI_OP(m, a->loop), 0, a->acc) != v) return 0;
+    if (has_max && !scaled) a->near = "the accumulator is not rescaled when the maximum grows";
+    return !has_max || scaled;
+}
+
+/* sums = sums * alpha + sum(P) */
+static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t base, uint32_t whole, int has_max) {
+    const tmi_module *m = d->m;
+    uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
+    for (i = 0; i < d->reduce.n; i++) {
+        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
+        for (k = 0; k < n; k++)
+            for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
+                const tmi_op *op = TMI_OP(m, d->users.at[u].op);
+                uint32_t      at;
+                int           scaled = 0;
+                if (op->kind != TMI_OP_ADDF) continue;
+                at = tmi_dt_rescaled(d, tmi_in(m, op, 1 - d->users.at[u].operand), a, base, whole, &scaled);
+                if (at == TMI_NONE || scaled != has_max || tmi_dt_yielded(m, TMI_OP(m, a->loop), 0, at) != tmi_out(m, op, 0)) continue;
+                tmi_dt_take(d, r->op);
+                tmi_dt_take(d, d->users.at[u].op);
+                a->sum = at;
+                return 1;
+            }
+    }
+    a->near = has_max ? "the sums are not carried and rescaled with the maximum" : "the exponentials are not summed along the loop";
+    return 0;
+}
+
+/* Results of the loop, followed through loops that go on with them. */
+static void tmi_dt_go_on(tmi_detector *d, uint32_t *acc, uint32_t *sum) {
+    const tmi_module *m = d->m;
+    uint32_t          k, u, s;
+    for (k = 0; k < 4; k++) {
+        int moved = 0;
+        for (u = d->users.first[*acc]; u < d->users.first[*acc + 1] && !moved; u++) {
+            const tmi_op *op = TMI_OP(m, d->users.at[u].op);
+            if (op->kind != TMI_OP_FOR || d->users.at[u].operand < 3) continue;
+            for (s = 3; s < op->n_in; s++)
+                if (tmi_in(m, op, s) == *sum) break;
+            if (s == op->n_in) continue;
+            tmi_dt_take(d, d->users.at[u].op);
+            *acc = tmi_out(m, op, d->users.at[u].operand - 3);
+            *sum = tmi_out(m, op, s - 3);
+            moved = 1;
+        }
+        if (!moved) return;
+    }
+}
+
+/* The division of the accumulator by the sums, after the loops; 0: none. */
+static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint32_t axis) {
+    const tmi_module *m = d->m;
+    uint32_t          to[TMI_DT_SPREAD], n = tmi_dt_spread(d, acc, to, TMI_DT_SPREAD), i, u, x, y, was = d->n_op;
+    double            one;
+    for (i = 0; i < n; i++)
+        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
+            const tmi_op *op = TMI_OP(m, d->users.at[u].op);
+            uint32_t      kind = op->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, op, 0)) : (uint32_t)TMI_OP_NONE;
+            tmi_dt_path   path = tmi_dt_no_path();
+            d->n_op = was;
+            if (kind != TMI_OP_MULF && (kind != TMI_OP_DIVF || d->users.at[u].operand)) continue;
+            x = tmi_dt_back(d, tmi_in(m, op, 1 - d->users.at[u].operand), &path);
+            if (kind == TMI_OP_MULF) {
+                if (!tmi_dt_is(d, x, TMI_OP_DIVF, &y, &x) || !tmi_dt_number(m, y, &one) || !tmi_dt_close(one, 1.0, 1e-12)) continue;
+                x = tmi_dt_back(d, x, &path);
+            }
+            if (x == sum && !path.bad && (path.axis == TMI_NONE || path.axis == axis)) return d->users.at[u].op;
+        }
+    d->n_op = was;
+    return 0;
+}
+
+static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
+    const tmi_op   *first = TMI_OP(d->m, a->first);
+    tmi_dt_pattern *p;
+    tmi_dt_take(d, a->dot);
+    tmi_dt_take(d, a->first);
+    p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form, a->near);
+    p->x = tmi_in(d->m, first, 0);
+    p->scale = a->scale;
+}
+
+/* All scores at once: the softmax was found already. */
+static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t weights) {
+    uint32_t i, k, def = tmi_def(d->m, weights);
+    for (i = 0; i < d->pattern.n; i++) {
+        const tmi_dt_pattern *p = TMI_DT_PATTERN(d, i);
+        if (p->kind != TMETAL_PATTERN_SOFTMAX || p->near || p->root != def) continue;
+        a->first = tmi_dt_scores(d, p->x, a, TMI_DT_DEPTH);
+        if (!a->first) return 0;
+        if (p->axis != a->axis) a->near = "the softmax runs along the other axis of the scores";
+        a->form |= p->form & (TMETAL_FORM_MAX | TMETAL_FORM_BASE_2);
+        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+        tmi_dt_attention_done(d, a, a->dot);
+        return 1;
+    }
+    return 0;
+}
+
+/* One product with V inside a loop over blocks of K and V. */
+static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t base) {
+    const tmi_module *m = d->m;
+    uint32_t          s, top = 0, whole = 0, acc, sum, root = 0;
+    int               has_max = tmi_dt_is(d, a->t, TMI_OP_SUBF, &s, &top);
+    if (!has_max) s = a->t;
+    a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
+    if (!a->first || a->first == a->dot) return;
+    a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
+    if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
+    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
+        a->near = "the exponentials are not divided by their sum";
+    } else {
+        a->form |= TMETAL_FORM_LOOP;
+        if (has_max && !tmi_dt_running_max(d, top, a, &whole)) a->near = "what is subtracted is no running maximum of the scores";
+        else if (tmi_dt_streams_product(d, a, base, whole, has_max) && tmi_dt_streams_sum(d, a, base, whole, has_max)) {
+            acc = tmi_out(m, TMI_OP(m, a->loop), a->acc);
+            sum = tmi_out(m, TMI_OP(m, a->loop), a->sum);
+            tmi_dt_go_on(d, &acc, &sum);
+            root = tmi_dt_divided(d, acc, sum, a->axis);
+            if (!root) a->near = "the result is not divided by the sums in this kernel";
+        }
+        if (has_max) a->form |= TMETAL_FORM_MAX;
+    }
+    if (!root && !a->near) a->near = "the loop does not carry the product";
+    tmi_dt_attention_done(d, a, root ? root : a->dot);
+}
+
+static void tmi_dt_find_attention(tmi_detector *d) {
+    const tmi_module *m = d->m;
+    uint32_t          op, weights, base;
+    for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
+        tmi_dt_attention a;
+        if (TMI_OP(m, op)->kind != TMI_OP_DOT) continue;
+        memset(&a, 0, sizeof a);
+        a.dot = op;
+        a.acc = a.sum = a.top = TMI_NONE;
+        a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
+        d->n_op = 0;
+        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0));
+        if (tmi_dt_attention_whole(d, &a, weights)) continue;
+        a.e = weights;
+        base = tmi_dt_math(d, weights, &a.t);
+        if (tmi_dt_is_exp(base)) tmi_dt_attention_streamed(d, &a, base);
+        else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
+            a.near = "no softmax between the two products";
+            tmi_dt_attention_done(d, &a, op);
+        }
+    }
+    d->n_op = 0;
+}
+
+/* -- Matrix products and what follows them -------------------------------------------------------------------------------------- */
+
+/* The pattern whose input is v and which alone reads it; NULL: none. */
+static const tmi_dt_pattern *tmi_dt_activation(tmi_detector *d, uint32_t v) {
+    uint32_t i, k, u;
+    for (i = 0; i < d->pattern.n; i++) {
+        const tmi_dt_pattern *p = TMI_DT_PATTERN(d, i);
+        if ((p->kind != TMETAL_PATTERN_GELU && p->kind != TMETAL_PATTERN_SILU) || p->near || p->x != v) continue;
+        for (u = d->users.first[v]; u < d->users.first[v + 1]; u++) {
+            for (k = 0; k < p->n && TMI_DT_LIST(d, p->first + k) != d->users.at[u].op; k++) {}
+            if (k == p->n) break;
+        }
+        if (u == d->users.first[v + 1]) return p;
+    }
+    return NULL;
+}
+
+/* One op of the epilogue that alone reads v: the form that it adds; 0: it is none. */
+static uint32_t tmi_dt_epilogue_op(tmi_detector *d, const tmi_use_at *u) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op = TMI_OP(m, u->op);
+    uint32_t          kind = op->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, op, 0)) : (uint32_t)TMI_OP_NONE, was = d->n_op, other;
+    tmi_dt_path       path = tmi_dt_no_path();
+    double            x;
+    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_EXTF || kind == TMI_OP_FP_TO_FP) return TMETAL_FORM_CAST;
+    if (op->n_in != 2) return 0;
+    other = tmi_in(m, op, 1 - u->operand);
+    if (kind == TMI_OP_MULF || (kind == TMI_OP_DIVF && !u->operand)) return TMETAL_FORM_SCALE;
+    if ((kind == TMI_OP_MAXNUMF || kind == TMI_OP_MAXIMUMF) && tmi_dt_number(m, other, &x) && tmi_dt_small(x, 0.0)) return TMETAL_FORM_ACTIVATION;
+    if (kind != TMI_OP_ADDF && (kind != TMI_OP_SUBF || u->operand)) return 0;
+    if (tmi_dt_is_uniform(m, other)) return TMETAL_FORM_BIAS;
+    (void)tmi_dt_back(d, other, &path);
+    d->n_op = was;
+    return path.axis != TMI_NONE || path.bad ? TMETAL_FORM_BIAS : TMETAL_FORM_RESIDUAL;
+}
+
+/* From the product's result along single uses; gives the last op, root at first. */
+static uint32_t tmi_dt_epilogue(tmi_detector *d, uint32_t v, uint32_t root, uint32_t *form, const char **reason) {
+    uint32_t i, k, add;
+    for (i = 0; i < 16; i++) {
+        const tmi_use_at     *u = d->users.at + d->users.first[v];
+        const tmi_dt_pattern *p = tmi_dt_activation(d, v);
+        if (p) {
+            for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+            *form |= TMETAL_FORM_ACTIVATION;
+            root = p->root;
+        } else {
+            if (tmi_n_uses(&d->users, v) > 1) *reason = "the result is read more than once: what follows is no epilogue";
+            if (tmi_n_uses(&d->users, v) != 1 || (add = tmi_dt_epilogue_op(d, u)) == 0) break;
+            *form |= add;
+            tmi_dt_take(d, u->op);
+            root = u->op;
+        }
+        v = tmi_out(d->m, TMI_OP(d->m, root), 0);
+    }
+    return root;
+}
+
+static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op = TMI_OP(m, dot);
+    uint32_t          v = tmi_out(m, op, 0), c = tmi_in(m, op, 2), loop = 0, of = 0, at, form = 0, root = dot, u;
+    const char       *near = NULL, *reason = "";
+    double            zero;
+    tmi_dt_pattern   *p;
+    d->n_op = 0;
+    tmi_dt_take(d, dot);
+    u = d->users.first[v];
+    if (tmi_dt_number(m, c, &zero) && tmi_dt_small(zero, 0.0) && tmi_n_uses(&d->users, v) == 1 && TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF &&
+        tmi_dt_carried(m, tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand), &of) != TMI_NONE) { /* acc += dot(a, b) */
+        root = d->users.at[u].op;
+        c = tmi_in(m, TMI_OP(m, root), 1 - d->users.at[u].operand);
+        v = tmi_out(m, TMI_OP(m, root), 0);
+        tmi_dt_take(d, root);
+    }
+    at = tmi_dt_carried(m, c, &loop);
+    if (at != TMI_NONE && tmi_dt_yielded(m, TMI_OP(m, loop), 0, at) == v && loop == tmi_parent_op(m, op)) {
+        if (tmi_n_uses(&d->users, c) > 1) near = "the accumulator is read inside the loop too";
+        if (tmi_n_uses(&d->users, v) > 1) near = "the partial product is read inside the loop too";
+        form |= TMETAL_FORM_LOOP;
+        tmi_dt_take(d, loop);
+        root = loop;
+        v = tmi_out(m, TMI_OP(m, loop), at);
+    } else if (at != TMI_NONE || (tmi_def(m, c) && !tmi_dt_number(m, c, &zero) && TMI_OP(m, tmi_def(m, c))->block == op->block && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR &&
+                                  (tmi_ops[TMI_OP(m, tmi_def(m, c))->kind].traits & TMI_ELT) && TMI_OP(m, tmi_def(m, c))->n_in == 2 &&
+                                  (tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 0), &loop) != TMI_NONE || tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 1), &loop) != TMI_NONE)))
+        near = "the loop changes the accumulator besides by the product";
+    if (!near) root = tmi_dt_epilogue(d, v, root, &form, &reason);
+    p = tmi_dt_record(d, TMETAL_PATTERN_MATMUL, root, 0, form, near);
+    p->x = tmi_in(m, op, 0);
+    if (!near) p->reason = reason;
+}
+
+static void tmi_dt_find_matmuls(tmi_detector *d) {
+    uint32_t op;
+    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op))
+        if (TMI_OP(d->m, op)->kind == TMI_OP_DOT && !d->claimed[op]) tmi_dt_matmul_at(d, op);
+    d->n_op = 0;
+}
+
+/* -- All of it -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tmi_dt_found { /* what is published of one function */
+    const tmetal_reduction *reductions;
+    const tmetal_pattern   *patterns;
+    uint32_t                n_reductions, n_patterns;
+} tmi_dt_found;
+
+static const char *tmi_dt_name(tmi_job *job, const tmi_module *m, uint32_t v) {
+    uint32_t name = v ? TMI_VALUE(m, v)->name : 0;
+    return name ? tmi_format(job, 0, "%%%s", TMI_STR(m, name)) : "";
+}
+
+/* Type of the elements before they were widened for the reduction. */
+static uint32_t tmi_dt_source_type(const tmi_module *m, uint32_t v) {
+    uint32_t def = tmi_def(m, v), k = def ? TMI_OP(m, def)->kind : (uint32_t)TMI_OP_NONE;
+    if (k == TMI_OP_EXTF || k == TMI_OP_EXTSI || k == TMI_OP_EXTUI) v = tmi_in(m, TMI_OP(m, def), 0);
+    return tmi_elem(m, tmi_value_type(m, v));
+}
+
+/* Emitted sums and products of 16-bit floats run in f32. */
+static const char *tmi_dt_accumulates_in(tmi_job *job, const tmi_module *m, const tmi_dt_reduce *r) {
+    uint32_t type = tmi_in_type(m, TMI_OP(m, r->op), 0), f = tmi_format_of(m, type);
+    int      adds = r->kind == TMETAL_REDUCE_SUM || r->kind == TMETAL_REDUCE_MEAN || r->kind == TMETAL_REDUCE_PRODUCT;
+    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_type_text(job, m, tmi_elem(m, type));
+}
+
+static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tmetal_reduction *out, const char *function) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op = TMI_OP(m, r->op);
+    uint32_t          type = tmi_in_type(m, op, 0);
+    memset(out, 0, sizeof *out);
+    out->kind = (tmetal_reduce_kind)r->kind;
+    out->function = function;
+    out->value = tmi_dt_name(d->job, m, tmi_out(m, op, 0));
+    out->op = d->number[r->op];
+    out->divide = r->divide ? d->number[r->divide] : 0;
+    out->axis = r->axis;
+    out->rank = tmi_rank(m, type);
+    out->innermost = r->axis + 1 == out->rank;
+    out->count = tmi_dim(m, type, r->axis);
+    out->outputs = tmi_numel(m, type) / (out->count ? out->count : 1);
+    out->operands = op->n_in;
+    out->type = tmi_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
+    out->accumulate = tmi_dt_accumulates_in(d->job, m, r);
+    out->is_unsigned = r->is_unsigned;
+    out->tie = (tmetal_tie_rule)r->tie;
+    out->nan = (tmetal_nan_rule)r->nan;
+    out->loops = r->loops;
+    out->carried = r->carried;
+    out->reason = r->reason;
+    out->python = tmi_loc_place(m, op->loc);
+    out->ir = tmi_place_of(d->job, op->src, NULL);
+}
+
+static const char *tmi_dt_constant_text(tmi_detector *d, uint32_t v) {
+    uint64_t        bits = 0;
+    const tmi_attr *a = v ? tmi_dt_constant(d->m, v, &bits) : NULL;
+    uint32_t        f = a && a->type ? tmi_format_of(d->m, a->type) : (uint32_t)TMI_F_COUNT;
+    tmi_text        t;
+    tmi_mark        mark;
+    const char     *s;
+    if (!v) return "";
+    if (f == TMI_F_COUNT) {
+        tmi_dt_path path = tmi_dt_no_path();
+        return tmi_dt_name(d->job, d->m, tmi_dt_back(d, v, &path));
+    }
+    mark = tmi_mark_take(d->job);
+    tmi_text_init(d->job, &t);
+    tmi_put_float(&t, &tmi_float_formats[f], bits);
+    s = tmi_text_join(&t, 0);
+    tmi_mark_drop(d->job, mark);
+    return s;
+}
+
+static void tmi_dt_publish_pattern(tmi_detector *d, const tmi_dt_pattern *p, tmetal_pattern *out, const char *function) {
+    const tmi_op *op = TMI_OP(d->m, p->root);
+    uint32_t     *ops = TMI_NEW(d->job, uint32_t, p->n ? p->n : 1), i;
+    memset(out, 0, sizeof *out);
+    out->kind = (tmetal_pattern_kind)p->kind;
+    out->near_miss = p->near;
+    out->function = function;
+    out->value = tmi_dt_name(d->job, d->m, op->n_out ? tmi_out(d->m, op, 0) : 0);
+    out->input = tmi_dt_name(d->job, d->m, p->x);
+    out->op = d->number[p->root];
+    for (i = 0; i < p->n; i++) ops[i] = d->number[TMI_DT_LIST(d, p->first + i)];
+    out->ops = ops;
+    out->n_ops = p->n;
+    out->axis = p->axis;
+    out->form = p->form;
+    out->shared = p->shared;
+    out->eps = tmi_dt_constant_text(d, p->eps);
+    out->scale = tmi_dt_constant_text(d, p->scale);
+    out->reason = p->reason;
+    out->python = tmi_loc_place(d->m, op->loc);
+    out->ir = tmi_place_of(d->job, op->src, NULL);
+}
+
+/* Patterns by the place of their root; of one root by kind. n is small: insertion. */
+static void tmi_dt_publish(tmi_detector *d, tmi_dt_found *found) {
+    uint32_t          i, k, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
+    const char       *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
+    tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reduce.n);
+    tmetal_pattern   *p = TMI_NEW(d->job, tmetal_pattern, n);
+    for (i = 0; i < d->reduce.n; i++) tmi_dt_publish_reduction(d, TMI_DT_REDUCE(d, i), &r[i], function);
+    for (i = 0; i < n; i++) {
+        const tmi_dt_pattern *x = TMI_DT_PATTERN(d, i);
+        for (k = i; k > 0; k--) {
+            const tmi_dt_pattern *y = TMI_DT_PATTERN(d, order[k - 1]);
+            if (d->number[y->root] < d->number[x->root] || (y->root == x->root && y->kind <= x->kind)) break;
+            order[k] = order[k - 1];
+        }
+        order[k] = i;
+    }
+    for (i = 0; i < n; i++) tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]), &p[i], function);
+    found->reductions = r;
+    found->n_reductions = d->reduce.n;
+    found->patterns = p;
+    found->n_patterns = n;
+}
+
+/* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
+static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *found) {
+    tmi_mark     mark = tmi_mark_take(job);
+    tmi_detector d;
+    uint32_t     op, n = 0;
+    memset(&d, 0, sizeof d);
+    d.job = job;
+    d.m = m;
+    d.func = func;
+    d.number = TMI_TEMP(job, uint32_t, m->op.n);
+    d.reduce_of = TMI_TEMP(job, uint32_t, m->op.n);
+    d.claimed = TMI_TEMP(job, uint8_t, m->op.n);
+    tmi_vec_init(&d.reduce, sizeof(tmi_dt_reduce), 1);
+    tmi_vec_init(&d.pattern, sizeof(tmi_dt_pattern), 1);
+    tmi_vec_init(&d.list, sizeof(uint32_t), 1);
+    tmi_users_make(job, m, func, &d.users);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) d.number[op] = n++;
+    tmi_dt_find_reductions(&d);
+    tmi_dt_find_gates(&d);
+    tmi_dt_find_softmax(&d);
+    tmi_dt_find_norms(&d);
+    tmi_dt_find_attention(&d);
+    tmi_dt_find_matmuls(&d);
+    tmi_dt_find_multiply_adds(&d);
+    tmi_dt_publish(&d, found);
+    tmi_mark_drop(job, mark);
+}
+
+/* Functions that a kernel calls, directly or not, each once, in the order of the module. */
+static void tmi_dt_reachable(tmi_job *job, const tmi_module *m, uint32_t func, uint8_t *in, uint32_t first) {
+    uint32_t *todo = TMI_TEMP(job, uint32_t, m->op.n), n = 0, i, op, f;
+    todo[n++] = func;
+    in[func] = 1;
+    for (i = 0; i < n; i++)
+        for (op = tmi_walk_next(m, todo[i], todo[i]); op; op = tmi_walk_next(m, todo[i], op)) {
+            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+            for (f = first; f; f = TMI_OP(m, f)->next)
+                if (TMI_OP(m, f)->kind == TMI_OP_FUNC && !in[f] && tmi_op_body(m, TMI_OP(m, f), 0) &&
+                    strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, TMI_OP(m, op), "callee")) == 0) {
+                    in[f] = 1;
+                    todo[n++] = f;
+                }
+        }
+}
+
+/* Several functions' findings as one. */
+static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi_dt_found *out) {
+    tmetal_reduction *r;
+    tmetal_pattern   *p;
+    uint32_t          i;
+    memset(out, 0, sizeof *out);
+    for (i = 0; i < n; i++) out->n_reductions += found[i].n_reductions, out->n_patterns += found[i].n_patterns;
+    r = TMI_NEW(job, tmetal_reduction, out->n_reductions);
+    p = TMI_NEW(job, tmetal_pattern, out->n_patterns);
+    out->reductions = r;
+    out->patterns = p;
+    for (i = 0; i < n; i++) {
+        if (found[i].n_reductions) memcpy(r, found[i].reductions, found[i].n_reductions * sizeof *r);
+        if (found[i].n_patterns) memcpy(p, found[i].patterns, found[i].n_patterns * sizeof *p);
+        r += found[i].n_reductions;
+        p += found[i].n_patterns;
+    }
+}
+
+/* Of a kernel: its own, then those of the functions that it calls. */
+static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *out) {
+    tmi_mark          mark = tmi_mark_take(job);
+    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
+    uint8_t          *in = TMI_TEMP(job, uint8_t, m->op.n);
+    tmi_dt_found     *found;
+    tmi_dt_reachable(job, m, func, in, first);
+    for (f = first; f; f = TMI_OP(m, f)->next) n += in[f];
+    if (n == 1) { /* nothing is called: nothing to put together */
+        tmi_detect(job, m, func, out);
+        tmi_mark_drop(job, mark);
+        return;
+    }
+    found = TMI_TEMP(job, tmi_dt_found, n);
+    tmi_detect(job, m, func, &found[0]);
+    for (i = 1, f = first; f; f = TMI_OP(m, f)->next)
+        if (in[f] && f != func) tmi_detect(job, m, f, &found[i++]);
+    tmi_dt_join(job, found, n, out);
+    tmi_mark_drop(job, mark);
+}
+
+/* Of all functions of a module that have a body. */
+static void tmi_detect_module(tmi_job *job, tmi_module *m, tmetal_detection *out) {
+    tmi_mark          mark = tmi_mark_take(job);
+    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
+    tmi_dt_found     *found, all;
+    for (f = first; f; f = TMI_OP(m, f)->next) n += TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0);
+    found = TMI_TEMP(job, tmi_dt_found, n);
+    for (i = 0, f = first; f; f = TMI_OP(m, f)->next)
+        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0)) tmi_detect(job, m, f, &found[i++]);
+    tmi_dt_join(job, found, n, &all);
+    out->reductions = all.reductions;
+    out->n_reductions = all.n_reductions;
+    out->patterns = all.patterns;
+    out->n_patterns = all.n_patterns;
+    tmi_mark_drop(job, mark);
+}
+
+/* In the order of the enums of >>api; a static assert holds each to its length. */
+static const char *const tmi_dt_reduce_names[] = {"generic", "sum", "mean", "max", "min", "argmax", "argmin", "any", "all",
+                                                  "product", "bitwise and", "bitwise or", "xor", "welford"};
+static const char *const tmi_dt_pattern_names[] = {"softmax", "log softmax", "layer norm", "RMS norm", "GELU", "SiLU", "multiply-add",
+                                                   "matmul", "attention"};
+static const char *const tmi_dt_tie_names[] = {"", "first", "last", "any"};
+static const char *const tmi_dt_nan_names[] = {"", "ignored", "wins", "by order"};
+static const char *const tmi_dt_form_names[] = {"base 2", "maximum subtracted", "masked", "causal", "scaled", "bias", "residual", "activation", "cast",
+                                                "weight", "erf", "tanh", "one pass", "welford", "loop", "reads again", "minus"};
+TMI_STATIC_ASSERT(reduce_names, sizeof tmi_dt_reduce_names / sizeof *tmi_dt_reduce_names == TMETAL_REDUCE_COUNT);
+TMI_STATIC_ASSERT(pattern_names, sizeof tmi_dt_pattern_names / sizeof *tmi_dt_pattern_names == TMETAL_PATTERN_COUNT);
 
 /*==============================================================================
  * >>transform  [13]  Passes over tile IR, before anything is planned
@@ -10319,6 +14321,9 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
         f.budget = TMI_NONE - 1;
         memset(f.c.to, 0, f.c.n * sizeof *f.c.to);
         tmi_flow_dispatch(&f, owner, body, out);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks with a cycle, or too many copies, became one loop that carries the number of the next block", f.n);
+    } else {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control", "%u blocks became nested branches: early returns are flattened", f.n);
     }
     op = tmi_op_new(job, m, end);
     tmi_op_operands(job, m, op, out, n_types);
@@ -10364,6 +14369,19 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
     }
 }
 
+/* Regions of single elements: several blocks become one. */
+static void tmi_structure_inner(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t      b, n = 0, *types, i, body = tmi_op_body(m, TMI_OP(m, op), 0);
+    uint16_t      kind = TMI_OP(m, op)->kind, end = kind == TMI_OP_MAP ? TMI_OP_MAP_RETURN : kind == TMI_OP_SCAN ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN;
+    const tmi_op *last = NULL;
+    if (!body || !TMI_BLOCK(m, body)->next) return;
+    for (b = body; b && (!last || last->kind != end); b = TMI_BLOCK(m, b)->next) last = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
+    if (last->kind == end) n = last->n_in;
+    types = TMI_TEMP(job, uint32_t, n);
+    for (i = 0; i < n; i++) types[i] = tmi_in_type(m, last, i);
+    tmi_structure_region(job, m, op, TMI_OP(m, op)->region, end, types, n);
+}
+
 static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
@@ -10375,6 +14393,10 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
         types = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) types[i] = tmi_in_type(m, end, i);
         tmi_structure_region(job, m, func, TMI_OP(m, func)->region, TMI_OP_RETURN, types, n);
+    }
+    for (i = tmi_walk_next(m, func, func); i; i = tmi_walk_next(m, func, i)) {
+        uint16_t kind = TMI_OP(m, i)->kind;
+        if (kind == TMI_OP_MAP || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN) tmi_structure_inner(job, m, i);
     }
     tmi_mark_drop(job, mark);
 }
@@ -10434,6 +14456,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
                 return 0;
             }
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls", "the body of @%s takes the place of the call", tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
@@ -11329,20 +15352,84 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- The passes, in order ------------------------------------------------------------------------- */
 
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
+/* -- Branches in combining regions --------------------------------------------------------------------------- */
+
+/* Reductions and scans combine elements without branches: both sides are computed, and one is chosen.
+ *     r = scf.if c {yield a} else {yield b}   ->   r = select c, a, b
+ * 0 when a side does more than compute. */
+static int tmi_flatten_if(tmi_build *b, uint32_t op, tmi_rename *names) {
+    tmi_module *m = b->m;
+    uint32_t    side, i, x, end[2];
+    for (side = 0; side < 2; side++) {
+        uint32_t body = tmi_op_body(m, TMI_OP(m, op), side);
+        if (!body && !TMI_OP(m, op)->n_out) break; /* nobody reads anything of it */
+        if (!body) return 0;
+        for (x = TMI_BLOCK(m, body)->first_op; x; x = TMI_OP(m, x)->next)
+            if (TMI_OP(m, x)->n_region || (!(tmi_ops[TMI_OP(m, x)->kind].traits & (TMI_PURE | TMI_ENDS)) && !(tmi_ops[TMI_OP(m, x)->kind].traits & TMI_ELT))) return 0;
+    }
+    for (side = 0; side < 2 && TMI_OP(m, op)->n_out; side++) {
+        uint32_t body = tmi_op_body(m, TMI_OP(m, op), side);
+        end[side] = tmi_terminator(m, body);
+        while ((x = TMI_BLOCK(m, body)->first_op) != end[side]) {
+            tmi_op_unlink(m, x);
+            tmi_op_insert_before(m, op, x);
+        }
+    }
+    *b = tmi_build_before(b->job, m, op);
+    for (i = 0; i < TMI_OP(m, op)->n_out; i++)
+        names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_b_select(b, tmi_in(m, TMI_OP(m, op), 0), tmi_in(m, TMI_OP(m, end[0]), i), tmi_in(m, TMI_OP(m, end[1]), i));
+    tmi_op_unlink(m, op);
+    return 1;
+}
+
+static uint32_t tmi_innermost_if(const tmi_module *m, uint32_t op) { /* in that region; 0 none */
+    uint32_t x, last = 0;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_IF) last = x;
+    return last;
+}
+
+static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_build  b;
+    uint32_t   op, x;
+    memset(&b, 0, sizeof b);
+    b.job = job;
+    b.m = m;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE && TMI_OP(m, op)->kind != TMI_OP_SCAN) continue;
+        while ((x = tmi_innermost_if(m, op)) != 0) {
+            tmi_rename names;
+            tmi_rename_init(job, m, &names);
+            if (!tmi_flatten_if(&b, x, &names)) break;
+            tmi_rename_apply(&names, op);
+        }
+        for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+            if (TMI_OP(m, x)->n_region) {
+                tmi_error(job, tmi_at_of(m, TMI_OP(m, x)), TMETAL_E_OP_UNSUPPORTED, "a loop, or a branch with effects, in the combining region of a reduction or scan");
+                break;
+            }
+    }
+    tmi_mark_drop(job, mark);
+}
+
 #define TMI_PASSES(X) \
-    X("tile references", tmi_lower_refs)      \
-    X("products",        tmi_lower_products)  \
-    X("control",         tmi_simplify_control) \
-    X("induction",       tmi_inductions)      \
-    X("unread",          tmi_drop_unread)
+    X("combiners",       tmi_flatten_regions,  1) \
+    X("tile references", tmi_lower_refs,       1) \
+    X("products",        tmi_lower_products,   1) \
+    X("control",         tmi_simplify_control, 0) \
+    X("induction",       tmi_inductions,       0) \
+    X("unread",          tmi_drop_unread,      0)
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
+    int needed;
 } tmi_pass;
 
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn) {name, fn},
+#define X(name, fn, needed) {name, fn, needed},
     TMI_PASSES(X)
 #undef X
 };
@@ -11354,7 +15441,9 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
+        if (job->opt->plain && !tmi_passes[i].needed) continue;
         tmi_passes[i].run(job, m, func);
+        ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
 #endif
@@ -11497,7 +15586,7 @@ static tmi_scalar tmi_s_int(uint32_t bits) {
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
     X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
-    X(CONTINUE, "",        continue_, TMI_TR_STMT)
+    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -11532,6 +15621,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
+ *   CALLX    the same, for what it does
  *   ADDT     atomic: a: array, b: index, c: addend
  *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
@@ -11726,7 +15816,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP;
+    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -12398,6 +16488,14 @@ static int tmi_lin_same(const tmi_lin *a, const tmi_lin *b) {
     return 1;
 }
 
+static uint32_t tmi_lin_hash(const tmi_lin *l) { /* equal for what tmi_lin_same() holds equal */
+    uint32_t h = tmi_mix(l->n_reg, l->offset), i;
+    for (i = 0; i < l->n_reg; i++) h = tmi_mix(h, l->reg[i]);
+    for (i = 0; i < TMI_LANE_BITS; i++) h = tmi_mix(h, l->lane[i]);
+    for (i = 0; i < l->n_sg; i++) h = tmi_mix(h, l->sg[i]);
+    return h;
+}
+
 /* Apply a map to every base and the offset. */
 typedef uint32_t (*tmi_bits_fn)(const uint32_t *how, uint32_t x);
 
@@ -12806,11 +16904,17 @@ typedef struct tmi_comp {
     uint64_t best;       /* of the access that chose order and vec */
     uint32_t access;     /* that access; 0 none */
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
+    uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
     const char *reason;
 } tmi_comp;
 
 #define TMI_MAX_EXTRA 24u /* arguments of a kernel beside the parameters of its function */
+
+/* An op that reads a component, straight or through what is computed again. */
+typedef struct tmi_reader {
+    uint32_t op, next; /* next + 1 */
+} tmi_reader;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -12821,11 +16925,15 @@ typedef struct tmi_plan {
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
     uint32_t         *base;    /* per value: parameter + 1 that a pointer comes from; 0 unknown */
+    uint32_t         *alias;   /* per parameter: the first of those launched on its memory */
+    uint32_t          n_param;
     uint8_t          *weight;  /* per op: log2 of how often it runs compared with the kernel's top */
     uint32_t         *parent;  /* union-find over values, then ops */
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
+    tmi_vec           reader;  /* tmi_reader */
+    tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
@@ -12834,6 +16942,8 @@ typedef struct tmi_plan {
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint32_t          n_sites; /* prints and asserts */
+    uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
@@ -12842,13 +16952,23 @@ typedef struct tmi_plan {
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
 #define TMI_INST(p, i) TMI_AT(&(p)->inst, tmi_inst, (i))
+#define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
-static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) { /* layouts are few: a linear search */
-    uint32_t i;
-    for (i = 0; i < p->lin.n; i++)
-        if (tmi_lin_same(TMI_LIN(p, i), l)) return i;
+static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
+    return tmi_lin_hash(TMI_LIN((const tmi_plan *)ctx, id - 1));
+}
+
+/* Each different layout once. */
+static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
+    tmi_hash *t = &p->lin_hash;
+    uint32_t  k, id;
+    tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
+    for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
+        if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
     *(tmi_lin *)tmi_vec_add(p->job, &p->lin) = *l;
-    return i;
+    t->slot[k] = p->lin.n;
+    t->n++;
+    return p->lin.n - 1;
 }
 
 /* -- Scalars and combining regions ----------------------------------------------------- */
@@ -13038,9 +17158,58 @@ static void tmi_classify(tmi_plan *p) {
                 for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
         if (op != p->func) tmi_classify_op(p, o);
     }
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint32_t i, up = tmi_parent_op(m, o);
+        if (o->kind == TMI_OP_MAP) tmi_classify_args(p, tmi_op_body(m, o, 0));
+        while (up != p->func && TMI_OP(m, up)->kind != TMI_OP_MAP) up = tmi_parent_op(m, TMI_OP(m, up));
+        if (up == p->func) continue;
+        for (i = 0; i < o->n_out; i++) p->klass[tmi_out(m, o, i)] = TMI_C_SCALAR;
+        for (r = o->region; r; r = TMI_REGION(m, r)->next)
+            for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
+    }
 }
 
 /* -- Memory roots ------------------------------------------------------------------------ */
+
+/* The next pair of the option `alias`: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_alias_pair(const char **s, uint32_t *a, uint32_t *b) {
+    uint32_t *to = a;
+    int       digits = 0;
+    *a = *b = 0;
+    if (!*s || !**s) return 0;
+    for (;; ++*s) {
+        if (tmi_is_digit(**s) && digits < 6) *to = *to * 10 + (uint32_t)(**s - '0'), digits++;
+        else if (**s == '=' && to == a && digits) to = b, digits = 0;
+        else break;
+    }
+    if (to == a || !digits || (**s && **s != ',')) return -1;
+    if (**s) ++*s;
+    return 1;
+}
+
+static void tmi_plan_aliases(tmi_plan *p) {
+    const char *s = p->job->opt->alias;
+    uint32_t    a, b, i, low, high;
+    p->n_param = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
+    p->alias = TMI_TEMP(p->job, uint32_t, p->n_param);
+    for (i = 0; i < p->n_param; i++) p->alias[i] = i;
+    while (tmi_alias_pair(&s, &a, &b) > 0) {
+        if (a >= p->n_param || b >= p->n_param) continue; /* of another kernel of the module */
+        low = tmi_min32(p->alias[a], p->alias[b]);
+        high = tmi_max32(p->alias[a], p->alias[b]);
+        for (i = 0; i < p->n_param; i++)
+            if (p->alias[i] == high) p->alias[i] = low;
+    }
+}
+
+/* Is a parameter launched on the memory of another? */
+static int tmi_has_alias(const tmi_plan *p, uint32_t param) {
+    uint32_t i;
+    for (i = 0; i < p->n_param && param < p->n_param; i++)
+        if (i != param && p->alias[i] == p->alias[param]) return 1;
+    return 0;
+}
 
 static uint32_t tmi_base_of(const tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
@@ -13115,6 +17284,7 @@ static void tmi_find_accesses(tmi_plan *p) {
         uint32_t base, bit, up = tmi_parent_op(m, o);
         p->weight[op] = up ? p->weight[up] : 0;
         if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE) p->weight[op] = tmi_sat8(p->weight[op] + 3u);
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0)) p->unknown_write = 1, p->written = p->read = ~0u;
         if (!tmi_accesses_memory(o)) continue;
         base = p->base[tmi_in(m, o, 0)];
         bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
@@ -13128,7 +17298,11 @@ static void tmi_find_accesses(tmi_plan *p) {
 
 /* May the memory behind `base` change while the kernel runs? */
 static int tmi_is_written(const tmi_plan *p, uint32_t base) {
-    return !base || p->unknown_write || (p->written & (base < 32 ? 1u << (base - 1) : 1u << 31));
+    uint32_t i;
+    if (!base || p->unknown_write) return 1;
+    for (i = 0; i < p->n_param; i++)
+        if (p->alias[i] == p->alias[base - 1] && (p->written & (i < 31 ? 1u << i : 1u << 31))) return 1;
+    return 0;
 }
 
 /* -- Components ------------------------------------------------------------------------------ */
@@ -13195,7 +17369,7 @@ static int tmi_operand_joins(const tmi_op *op, uint32_t i) {
     case TMI_OP_DOT: return i == 2;
     case TMI_OP_DOT_SCALED: return i == 2;
     case TMI_OP_GATHER: return i == 1;
-    case TMI_OP_HISTOGRAM: return 0;
+    case TMI_OP_HISTOGRAM: case TMI_OP_PRINT: return 0;
     default: return 1;
     }
 }
@@ -13262,7 +17436,7 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
     if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
     if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
-    if (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) return 0;
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || p->job->opt->plain) return 0;
     v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
     if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(&p->axes, mask, d).k);
     if (v > 2) v = 2;
@@ -13316,6 +17490,7 @@ static void tmi_components(tmi_plan *p) {
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) tmi_join_op(p, op);
+    for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]]; /* leaders are earlier: one step to each */
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
@@ -13371,8 +17546,6 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     }
     return 0;
 }
-
-static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
@@ -13459,19 +17632,27 @@ static uint32_t tmi_lines_of(const tmi_module *m, uint32_t type, const tmi_lin *
     return n < *fewest ? *fewest : n;
 }
 
-static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+/* Lines that one access of a simdgroup touches, the fewest, and log2 of the elements that a lane moves at
+ * once; 0 where there is no tile of pointers. */
+static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *l, uint32_t *vec, uint32_t *fewest) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
-    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), fewest, vec = 0, i, lines, es;
-    uint64_t n;
+    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), i, es;
+    *vec = 0;
     if (!tmi_rank(m, type) || !tmi_is_ptrlike(m, tmi_in_type(m, op, 0))) return 0;
     tmi_access_order(p, op, order);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     for (i = 0; i < tmi_access_vec(p, op, order[0]); i++) {
         if (i >= l->n_reg || l->reg[i] != 1u << (tmi_dim_low(m, type, order[0]) + i)) break;
-        vec++;
+        ++*vec;
     }
-    lines = tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << vec, &fewest);
+    return tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << *vec, fewest);
+}
+
+static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    uint32_t vec, fewest, lines = tmi_access_lines(p, id, l, &vec, &fewest);
+    uint64_t n;
+    if (!lines) return 0;
     n = ((uint64_t)1 << (l->n_reg - vec)) << p->n_sg;
     return (n * lines) << tmi_min32(p->weight[id], 24);
 }
@@ -13585,15 +17766,49 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     return 0;
 }
 
+static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
+    tmi_comp   *comp = TMI_COMP(p, c);
+    tmi_reader *r;
+    if (comp->last_reader && TMI_READER(p, comp->last_reader - 1)->op == op) return;
+    r = (tmi_reader *)tmi_vec_add(p->job, &p->reader);
+    r->op = op;
+    if (comp->last_reader) TMI_READER(p, comp->last_reader - 1)->next = p->reader.n;
+    else comp->readers = p->reader.n;
+    comp->last_reader = p->reader.n;
+}
+
+/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice. */
+static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
+    const tmi_module *m = p->m;
+    uint32_t i;
+    if (seen[value] == op) return;
+    seen[value] = op;
+    if (p->klass[value] == TMI_C_NODE) tmi_reader_add(p, tmi_comp_of(p, value), op);
+    if (p->klass[value] != TMI_C_INLINE) return;
+    for (i = 0; i < TMI_OP(m, tmi_def(m, value))->n_in; i++) tmi_reader_of(p, seen, op, tmi_in(m, TMI_OP(m, tmi_def(m, value)), i));
+}
+
+/* Who reads each component, and which reductions give it, in order of the text. */
+static void tmi_find_readers(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_is_root_op(p, o)) continue;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0))) tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_reader_of(p, seen, op, tmi_in(m, o, i));
+    }
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, other;
+    uint32_t op, i, other, r;
     tmi_lin  l;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_root_op(p, o)) continue;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, op = TMI_READER(p, r - 1)->op);
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
@@ -13655,7 +17870,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
         comp->reason = "result of a matrix product: 8 by 8 simdgroup tiles";
         return;
     }
-    tmi_pick_neighbours(p, c, &k);
+    if (!p->job->opt->plain) tmi_pick_neighbours(p, c, &k);
     tmi_blocked_for(p, comp, &l);
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
@@ -13672,24 +17887,22 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
 }
 
 /* Components in order of decision: matrix products, then the heaviest in memory, then the largest. */
-static uint32_t tmi_next_comp(const tmi_plan *p) {
-    uint32_t i, best = TMI_NONE;
-    for (i = 0; i < p->comp.n; i++) {
-        const tmi_comp *c = TMI_COMP(p, i), *b = best == TMI_NONE ? NULL : TMI_COMP(p, best);
-        int dot = c->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, c->dot));
-        int bdot = b && b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
-        if (c->lin) continue;
-        if (!b || (dot && !bdot) ||
-            (dot == bdot && (c->weight > b->weight || (c->weight == b->weight && tmi_numel(p->m, c->type) > tmi_numel(p->m, b->type)))))
-            best = i;
-    }
-    return best;
+static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
+    const tmi_plan *p = (const tmi_plan *)ctx;
+    const tmi_comp *a = TMI_COMP(p, x), *b = TMI_COMP(p, y);
+    int adot = a->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, a->dot)), bdot = b->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, b->dot));
+    if (adot != bdot) return adot;
+    if (a->weight != b->weight) return a->weight > b->weight;
+    return tmi_numel(p->m, a->type) > tmi_numel(p->m, b->type);
 }
 
 static void tmi_choose_layouts(tmi_plan *p) {
-    int      chained = tmi_has_chained_dots(p);
-    uint32_t c;
-    while ((c = tmi_next_comp(p)) != TMI_NONE) tmi_choose_layout(p, c, chained);
+    int       chained = tmi_has_chained_dots(p);
+    uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
+    tmi_find_readers(p);
+    for (i = 0; i < p->comp.n; i++) order[i] = i;
+    tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
+    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
 }
 
 /* -- Layouts of single ops ------------------------------------------------------------------------------ */
@@ -13730,6 +17943,13 @@ static void tmi_choose_own(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         tmi_lin  l;
+        if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
+            type = tmi_out_type(m, o, 0);
+            for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
+            tmi_lin_blocked(m, type, order, order, tmi_log2((uint64_t)tmi_attr_int(m, o, "pack", 1)), p->n_sg, &l);
+            l.vec = 0;
+            p->own[op] = tmi_lin_id(p, &l) + 1;
+        }
         if (o->kind != TMI_OP_SCAN) continue;
         type = tmi_in_type(m, o, 0);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
@@ -13906,6 +18126,19 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     tmi_require_operand(p, v, &l);
 }
 
+/* An operand that is printed is read in whatever layout it has. */
+static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+    tmi_comp c;
+    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
+        memset(&c, 0, sizeof c);
+        c.type = tmi_value_type(p->m, value);
+        tmi_blocked_for(p, &c, l);
+    }
+    l->offset = 0;
+    tmi_lin_trim(l);
+    l->vec = 0;
+}
+
 static void tmi_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
@@ -13921,6 +18154,12 @@ static void tmi_require_all(tmi_plan *p) {
             tmi_lin_zero(&all, p->n_sg);
             tmi_require_operand(p, tmi_in(m, o, 0), &all);
         }
+        for (i = 0; o->kind == TMI_OP_PRINT && i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i))) {
+                tmi_printed_lin(p, tmi_in(m, o, i), &all);
+                tmi_require_operand(p, tmi_in(m, o, i), &all);
+            }
+        if (o->kind == TMI_OP_PRINT) continue;
         if (!tmi_is_root_op(p, o)) continue;
         l = tmi_op_lin(p, op);
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
@@ -13971,6 +18210,14 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
  * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
  * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
  * the word of an atomic result (before Metal 3.2 nothing orders them). */
+static int tmi_is_site(uint32_t kind) { return kind == TMI_OP_PRINT || kind == TMI_OP_ASSERT || kind == TMI_OP_CF_ASSERT; }
+
+static void tmi_number_sites(tmi_plan *p) {
+    uint32_t op;
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_walk_next(p->m, p->func, op))
+        if (tmi_is_site(TMI_OP(p->m, op)->kind)) p->site[op] = ++p->n_sites;
+}
+
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, reads = 0, writes = 0, asked = 0;
@@ -14009,6 +18256,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
@@ -14022,10 +18271,12 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
+    p->site = TMI_TEMP(job, uint32_t, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
+    tmi_plan_aliases(p);
     tmi_find_accesses(p);
     tmi_components(p);
     p->threads = tmi_pick_threads(p);
@@ -14033,6 +18284,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_choose_layouts(p);
     tmi_choose_own(p);
     tmi_pick_order(p);
+    tmi_number_sites(p);
     tmi_first_instances(p);
     tmi_require_all(p);
 }
@@ -14390,8 +18642,14 @@ static uint32_t tmi_soft_decode(tmi_thr *t, uint32_t v, uint32_t format) { /* to
 }
 
 static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int toward_zero) { /* from float */
-    if (format == TMI_F_E5M2 && toward_zero) return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
-    return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    if (!toward_zero) return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
+    switch (format) {
+    case TMI_F_E5M2: return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
+    case TMI_F_E4M3FN: return tmi_soft_1(t, "f32_to_f8e4m3fn_rz", v);
+    case TMI_F_E4M3FNUZ: return tmi_soft_1(t, "f32_to_f8e4m3fnuz_rz", v);
+    case TMI_F_E5M2FNUZ: return tmi_soft_1(t, "f32_to_f8e5m2fnuz_rz", v);
+    default: return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v); /* fp8e4b15 has one rounding; doubles need none */
+    }
 }
 
 /* From one float format to another, at least one of them soft. */
@@ -16510,6 +20768,483 @@ static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
     else tmi_atomic_in_order(w, op, flat);
 }
 
+/* -- Prints and asserts: records in the debug buffer ------------------------------------------------------------ */
+
+static uint32_t tmi_t_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) { /* a call for what it does */
+    tmi_ins  x;
+    uint32_t i, first = t->list.n;
+    char     r = tmi_fn_sig(fn)[0];
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
+    tmi_ins_zero(&x, TMI_TF_CALLX, r == 'v' ? tmi_tty_of(TMI_S_NONE, 1) : tmi_sig_type(r));
+    x.a = first;
+    x.b = n;
+    x.c = fn;
+    if (r != 'v') tmi_full_range(x.type.kind, &x.lo, &x.hi);
+    return tmi_t_pin(t, &x);
+}
+
+static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
+    return w->p->serial ? w->program[axis] : tmi_t_program(w->t, TMI_TF_PID, axis);
+}
+
+static uint32_t tmi_debug_param(tmi_low *w) {
+    tmi_ins n;
+    tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_PTR, 1));
+    n.type.elem = TMI_S_I32;
+    n.a = tmi_extra_param(w->p, TMETAL_ARG_DEBUG, 0);
+    return tmi_t_pure(w->t, &n, NULL, 0);
+}
+
+static uint32_t tmi_debug_bytes(const tmi_job *job) { return job->opt->debug_bytes > 64 ? job->opt->debug_bytes & ~3u : job->opt->debug_bytes ? 64u : 65536u; }
+
+static void tmi_debug_fail(tmi_low *w, uint32_t id, uint32_t element) {
+    uint32_t v[6], i;
+    v[0] = tmi_debug_param(w);
+    v[1] = tmi_t_u32(w->t, w->p->site[id] - 1);
+    for (i = 0; i < 3; i++) v[2 + i] = tmi_program_id(w, i);
+    v[5] = element;
+    (void)tmi_t_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
+}
+
+static void tmi_lower_assert(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t c, value = tmi_in(w->m, op, 0), alone;
+    tmi_thr *t = w->t;
+    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
+    tmi_lin  l;
+    tmi_nest n;
+    if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
+        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0));
+        (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
+        tmi_debug_fail(w, id, tmi_t_u32(t, 0));
+        (void)tmi_t_close(t);
+        return;
+    }
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+    tmi_nest_loops(w, &n);
+    c = tmi_t_un(t, TMI_TF_NOT, truth, tmi_elem_at(w, value, n.lin, 0));
+    alone = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(t, alone ? tmi_t_and(t, alone, c) : c);
+    tmi_debug_fail(w, id, tmi_coord(w, n.lin, 0, 32, 0));
+    (void)tmi_t_close(t);
+    tmi_nest_end(w, &n);
+}
+
+/* The bits of one printed value, as words: pointers and 64 bits take two. */
+static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
+    tmi_thr *t = w->t;
+    tmi_tty  type = tmi_t_type(t, v);
+    if (type.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    if (tmi_s_is_float(type.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[type.kind]), 1), v);
+    word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    if (tmi_t_type(t, v).kind != TMI_S_I64) return 1;
+    word[1] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_USHR, v, tmi_t_int(t, TMI_S_I64, 32)), TMI_S_I32, 0);
+    return 2;
+}
+
+static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+    uint32_t a[8], b[4], word[2], n = v ? tmi_debug_words(w, v, word) : 0, i;
+    a[0] = b[0] = tmi_debug_param(w);
+    a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
+    a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
+    a[3] = tmi_t_u32(w->t, n);
+    for (i = 0; i < 3; i++) a[4 + i] = tmi_program_id(w, i);
+    a[7] = element;
+    b[1] = tmi_t_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
+    for (i = 0; i < n; i++) {
+        b[2] = tmi_t_u32(w->t, i);
+        b[3] = word[i];
+        (void)tmi_t_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
+    }
+}
+
+static void tmi_lower_print(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_thr *t = w->t;
+    uint32_t i, v, holder;
+    for (i = 0; i < op->n_in || (!op->n_in && !i); i++) {
+        tmi_lin  l;
+        tmi_nest n;
+        if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
+            v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
+            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+            tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
+            (void)tmi_t_close(t);
+            continue;
+        }
+        tmi_printed_lin(w->p, tmi_in(w->m, op, i), &l);
+        tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
+        tmi_nest_loops(w, &n);
+        v = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+        holder = tmi_is_holder(w, n.lin);
+        if (holder) (void)tmi_t_if(t, holder);
+        tmi_debug_print(w, id, i, v, tmi_coord(w, n.lin, 0, 32, 0));
+        if (holder) (void)tmi_t_close(t);
+        tmi_nest_end(w, &n);
+    }
+}
+
+/* -- Inline PTX: the instructions that Triton's users write, on this thread's values --------------------------- */
+
+enum { TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_CVT, TMI_PX_RCP, TMI_PX_BREV };
+
+/* Columns: what stands before the type, how many operands with the result, what it does; for TMI_PX_TF the
+ * operations on signed, unsigned (or untyped) and float values, 0 where there is none. Rounding words other than
+ * "to nearest" are not in the table: they are refused by their text. */
+typedef struct tmi_ptx_row {
+    const char *name;
+    uint8_t     operands, how;
+    uint16_t    sint, uint, real;
+} tmi_ptx_row;
+
+static const tmi_ptx_row tmi_ptx_rows[] = {
+    {"mov", 2, TMI_PX_MOV, 0, 0, 0}, {"not", 2, TMI_PX_NOT, 0, 0, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
+    {"xor", 3, TMI_PX_TF, 0, TMI_TF_XOR, 0}, {"shl", 3, TMI_PX_TF, TMI_TF_SHL, TMI_TF_SHL, 0}, {"shr", 3, TMI_PX_TF, TMI_TF_SSHR, TMI_TF_USHR, 0},
+    {"add", 3, TMI_PX_TF, TMI_TF_IADD, TMI_TF_IADD, TMI_TF_FADD}, {"add.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FADD},
+    {"sub", 3, TMI_PX_TF, TMI_TF_ISUB, TMI_TF_ISUB, TMI_TF_FSUB}, {"sub.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FSUB},
+    {"mul", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.lo", 3, TMI_PX_TF, TMI_TF_IMUL, TMI_TF_IMUL, 0},
+    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
+    {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0}, {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
+    {"min", 3, TMI_PX_TF, TMI_TF_SMIN, TMI_TF_UMIN, TMI_TF_FMINN}, {"max", 3, TMI_PX_TF, TMI_TF_SMAX, TMI_TF_UMAX, TMI_TF_FMAXN},
+    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
+    {"abs", 2, TMI_PX_TF, TMI_TF_IABS, 0, TMI_TF_FABS}, {"popc", 2, TMI_PX_TF, 0, TMI_TF_POPC, 0}, {"clz", 2, TMI_PX_TF, 0, TMI_TF_CLZ, 0},
+    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0},
+    {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1}, {"st.global", 2, TMI_PX_ST, 1, 1, 1},
+    {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT}, {"sqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
+    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rsqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
+    {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx.ftz", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2},
+    {"ex2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"lg2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2},
+    {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN}, {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH},
+};
+
+#define TMI_PTX_REGS 16u
+
+typedef struct tmi_ptx_arg {
+    uint8_t  is_reg, is_address;
+    uint32_t reg;   /* $reg */
+    uint64_t bits;  /* or a literal */
+} tmi_ptx_arg;
+
+typedef struct tmi_ptx_ins {
+    const tmi_ptx_row *row;
+    int         cls; /* 's', 'u' (b and u), 'f' */
+    uint32_t    bits;
+    int         is_bf16, is_pair;
+    tmi_ptx_arg arg[4];
+} tmi_ptx_ins;
+
+static int tmi_ptx_type(const char *s, size_t n, tmi_ptx_ins *x) {
+    static const struct { const char *name; char cls; uint8_t bits, bf16, pair; } types[] = {
+        {"b8", 'u', 8, 0, 0}, {"u8", 'u', 8, 0, 0}, {"s8", 's', 8, 0, 0}, {"b16", 'u', 16, 0, 0}, {"u16", 'u', 16, 0, 0}, {"s16", 's', 16, 0, 0},
+        {"b32", 'u', 32, 0, 0}, {"u32", 'u', 32, 0, 0}, {"s32", 's', 32, 0, 0}, {"b64", 'u', 64, 0, 0}, {"u64", 'u', 64, 0, 0}, {"s64", 's', 64, 0, 0},
+        {"f16", 'f', 16, 0, 0}, {"bf16", 'f', 16, 1, 0}, {"f32", 'f', 32, 0, 0}, {"f16x2", 'f', 16, 0, 1}, {"bf16x2", 'f', 16, 1, 1}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0) {
+            x->cls = types[i].cls;
+            x->bits = types[i].bits;
+            x->is_bf16 = types[i].bf16;
+            x->is_pair = types[i].pair;
+            return 1;
+        }
+    return 0;
+}
+
+static int tmi_ptx_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* $n, [$n], 12, 0x1F, 0f3F800000 */
+static int tmi_ptx_arg_of(const char **text, const char *end, tmi_ptx_arg *a) {
+    const char *s = *text;
+    int neg = 0;
+    memset(a, 0, sizeof *a);
+    if (s < end && *s == '[') a->is_address = 1, s++;
+    while (s < end && tmi_ptx_space(*s)) s++;
+    if (s < end && *s == '$') {
+        a->is_reg = 1;
+        if (++s == end || !tmi_is_digit(*s)) return 0;
+        while (s < end && tmi_is_digit(*s)) a->reg = a->reg * 10 + (uint32_t)(*s++ - '0');
+        if (a->reg >= TMI_PTX_REGS) return 0;
+    } else {
+        if (s < end && *s == '-') neg = 1, s++;
+        if (s == end || !tmi_is_digit(*s)) return 0;
+        if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) {
+            for (s += 2; s < end && tmi_hex_digit(*s) >= 0; s++) a->bits = a->bits * 16 + (uint64_t)tmi_hex_digit(*s);
+        } else {
+            while (s < end && tmi_is_digit(*s)) a->bits = a->bits * 10 + (uint64_t)(*s++ - '0');
+        }
+        if (s < end && *s == '.') return 0;
+        if (neg) a->bits = 0 - a->bits;
+    }
+    while (s < end && tmi_ptx_space(*s)) s++;
+    if (a->is_address) {
+        if (s == end || *s != ']') return 0;
+        s++;
+    }
+    while (s < end && tmi_ptx_space(*s)) s++;
+    *text = s;
+    return 1;
+}
+
+/* One instruction, without its semicolon. 0: not one of the table. */
+static int tmi_ptx_parse(const char *s, const char *end, tmi_ptx_ins *x) {
+    const char *word = s, *dot = NULL;
+    size_t i, n;
+    uint32_t k;
+    memset(x, 0, sizeof *x);
+    for (; s < end && !tmi_ptx_space(*s); s++)
+        if (*s == '.') dot = s;
+    if (!dot || !tmi_ptx_type(dot + 1, (size_t)(s - dot - 1), x)) return 0;
+    n = (size_t)(dot - word);
+    for (i = 0; i < sizeof tmi_ptx_rows / sizeof *tmi_ptx_rows; i++)
+        if (strlen(tmi_ptx_rows[i].name) == n && memcmp(tmi_ptx_rows[i].name, word, n) == 0) x->row = &tmi_ptx_rows[i];
+    if (!x->row || (x->row->how == TMI_PX_TF && !(x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint))) return 0;
+    while (s < end && tmi_ptx_space(*s)) s++;
+    for (k = 0; k < x->row->operands; k++) {
+        if (k && (s == end || *s++ != ',')) return 0;
+        while (s < end && tmi_ptx_space(*s)) s++;
+        if (!tmi_ptx_arg_of(&s, end, &x->arg[k])) return 0;
+        if (x->arg[k].is_address != ((x->row->how == TMI_PX_LD && k == 1) || (x->row->how == TMI_PX_ST && k == 0))) return 0;
+    }
+    if (x->row->how != TMI_PX_ST && !x->arg[0].is_reg) return 0;
+    return s == end;
+}
+
+/* The next instruction of the text from `at` on: 1 found, 0 end, -1 not known; its text in word, len. */
+static int tmi_ptx_next(const char **at, tmi_ptx_ins *x, const char **word, size_t *len) {
+    const char *s = *at, *end;
+    while (*s && (tmi_ptx_space(*s) || *s == ';')) s++;
+    if (!*s) return 0;
+    for (end = s; *end && *end != ';'; end++) {}
+    *at = end;
+    while (end > s && tmi_ptx_space(end[-1])) end--;
+    *word = s;
+    *len = (size_t)(end - s);
+    return tmi_ptx_parse(s, end, x) ? 1 : -1;
+}
+
+/* Words of a packed register that may be ones; instructions on several elements at once are the same on each
+ * element alone as long as no bit crosses into a neighbour. */
+static int tmi_ptx_stays_apart(const tmi_ptx_ins *x, uint32_t *maybe, uint32_t bits) {
+    uint32_t lanes = 32 / bits, i, edge = 0, m[3] = {~0u, ~0u, ~0u}, part = bits < 32 ? (1u << bits) - 1u : ~0u;
+    for (i = 1; i < x->row->operands; i++) {
+        const tmi_ptx_arg *a = &x->arg[i];
+        uint32_t k;
+        if (a->is_reg) m[i - 1] = maybe[a->reg];
+        else m[i - 1] = (uint32_t)a->bits;
+        if (a->is_reg || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR && x->row->how != TMI_PX_MOV)) continue;
+        for (k = 1; k < lanes; k++) /* a literal says the same to each element */
+            if (((uint32_t)a->bits >> (k * bits) & part) != ((uint32_t)a->bits & part)) return 0;
+    }
+    if (x->is_pair) {
+        maybe[x->arg[0].reg] = ~0u;
+        return bits == 16;
+    }
+    if (x->cls == 'f' || x->bits != 32) return 0;
+    switch (x->row->how == TMI_PX_TF ? x->row->uint : 0) {
+    case TMI_TF_AND: maybe[x->arg[0].reg] = m[0] & m[1]; return 1;
+    case TMI_TF_OR: case TMI_TF_XOR: maybe[x->arg[0].reg] = m[0] | m[1]; return 1;
+    case TMI_TF_SHL: case TMI_TF_USHR:
+        if (x->arg[2].is_reg || x->arg[2].bits >= bits) return 0;
+        for (i = 0; i < lanes; i++) edge |= (((1u << x->arg[2].bits) - 1u) << (x->row->uint == TMI_TF_SHL ? bits - (uint32_t)x->arg[2].bits : 0)) << (i * bits);
+        if (m[0] & edge) return 0;
+        maybe[x->arg[0].reg] = x->row->uint == TMI_TF_SHL ? m[0] << x->arg[2].bits : m[0] >> x->arg[2].bits;
+        return 1;
+    default:
+        maybe[x->arg[0].reg] = x->row->how == TMI_PX_MOV ? m[0] : ~0u;
+        return x->row->how == TMI_PX_MOV || x->row->how == TMI_PX_NOT;
+    }
+}
+
+static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scratch, NUL-terminated */
+    char *r = TMI_TEMP(job, char, (uint32_t)n + 1);
+    memcpy(r, s, n);
+    return r;
+}
+
+/* Text of the first instruction that is not known, or NULL. */
+static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+    const char *at = tmi_attr_str(m, op, "asm_string"), *word = "", *c = tmi_attr_str(m, op, "constraints");
+    uint32_t    maybe[TMI_PTX_REGS], i, pack = (uint32_t)tmi_attr_int(m, op, "packed_element", 1), bits = 0;
+    size_t      len = 0;
+    tmi_ptx_ins x;
+    int         found;
+    for (i = 0; i < TMI_PTX_REGS; i++) maybe[i] = ~0u;
+    if (op->n_in + op->n_out > TMI_PTX_REGS || op->n_in > 8) return "more operands than 16";
+    for (; *c; c++)
+        if (tmi_is_digit(*c) || *c == '+' || *c == '~') return tmi_format(job, 1, "constraints \"%s\"", tmi_attr_str(m, op, "constraints"));
+    for (i = 0; pack > 1 && i < op->n_in + op->n_out; i++) {
+        uint32_t type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in), b = tmi_scalar_bits[tmi_s_of(m, type)];
+        if ((bits && b != bits) || b * pack != 32) return "elements packed otherwise than into 32 bits";
+        bits = b;
+    }
+    while ((found = tmi_ptx_next(&at, &x, &word, &len)) != 0)
+        if (found < 0 || (pack > 1 && !tmi_ptx_stays_apart(&x, maybe, bits)) || (pack == 1 && x.is_pair)) return tmi_copy_text(job, word, len);
+    return NULL;
+}
+
+/* A value as the type that an instruction works on. */
+static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
+    tmi_thr *t = w->t;
+    tmi_tty  have = tmi_t_type(t, v);
+    if (have.kind == kind) return v;
+    if (have.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    else if (tmi_s_is_float(have.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[have.kind]), 1), v);
+    if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
+    v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
+    return tmi_s_is_float(kind) ? tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), v) : v;
+}
+
+static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32_t n, int kind) { /* bf16 by way of float */
+    tmi_thr *t = w->t;
+    uint32_t x[3], i, r;
+    int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
+    tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
+    for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
+    r = n == 1 ? tmi_t_un(t, (int)tf, type, x[0]) : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1]) : tmi_t_tern(t, (int)tf, type, x[0], x[1], x[2]);
+    return wide ? tmi_conv(t, r, kind) : r;
+}
+
+static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) { /* {v1, v0} shifted by v2 mod 32: the high or low word */
+    tmi_thr *t = w->t;
+    uint32_t n = tmi_t_and(t, v[2], tmi_t_u32(t, 31)), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
+    pair = tmi_t_bin(t, TMI_TF_OR, tmi_t_bin(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), tmi_t_int(t, TMI_S_I64, 32)), tmi_t_intcast(t, v[0], (int)wide, 0));
+    r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
+    if (left) r = tmi_t_bin(t, TMI_TF_USHR, r, tmi_t_int(t, TMI_S_I64, 32));
+    return tmi_t_intcast(t, r, TMI_S_I32, 0);
+}
+
+static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
+    tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
+    type.elem = (uint8_t)kind;
+    return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+}
+
+/* Registers are values; `holder`: who stores. */
+static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t pack_bits, uint32_t holder) {
+    tmi_thr *t = w->t;
+    uint32_t v[3], i, r, tf = x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint, n = x->row->operands - 1u;
+    int      kind = x->cls == 'f' ? (x->is_bf16 ? TMI_S_BF16 : x->bits == 16 ? TMI_S_F16 : TMI_S_F32) : (int)tmi_s_int(pack_bits ? pack_bits : x->bits);
+    tmi_ins  st;
+    for (i = 0; i < n; i++) {
+        const tmi_ptx_arg *a = &x->arg[x->row->how == TMI_PX_ST ? i + 1 : i + 1];
+        int count = (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR) && i == 1 && x->row->how == TMI_PX_TF;
+        if (x->row->how == TMI_PX_LD) continue;
+        if (a->is_reg && !reg[a->reg]) reg[a->reg] = tmi_t_zero(t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
+        v[i] = a->is_reg ? tmi_ptx_as(w, reg[a->reg], count ? TMI_S_I32 : kind) : tmi_t_const(t, tmi_tty_of(count ? TMI_S_I32 : kind, 1), a->bits);
+        if (count) v[i] = tmi_t_intcast(t, v[i], kind, 0);
+    }
+    switch (x->row->how) {
+    case TMI_PX_MOV: r = v[0]; break;
+    case TMI_PX_NOT: r = tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1)); break;
+    case TMI_PX_MAD: r = x->cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]); break;
+    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: r = tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L); break;
+    case TMI_PX_RCP:
+        v[1] = v[0];
+        v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
+        r = tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
+        break;
+    case TMI_PX_LD: r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE); break;
+    case TMI_PX_ST:
+        if (holder) (void)tmi_t_if(t, holder);
+        tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
+        st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+        st.b = v[0];
+        (void)tmi_t_pin(t, &st);
+        if (holder) (void)tmi_t_close(t);
+        return;
+    default:
+        if (x->cls == 'f') r = tmi_ptx_float(w, tf, v, n, kind);
+        else if (n == 2) r = tmi_int_op(t, (int)tf, v[0], v[1]);
+        else if (tf == TMI_TF_ISUB) r = tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        else if (tf == TMI_TF_IABS) r = tmi_elt_abs(t, v[0]);
+        else r = tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+        break;
+    }
+    reg[x->arg[0].reg] = r;
+}
+
+static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t holder) {
+    const char *at = tmi_attr_str(w->m, op, "asm_string"), *word;
+    uint32_t    pack_bits = tmi_attr_int(w->m, op, "packed_element", 1) > 1 ? tmi_scalar_bits[tmi_s_of(w->m, op->n_in ? tmi_in_type(w->m, op, 0) : tmi_out_type(w->m, op, 0))] : 0;
+    size_t      len;
+    tmi_ptx_ins x;
+    while (tmi_ptx_next(&at, &x, &word, &len) > 0) tmi_ptx_do(w, &x, reg, x.is_pair ? 0 : pack_bits, holder);
+}
+
+static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
+    tmi_tty type = tmi_tty_from(w->m, tmi_out_type(w->m, op, i));
+    if (!v) return tmi_t_zero(w->t, type);
+    if (type.kind == TMI_S_PTR) return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+    if (type.kind == TMI_S_BOOL) return tmi_t_intcast(w->t, tmi_ptx_as(w, v, TMI_S_I32), TMI_S_BOOL, 0);
+    return tmi_ptx_as(w, v, type.kind);
+}
+
+/* The layout in which an op of single elements works where it has tensors, element by element; TMI_NONE: scalars. */
+static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_lin l;
+    if (!tmi_op_shape(w->m, op)) return TMI_NONE;
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+static void tmi_lower_asm(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t reg[TMI_PTX_REGS], arr[8], i, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0);
+    tmi_nest n;
+    memset(reg, 0, sizeof reg);
+    if (flat == TMI_NONE) {
+        for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_scalar_value(w, tmi_in(w->m, op, i));
+        tmi_ptx_run(w, op, reg, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
+        for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_ptx_result(w, op, i, reg[i]);
+        return;
+    }
+    for (i = 0; i < op->n_out; i++)
+        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
+    tmi_nest_begin(w, &n, flat);
+    tmi_nest_loops(w, &n);
+    for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
+    for (i = 0; i < op->n_out; i++) tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, tmi_ptx_result(w, op, i, reg[i]));
+    tmi_nest_end(w, &n);
+    for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
+}
+
+/* -- tt.map_elementwise: a region on single elements, or on `pack` neighbours at a time --------------------------- */
+
+static void tmi_lower_block(tmi_low *w, uint32_t block);
+
+static void tmi_lower_map(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id), *end;
+    uint32_t body = tmi_op_body(w->m, op, 0), pack = (uint32_t)tmi_attr_int(w->m, op, "pack", 1), bits = tmi_log2(pack), flat = tmi_flat_op_lin(w, id), i, k, arr[8];
+    tmi_nest n, *outer;
+    for (i = 0; i < op->n_out && i < 8; i++)
+        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
+    tmi_nest_begin(w, &n, flat);
+    if (n.lin->n_reg > bits) { /* one loop over the groups of neighbours */
+        uint32_t var = tmi_t_for(w->t, 1u << (n.lin->n_reg - bits));
+        for (i = bits; i < n.lin->n_reg; i++) n.var[i] = var, n.bit[i] = i - bits;
+        n.n_open++;
+    }
+    for (k = 0; k < pack; k++) {
+        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        for (i = 0; i < op->n_in; i++) w->scalar[tmi_block_arg(w->m, body, i * pack + k)] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+    }
+    outer = w->nest;
+    tmi_lower_block(w, body);
+    w->nest = outer;
+    end = TMI_OP(w->m, tmi_terminator(w->m, body));
+    for (k = 0; k < pack; k++) {
+        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        for (i = 0; i < op->n_out; i++) tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, tmi_scalar_value(w, tmi_in(w->m, end, i * pack + k)));
+    }
+    tmi_nest_end(w, &n);
+    for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
+}
+
 /* -- Scheduling: which slot each piece of work goes to ------------------------------------------- */
 
 typedef struct tmi_sched { /* needs of one task being placed */
@@ -16582,6 +21317,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const
 
 static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     uint32_t base = w->p->base[ptr];
+    if (base) base = w->p->alias[base - 1] + 1;
     return base && base < 32 ? base - 1 : 31;
 }
 
@@ -16758,7 +21494,7 @@ static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t k, slot, i;
-    if (op->n_region || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
+    if (op->n_region || op->kind == TMI_OP_ASM || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
         for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
             if (tmi_whole_meets(w, id, k)) {
                 tmi_add_fence(w);
@@ -16825,6 +21561,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
+    case TMI_OP_PRINT: tmi_printed_lin(w->p, tmi_in(w->m, op, i), scratch); return scratch;
     case TMI_OP_GATHER: return i == 0 ? TMI_LIN(w->p, w->p->stage[0][id] - 1) : tmi_op_lin(w->p, id);
     case TMI_OP_HISTOGRAM: return TMI_LIN(w->p, w->p->stage[0][id] - 1);
     default: return tmi_op_lin(w->p, id);
@@ -16877,7 +21614,6 @@ static void tmi_mark_escapes(tmi_low *w) {
 
 /* -- Emitting slots --------------------------------------------------------------------------------------- */
 
-static void tmi_lower_block(tmi_low *w, uint32_t block);
 static void tmi_lower_dot(tmi_low *w, uint32_t id);
 
 static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
@@ -17238,6 +21974,10 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+    case TMI_OP_ASM: tmi_lower_asm(w, id); break;
+    case TMI_OP_MAP: tmi_lower_map(w, id); break;
+    case TMI_OP_PRINT: tmi_lower_print(w, id); break;
+    case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
     case TMI_OP_RMW: case TMI_OP_CAS: tmi_lower_atomic(w, id); break;
     case TMI_OP_GATHER: tmi_lower_gather(w, id); break;
     case TMI_OP_HISTOGRAM: tmi_lower_histogram(w, id); break;
@@ -17667,6 +22407,9 @@ static void tmi_lower_touches(tmi_low *w) {
     for (op = tmi_walk_next(m, w->p->func, w->p->func); op; op = tmi_walk_next(m, w->p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t bit, traits = tmi_ops[o->kind].traits;
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0)) w->reads[op] = w->writes[op] = 1u << 31;
+        for (up = op; w->reads[op] >> 31 && o->kind == TMI_OP_ASM && up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up)))
+            w->reads[up] |= 1u << 31, w->writes[up] |= 1u << 31;
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
         bit = tmi_accesses_memory(o) ? 1u << tmi_class_of(w, tmi_in(m, o, 0)) : 0;
         for (up = op; up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
@@ -17742,7 +22485,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP:
+    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
@@ -17831,6 +22574,7 @@ static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *re
     if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT) return reads[n->a] != 0;
     if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
     if (n->op == TMI_TF_LDG) return (n->d & TMI_INS_VOLATILE) != 0;
+    if (n->op == TMI_TF_IF && !n->d && TMI_INS(t, n->a)->op == TMI_TF_CONST && !TMI_INS(t, n->a)->a) return 0;
     if (n->op == TMI_TF_FOR || n->op == TMI_TF_IF) { /* empty bodies do nothing */
         k = tmi_bodies(n, b);
         for (i = 0; i < k; i++) {
@@ -17865,6 +22609,7 @@ static void tmi_dead_code(tmi_thr *t) {
             if (x->op == TMI_TF_LOOPVAR || uses[order[n]] || tmi_has_effect(t, x, reads)) continue;
             if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) reads[x->a]--;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]--;
+            for (i = tmi_bodies(x, a); i-- > 0;) TMI_BLK(t, a[i])->first = TMI_BLK(t, a[i])->last = 0;
             tmi_ins_unlink(t, order[n]);
             changed = 1;
         }
@@ -18001,61 +22746,102 @@ static uint32_t tmi_arr_bytes(const tmi_arr *a) {
     return (a->count * a->type.width * tmi_scalar_bytes[a->type.kind] + 15u) & ~15u;
 }
 
-/* First and last access of each threadgroup array. One that is touched inside a loop and outside of it
- * lives through the whole loop. */
+/* First and last access of each threadgroup array. One that is touched inside a loop and before it
+ * lives to the end of the outermost such loop. */
 static void tmi_live_ranges(tmi_thr *t) {
-    uint32_t id, n = 0, a[3], k, *loop_start = TMI_TEMP(t->job, uint32_t, t->ins.n), *loop_end = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), i;
+    uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n), *end = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->arr.n), id, up, n = 0, a[3], k, i;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        uint32_t up;
         pos[id] = ++n;
-        loop_start[id] = n;
-        for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) loop_end[up] = n;
-    }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        for (k = tmi_arrays(x, a); k-- > 0;) {
+        for (up = id; up && !TMI_INS(t, up)->next;) { /* the last of its body so far ends what holds it */
+            up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+            end[up] = n;
+        }
+        for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             tmi_arr *r = TMI_ARR(t, a[k]);
             if (r->space != TMI_AS_GROUP) continue;
-            if (!r->first || pos[id] < r->first) r->first = pos[id];
-            if (pos[id] > r->last) r->last = pos[id];
+            if (!r->first) r->first = n;
+            r->last = n;
+            last[a[k]] = id;
         }
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *x = TMI_INS(t, id);
-        if (x->op != TMI_TF_LOOP && x->op != TMI_TF_WHILE && x->op != TMI_TF_FOR) continue;
-        for (i = 1; i < t->arr.n; i++) {
-            tmi_arr *r = TMI_ARR(t, i);
-            if (r->space != TMI_AS_GROUP || !r->first || r->first > loop_end[id] || r->last < pos[id]) continue;
-            if (r->first < pos[id] && r->last < loop_end[id]) r->last = loop_end[id];
+    for (i = 1; i < t->arr.n; i++) {
+        tmi_arr *r = TMI_ARR(t, i);
+        for (up = last[i]; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
+            uint16_t op = TMI_INS(t, up)->op;
+            if (pos[up] <= r->first) break;
+            if ((op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR) && end[up] > r->last) r->last = end[up];
         }
     }
 }
 
+/* Threadgroup arrays that are alive while another is. Blocks of 64 know when theirs are: since most
+ * arrays are made in the order of their use, few blocks are looked into. */
+typedef struct tmi_alive {
+    tmi_thr  *t;
+    uint32_t *first, *last; /* per block: earliest and latest access */
+    uint32_t *id, n;        /* the answer */
+} tmi_alive;
+
+static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
+    uint32_t i, n = (t->arr.n >> 6) + 1;
+    v->t = t;
+    v->first = TMI_TEMP(t->job, uint32_t, n);
+    v->last = TMI_TEMP(t->job, uint32_t, n);
+    v->id = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        if (a->space != TMI_AS_GROUP || !a->first) continue;
+        if (!v->first[i >> 6] || a->first < v->first[i >> 6]) v->first[i >> 6] = a->first;
+        if (a->last > v->last[i >> 6]) v->last[i >> 6] = a->last;
+    }
+}
+
+/* Those that stand before array `i` in the list. */
+static void tmi_alive_with(tmi_alive *v, uint32_t i) {
+    const tmi_arr *a = TMI_ARR(v->t, i), *b;
+    uint32_t k, w;
+    v->n = 0;
+    for (w = 0; w <= i >> 6; w++) {
+        if (v->last[w] < a->first || a->last < v->first[w]) continue;
+        for (k = w << 6; k < i && k >> 6 == w; k++) {
+            b = TMI_ARR(v->t, k);
+            if (b->space == TMI_AS_GROUP && b->first && b->last >= a->first && a->last >= b->first) v->id[v->n++] = k;
+        }
+    }
+}
+
+#define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
+
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays that are
- * never alive together share. Gives the bytes used. */
-static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
-    uint32_t i, k, total = 0, most = 0;
+ * never alive together share. Gives the bytes used; *apart when no two share. */
+static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
+    uint32_t  i, k, most = 0;
+    uint64_t  total = 0;
+    tmi_alive v;
     tmi_live_ranges(t);
     for (i = 1; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
-        a->at = total;
+        a->at = (uint32_t)total;
         total += tmi_arr_bytes(a);
     }
-    if (total <= roomy) return total;
-    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation: arrays are few */
+    *apart = total <= roomy;
+    if (*apart) return (uint32_t)total;
+    tmi_alive_init(t, &v);
+    for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
         tmi_arr *a = TMI_ARR(t, i);
         int moved = 1;
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         a->shown = 0;
         a->at = 0;
-        while (moved)
-            for (moved = 0, k = 1; k < i; k++) {
-                const tmi_arr *b = TMI_ARR(t, k);
-                if (b->space != TMI_AS_GROUP || !b->first || b->last < a->first || a->last < b->first) continue;
+        tmi_alive_with(&v, i);
+        while (moved && a->at < TMI_FAR_TOO_MUCH)
+            for (moved = 0, k = 0; k < v.n; k++) {
+                const tmi_arr *b = TMI_ARR(t, v.id[k]);
                 if (a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a)) a->at = b->at + tmi_arr_bytes(b), moved = 1;
             }
+        if (a->at >= TMI_FAR_TOO_MUCH) return TMI_FAR_TOO_MUCH;
         if (a->at + tmi_arr_bytes(a) > most) most = a->at + tmi_arr_bytes(a);
     }
     return most;
@@ -18063,60 +22849,200 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy) {
 
 /* -- Barriers --------------------------------------------------------------------------------------------- */
 
-/* What has been done since the last barrier, one byte an array: 1 read, 2 written, 4 added to by atomic
- * operations, which may meet each other. */
+/* Arrays and what is done to them: 1 read, 2 written, 4 added to by atomic operations, which may meet
+ * each other. */
+typedef struct tmi_touched {
+    uint32_t *arr, n;
+    uint8_t  *how; /* of a list, per entry; of a set that still grows, per array */
+} tmi_touched;
+
+/* What is known of a loop or branch. One that can need no barrier inside counts as one access of all that
+ * it touches. Another is walked through; once it has its own barriers, its ends tell whether what stands
+ * around it needs more, so that loops in loops are not walked again and again. */
+typedef struct tmi_inside {
+    uint8_t     inner;  /* barriers may be needed inside */
+    uint8_t     done;   /* it has those that it needs by itself */
+    uint8_t     passes; /* some way through meets no barrier */
+    uint8_t     waits;  /* a barrier for device memory alone may be the first */
+    tmi_touched all, early, late; /* lists: everything; before the first barrier; after the last one */
+} tmi_inside;
+
 typedef struct tmi_hazard {
-    tmi_thr *t;
-    uint8_t *now;
-    uint32_t inserted;
+    tmi_thr     *t;
+    tmi_inside **inside; /* per instruction: loops and branches */
+    uint32_t     n_inside;
+    int          apart;  /* no two arrays share a byte */
+    tmi_touched  now;    /* set: since the last barrier */
+    tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
+
+static void tmi_touched_init(tmi_thr *t, tmi_touched *set) {
+    set->n = 0;
+    set->arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    set->how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+}
+
+static void tmi_touch(tmi_touched *set, const tmi_touched *list) {
+    uint32_t i, a;
+    for (i = 0; i < list->n; i++) {
+        a = list->arr[i];
+        if (!set->how[a]) set->arr[set->n++] = a;
+        set->how[a] |= list->how[i];
+    }
+}
+
+static void tmi_touched_clear(tmi_touched *set) {
+    while (set->n) set->how[set->arr[--set->n]] = 0;
+}
+
+static int tmi_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
+    (void)ctx;
+    return a < b;
+}
+
+/* The set as a list in order of arrays; the set is left empty. */
+static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
+    uint32_t i;
+    list->n = set->n;
+    list->arr = TMI_TEMP(t->job, uint32_t, set->n);
+    list->how = TMI_TEMP(t->job, uint8_t, set->n);
+    for (i = 0; i < set->n; i++) list->arr[i] = set->arr[i];
+    tmi_sort(t->job, list->arr, list->n, tmi_is_earlier, NULL);
+    for (i = 0; i < set->n; i++) list->how[i] = set->how[list->arr[i]];
+    tmi_touched_clear(set);
+}
+
+/* Threadgroup arrays that an instruction touches itself, in order: at most three. */
+static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list) {
+    uint32_t a[3], k = tmi_arrays(n, a), i, at;
+    list->n = 0;
+    for (i = 0; i < k; i++) {
+        uint8_t how = n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
+        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
+        for (at = list->n++; at && list->arr[at - 1] > a[i]; at--) {
+            list->arr[at] = list->arr[at - 1];
+            list->how[at] = list->how[at - 1];
+        }
+        list->arr[at] = a[i];
+        list->how[at] = how;
+    }
+}
 
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
 }
 
-static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, uint8_t *set) {
-    uint32_t a[3], k = tmi_arrays(n, a), i;
-    for (i = 0; i < k; i++) {
-        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        set[a[i]] |= n->op == TMI_TF_ADDT ? 4 : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2 : 1;
-    }
+/* Must a barrier stand between uses `before` and `after` of memory that two arrays share? 1: it was
+ * written, 2: it was read. Writes of one array are parts of one step. */
+static int tmi_collide(uint8_t before, uint8_t after, int same) {
+    if ((after & 1) && (before & 6)) return 1;
+    if ((after & 4) && (before & 2)) return 1;
+    if ((after & 4) && ((before & 1) || (!same && (before & 4)))) return 2;
+    return (after & 2) && ((before & 5) || (!same && (before & 2))) ? 2 : 0;
 }
 
-/* Everything that a statement and its bodies touch; *inner when barriers may be needed inside of it. */
-static void tmi_access_all(const tmi_thr *t, uint32_t id, uint8_t *set, int *inner) {
-    uint32_t x, b[2], n = tmi_bodies(TMI_INS(t, id), b), i, k;
-    int      alone = 0;
-    if (TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e) inner = &alone; /* one thread keeps its own order */
-    tmi_access_of(t, TMI_INS(t, id), set);
-    if (TMI_INS(t, id)->op == TMI_TF_BARRIER) *inner = 1;
-    for (i = 0; i < n; i++)
-        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) tmi_access_all(t, x, set, inner);
-    for (i = 1; i < t->arr.n && n; i++)
-        for (k = 1; k < t->arr.n; k++)
-            if (((set[i] & 2) && (set[k] & (i == k ? 5 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) ||
-                ((set[i] & 4) && (set[k] & (i == k ? 3 : 7)) && tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))))
-                *inner = 1;
-}
-
-/* The array whose earlier use stands against this access, and which way round; 0: none. */
-static uint32_t tmi_conflict(const tmi_thr *t, const uint8_t *before, const uint8_t *set, int *after_read) {
-    uint32_t i, k;
-    for (i = 1; i < t->arr.n; i++) {
-        if (!set[i]) continue;
-        for (k = 1; k < t->arr.n; k++) {
-            if (!before[k] || !tmi_arrays_meet(TMI_ARR(t, i), TMI_ARR(t, k))) continue;
-            if ((set[i] & 1) && (before[k] & 6)) {
-                *after_read = 0;
-                return k;
-            }
-            if (((set[i] & 2) && ((before[k] & 5) || (i != k && (before[k] & 2)))) || ((set[i] & 4) && ((before[k] & 3) || (i != k && (before[k] & 4))))) {
-                *after_read = 1;
-                return k;
-            }
+/* The first array used since the last barrier that stands against one of the list, and which way round;
+ * 0: none. */
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+    const tmi_touched *now = &h->now;
+    uint32_t i, k, found = 0;
+    int      c;
+    for (i = 0; i < list->n && !found; i++) {
+        uint32_t a = list->arr[i];
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        for (k = 0; k < now->n && !h->apart; k++) {
+            uint32_t b = now->arr[k];
+            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            c = tmi_collide(now->how[b], list->how[i], a == b);
+            if (c) found = b, *after_read = c == 2;
         }
     }
+    return found;
+}
+
+/* Can accesses of the list stand against each other, in the next turn of a loop or behind a branch? */
+static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
+    uint32_t i, k;
+    for (i = 0; i < list->n; i++) {
+        if (list->how[i] & (list->how[i] - 1)) return 1;
+        if (h->apart || !(list->how[i] & 6)) continue;
+        for (k = 0; k < list->n; k++)
+            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+    }
     return 0;
+}
+
+static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
+    return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
+}
+
+/* Find, from the innermost out, which loops and branches may need barriers inside. */
+static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
+    tmi_thr    *t = h->t;
+    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
+    uint8_t     how[3];
+    tmi_touched one;
+    tmi_inside *s;
+    if (!n) return;
+    alone |= TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e; /* one thread keeps its own order */
+    h->inside[id] = s = TMI_TEMP(t->job, tmi_inside, 1);
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_look_inside(h, x, alone);
+            if (alone) continue;
+            if (TMI_INS(t, x)->op == TMI_TF_BARRIER || (h->inside[x] && h->inside[x]->inner)) s->inner = 1;
+        }
+    if (s->inner) return;
+    one.arr = arr;
+    one.how = how;
+    for (i = 0; i < n; i++)
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
+            tmi_access_of(t, TMI_INS(t, x), &one);
+            tmi_touch(&h->body, h->inside[x] ? &h->inside[x]->all : &one);
+        }
+    tmi_touched_list(t, &h->body, &s->all);
+    if (!alone) s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
+}
+
+/* What one body does before its first barrier and after its last, added to both sets. */
+static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, arr[3];
+    uint8_t     how[3];
+    int         passes = 1;
+    one.arr = arr;
+    one.how = how;
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins    *n = TMI_INS(t, id);
+        const tmi_inside *x = tmi_inside_of(h, id);
+        int open = x && x->inner;
+        if (n->op == TMI_TF_BARRIER) {
+            if (passes && !(n->a & TMI_BAR_GROUP)) s->waits = 1;
+            tmi_touched_clear(&h->body);
+            passes = 0;
+            continue;
+        }
+        tmi_access_of(t, n, &one);
+        if (passes) tmi_touch(&h->early, open ? &x->early : x ? &x->all : &one);
+        if (passes && open && x->waits) s->waits = 1;
+        if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
+        tmi_touch(&h->body, open ? &x->late : x ? &x->all : &one);
+    }
+    tmi_touched_list(t, &h->body, &one);
+    tmi_touch(&h->late, &one);
+    if (passes) s->passes = 1;
+}
+
+/* A branch is left by either side; a loop may not run at all. */
+static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
+    uint32_t b[2], k = tmi_bodies(n, b), i;
+    s->waits = 0;
+    s->passes = n->op != TMI_TF_IF || k == 1;
+    for (i = 0; i < k; i++) tmi_note_body(h, b[i], s);
+    tmi_touched_list(h->t, &h->early, &s->early);
+    tmi_touched_list(h->t, &h->late, &s->late);
+    s->done = 1;
 }
 
 static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
@@ -18128,68 +23054,79 @@ static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int
     n.c = (uint32_t)after_read;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
-    h->inserted++;
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice, so that
  * what one iteration leaves meets the next. */
-static void tmi_barriers_body(tmi_hazard *h, const tmi_ins *n) {
-    tmi_thr *t = h->t;
-    uint32_t b[2], k = tmi_bodies(n, b), i, r;
-    uint8_t *start = TMI_TEMP(t->job, uint8_t, t->arr.n), *sum = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    memcpy(start, h->now, t->arr.n);
-    if (n->op == TMI_TF_IF) {
-        for (i = 0; i < k; i++) {
-            memcpy(h->now, start, t->arr.n);
-            tmi_barriers_in(h, b[i]);
-            for (r = 0; r < t->arr.n; r++) sum[r] |= h->now[r];
-        }
-        if (k == 1)
-            for (r = 0; r < t->arr.n; r++) sum[r] |= start[r];
-        memcpy(h->now, sum, t->arr.n);
+static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
+    tmi_thr       *t = h->t;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       b[2], k = tmi_bodies(n, b), i;
+    int            branch = n->op == TMI_TF_IF, after_read;
+    tmi_touched    start, end[2];
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+        if (!s->passes) tmi_touched_clear(&h->now);
+        tmi_touch(&h->now, &s->late);
         return;
     }
-    for (i = 0; i < 2; i++) {
-        tmi_barriers_in(h, b[0]);
-        for (r = 0; r < t->arr.n; r++) h->now[r] |= start[r]; /* it may not have run at all */
+    tmi_touched_list(t, &h->now, &start);
+    end[1] = start;
+    for (i = 0; i < (branch ? k : 2); i++) {
+        tmi_touch(&h->now, &start);
+        tmi_barriers_in(h, branch ? b[i] : b[0]);
+        if (branch) tmi_touched_list(t, &h->now, &end[i]);
     }
+    tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
+    if (branch) tmi_touch(&h->now, &end[1]);
+    tmi_note_inside(h, n, s);
 }
 
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
-    tmi_thr *t = h->t;
-    uint32_t id, k;
-    uint8_t *set = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    tmi_thr    *t = h->t;
+    tmi_touched one;
+    uint32_t    id, k, arr[3];
+    uint8_t     how[3];
+    one.arr = arr;
+    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
-        tmi_ins *n = TMI_INS(t, id);
-        int inner = 0, after_read = 0;
+        tmi_ins    *n = TMI_INS(t, id);
+        tmi_inside *x = tmi_inside_of(h, id);
+        int         after_read = 0;
         if (n->op == TMI_TF_BARRIER) {
-            for (k = 0; k < t->arr.n; k++)
-                if (h->now[k]) n->a |= TMI_BAR_GROUP;
-            memset(h->now, 0, t->arr.n);
+            if (h->now.n) n->a |= TMI_BAR_GROUP;
+            tmi_touched_clear(&h->now);
             continue;
         }
-        memset(set, 0, t->arr.n);
-        tmi_access_all(t, id, set, &inner);
-        if (inner) {
-            tmi_barriers_body(h, n);
+        if (x && x->inner) {
+            tmi_barriers_body(h, id, x);
             continue;
         }
-        k = tmi_conflict(t, h->now, set, &after_read);
+        tmi_access_of(t, n, &one);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
         if (k) {
             tmi_insert_barrier(h, id, k, after_read);
-            memset(h->now, 0, t->arr.n);
+            tmi_touched_clear(&h->now);
         }
-        for (k = 0; k < t->arr.n; k++) h->now[k] |= set[k];
+        tmi_touch(&h->now, x ? &x->all : &one);
     }
 }
 
-static void tmi_barriers(tmi_thr *t) {
+/* `apart`: no two threadgroup arrays share a byte. */
+static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_hazard h;
+    uint32_t   id;
+    memset(&h, 0, sizeof h);
     h.t = t;
-    h.now = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    h.inserted = 0;
+    h.apart = apart;
+    h.n_inside = t->ins.n;
+    h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
+    tmi_touched_init(t, &h.now);
+    tmi_touched_init(t, &h.early);
+    tmi_touched_init(t, &h.late);
+    tmi_touched_init(t, &h.body);
+    for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id, 0);
     tmi_barriers_in(&h, 1);
 }
 
@@ -18211,13 +23148,282 @@ static void tmi_merge_barriers(tmi_thr *t) {
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
+    int      apart;
     tmi_dead_code(t);
-    tmi_merge_masks(t);
-    bytes = tmi_place_arrays(t, roomy);
-    tmi_barriers(t);
+    if (!t->job->opt->plain) tmi_merge_masks(t);
+    bytes = tmi_place_arrays(t, roomy, &apart);
+    tmi_barriers(t, apart);
     tmi_merge_barriers(t);
-    tmi_sink(t);
+    if (!t->job->opt->plain) tmi_sink(t);
     return bytes;
+}
+
+/*==============================================================================
+ * >>report  [20]  What was found, chosen and given up
+ *
+ * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
+ *         remarks on threads, products, reductions, memory accesses and exchanges
+ * uses    >>plan  >>thread; nothing here changes anything
+ * order   of the text
+ *============================================================================*/
+
+/* -- Layouts by name -------------------------------------------------------------------- */
+
+static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
+    uint32_t rank = tmi_rank(m, type), row;
+    if (rank < 2 || !l->n_reg) return 0;
+    row = tmi_dim_low(m, type, rank - 2);
+    return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row && l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
+}
+
+static uint32_t tmi_layout_bits(const tmi_plan *p, uint32_t type, const tmi_lin *l, uint32_t reduced) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, rank = tmi_rank(m, type), bits = 0;
+    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
+    if (i == TMI_LANE_BITS) return TMETAL_DEFAULT; /* every lane holds the same */
+    for (d = 0; d < rank && !(l->lane[i] & tmi_dim_mask(m, type, d)); d++) {}
+    if (d == rank) return TMETAL_DEFAULT;
+    bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
+    if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
+    if (reduced >> d & 1) bits |= (uint32_t)TMETAL_COALESCED;
+    return bits;
+}
+
+/* -- Rows --------------------------------------------------------------------------------- */
+
+typedef struct tmi_rows {
+    const tmi_plan    *p;
+    tmetal_layout_row *row; /* NULL while they are counted */
+    uint32_t           n;
+    const char       **map; /* texts by layout id and type id, made once each */
+    const char       **type;
+} tmi_rows;
+
+/* What an access of this layout touches: for the row and for the remark. */
+static void tmi_row_access(const tmi_plan *p, uint32_t op, const tmi_lin *l, tmetal_layout_row *r) {
+    uint32_t vec = 0, fewest = 0, lines = tmi_access_lines(p, op, l, &vec, &fewest);
+    if (!lines) return;
+    r->width = 1u << vec;
+    r->lines = lines;
+    r->fewest = fewest;
+}
+
+static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+    tmi_job           *job = x->p->job;
+    const char        *name = TMI_STR(x->p->m, TMI_VALUE(x->p->m, value)->name);
+    tmetal_layout_row *r;
+    if (!x->row) {
+        x->n++;
+        return NULL;
+    }
+    r = &x->row[x->n++];
+    if (!x->type[type]) x->type[type] = tmi_format(job, 0, "%s", tmi_type_text(job, x->p->m, type));
+    r->value = *name ? tmi_format(job, 0, "%%%s", name) : "(made on the way)";
+    r->type = x->type[type];
+    r->map = "";
+    r->python = at->python;
+    r->ir = tmi_place_of(job, at->src, NULL);
+    return r;
+}
+
+static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
+    if (!x->map[lin]) x->map[lin] = tmi_format(x->p->job, 0, "%s", tmi_lin_text(x->p->job, TMI_LIN(x->p, lin)));
+    return x->map[lin];
+}
+
+static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    tmi_shuffle s;
+    if (in->kind == TMI_I_CONVERT)
+        return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
+                                                 : "an op that reads it needs it so: moved through threadgroup memory";
+    if (p->klass[value] == TMI_C_CLONE) return "cheap to compute: made anew in each layout that is asked for";
+    if (in->kind == TMI_I_CLONE) return "an op that reads it needs it so: loaded again";
+    if (tmi_def_kind(p->m, value) == TMI_OP_REDUCE) return "where the reduction leaves it";
+    return TMI_COMP(p, tmi_comp_of(p, value))->reason;
+}
+
+static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
+    tmetal_layout_row *r;
+    if (!tmi_is_tensor(p->m, type)) return;
+    if (p->klass[value] == TMI_C_INLINE) {
+        r = tmi_row_add(x, value, type, at);
+        if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        return;
+    }
+    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) reduced = TMI_COMP(p, tmi_comp_of(p, value))->reduced;
+    for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
+        const tmi_inst *in = TMI_INST(p, i - 1);
+        r = tmi_row_add(x, value, type, at);
+        if (!r) continue;
+        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->map = tmi_row_map(x, in->lin);
+        r->reason = tmi_row_reason(p, value, in);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
+    }
+}
+
+/* A store has no value of its own: its row is named by the pointer. */
+static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
+    const tmi_plan *p = x->p;
+    const tmi_op   *op = TMI_OP(p->m, id);
+    uint32_t        comp;
+    tmetal_layout_row *r;
+    if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
+    comp = tmi_comp_of(p, tmi_op_element(p, id));
+    r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
+    if (!r) return;
+    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
+    r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
+    tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
+}
+
+static void tmi_rows_walk(tmi_rows *x) {
+    const tmi_plan   *p = x->p;
+    const tmi_module *m = p->m;
+    uint32_t op, i, r, b;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_at        at = tmi_at_of(m, o);
+        for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
+        tmi_rows_of_store(x, op, &at);
+        if (tmi_is_region_op(o->kind)) continue;
+        for (r = o->region; r; r = TMI_REGION(m, r)->next)
+            for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++) tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
+    }
+}
+
+static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
+    tmi_rows x;
+    memset(&x, 0, sizeof x);
+    x.p = p;
+    x.map = TMI_TEMP(p->job, const char *, p->lin.n);
+    x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
+    tmi_rows_walk(&x);
+    k->n_layouts = x.n;
+    x.row = TMI_NEW(p->job, tmetal_layout_row, x.n);
+    x.n = 0;
+    tmi_rows_walk(&x);
+    k->layouts = x.row;
+}
+
+/* -- Remarks -------------------------------------------------------------------------------- */
+
+static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
+
+static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    uint64_t most = 1;
+    uint32_t i, groups = p->threads / 32;
+    for (i = 0; i < p->comp.n; i++) {
+        uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
+        if (n > most) most = n;
+    }
+    if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
+    else if (p->has_mma)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+    else if (most > (uint64_t)p->threads * 4)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
+                   (unsigned long long)most, (unsigned long long)(most / p->threads));
+    else tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: about four elements each of the largest tile, %llu elements", p->threads, (unsigned long long)most);
+    if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
+}
+
+static void tmi_report_dot(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t d = tmi_out_type(m, op, 0), a = tmi_in_type(m, op, 0), rank = tmi_rank(m, d);
+    uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
+    tmi_at   at = tmi_at_of(m, op);
+    if (tmi_dot_is_mma(m, op)) {
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
+                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        return;
+    }
+    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
+        tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not %s by %s into %s", rows, cols, k,
+                   tmi_type_text(p->job, m, tmi_elem(m, a)), tmi_type_text(p->job, m, tmi_elem(m, tmi_in_type(m, op, 1))), tmi_type_text(p->job, m, tmi_elem(m, d)));
+    else tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%u x %u x %u by scalar multiply-adds: simdgroup_matrix needs 8 or more of each dimension", rows, cols, k);
+}
+
+static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i, reg = 0, lanes = 0, groups = 0;
+    const tmi_lin *l;
+    if (!tmi_is_root_op(p, op)) return;
+    l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    mask = tmi_dim_mask(m, type, axis);
+    for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
+    for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+    tmi_remark(p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce", "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis, tmi_type_text(p->job, m, type),
+               tmi_simple_combiner(m, op) ? "" : " by a region of its own", 1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups, tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
+}
+
+/* Why a lane moves no more neighbours at once than it does. */
+static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d) {
+    const tmi_module *m = p->m;
+    uint32_t ptr = tmi_in(m, op, 0), mask = 0, es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), want = es > 2 ? 4 - es : 2, have;
+    tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
+    if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
+    if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
+    if (p->job->opt->plain) return "the caller asked for no optimisation";
+    if (tmi_dim(m, tmi_op_shape(m, op), d) < 1u << want) return "its rows are that short";
+    if (a.c < want) return "its elements are not known to be neighbours in memory";
+    have = a.v > es ? a.v - es : 0u;
+    if (have < want) return tmi_format(p->job, 1, "its address is only known to be a multiple of %u bytes", 1u << (a.v < 12 ? a.v : 12));
+    if (mask && tmi_axis_get(&p->axes, mask, d).k < want) return "its mask may change between neighbours";
+    return "the layout gives a thread no more neighbours";
+}
+
+static void tmi_report_access(tmi_plan *p, uint32_t id) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
+    tmi_at   at = tmi_at_of(m, op);
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
+    lines = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    if (!lines) return;
+    if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
+    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
+    tmi_access_order(p, op, order);
+    if (vec + es >= 4 || vec == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+    else
+        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+}
+
+static void tmi_report_exchanges(tmi_plan *p) {
+    tmi_shuffle s;
+    uint32_t    i;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        uint32_t type = tmi_value_type(p->m, in->value), def = tmi_def(p->m, in->value);
+        tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func));
+        if (in->kind != TMI_I_CONVERT) continue;
+        if (tmi_convert_by_shuffle(p, in, &s))
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout by simd shuffles, without a barrier", tmi_type_text(p->job, p->m, type));
+        else if (in->buffer)
+            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange", "%s changes its layout through threadgroup memory", tmi_type_text(p->job, p->m, type));
+    }
+}
+
+/* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
+static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    tmi_report_threads(p, bytes);
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
+        tmi_report_access(p, op);
+    }
+    tmi_report_exchanges(p);
 }
 
 /*==============================================================================
@@ -18288,7 +23494,7 @@ static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_co
 /* -- Names --------------------------------------------------------------------------------- */
 
 /* Words that a variable may not be called: C++ and Metal keywords, types, functions that we call, and
- * what Metal's headers define as macros. Sorted, for a binary search. */
+ * what Metal's headers define as macros. */
 static const char *const tmi_reserved[] = {
     "CHAR_BIT", "CHAR_MAX", "CHAR_MIN", "FP_ILOGB0", "FP_ILOGBNAN", "HUGE_VALF", "HUGE_VALH", "INFINITY", "INT_MAX", "INT_MIN", "LONG_MAX",
     "LONG_MIN", "MAXFLOAT", "MAXHALF", "M_PI_F", "NAN", "SCHAR_MAX", "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "STATIC_DATA_TRACEPOINT",
@@ -18321,7 +23527,7 @@ static const char *const tmi_reserved[] = {
 static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
-        if (strcmp(tmi_reserved[i], s) == 0) return 1;
+        if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
     if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
@@ -18436,6 +23642,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
     case TMI_TF_ZEXT: case TMI_TF_F2U: case TMI_TF_P2I: case TMI_TF_BALLOT: return TMI_UNSIGNED;
     case TMI_TF_RMW: return tmi_rmw_sign(n);
+    case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
@@ -18799,7 +24006,7 @@ static uint32_t tmi_callee(const tmi_ins *n) {
     case TMI_TF_EXPM1: return TMI_FN_EXPM1;
     case TMI_TF_LOG1P: return TMI_FN_LOG1P;
     case TMI_TF_CBRT: return TMI_FN_CBRT;
-    case TMI_TF_HELP: return n->c;
+    case TMI_TF_HELP: case TMI_TF_CALLX: return n->c;
     default: return TMI_NONE;
     }
 }
@@ -18829,6 +24036,7 @@ static void tmi_expr_helper(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s(", tmi_use_fn(e, fn));
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
+        if (sig[2 + i] == 'a') tmi_put_str(e->out, "(device atomic_uint *)");
         if (small) tmi_put(e->out, "%s(", tmi_msl_scalar(TMI_S_I32, tmi_sig_sign(*sig))); /* or the overload is open */
         tmi_expr(e, v[i], tmi_sig_sign(sig[2 + i]), TMI_L_ARG);
         if (small) tmi_put_char(e->out, ')');
@@ -19564,14 +24772,15 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
-    case TMI_TF_RMW:
+    case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
             tmi_stmt_value(e, id);
             break;
         }
         tmi_comment(e, n);
         tmi_line(e);
-        tmi_expr_rmw(e, n);
+        if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
+        else tmi_expr_helper(e, n);
         tmi_put_str(e->out, ";\n");
         break;
     case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
@@ -19715,12 +24924,16 @@ static void tmi_emit_array_signs(tmi_emit *e) {
 /* Loop counters: i, j, k, ... without the names that the program itself uses. */
 static void tmi_emit_loop_names(tmi_emit *e) {
     static const char *const names[] = {"i", "j", "k", "l", "n", "m", "p", "q", "r", "s", "u", "v", "w", "h", "g", "f", "d", "c", "b", "a", "i2", "j2", "k2", "l2"};
+    uint8_t  used[24];
     uint32_t at = 0, i, id;
-    for (i = 0; i < 24 && at < 24; i++) {
-        int used = 0;
-        for (id = 1; id < e->t->ins.n && !used; id++) used = TMI_INS(e->t, id)->name && strcmp(TMI_STR(e->m, TMI_INS(e->t, id)->name), names[i]) == 0;
-        if (!used) e->loop_names[at++] = names[i];
+    memset(used, 0, sizeof used);
+    for (id = 1; id < e->t->ins.n; id++) {
+        const char *s = TMI_INS(e->t, id)->name ? TMI_STR(e->m, TMI_INS(e->t, id)->name) : "";
+        if (!s[0] || (s[1] && s[2])) continue; /* these are of one letter or two */
+        for (i = 0; i < 24; i++) used[i] |= strcmp(s, names[i]) == 0;
     }
+    for (i = 0; i < 24; i++)
+        if (!used[i]) e->loop_names[at++] = names[i];
     for (i = 0; at < 24; i++, at++) {
         static const char *const more[] = {"ii", "jj", "kk", "ll", "nn", "mm", "pp", "qq", "rr", "ss", "uu", "vv", "ww", "hh", "gg", "ff", "dd", "cc", "bb", "aa", "iii", "jjj", "kkk", "lll"};
         e->loop_names[at] = more[i];
@@ -19730,8 +24943,11 @@ static void tmi_emit_loop_names(tmi_emit *e) {
 /* Parameters that are stored to: by tile ops, since a pointer's path is known there. */
 static void tmi_emit_written(tmi_emit *e) {
     uint32_t op, i, base;
+    for (i = 0; i < e->p->n_extra; i++) e->param_written[e->n_own + i] = e->p->extra[i].kind == TMETAL_ARG_DEBUG;
     for (op = tmi_walk_next(e->m, e->p->func, e->p->func); op; op = tmi_walk_next(e->m, e->p->func, op)) {
         const tmi_op *o = TMI_OP(e->m, op);
+        if (o->kind == TMI_OP_ASM && !tmi_attr_int(e->m, o, "pure", 0))
+            for (i = 0; i < e->n_own; i++) e->param_written[i] = 1;
         if (!tmi_accesses_memory(o) || !(tmi_ops[o->kind].traits & TMI_WRITES)) continue;
         base = e->p->base[tmi_in(e->m, o, 0)];
         if (base) e->param_written[base - 1] = 1;
@@ -19790,7 +25006,11 @@ static uint32_t tmi_param_align(const tmi_emit *e, uint32_t value) {
 }
 
 static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
-    if (i >= e->n_own) return tmi_tty_of(TMI_S_I32, 1);
+    if (i >= e->n_own) {
+        tmi_tty t = tmi_tty_of(e->p->extra[i - e->n_own].kind == TMETAL_ARG_DEBUG ? TMI_S_PTR : TMI_S_I32, 1);
+        t.elem = t.kind == TMI_S_PTR ? TMI_S_I32 : TMI_S_NONE;
+        return t;
+    }
     return tmi_tty_from(e->m, tmi_value_type(e->m, tmi_block_arg(e->m, tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i)));
 }
 
@@ -19798,19 +25018,22 @@ static tmi_tty tmi_param_type(const tmi_emit *e, uint32_t i) {
 static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
     static const char *const axes[] = {"programs_x", "programs_y", "programs_z"};
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), of = e->p->extra[i].param;
+    if (e->p->extra[i].kind == TMETAL_ARG_DEBUG) return "debug";
     if (e->p->extra[i].kind == TMETAL_ARG_PROGRAMS) return axes[of];
     return tmi_format(e->job, 1, "%s_pads_nan", TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
 }
 
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index;
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0, next = 0, is_ptr, struct_index, aliased = 0;
     tmetal_arg *args;
     for (i = 0; i < e->n_param; i++) {
         n += e->param_used[i];
-        bufs += e->param_used[i] && tmi_param_type(e, i).kind == TMI_S_PTR;
+        is_ptr = e->param_used[i] && tmi_param_type(e, i).kind == TMI_S_PTR;
+        bufs += is_ptr && !tmi_has_alias(e->p, i);
+        aliased |= is_ptr && tmi_has_alias(e->p, i);
     }
-    *packed = e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS;
+    *packed = aliased || (e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS);
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
     args = TMI_NEW(e->job, tmetal_arg, n);
     k->args = args;
@@ -19829,14 +25052,15 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
             a->kind = TMETAL_ARG_BUFFER;
             a->access = (e->p->read & bit ? (uint32_t)TMETAL_READS : 0u) | (e->param_written[i] ? (uint32_t)TMETAL_WRITES : 0u);
             if (!a->access || (i >= 31 && !e->param_written[i])) a->access |= TMETAL_READS;
-            a->align = tmi_param_align(e, v);
+            a->align = v ? tmi_param_align(e, v) : 16;
             a->size = 8;
+            if (!v) a->kind = TMETAL_ARG_DEBUG, a->size = tmi_debug_bytes(e->job), a->access = TMETAL_READS | TMETAL_WRITES;
         } else {
             a->kind = v ? TMETAL_ARG_BYTES : (tmetal_arg_kind)e->p->extra[i - e->n_own].kind;
             a->size = v ? tmi_bytes(e->m, tmi_value_type(e->m, v)) : 4;
         }
         if (!*packed) continue;
-        if (is_ptr && next < struct_index) {
+        if (is_ptr && next < struct_index && !tmi_has_alias(e->p, i)) {
             a->index = next++;
             continue;
         }
@@ -19897,7 +25121,7 @@ static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         if (type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
@@ -19910,14 +25134,14 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
     uint32_t i, width = 0, shared = 0;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) continue;
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) continue;
         decl[i] = tmi_param_decl(e, &k->args[i]);
         width = tmi_max32(width, (uint32_t)strlen(decl[i]));
     }
     if (k->max_total_threads) tmi_put(e->out, "[[max_total_threads_per_threadgroup(%u)]]\n", k->max_total_threads);
     tmi_put(e->out, "kernel void %s(\n", k->entry);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER) {
+        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) {
             if (shared++) continue;
             if (e->out->col) tmi_put_str(e->out, ",\n");
             tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name, k->args[i].index);
@@ -19934,7 +25158,7 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed, c
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER) continue;
+        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
@@ -20077,6 +25301,68 @@ static const char *tmi_file_name(tmi_emit *e, const tmi_joined *j, const tmetal_
     return j->count > 1 ? tmi_format(e->job, 1, "%s_%s", k->entry, name) : name;
 }
 
+/* Ops that only move bytes may carry any type. */
+static int tmi_moves_only(const tmi_op *op) {
+    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
+           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
+           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
+}
+
+/* Doubles are computed in software: how many ops, by which functions, and how much text that is. */
+static void tmi_remark_fp64(tmi_emit *e) {
+    const tmi_module *m = e->m;
+    uint32_t    op, i, n = 0, lines = 0, shown = 0;
+    const char *c;
+    tmi_text    t;
+    tmi_at      first;
+    memset(&first, 0, sizeof first);
+    for (op = tmi_walk_next(m, e->p->func, e->p->func); op; op = tmi_walk_next(m, e->p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int is_f64 = (o->n_in && tmi_format_of(m, tmi_in_type(m, o, 0)) == TMI_F_F64) || (o->n_out && tmi_format_of(m, tmi_out_type(m, o, 0)) == TMI_F_F64);
+        if (!is_f64 || !(tmi_ops[o->kind].traits & TMI_ELT) || tmi_moves_only(o)) continue;
+        if (!n++) first = tmi_at_of(m, o);
+    }
+    if (!n) return;
+    tmi_text_init(e->job, &t);
+    for (i = 0; i < TMI_FN_COUNT; i++) {
+        if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
+        for (c = tmi_fns[i].text; *c; c++) lines += *c == '\n';
+        if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
+    }
+    if (shown > 8) tmi_put(&t, " and %u more", shown - 8);
+    tmi_remark(e->job, first, TMETAL_APPLIED, "fp64", "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines of 64-bit integer arithmetic", n,
+               n > 1 ? "s" : "", tmi_text_join(&t, 1), lines);
+}
+
+/* Prints and asserts, for whoever reads the debug buffer. */
+static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
+    tmi_module *m = p->m;
+    tmetal_site *s = TMI_NEW(p->job, tmetal_site, p->n_sites);
+    uint32_t op, i;
+    k->sites = s;
+    k->n_sites = p->n_sites;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op   *o = TMI_OP(m, op);
+        const tmi_attr *sign = tmi_attr_of(m, o, "isSigned");
+        const char    **types;
+        uint8_t        *is_signed;
+        if (!p->site[op]) continue;
+        s->is_assert = o->kind != TMI_OP_PRINT;
+        s->text = tmi_format(p->job, 0, "%s", tmi_attr_str(m, o, o->kind == TMI_OP_PRINT ? "prefix" : o->kind == TMI_OP_ASSERT ? "message" : "msg"));
+        s->place = tmi_loc_place(m, o->loc);
+        if (s->place.file) s->place.file = tmi_format(p->job, 0, "%s", s->place.file);
+        s->hex = tmi_attr_int(m, o, "hex", 0) != 0;
+        s->n_operands = s->is_assert ? 0 : o->n_in;
+        s->types = types = TMI_NEW(p->job, const char *, o->n_in);
+        s->is_signed = is_signed = TMI_NEW(p->job, uint8_t, o->n_in);
+        for (i = 0; i < o->n_in; i++) {
+            types[i] = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, tmi_in_type(m, o, i)));
+            is_signed[i] = sign && i < sign->n ? TMI_WORD(m, (uint32_t)sign->value + i) != 0 : 1;
+        }
+        s++;
+    }
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
@@ -20100,9 +25386,16 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
     k->family = 7;
+    tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
     tmi_body(&e, 1);
+    for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
+        tmi_tty type;
+        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        type = tmi_param_type(&e, tmi_arg_param(&e, &k->args[i]));
+        e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
+    }
     k->msl_version = e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
@@ -20117,6 +25410,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_arrays(&e, tg_bytes);
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
+    tmi_remark_fp64(&e);
+    if (p->job->no_text) return;
     tmi_put_text(&all, &own);
     tmi_join_kernel(joined, &e, head, joined->count > 1 ? tmi_text_join(&own, 0) : NULL);
     k->msl = tmi_text_join(&all, 0);
@@ -20124,13 +25419,6 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
 }
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
-
-/* Ops that only move bytes may carry any type. */
-static int tmi_moves_only(const tmi_op *op) {
-    return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
-           op->kind == TMI_OP_BITCAST || op->kind == TMI_OP_SELECT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_ADDPTR || op->kind == TMI_OP_UNSPLAT ||
-           op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
-}
 
 /* A name that >>library has no function for. */
 static int tmi_f64_lacks(const tmi_op *op) {
@@ -20184,17 +25472,18 @@ static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_lowered(const tmi_op *op) {
     switch (op->kind) {
-    case TMI_OP_ASM: case TMI_OP_MAP:
-    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: case TMI_OP_PRINT: case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: return 0;
+    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
     default: return 1;
     }
 }
 
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    const char *text;
     if (!tmi_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
+    if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
     if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
@@ -20211,6 +25500,19 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
+
+static const char *tmi_msl_text(uint32_t version) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
+        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
+    return "3.0";
+}
+
+static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
+    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
+    tmi_help(job, NULL, "ask for that version, or leave the option out");
+}
 
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
@@ -20229,18 +25531,47 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
         }
     }
     tmi_emit_kernel(&p, &t, bytes, k, joined);
+    tmi_check_version(job, m, func, k);
+    tmi_report_layouts(&p, k);
+    tmi_report_kernel(&p, bytes);
+}
+
+static int tmi_options_ok(tmi_job *job) {
+    tmi_at      nowhere;
+    const char *s = job->opt->alias;
+    uint32_t    a, b;
+    size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
+    int         more;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
+    if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    return job->out->code == TMETAL_OK;
+}
+
+/* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup below one. */
+static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (gpu->simd != 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "simd", gpu->simd, "kernels are made for simdgroups of 32 lanes");
+    if (gpu->threads < 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "threads", gpu->threads, "a threadgroup has at least one simdgroup of 32");
+    if (job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads))
+        tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
+    return !job->n_errors;
 }
 
 static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
-    tmi_at nowhere;
-    const tmetal_gpu *gpu = tmi_gpu_named(job->opt->gpu ? job->opt->gpu : "apple-m1");
+    const tmetal_options *opt = job->opt;
+    tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
+    int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
+    tmi_at      nowhere;
     memset(&nowhere, 0, sizeof nowhere);
-    if (!gpu) tmi_error(job, nowhere, TMETAL_E_GPU_NAME, job->opt->gpu);
-    if (gpu && job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads)) {
-        tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
+    if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
+        tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
         return NULL;
     }
-    return gpu;
+    return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
 }
 
 static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
@@ -20287,9 +25618,19 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
             n++;
         }
     if (job->n_errors) return;
+    kernels = TMI_NEW(job, tmetal_kernel, n);
+    n = 0;
+    for (op = first; op; op = TMI_OP(m, op)->next) /* before the first function is rewritten: calls look into others */
+        if (tmi_is_kernel(m, op)) {
+            tmi_dt_found found;
+            tmi_detect_kernel(job, m, op, &found);
+            kernels[n].reductions = found.reductions;
+            kernels[n].n_reductions = found.n_reductions;
+            kernels[n].patterns = found.patterns;
+            kernels[n++].n_patterns = found.n_patterns;
+        }
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
-    kernels = TMI_NEW(job, tmetal_kernel, n);
     all = tmi_mark_take(job);
     tmi_join_begin(job, &joined, n);
     n = 0;
@@ -20338,13 +25679,6 @@ static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
     tmi_put_char(t, '}');
 }
 
-static const char *tmi_msl_text(uint32_t version) {
-    size_t i;
-    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
-        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
-    return "3.0";
-}
-
 static void tmi_put_json_params(tmi_text *t, const tmetal_result *r) { /* of an op list */
     uint32_t i, k;
     tmi_put_str(t, ",\"params\":[");
@@ -20388,8 +25722,83 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "]}\n");
 }
 
+/* -- The debug buffer as text ----------------------------------------------------------------------------------- */
+
+static uint32_t tmi_word_at(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+
+/* "8x16xf32": sizes into dim, number of them; the element's name follows. */
+static uint32_t tmi_read_shape(const char **text, uint32_t *dim) {
+    uint32_t n = 0;
+    const char *s = *text;
+    if (strncmp(s, "tensor<", 7) == 0) s += 7;
+    while (tmi_is_digit(*s) && n < TMI_MAX_RANK) {
+        uint32_t v = 0;
+        while (tmi_is_digit(*s)) v = v * 10 + (uint32_t)(*s++ - '0');
+        dim[n++] = v;
+        if (*s == 'x') s++;
+    }
+    *text = s;
+    return n;
+}
+
+static void tmi_put_value_text(tmi_text *t, const char *type, uint64_t bits, int is_signed, int hex) {
+    uint32_t width = 64, f;
+    if (type[0] == 'i') {
+        for (width = 0, type++; tmi_is_digit(*type); type++) width = width * 10 + (uint32_t)(*type - '0');
+        if (width < 64) bits &= ((uint64_t)1 << width) - 1;
+        if (hex) tmi_put_str(t, "0x"), tmi_put_hex(t, bits, (width + 3) / 4);
+        else if (is_signed && width > 1) tmi_put(t, "%lld", (long long)(width < 64 && bits >> (width - 1) ? (int64_t)(bits | ~(((uint64_t)1 << width) - 1)) : (int64_t)bits));
+        else tmi_put(t, "%llu", (unsigned long long)bits);
+        return;
+    }
+    for (f = 1; f < TMI_F_COUNT; f++) {
+        size_t n = strlen(tmi_float_names[f]);
+        if (strncmp(type, tmi_float_names[f], n) == 0 && (type[n] == '>' || !type[n])) {
+            tmi_put_float(t, &tmi_float_formats[f], bits);
+            return;
+        }
+    }
+    tmi_put_str(t, "0x"); /* pointers */
+    tmi_put_hex(t, bits, 16);
+}
+
+static void tmi_put_record(tmi_text *t, const tmetal_site *s, const unsigned char *r, uint32_t words, uint32_t operand) {
+    uint32_t dim[TMI_MAX_RANK], n = 0, i, k, at, element = tmi_word_at(r + 20);
+    const char *type = operand < s->n_operands ? s->types[operand] : "";
+    tmi_put(t, "pid (%u, %u, %u) ", tmi_word_at(r + 8), tmi_word_at(r + 12), tmi_word_at(r + 16));
+    n = tmi_read_shape(&type, dim);
+    tmi_put_str(t, "idx (");
+    for (i = 0; i < n; i++) { /* the last axis runs fastest */
+        for (at = 1, k = i + 1; k < n; k++) at *= dim[k];
+        tmi_put(t, i ? ", %u" : "%u", element / at % (dim[i] ? dim[i] : 1));
+    }
+    tmi_put(t, ")%s", s->text);
+    if (operand < s->n_operands && words > 6) {
+        uint64_t bits = tmi_word_at(r + 24) | (words > 7 ? (uint64_t)tmi_word_at(r + 28) << 32 : 0);
+        if (s->n_operands > 1) tmi_put(t, "(operand %u) ", operand);
+        tmi_put_value_text(t, type, bits, s->is_signed[operand], s->hex);
+    }
+    tmi_put_char(t, '\n');
+}
+
+static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned char *p, size_t bytes) {
+    uint32_t used = tmi_word_at(p), failed = tmi_word_at(p + 4), first = tmi_word_at(p + 8), room = (uint32_t)(bytes / 4 - 8), at, words, site, lost = used > room;
+    for (at = 0; at < used && at + 6 <= room; at += words) {
+        const unsigned char *r = p + 32 + 4 * (size_t)at;
+        words = tmi_word_at(r);
+        site = tmi_word_at(r + 4);
+        if (words < 6 || words > room - at) break; /* the first record that did not fit, or not written yet */
+        if ((site & 0xFFFFFF) < k->n_sites) tmi_put_record(t, &k->sites[site & 0xFFFFFF], r, words, site >> 24);
+    }
+    if (lost) tmi_put(t, "... the debug buffer was too small for all of it: %u of %u words\n", room, used);
+    if (!failed || !first || first > k->n_sites) return;
+    if (k->sites[first - 1].place.file) tmi_put(t, "%s:%u: ", k->sites[first - 1].place.file, k->sites[first - 1].place.line);
+    tmi_put(t, "%s: assertion failed: %s: first seen in program (%u, %u, %u), element %u; %u in all\n", k->name, k->sites[first - 1].text, tmi_word_at(p + 12),
+            tmi_word_at(p + 16), tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
+}
+
 /*==============================================================================
- * >>json  [20]  Op lists as text: JSON in and out, the short form
+ * >>json  [21]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>base  >>diag
@@ -21073,6 +26482,7 @@ typedef struct tmi_list {
     tmi_vec   node;     /* tmi_node; 0 is none, then the ops in order, then the inputs */
     uint32_t  n_op;
     uint32_t *order, n_order; /* ops so that inputs come first */
+    const tmetal_gpu *gpu;
 } tmi_list;
 
 #define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
@@ -21253,7 +26663,7 @@ static int tmi_arg_list(tmi_list *l, const tmi_node *n, const char *names, int64
     return j->kind == TMI_J_ARRAY || tmi_arg_wrong(l, n, j, names, "a list of whole numbers");
 }
 
-static int tmi_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
+static int tmi_list_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
     *type = j->kind == TMI_J_STRING ? tmi_list_type_named(j->text) : (uint8_t)TMI_LT_NONE;
     if (*type) return 1;
     tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_TYPE, n->id, j->kind == TMI_J_STRING ? j->text : "no string");
@@ -21263,7 +26673,7 @@ static int tmi_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint
 /* The result's type where the list names one. */
 static int tmi_arg_type(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
-    return !j || tmi_read_type(l, n, j, &n->dtype);
+    return !j || tmi_list_read_type(l, n, j, &n->dtype);
 }
 
 /* -- Shape rules, one a form ------------------------------------------------------------------------------------- */
@@ -21375,7 +26785,7 @@ static int tmi_rule_cast(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
     if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!j) j = tmi_json_get(n->json, "dtype");
-    return j ? tmi_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
+    return j ? tmi_list_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
 }
 
 static int tmi_rule_dropout(tmi_list *l, tmi_node *n) { /* val[0]: share dropped; num: seed, offset */
@@ -21735,7 +27145,7 @@ static const tmi_rule tmi_rules[TMI_L_OP_COUNT] = {
 
 /* -- From the tree to the graph ------------------------------------------------------------------------------------ */
 
-static int tmi_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j, tmi_shape *s) {
+static int tmi_list_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j, tmi_shape *s) {
     const tmi_json *k;
     int64_t         v;
     s->rank = 0;
@@ -21758,7 +27168,7 @@ static uint8_t tmi_input_type(const tmi_node *n, uint32_t i) {
 }
 
 /* Type of an input of the graph: its own, the op's, the result's where that says it, else f32. */
-static int tmi_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
+static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
     const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i);
     if (j && j->kind == TMI_J_NULL) j = NULL;
     *type = tmi_input_type(n, i);
@@ -21767,7 +27177,7 @@ static int tmi_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *ty
     if (!j && n->kind != TMI_L_OP_CAST) j = tmi_arg(n, "dtype");
     if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i)) j = NULL; /* it names the result */
     *type = TMI_LT_F32;
-    return !j || tmi_read_type(l, n, j, type);
+    return !j || tmi_list_read_type(l, n, j, type);
 }
 
 static uint32_t tmi_node_named(const tmi_list *l, const char *id, uint32_t from) {
@@ -21787,14 +27197,14 @@ static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
 }
 
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
-static uint32_t tmi_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
+static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     const tmi_json *name = tmi_json_item(tmi_json_get(n->json, "inputs"), i), *sj = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
     tmi_shape shape;
     uint32_t  id;
     if (name && name->kind == TMI_J_NULL) name = NULL;
     if (sj && sj->kind == TMI_J_NULL) sj = NULL;
     if (name && name->kind != TMI_J_STRING) return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
-    if (sj && !tmi_read_shape(l, n, sj, &shape)) return 0;
+    if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
     id = name ? tmi_node_named(l, name->text, 1) : 0;
     if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape)) return (uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape, "it is another shape than where the input was first used");
     if (id) return id;
@@ -21806,10 +27216,10 @@ static uint32_t tmi_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     id = tmi_node_new(l, name ? name->text : tmi_format(l->job, 0, "%s.%u", n->id, i), TMI_L_OP_NONE);
     TMI_NODE(l, id)->shape = shape;
     TMI_NODE(l, id)->at = sj->at;
-    return tmi_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
+    return tmi_list_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
 }
 
-static int tmi_read_inputs(tmi_list *l, tmi_node *n) {
+static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
     const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes");
     uint32_t        i;
     if (names && names->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, names, "inputs", "a list of names");
@@ -21822,12 +27232,12 @@ static int tmi_read_inputs(tmi_list *l, tmi_node *n) {
     }
     n->in = TMI_NEW(l->job, uint32_t, n->n_in);
     for (i = 0; i < n->n_in; i++)
-        if (!(n->in[i] = tmi_read_input(l, n, i))) return 0;
+        if (!(n->in[i] = tmi_list_read_input(l, n, i))) return 0;
     return 1;
 }
 
 /* Type, id and arguments of one op. */
-static int tmi_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
+static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     tmi_node       *n = TMI_NODE(l, tmi_node_new(l, NULL, TMI_L_OP_NONE));
     const tmi_json *type = tmi_json_get(j, "type"), *id = tmi_json_get(j, "id");
     n->at = j->at;
@@ -21895,9 +27305,9 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     tmi_vec_init(&l->node, sizeof(tmi_node), 0);
     (void)tmi_vec_add(job, &l->node);
     for (j = ops->child; j; j = j->next)
-        if (!tmi_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
+        if (!tmi_list_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
     l->n_op = l->node.n - 1;
-    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_read_inputs(l, TMI_NODE(l, i));
+    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_list_read_inputs(l, TMI_NODE(l, i));
     if (job->n_errors) return NULL;
     mark = tmi_mark_take(job);
     i = (uint32_t)tmi_list_sort(l);
@@ -21914,7 +27324,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>oplist  [21]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [22]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
@@ -22542,8 +27952,8 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
     int             is_float = tmi_lt_is(type, 'f');
-    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
-    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
+    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
+    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
     return x;
 }
 
@@ -23349,8 +28759,7 @@ static uint32_t tmi_gen_zeroed(tmi_gen *g, uint32_t node, uint32_t v, uint32_t m
 
 /* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more than there are. */
 static void tmi_dot_tile(tmi_gen *g, uint64_t batch, uint64_t m, uint64_t n, uint32_t *bm, uint32_t *bn) {
-    const tmetal_gpu *gpu = tmi_gpu_named(g->job->opt->gpu ? g->job->opt->gpu : "apple-m1");
-    uint32_t          cores = gpu && gpu->cores ? gpu->cores : 8, most = 64;
+    uint32_t cores = g->l->gpu->cores ? g->l->gpu->cores : 8, most = 64;
     if (batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores) most = 32;
     *bm = tmi_pow2_ceil(m, 16, most);
     *bn = tmi_pow2_ceil(n, 16, most);
@@ -24558,13 +29967,16 @@ static int tmi_refuse_ops(tmi_list *l) {
     return l->job->n_errors == 0;
 }
 
-/* The module of a list: a function a kernel. */
+/* The module of a list: a function a kernel. NULL after an error. */
 static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_kernel) {
-    tmi_module *m = tmi_module_new(l->job);
+    tmi_module *m;
     tmi_graph   gr;
     tmi_mark    mark;
     uint32_t    i, n = 0;
     tmi_kern   *k;
+    l->gpu = tmi_pick_gpu(l->job);
+    if (!l->gpu || !tmi_refuse_ops(l)) return NULL;
+    m = tmi_module_new(l->job);
     m->top = tmi_op_new(l->job, m, TMI_OP_MODULE);
     (void)tmi_block_new(l->job, m, tmi_region_new(l->job, m, m->top));
     tmi_count_uses(l);
@@ -24584,7 +29996,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
     *kernels = k;
     *n_kernel = n;
-    return m;
+    return l->job->n_errors ? NULL : m;
 }
 
 /* An op list to kernels and one plan. */
@@ -24592,9 +30004,8 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     tmi_kern   *k;
     tmi_module *m;
     uint32_t    i, n;
-    if (!tmi_pick_gpu(job) || !tmi_refuse_ops(l)) return;
     m = tmi_list_module(l, &k, &n);
-    if (job->n_errors) return;
+    if (!m) return;
     if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
     tmi_compile_module(job, m);
     if (job->n_errors) return;
@@ -24610,18 +30021,26 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
     const char     *src;
     size_t          len;
     tmetal_module  *module;
-    const tmetal_module *other;
+    const tmetal_module *given, *other;
+    const tmetal_result *result;
+    const tmetal_diag   *diag;
     const char     *text;
     size_t          text_len;
     int             truth;
-    int             want_text; /* tmetal_plan leaves the Metal out */
+    int             no_text; /* tmetal_plan leaves the Metal out */
+    tmetal_builder *builder;
+    tmi_make_fn     make;
+    const tmi_make *args;
+    uint32_t        made;
+    tmetal_detection *detection;
+    const tmetal_kernel *kernel;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -24733,11 +30152,27 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
 }
 
-static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+static void tmi_step_read(tmi_job *job, tmi_call *c) {
     job->src = c->src;
     job->src_len = c->len;
     c->module = tmi_parse_file(job, c->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
+}
+
+static void tmi_step_parse(tmi_job *job, tmi_call *c) {
+    tmi_step_read(job, c);
+    if (job->n_errors) return;
+    c->module->src = (const char *)memcpy(TMI_NEW(job, char, c->len), c->src, c->len);
+    c->module->src_len = c->len;
+    c->module->file = tmi_format(job, 0, "%s", tmi_job_file(job));
+}
+
+/* What is done with a module that the caller keeps is done with a copy. */
+static void tmi_step_take(tmi_job *job, tmi_call *c) {
+    c->module = tmi_module_copy(job, c->given);
+    job->src = c->given->src;
+    job->src_len = c->given->src_len;
+    job->src_name = c->given->file ? c->given->file : "<built>";
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -24752,7 +30187,7 @@ TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_op
 }
 
 static void tmi_step_compile(tmi_job *job, tmi_call *c) {
-    tmi_step_parse(job, c);
+    tmi_step_read(job, c);
     if (!job->n_errors) tmi_compile_module(job, c->module);
 }
 
@@ -24765,13 +30200,23 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
+    tmi_step_take(job, c);
+    job->no_text = c->no_text;
     if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
-TMETAL_API tmetal_code tmetal_emit(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
+    return tmi_run(tmi_step_emit, &c, arena, opt, out);
+}
+
+TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.given = module;
+    c.no_text = 1;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
 }
 
@@ -24830,8 +30275,8 @@ static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
     job->src = c->src;
     job->src_len = c->len;
     l = tmi_list_read(job, c->src, c->len);
-    if (l && tmi_refuse_ops(l)) c->module = tmi_list_module(l, &k, &n);
-    if (!job->n_errors && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    if (l) c->module = tmi_list_module(l, &k, &n);
+    if (c->module && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
 }
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_module **module,
@@ -24849,7 +30294,7 @@ static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_put_json_plan(&t, (const tmetal_result *)(const void *)c->src);
+    tmi_put_json_plan(&t, c->result);
     c->text = tmi_text_join(&t, 0);
     tmi_mark_drop(job, mark);
 }
@@ -24858,18 +30303,40 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)result;
+    c.result = result;
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
-static void tmi_step_verify(tmi_job *job, tmi_call *c) {
-    (void)tmi_verify_all(job, c->module);
+static void tmi_step_debug_text(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_debug(&t, c->kernel, (const unsigned char *)c->src, c->len);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
 }
 
-TMETAL_API tmetal_code tmetal_verify(tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    if (bytes < 32) return NULL;
+    memset(&c, 0, sizeof c);
+    c.kernel = kernel;
+    c.src = (const char *)buffer;
+    c.len = bytes;
+    return tmi_run(tmi_step_debug_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+static void tmi_step_verify(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_step_take(job, c);
+    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
+}
+
+TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     return tmi_run(tmi_step_verify, &c, arena, opt, out);
 }
 
@@ -24877,17 +30344,17 @@ static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_print_text(job, c->module, &t);
+    tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
     c->text_len = t.len;
     tmi_mark_drop(job, mark);
 }
 
-TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
+TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
                                     tmetal_result *out) {
     tmi_call c;
     memset(&c, 0, sizeof c);
-    c.module = module;
+    c.given = module;
     (void)tmi_run(tmi_step_print, &c, arena, NULL, out);
     *text = c.text;
     *text_len = c.text_len;
@@ -24895,7 +30362,7 @@ TMETAL_API tmetal_code tmetal_print(tmetal_module *module, tmetal_arena *arena, 
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->module, c->other);
+    c->truth = tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -24903,7 +30370,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
     tmetal_result out;
     tmetal_arena  before = *arena;
     memset(&c, 0, sizeof c);
-    c.module = (tmetal_module *)a;
+    c.given = a;
     c.other = b;
     if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
     arena->used = before.used;
@@ -24911,7 +30378,7 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
 }
 
 static void tmi_step_diag_text(tmi_job *job, tmi_call *c) {
-    const tmetal_diag *d = (const tmetal_diag *)(const void *)c->src;
+    const tmetal_diag *d = c->diag;
     const tmetal_place *first = d->python.file ? &d->python : &d->ir;
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -24941,7 +30408,7 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
     tmi_call      c;
     tmetal_result out;
     memset(&c, 0, sizeof c);
-    c.src = (const char *)(const void *)diag;
+    c.diag = diag;
     return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
@@ -24958,7 +30425,82 @@ TMETAL_API const tmetal_gpu *tmetal_gpu_at(size_t index) {
 }
 
 TMETAL_API const tmetal_gpu *tmetal_gpu_named(const char *name) {
-    return name ? tmi_gpu_named(name) : NULL;
+    return name ? tmi_gpu_find(name, 0) : NULL;
+}
+
+TMETAL_API const tmetal_gpu *tmetal_gpu_find(const char *text, uint32_t cores) {
+    return text ? tmi_gpu_find(text, cores) : NULL;
+}
+
+TMETAL_API int tmetal_gpu_resolve(const char *text, const tmetal_gpu_limits *live, const tmetal_gpu_limits *limits, tmetal_gpu *gpu) {
+    return tmi_gpu_resolve(text, live, limits, gpu);
+}
+
+TMETAL_API size_t tmetal_gpu_fact_count(void) {
+    return TMI_FIGURE_COUNT;
+}
+
+TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index) {
+    tmetal_gpu_fact none;
+    memset(&none, 0, sizeof none);
+    return index < TMI_FIGURE_COUNT ? tmi_gpu_fact(gpu, index) : none;
+}
+
+TMETAL_API size_t tmetal_gpu_feature_count(void) {
+    return TMI_FEATURE_COUNT;
+}
+
+TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index) {
+    tmetal_gpu_feature_info info;
+    const tmi_feature_row  *row;
+    memset(&info, 0, sizeof info);
+    if (index >= TMI_FEATURE_COUNT) return info;
+    row = &tmi_feature_rows[index];
+    info.bit = row->bit;
+    info.name = row->name;
+    info.family = row->first;
+    info.mac_family = row->mac;
+    info.msl = row->msl;
+    info.text = row->text;
+    info.confidence = (tmetal_confidence)tmi_sources[row->source].confidence;
+    info.source = tmi_sources[row->source].text;
+    return info;
+}
+
+static void tmi_step_detect(tmi_job *job, tmi_call *c) {
+    if (tmi_verify_all(job, c->module)) tmi_detect_module(job, c->module, c->detection);
+}
+
+TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena, tmetal_detection *found, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    memset(found, 0, sizeof *found);
+    c.module = module;
+    c.detection = found;
+    return tmi_run(tmi_step_detect, &c, arena, NULL, out);
+}
+
+TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind) {
+    return (uint32_t)kind < TMETAL_REDUCE_COUNT ? tmi_dt_reduce_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_pattern_name(tmetal_pattern_kind kind) {
+    return (uint32_t)kind < TMETAL_PATTERN_COUNT ? tmi_dt_pattern_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_tie_name(tmetal_tie_rule rule) {
+    return (uint32_t)rule < 4 ? tmi_dt_tie_names[rule] : "";
+}
+
+TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule) {
+    return (uint32_t)rule < 4 ? tmi_dt_nan_names[rule] : "";
+}
+
+TMETAL_API const char *tmetal_form_name(tmetal_form bit) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
+        if ((uint32_t)bit == 1u << i) return tmi_dt_form_names[i];
+    return "";
 }
 
 TMETAL_API size_t tmetal_op_count(void) {
@@ -24969,16 +30511,305 @@ TMETAL_API size_t tmetal_op_count(void) {
 
 TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
     tmetal_op_info info;
+    tmi_op         op;
     size_t         i;
     memset(&info, 0, sizeof info);
     for (i = 1; i < TMI_OP_COUNT; i++) {
         if ((tmi_ops[i].traits & TMI_INNER) || index--) continue;
         info.name = tmi_ops[i].name;
         info.group = tmi_ops[i].group;
-        info.lowered = !(tmi_ops[i].traits & TMI_LATER);
+        memset(&op, 0, sizeof op);
+        op.kind = (uint16_t)i;
+        info.lowered = tmi_is_lowered(&op);
         break;
     }
     return info;
+}
+
+/* -- Building ------------------------------------------------------------------------------------------ */
+
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+
+static void tmi_step_make(tmi_job *job, tmi_call *c) {
+    c->builder->job = c->builder->p.job = job;
+    c->made = c->make(c->builder, c->args);
+}
+
+/* A mistake, and a full arena too, are the builder's last deed. */
+static uint32_t tmi_build_run(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
+    tmi_call      c;
+    tmetal_result out;
+    if (!b || b->code) return 0;
+    memset(&c, 0, sizeof c);
+    c.builder = b;
+    c.make = fn;
+    c.args = args;
+    if (tmi_run(tmi_step_make, &c, b->arena, &tmi_build_options, &out) == TMETAL_OK) return c.made;
+    b->code = out.code;
+    b->diags = out.diags;
+    b->n_diags = out.n_diags;
+    return 0;
+}
+
+static void tmi_step_begin(tmi_job *job, tmi_call *c) {
+    c->builder = TMI_NEW(job, tmetal_builder, 1);
+    tmi_make_begin(job, c->builder);
+}
+
+TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    return tmi_run(tmi_step_begin, &c, arena, &tmi_build_options, &out) == TMETAL_OK ? c.builder : NULL;
+}
+
+TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module, tmetal_result *out) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    memset(out, 0, sizeof *out);
+    *module = NULL;
+    if (!b) { /* tmetal_build_begin had no room */
+        out->code = TMETAL_E_ARENA;
+        return out->code;
+    }
+    if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
+    if (b->code == TMETAL_E_ARENA) {
+        tmi_report_full(b->arena, out);
+        return out->code;
+    }
+    out->code = b->code;
+    out->diags = b->diags;
+    out->n_diags = b->n_diags;
+    if (!b->code) b->code = TMETAL_E_MISUSE; /* the builder's work is done */
+    return out->code;
+}
+
+TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = text;
+    return tmi_build_run(b, tmi_make_type, &k);
+}
+
+TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    return tmi_build_run(b, tmi_make_type_of, &k);
+}
+
+TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.is_public = 1;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args, const char *const *arg_names, uint32_t n_args,
+                                  const tmetal_type *results, uint32_t n_results) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.types = args;
+    k.n_types = n_args;
+    k.names = arg_names;
+    k.in = results;
+    k.n_in = n_results;
+    (void)tmi_build_run(b, tmi_make_func, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_arg, &k);
+}
+
+TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.value = bytes;
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    k.attrs = attrs ? attrs : "";
+    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.attrs = attrs;
+    (void)tmi_build_run(b, tmi_make_attrs, &k);
+}
+
+TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_return, &k);
+}
+
+TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = file;
+    k.index = line;
+    k.value = col;
+    (void)tmi_build_run(b, tmi_make_place, &k);
+}
+
+TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = value;
+    k.name = name;
+    (void)tmi_build_run(b, tmi_make_name, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                        const char *attrs, tmetal_type type) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = type ? &type : NULL;
+    k.n_types = type ? 1 : 0;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands,
+                                          const char *attrs, const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = n_types;
+    return tmi_build_run(b, tmi_make_op, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = first;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_result, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.i = value;
+    return tmi_build_run(b, tmi_make_int, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = &type;
+    k.n_types = 1;
+    k.f = value;
+    return tmi_build_run(b, tmi_make_float, &k);
+}
+
+TMETAL_API void tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands, uint32_t n_operands, const char *attrs,
+                                  const tmetal_type *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = op;
+    k.in = operands;
+    k.n_in = n_operands;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = types ? n_types : 0;
+    (void)tmi_build_run(b, tmi_make_open, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.index = index;
+    return tmi_build_run(b, tmi_make_body_arg, &k);
+}
+
+TMETAL_API void tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_next, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.in = yields;
+    k.n_in = n;
+    return tmi_build_run(b, tmi_make_close, &k);
+}
+
+TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args, uint32_t n_args) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.types = args;
+    k.n_types = n_args;
+    return tmi_build_run(b, tmi_make_block, &k);
+}
+
+TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block, uint32_t index) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    k.index = index;
+    return tmi_build_run(b, tmi_make_block_arg, &k);
+}
+
+TMETAL_API void tmetal_build_enter(tmetal_builder *b, tmetal_block block) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = block;
+    (void)tmi_build_run(b, tmi_make_enter, &k);
+}
+
+TMETAL_API void tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values, uint32_t n) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.to = to;
+    k.in = values;
+    k.n_in = n;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
+}
+
+TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition, tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
+                                       tmetal_block no, const tmetal_value *no_values, uint32_t n_no) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.value = condition;
+    k.to = yes;
+    k.in = yes_values;
+    k.n_in = n_yes;
+    k.to2 = no;
+    k.in2 = no_values;
+    k.n_in2 = n_no;
+    k.is_cond = 1;
+    (void)tmi_build_run(b, tmi_make_branch, &k);
 }
 
 #endif /* TMETAL_IMPLEMENTED */

@@ -149,8 +149,7 @@ static void put_layouts(buffer *b, const tmetal_result *r) {
             if (!any) put(b, "DEFAULT");
             put(b, ", ");
             put(b, l->reason);
-            put(b, "\n    ");
-            put(b, l->map);
+            if (*l->map) put(b, "\n    "), put(b, l->map);
             if (l->width) {
                 sprintf(text, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
                 put(b, text);

@@ -234,6 +234,8 @@ case_result run_case(const sim::module &m, const std::string &unit, const sim::l
             r.buffers.push_back(
                 check_buffer(c, i, p, bound_for_writing(plan, c, i), mem.data(b.buffer(i))));
             r.buffers.back().name = b.name(i);
+            const uint8_t *left = mem.data(b.buffer(i));
+            r.after.emplace_back(left, left + c.buffers[i].size);
         }
         for (unsigned d : b.debug())
             r.debug.insert(r.debug.end(), mem.data(d), mem.data(d) + mem.bytes(d));

@@ -23,6 +23,7 @@ struct case_result {
     sim::report                report;
     std::vector<buffer_result> buffers;
     std::vector<uint8_t>       debug; /* what kernels left in their debug argument */
+    std::vector<std::vector<uint8_t>> after; /* the case's buffers as the launch left them */
 
     bool        right() const;
     std::string why() const; /* the first thing that is wrong; empty when right */

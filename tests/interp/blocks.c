@@ -116,11 +116,13 @@ void ti_run_make_descriptor(ti_machine *m, ti_frame *f, const ti_op *op) {
     ti_put(m, f, op->out[0], out);
 }
 
-/* The block at indices that stand from operand `first` on. */
-static void descriptor_access(const ti_frame *f, const ti_op *op, unsigned first, access *a) {
+/* The block at indices that stand from operand `first` on. The oldest spelling takes a pointer to what
+ * only CUDA can make. */
+static void descriptor_access(ti_machine *m, const ti_frame *f, const ti_op *op, unsigned first, access *a) {
     const ti_type  *block = op->in_type[0]->to;
     const ti_array *d = ti_in(f, op, 0);
     unsigned        i;
+    if (op->in_type[0]->kind != TI_DESC) ti_stop(m, op, TI_UNSUPPORTED, "a descriptor of type %s", op->in_type[0]->text);
     memset(a, 0, sizeof *a);
     a->elem = block;
     a->rank = block->rank;
@@ -140,13 +142,13 @@ static uint64_t padding_of(const ti_frame *f, const ti_op *op, const access *a) 
 
 void ti_run_descriptor_load(ti_machine *m, ti_frame *f, const ti_op *op) {
     access a;
-    descriptor_access(f, op, 1, &a);
+    descriptor_access(m, f, op, 1, &a);
     ti_put(m, f, op->out[0], load_access(m, op, &a, op->out_type[0]->count, padding_of(f, op, &a)));
 }
 
 void ti_run_descriptor_store(ti_machine *m, ti_frame *f, const ti_op *op) {
     access a;
-    descriptor_access(f, op, 2, &a);
+    descriptor_access(m, f, op, 2, &a);
     store_access(m, op, &a, ti_in(f, op, 1));
 }
 
@@ -178,7 +180,7 @@ void ti_run_descriptor_reduce(ti_machine *m, ti_frame *f, const ti_op *op) {
     access          a;
     size_t          i;
     uint64_t        address;
-    descriptor_access(f, op, 2, &a);
+    descriptor_access(m, f, op, 2, &a);
     for (i = 0; i < values->n; i++)
         if (element_at(&a, i, &address)) {
             uint64_t old = ti_read_memory(m, op, address, ti_bytes(a.elem));
@@ -187,8 +189,8 @@ void ti_run_descriptor_reduce(ti_machine *m, ti_frame *f, const ti_op *op) {
 }
 
 /* Row i of the tensor is row xs[i] of the memory, from column y on. */
-static void row_access(const ti_frame *f, const ti_op *op, size_t row, access *a) {
-    descriptor_access(f, op, 0, a);
+static void row_access(ti_machine *m, const ti_frame *f, const ti_op *op, size_t row, access *a) {
+    descriptor_access(m, f, op, 0, a);
     a->start[0] = ti_signed(ti_in(f, op, 1)->at[row], op->in_type[1]->bits);
     a->start[1] = ti_signed(ti_scalar(f, op, 2), op->in_type[2]->bits);
 }
@@ -199,7 +201,7 @@ void ti_run_descriptor_gather(ti_machine *m, ti_frame *f, const ti_op *op) {
     uint64_t  address;
     access    a;
     for (i = 0; i < rows; i++) {
-        row_access(f, op, i, &a);
+        row_access(m, f, op, i, &a);
         for (k = 0; k < columns; k++)
             out->at[i * columns + k] =
                 element_at(&a, k, &address) ? ti_read_memory(m, op, address, ti_bytes(a.elem)) : padding_of(f, op, &a);
@@ -213,7 +215,7 @@ void ti_run_descriptor_scatter(ti_machine *m, ti_frame *f, const ti_op *op) {
     uint64_t        address;
     access          a;
     for (i = 0; i < rows; i++) {
-        row_access(f, op, i, &a);
+        row_access(m, f, op, i, &a);
         for (k = 0; k < columns; k++)
             if (element_at(&a, k, &address)) ti_write_memory(m, op, address, ti_bytes(a.elem), values->at[i * columns + k]);
     }

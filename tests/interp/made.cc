@@ -117,6 +117,8 @@ std::vector<uint8_t> fill(const std::string &type, size_t count, const std::stri
 
 unsigned launch::add_buffer(const std::string &type, size_t count, const std::string &data, numbers &rng) {
     buffers.push_back(fill(type, count, data, rng));
+    types.push_back(type);
+    within.push_back(0);
     return static_cast<unsigned>(buffers.size()) - 1;
 }
 
@@ -168,6 +170,47 @@ std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, 
     std::free(r.printed);
     if (r.status != TI_DONE) throw std::runtime_error(r.text);
     return memory;
+}
+
+namespace {
+
+uint64_t word_at(const std::vector<uint8_t> &bytes, size_t at, unsigned n) {
+    uint64_t x = 0;
+    for (unsigned i = n; i-- > 0;) x = x << 8 | bytes[at + i];
+    return x;
+}
+
+bool is_near(const ti_format *f, uint64_t want, uint64_t got, double within) {
+    if (want == got) return true;
+    if (!f) return false;
+    const double x = ti_decode(f, want), y = ti_decode(f, got);
+    return (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= within;
+}
+
+std::string shown(const ti_format *f, uint64_t bits) {
+    char text[80];
+    if (f) std::snprintf(text, sizeof text, "0x%llx = %.9g", static_cast<unsigned long long>(bits), ti_decode(f, bits));
+    else std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
+    return text;
+}
+
+} // namespace
+
+std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got) {
+    for (size_t b = 0; b < want.size(); b++) {
+        const unsigned   n = bytes_of(l.types[b]);
+        const ti_format *f = format_of(l.types[b]);
+        if (got.size() <= b || got[b].size() != want[b].size()) return "buffer " + std::to_string(b) + " is missing";
+        for (size_t i = 0; i < want[b].size() / n; i++) {
+            const uint64_t x = word_at(want[b], i * n, n), y = word_at(got[b], i * n, n);
+            if (is_near(f, x, y, l.within[b])) continue;
+            char within[64] = "";
+            if (l.within[b] > 0) std::snprintf(within, sizeof within, ", within %g", l.within[b]);
+            return "buffer " + std::to_string(b) + " (" + l.types[b] + "): element " + std::to_string(i) + " of " + std::to_string(want[b].size() / n) + " is " +
+                   shown(f, y) + ", should be " + shown(f, x) + within;
+        }
+    }
+    return "";
 }
 
 void write_case(const std::string &path, const launch &l, const std::vector<std::vector<uint8_t>> &after,
@@ -226,6 +269,8 @@ void read_head_line(const std::string &line, launch &l, numbers &rng) {
         size_t   offset = 0;
         in >> type >> buffer >> offset;
         l.add_pointer(type, buffer, offset);
+    } else if (word == "within") { /* of the buffer before */
+        in >> l.within.back();
     } else if (word == "scalar") {
         in >> type >> rest;
         l.add_scalar(type, is_float(type) ? hex_float(type, rest) : rest);

@@ -43,6 +43,8 @@ struct launch {
     std::string                       kernel;
     std::array<uint32_t, 3>           grid{{1, 1, 1}};
     std::vector<std::vector<uint8_t>> buffers;
+    std::vector<std::string>          types;  /* of the buffers' elements */
+    std::vector<double>               within; /* the error that is allowed in a buffer; 0: equal */
     std::vector<parameter>            parameters;
 
     /* Adds a buffer of `count` elements; `data` is "normal 0 1", "ints -5 5", ... as in fill(). */
@@ -59,6 +61,10 @@ std::vector<uint8_t> fill(const std::string &type, size_t count, const std::stri
 
 /* Runs the launch in the interpreter; gives the buffers afterwards. Throws with the reason otherwise. */
 std::vector<std::vector<uint8_t>> run(const std::string &ttir, const launch &l, uint64_t max_steps = 20000000);
+
+/* Where memory that another machine left differs from this; empty where it does not. NaN is like NaN, and 0
+ * like -0, but in buffers of integers. */
+std::string difference(const launch &l, const std::vector<std::vector<uint8_t>> &want, const std::vector<std::vector<uint8_t>> &got);
 
 /* Writes PATH.case and PATH.bin; PATH.ttir is the caller's. */
 void write_case(const std::string &path, const launch &l, const std::vector<std::vector<uint8_t>> &after,

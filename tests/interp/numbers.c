@@ -135,7 +135,7 @@ uint64_t ti_encode_to_zero(const ti_format *f, double x) {
     uint32_t u;
     if (f->bits == 64) return ti_encode(f, x);
     if (f->bits < 32) {
-        if (isinf(x) && f->special == TI_IEEE && f->bits > 8) return ti_encode(f, x);
+        if (isinf(x) && f->special == TI_IEEE) return ti_encode_small(f, x, TI_TO_EVEN, 0);
         return ti_encode_small(f, x, TI_TO_ZERO, f->bits <= 8);
     }
     y = (float)x;

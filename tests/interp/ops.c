@@ -49,6 +49,9 @@ static const ti_row rows[] = {
     RUN("tt.make_tensor_descriptor", make_descriptor) RUN("tt.descriptor_load", descriptor_load)
     RUN("tt.descriptor_store", descriptor_store) RUN("tt.descriptor_reduce", descriptor_reduce)
     RUN("tt.descriptor_gather", descriptor_gather) RUN("tt.descriptor_scatter", descriptor_scatter)
+    RUN("tt.experimental_descriptor_load", descriptor_load) RUN("tt.experimental_descriptor_store", descriptor_store)
+    RUN("tt.experimental_descriptor_gather", descriptor_gather)
+    RUN("tt.experimental_descriptor_scatter", descriptor_scatter)
 
     RUN("tt.get_program_id", pid) RUN("tt.get_num_programs", programs) RUN("tt.call", call)
     RUN("scf.for", for) RUN("scf.if", if) RUN("scf.while", while) RUN("scf.execute_region", execute)

@@ -24,13 +24,13 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
 
 .PHONY: interp test-interp clean-interp
-interp: $(BUILD)/interp $(BUILD)/generate
+interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
-test-interp: $(BUILD)/interp $(BUILD)/generate
+test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
 	$(BUILD)/interp tests/kernels examples/kernels
 
 clean-interp:
-	rm -rf $(BUILD)/obj/interp $(BUILD)/interp $(BUILD)/generate
+	rm -rf $(BUILD)/obj/interp $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
 # program.c holds tmetal.h whole; what of it is only for other programs is no mistake.
 $(BUILD)/obj/interp/program.o: tests/interp/program.c $(INTERP_HEADERS) $(TMETAL_DIR)/tmetal.h
@@ -46,6 +46,9 @@ $(BUILD)/obj/interp/%.o: tests/interp/%.cc $(INTERP_HEADERS) $(SIM_HEADERS)
 	$(SIM_CXX) $(SIM_FLAGS) -c $< -o $@
 
 $(BUILD)/interp: $(BUILD)/obj/interp/main.o $(INTERP_CORE) $(INTERP_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@
+$(BUILD)/random: $(patsubst %,$(BUILD)/obj/interp/%.o,random maker make_control make_elementwise make_memory make_shapes made) \
+                 $(INTERP_CORE) $(SIM_OBJECTS) $(SIM_CASES) $(BUILD)/obj/corpus/compile.o
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@
 $(BUILD)/generate: $(patsubst %,$(BUILD)/obj/interp/%.o,generate made) $(INTERP_CORE) $(SIM_OBJECTS)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -lm -o $@

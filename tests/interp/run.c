@@ -90,6 +90,13 @@ void ti_stop(ti_machine *m, const ti_op *op, ti_status status, const char *forma
     longjmp(m->leave, 1);
 }
 
+/* What an operation holds that is for another machine is named with it. */
+static void stop_unsupported(ti_machine *m, const ti_op *op) {
+    const ti_attribute *text = ti_attribute_of(op, "asm_string");
+    if (text) ti_stop(m, op, TI_UNSUPPORTED, "is not carried out: %s", text->text);
+    ti_stop(m, op, TI_UNSUPPORTED, "is not carried out");
+}
+
 /* -- Blocks and regions ------------------------------------------------------------------ */
 
 static const ti_op *run_block(ti_machine *m, ti_frame *f, const ti_block *b) {
@@ -97,7 +104,7 @@ static const ti_op *run_block(ti_machine *m, ti_frame *f, const ti_block *b) {
     unsigned     i;
     for (op = b->first; op; op = op->next) {
         if (op->ends_block) return op;
-        if (!op->row) ti_stop(m, op, TI_UNSUPPORTED, "is not carried out");
+        if (!op->row) stop_unsupported(m, op);
         if (m->launch->max_steps && ++m->result->steps > m->launch->max_steps)
             ti_stop(m, op, TI_TOO_LONG, "%llu operations and no end", (unsigned long long)m->launch->max_steps);
         op->row->run(m, f, op);

@@ -348,6 +348,15 @@ void small_floats() {
         while (code < 0x7b && decode(e5m2, code + 1) <= a) code++;
         return sign | code;
     }, 500000, 5000000});
+    for (const small_format &f : formats)
+        if (f.nan != 0 && !f.infinities)
+            cases.push_back({std::string("f32_to_") + f.name + "_rz", [f](const uint64_t *x) {
+                const double v = widen('f', x[0]), a = std::min(std::fabs(v), f.max);
+                uint64_t     code = 0;
+                if (std::isnan(v)) return uint64_t(f.nan);
+                while (code < 127 && decode(f, code + 1) <= a) code++;
+                return f.finite_unsigned && code == 0 ? 0 : std::signbit(v) ? code | 0x80 : code;
+            }, 500000, 5000000});
     for (const bool wide : {true, false})
         cases.push_back({wide ? "f4e2m1_to_f32" : "f4e2m1_to_f16", [wide](const uint64_t *x) {
             static const double of[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
