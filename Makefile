@@ -7,7 +7,7 @@ CFLAGS ?= -O2
 STRICT  = -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror
 CASE   ?= examples/kernels/softmax.case
 
-.PHONY: docs docs-check test-chips all help deps run test check own corpus clean
+.PHONY: docs docs-check test-chips test-detect detect-table all help deps run test check own corpus clean
 all: $(BUILD)/tmetal            ## the command line, build/tmetal
 
 help:                           ## this list
@@ -20,7 +20,7 @@ $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config
+PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config libmpfr-dev
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
@@ -28,6 +28,7 @@ deps:                           ## install what is missing (apt-get, or brew on 
 include tests/sim/rules.mk
 include tests/oplist/rules.mk
 include tests/interp/rules.mk
+include tests/library/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -60,9 +61,19 @@ $(BUILD)/test-chips: tests/chips/test.c tmetal.h
 test-chips: $(BUILD)/test-chips ## the GPU table: lookups, overrides, sources
 	$(BUILD)/test-chips
 
+# -- What kernels compute -----------------------------------------------------------------------------
+$(BUILD)/detect: tests/detect/run.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 tests/detect/run.c -o $@
+test-detect: $(BUILD)/detect    ## reductions and patterns, found in labelled look-alikes
+	$(BUILD)/detect tests/detect/*.ttir
+	$(BUILD)/detect --table tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir examples/kernels/*.ttir
+detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted by kind [CORPUS=dir]
+	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
+
 # -- Tests ------------------------------------------------------------------------------------------
-test: docs-check test-chips test-sim own test-interp test-oplist-quick    ## what must pass before each commit; under ten minutes on two cores
-check: test test-oplist         ## everything that can run here
+test: docs-check test-chips test-detect test-sim own test-interp test-library test-oplist-quick    ## what must pass before each commit; under ten minutes on two cores
+check: test check-library test-oplist    ## everything that can run here
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

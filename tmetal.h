@@ -777,6 +777,7 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
@@ -1666,10 +1667,10 @@ static void tmi_diags_finish(tmi_job *job) {
     X(DREDUCE,     "tt.descriptor_reduce",        "tt descriptors", TMI_VAR, 0, dstore, dreduce,  dreduce,   NONE,   TMI_READS | TMI_WRITES) \
     X(DGATHER,     "tt.descriptor_gather",        "tt descriptors", 3, 1,     dgather,  dgather,  dgather,   NONE,   TMI_READS) \
     X(DSCATTER,    "tt.descriptor_scatter",       "tt descriptors", 4, 0,     dgather,  dscatter, dscatter,  NONE,   TMI_WRITES) \
-    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, any, dload,  dload,  NONE,    TMI_READS) \
-    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, any, dstore, dstore, NONE,    TMI_WRITES) \
-    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, any, dgather,  dgather,  NONE,      TMI_READS) \
-    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, any, dscatter, dscatter, NONE,      TMI_WRITES) \
+    X(XDLOAD,      "tt.experimental_descriptor_load",    "tt descriptors", TMI_VAR, 1, dload, dload,  dload,  NONE,    TMI_READS) \
+    X(XDSTORE,     "tt.experimental_descriptor_store",   "tt descriptors", TMI_VAR, 0, dstore, dstore, dstore, NONE,    TMI_WRITES) \
+    X(XDGATHER,    "tt.experimental_descriptor_gather",  "tt descriptors", 3, 1, dgather, dgather,  dgather,  NONE,      TMI_READS) \
+    X(XDSCATTER,   "tt.experimental_descriptor_scatter", "tt descriptors", 4, 0, dgather, dscatter, dscatter, NONE,      TMI_WRITES) \
     X(XTMAP,       "tt.experimental_tensormap_create",   "tt descriptors", TMI_VAR, 0, any, generic, tensormap, NONE, TMI_WRITES) \
     X(XTFENCE,     "tt.experimental_tensormap_fenceproxy_acquire", "tt descriptors", 1, 0, any, operand, tensormap, NONE, TMI_FENCE) \
     X(REINTERPRET, "tt.reinterpret_tensor_descriptor", "tt descriptors", 1, 1, any, cast,  tensormap, NONE,          TMI_PURE) \
@@ -1777,7 +1778,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(WHILE,     "scf.while",      "scf", TMI_VAR, TMI_VAR, while_, while_,  while_,   NONE, 0) \
     X(YIELD,     "scf.yield",      "scf", TMI_VAR, 0,       ret,   yield,    none,     NONE, TMI_ENDS) \
     X(CONDITION, "scf.condition",  "scf", TMI_VAR, 0,       ret,   condition, none,    NONE, TMI_ENDS) \
-    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR,   any,   execute,  none,     NONE, 0) \
+    X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR, execute, execute,  none,     NONE, 0) \
     X(BR,        "cf.br",          "cf", 0, 0,              branch, br,      none,     NONE, TMI_ENDS) \
     X(COND_BR,   "cf.cond_br",     "cf", 1, 0,              branch, cond_br, none,     NONE, TMI_ENDS) \
     X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,  assert_,  assert_,  NONE, TMI_WRITES) \
@@ -3285,80 +3286,89 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(F64_RCP_RU, "f64_rcp_ru", "d(d)", \
     "TO_EVEN F64_INF f64_div_to", \
     "inline ulong f64_rcp_ru(ulong a) { return f64_div_to(F64_ONE, a, TO_UP); }\n") \
+    X(WIDE, "wide", "", \
+    "", \
+    "// A real number on the way to a result: frac / 2^63 * 2^exp, negative or not, with bit 63 of frac\n" \
+    "// set; or 0, with frac 0. Sums, products, quotients and roots are right to 2^-60 of themselves.\n" \
+    "struct wide {\n" \
+    "    ulong frac;\n" \
+    "    int exp;\n" \
+    "    bool neg;\n" \
+    "};\n") \
     X(F32_ADD_RZ, "f32_add_rz", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_rz(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_ADD_RD, "f32_add_rd", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_rd(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_ADD_RU, "f32_add_ru", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_add_ru(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RZ, "f32_mul_rz", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_rz(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RD, "f32_mul_rd", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_rd(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_MUL_RU, "f32_mul_ru", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_mul_ru(float a, float b) {\n" \
     "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RZ, "f32_div_rz", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_rz(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RD, "f32_div_rd", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_rd(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_DIV_RU, "f32_div_ru", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_div_ru(float a, float b) {\n" \
     "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RZ, "f32_fma_rz", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_rz(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RD, "f32_fma_rd", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_rd(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_FMA_RU, "f32_fma_ru", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_fma_ru(float a, float b, float c) {\n" \
     "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
     "}\n") \
     X(F32_SUB_RZ, "f32_sub_rz", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_rz(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_ZERO);\n" \
     "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
@@ -3374,7 +3384,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
     "}\n") \
     X(F32_SUB_RD, "f32_sub_rd", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_rd(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_DOWN);\n" \
     "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
@@ -3390,7 +3400,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
     "}\n") \
     X(F32_SUB_RU, "f32_sub_ru", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64", \
+    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
     "inline float f32_sub_ru(float a, float b) {\n" \
     "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_UP);\n" \
     "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
@@ -3970,50 +3980,1409 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "}\n") \
     X(POWI_F16, "powi_f16", "h(hi)", \
     "powi_f32", \
-    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n")
+    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n") \
+    X(WIDE_SCALED, "wide_scaled", "", \
+    "leading_zeros wide", \
+    "inline wide wide_scaled(ulong x, int exp, bool neg) {    // x / 2^63 * 2^exp, for any x\n" \
+    "    const int n = leading_zeros(x);\n" \
+    "    const wide r = {n > 63 ? 0ul : x << n, exp - n, neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_OF, "wide_of", "", \
+    "F64_INF f64_split wide", \
+    "inline wide wide_of(ulong a) {    // a finite double\n" \
+    "    int exp = 0;\n" \
+    "    const bool zero = (a & F64_MAGNITUDE) == 0ul;\n" \
+    "    const ulong frac = zero ? 0ul : f64_split(a, exp);\n" \
+    "    const wide r = {frac, exp - 1023, a >= F64_SIGN};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_TO_F64, "wide_to_f64", "", \
+    "TO_EVEN F64_INF f64_pack wide", \
+    "inline ulong wide_to_f64(wide a) {    // to nearest even\n" \
+    "    const ulong sign = a.neg ? F64_SIGN : 0ul;\n" \
+    "    return a.frac == 0ul ? sign : f64_pack(sign, a.exp + 1023, a.frac, TO_EVEN);\n" \
+    "}\n") \
+    X(WIDE_NEG, "wide_neg", "", \
+    "wide", \
+    "inline wide wide_neg(wide a) {\n" \
+    "    const wide r = {a.frac, a.exp, !a.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_TIMES, "wide_times", "", \
+    "wide", \
+    "inline wide wide_times(wide a, int n) {    // a 2^n\n" \
+    "    const wide r = {a.frac, a.exp + n, a.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_ONE, "wide_one", "", \
+    "F64_INF wide", \
+    "inline wide wide_one() {\n" \
+    "    const wide r = {F64_SIGN, 0, false};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_ADD, "wide_add", "", \
+    "F64_INF leading_zeros wide wide_scaled", \
+    "inline wide wide_add(wide a, wide b) {\n" \
+    "    if (a.frac == 0ul) return b;\n" \
+    "    if (b.frac == 0ul) return a;\n" \
+    "    const bool swap = a.exp < b.exp || (a.exp == b.exp && a.frac < b.frac);\n" \
+    "    const wide x = swap ? b : a, y = swap ? a : b;\n" \
+    "    const uint n = uint(x.exp - y.exp);\n" \
+    "    const ulong hi = n > 63u ? 0ul : y.frac >> n;\n" \
+    "    const ulong lo = n == 0u || n > 63u ? 0ul : y.frac << (64u - n);\n" \
+    "    if (x.neg == y.neg) {\n" \
+    "        const ulong sum = x.frac + hi;\n" \
+    "        const bool carry = sum < hi;\n" \
+    "        const wide r = {carry ? (sum >> 1) | F64_SIGN : sum, x.exp + int(carry), x.neg};\n" \
+    "        return r;\n" \
+    "    }\n" \
+    "    const ulong rest = x.frac - hi - ulong(lo != 0ul), rest_lo = 0ul - lo;\n" \
+    "    if (rest == 0ul) return wide_scaled(rest_lo, x.exp - 64, x.neg);\n" \
+    "    const int k = leading_zeros(rest);\n" \
+    "    const wide r = {k == 0 ? rest : (rest << k) | (rest_lo >> (64 - k)), x.exp - k, x.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_SUB, "wide_sub", "", \
+    "wide wide_neg wide_add", \
+    "inline wide wide_sub(wide a, wide b) { return wide_add(a, wide_neg(b)); }\n") \
+    X(WIDE_MUL, "wide_mul", "", \
+    "F64_INF wide", \
+    "inline wide wide_mul(wide a, wide b) {\n" \
+    "    const ulong hi = mulhi(a.frac, b.frac);\n" \
+    "    const bool low = hi < F64_SIGN;\n" \
+    "    const wide r = {low ? (hi << 1) | ((a.frac * b.frac) >> 63) : hi,\n" \
+    "                    a.exp + b.exp + (low ? 0 : 1), a.neg != b.neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(WIDE_DIV, "wide_div", "", \
+    "reciprocal64 wide wide_scaled", \
+    "// Not by 0. A quotient from the reciprocal, at most 9 units off, then its remainder.\n" \
+    "inline wide wide_div(wide a, wide b) {\n" \
+    "    const ulong r = reciprocal64(b.frac), q = mulhi(a.frac, r);    // times 2^62\n" \
+    "    const ulong lo = q * b.frac, want_lo = a.frac << 62;\n" \
+    "    const ulong rest_hi = (a.frac >> 2) - mulhi(q, b.frac) - ulong(want_lo < lo);\n" \
+    "    const long rest = long((rest_hi << 56) | ((want_lo - lo) >> 8));\n" \
+    "    const ulong near = q + ulong(mulhi(rest, long(r >> 1)) >> 53);\n" \
+    "    return wide_scaled(near, a.exp - b.exp + 1, a.neg != b.neg);\n" \
+    "}\n") \
+    X(WIDE_SQRT, "wide_sqrt", "", \
+    "sqrt64 wide wide_scaled", \
+    "inline wide wide_sqrt(wide a) {    // of |a|\n" \
+    "    if (a.frac == 0ul) return a;\n" \
+    "    const bool odd = (a.exp & 1) != 0;\n" \
+    "    ulong recip;\n" \
+    "    const ulong root = sqrt64(odd ? a.frac : a.frac >> 1, recip);    // times 2^62\n" \
+    "    return wide_scaled(root, ((a.exp - (odd ? 1 : 0)) >> 1) + 1, false);\n" \
+    "}\n") \
+    X(WIDE_FIXED, "wide_fixed", "", \
+    "wide", \
+    "inline long wide_fixed(wide a) {    // a 2^63, for |a| below 1\n" \
+    "    const int n = -a.exp;\n" \
+    "    const long x = n > 63 ? 0l : long(a.frac >> max(n, 1));\n" \
+    "    return a.neg ? -x : x;\n" \
+    "}\n") \
+    X(WIDE_POLY, "wide_poly", "", \
+    "wide wide_scaled", \
+    "// c[0] + c[1] t + ... + c[n-1] t^(n-1), with coefficients times 2^62 and t times 2^63\n" \
+    "inline wide wide_poly(constant const long *c, int n, long t) {\n" \
+    "    long p = c[n - 1];\n" \
+    "    for (int i = n - 2; i >= 0; i--) p = c[i] + 2l * mulhi(p, t);\n" \
+    "    return wide_scaled(p < 0l ? 0ul - ulong(p) : ulong(p), 1, p < 0l);\n" \
+    "}\n") \
+    X(FIXED128, "fixed128", "", \
+    "", \
+    "// hi:lo / 2^116, a number of magnitude below 2048, in two's complement\n" \
+    "struct fixed128 {\n" \
+    "    ulong hi, lo;\n" \
+    "};\n") \
+    X(FIXED_ADD, "fixed_add", "", \
+    "fixed128", \
+    "inline fixed128 fixed_add(fixed128 a, fixed128 b) {\n" \
+    "    const ulong lo = a.lo + b.lo;\n" \
+    "    const fixed128 r = {a.hi + b.hi + ulong(lo < a.lo), lo};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_NEG, "fixed_neg", "", \
+    "fixed128", \
+    "inline fixed128 fixed_neg(fixed128 a) {\n" \
+    "    const fixed128 r = {~a.hi + ulong(a.lo == 0ul), 0ul - a.lo};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_PRODUCT, "fixed_product", "", \
+    "F64_INF shift_pair fixed128 fixed_neg", \
+    "// x y 2^exp for x and y from 1 to 2 with 127 bits of fraction: x:x_lo / 2^127 and so on. What is\n" \
+    "// too large for a fixed128 becomes 2047.\n" \
+    "inline fixed128 fixed_product(ulong x, ulong x_lo, ulong y, ulong y_lo, int exp, bool neg) {\n" \
+    "    ulong hi = mulhi(x, y), lo = x * y;\n" \
+    "    const ulong cross = mulhi(x, y_lo), other = mulhi(x_lo, y);\n" \
+    "    lo += cross;\n" \
+    "    hi += ulong(lo < cross);\n" \
+    "    lo += other;\n" \
+    "    hi += ulong(lo < other);\n" \
+    "    if (exp > 10) hi = hi != 0ul ? F64_SIGN : 0ul;\n" \
+    "    else shift_pair(hi, lo, uint(min(10 - exp, 127)));\n" \
+    "    const fixed128 r = {min(hi, 2047ul << 52), lo};\n" \
+    "    if (neg) return fixed_neg(r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(FIXED_TIMES, "fixed_times", "", \
+    "F64_INF leading_zeros fixed128 fixed_neg fixed_product", \
+    "// a times y:y_lo / 2^127 * 2^exp, or minus that; the product of all bits of a\n" \
+    "inline fixed128 fixed_times(fixed128 a, ulong y, ulong y_lo, int exp, bool neg) {\n" \
+    "    const bool below = a.hi >= F64_SIGN;\n" \
+    "    if (below) a = fixed_neg(a);\n" \
+    "    const int n = a.hi != 0ul ? leading_zeros(a.hi) : 64 + leading_zeros(a.lo);\n" \
+    "    ulong hi = a.hi, lo = a.lo;\n" \
+    "    if (n > 63) {\n" \
+    "        hi = n > 127 ? 0ul : lo << (n - 64);\n" \
+    "        lo = 0ul;\n" \
+    "    } else if (n > 0) {\n" \
+    "        hi = (hi << n) | (lo >> (64 - n));\n" \
+    "        lo <<= n;\n" \
+    "    }\n" \
+    "    return fixed_product(hi, lo, y, y_lo, exp + 11 - n, neg != below);\n" \
+    "}\n") \
+    X(FIXED_TO_WIDE, "fixed_to_wide", "", \
+    "F64_INF leading_zeros wide wide_scaled fixed128 fixed_neg", \
+    "inline wide fixed_to_wide(fixed128 a) {\n" \
+    "    const bool neg = a.hi >= F64_SIGN;\n" \
+    "    if (neg) a = fixed_neg(a);\n" \
+    "    if (a.hi == 0ul) return wide_scaled(a.lo, -53, neg);\n" \
+    "    const int n = leading_zeros(a.hi);\n" \
+    "    const wide r = {n == 0 ? a.hi : (a.hi << n) | (a.lo >> (64 - n)), 11 - n, neg};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(LOG2E, "LOG2E_HI", "", \
+    "", \
+    "// log2(e) 2^127\n" \
+    "constant ulong LOG2E_HI = 0xb8aa3b295c17f0bbul;\n" \
+    "constant ulong LOG2E_LO = 0xbe87fed0691d3e88ul;\n") \
+    X(WIDE_CONSTANTS, "WIDE_LN2", "", \
+    "", \
+    "// Times powers of two from 2^62 to 2^64\n" \
+    "constant ulong WIDE_LN2       = 0xb17217f7d1cf79acul;    // log(2)\n" \
+    "constant ulong WIDE_PI        = 0xc90fdaa22168c235ul;    // pi\n" \
+    "constant ulong WIDE_2_PI      = 0xa2f9836e4e44152aul;    // 2 / pi\n" \
+    "constant ulong WIDE_2_SQRT_PI = 0x906eba8214db688dul;    // 2 / sqrt(pi)\n") \
+    X(WIDE_BY, "wide_by", "", \
+    "wide wide_mul", \
+    "inline wide wide_by(wide a, ulong frac, int exp) {    // a times a constant\n" \
+    "    const wide c = {frac, exp, false};\n" \
+    "    return wide_mul(a, c);\n" \
+    "}\n") \
+    X(EXP2_POLY, "EXP2_POLY", "", \
+    "", \
+    "constant long EXP2_POLY[15] = {\n" \
+    "    0x4000000000000001l, 0x162e42fefa39ef36l, 0x03d7f7bff058b1d6l, 0x0071ac235c1282ffl,\n" \
+    "    0x0009d955b7dd273dl, 0x0000aec3ff3c533bl, 0x00000a184897c365l, 0x0000007ff2ff1623l,\n" \
+    "    0x000000058b0088eal, 0x0000000036a4a7aal, 0x0000000001e4cf52l, 0x00000000000f4655l,\n" \
+    "    0x00000000000070f0l, 0x0000000000000305l, 0x0000000000000013l};\n") \
+    X(WIDE_EXP2, "wide_exp2", "", \
+    "wide wide_times wide_poly fixed128 EXP2_POLY", \
+    "inline wide wide_exp2(fixed128 a) {    // 2^a; the nearest integer is the exponent\n" \
+    "    const ulong rest = (a.hi << 12) | (a.lo >> 52);    // times 2^64, from -1/2 to 1/2\n" \
+    "    const int n = int(long(a.hi + (1ul << 51)) >> 52);\n" \
+    "    return wide_times(wide_poly(EXP2_POLY, 15, long(rest)), n);\n" \
+    "}\n") \
+    X(WIDE_EXP, "wide_exp", "", \
+    "wide fixed_product LOG2E_HI wide_exp2", \
+    "inline wide wide_exp(wide a) {\n" \
+    "    return wide_exp2(fixed_product(a.frac, 0ul, LOG2E_HI, LOG2E_LO, a.exp, a.neg));\n" \
+    "}\n") \
+    X(WIDE_EXP_SQUARE, "wide_exp_square", "", \
+    "F64_INF wide fixed_product LOG2E_HI wide_exp2", \
+    "// e^(x^2 2^n) or e^(-x^2 2^n) for a double x, from the exact square\n" \
+    "inline wide wide_exp_square(wide x, int n, bool neg) {\n" \
+    "    ulong hi = mulhi(x.frac, x.frac), lo = x.frac * x.frac;\n" \
+    "    int exp = 2 * x.exp + 1 + n;\n" \
+    "    if (hi < F64_SIGN) {\n" \
+    "        hi = (hi << 1) | (lo >> 63);\n" \
+    "        lo <<= 1;\n" \
+    "        exp--;\n" \
+    "    }\n" \
+    "    return wide_exp2(fixed_product(hi, lo, LOG2E_HI, LOG2E_LO, exp, neg));\n" \
+    "}\n") \
+    X(EXPM1_POLY, "EXPM1_POLY", "", \
+    "", \
+    "constant long EXPM1_POLY[15] = {\n" \
+    "    0x4000000000000001l, 0x2000000000000001l, 0x0aaaaaaaaaaaaaacl, 0x02aaaaaaaaaaaaaal,\n" \
+    "    0x0088888888888889l, 0x0016c16c16c16c67l, 0x0003403403403409l, 0x0000680680680094l,\n" \
+    "    0x00000b8ef1d2ab0bl, 0x00000127e4fbb182l, 0x0000001ae6456b5fl, 0x000000023dd9ee91l,\n" \
+    "    0x000000002c247a50l, 0x00000000032a5741l, 0x000000000035ff77l};\n") \
+    X(WIDE_EXPM1, "wide_expm1", "", \
+    "wide wide_one wide_sub wide_mul wide_fixed wide_poly wide_exp EXPM1_POLY", \
+    "inline wide wide_expm1(wide a) {    // e^a - 1\n" \
+    "    if (a.exp < -1) return wide_mul(a, wide_poly(EXPM1_POLY, 15, wide_fixed(a)));\n" \
+    "    return wide_sub(wide_exp(a), wide_one());\n" \
+    "}\n") \
+    X(LOG2_INVERSE, "LOG2_INVERSE", "", \
+    "", \
+    "// Near 512 / m for the parts of [1, 2), halved from 3/2 on; log2(512 / them) 2^116 in two words\n" \
+    "constant uint LOG2_INVERSE[32] = {\n" \
+    "    512u, 489u, 475u, 462u, 449u, 437u, 426u, 415u,\n" \
+    "    405u, 395u, 386u, 377u, 368u, 360u, 352u, 345u,\n" \
+    "    676u, 662u, 649u, 636u, 624u, 612u, 601u, 590u,\n" \
+    "    580u, 570u, 560u, 551u, 542u, 533u, 524u, 512u};\n" \
+    "constant long LOG2_HIGH[32] = {\n" \
+    "    0x0000000000000000l, 0x00010f9a634663adl, 0x0001bb4102f92539l, 0x00025f3c65ab7fbal,\n" \
+    "    0x000307e6099b8b54l, 0x0003a7faa87495abl, 0x00043ea120112cd4l, 0x0004d93894473208l,\n" \
+    "    0x0005695b5e8dc37bl, 0x0005fd18b96385a2l, 0x0006854bc50a606cl, 0x000710b57131a22cl,\n" \
+    "    0x00079f7d7f94e2acl, 0x0008215ea5cd3e4cl, 0x0008a62b07f3457cl, 0x00091cddc901de61l,\n" \
+    "    -0x00066a008e4788ccl, -0x0005ee55eb146ab2l, -0x00057923497d8aafl, -0x000501918ec6c113l,\n" \
+    "    -0x00049101eac381cfl, -0x00041e42b6ec0c03l, -0x0003b314fb14c0b5l, -0x000345ec6464170el,\n" \
+    "    -0x0002e0e85a9de050l, -0x00027a228db3514dl, -0x0002118b119b4f3dl, -0x0001b1cd1ecae66fl,\n" \
+    "    -0x0001507b836033bcl, -0x0000ed88ba8b079el, -0x000088e68ea899a1l, 0x0000000000000000l};\n" \
+    "constant ulong LOG2_LOW[32] = {\n" \
+    "    0x0000000000000000ul, 0xccbd61136d37f123ul, 0x3c664ed16b688a2cul, 0x1343a3384109039dul,\n" \
+    "    0xd719978fbbfee732ul, 0x8f49b9239d5e3329ul, 0x421bc0f6d0aaadd0ul, 0x33c2077fc2f4b557ul,\n" \
+    "    0x5885b23dbdaaf11eul, 0x0a0968271aaa9878ul, 0xf5ec39974b36773aul, 0xf3c2d9bc9c710454ul,\n" \
+    "    0xd3bed456b24ed10ful, 0x4c79b39ffeebc293ul, 0x407050799beaaab3ul, 0x9a3288a7d1dafc5eul,\n" \
+    "    0x32d124bc6f1acf96ul, 0xea27240b048ce68dul, 0xa6bb8ad2770ed29bul, 0xa293432ef6b732b7ul,\n" \
+    "    0x9f6e91ad16ecff10ul, 0xa43f396598aae915ul, 0x280000dc4de02437ul, 0xa6b8ef5b1b50bbf1ul,\n" \
+    "    0x1ac7fc60a5103093ul, 0x81fe991e0a9b8d68ul, 0x8d3b087205eb55aful, 0x95e52c2b4ff2fea3ul,\n" \
+    "    0x92b0d2c84965d2bcul, 0x83853ddb664fa6daul, 0x6893f5d7d82b65c5ul, 0x0000000000000000ul};\n") \
+    X(LOG2_POLY, "LOG2_POLY", "", \
+    "", \
+    "constant long LOG2_POLY[12] = {\n" \
+    "    -0x2e2a8eca5705fc2el, 0x00f6384ee1d01fedl, -0x0005c551d94ae0bfl, 0x000024eed8a1df39l,\n" \
+    "    -0x000000f6384ee1cfl, 0x00000006985d8aa0l, -0x000000002e2a8ec9l, 0x0000000001484b14l,\n" \
+    "    -0x0000000000093bb5l, 0x0000000000004329l, -0x00000000000001ecl, 0x000000000000000el};\n") \
+    X(FIXED_LOG2, "fixed_log2", "", \
+    "leading_zeros wide wide_poly fixed128 fixed_add fixed_product LOG2E_HI LOG2_INVERSE " \
+    "LOG2_POLY", \
+    "// log2(a) to 2^-116, or to 2^-66 of itself, for a above 0. a = 2^exp c (1 + r) with c from a table\n" \
+    "// and r below 2^-5; log2(1 + r) = r log2(e) + r^2 p(r).\n" \
+    "inline fixed128 fixed_log2(wide a) {\n" \
+    "    const uint i = uint(a.frac >> 58) & 31u;\n" \
+    "    const ulong inv = ulong(LOG2_INVERSE[i]), hi = mulhi(a.frac, inv), lo = a.frac * inv;\n" \
+    "    const uint above = i < 16u ? 4u : 5u;    // the 1 of 1 + r falls off at the top\n" \
+    "    const long r = long((hi << (64u - above)) | (lo >> above));    // times 2^68\n" \
+    "    const fixed128 whole = {(ulong(long(i < 16u ? a.exp : a.exp + 1)) << 52)\n" \
+    "                            + ulong(LOG2_HIGH[i]), LOG2_LOW[i]};\n" \
+    "    if (r == 0l) return whole;\n" \
+    "    const ulong mag = r < 0l ? 0ul - ulong(r) : ulong(r);\n" \
+    "    const int n = leading_zeros(mag);\n" \
+    "    const ulong x = mag << n, square = mulhi(x, x);\n" \
+    "    const fixed128 linear = fixed_product(x, 0ul, LOG2E_HI, LOG2E_LO, -5 - n, r < 0l);\n" \
+    "    const wide p = wide_poly(LOG2_POLY, 12, r);    // from -0.74 to -0.7\n" \
+    "    const fixed128 rest = fixed_product(square, 0ul, p.frac, 0ul, p.exp - 9 - 2 * n, true);\n" \
+    "    return fixed_add(whole, fixed_add(linear, rest));\n" \
+    "}\n") \
+    X(WIDE_LOG, "wide_log", "", \
+    "wide fixed_to_wide WIDE_LN2 wide_by fixed_log2", \
+    "inline wide wide_log(wide a) { return wide_by(fixed_to_wide(fixed_log2(a)), WIDE_LN2, -1); }\n") \
+    X(LOG1P_POLY, "LOG1P_POLY", "", \
+    "", \
+    "constant long LOG1P_POLY[16] = {\n" \
+    "    0x4000000000000001l, -0x1fffffffffffffffl, 0x1555555555555655l, -0x10000000000000f0l,\n" \
+    "    0x0cccccccccc79394l, -0x0aaaaaaaaaa5bb51l, 0x092492492f01d7c8l, -0x0800000009dbf224l,\n" \
+    "    0x071c71bce157f213l, -0x0666665cbc09c391l, 0x05d179cdc4afd83bl, -0x05555a790640a801l,\n" \
+    "    0x04eab575dd3b7679l, -0x0490c678e4f6b620l, 0x04828e247291308cl, -0x043ad6fa256175c6l};\n") \
+    X(WIDE_LOG1P, "wide_log1p", "", \
+    "wide wide_one wide_add wide_mul wide_fixed wide_poly wide_log LOG1P_POLY", \
+    "inline wide wide_log1p(wide a) {    // log(1 + a), a above -1\n" \
+    "    if (a.exp < -3) return wide_mul(a, wide_poly(LOG1P_POLY, 16, wide_fixed(a)));\n" \
+    "    return wide_log(wide_add(a, wide_one()));\n" \
+    "}\n") \
+    X(SIN_POLY, "SIN_POLY", "", \
+    "", \
+    "constant long SIN_POLY[10] = {\n" \
+    "    0x6487ed5110b4611bl, -0x14abbce625be52bel, 0x01466bc6775aae1el, -0x0009969667315ec2l,\n" \
+    "    0x00002a0f0690fdd0l, -0x00000078c1d3f7a1l, 0x00000000f47a1a68l, -0x00000000016fadb7l,\n" \
+    "    0x000000000001aaeal, -0x0000000000000187l};\n") \
+    X(COS_POLY, "COS_POLY", "", \
+    "", \
+    "constant long COS_POLY[10] = {\n" \
+    "    0x4000000000000001l, -0x277a79937c8bbcb4l, 0x040f07c206d6b0eel, -0x002aba78fc797ff3l,\n" \
+    "    0x0000f0fa83448dd7l, -0x0000034da3e54406l, 0x00000007e74e28d6l, -0x000000000db71261l,\n" \
+    "    0x0000000000120c3bl, -0x000000000000127al};\n") \
+    X(TWO_OVER_PI, "TWO_OVER_PI", "", \
+    "", \
+    "// The bits of 2 / pi after 128 zeros\n" \
+    "constant ulong TWO_OVER_PI[21] = {\n" \
+    "    0x0000000000000000ul, 0x0000000000000000ul, 0xa2f9836e4e441529ul, 0xfc2757d1f534ddc0ul,\n" \
+    "    0xdb6295993c439041ul, 0xfe5163abdebbc561ul, 0xb7246e3a424dd2e0ul, 0x06492eea09d1921cul,\n" \
+    "    0xfe1deb1cb129a73eul, 0xe88235f52ebb4484ul, 0xe99c7026b45f7e41ul, 0x3991d639835339f4ul,\n" \
+    "    0x9c845f8bbdf9283bul, 0x1ff897ffde05980ful, 0xef2f118b5a0a6d1ful, 0x6d367ecf27cb09b7ul,\n" \
+    "    0x4f463f669e5fea2dul, 0x7527bac7ebe5f17bul, 0x3d0739f78a5292eaul, 0x6bfb5fb11f8d5d08ul,\n" \
+    "    0x56033046fc7b6babul};\n") \
+    X(WIDE_SIN_TURN, "wide_sin_turn", "", \
+    "wide wide_neg wide_mul wide_poly SIN_POLY COS_POLY", \
+    "// sin(pi/2 (n + y)), |y| at most 1/2\n" \
+    "inline wide wide_sin_turn(int n, wide y) {\n" \
+    "    const ulong half_turn = y.exp < -64 ? 0ul : y.frac >> (-1 - y.exp);    // times 2^64\n" \
+    "    const long t = long(mulhi(half_turn, half_turn));    // 2 y^2, times 2^63\n" \
+    "    wide r = wide_poly((n & 1) != 0 ? COS_POLY : SIN_POLY, 10, t);\n" \
+    "    if ((n & 1) == 0) r = wide_mul(y, r);\n" \
+    "    if ((n & 2) != 0) return wide_neg(r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(QUARTER_TURNS, "quarter_turns", "", \
+    "F64_INF leading_zeros wide wide_scaled WIDE_LN2 wide_by TWO_OVER_PI", \
+    "// a in quarter turns, less the multiples of four: result + n, |result| at most 1/2. Exact to\n" \
+    "// 2^-126: a times 192 bits of 2 / pi, from where quarter turns stop being multiples of four.\n" \
+    "inline wide quarter_turns(wide a, thread int &n) {\n" \
+    "    n = 0;\n" \
+    "    if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1);\n" \
+    "    const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u;\n" \
+    "    ulong w[3];\n" \
+    "    for (uint i = 0u; i < 3u; i++) {\n" \
+    "        const ulong next = bit == 0u ? 0ul : TWO_OVER_PI[word + i + 1u] >> (64u - bit);\n" \
+    "        w[i] = (TWO_OVER_PI[word + i] << bit) | next;\n" \
+    "    }\n" \
+    "    const ulong low = mulhi(a.frac, w[2]), mid = a.frac * w[1];\n" \
+    "    ulong lo = mid + low;\n" \
+    "    ulong hi = a.frac * w[0] + mulhi(a.frac, w[1]) + ulong(lo < low);\n" \
+    "    n = int(hi >> 62);\n" \
+    "    hi = (hi << 2) | (lo >> 62);\n" \
+    "    lo <<= 2;\n" \
+    "    const bool up = hi >= F64_SIGN;\n" \
+    "    if (up) {\n" \
+    "        n++;\n" \
+    "        hi = ~hi + ulong(lo == 0ul);\n" \
+    "        lo = 0ul - lo;\n" \
+    "    }\n" \
+    "    if (a.neg) n = -n;\n" \
+    "    const int k = leading_zeros(hi);\n" \
+    "    if (k > 63) return wide_scaled(lo, -65, a.neg != up);\n" \
+    "    const wide r = {k == 0 ? hi : (hi << k) | (lo >> (64 - k)), -1 - k, a.neg != up};\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(ATAN_POLY, "ATAN_POLY", "", \
+    "", \
+    "constant long ATAN_POLY[18] = {\n" \
+    "    0x4000000000000001l, -0x1555555555555550l, 0x0cccccccccccc7abl, -0x09249249248fe553l,\n" \
+    "    0x071c71c71bdb56f1l, -0x05d1745d00b55ad9l, 0x04ec4ec2ad143351l, -0x0444441c1a388edbl,\n" \
+    "    0x03c3c1b98702a3bel, -0x035e3d0e73f8b7a4l, 0x030b9f31a30a6a23l, -0x02c52419e95d15bdl,\n" \
+    "    0x02816c7be4f34959l, -0x023018c040e6a42cl, 0x01bc6a1251537aaal, -0x0121bdce8c2d2255l,\n" \
+    "    0x00846cc207c5266cl, -0x001eb8c8c23aec79l};\n") \
+    X(WIDE_ATAN2, "wide_atan2", "", \
+    "wide wide_times wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 ATAN_POLY", \
+    "// Angle of the point (x, y), neither negative nor both 0. Where the smaller is more than a quarter\n" \
+    "// of the other, atan(a / b) = pi/4 + atan((a - b) / (a + b)).\n" \
+    "inline wide wide_atan2(wide y, wide x) {\n" \
+    "    const bool longer = y.exp > x.exp || (y.exp == x.exp && y.frac > x.frac);\n" \
+    "    const bool steep = y.frac != 0ul && (x.frac == 0ul || longer);\n" \
+    "    const wide a = steep ? x : y, b = steep ? y : x;\n" \
+    "    const bool turn = a.frac != 0ul && b.exp - a.exp < 2;\n" \
+    "    const wide s = turn ? wide_div(wide_sub(a, b), wide_add(a, b)) : wide_div(a, b);\n" \
+    "    const ulong f = s.exp < -62 ? 0ul : s.frac >> (-1 - s.exp);    // times 2^64\n" \
+    "    wide r = wide_mul(s, wide_poly(ATAN_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
+    "    const wide quarter = {WIDE_PI, -1, false};\n" \
+    "    if (turn) r = wide_add(r, quarter);\n" \
+    "    if (steep) return wide_sub(wide_times(quarter, 1), r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(F64_EXP, "f64_exp", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_exp", \
+    "inline ulong f64_exp(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    return wide_to_f64(wide_exp(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_EXP2, "f64_exp2", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
+    "inline ulong f64_exp2(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    const wide x = wide_of(a);\n" \
+    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, F64_SIGN, 0ul, x.exp, x.neg)));\n" \
+    "}\n") \
+    X(F64_EXP10, "f64_exp10", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
+    "inline ulong f64_exp10(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
+    "    const wide x = wide_of(a);\n" \
+    "    const ulong hi = 0xd49a784bcd1b8afeul, lo = 0x492bf6ff4dafdb4dul;    // log2(10) / 2\n" \
+    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, hi, lo, x.exp + 1, x.neg)));\n" \
+    "}\n") \
+    X(F64_EXPM1, "f64_expm1", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_expm1", \
+    "inline ulong f64_expm1(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return a;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_SIGN | F64_ONE : a;\n" \
+    "    return wide_to_f64(wide_expm1(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_LOG_SPECIAL, "f64_log_special", "", \
+    "F64_INF", \
+    "// Of 0, negative numbers, infinity and NaN\n" \
+    "inline ulong f64_log_special(ulong a) {\n" \
+    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? a : F64_NAN;\n" \
+    "}\n") \
+    X(F64_LOG, "f64_log", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_log f64_log_special", \
+    "inline ulong f64_log(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(wide_log(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_LOG2, "f64_log2", "d(d)", \
+    "F64_INF wide_of wide_to_f64 fixed_to_wide fixed_log2 f64_log_special", \
+    "inline ulong f64_log2(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(fixed_to_wide(fixed_log2(wide_of(a))));\n" \
+    "}\n") \
+    X(F64_LOG10, "f64_log10", "d(d)", \
+    "F64_INF wide_of wide_to_f64 fixed_to_wide wide_by fixed_log2 f64_log_special", \
+    "inline ulong f64_log10(ulong a) {\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
+    "    return wide_to_f64(wide_by(fixed_to_wide(fixed_log2(wide_of(a))), 0x9a209a84fbcff799ul, -2));\n" \
+    "}\n") \
+    X(F64_LOG1P, "f64_log1p", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_log1p", \
+    "inline ulong f64_log1p(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || a == F64_INF) return a;\n" \
+    "    if (mag > F64_INF || a > (F64_SIGN | F64_ONE)) return F64_NAN;\n" \
+    "    if (a == (F64_SIGN | F64_ONE)) return F64_SIGN | F64_INF;\n" \
+    "    return wide_to_f64(wide_log1p(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_SIN, "f64_sin", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
+    "inline ulong f64_sin(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_sin_turn(n, y));\n" \
+    "}\n") \
+    X(F64_COS, "f64_cos", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
+    "inline ulong f64_cos(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_sin_turn(n + 1, y));\n" \
+    "}\n") \
+    X(F64_TAN, "f64_tan", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_div wide_sin_turn quarter_turns", \
+    "inline ulong f64_tan(ulong a) {\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = quarter_turns(wide_of(a), n);\n" \
+    "    return wide_to_f64(wide_div(wide_sin_turn(n, y), wide_sin_turn(n + 1, y)));\n" \
+    "}\n") \
+    X(HALF_TURNS, "half_turns", "", \
+    "F64_INF wide wide_scaled wide_times", \
+    "// 2 a without its multiples of four: result + n, |result| at most 1/2; exact\n" \
+    "inline wide half_turns(wide a, thread int &n) {\n" \
+    "    n = 0;\n" \
+    "    if (a.exp < -2) return wide_times(a, 1);\n" \
+    "    if (a.exp > 61) return wide_scaled(0ul, 0, a.neg);\n" \
+    "    const uint whole = uint(a.exp < -1 ? 0ul : a.frac >> (62 - a.exp));\n" \
+    "    const ulong rest = a.exp < -1 ? a.frac : a.frac << (a.exp + 2);    // times 2^64\n" \
+    "    const bool up = rest > F64_SIGN;\n" \
+    "    n = int((whole + uint(up)) & 3u);\n" \
+    "    if (a.neg) n = -n;\n" \
+    "    return wide_scaled(up ? 0ul - rest : rest, -1, a.neg != up);\n" \
+    "}\n") \
+    X(F64_SINPI, "f64_sinpi", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
+    "inline ulong f64_sinpi(ulong a) {    // sin(pi a); of an integer 0 with the sign of a\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n, y);\n" \
+    "    return r.frac == 0ul ? a & F64_SIGN : wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_COSPI, "f64_cospi", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
+    "inline ulong f64_cospi(ulong a) {    // cos(pi a)\n" \
+    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n + 1, y);\n" \
+    "    return r.frac == 0ul ? 0ul : wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_ATAN, "f64_atan", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_one wide_atan2", \
+    "inline ulong f64_atan(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return sign | 0x3ff921fb54442d18ul;    // pi/2\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    return sign | wide_to_f64(wide_atan2(wide_of(mag), wide_one()));\n" \
+    "}\n") \
+    X(F64_ATAN2, "f64_atan2", "d(dd)", \
+    "F64_INF f64_unordered wide wide_scaled wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2", \
+    "inline ulong f64_atan2(ulong y, ulong x) {    // angle of the point (x, y)\n" \
+    "    if (f64_unordered(x, y)) return F64_NAN;\n" \
+    "    const ulong sign = y & F64_SIGN;\n" \
+    "    ulong mx = x & F64_MAGNITUDE, my = y & F64_MAGNITUDE;\n" \
+    "    if (my == F64_INF || mx == F64_INF) {    // as if both were 1 or one of them 0\n" \
+    "        const ulong was = my;\n" \
+    "        my = my == F64_INF ? F64_ONE : 0ul;\n" \
+    "        mx = mx == F64_INF ? F64_ONE : was == F64_INF ? 0ul : mx;\n" \
+    "    }\n" \
+    "    const wide pi = {WIDE_PI, 1, false};\n" \
+    "    wide r = wide_scaled(0ul, 0, false);\n" \
+    "    if (my != 0ul) r = wide_atan2(wide_of(my), wide_of(mx));\n" \
+    "    if (x >= F64_SIGN) r = wide_sub(pi, r);\n" \
+    "    return sign | wide_to_f64(r);\n" \
+    "}\n") \
+    X(WIDE_COSINE, "wide_cosine", "", \
+    "wide wide_one wide_add wide_sub wide_mul wide_sqrt", \
+    "inline wide wide_cosine(wide a) {    // sqrt(1 - a^2)\n" \
+    "    return wide_sqrt(wide_mul(wide_sub(wide_one(), a), wide_add(wide_one(), a)));\n" \
+    "}\n") \
+    X(F64_ASIN, "f64_asin", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_atan2 wide_cosine", \
+    "inline ulong f64_asin(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return sign | wide_to_f64(wide_atan2(x, wide_cosine(x)));\n" \
+    "}\n") \
+    X(F64_ACOS, "f64_acos", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2 wide_cosine", \
+    "inline ulong f64_acos(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    const wide x = wide_of(mag), r = wide_atan2(wide_cosine(x), x), pi = {WIDE_PI, 1, false};\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
+    "    return wide_to_f64(wide_sub(pi, r));\n" \
+    "}\n") \
+    X(F64_SINH, "f64_sinh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
+    "inline ulong f64_sinh(ulong a) {    // (e + e / (e + 1)) / 2 for e = e^|a| - 1\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
+    "    const wide e = wide_expm1(wide_of(mag));\n" \
+    "    return sign | wide_to_f64(wide_times(wide_add(e, wide_div(e, wide_add(e, wide_one()))), -1));\n" \
+    "}\n") \
+    X(F64_COSH, "f64_cosh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_exp", \
+    "inline ulong f64_cosh(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return F64_INF;\n" \
+    "    const wide e = wide_exp(wide_of(mag));\n" \
+    "    return wide_to_f64(wide_times(wide_add(e, wide_div(wide_one(), e)), -1));\n" \
+    "}\n") \
+    X(F64_TANH, "f64_tanh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
+    "inline ulong f64_tanh(ulong a) {    // e / (e + 2) for e = e^(2 |a|) - 1\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag > 0x4034000000000000ul) return sign | F64_ONE;    // above 20\n" \
+    "    const wide e = wide_expm1(wide_times(wide_of(mag), 1));\n" \
+    "    return sign | wide_to_f64(wide_div(e, wide_add(e, wide_times(wide_one(), 1))));\n" \
+    "}\n") \
+    X(F64_ASINH, "f64_asinh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_add wide_mul wide_div wide_sqrt wide_log1p", \
+    "inline ulong f64_asinh(ulong a) {    // log1p(x + x^2 / (1 + sqrt(1 + x^2)))\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
+    "    const wide x = wide_of(mag), square = wide_mul(x, x), one = wide_one();\n" \
+    "    const wide below = wide_add(one, wide_sqrt(wide_add(one, square)));\n" \
+    "    return sign | wide_to_f64(wide_log1p(wide_add(x, wide_div(square, below))));\n" \
+    "}\n") \
+    X(F64_ACOSH, "f64_acosh", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_one wide_add wide_sub wide_mul " \
+    "wide_sqrt wide_log1p", \
+    "inline ulong f64_acosh(ulong a) {    // log1p(t + sqrt(t (t + 2))) for t = a - 1\n" \
+    "    if (f64_isnan(a) || a >= F64_SIGN || a < F64_ONE) return F64_NAN;\n" \
+    "    if (a == F64_INF) return a;\n" \
+    "    const wide t = wide_sub(wide_of(a), wide_one());\n" \
+    "    const wide root = wide_sqrt(wide_mul(t, wide_add(t, wide_times(wide_one(), 1))));\n" \
+    "    return wide_to_f64(wide_log1p(wide_add(t, root)));\n" \
+    "}\n") \
+    X(F64_ATANH, "f64_atanh", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_div wide_log1p", \
+    "inline ulong f64_atanh(ulong a) {    // log1p(2 x / (1 - x)) / 2\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
+    "    const wide x = wide_of(mag), ratio = wide_div(wide_times(x, 1), wide_sub(wide_one(), x));\n" \
+    "    return sign | wide_to_f64(wide_times(wide_log1p(ratio), -1));\n" \
+    "}\n") \
+    X(F64_POW_SPECIAL, "f64_pow_special", "", \
+    "F64_INF", \
+    "// a^b where one of them is 0, infinite or NaN; odd: is b an odd integer?\n" \
+    "inline ulong f64_pow_special(ulong a, ulong b, bool odd) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    if (y == 0ul || a == F64_ONE) return F64_ONE;\n" \
+    "    if (x > F64_INF || y > F64_INF) return F64_NAN;\n" \
+    "    if (x == F64_ONE) return F64_ONE;    // (-1)^infinity\n" \
+    "    const bool grows = y == F64_INF ? x > F64_ONE : x == F64_INF;\n" \
+    "    const bool large = grows == (b < F64_SIGN);\n" \
+    "    return (odd ? a & F64_SIGN : 0ul) | (large ? F64_INF : 0ul);\n" \
+    "}\n") \
+    X(F64_POW, "f64_pow", "d(dd)", \
+    "TO_EVEN F64_INF f64_integral wide wide_of wide_to_f64 fixed_times wide_exp2 fixed_log2 " \
+    "f64_pow_special", \
+    "// a^b = 2^(b log2(a)), the logarithm to 2^-66 of itself\n" \
+    "inline ulong f64_pow(ulong a, ulong b) {\n" \
+    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
+    "    const bool integer = y < F64_INF && f64_integral(b, TO_ZERO) == b;\n" \
+    "    const bool odd = integer && y < (1077ul << 52)\n" \
+    "                     && f64_integral(y - (1ul << 52), TO_ZERO) != y - (1ul << 52);\n" \
+    "    if (x - 1ul >= F64_INF - 1ul || y - 1ul >= F64_INF - 1ul || a == F64_ONE)\n" \
+    "        return f64_pow_special(a, b, odd);\n" \
+    "    if (a >= F64_SIGN && !integer) return F64_NAN;\n" \
+    "    const wide e = wide_of(b);\n" \
+    "    const wide r = wide_exp2(fixed_times(fixed_log2(wide_of(x)), e.frac, 0ul, e.exp, e.neg));\n" \
+    "    return (odd ? a & F64_SIGN : 0ul) | wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_POWI, "f64_powi", "d(di)", \
+    "i32_to_f64 f64_pow", \
+    "inline ulong f64_powi(ulong a, int n) { return f64_pow(a, i32_to_f64(n)); }\n") \
+    X(WIDE_CBRT, "wide_cbrt", "", \
+    "wide fixed_times wide_exp2 fixed_log2", \
+    "inline wide wide_cbrt(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n" \
+    "    const ulong third = 0xaaaaaaaaaaaaaaaaul;\n" \
+    "    return wide_exp2(fixed_times(fixed_log2(a), third, third, -2, inverse));\n" \
+    "}\n") \
+    X(F64_CBRT, "f64_cbrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_cbrt", \
+    "inline ulong f64_cbrt(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), false));\n" \
+    "}\n") \
+    X(F64_RCBRT, "f64_rcbrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_cbrt", \
+    "inline ulong f64_rcbrt(ulong a) {    // 1 / cbrt(a)\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag == 0ul) return sign | F64_INF;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : sign;\n" \
+    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), true));\n" \
+    "}\n") \
+    X(F64_RSQRT, "f64_rsqrt", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_one wide_div wide_sqrt", \
+    "inline ulong f64_rsqrt(ulong a) {    // 1 / sqrt(a)\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return a | F64_INF;\n" \
+    "    if (a >= F64_INF) return a == F64_INF ? 0ul : F64_NAN;\n" \
+    "    return wide_to_f64(wide_div(wide_one(), wide_sqrt(wide_of(a))));\n" \
+    "}\n") \
+    X(WIDE_NORM, "wide_norm", "", \
+    "wide wide_of wide_add wide_mul wide_sqrt", \
+    "inline wide wide_norm(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n" \
+    "    const wide x = wide_of(a), y = wide_of(b), z = wide_of(c), w = wide_of(d);\n" \
+    "    const wide some = wide_add(wide_mul(x, x), wide_mul(y, y));\n" \
+    "    return wide_sqrt(wide_add(some, wide_add(wide_mul(z, z), wide_mul(w, w))));\n" \
+    "}\n") \
+    X(F64_NORM, "f64_norm", "", \
+    "F64_INF wide_to_f64 wide_norm", \
+    "inline ulong f64_norm(ulong a, ulong b, ulong c, ulong d) {    // infinity goes before NaN\n" \
+    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
+    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return F64_INF;\n" \
+    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
+    "    return wide_to_f64(wide_norm(a, b, c, d));\n" \
+    "}\n") \
+    X(F64_RNORM, "f64_rnorm", "", \
+    "F64_INF wide_to_f64 wide_one wide_div wide_norm", \
+    "inline ulong f64_rnorm(ulong a, ulong b, ulong c, ulong d) {    // one over it\n" \
+    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
+    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return 0ul;\n" \
+    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
+    "    if ((a | b | c | d) == 0ul) return F64_INF;\n" \
+    "    return wide_to_f64(wide_div(wide_one(), wide_norm(a, b, c, d)));\n" \
+    "}\n") \
+    X(F64_HYPOT, "f64_hypot", "d(dd)", \
+    "f64_norm", \
+    "inline ulong f64_hypot(ulong a, ulong b) { return f64_norm(a, b, 0ul, 0ul); }\n") \
+    X(F64_RHYPOT, "f64_rhypot", "d(dd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rhypot(ulong a, ulong b) { return f64_rnorm(a, b, 0ul, 0ul); }\n") \
+    X(F64_NORM3D, "f64_norm3d", "d(ddd)", \
+    "f64_norm", \
+    "inline ulong f64_norm3d(ulong a, ulong b, ulong c) { return f64_norm(a, b, c, 0ul); }\n") \
+    X(F64_RNORM3D, "f64_rnorm3d", "d(ddd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rnorm3d(ulong a, ulong b, ulong c) { return f64_rnorm(a, b, c, 0ul); }\n") \
+    X(F64_NORM4D, "f64_norm4d", "d(dddd)", \
+    "f64_norm", \
+    "inline ulong f64_norm4d(ulong a, ulong b, ulong c, ulong d) { return f64_norm(a, b, c, d); }\n") \
+    X(F64_RNORM4D, "f64_rnorm4d", "d(dddd)", \
+    "f64_rnorm", \
+    "inline ulong f64_rnorm4d(ulong a, ulong b, ulong c, ulong d) { return f64_rnorm(a, b, c, d); }\n") \
+    X(ERF_POLY, "ERF_POLY", "", \
+    "", \
+    "constant long ERF_POLY[18] = {\n" \
+    "    0x48375d410a6db448l, -0x1812746b0379e6c1l, 0x0738bc86810af86el, -0x01b82ce31288b50dl,\n" \
+    "    0x005596f3439a94fdl, -0x000e016da00205c1l, 0x0001f9a326f9b899l, -0x00003e9a4b87c16fl,\n" \
+    "    0x000006e79b277132l, -0x000000afba1760cal, 0x0000000fe62b8cc7l, -0x0000000151d71170l,\n" \
+    "    0x0000000019e6a37al, -0x0000000001d83a25l, 0x00000000001f5efel, -0x000000000001efdal,\n" \
+    "    0x0000000000001b1fl, -0x0000000000000105l};\n") \
+    X(ERFCX_POLY, "ERFCX_POLY", "", \
+    "", \
+    "constant long ERFCX_POLY[36] = {\n" \
+    "    0x51ba03889de54d9el, -0x05efd7b05c018c4dl, -0x0aa03df5f99222adl, 0x0a7fd0f0a713c1f9l,\n" \
+    "    -0x0378572ac330ffddl, -0x0083a11a023f7556l, 0x008ee9764847cbc8l, 0x0014d461d2e08e79l,\n" \
+    "    -0x0017de520edadaa4l, -0x000771a4cd80ae65l, 0x00036191054f37f9l, 0x000279818193b055l,\n" \
+    "    -0x000006548a0ba660l, -0x000098c78d998f72l, -0x0000389aed6b232cl, 0x00000f9879ae5ce8l,\n" \
+    "    0x000015f27ee98801l, 0x0000063b4b1fff05l, -0x000002fe6f7ba915l, -0x000003602d093781l,\n" \
+    "    -0x000000fca608fe83l, 0x00000070aaac9b87l, 0x0000008c8c645b20l, 0x00000034eefff41fl,\n" \
+    "    -0x000000047cf53706l, -0x00000015a6fa3013l, -0x000000141b51b438l, -0x00000004adf31f0al,\n" \
+    "    0x00000009332c280bl, 0x000000066ee79775l, -0x00000001d1c67780l, -0x000000027869f661l,\n" \
+    "    0x000000001af208a7l, 0x000000007a218a0cl, 0x0000000002f54614l, -0x000000000a19772el};\n") \
+    X(WIDE_ERF, "wide_erf", "", \
+    "wide wide_mul wide_poly ERF_POLY", \
+    "inline wide wide_erf(wide x) {    // for |x| below 1\n" \
+    "    const ulong f = x.exp < -63 ? 0ul : x.frac >> (-1 - x.exp);    // times 2^64\n" \
+    "    return wide_mul(x, wide_poly(ERF_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
+    "}\n") \
+    X(WIDE_ERFCX, "wide_erfcx", "", \
+    "F64_INF wide wide_times wide_one wide_add wide_sub wide_div wide_fixed wide_poly ERFCX_POLY", \
+    "inline wide wide_erfcx(wide x) {    // e^(x^2) erfc(x) for x not below 0\n" \
+    "    const wide two = wide_times(wide_one(), 1);\n" \
+    "    const wide t = wide_div(wide_sub(x, two), wide_add(x, two));\n" \
+    "    const long f = t.exp < 0 ? wide_fixed(t) : t.neg ? -long(F64_MAGNITUDE) : long(F64_MAGNITUDE);\n" \
+    "    return wide_div(wide_poly(ERFCX_POLY, 36, f), wide_add(wide_one(), wide_times(x, 1)));\n" \
+    "}\n") \
+    X(WIDE_ERFC, "wide_erfc", "", \
+    "wide wide_times wide_one wide_sub wide_mul wide_by wide_exp_square wide_erf wide_erfcx", \
+    "// erfc(x sqrt(1/2)) or erfc(x) for a double x; e^-x^2 comes from the exact square\n" \
+    "inline wide wide_erfc(wide x, bool by_root) {\n" \
+    "    wide scaled = x;\n" \
+    "    if (by_root) scaled = wide_by(x, 0xb504f333f9de6484ul, -1);\n" \
+    "    if (scaled.exp < -1) return wide_sub(wide_one(), wide_erf(scaled));\n" \
+    "    const wide pos = {scaled.frac, scaled.exp, false};\n" \
+    "    const wide r = wide_mul(wide_erfcx(pos), wide_exp_square(x, by_root ? -1 : 0, true));\n" \
+    "    if (x.neg) return wide_sub(wide_times(wide_one(), 1), r);\n" \
+    "    return r;\n" \
+    "}\n") \
+    X(F64_ERF, "f64_erf", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erf wide_erfc", \
+    "inline ulong f64_erf(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul) return a;\n" \
+    "    if (mag > 0x4018000000000000ul) return sign | F64_ONE;    // above 6\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return sign | wide_to_f64(x.exp < 0 ? wide_erf(x) : wide_sub(wide_one(), wide_erfc(x, false)));\n" \
+    "}\n") \
+    X(F64_ERFC, "f64_erfc", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_erfc", \
+    "inline ulong f64_erfc(ulong a) {\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_ONE + (1ul << 52) : 0ul;\n" \
+    "    return wide_to_f64(wide_erfc(wide_of(a), false));\n" \
+    "}\n") \
+    X(F64_ERFCX, "f64_erfcx", "d(d)", \
+    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_sub wide_exp_square wide_erfcx", \
+    "inline ulong f64_erfcx(ulong a) {    // e^(a^2) erfc(a); below 0 it is 2 e^(a^2) - erfcx(-a)\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_INF : 0ul;\n" \
+    "    const wide x = wide_of(a), r = wide_erfcx(wide_of(a & F64_MAGNITUDE));\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
+    "    return wide_to_f64(wide_sub(wide_times(wide_exp_square(x, 0, false), 1), r));\n" \
+    "}\n") \
+    X(F64_NORMCDF, "f64_normcdf", "d(d)", \
+    "F64_INF f64_isnan wide_of wide_to_f64 wide_neg wide_times wide_erfc", \
+    "inline ulong f64_normcdf(ulong a) {    // erfc(-a sqrt(1/2)) / 2\n" \
+    "    if (f64_isnan(a)) return F64_NAN;\n" \
+    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : F64_ONE;\n" \
+    "    return wide_to_f64(wide_times(wide_erfc(wide_neg(wide_of(a)), true), -1));\n" \
+    "}\n") \
+    X(ERFINV_NEAR, "erfinv_near", "", \
+    "", \
+    "// erfinv(x) / x in w = -log(1 - x^2), for w from 0 to 5, to 2^-22\n" \
+    "inline float erfinv_near(float w) {\n" \
+    "    const float v = w - 2.5f;\n" \
+    "    float p = 2.8337157e-8f;\n" \
+    "    p = fma(p, v, 3.4371595e-7f);\n" \
+    "    p = fma(p, v, -3.52606e-6f);\n" \
+    "    p = fma(p, v, -4.3965842e-6f);\n" \
+    "    p = fma(p, v, 0.000218589f);\n" \
+    "    p = fma(p, v, -0.0012537084f);\n" \
+    "    p = fma(p, v, -0.004177685f);\n" \
+    "    p = fma(p, v, 0.24664073f);\n" \
+    "    p = fma(p, v, 1.5014094f);\n" \
+    "    return p;\n" \
+    "}\n") \
+    X(WIDE_ERFINV, "wide_erfinv", "", \
+    "f32_to_f64 wide wide_of wide_times wide_one wide_add wide_sub wide_mul wide_by " \
+    "wide_exp_square wide_erf wide_erfcx erfinv_near", \
+    "// The x above 0 with erf(x) = a, erfc(x) = q. A float from fits in w = -log(q (2 - q)), then one\n" \
+    "// step of fourth order, x + e + x e^2 + (4 x^2 + 1) e^3 / 3,\n" \
+    "// for e = (a - erf(x)) sqrt(pi) / 2 e^(x^2)\n" \
+    "inline wide wide_erfinv(wide a, wide q) {\n" \
+    "    if (a.exp < -30) return wide_by(a, 0xe2dfc48da77b553dul, -1);    // sqrt(pi) / 2\n" \
+    "    const wide both = wide_mul(q, wide_add(a, wide_one()));\n" \
+    "    const float frac = float(uint(both.frac >> 40)) * 0x1p-23f;\n" \
+    "    const float w = -0.693147182f * float(both.exp) - precise::log(frac);\n" \
+    "    float near;\n" \
+    "    if (w < 5.0f) {\n" \
+    "        const float scale = as_type<float>(uint(a.exp + 104) << 23);\n" \
+    "        near = float(uint(a.frac >> 40)) * scale * erfinv_near(w);\n" \
+    "    } else {\n" \
+    "        const float s = precise::sqrt(w), v = 1.0f / s;\n" \
+    "        float p = -731.7467f;\n" \
+    "        p = fma(p, v, 1971.5162f);\n" \
+    "        p = fma(p, v, -2328.539f);\n" \
+    "        p = fma(p, v, 1590.4674f);\n" \
+    "        p = fma(p, v, -700.7769f);\n" \
+    "        p = fma(p, v, 211.76375f);\n" \
+    "        p = fma(p, v, -46.728397f);\n" \
+    "        p = fma(p, v, 8.745652f);\n" \
+    "        p = fma(p, v, -1.5116488f);\n" \
+    "        p = fma(p, v, -0.015487029f);\n" \
+    "        p = fma(p, v, 1.0000987f);\n" \
+    "        near = s * p;\n" \
+    "    }\n" \
+    "    const wide x = wide_of(f32_to_f64(near)), square = wide_mul(x, x);\n" \
+    "    const wide growth = wide_exp_square(x, 0, false);\n" \
+    "    wide e;\n" \
+    "    if (q.exp < -1) e = wide_sub(wide_erfcx(x), wide_mul(q, growth));\n" \
+    "    else e = wide_mul(wide_sub(a, wide_erf(x)), growth);\n" \
+    "    e = wide_by(e, 0xe2dfc48da77b553dul, -1);\n" \
+    "    const wide third = wide_add(wide_times(square, 2), wide_one());\n" \
+    "    wide r = wide_add(x, wide_by(wide_mul(e, third), 0xaaaaaaaaaaaaaaabul, -2));\n" \
+    "    r = wide_add(wide_one(), wide_mul(e, r));\n" \
+    "    return wide_add(x, wide_mul(e, r));\n" \
+    "}\n") \
+    X(F64_ERFINV, "f64_erfinv", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erfinv", \
+    "inline ulong f64_erfinv(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
+    "    if (mag > F64_ONE) return F64_NAN;\n" \
+    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    return mag == 0ul ? a : sign | wide_to_f64(wide_erfinv(x, wide_sub(wide_one(), x)));\n" \
+    "}\n") \
+    X(WIDE_ERFCINV, "wide_erfcinv", "", \
+    "wide wide_neg wide_times wide_one wide_sub wide_erfinv", \
+    "inline wide wide_erfcinv(wide q) {    // for q between 0 and 2\n" \
+    "    const wide a = wide_sub(wide_one(), q);\n" \
+    "    if (!a.neg || a.frac == 0ul) return wide_erfinv(a, q);\n" \
+    "    return wide_neg(wide_erfinv(wide_neg(a), wide_sub(wide_times(wide_one(), 1), q)));\n" \
+    "}\n") \
+    X(F64_ERFCINV, "f64_erfcinv", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_erfcinv", \
+    "inline ulong f64_erfcinv(ulong a) {\n" \
+    "    const ulong two = F64_ONE + (1ul << 52);\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_INF;\n" \
+    "    if (a > two) return F64_NAN;    // and NaN, and below 0\n" \
+    "    return a == two ? F64_SIGN | F64_INF : wide_to_f64(wide_erfcinv(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_NORMCDFINV, "f64_normcdfinv", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_neg wide_times wide_by wide_erfcinv", \
+    "inline ulong f64_normcdfinv(ulong a) {    // -sqrt(2) erfcinv(2 a)\n" \
+    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_SIGN | F64_INF;\n" \
+    "    if (a > F64_ONE) return F64_NAN;    // and NaN, and below 0\n" \
+    "    if (a == F64_ONE) return F64_INF;\n" \
+    "    const wide r = wide_neg(wide_erfcinv(wide_times(wide_of(a), 1)));\n" \
+    "    return r.frac == 0ul ? 0ul : wide_to_f64(wide_by(r, 0xb504f333f9de6484ul, 0));\n" \
+    "}\n") \
+    X(GAMMA_POLY, "GAMMA_POLY", "", \
+    "", \
+    "constant long GAMMA_POLY[25] = {\n" \
+    "    0x38b7f12369ded550l, 0x0108ea88ee561b24l, 0x06a3136e988355a1l, -0x00dbbd60e51761b1l,\n" \
+    "    0x00941de9ba7596d0l, -0x0027b119fca035a0l, 0x000f0115ba1a49c3l, -0x0004dd3f573a0577l,\n" \
+    "    0x0001a752c6b19482l, -0x00008d1614803983l, 0x00002f323b97f0f3l, -0x00000fbfe3e02288l,\n" \
+    "    0x000005413b289de8l, -0x000001c09e6e65cfl, 0x00000095963f53afl, -0x00000031e794f87dl,\n" \
+    "    0x00000010a301c900l, -0x000000057f551086l, 0x00000001d521442al, -0x00000000a89849e4l,\n" \
+    "    0x000000003832f5bel, -0x000000000b0e3904l, 0x0000000003af6a4bl, -0x0000000004053089l,\n" \
+    "    0x0000000001571049l};\n") \
+    X(STIRLING_POLY, "STIRLING_POLY", "", \
+    "", \
+    "constant long STIRLING_POLY[22] = {\n" \
+    "    0x4000000000000001l, 0x00aaaaaaaaaaaaacl, 0x0000e38e38e38e3al, -0x000015f7268edab4l,\n" \
+    "    -0x0000003c279c8cbel, 0x00000019b0ff6876l, 0x00000000491d8122l, -0x000000004d9dcef6l,\n" \
+    "    -0x0000000000d8ebael, 0x0000000001b823a1l, 0x000000000004b8b9l, -0x00000000000faeaal,\n" \
+    "    -0x0000000000002b1el, 0x000000000000d2e4l, 0x0000000000000083l, -0x0000000000000cf9l,\n" \
+    "    -0x0000000000000236l, 0x00000000000002e3l, -0x00000000000000a8l, -0x0000000000000007l,\n" \
+    "    0x000000000000000bl, -0x0000000000000001l};\n") \
+    X(LGAMMA_POLY, "LGAMMA_POLY", "", \
+    "", \
+    "constant long LGAMMA_POLY[26] = {\n" \
+    "    0x1b0ee6072093ce18l, 0x14a34cc4a60fa647l, -0x044f8006955d81a1l, 0x0151322ac7d84843l,\n" \
+    "    -0x0079013f0863d745l, 0x002f5badd5b6d4e9l, -0x00138ac5c2bfa0e9l, 0x000859b57c3248b8l,\n" \
+    "    -0x0003a7fa98ec6ad4l, 0x0001a127b0e7c599l, -0x0000bc6f2df366cfl, 0x00005603742a77fal,\n" \
+    "    -0x0000279792f32651l, 0x00001259773c0ed5l, -0x0000088d936b9607l, 0x000004019dea353bl,\n" \
+    "    -0x000001e27a9aed4cl, 0x000000e3ac66b02dl, -0x0000006b82e8c0c5l, 0x00000032f851ef33l,\n" \
+    "    -0x00000018c2499914l, 0x0000000c67dcb303l, -0x00000005e5810c0dl, 0x000000023e58d764l,\n" \
+    "    -0x000000008ea7a830l, 0x00000000109ddc03l};\n") \
+    X(STIRLING, "stirling", "", \
+    "F64_INF wide wide_times wide_one wide_div wide_fixed wide_poly STIRLING_POLY", \
+    "inline wide stirling(wide x) {    // gamma(x) / (sqrt(2 pi) x^(x - 1/2) e^-x), for x from 8\n" \
+    "    const wide t = wide_times(wide_div(wide_one(), x), 3);\n" \
+    "    return wide_poly(STIRLING_POLY, 22, t.exp < 0 ? wide_fixed(t) : long(F64_MAGNITUDE));\n" \
+    "}\n") \
+    X(WIDE_GAMMA, "wide_gamma", "", \
+    "F64_INF wide wide_times wide_one wide_sub wide_mul wide_div wide_poly fixed128 fixed_add " \
+    "fixed_product fixed_times LOG2E_HI wide_by wide_exp2 fixed_log2 GAMMA_POLY stirling", \
+    "// For x above 0: below 12 by way of gamma(1 + f), with f below 1; from there on Stirling's\n" \
+    "// formula, with x^(x - 1/2) e^-x as one power of 2\n" \
+    "inline wide wide_gamma(wide x) {\n" \
+    "    const wide one = wide_one();\n" \
+    "    if (x.exp >= 4 || (x.exp == 3 && x.frac >= 12ul << 60)) {\n" \
+    "        if (x.exp > 7) return wide_times(one, 2000);\n" \
+    "        const wide y = wide_sub(x, wide_times(one, -1));\n" \
+    "        const fixed128 power = fixed_times(fixed_log2(x), y.frac, 0ul, y.exp, false);\n" \
+    "        const fixed128 less = fixed_product(x.frac, 0ul, LOG2E_HI, LOG2E_LO, x.exp, true);\n" \
+    "        const wide r = wide_mul(wide_exp2(fixed_add(power, less)), stirling(x));\n" \
+    "        return wide_by(r, 0xa06c98ffb1382cb3ul, 1);    // sqrt(2 pi)\n" \
+    "    }\n" \
+    "    wide by = one;\n" \
+    "    while (x.exp > 0) {\n" \
+    "        x = wide_sub(x, one);\n" \
+    "        by = wide_mul(by, x);\n" \
+    "    }\n" \
+    "    const bool small = x.exp < 0;\n" \
+    "    wide f = x;    // 2 f - 1 is the variable\n" \
+    "    if (!small) f = wide_sub(x, one);\n" \
+    "    const ulong fixed = f.exp < -63 ? 0ul : f.frac >> (-1 - f.exp);    // times 2^64\n" \
+    "    const wide r = wide_poly(GAMMA_POLY, 25, long(fixed ^ F64_SIGN));\n" \
+    "    if (small) return wide_div(r, x);\n" \
+    "    return wide_mul(r, by);\n" \
+    "}\n") \
+    X(F64_TGAMMA, "f64_tgamma", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div WIDE_LN2 wide_sin_turn half_turns " \
+    "wide_gamma", \
+    "// Below 0, gamma(-x) = -pi / (x sin(pi x) gamma(x))\n" \
+    "inline ulong f64_tgamma(ulong a) {\n" \
+    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF || a == (F64_SIGN | F64_INF)) return F64_NAN;\n" \
+    "    if (mag == 0ul) return sign | F64_INF;\n" \
+    "    if (a == F64_INF) return a;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    if (sign == 0ul) return wide_to_f64(wide_gamma(x));\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(x, n), sine = wide_sin_turn(n, y);\n" \
+    "    if (sine.frac == 0ul) return F64_NAN;    // a pole\n" \
+    "    const wide pi = {WIDE_PI, 1, true};\n" \
+    "    return wide_to_f64(wide_div(pi, wide_mul(wide_mul(x, sine), wide_gamma(x))));\n" \
+    "}\n") \
+    X(WIDE_LGAMMA, "wide_lgamma", "", \
+    "wide wide_times wide_one wide_add wide_sub wide_mul wide_fixed wide_poly wide_by wide_log " \
+    "wide_log1p LGAMMA_POLY stirling wide_gamma", \
+    "// log(gamma(x)) for x above 0: lgamma(2 + t) = t p(t), lgamma(1 + t) = lgamma(2 + t) - log(1 + t)\n" \
+    "inline wide wide_lgamma(wide x) {\n" \
+    "    const wide one = wide_one(), two = wide_times(one, 1);\n" \
+    "    if (x.exp > 1 || (x.exp == 1 && x.frac >= 3ul << 62)) {    // 3 or more\n" \
+    "        if (x.exp < 3) return wide_log(wide_gamma(x));\n" \
+    "        const wide part = wide_mul(wide_sub(x, wide_times(one, -1)), wide_sub(wide_log(x), one));\n" \
+    "        const wide rest = wide_by(stirling(x), 0xc29aba2d53cab4acul, 0);    // sqrt(2 pi / e)\n" \
+    "        return wide_add(part, wide_log(rest));\n" \
+    "    }\n" \
+    "    const bool near_two = x.exp == 1 || (x.exp == 0 && x.frac >= 3ul << 62);    // from 1.5\n" \
+    "    const bool near_one = x.exp >= -1 && !near_two;                             // from 0.5\n" \
+    "    wide t = x;\n" \
+    "    if (near_two) t = wide_sub(x, two);\n" \
+    "    else if (near_one) t = wide_sub(x, one);\n" \
+    "    const wide r = wide_mul(t, wide_poly(LGAMMA_POLY, 26, wide_fixed(t)));\n" \
+    "    if (near_two) return r;\n" \
+    "    const wide less = wide_sub(r, wide_log1p(t));\n" \
+    "    if (near_one) return less;\n" \
+    "    return wide_sub(less, wide_log(x));\n" \
+    "}\n") \
+    X(F64_LGAMMA, "f64_lgamma", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_neg wide_sub wide_mul wide_div WIDE_LN2 wide_log " \
+    "wide_sin_turn half_turns wide_lgamma", \
+    "// log|gamma(a)|; below 0, log(pi / |a sin(pi a)|) - lgamma(-a): near the zeros there the error is\n" \
+    "// 2^-58, not a part of the result\n" \
+    "inline ulong f64_lgamma(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == 0ul || mag == F64_INF) return F64_INF;\n" \
+    "    const wide x = wide_of(mag);\n" \
+    "    if (x.exp < -60) return wide_to_f64(wide_neg(wide_log(x)));\n" \
+    "    if (a == F64_ONE || a == F64_ONE + (1ul << 52)) return 0ul;\n" \
+    "    if (a < F64_SIGN) return wide_to_f64(wide_lgamma(x));\n" \
+    "    int n;\n" \
+    "    const wide y = half_turns(x, n);\n" \
+    "    wide sine = wide_sin_turn(n, y);\n" \
+    "    if (sine.frac == 0ul) return F64_INF;    // a pole\n" \
+    "    sine.neg = false;\n" \
+    "    const wide pi = {WIDE_PI, 1, false};\n" \
+    "    return wide_to_f64(wide_sub(wide_log(wide_div(pi, wide_mul(x, sine))), wide_lgamma(x)));\n" \
+    "}\n") \
+    X(J0_POLY, "J0_POLY", "", \
+    "", \
+    "constant long J0_POLY[25] = {\n" \
+    "    0x00bbb7e2fc271403l, 0x0ee2838f8904f9c9l, -0x0a602153b51ecceal, -0x0cedee8793476f17l,\n" \
+    "    0x109d33c82734c69al, -0x081e96d04ada7270l, 0x0255f86722db2a6al, -0x00749fcf3430b937l,\n" \
+    "    0x00109f3448afe528l, -0x0001d11773b361c6l, 0x0000285792066e4dl, -0x000002d98a4c9502l,\n" \
+    "    0x0000002ad4f45b20l, -0x000000021ff15308l, 0x00000000171d150fl, -0x0000000000d9dfb9l,\n" \
+    "    0x0000000000070550l, -0x000000000000331el, 0x000000000000014cl, -0x0000000000000006l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
+    "    0x0000000000000000l};\n") \
+    X(J1_POLY, "J1_POLY", "", \
+    "", \
+    "constant long J1_POLY[24] = {\n" \
+    "    -0x03b8a0e3e2413e71l, 0x053010a9da8f6677l, 0x09b272e5ae759353l, -0x109d33c82734c698l,\n" \
+    "    0x0a263c845d910f0el, -0x0380f49ab448bf9cl, 0x00cc17aa9b554423l, -0x00213e68915fca4cl,\n" \
+    "    0x00041674c4539c00l, -0x000064daed1013bdl, 0x000007d63c5299cal, -0x000000807edd115dl,\n" \
+    "    0x00000006e7d04ddfl, -0x0000000050e5c9b0l, 0x00000000033106fal, -0x00000000001c153bl,\n" \
+    "    0x000000000000d945l, -0x00000000000005d1l, 0x0000000000000025l, 0x0000000000000000l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
+    X(Y0_POLY, "Y0_POLY", "", \
+    "", \
+    "constant long Y0_POLY[25] = {\n" \
+    "    -0x061db2dcbc71fab9l, -0x0d4145fdfee49b35l, 0x1a5a81d661f7886fl, 0x024e57676c116847l,\n" \
+    "    -0x113da2b14a486de6l, 0x0ac13cc089ad139fl, -0x0380d98c8fed54a9l, 0x00bdeb5f967490dbl,\n" \
+    "    -0x001cc706012361fbl, 0x00034d518d9306eel, -0x00004c54df17335cl, 0x000005946e3b6879l,\n" \
+    "    -0x00000056656ac7b5l, 0x000000046662aabbl, -0x0000000031002352l, 0x0000000001d7cb2fl,\n" \
+    "    -0x00000000000f7febl, 0x00000000000072e3l, -0x00000000000002f3l, 0x0000000000000012l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
+    "    0x0000000000000000l};\n") \
+    X(Y1_POLY, "Y1_POLY", "", \
+    "", \
+    "constant long Y1_POLY[24] = {\n" \
+    "    0x0487545be06b3d93l, -0x0f937eee757e8700l, 0x017edab31507d031l, 0x0f0b6bd0e83db7cfl,\n" \
+    "    -0x0c91ca96be21530bl, 0x0506eda45ec576b5l, -0x014198f92a31f2adl, 0x003812f7731fb78al,\n" \
+    "    -0x000745813e732b3cl, 0x0000bb60b25c2a8cl, -0x00000f1a8b4ef2e3l, 0x000000ff9a7e3b9al,\n" \
+    "    -0x0000000e1f8ec76bl, 0x00000000a997b425l, -0x0000000006d75039l, 0x00000000003d6c7fl,\n" \
+    "    -0x000000000001e411l, 0x0000000000000d31l, -0x0000000000000051l, 0x0000000000000003l,\n" \
+    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
+    X(HANKEL0, "M0_POLY", "", \
+    "", \
+    "// Modulus and phase of order 0, in 128 / x^2 - 1\n" \
+    "constant long M0_POLY[30] = {\n" \
+    "    0x3ff8197eae4c60c8l, -0x0007cdf1aba4af83l, 0x000017b0ed8f4b83l, -0x000000d018c20c0bl,\n" \
+    "    0x0000000d2c025117l, -0x0000000141fe0382l, 0x000000002966bf68l, -0x0000000006abc06bl,\n" \
+    "    0x000000000148787fl, -0x000000000048ddffl, 0x0000000000122de1l, -0x0000000000050124l,\n" \
+    "    0x0000000000017f7bl, -0x0000000000007b5dl, 0x0000000000002a3dl, -0x0000000000000f47l,\n" \
+    "    0x00000000000005e3l, -0x0000000000000258l, 0x00000000000000d3l, -0x0000000000000053l,\n" \
+    "    0x0000000000000060l, -0x0000000000000031l, -0x0000000000000025l, 0x0000000000000019l,\n" \
+    "    0x0000000000000023l, -0x0000000000000013l, -0x000000000000000bl, 0x0000000000000009l,\n" \
+    "    0x0000000000000004l, -0x0000000000000002l};\n" \
+    "constant long P0_POLY[30] = {\n" \
+    "    -0x07f7dd5acee13bfcl, 0x0007f2a5d9bc393fl, -0x00002d8af657fbd7l, 0x0000023f79869e3al,\n" \
+    "    -0x0000002e98dd7711l, 0x0000000555b094ecl, -0x00000000ca2e44fal, 0x00000000247ff184l,\n" \
+    "    -0x0000000007b709e0l, 0x0000000001daa595l, -0x00000000007ee428l, 0x0000000000251ccfl,\n" \
+    "    -0x00000000000bb8d6l, 0x000000000003f506l, -0x0000000000016a1al, 0x0000000000008850l,\n" \
+    "    -0x00000000000036c0l, 0x00000000000016afl, -0x000000000000078al, 0x0000000000000301l,\n" \
+    "    -0x000000000000048el, 0x0000000000000286l, 0x000000000000023cl, -0x0000000000000169l,\n" \
+    "    -0x00000000000001dcl, 0x0000000000000122l, 0x00000000000000b1l, -0x000000000000006al,\n" \
+    "    -0x0000000000000025l, 0x0000000000000017l};\n") \
+    X(HANKEL1, "M1_POLY", "", \
+    "", \
+    "// Modulus and phase of order 1\n" \
+    "constant long M1_POLY[30] = {\n" \
+    "    0x4017d000d30a4512l, 0x0017a169eb44beb1l, -0x00002d44b00822fal, 0x0000013e50a284cfl,\n" \
+    "    -0x000000120ac810ddl, 0x000000019eeba3a6l, -0x00000000335db43cl, 0x0000000008110194l,\n" \
+    "    -0x000000000185dc46l, 0x0000000000554568l, -0x00000000001509b5l, 0x000000000005bd44l,\n" \
+    "    -0x000000000001b47fl, 0x0000000000008b8al, -0x0000000000002f82l, 0x000000000000111el,\n" \
+    "    -0x000000000000068dl, 0x000000000000029dl, -0x00000000000000e9l, 0x000000000000005el,\n" \
+    "    -0x0000000000000066l, 0x0000000000000037l, 0x000000000000002al, -0x0000000000000019l,\n" \
+    "    -0x0000000000000024l, 0x0000000000000017l, 0x000000000000000el, -0x0000000000000007l,\n" \
+    "    -0x0000000000000002l, 0x0000000000000002l};\n" \
+    "constant long P1_POLY[30] = {\n" \
+    "    0x17eb5a9fde20fdb8l, -0x00144eb77ec8b7f3l, 0x00005302263d86a9l, -0x0000035f4136f000l,\n" \
+    "    0x0000003f33a458f0l, -0x00000006d5e17526l, 0x00000000f9f32a64l, -0x000000002c07fdddl,\n" \
+    "    0x0000000009245ffal, -0x00000000022ad134l, 0x000000000092ba87l, -0x00000000002a89ccl,\n" \
+    "    0x00000000000d5670l, -0x000000000004797fl, 0x000000000001974cl, -0x000000000000989bl,\n" \
+    "    0x0000000000003d04l, -0x000000000000192bl, 0x000000000000086bl, -0x0000000000000358l,\n" \
+    "    0x00000000000004f3l, -0x00000000000002b8l, -0x0000000000000262l, 0x0000000000000184l,\n" \
+    "    0x0000000000000202l, -0x0000000000000135l, -0x00000000000000bcl, 0x0000000000000074l,\n" \
+    "    0x000000000000002al, -0x0000000000000019l};\n") \
+    X(SQUARE_BELOW_8, "square_below_8", "", \
+    "F64_INF wide", \
+    "inline long square_below_8(wide x) {    // x^2 / 32 - 1, times 2^63, for x from 0 to 8\n" \
+    "    const ulong f = x.exp < -61 ? 0ul : x.frac >> (2 - x.exp);    // x / 8, times 2^64\n" \
+    "    return long(mulhi(f, f) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(WIDE_HANKEL, "wide_hankel", "", \
+    "F64_INF wide wide_times wide_one wide_add wide_sub wide_mul wide_div wide_sqrt wide_poly " \
+    "WIDE_LN2 wide_by wide_sin_turn quarter_turns M0_POLY M1_POLY", \
+    "// J or Y of order 0 or 1 from 8 on: sqrt(2 / (pi x)) times a modulus times cosine or sine of\n" \
+    "// x - (2 order + 1) pi/4 + phase / x\n" \
+    "inline wide wide_hankel(wide x, bool order1, bool second) {\n" \
+    "    const wide recip = wide_div(wide_one(), x), half_one = wide_times(wide_one(), -1);\n" \
+    "    const ulong v = recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp);    // 8 / x times 2^64\n" \
+    "    const ulong square = recip.exp >= -3 ? ~0ul : mulhi(v, v);\n" \
+    "    const long t = long(square ^ F64_SIGN);\n" \
+    "    wide phase = wide_by(wide_mul(recip, order1 ? wide_poly(P1_POLY, 30, t)\n" \
+    "                                                : wide_poly(P0_POLY, 30, t)), WIDE_2_PI, -1);\n" \
+    "    int n;\n" \
+    "    const wide turns = quarter_turns(x, n);\n" \
+    "    wide angle = wide_add(wide_sub(turns, half_one), phase);    // in quarter turns\n" \
+    "    if (angle.neg && angle.frac != 0ul && angle.exp >= -1) {\n" \
+    "        angle = wide_add(angle, wide_one());\n" \
+    "        n--;\n" \
+    "    }\n" \
+    "    n += (second ? 0 : 1) - (order1 ? 1 : 0);\n" \
+    "    const wide size = wide_sqrt(wide_by(recip, WIDE_2_PI, -1));\n" \
+    "    const wide modulus = order1 ? wide_poly(M1_POLY, 30, t) : wide_poly(M0_POLY, 30, t);\n" \
+    "    return wide_mul(wide_mul(size, modulus), wide_sin_turn(n, angle));\n" \
+    "}\n") \
+    X(WIDE_J0, "wide_j0", "", \
+    "wide wide_times wide_poly J0_POLY square_below_8 wide_hankel", \
+    "inline wide wide_j0(wide x) {    // for x not below 0\n" \
+    "    if (x.exp > 2) return wide_hankel(x, false, false);\n" \
+    "    return wide_times(wide_poly(J0_POLY, 25, square_below_8(x)), 2);\n" \
+    "}\n") \
+    X(WIDE_J1, "wide_j1", "", \
+    "wide wide_mul wide_poly J1_POLY square_below_8 wide_hankel", \
+    "inline wide wide_j1(wide x) {    // for x not below 0\n" \
+    "    if (x.exp > 2) return wide_hankel(x, true, false);\n" \
+    "    return wide_mul(x, wide_poly(J1_POLY, 24, square_below_8(x)));\n" \
+    "}\n") \
+    X(WIDE_Y0, "wide_y0", "", \
+    "wide wide_times wide_add wide_mul wide_poly WIDE_LN2 wide_by wide_log Y0_POLY " \
+    "square_below_8 wide_hankel wide_j0", \
+    "inline wide wide_y0(wide x) {    // for x above 0: 2/pi log(x) J0(x) and a power series\n" \
+    "    if (x.exp > 2) return wide_hankel(x, false, true);\n" \
+    "    const wide part = wide_by(wide_mul(wide_log(x), wide_j0(x)), WIDE_2_PI, -1);\n" \
+    "    return wide_add(part, wide_times(wide_poly(Y0_POLY, 25, square_below_8(x)), 2));\n" \
+    "}\n") \
+    X(WIDE_Y1, "wide_y1", "", \
+    "wide wide_one wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 wide_by wide_log " \
+    "Y1_POLY square_below_8 wide_hankel wide_j1", \
+    "inline wide wide_y1(wide x) {    // for x above 0: 2/pi (log(x) J1(x) - 1 / x) and a power series\n" \
+    "    if (x.exp > 2) return wide_hankel(x, true, true);\n" \
+    "    const wide part = wide_sub(wide_mul(wide_log(x), wide_j1(x)), wide_div(wide_one(), x));\n" \
+    "    const wide rest = wide_mul(x, wide_poly(Y1_POLY, 24, square_below_8(x)));\n" \
+    "    return wide_add(wide_by(part, WIDE_2_PI, -1), rest);\n" \
+    "}\n") \
+    X(F64_J0, "f64_j0", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_j0", \
+    "inline ulong f64_j0(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : 0ul;\n" \
+    "    return wide_to_f64(wide_j0(wide_of(mag)));\n" \
+    "}\n") \
+    X(F64_J1, "f64_j1", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_j1", \
+    "inline ulong f64_j1(ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a & F64_SIGN;\n" \
+    "    const wide r = wide_j1(wide_of(mag));\n" \
+    "    return (a & F64_SIGN) ^ wide_to_f64(r);\n" \
+    "}\n") \
+    X(F64_Y_SPECIAL, "f64_y_special", "", \
+    "F64_INF", \
+    "// Y of 0, negative numbers, infinity and NaN\n" \
+    "inline ulong f64_y_special(ulong a) {\n" \
+    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? 0ul : F64_NAN;\n" \
+    "}\n") \
+    X(F64_Y0, "f64_y0", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_y0 f64_y_special", \
+    "inline ulong f64_y0(ulong a) {\n" \
+    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y0(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_Y1, "f64_y1", "d(d)", \
+    "F64_INF wide_of wide_to_f64 wide_y1 f64_y_special", \
+    "inline ulong f64_y1(ulong a) {\n" \
+    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y1(wide_of(a)));\n" \
+    "}\n") \
+    X(F64_JN, "f64_jn", "d(id)", \
+    "F64_INF f64_lt i32_to_f64 wide wide_scaled wide_of wide_to_f64 wide_times wide_one wide_sub " \
+    "wide_mul wide_div wide_j0 wide_j1", \
+    "// Upward from J0 and J1 while n is below x; else downward from an order where J is as good as 0,\n" \
+    "// and scaled so that J0 or J1, whichever is larger, comes out\n" \
+    "inline ulong f64_jn(int n, ulong a) {\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = (n & 1) != 0 ? a & F64_SIGN : 0ul;\n" \
+    "    if (n < 0 || mag > F64_INF) return F64_NAN;\n" \
+    "    if (mag == F64_INF) return 0ul;\n" \
+    "    const wide x = wide_of(mag), order = wide_of(i32_to_f64(n)), j0 = wide_j0(x);\n" \
+    "    if (n == 0) return wide_to_f64(j0);\n" \
+    "    if (mag == 0ul) return sign;\n" \
+    "    const wide j1 = wide_j1(x), step = wide_div(wide_times(wide_one(), 1), x);\n" \
+    "    wide last, this_one, next;\n" \
+    "    if (f64_lt(i32_to_f64(n), mag)) {\n" \
+    "        last = j0;\n" \
+    "        this_one = j1;\n" \
+    "        for (int k = 1; k < n; k++) {\n" \
+    "            next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
+    "            last = this_one;\n" \
+    "            this_one = next;\n" \
+    "        }\n" \
+    "        return sign ^ wide_to_f64(this_one);\n" \
+    "    }\n" \
+    "    if (n > 4096 && x.exp + 1 < order.exp) return sign;    // below the least double\n" \
+    "    const int start = n + 20 + int(precise::sqrt(180.0f * float(n)));\n" \
+    "    wide wanted = wide_one();\n" \
+    "    last = wide_scaled(0ul, 0, false);\n" \
+    "    this_one = wide_one();\n" \
+    "    for (int k = start; k > 0; k--) {\n" \
+    "        if (k == n) wanted = this_one;\n" \
+    "        next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
+    "        last = this_one;\n" \
+    "        this_one = next;\n" \
+    "    }\n" \
+    "    const bool first = this_one.exp >= last.exp;\n" \
+    "    const wide scale = first ? wide_div(j0, this_one) : wide_div(j1, last);\n" \
+    "    return sign ^ wide_to_f64(wide_mul(wanted, scale));\n" \
+    "}\n") \
+    X(F64_YN, "f64_yn", "d(id)", \
+    "F64_INF i32_to_f64 wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_mul wide_div " \
+    "wide_y0 wide_y1 f64_y_special", \
+    "inline ulong f64_yn(int n, ulong a) {    // upward from Y0 and Y1\n" \
+    "    if (n < 0) return F64_NAN;\n" \
+    "    if (a - 1ul >= F64_INF - 1ul) return f64_y_special(a);\n" \
+    "    const wide x = wide_of(a), step = wide_div(wide_times(wide_one(), 1), x);\n" \
+    "    wide last = wide_y0(x), this_one = wide_y1(x);\n" \
+    "    if (n == 0) return wide_to_f64(last);\n" \
+    "    for (int k = 1; k < n && this_one.exp < 1100; k++) {\n" \
+    "        const wide factor = wide_mul(wide_of(i32_to_f64(k)), step);\n" \
+    "        const wide next = wide_sub(wide_mul(factor, this_one), last);\n" \
+    "        last = this_one;\n" \
+    "        this_one = next;\n" \
+    "    }\n" \
+    "    return wide_to_f64(this_one);\n" \
+    "}\n") \
+    X(I0_POLY, "I0_POLY", "", \
+    "", \
+    "constant long I0_POLY[32] = {\n" \
+    "    0x0d3f84fc776fad0bl, -0x073b7680121882f3l, 0x060c8b47628ef34al, -0x05b2e343245624cdl,\n" \
+    "    0x059708d6ffa94951l, -0x05700a3f991dbdbfl, 0x0512d865aa07327el, -0x04735cea39bcf623l,\n" \
+    "    0x03a23c21e9bf4de8l, -0x02c04823c4dc3c34l, 0x01ee6f5662ec7239l, -0x01427b0996a6053fl,\n" \
+    "    0x00c3f43357fce143l, -0x006f49639d54b11dl, 0x003b43561ff7da21l, -0x001daf9b709c141al,\n" \
+    "    0x000e079f25e6af29l, -0x000645ffce4466del, 0x0002a93aea267526l, -0x000112c7a39f1c1bl,\n" \
+    "    0x000069a0730e9cb7l, -0x000026c7c5d3a5cdl, 0x00000da17e3cafc6l, -0x00000496e8b9e751l,\n" \
+    "    0x0000017a192da16bl, -0x00000075b0b5a7b1l, 0x00000024790b5f2dl, -0x0000000a77e45b8al,\n" \
+    "    0x00000002598153fbl, -0x00000000a6a84db4l, 0x0000000053a53dafl, -0x000000001488a1f6l};\n") \
+    X(I1_POLY, "I1_POLY", "", \
+    "", \
+    "constant long I1_POLY[32] = {\n" \
+    "    0x02dc29d71cba6314l, -0x03e9760e34eea569l, 0x045b0e4376c23b54l, -0x046204de7fed708fl,\n" \
+    "    0x0414c3e05ffe7848l, -0x0389b54a2683875fl, 0x02dbf2bd17c297bcl, -0x0227abe6b14a92a9l,\n" \
+    "    0x0184125b0cff3713l, -0x00ff1ece00c82844l, 0x009d060d01ee6efal, -0x005aada8e242a007l,\n" \
+    "    0x00313f14c85e8888l, -0x00193682669e48d8l, 0x000c32b635f1cf2dl, -0x000596fda199581el,\n" \
+    "    0x00026e859a9af796l, -0x000101a419b25a55l, 0x000065a5d4c16668l, -0x0000264d7d7c5ec9l,\n" \
+    "    0x00000dcf39cab88cl, -0x000004c5a0d8fad9l, 0x000001955c19e30cl, -0x00000081414f9a05l,\n" \
+    "    0x000000278d7018bal, -0x0000000bb6982519l, 0x000000036f1f68d3l, -0x00000000f18eedb8l,\n" \
+    "    0x0000000036066cefl, -0x000000000e445845l, 0x0000000006762a03l, -0x000000000187ef6fl};\n") \
+    X(I0_TAIL_POLY, "I0_TAIL_POLY", "", \
+    "", \
+    "constant long I0_TAIL_POLY[32] = {\n" \
+    "    0x19bd428ad249a48cl, 0x00370f2d377277abl, 0x00023b54e56bce5bl, 0x00002ebcbdcdeec8l,\n" \
+    "    0x0000063944e7c09el, 0x0000013f49b098a7l, 0x0000005f43f380f9l, 0x0000002a3945599fl,\n" \
+    "    0x000000172106968dl, 0x0000000821664ec0l, -0x000000072f524ba6l, -0x0000000e810b5801l,\n" \
+    "    -0x0000000616113223l, 0x00000008856fe10bl, 0x00000008e1f76070l, -0x00000004e5358f22l,\n" \
+    "    -0x000000086c68ff8bl, 0x00000003e65aca99l, 0x0000000728f9ab2fl, -0x00000003fddf87ccl,\n" \
+    "    -0x000000057913d5c1l, 0x00000003ed4f881dl, 0x000000038a7f8346l, -0x0000000322fc8d3fl,\n" \
+    "    -0x00000001ccfd82d8l, 0x00000001de8fbed9l, 0x00000000a8dea17dl, -0x00000000c53db157l,\n" \
+    "    -0x000000002716035bl, 0x0000000031e336f1l, 0x000000000441d720l, -0x0000000005d0fac9l};\n") \
+    X(I1_TAIL_POLY, "I1_TAIL_POLY", "", \
+    "", \
+    "constant long I1_TAIL_POLY[32] = {\n" \
+    "    0x18ebe783a8402fedl, -0x009fbcb0cc7731f8l, -0x0003978a9be3db99l, -0x00003f1384608247l,\n" \
+    "    -0x000007b2383fa064l, -0x000001761387d53dl, -0x0000006b6384cec3l, -0x0000002e4ebf2771l,\n" \
+    "    -0x0000001916bcdf90l, -0x0000000911322698l, 0x000000072b08134cl, 0x0000000f2bf17be2l,\n" \
+    "    0x00000006b5cb76c5l, -0x000000089aca8eebl, -0x0000000969fd4451l, 0x00000004c7af16d0l,\n" \
+    "    0x00000008d310fd0al, -0x00000003c428fd61l, -0x0000000779e1dcc4l, 0x00000003e60f04c1l,\n" \
+    "    0x00000005b7a3b731l, -0x00000003e20576eal, -0x00000003b4d523ddl, 0x0000000320679647l,\n" \
+    "    0x00000001e3a107c9l, -0x00000001df6ce97fl, -0x00000000b18cf0ffl, 0x00000000c63cf5e5l,\n" \
+    "    0x00000000292cc4e6l, -0x00000000323ff4efl, -0x00000000047e0012l, 0x0000000005de1f91l};\n") \
+    X(BELOW_8, "below_8", "", \
+    "F64_INF wide", \
+    "inline long below_8(wide x) {    // x / 4 - 1, times 2^63, for x from 0 to 8\n" \
+    "    return long((x.exp < -61 ? 0ul : x.frac >> (2 - x.exp)) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(ABOVE_8, "above_8", "", \
+    "F64_INF wide wide_one wide_div", \
+    "inline long above_8(wide x) {    // 16 / x - 1, times 2^63, for x from 8\n" \
+    "    const wide recip = wide_div(wide_one(), x);\n" \
+    "    if (recip.exp >= -3) return long(F64_MAGNITUDE);\n" \
+    "    return long((recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp)) ^ F64_SIGN);\n" \
+    "}\n") \
+    X(F64_CYL_BESSEL_I0, "f64_cyl_bessel_i0", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I0_POLY " \
+    "I0_TAIL_POLY below_8 above_8", \
+    "inline ulong f64_cyl_bessel_i0(ulong a) {    // e^x times a fit, above 8 over sqrt(x)\n" \
+    "    const ulong mag = a & F64_MAGNITUDE;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : mag;\n" \
+    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
+    "    if (x.exp < 3) return wide_to_f64(wide_mul(e, wide_poly(I0_POLY, 32, below_8(x))));\n" \
+    "    const wide tail = wide_poly(I0_TAIL_POLY, 32, above_8(x));\n" \
+    "    return wide_to_f64(wide_div(wide_mul(e, tail), wide_sqrt(x)));\n" \
+    "}\n") \
+    X(F64_CYL_BESSEL_I1, "f64_cyl_bessel_i1", "d(d)", \
+    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I1_POLY " \
+    "I1_TAIL_POLY below_8 above_8", \
+    "inline ulong f64_cyl_bessel_i1(ulong a) {    // e^x times a fit, above 8 over sqrt(x)\n" \
+    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
+    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
+    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
+    "    const wide r = x.exp < 3 ? wide_mul(x, wide_poly(I1_POLY, 32, below_8(x)))\n" \
+    "                             : wide_div(wide_poly(I1_TAIL_POLY, 32, above_8(x)), wide_sqrt(x));\n" \
+    "    return sign | wide_to_f64(wide_mul(e, r));\n" \
+    "}\n")
 
 #define TMI_EXTERNS(X) \
     X("__nv_acosf", "f(f)", "precise::acos") \
+    X("__nv_acos", "d(d)", "f64_acos") \
     X("__ocml_acos_f32", "f(f)", "precise::acos") \
+    X("__ocml_acos_f64", "d(d)", "f64_acos") \
     X("__ocml_acos_f16", "h(h)", "acos") \
     X("__nv_acoshf", "f(f)", "precise::acosh") \
+    X("__nv_acosh", "d(d)", "f64_acosh") \
     X("__ocml_acosh_f32", "f(f)", "precise::acosh") \
+    X("__ocml_acosh_f64", "d(d)", "f64_acosh") \
     X("__ocml_acosh_f16", "h(h)", "acosh") \
     X("__nv_asinf", "f(f)", "precise::asin") \
+    X("__nv_asin", "d(d)", "f64_asin") \
     X("__ocml_asin_f32", "f(f)", "precise::asin") \
+    X("__ocml_asin_f64", "d(d)", "f64_asin") \
     X("__ocml_asin_f16", "h(h)", "asin") \
     X("__nv_asinhf", "f(f)", "precise::asinh") \
+    X("__nv_asinh", "d(d)", "f64_asinh") \
     X("__ocml_asinh_f32", "f(f)", "precise::asinh") \
+    X("__ocml_asinh_f64", "d(d)", "f64_asinh") \
     X("__ocml_asinh_f16", "h(h)", "asinh") \
     X("__nv_atanf", "f(f)", "precise::atan") \
+    X("__nv_atan", "d(d)", "f64_atan") \
     X("__ocml_atan_f32", "f(f)", "precise::atan") \
+    X("__ocml_atan_f64", "d(d)", "f64_atan") \
     X("__ocml_atan_f16", "h(h)", "atan") \
     X("__nv_atanhf", "f(f)", "precise::atanh") \
+    X("__nv_atanh", "d(d)", "f64_atanh") \
     X("__ocml_atanh_f32", "f(f)", "precise::atanh") \
+    X("__ocml_atanh_f64", "d(d)", "f64_atanh") \
     X("__ocml_atanh_f16", "h(h)", "atanh") \
+    X("__nv_cbrt", "d(d)", "f64_cbrt") \
+    X("__ocml_cbrt_f64", "d(d)", "f64_cbrt") \
     X("__nv_ceilf", "f(f)", "ceil") \
     X("__nv_ceil", "d(d)", "f64_ceil") \
     X("__ocml_ceil_f32", "f(f)", "ceil") \
     X("__ocml_ceil_f64", "d(d)", "f64_ceil") \
     X("__ocml_ceil_f16", "h(h)", "ceil") \
     X("__nv_cosf", "f(f)", "precise::cos") \
+    X("__nv_cos", "d(d)", "f64_cos") \
     X("__ocml_cos_f32", "f(f)", "precise::cos") \
+    X("__ocml_cos_f64", "d(d)", "f64_cos") \
     X("__ocml_cos_f16", "h(h)", "cos") \
     X("__nv_coshf", "f(f)", "precise::cosh") \
+    X("__nv_cosh", "d(d)", "f64_cosh") \
     X("__ocml_cosh_f32", "f(f)", "precise::cosh") \
+    X("__ocml_cosh_f64", "d(d)", "f64_cosh") \
     X("__ocml_cosh_f16", "h(h)", "cosh") \
     X("__nv_cospif", "f(f)", "precise::cospi") \
+    X("__nv_cospi", "d(d)", "f64_cospi") \
     X("__ocml_cospi_f32", "f(f)", "precise::cospi") \
+    X("__ocml_cospi_f64", "d(d)", "f64_cospi") \
     X("__ocml_cospi_f16", "h(h)", "cospi") \
+    X("__nv_cyl_bessel_i0", "d(d)", "f64_cyl_bessel_i0") \
+    X("__ocml_i0_f64", "d(d)", "f64_cyl_bessel_i0") \
+    X("__nv_cyl_bessel_i1", "d(d)", "f64_cyl_bessel_i1") \
+    X("__ocml_i1_f64", "d(d)", "f64_cyl_bessel_i1") \
+    X("__nv_erf", "d(d)", "f64_erf") \
+    X("__ocml_erf_f64", "d(d)", "f64_erf") \
+    X("__nv_erfc", "d(d)", "f64_erfc") \
+    X("__ocml_erfc_f64", "d(d)", "f64_erfc") \
+    X("__nv_erfcinv", "d(d)", "f64_erfcinv") \
+    X("__ocml_erfcinv_f64", "d(d)", "f64_erfcinv") \
+    X("__nv_erfcx", "d(d)", "f64_erfcx") \
+    X("__ocml_erfcx_f64", "d(d)", "f64_erfcx") \
+    X("__nv_erfinv", "d(d)", "f64_erfinv") \
+    X("__ocml_erfinv_f64", "d(d)", "f64_erfinv") \
     X("__nv_expf", "f(f)", "precise::exp") \
+    X("__nv_exp", "d(d)", "f64_exp") \
     X("__ocml_exp_f32", "f(f)", "precise::exp") \
+    X("__ocml_exp_f64", "d(d)", "f64_exp") \
     X("__ocml_exp_f16", "h(h)", "exp") \
     X("__nv_exp10f", "f(f)", "precise::exp10") \
+    X("__nv_exp10", "d(d)", "f64_exp10") \
     X("__ocml_exp10_f32", "f(f)", "precise::exp10") \
+    X("__ocml_exp10_f64", "d(d)", "f64_exp10") \
     X("__ocml_exp10_f16", "h(h)", "exp10") \
     X("__nv_exp2f", "f(f)", "precise::exp2") \
+    X("__nv_exp2", "d(d)", "f64_exp2") \
     X("__ocml_exp2_f32", "f(f)", "precise::exp2") \
+    X("__ocml_exp2_f64", "d(d)", "f64_exp2") \
     X("__ocml_exp2_f16", "h(h)", "exp2") \
+    X("__nv_expm1", "d(d)", "f64_expm1") \
+    X("__ocml_expm1_f64", "d(d)", "f64_expm1") \
     X("__nv_fabsf", "f(f)", "fabs") \
     X("__nv_fabs", "d(d)", "f64_abs") \
     X("__ocml_fabs_f32", "f(f)", "fabs") \
@@ -4024,14 +5393,28 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_floor_f32", "f(f)", "floor") \
     X("__ocml_floor_f64", "d(d)", "f64_floor") \
     X("__ocml_floor_f16", "h(h)", "floor") \
+    X("__nv_j0", "d(d)", "f64_j0") \
+    X("__ocml_j0_f64", "d(d)", "f64_j0") \
+    X("__nv_j1", "d(d)", "f64_j1") \
+    X("__ocml_j1_f64", "d(d)", "f64_j1") \
+    X("__nv_lgamma", "d(d)", "f64_lgamma") \
+    X("__ocml_lgamma_f64", "d(d)", "f64_lgamma") \
     X("__nv_logf", "f(f)", "precise::log") \
+    X("__nv_log", "d(d)", "f64_log") \
     X("__ocml_log_f32", "f(f)", "precise::log") \
+    X("__ocml_log_f64", "d(d)", "f64_log") \
     X("__ocml_log_f16", "h(h)", "log") \
     X("__nv_log10f", "f(f)", "precise::log10") \
+    X("__nv_log10", "d(d)", "f64_log10") \
     X("__ocml_log10_f32", "f(f)", "precise::log10") \
+    X("__ocml_log10_f64", "d(d)", "f64_log10") \
     X("__ocml_log10_f16", "h(h)", "log10") \
+    X("__nv_log1p", "d(d)", "f64_log1p") \
+    X("__ocml_log1p_f64", "d(d)", "f64_log1p") \
     X("__nv_log2f", "f(f)", "precise::log2") \
+    X("__nv_log2", "d(d)", "f64_log2") \
     X("__ocml_log2_f32", "f(f)", "precise::log2") \
+    X("__ocml_log2_f64", "d(d)", "f64_log2") \
     X("__ocml_log2_f16", "h(h)", "log2") \
     X("__nv_logbf", "f(f)", "logb_f32") \
     X("__nv_logb", "d(d)", "f64_logb") \
@@ -4043,6 +5426,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_nearbyint_f32", "f(f)", "rint") \
     X("__ocml_nearbyint_f64", "d(d)", "f64_rint") \
     X("__ocml_nearbyint_f16", "h(h)", "rint") \
+    X("__nv_normcdf", "d(d)", "f64_normcdf") \
+    X("__ocml_ncdf_f64", "d(d)", "f64_normcdf") \
+    X("__nv_normcdfinv", "d(d)", "f64_normcdfinv") \
+    X("__ocml_ncdfinv_f64", "d(d)", "f64_normcdfinv") \
+    X("__nv_rcbrt", "d(d)", "f64_rcbrt") \
+    X("__ocml_rcbrt_f64", "d(d)", "f64_rcbrt") \
     X("__nv_rintf", "f(f)", "rint") \
     X("__nv_rint", "d(d)", "f64_rint") \
     X("__ocml_rint_f32", "f(f)", "rint") \
@@ -4054,16 +5443,24 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_round_f64", "d(d)", "f64_round") \
     X("__ocml_round_f16", "h(h)", "round") \
     X("__nv_rsqrtf", "f(f)", "precise::rsqrt") \
+    X("__nv_rsqrt", "d(d)", "f64_rsqrt") \
     X("__ocml_rsqrt_f32", "f(f)", "precise::rsqrt") \
+    X("__ocml_rsqrt_f64", "d(d)", "f64_rsqrt") \
     X("__ocml_rsqrt_f16", "h(h)", "rsqrt") \
     X("__nv_sinf", "f(f)", "precise::sin") \
+    X("__nv_sin", "d(d)", "f64_sin") \
     X("__ocml_sin_f32", "f(f)", "precise::sin") \
+    X("__ocml_sin_f64", "d(d)", "f64_sin") \
     X("__ocml_sin_f16", "h(h)", "sin") \
     X("__nv_sinhf", "f(f)", "precise::sinh") \
+    X("__nv_sinh", "d(d)", "f64_sinh") \
     X("__ocml_sinh_f32", "f(f)", "precise::sinh") \
+    X("__ocml_sinh_f64", "d(d)", "f64_sinh") \
     X("__ocml_sinh_f16", "h(h)", "sinh") \
     X("__nv_sinpif", "f(f)", "precise::sinpi") \
+    X("__nv_sinpi", "d(d)", "f64_sinpi") \
     X("__ocml_sinpi_f32", "f(f)", "precise::sinpi") \
+    X("__ocml_sinpi_f64", "d(d)", "f64_sinpi") \
     X("__ocml_sinpi_f16", "h(h)", "sinpi") \
     X("__nv_sqrtf", "f(f)", "precise::sqrt") \
     X("__nv_sqrt", "d(d)", "f64_sqrt") \
@@ -4071,18 +5468,30 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_sqrt_f64", "d(d)", "f64_sqrt") \
     X("__ocml_sqrt_f16", "h(h)", "sqrt") \
     X("__nv_tanf", "f(f)", "precise::tan") \
+    X("__nv_tan", "d(d)", "f64_tan") \
     X("__ocml_tan_f32", "f(f)", "precise::tan") \
+    X("__ocml_tan_f64", "d(d)", "f64_tan") \
     X("__ocml_tan_f16", "h(h)", "tan") \
     X("__nv_tanhf", "f(f)", "precise::tanh") \
+    X("__nv_tanh", "d(d)", "f64_tanh") \
     X("__ocml_tanh_f32", "f(f)", "precise::tanh") \
+    X("__ocml_tanh_f64", "d(d)", "f64_tanh") \
     X("__ocml_tanh_f16", "h(h)", "tanh") \
+    X("__nv_tgamma", "d(d)", "f64_tgamma") \
+    X("__ocml_tgamma_f64", "d(d)", "f64_tgamma") \
     X("__nv_truncf", "f(f)", "trunc") \
     X("__nv_trunc", "d(d)", "f64_trunc") \
     X("__ocml_trunc_f32", "f(f)", "trunc") \
     X("__ocml_trunc_f64", "d(d)", "f64_trunc") \
     X("__ocml_trunc_f16", "h(h)", "trunc") \
+    X("__nv_y0", "d(d)", "f64_y0") \
+    X("__ocml_y0_f64", "d(d)", "f64_y0") \
+    X("__nv_y1", "d(d)", "f64_y1") \
+    X("__ocml_y1_f64", "d(d)", "f64_y1") \
     X("__nv_atan2f", "f(ff)", "precise::atan2") \
+    X("__nv_atan2", "d(dd)", "f64_atan2") \
     X("__ocml_atan2_f32", "f(ff)", "precise::atan2") \
+    X("__ocml_atan2_f64", "d(dd)", "f64_atan2") \
     X("__ocml_atan2_f16", "h(hh)", "atan2") \
     X("__nv_copysignf", "f(ff)", "copysign") \
     X("__nv_copysign", "d(dd)", "f64_copysign") \
@@ -4099,19 +5508,33 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_fmod_f32", "f(ff)", "precise::fmod") \
     X("__ocml_fmod_f64", "d(dd)", "f64_fmod") \
     X("__ocml_fmod_f16", "h(hh)", "fmod") \
+    X("__nv_hypot", "d(dd)", "f64_hypot") \
+    X("__ocml_hypot_f64", "d(dd)", "f64_hypot") \
     X("__nv_nextafterf", "f(ff)", "nextafter_f32") \
     X("__nv_nextafter", "d(dd)", "f64_nextafter") \
     X("__ocml_nextafter_f32", "f(ff)", "nextafter_f32") \
     X("__ocml_nextafter_f64", "d(dd)", "f64_nextafter") \
     X("__ocml_nextafter_f16", "h(hh)", "nextafter_f16") \
     X("__nv_powf", "f(ff)", "precise::pow") \
+    X("__nv_pow", "d(dd)", "f64_pow") \
     X("__ocml_pow_f32", "f(ff)", "precise::pow") \
+    X("__ocml_pow_f64", "d(dd)", "f64_pow") \
     X("__ocml_pow_f16", "h(hh)", "pow") \
     X("__nv_remainderf", "f(ff)", "remainder_f32") \
     X("__nv_remainder", "d(dd)", "f64_remainder") \
     X("__ocml_remainder_f32", "f(ff)", "remainder_f32") \
     X("__ocml_remainder_f64", "d(dd)", "f64_remainder") \
     X("__ocml_remainder_f16", "h(hh)", "remainder_f16") \
+    X("__nv_rhypot", "d(dd)", "f64_rhypot") \
+    X("__ocml_rhypot_f64", "d(dd)", "f64_rhypot") \
+    X("__nv_norm3d", "d(ddd)", "f64_norm3d") \
+    X("__ocml_len3_f64", "d(ddd)", "f64_norm3d") \
+    X("__nv_rnorm3d", "d(ddd)", "f64_rnorm3d") \
+    X("__ocml_rlen3_f64", "d(ddd)", "f64_rnorm3d") \
+    X("__nv_norm4d", "d(dddd)", "f64_norm4d") \
+    X("__ocml_len4_f64", "d(dddd)", "f64_norm4d") \
+    X("__nv_rnorm4d", "d(dddd)", "f64_rnorm4d") \
+    X("__ocml_rlen4_f64", "d(dddd)", "f64_rnorm4d") \
     X("__nv_fmaf", "f(fff)", "fma") \
     X("__nv_fma", "d(ddd)", "f64_fma") \
     X("__ocml_fma_f32", "f(fff)", "fma") \
@@ -4138,8 +5561,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X("__ocml_scalbn_f64", "d(di)", "f64_ldexp") \
     X("__ocml_scalbn_f16", "h(hi)", "ldexp_f16") \
     X("__nv_powif", "f(fi)", "powi_f32") \
+    X("__nv_powi", "d(di)", "f64_powi") \
     X("__ocml_pown_f32", "f(fi)", "powi_f32") \
+    X("__ocml_pown_f64", "d(di)", "f64_powi") \
     X("__ocml_pown_f16", "h(hi)", "powi_f16") \
+    X("__nv_jn", "d(id)", "f64_jn") \
+    X("__nv_yn", "d(id)", "f64_yn") \
     X("__nv_ilogbf", "i(f)", "ilogb_f32") \
     X("__nv_ilogb", "i(d)", "f64_ilogb") \
     X("__ocml_ilogb_f32", "i(f)", "ilogb_f32") \
@@ -5392,14 +6819,17 @@ static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     return at;
 }
 
-/* The end of a string that starts at `at`; escapes stay as they are. */
-static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at) {
+/* The end of a string that starts at `at`; escapes stay as they are. One that is not closed on its line
+ * is no string. */
+static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     uint32_t start = at++;
+    *closed = 1;
     for (; at < p->len && p->src[at] != '"' && p->src[at] != '\n'; at++)
         if (p->src[at] == '\\') at++;
     if (at < p->len && p->src[at] == '"') return at + 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(start), TMETAL_E_BAD_STRING);
     p->bad = 1;
+    *closed = 0;
     return at < p->len ? at : p->len;
 }
 
@@ -5415,9 +6845,11 @@ static uint32_t tmi_lex_suffix(const tmi_parser *p, uint32_t at) {
 }
 
 static uint32_t tmi_lex_sigil(tmi_parser *p, uint32_t at) {
-    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1)
+    int      closed = 1;
+    uint32_t end = p->src[at] == '@' && tmi_peek_at(p, at + 1) == '"' ? tmi_lex_string(p, at + 1, &closed)
                                                                        : tmi_lex_suffix(p, at + 1);
-    switch (p->src[at]) {
+    switch (closed ? p->src[at] : 0) {
+    case 0: p->tok.kind = TMI_K_PUNCT; break;
     case '%': p->tok.kind = TMI_K_VALUE; break;
     case '^': p->tok.kind = TMI_K_BLOCK; break;
     case '@': p->tok.kind = TMI_K_SYMBOL; break;
@@ -5460,8 +6892,9 @@ static void tmi_next(tmi_parser *p) {
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
     } else if (c == '"') {
-        p->tok.kind = TMI_K_STRING;
-        end = tmi_lex_string(p, at);
+        int closed;
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
     } else if (strchr("(){}[]<>,:=*-+?|/", c)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
@@ -6021,6 +7454,7 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     int      negative = tmi_skip_punct(p, '-');
     tmi_tok  tok = p->tok;
     uint32_t type, kind;
+    uint64_t bits;
     if (tok.kind != TMI_K_INT && tok.kind != TMI_K_HEX && tok.kind != TMI_K_FLOAT) {
         tmi_expected(p, "a number");
         return 0;
@@ -6030,7 +7464,9 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     else type = tok.kind == TMI_K_FLOAT ? p->m->t_float[TMI_F_F64] : p->m->t_i64;
     if (p->bad) return 0;
     kind = TMI_TYPE(p->m, type)->kind == TMI_T_FLOAT ? TMI_A_FLOAT : TMI_A_INT;
-    return tmi_attr_new(p->job, p->m, (int)kind, type, tmi_number_bits(p, &tok, negative, type));
+    bits = tmi_number_bits(p, &tok, negative, type);
+    if (type == p->m->t_i1) kind = TMI_A_BOOL, bits &= 1; /* `1 : i1` is `true` */
+    return tmi_attr_new(p->job, p->m, (int)kind, type, bits);
 }
 
 /* One scalar of dense<...> or array<...> in element type; appended to module->words. */
@@ -7277,6 +8713,7 @@ static void tmi_add_yield(tmi_parser *p, uint32_t region) {
     last = TMI_BLOCK(p->m, block)->last_op;
     if (last && (tmi_ops[TMI_OP(p->m, last)->kind].traits & TMI_ENDS)) return;
     op = tmi_op_new(p->job, p->m, TMI_OP_YIELD);
+    TMI_OP(p->m, op)->src = p->tok.at + 1; /* where it would have to stand */
     tmi_op_append(p->m, block, op);
 }
 
@@ -8590,7 +10027,7 @@ static void tmi_print_operand(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_barrier(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"addrSpace", NULL};
-    tmi_put_str(p->t, *tmi_attr_str(p->m, op, "addrSpace") ? tmi_attr_str(p->m, op, "addrSpace") : " all");
+    tmi_put_str(p->t, tmi_attr_str(p->m, op, "addrSpace"));
     tmi_print_attrs(p, op, shown, " ");
 }
 
@@ -9332,11 +10769,64 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
+/* Operand `side` of tt.dot_scaled holds numbers of its kind: bytes, or 16-bit floats. */
+static int tmi_scaled_type_ok(tmi_verifier *v, const tmi_op *op, uint32_t side) {
+    const tmi_module *m = v->m;
+    int64_t  kind = tmi_attr_int(m, op, side ? "b_elem_type" : "a_elem_type", -1);
+    uint32_t type = tmi_in_type(m, op, side), format = tmi_format_of(m, type);
+    if (kind < 0 || kind > 6) return tmi_fail_attr(v, op, side ? "b_elem_type" : "a_elem_type", "a number format");
+    if (tmi_is_intlike(m, type) ? tmi_bits(m, type) == (kind < 5 ? 8 : 16) : kind == 5 ? format == TMI_F_BF16 : kind == 6 ? format == TMI_F_F16 : kind != 4 && tmi_is_floatlike(m, type) && tmi_bits(m, type) == 8)
+        return 1;
+    return tmi_fail_kind(v, op, side, kind < 5 ? "bytes" : "16-bit floats");
+}
+
+/* A scale stands for a run of K of one row: [..., rows, K / run]. */
+static int tmi_scale_ok(tmi_verifier *v, const tmi_op *op, uint32_t scale, uint32_t operand, uint32_t rows, uint32_t k) {
+    const tmi_module *m = v->m;
+    uint32_t type = tmi_in_type(m, op, scale), like = tmi_in_type(m, op, operand), rank = tmi_rank(m, like), n;
+    if (tmi_rank(m, type) != rank || tmi_dim(m, type, rank - 2) != rows || (rank > 2 && tmi_dim(m, type, 0) != tmi_dim(m, like, 0)))
+        return tmi_fail_shape(v, op, type, like);
+    n = tmi_dim(m, type, rank - 1);
+    if (!n || k % n) return tmi_fail_shape(v, op, type, like);
+    return (tmi_bits(m, type) == 8 && (tmi_is_intlike(m, type) || tmi_is_floatlike(m, type))) || tmi_fail_kind(v, op, scale, "bytes");
+}
+
+static int tmi_scales_present(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
+    const tmi_attr *sizes = tmi_attr_of(m, op, "operandSegmentSizes");
+    uint32_t        i;
+    *a = op->n_in > 3;
+    *b = op->n_in > 4;
+    if (!sizes) return 1;
+    if (sizes->kind != TMI_A_LIST || sizes->n != 5) return 0;
+    for (i = 0; i < 5; i++)
+        if (TMI_WORD(m, (uint32_t)sizes->value + i) > 1 || (i < 3 && !TMI_WORD(m, (uint32_t)sizes->value + i))) return 0;
+    *a = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 3);
+    *b = (uint32_t)TMI_WORD(m, (uint32_t)sizes->value + 4);
+    return 3 + *a + *b == op->n_in;
+}
+
 static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t a, b, d, rank, has_a, has_b, rows, cols, k, kb, packed;
     if (op->n_in < 3 || op->n_in > 5) return tmi_fail_dot(v, op, "takes a, b, c and up to two scales");
-    if (tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0)) return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
-    if (!tmi_attr_of(v->m, op, "a_elem_type") || !tmi_attr_of(v->m, op, "b_elem_type")) return tmi_fail_attr(v, op, "a_elem_type", "a number format");
-    return 1;
+    if (!tmi_scales_present(m, op, &has_a, &has_b)) return tmi_fail_attr(v, op, "operandSegmentSizes", "1, 1, 1 and 0 or 1 for each scale");
+    a = tmi_in_type(m, op, 0);
+    b = tmi_in_type(m, op, 1);
+    d = tmi_out_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
+    if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank) return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
+    if (!tmi_scaled_type_ok(v, op, 0) || !tmi_scaled_type_ok(v, op, 1)) return 0;
+    packed = tmi_attr_int(m, op, "a_elem_type", 0) == 4 ? tmi_attr_int(m, op, "lhs_k_pack", 1) ? 2 : 1 : 0; /* two to a byte along K or along the rows */
+    rows = tmi_dim(m, a, rank - 2) * (packed == 1 ? 2 : 1);
+    k = tmi_dim(m, a, rank - 1) * (packed == 2 ? 2 : 1);
+    packed = tmi_attr_int(m, op, "b_elem_type", 0) == 4 ? tmi_attr_int(m, op, "rhs_k_pack", 1) ? 2 : 1 : 0;
+    kb = tmi_dim(m, b, rank - 2) * (packed == 2 ? 2 : 1);
+    cols = tmi_dim(m, b, rank - 1) * (packed == 1 ? 2 : 1);
+    if (k != kb) return tmi_fail_shape(v, op, a, b);
+    if (rows != tmi_dim(m, d, rank - 2) || cols != tmi_dim(m, d, rank - 1) || (rank > 2 && tmi_dim(m, a, 0) != tmi_dim(m, d, 0))) return tmi_fail_shape(v, op, a, d);
+    if (rank > 2 && tmi_dim(m, b, 0) != tmi_dim(m, d, 0)) return tmi_fail_shape(v, op, b, d);
+    return (!has_a || tmi_scale_ok(v, op, 3, 0, rows, k)) && (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
 
 /* Block arguments of a combining region: element types of the operands, `times` over. */
@@ -9397,6 +10887,11 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
         return 0;
     }
+    for (i = 0; i < op->n_in * (uint32_t)pack; i++) {
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) == tmi_elem(v->m, tmi_in_type(v->m, op, i / (uint32_t)pack))) continue;
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of the operands' elements, `pack` of each", "others");
+        return 0;
+    }
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
@@ -9422,51 +10917,75 @@ static uint32_t tmi_block_of(const tmi_module *m, uint32_t type) {
     return tmi_is_tensor(m, t->elem) ? t->elem : 0;
 }
 
+static int tmi_same_elem(const tmi_module *m, uint32_t a, uint32_t b) { /* blocks may say whether bytes have a sign */
+    if (tmi_is_intlike(m, a) && tmi_is_intlike(m, b)) return tmi_bits(m, a) == tmi_bits(m, b);
+    return tmi_elem(m, a) == tmi_elem(m, b);
+}
+
+/* Operands [from, to) are scalar integers. */
+static int tmi_scalars_ok(tmi_verifier *v, const tmi_op *op, uint32_t from, uint32_t to) {
+    for (; from < to; from++)
+        if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, from)) || !tmi_is_intlike(v->m, tmi_in_type(v->m, op, from)))
+            return tmi_fail_kind(v, op, from, "a scalar integer");
+    return 1;
+}
+
+/* Operand 0 points to elements of the block, the others are scalar integers. */
+static int tmi_base_ok(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_type *t = TMI_TYPE(v->m, tmi_in_type(v->m, op, 0));
+    if (t->kind != TMI_T_PTR || tmi_is_tensor(v->m, t->elem)) return tmi_fail_kind(v, op, 0, "a pointer to numbers");
+    if (tmi_bits(v->m, t->elem) != tmi_bits(v->m, block)) return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), block);
+    return tmi_scalars_ok(v, op, 1, op->n_in);
+}
+
 static int tmi_verify_mkptr(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_PTR) return tmi_fail_desc(v, op, "the result must be a pointer to a tensor");
     if (op->n_in != 1 + 3 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size, stride and offset an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_verify_advance(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
     if (!block || tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0)) return tmi_fail_desc(v, op, "takes and gives a pointer to a tensor");
     if (op->n_in != 1 + tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one offset an axis of the block");
-    return 1;
+    return tmi_scalars_ok(v, op, 1, op->n_in);
 }
 
 static int tmi_verify_mkdesc(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_out_type(v->m, op, 0));
-    if (!block) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
+    if (!block || TMI_TYPE(v->m, tmi_out_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "the result must be a tensor descriptor");
     if (op->n_in != 1 + 2 * tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one size and stride an axis of the block");
-    return 1;
+    return tmi_base_ok(v, op, block);
 }
 
 static int tmi_desc_access(tmi_verifier *v, const tmi_op *op, uint32_t value, uint32_t first_index) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
     if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC) return tmi_fail_desc(v, op, "operand 0 must be a tensor descriptor");
     if (op->n_in - first_index != tmi_rank(v->m, block)) return tmi_fail_desc(v, op, "takes one index an axis of the block");
-    if (tmi_numel(v->m, block) != tmi_numel(v->m, value) || tmi_bits(v->m, block) != tmi_bits(v->m, value)) return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_tensor(v->m, value) || tmi_numel(v->m, block) != tmi_numel(v->m, value) || !tmi_same_elem(v->m, block, value)) return tmi_fail_shape(v, op, value, block);
+    return tmi_scalars_ok(v, op, first_index, op->n_in);
 }
 
 static int tmi_verify_dload(tmi_verifier *v, const tmi_op *op) {
+    if (!op->n_in) return tmi_fail_desc(v, op, "takes a descriptor and one index an axis");
     return tmi_desc_access(v, op, tmi_out_type(v->m, op, 0), 1);
 }
 
 static int tmi_verify_dstore(tmi_verifier *v, const tmi_op *op) {
+    if (op->n_in < 2) return tmi_fail_desc(v, op, "takes a descriptor, a tile and one index an axis");
     return tmi_desc_access(v, op, tmi_in_type(v->m, op, 1), 2);
 }
 
 static int tmi_verify_dgather(tmi_verifier *v, const tmi_op *op) {
     uint32_t block = tmi_block_of(v->m, tmi_in_type(v->m, op, 0));
-    uint32_t value = op->kind == TMI_OP_DSCATTER ? tmi_in_type(v->m, op, 3) : tmi_out_type(v->m, op, 0);
-    if (!block || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
+    uint32_t value = op->n_out ? tmi_out_type(v->m, op, 0) : tmi_in_type(v->m, op, 3);
+    if (!block || TMI_TYPE(v->m, tmi_in_type(v->m, op, 0))->kind != TMI_T_DESC || tmi_rank(v->m, block) != 2 || tmi_dim(v->m, block, 0) != 1) return tmi_fail_desc(v, op, "wants a descriptor of one row");
     if (tmi_rank(v->m, tmi_in_type(v->m, op, 1)) != 1 || tmi_rank(v->m, value) != 2 || tmi_dim(v->m, value, 0) != tmi_dim(v->m, tmi_in_type(v->m, op, 1), 0) ||
-        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1))
+        tmi_dim(v->m, value, 1) != tmi_dim(v->m, block, 1) || !tmi_same_elem(v->m, value, block))
         return tmi_fail_shape(v, op, value, block);
-    return 1;
+    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
+    return tmi_scalars_ok(v, op, 2, 3);
 }
 
 /* -- Control flow ------------------------------------------------------------------------------------ */
@@ -9568,12 +11087,80 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
            tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
+static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
+    return 0;
+}
+
+/* How every way through an op's regions ends; NONE: it may have no region. */
+static uint16_t tmi_region_end(uint16_t kind) {
+    switch (kind) {
+    case TMI_OP_FUNC: return TMI_OP_RETURN;
+    case TMI_OP_REDUCE: return TMI_OP_REDUCE_RETURN;
+    case TMI_OP_SCAN: return TMI_OP_SCAN_RETURN;
+    case TMI_OP_MAP: return TMI_OP_MAP_RETURN;
+    case TMI_OP_EXECUTE: case TMI_OP_FOR: case TMI_OP_IF: case TMI_OP_WHILE: return TMI_OP_YIELD;
+    default: return TMI_OP_NONE;
+    }
+}
+
+/* Blocks that end in branches may stand in these; elsewhere a region is one block. */
+static int tmi_holds_graph(uint16_t kind) {
+    return kind == TMI_OP_FUNC || kind == TMI_OP_EXECUTE || kind == TMI_OP_MAP;
+}
+
+static int tmi_block_ends(tmi_verifier *v, const tmi_op *op, uint32_t block) {
+    const tmi_module *m = v->m;
+    uint32_t end = tmi_terminator(m, block);
+    uint16_t kind = end ? TMI_OP(m, end)->kind : (uint16_t)TMI_OP_NONE, want = tmi_region_end(op->kind);
+    if (end && (kind == want || (kind == TMI_OP_CONDITION && op->kind == TMI_OP_WHILE))) return 1;
+    if ((kind == TMI_OP_BR || kind == TMI_OP_COND_BR) && tmi_holds_graph(op->kind)) return 1;
+    tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_TERMINATOR, tmi_format(v->job, 1, "each block of %s", tmi_op_name(op)), tmi_ops[want].name);
+    return 0;
+}
+
+/* Functions stand in the module, everything else in functions; regions and blocks where they may. */
+static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
+    const tmi_module *m = v->m;
+    uint32_t r, b, up = tmi_parent_op(m, op);
+    if (op->kind == TMI_OP_MODULE) return 1;
+    if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
+    if (op->n_succ && op->kind != TMI_OP_BR && op->kind != TMI_OP_COND_BR) return tmi_misplaced(v, op, "it goes to other blocks");
+    if (op->n_region && !tmi_region_end(op->kind)) return tmi_misplaced(v, op, "it has a region");
+    if (op->n_region > 1 && op->kind != TMI_OP_IF && op->kind != TMI_OP_WHILE) return tmi_misplaced(v, op, "it has more than one region");
+    for (r = op->region; r; r = TMI_REGION(m, r)->next) {
+        b = TMI_REGION(m, r)->first_block;
+        if (b && TMI_BLOCK(m, b)->next && !tmi_holds_graph(op->kind)) return tmi_misplaced(v, op, "it has more than one block in a region");
+        for (; b; b = TMI_BLOCK(m, b)->next)
+            if (!tmi_block_ends(v, op, b)) return 0;
+    }
+    return 1;
+}
+
+/* One region, without arguments; every way out yields the results. */
+static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
+    uint32_t *types = tmi_types_of(v, op->out, op->n_out), b, end;
+    if (!tmi_regions_are(v, op, 1, 1)) return 0;
+    if (TMI_BLOCK(v->m, tmi_op_body(v->m, op, 0))->n_arg) return tmi_misplaced(v, op, "its first block has arguments");
+    for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
+        end = tmi_terminator(v->m, b);
+        if (TMI_OP(v->m, end)->kind == TMI_OP_YIELD && !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op, op->n_out, types, tmi_op_name(op))) return 0;
+    }
+    return 1;
+}
+
 /* Branch operands against the arguments of the block that they reach. */
 static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, k;
+    uint32_t i, k, region = TMI_BLOCK(v->m, op->block)->region;
+    if (op->kind == TMI_OP_COND_BR && tmi_in_type(v->m, op, 0) != v->m->t_i1) {
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CONDITION, tmi_op_name(op), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, 0)));
+        return 0;
+    }
+    if (op->n_succ != (op->kind == TMI_OP_BR ? 1 : 2)) return tmi_misplaced(v, op, "it names one block, or two with a condition");
     for (i = 0; i < op->n_succ; i++) {
         const tmi_succ  *s = TMI_SUCC(v->m, op->succ + i);
         const tmi_block *b = TMI_BLOCK(v->m, s->block);
+        if (b->region != region || s->block == TMI_REGION(v->m, region)->first_block) return tmi_misplaced(v, op, "it goes to the entry or to another region's block");
         if (b->n_arg != s->n_in) {
             tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_YIELD, tmi_op_name(op), s->n_in, "the block", b->n_arg);
             return 0;
@@ -9596,6 +11183,8 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     uint32_t parent = tmi_parent_op(v->m, op), i;
     const tmi_op *o = TMI_OP(v->m, parent);
     if (op->kind == TMI_OP_YIELD || op->kind == TMI_OP_CONDITION) return 1; /* checked by their loops */
+    if (op->kind == TMI_OP_REDUCE_RETURN ? o->kind != TMI_OP_REDUCE : op->kind == TMI_OP_SCAN_RETURN ? o->kind != TMI_OP_SCAN : op->kind == TMI_OP_MAP_RETURN && o->kind != TMI_OP_MAP)
+        return tmi_misplaced(v, op, "it ends a region of another operation");
     if (op->kind == TMI_OP_RETURN) {
         const tmi_attr *fn = tmi_attr_of(v->m, o, "function_type");
         const tmi_type *t;
@@ -9646,17 +11235,18 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
-    uint32_t        b;
+    const tmi_type *t;
+    uint32_t        b, i;
     if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC) return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
     if (!b) return 1; /* a declaration */
-    for (; b; b = TMI_BLOCK(v->m, b)->next)
-        if (!tmi_terminator(v->m, b)) {
-            tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_TERMINATOR, "each block of a function", "tt.return or a branch");
-            return 0;
-        }
-    return 1;
+    t = TMI_TYPE(v->m, fn->type);
+    for (i = 0; TMI_BLOCK(v->m, b)->n_arg == t->bits && i < t->bits; i++)
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, b, i)) != TMI_ID(v->m, t->dims + i)) break;
+    if (TMI_BLOCK(v->m, b)->n_arg == t->bits && i == t->bits) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), "of its function_type", "others");
+    return 0;
 }
 
 static int tmi_verify_module(tmi_verifier *v, const tmi_op *op) {
@@ -9750,7 +11340,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
-    if (!tmi_counts_ok(v, op) || !tmi_uses_ok(v, op, id)) return 0;
+    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
     for (i = 0; i < op->n_out; i++)
         if (!tmi_value_ok(v, op, tmi_out(v->m, op, i))) return 0;
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next)
@@ -11168,6 +12758,7 @@ typedef struct tmi_detector {
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
+    tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
     uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried, maybe twice */
 } tmi_detector;
 
@@ -11321,15 +12912,22 @@ static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) { /*
     return v;
 }
 
-/* Without casts and without masks: selects that put a constant where elements do not count. */
-static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v) {
-    uint32_t i;
-    uint64_t bits;
+#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
+#define TMI_DT_LOWEST 2u
+
+/* Without casts and without masks: selects that put a neutral constant where elements do not count. */
+static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v, uint32_t neutral) {
+    uint32_t i, other;
+    double   x = 1.0;
     for (i = 0; i < TMI_DT_DEPTH; i++) {
         const tmi_op *op;
         v = tmi_dt_bare(d, v);
         op = TMI_OP(d->m, tmi_def(d->m, v));
-        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT || !tmi_dt_constant(d->m, tmi_in(d->m, op, 2), &bits)) return v;
+        if (!tmi_def(d->m, v) || op->kind != TMI_OP_SELECT) return v;
+        other = tmi_in(d->m, op, 2);
+        if (!((neutral & TMI_DT_LOWEST) && tmi_dt_is_lowest(d->m, other)) &&
+            !((neutral & TMI_DT_ZERO) && tmi_dt_number(d->m, other, &x) && x <= 0.0 && x >= 0.0))
+            return v;
         tmi_dt_take(d, tmi_def(d->m, v));
         v = tmi_in(d->m, op, 1);
     }
@@ -11402,19 +13000,44 @@ static int tmi_dt_is_exp(uint32_t kind) {
 
 /* -- Equal expressions ------------------------------------------------------------------------------ */
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left);
 
 /* Counters of two loops over the same range. */
-static int tmi_dt_same_counter(const tmi_module *m, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
-    const tmi_op *f, *g;
-    uint32_t      i;
+static int tmi_dt_same_counter(const tmi_detector *d, const tmi_value *x, const tmi_value *y, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (!x->is_arg || !y->is_arg || x->index || y->index) return 0;
     f = TMI_OP(m, tmi_block_op(m, x->def));
     g = TMI_OP(m, tmi_block_op(m, y->def));
     if (f->kind != TMI_OP_FOR || g->kind != TMI_OP_FOR) return 0;
     for (i = 0; i < 3; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth, left)) return 0;
     return 1;
+}
+
+/* The value that an address comes from: a parameter; 0: not known. */
+static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
+    uint32_t i, def;
+    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_ADDPTR: case TMI_OP_SPLAT: case TMI_OP_BROADCAST: case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_TTBITCAST:
+        case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: v = tmi_in(m, TMI_OP(m, def), 0); break;
+        default: return 0;
+        }
+    }
+    return TMI_VALUE(m, v)->is_arg && TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC ? v : 0;
+}
+
+/* Does the function write, anywhere, to what this address points into? Parameters are taken to be apart:
+ * who launches them on overlapping memory says so (tmetal_options.alias), and what reads this must heed it. */
+static int tmi_dt_is_written(const tmi_detector *d, uint32_t address) {
+    uint32_t base = tmi_dt_base(d->m, address), i;
+    for (i = 0; i < d->written.n; i++) {
+        uint32_t w = *TMI_AT(&d->written, uint32_t, i);
+        if (!w || !base || w == base) return 1;
+    }
+    return 0;
 }
 
 static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op *g) {
@@ -11428,28 +13051,29 @@ static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op 
     return i == k;
 }
 
-static int tmi_dt_same_in(const tmi_module *m, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
-    const tmi_value *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
-    const tmi_op    *f, *g;
-    uint32_t         i;
+static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    const tmi_value  *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
+    const tmi_op     *f, *g;
+    uint32_t          i;
     if (a == b) return 1;
     if (!depth || !*left || x->type != y->type) return 0;
     --*left;
-    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(m, x, y, depth - 1, left);
+    if (x->is_arg || y->is_arg) return tmi_dt_same_counter(d, x, y, depth - 1, left);
     f = TMI_OP(m, x->def);
     g = TMI_OP(m, y->def);
     if (f->kind != g->kind || f->n_in != g->n_in || f->n_region || x->index != y->index) return 0;
-    if (!(tmi_ops[f->kind].traits & TMI_PURE) && f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) return 0;
+    if (!(tmi_ops[f->kind].traits & TMI_PURE) && ((f->kind != TMI_OP_LOAD && f->kind != TMI_OP_DLOAD) || tmi_dt_is_written(d, tmi_in(m, f, 0)))) return 0;
     if (f->kind == TMI_OP_LOAD ? 0 : !tmi_dt_same_attrs(m, f, g)) return 0; /* cache hints change no element */
     for (i = 0; i < f->n_in; i++)
-        if (!tmi_dt_same_in(m, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
+        if (!tmi_dt_same_in(d, tmi_in(m, f, i), tmi_in(m, g, i), depth - 1, left)) return 0;
     return 1;
 }
 
 /* Do two values hold the same elements, given that what loads read is the same both times? */
-static int tmi_dt_same(const tmi_module *m, uint32_t a, uint32_t b) {
+static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
     uint32_t left = TMI_DT_STEPS;
-    return tmi_dt_same_in(m, a, b, TMI_DT_DEPTH, &left);
+    return tmi_dt_same_in(d, a, b, TMI_DT_DEPTH, &left);
 }
 
 /* -- Combine regions: what they do is found by evaluating them ------------------------------------------- */
@@ -11465,6 +13089,7 @@ typedef struct tmi_dt_case {
     int      truth;        /* 1: instead, argument `one` is non-zero when l is set, n + one when r is */
     int      l, r;
     uint32_t left;         /* steps that remain */
+    uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned;
 } tmi_dt_case;
 
@@ -11550,6 +13175,38 @@ static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t r
     return end && index < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), index) : 0;
 }
 
+/* What a function of the module returns as result k; 0: it is not there, or more than one block. */
+static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k, uint32_t *body) {
+    uint32_t f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, end;
+    for (; f; f = TMI_OP(m, f)->next)
+        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, call, "callee")) == 0) break;
+    *body = f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0;
+    end = tmi_terminator(m, *body);
+    return end && TMI_OP(m, end)->kind == TMI_OP_RETURN && k < TMI_OP(m, end)->n_in ? tmi_in(m, TMI_OP(m, end), k) : 0;
+}
+
+/* Into a call, and from a callee's argument back out to what was passed. */
+static tmi_dt_res tmi_dt_eval_call(tmi_dt_case *c, uint32_t call, uint32_t index, uint32_t depth) {
+    uint32_t   body, v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, call), index, &body) : 0;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (!v) return r;
+    c->call[c->n_call++] = call;
+    r = tmi_dt_eval(c, v, depth);
+    c->n_call--;
+    return r;
+}
+
+static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint32_t depth) {
+    uint32_t   call;
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->def == c->body) return tmi_dt_res_of(TMI_RES_ARG, x->index);
+    if (!c->n_call || !depth || x->index >= TMI_OP(c->m, c->call[c->n_call - 1])->n_in) return r;
+    call = c->call[--c->n_call];
+    r = tmi_dt_eval(c, tmi_in(c->m, TMI_OP(c->m, call), x->index), depth - 1);
+    c->call[c->n_call++] = call;
+    return r;
+}
+
 static tmi_dt_res tmi_dt_eval_op(tmi_dt_case *c, const tmi_op *op, uint32_t index, uint32_t depth) {
     tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
     uint32_t   v;
@@ -11571,7 +13228,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     const tmi_value *x = TMI_VALUE(c->m, v);
     const tmi_op    *op;
     int64_t          n;
-    if (x->is_arg) return x->def == c->body ? tmi_dt_res_of(TMI_RES_ARG, x->index) : tmi_dt_res_of(TMI_RES_NONE, 0);
+    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
     if (!depth || !c->left) return tmi_dt_res_of(TMI_RES_NONE, 0);
     c->left--;
     op = TMI_OP(c->m, x->def);
@@ -11579,6 +13236,7 @@ static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth - 1);
     case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
     case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI: return tmi_dt_eval_extreme(c, op, depth - 1);
+    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth - 1);
     case TMI_OP_CONSTANT:
         if (!tmi_const_int(c->m, v, &n) || (n != 0 && n != 1) || (tmi_bits(c->m, x->type) != 1 && !c->truth)) return tmi_dt_res_of(TMI_RES_NONE, 0);
         return tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n);
@@ -11597,17 +13255,32 @@ static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t 
     return tmi_dt_yielded(m, op, 0, k);
 }
 
+/* A value inside calls, seen from the region: into results of calls, out of arguments of callees. */
+static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call, uint32_t *n) {
+    uint32_t i, body;
+    for (i = 0; i < 8 && v; i++) {
+        const tmi_value *x = TMI_VALUE(m, v);
+        if (x->is_arg && x->def != region && *n && x->index < TMI_OP(m, call[*n - 1])->n_in) v = tmi_in(m, TMI_OP(m, call[--*n]), x->index);
+        else if (!x->is_arg && TMI_OP(m, x->def)->kind == TMI_OP_CALL && *n < 4) {
+            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index, &body);
+            call[(*n)++] = x->def;
+        } else break;
+    }
+    return v;
+}
+
 /* One arithmetic op of both arguments of operand k, in either order, at most inside a widening and back. */
 static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k) {
-    uint32_t      v = tmi_dt_returned(m, red, k), body = tmi_op_body(m, red, 0), i, seen = 0, kind = v ? tmi_def_kind(m, v) : (uint32_t)TMI_OP_NONE;
+    uint32_t      call[4], n = 0, body = tmi_op_body(m, red, 0), v = tmi_dt_uncall(m, tmi_dt_returned(m, red, k), body, call, &n), i, seen = 0;
     const tmi_op *op;
-    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_TRUNCI) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    if (v && (tmi_def_kind(m, v) == TMI_OP_TRUNCF || tmi_def_kind(m, v) == TMI_OP_TRUNCI)) v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
     if (!v || !tmi_def(m, v)) return TMI_OP_NONE;
     op = TMI_OP(m, tmi_def(m, v));
     if (op->n_in != 2) return TMI_OP_NONE;
     for (i = 0; i < 2; i++) {
-        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a);
+        uint32_t a = tmi_in(m, op, i), ak = tmi_def_kind(m, a), at = n;
         if (ak == TMI_OP_EXTF || ak == TMI_OP_EXTSI || ak == TMI_OP_EXTUI) a = tmi_in(m, TMI_OP(m, tmi_def(m, a)), 0);
+        a = tmi_dt_uncall(m, a, body, call, &at);
         if (a == tmi_block_arg(m, body, k)) seen |= 1;
         if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
     }
@@ -11937,7 +13610,7 @@ static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
 static int tmi_dt_asserts(const tmi_module *m, uint32_t red) {
     uint32_t op;
     for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
-        if (tmi_ops[TMI_OP(m, op)->kind].traits & TMI_WRITES) return 1;
+        if (TMI_OP(m, op)->kind == TMI_OP_ASSERT || TMI_OP(m, op)->kind == TMI_OP_CF_ASSERT) return 1;
     return 0;
 }
 
@@ -12058,43 +13731,66 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
     }
 }
 
-/* Is `count` how many elements along the axis of a tensor are not masked away? Walks to its loads and masks. */
-static int tmi_dt_masked_count(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left);
+
+static int tmi_dt_is_zero(const tmi_module *m, uint32_t v) {
+    double x = 1.0;
+    return tmi_dt_number(m, v, &x) && x <= 0.0 && x >= 0.0;
+}
+
+/* A value that a loop adds up from zero: each tile zero past the count, or all of a range by whole tiles. */
+static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
-    uint32_t          def = tmi_def(m, v), i, at;
+    uint32_t          loop = tmi_def(m, v), at = TMI_VALUE(m, v)->index, y = tmi_dt_yielded(m, TMI_OP(m, loop), 0, at), i, of = 0;
+    const tmi_op     *op = TMI_OP(m, loop), *add;
+    int64_t           lo;
+    double            step;
+    if (!y || !tmi_def(m, y) || !tmi_dt_is_zero(m, tmi_in(m, op, 3 + at))) return 0;
+    add = TMI_OP(m, tmi_def(m, y));
+    if (add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
+        if (tmi_dt_carried(m, tmi_in(m, add, 2), &of) != at || of != loop || !tmi_def(m, tmi_in(m, add, 1))) return 0;
+        if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
+        add = TMI_OP(m, tmi_def(m, tmi_in(m, add, 1)));
+    }
+    if (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI) return 0;
+    for (i = 0; i < 2 && (tmi_dt_carried(m, tmi_in(m, add, i), &of) != at || of != loop); i++) {}
+    if (i == 2) return 0;
+    if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+        tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
+        return 1; /* from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
+    return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
+}
+
+/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
+static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
+    const tmi_module *m = d->m;
+    uint32_t          def = tmi_def(m, v), at;
     const tmi_op     *op = TMI_OP(m, def);
     if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
     --*left;
-    if (op->kind == TMI_OP_LOAD) return op->n_in > 1 && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
-    if (op->kind == TMI_OP_SELECT && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
-    if (op->kind == TMI_OP_FOR) { /* what the loop adds to the carried value */
-        uint32_t      y = tmi_dt_yielded(m, op, 0, TMI_VALUE(m, v)->index), lp, end = tmi_def(m, y);
-        const tmi_op *add = TMI_OP(m, end);
-        int64_t       lo;
-        double        step;
-        while (end && add->kind == TMI_OP_SELECT) { /* kept where the mask is off: where(mask, acc + x, acc) */
-            if (tmi_dt_bounds(d, tmi_in(m, add, 0), axis, count, 8)) return 1;
-            end = tmi_def(m, tmi_in(m, add, 1));
-            add = TMI_OP(m, end);
-        }
-        if (!end || (add->kind != TMI_OP_ADDF && add->kind != TMI_OP_ADDI)) return 0;
-        for (i = 0; i < 2; i++)
-            if (tmi_dt_carried(m, tmi_in(m, add, i), &lp) == TMI_VALUE(m, v)->index && lp == def) break;
-        if (i == 2) return 0;
-        if (tmi_const_int(m, tmi_in(m, op, 0), &lo) && lo == 0 && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
-            tmi_dt_number(m, tmi_in(m, op, 2), &step) && tmi_dt_close(step, (double)tmi_dim(m, tmi_value_type(m, v), axis), 1e-9))
-            return 1; /* a loop from 0 to the count by tiles: whoever leaves out the mask promises that it divides */
-        return tmi_dt_masked_count(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
-    }
-    if (op->kind == TMI_OP_EXPAND) {
+    switch (op->kind) {
+    case TMI_OP_LOAD:
+        return op->n_in > 2 && tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, 8);
+    case TMI_OP_SELECT:
+        if (tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 2), axis, count, depth - 1, left);
+    case TMI_OP_FOR: return tmi_dt_zero_past_loop(d, v, axis, count, depth, left);
+    case TMI_OP_EXPAND:
         at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_masked_count(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+        return at != axis && tmi_dt_zero_past(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    case TMI_OP_CONSTANT: return tmi_dt_is_zero(m, v);
+    case TMI_OP_MULF: case TMI_OP_MULI: case TMI_OP_ANDI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) || tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_ADDI: case TMI_OP_SUBI:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
+    case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_NEGF: case TMI_OP_ABSF:
+    case TMI_OP_ABSI: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
+        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
+    default: return 0;
     }
-    if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-    if (op->kind != TMI_OP_BROADCAST && !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_dt_masked_count(d, tmi_in(m, op, i), axis, count, depth - 1, left)) return 1;
-    return 0;
 }
 
 /* Elements that a sum adds: its axis, times those of a sum that feeds it. */
@@ -12118,7 +13814,7 @@ static int tmi_dt_is_count(tmi_detector *d, uint32_t red, uint32_t divisor) {
     double        n;
     uint32_t      left = TMI_DT_STEPS;
     if (tmi_dt_number(d->m, tmi_dt_whole(d->m, divisor), &n) && tmi_dt_close(n, tmi_dt_extent(d, red), 1e-9)) return 1;
-    return tmi_dt_masked_count(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
+    return tmi_dt_zero_past(d, tmi_in(d->m, op, 0), (uint32_t)tmi_attr_int(d->m, op, "axis", 0), divisor, TMI_DT_DEPTH, &left);
 }
 
 /* Times a constant that is one over the count of the tile. */
@@ -12144,7 +13840,7 @@ static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
             counts = kind == TMI_OP_DIVF ? u->operand == 0 && tmi_dt_is_count(d, r->op, tmi_in(m, op, 1))
                                          : tmi_dt_is_reciprocal(d, r->op, tmi_in(m, op, 1 - u->operand));
             if (!counts) {
-                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided, but not by how many elements it adds";
+                if (kind == TMI_OP_DIVF && !u->operand) r->reason = "divided by something not known to be how many elements it adds";
                 return;
             }
             if (n > 1) {
@@ -12299,14 +13995,15 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
 
 /* The elements that a reduction takes, without masks: its operand, or what a loop before it adds up. */
 static uint32_t tmi_dt_element(tmi_detector *d, const tmi_dt_reduce *r, uint32_t kind) {
-    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)), x = tmi_dt_summand(d, v, kind);
-    return x ? tmi_dt_unmask(d, x) : v;
+    uint32_t neutral = kind == TMI_OP_ADDF ? TMI_DT_ZERO : TMI_DT_LOWEST;
+    uint32_t v = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), neutral), x = tmi_dt_summand(d, v, kind);
+    return x ? tmi_dt_unmask(d, x, neutral) : v;
 }
 
 /* Equal, or read again from the same place. */
 static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form) {
     if (a == b) return 1;
-    if (!tmi_dt_same(d->m, a, b)) return 0;
+    if (!tmi_dt_same(d, a, b)) return 0;
     *form |= TMETAL_FORM_READS_AGAIN;
     return 1;
 }
@@ -12323,7 +14020,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
     r = tmi_dt_reduced(d, top, &path, 0);
     if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
         uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
-        x = tmi_dt_unmask(d, x);
+        x = tmi_dt_unmask(d, x, TMI_DT_LOWEST);
         if (tmi_dt_alike(d, x, y, form)) {
             *form |= TMETAL_FORM_MAX;
             return x;
@@ -12336,7 +14033,7 @@ static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint3
 /* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
 static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
     uint32_t kind;
-    *e = tmi_dt_unmask(d, v);
+    *e = tmi_dt_unmask(d, v, TMI_DT_ZERO);
     kind = tmi_dt_math(d, *e, t);
     return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
 }
@@ -12354,7 +14051,7 @@ static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind
     if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
     if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
     x = tmi_dt_shifted(d, t, r->axis, &form);
-    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
+    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) != tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0))) form |= TMETAL_FORM_MASK;
     tmi_dt_take(d, r->op);
     p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
     p->x = x;
@@ -12391,8 +14088,8 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             (void)tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
-            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0));
-            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t), &form)) continue;
+            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
+            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
             tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
@@ -12446,6 +14143,18 @@ typedef struct tmi_dt_var {
     const char *reason;
 } tmi_dt_var;
 
+/* Does an op divide a sum by its count? It may be read elsewhere too, as its square is. */
+static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def) {
+    uint32_t was = d->n_op;
+    int      is;
+    if (r->kind == TMETAL_REDUCE_MEAN) return r->divide == def;
+    if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, def)->n_in != 2) return 0;
+    is = TMI_OP(d->m, def)->kind != TMI_OP_MULF ? tmi_dt_is_count(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1))
+                                                : tmi_dt_is_reciprocal(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1));
+    d->n_op = was;
+    return is;
+}
+
 /* A mean of reduced shape: the division of a mean, or the first result of Welford's. `at` gets the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, uint32_t *elements) {
     uint32_t       a, b = 0, s, def, was = d->n_op;
@@ -12454,7 +14163,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     def = tmi_def(d->m, v);
     r = tmi_dt_reduced(d, v, path, 0);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         return r;
     }
     if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return NULL;
@@ -12464,7 +14173,7 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
         s = tmi_dt_back(d, b, path);
         r = tmi_dt_reduced(d, s, path, 0);
     }
-    if (!r || r->kind != TMETAL_REDUCE_MEAN || r->divide != def) {
+    if (!r || !tmi_dt_divides(d, r, def)) {
         d->n_op = was;
         return NULL;
     }
@@ -12477,7 +14186,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
     uint32_t       x, mean, y;
     tmi_dt_path    path = tmi_dt_no_path();
     tmi_dt_reduce *r;
-    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x);
+    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     v->x = p;
     if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
     r = tmi_dt_mean_of(d, mean, &path, &y);
@@ -12486,7 +14195,7 @@ static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
         return;
     }
     v->mean = mean;
-    v->x = tmi_dt_unmask(d, x);
+    v->x = tmi_dt_unmask(d, x, TMI_DT_ZERO);
     if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
         v->bad = 1;
         v->reason = "what is subtracted is the mean of another tensor or axis";
@@ -12498,8 +14207,8 @@ static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
     uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
     v->axis = r->axis;
     if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
-    a = tmi_dt_unmask(d, a);
-    b = tmi_dt_unmask(d, b);
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
+    b = tmi_dt_unmask(d, b, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, b, &v->form)) {
         v->bad = 1;
         v->reason = "the mean is of a product of two tensors, not of a square";
@@ -12517,8 +14226,8 @@ static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
     if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e) return 0;
     r = tmi_dt_mean_of(d, a, &p, &x);
     s = tmi_dt_mean_of(d, c, &q, &y);
-    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a) != tmi_dt_unmask(d, b)) return 0;
-    a = tmi_dt_unmask(d, a);
+    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) || tmi_dt_unmask(d, a, TMI_DT_ZERO) != tmi_dt_unmask(d, b, TMI_DT_ZERO)) return 0;
+    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
     if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
     out->x = a;
     out->mean = c;
@@ -12551,7 +14260,7 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     s = tmi_dt_back(d, a, path);
     r = tmi_dt_reduced(d, s, path, 1);
     if (r && r->kind == TMETAL_REDUCE_WELFORD) {
-        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0));
+        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
         out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
         out->axis = r->axis;
         out->form = TMETAL_FORM_WELFORD;
@@ -12559,9 +14268,9 @@ static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_d
     }
     r = tmi_dt_reduced(d, s, path, 0);
     if (!r || (r->kind != TMETAL_REDUCE_MEAN && r->kind != TMETAL_REDUCE_SUM) || !tmi_dt_squares(d, r, out)) return 0;
-    if (r->kind == TMETAL_REDUCE_SUM && !out->bad) {
+    if (!tmi_dt_divides(d, r, tmi_def(d->m, v)) && !out->bad) {
         out->bad = 1;
-        out->reason = "the sum of squares is divided by something else than their count";
+        out->reason = "the sum of squares is divided by something not known to be their count";
     }
     return 1;
 }
@@ -12587,7 +14296,7 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
 
 /* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
 static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other, uint32_t eps) {
-    uint32_t        w = tmi_dt_unmask(d, other), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
+    uint32_t        w = tmi_dt_unmask(d, other, TMI_DT_ZERO), x, mean, form = v->form, kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
     const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
     tmi_dt_path     path = tmi_dt_no_path();
     tmi_dt_pattern *p;
@@ -12596,7 +14305,7 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
     if (v->mean && centred) {
         tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
         uint32_t     same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a), tmi_dt_back(d, v->mean, &b), &form);
-        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x), v->x, &form))) near = "the scale is applied to another tensor";
+        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x, TMI_DT_ZERO), v->x, &form))) near = "the scale is applied to another tensor";
     }
     if (!v->mean && centred) {
         kind = TMETAL_PATTERN_LAYER_NORM;
@@ -12628,7 +14337,9 @@ static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inve
                 tmi_dt_take(d, d->users.at[u].op);
                 if (tmi_dt_close(x, 1.0, 1e-12)) found |= (uint32_t)tmi_dt_norm_uses(d, v, tmi_out(d->m, op, 0), 0, eps);
             } else if ((inverse && kind == TMI_OP_DIVF && at == 1) || (!inverse && kind == TMI_OP_MULF)) {
-                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) == 0) continue;
+                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) != tmi_rank(d->m, tmi_value_type(d->m, v->x)) ||
+                    tmi_dim(d->m, tmi_out_type(d->m, op, 0), v->axis) != tmi_dim(d->m, tmi_value_type(d->m, v->x), v->axis))
+                    continue; /* of reduced shape: part of a larger scale */
                 tmi_dt_norm_applied(d, v, d->users.at[u].op, tmi_in(d->m, op, 1 - at), eps);
                 found = 1;
             }
@@ -12668,7 +14379,7 @@ static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
     if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
         tmi_dt_take(d, op);
         (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form,
-                            v.bad ? v.reason : "the scale is not applied in this kernel");
+                            v.bad ? v.reason : "x is not multiplied by the scale alone in this kernel");
     }
 }
 
@@ -13038,6 +14749,25 @@ typedef struct tmi_dt_attention {
     const char *near;
 } tmi_dt_attention;
 
+static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
+    double x;
+    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
+}
+
+/* The axis that an index was brought along, also behind one offset for all. */
+static void tmi_dt_along(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
+    uint32_t i, k;
+    for (i = 0; i < 4; i++) {
+        const tmi_op *op;
+        v = tmi_dt_back(d, v, path);
+        op = TMI_OP(d->m, tmi_def(d->m, v));
+        if (!tmi_def(d->m, v) || (op->kind != TMI_OP_ADDI && op->kind != TMI_OP_SUBI)) return;
+        for (k = 0; k < 2 && !tmi_dt_is_uniform(d->m, tmi_in(d->m, op, k)); k++) {}
+        if (k == 2) return;
+        v = tmi_in(d->m, op, 1 - k);
+    }
+}
+
 /* Do both sides of a comparison count along different axes: rows against columns? */
 static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
@@ -13049,15 +14779,10 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     if (op->kind == TMI_OP_BROADCAST) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
     if (op->kind != TMI_OP_CMPI) return 0;
     pred = tmi_attr_int(d->m, op, "predicate", 0);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 0), &a);
-    (void)tmi_dt_back(d, tmi_in(d->m, op, 1), &b);
+    tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
+    tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
     d->n_op = was;
     return pred >= 2 && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
-}
-
-static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) { /* one number for the whole tensor */
-    double x;
-    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
 }
 
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
@@ -13074,8 +14799,8 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
             k = op->kind == TMI_OP_MULF && tmi_dt_is_uniform(m, tmi_in(m, op, 0));
             if (!tmi_dt_is_uniform(m, tmi_in(m, op, 1 - k))) break;
+            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : tmi_in(m, op, 1 - k); /* of two there is no one text */
             a->form |= TMETAL_FORM_SCALE;
-            a->scale = tmi_in(m, op, 1 - k);
             v = tmi_in(m, op, k);
         } else if (op->kind == TMI_OP_SELECT) {
             k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2 : 0;
@@ -13130,7 +14855,8 @@ static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         r = tmi_dt_reduced(d, z, &path, 0);
         if (!r || r->kind != TMETAL_REDUCE_MAX || r->axis != a->axis) return 0;
         a->top = at;
-        return tmi_dt_is_lowest(m, tmi_in(m, TMI_OP(m, loop), 3 + at));
+        z = tmi_in(m, TMI_OP(m, loop), 3 + at);
+        return tmi_dt_is_lowest(m, z) || tmi_def_kind(m, z) == TMI_OP_FOR; /* the latter goes on from a loop before */
     }
     return 0;
 }
@@ -13199,7 +14925,7 @@ static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t bas
     uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
     for (i = 0; i < d->reduce.n; i++) {
         const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0)) != a->e) continue;
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
         n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
         for (k = 0; k < n; k++)
             for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
@@ -13263,11 +14989,30 @@ static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint
     return 0;
 }
 
+/* A loop over the blocks without a mask and one over those with it end in one division: one pattern. */
+static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, uint32_t root) {
+    uint32_t i, k;
+    for (i = 0; i < d->pattern.n; i++) {
+        tmi_dt_pattern *p = TMI_DT_PATTERN(d, i), *now;
+        if (p->kind != TMETAL_PATTERN_ATTENTION || p->near || p->root != root || a->near) continue;
+        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form | p->form, NULL);
+        p->form = now->form;
+        p->first = now->first;
+        p->n = now->n;
+        p->shared = now->shared;
+        d->pattern.n--;
+        return 1;
+    }
+    return 0;
+}
+
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
     const tmi_op   *first = TMI_OP(d->m, a->first);
     tmi_dt_pattern *p;
     tmi_dt_take(d, a->dot);
     tmi_dt_take(d, a->first);
+    if (tmi_dt_attention_joins(d, a, root)) return;
     p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form, a->near);
     p->x = tmi_in(d->m, first, 0);
     p->scale = a->scale;
@@ -13290,17 +15035,43 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
     return 0;
 }
 
+/* exp(S - max) V, divided by the sums of exp(S - max) behind the product, all in one trip. */
+static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
+    const tmi_module *m = d->m;
+    uint32_t          i, root, was = d->n_op;
+    tmi_dt_path       path = tmi_dt_no_path();
+    tmi_dt_reduce    *max = top ? tmi_dt_reduced(d, tmi_dt_back(d, top, &path), &path, 0) : NULL;
+    if (top && (!max || max->kind != TMETAL_REDUCE_MAX || max->axis != a->axis)) {
+        d->n_op = was;
+        return 0;
+    }
+    for (i = 0; i < d->reduce.n; i++) {
+        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
+        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
+        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0), a->axis);
+        if (!root) continue;
+        tmi_dt_take(d, r->op);
+        if (top) a->form |= TMETAL_FORM_MAX;
+        return root;
+    }
+    d->n_op = was;
+    return 0;
+}
+
 /* One product with V inside a loop over blocks of K and V. */
 static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t base) {
     const tmi_module *m = d->m;
     uint32_t          s, top = 0, whole = 0, acc, sum, root = 0;
+    double            zero;
     int               has_max = tmi_dt_is(d, a->t, TMI_OP_SUBF, &s, &top);
     if (!has_max) s = a->t;
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
     if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
-    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
+    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR || tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) root = tmi_dt_divided_after(d, a, top);
+    if (root) {
+    } else if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
         a->near = "the exponentials are not divided by their sum";
     } else {
         a->form |= TMETAL_FORM_LOOP;
@@ -13329,7 +15100,7 @@ static void tmi_dt_find_attention(tmi_detector *d) {
         a.acc = a.sum = a.top = TMI_NONE;
         a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
         d->n_op = 0;
-        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0));
+        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
         if (tmi_dt_attention_whole(d, &a, weights)) continue;
         a.e = weights;
         base = tmi_dt_math(d, weights, &a.t);
@@ -13429,6 +15200,8 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
                                   (tmi_ops[TMI_OP(m, tmi_def(m, c))->kind].traits & TMI_ELT) && TMI_OP(m, tmi_def(m, c))->n_in == 2 &&
                                   (tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 0), &loop) != TMI_NONE || tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 1), &loop) != TMI_NONE)))
         near = "the loop changes the accumulator besides by the product";
+    if (!near && (!tmi_dt_number(m, at != TMI_NONE ? tmi_in(m, TMI_OP(m, loop), 3 + at) : c, &zero) || !tmi_dt_small(zero, 0.0)))
+        reason = "the sum does not start at zero";
     if (!near) root = tmi_dt_epilogue(d, v, root, &form, &reason);
     p = tmi_dt_record(d, TMETAL_PATTERN_MATMUL, root, 0, form, near);
     p->x = tmi_in(m, op, 0);
@@ -13579,7 +15352,13 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_vec_init(&d.pattern, sizeof(tmi_dt_pattern), 1);
     tmi_vec_init(&d.list, sizeof(uint32_t), 1);
     tmi_users_make(job, m, func, &d.users);
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) d.number[op] = n++;
+    tmi_vec_init(&d.written, sizeof(uint32_t), 1);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        d.number[op] = n++;
+        if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT && o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
+            *(uint32_t *)tmi_vec_add(job, &d.written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
+    }
     tmi_dt_find_reductions(&d);
     tmi_dt_find_gates(&d);
     tmi_dt_find_softmax(&d);
@@ -13589,23 +15368,6 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
     tmi_dt_find_multiply_adds(&d);
     tmi_dt_publish(&d, found);
     tmi_mark_drop(job, mark);
-}
-
-/* Functions that a kernel calls, directly or not, each once, in the order of the module. */
-static void tmi_dt_reachable(tmi_job *job, const tmi_module *m, uint32_t func, uint8_t *in, uint32_t first) {
-    uint32_t *todo = TMI_TEMP(job, uint32_t, m->op.n), n = 0, i, op, f;
-    todo[n++] = func;
-    in[func] = 1;
-    for (i = 0; i < n; i++)
-        for (op = tmi_walk_next(m, todo[i], todo[i]); op; op = tmi_walk_next(m, todo[i], op)) {
-            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            for (f = first; f; f = TMI_OP(m, f)->next)
-                if (TMI_OP(m, f)->kind == TMI_OP_FUNC && !in[f] && tmi_op_body(m, TMI_OP(m, f), 0) &&
-                    strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, TMI_OP(m, op), "callee")) == 0) {
-                    in[f] = 1;
-                    todo[n++] = f;
-                }
-        }
 }
 
 /* Several functions' findings as one. */
@@ -13625,27 +15387,6 @@ static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi
         r += found[i].n_reductions;
         p += found[i].n_patterns;
     }
-}
-
-/* Of a kernel: its own, then those of the functions that it calls. */
-static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *out) {
-    tmi_mark          mark = tmi_mark_take(job);
-    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
-    uint8_t          *in = TMI_TEMP(job, uint8_t, m->op.n);
-    tmi_dt_found     *found;
-    tmi_dt_reachable(job, m, func, in, first);
-    for (f = first; f; f = TMI_OP(m, f)->next) n += in[f];
-    if (n == 1) { /* nothing is called: nothing to put together */
-        tmi_detect(job, m, func, out);
-        tmi_mark_drop(job, mark);
-        return;
-    }
-    found = TMI_TEMP(job, tmi_dt_found, n);
-    tmi_detect(job, m, func, &found[0]);
-    for (i = 1, f = first; f; f = TMI_OP(m, f)->next)
-        if (in[f] && f != func) tmi_detect(job, m, f, &found[i++]);
-    tmi_dt_join(job, found, n, out);
-    tmi_mark_drop(job, mark);
 }
 
 /* Of all functions of a module that have a body. */
@@ -13865,6 +15606,23 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
 
 /* -- Copying ops ----------------------------------------------------------------------------- */
 
+#define TMI_MAX_BLOCKS 256u /* of one region: branches may nest as deep when they become structured */
+
+/* Calls are copied into their callers and blocks behind each branch that reaches them, so a text of 20
+ * lines could ask for a million ops. Copies may add 1,000 ops and one for every 8 bytes of text, ten times
+ * what Triton's own lines hold; past that the module is refused, and memory stays in proportion to the
+ * text (see tmetal_arena_bound). A matrix product becomes as much as 16 other ops do. */
+static uint64_t tmi_most_copied(const tmi_job *job, const tmi_module *m) {
+    return 1000u + (job->src_len ? (uint64_t)job->src_len : (uint64_t)m->op.n * 64u) / 8u;
+}
+
+static int tmi_may_copy(tmi_job *job, const tmi_module *m, uint32_t op, uint64_t more) {
+    if (job->copied + more <= job->most_copied) return 1;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "copies of called functions and of blocks would be ten times the text");
+    tmi_help(job, NULL, "let Triton inline the function, or call it less often");
+    return 0;
+}
+
 /* Old value to new; values made outside stand for themselves. */
 typedef struct tmi_cloning {
     tmi_job    *job;
@@ -13919,6 +15677,7 @@ static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
+    c->job->copied += o.kind == TMI_OP_DOT || o.kind == TMI_OP_DOT_SCALED ? 16 : 1;
     list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
     for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
     tmi_op_operands(c->job, m, id, list, o.n_in);
@@ -14233,6 +15992,8 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     d.n = 1;
     tmi_dispatch_collect(&d, owner);
     d.n += f->n_types;
+    f->job->copied += 4u * (uint64_t)f->n * d.n; /* each block passes all on, through branches */
+    if (!tmi_may_copy(f->job, m, owner, 0)) return;
     init = TMI_TEMP(f->job, uint32_t, d.n);
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
@@ -14298,6 +16059,10 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
     f.types = types;
     f.n_types = n_types;
     tmi_flow_blocks(&f, region);
+    if (f.n > TMI_MAX_BLOCKS) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_E_CONTROL, "more than 256 blocks in one region");
+        return;
+    }
     tmi_cloning_init(job, m, &f.c);
     order = TMI_TEMP(job, uint32_t, f.n);
     out = TMI_TEMP(job, uint32_t, n_types);
@@ -14357,15 +16122,18 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
     for (count = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
         if (TMI_OP(m, op)->kind == TMI_OP_EXECUTE) list[count++] = op;
     while (count-- > 0) { /* inner ones first */
+        tmi_mark mark = tmi_mark_take(job);
         op = list[count];
         n = TMI_OP(m, op)->n_out;
         types = TMI_TEMP(job, uint32_t, n);
         for (i = 0; i < n; i++) types[i] = tmi_out_type(m, TMI_OP(m, op), i);
         if (TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->next)
             tmi_structure_region(job, m, op, TMI_OP(m, op)->region, TMI_OP_YIELD, types, n);
+        if (job->n_errors || !tmi_may_copy(job, m, op, 0)) return;
         tmi_rename_init(job, m, &names);
         tmi_unwrap(m, op, &names);
         tmi_rename_apply(&names, func);
+        tmi_mark_drop(job, mark);
     }
 }
 
@@ -14387,7 +16155,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
     const tmi_op *end = NULL;
     tmi_structure_execute(job, m, func);
-    if (TMI_BLOCK(m, body)->next) {
+    if (!job->n_errors && TMI_BLOCK(m, body)->next) {
         for (b = body; b && (!end || end->kind != TMI_OP_RETURN); b = TMI_BLOCK(m, b)->next) end = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
         n = end->kind == TMI_OP_RETURN ? end->n_in : 0;
         types = TMI_TEMP(job, uint32_t, n);
@@ -14423,15 +16191,15 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_MAX_INLINED 1000000u /* ops: past it a chain of doubling calls is refused */
-
 /* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
     uint32_t   op, next, callee;
     tmi_rename names;
+    tmi_mark   mark;
     int        any = 0;
     state[func] = 1;
     tmi_structure(job, m, func);
+    if (job->n_errors || !tmi_may_copy(job, m, func, 0)) return 0;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
         callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
@@ -14447,19 +16215,18 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
         if (!state[callee] && !tmi_ready_func(job, m, callee, state)) return 0;
     }
     if (any) {
+        mark = tmi_mark_take(job);
         tmi_rename_init(job, m, &names);
         for (op = tmi_walk_next(m, func, func); op; op = next) {
             next = tmi_walk_next(m, func, op);
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            if (m->op.n > TMI_MAX_INLINED) {
-                tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "calls that copy more than a million operations");
-                return 0;
-            }
+            if (!tmi_may_copy(job, m, op, 0)) return 0;
             callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
             tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_APPLIED, "calls", "the body of @%s takes the place of the call", tmi_attr_str(m, TMI_OP(m, callee), "sym_name"));
             tmi_inline_call(job, m, op, callee, &names);
         }
         tmi_rename_apply(&names, func);
+        tmi_mark_drop(job, mark);
     }
     state[func] = 2;
     return 1;
@@ -16769,6 +18536,18 @@ static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) 
     }
 }
 
+/* Does some thread hold every one of 2^bits elements? */
+static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
+    uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
+    tmi_lin  kept = *l;
+    tmi_lin_trim(&kept); /* of the registers, those that are no copies */
+    tmi_lin_copies(l, &lanes, &groups);
+    n -= l->n_reg - kept.n_reg;
+    for (; lanes; lanes &= lanes - 1) n--;
+    for (; groups; groups &= groups - 1) n--;
+    return n == bits;
+}
+
 /* -- Making layouts ---------------------------------------------------------------------------------- */
 
 /* How a tensor is dealt out to threads. */
@@ -16891,6 +18670,7 @@ typedef struct tmi_inst {
     uint32_t slot;             /* where it is computed */
     uint32_t ref;              /* SSA: instruction; ARRAY: array */
     uint32_t buffer;           /* CONVERT: threadgroup array */
+    uint8_t  rounds;           /* CONVERT: a part of the tensor at a time, in a slot of its own */
 } tmi_inst;
 
 /* A component: values of one shape that share a layout. */
@@ -17741,6 +19521,7 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     if (!view || p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
     tmi_lin_trim(&l);
+    if (!tmi_lin_is_whole(&l, tmi_type_bits(p->m, TMI_COMP(p, k->own)->type))) return; /* a reader of one half */
     tmi_pick_add(k, &l, "as the ops that read it need it");
 }
 
@@ -17822,7 +19603,8 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l)) tmi_pick_add(k, &l, "as the value that it renames");
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+                tmi_pick_add(k, &l, "as the value that it renames");
 }
 
 /* Blocked along the access that moves most bytes; row-major where there is none. */
@@ -18331,6 +20113,7 @@ typedef struct tmi_task {
 
 typedef struct tmi_slot {
     uint8_t  is_nest, is_barrier;
+    uint32_t rounds;        /* conversion + 1 that goes through threadgroup memory in rounds */
     uint32_t lin, op;
     uint32_t first, last;   /* tasks + 1 */
     uint32_t scalars, scalars_last; /* ops computed before it, linked by low->scalar_next */
@@ -19597,6 +21380,80 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     return tmi_t_vmake(w->t, part, n);
 }
 
+/* Index over the registers `bits` of the nest, packed. */
+static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, 0);
+}
+
+static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
+    uint32_t type = tmi_value_type(m, in->value), bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
+    return tmi_padded_count(tmi_type_bits(m, type), bytes) * bytes;
+}
+
+/* Number `at` of 2^bits with the padding that keeps columns on banks of their own. */
+static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
+    uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
+    if (!s) return at;
+    return tmi_t_add(w->t, at, tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)), tmi_t_u32(w->t, pad)));
+}
+
+static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
+    tmi_lin l = *TMI_LIN(w->p, lin);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+/* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
+static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
+    uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)), part);
+    *at = tmi_t_bin(w->t, TMI_TF_UREM, *at, tmi_t_u32(w->t, 1u << bits));
+    return mine;
+}
+
+/* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then the next. */
+static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
+    tmi_inst *in = TMI_INST(w->p, inst);
+    uint32_t  type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type), bits = whole, buf, arr, part, at, v, mine, holder;
+    uint32_t  from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin), to = tmi_lin_flat(w, in->lin);
+    tmi_tty   mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
+    uint32_t  bytes = tmi_scalar_bytes[mem.kind];
+    tmi_nest  n;
+    while (bits && tmi_padded_count(bits, bytes) * bytes > w->p->stage_limit) bits--;
+    w->t->src = tmi_def(w->m, in->value);
+    buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), tmi_source_name(w, in->value));
+    arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, tmi_source_name(w, in->value));
+    part = tmi_t_for(w->t, 1u << (whole - bits));
+    tmi_nest_begin(w, &n, from);
+    tmi_nest_loops(w, &n);
+    v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    holder = tmi_is_holder(w, n.lin);
+    (void)tmi_t_if(w->t, holder ? tmi_t_and(w->t, holder, mine) : mine);
+    tmi_t_write(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    tmi_nest_begin(w, &n, to);
+    tmi_nest_loops(w, &n);
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, bits, part);
+    (void)tmi_t_if(w->t, mine);
+    v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
+    tmi_t_write(w->t, arr, tmi_scan_index(w, &n, ~0u), 0, v);
+    (void)tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    (void)tmi_t_close(w->t);
+    in = TMI_INST(w->p, inst);
+    in->store = TMI_ST_ARRAY;
+    in->vec = 0;
+    in->ref = arr;
+}
+
 /* -- Tasks ---------------------------------------------------------------------------------------------- */
 
 /* Compute an instance where its nest stands, and keep it if others read it. */
@@ -20142,16 +21999,6 @@ static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var)
 static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
     if (!s->reverse) return var;
     return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
-}
-
-/* Index over the registers `bits` of the nest, packed. */
-static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
-    tmi_parts p;
-    uint32_t  i, k = 0;
-    memset(&p, 0, sizeof p);
-    for (i = 0; i < n->lin->n_reg; i++)
-        if (bits >> i & 1) p.reg[i] = 1u << k++;
-    return tmi_parts_expr(w, n, &p, 0);
 }
 
 /* right = left combined with right, where there is a left; all of it by selects, so that lanes may differ. */
@@ -21274,7 +23121,7 @@ static uint32_t tmi_value_block(const tmi_low *w, uint32_t value) { /* the block
 static int tmi_is_late(const tmi_low *w, const tmi_inst *in) {
     uint32_t def = tmi_def(w->m, in->value);
     uint16_t kind = TMI_OP(w->m, def)->kind;
-    if (in->kind != TMI_I_FIRST) return 0;
+    if (in->kind != TMI_I_FIRST) return in->rounds;
     return !def || !(kind == TMI_OP_LOAD || tmi_is_view(kind) || (tmi_ops[kind].traits & TMI_ELT));
 }
 
@@ -21415,6 +23262,11 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         if (tmi_convert_by_shuffle(w->p, in, &sh)) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
+        } else if (tmi_convert_bytes(w->m, in) > w->p->stage_limit) {
+            src->escapes = in->escapes = in->rounds = 1;
+            in->slot = tmi_slot_add(w, 0, 0, 0);
+            TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
+            return;
         } else {
             s.slot = outer || tmi_is_late(w, src) ? tmi_pick_slot(w, outer ? 0 : src->slot + 1, src->lin) : at;
             if (s.slot != at || outer) src->escapes = 1;
@@ -22023,6 +23875,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
         if (slot->is_barrier) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "other threads read or write these addresses");
         else if (slot->is_nest) tmi_emit_nest(w, slot);
+        else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_emit_whole(w, slot->op);
     }
     if (wrap) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "the next iteration meets these addresses in other threads");
@@ -23647,7 +25500,6 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
-    case TMI_TF_CLZ: case TMI_TF_CTZ: case TMI_TF_POPC: return tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
         for (i = 0; i < n->b; i++)
@@ -23958,6 +25810,16 @@ static const char *tmi_call_prefix(const tmi_ins *n) {
     }
 }
 
+/* An argument of a function that is overloaded: a choice between two literals is an int, whatever is asked. */
+static void tmi_expr_argument(tmi_emit *e, uint32_t id, tmi_sign work, uint32_t width) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    int cast = n->op == TMI_TF_SELECT && !e->named[id] && work != TMI_ANY && tmi_sign_of(e, id) == TMI_ANY && n->type.width == 1 && width == 1 &&
+               (n->type.kind != TMI_S_I32 || work == TMI_UNSIGNED);
+    if (cast) tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, work));
+    tmi_expr_wide(e, id, work, width, cast ? TMI_L_ANY : TMI_L_ARG);
+    if (cast) tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     tmi_sign work = TMI_ANY;
@@ -23972,7 +25834,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     if (n->op == TMI_TF_FMINN) name = "fmin";
     if (n->op == TMI_TF_FABS) name = "fabs";
     if (n->op == TMI_TF_CLZ || n->op == TMI_TF_CTZ || n->op == TMI_TF_POPC) { /* give back what they are given */
-        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, tmi_natural_sign(e, (uint32_t)0) == TMI_ANY ? TMI_SIGNED : TMI_SIGNED));
+        tmi_put(e->out, "%s(", tmi_msl_scalar(n->type.kind, TMI_SIGNED));
         tmi_put(e->out, "%s(", name);
         tmi_expr(e, v[0], TMI_UNSIGNED, TMI_L_ANY);
         tmi_put_str(e->out, "))");
@@ -23981,7 +25843,7 @@ static void tmi_expr_call(tmi_emit *e, const tmi_ins *n) {
     tmi_put(e->out, "%s%s(", tmi_call_prefix(n), name);
     for (i = 0; i < k; i++) {
         if (i) tmi_put_str(e->out, ", ");
-        tmi_expr_wide(e, v[i], work, n->type.width, TMI_L_ARG);
+        tmi_expr_argument(e, v[i], work, n->type.width);
     }
     tmi_put_char(e->out, ')');
 }
@@ -25477,6 +27339,12 @@ static int tmi_is_lowered(const tmi_op *op) {
     }
 }
 
+/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
+static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
+    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
+}
+
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     const char *text;
     if (!tmi_is_lowered(op)) {
@@ -25484,7 +27352,8 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
         return;
     }
     if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
-    if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
+    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
 }
 
@@ -25493,7 +27362,7 @@ static int tmi_refuse_all(tmi_job *job, tmi_module *m, uint32_t func) {
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
-        if (t->kind == TMI_T_OPAQUE)
+        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
     return job->n_errors == before;
@@ -25604,6 +27473,21 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     tmi_mark_drop(job, mark);
 }
 
+/* What the kernel computes, as its text says it once its calls are inlined. */
+static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark     mark = tmi_mark_take(job);
+    tmi_dt_found found;
+    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    tmi_mark_drop(job, mark);
+    if (!ok) return 0;
+    tmi_detect(job, m, func, &found);
+    k->reductions = found.reductions;
+    k->n_reductions = found.n_reductions;
+    k->patterns = found.patterns;
+    k->n_patterns = found.n_patterns;
+    return 1;
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -25612,6 +27496,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_joined     joined;
     tmi_mark       all;
     if (!gpu) return;
+    job->most_copied = tmi_most_copied(job, m);
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
             (void)tmi_refuse_all(job, m, op);
@@ -25620,17 +27505,10 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next) /* before the first function is rewritten: calls look into others */
-        if (tmi_is_kernel(m, op)) {
-            tmi_dt_found found;
-            tmi_detect_kernel(job, m, op, &found);
-            kernels[n].reductions = found.reductions;
-            kernels[n].n_reductions = found.n_reductions;
-            kernels[n].patterns = found.patterns;
-            kernels[n++].n_patterns = found.n_patterns;
-        }
     for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op) && !tmi_transform(job, m, op)) return;
+        if (tmi_is_kernel(m, op)) {
+            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
+        }
     all = tmi_mark_take(job);
     tmi_join_begin(job, &joined, n);
     n = 0;
@@ -30138,11 +32016,33 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes) {
     return a;
 }
 
-/* Everything grows with the text: at most 2000 bytes a byte of it, seen on files of single letters and
- * brackets, beside a fixed part for the tables. Emitted text is bounded the same way, since an op gives
- * a bounded number of lines and a name in them stands in the text as often. */
+/* Why this suffices. Every phase takes memory in proportion to what it is given, and what it is given is in
+ * proportion to the text:
+ *   reading    a token is at least one byte of text and makes a bounded number of table entries; the
+ *              dearest text for its length is one of tiny ops: under 100 bytes a byte
+ *   passes     add a bounded number of ops for each; copies are limited to 1,000 + len / 8 (tmi_may_copy),
+ *              nesting to TMI_MAX_DEPTH, blocks of a region to TMI_MAX_BLOCKS, so nothing grows faster
+ *   planning   some words for each value and op, all in scratch, freed kernel by kernel
+ *   printing   a bounded number of lines for each per-thread instruction; a function of the library stands
+ *              at most once in a kernel, whose own text is some 50 bytes at least
+ * tests/unit/bound.c measures it: recorded kernels, the same squeezed to what is needed, and modules made to
+ * be dear take at most a third of the bytes per byte below; the fixed part holds the copies that any text
+ * may ask for. */
+#define TMI_BOUND_PER_BYTE 512u
+#define TMI_BOUND_FIXED    (2u << 20)
+
 TMETAL_API size_t tmetal_arena_bound(size_t len) {
-    return tmi_add_sat(tmi_mul_sat(len, 2000), 1u << 20);
+    return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
+}
+
+/* What C cannot refuse: a pointer that is not there. */
+static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (p) return 1;
+    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
+    tmi_help(job, NULL, help);
+    return 0;
 }
 
 /* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
@@ -30153,9 +32053,10 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
 }
 
 static void tmi_step_read(tmi_job *job, tmi_call *c) {
-    job->src = c->src;
+    if (c->len && !tmi_is_given(job, c->src, "no text: src is NULL", NULL)) return;
+    job->src = c->len ? c->src : "";
     job->src_len = c->len;
-    c->module = tmi_parse_file(job, c->src, c->len);
+    c->module = tmi_parse_file(job, job->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
 }
 
@@ -30168,11 +32069,13 @@ static void tmi_step_parse(tmi_job *job, tmi_call *c) {
 }
 
 /* What is done with a module that the caller keeps is done with a copy. */
-static void tmi_step_take(tmi_job *job, tmi_call *c) {
+static int tmi_step_take(tmi_job *job, tmi_call *c) {
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return 0;
     c->module = tmi_module_copy(job, c->given);
     job->src = c->given->src;
     job->src_len = c->given->src_len;
     job->src_name = c->given->file ? c->given->file : "<built>";
+    return 1;
 }
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -30200,9 +32103,8 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
 }
 
 static void tmi_step_emit(tmi_job *job, tmi_call *c) {
-    tmi_step_take(job, c);
     job->no_text = c->no_text;
-    if (tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
 }
 
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -30329,8 +32231,7 @@ TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void
 
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
-    tmi_step_take(job, c);
-    if (tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
+    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
 }
 
 TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -30343,6 +32244,7 @@ TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_o
 static void tmi_step_print(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
+    if (!tmi_is_given(job, c->given, "no module: it is NULL", "the call that should have made it has failed: see its diagnostics")) return;
     tmi_text_init(job, &t);
     tmi_print_text(job, c->given, &t);
     c->text = tmi_text_join(&t, 0);
@@ -30362,7 +32264,7 @@ TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *a
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
-    c->truth = tmi_same_module(job, c->given, c->other);
+    c->truth = c->given && c->other && tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
@@ -30569,7 +32471,8 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     memset(out, 0, sizeof *out);
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
-        out->code = TMETAL_E_ARENA;
+        tmetal_arena none = tmetal_arena_on(NULL, 0);
+        tmi_report_full(&none, out);
         return out->code;
     }
     if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;

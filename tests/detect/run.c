@@ -130,6 +130,7 @@ static void describe(lines *l, const tmetal_detection *d) {
         if (d->patterns[i].kind != TMETAL_PATTERN_MULTIPLY_ADD) put_pattern(l, &d->patterns[i]);
         else if (d->patterns[i].near_miss) near++;
         else n++;
+    if (!l->n && !n && !near) put(l, "nothing\n");
     if (!n && !near) return;
     put_u(l, "multiply-add ", n);
     if (near) put_u(l, ", not ", near);

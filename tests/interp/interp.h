@@ -84,7 +84,7 @@ const char *ti_scalar_type(const ti_module *m, const char *kernel, unsigned para
 typedef struct ti_table_row {
     const char *name, *group, *types, *text;
     unsigned    in, out; /* 255: any number */
-    int         pure, elementwise, inner, later;
+    int         pure, elementwise, inner;
 } ti_table_row;
 int ti_table_at(unsigned index, ti_table_row *row);
 

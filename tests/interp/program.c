@@ -505,7 +505,6 @@ int ti_table_at(unsigned index, ti_table_row *row) {
     row->pure = (tmi_ops[index].traits & TMI_PURE) != 0;
     row->elementwise = (tmi_ops[index].traits & TMI_ELT) != 0;
     row->inner = (tmi_ops[index].traits & TMI_INNER) != 0;
-    row->later = (tmi_ops[index].traits & TMI_LATER) != 0;
     return 1;
 }
 

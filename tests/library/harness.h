@@ -84,6 +84,7 @@ inline uint64_t amount(uint64_t quick, uint64_t thorough) { return options.thoro
 
 std::vector<task> exact_tasks();
 std::vector<task> accuracy_tasks();
+extern const bool has_references; /* for the latter: was MPFR there? */
 
 } // namespace library
 
