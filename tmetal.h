@@ -29351,8 +29351,18 @@ static uint32_t tmi_gen_cmpf(tmi_gen *g, int predicate, uint32_t x, uint32_t y) 
 
 static uint32_t tmi_gen_and(tmi_gen *g, uint32_t a, uint32_t b) { return a && b ? tmi_gen_2(g, TMI_OP_ANDI, a, b) : a ? a : b; }
 
+/* What a value is called in the text, and in comments; the first name stays. */
 static void tmi_gen_name(tmi_gen *g, uint32_t value, const char *name) {
-    if (!TMI_VALUE(g->m, value)->name) TMI_VALUE(g->m, value)->name = tmi_intern(g->job, &g->m->strings, name, strlen(name));
+    uint32_t id = tmi_intern(g->job, &g->m->strings, name, strlen(name)), def = tmi_def(g->m, value);
+    tmi_loc *l;
+    if (TMI_VALUE(g->m, value)->name) return;
+    TMI_VALUE(g->m, value)->name = id;
+    if (!def) return;
+    l = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
+    l->kind = TMI_L_NAME;
+    l->text = id;
+    l->child = TMI_OP(g->m, def)->loc;
+    TMI_OP(g->m, def)->loc = g->m->loc.n - 1;
 }
 
 /* -- Index arithmetic, with what is known folded ------------------------------------------------------------------------ */
@@ -29496,6 +29506,7 @@ static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
 static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t grid) {
     uint64_t tiles = tmi_cdiv(n, g->size[axis]);
     uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
+    if (at && tmi_def(g->m, at)) tmi_gen_name(g, at, axis ? "col" : "row");
     g->k->grid[grid] = tiles;
     g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, 2, at, tmi_gen_index(g, (int64_t)n)) : 0;
     return at;
@@ -29678,22 +29689,18 @@ static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
 
 static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other);
 
-/* The place of an op, named after it: what its values are called and where comments point. */
+/* The place of an op in the list, where comments point. */
 static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     tmetal_place p;
-    tmi_loc     *at, *name;
+    tmi_loc     *at;
     if (n->loc || !n->json) return n->loc;
     p = tmi_place_of(g->job, n->at + 1, NULL);
+    n->loc = g->m->loc.n;
     at = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
     at->kind = TMI_L_FILE;
     at->text = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
-    at->line = at->to_line = p.line;
-    at->col = at->to_col = p.col - 1; /* counted from 0 in IR */
-    n->loc = g->m->loc.n;
-    name = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
-    name->kind = TMI_L_NAME;
-    name->text = tmi_intern(g->job, &g->m->strings, n->id, strlen(n->id));
-    name->child = n->loc - 1;
+    at->line = p.line;
+    at->col = p.col - 1; /* counted from 0 in IR */
     return n->loc;
 }
 
@@ -30020,11 +30027,15 @@ static int tmi_indices_same(const tmi_indices *a, const tmi_indices *b) {
 
 /* A node's elements at indices, in the type that is computed with. `other`: what a load gives for elements that
  * do not exist; such elements of what is computed hold anything. */
-static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other) {
-    tmi_node *n = TMI_NODE(g->l, node);
-    uint32_t  i, v, loc = g->b.loc;
-    tmi_known *memo;
+static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, uint32_t other) {
+    tmi_node    *n = TMI_NODE(g->l, node);
+    uint32_t     i, v, loc = g->b.loc;
+    tmi_known   *memo;
+    tmi_indices  shown, *s = &shown;
     if (node == g->given) return g->given_value;
+    shown.rank = 0; /* without dimensions of one element, so that equal places look equal */
+    for (i = 0; i < at->rank; i++)
+        if (at->dim[i] != 1) tmi_indices_add(s, at->dim[i], at->at[i]);
     for (i = 0; i < g->memo.n; i++) {
         memo = TMI_AT(&g->memo, tmi_known, i);
         if (memo->node == node && tmi_indices_same(&memo->space, s)) return memo->value;
@@ -30558,15 +30569,18 @@ static uint32_t tmi_rowing_weight(tmi_rowing *r, uint32_t i) { /* input i at the
 static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
     tmi_gen *g = r->g;
     uint32_t n = tmi_gen_float(g, (double)r->size), v;
-    fact[0] = 0;
+    fact[0] = fact[1] = 0;
     if (r->n->kind == TMI_L_OP_SOFTMAX || r->n->kind == TMI_L_OP_LOG_SOFTMAX) {
         tmi_rowing_exp_sum(r, &fact[0], &fact[1]);
+        tmi_gen_name(g, fact[0], "row_max");
+        tmi_gen_name(g, fact[1], "row_sum");
         if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, TMI_OP_LOG, fact[1]);
         return;
     }
-    if (r->n->kind == TMI_L_OP_LAYER_NORM) fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+    if (r->n->kind == TMI_L_OP_LAYER_NORM) tmi_gen_name(g, fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n), "mean");
     v = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 1, fact[0]), n);
     fact[1] = tmi_gen_1(g, TMI_OP_RSQRT, tmi_gen_2(g, TMI_OP_ADDF, v, tmi_gen_float(g, r->n->val[0])));
+    tmi_gen_name(g, fact[1], fact[0] ? "inv_std" : "inv_rms");
 }
 
 static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
@@ -30749,6 +30763,7 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
         acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
+    tmi_gen_name(g, acc, "acc");
     tmi_gen_axes(g, p.bm, p.bn);
     g->mask[0] = p.mask_m;
     g->mask[1] = p.mask_n;
@@ -30994,6 +31009,10 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_reduced(g, &f, 1, &w, &max[1]);
     c[1] = tmi_gen_2(g, TMI_OP_ADDF, tmi_gen_2(g, TMI_OP_MULF, c[1], shrink), max[1]);
     c[0] = top;
+    tmi_gen_name(g, s, "scores");
+    tmi_gen_name(g, w, "weights");
+    tmi_gen_name(g, top, "row_max");
+    tmi_gen_name(g, c[1], "row_sum");
     tmi_gen_axes(g, a->bn, a->bv);
     v = tmi_gen_along(g, 0, base);
     ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
