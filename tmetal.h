@@ -28080,6 +28080,28 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
     for (c = from->first; c; c = c->next) tmi_put_bytes(to, (const char *)(c + 1), c->n);
 }
 
+/* What the text of all kernels together needs: of each its comment and its own part, of functions that
+ * several call one copy. */
+typedef struct tmi_joined {
+    uint8_t     *fns;
+    int          matrix;
+    const char **head, **own; /* per kernel */
+    uint32_t     n, count;
+} tmi_joined;
+
+static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, const char *own) {
+    uint32_t i;
+    for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
+    j->matrix |= e->uses_matrix;
+    j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
+    j->own[j->n++] = own;
+}
+
+/* Names at file scope that two kernels may not share. */
+static const char *tmi_file_name(tmi_emit *e, const tmi_joined *j, const tmetal_kernel *k, const char *name) {
+    return j->count > 1 ? tmi_format(e->job, 1, "%s_%s", k->entry, name) : name;
+}
+
 /* Ops that only move bytes may carry any type. */
 static int tmi_moves_only(const tmi_op *op) {
     return tmi_is_view(op->kind) || op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_TTBITCAST ||
@@ -28142,28 +28164,6 @@ static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
     }
 }
 
-/* What the text of all kernels together needs: of each its comment and its own part, of functions that
- * several call one copy. */
-typedef struct tmi_joined {
-    uint8_t     *fns;
-    int          matrix;
-    const char **head, **own; /* per kernel */
-    uint32_t     n, count;
-} tmi_joined;
-
-static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, const char *own) {
-    uint32_t i;
-    for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
-    j->matrix |= e->uses_matrix;
-    j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
-    j->own[j->n++] = own;
-}
-
-/* Names at file scope that two kernels may not share. */
-static const char *tmi_file_name(tmi_emit *e, const tmi_joined *j, const tmetal_kernel *k, const char *name) {
-    return j->count > 1 ? tmi_format(e->job, 1, "%s_%s", k->entry, name) : name;
-}
-
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
@@ -28211,10 +28211,10 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_arrays(&e, tg_bytes);
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
-    tmi_put_text(&all, &own);
-    tmi_join_kernel(joined, &e, head, joined->count > 1 ? tmi_text_join(&own, 0) : NULL);
     tmi_remark_fp64(&e);
     if (p->job->no_text) return;
+    tmi_put_text(&all, &own);
+    tmi_join_kernel(joined, &e, head, joined->count > 1 ? tmi_text_join(&own, 0) : NULL);
     k->msl = tmi_text_join(&all, 0);
     k->msl_len = all.len;
 }
@@ -28494,8 +28494,6 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
         }
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
-    all = tmi_mark_take(job);
-    tmi_join_begin(job, &joined, n);
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
@@ -28503,6 +28501,8 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
             tmi_refuse_regions(job, m, op);
         }
     if (job->n_errors) return;
+    all = tmi_mark_take(job);
+    tmi_join_begin(job, &joined, n);
     n = 0;
     for (op = first; op; op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op)) {
@@ -28668,7 +28668,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 }
 
 /*==============================================================================
- * >>json  [20]  Op lists as text: JSON in and out, the short form
+ * >>json  [21]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>base  >>diag
@@ -29352,6 +29352,7 @@ typedef struct tmi_list {
     tmi_vec   node;     /* tmi_node; 0 is none, then the ops in order, then the inputs */
     uint32_t  n_op;
     uint32_t *order, n_order; /* ops so that inputs come first */
+    const tmetal_gpu *gpu;
 } tmi_list;
 
 #define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
@@ -29532,7 +29533,7 @@ static int tmi_arg_list(tmi_list *l, const tmi_node *n, const char *names, int64
     return j->kind == TMI_J_ARRAY || tmi_arg_wrong(l, n, j, names, "a list of whole numbers");
 }
 
-static int tmi_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
+static int tmi_list_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint8_t *type) {
     *type = j->kind == TMI_J_STRING ? tmi_list_type_named(j->text) : (uint8_t)TMI_LT_NONE;
     if (*type) return 1;
     tmi_error(l->job, tmi_json_at(j->at), TMETAL_E_OPS_TYPE, n->id, j->kind == TMI_J_STRING ? j->text : "no string");
@@ -29542,7 +29543,7 @@ static int tmi_read_type(tmi_list *l, const tmi_node *n, const tmi_json *j, uint
 /* The result's type where the list names one. */
 static int tmi_arg_type(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
-    return !j || tmi_read_type(l, n, j, &n->dtype);
+    return !j || tmi_list_read_type(l, n, j, &n->dtype);
 }
 
 /* -- Shape rules, one a form ------------------------------------------------------------------------------------- */
@@ -29654,7 +29655,7 @@ static int tmi_rule_cast(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
     if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!j) j = tmi_json_get(n->json, "dtype");
-    return j ? tmi_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
+    return j ? tmi_list_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
 }
 
 static int tmi_rule_dropout(tmi_list *l, tmi_node *n) { /* val[0]: share dropped; num: seed, offset */
@@ -30014,7 +30015,7 @@ static const tmi_rule tmi_rules[TMI_L_OP_COUNT] = {
 
 /* -- From the tree to the graph ------------------------------------------------------------------------------------ */
 
-static int tmi_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j, tmi_shape *s) {
+static int tmi_list_read_shape(tmi_list *l, const tmi_node *n, const tmi_json *j, tmi_shape *s) {
     const tmi_json *k;
     int64_t         v;
     s->rank = 0;
@@ -30037,7 +30038,7 @@ static uint8_t tmi_input_type(const tmi_node *n, uint32_t i) {
 }
 
 /* Type of an input of the graph: its own, the op's, the result's where that says it, else f32. */
-static int tmi_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
+static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
     const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i);
     if (j && j->kind == TMI_J_NULL) j = NULL;
     *type = tmi_input_type(n, i);
@@ -30046,7 +30047,7 @@ static int tmi_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *ty
     if (!j && n->kind != TMI_L_OP_CAST) j = tmi_arg(n, "dtype");
     if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i)) j = NULL; /* it names the result */
     *type = TMI_LT_F32;
-    return !j || tmi_read_type(l, n, j, type);
+    return !j || tmi_list_read_type(l, n, j, type);
 }
 
 static uint32_t tmi_node_named(const tmi_list *l, const char *id, uint32_t from) {
@@ -30066,14 +30067,14 @@ static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
 }
 
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
-static uint32_t tmi_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
+static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     const tmi_json *name = tmi_json_item(tmi_json_get(n->json, "inputs"), i), *sj = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
     tmi_shape shape;
     uint32_t  id;
     if (name && name->kind == TMI_J_NULL) name = NULL;
     if (sj && sj->kind == TMI_J_NULL) sj = NULL;
     if (name && name->kind != TMI_J_STRING) return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
-    if (sj && !tmi_read_shape(l, n, sj, &shape)) return 0;
+    if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
     id = name ? tmi_node_named(l, name->text, 1) : 0;
     if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape)) return (uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape, "it is another shape than where the input was first used");
     if (id) return id;
@@ -30085,10 +30086,10 @@ static uint32_t tmi_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     id = tmi_node_new(l, name ? name->text : tmi_format(l->job, 0, "%s.%u", n->id, i), TMI_L_OP_NONE);
     TMI_NODE(l, id)->shape = shape;
     TMI_NODE(l, id)->at = sj->at;
-    return tmi_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
+    return tmi_list_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
 }
 
-static int tmi_read_inputs(tmi_list *l, tmi_node *n) {
+static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
     const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes");
     uint32_t        i;
     if (names && names->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, names, "inputs", "a list of names");
@@ -30101,12 +30102,12 @@ static int tmi_read_inputs(tmi_list *l, tmi_node *n) {
     }
     n->in = TMI_NEW(l->job, uint32_t, n->n_in);
     for (i = 0; i < n->n_in; i++)
-        if (!(n->in[i] = tmi_read_input(l, n, i))) return 0;
+        if (!(n->in[i] = tmi_list_read_input(l, n, i))) return 0;
     return 1;
 }
 
 /* Type, id and arguments of one op. */
-static int tmi_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
+static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     tmi_node       *n = TMI_NODE(l, tmi_node_new(l, NULL, TMI_L_OP_NONE));
     const tmi_json *type = tmi_json_get(j, "type"), *id = tmi_json_get(j, "id");
     n->at = j->at;
@@ -30174,9 +30175,9 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     tmi_vec_init(&l->node, sizeof(tmi_node), 0);
     (void)tmi_vec_add(job, &l->node);
     for (j = ops->child; j; j = j->next)
-        if (!tmi_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
+        if (!tmi_list_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
     l->n_op = l->node.n - 1;
-    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_read_inputs(l, TMI_NODE(l, i));
+    for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_list_read_inputs(l, TMI_NODE(l, i));
     if (job->n_errors) return NULL;
     mark = tmi_mark_take(job);
     i = (uint32_t)tmi_list_sort(l);
@@ -30193,7 +30194,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>oplist  [21]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [22]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
@@ -30342,8 +30343,18 @@ static uint32_t tmi_gen_cmpf(tmi_gen *g, int predicate, uint32_t x, uint32_t y) 
 
 static uint32_t tmi_gen_and(tmi_gen *g, uint32_t a, uint32_t b) { return a && b ? tmi_gen_2(g, TMI_OP_ANDI, a, b) : a ? a : b; }
 
+/* What a value is called in the text, and in comments; the first name stays. */
 static void tmi_gen_name(tmi_gen *g, uint32_t value, const char *name) {
-    if (!TMI_VALUE(g->m, value)->name) TMI_VALUE(g->m, value)->name = tmi_intern(g->job, &g->m->strings, name, strlen(name));
+    uint32_t id = tmi_intern(g->job, &g->m->strings, name, strlen(name)), def = tmi_def(g->m, value);
+    tmi_loc *l;
+    if (TMI_VALUE(g->m, value)->name) return;
+    TMI_VALUE(g->m, value)->name = id;
+    if (!def) return;
+    l = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
+    l->kind = TMI_L_NAME;
+    l->text = id;
+    l->child = TMI_OP(g->m, def)->loc;
+    TMI_OP(g->m, def)->loc = g->m->loc.n - 1;
 }
 
 /* -- Index arithmetic, with what is known folded ------------------------------------------------------------------------ */
@@ -30487,6 +30498,7 @@ static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
 static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t grid) {
     uint64_t tiles = tmi_cdiv(n, g->size[axis]);
     uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
+    if (at && tmi_def(g->m, at)) tmi_gen_name(g, at, axis ? "col" : "row");
     g->k->grid[grid] = tiles;
     g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, 2, at, tmi_gen_index(g, (int64_t)n)) : 0;
     return at;
@@ -30669,22 +30681,18 @@ static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
 
 static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other);
 
-/* The place of an op, named after it: what its values are called and where comments point. */
+/* The place of an op in the list, where comments point. */
 static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     tmetal_place p;
-    tmi_loc     *at, *name;
+    tmi_loc     *at;
     if (n->loc || !n->json) return n->loc;
     p = tmi_place_of(g->job, n->at + 1, NULL);
+    n->loc = g->m->loc.n;
     at = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
     at->kind = TMI_L_FILE;
     at->text = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
-    at->line = at->to_line = p.line;
-    at->col = at->to_col = p.col - 1; /* counted from 0 in IR */
-    n->loc = g->m->loc.n;
-    name = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
-    name->kind = TMI_L_NAME;
-    name->text = tmi_intern(g->job, &g->m->strings, n->id, strlen(n->id));
-    name->child = n->loc - 1;
+    at->line = p.line;
+    at->col = p.col - 1; /* counted from 0 in IR */
     return n->loc;
 }
 
@@ -30821,8 +30829,8 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
     int             is_float = tmi_lt_is(type, 'f');
-    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
-    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
+    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
+    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
     return x;
 }
 
@@ -31011,11 +31019,15 @@ static int tmi_indices_same(const tmi_indices *a, const tmi_indices *b) {
 
 /* A node's elements at indices, in the type that is computed with. `other`: what a load gives for elements that
  * do not exist; such elements of what is computed hold anything. */
-static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other) {
-    tmi_node *n = TMI_NODE(g->l, node);
-    uint32_t  i, v, loc = g->b.loc;
-    tmi_known *memo;
+static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, uint32_t other) {
+    tmi_node    *n = TMI_NODE(g->l, node);
+    uint32_t     i, v, loc = g->b.loc;
+    tmi_known   *memo;
+    tmi_indices  shown, *s = &shown;
     if (node == g->given) return g->given_value;
+    shown.rank = 0; /* without dimensions of one element, so that equal places look equal */
+    for (i = 0; i < at->rank; i++)
+        if (at->dim[i] != 1) tmi_indices_add(s, at->dim[i], at->at[i]);
     for (i = 0; i < g->memo.n; i++) {
         memo = TMI_AT(&g->memo, tmi_known, i);
         if (memo->node == node && tmi_indices_same(&memo->space, s)) return memo->value;
@@ -31549,15 +31561,18 @@ static uint32_t tmi_rowing_weight(tmi_rowing *r, uint32_t i) { /* input i at the
 static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
     tmi_gen *g = r->g;
     uint32_t n = tmi_gen_float(g, (double)r->size), v;
-    fact[0] = 0;
+    fact[0] = fact[1] = 0;
     if (r->n->kind == TMI_L_OP_SOFTMAX || r->n->kind == TMI_L_OP_LOG_SOFTMAX) {
         tmi_rowing_exp_sum(r, &fact[0], &fact[1]);
+        tmi_gen_name(g, fact[0], "row_max");
+        tmi_gen_name(g, fact[1], "row_sum");
         if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, TMI_OP_LOG, fact[1]);
         return;
     }
-    if (r->n->kind == TMI_L_OP_LAYER_NORM) fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+    if (r->n->kind == TMI_L_OP_LAYER_NORM) tmi_gen_name(g, fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n), "mean");
     v = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 1, fact[0]), n);
     fact[1] = tmi_gen_1(g, TMI_OP_RSQRT, tmi_gen_2(g, TMI_OP_ADDF, v, tmi_gen_float(g, r->n->val[0])));
+    tmi_gen_name(g, fact[1], fact[0] ? "inv_std" : "inv_rms");
 }
 
 static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
@@ -31628,8 +31643,7 @@ static uint32_t tmi_gen_zeroed(tmi_gen *g, uint32_t node, uint32_t v, uint32_t m
 
 /* Rows and columns of a product's tile: 64 where that leaves two groups a core, else 32; no more than there are. */
 static void tmi_dot_tile(tmi_gen *g, uint64_t batch, uint64_t m, uint64_t n, uint32_t *bm, uint32_t *bn) {
-    const tmetal_gpu *gpu = tmi_gpu_find(g->job->opt->gpu ? g->job->opt->gpu : "apple-m1", 0);
-    uint32_t          cores = gpu && gpu->cores ? gpu->cores : 8, most = 64;
+    uint32_t cores = g->l->gpu->cores ? g->l->gpu->cores : 8, most = 64;
     if (batch * tmi_cdiv(m, 64) * tmi_cdiv(n, 64) < 2 * cores) most = 32;
     *bm = tmi_pow2_ceil(m, 16, most);
     *bn = tmi_pow2_ceil(n, 16, most);
@@ -31741,6 +31755,7 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
         acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
+    tmi_gen_name(g, acc, "acc");
     tmi_gen_axes(g, p.bm, p.bn);
     g->mask[0] = p.mask_m;
     g->mask[1] = p.mask_n;
@@ -31986,6 +32001,10 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_reduced(g, &f, 1, &w, &max[1]);
     c[1] = tmi_gen_2(g, TMI_OP_ADDF, tmi_gen_2(g, TMI_OP_MULF, c[1], shrink), max[1]);
     c[0] = top;
+    tmi_gen_name(g, s, "scores");
+    tmi_gen_name(g, w, "weights");
+    tmi_gen_name(g, top, "row_max");
+    tmi_gen_name(g, c[1], "row_sum");
     tmi_gen_axes(g, a->bn, a->bv);
     v = tmi_gen_along(g, 0, base);
     ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
@@ -32824,7 +32843,7 @@ static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
 }
 
 /* What the hardware or the network cannot do. */
-static int tmi_refuse_ops(tmi_list *l) {
+static int tmi_list_refuse(tmi_list *l) {
     uint32_t i;
     for (i = 1; i <= l->n_op; i++) {
         const tmi_node *n = TMI_NODE(l, i);
@@ -32837,13 +32856,16 @@ static int tmi_refuse_ops(tmi_list *l) {
     return l->job->n_errors == 0;
 }
 
-/* The module of a list: a function a kernel. */
+/* The module of a list: a function a kernel. NULL after an error. */
 static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_kernel) {
-    tmi_module *m = tmi_module_new(l->job);
+    tmi_module *m;
     tmi_graph   gr;
     tmi_mark    mark;
     uint32_t    i, n = 0;
     tmi_kern   *k;
+    l->gpu = tmi_pick_gpu(l->job);
+    if (!l->gpu || !tmi_list_refuse(l)) return NULL;
+    m = tmi_module_new(l->job);
     m->top = tmi_op_new(l->job, m, TMI_OP_MODULE);
     (void)tmi_block_new(l->job, m, tmi_region_new(l->job, m, m->top));
     tmi_count_uses(l);
@@ -32863,7 +32885,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
     *kernels = k;
     *n_kernel = n;
-    return m;
+    return l->job->n_errors ? NULL : m;
 }
 
 /* An op list to kernels and one plan. */
@@ -32871,9 +32893,8 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     tmi_kern   *k;
     tmi_module *m;
     uint32_t    i, n;
-    if (!tmi_pick_gpu(job) || !tmi_refuse_ops(l)) return;
     m = tmi_list_module(l, &k, &n);
-    if (job->n_errors) return;
+    if (!m) return;
     if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
     tmi_compile_module(job, m);
     if (job->n_errors) return;
@@ -33036,19 +33057,19 @@ static int tmi_is_given(tmi_job *job, const void *p, const char *what, const cha
     return 0;
 }
 
+/* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
+ * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
+ * is given back; what stays of it, text and IR, is less than 160 KiB. */
+TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
+    return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
+}
+
 static void tmi_step_read(tmi_job *job, tmi_call *c) {
     if (c->len && !tmi_is_given(job, c->src, "no text: src is NULL", NULL)) return;
     job->src = c->len ? c->src : "";
     job->src_len = c->len;
     c->module = tmi_parse_file(job, job->src, c->len);
     if (!job->n_errors) (void)tmi_verify_all(job, c->module);
-}
-
-/* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
- * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
- * is given back; what stays of it, text and IR, is less than 160 KiB. */
-TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
-    return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
 }
 
 static void tmi_step_parse(tmi_job *job, tmi_call *c) {
@@ -33168,8 +33189,8 @@ static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
     job->src = c->src;
     job->src_len = c->len;
     l = tmi_list_read(job, c->src, c->len);
-    if (l && tmi_refuse_ops(l)) c->module = tmi_list_module(l, &k, &n);
-    if (!job->n_errors && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    if (l) c->module = tmi_list_module(l, &k, &n);
+    if (c->module && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
 }
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_module **module,
