@@ -27706,8 +27706,9 @@ static void tmi_emit_constness(tmi_emit *e) {
         for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
             const tmi_ins *n = TMI_INS(t, id);
             uint8_t c = 0;
-            if (n->op == TMI_TF_STA && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && !e->is_const[n->d] && e->arr_const[n->a]) e->arr_const[n->a] = 0, changed = 1;
-            if (n->op == TMI_TF_STA && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && e->is_const[n->d] && !e->arr_const[n->a]) {
+            uint32_t put = n->op == TMI_TF_STA ? n->d : n->op == TMI_TF_DECL ? n->b : 0; /* into a variable */
+            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && !e->is_const[put] && e->arr_const[n->a]) e->arr_const[n->a] = 0, changed = 1;
+            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && e->is_const[put] && !e->arr_const[n->a]) {
                 for (i = 0; i < e->n_param; i++)
                     if (!e->param_written[i]) e->param_written[i] = 1, changed = 1; /* mixed: nothing is const any more */
             }
