@@ -27501,7 +27501,7 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     else tmi_refuse_types(job, m, op);
 }
 
-static void tmi_refuse_ops(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
 }
@@ -27605,7 +27605,7 @@ static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     list[0] = func;
     seen[func] = 1;
     for (i = 0; i < n; i++) {
-        tmi_refuse_ops(job, m, list[i]);
+        tmi_refuse_body(job, m, list[i]);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
@@ -30016,8 +30016,8 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
     int             is_float = tmi_lt_is(type, 'f');
-    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
-    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
+    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
+    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
     return x;
 }
 
