@@ -28330,7 +28330,7 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     else tmi_refuse_types(job, m, op);
 }
 
-static void tmi_refuse_ops(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
 }
@@ -28434,7 +28434,7 @@ static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     list[0] = func;
     seen[func] = 1;
     for (i = 0; i < n; i++) {
-        tmi_refuse_ops(job, m, list[i]);
+        tmi_refuse_body(job, m, list[i]);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
