@@ -73,7 +73,7 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 
 # -- Tests ------------------------------------------------------------------------------------------
 # What must pass before each commit; under ten minutes on two cores.
-test: docs-check test-chips test-detect test-sim own test-interp test-random test-library test-oplist-quick
+test: docs-check test-chips test-detect test-sim own test-interp test-random test-versions test-library test-oplist-quick
 # Everything that can run here.
 check: test check-library test-oplist
 

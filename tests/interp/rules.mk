@@ -24,7 +24,7 @@ INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise
                    program run shapes)
 INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
 
-.PHONY: interp test-interp test-random clean-interp
+.PHONY: interp test-interp test-random test-versions clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 
 test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
@@ -36,6 +36,10 @@ RANDOM_WITHOUT ?= math of f64
 
 test-random: $(BUILD)/random $(BUILD)/tmetal    ## 200 modules made at random: simulator against interpreter
 	$(BUILD)/random --seeds tests/interp/seeds.txt --without "$(RANDOM_WITHOUT)"
+
+test-versions: $(BUILD)/tmetal $(BUILD)/generate $(BUILD)/random    ## old and new spellings of Triton IR give the same Metal
+	sh tests/cases/versions/same.sh $(BUILD)/tmetal $(BUILD)/generate tests/cases/versions
+	$(BUILD)/random tests/cases/versions/*.ttir
 
 clean-interp:
 	rm -rf $(BUILD)/obj/interp $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
