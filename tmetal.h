@@ -25778,6 +25778,9 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
         else wa = wb = TMI_SIGNED;
     }
     if (width > 1 && wa == TMI_ANY) wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED; /* vectors do not mix */
+    if (wa == TMI_ANY && tmi_is_small(tmi_t_type(e->t, n->a).kind) && (sa == TMI_UNSIGNED || sb == TMI_UNSIGNED) &&
+        !(tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)))
+        wa = wb = TMI_UNSIGNED; /* both sides become int: uchar(128) is not char(-128) */
     tmi_open_level(e, level, mine);
     tmi_expr_wide(e, n->a, wa, width, mine + 1);
     tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
