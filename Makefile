@@ -84,6 +84,8 @@ test: test-detect
 test: test-sim
 test: own
 test: test-interp
+test: test-random
+test: test-versions
 test: test-library
 test: test-oplist-quick
 test: test-robust

@@ -21539,7 +21539,8 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     if ((was == TMI_S_BF16 && tmi_elt_in_float(op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
         type.kind = TMI_S_F32;
     if (width > 1 && (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) || (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
-                      (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR || tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC)) {
+                      (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR ||
+                      (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0) || tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC)) {
         uint32_t k, one[8];
         for (k = 0; k < width; k++) {
             for (i = 0; i < op->n_in; i++) one[i] = tmi_t_vget(t, x[i], k);
@@ -26684,6 +26685,9 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
         else wa = wb = TMI_SIGNED;
     }
     if (width > 1 && wa == TMI_ANY) wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED; /* vectors do not mix */
+    if (wa == TMI_ANY && tmi_is_small(tmi_t_type(e->t, n->a).kind) && (sa == TMI_UNSIGNED || sb == TMI_UNSIGNED) &&
+        !(tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)))
+        wa = wb = TMI_UNSIGNED; /* both sides become int: uchar(128) is not char(-128) */
     tmi_open_level(e, level, mine);
     tmi_expr_wide(e, n->a, wa, width, mine + 1);
     tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
