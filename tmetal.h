@@ -15250,11 +15250,16 @@ static uint32_t tmi_dt_source_type(const tmi_module *m, uint32_t v) {
     return tmi_elem(m, tmi_value_type(m, v));
 }
 
+/* The text of a type, kept: tmi_type_text makes scratch. */
+static const char *tmi_dt_type_text(tmi_job *job, const tmi_module *m, uint32_t type) {
+    return tmi_format(job, 0, "%s", tmi_type_text(job, m, type));
+}
+
 /* Emitted sums and products of 16-bit floats run in f32. */
 static const char *tmi_dt_accumulates_in(tmi_job *job, const tmi_module *m, const tmi_dt_reduce *r) {
     uint32_t type = tmi_in_type(m, TMI_OP(m, r->op), 0), f = tmi_format_of(m, type);
     int      adds = r->kind == TMETAL_REDUCE_SUM || r->kind == TMETAL_REDUCE_MEAN || r->kind == TMETAL_REDUCE_PRODUCT;
-    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_type_text(job, m, tmi_elem(m, type));
+    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_dt_type_text(job, m, tmi_elem(m, type));
 }
 
 static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tmetal_reduction *out, const char *function) {
@@ -15273,7 +15278,7 @@ static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tm
     out->count = tmi_dim(m, type, r->axis);
     out->outputs = tmi_numel(m, type) / (out->count ? out->count : 1);
     out->operands = op->n_in;
-    out->type = tmi_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
+    out->type = tmi_dt_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
     out->accumulate = tmi_dt_accumulates_in(d->job, m, r);
     out->is_unsigned = r->is_unsigned;
     out->tie = (tmetal_tie_rule)r->tie;
