@@ -14062,8 +14062,8 @@ static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t u
 }
 
 /* t - log(sum exp t): the logarithm reaches a subtraction from the very t. */
-static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t e) {
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0;
+static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t log, uint32_t e) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0, base;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
             const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
@@ -14071,13 +14071,15 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             uint32_t      x;
             if (op->kind != TMI_OP_SUBF || d->users.at[u].operand != 1) continue;
             d->n_op = 0;
-            (void)tmi_dt_math(d, e, &t);
+            base = tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
             x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
             if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
-            tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
+            if ((base == TMI_OP_EXP2) != (log == TMI_OP_LOG2))
+                (void)tmi_dt_record(d, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, r->axis, 0, "the logarithm has another base than the exponential");
+            else tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
         }
     return 0;
@@ -14099,8 +14101,8 @@ static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum,
             } else if (kind == TMI_OP_MULF && depth == 1) {
                 for (k = 0; k < 2; k++)
                     if (k != at) (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, k), to[i], e);
-            } else if (kind == TMI_OP_LOG && depth == 0) {
-                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, e);
+            } else if ((kind == TMI_OP_LOG || kind == TMI_OP_LOG2) && depth == 0) {
+                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, kind, e);
             }
         }
 }
