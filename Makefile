@@ -28,6 +28,8 @@ deps:                           ## install what is missing (apt-get, or brew on 
 include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
+include tests/oplist/rules.mk
+include tests/robust/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -79,8 +81,21 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-test: docs-check test-chips test-detect test-sim own test-interp test-library    ## what must pass before each commit; under ten minutes on two cores
-check: test check-library       ## everything that can run here
+# What must pass before each commit; under ten minutes on two cores.
+test: docs-check
+test: test-chips
+test: test-detect
+test: test-sim
+test: own
+test: test-interp
+test: test-library
+test: test-oplist-quick
+test: test-robust
+# Everything that can run here.
+check: test
+check: check-library
+check: check-robust
+check: test-oplist
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -14,7 +14,8 @@
 static const char usage[] =
     "tmetal " TMETAL_VERSION ": Triton IR to Metal\n"
     "\n"
-    "  tmetal compile FILE|-   compile one .ttir file; - reads standard input\n"
+    "  tmetal compile FILE|-   compile a .ttir file or an op list (.json, or \"tt.sum:[1024,512]:1\" a line);\n"
+    "                          - reads standard input\n"
     "      -o OUT              write to OUT, whole or not at all (default: standard output)\n"
     "      --gpu NAME          a row of the GPU table, e.g. apple-m2 (default apple-m1)\n"
     "      --threads N         threads a threadgroup, a power of two from 32 to 1024\n"
@@ -192,12 +193,23 @@ static void print_diags(const tmetal_result *r, tmetal_arena *arena) {
     }
 }
 
+/* An op list: JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
+static int is_op_list(const char *src, size_t len) {
+    size_t i = 0, start;
+    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
+    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
+    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
+    while (i > start && i < len && src[i] == ' ') i++;
+    return i > start && i < len && src[i] == ':';
+}
+
 static int compile_ir(const char *src, size_t len, const command *c, tmetal_arena *arena, buffer *b) {
     tmetal_result  r;
     tmetal_module *m;
     const char    *text;
     size_t         n;
-    if (tmetal_parse(src, len, &c->opt, arena, &m, &r) != TMETAL_OK || tmetal_print(m, arena, &text, &n, &r) != TMETAL_OK) {
+    tmetal_code    code = is_op_list(src, len) ? tmetal_module_ops(src, len, &c->opt, arena, &m, &r) : tmetal_parse(src, len, &c->opt, arena, &m, &r);
+    if (code != TMETAL_OK || tmetal_print(m, arena, &text, &n, &r) != TMETAL_OK) {
         print_diags(&r, arena);
         return 1;
     }
@@ -207,24 +219,24 @@ static int compile_ir(const char *src, size_t len, const command *c, tmetal_aren
 }
 
 static int compile(const command *c, const char *src, size_t len) {
-    size_t        bytes = tmetal_arena_bound(len);
+    int           ops = is_op_list(src, len);
+    size_t        bytes = ops ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len);
     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
     tmetal_result r;
     buffer        b;
-    unsigned      k;
     int           bad = 0;
     memset(&b, 0, sizeof b);
     if (!arena.base) {
         fprintf(stderr, "tmetal: no memory for an arena of %lu bytes\n", (unsigned long)bytes);
         return 1;
     }
-    if (tmetal_compile(src, len, &c->opt, &arena, &r) != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
+    if ((ops ? tmetal_compile_ops : tmetal_compile)(src, len, &c->opt, &arena, &r) != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
         print_diags(&r, &arena);
         bad = 1;
     }
     if (!bad && wants(c, "msl")) {
         put_part(c, &b, "msl");
-        for (k = 0; k < r.n_kernels; k++) put(&b, r.kernels[k].msl);
+        put(&b, r.msl);
     }
     if (!bad && wants(c, "plan")) {
         const char *plan = tmetal_plan_json(&r, &arena);

@@ -1,0 +1,28 @@
+/* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--verbose] */
+#include "cases.h"
+#include "texts.h"
+
+#include <cstdio>
+#include <cstring>
+
+int main(int argc, char **argv) {
+    bool        quick = false, verbose = false;
+    std::string filter, keep;
+    for (int i = 1; i < argc; i++) {
+        if (!std::strcmp(argv[i], "--quick")) quick = true;
+        else if (!std::strcmp(argv[i], "--verbose")) verbose = true;
+        else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
+        else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) keep = argv[++i];
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--verbose]\n", argv[0]), 2;
+    }
+    std::vector<oplist::test_case> cases;
+    for (auto &c : oplist::all_cases(quick))
+        if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
+    size_t wrong = filter.empty() ? oplist::check_texts() : 0;
+    for (const oplist::verdict &v : oplist::run_all(cases, keep)) {
+        if (verbose && v.why.empty()) std::printf("right  %s\n", v.name.c_str());
+        if (!v.why.empty()) std::printf("WRONG  %s: %s\n", v.name.c_str(), v.why.c_str()), wrong++;
+    }
+    std::printf("op lists: %zu compared, %zu wrong\n", cases.size(), wrong);
+    return wrong ? 1 : 0;
+}

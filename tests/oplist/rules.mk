@@ -1,0 +1,28 @@
+# Op lists run in the simulator against a reference. Included by the Makefile at the top, after
+# tests/sim/rules.mk; stands alone too:
+#
+#     make -f tests/oplist/rules.mk test-oplist         every op, shape and type
+#     make -f tests/oplist/rules.mk test-oplist-quick   a slice of them
+
+ifndef SIM_OBJECTS
+include tests/sim/rules.mk
+.DEFAULT_GOAL := test-oplist
+endif
+
+OPLIST_CC      ?= cc
+OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cases texts main)
+
+.PHONY: test-oplist test-oplist-quick
+test-oplist: $(BUILD)/oplist
+	$(BUILD)/oplist
+test-oplist-quick: $(BUILD)/oplist
+	$(BUILD)/oplist --quick
+
+$(BUILD)/obj/oplist/library.o: tests/oplist/library.c tmetal.h
+	@mkdir -p $(@D)
+	$(OPLIST_CC) -std=c99 -O1 -I. -c $< -o $@
+$(BUILD)/obj/oplist/%.o: tests/oplist/%.cc $(wildcard tests/oplist/*.h) $(SIM_HEADERS) tmetal.h
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@
+$(BUILD)/oplist: $(OPLIST_OBJECTS) $(SIM_OBJECTS)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@

@@ -1,0 +1,42 @@
+/* Compiles op lists with tmetal and runs their plans in the simulator. */
+#ifndef OPLIST_RUN_H
+#define OPLIST_RUN_H
+
+#include "../sim/sim.h"
+#include "reference.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace oplist {
+
+struct compiled {
+    int         code = 0; /* tmetal_code */
+    std::string message, msl, plan;
+    unsigned    line = 0, column = 0; /* of the first error */
+    size_t      peak = 0;             /* bytes of the arena */
+};
+
+compiled    compile(const std::string &list, const std::string &gpu = "");
+std::string print(const std::string &list); /* as tmetal writes it; "" when refused */
+
+/* What a case must also hold to, once it has run. Returns "" or what is wrong. */
+using further = std::function<std::string(const compiled &, const sim::report &)>;
+
+struct test_case {
+    std::string name, list;
+    further     more;
+    bool        counters = false;
+};
+
+struct verdict {
+    std::string name, why; /* "": right */
+};
+
+/* All cases, texts built together, in order. */
+std::vector<verdict> run_all(const std::vector<test_case> &cases, const std::string &keep_directory);
+
+} // namespace oplist
+
+#endif

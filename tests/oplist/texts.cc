@@ -1,0 +1,107 @@
+#include "texts.h"
+
+#include "run.h"
+#include "tmetal.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace oplist {
+
+namespace {
+
+struct refused {
+    const char *list;
+    int         code;
+    unsigned    line, column;
+};
+
+const refused wrong_lists[] = {
+    {"", TMETAL_E_OPS_NONE, 1, 1},
+    {"{", TMETAL_E_JSON, 1, 2},
+    {"{\"ops\":[1,]}", TMETAL_E_JSON, 1, 11},
+    {"{\"ops\":[01]}", TMETAL_E_JSON, 1, 10},
+    {"{\"ops\":[\"\\x\"]}", TMETAL_E_JSON, 1, 11},
+    {"{\"ops\":[]\n} x", TMETAL_E_JSON, 2, 3},
+    {"{\"a\":1,\n\"a\":2}", TMETAL_E_JSON_KEY, 2, 2},
+    {"{\"ops\":[]}", TMETAL_E_OPS_NONE, 1, 8},
+    {"{\"ops\":[3]}", TMETAL_E_OPS_KEY, 1, 9},
+    {"{\"ops\":[\n {\"type\":\"tt.frob\"}]}", TMETAL_E_OPS_UNKNOWN, 2, 11},
+    {"{\"ops\":[{\"id\":\"a\"}]}", TMETAL_E_OPS_KEY, 1, 9},
+    {"{\"ops\":[{\"type\":\"exp\",\"id\":\"a\",\"input_shapes\":[[1]]},{\"type\":\"exp\",\"id\":\"a\",\"input_shapes\":[[1]]}]}", TMETAL_E_OPS_KEY, 1, 74},
+    {"{\"ops\":[{\"type\":\"exp\"}]}", TMETAL_E_OPS_COUNT, 1, 9},
+    {"{\"ops\":[{\"type\":\"exp\",\"inputs\":[\"q\"]}]}", TMETAL_E_OPS_INPUT, 1, 34},
+    {"{\"ops\":[{\"type\":\"exp\",\"input_shapes\":[[0]]}]}", TMETAL_E_OPS_KEY, 1, 40},
+    {"{\"ops\":[{\"type\":\"add\",\"input_shapes\":[[3],[4]]}]}", TMETAL_E_OPS_SHAPE, 1, 9},
+    {"{\"ops\":[{\"type\":\"tt.sum\",\"input_shapes\":[[3]],\"args\":{\"axis\":1}}]}", TMETAL_E_OPS_AXIS, 1, 62},
+    {"{\"ops\":[{\"type\":\"tt.sum\",\"input_shapes\":[[3]],\"args\":{\"axis\":-2}}]}", TMETAL_E_OPS_AXIS, 1, 62},
+    {"{\"ops\":[{\"type\":\"tt.sum\",\"input_shapes\":[[3]],\"args\":{\"axis\":[0,0]}}]}", TMETAL_E_OPS_KEY, 1, 65},
+    {"{\"ops\":[{\"type\":\"tt.sum\",\"input_shapes\":[[3]],\"args\":{\"axis\":0.5}}]}", TMETAL_E_OPS_KEY, 1, 62},
+    {"{\"ops\":[{\"type\":\"exp\",\"dtype\":\"f7\",\"input_shapes\":[[3]]}]}", TMETAL_E_OPS_TYPE, 1, 32},
+    {"{\"ops\":[{\"type\":\"exp\",\"id\":\"a\",\"inputs\":[\"b\"]},{\"type\":\"exp\",\"id\":\"b\",\"inputs\":[\"a\"]}]}", TMETAL_E_OPS_CYCLE, 1, 9},
+    {"{\"ops\":[{\"type\":\"matmul\",\"input_shapes\":[[3,4],[5,6]]}]}", TMETAL_E_OPS_SHAPE, 1, 9},
+    {"{\"ops\":[{\"type\":\"reshape\",\"input_shapes\":[[3,4]],\"args\":{\"shape\":[5,-1]}}]}", TMETAL_E_OPS_ARGUMENT, 1, 9},
+    {"{\"ops\":[{\"type\":\"reshape\",\"input_shapes\":[[3,4]],\"args\":{\"shape\":[2147483647,2147483647,2147483647]}}]}", TMETAL_E_OPS_ARGUMENT, 1, 9},
+    {"{\"ops\":[{\"type\":\"add\",\"inputs\":[\"x\"],\"input_shapes\":[[3]]}]}", TMETAL_E_OPS_ARGUMENT, 1, 9},
+    {"{\"ops\":[{\"type\":\"exp\",\"inputs\":[\"x\"],\"input_shapes\":[[3]]},{\"type\":\"exp\",\"inputs\":[\"x\"],\"input_shapes\":[[4]]}]}", TMETAL_E_OPS_SHAPE, 1, 60},
+    {"tt.reduce", TMETAL_E_JSON, 1, 10},
+    {"tt.reduce:[8,8]:1\ntt.sum:[8,x]:0", TMETAL_E_JSON, 2, 11},
+    {"tt.sum:[8,8]:2", TMETAL_E_OPS_AXIS, 1, 14},
+    {"tt.frob:[8]", TMETAL_E_OPS_UNKNOWN, 1, 1},
+};
+
+size_t fail(const std::string &list, const std::string &why) {
+    std::printf("WRONG  %s: %s\n", list.c_str(), why.c_str());
+    return 1;
+}
+
+size_t check_refused(const refused &r) {
+    const compiled c = compile(r.list);
+    if (c.code == r.code && c.line == r.line && c.column == r.column) return 0;
+    return fail(r.list, "gives TM" + std::to_string(c.code) + " at " + std::to_string(c.line) + ":" + std::to_string(c.column) + " (" + c.message + "), wanted TM" + std::to_string(r.code) + " at " +
+                            std::to_string(r.line) + ":" + std::to_string(r.column));
+}
+
+/* Written and read again it says the same, unknown keys too; written twice, the same bytes. */
+size_t check_kept(const std::string &list) {
+    const std::string once = print(list), twice = print(once);
+    if (once.empty()) return fail(list, "is refused");
+    if (once != twice) return fail(list, "is written differently the second time");
+    return nlohmann::json::parse(once) == nlohmann::json::parse(list) ? 0 : fail(list, "says something else when written: " + once);
+}
+
+size_t check_short(const std::string &text, const std::string &long_form) {
+    const std::string written = print(text);
+    return !written.empty() && nlohmann::json::parse(written) == nlohmann::json::parse(long_form) ? 0 : fail(text, "becomes " + written);
+}
+
+/* An arena of any size below what is needed fails cleanly and says so. */
+size_t check_arena(const std::string &list) {
+    for (size_t cap = 0;; cap = cap * 5 / 4 + 1000) {
+        std::vector<char> memory(cap + 1);
+        tmetal_arena      arena = tmetal_arena_on(memory.data(), cap);
+        tmetal_result     r;
+        const tmetal_code code = tmetal_compile_ops(list.data(), list.size(), nullptr, &arena, &r);
+        if (code == TMETAL_OK) return 0;
+        if (code != TMETAL_E_ARENA || arena.need <= cap) return fail(list, "in an arena of " + std::to_string(cap) + " bytes gives TM" + std::to_string(code));
+        if (cap > tmetal_arena_bound_ops(list.size())) return fail(list, "does not fit the arena that its bound names");
+    }
+}
+
+} // namespace
+
+size_t check_texts() {
+    size_t wrong = 0;
+    for (const refused &r : wrong_lists) wrong += check_refused(r);
+    wrong += check_kept("{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"input_shapes\":[[512,512]],\"args\":{\"axis\":1}}]}");
+    wrong += check_kept("{\"version\":1.50,\"ops\":[\n{\"colour\":{\"deep\":[1e3,-0.0,null,true]},\"type\":\"tt.sum\",\"input_shapes\":[[5]],\"note\":\"a\\u00e9\\n\\ud83d\\ude00\"}],\"z\":[]}");
+    wrong += check_short("tt.reduce:[1024,512]:1", "{\"ops\":[{\"type\":\"tt.reduce\",\"input_shapes\":[[1024,512]],\"args\":{\"axis\":1}}]}");
+    wrong += check_short(" tt.matmul:[3,4],[4,5] \n\ntt.sum:[3]:null\n", "{\"ops\":[{\"type\":\"tt.matmul\",\"input_shapes\":[[3,4],[4,5]]},{\"type\":\"tt.sum\",\"input_shapes\":[[3]],\"args\":{\"axis\":null}}]}");
+    wrong += check_short("tt.sum:[3,4]:[0,-1]", "{\"ops\":[{\"type\":\"tt.sum\",\"input_shapes\":[[3,4]],\"args\":{\"axis\":[0,-1]}}]}");
+    wrong += check_arena("{\"ops\":[{\"type\":\"attention\",\"id\":\"a\",\"input_shapes\":[[2,50,64],[2,50,64],[2,50,64]]},{\"type\":\"exp\",\"inputs\":[\"a\"]}]}");
+    wrong += check_arena("exp:[1]");
+    return wrong;
+}
+
+} // namespace oplist
