@@ -20606,6 +20606,24 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
     return 1;
 }
 
+/* A load or store that would touch twice the lines of memory that it has to works in a layout of its own: an
+ * exchange through threadgroup memory costs less. Results of matrix products and transposes are such. */
+static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
+    const tmi_op *o = TMI_OP(p->m, id);
+    uint32_t vec, fewest, have, own, type = tmi_op_shape(p->m, o);
+    tmi_comp c;
+    tmi_lin  l;
+    if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
+    if (o->kind == TMI_OP_LOAD && p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE) return;
+    have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    memset(&c, 0, sizeof c);
+    c.type = type;
+    c.access = id;
+    tmi_blocked_for(p, &c, &l);
+    own = tmi_access_lines(p, id, &l, &vec, &fewest);
+    if (have >= 2 * own) p->own[id] = tmi_lin_id(p, &l) + 1;
+}
+
 static void tmi_choose_own(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
@@ -20613,6 +20631,7 @@ static void tmi_choose_own(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         tmi_lin  l;
+        if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_choose_access_own(p, op);
         if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
             type = tmi_out_type(m, o, 0);
             for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
@@ -22321,6 +22340,7 @@ static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
     buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), tmi_source_name(w, in->value));
     arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, tmi_source_name(w, in->value));
     part = tmi_t_for(w->t, 1u << (whole - bits));
+    TMI_INS(w->t, TMI_INS(w->t, part)->a)->e = 1; /* not unrolled: registers are named by constants all the same */
     tmi_nest_begin(w, &n, from);
     tmi_nest_loops(w, &n);
     v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
@@ -23250,7 +23270,10 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
     buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
     res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
-    if (bits < whole) chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+    if (bits < whole) {
+        chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+        TMI_INS(t, TMI_INS(t, chunk)->a)->e = 1;
+    }
     tmi_stage_chunk(w, src, stage, buf, bits, chunk);
     tmi_nest_begin(w, &n, flat);
     tmi_nest_loops(w, &n);
@@ -24186,7 +24209,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
 /* Stores and simple reductions run inside nests of their component's layout. */
 static void tmi_place_root(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t      lin = tmi_lin_id(w->p, tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)))), i, slot, ptr;
+    uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot, ptr;
     const tmi_lin *l = TMI_LIN(w->p, lin);
     tmi_sched     s;
     tmi_sched_init(w, &s, lin);
