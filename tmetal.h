@@ -14780,8 +14780,8 @@ static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t u
 }
 
 /* t - log(sum exp t): the logarithm reaches a subtraction from the very t. */
-static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t e) {
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0;
+static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t log, uint32_t e) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0, base;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
             const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
@@ -14789,13 +14789,15 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             uint32_t      x;
             if (op->kind != TMI_OP_SUBF || d->users.at[u].operand != 1) continue;
             d->n_op = 0;
-            (void)tmi_dt_math(d, e, &t);
+            base = tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
             x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
             if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
-            tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
+            if ((base == TMI_OP_EXP2) != (log == TMI_OP_LOG2))
+                (void)tmi_dt_record(d, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, r->axis, 0, "the logarithm has another base than the exponential");
+            else tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
         }
     return 0;
@@ -14817,8 +14819,8 @@ static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum,
             } else if (kind == TMI_OP_MULF && depth == 1) {
                 for (k = 0; k < 2; k++)
                     if (k != at) (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, k), to[i], e);
-            } else if (kind == TMI_OP_LOG && depth == 0) {
-                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, e);
+            } else if ((kind == TMI_OP_LOG || kind == TMI_OP_LOG2) && depth == 0) {
+                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, kind, e);
             }
         }
 }
@@ -15968,11 +15970,16 @@ static uint32_t tmi_dt_source_type(const tmi_module *m, uint32_t v) {
     return tmi_elem(m, tmi_value_type(m, v));
 }
 
+/* The text of a type, kept: tmi_type_text makes scratch. */
+static const char *tmi_dt_type_text(tmi_job *job, const tmi_module *m, uint32_t type) {
+    return tmi_format(job, 0, "%s", tmi_type_text(job, m, type));
+}
+
 /* Emitted sums and products of 16-bit floats run in f32. */
 static const char *tmi_dt_accumulates_in(tmi_job *job, const tmi_module *m, const tmi_dt_reduce *r) {
     uint32_t type = tmi_in_type(m, TMI_OP(m, r->op), 0), f = tmi_format_of(m, type);
     int      adds = r->kind == TMETAL_REDUCE_SUM || r->kind == TMETAL_REDUCE_MEAN || r->kind == TMETAL_REDUCE_PRODUCT;
-    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_type_text(job, m, tmi_elem(m, type));
+    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_dt_type_text(job, m, tmi_elem(m, type));
 }
 
 static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tmetal_reduction *out, const char *function) {
@@ -15991,7 +15998,7 @@ static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tm
     out->count = tmi_dim(m, type, r->axis);
     out->outputs = tmi_numel(m, type) / (out->count ? out->count : 1);
     out->operands = op->n_in;
-    out->type = tmi_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
+    out->type = tmi_dt_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
     out->accumulate = tmi_dt_accumulates_in(d->job, m, r);
     out->is_unsigned = r->is_unsigned;
     out->tie = (tmetal_tie_rule)r->tie;
