@@ -31062,7 +31062,7 @@ static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, 
     if (node == g->given) return g->given_value;
     shown.rank = 0; /* without dimensions of one element, so that equal places look equal */
     for (i = 0; i < at->rank; i++)
-        if (at->dim[i] != 1) tmi_indices_add(s, at->dim[i], at->at[i]);
+        if (at->dim[i] != 1 || at->at[i]) tmi_indices_add(s, at->dim[i], at->at[i]);
     for (i = 0; i < g->memo.n; i++) {
         memo = TMI_AT(&g->memo, tmi_known, i);
         if (memo->node == node && tmi_indices_same(&memo->space, s)) return memo->value;
@@ -31299,6 +31299,11 @@ static uint32_t tmi_reduce_place(tmi_reducing *r) {
     return tmi_b_to_int(&r->g->b, tmi_gen_some(r->g, at), 32, 1);
 }
 
+static int tmi_gen_varies(const tmi_gen *g, uint32_t v, uint32_t axis) { /* along an axis of the kernel */
+    uint32_t type = tmi_value_type(g->m, v);
+    return g->pos[axis] >= 0 && tmi_is_tensor(g->m, type) && tmi_dim(g->m, type, (uint32_t)g->pos[axis]) > 1;
+}
+
 /* The tile at the present indices, with the identity for elements that do not exist. */
 static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
     tmi_gen        *g = r->g;
@@ -31307,7 +31312,7 @@ static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
     int             direct = x->buffer && !(x->dtype == TMI_LT_BOOL) && tmi_list_work(g->m, x->dtype) == tmi_list_work(g->m, r->fold.type);
     v[0] = tmi_gen_value(g, r->n->in[0], &r->space, direct ? identity : 0);
     v[0] = tmi_gen_cast(g, v[0], tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, r->fold.type);
-    if (mask && !direct) v[0] = tmi_gen_select(g, mask, v[0], identity);
+    if (mask && (!direct || !tmi_gen_varies(g, v[0], r->f.by_rows ? 1 : 0))) v[0] = tmi_gen_select(g, mask, v[0], identity);
     if (r->fold.n == 1) return;
     v[1] = r->n->n_in == 2 ? tmi_gen_value(g, r->n->in[1], &r->space, 0) : tmi_reduce_place(r);
     if (mask) v[1] = tmi_gen_select(g, mask, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
