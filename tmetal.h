@@ -18254,7 +18254,8 @@ static int tmi_s_int(uint32_t bits) {
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
     X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
-    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT)
+    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT) \
+    X(LOGLINE,  "",        log,     TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -18289,7 +18290,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
- *   CALLX    the same, for what it does
+ *   CALLX    the same, for what it does                  LOGLINE  c: op, d: its operand: a line of MSL logging
  *   ADDT     atomic: a: array, b: index, c: addend
  *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
@@ -18484,7 +18485,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX;
+    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX || n->op == TMI_TF_LOGLINE;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -23621,8 +23622,33 @@ static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
     return 2;
 }
 
+/* A line of MSL logging: three numbers of the program, those of the element, the value. */
+static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t list[8], n = 0, i, type = op->n_in ? tmi_in_type(w->m, op, operand) : 0, rank = type && tmi_is_tensor(w->m, type) ? tmi_rank(w->m, type) : 0;
+    tmi_ins  x;
+    for (i = 0; i < 3; i++) list[n++] = tmi_program_id(w, i);
+    for (i = 0; i < rank && rank <= 4; i++)
+        list[n++] = tmi_t_bin(w->t, TMI_TF_UREM, tmi_t_bin(w->t, TMI_TF_UDIV, element, tmi_t_u32(w->t, 1u << tmi_dim_low(w->m, type, i))), tmi_t_u32(w->t, tmi_dim(w->m, type, i)));
+    if (rank > 4) list[n++] = element; /* more numbers than a line takes */
+    if (v && tmi_format_is_soft(tmi_format_of(w->m, type))) v = tmi_soft_decode(w->t, v, tmi_format_of(w->m, type));
+    if (v) list[n++] = v;
+    tmi_ins_zero(&x, TMI_TF_LOGLINE, tmi_tty_of(TMI_S_NONE, 1));
+    x.a = w->t->list.n;
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(w->job, &w->t->list) = list[i];
+    x.b = n;
+    x.c = id;
+    x.d = operand;
+    (void)tmi_t_pin(w->t, &x);
+}
+
 static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
-    uint32_t a[8], b[4], word[2], n = v ? tmi_debug_words(w, v, word) : 0, i;
+    uint32_t a[8], b[4], word[2], n, i;
+    if (w->job->opt->logging) {
+        tmi_log_print(w, id, operand, v, element);
+        return;
+    }
+    n = v ? tmi_debug_words(w, v, word) : 0;
     a[0] = b[0] = tmi_debug_param(w);
     a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
     a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
@@ -25268,7 +25294,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX:
+    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
@@ -26263,7 +26289,7 @@ typedef struct tmi_emit {
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
-    uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16;
+    uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
 } tmi_emit;
@@ -27597,6 +27623,48 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
+static void tmi_put_format(tmi_emit *e, const char *s) { /* inside of a format's quotes */
+    for (; *s; s++) {
+        if (*s == '%') tmi_put_char(e->out, '%');
+        if (*s == '"' || *s == '\\') tmi_put_char(e->out, '\\');
+        tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : ' ');
+    }
+}
+
+static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
+    const tmi_op   *op = TMI_OP(e->m, n->c);
+    const tmi_attr *sign = tmi_attr_of(e->m, op, "isSigned");
+    uint32_t        i, values = op->n_in != 0, hex = tmi_attr_int(e->m, op, "hex", 0) != 0;
+    int             is_signed = !sign || n->d >= sign->n || TMI_WORD(e->m, (uint32_t)sign->value + n->d) != 0;
+    tmi_comment(e, n);
+    tmi_line(e);
+    e->uses_logging = 1;
+    tmi_put_str(e->out, "os_log_default.log(\"pid (%u, %u, %u) idx (");
+    for (i = 3; i < n->b - values; i++) tmi_put_str(e->out, i > 3 ? ", %u" : "%u");
+    tmi_put_char(e->out, ')');
+    tmi_put_format(e, tmi_attr_str(e->m, op, "prefix"));
+    if (values) {
+        tmi_tty type = tmi_t_type(e->t, TMI_LST(e->t, n->a + n->b - 1));
+        if (op->n_in > 1) tmi_put(e->out, "(operand %u) ", n->d);
+        if (type.kind == TMI_S_PTR) tmi_put_str(e->out, "%lx");
+        else if (tmi_s_is_float(type.kind)) tmi_put_str(e->out, "%f");
+        else tmi_put(e->out, "%%%s%s", type.kind == TMI_S_I64 ? "l" : "", hex ? "x" : is_signed ? "d" : "u");
+    }
+    tmi_put_char(e->out, '"');
+    for (i = 0; i < n->b; i++) {
+        uint32_t v = TMI_LST(e->t, n->a + i);
+        tmi_tty  type = tmi_t_type(e->t, v);
+        int      last = values && i + 1 == n->b;
+        int      wide = type.kind == TMI_S_I32 || type.kind == TMI_S_I64 || type.kind == TMI_S_F32; /* goes as it is */
+        tmi_put_str(e->out, ", ");
+        if (type.kind == TMI_S_PTR) tmi_put_str(e->out, "reinterpret_cast<ulong>(");
+        else if (!wide) tmi_put_str(e->out, tmi_s_is_float(type.kind) ? "float(" : last && is_signed && !hex ? "int(" : "uint(");
+        tmi_expr(e, v, tmi_s_is_int(type.kind) && type.kind != TMI_S_BOOL ? (last && is_signed && !hex ? TMI_SIGNED : TMI_UNSIGNED) : TMI_ANY, TMI_L_COND);
+        if (!wide) tmi_put_char(e->out, ')');
+    }
+    tmi_put_str(e->out, ");\n");
+}
+
 static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     switch (n->op) {
@@ -27618,6 +27686,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         tmi_put_str(e->out, "}\n");
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
+    case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
     case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
@@ -28079,8 +28148,9 @@ static void tmi_name_arrays(tmi_emit *e) {
 
 /* -- The head of the text ------------------------------------------------------------------------------ */
 
-static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix) {
+static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix, int logging) {
     tmi_put_str(t, "#include <metal_stdlib>\n");
+    if (logging) tmi_put_str(t, "#include <metal_logging>\n");
     if (matrix) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
     tmi_put_str(t, "using namespace metal;\n");
     tmi_put_str(t, "#pragma METAL fp math_mode(safe)\n");
@@ -28132,7 +28202,7 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
  * several call one copy. */
 typedef struct tmi_joined {
     uint8_t     *fns;
-    int          matrix;
+    int          matrix, logging;
     const char **head, **own; /* per kernel */
     uint32_t     n, count;
 } tmi_joined;
@@ -28141,6 +28211,7 @@ static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, 
     uint32_t i;
     for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
     j->matrix |= e->uses_matrix;
+    j->logging |= e->uses_logging;
     j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
     j->own[j->n++] = own;
 }
@@ -28245,11 +28316,11 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
         type = tmi_param_type(&e, tmi_arg_param(&e, &k->args[i]));
         e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
-    k->msl_version = e.uses_bf16 ? 310 : 300;
+    k->msl_version = e.uses_logging ? 320 : e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
     head = joined->count > 1 ? tmi_text_join(&all, 0) : "";
-    tmi_put_includes(&all, p->job, e.uses_matrix);
+    tmi_put_includes(&all, p->job, e.uses_matrix, e.uses_logging);
     tmi_put_helpers(&all, e.fns);
     tmi_text_init(p->job, &own);
     e.out = &own;
@@ -28518,7 +28589,7 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     job->out->msl_len = j->n ? kernels[0].msl_len : 0;
     if (j->n < 2) return;
     tmi_text_init(job, &t);
-    tmi_put_includes(&t, job, j->matrix);
+    tmi_put_includes(&t, job, j->matrix, j->logging);
     tmi_put_helpers(&t, j->fns);
     for (i = 0; i < j->n; i++) tmi_put(&t, "%s\n%s%s", j->head[i], j->own[i], i + 1 < j->n ? "\n" : "");
     job->out->msl = tmi_text_join(&t, 0);

@@ -22,6 +22,7 @@ static const char usage[] =
     "      --msl VERSION       newest Metal version that may be used, e.g. 3.1\n"
     "      --alias P=Q,...     parameters launched on overlapping memory\n"
     "      --no-fusion         a*b+c keeps two roundings\n"
+    "      --logging           tt.print by MSL 3.2 logging instead of a debug buffer\n"
     "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all\n"
     "  tmetal gpus             the GPU table\n"
     "  tmetal ops              the operations of Triton IR\n"
@@ -289,6 +290,7 @@ static int read_options(int argc, char **argv, command *c) {
             if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v);
             c->emit = v;
         } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
+        else if (strcmp(a, "--logging") == 0) c->opt.logging = 1;
         else if (a[0] == '-' && a[1]) return misuse("unknown option", a);
         else if (c->file) return misuse("more than one file:", a);
         else c->file = a;
