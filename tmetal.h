@@ -19555,6 +19555,7 @@ typedef enum tmi_class { TMI_C_NONE, TMI_C_SCALAR, TMI_C_INLINE, TMI_C_CLONE, TM
 
 #define TMI_INLINE_COST  16u /* of an expression computed again in each loop; an add is 1 */
 #define TMI_INLINE_DEPTH 40u
+#define TMI_INLINE_SIZE  1024u /* values of such an expression, each as often as it is read: joins double it */
 
 typedef enum tmi_inst_kind {
     TMI_I_FIRST,   /* the value where its op computes it */
@@ -19606,6 +19607,7 @@ typedef struct tmi_plan {
     tmi_users         users;
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
+    uint16_t         *size;    /* per value: see TMI_INLINE_SIZE */
     uint32_t         *base;    /* per value: parameter + 1 that a pointer comes from; 0 unknown */
     uint32_t         *alias;   /* per parameter: the first of those launched on its memory */
     uint32_t          n_param;
@@ -19763,7 +19765,7 @@ static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
 
 static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
-    uint32_t i, cost = tmi_op_cost(m, op), depth = 0, pure = 1, over_node = 0, k;
+    uint32_t i, cost = tmi_op_cost(m, op), depth = 0, size = 1, pure = 1, over_node = 0, k;
     uint32_t traits = tmi_ops[op->kind].traits;
     for (i = 0; i < op->n_in; i++) {
         uint32_t v = tmi_in(m, op, i);
@@ -19772,7 +19774,9 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         over_node |= p->klass[v] == TMI_C_NODE || !p->pure[v];
         cost += p->klass[v] == TMI_C_INLINE ? p->cost[v] : 0;
         if (p->klass[v] == TMI_C_INLINE && p->depth[v] > depth) depth = p->depth[v];
+        size += p->klass[v] == TMI_C_INLINE ? p->size[v] : 1u;
     }
+    if (size > TMI_INLINE_SIZE) depth = TMI_INLINE_DEPTH;
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(m, op, i);
         if (!tmi_is_tensor(m, tmi_value_type(m, v))) {
@@ -19791,6 +19795,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         p->pure[v] = (uint8_t)(pure && !over_node);
         p->cost[v] = k == TMI_C_INLINE ? tmi_sat8(cost) : 0;
         p->depth[v] = k == TMI_C_INLINE ? tmi_sat8(depth + 1) : 0;
+        p->size[v] = (uint16_t)(k == TMI_C_INLINE && size < TMI_INLINE_SIZE ? size : k == TMI_C_INLINE ? TMI_INLINE_SIZE : 1);
     }
 }
 
@@ -20965,6 +20970,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
     p->pure = TMI_TEMP(job, uint8_t, m->value.n);
+    p->size = TMI_TEMP(job, uint16_t, m->value.n);
     p->base = TMI_TEMP(job, uint32_t, m->value.n);
     p->weight = TMI_TEMP(job, uint8_t, m->op.n);
     p->parent = TMI_TEMP(job, uint32_t, m->value.n + m->op.n);

@@ -3,12 +3,13 @@
  *
  *     fuzz [--from N] [--count N] [--seconds N] [--limit SECONDS] [--longest BYTES] FILE-OR-DIRECTORY...
  *     fuzz --show N FILE-OR-DIRECTORY...      print the text of an attempt
- *     fuzz --try FILE                         one text as it is
+ *     fuzz --try FILE                         one text as it is; its first line may say "// TMnnn": what it must give
  *
  * Built for a sanitizer, findings of that count too. Attempts run in a child: the number of one that
  * crashes or takes too long is named, and the run goes on behind it. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE
+#include "../../tmetal.h"
 #include "attempt.h"
 #include "mutate.h"
 
@@ -130,7 +131,18 @@ static unsigned run(const pool *p, const options *o) {
     return crashes + (unsigned)s->finding;
 }
 
+static int code_of(const char *text, size_t len) {
+    size_t        bytes = tmetal_arena_bound(len);
+    void         *memory = take_memory(bytes);
+    tmetal_arena  arena = tmetal_arena_on(memory, bytes);
+    tmetal_result r;
+    int           code = (int)tmetal_compile(text, len, NULL, &arena, &r);
+    free(memory);
+    return code;
+}
+
 static int try_file(const char *path) {
+    int         got;
     size_t      len;
     char       *t = read_file(path, &len);
     outcomes    sum;
@@ -141,6 +153,10 @@ static int try_file(const char *path) {
         bad = attempt(t, len, choice == 0 ? 0x20000 : choice * 0x10101u, &sum);
         if (bad) printf("%s: %s\n", path, bad);
         if (bad) break;
+    }
+    if (!bad && strncmp(t, "// TM", 5) == 0 && (got = code_of(t, len)) != atoi(t + 5)) {
+        printf("%s: gives TM%03d\n", path, got);
+        bad = "";
     }
     free(t);
     return bad != NULL;

@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_LONG    ?= 900
 FUZZ_FROM    ?= 1
 
-.PHONY: bench fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
+.PHONY: bench odd libfuzzer fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
 
 $(BUILD)/robust/header.o: tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
@@ -46,6 +46,8 @@ $(BUILD)/fuzz-san: $(FUZZ_C) $(wildcard tests/robust/*.h) $(BUILD)/robust/header
 fuzz: $(BUILD)/fuzz $(BUILD)/fuzz-san ## mutated Triton IR, a few seconds [FUZZ_SECONDS=] [FUZZ_FROM=number of the first attempt]
 	$(BUILD)/fuzz --from $(FUZZ_FROM) --seconds $(FUZZ_SECONDS) $(ROBUST_OWN)
 	$(BUILD)/fuzz-san --from $(FUZZ_FROM) --seconds $(FUZZ_SECONDS) $(ROBUST_OWN)
+odd: $(BUILD)/fuzz-san          ## inputs that once went wrong, with what they must give
+	@bad=0; for f in tests/robust/odd/*.ttir; do $(BUILD)/fuzz-san --try $$f || bad=1; done; exit $$bad
 fuzz-long: $(BUILD)/fuzz $(BUILD)/fuzz-san ## the same for long, from other numbers each day
 	$(BUILD)/fuzz --from $$(date +%Y%m%d)000000000 --seconds $(FUZZ_LONG) $(ROBUST_FILES)
 	$(BUILD)/fuzz-san --from $$(date +%Y%m%d)500000000 --seconds $(FUZZ_LONG) $(ROBUST_FILES)
@@ -77,5 +79,5 @@ warnings-all:                   ## the same for every compiler, language and tar
 same-bytes: $(BUILD)/digest     ## the same output from every compiler and optimisation
 	@sh tests/robust/same.sh $(BUILD) $(ROBUST_FILES)
 
-test-robust: warnings arenas fuzz
+test-robust: warnings odd arenas fuzz
 check-robust: warnings-all same-bytes sanitized uninitialised fuzz-long
