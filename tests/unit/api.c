@@ -1,0 +1,425 @@
+/* The public functions: what they promise, and what they say to wrong calls. */
+#include "unit.h"
+
+#include <pthread.h>
+
+static const char scale[] =
+    "tt.func public @scale(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %a: f32) {\n"
+    "  %i = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>\n"
+    "  %px = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>\n"
+    "  %qx = tt.addptr %px, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>\n"
+    "  %v = tt.load %qx : tensor<256x!tt.ptr<f32>>\n"
+    "  %s = tt.splat %a : f32 -> tensor<256xf32>\n"
+    "  %w = arith.mulf %v, %s : tensor<256xf32>\n"
+    "  %py = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>\n"
+    "  %qy = tt.addptr %py, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>\n"
+    "  tt.store %qy, %w : tensor<256x!tt.ptr<f32>>\n"
+    "  tt.return\n"
+    "}\n";
+
+static tmetal_code compile(const char *text, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *r) { return tmetal_compile(text, strlen(text), opt, arena, r); }
+
+static void refused(const char *text, const tmetal_options *opt, tmetal_code code) {
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    tmetal_code   got = compile(text, opt, &arena, &r);
+    ck_assert_msg(got == code, "TM%d, wanted TM%d: %s", (int)got, (int)code, r.n_diags ? r.diags[0].message : "");
+    ck_assert_int_eq(r.code, code);
+    ck_assert_uint_eq(r.n_kernels, 0);
+    ck_assert_uint_ge(r.n_diags, 1);
+    ck_assert_int_eq(r.diags[0].code, code);
+    ck_assert_ptr_nonnull(r.diags[0].note);
+    ck_assert_ptr_nonnull(r.diags[0].help);
+}
+
+/* -- Results --------------------------------------------------------------------------------- */
+
+START_TEST(a_kernel_comes_with_all_that_a_launch_needs) {
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    const tmetal_kernel *k;
+    uint32_t i, loads = 0;
+    says_ok(compile(scale, NULL, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, 1);
+    ck_assert_str_eq(r.gpu, "apple-m1");
+    k = &r.kernels[0];
+    ck_assert_str_eq(k->name, "scale");
+    ck_assert_uint_eq(strlen(k->msl), k->msl_len);
+    ck_assert_ptr_nonnull(strstr(k->msl, k->entry));
+    ck_assert_uint_eq(k->threads, 64);
+    ck_assert_uint_eq(k->grid[0] | k->grid[1] | k->grid[2], 0);
+    ck_assert_uint_eq(k->n_args, 3);
+    ck_assert_uint_eq(k->args[0].access, TMETAL_READS);
+    ck_assert_uint_eq(k->args[0].align, 16);
+    ck_assert_uint_eq(k->args[1].access, TMETAL_WRITES);
+    ck_assert_int_eq(k->args[2].kind, TMETAL_ARG_BYTES);
+    ck_assert_uint_eq(k->args[2].size, 4);
+    ck_assert_str_eq(k->args[2].type, "f32");
+    for (i = 0; i < k->n_layouts; i++) {
+        const tmetal_layout_row *l = &k->layouts[i];
+        ck_assert(*l->reason && *l->type && *l->value && l->map);
+        if (strcmp(l->value, "%v") != 0) continue;
+        loads++;
+        ck_assert_int_eq(l->layout, TMETAL_ROW_MAJOR);
+        ck_assert_str_eq(l->map, "register 1 2 | lane 4 8 16 32 64 | simdgroup 128");
+        ck_assert_uint_eq(l->width, 4);
+        ck_assert_uint_eq(l->lines, 4);
+        ck_assert_uint_eq(l->fewest, 4);
+        ck_assert_uint_eq(l->ir.line, 5);
+        ck_assert_uint_eq(l->ir.col, 8);
+    }
+    ck_assert_uint_eq(loads, 1);
+}
+END_TEST
+
+static const tmetal_remark *remark(const tmetal_result *r, tmetal_remark_kind kind, const char *about, const char *part) {
+    uint32_t i;
+    for (i = 0; i < r->n_remarks; i++)
+        if (r->remarks[i].kind == kind && strcmp(r->remarks[i].about, about) == 0 && strstr(r->remarks[i].text, part)) return &r->remarks[i];
+    return NULL;
+}
+
+START_TEST(remarks_say_what_was_chosen_and_why) {
+    static const struct {
+        const char        *file;
+        tmetal_remark_kind kind;
+        const char        *about, *part;
+    } rows[] = {
+        {"examples/kernels/softmax.ttir", TMETAL_APPLIED, "threads", "256 elements"},
+        {"examples/kernels/softmax.ttir", TMETAL_FOUND, "reduce", "axis 0 of tensor<256xf32>"},
+        {"examples/kernels/softmax.ttir", TMETAL_APPLIED, "memory", "of threadgroup memory"},
+        {"examples/kernels/matmul.ttir", TMETAL_APPLIED, "dot", "32 x 32 x 32 on simdgroup_matrix"},
+        {"examples/kernels/attention.ttir", TMETAL_APPLIED, "exchange", "through threadgroup memory"},
+        {"examples/kernels/attention.ttir", TMETAL_APPLIED, "access", "4 neighbours at once"},
+        {"examples/kernels/layer_norm.ttir", TMETAL_FOUND, "access", "mask may change between neighbours"},
+        {"tests/kernels/lookalikes/dot_i8_extremes.ttir", TMETAL_MISSED, "dot", "scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not i8"},
+        {"tests/kernels/recorded/control-early_returns_in_a_row.ttir", TMETAL_APPLIED, "control", "early returns are flattened"},
+    };
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    size_t        n;
+    char         *text = slurp(rows[_i].file, &n);
+    says_ok(tmetal_compile(text, n, NULL, &arena, &r), &r);
+    free(text);
+    ck_assert_msg(remark(&r, rows[_i].kind, rows[_i].about, rows[_i].part) != NULL, "%s: no remark [%s] '%s'", rows[_i].file, rows[_i].about, rows[_i].part);
+}
+END_TEST
+
+START_TEST(a_remark_tells_of_fp64_in_software) {
+    static const char text[] = "tt.func @k(%p: !tt.ptr<f64>, %x: f64) {\n  %y = arith.mulf %x, %x : f64\n  tt.store %p, %y : !tt.ptr<f64>\n  tt.return\n}\n";
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_ptr_nonnull(remark(&r, TMETAL_APPLIED, "fp64", "1 operation on f64 in software"));
+    opt.no_fp64 = 1;
+    refused(text, &opt, TMETAL_E_FP64);
+}
+END_TEST
+
+/* -- The parts on their own ---------------------------------------------------------------------- */
+
+START_TEST(parts_make_what_compile_makes_and_leave_the_module_alone) {
+    tmetal_arena   arena = arena_at(0), other = arena_at(1), third = arena_at(2);
+    tmetal_module *m, *again;
+    tmetal_result  whole, r, plan;
+    const char    *before, *after;
+    size_t         n, n2, len;
+    char          *text = slurp("examples/kernels/attention.ttir", &len);
+    int            i;
+    says_ok(tmetal_compile(text, len, NULL, &other, &whole), &whole);
+    says_ok(tmetal_parse(text, len, NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_parse(text, len, NULL, &arena, &again, &r), &r);
+    memset(text, 'x', len); /* the module keeps what it needs */
+    free(text);
+    says_ok(tmetal_print(m, &arena, &before, &n, &r), &r);
+    for (i = 0; i < 2; i++) {
+        says_ok(tmetal_verify(m, NULL, &third, &r), &r);
+        says_ok(tmetal_plan(m, NULL, &third, &plan), &plan);
+        says_ok(tmetal_emit(m, NULL, &third, &r), &r);
+        same_text("Metal of the parts and of the whole", r.kernels[0].msl, whole.kernels[0].msl);
+        ck_assert_uint_eq(r.n_remarks, whole.n_remarks);
+        ck_assert_uint_eq(r.kernels[0].n_layouts, whole.kernels[0].n_layouts);
+        ck_assert_uint_eq(r.remarks[0].ir.line, whole.remarks[0].ir.line);
+        ck_assert_ptr_null(plan.kernels[0].msl);
+        ck_assert_uint_eq(plan.kernels[0].threads, r.kernels[0].threads);
+        ck_assert_uint_eq(plan.kernels[0].n_args, r.kernels[0].n_args);
+        ck_assert_uint_eq(plan.kernels[0].n_layouts, r.kernels[0].n_layouts);
+        same_text("plans", tmetal_plan_json(&plan, &third), tmetal_plan_json(&r, &third));
+    }
+    says_ok(tmetal_print(m, &arena, &after, &n2, &r), &r);
+    same_text("the module before and after", before, after);
+    ck_assert(tmetal_same(m, again, &arena));
+}
+END_TEST
+
+START_TEST(a_full_arena_leaves_the_module_alone) {
+    tmetal_arena   arena = arena_at(0), tight, third = arena_at(2);
+    tmetal_module *m;
+    tmetal_result  r, whole;
+    size_t         cap;
+    says_ok(tmetal_parse(scale, strlen(scale), NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_emit(m, NULL, &third, &whole), &whole);
+    for (cap = 0; cap < 60000; cap += 1009) {
+        tight = tmetal_arena_on(unit_memory + ROOM, cap);
+        if (tmetal_emit(m, NULL, &tight, &r) == TMETAL_OK) break;
+        ck_assert_int_eq(r.code, TMETAL_E_ARENA);
+        memset(unit_memory + ROOM, 0xDD, cap); /* nothing of the module may lie there */
+    }
+    ck_assert_uint_gt(cap, 1009);
+    says_ok(tmetal_emit(m, NULL, &arena, &r), &r);
+    same_text("Metal", r.kernels[0].msl, whole.kernels[0].msl);
+}
+END_TEST
+
+START_TEST(diagnostics_of_a_module_find_their_lines) {
+    static const char text[] = "tt.func @k(%p: !tt.ptr<f64>, %x: f64) {\n  %y = arith.mulf %x, %x : f64 loc(\"k.py\":4:8)\n  tt.store %p, %y : !tt.ptr<f64>\n  tt.return\n}\n";
+    tmetal_arena   arena = arena_at(0);
+    tmetal_module *m;
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.file = "k.ttir";
+    says_ok(tmetal_parse(text, strlen(text), &opt, &arena, &m, &r), &r);
+    opt.file = NULL;
+    opt.no_fp64 = 1;
+    ck_assert_int_eq(tmetal_emit(m, &opt, &arena, &r), TMETAL_E_FP64);
+    ck_assert_str_eq(tmetal_diag_text(&r.diags[0], &arena), "k.py:4:9: error[TM303]: arith.mulf needs fp64, which Apple GPUs lack\n"
+                                                           "   --> k.ttir:2:8\n 2 |   %y = arith.mulf %x, %x : f64 loc(\"k.py\":4:8)\n   |        ^\n");
+}
+END_TEST
+
+/* -- Options -------------------------------------------------------------------------------------- */
+
+START_TEST(options_that_cannot_be_are_refused) {
+    tmetal_options opt;
+    memset(&opt, 0, sizeof opt);
+    opt.gpu = "apple-m77";
+    refused(scale, &opt, TMETAL_E_GPU_NAME);
+    opt.gpu = NULL;
+    opt.threads = 48;
+    refused(scale, &opt, TMETAL_E_THREADS);
+    opt.threads = 2048;
+    refused(scale, &opt, TMETAL_E_THREADS);
+    opt.threads = 0;
+    opt.msl = 299;
+    refused(scale, &opt, TMETAL_E_OPTION);
+    opt.msl = 0;
+    opt.alias = "0";
+    refused(scale, &opt, TMETAL_E_OPTION);
+    opt.alias = "0=1;";
+    refused(scale, &opt, TMETAL_E_OPTION);
+    opt.alias = "=1";
+    refused(scale, &opt, TMETAL_E_OPTION);
+}
+END_TEST
+
+START_TEST(threads_are_those_asked_for) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    uint32_t       threads;
+    memset(&opt, 0, sizeof opt);
+    for (threads = 32; threads <= 1024; threads *= 2) {
+        opt.threads = threads;
+        says_ok(compile(scale, &opt, &arena, &r), &r);
+        ck_assert_uint_eq(r.kernels[0].threads, threads);
+    }
+}
+END_TEST
+
+START_TEST(a_kernel_newer_than_asked_for_is_refused) {
+    static const char text[] = "tt.func @k(%p: !tt.ptr<bf16>, %x: bf16) {\n  %y = arith.mulf %x, %x : bf16\n  tt.store %p, %y : !tt.ptr<bf16>\n  tt.return\n}\n";
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.msl = 310;
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_uint_eq(r.kernels[0].msl_version, 310);
+    opt.msl = 300;
+    refused(text, &opt, TMETAL_E_MSL_VERSION);
+}
+END_TEST
+
+START_TEST(aliased_parameters_travel_as_addresses) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.alias = "0=1";
+    says_ok(compile(scale, &opt, &arena, &r), &r);
+    ck_assert_uint_eq(r.kernels[0].n_args, 3);
+    ck_assert_int_eq(r.kernels[0].args[0].kind, TMETAL_ARG_ADDRESS);
+    ck_assert_int_eq(r.kernels[0].args[1].kind, TMETAL_ARG_ADDRESS);
+    ck_assert_uint_eq(r.kernels[0].args[0].index, r.kernels[0].args[1].index);
+    ck_assert_uint_eq(r.kernels[0].args[1].offset, 8);
+}
+END_TEST
+
+START_TEST(plain_code_is_longer_than_optimised_code) {
+    tmetal_arena   arena = arena_at(0), other = arena_at(1);
+    tmetal_options opt;
+    tmetal_result  r, s;
+    memset(&opt, 0, sizeof opt);
+    says_ok(compile(scale, &opt, &arena, &r), &r);
+    opt.plain = 1;
+    says_ok(compile(scale, &opt, &other, &s), &s);
+    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "float4"));
+    ck_assert_ptr_null(strstr(s.kernels[0].msl, "float4"));
+}
+END_TEST
+
+START_TEST(fusion_is_off_when_asked) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.no_fusion = 1;
+    says_ok(compile(scale, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(strstr(r.kernels[0].msl, "#pragma METAL fp contract(off)"));
+}
+END_TEST
+
+START_TEST(errors_stop_at_the_number_asked_for) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    memset(&opt, 0, sizeof opt);
+    opt.max_errors = 3;
+    (void)compile("a\nb\nc\nd\ne\nf\n", &opt, &arena, &r);
+    ck_assert_uint_eq(r.n_diags, 3);
+    opt.max_errors = 0;
+    (void)compile("a\nb\nc\nd\ne\nf\n", &opt, &arena, &r);
+    ck_assert_uint_eq(r.n_diags, 6);
+}
+END_TEST
+
+/* -- Wrong calls ------------------------------------------------------------------------------------- */
+
+START_TEST(wrong_calls_are_told) {
+    tmetal_arena   arena = arena_at(0), none = tmetal_arena_on(NULL, 1000);
+    tmetal_result  r;
+    tmetal_module *m;
+    const char    *text;
+    size_t         n;
+    ck_assert_int_eq(tmetal_compile(NULL, 5, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_compile(NULL, 0, NULL, &arena, &r), TMETAL_E_NO_MODULE);
+    ck_assert_int_eq(tmetal_compile(scale, strlen(scale), NULL, &none, &r), TMETAL_E_ARENA);
+    ck_assert_int_eq(tmetal_parse("tt.func", 7, NULL, &arena, &m, &r), TMETAL_E_EXPECTED);
+    ck_assert_ptr_null(m);
+    ck_assert_int_eq(tmetal_verify(m, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_plan(m, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_emit(m, NULL, &arena, &r), TMETAL_E_MISUSE);
+    ck_assert_int_eq(tmetal_print(m, &arena, &text, &n, &r), TMETAL_E_MISUSE);
+    ck_assert_ptr_null(text);
+    ck_assert_int_eq(tmetal_same(m, m, &arena), 0);
+    ck_assert_int_eq(tmetal_build_end(NULL, &m, &r), TMETAL_E_ARENA);
+    ck_assert_str_eq(tmetal_code_text((tmetal_code)12345), "");
+    ck_assert_ptr_null(tmetal_gpu_at(100000));
+    ck_assert_ptr_null(tmetal_gpu_named(NULL));
+    ck_assert_ptr_null(tmetal_op_at(100000).name);
+}
+END_TEST
+
+START_TEST(an_arena_may_begin_anywhere_and_be_used_again) {
+    tmetal_result r, s;
+    int           shift, i;
+    tmetal_arena  roomy = arena_at(1), arena;
+    says_ok(compile(scale, NULL, &roomy, &r), &r);
+    for (shift = 0; shift < 17; shift++) {
+        arena = tmetal_arena_on(unit_memory + shift, ROOM - 17);
+        for (i = 0; i < 2; i++, arena.used = 0) {
+            says_ok(compile(scale, NULL, &arena, &s), &s);
+            same_text("Metal in two arenas", r.kernels[0].msl, s.kernels[0].msl);
+        }
+        ck_assert_uint_eq(arena.peak, roomy.peak); /* no padding in it */
+    }
+}
+END_TEST
+
+/* -- Threads --------------------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    const char *text;
+    size_t      len;
+    int         at, rounds, same;
+    char       *msl;
+} worker;
+
+static void *work(void *p) {
+    worker *w = (worker *)p;
+    int     i;
+    for (i = 0; i < w->rounds; i++) {
+        tmetal_arena  arena = arena_at(w->at);
+        tmetal_result r;
+        if (tmetal_compile(w->text, w->len, NULL, &arena, &r) != TMETAL_OK) return NULL;
+        if (!w->msl) w->msl = strdup(r.kernels[0].msl);
+        w->same += strcmp(w->msl, r.kernels[0].msl) == 0;
+    }
+    return NULL;
+}
+
+START_TEST(two_threads_compile_on_two_arenas) {
+    worker    w[2];
+    pthread_t t[2];
+    int       i;
+    memset(w, 0, sizeof w);
+    for (i = 0; i < 2; i++) {
+        w[i].text = slurp(i ? "examples/kernels/attention.ttir" : "examples/kernels/softmax.ttir", &w[i].len);
+        w[i].at = i;
+        w[i].rounds = 30;
+        work(&w[i]); /* alone first */
+    }
+    for (i = 0; i < 2; i++) ck_assert_int_eq(pthread_create(&t[i], NULL, work, &w[i]), 0);
+    for (i = 0; i < 2; i++) ck_assert_int_eq(pthread_join(t[i], NULL), 0);
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(w[i].same, 60);
+        free(w[i].msl);
+        free((char *)w[i].text);
+    }
+}
+END_TEST
+
+/* -- Tables ------------------------------------------------------------------------------------------------ */
+
+START_TEST(the_tables_can_be_walked) {
+    size_t i, compiled = 0;
+    ck_assert_uint_gt(tmetal_op_count(), 150);
+    for (i = 0; i < tmetal_op_count(); i++) {
+        tmetal_op_info op = tmetal_op_at(i);
+        ck_assert(op.name && *op.name && *op.group);
+        compiled += (size_t)op.lowered;
+    }
+    ck_assert_uint_gt(compiled, 130);
+    for (i = 0; i < tmetal_gpu_count(); i++) ck_assert_ptr_eq(tmetal_gpu_named(tmetal_gpu_at(i)->name), tmetal_gpu_at(i));
+    ck_assert_str_eq(tmetal_code_text(TMETAL_E_EXPECTED), "expected %s, found %s");
+}
+END_TEST
+
+int main(void) {
+    Suite *s = suite_create("api");
+    TCase *t = tcase_create("api");
+    tcase_add_checked_fixture(t, unit_begin, unit_end);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_kernel_comes_with_all_that_a_launch_needs);
+    tcase_add_loop_test(t, remarks_say_what_was_chosen_and_why, 0, 9);
+    tcase_add_test(t, a_remark_tells_of_fp64_in_software);
+    tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
+    tcase_add_test(t, a_full_arena_leaves_the_module_alone);
+    tcase_add_test(t, diagnostics_of_a_module_find_their_lines);
+    tcase_add_test(t, options_that_cannot_be_are_refused);
+    tcase_add_test(t, threads_are_those_asked_for);
+    tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
+    tcase_add_test(t, aliased_parameters_travel_as_addresses);
+    tcase_add_test(t, plain_code_is_longer_than_optimised_code);
+    tcase_add_test(t, fusion_is_off_when_asked);
+    tcase_add_test(t, errors_stop_at_the_number_asked_for);
+    tcase_add_test(t, wrong_calls_are_told);
+    tcase_add_test(t, an_arena_may_begin_anywhere_and_be_used_again);
+    tcase_add_test(t, two_threads_compile_on_two_arenas);
+    tcase_add_test(t, the_tables_can_be_walked);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
