@@ -5608,20 +5608,28 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    p = fma(p, v, 1.5203469f);\n" \
     "    return x > 0.0f ? exp_scaled(power, lo, p) : exp_scaled(-power, -lo, sign * turned / p);\n" \
     "}\n") \
+    X(LGAMMA_PARTS, "lgamma_parts", "", \
+    "gamma_power", \
+    "// log(gamma(x)) in two floats, for x from 3\n" \
+    "inline float lgamma_parts(float x, thread float &lo) {\n" \
+    "    const float v = 1.0f / x, power = gamma_power(x, lo);\n" \
+    "    float p = 0.0006865336f;\n" \
+    "    p = fma(p, v, -0.003008128f);\n" \
+    "    p = fma(p, v, 3.270178e-5f);\n" \
+    "    p = fma(p, v, 0.08333168f);\n" \
+    "    p = fma(p, v, 0.41893855f);\n" \
+    "    lo += p;\n" \
+    "    return power;\n" \
+    "}\n") \
     X(LGAMMA_POS, "lgamma_pos", "", \
-    "log_pair gamma_power", \
+    "log_pair lgamma_parts", \
     "inline float lgamma_pos(float x) {    // log(gamma(x)) for x above 0: 3 ulp\n" \
     "    #pragma METAL fp contract(off)\n" \
     "    float lo;\n" \
     "    if (x >= 3.0f) {\n" \
     "        if (x > 0x1p100f) return x * (log_pair(x, lo) - 1.0f);\n" \
-    "        const float v = 1.0f / x, power = gamma_power(x, lo);\n" \
-    "        float p = 0.0006865336f;\n" \
-    "        p = fma(p, v, -0.003008128f);\n" \
-    "        p = fma(p, v, 3.270178e-5f);\n" \
-    "        p = fma(p, v, 0.08333168f);\n" \
-    "        p = fma(p, v, 0.41893855f);\n" \
-    "        return power + (p + lo);\n" \
+    "        const float most = lgamma_parts(x, lo);\n" \
+    "        return most + lo;\n" \
     "    }\n" \
     "    if (x >= 1.5f) {\n" \
     "        const float t = x - 2.0f;\n" \
@@ -5652,7 +5660,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return x < 0.5f ? t * p - log_pair(x, lo) : t * p;\n" \
     "}\n") \
     X(LGAMMA_F32, "lgamma_f32", "f(f)", \
-    "log_pair sinpi_near lgamma_pos", \
+    "log_pair sinpi_near lgamma_parts lgamma_pos", \
     "// log|gamma(x)|: 3 ulp; below 0, log(pi / |x sin(pi x)|) - lgamma(-x), where near zeros the error\n" \
     "// is 2^-22, not a part of the result\n" \
     "inline float lgamma_f32(float x) {\n" \
@@ -5664,7 +5672,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    float lo;\n" \
     "    if (a < 0x1p-20f) return -log_pair(a, lo);\n" \
     "    const float sine = sinpi_near(a);\n" \
-    "    return sine == 0.0f ? INFINITY : log_pair(3.14159274f / (a * sine), lo) - lgamma_pos(a);\n" \
+    "    if (sine == 0.0f) return INFINITY;\n" \
+    "    const float turned = log_pair(3.14159274f / (a * sine), lo);\n" \
+    "    if (a < 3.0f) return turned - lgamma_pos(a);\n" \
+    "    float part_lo;\n" \
+    "    const float part = lgamma_parts(a, part_lo);    // near a zero of the result it cancels\n" \
+    "    return (turned - part) + (lo - part_lo);\n" \
     "}\n") \
     X(BESSEL_I_TAIL, "bessel_i_tail", "", \
     "exp_scaled", \
