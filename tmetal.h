@@ -20156,6 +20156,22 @@ static uint64_t tmi_access_bytes(const tmi_plan *p, uint32_t op) {
     return (tmi_numel(m, type) * (t->kind == TMI_T_PTR ? tmi_bytes(m, t->elem) : 4)) << w;
 }
 
+static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
+    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
+    return t->kind == TMI_T_FLOAT && (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
+}
+
+/* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
+static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
+    uint32_t d, a, rank;
+    if (op->kind != TMI_OP_DOT) return 0;
+    d = tmi_out_type(m, op, 0);
+    a = tmi_in_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d)) return 0;
+    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 && tmi_dim(m, a, rank - 1) >= 8;
+}
+
 static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
@@ -20164,7 +20180,7 @@ static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     p->op_next[id] = comp->ops;
     comp->ops = id;
     if (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) comp->reduced |= 1u << tmi_attr_int(m, op, "axis", 0);
-    if (op->kind == TMI_OP_DOT && !comp->dot) comp->dot = id;
+    if (op->kind == TMI_OP_DOT && (!comp->dot || (tmi_dot_is_mma(m, op) && !tmi_dot_is_mma(m, TMI_OP(m, comp->dot))))) comp->dot = id;
     if (tmi_accesses_memory(op) && tmi_is_tensor(m, tmi_in_type(m, op, 0))) {
         uint64_t bytes = tmi_access_bytes(p, id);
         comp->weight += bytes;
@@ -20202,22 +20218,6 @@ static const tmi_lin *tmi_comp_lin(const tmi_plan *p, uint32_t comp) {
 }
 
 /* -- Matrix products ------------------------------------------------------------------------------ */
-
-static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
-    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
-    return t->kind == TMI_T_FLOAT && (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
-}
-
-/* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
-static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
-    uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT) return 0;
-    d = tmi_out_type(m, op, 0);
-    a = tmi_in_type(m, op, 0);
-    rank = tmi_rank(m, d);
-    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d)) return 0;
-    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 && tmi_dim(m, a, rank - 1) >= 8;
-}
 
 /* Does the result of a product reach an operand of another one through elementwise ops? Then rows must
  * stay in one simdgroup, so that the second product reads the first's registers. */
