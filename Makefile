@@ -29,6 +29,7 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/unit/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -73,9 +74,10 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 
 # -- Tests ------------------------------------------------------------------------------------------
 # What must pass before each commit; under ten minutes on two cores.
-test: docs-check test-chips test-detect test-sim own test-interp test-library test-oplist-quick
+test: docs-check test-compile test-unit test-cases test-roundtrip test-memory test-golden test-chips test-detect test-sim own test-interp \
+  test-library test-oplist-quick
 # Everything that can run here.
-check: test check-library test-oplist
+check: test check-roundtrip check-memory check-library test-oplist
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

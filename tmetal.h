@@ -23,7 +23,8 @@
 
 /* -- Diagnostic codes --------------------------------------------------------
  * One row a message: number, name, text. Hundreds: 1 text, 2 verifier, 3 not supported, 4 layout,
- * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice. */
+ * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice: 220, 225,
+ * 305, 310, 401 and 504 have been given and taken back. */
 #define TMETAL_DIAGS(X)                                                                         \
     X(101, EXPECTED, "expected %s, found %s")                                                   \
     X(102, BAD_CHAR, "character %s does not start a token of Triton IR")                        \
@@ -69,12 +70,10 @@
     X(217, ORDER, "tt.trans: order %s is no permutation of %u axes")                            \
     X(218, DOT, "%s: %s")                                                                       \
     X(219, BITCAST, "%s from %s to %s changes the number of bits")                              \
-    X(220, ROUNDING, "tt.fp_to_fp from %s to %s narrows and needs a rounding mode")             \
     X(221, CALLEE, "call of %s: %s")                                                            \
     X(222, RETURN, "%s of %s does not fit the function's results")                              \
     X(223, ENCODING, "tensor type %s carries a layout: that is TTGIR, not TTIR")                \
     X(224, CONDITION, "%s wants a scalar i1 as condition, but has %s")                          \
-    X(225, NO_PUBLIC, "module has %u public functions; tmetal compiles each")                   \
     X(226, PLACEMENT, "%s may not stand here: %s")                                              \
     X(227, DESCRIPTOR, "%s: %s")                                                                \
     X(228, OPS_COUNT, "op '%s' takes %u to %u inputs, but has %u")                              \
@@ -86,17 +85,13 @@
     X(302, TYPE_UNSUPPORTED, "%s on %s is not supported: %s")                                   \
     X(303, FP64, "%s needs fp64, which Apple GPUs lack")                                        \
     X(304, FP8, "%s on fp8 type %s is not supported")                                           \
-    X(305, ATOMIC, "%s: %s")                                                                    \
     X(306, EXTERN, "external function '%s' is not known")                                       \
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
-    X(310, RESOURCE, "%s: %s")                                                                  \
-    X(401, LAYOUT, "no layout found for %s: %s")                                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
     X(503, THREADS, "%u threads a threadgroup asked for: %s")                                   \
-    X(504, ARGUMENTS, "needs %u buffer arguments; Metal has %u")                                \
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
     X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
@@ -6538,12 +6533,6 @@ static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
     b->prev = op;
 }
 
-static void tmi_op_insert_after(tmi_module *m, uint32_t after, uint32_t op) {
-    uint32_t next = TMI_OP(m, after)->next;
-    if (next) tmi_op_insert_before(m, next, op);
-    else tmi_op_append(m, TMI_OP(m, after)->block, op);
-}
-
 static uint32_t tmi_attr_new(tmi_job *job, tmi_module *m, int kind, uint32_t type, uint64_t value) {
     uint32_t  id = m->attr.n;
     tmi_attr *a = (tmi_attr *)tmi_vec_add(job, &m->attr);
@@ -6592,22 +6581,6 @@ static void tmi_op_drop_attr(tmi_module *m, uint32_t op, const char *name) {
     }
 }
 
-/* A new op with one result of `type` (0: none), in no block yet. */
-static uint32_t tmi_op_make(tmi_job *job, tmi_module *m, uint32_t kind, const uint32_t *in, uint32_t n_in,
-                            uint32_t type, uint32_t like) {
-    uint32_t op = tmi_op_new(job, m, kind), v;
-    tmi_op_operands(job, m, op, in, n_in);
-    if (type) {
-        v = tmi_value_new(job, m, type);
-        tmi_op_results(job, m, op, &v, 1);
-    }
-    if (like) {
-        TMI_OP(m, op)->loc = TMI_OP(m, like)->loc;
-        TMI_OP(m, op)->src = TMI_OP(m, like)->src;
-    }
-    return op;
-}
-
 /* -- Walking ---------------------------------------------------------------------------
  * All ops below `root` in order, an op before those in its regions, without recursion. */
 static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
@@ -6628,21 +6601,6 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
                 if (TMI_BLOCK(m, b)->first_op) return TMI_BLOCK(m, b)->first_op;
             r = TMI_REGION(m, r)->next;
             if (!r) break;
-        }
-    }
-}
-
-/* Replace every use of a value below `root`. */
-static void tmi_replace_uses(tmi_module *m, uint32_t root, uint32_t from, uint32_t to) {
-    uint32_t op, i, k;
-    for (op = tmi_walk_next(m, root, root); op; op = tmi_walk_next(m, root, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        for (i = 0; i < o->n_in; i++)
-            if (TMI_ID(m, o->in + i) == from) TMI_ID(m, o->in + i) = to;
-        for (k = 0; k < o->n_succ; k++) {
-            const tmi_succ *s = TMI_SUCC(m, o->succ + k);
-            for (i = 0; i < s->n_in; i++)
-                if (TMI_ID(m, s->in + i) == from) TMI_ID(m, s->in + i) = to;
         }
     }
 }
@@ -6957,6 +6915,8 @@ static int tmi_enter(tmi_parser *p) { /* one level deeper; pair with tmi_exit */
     if (++p->job->depth <= TMI_MAX_DEPTH) return 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_NESTING, TMI_MAX_DEPTH);
     p->bad = 1;
+    p->pos = p->len; /* nothing behind it can be told apart: the text ends here */
+    p->tok.kind = TMI_K_END;
     return 0;
 }
 
@@ -9290,6 +9250,7 @@ static void tmi_parse_ops(tmi_parser *p) {
         if (tmi_enough_errors(p->job) || p->job->depth > TMI_MAX_DEPTH) return;
         if (p->tok.at == before) tmi_next(p);
         tmi_recover(p);
+        if (p->tok.kind == TMI_K_END) return; /* the regions around are not closed: no further errors */
         p->bad = 0;
     }
 }
@@ -9318,6 +9279,14 @@ static void tmi_parse_alias(tmi_parser *p) {
     }
 }
 
+/* Where a name stands first in the text: for what was used and never defined. */
+static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
+    uint32_t i, n = (uint32_t)strlen(name);
+    for (i = 0; i + n <= p->len; i++)
+        if (p->src[i] == name[0] && memcmp(p->src + i, name, n) == 0 && !tmi_is_word_char(tmi_peek_at(p, i + n))) return tmi_at_src(i);
+    return tmi_at_src(0);
+}
+
 static void tmi_check_forward(tmi_parser *p) {
     uint32_t i;
     for (i = 0; i + 1 < p->forward.n; i += 2) {
@@ -9328,12 +9297,12 @@ static void tmi_check_forward(tmi_parser *p) {
     }
     for (i = 1; i < p->m->block.n; i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
-        if (!b->region) tmi_error(p->job, tmi_at_src(0), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
+        if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
     for (i = 1; i < p->m->loc.n; i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
         if (l->kind == TMI_L_ALIAS && !l->child)
-            tmi_error(p->job, tmi_at_src(0), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
+            tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, l->text)), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
     }
 }
 
@@ -11171,12 +11140,6 @@ static int tmi_verify_branch(tmi_verifier *v, const tmi_op *op) {
                 return tmi_fail_same(v, op, tmi_value_type(v->m, TMI_ID(v->m, s->in + k)), tmi_value_type(v->m, TMI_ID(v->m, b->arg + k)));
     }
     return 1;
-}
-
-static uint32_t tmi_func_of(const tmi_module *m, const tmi_op *op) { /* the function around an op */
-    uint32_t id = tmi_parent_op(m, op);
-    while (id && TMI_OP(m, id)->kind != TMI_OP_FUNC) id = tmi_parent_op(m, TMI_OP(m, id));
-    return id;
 }
 
 /* tt.return against the function; reduce.return and the like against their op's elements. */
@@ -16848,16 +16811,6 @@ static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* -- Loops: what they carry for nothing, and what grows by an even step ------------------------------ */
-
-static int tmi_is_outside(const tmi_module *m, uint32_t value, uint32_t loop) { /* made before the loop */
-    uint32_t block = tmi_value_home(m, value), op;
-    for (;;) {
-        op = tmi_block_op(m, block);
-        if (op == loop) return 0;
-        if (!op || !TMI_OP(m, op)->block) return 1;
-        block = TMI_OP(m, op)->block;
-    }
-}
 
 /* scf.for without its i-th carried value, for every bit of `drop`. */
 static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
@@ -25111,7 +25064,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
-        r->layout = tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
         r->map = tmi_row_map(x, in->lin);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
@@ -25128,7 +25081,7 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     if (!r) return;
-    r->layout = tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
     r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
     r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
     tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
@@ -29830,8 +29783,8 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
     int             is_float = tmi_lt_is(type, 'f');
-    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
-    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
+    if (n->has_val & 1) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
+    if (n->has_val & 2) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MINIMUMF : tmi_op_for(TMI_OP_MINNUMF, type), x, tmi_gen_number(g, n->val[1], type));
     return x;
 }
 
