@@ -29,6 +29,7 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/robust/rules.mk
 include tests/unit/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
@@ -46,7 +47,7 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- The tables of docs/ ------------------------------------------------------------------------------
-DOCS = docs/hardware.md
+DOCS = docs/hardware.md docs/fusion.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@
@@ -66,18 +67,46 @@ test-chips: $(BUILD)/test-chips ## the GPU table: lookups, overrides, sources
 $(BUILD)/detect: tests/detect/run.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/detect/run.c -o $@
-test-detect: $(BUILD)/detect    ## reductions and patterns, found in labelled look-alikes
+$(BUILD)/detect-hostile: tests/detect/run.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 -DTMETAL_DEBUG -DTMI_FIRST=1 tests/detect/run.c -o $@
+$(BUILD)/test-mapping: tests/detect/mapping.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 tests/detect/mapping.c -o $@
+test-detect: $(BUILD)/detect $(BUILD)/detect-hostile $(BUILD)/test-mapping ## reductions and patterns, found in labelled look-alikes
 	$(BUILD)/detect tests/detect/*.ttir
+	$(BUILD)/detect-hostile tests/detect/*.ttir
+	$(BUILD)/test-mapping
 	$(BUILD)/detect --table tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir examples/kernels/*.ttir
 detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted by kind [CORPUS=dir]
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
 # What must pass before each commit; under ten minutes on two cores.
-test: docs-check test-compile test-unit test-cases test-roundtrip test-memory test-golden test-chips test-detect test-sim own test-interp \
-  test-library test-oplist-quick
+test: docs-check
+test: test-compile
+test: test-unit
+test: test-cases
+test: test-roundtrip
+test: test-memory
+test: test-golden
+test: test-chips
+test: test-detect
+test: test-sim
+test: own
+test: test-interp
+test: test-random
+test: test-versions
+test: test-library
+test: test-oplist-quick
+test: test-robust
 # Everything that can run here.
-check: test check-roundtrip check-memory check-library test-oplist
+check: test
+check: check-roundtrip
+check: check-memory
+check: check-library
+check: check-robust
+check: test-oplist
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

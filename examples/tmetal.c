@@ -301,10 +301,10 @@ static int read_options(int argc, char **argv, command *c) {
 
 static int list_gpus(void) {
     size_t i;
-    printf("%-16s %-16s %6s %5s %5s %9s %8s\n", "name", "MTLDevice.name", "family", "cores", "GB/s", "tg bytes", "threads");
+    printf("%-18s %-16s %6s %5s %5s %9s %8s\n", "name", "MTLDevice.name", "family", "cores", "GB/s", "tg bytes", "threads");
     for (i = 0; i < tmetal_gpu_count(); i++) {
         const tmetal_gpu *g = tmetal_gpu_at(i);
-        printf("%-16s %-16s %6u %5u %5u %9u %8u\n", g->name, g->device, g->family, g->cores, g->gbps, g->tg_bytes, g->threads);
+        printf("%-18s %-16s %6u %5u %5u %9u %8u\n", g->name, g->device, g->family, g->cores, g->gbps, g->tg_bytes, g->threads);
     }
     return 0;
 }

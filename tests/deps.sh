@@ -22,8 +22,8 @@ if command -v dpkg-query >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1; 
     # shellcheck disable=SC2086
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
 elif command -v brew >/dev/null 2>&1; then
-    echo "deps: installing with brew: llvm nlohmann-json check"
-    brew install llvm nlohmann-json check
+    echo "deps: installing with brew: llvm nlohmann-json check mpfr"
+    brew install llvm nlohmann-json check mpfr
 else
     echo "deps: no apt-get and no brew here; what is needed (Debian's names): $*" >&2
     exit 1

@@ -9,16 +9,16 @@
  *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing
  *
  * Every row of the table of diagnostics must be met by a case, but for those in `elsewhere`. */
-#define TMETAL_IMPLEMENTATION
 #include "../../tmetal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Rows that no text of a reasonable length can bring about, or that another test does. */
 static const int elsewhere[] = {
     TMETAL_E_TOO_LARGE, /* 4 GB of text */
-    TMETAL_E_ARENA,     /* tests/unit/memory.c */
+    TMETAL_E_ARENA,     /* tests/robust/arenas.c */
     TMETAL_E_MISUSE,    /* tests/unit/api.c, builder.c */
     TMETAL_E_BUG,       /* our own mistakes: none is known */
     TMETAL_E_GPU_LIMIT, /* tests/chips */
@@ -135,13 +135,18 @@ static int passes(const char *path, const char *text, size_t len, int showing) {
 }
 
 static int every_row_is_met(void) {
+    static const int numbers[] = {
+#define X(number, name, text) number,
+        TMETAL_DIAGS(X)
+#undef X
+    };
     size_t i, k;
     int    missing = 0;
-    for (i = 0; i < sizeof tmi_code_numbers / sizeof *tmi_code_numbers; i++) {
-        int number = tmi_code_numbers[i];
+    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int number = numbers[i];
         for (k = 0; k < sizeof elsewhere / sizeof *elsewhere && elsewhere[k] != number; k++) {}
         if (k < sizeof elsewhere / sizeof *elsewhere || seen[number]) continue;
-        printf("no case for TM%d: %s\n", number, tmi_code_texts[i]);
+        printf("no case for TM%d: %s\n", number, tmetal_code_text((tmetal_code)number));
         missing++;
     }
     return !missing;

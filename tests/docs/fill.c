@@ -198,6 +198,63 @@ static void part_features(text *t) {
     }
 }
 
+/* -- What libraries call it ------------------------------------------------------------------------------ */
+
+static void put_code(text *t, const char *s) {
+    if (!*s) return;
+    put(t, "`");
+    put(t, s);
+    put(t, "`");
+}
+
+static void put_forms(text *t, uint32_t forms, const char *before) {
+    uint32_t bit;
+    for (bit = 1; bit <= TMETAL_FORM_MINUS; bit *= 2)
+        if (forms & bit) {
+            put(t, before);
+            put(t, tmetal_form_name((tmetal_form)bit));
+        }
+}
+
+static void put_mapping(text *t, const tmetal_mapping *m, const char *name) {
+    put(t, "| ");
+    put(t, name);
+    put_forms(t, m->form, ", ");
+    put_forms(t, m->without, ", not ");
+    if (m->nan != TMETAL_NAN_NONE) {
+        put(t, ", NaN ");
+        put(t, tmetal_nan_name(m->nan));
+    }
+    put(t, " | ");
+    put(t, m->mps);
+    put(t, " | ");
+    put(t, *m->since ? m->since : "not known");
+    put(t, " | ");
+    put(t, m->fields);
+    put(t, " | ");
+    put_code(t, m->mlx);
+    put(t, " | ");
+    put(t, m->differs);
+    put(t, " | ");
+    put(t, *m->pays ? m->pays : "not known");
+    put(t, " | ");
+    put(t, m->source);
+    put(t, " |\n");
+}
+
+static void put_mappings(text *t, tmetal_maps which) {
+    size_t i;
+    put(t, "| found | MPSGraph or MPS | since | fields | MLX | differs | measured faster | source |\n|---|---|---|---|---|---|---|---|\n");
+    for (i = 0; i < tmetal_mapping_count(); i++) {
+        const tmetal_mapping *m = tmetal_mapping_at(i);
+        if (m->which != which) continue;
+        put_mapping(t, m, which == TMETAL_MAPS_REDUCE ? tmetal_reduce_name((tmetal_reduce_kind)m->kind) : tmetal_pattern_name((tmetal_pattern_kind)m->kind));
+    }
+}
+
+static void part_reduction_mappings(text *t) { put_mappings(t, TMETAL_MAPS_REDUCE); }
+static void part_pattern_mappings(text *t) { put_mappings(t, TMETAL_MAPS_PATTERN); }
+
 /* -- The parts ---------------------------------------------------------------------------------------- */
 
 typedef struct part {
@@ -209,6 +266,7 @@ typedef struct part {
 static part parts[] = {
     {"gpus", part_gpus, 0},         {"gpu sources", part_gpu_sources, 0}, {"families", part_families, 0},
     {"family sources", part_family_sources, 0}, {"features", part_features, 0},
+    {"reduction mappings", part_reduction_mappings, 0}, {"pattern mappings", part_pattern_mappings, 0},
 };
 #define N_PARTS (sizeof parts / sizeof *parts)
 

@@ -251,6 +251,33 @@ bool maker::pointer_loop() {
     return true;
 }
 
+/* Two ways through blocks that meet again. */
+bool maker::execute_region() {
+    const value       c = condition({}), model = pick([](const value &v) { return !v.f.wild; });
+    const size_t      outside = pool_.size();
+    const std::string result = fresh(), left = "^bb" + std::to_string(names_++), right = "^bb" + std::to_string(names_++), end = "^bb" + std::to_string(names_++);
+    value             out = model;
+    line(result + " = scf.execute_region -> " + model.type() + " {");
+    line("  cf.cond_br " + use(c) + ", " + left + ", " + right);
+    for (const std::string &label : {left, right}) {
+        line(label + ":");
+        indent_++;
+        body(1 + static_cast<unsigned>(rng_.below(2)));
+        const value v = pick([&](const value &x) { return x.k == model.k && x.dims == model.dims && !x.f.wild; });
+        out.f = label == left ? v.f : join(out.f, v.f);
+        line("cf.br " + end + "(" + use(v) + " : " + v.type() + ")");
+        indent_--;
+        pool_.resize(outside);
+    }
+    const std::string passed = fresh();
+    line(end + "(" + passed + ": " + model.type() + "):");
+    line("  scf.yield " + passed + " : " + model.type());
+    line("}");
+    out.name = result;
+    add(out);
+    return true;
+}
+
 /* -- Functions and early returns ----------------------------------------------------------------------------------- */
 
 /* A function of scalars that is kept out of line; gives its name. */
@@ -304,24 +331,35 @@ bool maker::early_return() {
 
 /* -- Debugging and hints ------------------------------------------------------------------------------------------------ */
 
-/* x & 7 <= 7 */
-static const int64_t always = 7;
+/* a & 7 <= 7 */
+value maker::always_true(const value &a) {
+    const value m = masked(a, 7), l = whole_constant(*a.k, a.dims, 7);
+    return give("arith.cmpi sle, " + m.name + ", " + l.name + " : " + a.type(), kind_named("i1"), a.dims, whole(1, kind_named("i1")));
+}
 
 bool maker::assert_true() {
-    const value a = pick_whole(false);
+    const bool  scalar = chance(30);
+    const value a = pick([&](const value &v) { return v.k->is_int() && v.k->bits > 1 && (!scalar || v.is_scalar()); });
     if (!a) return false;
-    const value m = masked(a, always), l = whole_constant(*a.k, a.dims, always);
-    const value c = give("arith.cmpi sle, " + m.name + ", " + l.name + " : " + a.type(), kind_named("i1"), a.dims, facts());
-    line("tt.assert " + c.name + ", \"more than seven\" : " + c.type());
+    const value c = always_true(a);
+    if (c.is_scalar() && scalar) line("cf.assert " + c.name + ", \"more than seven\"");
+    else line("tt.assert " + c.name + ", \"more than seven\" : " + c.type());
     return true;
 }
 
 bool maker::assume() {
     const value a = pick([](const value &v) { return v.is_scalar() && v.k->is_int() && v.k->bits > 1; });
     if (!a) return false;
-    const value m = masked(a, always), l = whole_constant(*a.k, a.dims, always);
-    const value c = give("arith.cmpi sle, " + m.name + ", " + l.name + " : " + a.type(), kind_named("i1"), a.dims, facts());
-    line("llvm.intr.assume " + c.name + " : i1");
+    line("llvm.intr.assume " + always_true(a).name + " : i1");
+    return true;
+}
+
+/* A value that is not chosen. */
+bool maker::poison() {
+    const value a = pick([](const value &v) { return v.k->is_int() && v.k->bits > 1; });
+    if (!a) return false;
+    const value c = always_true(a), p = give((chance(50) ? "ub.poison : " : "llvm.mlir.undef : ") + a.type(), *a.k, a.dims, a.f);
+    add(give("arith.select " + c.name + ", " + use(a) + ", " + p.name + " : " + (a.is_scalar() ? "" : c.type() + ", ") + a.type(), *a.k, a.dims, a.f));
     return true;
 }
 
@@ -352,10 +390,10 @@ void maker::statement() {
         {"tt.join", 4, &maker::join_two}, {"tt.split", 6, &maker::split_pair}, {"tt.cat", 2, &maker::concatenate},
         {"tt.unsplat", 2, &maker::unsplat}, {"tt.gather", 4, &maker::gather}, {"tt.histogram", 4, &maker::histogram},
         {"tt.reduce", 16, &maker::reduce}, {"tt.scan", 9, &maker::scan}, {"tt.dot", 7, &maker::dot}, {"tt.dot_scaled", 2, &maker::dot_scaled},
-        {"tt.load", 14, &maker::load_some}, {"tt.store", 3, &maker::store_some}, {"tt.atomic_rmw", 5, &maker::atomic},
+        {"tt.load", 14, &maker::load_some}, {"tt.store", 3, &maker::store_some}, {"tt.descriptor_store", 5, &maker::store_described}, {"tt.atomic_rmw", 5, &maker::atomic},
         {"tt.ptr_to_int", 2, &maker::pointer_difference}, {"tt.map_elementwise", 4, &maker::map_region},
         {"scf.if", 8, &maker::if_else}, {"scf.for", 8, &maker::for_loop}, {"scf.while", 4, &maker::while_loop}, {"scf.for", 4, &maker::pointer_loop},
-        {"tt.call", 2, &maker::call}, {"cf.cond_br", 1, &maker::early_return}, {"tt.assert", 1, &maker::assert_true},
+        {"scf.execute_region", 2, &maker::execute_region}, {"ub.poison", 2, &maker::poison}, {"tt.call", 2, &maker::call}, {"cf.cond_br", 1, &maker::early_return}, {"tt.assert", 1, &maker::assert_true},
         {"llvm.intr.assume", 1, &maker::assume}, {"tt.print", 1, &maker::print_some}, {"gpu.barrier", 1, &maker::barrier},
     };
     unsigned total = 0;
@@ -386,7 +424,7 @@ void maker::store_what_is_unread() {
 
 /* -- The module --------------------------------------------------------------------------------------------------------------- */
 
-maker::maker(uint64_t seed, const std::set<std::string> &without) : rng_(seed * 0x9e3779b97f4a7c15ull + 1), without_(without), seed_(seed) {}
+maker::maker(uint64_t seed, const std::set<std::string> &without) : rng_(numbers(seed).next()), without_(without), seed_(seed) {}
 
 std::string maker::run() {
     static const size_t sizes[] = {32, 128, 256, 512, 1024, 2048};

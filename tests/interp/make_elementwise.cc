@@ -362,7 +362,8 @@ bool maker::external() {
     if (!a) return false;
     std::string names = use(a), types = a.type();
     for (unsigned i = 1; i < e.in; i++) {
-        const value b = like(a);
+        value b = like(a);
+        if (i == 2 && std::string(e.symbol) == "__nv_byte_perm") b = masked(b, 0x7777); /* CUDA's description leaves out the other bits */
         names += ", " + use(b);
         types += ", " + b.type();
     }

@@ -130,17 +130,36 @@ value maker::load_block(const kind &k, const shape &dims) {
     return give("tt.load " + p + " {boundaryCheck = array<i32: 0, 1>, padding = 1 : i32} : !tt.ptr" + block, k, dims, f);
 }
 
-/* Strides that are multiples of 16 bytes, as descriptors want. */
+/* A descriptor of a matrix with blocks of these dimensions; gives its name. Strides are multiples of 16 bytes,
+ * as descriptors want. */
+std::string maker::descriptor(const std::string &buffer, const kind &k, size_t rows, size_t stride, const shape &block) {
+    const kind       &i32 = kind_named("i32"), &i64 = kind_named("i64");
+    const value       r = whole_constant(i32, {}, static_cast<int64_t>(rows)), c = whole_constant(i32, {}, static_cast<int64_t>(stride)),
+                s = whole_constant(i64, {}, static_cast<int64_t>(stride)), one = whole_constant(i64, {}, 1);
+    const std::string d = fresh();
+    line(d + " = tt.make_tensor_descriptor " + buffer + ", [" + r.name + ", " + c.name + "], [" + s.name + ", " + one.name + "] : <" + k.name + ">, <" +
+         type_text(k, block) + ">");
+    return d;
+}
+
+static size_t described_stride(numbers &rng, const kind &k) { return (1 + rng.below(3)) * 128 / k.bits; }
+
 value maker::load_described(const kind &k, const shape &dims) {
     facts             f;
-    const size_t      rows = 1 + rng_.below(2 * dims[0]), stride = (1 + rng_.below(3)) * 128 / k.bits;
-    const kind       &i32 = kind_named("i32"), &i64 = kind_named("i64");
-    const std::string buffer = add_buffer(k, rows * stride, contents(k, f)), block = "<" + type_text(k, dims) + ">", d = fresh();
-    const value       r = whole_constant(i32, {}, static_cast<int64_t>(rows)), c = whole_constant(i32, {}, static_cast<int64_t>(stride)),
-                s = whole_constant(i64, {}, static_cast<int64_t>(stride)), one = whole_constant(i64, {}, 1), y = whole_constant(i32, {}, rng_.between(-3, 3)),
-                x = whole_constant(i32, {}, rng_.between(-3, 3));
-    line(d + " = tt.make_tensor_descriptor " + buffer + ", [" + r.name + ", " + c.name + "], [" + s.name + ", " + one.name + "] : <" + k.name + ">, " + block);
-    return give("tt.descriptor_load " + d + "[" + y.name + ", " + x.name + "] : !tt.tensordesc" + block + " -> " + type_text(k, dims), k, dims, f);
+    const kind       &i32 = kind_named("i32");
+    const size_t      rows = 1 + rng_.below(2 * dims[0]), stride = described_stride(rng_, k);
+    const std::string buffer = add_buffer(k, rows * stride, contents(k, f));
+    if (dims[0] >= 8 && dims[1] * k.bits >= 256 && chance(40) && allowed("tt.descriptor_gather")) { /* rows by a tensor of numbers */
+        const std::string d = descriptor(buffer, k, rows, stride, {1, dims[1]});
+        value             at = pick([&](const value &v) { return v.k == &i32 && v.dims == shape{dims[0]}; });
+        if (!at) at = linear({dims[0]});
+        const value       y = whole_constant(i32, {}, rng_.between(-3, 3)), row = masked(at, 15);
+        return give("tt.descriptor_gather " + d + "[" + use(row) + ", " + y.name + "] : (!tt.tensordesc<" + type_text(k, {1, dims[1]}) + ">, " + row.type() +
+                        ", i32) -> " + type_text(k, dims), k, dims, f);
+    }
+    const std::string d = descriptor(buffer, k, rows, stride, dims);
+    const value       y = whole_constant(i32, {}, rng_.between(-3, 3)), x = whole_constant(i32, {}, rng_.between(-3, 3));
+    return give("tt.descriptor_load " + d + "[" + y.name + ", " + x.name + "] : !tt.tensordesc<" + type_text(k, dims) + "> -> " + type_text(k, dims), k, dims, f);
 }
 
 value maker::load(const kind &k, const shape &dims) {
@@ -222,6 +241,32 @@ bool maker::store_block(const value &v) {
     return true;
 }
 
+/* The whole block, its rows in another order, or added to what is there. */
+bool maker::store_described() {
+    const kind &i32 = kind_named("i32");
+    const value v = pick([](const value &x) { return x.dims.size() == 2 && x.k->bits > 1 && x.dims[1] * x.k->bits >= 128 && x.f.error == 0; });
+    if (!v || programs_ > 1 || depth_ > 0) return false;
+    const size_t      rows = 1 + rng_.below(2 * v.dims[0]), stride = described_stride(rng_, *v.k);
+    const bool        sums = v.k->is_float ? v.k->bits == 32 && v.f.sure() && is_exact(*v.k, v.f) && v.f.most < 1e6 : v.k->bits >= 32;
+    const uint64_t    dice = rng_.below(3);
+    const bool        scatters = dice == 1 && v.dims[0] >= 8 && v.dims[1] * v.k->bits >= 256 && allowed("tt.descriptor_scatter");
+    const std::string buffer = add_buffer(*v.k, rows * stride, "ints -2 2"), d = descriptor(buffer, *v.k, rows, stride, scatters ? shape{1, v.dims[1]} : v.dims);
+    const value       y = whole_constant(i32, {}, rng_.between(-3, 3)), x = whole_constant(i32, {}, rng_.between(-3, 3));
+    if (scatters) { /* 5 is odd: no two rows meet */
+        const value five = whole_constant(i32, {v.dims[0]}, 5), at = plain("arith.muli", {linear({v.dims[0]}), five}, any_of(i32));
+        const value row = masked(at, v.dims[0] - 1);
+        line("tt.descriptor_scatter " + d + "[" + row.name + ", " + y.name + "], " + use(v) + " : !tt.tensordesc<" + type_text(*v.k, {1, v.dims[1]}) + ">, " +
+             row.type() + ", i32, " + v.type());
+        return true;
+    }
+    static const char *const kinds[] = {"add", "min", "max", "and", "or", "xor"};
+    const std::string        op = dice == 2 && sums && allowed("tt.descriptor_reduce")
+                                      ? std::string("tt.descriptor_reduce ") + kinds[v.k->is_float ? 0 : rng_.below(6)] + ", "
+                                      : "tt.descriptor_store ";
+    line(op + d + "[" + y.name + ", " + x.name + "], " + use(v) + " : !tt.tensordesc<" + v.type() + ">, " + v.type());
+    return true;
+}
+
 bool maker::store_some() {
     const value v = pick([](const value &) { return true; });
     return v && store(v);
@@ -296,6 +341,7 @@ bool maker::atomic() {
 bool maker::pointer_difference() {
     const kind       &i64 = kind_named("i64");
     const kind       &k = one_of(real_kinds());
+    const bool        back = chance(50) && allowed("tt.int_to_ptr");
     const value       at = pick([](const value &v) { return !v.is_scalar() && v.k == &kind_named("i32"); });
     if (!at) return false;
     const value       near = masked(at, 255);
@@ -305,6 +351,12 @@ bool maker::pointer_difference() {
     value first;
     first.name = base;
     first.k = &i64;
+    if (back) { /* a pointer made of a number */
+        const value       size = whole_constant(i64, {}, k.bits / 8 * 8), eighth = plain("arith.addi", {first, size}, any_of(i64));
+        const std::string q = fresh();
+        line(q + " = tt.int_to_ptr " + eighth.name + " : i64 -> " + pointer_text(k, {}));
+        add(give("tt.load " + q + " : " + pointer_text(k, {}), k, {}, f));
+    }
     const value far = give("tt.ptr_to_int " + p + " : " + pointer_text(k, at.dims) + " -> " + type_text(i64, at.dims), i64, at.dims, any_of(i64));
     add(plain("arith.subi", {far, splat(first, at.dims)}, any_of(i64)));
     return true;

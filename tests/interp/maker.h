@@ -185,6 +185,8 @@ private:
     value       to_memory(const value &v, const kind &stored);
     bool        store(const value &v);
     bool        store_block(const value &v);
+    bool        store_described();
+    std::string descriptor(const std::string &buffer, const kind &k, size_t rows, size_t stride, const shape &block);
     bool        store_some();
     bool        atomic();
     bool        atomic_add(), atomic_exchange(), compare_and_swap();
@@ -194,7 +196,9 @@ private:
     void statement();
     void statements(unsigned n);
     void store_what_is_unread();
-    bool if_else(), for_loop(), while_loop(), pointer_loop(), call(), early_return(), assert_true(), print_some(), assume(), barrier();
+    bool if_else(), for_loop(), while_loop(), pointer_loop(), execute_region(), call(), early_return();
+    bool assert_true(), print_some(), assume(), barrier(), poison();
+    value always_true(const value &a);
     value       bound(const kind &k, int64_t low, int64_t high);
     std::vector<value> carried(unsigned most);
     std::vector<value> arguments_for(const std::vector<value> &inits);

@@ -325,6 +325,14 @@ def ERFCX_POLY():    # (1 + 2 x) e^(x^2) erfc(x), in t = (x - 2) / (x + 2)
     return fit_fixed(f, -1, 1, 36)
 
 @fit
+def erf_small_f32():      # erf(x) / x - 1, in x^2
+    return fit_float(lambda x: mpmath.erf(x) / x - 1, range(0, 11, 2), 1e-3, 0.93, lambda x: x / mpmath.erf(x)) + ('p', 's')
+
+@fit
+def erf_large_f32():      # log(1 - erf(t))
+    return fit_float(lambda t: mpmath.log(mpmath.erfc(t)), range(8), 0.92, 3.96, lambda t: mpmath.erfc(t) / mpmath.erf(t)) + ('q', 't')
+
+@fit
 def erfinv_far_f32():     # erfcinv(y) / s, in v = 1 / s, s = sqrt(-log(y (2 - y))), for doubles
     return fit_float(erfinv_tail, range(11), mpf(1) / 27.5, mpf(1) / 2.236, lambda v: 1 / erfinv_tail(v)) + ('p', 'v')
 

@@ -39,6 +39,7 @@ check-library: library-text $(BUILD)/test-library  ## the same over many more in
 # The table itself, and the simulator's checks of the text.
 library-text: $(LIBRARY_DIR)/text sim
 	$(LIBRARY_DIR)/text check
+	$(LIBRARY_DIR)/text symbols tests/library/symbols.txt
 	$(BUILD)/sim --check --msl 3.1 $(LIBRARY_DIR)/library.metal
 	$(BUILD)/sim --check --msl 3.0 $(LIBRARY_DIR)/library30.metal
 

@@ -6,6 +6,7 @@
  *     text table      the same functions as lines of C++
  *     text externs    the external names as lines of C++
  *     text check      checks the table itself
+ *     text symbols FILE    is there an external function for every name and signature of the file?
  *
  * LIBRARY_HEADER and EXTERNS_HEADER say where the macros are. */
 #include <ctype.h>
@@ -234,16 +235,47 @@ static int check(void) {
     return wrong;
 }
 
+/* Triton IR has integers without a sign; the table says how the function reads them. */
+static int same_kinds(const char *in_file, const char *in_table) {
+    if (strlen(in_file) != strlen(in_table)) return 0;
+    for (; *in_file; in_file++, in_table++) {
+        char c = *in_table == 'u' ? 'i' : *in_table == 'm' ? 'l' : *in_table;
+        if (c != *in_file) return 0;
+    }
+    return 1;
+}
+
+static int check_symbols(const char *path) {
+    char   line[200], name[100], signature[20];
+    size_t i, n = 0;
+    FILE  *f = fopen(path, "r");
+    if (!f) {
+        perror(path);
+        return 2;
+    }
+    while (fgets(line, sizeof line, f)) {
+        if (line[0] == '#' || sscanf(line, "%99s %19s", name, signature) != 2) continue;
+        for (i = 0; i < COUNT(externals); i++)
+            if (strcmp(externals[i].name, name) == 0 && same_kinds(signature, externals[i].signature)) break;
+        if (i == COUNT(externals)) complain("is no external function", name, signature);
+        n++;
+    }
+    fclose(f);
+    printf("library: %u external names\n", (unsigned)n);
+    return wrong || n == 0;
+}
+
 int main(int argc, char **argv) {
-    const char *what = argc == 2 ? argv[1] : "";
+    const char *what = argc >= 2 ? argv[1] : "";
     if (strcmp(what, "metal") == 0) print_metal(1);
     else if (strcmp(what, "metal30") == 0) print_metal(0);
     else if (strcmp(what, "calls") == 0) print_calls();
     else if (strcmp(what, "table") == 0) print_table();
     else if (strcmp(what, "externs") == 0) print_externs();
     else if (strcmp(what, "check") == 0) return check();
+    else if (strcmp(what, "symbols") == 0 && argc == 3) return check_symbols(argv[2]);
     else {
-        fprintf(stderr, "usage: text metal|metal30|calls|table|externs|check\n");
+        fprintf(stderr, "usage: text metal|metal30|calls|table|externs|check|symbols FILE\n");
         return 2;
     }
     return 0;

@@ -2,11 +2,11 @@
  * and printing the second must give the same text.
  *
  *   roundtrip FILE.ttir...      or FILE names on standard input, one a line */
-#define TMETAL_IMPLEMENTATION
 #include "tmetal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *memory;
 static const size_t room = (size_t)1 << 30;
