@@ -47,7 +47,7 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- The tables of docs/ ------------------------------------------------------------------------------
-DOCS = docs/hardware.md docs/fusion.md
+DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@

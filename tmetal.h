@@ -1,3 +1,119 @@
+/*==============================================================================
+ * >>manual  [1]  What this is and how to use it
+ *
+ * tmetal turns Triton IR (TTIR, the text of kernel.asm["ttir"]) into Metal Shading Language for Apple GPUs,
+ * with all that a host needs to launch it. One header, C99 and C++11, no dependency but libc.
+ *
+ * DO THIS
+ *
+ *     #define TMETAL_IMPLEMENTATION          in one .c or .cc file, and include it plainly in all others
+ *     #include "tmetal.h"
+ *
+ *     tmetal_result r;
+ *     size_t        bytes = tmetal_arena_bound(len);
+ *     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
+ *     if (tmetal_compile(text, len, NULL, &arena, &r) != TMETAL_OK)
+ *         fputs(tmetal_diag_text(&r.diags[0], &arena), stderr);
+ *     else
+ *         fputs(r.kernels[0].msl, stdout);
+ *     free(arena.base);
+ *
+ * MACROS                     before the include; default in brackets
+ *
+ *     TMETAL_IMPLEMENTATION  [not defined]  the functions themselves, in this unit
+ *     TMETAL_STATIC          [not defined]  all functions static: a private copy for this unit
+ *     TMETAL_API             [extern]       what stands before each public function
+ *     TMETAL_DEBUG           [not defined]  check our own promises, verify after each pass, fill what was
+ *                                           freed with 0xDD: several times slower
+ *     TMETAL_NO_SETJMP       [not defined]  for targets without setjmp: TMETAL_ABORT(code) must be defined,
+ *                                           is called when the arena is full, and must not return
+ *
+ * DOES NOT
+ *
+ *     run kernels             it gives text and a launch plan; compiling and launching is the host's part
+ *     read Python or LLVM     Triton's front end makes the TTIR; TTGIR is refused by name
+ *     guess                   what is not supported is refused with a code, its place and a way out, and no
+ *                             Metal is given: docs/limits.md and 'tmetal census FILES...'
+ *     claim device results    no Apple GPU was at hand. The Metal was compiled by clang against a strict model
+ *                             of the language and ran on a CPU; nothing here has been timed on a device
+ *
+ * STEP BY STEP
+ *
+ *     1  Get the text: in Python, kernel = fn.warmup(..., grid=...) or fn[grid](...), then kernel.asm["ttir"].
+ *     2  tmetal_compile(): parse, verify, plan and print. Every public function becomes a kernel.
+ *        In parts: tmetal_parse, tmetal_verify, tmetal_plan, tmetal_emit and, back to text, tmetal_print.
+ *        A module may also be built call by call: tmetal_build_begin and those after it.
+ *     3  Compile r.kernels[i].msl with newLibraryWithSource (language version msl_version) and make a pipeline
+ *        of the function `entry`.
+ *     4  Bind `args` in order: BUFFER by setBuffer at `index`; BYTES as `size` bytes at `offset` of the data at
+ *        `index`; ADDRESS as the buffer's 64-bit gpuAddress there; SCRATCH a buffer of that scratch id;
+ *        DEBUG a zeroed buffer, for tmetal_debug_text. `param` counts the parameters of the TTIR function.
+ *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
+ *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_plan_json gives the same as text.
+ *
+ * READING ERRORS
+ *
+ *     softmax.py:18:14: error[TM204]: tt.reduce over axis 2, but the operand has rank 2
+ *        --> softmax.ttir:14:10
+ *      14 |     %9 = "tt.reduce"(%8) <{axis = 2 : i32}> ({
+ *         |          ^
+ *     note: operand 0 is tensor<4x128xf32>, whose axes count from 0
+ *
+ *     First the place in the user's Python where the operation carries it, then that in the IR. One run
+ *     reports every error up to options.max_errors, and none that follows from another. Codes never change
+ *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks.
+ *
+ * MEMORY
+ *
+ *     Everything lives in the caller's arena: no malloc, no writable data of our own. Results grow from its
+ *     start, scratch from its end. arena.used = 0 takes everything back. tmetal_arena_bound(len) bytes always
+ *     suffice; arena.peak says what a call took; a call that finds the arena full returns TMETAL_E_ARENA,
+ *     leaves arena.used as it was and sets arena.need: any cap below it would fail again.
+ *     After TMETAL_E_ARENA r.diags points into r itself: do not copy r.
+ *
+ * OPERATIONS AND GPUS
+ *
+ *     tmetal_op_at lists the operations (docs/ops.md), tmetal_gpu_at the GPUs (docs/hardware.md). Without
+ *     options.gpu a kernel is planned for an M1, the smallest; it runs on the others too.
+ *
+ * THREADS AND DETERMINISM
+ *
+ *     No state outside the arguments: any number of threads may compile at once, each with its own arena.
+ *     The same input gives the same bytes on every machine, with every compiler and in every locale.
+ *
+ * MAP OF THE FILE              grep -n '>>' tmetal.h; a floor uses only floors above it in this list
+ *
+ *      1  >>manual     what this is and how to use it
+ *      2  >>api        public types and functions
+ *      3  >>config     compilers, asserts, limits
+ *      4  >>base       arena, growing arrays, strings, text, numbers, sorting
+ *      5  >>diag       errors, notes and remarks, with their places
+ *      6  >>ops        the op table: every operation of Triton IR, one row each
+ *      7  >>hardware   the GPU table: families, chips and their bins, features; each figure with its source
+ *      8  >>library    functions of ours that emitted kernels call: data only
+ *      9  >>ir         types, values, ops, regions; making and changing them
+ *     10  >>parse      text to IR: lexer, types, attributes, places, ops
+ *     11  >>print      IR back to text; parse(print(x)) is x
+ *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
+ *     13  >>builder    modules made call by call, without text
+ *     14  >>analyse    facts about a function: uses, constants, divisibility and contiguity
+ *     15  >>detect     reductions and patterns: what a function computes, found by structure
+ *     16  >>transform  passes over tile IR, before anything is planned
+ *     17  >>thread     the per-thread form: what one GPU thread does
+ *     18  >>layout     linear layouts: which thread holds which element
+ *     19  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     20  >>lower      from tiles to threads
+ *     21  >>clean      the per-thread form made ready to print
+ *     22  >>report     what was found, chosen and given up
+ *     23  >>emit       Metal text
+ *     24  >>json       op lists as text: JSON in and out, the short form
+ *     25  >>oplist     op lists to kernels: graph in, tile IR out
+ *     26  >>entry      public functions and the one setjmp
+ *
+ * Version 0.1.0. MIT licence; its text is at the end of the file.
+ *============================================================================*/
+
 #ifndef TMETAL_H
 #define TMETAL_H
 
@@ -6471,7 +6587,7 @@ static int tmi_fn_constant(const char *name, size_t len) {
 }
 
 /*==============================================================================
- * >>ir  [8]  Types, values, ops, regions; making and changing them
+ * >>ir  [9]  Types, values, ops, regions; making and changing them
  *
  * gives   tmetal_module and everything in it, by 32-bit ids; 0 is none
  * uses    >>base  >>ops
@@ -7265,7 +7381,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
 }
 
 /*==============================================================================
- * >>parse  [9]  Text to IR: lexer, types, attributes, places, ops
+ * >>parse  [10]  Text to IR: lexer, types, attributes, places, ops
  *
  * gives   tmi_parse_module()
  * uses    >>base  >>diag  >>ops  >>ir
@@ -10040,7 +10156,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>print  [10]  IR back to text; parse(print(x)) is x
+ * >>print  [11]  IR back to text; parse(print(x)) is x
  *
  * gives   tmi_print_module()
  * uses    >>base  >>ops  >>ir
@@ -11010,7 +11126,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
 }
 
 /*==============================================================================
- * >>verify  [11]  What must hold of IR; run after parsing and, in debug builds, after each pass
+ * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
  *
  * gives   tmi_verify_module(): 1 when all holds; tmi_same_module()
  * uses    >>ir  >>diag
@@ -12244,7 +12360,7 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
 }
 
 /*==============================================================================
- * >>builder  [12]  Modules made call by call, without text
+ * >>builder  [13]  Modules made call by call, without text
  *
  * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
  * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
@@ -13000,7 +13116,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 
 /*==============================================================================
- * >>analyse  [12]  Facts about a function: uses, constants, divisibility and contiguity
+ * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
  * uses    >>ir
@@ -13450,7 +13566,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 }
 
 /*==============================================================================
- * >>detect  [13]  Reductions and patterns: what a function computes, found by structure
+ * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect(): reductions and patterns of one function; changes nothing
  * uses    >>ir  >>analyse  >>library
@@ -16332,7 +16448,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 }
 
 /*==============================================================================
- * >>transform  [13]  Passes over tile IR, before anything is planned
+ * >>transform  [16]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ir  >>analyse
@@ -18141,7 +18257,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /*==============================================================================
- * >>thread  [14]  The per-thread form: what one GPU thread does
+ * >>thread  [17]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>base  >>ir
@@ -19134,7 +19250,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 }
 
 /*==============================================================================
- * >>layout  [15]  Linear layouts: which thread holds which element
+ * >>layout  [18]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ir
@@ -19558,7 +19674,7 @@ static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
 }
 
 /*==============================================================================
- * >>plan  [16]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ir  >>analyse  >>layout  >>hardware
@@ -21013,7 +21129,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 }
 
 /*==============================================================================
- * >>lower  [17]  From tiles to threads
+ * >>lower  [20]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>plan  >>layout  >>thread
@@ -25274,7 +25390,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 }
 
 /*==============================================================================
- * >>clean  [18]  The per-thread form made ready to print
+ * >>clean  [21]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -25976,7 +26092,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
 }
 
 /*==============================================================================
- * >>report  [20]  What was found, chosen and given up
+ * >>report  [22]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -26244,7 +26360,7 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
 }
 
 /*==============================================================================
- * >>emit  [19]  Metal text
+ * >>emit  [23]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>thread  >>clean  >>plan
@@ -28737,7 +28853,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 }
 
 /*==============================================================================
- * >>json  [21]  Op lists as text: JSON in and out, the short form
+ * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>base  >>diag
@@ -30263,7 +30379,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>oplist  [22]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
@@ -32978,7 +33094,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
 }
 
 /*==============================================================================
- * >>entry  [20]  Public functions and the one setjmp
+ * >>entry  [26]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every floor; nothing here but calls
@@ -33819,3 +33935,27 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */
+
+/*
+ * MIT License
+ *
+ * Copyright (c) 2026 The tmetal authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */
