@@ -53,8 +53,10 @@ $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@
 docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
+	sh tests/docs/blocks.sh $(BUILD) fill
 docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
+	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
 
 # -- GPUs -------------------------------------------------------------------------------------------
 $(BUILD)/test-chips: tests/chips/test.c tmetal.h

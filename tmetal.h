@@ -11949,6 +11949,10 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     uint32_t r, b, up = tmi_parent_op(m, op);
     if (op->kind == TMI_OP_MODULE) {
         b = tmi_op_body(m, op, 0);
+        if (!b && op->n_region == 1 && !up) {
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_NO_MODULE);
+            return 0;
+        }
         return (b && !TMI_BLOCK(m, b)->n_arg && !TMI_BLOCK(m, b)->next && op->n_region == 1) || tmi_misplaced(v, op, "it is one block without arguments");
     }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");

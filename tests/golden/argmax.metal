@@ -27,50 +27,48 @@ kernel void argmax(
         x[i] = int(cols) < n_cols ? x_2[cols] : -INFINITY;
     }
     // argmax.py:13  tl.reduce
-    float tile;
-    tile = x[0];
-    int tile_2;
-    tile_2 = int(tid);
+    float tile = x[0];
+    int tile_2 = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
         // argmax.py:12  x = tl.load
         const float x_3 = x[i];
         // argmax.py:13  tl.reduce
-        const float t = tile;
+        const float value = tile;
         // argmax.py:11  cols
-        const uint cols_2 = tid + i * 32;
+        const uint cols = tid + i * 32;
         // argmax.py:13  tl.reduce
-        const bool t_2 = t > x_3 || (t == x_3 && tile_2 < int(cols_2));
-        tile = t_2 ? t : x_3;
-        tile_2 = int(t_2 ? uint(tile_2) : cols_2);
+        const bool test = value > x_3 || (value == x_3 && tile_2 < int(cols));
+        tile = test ? value : x_3;
+        tile_2 = int(test ? uint(tile_2) : cols);
     }
     const float other = simd_shuffle_xor(tile, 16);
     const int other_2 = simd_shuffle_xor(tile_2, 16);
-    const bool t_3 = tile > other || (tile == other && tile_2 < other_2);
-    const float t_4 = t_3 ? tile : other;
-    const float other_3 = simd_shuffle_xor(t_4, 8);
-    const int idx = t_3 ? tile_2 : other_2;
-    const int other_4 = simd_shuffle_xor(idx, 8);
-    const bool t_5 = t_4 > other_3 || (t_4 == other_3 && idx < other_4);
-    const float t_6 = t_5 ? t_4 : other_3;
-    const float other_5 = simd_shuffle_xor(t_6, 4);
-    const int idx_2 = t_5 ? idx : other_4;
-    const int other_6 = simd_shuffle_xor(idx_2, 4);
-    const bool t_7 = t_6 > other_5 || (t_6 == other_5 && idx_2 < other_6);
-    const float t_8 = t_7 ? t_6 : other_5;
-    const float other_7 = simd_shuffle_xor(t_8, 2);
-    const int idx_3 = t_7 ? idx_2 : other_6;
-    const int other_8 = simd_shuffle_xor(idx_3, 2);
-    const bool t_9 = t_8 > other_7 || (t_8 == other_7 && idx_3 < other_8);
-    const float t_10 = t_9 ? t_8 : other_7;
-    const float other_9 = simd_shuffle_xor(t_10, 1);
-    const int idx_4 = t_9 ? idx_3 : other_8;
-    const int other_10 = simd_shuffle_xor(idx_4, 1);
-    const bool t_11 = t_10 > other_9 || (t_10 == other_9 && idx_4 < other_10);
+    const bool test = tile > other || (tile == other && tile_2 < other_2);
+    const float value = test ? tile : other;
+    const float other_3 = simd_shuffle_xor(value, 8);
+    const int offset = test ? tile_2 : other_2;
+    const int other_4 = simd_shuffle_xor(offset, 8);
+    const bool test_2 = value > other_3 || (value == other_3 && offset < other_4);
+    const float value_2 = test_2 ? value : other_3;
+    const float other_5 = simd_shuffle_xor(value_2, 4);
+    const int offset_2 = test_2 ? offset : other_4;
+    const int other_6 = simd_shuffle_xor(offset_2, 4);
+    const bool test_3 = value_2 > other_5 || (value_2 == other_5 && offset_2 < other_6);
+    const float value_3 = test_3 ? value_2 : other_5;
+    const float other_7 = simd_shuffle_xor(value_3, 2);
+    const int offset_3 = test_3 ? offset_2 : other_6;
+    const int other_8 = simd_shuffle_xor(offset_3, 2);
+    const bool test_4 = value_3 > other_7 || (value_3 == other_7 && offset_3 < other_8);
+    const float value_4 = test_4 ? value_3 : other_7;
+    const float other_9 = simd_shuffle_xor(value_4, 1);
+    const int offset_4 = test_4 ? offset_3 : other_8;
+    const int other_10 = simd_shuffle_xor(offset_4, 1);
+    const bool test_5 = value_4 > other_9 || (value_4 == other_9 && offset_4 < other_10);
     // argmax.py:14  tl.store
     if (tid == 0) {
-        value_ptr[program.x] = t_11 ? t_10 : other_9;
+        value_ptr[program.x] = test_5 ? value_4 : other_9;
         // argmax.py:15  tl.store
-        index_ptr[program.x] = t_11 ? idx_4 : other_10;
+        index_ptr[program.x] = test_5 ? offset_4 : other_10;
     }
 }

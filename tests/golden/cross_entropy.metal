@@ -20,10 +20,8 @@ kernel void cross_entropy(
     // cross_entropy.py:11  label = tl.load
     const long label = labels_ptr[program.x];
     // cross_entropy.py:14  row_sum = for
-    float row_max;
-    row_max = -INFINITY;
-    float row_sum_3;
-    row_sum_3 = 0.0f;
+    float row_max = -INFINITY;
+    float row_sum = 0.0f;
     // cross_entropy.py:16  x
     device const float *const x_2 = logits_ptr + int(program.x * n_cols);
     // cross_entropy.py:14  row_sum = for
@@ -34,12 +32,12 @@ kernel void cross_entropy(
         // cross_entropy.py:17  new_max = tl.max
         float new_max = NAN;
         // cross_entropy.py:15  cols
-        const uint idx = start + tid;
+        const uint offset = start + tid;
         // cross_entropy.py:17  new_max = tl.max
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // cross_entropy.py:15  cols
-            const int cols = int(idx + i * 32);
+            const int cols = int(offset + i * 32);
             // cross_entropy.py:16  x = tl.load
             const float x_3 = cols < n_cols ? x_2[cols] : -INFINITY;
             x[i] = x_3;
@@ -49,21 +47,21 @@ kernel void cross_entropy(
         const float new_max_2 = simd_max(new_max);
         const float new_max_3 = fmax(row_max_2, new_max_2);
         // cross_entropy.py:18  row_sum = tl.sum
-        float row_sum = -0.0f;
+        float row_sum_2 = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            row_sum += fast::exp(x[i] - new_max_3);
+            row_sum_2 += fast::exp(x[i] - new_max_3);
         }
-        const float row_sum_2 = simd_sum(row_sum);
+        const float row_sum_3 = simd_sum(row_sum_2);
         // cross_entropy.py:19
         row_max = new_max_3;
-        row_sum_3 = row_sum_3 * fast::exp(row_max_2 - new_max_3) + row_sum_2;
+        row_sum = row_sum * fast::exp(row_max_2 - new_max_3) + row_sum_3;
     }
     // cross_entropy.py:21  if
     float tile;
     if (label != long(ignore_index)) {
         // cross_entropy.py:23  loss
-        const float loss = precise::log(row_sum_3) + row_max - x_2[label];
+        const float loss = precise::log(row_sum) + row_max - x_2[label];
         tile = loss;
     } else {
         // cross_entropy.py:21

@@ -17,28 +17,27 @@ kernel void cumsum(
     uint  lane     [[thread_index_in_simdgroup]])
 {
     // cumsum.py:12  carry = for
-    float tile;
-    tile = 0.0f;
+    float tile = 0.0f;
     // cumsum.py:15  x
     const int x_2 = int(program.x * n_cols);
     device const float *const x_3 = x_ptr + x_2;
     // cumsum.py:16
     device float *const ptr = y_ptr + x_2;
-    const uint idx = (lane - 1) & 31;
-    const bool is_set = (lane & 31) == 0;
-    const bool t = !is_set;
-    const uint idx_2 = lane | 31;
+    const uint index = (lane - 1) & 31;
+    const bool test = (lane & 31) == 0;
+    const bool test_2 = !test;
+    const uint index_2 = lane | 31;
     // cumsum.py:12  carry = for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         // cumsum.py:15  x = tl.load
         float x[4];
         // cumsum.py:13  cols
-        const uint idx_3 = start + tid;
+        const uint offset = start + tid;
         // cumsum.py:15  x = tl.load
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // cumsum.py:13  cols
-            const int cols = int(idx_3 + i * 32);
+            const int cols = int(offset + i * 32);
             // cumsum.py:15  x = tl.load
             x[i] = cols < n_cols ? x_3[cols] : 0.0f;
         }
@@ -51,26 +50,26 @@ kernel void cumsum(
             const float x_4 = x[i];
             // cumsum.py:16
             tile_2[i] = x_4;
-            const float t_2 = simd_prefix_inclusive_sum(x_4);
-            const float other = simd_shuffle(t_2, idx);
-            const float other_2 = simd_shuffle(t_2, idx_2);
-            const float t_3 = tile_2[i];
-            const bool is_set_2 = i == 0;
-            const float t_4 = is_set_2 ? other : is_set ? carry : carry + other;
-            tile_2[i] = t || !is_set_2 ? t_4 + t_3 : t_3;
-            carry = is_set_2 ? other_2 : carry + other_2;
+            const float value = simd_prefix_inclusive_sum(x_4);
+            const float other = simd_shuffle(value, index);
+            const float other_2 = simd_shuffle(value, index_2);
+            const float value_2 = tile_2[i];
+            const bool test_3 = i == 0;
+            const float value_3 = test_3 ? other : test ? carry : carry + other;
+            tile_2[i] = test_2 || !test_3 ? value_3 + value_2 : value_2;
+            carry = test_3 ? other_2 : carry + other_2;
         }
         // cumsum.py:17  carry = tl.sum
         float carry_2 = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // cumsum.py:16
-            const float t_5 = tile_2[i];
+            const float value = tile_2[i];
             // cumsum.py:13  cols
-            const int cols_2 = int(idx_3 + i * 32);
+            const int cols = int(offset + i * 32);
             // cumsum.py:16  tl.store
-            if (cols_2 < n_cols) {
-                ptr[cols_2] = tile + t_5;
+            if (cols < n_cols) {
+                ptr[cols] = tile + value;
             }
             // cumsum.py:17  carry = tl.sum
             carry_2 += x[i];

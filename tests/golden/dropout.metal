@@ -41,14 +41,14 @@ kernel void dropout(
     const uint keep_20 = keep_2 + (-616729560);
     const uint keep_21 = keep_3 + (-1879881855);
     // dropout.py:14
-    const float t = 1.0f - p;
+    const float value = 1.0f - p;
     // dropout.py:10  offsets
-    const uint idx = program.x * 512 + tid;
+    const uint offset = program.x * 512 + tid;
     // dropout.py:14
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // dropout.py:10  offsets
-        const int offsets = int(idx + i * 128);
+        const int offsets = int(offset + i * 128);
         // dropout.py:12  x = tl.load
         if (offsets < n) {
             // dropout.py:13  keep
@@ -70,7 +70,7 @@ kernel void dropout(
             const uint keep_37 = (mulhi(keep_35 ^ keep_20, 0xCD9E8D57u) ^ keep_36) ^ keep_21;
             const float keep_38 = float(int(int(keep_37) < 0 ? 0 - keep_37 - 1 : keep_37)) * 4.6566126e-10f;
             // dropout.py:14  tl.store
-            y_ptr[offsets] = keep_38 > p ? x_ptr[offsets] / t : 0.0f;
+            y_ptr[offsets] = keep_38 > p ? x_ptr[offsets] / value : 0.0f;
         }
     }
 }

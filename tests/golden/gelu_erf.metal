@@ -8,28 +8,30 @@
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
-inline float erf_f32(float x) {    // our own fit: 1.2 ulp and the error of exp
+inline float erf_small(float x) {    // erf(x) for |x| below 0.93: 1 ulp
+    const float s = x * x;
+    float p = -0.00059595145f;
+    p = fma(p, s, 0.0049873423f);
+    p = fma(p, s, -0.026762962f);
+    p = fma(p, s, 0.11281731f);
+    p = fma(p, s, -0.3761249f);
+    p = fma(p, s, 0.12837915f);
+    return fma(p, x, x);
+}
+
+inline float erf_f32(float x) {    // 1.2 ulp and the error of exp
     const float t = fabs(x);
-    if (t <= 0.9277f) {
-        const float s = x * x;
-        float p = -0.000596425496f;
-        p = fma(p, s, 0.00498800445f);
-        p = fma(p, s, -0.0267631244f);
-        p = fma(p, s, 0.112817213f);
-        p = fma(p, s, -0.376124859f);
-        p = fma(p, s, 0.128379151f);
-        return fma(p, x, x);
-    }
+    if (t <= 0.9277f) return erf_small(x);
     if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range
     if (isnan(x)) return x;
-    float q = -2.1190157e-05f;
-    q = fma(q, t, 0.000435563066f);
-    q = fma(q, t, -0.00417639967f);
-    q = fma(q, t, 0.0251334962f);
-    q = fma(q, t, -0.108301871f);
-    q = fma(q, t, -0.633327067f);
-    q = fma(q, t, -1.12952471f);
-    q = fma(q, t, 0.000176729314f);
+    float q = -2.1100572e-5f;
+    q = fma(q, t, 0.0004345218f);
+    q = fma(q, t, -0.004171319f);
+    q = fma(q, t, 0.025120012f);
+    q = fma(q, t, -0.10828086f);
+    q = fma(q, t, -0.6333463f);
+    q = fma(q, t, -1.1295152f);
+    q = fma(q, t, 0.00017472546f);
     return copysign(1.0f - precise::exp(q), x);
 }
 
@@ -42,10 +44,10 @@ kernel void gelu_erf(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     // gelu.py:11  offsets
-    const uint idx = program.x * 512 + tid;
+    const uint offset = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(idx + i * 128);
+        const int offsets = int(offset + i * 128);
         // gelu.py:13  x = tl.load
         if (offsets < n) {
             const float x = x_ptr[offsets];

@@ -17,10 +17,10 @@ kernel void gelu_tanh(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     // gelu.py:20  offsets
-    const uint idx = program.x * 512 + tid;
+    const uint offset = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(idx + i * 128);
+        const int offsets = int(offset + i * 128);
         // gelu.py:22  x = tl.load
         if (offsets < n) {
             const float x = x_ptr[offsets];

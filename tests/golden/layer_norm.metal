@@ -22,68 +22,68 @@ kernel void layer_norm(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     // layer_norm.py:15  total = for
-    float total_10[4];
+    float total[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        total_10[i] = 0.0f;
+        total[i] = 0.0f;
     }
     // layer_norm.py:11  x_ptr
     const int x_ptr_2 = int(program.x * stride);
     device const float *const x_ptr_3 = x_ptr + x_ptr_2;
     // layer_norm.py:15  total = for
-    const int idx = max(n_cols, 0);
-    for (uint start = 0; start < uint(idx); start += 128) {
+    const int index = max(n_cols, 0);
+    for (uint start = 0; start < uint(index); start += 128) {
         // layer_norm.py:16  cols
-        const uint idx_2 = start + tid;
+        const uint offset = start + tid;
         // layer_norm.py:17  total
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // layer_norm.py:16  cols
-            const int cols = int(idx_2 + i * 32);
+            const int cols = int(offset + i * 32);
             // layer_norm.py:17  total = tl.load
-            const float total = cols < n_cols ? x_ptr_3[cols] : 0.0f;
-            total_10[i] += total;
+            const float total_2 = cols < n_cols ? x_ptr_3[cols] : 0.0f;
+            total[i] += total_2;
         }
     }
     // layer_norm.py:18  mean = tl.sum
     float mean = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        mean += total_10[i];
+        mean += total[i];
     }
     const float mean_2 = simd_sum(mean);
     // layer_norm.py:21  squares = for
-    float squares_10[4];
+    float squares[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        squares_10[i] = 0.0f;
+        squares[i] = 0.0f;
     }
     // layer_norm.py:18  mean
     const float mean_3 = float(n_cols);
     const float mean_4 = mean_2 / mean_3;
     // layer_norm.py:21  squares = for
-    for (uint start_2 = 0; start_2 < uint(idx); start_2 += 128) {
+    for (uint start_2 = 0; start_2 < uint(index); start_2 += 128) {
         // layer_norm.py:22  cols
-        const uint idx_3 = start_2 + tid;
+        const uint offset = start_2 + tid;
         // layer_norm.py:25  squares
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // layer_norm.py:22  cols
-            const int cols_2 = int(idx_3 + i * 32);
+            const int cols = int(offset + i * 32);
             // layer_norm.py:23  x
-            const bool x = cols_2 < n_cols;
-            const float x_2 = x ? x_ptr_3[cols_2] : 0.0f;
+            const bool x = cols < n_cols;
+            const float x_2 = x ? x_ptr_3[cols] : 0.0f;
             // layer_norm.py:24  x = tl.where
             const float x_3 = x ? x_2 - mean_4 : 0.0f;
             // layer_norm.py:25  squares
-            squares_10[i] += x_3 * x_3;
+            squares[i] += x_3 * x_3;
         }
     }
     // layer_norm.py:26  rstd = tl.sum
     float rstd = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        rstd += squares_10[i];
+        rstd += squares[i];
     }
     const float rstd_2 = simd_sum(rstd);
     const float rstd_3 = 1.0f / precise::sqrt(rstd_2 / mean_3 + eps);
@@ -96,19 +96,19 @@ kernel void layer_norm(
     // layer_norm.py:12  y_ptr
     device float *const y_ptr_2 = y_ptr + x_ptr_2;
     // layer_norm.py:30  for
-    for (uint start_3 = 0; start_3 < uint(idx); start_3 += 128) {
+    for (uint start_3 = 0; start_3 < uint(index); start_3 += 128) {
         // layer_norm.py:31  cols
-        const uint idx_4 = start_3 + tid;
+        const uint offset = start_3 + tid;
         // layer_norm.py:30  for
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // layer_norm.py:31  cols
-            const int cols_3 = int(idx_4 + i * 32);
+            const int cols = int(offset + i * 32);
             // layer_norm.py:33  weight = tl.load
-            if (cols_3 < n_cols) {
+            if (cols < n_cols) {
                 // layer_norm.py:36
-                const float t = (x_ptr_3[cols_3] - mean_4) * rstd_3 * weight_ptr[cols_3];
-                y_ptr_2[cols_3] = t + bias_ptr[cols_3];
+                const float value = (x_ptr_3[cols] - mean_4) * rstd_3 * weight_ptr[cols];
+                y_ptr_2[cols] = value + bias_ptr[cols];
             }
         }
     }

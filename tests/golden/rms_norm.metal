@@ -52,23 +52,23 @@ kernel void rms_norm(
         scale_shared[group] = scale_2;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // scale_shared is complete
-    const float t = lane < 4 ? scale_shared[lane] : -0.0f;
-    const float scale_3 = simd_sum(t);
+    const float scale_3 = lane < 4 ? scale_shared[lane] : -0.0f;
+    const float scale_4 = simd_sum(scale_3);
     // rms_norm.py:16
     device half *const ptr = y_ptr + x_2;
     // rms_norm.py:14  scale = tl.rsqrt
-    const float scale_4 = precise::rsqrt(scale_3 / float(n_cols) + eps);
+    const float scale_5 = precise::rsqrt(scale_4 / float(n_cols) + eps);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // rms_norm.py:13  x
-        const float x_6 = x[i];
+        const float x_4 = x[i];
         // rms_norm.py:15  weight
-        const float weight_3 = weight[i];
+        const float weight_2 = weight[i];
         // rms_norm.py:11  cols
-        const uint cols_2 = tid + i * 128;
+        const uint cols = tid + i * 128;
         // rms_norm.py:16  tl.store
-        if (int(cols_2) < n_cols) {
-            ptr[cols_2] = half(x_6 * scale_4 * weight_3);
+        if (int(cols) < n_cols) {
+            ptr[cols] = half(x_4 * scale_5 * weight_2);
         }
     }
 }

@@ -21,38 +21,37 @@ kernel void row_sum(
     threadgroup float acc_shared[2];
 
     // row_sum.py:12  acc = for
-    float acc_1;
-    acc_1 = 0.0f;
+    float acc = 0.0f;
     // row_sum.py:14  x
     device const float *const x = x_ptr + int(program.x * n_cols);
     // row_sum.py:15  acc = tl.sum
-    const bool is_set = lane == 0;
+    const bool first_lane = lane == 0;
     // row_sum.py:12  acc = for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 256) {
         // row_sum.py:15  acc = tl.sum
-        float acc = -0.0f;
+        float acc_2 = -0.0f;
         // row_sum.py:13  cols
-        const uint idx = start + tid;
+        const uint offset = start + tid;
         // row_sum.py:15  acc = tl.sum
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // row_sum.py:13  cols
-            const int cols = int(idx + i * 64);
+            const int cols = int(offset + i * 64);
             // row_sum.py:14  x = tl.load
             const float x_2 = cols < n_cols ? x[cols] : 0.0f;
             // row_sum.py:15  acc = tl.sum
-            acc += x_2;
+            acc_2 += x_2;
         }
-        const float acc_2 = simd_sum(acc);
+        const float acc_3 = simd_sum(acc_2);
         threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared has been read
-        if (is_set) {
-            acc_shared[group] = acc_2;
+        if (first_lane) {
+            acc_shared[group] = acc_3;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared is complete
-        acc_1 += acc_shared[0] + acc_shared[1];
+        acc += acc_shared[0] + acc_shared[1];
     }
     // row_sum.py:16  tl.store
     if (tid == 0) {
-        out_ptr[program.x] = acc_1;
+        out_ptr[program.x] = acc;
     }
 }

@@ -38,15 +38,15 @@ kernel void softmax(
         // softmax.py:14  x = tl.max
         x_2 = fmax(x_2, x_4);
     }
-    const float x_5 = simd_max(x_2);
-    const bool is_set = lane == 0;
-    if (is_set) {
-        x_shared[group] = x_5;
+    const float x_4 = simd_max(x_2);
+    const bool first_lane = lane == 0;
+    if (first_lane) {
+        x_shared[group] = x_4;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    const float t = x_shared[0];
-    const float t_2 = x_shared[1];
-    const float x_6 = fmax(t, t_2);
+    const float x_5 = x_shared[0];
+    const float x_6 = x_shared[1];
+    const float x_7 = fmax(x_5, x_6);
     // softmax.py:15  numerator = tl.exp
     float numerator[4];
     // softmax.py:16  denominator = tl.sum
@@ -54,31 +54,31 @@ kernel void softmax(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // softmax.py:15  numerator = tl.exp
-        const float numerator_2 = fast::exp(x[i] - x_6);
+        const float numerator_2 = fast::exp(x[i] - x_7);
         numerator[i] = numerator_2;
         // softmax.py:16  denominator = tl.sum
         denominator += numerator_2;
     }
     const float denominator_2 = simd_sum(denominator);
-    if (is_set) {
+    if (first_lane) {
         denominator_shared[group] = denominator_2;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // denominator_shared is complete
-    const float t_3 = denominator_shared[0];
-    const float t_4 = denominator_shared[1];
+    const float denominator_3 = denominator_shared[0];
+    const float denominator_4 = denominator_shared[1];
     // softmax.py:17
     device float *const ptr = out_ptr + int(program.x * out_stride);
     // softmax.py:16  denominator = tl.sum
-    const float t_5 = t_3 + t_4;
+    const float denominator_5 = denominator_3 + denominator_4;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // softmax.py:15  numerator = tl.exp
-        const float numerator_3 = numerator[i];
+        const float numerator_2 = numerator[i];
         // softmax.py:11  cols
-        const uint cols_2 = tid + i * 64;
+        const uint cols = tid + i * 64;
         // softmax.py:17  tl.store
-        if (int(cols_2) < n_cols) {
-            ptr[cols_2] = numerator_3 / t_5;
+        if (int(cols) < n_cols) {
+            ptr[cols] = numerator_2 / denominator_5;
         }
     }
 }

@@ -25,13 +25,13 @@ kernel void transpose_(
     // transpose.py:12  x
     device const float *const x_2 = x_ptr + int(uint(i) * uint(n_cols));
     // transpose.py:11  j
-    const uint idx = program.y * 32 + group;
+    const uint offset = program.y * 32 + group;
     // transpose.py:12  x
     const bool x_3 = i < n_rows;
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
         // transpose.py:11  j
-        const int j = int(idx + k * 8);
+        const int j = int(offset + k * 8);
         // transpose.py:12  x = tl.load
         x[k] = x_3 && j < n_cols ? x_2[j] : 0.0f;
     }
@@ -39,10 +39,10 @@ kernel void transpose_(
     for (uint k = 0; k < 4; k++) {
         const float x_4 = x[k];
         // transpose.py:11  j
-        const uint j_2 = idx + k * 8;
+        const uint j = offset + k * 8;
         // transpose.py:13  tl.store
-        if (int(j_2) < n_cols && x_3) {
-            (out_ptr + int(j_2 * n_rows))[i] = x_4;
+        if (int(j) < n_cols && x_3) {
+            (out_ptr + int(j * n_rows))[i] = x_4;
         }
     }
 }

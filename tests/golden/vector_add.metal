@@ -18,10 +18,10 @@ kernel void vector_add(
     uint  tid      [[thread_index_in_threadgroup]])
 {
     // vector_add.py:10  offsets
-    const uint idx = program.x * 256 + tid;
+    const uint offset = program.x * 256 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(idx + i * 64);
+        const int offsets = int(offset + i * 64);
         // vector_add.py:12  x = tl.load
         if (offsets < n) {
             // vector_add.py:14  tl.store
