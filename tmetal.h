@@ -1,3 +1,119 @@
+/*==============================================================================
+ * >>manual  [1]  What this is and how to use it
+ *
+ * tmetal turns Triton IR (TTIR, the text of kernel.asm["ttir"]) into Metal Shading Language for Apple GPUs,
+ * with all that a host needs to launch it. One header, C99 and C++11, no dependency but libc.
+ *
+ * DO THIS
+ *
+ *     #define TMETAL_IMPLEMENTATION          in one .c or .cc file, and include it plainly in all others
+ *     #include "tmetal.h"
+ *
+ *     tmetal_result r;
+ *     size_t        bytes = tmetal_arena_bound(len);
+ *     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
+ *     if (tmetal_compile(text, len, NULL, &arena, &r) != TMETAL_OK)
+ *         fputs(tmetal_diag_text(&r.diags[0], &arena), stderr);
+ *     else
+ *         fputs(r.kernels[0].msl, stdout);
+ *     free(arena.base);
+ *
+ * MACROS                     before the include; default in brackets
+ *
+ *     TMETAL_IMPLEMENTATION  [not defined]  the functions themselves, in this unit
+ *     TMETAL_STATIC          [not defined]  all functions static: a private copy for this unit
+ *     TMETAL_API             [extern]       what stands before each public function
+ *     TMETAL_DEBUG           [not defined]  check our own promises, verify after each pass, fill what was
+ *                                           freed with 0xDD: several times slower
+ *     TMETAL_NO_SETJMP       [not defined]  for targets without setjmp: TMETAL_ABORT(code) must be defined,
+ *                                           is called when the arena is full, and must not return
+ *
+ * DOES NOT
+ *
+ *     run kernels             it gives text and a launch plan; compiling and launching is the host's part
+ *     read Python or LLVM     Triton's front end makes the TTIR; TTGIR is refused by name
+ *     guess                   what is not supported is refused with a code, its place and a way out, and no
+ *                             Metal is given: docs/limits.md and 'tmetal census FILES...'
+ *     claim device results    no Apple GPU was at hand. The Metal was compiled by clang against a strict model
+ *                             of the language and ran on a CPU; nothing here has been timed on a device
+ *
+ * STEP BY STEP
+ *
+ *     1  Get the text: in Python, kernel = fn.warmup(..., grid=...) or fn[grid](...), then kernel.asm["ttir"].
+ *     2  tmetal_compile(): parse, verify, plan and print. Every public function becomes a kernel.
+ *        In parts: tmetal_parse, tmetal_verify, tmetal_plan, tmetal_emit and, back to text, tmetal_print.
+ *        A module may also be built call by call: tmetal_build_begin and those after it.
+ *     3  Compile r.kernels[i].msl with newLibraryWithSource (language version msl_version) and make a pipeline
+ *        of the function `entry`.
+ *     4  Bind `args` in order: BUFFER by setBuffer at `index`; BYTES as `size` bytes at `offset` of the data at
+ *        `index`; ADDRESS as the buffer's 64-bit gpuAddress there; SCRATCH a buffer of that scratch id;
+ *        DEBUG a zeroed buffer, for tmetal_debug_text. `param` counts the parameters of the TTIR function.
+ *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
+ *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_plan_json gives the same as text.
+ *
+ * READING ERRORS
+ *
+ *     softmax.py:18:14: error[TM204]: tt.reduce over axis 2, but the operand has rank 2
+ *        --> softmax.ttir:14:10
+ *      14 |     %9 = "tt.reduce"(%8) <{axis = 2 : i32}> ({
+ *         |          ^
+ *     note: operand 0 is tensor<4x128xf32>, whose axes count from 0
+ *
+ *     First the place in the user's Python where the operation carries it, then that in the IR. One run
+ *     reports every error up to options.max_errors, and none that follows from another. Codes never change
+ *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks.
+ *
+ * MEMORY
+ *
+ *     Everything lives in the caller's arena: no malloc, no writable data of our own. Results grow from its
+ *     start, scratch from its end. arena.used = 0 takes everything back. tmetal_arena_bound(len) bytes always
+ *     suffice; arena.peak says what a call took; a call that finds the arena full returns TMETAL_E_ARENA,
+ *     leaves arena.used as it was and sets arena.need: any cap below it would fail again.
+ *     After TMETAL_E_ARENA r.diags points into r itself: do not copy r.
+ *
+ * OPERATIONS AND GPUS
+ *
+ *     tmetal_op_at lists the operations (docs/ops.md), tmetal_gpu_at the GPUs (docs/hardware.md). Without
+ *     options.gpu a kernel is planned for an M1, the smallest; it runs on the others too.
+ *
+ * THREADS AND DETERMINISM
+ *
+ *     No state outside the arguments: any number of threads may compile at once, each with its own arena.
+ *     The same input gives the same bytes on every machine, with every compiler and in every locale.
+ *
+ * MAP OF THE FILE              grep -n '>>' tmetal.h; a floor uses only floors above it in this list
+ *
+ *      1  >>manual     what this is and how to use it
+ *      2  >>api        public types and functions
+ *      3  >>config     compilers, asserts, limits
+ *      4  >>base       arena, growing arrays, strings, text, numbers, sorting
+ *      5  >>diag       errors, notes and remarks, with their places
+ *      6  >>ops        the op table: every operation of Triton IR, one row each
+ *      7  >>hardware   the GPU table: families, chips and their bins, features; each figure with its source
+ *      8  >>library    functions of ours that emitted kernels call: data only
+ *      9  >>ir         types, values, ops, regions; making and changing them
+ *     10  >>parse      text to IR: lexer, types, attributes, places, ops
+ *     11  >>print      IR back to text; parse(print(x)) is x
+ *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
+ *     13  >>builder    modules made call by call, without text
+ *     14  >>analyse    facts about a function: uses, constants, divisibility and contiguity
+ *     15  >>detect     reductions and patterns: what a function computes, found by structure
+ *     16  >>transform  passes over tile IR, before anything is planned
+ *     17  >>thread     the per-thread form: what one GPU thread does
+ *     18  >>layout     linear layouts: which thread holds which element
+ *     19  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     20  >>lower      from tiles to threads
+ *     21  >>clean      the per-thread form made ready to print
+ *     22  >>report     what was found, chosen and given up
+ *     23  >>emit       Metal text
+ *     24  >>json       op lists as text: JSON in and out, the short form
+ *     25  >>oplist     op lists to kernels: graph in, tile IR out
+ *     26  >>entry      public functions and the one setjmp
+ *
+ * Version 0.1.0. MIT licence; its text is at the end of the file.
+ *============================================================================*/
+
 #ifndef TMETAL_H
 #define TMETAL_H
 
@@ -23,7 +139,8 @@
 
 /* -- Diagnostic codes --------------------------------------------------------
  * One row a message: number, name, text. Hundreds: 1 text, 2 verifier, 3 not supported, 4 layout,
- * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice. */
+ * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice: 220, 225,
+ * 305, 310, 401 and 504 have been given and taken back. */
 #define TMETAL_DIAGS(X)                                                                         \
     X(101, EXPECTED, "expected %s, found %s")                                                   \
     X(102, BAD_CHAR, "character %s does not start a token of Triton IR")                        \
@@ -69,12 +186,10 @@
     X(217, ORDER, "tt.trans: order %s is no permutation of %u axes")                            \
     X(218, DOT, "%s: %s")                                                                       \
     X(219, BITCAST, "%s from %s to %s changes the number of bits")                              \
-    X(220, ROUNDING, "tt.fp_to_fp from %s to %s narrows and needs a rounding mode")             \
     X(221, CALLEE, "call of %s: %s")                                                            \
     X(222, RETURN, "%s of %s does not fit the function's results")                              \
     X(223, ENCODING, "tensor type %s carries a layout: that is TTGIR, not TTIR")                \
     X(224, CONDITION, "%s wants a scalar i1 as condition, but has %s")                          \
-    X(225, NO_PUBLIC, "module has %u public functions; tmetal compiles each")                   \
     X(226, PLACEMENT, "%s may not stand here: %s")                                              \
     X(227, DESCRIPTOR, "%s: %s")                                                                \
     X(228, OPS_COUNT, "op '%s' takes %u to %u inputs, but has %u")                              \
@@ -86,17 +201,13 @@
     X(302, TYPE_UNSUPPORTED, "%s on %s is not supported: %s")                                   \
     X(303, FP64, "%s needs fp64, which Apple GPUs lack")                                        \
     X(304, FP8, "%s on fp8 type %s is not supported")                                           \
-    X(305, ATOMIC, "%s: %s")                                                                    \
     X(306, EXTERN, "external function '%s' is not known")                                       \
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
-    X(310, RESOURCE, "%s: %s")                                                                  \
-    X(401, LAYOUT, "no layout found for %s: %s")                                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
     X(503, THREADS, "%u threads a threadgroup asked for: %s")                                   \
-    X(504, ARGUMENTS, "needs %u buffer arguments; Metal has %u")                                \
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
     X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
@@ -1485,6 +1596,33 @@ static const char *tmi_code_text(int code) {
     return "";
 }
 
+/* What cures an error where the place that reports it has nothing better to say. */
+static const char *tmi_code_help(int code) {
+    static const struct {
+        int         code;
+        const char *help;
+    } rows[] = {
+        {TMETAL_E_NO_MODULE, "print kernel.asm[\"ttir\"] into the file"},
+        {TMETAL_E_TTGIR, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_ENCODING, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_OP_UNSUPPORTED, "docs/limits.md says why, and what does the same"},
+        {TMETAL_E_TYPE_UNSUPPORTED, "docs/limits.md says which types compile"},
+        {TMETAL_E_FP64, "compute it in f32, or let doubles be computed in software where they can be (docs/limits.md)"},
+        {TMETAL_E_FP8, "convert to f16 or f32 before, and back after"},
+        {TMETAL_E_EXTERN, "use a function of tl.math, or an external name that docs/ops.md lists"},
+        {TMETAL_E_INLINE_ASM, "write it in Triton: assembly is translated instruction by instruction, and not every one is known"},
+        {TMETAL_E_RECURSION, "write the recursion as a loop"},
+        {TMETAL_E_CONTROL, "write it with if, for and while"},
+        {TMETAL_E_TG_MEMORY, "use smaller tiles: the BLOCK sizes of the kernel"},
+        {TMETAL_E_GPU_NAME, "'tmetal gpus' prints the table; NULL takes the smallest"},
+        {TMETAL_E_THREADS, "leave the option out, and the planner picks"},
+    };
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].code == code) return rows[i].help;
+    return "";
+}
+
 static const char *tmi_job_file(const tmi_job *job) {
     return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
 }
@@ -1547,7 +1685,8 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     n->diag.message = message;
     for (; *message; message++) /* one line, whatever stood in the text */
         if ((unsigned char)*message < 32) *message = ' ';
-    n->diag.note = n->diag.help = "";
+    n->diag.note = "";
+    n->diag.help = tmi_code_help(code);
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
     tmi_mark_drop(job, m);
@@ -6461,7 +6600,7 @@ static int tmi_fn_constant(const char *name, size_t len) {
 }
 
 /*==============================================================================
- * >>ir  [8]  Types, values, ops, regions; making and changing them
+ * >>ir  [9]  Types, values, ops, regions; making and changing them
  *
  * gives   tmetal_module and everything in it, by 32-bit ids; 0 is none
  * uses    >>base  >>ops
@@ -7255,7 +7394,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
 }
 
 /*==============================================================================
- * >>parse  [9]  Text to IR: lexer, types, attributes, places, ops
+ * >>parse  [10]  Text to IR: lexer, types, attributes, places, ops
  *
  * gives   tmi_parse_module()
  * uses    >>base  >>diag  >>ops  >>ir
@@ -7564,6 +7703,8 @@ static int tmi_enter(tmi_parser *p) { /* one level deeper; pair with tmi_exit */
     if (++p->job->depth <= TMI_MAX_DEPTH) return 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_NESTING, TMI_MAX_DEPTH);
     p->bad = 1;
+    p->pos = p->len; /* nothing behind it can be told apart: the text ends here */
+    p->tok.kind = TMI_K_END;
     return 0;
 }
 
@@ -9897,6 +10038,7 @@ static void tmi_parse_ops(tmi_parser *p) {
         if (tmi_enough_errors(p->job) || p->job->depth > TMI_MAX_DEPTH) return;
         if (p->tok.at == before) tmi_next(p);
         tmi_recover(p);
+        if (p->tok.kind == TMI_K_END) return; /* the regions around are not closed: no further errors */
         p->bad = 0;
     }
 }
@@ -9925,6 +10067,14 @@ static void tmi_parse_alias(tmi_parser *p) {
     }
 }
 
+/* Where a name stands first in the text: for what was used and never defined. */
+static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
+    uint32_t i, n = (uint32_t)strlen(name);
+    for (i = 0; i + n <= p->len; i++)
+        if (p->src[i] == name[0] && memcmp(p->src + i, name, n) == 0 && !tmi_is_word_char(tmi_peek_at(p, i + n))) return tmi_at_src(i);
+    return tmi_at_src(0);
+}
+
 static void tmi_check_forward(tmi_parser *p) {
     uint32_t i;
     for (i = 0; i + 1 < p->forward.n; i += 2) {
@@ -9935,12 +10085,12 @@ static void tmi_check_forward(tmi_parser *p) {
     }
     for (i = 1; i < p->m->block.n; i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
-        if (!b->region) tmi_error(p->job, tmi_at_src(0), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
+        if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
     for (i = 1; i < p->m->loc.n; i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
         if (l->kind == TMI_L_ALIAS && !l->child)
-            tmi_error(p->job, tmi_at_src(0), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
+            tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, l->text)), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
     }
 }
 
@@ -10019,7 +10169,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>print  [10]  IR back to text; parse(print(x)) is x
+ * >>print  [11]  IR back to text; parse(print(x)) is x
  *
  * gives   tmi_print_module()
  * uses    >>base  >>ops  >>ir
@@ -10989,7 +11139,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
 }
 
 /*==============================================================================
- * >>verify  [11]  What must hold of IR; run after parsing and, in debug builds, after each pass
+ * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
  *
  * gives   tmi_verify_module(): 1 when all holds; tmi_same_module()
  * uses    >>ir  >>diag
@@ -11812,6 +11962,10 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     uint32_t r, b, up = tmi_parent_op(m, op);
     if (op->kind == TMI_OP_MODULE) {
         b = tmi_op_body(m, op, 0);
+        if (!b && op->n_region == 1 && !up) {
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_NO_MODULE);
+            return 0;
+        }
         return (b && !TMI_BLOCK(m, b)->n_arg && !TMI_BLOCK(m, b)->next && op->n_region == 1) || tmi_misplaced(v, op, "it is one block without arguments");
     }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
@@ -12223,7 +12377,7 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
 }
 
 /*==============================================================================
- * >>builder  [12]  Modules made call by call, without text
+ * >>builder  [13]  Modules made call by call, without text
  *
  * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
  * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
@@ -12979,7 +13133,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 
 /*==============================================================================
- * >>analyse  [12]  Facts about a function: uses, constants, divisibility and contiguity
+ * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
  * uses    >>ir
@@ -13429,7 +13583,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 }
 
 /*==============================================================================
- * >>detect  [13]  Reductions and patterns: what a function computes, found by structure
+ * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect(): reductions and patterns of one function; changes nothing
  * uses    >>ir  >>analyse  >>library
@@ -16311,7 +16465,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 }
 
 /*==============================================================================
- * >>transform  [13]  Passes over tile IR, before anything is planned
+ * >>transform  [16]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ir  >>analyse
@@ -18120,7 +18274,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /*==============================================================================
- * >>thread  [14]  The per-thread form: what one GPU thread does
+ * >>thread  [17]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>base  >>ir
@@ -19114,7 +19268,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 }
 
 /*==============================================================================
- * >>layout  [15]  Linear layouts: which thread holds which element
+ * >>layout  [18]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ir
@@ -19538,7 +19692,7 @@ static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
 }
 
 /*==============================================================================
- * >>plan  [16]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ir  >>analyse  >>layout  >>hardware
@@ -20999,7 +21153,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 }
 
 /*==============================================================================
- * >>lower  [17]  From tiles to threads
+ * >>lower  [20]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>plan  >>layout  >>thread
@@ -25285,7 +25439,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 }
 
 /*==============================================================================
- * >>clean  [18]  The per-thread form made ready to print
+ * >>clean  [21]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -25987,7 +26141,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
 }
 
 /*==============================================================================
- * >>report  [20]  What was found, chosen and given up
+ * >>report  [22]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -26255,7 +26409,7 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
 }
 
 /*==============================================================================
- * >>emit  [19]  Metal text
+ * >>emit  [23]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>thread  >>clean  >>plan
@@ -28793,7 +28947,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 }
 
 /*==============================================================================
- * >>json  [21]  Op lists as text: JSON in and out, the short form
+ * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>base  >>diag
@@ -30319,7 +30473,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>oplist  [22]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
@@ -33034,7 +33188,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
 }
 
 /*==============================================================================
- * >>entry  [20]  Public functions and the one setjmp
+ * >>entry  [26]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every floor; nothing here but calls
@@ -33875,3 +34029,27 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */
+
+/*
+ * MIT License
+ *
+ * Copyright (c) 2026 The tmetal authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */
