@@ -66,11 +66,15 @@ test-chips: $(BUILD)/test-chips ## the GPU table: lookups, overrides, sources
 $(BUILD)/detect: tests/detect/run.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/detect/run.c -o $@
+$(BUILD)/detect-hostile: tests/detect/run.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 -DTMETAL_DEBUG -DTMI_FIRST=1 tests/detect/run.c -o $@
 $(BUILD)/test-mapping: tests/detect/mapping.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/detect/mapping.c -o $@
-test-detect: $(BUILD)/detect $(BUILD)/test-mapping ## reductions and patterns, found in labelled look-alikes
+test-detect: $(BUILD)/detect $(BUILD)/detect-hostile $(BUILD)/test-mapping ## reductions and patterns, found in labelled look-alikes
 	$(BUILD)/detect tests/detect/*.ttir
+	$(BUILD)/detect-hostile tests/detect/*.ttir
 	$(BUILD)/test-mapping
 	$(BUILD)/detect --table tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir examples/kernels/*.ttir
 detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted by kind [CORPUS=dir]
@@ -84,6 +88,8 @@ test: test-detect
 test: test-sim
 test: own
 test: test-interp
+test: test-random
+test: test-versions
 test: test-library
 test: test-oplist-quick
 test: test-robust

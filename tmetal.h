@@ -14780,8 +14780,8 @@ static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t u
 }
 
 /* t - log(sum exp t): the logarithm reaches a subtraction from the very t. */
-static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t e) {
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0;
+static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t log, uint32_t e) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u, t = 0, form = 0, base;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
             const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
@@ -14789,13 +14789,15 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
             uint32_t      x;
             if (op->kind != TMI_OP_SUBF || d->users.at[u].operand != 1) continue;
             d->n_op = 0;
-            (void)tmi_dt_math(d, e, &t);
+            base = tmi_dt_math(d, e, &t);
             (void)tmi_dt_back(d, to[i], &path);
             if (path.axis != TMI_NONE && path.axis != r->axis) continue;
             x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
             if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
             tmi_dt_take(d, log_op);
-            tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
+            if ((base == TMI_OP_EXP2) != (log == TMI_OP_LOG2))
+                (void)tmi_dt_record(d, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, r->axis, 0, "the logarithm has another base than the exponential");
+            else tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
             return 1;
         }
     return 0;
@@ -14817,8 +14819,8 @@ static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum,
             } else if (kind == TMI_OP_MULF && depth == 1) {
                 for (k = 0; k < 2; k++)
                     if (k != at) (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, k), to[i], e);
-            } else if (kind == TMI_OP_LOG && depth == 0) {
-                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, e);
+            } else if ((kind == TMI_OP_LOG || kind == TMI_OP_LOG2) && depth == 0) {
+                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, kind, e);
             }
         }
 }
@@ -15968,11 +15970,16 @@ static uint32_t tmi_dt_source_type(const tmi_module *m, uint32_t v) {
     return tmi_elem(m, tmi_value_type(m, v));
 }
 
+/* The text of a type, kept: tmi_type_text makes scratch. */
+static const char *tmi_dt_type_text(tmi_job *job, const tmi_module *m, uint32_t type) {
+    return tmi_format(job, 0, "%s", tmi_type_text(job, m, type));
+}
+
 /* Emitted sums and products of 16-bit floats run in f32. */
 static const char *tmi_dt_accumulates_in(tmi_job *job, const tmi_module *m, const tmi_dt_reduce *r) {
     uint32_t type = tmi_in_type(m, TMI_OP(m, r->op), 0), f = tmi_format_of(m, type);
     int      adds = r->kind == TMETAL_REDUCE_SUM || r->kind == TMETAL_REDUCE_MEAN || r->kind == TMETAL_REDUCE_PRODUCT;
-    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_type_text(job, m, tmi_elem(m, type));
+    return adds && (f == TMI_F_F16 || f == TMI_F_BF16) ? "f32" : tmi_dt_type_text(job, m, tmi_elem(m, type));
 }
 
 static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tmetal_reduction *out, const char *function) {
@@ -15991,7 +15998,7 @@ static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tm
     out->count = tmi_dim(m, type, r->axis);
     out->outputs = tmi_numel(m, type) / (out->count ? out->count : 1);
     out->operands = op->n_in;
-    out->type = tmi_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
+    out->type = tmi_dt_type_text(d->job, m, tmi_dt_source_type(m, tmi_in(m, op, 0)));
     out->accumulate = tmi_dt_accumulates_in(d->job, m, r);
     out->is_unsigned = r->is_unsigned;
     out->tie = (tmetal_tie_rule)r->tie;
@@ -20599,6 +20606,24 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
     return 1;
 }
 
+/* A load or store that would touch twice the lines of memory that it has to works in a layout of its own: an
+ * exchange through threadgroup memory costs less. Results of matrix products and transposes are such. */
+static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
+    const tmi_op *o = TMI_OP(p->m, id);
+    uint32_t vec, fewest, have, own, type = tmi_op_shape(p->m, o);
+    tmi_comp c;
+    tmi_lin  l;
+    if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
+    if (o->kind == TMI_OP_LOAD && p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE) return;
+    have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    memset(&c, 0, sizeof c);
+    c.type = type;
+    c.access = id;
+    tmi_blocked_for(p, &c, &l);
+    own = tmi_access_lines(p, id, &l, &vec, &fewest);
+    if (have >= 2 * own) p->own[id] = tmi_lin_id(p, &l) + 1;
+}
+
 static void tmi_choose_own(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
@@ -20606,6 +20631,7 @@ static void tmi_choose_own(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         tmi_lin  l;
+        if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_choose_access_own(p, op);
         if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
             type = tmi_out_type(m, o, 0);
             for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
@@ -21520,7 +21546,8 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     if ((was == TMI_S_BF16 && tmi_elt_in_float(op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
         type.kind = TMI_S_F32;
     if (width > 1 && (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) || (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
-                      (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR || tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC)) {
+                      (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR ||
+                      (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0) || tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC)) {
         uint32_t k, one[8];
         for (k = 0; k < width; k++) {
             for (i = 0; i < op->n_in; i++) one[i] = tmi_t_vget(t, x[i], k);
@@ -22314,6 +22341,7 @@ static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
     buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), tmi_source_name(w, in->value));
     arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, tmi_source_name(w, in->value));
     part = tmi_t_for(w->t, 1u << (whole - bits));
+    TMI_INS(w->t, TMI_INS(w->t, part)->a)->e = 1; /* not unrolled: registers are named by constants all the same */
     tmi_nest_begin(w, &n, from);
     tmi_nest_loops(w, &n);
     v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
@@ -23243,7 +23271,10 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
     buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
     res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
-    if (bits < whole) chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+    if (bits < whole) {
+        chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
+        TMI_INS(t, TMI_INS(t, chunk)->a)->e = 1;
+    }
     tmi_stage_chunk(w, src, stage, buf, bits, chunk);
     tmi_nest_begin(w, &n, flat);
     tmi_nest_loops(w, &n);
@@ -24179,7 +24210,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
 /* Stores and simple reductions run inside nests of their component's layout. */
 static void tmi_place_root(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t      lin = tmi_lin_id(w->p, tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)))), i, slot, ptr;
+    uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot, ptr;
     const tmi_lin *l = TMI_LIN(w->p, lin);
     tmi_sched     s;
     tmi_sched_init(w, &s, lin);
@@ -26661,6 +26692,9 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
         else wa = wb = TMI_SIGNED;
     }
     if (width > 1 && wa == TMI_ANY) wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED; /* vectors do not mix */
+    if (wa == TMI_ANY && tmi_is_small(tmi_t_type(e->t, n->a).kind) && (sa == TMI_UNSIGNED || sb == TMI_UNSIGNED) &&
+        !(tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)))
+        wa = wb = TMI_UNSIGNED; /* both sides become int: uchar(128) is not char(-128) */
     tmi_open_level(e, level, mine);
     tmi_expr_wide(e, n->a, wa, width, mine + 1);
     tmi_put(e->out, " %s ", tmi_icmp_text[n->c]);
@@ -27683,8 +27717,9 @@ static void tmi_emit_constness(tmi_emit *e) {
         for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
             const tmi_ins *n = TMI_INS(t, id);
             uint8_t c = 0;
-            if (n->op == TMI_TF_STA && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && !e->is_const[n->d] && e->arr_const[n->a]) e->arr_const[n->a] = 0, changed = 1;
-            if (n->op == TMI_TF_STA && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && e->is_const[n->d] && !e->arr_const[n->a]) {
+            uint32_t put = n->op == TMI_TF_STA ? n->d : n->op == TMI_TF_DECL ? n->b : 0; /* into a variable */
+            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && !e->is_const[put] && e->arr_const[n->a]) e->arr_const[n->a] = 0, changed = 1;
+            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && e->is_const[put] && !e->arr_const[n->a]) {
                 for (i = 0; i < e->n_param; i++)
                     if (!e->param_written[i]) e->param_written[i] = 1, changed = 1; /* mixed: nothing is const any more */
             }
@@ -28306,7 +28341,7 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     else tmi_refuse_types(job, m, op);
 }
 
-static void tmi_refuse_ops(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
 }
@@ -28410,7 +28445,7 @@ static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     list[0] = func;
     seen[func] = 1;
     for (i = 0; i < n; i++) {
-        tmi_refuse_ops(job, m, list[i]);
+        tmi_refuse_body(job, m, list[i]);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
