@@ -33092,25 +33092,54 @@ static void tmi_put_params(tmi_list *l, uint32_t n) {
     l->job->out->n_params = n;
 }
 
-/* Memory between kernels: a buffer for each kernel's result that is none of the list's. */
-static void tmi_put_scratch(tmi_list *l) {
-    uint32_t        i, n = 0;
-    tmetal_scratch *s;
-    for (i = 1; i < l->node.n; i++) {
-        tmi_node *x = TMI_NODE(l, i);
-        if (x->buffer != i || x->is_result || (i > l->n_op && x->kind == TMI_L_OP_NONE)) continue;
-        x->is_scratch = 1;
-        x->slot = n++;
+/* Memory between kernels. A buffer is used again once the last kernel that reads what it held is done: of those that
+ * are free the one whose size fits best. Kernels run in order, so no kernel finds its input overwritten. */
+typedef struct tmi_reuse {
+    uint32_t  n;
+    uint64_t *bytes;
+    uint32_t *until; /* last kernel that needs what it holds */
+} tmi_reuse;
+
+static uint32_t tmi_reuse_slot(tmi_reuse *r, uint32_t kernel, uint64_t bytes, uint32_t until) {
+    uint32_t i, best = TMI_NONE;
+    for (i = 0; i < r->n; i++) {
+        if (r->until[i] >= kernel) continue;
+        if (best == TMI_NONE) best = i;
+        else if (r->bytes[best] < bytes ? r->bytes[i] > r->bytes[best] : r->bytes[i] >= bytes && r->bytes[i] < r->bytes[best]) best = i;
     }
-    s = TMI_NEW(l->job, tmetal_scratch, n);
-    for (i = 1; i < l->node.n; i++) {
-        const tmi_node *x = TMI_NODE(l, i);
-        if (!x->is_scratch) continue;
-        s[x->slot].id = x->slot;
-        s[x->slot].bytes = tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype);
+    if (best == TMI_NONE) best = r->n++;
+    if (r->bytes[best] < bytes) r->bytes[best] = bytes;
+    r->until[best] = until;
+    return best;
+}
+
+static void tmi_put_scratch(tmi_list *l, const tmi_kern *k, uint32_t n) {
+    tmi_mark        mark = tmi_mark_take(l->job);
+    uint32_t       *last = TMI_TEMP(l->job, uint32_t, l->node.n), i, a;
+    uint8_t        *seen = TMI_TEMP(l->job, uint8_t, l->node.n);
+    tmi_reuse       r;
+    tmetal_scratch *s;
+    r.n = 0;
+    r.bytes = TMI_TEMP(l->job, uint64_t, l->node.n);
+    r.until = TMI_TEMP(l->job, uint32_t, l->node.n);
+    for (i = 0; i < n; i++)
+        for (a = 0; a < k[i].n_arg; a++) last[k[i].arg[a]] = i;
+    for (i = 0; i < n; i++)
+        for (a = 0; a < k[i].n_arg; a++) {
+            tmi_node *x = TMI_NODE(l, k[i].arg[a]);
+            if (x->is_result || x->kind == TMI_L_OP_NONE || seen[k[i].arg[a]]) continue;
+            seen[k[i].arg[a]] = 1;
+            x->is_scratch = 1;
+            x->slot = tmi_reuse_slot(&r, i, tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype), last[k[i].arg[a]]);
+        }
+    s = TMI_NEW(l->job, tmetal_scratch, r.n);
+    for (i = 0; i < r.n; i++) {
+        s[i].id = i;
+        s[i].bytes = r.bytes[i];
     }
     l->job->out->scratch = s;
-    l->job->out->n_scratch = n;
+    l->job->out->n_scratch = r.n;
+    tmi_mark_drop(l->job, mark);
 }
 
 /* Arguments of a kernel name memory of the list. */
@@ -33183,9 +33212,10 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     tmi_compile_module(job, m);
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
-    tmi_put_scratch(l);
+    tmi_put_scratch(l, k, n);
     for (i = 0; i < n; i++) tmi_bind_args(l, &k[i], (tmetal_kernel *)&job->out->kernels[i]);
 }
+
 
 /*==============================================================================
  * >>entry  [26]  Public functions and the one setjmp

@@ -225,11 +225,26 @@ static int compile_ir(const char *src, size_t len, const command *c, tmetal_aren
     return 0;
 }
 
+/* The bound for op lists is for the worst of them: begin with less, and double it where it is not enough. */
+static tmetal_code compile_list(const char *src, size_t len, const command *c, tmetal_arena *arena, tmetal_result *r) {
+    size_t      most = tmetal_arena_bound_ops(len);
+    tmetal_code code = tmetal_compile_ops(src, len, &c->opt, arena, r);
+    while (code == TMETAL_E_ARENA && arena->cap < most) {
+        size_t bytes = arena->cap < most / 2 ? arena->cap * 2 : most;
+        void  *more = realloc(arena->base, bytes);
+        if (!more) break;
+        *arena = tmetal_arena_on(more, bytes);
+        code = tmetal_compile_ops(src, len, &c->opt, arena, r);
+    }
+    return code;
+}
+
 static int compile(const command *c, const char *src, size_t len) {
     int           ops = is_op_list(src, len);
-    size_t        bytes = ops ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len);
+    size_t        bytes = ops ? (size_t)16 << 20 : tmetal_arena_bound(len);
     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
     tmetal_result r;
+    tmetal_code   code;
     buffer        b;
     int           bad = 0;
     memset(&b, 0, sizeof b);
@@ -237,7 +252,8 @@ static int compile(const command *c, const char *src, size_t len) {
         fprintf(stderr, "tmetal: no memory for an arena of %lu bytes\n", (unsigned long)bytes);
         return 1;
     }
-    if ((ops ? tmetal_compile_ops : tmetal_compile)(src, len, &c->opt, &arena, &r) != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
+    code = ops ? compile_list(src, len, c, &arena, &r) : tmetal_compile(src, len, &c->opt, &arena, &r);
+    if (code != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
         print_diags(&r, &arena);
         bad = 1;
     }
