@@ -962,7 +962,7 @@ static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
     char         *at;
 
     if (bytes > job->top - a->used) {
-        a->need = tmi_add_sat(busy, bytes);
+        a->need = tmi_add_sat(busy + job->pad, bytes);
         tmi_leave(job, 1);
     }
     if (a->peak < busy + bytes) a->peak = busy + bytes;
