@@ -30,6 +30,7 @@ include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
 include tests/robust/rules.mk
+include tests/unit/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -46,14 +47,16 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
 
 # -- The tables of docs/ ------------------------------------------------------------------------------
-DOCS = docs/hardware.md docs/fusion.md
+DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@
 docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
+	sh tests/docs/blocks.sh $(BUILD) fill
 docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
+	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
 
 # -- GPUs -------------------------------------------------------------------------------------------
 $(BUILD)/test-chips: tests/chips/test.c tmetal.h
@@ -83,6 +86,12 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 # -- Tests ------------------------------------------------------------------------------------------
 # What must pass before each commit; under ten minutes on two cores.
 test: docs-check
+test: test-compile
+test: test-unit
+test: test-cases
+test: test-roundtrip
+test: test-memory
+test: test-golden
 test: test-chips
 test: test-detect
 test: test-sim
@@ -95,6 +104,8 @@ test: test-oplist-quick
 test: test-robust
 # Everything that can run here.
 check: test
+check: check-roundtrip
+check: check-memory
 check: check-library
 check: check-robust
 check: test-oplist

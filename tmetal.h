@@ -1,3 +1,119 @@
+/*==============================================================================
+ * >>manual  [1]  What this is and how to use it
+ *
+ * tmetal turns Triton IR (TTIR, the text of kernel.asm["ttir"]) into Metal Shading Language for Apple GPUs,
+ * with all that a host needs to launch it. One header, C99 and C++11, no dependency but libc.
+ *
+ * DO THIS
+ *
+ *     #define TMETAL_IMPLEMENTATION          in one .c or .cc file, and include it plainly in all others
+ *     #include "tmetal.h"
+ *
+ *     tmetal_result r;
+ *     size_t        bytes = tmetal_arena_bound(len);
+ *     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
+ *     if (tmetal_compile(text, len, NULL, &arena, &r) != TMETAL_OK)
+ *         fputs(tmetal_diag_text(&r.diags[0], &arena), stderr);
+ *     else
+ *         fputs(r.kernels[0].msl, stdout);
+ *     free(arena.base);
+ *
+ * MACROS                     before the include; default in brackets
+ *
+ *     TMETAL_IMPLEMENTATION  [not defined]  the functions themselves, in this unit
+ *     TMETAL_STATIC          [not defined]  all functions static: a private copy for this unit
+ *     TMETAL_API             [extern]       what stands before each public function
+ *     TMETAL_DEBUG           [not defined]  check our own promises, verify after each pass, fill what was
+ *                                           freed with 0xDD: several times slower
+ *     TMETAL_NO_SETJMP       [not defined]  for targets without setjmp: TMETAL_ABORT(code) must be defined,
+ *                                           is called when the arena is full, and must not return
+ *
+ * DOES NOT
+ *
+ *     run kernels             it gives text and a launch plan; compiling and launching is the host's part
+ *     read Python or LLVM     Triton's front end makes the TTIR; TTGIR is refused by name
+ *     guess                   what is not supported is refused with a code, its place and a way out, and no
+ *                             Metal is given: docs/limits.md and 'tmetal census FILES...'
+ *     claim device results    no Apple GPU was at hand. The Metal was compiled by clang against a strict model
+ *                             of the language and ran on a CPU; nothing here has been timed on a device
+ *
+ * STEP BY STEP
+ *
+ *     1  Get the text: in Python, kernel = fn.warmup(..., grid=...) or fn[grid](...), then kernel.asm["ttir"].
+ *     2  tmetal_compile(): parse, verify, plan and print. Every public function becomes a kernel.
+ *        In parts: tmetal_parse, tmetal_verify, tmetal_plan, tmetal_emit and, back to text, tmetal_print.
+ *        A module may also be built call by call: tmetal_build_begin and those after it.
+ *     3  Compile r.kernels[i].msl with newLibraryWithSource (language version msl_version) and make a pipeline
+ *        of the function `entry`.
+ *     4  Bind `args` in order: BUFFER by setBuffer at `index`; BYTES as `size` bytes at `offset` of the data at
+ *        `index`; ADDRESS as the buffer's 64-bit gpuAddress there; SCRATCH a buffer of that scratch id;
+ *        DEBUG a zeroed buffer, for tmetal_debug_text. `param` counts the parameters of the TTIR function.
+ *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
+ *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_plan_json gives the same as text.
+ *
+ * READING ERRORS
+ *
+ *     softmax.py:18:14: error[TM204]: tt.reduce over axis 2, but the operand has rank 2
+ *        --> softmax.ttir:14:10
+ *      14 |     %9 = "tt.reduce"(%8) <{axis = 2 : i32}> ({
+ *         |          ^
+ *     note: operand 0 is tensor<4x128xf32>, whose axes count from 0
+ *
+ *     First the place in the user's Python where the operation carries it, then that in the IR. One run
+ *     reports every error up to options.max_errors, and none that follows from another. Codes never change
+ *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks.
+ *
+ * MEMORY
+ *
+ *     Everything lives in the caller's arena: no malloc, no writable data of our own. Results grow from its
+ *     start, scratch from its end. arena.used = 0 takes everything back. tmetal_arena_bound(len) bytes always
+ *     suffice; arena.peak says what a call took; a call that finds the arena full returns TMETAL_E_ARENA,
+ *     leaves arena.used as it was and sets arena.need: any cap below it would fail again.
+ *     After TMETAL_E_ARENA r.diags points into r itself: do not copy r.
+ *
+ * OPERATIONS AND GPUS
+ *
+ *     tmetal_op_at lists the operations (docs/ops.md), tmetal_gpu_at the GPUs (docs/hardware.md). Without
+ *     options.gpu a kernel is planned for an M1, the smallest; it runs on the others too.
+ *
+ * THREADS AND DETERMINISM
+ *
+ *     No state outside the arguments: any number of threads may compile at once, each with its own arena.
+ *     The same input gives the same bytes on every machine, with every compiler and in every locale.
+ *
+ * MAP OF THE FILE              grep -n '>>' tmetal.h; a floor uses only floors above it in this list
+ *
+ *      1  >>manual     what this is and how to use it
+ *      2  >>api        public types and functions
+ *      3  >>config     compilers, asserts, limits
+ *      4  >>base       arena, growing arrays, strings, text, numbers, sorting
+ *      5  >>diag       errors, notes and remarks, with their places
+ *      6  >>ops        the op table: every operation of Triton IR, one row each
+ *      7  >>hardware   the GPU table: families, chips and their bins, features; each figure with its source
+ *      8  >>library    functions of ours that emitted kernels call: data only
+ *      9  >>ir         types, values, ops, regions; making and changing them
+ *     10  >>parse      text to IR: lexer, types, attributes, places, ops
+ *     11  >>print      IR back to text; parse(print(x)) is x
+ *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
+ *     13  >>builder    modules made call by call, without text
+ *     14  >>analyse    facts about a function: uses, constants, divisibility and contiguity
+ *     15  >>detect     reductions and patterns: what a function computes, found by structure
+ *     16  >>transform  passes over tile IR, before anything is planned
+ *     17  >>thread     the per-thread form: what one GPU thread does
+ *     18  >>layout     linear layouts: which thread holds which element
+ *     19  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     20  >>lower      from tiles to threads
+ *     21  >>clean      the per-thread form made ready to print
+ *     22  >>report     what was found, chosen and given up
+ *     23  >>emit       Metal text
+ *     24  >>json       op lists as text: JSON in and out, the short form
+ *     25  >>oplist     op lists to kernels: graph in, tile IR out
+ *     26  >>entry      public functions and the one setjmp
+ *
+ * Version 0.1.0. MIT licence; its text is at the end of the file.
+ *============================================================================*/
+
 #ifndef TMETAL_H
 #define TMETAL_H
 
@@ -23,7 +139,8 @@
 
 /* -- Diagnostic codes --------------------------------------------------------
  * One row a message: number, name, text. Hundreds: 1 text, 2 verifier, 3 not supported, 4 layout,
- * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice. */
+ * 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used twice: 220, 225,
+ * 305, 310, 401 and 504 have been given and taken back. */
 #define TMETAL_DIAGS(X)                                                                         \
     X(101, EXPECTED, "expected %s, found %s")                                                   \
     X(102, BAD_CHAR, "character %s does not start a token of Triton IR")                        \
@@ -69,12 +186,10 @@
     X(217, ORDER, "tt.trans: order %s is no permutation of %u axes")                            \
     X(218, DOT, "%s: %s")                                                                       \
     X(219, BITCAST, "%s from %s to %s changes the number of bits")                              \
-    X(220, ROUNDING, "tt.fp_to_fp from %s to %s narrows and needs a rounding mode")             \
     X(221, CALLEE, "call of %s: %s")                                                            \
     X(222, RETURN, "%s of %s does not fit the function's results")                              \
     X(223, ENCODING, "tensor type %s carries a layout: that is TTGIR, not TTIR")                \
     X(224, CONDITION, "%s wants a scalar i1 as condition, but has %s")                          \
-    X(225, NO_PUBLIC, "module has %u public functions; tmetal compiles each")                   \
     X(226, PLACEMENT, "%s may not stand here: %s")                                              \
     X(227, DESCRIPTOR, "%s: %s")                                                                \
     X(228, OPS_COUNT, "op '%s' takes %u to %u inputs, but has %u")                              \
@@ -86,17 +201,13 @@
     X(302, TYPE_UNSUPPORTED, "%s on %s is not supported: %s")                                   \
     X(303, FP64, "%s needs fp64, which Apple GPUs lack")                                        \
     X(304, FP8, "%s on fp8 type %s is not supported")                                           \
-    X(305, ATOMIC, "%s: %s")                                                                    \
     X(306, EXTERN, "external function '%s' is not known")                                       \
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
-    X(310, RESOURCE, "%s: %s")                                                                  \
-    X(401, LAYOUT, "no layout found for %s: %s")                                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
     X(503, THREADS, "%u threads a threadgroup asked for: %s")                                   \
-    X(504, ARGUMENTS, "needs %u buffer arguments; Metal has %u")                                \
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
     X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
@@ -1485,6 +1596,33 @@ static const char *tmi_code_text(int code) {
     return "";
 }
 
+/* What cures an error where the place that reports it has nothing better to say. */
+static const char *tmi_code_help(int code) {
+    static const struct {
+        int         code;
+        const char *help;
+    } rows[] = {
+        {TMETAL_E_NO_MODULE, "print kernel.asm[\"ttir\"] into the file"},
+        {TMETAL_E_TTGIR, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_ENCODING, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_OP_UNSUPPORTED, "docs/limits.md says why, and what does the same"},
+        {TMETAL_E_TYPE_UNSUPPORTED, "docs/limits.md says which types compile"},
+        {TMETAL_E_FP64, "compute it in f32, or let doubles be computed in software where they can be (docs/limits.md)"},
+        {TMETAL_E_FP8, "convert to f16 or f32 before, and back after"},
+        {TMETAL_E_EXTERN, "use a function of tl.math, or an external name that docs/ops.md lists"},
+        {TMETAL_E_INLINE_ASM, "write it in Triton: assembly is translated instruction by instruction, and not every one is known"},
+        {TMETAL_E_RECURSION, "write the recursion as a loop"},
+        {TMETAL_E_CONTROL, "write it with if, for and while"},
+        {TMETAL_E_TG_MEMORY, "use smaller tiles: the BLOCK sizes of the kernel"},
+        {TMETAL_E_GPU_NAME, "'tmetal gpus' prints the table; NULL takes the smallest"},
+        {TMETAL_E_THREADS, "leave the option out, and the planner picks"},
+    };
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].code == code) return rows[i].help;
+    return "";
+}
+
 static const char *tmi_job_file(const tmi_job *job) {
     return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
 }
@@ -1547,7 +1685,8 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     n->diag.message = message;
     for (; *message; message++) /* one line, whatever stood in the text */
         if ((unsigned char)*message < 32) *message = ' ';
-    n->diag.note = n->diag.help = "";
+    n->diag.note = "";
+    n->diag.help = tmi_code_help(code);
     n->diag.python = at.python;
     n->diag.ir = tmi_place_of(job, at.src, &n->diag.excerpt);
     tmi_mark_drop(job, m);
@@ -5608,20 +5747,28 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    p = fma(p, v, 1.5203469f);\n" \
     "    return x > 0.0f ? exp_scaled(power, lo, p) : exp_scaled(-power, -lo, sign * turned / p);\n" \
     "}\n") \
+    X(LGAMMA_PARTS, "lgamma_parts", "", \
+    "gamma_power", \
+    "// log(gamma(x)) in two floats, for x from 3\n" \
+    "inline float lgamma_parts(float x, thread float &lo) {\n" \
+    "    const float v = 1.0f / x, power = gamma_power(x, lo);\n" \
+    "    float p = 0.0006865336f;\n" \
+    "    p = fma(p, v, -0.003008128f);\n" \
+    "    p = fma(p, v, 3.270178e-5f);\n" \
+    "    p = fma(p, v, 0.08333168f);\n" \
+    "    p = fma(p, v, 0.41893855f);\n" \
+    "    lo += p;\n" \
+    "    return power;\n" \
+    "}\n") \
     X(LGAMMA_POS, "lgamma_pos", "", \
-    "log_pair gamma_power", \
+    "log_pair lgamma_parts", \
     "inline float lgamma_pos(float x) {    // log(gamma(x)) for x above 0: 3 ulp\n" \
     "    #pragma METAL fp contract(off)\n" \
     "    float lo;\n" \
     "    if (x >= 3.0f) {\n" \
     "        if (x > 0x1p100f) return x * (log_pair(x, lo) - 1.0f);\n" \
-    "        const float v = 1.0f / x, power = gamma_power(x, lo);\n" \
-    "        float p = 0.0006865336f;\n" \
-    "        p = fma(p, v, -0.003008128f);\n" \
-    "        p = fma(p, v, 3.270178e-5f);\n" \
-    "        p = fma(p, v, 0.08333168f);\n" \
-    "        p = fma(p, v, 0.41893855f);\n" \
-    "        return power + (p + lo);\n" \
+    "        const float most = lgamma_parts(x, lo);\n" \
+    "        return most + lo;\n" \
     "    }\n" \
     "    if (x >= 1.5f) {\n" \
     "        const float t = x - 2.0f;\n" \
@@ -5652,7 +5799,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    return x < 0.5f ? t * p - log_pair(x, lo) : t * p;\n" \
     "}\n") \
     X(LGAMMA_F32, "lgamma_f32", "f(f)", \
-    "log_pair sinpi_near lgamma_pos", \
+    "log_pair sinpi_near lgamma_parts lgamma_pos", \
     "// log|gamma(x)|: 3 ulp; below 0, log(pi / |x sin(pi x)|) - lgamma(-x), where near zeros the error\n" \
     "// is 2^-22, not a part of the result\n" \
     "inline float lgamma_f32(float x) {\n" \
@@ -5664,7 +5811,12 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     "    float lo;\n" \
     "    if (a < 0x1p-20f) return -log_pair(a, lo);\n" \
     "    const float sine = sinpi_near(a);\n" \
-    "    return sine == 0.0f ? INFINITY : log_pair(3.14159274f / (a * sine), lo) - lgamma_pos(a);\n" \
+    "    if (sine == 0.0f) return INFINITY;\n" \
+    "    const float turned = log_pair(3.14159274f / (a * sine), lo);\n" \
+    "    if (a < 3.0f) return turned - lgamma_pos(a);\n" \
+    "    float part_lo;\n" \
+    "    const float part = lgamma_parts(a, part_lo);    // near a zero of the result it cancels\n" \
+    "    return (turned - part) + (lo - part_lo);\n" \
     "}\n") \
     X(BESSEL_I_TAIL, "bessel_i_tail", "", \
     "exp_scaled", \
@@ -6448,7 +6600,7 @@ static int tmi_fn_constant(const char *name, size_t len) {
 }
 
 /*==============================================================================
- * >>ir  [8]  Types, values, ops, regions; making and changing them
+ * >>ir  [9]  Types, values, ops, regions; making and changing them
  *
  * gives   tmetal_module and everything in it, by 32-bit ids; 0 is none
  * uses    >>base  >>ops
@@ -7242,7 +7394,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
 }
 
 /*==============================================================================
- * >>parse  [9]  Text to IR: lexer, types, attributes, places, ops
+ * >>parse  [10]  Text to IR: lexer, types, attributes, places, ops
  *
  * gives   tmi_parse_module()
  * uses    >>base  >>diag  >>ops  >>ir
@@ -7551,6 +7703,8 @@ static int tmi_enter(tmi_parser *p) { /* one level deeper; pair with tmi_exit */
     if (++p->job->depth <= TMI_MAX_DEPTH) return 1;
     if (!p->bad) tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_NESTING, TMI_MAX_DEPTH);
     p->bad = 1;
+    p->pos = p->len; /* nothing behind it can be told apart: the text ends here */
+    p->tok.kind = TMI_K_END;
     return 0;
 }
 
@@ -9884,6 +10038,7 @@ static void tmi_parse_ops(tmi_parser *p) {
         if (tmi_enough_errors(p->job) || p->job->depth > TMI_MAX_DEPTH) return;
         if (p->tok.at == before) tmi_next(p);
         tmi_recover(p);
+        if (p->tok.kind == TMI_K_END) return; /* the regions around are not closed: no further errors */
         p->bad = 0;
     }
 }
@@ -9912,6 +10067,14 @@ static void tmi_parse_alias(tmi_parser *p) {
     }
 }
 
+/* Where a name stands first in the text: for what was used and never defined. */
+static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
+    uint32_t i, n = (uint32_t)strlen(name);
+    for (i = 0; i + n <= p->len; i++)
+        if (p->src[i] == name[0] && memcmp(p->src + i, name, n) == 0 && !tmi_is_word_char(tmi_peek_at(p, i + n))) return tmi_at_src(i);
+    return tmi_at_src(0);
+}
+
 static void tmi_check_forward(tmi_parser *p) {
     uint32_t i;
     for (i = 0; i + 1 < p->forward.n; i += 2) {
@@ -9922,12 +10085,12 @@ static void tmi_check_forward(tmi_parser *p) {
     }
     for (i = 1; i < p->m->block.n; i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
-        if (!b->region) tmi_error(p->job, tmi_at_src(0), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
+        if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
     for (i = 1; i < p->m->loc.n; i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
         if (l->kind == TMI_L_ALIAS && !l->child)
-            tmi_error(p->job, tmi_at_src(0), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
+            tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, l->text)), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
     }
 }
 
@@ -10006,7 +10169,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>print  [10]  IR back to text; parse(print(x)) is x
+ * >>print  [11]  IR back to text; parse(print(x)) is x
  *
  * gives   tmi_print_module()
  * uses    >>base  >>ops  >>ir
@@ -10976,7 +11139,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
 }
 
 /*==============================================================================
- * >>verify  [11]  What must hold of IR; run after parsing and, in debug builds, after each pass
+ * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
  *
  * gives   tmi_verify_module(): 1 when all holds; tmi_same_module()
  * uses    >>ir  >>diag
@@ -11799,6 +11962,10 @@ static int tmi_verify_regions(tmi_verifier *v, const tmi_op *op) {
     uint32_t r, b, up = tmi_parent_op(m, op);
     if (op->kind == TMI_OP_MODULE) {
         b = tmi_op_body(m, op, 0);
+        if (!b && op->n_region == 1 && !up) {
+            tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_NO_MODULE);
+            return 0;
+        }
         return (b && !TMI_BLOCK(m, b)->n_arg && !TMI_BLOCK(m, b)->next && op->n_region == 1) || tmi_misplaced(v, op, "it is one block without arguments");
     }
     if ((op->kind == TMI_OP_FUNC) != (up && TMI_OP(m, up)->kind == TMI_OP_MODULE)) return tmi_misplaced(v, op, "a module holds functions, and functions everything else");
@@ -12210,7 +12377,7 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
 }
 
 /*==============================================================================
- * >>builder  [12]  Modules made call by call, without text
+ * >>builder  [13]  Modules made call by call, without text
  *
  * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
  * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
@@ -12966,7 +13133,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 
 /*==============================================================================
- * >>analyse  [12]  Facts about a function: uses, constants, divisibility and contiguity
+ * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
  * uses    >>ir
@@ -13416,7 +13583,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 }
 
 /*==============================================================================
- * >>detect  [13]  Reductions and patterns: what a function computes, found by structure
+ * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect(): reductions and patterns of one function; changes nothing
  * uses    >>ir  >>analyse  >>library
@@ -16298,7 +16465,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 }
 
 /*==============================================================================
- * >>transform  [13]  Passes over tile IR, before anything is planned
+ * >>transform  [16]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ir  >>analyse
@@ -18112,7 +18279,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /*==============================================================================
- * >>thread  [14]  The per-thread form: what one GPU thread does
+ * >>thread  [17]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>base  >>ir
@@ -18246,7 +18413,8 @@ static int tmi_s_int(uint32_t bits) {
     X(IF,       "",        if_,     TMI_TR_STMT) X(BREAK,  "",       break_,  TMI_TR_STMT) \
     X(RETURN,   "",        return_, TMI_TR_STMT) X(BARRIER, "",      barrier, TMI_TR_STMT) \
     X(RMW,      "",        rmw,     TMI_TR_STMT) X(ADDT,   "",       addt,    TMI_TR_STMT) \
-    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT)
+    X(CONTINUE, "",        continue_, TMI_TR_STMT) X(CALLX, "",      userfn,  TMI_TR_STMT) \
+    X(LOGLINE,  "",        log,     TMI_TR_STMT)
 /* clang-format on */
 
 typedef enum tmi_tf_op {
@@ -18281,7 +18449,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
- *   CALLX    the same, for what it does
+ *   CALLX    the same, for what it does                  LOGLINE  c: op, d: its operand: a line of MSL logging
  *   ADDT     atomic: a: array, b: index, c: addend
  *   RMW      atomic, and the old value: a: pointer, b: value, c: what it is compared with (cas), d: kind */
 typedef struct tmi_ins {
@@ -18476,7 +18644,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX;
+    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX || n->op == TMI_TF_LOGLINE;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -19105,7 +19273,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 }
 
 /*==============================================================================
- * >>layout  [15]  Linear layouts: which thread holds which element
+ * >>layout  [18]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ir
@@ -19529,7 +19697,7 @@ static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
 }
 
 /*==============================================================================
- * >>plan  [16]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ir  >>analyse  >>layout  >>hardware
@@ -20147,6 +20315,22 @@ static uint64_t tmi_access_bytes(const tmi_plan *p, uint32_t op) {
     return (tmi_numel(m, type) * (t->kind == TMI_T_PTR ? tmi_bytes(m, t->elem) : 4)) << w;
 }
 
+static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
+    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
+    return t->kind == TMI_T_FLOAT && (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
+}
+
+/* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
+static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
+    uint32_t d, a, rank;
+    if (op->kind != TMI_OP_DOT) return 0;
+    d = tmi_out_type(m, op, 0);
+    a = tmi_in_type(m, op, 0);
+    rank = tmi_rank(m, d);
+    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d)) return 0;
+    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 && tmi_dim(m, a, rank - 1) >= 8;
+}
+
 static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
@@ -20155,7 +20339,7 @@ static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     p->op_next[id] = comp->ops;
     comp->ops = id;
     if (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) comp->reduced |= 1u << tmi_attr_int(m, op, "axis", 0);
-    if (op->kind == TMI_OP_DOT && !comp->dot) comp->dot = id;
+    if (op->kind == TMI_OP_DOT && (!comp->dot || (tmi_dot_is_mma(m, op) && !tmi_dot_is_mma(m, TMI_OP(m, comp->dot))))) comp->dot = id;
     if (tmi_accesses_memory(op) && tmi_is_tensor(m, tmi_in_type(m, op, 0))) {
         uint64_t bytes = tmi_access_bytes(p, id);
         comp->weight += bytes;
@@ -20193,22 +20377,6 @@ static const tmi_lin *tmi_comp_lin(const tmi_plan *p, uint32_t comp) {
 }
 
 /* -- Matrix products ------------------------------------------------------------------------------ */
-
-static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
-    const tmi_type *t = TMI_TYPE(m, tmi_elem(m, type));
-    return t->kind == TMI_T_FLOAT && (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
-}
-
-/* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
-static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
-    uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT) return 0;
-    d = tmi_out_type(m, op, 0);
-    a = tmi_in_type(m, op, 0);
-    rank = tmi_rank(m, d);
-    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d)) return 0;
-    return tmi_dim(m, d, rank - 2) >= 8 && tmi_dim(m, d, rank - 1) >= 8 && tmi_dim(m, a, rank - 1) >= 8;
-}
 
 /* Does the result of a product reach an operand of another one through elementwise ops? Then rows must
  * stay in one simdgroup, so that the second product reads the first's registers. */
@@ -20990,7 +21158,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 }
 
 /*==============================================================================
- * >>lower  [17]  From tiles to threads
+ * >>lower  [20]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>plan  >>layout  >>thread
@@ -23660,8 +23828,33 @@ static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
     return 2;
 }
 
+/* A line of MSL logging: three numbers of the program, those of the element, the value. */
+static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    uint32_t list[8], n = 0, i, type = op->n_in ? tmi_in_type(w->m, op, operand) : 0, rank = type && tmi_is_tensor(w->m, type) ? tmi_rank(w->m, type) : 0;
+    tmi_ins  x;
+    for (i = 0; i < 3; i++) list[n++] = tmi_program_id(w, i);
+    for (i = 0; i < rank && rank <= 4; i++)
+        list[n++] = tmi_t_bin(w->t, TMI_TF_UREM, tmi_t_bin(w->t, TMI_TF_UDIV, element, tmi_t_u32(w->t, 1u << tmi_dim_low(w->m, type, i))), tmi_t_u32(w->t, tmi_dim(w->m, type, i)));
+    if (rank > 4) list[n++] = element; /* more numbers than a line takes */
+    if (v && tmi_format_is_soft(tmi_format_of(w->m, type))) v = tmi_soft_decode(w->t, v, tmi_format_of(w->m, type));
+    if (v) list[n++] = v;
+    tmi_ins_zero(&x, TMI_TF_LOGLINE, tmi_tty_of(TMI_S_NONE, 1));
+    x.a = w->t->list.n;
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(w->job, &w->t->list) = list[i];
+    x.b = n;
+    x.c = id;
+    x.d = operand;
+    (void)tmi_t_pin(w->t, &x);
+}
+
 static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
-    uint32_t a[8], b[4], word[2], n = v ? tmi_debug_words(w, v, word) : 0, i;
+    uint32_t a[8], b[4], word[2], n, i;
+    if (w->job->opt->logging) {
+        tmi_log_print(w, id, operand, v, element);
+        return;
+    }
+    n = v ? tmi_debug_words(w, v, word) : 0;
     a[0] = b[0] = tmi_debug_param(w);
     a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
     a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
@@ -25309,7 +25502,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 }
 
 /*==============================================================================
- * >>clean  [18]  The per-thread form made ready to print
+ * >>clean  [21]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -25324,7 +25517,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX:
+    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
@@ -26011,7 +26204,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
 }
 
 /*==============================================================================
- * >>report  [20]  What was found, chosen and given up
+ * >>report  [22]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -26279,7 +26472,7 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
 }
 
 /*==============================================================================
- * >>emit  [19]  Metal text
+ * >>emit  [23]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>thread  >>clean  >>plan
@@ -26319,7 +26512,7 @@ typedef struct tmi_emit {
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
-    uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16;
+    uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
 } tmi_emit;
@@ -27653,6 +27846,48 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
+static void tmi_put_format(tmi_emit *e, const char *s) { /* inside of a format's quotes */
+    for (; *s; s++) {
+        if (*s == '%') tmi_put_char(e->out, '%');
+        if (*s == '"' || *s == '\\') tmi_put_char(e->out, '\\');
+        tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : ' ');
+    }
+}
+
+static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
+    const tmi_op   *op = TMI_OP(e->m, n->c);
+    const tmi_attr *sign = tmi_attr_of(e->m, op, "isSigned");
+    uint32_t        i, values = op->n_in != 0, hex = tmi_attr_int(e->m, op, "hex", 0) != 0;
+    int             is_signed = !sign || n->d >= sign->n || TMI_WORD(e->m, (uint32_t)sign->value + n->d) != 0;
+    tmi_comment(e, n);
+    tmi_line(e);
+    e->uses_logging = 1;
+    tmi_put_str(e->out, "os_log_default.log(\"pid (%u, %u, %u) idx (");
+    for (i = 3; i < n->b - values; i++) tmi_put_str(e->out, i > 3 ? ", %u" : "%u");
+    tmi_put_char(e->out, ')');
+    tmi_put_format(e, tmi_attr_str(e->m, op, "prefix"));
+    if (values) {
+        tmi_tty type = tmi_t_type(e->t, TMI_LST(e->t, n->a + n->b - 1));
+        if (op->n_in > 1) tmi_put(e->out, "(operand %u) ", n->d);
+        if (type.kind == TMI_S_PTR) tmi_put_str(e->out, "%lx");
+        else if (tmi_s_is_float(type.kind)) tmi_put_str(e->out, "%f");
+        else tmi_put(e->out, "%%%s%s", type.kind == TMI_S_I64 ? "l" : "", hex ? "x" : is_signed ? "d" : "u");
+    }
+    tmi_put_char(e->out, '"');
+    for (i = 0; i < n->b; i++) {
+        uint32_t v = TMI_LST(e->t, n->a + i);
+        tmi_tty  type = tmi_t_type(e->t, v);
+        int      last = values && i + 1 == n->b;
+        int      wide = type.kind == TMI_S_I32 || type.kind == TMI_S_I64 || type.kind == TMI_S_F32; /* goes as it is */
+        tmi_put_str(e->out, ", ");
+        if (type.kind == TMI_S_PTR) tmi_put_str(e->out, "reinterpret_cast<ulong>(");
+        else if (!wide) tmi_put_str(e->out, tmi_s_is_float(type.kind) ? "float(" : last && is_signed && !hex ? "int(" : "uint(");
+        tmi_expr(e, v, tmi_s_is_int(type.kind) && type.kind != TMI_S_BOOL ? (last && is_signed && !hex ? TMI_SIGNED : TMI_UNSIGNED) : TMI_ANY, TMI_L_COND);
+        if (!wide) tmi_put_char(e->out, ')');
+    }
+    tmi_put_str(e->out, ");\n");
+}
+
 static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     switch (n->op) {
@@ -27674,6 +27909,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         tmi_put_str(e->out, "}\n");
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
+    case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
     case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
     case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
@@ -28135,8 +28371,9 @@ static void tmi_name_arrays(tmi_emit *e) {
 
 /* -- The head of the text ------------------------------------------------------------------------------ */
 
-static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix) {
+static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix, int logging) {
     tmi_put_str(t, "#include <metal_stdlib>\n");
+    if (logging) tmi_put_str(t, "#include <metal_logging>\n");
     if (matrix) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
     tmi_put_str(t, "using namespace metal;\n");
     tmi_put_str(t, "#pragma METAL fp math_mode(safe)\n");
@@ -28188,7 +28425,7 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
  * several call one copy. */
 typedef struct tmi_joined {
     uint8_t     *fns;
-    int          matrix;
+    int          matrix, logging;
     const char **head, **own; /* per kernel */
     uint32_t     n, count;
 } tmi_joined;
@@ -28197,6 +28434,7 @@ static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, 
     uint32_t i;
     for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
     j->matrix |= e->uses_matrix;
+    j->logging |= e->uses_logging;
     j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
     j->own[j->n++] = own;
 }
@@ -28301,11 +28539,11 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
         type = tmi_param_type(&e, tmi_arg_param(&e, &k->args[i]));
         e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
-    k->msl_version = e.uses_bf16 ? 310 : 300;
+    k->msl_version = e.uses_logging ? 320 : e.uses_bf16 ? 310 : 300;
     e.out = &all;
     tmi_put_head(&e, k);
     head = joined->count > 1 ? tmi_text_join(&all, 0) : "";
-    tmi_put_includes(&all, p->job, e.uses_matrix);
+    tmi_put_includes(&all, p->job, e.uses_matrix, e.uses_logging);
     tmi_put_helpers(&all, e.fns);
     tmi_text_init(p->job, &own);
     e.out = &own;
@@ -28574,7 +28812,7 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     job->out->msl_len = j->n ? kernels[0].msl_len : 0;
     if (j->n < 2) return;
     tmi_text_init(job, &t);
-    tmi_put_includes(&t, job, j->matrix);
+    tmi_put_includes(&t, job, j->matrix, j->logging);
     tmi_put_helpers(&t, j->fns);
     for (i = 0; i < j->n; i++) tmi_put(&t, "%s\n%s%s", j->head[i], j->own[i], i + 1 < j->n ? "\n" : "");
     job->out->msl = tmi_text_join(&t, 0);
@@ -28772,7 +29010,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 }
 
 /*==============================================================================
- * >>json  [21]  Op lists as text: JSON in and out, the short form
+ * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>base  >>diag
@@ -30298,7 +30536,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 
 /*==============================================================================
- * >>oplist  [22]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
@@ -32942,25 +33180,54 @@ static void tmi_put_params(tmi_list *l, uint32_t n) {
     l->job->out->n_params = n;
 }
 
-/* Memory between kernels: a buffer for each kernel's result that is none of the list's. */
-static void tmi_put_scratch(tmi_list *l) {
-    uint32_t        i, n = 0;
-    tmetal_scratch *s;
-    for (i = 1; i < l->node.n; i++) {
-        tmi_node *x = TMI_NODE(l, i);
-        if (x->buffer != i || x->is_result || (i > l->n_op && x->kind == TMI_L_OP_NONE)) continue;
-        x->is_scratch = 1;
-        x->slot = n++;
+/* Memory between kernels. A buffer is used again once the last kernel that reads what it held is done: of those that
+ * are free the one whose size fits best. Kernels run in order, so no kernel finds its input overwritten. */
+typedef struct tmi_reuse {
+    uint32_t  n;
+    uint64_t *bytes;
+    uint32_t *until; /* last kernel that needs what it holds */
+} tmi_reuse;
+
+static uint32_t tmi_reuse_slot(tmi_reuse *r, uint32_t kernel, uint64_t bytes, uint32_t until) {
+    uint32_t i, best = TMI_NONE;
+    for (i = 0; i < r->n; i++) {
+        if (r->until[i] >= kernel) continue;
+        if (best == TMI_NONE) best = i;
+        else if (r->bytes[best] < bytes ? r->bytes[i] > r->bytes[best] : r->bytes[i] >= bytes && r->bytes[i] < r->bytes[best]) best = i;
     }
-    s = TMI_NEW(l->job, tmetal_scratch, n);
-    for (i = 1; i < l->node.n; i++) {
-        const tmi_node *x = TMI_NODE(l, i);
-        if (!x->is_scratch) continue;
-        s[x->slot].id = x->slot;
-        s[x->slot].bytes = tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype);
+    if (best == TMI_NONE) best = r->n++;
+    if (r->bytes[best] < bytes) r->bytes[best] = bytes;
+    r->until[best] = until;
+    return best;
+}
+
+static void tmi_put_scratch(tmi_list *l, const tmi_kern *k, uint32_t n) {
+    tmi_mark        mark = tmi_mark_take(l->job);
+    uint32_t       *last = TMI_TEMP(l->job, uint32_t, l->node.n), i, a;
+    uint8_t        *seen = TMI_TEMP(l->job, uint8_t, l->node.n);
+    tmi_reuse       r;
+    tmetal_scratch *s;
+    r.n = 0;
+    r.bytes = TMI_TEMP(l->job, uint64_t, l->node.n);
+    r.until = TMI_TEMP(l->job, uint32_t, l->node.n);
+    for (i = 0; i < n; i++)
+        for (a = 0; a < k[i].n_arg; a++) last[k[i].arg[a]] = i;
+    for (i = 0; i < n; i++)
+        for (a = 0; a < k[i].n_arg; a++) {
+            tmi_node *x = TMI_NODE(l, k[i].arg[a]);
+            if (x->is_result || x->kind == TMI_L_OP_NONE || seen[k[i].arg[a]]) continue;
+            seen[k[i].arg[a]] = 1;
+            x->is_scratch = 1;
+            x->slot = tmi_reuse_slot(&r, i, tmi_shape_numel(&x->shape) * tmi_lt_bytes(x->dtype), last[k[i].arg[a]]);
+        }
+    s = TMI_NEW(l->job, tmetal_scratch, r.n);
+    for (i = 0; i < r.n; i++) {
+        s[i].id = i;
+        s[i].bytes = r.bytes[i];
     }
     l->job->out->scratch = s;
-    l->job->out->n_scratch = n;
+    l->job->out->n_scratch = r.n;
+    tmi_mark_drop(l->job, mark);
 }
 
 /* Arguments of a kernel name memory of the list. */
@@ -33033,12 +33300,13 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     tmi_compile_module(job, m);
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
-    tmi_put_scratch(l);
+    tmi_put_scratch(l, k, n);
     for (i = 0; i < n; i++) tmi_bind_args(l, &k[i], (tmetal_kernel *)&job->out->kernels[i]);
 }
 
+
 /*==============================================================================
- * >>entry  [20]  Public functions and the one setjmp
+ * >>entry  [26]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every floor; nothing here but calls
@@ -33879,3 +34147,27 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */
+
+/*
+ * MIT License
+ *
+ * Copyright (c) 2026 The tmetal authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */

@@ -22,7 +22,14 @@ static const char usage[] =
     "      --msl VERSION       newest Metal version that may be used, e.g. 3.1\n"
     "      --alias P=Q,...     parameters launched on overlapping memory\n"
     "      --no-fusion         a*b+c keeps two roundings\n"
+    "      --logging           tt.print by MSL 3.2 logging instead of a debug buffer\n"
+    "      --no-fp64           refuse arithmetic on fp64 instead of computing it in software\n"
+    "      --plain             no optimisation, for comparing results\n"
     "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all\n"
+    "  tmetal census FILES...  what of these .ttir files does not compile: by code, count, place and way out;\n"
+    "                          - reads names from standard input, one a line (find . -name '*.ttir' | ...)\n"
+    "      --json              as JSON, with every place\n"
+    "      --gpu, --msl, --threads, --no-fp64   as for compile\n"
     "  tmetal gpus             the GPU table\n"
     "  tmetal ops              the operations of Triton IR\n"
     "  tmetal --version\n";
@@ -218,11 +225,26 @@ static int compile_ir(const char *src, size_t len, const command *c, tmetal_aren
     return 0;
 }
 
+/* The bound for op lists is for the worst of them: begin with less, and double it where it is not enough. */
+static tmetal_code compile_list(const char *src, size_t len, const command *c, tmetal_arena *arena, tmetal_result *r) {
+    size_t      most = tmetal_arena_bound_ops(len);
+    tmetal_code code = tmetal_compile_ops(src, len, &c->opt, arena, r);
+    while (code == TMETAL_E_ARENA && arena->cap < most) {
+        size_t bytes = arena->cap < most / 2 ? arena->cap * 2 : most;
+        void  *more = realloc(arena->base, bytes);
+        if (!more) break;
+        *arena = tmetal_arena_on(more, bytes);
+        code = tmetal_compile_ops(src, len, &c->opt, arena, r);
+    }
+    return code;
+}
+
 static int compile(const command *c, const char *src, size_t len) {
     int           ops = is_op_list(src, len);
-    size_t        bytes = ops ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len);
+    size_t        bytes = ops ? (size_t)16 << 20 : tmetal_arena_bound(len);
     tmetal_arena  arena = tmetal_arena_on(malloc(bytes), bytes);
     tmetal_result r;
+    tmetal_code   code;
     buffer        b;
     int           bad = 0;
     memset(&b, 0, sizeof b);
@@ -230,7 +252,8 @@ static int compile(const command *c, const char *src, size_t len) {
         fprintf(stderr, "tmetal: no memory for an arena of %lu bytes\n", (unsigned long)bytes);
         return 1;
     }
-    if ((ops ? tmetal_compile_ops : tmetal_compile)(src, len, &c->opt, &arena, &r) != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
+    code = ops ? compile_list(src, len, c, &arena, &r) : tmetal_compile(src, len, &c->opt, &arena, &r);
+    if (code != TMETAL_OK && strcmp(c->emit, "ir") != 0) {
         print_diags(&r, &arena);
         bad = 1;
     }
@@ -257,46 +280,277 @@ static int compile(const command *c, const char *src, size_t len) {
     return bad;
 }
 
+/* -- Census: what of a tree of files does not compile --------------------------------------------- */
+
+/* One kind of refusal: a code and its message, which names the op. */
+typedef struct finding {
+    tmetal_code code;
+    char       *message, *help;
+    char      **places; /* "file:line:col", and the place in Python where there is one */
+    size_t      n, cap, files, last_file;
+} finding;
+
+typedef struct census {
+    finding *found;
+    size_t   n, cap, files, refused, refusals;
+    int      failed; /* out of memory */
+} census;
+
+static char *copy_text(census *c, const char *s) {
+    char *copy = (char *)malloc(strlen(s) + 1);
+    if (copy) strcpy(copy, s);
+    else c->failed = 1;
+    return copy;
+}
+
+static finding *finding_of(census *c, const tmetal_diag *d) {
+    size_t i;
+    for (i = 0; i < c->n; i++) /* kinds are few: some dozens */
+        if (c->found[i].code == d->code && strcmp(c->found[i].message, d->message) == 0) return &c->found[i];
+    if (c->n == c->cap) {
+        finding *more = (finding *)realloc(c->found, (c->cap * 2 + 16) * sizeof *more);
+        if (!more) {
+            c->failed = 1;
+            return NULL;
+        }
+        c->found = more;
+        c->cap = c->cap * 2 + 16;
+    }
+    memset(&c->found[c->n], 0, sizeof *c->found);
+    c->found[c->n].code = d->code;
+    c->found[c->n].message = copy_text(c, d->message);
+    c->found[c->n].help = copy_text(c, d->help);
+    return c->failed ? NULL : &c->found[c->n++];
+}
+
+static void census_add(census *c, const char *file, const tmetal_diag *d) {
+    finding *f = finding_of(c, d);
+    char     place[4200], *text;
+    if (!f) return;
+    snprintf(place, sizeof place, "%.3900s:%u:%u", file, d->ir.line, d->ir.col);
+    if (d->python.file) snprintf(place + strlen(place), sizeof place - strlen(place), " (%.200s:%u)", d->python.file, d->python.line);
+    text = copy_text(c, place);
+    if (f->n == f->cap && text) {
+        char **more = (char **)realloc(f->places, (f->cap * 2 + 16) * sizeof *more);
+        if (!more) {
+            free(text);
+            c->failed = 1;
+            return;
+        }
+        f->places = more;
+        f->cap = f->cap * 2 + 16;
+    }
+    if (!text) return;
+    f->places[f->n++] = text;
+    if (f->last_file != c->files) f->files++, f->last_file = c->files;
+    c->refusals++;
+}
+
+static int census_file(census *c, const char *path, const tmetal_options *asked) {
+    tmetal_options opt = *asked;
+    tmetal_result  r;
+    tmetal_arena   arena;
+    size_t         len, bytes;
+    char          *text = read_all(path, &len);
+    unsigned       i;
+    if (!text) return 0;
+    bytes = tmetal_arena_bound(len);
+    arena = tmetal_arena_on(malloc(bytes), bytes);
+    opt.file = path;
+    opt.max_errors = 1000000; /* all of them */
+    c->files++;
+    if (!arena.base) c->failed = 1;
+    else if (tmetal_compile(text, len, &opt, &arena, &r) != TMETAL_OK) {
+        c->refused++;
+        for (i = 0; i < r.n_diags; i++) census_add(c, path, &r.diags[i]);
+    }
+    free(arena.base);
+    free(text);
+    return !c->failed;
+}
+
+static int by_count(const void *a, const void *b) { /* codes in order; the most frequent first */
+    const finding *x = (const finding *)a, *y = (const finding *)b;
+    if (x->code != y->code) return x->code < y->code ? -1 : 1;
+    if (x->n != y->n) return x->n > y->n ? -1 : 1;
+    return strcmp(x->message, y->message);
+}
+
+static void put_json_text(buffer *b, const char *s) {
+    char one[8];
+    put(b, "\"");
+    for (; *s; s++) {
+        unsigned char ch = (unsigned char)*s;
+        if (ch < 32) sprintf(one, "\\u%04x", ch);
+        else sprintf(one, ch == '"' || ch == '\\' ? "\\%c" : "%c", ch);
+        put(b, one);
+    }
+    put(b, "\"");
+}
+
+static void census_json(const census *c, buffer *b) {
+    char   text[160];
+    size_t i, k;
+    sprintf(text, "{\"tmetal_census\":1,\"files\":%lu,\"refused\":%lu,\"findings\":[", (unsigned long)c->files, (unsigned long)c->refused);
+    put(b, text);
+    for (i = 0; i < c->n; i++) {
+        const finding *f = &c->found[i];
+        sprintf(text, "%s\n {\"code\":%d,\"count\":%lu,\"files\":%lu,\"message\":", i ? "," : "", (int)f->code, (unsigned long)f->n, (unsigned long)f->files);
+        put(b, text);
+        put_json_text(b, f->message);
+        put(b, ",\"way_out\":");
+        put_json_text(b, f->help);
+        put(b, ",\"places\":[");
+        for (k = 0; k < f->n; k++) {
+            if (k) put(b, ",");
+            put_json_text(b, f->places[k]);
+        }
+        put(b, "]}");
+    }
+    put(b, c->n ? "\n]}\n" : "]}\n");
+}
+
+static void census_text(const census *c, buffer *b) {
+    char   text[160];
+    size_t i, k;
+    sprintf(text, "%lu files: %lu compile, %lu do not\n", (unsigned long)c->files, (unsigned long)(c->files - c->refused), (unsigned long)c->refused);
+    put(b, text);
+    for (i = 0; i < c->n; i++) {
+        const finding *f = &c->found[i];
+        sprintf(text, "\nTM%d  %lu time%s in %lu file%s: ", (int)f->code, (unsigned long)f->n, f->n > 1 ? "s" : "", (unsigned long)f->files, f->files > 1 ? "s" : "");
+        put(b, text);
+        put(b, f->message);
+        for (k = 0; k < f->n && k < 3; k++) {
+            put(b, "\n    at   ");
+            put(b, f->places[k]);
+        }
+        if (k < f->n) {
+            sprintf(text, "\n         and %lu more (--json names all)", (unsigned long)(f->n - k));
+            put(b, text);
+        }
+        if (*f->help) {
+            put(b, "\n    help ");
+            put(b, f->help);
+        }
+        put(b, "\n");
+    }
+}
+
+static void census_free(census *c) {
+    size_t i, k;
+    for (i = 0; i < c->n; i++) {
+        for (k = 0; k < c->found[i].n; k++) free(c->found[i].places[k]);
+        free(c->found[i].places);
+        free(c->found[i].message);
+        free(c->found[i].help);
+    }
+    free(c->found);
+}
+
+/* Exit code 0 when every file compiles, 1 when some do not or cannot be read. */
+static int run_census(char **files, int n_files, int as_json, const command *cmd) {
+    census c;
+    buffer b;
+    char   line[4096];
+    int    i, ok = 1;
+    memset(&c, 0, sizeof c);
+    memset(&b, 0, sizeof b);
+    for (i = 0; i < n_files; i++) {
+        if (strcmp(files[i], "-") != 0) {
+            ok &= census_file(&c, files[i], &cmd->opt);
+            continue;
+        }
+        while (fgets(line, sizeof line, stdin)) {
+            line[strcspn(line, "\r\n")] = '\0';
+            if (*line) ok &= census_file(&c, line, &cmd->opt);
+        }
+    }
+    if (c.n) qsort(c.found, c.n, sizeof *c.found, by_count);
+    if (as_json) census_json(&c, &b);
+    else census_text(&c, &b);
+    if (c.failed || b.failed) {
+        fprintf(stderr, "tmetal: census: out of memory\n");
+        ok = 0;
+    } else if (write_all(cmd->out, b.text, b.n) != 0) {
+        ok = 0;
+    }
+    ok &= c.refused == 0;
+    census_free(&c);
+    free(b.text);
+    return ok ? 0 : 1;
+}
+
 static uint32_t msl_number(const char *s) { /* "3.1" to 310; 0 when it is none */
     if (s[0] < '3' || s[0] > '4' || s[1] != '.' || s[2] < '0' || s[2] > '9' || s[3]) return 0;
     return (uint32_t)(s[0] - '0') * 100u + (uint32_t)(s[2] - '0') * 10u;
 }
 
+/* One option at argv[i]: how many arguments it took, 0 when it is none, -1 after a message. */
+static int read_option(int argc, char **argv, int i, command *c) {
+    const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
+    int takes = strcmp(a, "-o") == 0 || strcmp(a, "--gpu") == 0 || strcmp(a, "--threads") == 0 || strcmp(a, "--emit") == 0 ||
+                strcmp(a, "--msl") == 0 || strcmp(a, "--alias") == 0;
+    if (takes && !v) return misuse("a value must follow", a), -1;
+    if (strcmp(a, "-o") == 0) c->out = v;
+    else if (strcmp(a, "--gpu") == 0) c->opt.gpu = v;
+    else if (strcmp(a, "--alias") == 0) c->opt.alias = v;
+    else if (strcmp(a, "--threads") == 0) {
+        char *end;
+        unsigned long n = strtoul(v, &end, 10);
+        if (*end || !*v || n > 4096) return misuse("not a number of threads:", v), -1;
+        c->opt.threads = (uint32_t)n;
+    } else if (strcmp(a, "--msl") == 0) {
+        c->opt.msl = msl_number(v);
+        if (!c->opt.msl) return misuse("not a Metal version such as 3.1:", v), -1;
+    } else if (strcmp(a, "--emit") == 0) {
+        static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all"};
+        unsigned k;
+        for (k = 0; k < 6 && strcmp(known[k], v) != 0; k++) {}
+        if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v), -1;
+        c->emit = v;
+    } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
+    else if (strcmp(a, "--logging") == 0) c->opt.logging = 1;
+    else if (strcmp(a, "--no-fp64") == 0) c->opt.no_fp64 = 1;
+    else if (strcmp(a, "--plain") == 0) c->opt.plain = 1;
+    else if (a[0] == '-' && a[1]) return misuse("unknown option", a), -1;
+    else return 0;
+    return 1 + takes;
+}
+
 static int read_options(int argc, char **argv, command *c) {
-    int i;
+    int i, took;
     memset(c, 0, sizeof *c);
     c->emit = "msl";
-    for (i = 2; i < argc; i++) {
-        const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
-        int takes = strcmp(a, "-o") == 0 || strcmp(a, "--gpu") == 0 || strcmp(a, "--threads") == 0 || strcmp(a, "--emit") == 0 ||
-                    strcmp(a, "--msl") == 0 || strcmp(a, "--alias") == 0;
-        if (takes && !v) return misuse("a value must follow", a);
-        if (strcmp(a, "-o") == 0) c->out = v;
-        else if (strcmp(a, "--gpu") == 0) c->opt.gpu = v;
-        else if (strcmp(a, "--alias") == 0) c->opt.alias = v;
-        else if (strcmp(a, "--threads") == 0) {
-            char *end;
-            unsigned long n = strtoul(v, &end, 10);
-            if (*end || !*v || n > 4096) return misuse("not a number of threads:", v);
-            c->opt.threads = (uint32_t)n;
-        } else if (strcmp(a, "--msl") == 0) {
-            c->opt.msl = msl_number(v);
-            if (!c->opt.msl) return misuse("not a Metal version such as 3.1:", v);
-        } else if (strcmp(a, "--emit") == 0) {
-            static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all"};
-            unsigned k;
-            for (k = 0; k < 6 && strcmp(known[k], v) != 0; k++) {}
-            if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v);
-            c->emit = v;
-        } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
-        else if (a[0] == '-' && a[1]) return misuse("unknown option", a);
-        else if (c->file) return misuse("more than one file:", a);
-        else c->file = a;
-        i += takes;
+    for (i = 2; i < argc; i += took ? took : 1) {
+        took = read_option(argc, argv, i, c);
+        if (took < 0) return 2;
+        if (took) continue;
+        if (c->file) return misuse("more than one file:", argv[i]);
+        c->file = argv[i];
     }
     if (!c->file) return misuse("no file given", NULL);
     c->opt.file = strcmp(c->file, "-") == 0 ? "<stdin>" : c->file;
     return 0;
+}
+
+/* Options and file names in any order; the names are moved to the front of argv + 2. */
+static int census_command(int argc, char **argv) {
+    command c;
+    int     i, took, n = 0, as_json = 0;
+    memset(&c, 0, sizeof c);
+    c.emit = "msl";
+    for (i = 2; i < argc; i += took ? took : 1) {
+        took = 0;
+        if (strcmp(argv[i], "--json") == 0) {
+            as_json = 1;
+            continue;
+        }
+        took = read_option(argc, argv, i, &c);
+        if (took < 0) return 2;
+        if (!took) argv[2 + n++] = argv[i];
+    }
+    if (!n) return misuse("no file given", NULL);
+    return run_census(argv + 2, n, as_json, &c);
 }
 
 static int list_gpus(void) {
@@ -331,8 +585,9 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
     if (strcmp(argv[1], "gpus") == 0) return list_gpus();
     if (strcmp(argv[1], "ops") == 0) return list_ops();
-    if (strcmp(argv[1], "compile") != 0) return misuse("unknown command", argv[1]);
     if (argc > 2 && strcmp(argv[2], "--help") == 0) return fputs(usage, stdout) < 0;
+    if (strcmp(argv[1], "census") == 0) return census_command(argc, argv);
+    if (strcmp(argv[1], "compile") != 0) return misuse("unknown command", argv[1]);
     bad = read_options(argc, argv, &c);
     if (bad) return bad;
     src = read_all(c.file, &len);

@@ -9,6 +9,7 @@
 #define TMETAL_IMPLEMENTATION
 #include "../../tmetal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +35,15 @@ static void put_n(text *t, const char *s, size_t n) {
 }
 
 static void put(text *t, const char *s) { put_n(t, s, strlen(s)); }
+
+static void putf(text *t, const char *fmt, ...) {
+    char    line[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    put(t, line);
+}
 
 static void put_u(text *t, uint32_t v) {
     char digits[16];
@@ -257,6 +267,57 @@ static void part_pattern_mappings(text *t) { put_mappings(t, TMETAL_MAPS_PATTERN
 
 /* -- The parts ---------------------------------------------------------------------------------------- */
 
+/* -- Operations, external functions, diagnostics --------------------------------------------------- */
+
+static void part_ops(text *t) {
+    size_t      i, k, n = 0, lowered = 0;
+    const char *group = "";
+    for (i = 0; i < tmetal_op_count(); i++) n++, lowered += (size_t)tmetal_op_at(i).lowered;
+    putf(t, "%lu operations; %lu are compiled to Metal, the others are read, verified and printed, and refused by name.\n", (unsigned long)n, (unsigned long)lowered);
+    for (i = 0; i < tmetal_op_count(); i++) {
+        tmetal_op_info op = tmetal_op_at(i);
+        if (strcmp(op.group, group) != 0) {
+            group = op.group;
+            putf(t, "\n### %s\n\n", group);
+        }
+        putf(t, "- `%s`", op.name);
+        for (k = 0; k < sizeof tmi_old_ops / sizeof *tmi_old_ops; k++)
+            if (strcmp(tmi_ops[tmi_old_ops[k].kind].name, op.name) == 0) putf(t, ", once `%s`", tmi_old_ops[k].name);
+        put(t, op.lowered ? "\n" : " - not compiled\n");
+    }
+}
+
+static void part_externals(text *t) {
+    uint32_t i;
+    putf(t, "%u names. Signatures: `f` f32, `h` f16, `t` bf16, `d` f64, the others integers; the result stands first.\n\n| name | signature |\n|---|---|\n", (unsigned)TMI_EXTERN_COUNT);
+    for (i = 0; i < TMI_EXTERN_COUNT; i++) putf(t, "| `%s` | `%s` |\n", tmi_externs[i].symbol, tmi_externs[i].sig);
+}
+
+static void put_escaped(text *t, const char *s) { /* for a cell of a table */
+    for (; *s; s++) {
+        if (*s == '|' || *s == '<' || *s == '\\') put_n(t, "\\", 1);
+        put_n(t, s, 1);
+    }
+}
+
+static void part_diagnostics(text *t) {
+    static const struct {
+        int         from;
+        const char *what;
+    } parts_of[] = {{100, "the text"}, {200, "the verifier"}, {300, "what is not supported"}, {500, "plan, options and the limits of GPUs"}, {900, "memory, wrong calls and our own mistakes"}};
+    size_t i, next = 0;
+    for (i = 0; i < sizeof tmi_code_numbers / sizeof *tmi_code_numbers; i++) {
+        int number = tmi_code_numbers[i];
+        if (next < sizeof parts_of / sizeof *parts_of && number >= parts_of[next].from)
+            putf(t, "\n### TM%d: %s\n\n| code | message | what cures it |\n|---|---|---|\n", parts_of[next].from, parts_of[next].what), next++;
+        putf(t, "| TM%d | ", number);
+        put_escaped(t, tmi_code_texts[i]);
+        put(t, " | ");
+        put_escaped(t, tmi_code_help(number));
+        put(t, " |\n");
+    }
+}
+
 typedef struct part {
     const char *name;
     void (*print)(text *);
@@ -264,6 +325,7 @@ typedef struct part {
 } part;
 
 static part parts[] = {
+    {"operations", part_ops, 0}, {"external functions", part_externals, 0}, {"diagnostics", part_diagnostics, 0},
     {"gpus", part_gpus, 0},         {"gpu sources", part_gpu_sources, 0}, {"families", part_families, 0},
     {"family sources", part_family_sources, 0}, {"features", part_features, 0},
     {"reduction mappings", part_reduction_mappings, 0}, {"pattern mappings", part_pattern_mappings, 0},

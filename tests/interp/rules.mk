@@ -30,12 +30,8 @@ interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random
 test-interp: $(BUILD)/interp    ## the interpreter of Triton IR over every recorded case of this repository
 	$(BUILD)/interp tests/kernels examples/kernels
 
-# What the generator can make and the compiler does not take yet: operations, and "math of f64" for functions of
-# doubles. To be emptied as they land.
-RANDOM_WITHOUT ?= math of f64
-
 test-random: $(BUILD)/random $(BUILD)/tmetal    ## 200 modules made at random: simulator against interpreter
-	$(BUILD)/random --seeds tests/interp/seeds.txt --without "$(RANDOM_WITHOUT)"
+	$(BUILD)/random --seeds tests/interp/seeds.txt
 
 test-versions: $(BUILD)/tmetal $(BUILD)/generate $(BUILD)/random    ## old and new spellings of Triton IR give the same Metal
 	sh tests/cases/versions/same.sh $(BUILD)/tmetal $(BUILD)/generate tests/cases/versions

@@ -270,6 +270,14 @@ void graphs(maker &m) {
     graph("concat-of-computed", {op("exp", "a", {"x"}, {}, {{9, 20}}), op("neg", "b", {"y"}, {}, {{9, 13}}), op("concat", "c", {"a", "b"}, {{"axis", 1}}), op("add", "d", {"c", "z"}, {}, {nullptr, {33}})}, 1);
     graph("transposed-add", {op("transpose", "t", {"x"}, {}, {{70, 40}}), op("add", "y", {"t", "z"}, {}, {nullptr, {40, 70}}), op("relu", "r", {"y"})}, 1);
     graph("sum-then-scale", {op("sum", "s", {"x"}, {}, {{100000}}), op("mul", "y", {"s"}, {{"value", 0.5}})}, 2);
+    m.each_float([&](const char *t) { /* four softmaxes in a row take turns with two buffers */
+        json ops = {op("softmax", "s0", {"x"}, {{"axis", 1}}, {{30, 40}})};
+        for (int i = 1; i < 5; i++) ops.push_back(op("softmax", ("s" + std::to_string(i)).c_str(), {"s" + std::to_string(i - 1)}, {{"axis", i % 2}}));
+        m.add(std::string("graph-in-turn-") + t, typed(ops, t)).more = [](const compiled &c, const sim::report &) {
+            const size_t n = json::parse(c.plan)["scratch"].size();
+            return n == 2 ? std::string() : "takes " + std::to_string(n) + " scratch buffers, wanted 2";
+        };
+    });
     graph("out-of-order", {op("relu", "r", {"h"}), op("matmul", "h", {"x", "w"}, {}, {{20, 30}, {30, 20}})}, 1);
     graph("scatter-of-computed", {op("exp", "e", {"x"}, {}, {{30, 20}}), op("scatter_add", "s", {"b", "i", "e"}, {{"axis", 0}}, {{40, 20}, {30, 20}, nullptr}), op("relu", "r", {"s"})}, 4);
     graph("sorted-sum", {op("sort", "o", {"x"}, {{"axis", 1}}, {{9, 60}}), op("cumsum", "c", {"o"}, {{"axis", 1}}), op("mul", "y", {"c"}, {{"value", 0.5}})}, 2);

@@ -1,4 +1,5 @@
 /* The builder: a softmax and a matmul made call by call, equal to their text; every kind of mistake. */
+#define TMETAL_IMPLEMENTATION
 #include "unit.h"
 
 /* -- A softmax of rows of 64 ----------------------------------------------------------------- */

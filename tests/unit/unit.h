@@ -1,15 +1,15 @@
-/* What the suites share. Each suite is a program of its own that holds tmetal.h whole, so it may look at
- * tmi_ names too. */
+/* What the suites share. A suite that looks at tmi_ names defines TMETAL_IMPLEMENTATION before this; any other
+ * is linked with the header built once. */
 #ifndef TMETAL_TESTS_UNIT_H
 #define TMETAL_TESTS_UNIT_H
 
-#define TMETAL_IMPLEMENTATION
 #include "tmetal.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOM ((size_t)64 << 20)
 

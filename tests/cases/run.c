@@ -1,0 +1,177 @@
+/* Cases whose diagnostics stand in the case itself, each behind the line that it speaks of:
+ *
+ *   %9 = "tt.reduce"(%8) <{axis = 2 : i32}> ({    // ERROR 204 col 6: tt.reduce over axis 2, but the operand ...
+ *
+ * After "col" may stand "at FILE:LINE:COL", the place in the user's Python. A diagnostic without a line is
+ * expected by "// ERROR 116 nowhere: ..." anywhere. Diagnostics must come in the order of the comments, and no
+ * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1" sets options.
+ *
+ *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing
+ *
+ * Every row of the table of diagnostics must be met by a case, but for those in `elsewhere`. */
+#include "../../tmetal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that no text of a reasonable length can bring about, or that another test does. */
+static const int elsewhere[] = {
+    TMETAL_E_TOO_LARGE, /* 4 GB of text */
+    TMETAL_E_ARENA,     /* tests/robust/arenas.c */
+    TMETAL_E_MISUSE,    /* tests/unit/api.c, builder.c */
+    TMETAL_E_BUG,       /* our own mistakes: none is known */
+    TMETAL_E_GPU_LIMIT, /* tests/chips */
+    119, 120, 121, 122, 123, 124, 125, 228, 229, 230, 231, 232, /* op lists: tests/oplist */
+};
+
+static char seen[1000], *memory;
+static const size_t room = (size_t)64 << 20;
+
+typedef struct expectation {
+    int         code;
+    uint32_t    line, col;
+    char        python[200];
+    const char *message;
+    size_t      len;
+} expectation;
+
+static void read_options(const char *text, tmetal_options *opt) {
+    static char line[400], value[400];
+    char       *w;
+    memset(opt, 0, sizeof *opt);
+    if (strncmp(text, "// OPTIONS ", 11) != 0) return;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    strcpy(value, line + 11);
+    for (w = strtok(value, " "); w; w = strtok(NULL, " ")) {
+        if (strncmp(w, "threads=", 8) == 0) opt->threads = (uint32_t)strtoul(w + 8, NULL, 10);
+        else if (strncmp(w, "msl=", 4) == 0) opt->msl = (uint32_t)strtoul(w + 4, NULL, 10);
+        else if (strncmp(w, "max-errors=", 11) == 0) opt->max_errors = (uint32_t)strtoul(w + 11, NULL, 10);
+        else if (strncmp(w, "gpu=", 4) == 0) opt->gpu = w + 4;
+        else if (strncmp(w, "alias=", 6) == 0) opt->alias = w + 6;
+        else if (strcmp(w, "no-fp64") == 0) opt->no_fp64 = 1;
+        else {
+            fprintf(stderr, "cases: unknown option %s\n", w);
+            exit(2);
+        }
+    }
+}
+
+/* The expectations of a case in order; their number. */
+static int read_expectations(const char *text, expectation *e, int most) {
+    const char *p, *line = text;
+    uint32_t    number = 1;
+    int         n = 0, used;
+    for (p = text; *p; p++) {
+        if (*p == '\n') number++, line = p + 1;
+        if (strncmp(p, "// ERROR ", 9) != 0 || n == most) continue;
+        memset(&e[n], 0, sizeof e[n]);
+        used = 0;
+        if (sscanf(p, "// ERROR %d nowhere:%n", &e[n].code, &used) == 1 && used) e[n].line = 0;
+        else if (sscanf(p, "// ERROR %d col %u%n", &e[n].code, &e[n].col, &used) == 2) {
+            e[n].line = number;
+            if (strncmp(p + used, " at ", 4) == 0) {
+                const char *end = strstr(p + used, ": ");
+                snprintf(e[n].python, sizeof e[n].python, "%.*s", end ? (int)(end - p) - used - 4 : 0, p + used + 4);
+                used = end ? (int)(end - p) : used;
+            }
+            used++;
+        } else {
+            fprintf(stderr, "cases: cannot read '%.*s'\n", (int)strcspn(line, "\n"), line);
+            exit(2);
+        }
+        e[n].message = p + used + 1;
+        e[n].len = strcspn(e[n].message, "\n");
+        if (e[n].len > 4 && strncmp(e[n].message + e[n].len - 4, " ...", 4) == 0) e[n].len -= 3;
+        n++;
+    }
+    return n;
+}
+
+static void python_of(const tmetal_diag *d, char *out, size_t cap) {
+    *out = '\0';
+    if (d->python.file) snprintf(out, cap, "%s:%u:%u", d->python.file, d->python.line, d->python.col);
+}
+
+static void show(const tmetal_diag *d) {
+    char python[200];
+    python_of(d, python, sizeof python);
+    if (d->ir.line) printf("%u: // ERROR %d col %u%s%s: %s\n", d->ir.line, (int)d->code, d->ir.col, *python ? " at " : "", python, d->message);
+    else printf("// ERROR %d nowhere: %s\n", (int)d->code, d->message);
+}
+
+static int is_as_expected(const tmetal_diag *d, const expectation *e) {
+    char python[200];
+    python_of(d, python, sizeof python);
+    if ((int)d->code != e->code || d->ir.line != e->line || (e->line && d->ir.col != e->col) || strcmp(python, e->python) != 0) return 0;
+    return strncmp(d->message, e->message, e->len) == 0 && (e->message[e->len] == '.' || d->message[e->len] == '\0');
+}
+
+static int passes(const char *path, const char *text, size_t len, int showing) {
+    static expectation want[200];
+    tmetal_arena   arena = tmetal_arena_on(memory, room);
+    tmetal_options opt;
+    tmetal_result  r;
+    uint32_t       i;
+    int            n = read_expectations(text, want, 200);
+    read_options(text, &opt);
+    opt.file = path;
+    (void)tmetal_compile(text, len, &opt, &arena, &r);
+    for (i = 0; i < r.n_diags; i++) {
+        if (showing) show(&r.diags[i]);
+        else seen[r.diags[i].code % 1000] = 1;
+    }
+    if (showing) return 1;
+    for (i = 0; (int)i < n || i < r.n_diags; i++) {
+        if ((int)i < n && i < r.n_diags && is_as_expected(&r.diags[i], &want[i])) continue;
+        printf("%s: diagnostic %u\n", path, i + 1);
+        if ((int)i < n) printf("  wanted %u: %d col %u %s: %.*s\n", want[i].line, want[i].code, want[i].col, want[i].python, (int)want[i].len, want[i].message);
+        else printf("  wanted no more\n");
+        if (i < r.n_diags) printf("  came   "), show(&r.diags[i]);
+        else printf("  came   none\n");
+        return 0;
+    }
+    return 1;
+}
+
+static int every_row_is_met(void) {
+    static const int numbers[] = {
+#define X(number, name, text) number,
+        TMETAL_DIAGS(X)
+#undef X
+    };
+    size_t i, k;
+    int    missing = 0;
+    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int number = numbers[i];
+        for (k = 0; k < sizeof elsewhere / sizeof *elsewhere && elsewhere[k] != number; k++) {}
+        if (k < sizeof elsewhere / sizeof *elsewhere || seen[number]) continue;
+        printf("no case for TM%d: %s\n", number, tmetal_code_text((tmetal_code)number));
+        missing++;
+    }
+    return !missing;
+}
+
+int main(int argc, char **argv) {
+    static char text[1 << 20];
+    int i, showing = argc > 1 && strcmp(argv[1], "--show") == 0, files = 0, good = 0, all;
+    memory = (char *)malloc(room);
+    if (!memory) return 2;
+    for (i = 1 + showing; i < argc; i++, files++) {
+        FILE  *f = fopen(argv[i], "rb");
+        size_t len = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        if (!f) {
+            fprintf(stderr, "cases: %s cannot be read\n", argv[i]);
+            return 2;
+        }
+        fclose(f);
+        text[len] = '\0';
+        if (showing) printf("== %s\n", argv[i]);
+        good += passes(argv[i], text, len, showing);
+    }
+    if (showing) return 0;
+    all = every_row_is_met();
+    printf("cases: %d of %d as expected\n", good, files);
+    free(memory);
+    return good == files && files && all ? 0 : 1;
+}

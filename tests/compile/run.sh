@@ -1,0 +1,58 @@
+#!/bin/sh
+# The header as its users build it: alone, in several units of one program, static, as C and as C++, and
+# what its object file needs of the system.
+#   tests/compile/run.sh BUILD
+set -eu
+build=$1/compile
+cc=${CC:-cc}
+mkdir -p "$build"
+strict="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -I."
+# the public functions that a program does not call are no mistake of the header's
+static="$strict -Wno-unused-function"
+
+fail() { echo "compile: $*" >&2; exit 1; }
+
+# -- Three units, as C ------------------------------------------------------------------------------
+$cc -std=c99 $strict -c tests/compile/first.c -o "$build/first.o"
+$cc -std=c99 $static -c tests/compile/private.c -o "$build/private.o"
+$cc -std=c99 $strict -c tests/compile/main.c -o "$build/main.o"
+$cc "$build/first.o" "$build/private.o" "$build/main.o" -o "$build/program"
+"$build/program" || fail "the program of three units does not run"
+
+# -- The same as C++ --------------------------------------------------------------------------------
+cxx=${CXX:-}
+for c in c++ g++ clang++ clang++-19; do [ -n "$cxx" ] || cxx=$(command -v $c || true); done
+if [ -n "$cxx" ]; then
+    for std in c++11 c++20; do
+        $cxx -x c++ -std=$std $strict -c tests/compile/first.c -o "$build/first.cc.o" 2>"$build/errors" || { cat "$build/errors" >&2; fail "not C++: $std"; }
+    done
+    # a C implementation under C++ callers: the names of both must agree
+    $cxx -x c++ -std=c++11 $strict -c tests/compile/main.c -o "$build/main.cc.o"
+    $cxx "$build/first.o" "$build/private.o" "$build/main.cc.o" -o "$build/program.cc"
+    "$build/program.cc" || fail "the C++ program does not run"
+else
+    echo "compile: no C++ compiler found: C++ is not tested"
+fi
+
+# -- What the implementation needs --------------------------------------------------------------------
+for flags in -O2 "-O0"; do
+    printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 $flags -fno-stack-protector -fno-pic -I. -x c -c - -o "$build/alone.o"
+    nm "$build/alone.o" > "$build/names"
+    # functions of the C library: of memory, of strings, of leaving; no malloc, no stdio, no locale
+    needs=$(awk '$1 == "U" { print $2 }' "$build/names" | sed 's/^_*//' | sort -u)
+    for name in $needs; do
+        case $name in
+        memcpy|memmove|memset|memcmp|strlen|strcmp|strncmp|strchr|strrchr|strstr|strcspn|strspn|setjmp|sigsetjmp|longjmp|chk_fail) ;;
+        *) fail "the implementation calls $name ($flags)" ;;
+        esac
+    done
+    # writable data: B and b uninitialised, D and d initialised, C common. Tables of pointers are relocated,
+    # so without -fno-pic they would stand in d.
+    if awk '$2 ~ /^[BbDdCSs]$/ { print $3; bad = 1 } END { exit bad }' "$build/names" > "$build/writable"; then :; else
+        fail "the implementation has writable data ($flags): $(head -3 "$build/writable" | tr '\n' ' ')"
+    fi
+done
+# what is public begins with tmetal_
+others=$(awk '$2 == "T" { print $3 }' "$build/names" | sed 's/^_*//' | grep -v '^tmetal_' || true)
+[ -z "$others" ] || fail "public names without tmetal_: $others"
+echo "compile: one unit, three units, static, C and C++; no malloc, no stdio, no writable data"

@@ -1,0 +1,66 @@
+#!/bin/sh
+# The documents are true: C blocks compile and run, the kernel shown in the README is the golden one, links
+# lead somewhere, and the floors of tmetal.h are numbered as the manual lists them.
+#   tests/docs/blocks.sh BUILD         check
+#   tests/docs/blocks.sh BUILD fill    print the kernel of the README anew, number the floors and their list
+set -eu
+build=$1/docs
+mode=${2:-check}
+cc=${CC:-cc}
+mkdir -p "$build"
+fail() { echo "docs: $*" >&2; exit 1; }
+
+# -- The kernel in the README: the golden text from its first line of code on ---------------------------
+golden=tests/golden/vector_add.metal
+awk -v golden="$golden" '
+    /^<!-- BEGIN tests\/golden/ { print; print "```metal"; while ((getline line < golden) > 0) { if (line ~ /^#include/) on = 1; if (on) print line } print "```"; skip = 1; next }
+    /^<!-- END -->/ { skip = 0 }
+    !skip { print }' README.md > "$build/README.md"
+
+# -- Floors: 1 to n in order, in the banners and in the list of the manual -------------------------------
+awk '
+    FNR == NR { if ($0 ~ /^ \* >>[a-z]+  \[[0-9]+\]  /) { tag = $2; sub(/^>>/, "", tag); number[tag] = ++n; what[n] = $0; sub(/^ \* >>[a-z]+  \[[0-9]+\]  /, "", what[n]); name[n] = tag } next }
+    /^ \* >>[a-z]+  \[[0-9]+\]  / { tag = $2; sub(/^>>/, "", tag); sub(/\[[0-9]+\]/, "[" number[tag] "]") }
+    /^ \* +[0-9]+  >>/ { if (!listed) { for (i = 1; i <= n; i++) { w = what[i]; if (w !~ /^(Metal|IR|GPU)/) w = tolower(substr(w, 1, 1)) substr(w, 2); printf " *     %2d  >>%-10s %s\n", i, name[i], w } listed = 1 } next }
+    { print }' tmetal.h tmetal.h > "$build/tmetal.h"
+
+if [ "$mode" = fill ]; then
+    cmp -s "$build/README.md" README.md || cp "$build/README.md" README.md
+    cmp -s "$build/tmetal.h" tmetal.h || cp "$build/tmetal.h" tmetal.h
+    exit 0
+fi
+cmp -s "$build/README.md" README.md || fail "the kernel in README.md is not $golden: run 'make docs'"
+cmp -s "$build/tmetal.h" tmetal.h || { diff tmetal.h "$build/tmetal.h" | head -6 >&2; fail "the floors of tmetal.h are not numbered as they stand: run 'make docs'"; }
+
+# -- The program in the README compiles a kernel -----------------------------------------------------------
+awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' README.md > "$build/readme.c"
+[ -s "$build/readme.c" ] || fail "README.md has no C block"
+$cc -std=c99 -O0 -w -I. "$build/readme.c" -o "$build/readme"
+"$build/readme" < examples/kernels/vector_add.ttir > "$build/readme.metal"
+cmp -s "$build/readme.metal" "$golden" || fail "the program in README.md does not give $golden"
+
+# -- The program in the manual too -----------------------------------------------------------------------------
+awk '/^ \* DO THIS/ { on = 1; next } /^ \* MACROS/ { on = 0 } on { sub(/^ \* ?/, ""); sub(/^ *in one .c or .cc.*/, ""); print }' tmetal.h |
+    sed 's/  *in one \.c or .*//' > "$build/manual.txt"
+{
+    sed -n '/#define\|#include/p' "$build/manual.txt"
+    echo '#include <stdio.h>'
+    echo '#include <stdlib.h>'
+    echo 'static char text[1 << 20];'
+    echo 'int main(void) { size_t len = fread(text, 1, sizeof text, stdin);'
+    sed '/#define\|#include/d' "$build/manual.txt"
+    echo 'return 0; }'
+} > "$build/manual.c"
+$cc -std=c99 -O0 -w -I. "$build/manual.c" -o "$build/manual"
+"$build/manual" < examples/kernels/vector_add.ttir > "$build/manual.metal"
+cmp -s "$build/manual.metal" "$golden" || fail "the program in the manual does not give $golden"
+
+# -- Links ---------------------------------------------------------------------------------------------------------
+for page in README.md docs/*.md; do
+    for link in $(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep -v '^https\{0,1\}:' || true); do
+        [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not there"
+    done
+done
+lines=$(awk '/^#ifndef TMETAL_H/ { print NR; exit }' tmetal.h)
+[ "$lines" -le 350 ] || fail "the manual has $lines lines, 350 are the most"
+echo "docs: programs compile and run, kernel, floors and links are as they stand"

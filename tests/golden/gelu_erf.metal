@@ -1,0 +1,58 @@
+// gelu_erf: from @gelu_erf (gelu.py:10)
+//
+//   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
+//   work     tiles of up to 512 elements, 4 a thread
+//   memory   0 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+inline float erf_small(float x) {    // erf(x) for |x| below 0.93: 1 ulp
+    const float s = x * x;
+    float p = -0.00059595145f;
+    p = fma(p, s, 0.0049873423f);
+    p = fma(p, s, -0.026762962f);
+    p = fma(p, s, 0.11281731f);
+    p = fma(p, s, -0.3761249f);
+    p = fma(p, s, 0.12837915f);
+    return fma(p, x, x);
+}
+
+inline float erf_f32(float x) {    // 1.2 ulp and the error of exp
+    const float t = fabs(x);
+    if (t <= 0.9277f) return erf_small(x);
+    if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range
+    if (isnan(x)) return x;
+    float q = -2.1100572e-5f;
+    q = fma(q, t, 0.0004345218f);
+    q = fma(q, t, -0.004171319f);
+    q = fma(q, t, 0.025120012f);
+    q = fma(q, t, -0.10828086f);
+    q = fma(q, t, -0.6333463f);
+    q = fma(q, t, -1.1295152f);
+    q = fma(q, t, 0.00017472546f);
+    return copysign(1.0f - precise::exp(q), x);
+}
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void gelu_erf(
+    device const float *x_ptr [[buffer(0)]],
+    device float *y_ptr       [[buffer(1)]],
+    constant int &n           [[buffer(2)]],
+    uint3 program  [[threadgroup_position_in_grid]],
+    uint  tid      [[thread_index_in_threadgroup]])
+{
+    // gelu.py:11  offsets
+    const uint offset = program.x * 512 + tid;
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 4; i++) {
+        const int offsets = int(offset + i * 128);
+        // gelu.py:13  x = tl.load
+        if (offsets < n) {
+            const float x = x_ptr[offsets];
+            // gelu.py:15  tl.store
+            y_ptr[offsets] = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
+        }
+    }
+}

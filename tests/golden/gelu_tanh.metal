@@ -1,0 +1,33 @@
+// gelu_tanh: from @gelu_tanh (gelu.py:19)
+//
+//   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
+//   work     tiles of up to 512 elements, 4 a thread
+//   memory   0 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void gelu_tanh(
+    device const float *x_ptr [[buffer(0)]],
+    device float *y_ptr       [[buffer(1)]],
+    constant int &n           [[buffer(2)]],
+    uint3 program  [[threadgroup_position_in_grid]],
+    uint  tid      [[thread_index_in_threadgroup]])
+{
+    // gelu.py:20  offsets
+    const uint offset = program.x * 512 + tid;
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 4; i++) {
+        const int offsets = int(offset + i * 128);
+        // gelu.py:22  x = tl.load
+        if (offsets < n) {
+            const float x = x_ptr[offsets];
+            // gelu.py:24  y
+            const float y = x * 0.5f * (precise::tanh((x + x * 0.044715f * x * x) * 0.7978846f) + 1.0f);
+            // gelu.py:25  tl.store
+            y_ptr[offsets] = y;
+        }
+    }
+}

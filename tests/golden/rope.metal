@@ -1,0 +1,44 @@
+// rope: from @rope (rope.py:9)
+//
+//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
+//   work     tiles of up to 16 elements, 1 a thread
+//   memory   0 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+kernel void rope(
+    device const float *x_ptr [[buffer(0)]],
+    device float *out_ptr     [[buffer(1)]],
+    constant uint &n_heads    [[buffer(2)]],
+    constant float &base      [[buffer(3)]],
+    uint3 program  [[threadgroup_position_in_grid]],
+    uint  tid      [[thread_index_in_threadgroup]],
+    uint  lane     [[thread_index_in_simdgroup]])
+{
+    // rope.py:16  start
+    const int start = int((program.x * n_heads + program.y) * 32);
+    // rope.py:17  low
+    device const float *const low = x_ptr + start;
+    // rope.py:12  i
+    const uint i = lane % 16;
+    // rope.py:17  low = tl.load
+    const float low_2 = low[i];
+    // rope.py:18  high = tl.load
+    const float high = (low + 16)[i];
+    // rope.py:19
+    device float *const ptr = out_ptr + start;
+    // rope.py:13  angle
+    const float angle = float(program.x) * fast::exp((0.0f - precise::log(base)) * float(i) / 16.0f);
+    // rope.py:14  cos
+    const float cos_ = precise::cos(angle);
+    // rope.py:15  sin
+    const float sin_ = precise::sin(angle);
+    // rope.py:19  tl.store
+    if (tid < 16) {
+        ptr[i] = low_2 * cos_ - high * sin_;
+        // rope.py:20  tl.store
+        (ptr + 16)[i] = high * cos_ + low_2 * sin_;
+    }
+}

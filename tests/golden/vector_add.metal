@@ -1,0 +1,31 @@
+// vector_add: from @vector_add (vector_add.py:9)
+//
+//   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
+//   work     tiles of up to 256 elements, 4 a thread
+//   memory   0 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+[[max_total_threads_per_threadgroup(64)]]
+kernel void vector_add(
+    device const float *x_ptr [[buffer(0)]],
+    device const float *y_ptr [[buffer(1)]],
+    device float *out_ptr     [[buffer(2)]],
+    constant int &n           [[buffer(3)]],
+    uint3 program  [[threadgroup_position_in_grid]],
+    uint  tid      [[thread_index_in_threadgroup]])
+{
+    // vector_add.py:10  offsets
+    const uint offset = program.x * 256 + tid;
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 4; i++) {
+        const int offsets = int(offset + i * 64);
+        // vector_add.py:12  x = tl.load
+        if (offsets < n) {
+            // vector_add.py:14  tl.store
+            out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
+        }
+    }
+}

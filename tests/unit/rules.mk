@@ -1,0 +1,67 @@
+# Tests of the header itself: public functions, builder, memory, diagnostics, round trip, golden texts.
+# Included by the Makefile at the top. The suites of tests/unit/api.c and builder.c want libcheck; where it
+# is absent they are skipped, and say so.
+
+# tests/robust/rules.mk builds the header once, with and without sanitizers; only the programs that look
+# inside hold it themselves.
+UNIT_FLAGS ?= -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_CC     = $(CC) -std=c99 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wno-unused-function -I.
+UNIT_SAN    = $(BUILD)/robust/header-san.o
+UNIT_FAST   = $(BUILD)/robust/header.o
+UNIT_CHECK := $(shell pkg-config --exists check 2>/dev/null && pkg-config --cflags --libs check)
+UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' | LC_ALL=C sort
+
+.PHONY: test-unit test-cases test-roundtrip test-memory test-compile test-golden bless check-roundtrip check-memory
+
+# -- Suites -----------------------------------------------------------------------------------------
+ifneq ($(UNIT_CHECK),)
+test-unit: $(BUILD)/unit-api $(BUILD)/unit-builder  ## public functions and builder, under sanitizers
+	CK_FORK=no $(BUILD)/unit-api
+	CK_FORK=no $(BUILD)/unit-builder
+else
+test-unit:
+	@echo "test-unit: skipped: libcheck is absent (make deps installs it)"
+endif
+$(BUILD)/unit-api: tests/unit/api.c tests/unit/unit.h $(UNIT_SAN)
+	$(UNIT_CC) $(UNIT_FLAGS) $< $(UNIT_SAN) -o $@ -pthread $(UNIT_CHECK)
+$(BUILD)/unit-builder: tests/unit/builder.c tests/unit/unit.h tmetal.h
+	@mkdir -p $(BUILD)
+	$(UNIT_CC) $(UNIT_FLAGS) $< -o $@ -pthread $(UNIT_CHECK)
+
+# -- Diagnostics --------------------------------------------------------------------------------------
+test-cases: $(BUILD)/cases      ## wrong texts: every diagnostic, its line, column and place in Python
+	$(BUILD)/cases tests/cases/*/*.ttir
+$(BUILD)/cases: tests/cases/run.c $(UNIT_SAN)
+	$(UNIT_CC) $(UNIT_FLAGS) $^ -o $@
+
+# -- Text to IR and back ------------------------------------------------------------------------------
+test-roundtrip: $(BUILD)/roundtrip $(BUILD)/rebuild  ## parse(print(x)) is x; what is read can be built
+	$(UNIT_TTIR) | $(BUILD)/roundtrip
+	$(UNIT_TTIR) | $(BUILD)/rebuild
+check-roundtrip: $(BUILD)/roundtrip $(BUILD)/rebuild  ## the same over the whole corpus [CORPUS=dir]
+	if [ -d $(CORPUS) ]; then find $(CORPUS) -name '*.ttir' | $(BUILD)/roundtrip && find $(CORPUS) -name '*.ttir' | $(BUILD)/rebuild; \
+	else echo "check-roundtrip: skipped: no $(CORPUS)"; fi
+$(BUILD)/roundtrip: tests/unit/roundtrip.c $(UNIT_FAST)
+	$(UNIT_CC) -O1 $^ -o $@
+$(BUILD)/rebuild: tests/unit/rebuild.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(UNIT_CC) -O1 $< -o $@
+
+# -- Memory (arenas of every size: tests/robust) ---------------------------------------------------------
+test-memory: $(BUILD)/bound     ## tmetal_arena_bound: recorded kernels, and modules made to be dear
+	$(UNIT_TTIR) | $(BUILD)/bound
+check-memory: $(BUILD)/bound    ## the same over the whole corpus [CORPUS=dir]
+	if [ -d $(CORPUS) ]; then find $(CORPUS) -name '*.ttir' | $(BUILD)/bound; fi
+$(BUILD)/bound: tests/unit/bound.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(UNIT_CC) -O1 $< -o $@
+
+# -- Builds ---------------------------------------------------------------------------------------------
+test-compile:                   ## one unit, three units, static, C and C++; what the object file needs
+	CC="$(CC)" sh tests/compile/run.sh $(BUILD)
+
+# -- Golden texts -----------------------------------------------------------------------------------------
+test-golden: $(BUILD)/tmetal    ## the Metal and the plan of the example kernels, byte by byte
+	sh tests/golden/run.sh $(BUILD)
+bless: $(BUILD)/tmetal          ## rewrite the golden texts; prints the lines gained and lost
+	sh tests/golden/run.sh $(BUILD) bless
