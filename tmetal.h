@@ -211,6 +211,7 @@
     X(505, MSL_VERSION, "needs Metal Shading Language %s, but %s was asked for")                \
     X(506, OPTION, "option %s: %s")                                                             \
     X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
+    X(508, MLX, "%s cannot be an MLX kernel: %s")                                               \
     X(901, ARENA, "arena is full: needs at least %llu bytes, has %llu")                         \
     X(902, BUG, "tmetal broke a promise of its own in floor %s: %s")                            \
     X(903, MISUSE, "%s")
@@ -262,6 +263,8 @@ typedef struct tmetal_options {
                              * no two buffers overlap, so these are passed as addresses; NULL: none */
     const struct tmetal_gpu_limits *live;   /* read from the device; NULL: none. See tmetal_gpu_resolve */
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
+    uint32_t    mlx;        /* 1: also what mx.fast.metal_kernel takes (tmetal_kernel.mlx); a kernel that cannot
+                             * be one is refused. Names that MLX looks for in a text are avoided in `msl` too */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -348,6 +351,27 @@ typedef struct tmetal_scratch {
     uint64_t bytes;
 } tmetal_scratch;
 
+/* An array of an MLX kernel. Lists and order are those of input_names and output_names. */
+typedef struct tmetal_mlx_array {
+    const char *name;      /* in the text: "in_x_ptr" */
+    const char *dtype;     /* in Python, without "mx.": "float32"; integers as signed */
+    uint32_t    arg;       /* which of the kernel's args: its param, kind, alignment */
+    uint32_t    is_scalar; /* 1: has no dimensions; 0: at least 8 elements (inputs), row-contiguous */
+} tmetal_mlx_array;
+
+/* What mx.fast.metal_kernel and mlx_fast_metal_kernel_new take. Both want ensure_row_contiguous true and
+ * atomic_outputs false. docs/mlx.md says what must hold of the arrays. */
+typedef struct tmetal_mlx {
+    const char             *name;
+    const char             *header;  /* functions and tables that the body calls */
+    const char             *source;  /* the body */
+    const tmetal_mlx_array *inputs;  /* numbers are arrays without dimensions */
+    uint32_t                n_inputs;
+    const tmetal_mlx_array *outputs;
+    uint32_t                n_outputs;
+    uint32_t                threadgroup[3]; /* threads; the grid: tmetal_mlx_grid */
+} tmetal_mlx;
+
 /* Where a kernel prints or asserts. Records of the debug buffer name it by its number; tmetal_debug_text
  * makes text of them. */
 typedef struct tmetal_site {
@@ -381,6 +405,7 @@ typedef struct tmetal_kernel {
     uint32_t                 n_patterns;
     const tmetal_site       *sites;               /* prints and asserts, in order of the IR */
     uint32_t                 n_sites;
+    const tmetal_mlx        *mlx;                 /* with options.mlx, else NULL */
 } tmetal_kernel;
 
 /* A parameter of an op list: an input of the graph, or a result. */
@@ -471,6 +496,10 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
 
 /* The launch plan as JSON: its shape is described in docs/plan.md. */
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena);
+/* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without options.mlx. */
+TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
+/* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does not fit an int. */
+TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3], int32_t grid[3]);
 /* One diagnostic as lines for a terminal, the first of form "file:line:col: error[TMnnn]: text". */
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena);
 /* The text of a code without its arguments, e.g. "expected %s, found %s"; "" for an unknown code. */
@@ -26589,6 +26618,50 @@ static int tmi_is_reserved(const char *s) {
            strncmp(s, "texture", 7) == 0 || strncmp(s, "FLT_", 4) == 0 || strncmp(s, "simdgroup_", 10) == 0;
 }
 
+/* MLX searches the body for these words, comments too, and what it finds becomes an argument; the last
+ * three with an input's name in front (mlx/backend/common/metal_kernel.cpp). */
+static const char *const tmi_mlx_words[] = {
+    "dispatch_quadgroups_per_threadgroup", "dispatch_simdgroups_per_threadgroup", "dispatch_threads_per_threadgroup",
+    "grid_origin", "grid_size", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup", "simdgroup_index_in_threadgroup",
+    "simdgroups_per_threadgroup", "thread_execution_width", "thread_index_in_quadgroup", "thread_index_in_simdgroup",
+    "thread_index_in_threadgroup", "thread_position_in_grid", "thread_position_in_threadgroup", "threadgroup_position_in_grid",
+    "threadgroups_per_grid", "threads_per_grid", "threads_per_simdgroup", "threads_per_threadgroup", "_shape", "_strides", "_ndim",
+};
+
+/* Names at file scope in the text that MLX puts before ours (mlx/backend/metal/kernels/utils.h and what it
+ * includes); those that no name of ours can be are left out. */
+static const char *const tmi_mlx_names[] = {
+    "ConditionalType", "Limits", "LoopedElemToLoc", "MAX_REDUCE_SPECIALIZED_DIMS", "MTL_CONST", "REDUCE_N_READS", "REDUCE_N_WRITES",
+    "RMS_LOOPED_LIMIT", "RMS_N_READS", "SOFTMAX_N_READS", "WorkPerThread", "bfloat16_to_uint16", "cast_to", "ceildiv", "complex64_t",
+    "complex_t", "elem_to_loc", "elem_to_loc_1", "elem_to_loc_2", "elem_to_loc_2_nd", "elem_to_loc_3", "elem_to_loc_3_nd",
+    "instantiate_default_limit", "instantiate_float_limit", "instantiate_kernel", "instantiate_metal_math_funcs",
+    "instantiate_metal_simd_comm_funcs", "instantiate_metal_simd_reduction_funcs", "is_complex_v", "is_lane_convertible_v", "log1p",
+    "mlx", "uint16_to_bfloat16",
+};
+
+static const char *tmi_mlx_word(const char *s) { /* the first that s holds; NULL */
+    uint32_t i;
+    for (i = 0; i < sizeof tmi_mlx_words / sizeof *tmi_mlx_words; i++)
+        if (strstr(s, tmi_mlx_words[i])) return tmi_mlx_words[i];
+    return NULL;
+}
+
+static int tmi_is_mlx_name(const char *s) {
+    uint32_t i;
+    for (i = 0; i < sizeof tmi_mlx_names / sizeof *tmi_mlx_names; i++)
+        if (strcmp(tmi_mlx_names[i], s) == 0) return 1;
+    return 0;
+}
+
+/* Each of the words has an underscore, so a name without any holds none of them. */
+static uint32_t tmi_drop_underscores(char *s) {
+    uint32_t i, n = 0;
+    for (i = 0; s[i]; i++)
+        if (s[i] != '_') s[n++] = s[i];
+    s[n] = '\0';
+    return n;
+}
+
 /* A name of our own choosing as near to the wanted one as can be: identifiers only, no double
  * underscores, not reserved, not taken; "x_2", "x_3" in order where it is. */
 static void tmi_take_name(tmi_emit *e, uint32_t id, uint32_t next) {
@@ -26612,7 +26685,8 @@ static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
     while (n && buf[n - 1] == '_') n--;
     if (!n) buf[n++] = 't';
     buf[n] = '\0';
-    if (tmi_is_reserved(buf)) buf[n++] = '_', buf[n] = '\0';
+    if (e->job->opt->mlx && tmi_mlx_word(buf)) n = tmi_drop_underscores(buf);
+    if (tmi_is_reserved(buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf))) buf[n++] = '_', buf[n] = '\0';
     base_len = n;
     id = tmi_intern(e->job, &e->taken, buf, n);
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
@@ -27470,7 +27544,9 @@ static const char *tmi_basename(const char *path) {
 
 /* ASCII only: one other byte and some hosts refuse the whole text. */
 static void tmi_put_ascii(tmi_emit *e, const char *s, uint32_t most) {
-    for (; *s && most; s++, most--) tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : '?');
+    int no_underscores = e->job->opt->mlx && tmi_mlx_word(s); /* MLX reads comments too */
+    for (; *s && most; s++, most--)
+        if (*s != '_' || !no_underscores) tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : '?');
 }
 
 /* What the source line does, in Triton's words where there are any. */
@@ -28506,6 +28582,135 @@ static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
     }
 }
 
+/* -- The body for MLX ------------------------------------------------------------------------------------
+ * MLX writes the signature itself: inputs, then outputs, then the attributes whose names it finds in the
+ * body. So the body begins by giving its own names and types to what MLX calls otherwise. */
+
+static const char *tmi_mlx_dtype(const tmetal_arg *a) { /* what has no name in MLX travels as its bits */
+    static const char *const names[][2] = {{"i1", "bool_"}, {"i8", "int8"}, {"i16", "int16"}, {"i32", "int32"}, {"i64", "int64"},
+                                           {"f16", "float16"}, {"bf16", "bfloat16"}, {"f32", "float32"}};
+    uint32_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(a->type, names[i][0]) == 0) return names[i][1];
+    return strncmp(a->type, "f8", 2) == 0 ? "uint8" : NULL;
+}
+
+static void tmi_mlx_refuse(tmi_emit *e, const tmetal_kernel *k, const char *why, const char *help) {
+    tmi_error(e->job, tmi_at_of(e->m, TMI_OP(e->m, e->p->func)), TMETAL_E_MLX, k->name, why);
+    tmi_help(e->job, NULL, help);
+}
+
+/* What MLX's own signature cannot say. */
+static int tmi_mlx_takes(tmi_emit *e, const tmetal_kernel *k, int packed) {
+    uint32_t before = e->job->n_errors, i, outputs = 0;
+    if (packed) {
+        int alias = e->job->opt->alias != NULL;
+        tmi_mlx_refuse(e, k, alias ? "its parameters overlap, and MLX makes every result anew" : "it has more than 31 arguments",
+                       alias ? "leave the option alias out" : "pass fewer arrays and numbers");
+        return 0;
+    }
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        if (a->kind == TMETAL_ARG_DEBUG) tmi_mlx_refuse(e, k, "it prints or asserts into a debug buffer", "leave tl.device_print and tl.device_assert out");
+        else if (!tmi_mlx_dtype(a)) tmi_mlx_refuse(e, k, tmi_format(e->job, 1, "'%s' is %s, which MLX has no array of on a GPU", a->name, a->type), "convert to f32 first");
+        else if (a->kind == TMETAL_ARG_BUFFER && (a->access & 3) == (TMETAL_READS | TMETAL_WRITES))
+            tmi_mlx_refuse(e, k, tmi_format(e->job, 1, "'%s' is read and written, but inputs of MLX are const and its outputs new", a->name),
+                           "read from one pointer and write to another");
+        outputs += a->kind == TMETAL_ARG_BUFFER && (a->access & TMETAL_WRITES);
+    }
+    if (!outputs) tmi_mlx_refuse(e, k, "it writes nothing, and MLX wants an output", "store the result");
+    for (i = 1; i < e->t->ins.n; i++)
+        if (TMI_INS(e->t, i)->op == TMI_TF_I2P && e->uses[i]) {
+            tmi_mlx_refuse(e, k, "it makes pointers of numbers, and MLX binds only the arrays that it is given", "pass each array as a parameter");
+            break;
+        }
+    return e->job->n_errors == before;
+}
+
+static void tmi_mlx_array_of(tmi_emit *e, const tmetal_kernel *k, uint32_t i, tmetal_mlx_array *x) {
+    const tmetal_arg *a = &k->args[i];
+    const char *prefix = a->kind == TMETAL_ARG_BUFFER && (a->access & TMETAL_WRITES) ? "out" : "in";
+    const char *own = tmi_taken(e, e->param_name[tmi_arg_param(e, a)]);
+    x->name = tmi_format(e->job, 0, "%s", tmi_taken(e, tmi_unique_name(e, tmi_format(e->job, 1, "%s_%s", prefix, own))));
+    x->dtype = tmi_mlx_dtype(a);
+    x->arg = i;
+    x->is_scalar = a->kind != TMETAL_ARG_BUFFER;
+}
+
+/* device const float *const x = in_x;  -- no cast: an array of another type, and one in constant memory, must
+ * not pass. Bytes are cast, since MLX's int8_t, uint8_t and bool are not char. */
+static void tmi_mlx_put_local(tmi_emit *e, const tmetal_kernel *k, const tmetal_mlx_array *x) {
+    uint32_t i = tmi_arg_param(e, &k->args[x->arg]);
+    tmi_tty  type = tmi_param_type(e, i);
+    const char *name = tmi_taken(e, e->param_name[i]), *scalar;
+    if (type.kind != TMI_S_PTR) {
+        if (type.kind == TMI_S_BOOL) type.kind = TMI_S_I8;
+        scalar = tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]);
+        tmi_put(e->out, "    const %s %s = static_cast<%s>(%s);\n", scalar, name, scalar, x->name); /* of an address: an error */
+        return;
+    }
+    tmi_put_str(e->out, "    ");
+    tmi_put_msl_type(e, type, TMI_ANY, !e->param_written[i]);
+    tmi_put(e->out, "const %s = ", name);
+    if (type.elem == TMI_S_I8) {
+        tmi_put_char(e->out, '(');
+        tmi_put_msl_type(e, type, TMI_ANY, !e->param_written[i]);
+        tmi_put_char(e->out, ')');
+    }
+    tmi_put(e->out, "%s;\n", x->name);
+}
+
+static void tmi_mlx_put_locals(tmi_emit *e, const tmetal_kernel *k, const tmetal_mlx *x) {
+    uint32_t i;
+    for (i = 0; i < x->n_inputs; i++) tmi_mlx_put_local(e, k, &x->inputs[i]);
+    for (i = 0; i < x->n_outputs; i++) tmi_mlx_put_local(e, k, &x->outputs[i]);
+    if (e->uses_pid) tmi_put_str(e->out, "    const uint3 program = threadgroup_position_in_grid;\n");
+    if (e->uses_nprog) tmi_put_str(e->out, "    const uint3 programs = threadgroups_per_grid;\n");
+    if (e->uses_tid) tmi_put_str(e->out, "    const uint tid = thread_index_in_threadgroup;\n");
+    if (e->uses_lane) tmi_put_str(e->out, "    const uint lane = thread_index_in_simdgroup;\n");
+    if (e->uses_group) tmi_put_str(e->out, "    const uint group = simdgroup_index_in_threadgroup;\n");
+    tmi_put_char(e->out, '\n');
+}
+
+/* Names are taken before the body is printed, so that nothing in it has them. */
+static tmetal_mlx *tmi_mlx_begin(tmi_emit *e, const tmetal_kernel *k) {
+    tmetal_mlx       *x = TMI_NEW(e->job, tmetal_mlx, 1);
+    tmetal_mlx_array *in = TMI_NEW(e->job, tmetal_mlx_array, k->n_args), *out = TMI_NEW(e->job, tmetal_mlx_array, k->n_args);
+    uint32_t          i, n = (uint32_t)strlen(k->entry);
+    while (n && k->entry[n - 1] == '_') n--; /* of a reserved word; MLX puts more on both sides, and no two underscores may meet */
+    x->inputs = in;
+    x->outputs = out;
+    for (i = 0; i < k->n_args; i++)
+        if (k->args[i].kind == TMETAL_ARG_BUFFER && (k->args[i].access & TMETAL_WRITES)) tmi_mlx_array_of(e, k, i, &out[x->n_outputs++]);
+        else tmi_mlx_array_of(e, k, i, &in[x->n_inputs++]);
+    x->name = (const char *)memcpy(TMI_NEW(e->job, char, n + 1), k->entry, n);
+    x->threadgroup[0] = k->threads;
+    x->threadgroup[1] = x->threadgroup[2] = 1;
+    return x;
+}
+
+static void tmi_mlx_end(tmi_emit *e, const tmetal_kernel *k, tmi_text *body, uint32_t tg_bytes, tmetal_mlx *x) {
+    tmi_text    header, source;
+    const char *word = tmi_mlx_word(tmi_text_join(body, 1));
+    if (word) { /* of names and comments there is none: it stands in what is printed */
+        tmi_mlx_refuse(e, k, tmi_format(e->job, 1, "it prints the word '%s', which MLX reads as a wish for an argument", word), "change what is printed");
+        return;
+    }
+    tmi_text_init(e->job, &header);
+    tmi_text_init(e->job, &source);
+    e->out = &header;
+    tmi_put_head(e, k);
+    tmi_put_includes(&header, e->job, e->uses_matrix, e->uses_logging);
+    tmi_put_helpers(&header, e->fns);
+    tmi_put_tables(e);
+    e->out = &source;
+    tmi_mlx_put_locals(e, k, x);
+    tmi_put_arrays(e, tg_bytes);
+    tmi_put_text(&source, body);
+    x->header = tmi_text_join(&header, 0);
+    x->source = tmi_text_join(&source, 0);
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
@@ -28513,6 +28718,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     uint32_t i, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), entry;
     int      packed = 0;
     const char *struct_name = "", *head;
+    tmetal_mlx *mlx = NULL;
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
@@ -28532,6 +28738,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;
+    if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
     for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
         tmi_tty type;
@@ -28554,7 +28761,10 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
     tmi_remark_fp64(&e);
+    if (mlx && !tmi_mlx_takes(&e, k, packed)) return;
+    k->mlx = mlx;
     if (p->job->no_text) return;
+    if (mlx) tmi_mlx_end(&e, k, &body, tg_bytes, mlx);
     tmi_put_text(&all, &own);
     tmi_join_kernel(joined, &e, head, joined->count > 1 ? tmi_text_join(&own, 0) : NULL);
     k->msl = tmi_text_join(&all, 0);
@@ -28820,6 +29030,16 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     tmi_mark_drop(job, mark);
 }
 
+/* MLX takes one kernel at a time. */
+static void tmi_refuse_several(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t n = 0;
+    for (; op; op = TMI_OP(m, op)->next) {
+        if (!tmi_is_kernel(m, op) || !n++) continue;
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_MLX, tmi_attr_str(m, TMI_OP(m, op), "sym_name"), "it is not the only kernel");
+        tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
+    }
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -28834,6 +29054,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
             tmi_refuse_called(job, m, op);
             n++;
         }
+    if (job->opt->mlx && n > 1) tmi_refuse_several(job, m, first);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     n = 0;
@@ -28867,7 +29088,8 @@ static void tmi_put_json_string(tmi_text *t, const char *s) {
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
         if (c == '"' || c == '\\') tmi_put_char(t, '\\');
-        if (c >= 32) tmi_put_char(t, (char)c);
+        if (c == '\n') tmi_put_str(t, "\\n");
+        else if (c >= 32) tmi_put_char(t, (char)c);
         else {
             tmi_put_str(t, "\\u00");
             tmi_put_hex(t, c, 2);
@@ -28932,6 +29154,45 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         tmi_put_str(t, "]}");
     }
     tmi_put_str(t, "]}\n");
+}
+
+/* -- What MLX takes, as JSON ---------------------------------------------------------------------------------- */
+
+static void tmi_put_json_arrays(tmi_text *t, const tmetal_kernel *k, const tmetal_mlx_array *x, uint32_t n) {
+    static const char *const kinds[] = {"array", "number", "", "", "", "programs", "padding"};
+    uint32_t i;
+    for (i = 0; i < n; i++) {
+        const tmetal_arg *a = &k->args[x[i].arg];
+        tmi_put_str(t, i ? ",\n  {\"name\":" : "\n  {\"name\":");
+        tmi_put_json_string(t, x[i].name);
+        tmi_put(t, ",\"param\":%u,\"of\":", a->param);
+        tmi_put_json_string(t, a->name);
+        tmi_put(t, ",\"kind\":\"%s\",\"dtype\":\"%s\"", kinds[a->kind], x[i].dtype);
+        tmi_put(t, x[i].is_scalar ? ",\"ndim\":0}" : ",\"align\":%u}", a->align);
+    }
+}
+
+static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
+    const tmetal_mlx *x = k->mlx;
+    uint32_t i;
+    tmi_put_str(t, "{\"tmetal_mlx\":1,\n \"name\":");
+    tmi_put_json_string(t, x->name);
+    tmi_put_str(t, ",\n \"input_names\":[");
+    for (i = 0; i < x->n_inputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->inputs[i].name);
+    tmi_put_str(t, "],\n \"output_names\":[");
+    for (i = 0; i < x->n_outputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->outputs[i].name);
+    tmi_put(t, "],\n \"ensure_row_contiguous\":true,\"atomic_outputs\":false,\n \"threadgroup\":[%u,1,1],\n \"grid\":", x->threadgroup[0]);
+    if (k->grid[0]) tmi_put(t, "[%u,%u,%u]", k->grid[0] * k->threads, k->grid[1], k->grid[2]);
+    else tmi_put_str(t, "\"programs * threadgroup\"");
+    tmi_put_str(t, ",\n \"inputs\":[");
+    tmi_put_json_arrays(t, k, x->inputs, x->n_inputs);
+    tmi_put_str(t, "],\n \"outputs\":[");
+    tmi_put_json_arrays(t, k, x->outputs, x->n_outputs);
+    tmi_put_str(t, "],\n \"header\":");
+    tmi_put_json_string(t, x->header);
+    tmi_put_str(t, ",\n \"source\":");
+    tmi_put_json_string(t, x->source);
+    tmi_put_str(t, "}\n");
 }
 
 /* -- The debug buffer as text ----------------------------------------------------------------------------------- */
@@ -33312,7 +33573,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -33623,6 +33884,36 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
+static void tmi_step_mlx_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_mlx(&t, c->kernel);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    if (!kernel->mlx) return NULL;
+    memset(&c, 0, sizeof c);
+    c.kernel = kernel;
+    return tmi_run(tmi_step_mlx_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3], int32_t grid[3]) {
+    int      fixed = kernel->grid[0] != 0;
+    uint32_t i;
+    uint64_t n;
+    for (i = 0; i < 3; i++) {
+        n = (uint64_t)(fixed ? kernel->grid[i] : programs[i]) * (i ? 1u : kernel->threads);
+        if (n == 0 || n > 0x7fffffffu) return 0;
+        grid[i] = (int32_t)n;
+    }
+    return 1;
+}
+
 static void tmi_step_debug_text(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -33860,7 +34151,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

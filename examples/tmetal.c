@@ -25,7 +25,8 @@ static const char usage[] =
     "      --logging           tt.print by MSL 3.2 logging instead of a debug buffer\n"
     "      --no-fp64           refuse arithmetic on fp64 instead of computing it in software\n"
     "      --plain             no optimisation, for comparing results\n"
-    "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all\n"
+    "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all of these; or mlx: what\n"
+    "                          mx.fast.metal_kernel takes, as JSON\n"
     "  tmetal census FILES...  what of these .ttir files does not compile: by code, count, place and way out;\n"
     "                          - reads names from standard input, one a line (find . -name '*.ttir' | ...)\n"
     "      --json              as JSON, with every place\n"
@@ -267,6 +268,11 @@ static int compile(const command *c, const char *src, size_t len) {
         if (plan) put(&b, plan);
         else bad = 1;
     }
+    if (!bad && strcmp(c->emit, "mlx") == 0) {
+        const char *mlx = r.n_kernels ? tmetal_mlx_json(&r.kernels[0], &arena) : NULL;
+        if (mlx) put(&b, mlx);
+        else bad = 1;
+    }
     if (!bad && wants(c, "layouts")) put_part(c, &b, "layouts"), put_layouts(&b, &r);
     if (!bad && wants(c, "remarks")) put_part(c, &b, "remarks"), put_remarks(&b, &r);
     if (!bad && wants(c, "ir")) {
@@ -503,11 +509,12 @@ static int read_option(int argc, char **argv, int i, command *c) {
         c->opt.msl = msl_number(v);
         if (!c->opt.msl) return misuse("not a Metal version such as 3.1:", v), -1;
     } else if (strcmp(a, "--emit") == 0) {
-        static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all"};
+        static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all", "mlx"};
         unsigned k;
-        for (k = 0; k < 6 && strcmp(known[k], v) != 0; k++) {}
-        if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v), -1;
+        for (k = 0; k < 7 && strcmp(known[k], v) != 0; k++) {}
+        if (k == 7) return misuse("--emit knows msl, plan, ir, layouts, remarks, all and mlx, not", v), -1;
         c->emit = v;
+        c->opt.mlx = strcmp(v, "mlx") == 0;
     } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
     else if (strcmp(a, "--logging") == 0) c->opt.logging = 1;
     else if (strcmp(a, "--no-fp64") == 0) c->opt.no_fp64 = 1;
