@@ -962,7 +962,7 @@ static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
     char         *at;
 
     if (bytes > job->top - a->used) {
-        a->need = tmi_add_sat(busy, bytes);
+        a->need = tmi_add_sat(busy + job->pad, bytes);
         tmi_leave(job, 1);
     }
     if (a->peak < busy + bytes) a->peak = busy + bytes;
@@ -17486,7 +17486,8 @@ static uint32_t tmi_tile_inside(tmi_build *b, const tmi_tile *t, uint32_t d, uin
 /* Rows that are looked up: 0 <= row && row < size, per row. */
 static uint32_t tmi_tile_row_inside(tmi_build *b, const tmi_tile *t, uint32_t rows) {
     uint32_t zero = tmi_b_const(b, tmi_value_type(b->m, rows), 0), size = tmi_b_splat(b, t->size[0], tmi_value_type(b->m, rows));
-    return tmi_and_masks(b, tmi_b_cmpi(b, 5, rows, zero), tmi_b_cmpi(b, 2, rows, size));
+    const uint32_t right = tmi_b_cmpi(b, 2, rows, size);
+    return tmi_and_masks(b, tmi_b_cmpi(b, 5, rows, zero), right);
 }
 
 /* Pointers of a whole tile, and the mask of its elements that exist (0: all do). */
@@ -17557,7 +17558,8 @@ static uint32_t tmi_tile_padding(tmi_build *b, uint32_t elem, uint32_t shape, ui
     if (TMI_TYPE(b->m, elem)->kind != TMI_T_FLOAT) nan = 0, nan_flag = 0;
     zero = tmi_b_const(b, type, nan ? tmi_nan_bits(b->m, elem) : 0);
     if (!nan_flag) return zero;
-    c = tmi_b_select(b, nan_flag, tmi_b_const(b, elem, tmi_nan_bits(b->m, elem)), tmi_b_const(b, elem, 0));
+    const uint32_t right = tmi_b_const(b, elem, 0);
+    c = tmi_b_select(b, nan_flag, tmi_b_const(b, elem, tmi_nan_bits(b->m, elem)), right);
     return tmi_b_splat(b, c, shape);
 }
 
@@ -17796,7 +17798,9 @@ static uint32_t tmi_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
     uint32_t    half_type = elem == m->t_float[TMI_F_F16], shift = half_type ? 9 : 6, bias = half_type ? 28 : 252;
     uint32_t    x = tmi_b_to_int(b, v, 16, 0), t = tmi_b_shift(b, TMI_OP_ANDI, x, 7), type = tmi_value_type(m, x), bits, small;
     bits = tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ADDI, t, bias), shift);
-    small = tmi_b_select(b, tmi_b_cmpi(b, 0, t, tmi_b_const(b, type, 0)), tmi_b_const(b, type, 0), tmi_b_const(b, type, (uint64_t)bias << shift));
+    const uint32_t right = tmi_b_const(b, type, (uint64_t)bias << shift);
+    const uint32_t other = tmi_b_const(b, type, 0);
+    small = tmi_b_select(b, tmi_b_cmpi(b, 0, t, tmi_b_const(b, type, 0)), other, right);
     bits = tmi_b_select(b, tmi_b_cmpi(b, 6, t, tmi_b_const(b, type, 2)), small, bits);
     bits = tmi_b_2(b, TMI_OP_ORI, bits, tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ANDI, x, 8), 12));
     return tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, elem), bits);
@@ -17859,7 +17863,8 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
         v = tmi_b_2(b, TMI_OP_MULF, v, s);
         if (tmi_is_intlike(m, tmi_value_type(m, scale)) && !tmi_attr_int(m, op, "fastMath", 0)) {
             bad = tmi_b_cmpi(b, 0, scale, tmi_b_const(b, tmi_value_type(m, scale), (uint64_t)-1));
-            v = tmi_b_select(b, tmi_spread_scale(b, bad, k), tmi_b_const(b, tmi_value_type(m, v), tmi_nan_bits(m, elem)), v);
+            const uint32_t right = tmi_b_const(b, tmi_value_type(m, v), tmi_nan_bits(m, elem));
+            v = tmi_b_select(b, tmi_spread_scale(b, bad, k), right, v);
         }
     }
     return side ? tmi_b_swap_last(b, v) : v;
@@ -21298,7 +21303,9 @@ static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     const tmi_ins *n = TMI_INS(t, b);
     if (n->lo >= 0 && n->hi < (int64_t)bits) return tmi_t_bin(t, op, a, b);
     if (op == TMI_TF_SSHR) return tmi_t_bin(t, op, a, tmi_t_bin(t, TMI_TF_UMIN, b, tmi_t_int(t, kind, bits - 1)));
-    return tmi_t_select(t, tmi_t_icmp(t, 6, b, tmi_t_int(t, kind, bits)), tmi_t_bin(t, op, a, b), tmi_t_zero(t, tmi_t_type(t, a)));
+    const uint32_t right = tmi_t_zero(t, tmi_t_type(t, a));
+    const uint32_t other = tmi_t_bin(t, op, a, b);
+    return tmi_t_select(t, tmi_t_icmp(t, 6, b, tmi_t_int(t, kind, bits)), other, right);
 }
 
 /* Arithmetic on i1: addition is exclusive or, and true reads as -1 where sign counts. */
@@ -21332,8 +21339,12 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
             uint32_t left = tmi_t_icmp(t, 1, rest, zero), same;
             if (op == TMI_TF_UDIVC) return tmi_t_select(t, left, tmi_t_add(t, q, one), q);
             same = tmi_t_icmp(t, 5, tmi_t_bin(t, TMI_TF_XOR, a, b), zero); /* signs agree: quotient is not negative */
-            if (op == TMI_TF_SDIVC) return tmi_t_select(t, tmi_t_and(t, left, same), tmi_t_add(t, q, one), q);
-            return tmi_t_select(t, tmi_t_and(t, left, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, same), same)), tmi_t_bin(t, TMI_TF_ISUB, q, one), q);
+            if (op == TMI_TF_SDIVC) {
+                const uint32_t more = tmi_t_add(t, q, one);
+                return tmi_t_select(t, tmi_t_and(t, left, same), more, q);
+            }
+            const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, q, one);
+            return tmi_t_select(t, tmi_t_and(t, left, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, same), same)), right, q);
         }
     default: return tmi_t_bin(t, op, a, b);
     }
@@ -21422,7 +21433,8 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
 static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) { /* the smallest integer stays itself, so not Metal's abs */
     uint32_t zero = tmi_t_zero(t, tmi_t_type(t, a));
     if (tmi_t_type(t, a).kind == TMI_S_BOOL) return a;
-    return tmi_t_select(t, tmi_t_icmp(t, 2, a, zero), tmi_t_bin(t, TMI_TF_ISUB, zero, a), a);
+    const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, zero, a);
+    return tmi_t_select(t, tmi_t_icmp(t, 2, a, zero), right, a);
 }
 
 static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
@@ -21551,21 +21563,26 @@ static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kin
     if (kind == TMI_S_I64) return tmi_soft_1(t, is_signed ? "f64_to_i64_rz" : "f64_to_u64_rz", v);
     v = tmi_soft_1(t, is_signed ? "f64_to_i32_rz" : "f64_to_u32_rz", v);
     if (kind == TMI_S_BOOL || kind == TMI_S_I32) return tmi_t_intcast(t, v, kind, 0);
-    if (is_signed) v = tmi_t_bin(t, TMI_TF_SMIN, tmi_t_bin(t, TMI_TF_SMAX, v, tmi_t_int(t, TMI_S_I32, -((int64_t)1 << (bits - 1)))), tmi_t_int(t, TMI_S_I32, ((int64_t)1 << (bits - 1)) - 1));
+    if (is_signed) {
+        const uint32_t most = tmi_t_int(t, TMI_S_I32, ((int64_t)1 << (bits - 1)) - 1);
+        v = tmi_t_bin(t, TMI_TF_SMIN, tmi_t_bin(t, TMI_TF_SMAX, v, tmi_t_int(t, TMI_S_I32, -((int64_t)1 << (bits - 1)))), most);
+    }
     else v = tmi_t_bin(t, TMI_TF_UMIN, v, tmi_t_int(t, TMI_S_I32, ((int64_t)1 << bits) - 1));
     return tmi_t_intcast(t, v, kind, 0);
 }
 
 static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     /* ordered predicates by eq, lt, le; unordered ones are the opposite of an ordered one */
-    uint32_t r;
+    uint32_t r, greater;
     switch (p) {
     case 1: return tmi_soft_2(t, "f64_eq", a, b);
     case 2: return tmi_soft_2(t, "f64_lt", b, a);
     case 3: return tmi_soft_2(t, "f64_le", b, a);
     case 4: return tmi_soft_2(t, "f64_lt", a, b);
     case 5: return tmi_soft_2(t, "f64_le", a, b);
-    case 6: return tmi_t_bin(t, TMI_TF_OR, tmi_soft_2(t, "f64_lt", a, b), tmi_soft_2(t, "f64_lt", b, a));
+    case 6:
+        greater = tmi_soft_2(t, "f64_lt", b, a);
+        return tmi_t_bin(t, TMI_TF_OR, tmi_soft_2(t, "f64_lt", a, b), greater);
     case 14: return tmi_soft_2(t, "f64_unordered", a, b);
     case 0: return tmi_t_bool(t, 0);
     case 15: return tmi_t_bool(t, 1);
@@ -21852,7 +21869,8 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         k = i + 1;
         if (!x->thread[i]) continue;
         if (!plain) {
-            term = tmi_t_mul(t, tmi_thread_bits(w, i, 1, 0), tmi_t_u32(t, x->thread[i]));
+            const uint32_t right = tmi_t_u32(t, x->thread[i]);
+            term = tmi_t_mul(t, tmi_thread_bits(w, i, 1, 0), right);
         } else {
             while (k < n_thread && x->thread[k] == x->thread[k - 1] << 1) k++;
             term = tmi_thread_bits(w, i, k - i, tmi_log2(x->thread[i]));
@@ -21863,7 +21881,8 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         k = i + 1;
         if (!x->reg[i]) continue;
         if (!plain) {
-            term = tmi_t_mul(t, tmi_var_bits(w, nest->var[i], nest->bit[i], 1, 0), tmi_t_u32(t, x->reg[i]));
+            const uint32_t other = tmi_t_u32(t, x->reg[i]);
+            term = tmi_t_mul(t, tmi_var_bits(w, nest->var[i], nest->bit[i], 1, 0), other);
         } else {
             while (k < n_reg && nest->var[k] == nest->var[i] && nest->bit[k] == nest->bit[k - 1] + 1 && x->reg[k] == x->reg[k - 1] << 1) k++;
             term = tmi_var_bits(w, nest->var[i], nest->bit[i], k - i, tmi_log2(x->reg[i]));
@@ -22248,20 +22267,23 @@ static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
     if (tmi_access_is_vector(w, op)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
-        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), tmi_both(w->t, holder, m), n);
+        m = tmi_both(w->t, holder, m);
+        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
         return;
     }
     for (k = 0; k < n; k++) {
         uint32_t p = tmi_elem_at(w, ptr, view, k), m = mask ? tmi_elem_at(w, mask, view, k) : 0;
-        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), tmi_both(w->t, holder, m), 1);
+        m = tmi_both(w->t, holder, m);
+        tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, k)), m, 1);
     }
 }
 
 static void tmi_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
-    uint32_t first = tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0));
-    tmi_stg(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)), tmi_to_memory(w, tmi_scalar_value(w, tmi_in(w->m, op, 1))),
-            tmi_both(w->t, first, mask), 1);
+    const uint32_t right = tmi_t_u32(w->t, 0);
+    uint32_t first = tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), right);
+    mask = tmi_both(w->t, first, mask);
+    tmi_stg(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)), tmi_to_memory(w, tmi_scalar_value(w, tmi_in(w->m, op, 1))), mask, 1);
 }
 
 static uint32_t tmi_scalar_load(tmi_low *w, const tmi_op *op) {
@@ -22308,13 +22330,19 @@ static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
     memset(&x, 0, sizeof x);
     if (in->vec < n->vec) { /* elements one by one */
         for (i = 0; i < n->lin->n_reg; i++) x.reg[i] = 1u << i;
-        for (i = 0; i < 1u << n->vec; i++) tmi_t_write(w->t, in->ref, tmi_parts_expr(w, n, &x, i), 0, tmi_t_vget(w->t, v, i));
+        for (i = 0; i < 1u << n->vec; i++) {
+            const uint32_t one = tmi_t_vget(w->t, v, i);
+            tmi_t_write(w->t, in->ref, tmi_parts_expr(w, n, &x, i), 0, one);
+        }
         return;
     }
     for (i = n->vec; i < n->lin->n_reg; i++) x.reg[i] = 1u << (i - in->vec);
     index = tmi_parts_expr(w, n, &x, 0);
     if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) {
-        for (i = 0; i < 2; i++) tmi_t_write(w->t, in->ref, index, tmi_t_u32(w->t, i), tmi_t_vget(w->t, v, i));
+        for (i = 0; i < 2; i++) {
+            const uint32_t one = tmi_t_vget(w->t, v, i);
+            tmi_t_write(w->t, in->ref, index, tmi_t_u32(w->t, i), one);
+        }
         return;
     }
     tmi_t_write(w->t, in->ref, index, 0, v);
@@ -22338,7 +22366,8 @@ static uint32_t tmi_padded_index(tmi_low *w, const tmi_lin *view, uint32_t bits,
     tmi_thr *t = w->t;
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1, index = tmi_coord(w, view, 0, 32, mode);
     if (!s) return index;
-    return tmi_t_add(t, index, tmi_t_mul(t, tmi_coord(w, view, s, 32 - s, mode), tmi_t_u32(t, pad)));
+    const uint32_t right = tmi_t_u32(t, pad);
+    return tmi_t_add(t, index, tmi_t_mul(t, tmi_coord(w, view, s, 32 - s, mode), right));
 }
 
 static tmi_tty tmi_as_shared(tmi_tty t) { /* in threadgroup memory: no bool, no pointers */
@@ -22423,7 +22452,8 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
         if (s->reg_of_lane[mixed] >> k & 1) view.offset ^= src->reg[k];
     v[1] = tmi_inst_element(w, in->source, &view, mode);
     v[1] = is_xor && !mask ? v[1] : tmi_shuffled(w, TMI_TF_SHUF, v[1], lane);
-    return tmi_t_select(t, tmi_t_icmp(t, 1, tmi_thread_bits(w, mixed, 1, 0), tmi_t_u32(t, 0)), v[1], v[0]);
+    const uint32_t right = tmi_t_u32(t, 0);
+    return tmi_t_select(t, tmi_t_icmp(t, 1, tmi_thread_bits(w, mixed, 1, 0), right), v[1], v[0]);
 }
 
 static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) { /* threadgroup array of a conversion */
@@ -22486,7 +22516,8 @@ static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
 static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
     if (!s) return at;
-    return tmi_t_add(w->t, at, tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)), tmi_t_u32(w->t, pad)));
+    const uint32_t right = tmi_t_u32(w->t, pad);
+    return tmi_t_add(w->t, at, tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)), right));
 }
 
 static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
@@ -22803,7 +22834,8 @@ static uint32_t tmi_result_number(tmi_low *w, const tmi_lin *out, uint32_t mode)
 
 static uint32_t tmi_partial_slot(tmi_low *w, const tmi_folding *f, const tmi_lin *out, uint32_t mode, uint32_t rank) {
     tmi_thr *t = w->t;
-    return tmi_t_add(t, tmi_t_mul(t, tmi_result_number(w, out, mode), tmi_t_u32(t, 1u << tmi_popcount(f->sg_axis))), rank);
+    const uint32_t right = tmi_t_u32(t, 1u << tmi_popcount(f->sg_axis));
+    return tmi_t_add(t, tmi_t_mul(t, tmi_result_number(w, out, mode), right), rank);
 }
 
 /* Lanes first; where simdgroups share results, one lane of each writes its partial. */
@@ -23103,7 +23135,8 @@ static uint32_t tmi_lane_bits_of(tmi_low *w, uint32_t mask) { return tmi_t_and(w
 /* The first lane along the axis, in scan order: nothing stands before it in its simdgroup. The last one
  * holds the total. */
 static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
-    return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0));
+    const uint32_t right = tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0);
+    return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), right);
 }
 
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
@@ -23129,7 +23162,8 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     for (b = 0; b < TMI_LANE_BITS; b++) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
-        upper = tmi_t_icmp(t, s->reverse ? 0 : 1, tmi_lane_bits_of(w, 1u << b), tmi_t_u32(t, 0));
+        const uint32_t right = tmi_t_u32(t, 0);
+        upper = tmi_t_icmp(t, s->reverse ? 0 : 1, tmi_lane_bits_of(w, 1u << b), right);
         if (s->reverse) from = tmi_t_bin(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane, tmi_t_u32(t, 1u << b));
         else from = tmi_t_bin(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)), tmi_t_u32(t, below));
         for (i = 0; i < s->n; i++) left[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
@@ -23413,7 +23447,8 @@ static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l
     const tmi_module *m = w->m;
     uint32_t src = tmi_in_type(m, op, 0), res = tmi_out_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), d, r;
     uint32_t index = tmi_t_intcast(w->t, tmi_elem_at(w, tmi_in(m, op, 1), l, 0), TMI_S_I32, 0);
-    r = tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UREM, index, tmi_t_u32(w->t, tmi_dim(m, src, axis))), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, axis)));
+    const uint32_t right = tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, axis));
+    r = tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UREM, index, tmi_t_u32(w->t, tmi_dim(m, src, axis))), right);
     for (d = 0; d < tmi_rank(m, res); d++)
         if (d != axis) r = tmi_t_add(w->t, r, tmi_t_mul(w->t, tmi_coord(w, l, tmi_dim_low(m, res, d), tmi_dim_bits(m, res, d), 0), tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, d))));
     return r;
@@ -23504,7 +23539,8 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_nest_begin(w, &n, flat);
     tmi_nest_loops(w, &n);
     v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
-    tmi_t_write(t, res, tmi_register_index(w, &n), 0, tmi_t_intcast(t, v, held.kind, 0));
+    v = tmi_t_intcast(t, v, held.kind, 0);
+    tmi_t_write(t, res, tmi_register_index(w, &n), 0, v);
     tmi_nest_end(w, &n);
     tmi_result_in_array(w, out, res);
 }
@@ -23626,7 +23662,10 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
     cond = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
     if (cond && tmi_t_is_const(t, cond, &c) && c) cond = 0;
-    if (arr && cond) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_t_zero(t, held));
+    if (arr && cond) {
+        const uint32_t zero = tmi_t_zero(t, held);
+        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, zero);
+    }
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
     if (cond) (void)tmi_t_if(t, cond);
@@ -23634,13 +23673,17 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_t_name(t, old, tmi_source_name(w, out));
     if (arr) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, old);
     if (cond) (void)tmi_t_close(t);
-    if (buf) tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, tmi_to_memory(w, tmi_t_read(t, arr, tmi_register_index(w, &n), 0)));
+    if (buf) {
+        const uint32_t held_here = tmi_to_memory(w, tmi_t_read(t, arr, tmi_register_index(w, &n), 0));
+        tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, held_here);
+    }
     if (holder) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
     if (buf) {
         tmi_nest_begin(w, &n, flat);
         tmi_nest_loops(w, &n);
-        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+        const uint32_t shared = tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
+        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, shared);
         tmi_nest_end(w, &n);
     }
     if (arr) tmi_result_in_array(w, out, arr);
@@ -23672,7 +23715,8 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     if (cas) tmi_t_write(t, wanted, at, 0, e);
     if (holder) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
-    alone = tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+    const uint32_t right = tmi_t_u32(t, 0);
+    alone = tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), right));
     TMI_INS(t, alone)->e = 1;
     i = tmi_t_for(t, count);
     TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
@@ -23689,7 +23733,8 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
     tmi_nest_begin(w, &n, flat);
     tmi_nest_loops(w, &n);
-    tmi_t_write(t, arr, tmi_register_index(w, &n), 0, tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held));
+    v = tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
+    tmi_t_write(t, arr, tmi_register_index(w, &n), 0, v);
     tmi_nest_end(w, &n);
     tmi_result_in_array(w, out, arr);
 }
@@ -23752,7 +23797,8 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
     tmi_lin  l;
     tmi_nest n;
     if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
-        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0));
+        const uint32_t right = tmi_t_u32(t, 0);
+        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), right);
         (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
         tmi_debug_fail(w, id, tmi_t_u32(t, 0));
         (void)tmi_t_close(t);
@@ -23832,7 +23878,8 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
         tmi_nest n;
         if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
             v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
-            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), tmi_t_u32(t, 0)));
+            const uint32_t right = tmi_t_u32(t, 0);
+            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), right));
             tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
             (void)tmi_t_close(t);
             continue;
@@ -24072,7 +24119,9 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
 static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) { /* {v1, v0} shifted by v2 mod 32: the high or low word */
     tmi_thr *t = w->t;
     uint32_t n = tmi_t_and(t, v[2], tmi_t_u32(t, 31)), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
-    pair = tmi_t_bin(t, TMI_TF_OR, tmi_t_bin(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), tmi_t_int(t, TMI_S_I64, 32)), tmi_t_intcast(t, v[0], (int)wide, 0));
+    const uint32_t right = tmi_t_intcast(t, v[0], (int)wide, 0);
+    const uint32_t other = tmi_t_int(t, TMI_S_I64, 32);
+    pair = tmi_t_bin(t, TMI_TF_OR, tmi_t_bin(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), other), right);
     r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
     if (left) r = tmi_t_bin(t, TMI_TF_USHR, r, tmi_t_int(t, TMI_S_I64, 32));
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
@@ -24171,7 +24220,10 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     tmi_nest_loops(w, &n);
     for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
     tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
-    for (i = 0; i < op->n_out; i++) tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, tmi_ptx_result(w, op, i, reg[i]));
+    for (i = 0; i < op->n_out; i++) {
+        const uint32_t made = tmi_ptx_result(w, op, i, reg[i]);
+        tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+    }
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
 }
@@ -24793,7 +24845,8 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     if (n.e == 2) {
         uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb), one = tmi_t_int(t, kind, 1), trips;
         trips = tmi_t_add(t, tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_ISUB, span, one), st), one);
-        n.b = tmi_t_select(t, tmi_t_icmp(t, uns ? 6 : 2, lb, ub), trips, tmi_t_int(t, kind, 0));
+        const uint32_t right = tmi_t_int(t, kind, 0);
+        n.b = tmi_t_select(t, tmi_t_icmp(t, uns ? 6 : 2, lb, ub), trips, right);
     }
     if (tmi_t_is_const(t, n.b, &c)) n.flags = 0;
     loop = tmi_t_pin(t, &n);
@@ -25128,7 +25181,10 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         for (i = 1; i < n.lin->n_reg; i++) x.reg[i] = 1u << (i - 1);
         index = tmi_parts_expr(w, &n, &x, 0);
         e = tmi_conv(t, tmi_elem_at(w, c, n.lin, TMI_VEC), TMI_S_F32);
-        for (i = 0; i < 2; i++) tmi_t_write(t, p->acc, index, tmi_t_u32(t, i), tmi_t_vget(t, e, i));
+        for (i = 0; i < 2; i++) {
+            const uint32_t one = tmi_t_vget(t, e, i);
+            tmi_t_write(t, p->acc, index, tmi_t_u32(t, i), one);
+        }
     }
     tmi_nest_end(w, &n);
 }
@@ -25167,7 +25223,10 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
         n.var[b] = b < p->k_bits - 2 ? k : i;
         n.bit[b] = b < p->k_bits - 2 ? b - 1 : b - (p->k_bits - 2);
     }
-    for (e = 0; e < 2; e++) tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), tmi_elem_at(w, a, l, e));
+    for (e = 0; e < 2; e++) {
+        const uint32_t one = tmi_elem_at(w, a, l, e);
+        tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), one);
+    }
     w->nest = NULL;
 }
 
@@ -25198,10 +25257,14 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
     if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
-    else tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), tmi_t_mul(t, kv, tmi_t_u32(t, 8)), batch);
+    else {
+        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
+        tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), k8, batch);
+    }
     (void)tmi_t_close(t);
     jv = tmi_t_for(t, 1u << cols);
-    tmi_fload(w, fb, jv, &p->s[1], tmi_t_mul(t, kv, tmi_t_u32(t, 8)), tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8))), batch);
+    col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
+    tmi_fload(w, fb, jv, &p->s[1], tmi_t_mul(t, kv, tmi_t_u32(t, 8)), col0, batch);
     (void)tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
@@ -31061,7 +31124,8 @@ static uint32_t tmi_gen_gelu(tmi_gen *g, uint32_t x, int by_tanh) {
     if (!by_tanh) { /* x/2 (1 + erf(x / sqrt 2)) */
         t = tmi_gen_1(g, TMI_OP_ERF, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 0.70710678118654752)));
     } else { /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-        t = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, x, x), tmi_gen_float(g, 0.044715));
+        const uint32_t factor = tmi_gen_float(g, 0.044715);
+        t = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, x, x), factor);
         t = tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_2(g, TMI_OP_ADDF, t, tmi_gen_float(g, 1)));
         t = tmi_gen_1(g, TMI_OP_TANH, tmi_gen_2(g, TMI_OP_MULF, t, tmi_gen_float(g, 0.79788456080286536)));
     }
@@ -31141,12 +31205,15 @@ static uint32_t tmi_gen_rand(tmi_gen *g, int64_t seed, uint32_t offset) {
     for (i = 0; i < 10; i++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
         uint32_t hi_b = tmi_gen_2(g, TMI_OP_MULHIUI, b, c[2]), hi_a = tmi_gen_2(g, TMI_OP_MULHIUI, a, c[0]);
         uint32_t lo_b = tmi_gen_2(g, TMI_OP_MULI, b, c[2]), lo_a = tmi_gen_2(g, TMI_OP_MULI, a, c[0]);
-        c[0] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_b, c[1]), tmi_gen_const(g, i32, (int32_t)k0));
-        c[2] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_a, c[3]), tmi_gen_const(g, i32, (int32_t)k1));
+        const uint32_t right = tmi_gen_const(g, i32, (int32_t)k0);
+        c[0] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_b, c[1]), right);
+        const uint32_t other = tmi_gen_const(g, i32, (int32_t)k1);
+        c[2] = tmi_gen_2(g, TMI_OP_XORI, tmi_gen_2(g, TMI_OP_XORI, hi_a, c[3]), other);
         c[1] = lo_b;
         c[3] = lo_a;
     }
-    x = tmi_gen_select(g, tmi_gen_cmpi(g, 2, c[0], tmi_gen_const(g, i32, 0)), tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, i32, -1), c[0]), c[0]);
+    const uint32_t second = tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, i32, -1), c[0]);
+    x = tmi_gen_select(g, tmi_gen_cmpi(g, 2, c[0], tmi_gen_const(g, i32, 0)), second, c[0]);
     x = tmi_b_1(&g->b, TMI_OP_SITOFP, tmi_type_like(g->job, g->m, tmi_value_type(g->m, x), g->m->t_float[TMI_F_F32]), x);
     return tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 4.6566126e-10));
 }
@@ -31156,7 +31223,8 @@ static uint32_t tmi_gen_dropout(tmi_gen *g, uint32_t node, const tmi_indices *s)
     uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32), r, keep;
     r = tmi_gen_rand(g, n->num[0], tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_linear(g, s, 0, s->rank)), n->num[1]));
     keep = tmi_gen_cmpf(g, 2, r, tmi_gen_float(g, n->val[0]));
-    return tmi_gen_select(g, keep, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))), tmi_gen_float(g, 0));
+    const uint32_t right = tmi_gen_float(g, 0);
+    return tmi_gen_select(g, keep, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))), right);
 }
 
 /* -- Ops that move indices ---------------------------------------------------------------------------------------------------------------- */
@@ -31667,7 +31735,8 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         uint32_t group = tmi_gen_pid(g, 2);
         r.split = tmi_cutting_longest(&r.f);
         r.low = tmi_gen_mul(g, group, r.n->part);
-        r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]));
+        const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
+        r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
         g->k->grid[2] = r.n->split;
         for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
         out.dim[0] = r.n->split;
@@ -31819,7 +31888,8 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     v[0] = ninf;
     v[1] = tmi_gen_float(g, 0);
     tmi_rowing_loop(r, v, 2);
-    x = tmi_rowing_only(r, tmi_rowing_x(r), tmi_gen_f32(g, TMI_BITS_NINF));
+    const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
+    x = tmi_rowing_only(r, tmi_rowing_x(r), right);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
     open = tmi_gen_cmpf(g, 1, top, tmi_gen_f32(g, TMI_BITS_NINF));
     grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
@@ -31829,7 +31899,8 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     tmi_gen_loop_end(g, &r->loop, v, v);
     *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
     open = tmi_gen_cmpf(g, 1, v[0], ninf);
-    v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max))));
+    const uint32_t other = tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max));
+    v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), other));
     *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[1]);
 }
 
@@ -32086,8 +32157,10 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     ch = tmi_gen_div(g, k, window);
     y = tmi_gen_rem(g, tmi_gen_div(g, k, ws->dim[3]), ws->dim[2]);
     xx = tmi_gen_rem(g, k, ws->dim[3]);
-    y = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->oy, (uint64_t)num[0]), tmi_gen_mul(g, y, (uint64_t)num[4]))), -num[2]);
-    xx = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->ox, (uint64_t)num[1]), tmi_gen_mul(g, xx, (uint64_t)num[5]))), -num[3]);
+    const uint32_t right = tmi_gen_mul(g, y, (uint64_t)num[4]);
+    y = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->oy, (uint64_t)num[0]), right)), -num[2]);
+    const uint32_t other = tmi_gen_mul(g, xx, (uint64_t)num[5]);
+    xx = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->ox, (uint64_t)num[1]), other)), -num[3]);
     if (num[2]) ok = tmi_gen_cmpi(g, 6, y, tmi_gen_index(g, x->shape.dim[2])); /* unsigned: before the image is far after it */
     if (num[3]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 6, xx, tmi_gen_index(g, x->shape.dim[3])));
     if (num[6] > 1) ch = tmi_gen_add(g, ch, c->first_channel);
@@ -32097,7 +32170,8 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     tmi_indices_add(&s, x->shape.dim[2], y);
     tmi_indices_add(&s, x->shape.dim[3], xx);
     g->extra = tmi_gen_and(g, before, ok);
-    vb = tmi_gen_zeroed(g, c->n->in[0], tmi_gen_value(g, c->n->in[0], &s, 0), tmi_gen_and(g, g->mask[0], ok));
+    const uint32_t second = tmi_gen_and(g, g->mask[0], ok);
+    vb = tmi_gen_zeroed(g, c->n->in[0], tmi_gen_value(g, c->n->in[0], &s, 0), second);
     g->extra = before;
     vb = tmi_gen_dot_tile(g, vb, x->dtype, c->type, c->bk, c->bn);
     return tmi_gen_dot(g, va, vb, acc);
@@ -32220,7 +32294,10 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     g->mask[0] = a->mask_row;
     g->mask[1] = n_keys % a->bn ? tmi_gen_cmpi(g, 2, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
     ok = g->mask[1];
-    if (a->n->num[0]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 5, tmi_gen_some(g, a->row), tmi_gen_some(g, key)));
+    if (a->n->num[0]) {
+        const uint32_t some = tmi_gen_some(g, key);
+        ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 5, tmi_gen_some(g, a->row), some));
+    }
     if (a->n->n_in == 4) {
         const tmi_node *x = TMI_NODE(g->l, a->n->in[3]), *q = TMI_NODE(g->l, a->n->in[0]);
         tmi_shape       scores = q->shape;
@@ -32234,7 +32311,10 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
         tmi_gen_stretched(g, &scores, &at, &x->shape, &in);
         v = tmi_gen_value(g, a->n->in[3], &in, 0);
         if (x->dtype == TMI_LT_BOOL) ok = tmi_gen_and(g, ok, v);
-        else s = tmi_gen_2(g, TMI_OP_ADDF, s, tmi_gen_2(g, TMI_OP_MULF, tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32), tmi_gen_float(g, 1.4426950408889634)));
+        else {
+            const uint32_t log2_e = tmi_gen_float(g, 1.4426950408889634);
+            s = tmi_gen_2(g, TMI_OP_ADDF, s, tmi_gen_2(g, TMI_OP_MULF, tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32), log2_e));
+        }
     }
     return ok ? tmi_gen_select(g, ok, s, ninf) : s;
 }
@@ -32278,7 +32358,8 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     f.kind = TMI_L_OP_MAX;
     tmi_gen_reduced(g, &f, 1, &s, &max[0]);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, c[0], max[0]);
-    safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), tmi_gen_float(g, 0), top);
+    const uint32_t right = tmi_gen_float(g, 0);
+    safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), right, top);
     shrink = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, c[0], safe));
     w = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, s, safe));
     f.kind = TMI_L_OP_SUM;
@@ -32297,7 +32378,8 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     dims[1] = a->bv;
     tmi_gen_axes(g, a->bm, a->bv);
     c[2] = tmi_gen_2(g, TMI_OP_MULF, c[2], shrink);
-    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type), v, tmi_gen_stretch(g, c[2], dims));
+    const uint32_t other = tmi_gen_stretch(g, c[2], dims);
+    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type), v, other);
 }
 
 static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
@@ -32326,7 +32408,8 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     g->mask[0] = a.mask_row;
     col = tmi_gen_along(g, 1, 0);
     g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, a.n->num[5])) : 0;
-    sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, c[1], tmi_gen_float(g, 0)), tmi_gen_float(g, 1), c[1]);
+    const uint32_t right = tmi_gen_float(g, 1);
+    sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, c[1], tmi_gen_float(g, 0)), right, c[1]);
     out.rank = 0;
     for (i = 0; i + 2 < a.n->shape.rank; i++) tmi_indices_add(&out, a.n->shape.dim[i], a.batch[i]);
     tmi_indices_add(&out, (uint64_t)a.n->num[2], a.row);
@@ -32476,8 +32559,12 @@ static uint32_t tmi_sort_network(tmi_sorting *s, uint32_t v) {
 static uint32_t tmi_sort_key(tmi_gen *g, uint32_t v, uint8_t type, int places) {
     uint32_t i32 = g->m->t_i32, wide = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), i32), sign;
     if (tmi_lt_is(type, 'f')) {
-        v = tmi_gen_select(g, tmi_gen_cmpf(g, 14, v, v), tmi_gen_f32(g, TMI_BITS_NAN), v);
-        if (places) v = tmi_gen_select(g, tmi_gen_cmpf(g, 1, v, tmi_gen_float(g, 0)), tmi_gen_float(g, 0), v); /* -0 ties with 0 */
+        const uint32_t right = tmi_gen_f32(g, TMI_BITS_NAN);
+        v = tmi_gen_select(g, tmi_gen_cmpf(g, 14, v, v), right, v);
+        if (places) { /* -0 ties with 0 */
+            const uint32_t zero = tmi_gen_float(g, 0);
+            v = tmi_gen_select(g, tmi_gen_cmpf(g, 1, v, tmi_gen_float(g, 0)), zero, v);
+        }
         v = tmi_b_1(&g->b, TMI_OP_BITCAST, wide, v);
         sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
         return tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_2(g, TMI_OP_ANDI, sign, tmi_gen_const(g, i32, INT32_MAX)));
@@ -32530,7 +32617,8 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     place = tmi_gen_stretch(g, tmi_b_to_int(&g->b, r.space.at[1], 32, 0), dims);
     s.index = place;
     if (r.n->num[2]) { /* key above, place below */
-        v = tmi_gen_2(g, TMI_OP_SHLI, tmi_b_to_int(&g->b, v, 64, 1), tmi_gen_const(g, g->m->t_i64, 32));
+        const uint32_t high = tmi_gen_const(g, g->m->t_i64, 32);
+        v = tmi_gen_2(g, TMI_OP_SHLI, tmi_b_to_int(&g->b, v, 64, 1), high);
         v = tmi_gen_2(g, TMI_OP_ORI, v, tmi_b_to_int(&g->b, place, 64, 0));
         s.elem = g->m->t_i64;
     }

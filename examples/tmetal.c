@@ -509,6 +509,7 @@ static int read_option(int argc, char **argv, int i, command *c) {
         if (k == 6) return misuse("--emit knows msl, plan, ir, layouts, remarks and all, not", v), -1;
         c->emit = v;
     } else if (strcmp(a, "--no-fusion") == 0) c->opt.no_fusion = 1;
+    else if (strcmp(a, "--logging") == 0) c->opt.logging = 1;
     else if (strcmp(a, "--no-fp64") == 0) c->opt.no_fp64 = 1;
     else if (strcmp(a, "--plain") == 0) c->opt.plain = 1;
     else if (a[0] == '-' && a[1]) return misuse("unknown option", a), -1;
