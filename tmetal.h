@@ -7639,6 +7639,10 @@ static void tmi_next(tmi_parser *p) {
         end = tmi_lex_number(p, at);
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
+        if (end == at + 1 && c != '!' && c != '#') { /* a sigil without a name */
+            tmi_lex_bad_char(p, at);
+            p->tok.kind = TMI_K_PUNCT;
+        }
     } else if (c == '"') {
         int closed;
         end = tmi_lex_string(p, at, &closed);
