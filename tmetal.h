@@ -51,7 +51,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
- *     tmetal_plan_json gives the same as text.
+ *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *
  * READING ERRORS
  *
@@ -364,8 +364,8 @@ typedef struct tmetal_mlx_array {
  * atomic_outputs false. docs/mlx.md says what must hold of the arrays. */
 typedef struct tmetal_mlx {
     const char             *name;
-    const char             *header;  /* functions and tables that the body calls */
-    const char             *source;  /* the body */
+    const char             *header;  /* functions and tables that the body calls; NULL after tmetal_plan */
+    const char             *source;  /* the body; likewise */
     const tmetal_mlx_array *inputs;  /* numbers are arrays without dimensions */
     uint32_t                n_inputs;
     const tmetal_mlx_array *outputs;
@@ -33901,7 +33901,7 @@ static void tmi_step_mlx_json(tmi_job *job, tmi_call *c) {
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena) {
     tmi_call      c;
     tmetal_result out;
-    if (!kernel->mlx) return NULL;
+    if (!kernel->mlx || !kernel->mlx->source) return NULL; /* NULL after tmetal_plan, which prints nothing */
     memset(&c, 0, sizeof c);
     c.kernel = kernel;
     return tmi_run(tmi_step_mlx_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
