@@ -19789,6 +19789,8 @@ typedef struct tmi_plan {
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
+    const char       *order;   /* why programs run in turn, or what their atomics leave open; NULL: neither */
+    uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
@@ -21078,6 +21080,13 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
     return 0;
 }
 
+static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why) {
+    if (p->serial || (p->order && !serial)) return;
+    p->serial = (uint8_t)serial;
+    p->order = why;
+    p->order_op = op;
+}
+
 /* Programs normally run at the same time. They run in turn, in one threadgroup, where that would be wrong or
  * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
  * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
@@ -21092,20 +21101,25 @@ static void tmi_number_sites(tmi_plan *p) {
 
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, reads = 0, writes = 0, asked = 0;
+    uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
-            if (!tmi_atomic_is_native(p, o) || (used && tmi_in_while(m, op))) p->serial = 1;
-            asked |= (uint32_t)used;
+            if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
+            else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            if (used && !asked) asked = op;
+            if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
         } else if (tmi_accesses_memory(o)) {
             uint32_t base = p->base[tmi_in(m, o, 0)], bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
             if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
             if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
         }
     }
-    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes))) p->serial = 1;
+    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes)))
+        tmi_set_order(p, asked, 1, "its result may tell that another program has written what is read here by plain loads, which Metal orders from 3.2 on only");
+    if (ordered && !p->order)
+        tmi_set_order(p, ordered, 0, "relaxed: no plain load here reads what another program stores, so that there is nothing for acquire and release to order; later dispatches see it all");
 }
 
 static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /* its number, after the function's own */
@@ -26474,6 +26488,10 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
         tmi_report_access(p, op);
     }
     tmi_report_exchanges(p);
+    if (p->order && p->serial)
+        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order", "one threadgroup runs all programs in turn, which is slow: %s", p->order);
+    else if (p->order)
+        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s", p->order);
 }
 
 /*==============================================================================
