@@ -90,6 +90,7 @@ test: docs-check
 test: test-compile
 test: test-unit
 test: test-cases
+test: test-census
 test: test-roundtrip
 test: test-memory
 test: test-golden

@@ -47,7 +47,8 @@
  *        of the function `entry`.
  *     4  Bind `args` in order: BUFFER by setBuffer at `index`; BYTES as `size` bytes at `offset` of the data at
  *        `index`; ADDRESS as the buffer's 64-bit gpuAddress there; SCRATCH a buffer of that scratch id;
- *        DEBUG a zeroed buffer, for tmetal_debug_text. `param` counts the parameters of the TTIR function.
+ *        DEBUG a zeroed buffer, for tmetal_debug_text; the other kinds as tmetal_arg_kind says. `param` counts
+ *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
  *     tmetal_plan_json gives the same as text.
@@ -7640,6 +7641,10 @@ static void tmi_next(tmi_parser *p) {
         end = tmi_lex_number(p, at);
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
         end = tmi_lex_sigil(p, at);
+        if (end == at + 1 && c != '!' && c != '#') { /* a sigil without a name */
+            tmi_lex_bad_char(p, at);
+            p->tok.kind = TMI_K_PUNCT;
+        }
     } else if (c == '"') {
         int closed;
         end = tmi_lex_string(p, at, &closed);

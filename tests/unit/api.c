@@ -154,6 +154,27 @@ START_TEST(parts_make_what_compile_makes_and_leave_the_module_alone) {
 }
 END_TEST
 
+START_TEST(modules_that_differ_are_not_the_same) {
+    static const char *const pairs[][2] = {
+        {"arith.mulf", "arith.addf"}, {"@scale", "@scala"}, {"divisibility = 16", "divisibility = 8"}, {"%v, %s", "%v, %v"},
+        {"tt.load %qx", "tt.load %qx cacheModifier = cg"}, {"  tt.return", "  tt.return loc(\"a.py\":1:1)"}, {"%a: f32)", "%b: f32)"},
+    };
+    tmetal_arena   arena = arena_at(0);
+    tmetal_module *m, *other;
+    tmetal_result  r;
+    char           text[sizeof scale + 40];
+    const char    *at = strstr(scale, pairs[_i][0]);
+    ck_assert_ptr_nonnull(at);
+    sprintf(text, "%.*s%s%s", (int)(at - scale), scale, pairs[_i][1], at + strlen(pairs[_i][0]));
+    says_ok(tmetal_parse(scale, strlen(scale), NULL, &arena, &m, &r), &r);
+    ck_assert(tmetal_same(m, m, &arena));
+    at = strstr(text, "tt.splat %a"); /* the renamed argument's use */
+    if (_i == 6) text[at - text + 10] = 'b';
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &other, &r), &r);
+    ck_assert_msg(!tmetal_same(m, other, &arena), "'%s' is taken for '%s'", pairs[_i][0], pairs[_i][1]);
+}
+END_TEST
+
 START_TEST(a_full_arena_leaves_the_module_alone) {
     tmetal_arena   arena = arena_at(0), tight, third = arena_at(2);
     tmetal_module *m;
@@ -408,6 +429,7 @@ int main(void) {
     tcase_add_loop_test(t, remarks_say_what_was_chosen_and_why, 0, 9);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
+    tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);
     tcase_add_test(t, a_full_arena_leaves_the_module_alone);
     tcase_add_test(t, diagnostics_of_a_module_find_their_lines);
     tcase_add_test(t, options_that_cannot_be_are_refused);
