@@ -868,7 +868,7 @@ TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pa
 
 /* First size of growing tables; the hostile build of the tests sets 1. */
 #ifndef TMI_FIRST
-#    define TMI_FIRST 64u
+#    define TMI_FIRST 32u
 #endif
 
 #define TMI_ALIGN       16u      /* of every allocation: enough for any type used here */
@@ -1013,7 +1013,7 @@ static void tmi_mark_undo(tmi_job *job, tmi_mark m) {
 /* -- Growing arrays ------------------------------------------------------------
  * Pages of 16 items: an item never moves, so a pointer to it stays good while the array grows, and
  * nothing is copied but the short table of pages. */
-#define TMI_PAGE_BITS 4u
+#define TMI_PAGE_BITS 3u
 #define TMI_PAGE      (1u << TMI_PAGE_BITS)
 
 typedef struct tmi_vec {
