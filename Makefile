@@ -31,6 +31,7 @@ include tests/library/rules.mk
 include tests/oplist/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
+include tests/examples/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -103,6 +104,7 @@ test: test-versions
 test: test-library
 test: test-oplist-quick
 test: test-robust
+test: test-examples
 # Everything that can run here.
 check: test
 check: check-roundtrip

@@ -129,7 +129,9 @@
 #define TMETAL_VERSION_NUMBER 100u /* major * 10000 + minor * 100 + patch */
 
 #ifndef TMETAL_API
-#    ifdef TMETAL_STATIC
+#    if defined(TMETAL_STATIC) && defined(__GNUC__)
+#        define TMETAL_API static __attribute__((__unused__)) /* no warning about those that are not called */
+#    elif defined(TMETAL_STATIC)
 #        define TMETAL_API static
 #    elif defined(__cplusplus)
 #        define TMETAL_API extern "C"
