@@ -20869,16 +20869,18 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
 
 static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view);
 
-/* A small load from memory that nothing writes may be done again in another layout. */
-static int tmi_may_reload(const tmi_plan *p, uint32_t value) {
+/* A small load from memory that nothing writes may be done again in another layout that suits it as well. */
+static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
-    uint32_t i;
+    uint32_t i, vec, fewest;
     if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile")) return 0;
     if (tmi_numel(m, tmi_value_type(m, value)) * tmi_bytes(m, tmi_value_type(m, value)) > 4096) return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
-    return !tmi_is_written(p, p->base[tmi_in(m, op, 0)]);
+    if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
+    i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
+    return i <= 2 * tmi_access_lines(p, tmi_def(m, value), TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin), &vec, &fewest);
 }
 
 static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
@@ -20889,7 +20891,7 @@ static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *v
     if (!view || tmi_inst_for(p, value, view) != TMI_NONE) return;
     l = *view;
     tmi_lin_trim(&l);
-    if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value)) {
+    if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, value));
         id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
         (void)id;
