@@ -32,6 +32,7 @@ include tests/oplist/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
+include tests/examples/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -105,6 +106,7 @@ test: test-library
 test: test-oplist-quick
 test: test-robust
 test: test-mlx
+test: test-examples
 # Everything that can run here.
 check: test
 check: check-roundtrip

@@ -129,7 +129,9 @@
 #define TMETAL_VERSION_NUMBER 100u /* major * 10000 + minor * 100 + patch */
 
 #ifndef TMETAL_API
-#    ifdef TMETAL_STATIC
+#    if defined(TMETAL_STATIC) && defined(__GNUC__)
+#        define TMETAL_API static __attribute__((__unused__)) /* no warning about those that are not called */
+#    elif defined(TMETAL_STATIC)
 #        define TMETAL_API static
 #    elif defined(__cplusplus)
 #        define TMETAL_API extern "C"
@@ -19818,6 +19820,8 @@ typedef struct tmi_plan {
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
+    const char       *order;   /* why programs run in turn, or what their atomics leave open; NULL: neither */
+    uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
@@ -20894,16 +20898,18 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
 
 static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view);
 
-/* A small load from memory that nothing writes may be done again in another layout. */
-static int tmi_may_reload(const tmi_plan *p, uint32_t value) {
+/* A small load from memory that nothing writes may be done again in another layout that suits it as well. */
+static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
-    uint32_t i;
+    uint32_t i, vec, fewest;
     if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile")) return 0;
     if (tmi_numel(m, tmi_value_type(m, value)) * tmi_bytes(m, tmi_value_type(m, value)) > 4096) return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
-    return !tmi_is_written(p, p->base[tmi_in(m, op, 0)]);
+    if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
+    i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
+    return i <= 2 * tmi_access_lines(p, tmi_def(m, value), TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin), &vec, &fewest);
 }
 
 static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
@@ -20914,7 +20920,7 @@ static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *v
     if (!view || tmi_inst_for(p, value, view) != TMI_NONE) return;
     l = *view;
     tmi_lin_trim(&l);
-    if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value)) {
+    if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, value));
         id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
         (void)id;
@@ -21107,6 +21113,13 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
     return 0;
 }
 
+static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why) {
+    if (p->serial || (p->order && !serial)) return;
+    p->serial = (uint8_t)serial;
+    p->order = why;
+    p->order_op = op;
+}
+
 /* Programs normally run at the same time. They run in turn, in one threadgroup, where that would be wrong or
  * might never end on this hardware: an atomic operation that it lacks; a lock (Apple's GPUs promise no progress
  * to a threadgroup that others wait for); data handed from one program to another by plain loads and stores on
@@ -21121,20 +21134,25 @@ static void tmi_number_sites(tmi_plan *p) {
 
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, reads = 0, writes = 0, asked = 0;
+    uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
-            if (!tmi_atomic_is_native(p, o) || (used && tmi_in_while(m, op))) p->serial = 1;
-            asked |= (uint32_t)used;
+            if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
+            else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            if (used && !asked) asked = op;
+            if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
         } else if (tmi_accesses_memory(o)) {
             uint32_t base = p->base[tmi_in(m, o, 0)], bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
             if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
             if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
         }
     }
-    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes))) p->serial = 1;
+    if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes)))
+        tmi_set_order(p, asked, 1, "its result may tell that another program has written what is read here by plain loads, which Metal orders from 3.2 on only");
+    if (ordered && !p->order)
+        tmi_set_order(p, ordered, 0, "relaxed: no plain load here reads what another program stores, so that there is nothing for acquire and release to order; later dispatches see it all");
 }
 
 static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /* its number, after the function's own */
@@ -26503,6 +26521,10 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
         tmi_report_access(p, op);
     }
     tmi_report_exchanges(p);
+    if (p->order && p->serial)
+        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order", "one threadgroup runs all programs in turn, which is slow: %s", p->order);
+    else if (p->order)
+        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s", p->order);
 }
 
 /*==============================================================================
