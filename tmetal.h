@@ -17713,6 +17713,19 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     }
 }
 
+/* The function's type after its parameters' types have changed. */
+static void tmi_func_retype(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), i, *dims;
+    tmi_type t;
+    if (!fn) return;
+    t = *TMI_TYPE(m, fn->type);
+    dims = TMI_TEMP(job, uint32_t, t.n_dims);
+    for (i = 0; i < t.n_dims; i++) dims[i] = i < t.bits ? tmi_value_type(m, tmi_block_arg(m, block, i)) : TMI_ID(m, t.dims + i);
+    i = tmi_type_get(job, m, &t, dims);
+    tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, i, 0));
+}
+
 /* Descriptors that the host passes: the parameter itself becomes the base pointer; its sizes and strides
  * are the parameters that follow it. Whether it pads with NaN the text does not say: the host does, by an
  * argument of its own where there are loads of floats. */
@@ -17738,6 +17751,7 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         tmi_b_attr(b, p[2 * rank + 1], "param", i);
         tmi_ref_set(x, v, p, 2 * rank + 2);
     }
+    tmi_func_retype(x->job, m, func);
 }
 
 /* Requires: one block a region, calls inlined. Leaves: no value of a descriptor or block pointer type. */
