@@ -21121,6 +21121,11 @@ static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
     }
 }
 
+/* By the hardware's operations? Where programs run in turn, 64 bits are left to one thread: whole, never halves. */
+static int tmi_atomic_at_once(const tmi_plan *p, const tmi_op *op) {
+    return tmi_atomic_is_native(p, op) && !(p->serial && tmi_scalar_bits[tmi_s_of(p->m, tmi_value_type(p->m, tmi_rmw_value(p->m, op)))] == 64);
+}
+
 static int tmi_in_while(const tmi_module *m, uint32_t op) {
     for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
         if (TMI_OP(m, op)->kind == TMI_OP_WHILE) return 1;
@@ -21148,23 +21153,31 @@ static void tmi_number_sites(tmi_plan *p) {
 
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0;
+    uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0, polled = 0, polling = 0, atomics = 0, wide = 0;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
+        uint32_t      base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
             if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
             else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            else if (tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, tmi_rmw_value(m, o)))] == 64) {
+                if (wide && wide != tmi_rmw_kind(m, o)) tmi_set_order(p, op, 1, "different operations of 64 bits may meet, and their halves in another order");
+                wide = tmi_rmw_kind(m, o);
+            }
+            atomics |= bit;
             if (used && !asked) asked = op;
             if (tmi_attr_int(m, o, "sem", 1) > 1 && !ordered) ordered = op;
         } else if (tmi_accesses_memory(o)) {
-            uint32_t base = p->base[tmi_in(m, o, 0)], bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
+            if (o->kind == TMI_OP_LOAD && (tmi_attr_of(m, o, "isVolatile") || tmi_attr_int(m, o, "cache", 1) == 7) && tmi_in_while(m, op)) polled |= bit, polling = op;
             if (tmi_ops[o->kind].traits & TMI_READS) reads |= bit;
             if (tmi_ops[o->kind].traits & TMI_WRITES) writes |= bit;
         }
     }
     if (asked && ((reads & writes) || (writes >> 31 && reads) || (reads >> 31 && writes)))
         tmi_set_order(p, asked, 1, "its result may tell that another program has written what is read here by plain loads, which Metal orders from 3.2 on only");
+    if ((polled & (writes | atomics)) || (polled >> 31 && (writes | atomics)) || (polled && (writes | atomics) >> 31))
+        tmi_set_order(p, polling, 1, "a loop waits for what a program before this one writes, and no threadgroup is promised progress while others wait for it");
     if (ordered && !p->order)
         tmi_set_order(p, ordered, 0, "relaxed: no plain load here reads what another program stores, so that there is nothing for acquire and release to order; later dispatches see it all");
 }
@@ -23685,7 +23698,7 @@ static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const t
 static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
     tmi_thr *t = w->t;
     uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, mask, old, var = 0, buf = 0, zero = tmi_t_u32(t, 0);
-    int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_is_native(w->p, op);
+    int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_at_once(w->p, op);
     int64_t  c;
     tmi_tty  type;
     ptr = tmi_operand_at(w, op, 0, NULL);
@@ -23813,7 +23826,7 @@ static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
         return;
     }
     flat = tmi_flat_lin(w, tmi_out(w->m, op, 0));
-    if (tmi_atomic_is_native(w->p, op)) tmi_atomic_tensor(w, op, flat);
+    if (tmi_atomic_at_once(w->p, op)) tmi_atomic_tensor(w, op, flat);
     else tmi_atomic_in_order(w, op, flat);
 }
 
@@ -24211,7 +24224,7 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
         if (x->row->how == TMI_PX_LD) continue;
         if (a->is_reg && !reg[a->reg]) reg[a->reg] = tmi_t_zero(t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
         v[i] = a->is_reg ? tmi_ptx_as(w, reg[a->reg], count ? TMI_S_I32 : kind) : tmi_t_const(t, tmi_tty_of(count ? TMI_S_I32 : kind, 1), a->bits);
-        if (count) v[i] = tmi_t_intcast(t, v[i], kind, 0);
+        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0); /* 64: past every width */
     }
     switch (x->row->how) {
     case TMI_PX_MOV: r = v[0]; break;
@@ -24223,7 +24236,10 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
         v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
         r = tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
         break;
-    case TMI_PX_LD: r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE); break;
+    case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one */
+        r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
+        if (x->cls == 's' && x->bits < 32) r = tmi_t_intcast(t, r, TMI_S_I32, 1);
+        break;
     case TMI_PX_ST:
         if (holder) (void)tmi_t_if(t, holder);
         tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
