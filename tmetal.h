@@ -18069,6 +18069,277 @@ static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Accumulators: one reduction after the loop instead of one a round --------------------------------
+ *
+ *   scf.for iter_args(%acc = %init)               scf.for iter_args(%t = dense<-0.0>)
+ *     %r = tt.reduce %x {addf}            to        %n = arith.addf %t, %x
+ *     %n = arith.addf %acc, %r                      scf.yield %n
+ *     scf.yield %n                                %r = tt.reduce %t {addf};  %acc = arith.addf %init, %r
+ *
+ * so that no round waits for lanes and simdgroups to meet. Sums and products start from what changes nothing
+ * and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
+
+#define TMI_ACC_WORDS 8192u /* 32-bit words that the tiles of one loop may carry: 32 registers of 256 threads */
+
+typedef struct tmi_acc {
+    uint32_t loop, body, index;  /* which carried value */
+    uint32_t arg, join, red;     /* the block argument; the op that adds to it; the reduction */
+    uint32_t chain[4], n_chain;  /* ops between both, the reduction's side first */
+    uint32_t type;               /* of the tile */
+} tmi_acc;
+
+static int tmi_read_once(const tmi_users *u, uint32_t value) { return tmi_n_uses(u, value) == 1; }
+
+static int tmi_is_extreme(uint32_t kind) { /* taking an element twice changes nothing */
+    switch (kind) {
+    case TMI_OP_MAXSI: case TMI_OP_MAXUI: case TMI_OP_MINSI: case TMI_OP_MINUI: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
+    case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: case TMI_OP_ANDI: case TMI_OP_ORI: return 1;
+    default: return 0;
+    }
+}
+
+/* What sums and products start from, exactly: -0 + x is x for every x. 0: neither. */
+static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, uint64_t *bits) {
+    const tmi_float_format *f = tmi_format_of(m, type) == TMI_F_COUNT ? NULL : &tmi_float_formats[tmi_format_of(m, type)];
+    switch (kind) {
+    case TMI_OP_ADDF: *bits = (uint64_t)1 << (f->bits - 1); return 1;
+    case TMI_OP_MULF: *bits = (((uint64_t)1 << (f->exp_bits - 1)) - 1) << f->man_bits; return 1;
+    case TMI_OP_ADDI: case TMI_OP_XORI: *bits = 0; return 1;
+    case TMI_OP_MULI: *bits = 1; return 1;
+    default: return 0;
+    }
+}
+
+/* The one op that a combine region applies to both elements, if it is one that may be done in any order. */
+static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
+    uint32_t      body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0, end = tmi_terminator(m, body), a, b;
+    uint64_t      bits;
+    const tmi_op *op = TMI_OP(m, first);
+    if (red->n_in != 1 || !first || op->next != end || op->n_in != 2 || op->n_out != 1 || TMI_OP(m, end)->n_in != 1) return TMI_OP_NONE;
+    a = tmi_in(m, op, 0);
+    b = tmi_in(m, op, 1);
+    if (a > b) a = b, b = tmi_in(m, op, 0);
+    if (a != tmi_block_arg(m, body, 0) || b != tmi_block_arg(m, body, 1) || tmi_in(m, TMI_OP(m, end), 0) != tmi_out(m, op, 0)) return TMI_OP_NONE;
+    return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits) ? op->kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Does a value of the loop's body depend on another, through the ops of the body? */
+static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
+    uint32_t      def = tmi_def(m, v), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (v == on) return 1;
+    if (!def || !*left) return 0;
+    --*left;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_depends(m, tmi_in(m, op, i), on, left)) return 1;
+    return 0;
+}
+
+/* The reduction of this block that a value comes from, through ops that change its shape or widen it. */
+static uint32_t tmi_acc_reduction(const tmi_module *m, uint32_t v, tmi_acc *a) {
+    uint32_t def, i;
+    a->n_chain = 0;
+    while ((def = tmi_def(m, v)) != 0 && TMI_OP(m, def)->block == a->body) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_REDUCE:
+            for (i = 0; 2 * i + 1 < a->n_chain; i++) {
+                uint32_t other = a->chain[i];
+                a->chain[i] = a->chain[a->n_chain - 1 - i];
+                a->chain[a->n_chain - 1 - i] = other;
+            }
+            return def;
+        case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_EXTF: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_SPLAT: case TMI_OP_BROADCAST:
+        case TMI_OP_TRUNCF: case TMI_OP_TRUNCI: break;
+        default: return 0;
+        }
+        if (a->n_chain == 4) return 0;
+        a->chain[a->n_chain++] = def;
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return 0;
+}
+
+/* Is carried value `index` put together with a reduction of each round? */
+static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_acc *a) {
+    uint32_t      side, end, left = 256, def;
+    const tmi_op *op;
+    memset(a, 0, sizeof *a);
+    a->loop = loop;
+    a->body = tmi_op_body(m, TMI_OP(m, loop), 0);
+    a->index = index;
+    a->arg = tmi_block_arg(m, a->body, 1 + index);
+    end = tmi_terminator(m, a->body);
+    def = tmi_def(m, tmi_in(m, TMI_OP(m, end), index));
+    op = TMI_OP(m, def);
+    if (!def || op->block != a->body || op->n_in != 2 || op->n_out != 1 || !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    a->join = def;
+    for (side = 0; side < 2; side++) {
+        a->red = tmi_acc_reduction(m, tmi_in(m, op, side), a);
+        if (a->red && tmi_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
+    }
+    return 0;
+}
+
+/* Words of 32 bits that a loop carries as tiles already. */
+static uint64_t tmi_carried_words(const tmi_module *m, uint32_t loop) {
+    uint64_t n = 0;
+    uint32_t i;
+    for (i = 0; i < TMI_OP(m, loop)->n_out; i++) {
+        uint32_t type = tmi_out_type(m, TMI_OP(m, loop), i);
+        if (tmi_is_tensor(m, type)) n += tmi_numel(m, type) * (tmi_bits(m, type) > 32 ? 2 : 1);
+    }
+    return n;
+}
+
+static int tmi_has_products(const tmi_module *m, uint32_t op) {
+    uint32_t x;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_DOT || TMI_OP(m, x)->kind == TMI_OP_DOT_SCALED) return 1;
+    return 0;
+}
+
+/* What lies between reduction and accumulator: only shapes that gain axes of one element, and floats that widen. */
+static const char *tmi_acc_chain_wrong(const tmi_module *m, const tmi_users *u, const tmi_acc *a) {
+    uint32_t i;
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (!tmi_read_once(u, tmi_out(m, op, 0))) return "the loop reads the result of each round";
+        if (op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_BROADCAST) return "the result of each round is spread over a tile";
+        if (op->kind == TMI_OP_TRUNCF || op->kind == TMI_OP_TRUNCI) return "the result of each round is narrowed";
+        if (op->kind == TMI_OP_EXTSI || op->kind == TMI_OP_EXTUI) return "the result of each round may wrap before it is widened";
+    }
+    return NULL;
+}
+
+/* NULL: the rewrite may be done; else why not. */
+static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const tmi_users *u, tmi_acc *a) {
+    const tmi_op *join = TMI_OP(m, a->join), *red = TMI_OP(m, a->red);
+    uint32_t      kind = tmi_combiner_kind(m, red), type = tmi_out_type(m, join, 0), elem = tmi_elem(m, type);
+    uint64_t      words;
+    const char   *wrong = tmi_acc_chain_wrong(m, u, a);
+    if (red->n_in != 1) return "it combines several operands";
+    if (kind == TMI_OP_NONE) return "its region is no single operation that may be done in any order";
+    if (join->kind != kind) return "the loop combines by another operation than the reduction";
+    if (tmi_in(m, join, 0) != a->arg && tmi_in(m, join, 1) != a->arg) return "the loop changes the accumulator between rounds";
+    if (!tmi_read_once(u, a->arg) || !tmi_read_once(u, tmi_out(m, join, 0))) return "the loop reads the accumulator";
+    if (!tmi_read_once(u, tmi_out(m, red, 0))) return "the loop reads the result of each round";
+    if (wrong) return wrong;
+    if ((kind == TMI_OP_ADDF || kind == TMI_OP_MULF) && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (tmi_has_products(m, a->loop)) return "the matrix products of the loop need the registers";
+    a->type = tmi_type_like((tmi_job *)job, (tmi_module *)m, tmi_in_type(m, red, 0), elem);
+    words = tmi_numel(m, a->type) * (tmi_bits(m, a->type) > 32 ? 2 : 1);
+    if (words + tmi_carried_words(m, a->loop) > TMI_ACC_WORDS) return "the tile would take too many registers";
+    return NULL;
+}
+
+/* The tile before the first round. */
+static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint32_t axis, uint32_t init) {
+    tmi_module *m = b->m;
+    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, a->type);
+    uint64_t    bits;
+    if (tmi_neutral_bits(m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, a->type, i);
+    if (!tmi_is_tensor(m, tmi_value_type(m, init))) return tmi_b_splat(b, init, a->type);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, init, dims, rank), a->type);
+}
+
+/* The reduction and what follows it work on elements of the accumulator's type; widenings in between go. */
+static void tmi_acc_retype(tmi_job *job, tmi_module *m, tmi_acc *a, uint32_t elem) {
+    const tmi_op *red = TMI_OP(m, a->red);
+    uint32_t      body = tmi_op_body(m, red, 0), v = tmi_out(m, red, 0), i, n = 0;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = elem;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = elem;
+    TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (op->kind == TMI_OP_EXTF) {
+            tmi_op_unlink(m, a->chain[i]);
+            continue;
+        }
+        TMI_ID(m, op->in) = v;
+        v = tmi_out(m, op, 0);
+        TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+        a->chain[n++] = a->chain[i];
+    }
+    a->n_chain = n;
+}
+
+static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *names) {
+    tmi_op    join = *TMI_OP(m, a->join);
+    uint32_t  init = tmi_in(m, TMI_OP(m, a->loop), 3 + a->index), old = tmi_out(m, TMI_OP(m, a->loop), a->index), x = tmi_in(m, TMI_OP(m, a->red), 0);
+    uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
+    tmi_build b = tmi_build_before(job, m, a->loop);
+    b.loc = join.loc;
+    seed = tmi_acc_seed(&b, a, join.kind, axis, init);
+    tile = tmi_for_add(job, m, a->loop, seed, &result);
+    tmi_name_after(m, tile, a->arg);
+    b = tmi_build_before(job, m, a->join);
+    if (tmi_value_type(m, x) != a->type) x = tmi_b_1(&b, TMI_OP_EXTF, a->type, x);
+    in[0] = tile;
+    in[1] = x;
+    tmi_for_yield(job, m, a->loop, tmi_b_op(&b, join.kind, a->type, in, 2));
+    tmi_acc_retype(job, m, a, tmi_elem(m, a->type));
+    TMI_ID(m, TMI_OP(m, a->red)->in) = result;
+    tmi_op_unlink(m, a->red);
+    tmi_op_insert_before(m, after, a->red);
+    last = tmi_out(m, TMI_OP(m, a->red), 0);
+    for (i = 0; i < a->n_chain; i++) {
+        tmi_op_unlink(m, a->chain[i]);
+        tmi_op_insert_before(m, after, a->chain[i]);
+        last = tmi_out(m, TMI_OP(m, a->chain[i]), 0);
+    }
+    tmi_op_unlink(m, a->join);
+    if (!tmi_is_extreme(join.kind)) {
+        TMI_ID(m, TMI_OP(m, a->join)->in) = init;
+        TMI_ID(m, TMI_OP(m, a->join)->in + 1) = last;
+        tmi_op_insert_before(m, after, a->join);
+        last = tmi_out(m, &join, 0);
+    }
+    TMI_ID(m, TMI_OP(m, tmi_terminator(m, a->body))->in + a->index) = a->arg; /* control drops what is carried for nothing */
+    names->to[old] = last;
+    tmi_name_after(m, last, old);
+}
+
+/* One carried value. 1 when the rewrite was done. */
+static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t loop, uint32_t index) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_acc     a;
+    tmi_users   users;
+    tmi_rename  names;
+    const char *wrong, *text = "";
+    int         found = tmi_acc_find(m, loop, index, &a);
+    if (found) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
+        tmi_users_make(job, m, func, &users);
+        wrong = tmi_acc_wrong(job, m, &users, &a);
+        if (wrong) tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s", wrong);
+        else {
+            tmi_rename_init(job, m, &names);
+            if (tmi_in_type(m, TMI_OP(m, a.red), 0) != a.type) text = ", without rounding in each round";
+            tmi_remark(job, at, TMETAL_APPLIED, "accumulators", "each round combines %s element by element, and one reduction follows the loop%s", tmi_type_text(job, m, a.type), text);
+            tmi_acc_apply(job, m, &a, &names);
+            tmi_rename_apply(&names, func);
+        }
+        found = !wrong;
+    }
+    tmi_mark_drop(job, mark);
+    return found;
+}
+
+/* Requires: one block a region. Leaves: loops that carry tiles where they carried what was reduced of them. */
+static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t  n = 0, op, i, *loop;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n += TMI_OP(m, op)->kind == TMI_OP_FOR;
+    loop = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
+    while (n-- > 0) /* inner loops first; a tile that one carries may itself be reduced in each round */
+        for (i = 0; i < TMI_OP(m, loop[n])->n_out; i++)
+            (void)tmi_accumulate(job, m, func, loop[n], i);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Induction: a tile that grows by one step for all its elements is a scalar and a fixed tile -------
  *
  *   %p = tt.addptr splat(%a), %offs                    %s0 = %a
@@ -18295,6 +18566,7 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     X("combiners",       tmi_flatten_regions,  1) \
     X("tile references", tmi_lower_refs,       1) \
     X("products",        tmi_lower_products,   1) \
+    X("accumulators",    tmi_accumulators,     0) \
     X("control",         tmi_simplify_control, 0) \
     X("induction",       tmi_inductions,       0) \
     X("unread",          tmi_drop_unread,      0)
