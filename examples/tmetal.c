@@ -25,6 +25,7 @@ static const char usage[] =
     "      --logging           tt.print by MSL 3.2 logging instead of a debug buffer\n"
     "      --no-fp64           refuse arithmetic on fp64 instead of computing it in software\n"
     "      --plain             no optimisation, for comparing results\n"
+    "      --two-stage N       kernels that only reduce a row become two, N threadgroups a row; 1: as the GPU asks for\n"
     "      --emit WHAT         msl (default), plan, ir, layouts, remarks or all of these; or mlx: what\n"
     "                          mx.fast.metal_kernel takes, as JSON\n"
     "  tmetal census FILES...  what of these .ttir files does not compile: by code, count, place and way out;\n"
@@ -495,7 +496,7 @@ static uint32_t msl_number(const char *s) { /* "3.1" to 310; 0 when it is none *
 static int read_option(int argc, char **argv, int i, command *c) {
     const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
     int takes = strcmp(a, "-o") == 0 || strcmp(a, "--gpu") == 0 || strcmp(a, "--threads") == 0 || strcmp(a, "--emit") == 0 ||
-                strcmp(a, "--msl") == 0 || strcmp(a, "--alias") == 0;
+                strcmp(a, "--msl") == 0 || strcmp(a, "--alias") == 0 || strcmp(a, "--two-stage") == 0;
     if (takes && !v) return misuse("a value must follow", a), -1;
     if (strcmp(a, "-o") == 0) c->out = v;
     else if (strcmp(a, "--gpu") == 0) c->opt.gpu = v;
@@ -505,6 +506,11 @@ static int read_option(int argc, char **argv, int i, command *c) {
         unsigned long n = strtoul(v, &end, 10);
         if (*end || !*v || n > 4096) return misuse("not a number of threads:", v), -1;
         c->opt.threads = (uint32_t)n;
+    } else if (strcmp(a, "--two-stage") == 0) {
+        char *end;
+        unsigned long n = strtoul(v, &end, 10);
+        if (*end || !*v || n > 512) return misuse("not a number of parts up to 512:", v), -1;
+        c->opt.two_stage = (uint32_t)n;
     } else if (strcmp(a, "--msl") == 0) {
         c->opt.msl = msl_number(v);
         if (!c->opt.msl) return misuse("not a Metal version such as 3.1:", v), -1;
