@@ -18313,6 +18313,14 @@ static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, u
     }
 }
 
+/* Is every element of a value this constant? */
+static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
+    uint32_t        def = tmi_def(m, v);
+    const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT ? tmi_attr_of(m, TMI_OP(m, def), "value") : NULL;
+    if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return 0;
+    return (a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value) == bits;
+}
+
 /* The one op that a combine region applies to both elements, if it is one that may be done in any order. */
 static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
     uint32_t      body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0, end = tmi_terminator(m, body), a, b;
@@ -18471,6 +18479,7 @@ static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *n
     tmi_op    join = *TMI_OP(m, a->join);
     uint32_t  init = tmi_in(m, TMI_OP(m, a->loop), 3 + a->index), old = tmi_out(m, TMI_OP(m, a->loop), a->index), x = tmi_in(m, TMI_OP(m, a->red), 0);
     uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
+    uint64_t  bits;
     tmi_build b = tmi_build_before(job, m, a->loop);
     b.loc = join.loc;
     seed = tmi_acc_seed(&b, a, join.kind, axis, init);
@@ -18492,24 +18501,24 @@ static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *n
         last = tmi_out(m, TMI_OP(m, a->chain[i]), 0);
     }
     tmi_op_unlink(m, a->join);
-    if (!tmi_is_extreme(join.kind)) {
+    if (tmi_neutral_bits(m, join.kind, a->type, &bits) && !tmi_constant_is(m, init, bits)) {
         TMI_ID(m, TMI_OP(m, a->join)->in) = init;
         TMI_ID(m, TMI_OP(m, a->join)->in + 1) = last;
         tmi_op_insert_before(m, after, a->join);
         last = tmi_out(m, &join, 0);
     }
-    TMI_ID(m, TMI_OP(m, tmi_terminator(m, a->body))->in + a->index) = a->arg; /* control drops what is carried for nothing */
     names->to[old] = last;
     tmi_name_after(m, last, old);
 }
 
-/* One carried value. 1 when the rewrite was done. */
+/* One carried value. 1 when the rewrite was done: it is gone then, and another stands behind all others. */
 static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t loop, uint32_t index) {
     tmi_mark    mark = tmi_mark_take(job);
     tmi_acc     a;
     tmi_users   users;
     tmi_rename  names;
     const char *wrong, *text = "";
+    uint8_t    *drop;
     int         found = tmi_acc_find(m, loop, index, &a);
     if (found) {
         tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
@@ -18522,6 +18531,9 @@ static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t l
             tmi_remark(job, at, TMETAL_APPLIED, "accumulators", "each round combines %s element by element, and one reduction follows the loop%s", tmi_type_text(job, m, a.type), text);
             tmi_acc_apply(job, m, &a, &names);
             tmi_rename_apply(&names, func);
+            drop = TMI_TEMP(job, uint8_t, TMI_OP(m, loop)->n_out);
+            drop[index] = 1;
+            tmi_for_drop(job, m, loop, drop);
         }
         found = !wrong;
     }
@@ -18538,8 +18550,7 @@ static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
     for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
         if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
     while (n-- > 0) /* inner loops first; a tile that one carries may itself be reduced in each round */
-        for (i = 0; i < TMI_OP(m, loop[n])->n_out; i++)
-            (void)tmi_accumulate(job, m, func, loop[n], i);
+        for (i = 0; i < TMI_OP(m, loop[n])->n_out;) i += !tmi_accumulate(job, m, func, loop[n], i);
     tmi_mark_drop(job, mark);
 }
 
@@ -19096,7 +19107,7 @@ static int tmi_split_tile(tmi_split *s) {
         tmi_slicing_init(s, &x, 1);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
         for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
-        if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element");
+        if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element from what memory holds");
         if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
         if (!tmi_split_region(m, o)) return tmi_split_refuse(s, op, "its region is none that parts may be combined by");
         if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count) return tmi_split_refuse(s, op, "its reductions differ in length");
@@ -19377,23 +19388,17 @@ static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t
 /* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
 static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
     tmi_module     *m = s->m;
-    uint64_t        bits = 0, have = 0;
-    uint32_t        def = tmi_def(m, p->init), r, i;
-    const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT ? tmi_attr_of(m, TMI_OP(m, def), "value") : NULL;
+    uint64_t        bits = 0;
+    uint32_t        r;
     tmi_cloning     c;
-    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits)) return 0;
-    if (a && (a->kind != TMI_A_DENSE || a->n == 1)) {
-        have = a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value;
-        if (have == bits) return 0;
-        if (p->kind == TMI_OP_ADDF && have == 0) return tmi_b_const(b, tmi_value_type(m, p->value), 0); /* any number of zeros is +0 */
-    }
+    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits)) return 0;
+    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0)) return tmi_b_const(b, tmi_value_type(m, p->value), 0); /* any number of zeros is +0 */
     if (!p->op) return p->init;
     tmi_cloning_init(s->job, m, &c);
     r = tmi_clone_op(&c, p->op);
     TMI_ID(m, TMI_OP(m, r)->in) = p->init;
     tmi_b_insert(b, r);
-    i = tmi_out(m, TMI_OP(m, r), 0);
-    return i;
+    return tmi_out(m, TMI_OP(m, r), 0);
 }
 
 static void tmi_split_second(tmi_split *s) {
