@@ -33285,6 +33285,10 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
     }
 }
 
+/* How the partial results of a first stage lie in scratch: those of one result side by side where there are few
+ * results, so that the second stage reads them in order; else results side by side, as the first stage has them. */
+static int tmi_parts_last(const tmi_shape *parts, uint32_t groups) { return tmi_shape_numel(parts) / groups < 32; }
+
 /* The longest reduced run: that which is split among groups in two stages. */
 static uint32_t tmi_cutting_longest(const tmi_cutting *f) {
     uint32_t i, best = TMI_NONE;
@@ -33439,9 +33443,11 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
         r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
         g->k->grid[2] = r.n->split;
-        for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
-        out.dim[0] = r.n->split;
-        out.at[0] = group;
+        if (!tmi_parts_last(&r.n->shape, r.n->split)) {
+            for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
+            out.dim[0] = r.n->split;
+            out.at[0] = group;
+        } else tmi_indices_add(&out, r.n->split, group);
     }
     tmi_reduce_runs(&r, 0);
     if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
@@ -35212,9 +35218,12 @@ static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, ui
     p->at = of->at;
     p->axes = of->axes;
     p->shape.rank = 0;
-    p->shape.dim[p->shape.rank++] = groups;
     for (d = 0; d < x->shape.rank; d++)
         if (!(of->axes >> d & 1)) p->shape.dim[p->shape.rank++] = x->shape.dim[d];
+    p->shape.dim[p->shape.rank++] = groups;
+    if (tmi_parts_last(&p->shape, groups)) return i;
+    for (d = p->shape.rank - 1; d > 0; d--) p->shape.dim[d] = p->shape.dim[d - 1];
+    p->shape.dim[0] = groups;
     return i;
 }
 
@@ -35256,7 +35265,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     TMI_NODE(l, first)->twin = twin;
     n = TMI_NODE(l, node);
     n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
-    n->axes = 1;
+    n->axes = tmi_parts_last(&TMI_NODE(l, first)->shape, (uint32_t)groups) ? 1u << (TMI_NODE(l, first)->shape.rank - 1) : 1u;
     n->n_in = fold.n;
     n->in = TMI_NEW(l->job, uint32_t, 2);
     n->in[0] = first;
