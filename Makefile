@@ -33,6 +33,7 @@ include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/reductions/rules.mk
 include tests/cli/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
@@ -98,6 +99,7 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-reductions
 test: test-sim
 test: own
 test: test-interp
@@ -115,6 +117,7 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-robust
+check: check-reductions
 check: test-oplist
 
 clean:                          ## remove build/
