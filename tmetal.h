@@ -19107,6 +19107,8 @@ static int tmi_split_tile(tmi_split *s) {
         if (o->kind != TMI_OP_REDUCE) continue;
         tmi_slicing_init(s, &x, 1);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "a reduction needs what another one gives");
         for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
         if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element from what memory holds");
         if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
