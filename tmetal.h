@@ -806,7 +806,7 @@ typedef struct tmetal_reduce_plan {
     const char   *value;      /* first result, as in a layout row */
     const char   *type;       /* of its first operand */
     uint32_t      axis;
-    tmetal_layout layout;     /* in which it takes its operands; COALESCED: neighbouring lanes along the axis */
+    tmetal_layout layout;     /* in which it takes its operands */
     const char   *map;        /* as in a layout row */
     const char   *reason;     /* why this layout */
     uint32_t      elements;   /* of a result that one thread combines */
@@ -26859,7 +26859,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, 1u << r->axis);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
     r->reason = TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);

@@ -41,6 +41,7 @@
     X(LARGE, "--large", "", "", "more operations: types, sizes, axes, a block of a network")                     \
     X(PLOT, "-o", "--output", "FILE.svg", "draw the predicted times")                                            \
     X(SIZES, "--sizes", "", "MxN,...", "rows x columns (default 128x1024,256x1024,512x1024,1024x1024)")           \
+    X(FORCE, "--layout", "", "L|VALUE=L,...", "layouts forced on reductions: TILED, %sum=DEFAULT,%max=TILED")       \
     X(LAYOUTS, "--layouts", "", "L,...", "DEFAULT,ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED (default: these)")      \
     X(DTYPE, "--dtype", "", "TYPE", "float32 (default), float16 or bfloat16")                                    \
     X(LAUNCH_US, "--launch-us", "", "US", "what a launch is assumed to cost, in microseconds (default 5)")       \
@@ -84,7 +85,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(FORCE))
 
 /* A command line that was read. */
 typedef struct request {
@@ -1186,11 +1187,6 @@ static const char *element_of_param(const tmetal_result *result, int is_result) 
     return "f32";
 }
 
-/* DEFAULT: what the planner picks. */
-static void force_layout(tmetal_options *opt, const char *layout) {
-    opt->layouts = strcmp(layout, "DEFAULT") == 0 ? NULL : layout;
-}
-
 /* Builds, runs and counts one. 0 after a message that ends everything. */
 static int bench_one(bench *b, bench_row *row) {
     char           list[256], path[1280], *json = NULL;
@@ -1203,7 +1199,7 @@ static int bench_one(bench *b, bench_row *row) {
     opt.file = j.path = "bench";
     j.src = list;
     j.len = strlen(list);
-    force_layout(&opt, row->asked);
+    opt.layouts = row->asked; /* on every reduction */
     if (!compile_text(&j, &opt)) return 0;
     row->state = 2;
     if (j.result.code != TMETAL_OK) print_diags(b->r, &j.result, &j.arena);
@@ -1230,6 +1226,13 @@ static int bench_one(bench *b, bench_row *row) {
 static const char bench_formula[] = "launches x %.3g us (assumed) + bytes / %u GB/s; bytes: each once .. each line of 128 as often as it is touched";
 static const char *const bench_states[] = {"right", "WRONG", "refused"};
 
+/* Some wishes cannot be had: tiles of fewer than 8 rows are no TILED. */
+static int has_layout(const bench_row *row) {
+    unsigned k;
+    for (k = 0; k < 4 && strcmp(bench_layouts[k], row->asked) != 0; k++) {}
+    return k == 0 ? row->layout == 0 : (row->layout >> (k - 1) & 1) != 0;
+}
+
 static void bench_text(const bench *b, buffer *out) {
     unsigned i;
     putf(out, "sum over rows, %s; counted in the simulator, nothing here was timed on a GPU\n", b->dtype);
@@ -1245,7 +1248,9 @@ static void bench_text(const bench *b, buffer *out) {
         if (row->state < 2)
             putf(out, "%10lu %10lu %12lu %10lu %10lu ", (unsigned long)row->lines, (unsigned long)row->fewest, (unsigned long)row->bytes, (unsigned long)row->barriers, (unsigned long)row->simd_ops);
         else putf(out, "%10s %10s %12s %10s %10s ", "-", "-", "-", "-", "-");
-        putf(out, row->state < 2 && row->worst_us > 0 ? "%-8s %.1f .. %.1f\n" : "%s\n", bench_states[row->state], row->best_us, row->worst_us);
+        putf(out, row->state < 2 && row->worst_us > 0 ? "%-8s %.1f .. %.1f" : "%s", bench_states[row->state], row->best_us, row->worst_us);
+        if (row->state < 2 && !has_layout(row)) put(out, ", but in "), put_layout_name(out, row->layout);
+        put(out, "\n");
     }
 }
 
@@ -1266,6 +1271,7 @@ static void bench_json(const bench *b, buffer *out) {
 
 static const char svg_style[] =
     "<style>\n"
+    ":root{background:#ffffff}@media (prefers-color-scheme:dark){:root{background:#14171a}}\n"
     ".paper{fill:#ffffff}.ink{fill:#1a1d21}.soft{fill:#5b6470}.rule{stroke:#d4d9df}\n"
     ".best{fill:#2563a8}.worst{fill:#a9c6e6}.bad{fill:#b3261e}\n"
     "@media (prefers-color-scheme:dark){.paper{fill:#14171a}.ink{fill:#eceff2}.soft{fill:#a3adb8}.rule{stroke:#3a4149}\n"
@@ -1415,6 +1421,7 @@ static int bench_command(request *r) {
     bad = bench_read(&b);
     if (bad) return bad;
     if (!tmetal_gpu_resolve(r->opt.gpu ? r->opt.gpu : "apple-m1", NULL, NULL, &b.gpu)) return fprintf(stderr, "tmetal: GPU '%s' is not in the table; 'tmetal gpus' prints it\n", r->opt.gpu), 1;
+    if (r->value[OPT_PLOT] && !b.gpu.gbps) return fprintf(stderr, "tmetal: the bandwidth of %s is unknown: no prediction, no plot\n", b.gpu.name), 1;
     if (!find_simulator(r->self, sim)) return no_simulator(r);
     for (i = 0; i < b.n; i++) {
         show_progress(r, b.row[i].asked, i + 1, b.n);
@@ -1719,7 +1726,7 @@ static int tutorial_layouts(const request *r) {
     printf("A layout says which thread holds which element of a tile. Elements are numbered row by row. Each bit of\n"
            "a register's, a lane's and a simdgroup's number adds its figure: 'lane 4 8 ..' means that lane 1 begins at\n"
            "element 4, lane 2 at 8. Neighbouring lanes on neighbouring addresses touch few lines of memory.\n"
-           "COALESCED (bit 8) is the layout of what a reduction reads: neighbouring lanes along the axis.\n");
+           "COALESCED (bit 8) is the layout of what a reduction reads: whole lines, as wide as a lane can load.\n");
     for (i = 0; i < 2; i++) {
         const tmetal_reduce_plan *p;
         buffer                    b;
@@ -1972,6 +1979,7 @@ static int read_target(request *r) {
     }
     r->opt.gpu = r->value[OPT_GPU];
     r->opt.alias = r->value[OPT_ALIAS];
+    r->opt.layouts = r->value[OPT_FORCE];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
