@@ -192,6 +192,9 @@ static int replace_file(const char *path, const char *text, size_t len) {
     f = fopen(beside, "wb");
     ok = f && write_to(f, text, len);
     closed = f && fclose(f) == 0;
+#ifdef _WIN32
+    if (ok && closed) remove(path); /* rename replaces nothing there */
+#endif
     ok = ok && closed && rename(beside, path) == 0;
     if (f && !ok) {
         int why = errno;
@@ -1490,9 +1493,10 @@ static void facts_of_machine(facts *f) {
     int      status;
     memset(f, 0, sizeof *f);
     for (i = 0; i < FACT_COUNT; i++) {
-        int mac_only = i != FACT_OS && i != FACT_ARCH && i != FACT_CC && i != FACT_CLANG && i != FACT_MLX;
-        if (mac_only && strcmp(f->text[FACT_OS], "Darwin") != 0) continue;
-        snprintf(line, sizeof line, "{ %s; } 2>/dev/null", fact_rows[i].line);
+        int tool = i == FACT_CC || i == FACT_CLANG || i == FACT_MLX, on_mac = strcmp(f->text[FACT_OS], "Darwin") == 0;
+        if (!on_mac && !tool && i != FACT_OS && i != FACT_ARCH) continue;
+        /* without its developer tools macOS answers a call of cc, xcrun or python3 with a dialogue */
+        snprintf(line, sizeof line, "{ %s%s; } 2>/dev/null", on_mac && (tool || i == FACT_TOOL) ? "xcode-select -p >/dev/null && " : "", fact_rows[i].line);
         text = output_of(line, &status);
         if (text) fact_set(f->text[i], text);
         free(text);
