@@ -1712,9 +1712,15 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     p.line = p.col = 0;
     if (excerpt) *excerpt = "";
     if (!src_plus_1 || !job->src || at > job->src_len) return p;
-    if (at < job->seek_at || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
+    if (at < job->seek_at / 2 || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
     for (i = job->seek_at; i < at; i++)
         if (job->src[i] == '\n') job->seek_line++, job->seek_start = i + 1;
+    if (at < job->seek_start) { /* back: places follow each other closely, so this is shorter than from the top */
+        for (i = job->seek_start; i > at; i--)
+            if (job->src[i - 1] == '\n') job->seek_line--;
+        while (i && job->src[i - 1] != '\n') i--;
+        job->seek_start = i;
+    }
     job->seek_at = at;
     start = job->seek_start;
     p.line = job->seek_line;
@@ -17294,6 +17300,155 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- One kernel's own module: it and all that it calls --------------------------------------------------
+ * Passes keep arrays over all values of a module, so a module of many kernels is taken apart first: time
+ * then grows with the text, not with its square. What only ever grows (types, names, attributes, places,
+ * lists) is shared, and handed on from kernel to kernel. */
+typedef struct tmi_taking {
+    tmi_job          *job;
+    const tmi_module *m; /* from here */
+    tmi_module       *f; /* to here */
+    uint32_t         *value, *block; /* old to new; what a function uses is always its own */
+    uint32_t         *func;          /* by the string of its name */
+    uint32_t         *seen;          /* functions by op: the last kernel that took it */
+} tmi_taking;
+
+static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
+    uint32_t op;
+    const tmi_attr *name;
+    t->job = job;
+    t->m = m;
+    t->value = TMI_TEMP(job, uint32_t, m->value.n);
+    t->block = TMI_TEMP(job, uint32_t, m->block.n);
+    t->func = TMI_TEMP(job, uint32_t, m->strings.item.n);
+    t->seen = TMI_TEMP(job, uint32_t, m->op.n);
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next) {
+        name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
+        if (name && !t->func[name->value]) t->func[name->value] = op;
+    }
+}
+
+/* What all modules taken from one share, as it stands after work on one of them. */
+static void tmi_taken_tables(tmi_module *to, const tmi_module *from) {
+    to->strings = from->strings;
+    to->type = from->type;
+    to->attr = from->attr;
+    to->named = from->named;
+    to->loc = from->loc;
+    to->ids = from->ids;
+    to->words = from->words;
+    to->type_hash = from->type_hash;
+    memcpy(to->t_float, from->t_float, sizeof to->t_float);
+}
+
+static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
+    uint32_t id = t->f->value.n;
+    *(tmi_value *)tmi_vec_add(t->job, &t->f->value) = *TMI_VALUE(t->m, v);
+    t->value[v] = id;
+    return id;
+}
+
+/* An op and what is in it; operands and branch targets still mean the old ones. */
+static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
+    const tmi_module *m = t->m;
+    tmi_module       *f = t->f;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t          id = tmi_op_new(t->job, f, o->kind), r, b, x, i, region, block, *list;
+    tmi_mark          mark = tmi_mark_take(t->job);
+    *TMI_OP(f, id) = *o;
+    TMI_OP(f, id)->n_region = 0;
+    TMI_OP(f, id)->region = 0;
+    list = TMI_TEMP(t->job, uint32_t, o->n_out);
+    for (i = 0; i < o->n_out; i++) list[i] = tmi_take_value(t, tmi_out(m, o, i));
+    tmi_op_results(t->job, f, id, list, o->n_out);
+    tmi_mark_drop(t->job, mark);
+    for (r = o->region; r; r = TMI_REGION(m, r)->next) {
+        region = tmi_region_new(t->job, f, id);
+        TMI_REGION(f, region)->loc = TMI_REGION(m, r)->loc;
+        for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) {
+            block = t->block[b] = tmi_block_new(t->job, f, region);
+            TMI_BLOCK(f, block)->label = TMI_BLOCK(m, b)->label;
+            mark = tmi_mark_take(t->job);
+            list = TMI_TEMP(t->job, uint32_t, TMI_BLOCK(m, b)->n_arg);
+            for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) list[i] = tmi_take_value(t, tmi_block_arg(m, b, i));
+            tmi_block_args(t->job, f, block, list, TMI_BLOCK(m, b)->n_arg);
+            tmi_mark_drop(t->job, mark);
+            for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next) tmi_op_append(f, block, tmi_take_op(t, x));
+        }
+    }
+    return id;
+}
+
+/* A list of values by their new ids. */
+static uint32_t tmi_take_ids(tmi_taking *t, uint32_t first, uint32_t n) {
+    tmi_mark  mark = tmi_mark_take(t->job);
+    uint32_t *list = TMI_TEMP(t->job, uint32_t, n), i;
+    for (i = 0; i < n; i++) list[i] = t->value[TMI_ID(t->m, first + i)];
+    i = tmi_ids_add(t->job, t->f, list, n);
+    tmi_mark_drop(t->job, mark);
+    return i;
+}
+
+static void tmi_take_uses(tmi_taking *t, uint32_t first_op) {
+    uint32_t op, k, succ;
+    for (op = first_op; op < t->f->op.n; op++) {
+        tmi_op *o = TMI_OP(t->f, op);
+        o->in = tmi_take_ids(t, o->in, o->n_in);
+        succ = t->f->succ.n;
+        for (k = 0; k < o->n_succ; k++) {
+            const tmi_succ *from = TMI_SUCC(t->m, o->succ + k);
+            tmi_succ       *to = (tmi_succ *)tmi_vec_add(t->job, &t->f->succ);
+            to->block = t->block[from->block];
+            to->n_in = from->n_in;
+            to->in = tmi_take_ids(t, from->in, from->n_in);
+        }
+        o->succ = o->n_succ ? succ : 0;
+    }
+}
+
+/* Of the functions that the ops from `op` on call, those that are not taken yet, into `body`. */
+static void tmi_take_called(tmi_taking *t, uint32_t op, uint32_t body, uint32_t kernel) {
+    const tmi_attr *callee;
+    uint32_t        to;
+    for (; op < t->f->op.n; op++) {
+        if (TMI_OP(t->f, op)->kind != TMI_OP_CALL) continue;
+        callee = tmi_attr_of(t->f, TMI_OP(t->f, op), "callee");
+        to = callee ? t->func[callee->value] : 0;
+        if (!to || t->seen[to] == kernel) continue;
+        t->seen[to] = kernel;
+        tmi_op_append(t->f, body, tmi_take_op(t, to));
+    }
+}
+
+/* A module of kernel `func` alone and of what it calls; gives the kernel's id in it. */
+static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
+    uint32_t body, region, id;
+    *f = *t->m;
+    t->f = f;
+    tmi_vec_init(&f->value, sizeof(tmi_value), 0);
+    tmi_vec_init(&f->op, sizeof(tmi_op), 0);
+    tmi_vec_init(&f->succ, sizeof(tmi_succ), 0);
+    tmi_vec_init(&f->block, sizeof(tmi_block), 0);
+    tmi_vec_init(&f->region, sizeof(tmi_region), 0);
+    (void)tmi_vec_add(t->job, &f->value); /* id 0 of each is none */
+    (void)tmi_vec_add(t->job, &f->op);
+    (void)tmi_vec_add(t->job, &f->succ);
+    (void)tmi_vec_add(t->job, &f->block);
+    (void)tmi_vec_add(t->job, &f->region);
+    f->top = tmi_op_new(t->job, f, TMI_OP(t->m, t->m->top)->kind);
+    *TMI_OP(f, f->top) = *TMI_OP(t->m, t->m->top);
+    TMI_OP(f, f->top)->n_region = 0;
+    TMI_OP(f, f->top)->region = 0;
+    region = tmi_region_new(t->job, f, f->top);
+    body = tmi_block_new(t->job, f, region);
+    t->seen[func] = func;
+    id = tmi_take_op(t, func);
+    tmi_op_append(f, body, id);
+    tmi_take_called(t, id, body, func);
+    tmi_take_uses(t, id);
+    return id;
+}
+
 /* -- Calls: the callee's ops take the place of the call --------------------------------------------- */
 
 static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
@@ -19889,9 +20044,13 @@ typedef struct tmi_plan {
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
     struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
-    struct tmi_force { uint8_t layout; const char *why; } *force; /* per reduction: what the caller asked for + 1 (0:
-                                * nothing), and why it is not so (NULL: it is) */
+    struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
+
+struct tmi_force { /* a layout that the caller asked for */
+    uint8_t     layout; /* + 1; 0: none */
+    const char *why;    /* it is not so; NULL: it is */
+};
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
@@ -29570,12 +29729,18 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     tmi_mark_drop(job, mark);
 }
 
+/* A kernel and the module that it is compiled in. */
+typedef struct tmi_unit {
+    tmi_module *m;
+    uint32_t    func;
+} tmi_unit;
+
 /* MLX takes one kernel at a time. */
-static void tmi_refuse_several(tmi_job *job, tmi_module *m, uint32_t op) {
-    uint32_t n = 0;
-    for (; op; op = TMI_OP(m, op)->next) {
-        if (!tmi_is_kernel(m, op) || !n++) continue;
-        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_MLX, tmi_attr_str(m, TMI_OP(m, op), "sym_name"), "it is not the only kernel");
+static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
+    uint32_t i;
+    for (i = 1; i < n; i++) {
+        const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
+        tmi_error(job, tmi_at_of(unit[i].m, func), TMETAL_E_MLX, tmi_attr_str(unit[i].m, func, "sym_name"), "it is not the only kernel");
         tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
     }
 }
@@ -29601,40 +29766,59 @@ static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
         if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
 }
 
+/* Every public function: in the module itself if it is the only one, else each in one of its own. */
+static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
+    uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
+    tmi_taking t;
+    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
+    *units = TMI_TEMP(job, tmi_unit, n);
+    if (n > 1) tmi_taking_init(job, m, &t);
+    for (op = first; op; op = TMI_OP(m, op)->next) {
+        tmi_unit *u = &(*units)[i];
+        if (!tmi_is_kernel(m, op)) continue;
+        u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
+        u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
+        if (n > 1) tmi_taken_tables(m, u->m);
+        i++;
+    }
+    return n;
+}
+
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
-    uint32_t op, n = 0, first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
+    tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
     tmi_joined     joined;
-    tmi_mark       all;
+    tmi_unit      *unit;
+    uint32_t       n, i;
     if (!gpu) return;
     job->most_copied = tmi_most_copied(job, m);
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_refuse_called(job, m, op);
-            n++;
-        }
-    if (job->opt->mlx && n > 1) tmi_refuse_several(job, m, first);
     tmi_check_wanted(job, m);
+    n = tmi_units(job, m, &unit);
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        tmi_refuse_called(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
+    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
-            tmi_refuse_regions(job, m, op);
-        }
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
     if (job->n_errors) return;
-    all = tmi_mark_take(job);
     tmi_join_begin(job, &joined, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_mark mark = tmi_mark_take(job);
-            tmi_compile_func(job, m, op, gpu, &kernels[n++], &joined);
-            tmi_mark_drop(job, mark);
-        }
+    for (i = 0; i < n; i++) {
+        mark = tmi_mark_take(job);
+        tmi_taken_tables(unit[i].m, m);
+        tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
+        tmi_taken_tables(m, unit[i].m);
+        tmi_mark_drop(job, mark);
+    }
     if (job->n_errors) return;
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
