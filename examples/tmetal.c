@@ -40,6 +40,8 @@
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \
     X(MSL, "--msl", "", "VERSION", "newest Metal version that may be used, e.g. 3.1")                            \
     X(ALIAS, "--alias", "", "P=Q,...", "parameters launched on overlapping memory")                              \
+    X(LAYOUT, "--layout", "", "SPEC", "layouts forced on reductions: COALESCED, or %sum=TILED,... by value or\n"   \
+                                      "id; DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED, COALESCED")                   \
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
@@ -68,7 +70,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
 
 /* A command line that was read. */
 typedef struct request {
@@ -846,6 +848,7 @@ static int read_target(request *r) {
     }
     r->opt.gpu = r->value[OPT_GPU];
     r->opt.alias = r->value[OPT_ALIAS];
+    r->opt.layouts = r->value[OPT_LAYOUT];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
