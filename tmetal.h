@@ -21236,7 +21236,9 @@ static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, 
     for (i = 0; i < rank; i++) groups[i] = order[i + 1 < rank ? i + 1 : 0];
     vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
     room = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
-    vec = tmi_min32(vec, tmi_min32(room, tmi_dim_bits(m, c->type, order[0])));
+    if (tmi_dim_bits(m, c->type, order[0])) room = tmi_min32(room, tmi_dim_bits(m, c->type, order[0]) - 1u); /* some for the lanes */
+    else room = 0;
+    vec = tmi_min32(vec, room);
     tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
 }
 
@@ -29556,9 +29558,11 @@ static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, 
 /* Reductions that the caller named and that are no longer there once the kernel is optimised. */
 static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
     const tmi_module *m = p->m;
-    const char       *s;
+    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
     uint32_t          i, op;
     tmi_wanted        w;
+    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
+        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
     for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
         const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
         int         wanted = 0;
@@ -29747,12 +29751,11 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
 
 /* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
 static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
-    uint32_t op, up;
+    uint32_t op;
     for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
-        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE) continue;
-        for (up = op; up && TMI_OP(m, up)->kind != TMI_OP_FUNC; up = tmi_parent_op(m, TMI_OP(m, up))) {}
-        if (tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name))) return 1;
-        if (up && tmi_wanted_is(w, tmi_attr_str(m, TMI_OP(m, up), TMI_ATTR_OP))) return 1;
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind == TMI_OP_REDUCE && tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, o, 0))->name))) return 1;
+        if (o->kind == TMI_OP_FUNC && tmi_wanted_is(w, tmi_attr_str(m, o, TMI_ATTR_OP))) return 1;
     }
     return 0;
 }
@@ -33871,6 +33874,12 @@ static const char *tmi_kern_name(tmi_list *l, const tmi_kern *all, uint32_t k) {
     return tmi_format(l->job, 0, "%s%s_k%u", n && !tmi_is_digit(buf[0]) ? "" : "op", buf, k);
 }
 
+/* Does the kernel of a node hold reductions of tiles? Those of a product are the product's. */
+static int tmi_node_reduces(const tmi_node *n) {
+    return (n->kind != TMI_L_OP_NONE && n->kind <= TMI_L_OP_REDUCE) || n->kind == TMI_L_OP_SOFTMAX || n->kind == TMI_L_OP_LOG_SOFTMAX || n->kind == TMI_L_OP_LAYER_NORM ||
+           n->kind == TMI_L_OP_RMS_NORM || n->kind == TMI_L_OP_ATTENTION;
+}
+
 static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
     uint32_t i;
     memset(g, 0, sizeof *g);
@@ -33891,7 +33900,8 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     TMI_OP(m, g->k->func)->loc = g->b.loc;
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
-    if (l->job->opt->layouts) tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor ? g->k->anchor : g->k->root)));
+    if (l->job->opt->layouts && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
+        tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them. Each is a whole

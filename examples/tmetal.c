@@ -41,7 +41,6 @@
     X(LARGE, "--large", "", "", "more operations: types, sizes, axes, a block of a network")                     \
     X(PLOT, "-o", "--output", "FILE.svg", "draw the predicted times")                                            \
     X(SIZES, "--sizes", "", "MxN,...", "rows x columns (default 128x1024,256x1024,512x1024,1024x1024)")           \
-    X(FORCE, "--layout", "", "L|VALUE=L,...", "layouts forced on reductions: TILED, %sum=DEFAULT,%max=TILED")       \
     X(LAYOUTS, "--layouts", "", "L,...", "DEFAULT,ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED (default: these)")      \
     X(DTYPE, "--dtype", "", "TYPE", "float32 (default), float16 or bfloat16")                                    \
     X(LAUNCH_US, "--launch-us", "", "US", "what a launch is assumed to cost, in microseconds (default 5)")       \
@@ -57,6 +56,8 @@
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \
     X(MSL, "--msl", "", "VERSION", "newest Metal version that may be used, e.g. 3.1")                            \
     X(ALIAS, "--alias", "", "P=Q,...", "parameters launched on overlapping memory")                              \
+    X(LAYOUT, "--layout", "", "SPEC", "layouts forced on reductions: COALESCED, or %sum=TILED,... by value or\n"   \
+                                      "id; DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED, COALESCED")                   \
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
@@ -85,7 +86,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(FORCE))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
 
 /* A command line that was read. */
 typedef struct request {
@@ -1983,7 +1984,7 @@ static int read_target(request *r) {
     }
     r->opt.gpu = r->value[OPT_GPU];
     r->opt.alias = r->value[OPT_ALIAS];
-    r->opt.layouts = r->value[OPT_FORCE];
+    r->opt.layouts = r->value[OPT_LAYOUT];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
