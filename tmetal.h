@@ -20829,6 +20829,22 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
     }
 }
 
+/* Where a value will lie, as far as that is decided: what a reduction gives stays where it leaves it, whatever its
+ * component. `own`: the component being decided; its values cost nothing. */
+static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+    uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
+    if (c == own) return 0;
+    if (def && TMI_OP(p->m, def)->kind == TMI_OP_REDUCE) {
+        if (!p->own[def] && !TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, def)))->lin) return 0;
+        *l = *tmi_op_lin(p, def);
+        tmi_reduced_lin(p->m, TMI_OP(p->m, def), l);
+        return 1;
+    }
+    if (!TMI_COMP(p, c)->lin) return 0;
+    *l = *tmi_comp_lin(p, c);
+    return 1;
+}
+
 typedef struct tmi_edge_sum {
     uint64_t cost;
     uint32_t own; /* component being decided; its own values cost nothing */
@@ -20836,11 +20852,9 @@ typedef struct tmi_edge_sum {
 
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edge_sum *s = (tmi_edge_sum *)ctx;
-    uint32_t c;
-    if (!view || p->klass[value] != TMI_C_NODE) return;
-    c = tmi_comp_of(p, value);
-    if (c == s->own || !TMI_COMP(p, c)->lin) return;
-    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), tmi_comp_lin(p, c), view);
+    tmi_lin have;
+    if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
 /* Operands whose layout an op does not fix: matrix operands go through threadgroup memory. */
@@ -20893,12 +20907,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
-    if (p->klass[value] == TMI_C_NODE) {
-        uint32_t c = tmi_comp_of(p, value);
-        if (c == own || !TMI_COMP(p, c)->lin) return 0;
-        *l = *tmi_comp_lin(p, c);
-        return 1;
-    }
+    if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
     if (!tmi_is_view(op->kind)) return 0;
@@ -20945,6 +20954,16 @@ static void tmi_find_readers(tmi_plan *p) {
     }
 }
 
+/* Would threads that hold copies load the same elements? That is work for nothing, and where another parameter is
+ * launched on the same memory for an update in place, a thread would read what another one writes. */
+static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    uint32_t op, lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    for (op = TMI_COMP(p, c)->ops; op && (lanes || groups); op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_LOAD) return 1;
+    return 0;
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
@@ -20966,7 +20985,7 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) && !tmi_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
@@ -21032,13 +21051,12 @@ static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *
 static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, vec, room, bits = tmi_type_bits(m, c->type);
+    uint32_t first = last_first ? rank - 1 : 0, size = tmi_dim_bits(m, c->type, first);
     for (i = 0; i < rank; i++) order[i] = last_first ? rank - 1 - i : i;
     for (i = 0; i < rank; i++) groups[i] = order[i + 1 < rank ? i + 1 : 0];
-    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
+    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), first) : 0;
     room = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
-    if (tmi_dim_bits(m, c->type, order[0])) room = tmi_min32(room, tmi_dim_bits(m, c->type, order[0]) - 1u); /* some for the lanes */
-    else room = 0;
-    vec = tmi_min32(vec, room);
+    vec = tmi_min32(vec, tmi_min32(room, size ? size - 1u : 0)); /* some of the axis for the lanes */
     tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
 }
 
@@ -26880,10 +26898,22 @@ static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_
     return "the layout gives a thread no more neighbours";
 }
 
+/* Lines beyond the fewest that no layout we know of would save: the tile takes a little of each row of memory. */
+static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    tmi_comp c;
+    tmi_lin  best;
+    memset(&c, 0, sizeof c);
+    c.type = tmi_op_shape(p->m, TMI_OP(p->m, id));
+    c.access = id;
+    tmi_blocked_for(p, &c, &best);
+    return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
+}
+
 static void tmi_report_access(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *why;
+    int      best;
     uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
     tmi_at   at = tmi_at_of(m, op);
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
@@ -26892,11 +26922,13 @@ static void tmi_report_access(tmi_plan *p, uint32_t id) {
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     tmi_access_order(p, id, order);
+    best = lines > fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    why = best ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
     if (vec + es >= 4 || vec == 2)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest, why);
     else
-        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
-                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, lines > fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
