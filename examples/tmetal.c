@@ -24,6 +24,7 @@
 #    define pclose _pclose
 #else
 #    include <sys/stat.h>
+#    include <sys/wait.h>
 #    include <unistd.h>
 #endif
 
@@ -34,6 +35,13 @@
 #define OPTIONS(X)                                                                                               \
     X(OUT, "-o", "--output", "OUT", "write to OUT, whole or not at all (default: standard output)")              \
     X(JSON, "--json", "", "", "as JSON")                                                                         \
+    X(RESULTS, "-o", "--output", "OUT", "write the results as JSON to OUT, whole or not at all; - is standard output")     \
+    X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
+    X(OPERATION, "--operation", "", "TEXT", "an operation, e.g. \"tt.sum:[1024,1024]:1\"")                       \
+    X(LARGE, "--large", "", "", "more operations: types, sizes, axes, a block of a network")                     \
+    X(SEED, "--seed", "", "N", "order of threadgroups and threads (default 1)")                                  \
+    X(VERBOSE, "-v", "--verbose", "", "more of each: where it lies, and why")                                    \
+    X(VERSION, "--version", "", "", "the version")                                                               \
     X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; or mlx:\n"         \
                                   "what mx.fast.metal_kernel takes, as JSON")                                    \
     X(GPU, "--gpu", "", "NAME", "a row of the GPU table, e.g. apple-m2 (default apple-m1)")                      \
@@ -74,6 +82,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* A command line that was read. */
 typedef struct request {
+    const char           *self; /* argv[0] */
     const struct command *command;
     const char           *value[OPTION_COUNT]; /* as given; "" for a switch; NULL: not given */
     tmetal_options        opt;                 /* from those of TAKES_COMPILE */
@@ -277,7 +286,7 @@ static void paint(const request *r, buffer *b, const char *colour, const char *t
 static int write_buffer(const request *r, buffer *b) {
     int bad = 1;
     if (b->failed) fprintf(stderr, "tmetal: out of memory\n");
-    else bad = write_all(r->value[OPT_OUT], b->text ? b->text : "", b->n);
+    else bad = write_all(r->value[OPT_OUT] ? r->value[OPT_OUT] : r->value[OPT_RESULTS], b->text ? b->text : "", b->n);
     free(b->text);
     memset(b, 0, sizeof *b);
     return bad;
@@ -360,7 +369,12 @@ static int compile_text(job *j, const tmetal_options *opt) {
 /* Read and compile. 1: j->result holds what came of it, kernels or diagnostics, not yet printed. 0 after a message. */
 static int open_job(const request *r, const char *path, job *j) {
     tmetal_options opt = r->opt;
+    size_t         n = strlen(path);
     memset(j, 0, sizeof *j);
+    if (n > 3 && strcmp(path + n - 3, ".py") == 0) {
+        fprintf(stderr, "tmetal: %s: Python; give what Triton makes of it: the text of kernel.asm[\"ttir\"]\n", path);
+        return 0;
+    }
     j->path = path;
     j->src = read_all(path, &j->len);
     if (!j->src) return 0;
@@ -386,35 +400,32 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
-static void put_layouts(buffer *b, const tmetal_result *r) {
+static void put_layout_name(buffer *b, unsigned layout) {
     static const struct {
         unsigned    bit;
         const char *name;
     } names[] = {{TMETAL_ROW_MAJOR, "ROW_MAJOR"}, {TMETAL_COLUMN_MAJOR, "COLUMN_MAJOR"}, {TMETAL_TILED, "TILED"}, {TMETAL_COALESCED, "COALESCED"}};
-    unsigned k, i, n;
-    char     text[128];
+    unsigned n, any = 0;
+    for (n = 0; n < sizeof names / sizeof *names; n++)
+        if (layout & names[n].bit) put(b, any++ ? "+" : ""), put(b, names[n].name);
+    if (!any) put(b, "DEFAULT");
+}
+
+static void put_layouts(buffer *b, const tmetal_result *r) {
+    unsigned k, i;
     for (k = 0; k < r->n_kernels; k++)
         for (i = 0; i < r->kernels[k].n_layouts; i++) {
             const tmetal_layout_row *l = &r->kernels[k].layouts[i];
-            int any = 0;
             put_place(b, &l->python, &l->ir);
             put(b, l->value);
             put(b, " ");
             put(b, l->type);
             put(b, ": ");
-            for (n = 0; n < sizeof names / sizeof *names; n++)
-                if ((l->layout & names[n].bit) == names[n].bit) {
-                    put(b, any++ ? "+" : "");
-                    put(b, names[n].name);
-                }
-            if (!any) put(b, "DEFAULT");
+            put_layout_name(b, (unsigned)l->layout);
             put(b, ", ");
             put(b, l->reason);
             if (*l->map) put(b, "\n    "), put(b, l->map);
-            if (l->width) {
-                sprintf(text, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
-                put(b, text);
-            }
+            if (l->width) putf(b, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
             put(b, "\n");
         }
 }
@@ -698,6 +709,363 @@ static int census_command(request *r) {
     return ok ? 0 : 1;
 }
 
+/* -- The simulator ---------------------------------------------------------------------------------------- */
+
+/* Other programs get files in a folder of their own, which is removed behind them. */
+typedef struct workshop {
+    char   folder[1024];
+    buffer names; /* of the files in it, a NUL behind each */
+} workshop;
+
+/* 0 after a message. */
+static int open_workshop(workshop *w) {
+    const char *tmp = getenv("TMPDIR");
+    memset(w, 0, sizeof *w);
+#ifdef _WIN32
+    (void)tmp;
+    fprintf(stderr, "tmetal: the simulator runs on Linux and macOS\n");
+    return 0;
+#else
+    snprintf(w->folder, sizeof w->folder, "%.900s/tmetal-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (mkdtemp(w->folder)) return 1;
+    fprintf(stderr, "tmetal: %s: %s\n", w->folder, strerror(errno));
+    return 0;
+#endif
+}
+
+/* The path of a file in it; the text stays until close_workshop. */
+static const char *workshop_path(workshop *w, char path[1280], const char *name) {
+    snprintf(path, 1280, "%s/%.200s", w->folder, name);
+    put_n(&w->names, path, strlen(path) + 1);
+    return path;
+}
+
+static int workshop_file(workshop *w, const char *name, const char *bytes, size_t n) {
+    char  path[1280];
+    FILE *f = fopen(workshop_path(w, path, name), "wb");
+    int   ok = f && write_to(f, bytes, n);
+    if (f && fclose(f) != 0) ok = 0;
+    if (!ok) fprintf(stderr, "tmetal: %s: %s\n", path, strerror(errno));
+    return ok;
+}
+
+static void close_workshop(workshop *w) {
+    size_t i;
+    for (i = 0; i < w->names.n; i += strlen(w->names.text + i) + 1) remove(w->names.text + i);
+    free(w->names.text);
+#ifndef _WIN32
+    rmdir(w->folder);
+#endif
+}
+
+/* A word of a shell's command line. */
+static void put_word(buffer *b, const char *s) {
+    put(b, " '");
+    for (; *s; s++) {
+        if (*s == '\'') put(b, "'\\''");
+        else put_n(b, s, 1);
+    }
+    put(b, "'");
+}
+
+/* What a command prints; *status its exit code, -1 when it was ended by a signal. NULL: it cannot be run. */
+static char *output_of(const char *line, int *status) {
+    char  *text;
+    size_t n;
+    FILE  *f;
+    fflush(stdout);
+    f = popen(line, "r");
+    *status = -1;
+    if (!f) return NULL;
+    text = read_stream(f, line, &n);
+    *status = pclose(f);
+#ifndef _WIN32
+    *status = WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+#endif
+    return text;
+}
+
+static int is_program(const char *path) {
+#ifdef _WIN32
+    return _access(path, 0) == 0;
+#else
+    return access(path, X_OK) == 0;
+#endif
+}
+
+/* The simulator stands beside this program, as make builds both: beside `self`, argv[0], or where PATH has it. */
+static int find_simulator(const char *self, char path[1280]) {
+    const char *slash = strrchr(self, '/'), *from = getenv("PATH");
+    size_t      n;
+    if (slash) {
+        snprintf(path, 1280, "%.*s/sim", (int)(slash - self), self);
+        return slash - self < 1200 && is_program(path);
+    }
+    for (; from && *from; from += n + (from[n] == ':')) {
+        n = strcspn(from, ":");
+        snprintf(path, 1280, "%.*s/%.200s", n > 1000 ? 1000 : (int)n, from, self);
+        if (!is_program(path)) continue;
+        snprintf(path, 1280, "%.*s/sim", n > 1000 ? 1000 : (int)n, from);
+        return is_program(path);
+    }
+    return 0;
+}
+
+static int no_simulator(const request *r) {
+    fprintf(stderr, "tmetal: %s: the simulator is not built: no 'sim' beside %s\n"
+                    "help: 'make sim' builds it; it needs g++, clang 16 or newer and nlohmann-json ('make deps' installs them)\n",
+            r->command->name, r->self);
+    return 1;
+}
+
+/* Runs what was compiled, with the buffers of a case, and gives what the simulator prints. `flags`: of build/sim.
+ * NULL after a message. */
+static char *simulate(const request *r, workshop *w, job *j, const char *recorded, const char *flags, int *status) {
+    char        sim[1280], path[1280], *text;
+    const char *plan = tmetal_plan_json(&j->result, &j->arena);
+    buffer      line;
+    memset(&line, 0, sizeof line);
+    if (!find_simulator(r->self, sim)) return no_simulator(r), (char *)NULL;
+    if (!plan || !workshop_file(w, "kernel.metal", j->result.msl, j->result.msl_len) || !workshop_file(w, "plan.json", plan, strlen(plan))) return NULL;
+    put_word(&line, sim);
+    put_word(&line, workshop_path(w, path, "kernel.metal"));
+    put(&line, " --plan");
+    put_word(&line, workshop_path(w, path, "plan.json"));
+    put(&line, " --case");
+    put_word(&line, recorded);
+    put(&line, flags);
+    if (r->value[OPT_NO_FUSION]) put(&line, " --no-contract");
+    text = line.failed ? NULL : output_of(line.text, status);
+    if (!text || *status < 0) fprintf(stderr, "tmetal: %s: it cannot be run, or was stopped\n", sim), free(text), text = NULL;
+    free(line.text);
+    return text;
+}
+
+/* -- run: one recorded launch ------------------------------------------------------------------------------- */
+
+static int run_command(request *r) {
+    const char *name = r->files[0];
+    size_t      n = strlen(name);
+    char       *ttir = (char *)malloc(n + 6), *text = NULL, flags[64];
+    const char *seed = r->value[OPT_SEED] ? r->value[OPT_SEED] : "1";
+    workshop    w;
+    buffer      b;
+    job         j;
+    int         status = 1;
+    memset(&b, 0, sizeof b);
+    if (!ttir || n < 6 || strcmp(name + n - 5, ".case") != 0 || strspn(seed, "0123456789") != strlen(seed) || !*seed || strlen(seed) > 18) {
+        free(ttir);
+        return n < 6 || strcmp(name + n - 5, ".case") != 0 ? misuse(r, "not a .case file:", name) : misuse(r, "not a number:", seed);
+    }
+    sprintf(ttir, "%.*s.ttir", (int)(n - 5), name);
+    if (!open_job(r, ttir, &j)) return free(ttir), 1;
+    snprintf(flags, sizeof flags, " --seed %s %s", seed, r->value[OPT_JSON] ? "--json" : "--counters");
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (open_workshop(&w)) {
+        text = simulate(r, &w, &j, name, flags, &status);
+        close_workshop(&w);
+    }
+    if (text && status < 2) {
+        put(&b, text);
+        if (write_buffer(r, &b) != 0) status = 1;
+    }
+    free(text);
+    free(ttir);
+    close_job(&j);
+    return status ? 1 : 0;
+}
+
+/* -- analyze: which reductions get COALESCED -------------------------------------------------------------------- */
+
+/* What it sums up, where the reductions of the text and those that are emitted are the same ones; else "". */
+static const char *kind_of_plan(const tmetal_kernel *k, unsigned i) {
+    const tmetal_reduction *r = &k->reductions[i];
+    if (k->n_reductions != k->n_reduce_plans || r->axis != k->reduce_plans[i].axis || r->ir.line != k->reduce_plans[i].ir.line || r->ir.col != k->reduce_plans[i].ir.col) return "";
+    return tmetal_reduce_name(r->kind);
+}
+
+typedef struct analysis {
+    buffer text, json;
+    size_t files, reductions, coalesced;
+    int    refused;
+} analysis;
+
+static void analysis_json_row(analysis *a, const tmetal_kernel *k, unsigned i) {
+    const tmetal_reduce_plan *p = &k->reduce_plans[i];
+    buffer                   *b = &a->json;
+    putf(b, "%s\n   {\"value\":", i ? "," : "");
+    put_json_text(b, *p->value == '%' ? p->value : ""); /* not "(made on the way)" */
+    put(b, ",\"kind\":");
+    put_json_text(b, kind_of_plan(k, i));
+    put(b, ",\"type\":");
+    put_json_text(b, p->type);
+    putf(b, ",\"axis\":%u,\"layout\":%u,\"layout_name\":\"", p->axis, (unsigned)p->layout);
+    put_layout_name(b, (unsigned)p->layout);
+    putf(b, "\",\"is_coalesced\":%s,\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u,\"map\":", p->layout & TMETAL_COALESCED ? "true" : "false", p->elements, p->lanes, p->simdgroups);
+    put_json_text(b, p->map);
+    put(b, ",\"reason\":");
+    put_json_text(b, p->reason);
+    put(b, ",\"file\":");
+    put_json_text(b, p->python.file ? p->python.file : p->ir.file ? p->ir.file : "");
+    putf(b, ",\"line\":%u}", p->python.file ? p->python.line : p->ir.line);
+}
+
+static void analysis_text_row(const request *r, analysis *a, const tmetal_kernel *k, unsigned i) {
+    const tmetal_reduce_plan *p = &k->reduce_plans[i];
+    const char               *kind = kind_of_plan(k, i);
+    buffer                   *b = &a->text, layout;
+    memset(&layout, 0, sizeof layout);
+    put_layout_name(&layout, (unsigned)p->layout);
+    put(b, "  ");
+    put_place(b, &p->python, &p->ir);
+    putf(b, "%.200s: %s over axis %u of %.200s%s%.100s: ", k->name, *kind ? kind : "reduction", p->axis, p->type, *p->value == '%' ? " to " : "", *p->value == '%' ? p->value : "");
+    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", layout.text ? layout.text : "");
+    put(b, "\n");
+    free(layout.text);
+    if (!r->value[OPT_VERBOSE]) return;
+    putf(b, "      %u element%s in each thread, %u lane%s, %u simdgroup%s%s\n      %.400s\n      %.400s\n", p->elements, p->elements > 1 ? "s" : "", p->lanes, p->lanes > 1 ? "s" : "",
+         p->simdgroups, p->simdgroups > 1 ? "s" : "", p->simdgroups > 1 ? " through threadgroup memory" : "", p->map, p->reason);
+}
+
+static void analysis_add(const request *r, analysis *a, job *j) {
+    unsigned i, n;
+    putf(&a->json, "%s\n {\"file\":", a->files++ ? "," : "");
+    put_json_text(&a->json, j->path);
+    paint(r, &a->text, "1", j->path);
+    put(&a->text, "\n");
+    if (j->result.code != TMETAL_OK) {
+        a->refused = 1;
+        print_diags(r, &j->result, &j->arena);
+        putf(&a->json, ",\"code\":%d,\"message\":", (int)j->result.code);
+        put_json_text(&a->json, j->result.n_diags ? j->result.diags[0].message : j->result.full.message ? j->result.full.message : "");
+        put(&a->json, ",\"kernels\":[]}");
+        put(&a->text, "  refused\n");
+        return;
+    }
+    put(&a->json, ",\"code\":0,\"kernels\":[");
+    for (i = 0; i < j->result.n_kernels; i++) {
+        const tmetal_kernel *k = &j->result.kernels[i];
+        putf(&a->json, "%s\n  {\"kernel\":", i ? "," : "");
+        put_json_text(&a->json, k->name);
+        putf(&a->json, ",\"threads\":%u,\"reductions\":[", k->threads);
+        if (!k->n_reduce_plans && r->value[OPT_VERBOSE]) putf(&a->text, "  %.200s: no reduction\n", k->name);
+        for (n = 0; n < k->n_reduce_plans; n++) {
+            analysis_json_row(a, k, n);
+            analysis_text_row(r, a, k, n);
+            a->reductions++;
+            a->coalesced += (k->reduce_plans[n].layout & TMETAL_COALESCED) == TMETAL_COALESCED;
+        }
+        put(&a->json, "]}");
+    }
+    put(&a->json, "]}");
+}
+
+static int analyze_file(void *what, const request *r, const char *path) {
+    analysis *a = (analysis *)what;
+    job       j;
+    show_progress(r, path, a->files + 1, 0);
+    if (!open_job(r, path, &j)) return 0;
+    analysis_add(r, a, &j);
+    close_job(&j);
+    return 1;
+}
+
+/* An op list that was given on the command line. */
+static int analyze_text(analysis *a, const request *r, const char *text) {
+    tmetal_options opt = r->opt;
+    job            j;
+    int            ok;
+    memset(&j, 0, sizeof j);
+    opt.file = j.path = "--operation";
+    j.len = strlen(text);
+    j.src = (char *)malloc(j.len + 1);
+    if (!j.src) return 0;
+    memcpy(j.src, text, j.len + 1);
+    ok = compile_text(&j, &opt);
+    if (ok) analysis_add(r, a, &j);
+    close_job(&j);
+    return ok;
+}
+
+static int analyze_command(request *r) {
+    const char *operation = r->value[OPT_OPERATION], *list = r->value[OPT_OP_LIST];
+    analysis    a;
+    int         ok = 1, json = r->value[OPT_RESULTS] != NULL;
+    if (r->value[OPT_VERSION]) return puts("tmetal " TMETAL_VERSION) < 0;
+    if (!operation && !list && !r->n_files) return misuse(r, "nothing to analyse: give --json FILE, --operation TEXT or files", NULL);
+    memset(&a, 0, sizeof a);
+    put(&a.json, "{\"tmetal_analysis\":1,\"files\":[");
+    if (list) ok &= analyze_file(&a, r, list);
+    if (operation) ok &= analyze_text(&a, r, operation);
+    ok &= for_each_name(r, analyze_file, &a);
+    show_progress(r, NULL, 0, 0);
+    putf(&a.json, "\n],\"reductions\":%lu,\"coalesced\":%lu}\n", (unsigned long)a.reductions, (unsigned long)a.coalesced);
+    putf(&a.text, "%lu of %lu reduction%s in the COALESCED layout\n", (unsigned long)a.coalesced, (unsigned long)a.reductions, a.reductions == 1 ? "" : "s");
+    ok &= write_buffer(r, json ? &a.json : &a.text) == 0;
+    free(a.json.text);
+    free(a.text.text);
+    return ok && !a.refused ? 0 : 1;
+}
+
+/* -- sample-ops: op lists to try things on ----------------------------------------------------------------------- */
+
+/* type, id, input shapes, args, further keys */
+#define SAMPLE_OPS(X)                                                                            \
+    X("tt.reduce", "sum_reduce_1d", "[1024]", "\"axis\": 0", "")                                   \
+    X("tt.sum", "sum_reduce_2d", "[512, 512]", "\"axis\": 1", "")                                  \
+    X("tt.mean", "mean_reduce", "[256, 1024]", "\"axis\": 1", "")                                  \
+    X("tt.max", "max_reduce", "[128, 256, 64]", "\"axis\": 2", "")                                 \
+    X("tt.min", "min_reduce_columns", "[1024, 256]", "\"axis\": 0", "")                            \
+    X("tt.argmax", "argmax_reduce", "[64, 2048]", "\"axis\": 1", "")                               \
+    X("tt.argmin", "argmin_reduce", "[2048]", "\"axis\": 0", "")                                   \
+    X("tt.any", "any_reduce", "[256, 256]", "\"axis\": 1", ", \"dtype\": \"bool\"")                \
+    X("tt.all", "all_reduce", "[256, 256]", "\"axis\": 0", ", \"dtype\": \"bool\"")                \
+    X("tt.sum", "sum_multi_axis", "[32, 64, 128]", "\"axis\": [1, 2]", "")                         \
+    X("tt.matmul", "matmul", "[128, 256], [256, 64]", "", "")                                      \
+    X("tt.add", "elementwise_add", "[1024, 1024], [1024, 1024]", "", "")                           \
+    X("tt.exp", "elementwise_exp", "[4096]", "", "")
+
+static void put_sample(buffer *b, const char *type, const char *id, const char *shapes, const char *args, const char *more) {
+    putf(b, "%s\n    {\"type\": \"%s\", \"id\": \"%s\"%s, \"input_shapes\": [%s]", b->text[b->n - 1] == '[' ? "" : ",", type, id, more, shapes);
+    putf(b, *args ? ", \"args\": {%s}}" : "}", args);
+}
+
+/* Every reduction at growing sizes along both axes in three types; then a block of a network, whose ops read one another. */
+static void put_large_samples(buffer *b) {
+    static const char *const kinds[] = {"sum", "mean", "max", "min", "argmax", "argmin"}, *const types[] = {"f32", "f16", "bf16"};
+    static const unsigned    sizes[][2] = {{64, 64}, {128, 1024}, {512, 1024}, {16, 65536}};
+    char     type[32], id[64], shape[64], axis[32], dtype[32];
+    unsigned k, s, a, n = 0;
+    for (k = 0; k < 6; k++)
+        for (s = 0; s < 4; s++)
+            for (a = 0; a < 2; a++, n++) {
+                sprintf(type, "tt.%s", kinds[k]);
+                sprintf(id, "%s_%ux%u_axis%u", kinds[k], sizes[s][0], sizes[s][1], a);
+                sprintf(shape, "[%u, %u]", sizes[s][0], sizes[s][1]);
+                sprintf(axis, "\"axis\": %u", a);
+                sprintf(dtype, ", \"dtype\": \"%s\"", types[n % 3]);
+                put_sample(b, type, id, shape, axis, dtype);
+            }
+    put_sample(b, "tt.layer_norm", "norm", "[128, 512], [512], [512]", "\"axis\": -1", ", \"inputs\": [\"x\", \"gamma\", \"beta\"]");
+    put_sample(b, "tt.matmul", "hidden", "null, [512, 1024]", "", ", \"inputs\": [\"norm\", \"w1\"]");
+    put_sample(b, "tt.gelu", "active", "null", "", ", \"inputs\": [\"hidden\"]");
+    put_sample(b, "tt.matmul", "back", "null, [1024, 512]", "", ", \"inputs\": [\"active\", \"w2\"]");
+    put_sample(b, "tt.add", "residual", "null, null", "", ", \"inputs\": [\"back\", \"x\"]");
+    put_sample(b, "tt.softmax", "weights", "null", "\"axis\": -1", ", \"inputs\": [\"residual\"]");
+}
+
+static int sample_ops_command(request *r) {
+    buffer b;
+    memset(&b, 0, sizeof b);
+    put(&b, "{\n  \"ops\": [");
+#define X(type, id, shapes, args, more) put_sample(&b, type, id, shapes, args, more);
+    SAMPLE_OPS(X)
+#undef X
+    if (r->value[OPT_LARGE]) put_large_samples(&b);
+    put(&b, "\n  ]\n}\n");
+    return write_buffer(r, &b);
+}
+
 /* -- gpus, ops: the tables ---------------------------------------------------------------------------------- */
 
 static void gpus_json(buffer *b) {
@@ -762,6 +1130,13 @@ static const command commands[] = {
      "By code, count, place and way out. - reads names from standard input, one a line:\n"
      "    find . -name '*.ttir' | tmetal census -\n"
      "--json gives every place.\n"},
+    {"run", "FILE.case", "compile a recorded launch, run it in the simulator, compare", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(SEED) | TAKES_COMPILE, run_command,
+     "The kernel is FILE.ttir beside it. Shows errors, each buffer, and what each line of the Metal reads and writes.\n"},
+    {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
+     TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
+     "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
+    {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
     {"gpus", "", "the GPU table", 0, 0, TAKES(OUT) | TAKES(JSON), gpus_command, ""},
     {"ops", "", "the operations of Triton IR", 0, 0, TAKES(OUT) | TAKES(JSON), ops_command, ""},
 };
@@ -773,8 +1148,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static int print_usage(FILE *f) {
     unsigned i;
     fprintf(f, "tmetal " TMETAL_VERSION ": Triton IR to Metal\n\n");
-    for (i = 0; i < COMMAND_COUNT; i++) fprintf(f, "  tmetal %-9s %-11s %s\n", commands[i].name, commands[i].operands, commands[i].what);
-    fprintf(f, "  tmetal COMMAND --help   what it takes\n"
+    for (i = 0; i < COMMAND_COUNT; i++) fprintf(f, "  tmetal %-10s %-13s %s\n", commands[i].name, commands[i].operands, commands[i].what);
+    fprintf(f, "  tmetal COMMAND --help           what it takes\n"
                "  tmetal --version\n"
                "\n"
                "- is standard input or output. Exit codes: 0 done, 1 refused, 2 the command line is wrong.\n");
@@ -891,6 +1266,7 @@ int main(int argc, char **argv) {
     unsigned i;
     int      bad;
     memset(&r, 0, sizeof r);
+    r.self = argv[0];
     if (argc < 2) return print_usage(stderr), 2;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_usage(stdout);
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
