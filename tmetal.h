@@ -26878,7 +26878,7 @@ static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l
 static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, const tmi_comp *c) {
     const tmi_module *m = p->m;
     uint32_t d = tmi_lane_axis(m, type, l), rank = tmi_rank(m, type), bits = 0;
-    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT) return TMETAL_DEFAULT;
+    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT && tmi_lin_same(l, TMI_LIN(p, c->lin - 1))) return TMETAL_DEFAULT;
     if (d == rank) return TMETAL_DEFAULT; /* every lane holds the same */
     bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
     if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
@@ -27027,16 +27027,16 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t          type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
-    const tmi_lin    *l = tmi_comp_lin(p, comp);
+    const tmi_lin    *l = tmi_op_lin(p, id);
     const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
     tmi_at            at = tmi_at_of(m, op);
     memset(r, 0, sizeof *r);
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, 1u << r->axis);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
