@@ -1861,6 +1861,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
+#define TMI_TRUTH  0x0800u /* results are truths: i1 in the shape of the first operand */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -1960,8 +1961,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(MINNUMF,     "arith.minnumf",      "arith", 2, 1, samefloat, same,     elt,      FMINN,  TMI_PE | TMI_SWAPS) \
     X(MAXIMUMF,    "arith.maximumf",     "arith", 2, 1, samefloat, same,     elt,      FMAX,   TMI_PE | TMI_SWAPS) \
     X(MINIMUMF,    "arith.minimumf",     "arith", 2, 1, samefloat, same,     elt,      FMIN,   TMI_PE | TMI_SWAPS) \
-    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC) \
-    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC) \
+    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
     X(SELECT,      "arith.select",       "arith", 3, 1, select,    select,   elt,      SELECT, TMI_PEC) \
     X(EXTSI,       "arith.extsi",        "arith", 1, 1, intwider,  cast,     elt,      SEXT,   TMI_PEC) \
     X(EXTUI,       "arith.extui",        "arith", 1, 1, intwider,  cast,     elt,      ZEXT,   TMI_PEC) \
@@ -2020,8 +2021,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(CTPOP,     "math.ctpop",     "math", 1, 1, sameint,   same, elt, POPC,  TMI_PE) \
     X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     extended, elt, FPOWI, TMI_PE) \
     X(IPOWI,     "math.ipowi",     "math", 2, 1, sameint,   same, elt, IPOWI, TMI_PE) \
-    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE) \
-    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE)
+    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE | TMI_TRUTH) \
+    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE | TMI_TRUTH)
 
 #define TMI_OPS_CONTROL(X) \
     X(FOR,       "scf.for",        "scf", TMI_VAR, TMI_VAR, for_,  for_,     for_,     NONE, 0) \
@@ -8805,7 +8806,7 @@ static void tmi_parse_same(tmi_parser *p, tmi_draft *d) {
     tmi_parse_attrs_colon(p, d);
     type = tmi_parse_type(p);
     for (i = 0; i < d->n_in; i++) tmi_draft_expect(p, d, i, type);
-    if (d->kind == TMI_OP_ISNAN || d->kind == TMI_OP_ISINF)
+    if (tmi_ops[d->kind].traits & TMI_TRUTH)
         type = p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1);
     tmi_draft_result(p, d, type);
 }
@@ -12818,12 +12819,12 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     default: break;
     }
     if (!a) return 0;
+    if (tmi_ops[op->kind].traits & TMI_TRUTH) return tmi_type_like(b->job, m, a, m->t_i1);
     switch (op->kind) {
     case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
     case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
     case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
     case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
-    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
     case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
     case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
     case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
@@ -21029,6 +21030,22 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
     }
 }
 
+/* Where a value will lie, as far as that is decided: what a reduction gives stays where it leaves it, whatever its
+ * component. `own`: the component being decided; its values cost nothing. */
+static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+    uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
+    if (c == own) return 0;
+    if (def && TMI_OP(p->m, def)->kind == TMI_OP_REDUCE) {
+        if (!p->own[def] && !TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, def)))->lin) return 0;
+        *l = *tmi_op_lin(p, def);
+        tmi_reduced_lin(p->m, TMI_OP(p->m, def), l);
+        return 1;
+    }
+    if (!TMI_COMP(p, c)->lin) return 0;
+    *l = *tmi_comp_lin(p, c);
+    return 1;
+}
+
 typedef struct tmi_edge_sum {
     uint64_t cost;
     uint32_t own; /* component being decided; its own values cost nothing */
@@ -21036,11 +21053,9 @@ typedef struct tmi_edge_sum {
 
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edge_sum *s = (tmi_edge_sum *)ctx;
-    uint32_t c;
-    if (!view || p->klass[value] != TMI_C_NODE) return;
-    c = tmi_comp_of(p, value);
-    if (c == s->own || !TMI_COMP(p, c)->lin) return;
-    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), tmi_comp_lin(p, c), view);
+    tmi_lin have;
+    if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
 /* Operands whose layout an op does not fix: matrix operands go through threadgroup memory. */
@@ -21093,12 +21108,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
-    if (p->klass[value] == TMI_C_NODE) {
-        uint32_t c = tmi_comp_of(p, value);
-        if (c == own || !TMI_COMP(p, c)->lin) return 0;
-        *l = *tmi_comp_lin(p, c);
-        return 1;
-    }
+    if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
     if (!tmi_is_view(op->kind)) return 0;
@@ -21145,6 +21155,16 @@ static void tmi_find_readers(tmi_plan *p) {
     }
 }
 
+/* Would threads that hold copies load the same elements? That is work for nothing, and where another parameter is
+ * launched on the same memory for an update in place, a thread would read what another one writes. */
+static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    uint32_t op, lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    for (op = TMI_COMP(p, c)->ops; op && (lanes || groups); op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_LOAD) return 1;
+    return 0;
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
@@ -21166,7 +21186,7 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) && !tmi_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
@@ -21232,13 +21252,12 @@ static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *
 static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, vec, room, bits = tmi_type_bits(m, c->type);
+    uint32_t first = last_first ? rank - 1 : 0, size = tmi_dim_bits(m, c->type, first);
     for (i = 0; i < rank; i++) order[i] = last_first ? rank - 1 - i : i;
     for (i = 0; i < rank; i++) groups[i] = order[i + 1 < rank ? i + 1 : 0];
-    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
+    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), first) : 0;
     room = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
-    if (tmi_dim_bits(m, c->type, order[0])) room = tmi_min32(room, tmi_dim_bits(m, c->type, order[0]) - 1u); /* some for the lanes */
-    else room = 0;
-    vec = tmi_min32(vec, room);
+    vec = tmi_min32(vec, tmi_min32(room, size ? size - 1u : 0)); /* some of the axis for the lanes */
     tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
 }
 
@@ -22047,7 +22066,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
     case TMI_TF_S2F: case TMI_TF_U2F:
-        if (from == TMI_S_BOOL) a = tmi_t_intcast(t, a, TMI_S_I32, op == TMI_TF_S2F);
+        if (from == TMI_S_BOOL && op == TMI_TF_S2F) a = tmi_t_intcast(t, a, TMI_S_I32, 1); /* true is -1 */
         if (to.kind == TMI_S_BF16) return tmi_conv(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_F32, 1), a), TMI_S_BF16);
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
@@ -22323,7 +22342,6 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
-    case TMI_TF_ISINF: return tmi_t_un(t, TMI_TF_ISINF, type, v[0]);
     default:
         if (op->n_in == 2) return tmi_s_is_int(type.kind) ? tmi_int_op(t, tf, v[0], v[1]) : tmi_t_bin(t, tf, v[0], v[1]);
         return tmi_t_un(t, tf, type, v[0]);
@@ -26864,7 +26882,7 @@ static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l
 static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, const tmi_comp *c) {
     const tmi_module *m = p->m;
     uint32_t d = tmi_lane_axis(m, type, l), rank = tmi_rank(m, type), bits = 0;
-    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT) return TMETAL_DEFAULT;
+    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT && tmi_lin_same(l, TMI_LIN(p, c->lin - 1))) return TMETAL_DEFAULT;
     if (d == rank) return TMETAL_DEFAULT; /* every lane holds the same */
     bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
     if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
@@ -27013,7 +27031,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t          type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
-    const tmi_lin    *l = tmi_comp_lin(p, comp);
+    const tmi_lin    *l = tmi_op_lin(p, id);
     const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
     tmi_at            at = tmi_at_of(m, op);
     memset(r, 0, sizeof *r);
@@ -27022,7 +27040,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
     r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
@@ -27116,10 +27134,22 @@ static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_
     return "the layout gives a thread no more neighbours";
 }
 
+/* Lines beyond the fewest that no layout we know of would save: the tile takes a little of each row of memory. */
+static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    tmi_comp c;
+    tmi_lin  best;
+    memset(&c, 0, sizeof c);
+    c.type = tmi_op_shape(p->m, TMI_OP(p->m, id));
+    c.access = id;
+    tmi_blocked_for(p, &c, &best);
+    return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
+}
+
 static void tmi_report_access(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *why;
+    int      best;
     uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
     tmi_at   at = tmi_at_of(m, op);
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
@@ -27128,11 +27158,13 @@ static void tmi_report_access(tmi_plan *p, uint32_t id) {
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     tmi_access_order(p, id, order);
+    best = lines > fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    why = best ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
     if (vec + es >= 4 || vec == 2)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest, why);
     else
-        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
-                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, lines > fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
