@@ -89,7 +89,13 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-# What must pass before each commit; under ten minutes on two cores.
+# What must pass before each commit; under ten minutes on two cores. The targets run side by side, as many as there
+# are processors; each prints what it has to say when it is done, where make can hold it back (GNU make 4).
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+ifndef TMETAL_TESTS
+test:                           ## what must pass before each commit [JOBS=processors]
+	@$(MAKE) --no-print-directory TMETAL_TESTS=1 -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test
+else
 test: docs-check
 test: test-compile
 test: test-unit
@@ -111,6 +117,7 @@ test: test-robust
 test: test-mlx
 test: test-examples
 test: test-cli
+endif
 # Everything that can run here.
 check: test
 check: check-roundtrip
