@@ -33,6 +33,7 @@ include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/explain/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)

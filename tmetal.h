@@ -358,7 +358,8 @@ typedef enum tmetal_access_class {
 
 /* One load, store or atomic operation of the emitted text that reaches device memory (but for what tt.print and
  * asserts write to the debug buffer). Figures are of one simdgroup that runs it once, all lanes that can take
- * part taking part; addresses are taken not to wrap around, buffers to begin on a line of 128 bytes. */
+ * part taking part. Addresses are taken not to wrap around, and buffers that are promised to be aligned to 16
+ * bytes to begin on a line of 128, as allocations do. */
 typedef struct tmetal_access {
     tmetal_access_kind  kind;
     tmetal_access_class access;
@@ -26867,11 +26868,14 @@ static void tmi_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
     tmi_look_put(k, &k->arr[n->a], &z);
 }
 
-static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) { /* what divides a parameter */
+/* What divides a parameter. A pointer that is promised to be a multiple of 16 bytes comes from an allocation: those
+ * begin on a line, see tmetal_access. Without the promise it may point anywhere. */
+static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
     const tmi_plan *p = k->p;
+    uint32_t v;
     if (n->a >= p->n_param) return n->type.kind == TMI_S_PTR ? 7 : 0;
-    if (n->type.kind == TMI_S_PTR) return 7; /* a line: buffers begin on one, see tmetal_access */
-    return tmi_min32(tmi_axis_get(&p->axes, tmi_block_arg(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), n->a), 0).v, 62);
+    v = tmi_min32(tmi_axis_get(&p->axes, tmi_block_arg(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), n->a), 0).v, 62);
+    return n->type.kind == TMI_S_PTR && v >= 4 ? tmi_max32(v, 7) : v;
 }
 
 static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
