@@ -34,6 +34,7 @@ include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
 include tests/explain/rules.mk
+include tests/cli/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -108,6 +109,7 @@ test: test-oplist-quick
 test: test-robust
 test: test-mlx
 test: test-examples
+test: test-cli
 # Everything that can run here.
 check: test
 check: check-roundtrip
