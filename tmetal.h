@@ -340,6 +340,7 @@ typedef struct tmetal_layout_row {
     tmetal_place  python;
     tmetal_place  ir;
     uint32_t      most_lines; /* at most: as `lines` where that is the figure, see tmetal_access */
+    uint32_t      is_held; /* 1: in registers; 0: computed where it is read, in its reader's layout */
     tmetal_map    bases;  /* `map` as data */
 } tmetal_layout_row;
 
@@ -27604,6 +27605,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
+        r->is_held = 1;
         r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
         tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
@@ -30602,6 +30604,7 @@ static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
     tmi_put_json_text(t, "type", r->type);
     tmi_put(t, ",\"layout\":%u,\"name\":\"%s\"", (uint32_t)r->layout, tmi_layout_names[r->layout & 15]);
     tmi_put_json_text(t, "map", r->map);
+    tmi_put(t, ",\"held\":%s", r->is_held ? "true" : "false");
     if (r->bases.n_lanes) {
         tmi_put_json_numbers(t, "dims", r->bases.dims, r->bases.n_dims);
         tmi_put_json_numbers(t, "registers", r->bases.registers, r->bases.n_registers);
