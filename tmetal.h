@@ -52,6 +52,7 @@
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
+ *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
  * READING ERRORS
  *
@@ -30658,6 +30659,19 @@ static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
     tmi_put_char(t, '}');
 }
 
+static void tmi_put_json_reduce_plan(tmi_text *t, const tmetal_reduce_plan *r) {
+    tmi_put_str(t, "{\"value\":");
+    tmi_put_json_string(t, r->value);
+    tmi_put_json_text(t, "type", r->type);
+    tmi_put(t, ",\"axis\":%u,\"layout\":%u,\"name\":\"%s\",\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u", r->axis, (uint32_t)r->layout, tmi_layout_names[r->layout & 15], r->elements,
+            r->lanes, r->simdgroups);
+    tmi_put_json_text(t, "map", r->map);
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
 static void tmi_put_json_pattern(tmi_text *t, const tmetal_pattern *x) {
     tmi_put(t, "{\"kind\":\"%s\",\"near_miss\":%s,\"value\":", tmi_dt_pattern_names[x->kind], x->near_miss ? "true" : "false");
     tmi_put_json_string(t, x->value);
@@ -30703,6 +30717,8 @@ static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tm
     for (i = 0; i < k->n_barriers; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, k, &k->barriers[i]);
     tmi_put_str(t, "],\n \"reductions\":[");
     for (i = 0; i < k->n_reductions; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduction(t, &k->reductions[i]);
+    tmi_put_str(t, "],\n \"reduce_plans\":[");
+    for (i = 0; i < k->n_reduce_plans; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduce_plan(t, &k->reduce_plans[i]);
     tmi_put_str(t, "],\n \"patterns\":[");
     for (i = 0; i < k->n_patterns; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_pattern(t, &k->patterns[i]);
     tmi_put_str(t, "],\n ");
