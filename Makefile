@@ -29,6 +29,7 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/reduce/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
@@ -108,6 +109,7 @@ test: test-random
 test: test-versions
 test: test-library
 test: test-oplist-quick
+test: test-reduce-quick
 test: test-robust
 test: test-mlx
 test: test-examples
@@ -119,6 +121,8 @@ check: check-memory
 check: check-library
 check: check-robust
 check: test-oplist
+check: test-reduce
+check: layouts-table-check
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)
