@@ -125,6 +125,7 @@ test: test-reduce-quick
 test: test-robust
 test: test-mlx
 test: test-examples
+test: test-explain
 test: test-cli
 endif
 # Everything that can run here.
@@ -133,6 +134,7 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-robust
+check: check-explain
 check: test-oplist
 check: test-reduce
 check: layouts-table-check

@@ -14,9 +14,9 @@ EXPLAIN_CASES  = $(sort $(wildcard examples/kernels/*.case tests/kernels/recorde
 
 .PHONY: test-explain check-explain
 test-explain: $(BUILD)/confirm     ## predicted lines of memory against the simulator's counters
-	$(BUILD)/confirm 60 $(EXPLAIN_CASES)
+	@$(BUILD)/confirm 60 $(EXPLAIN_CASES)
 check-explain: $(BUILD)/confirm    ## the same for every recorded case
-	$(BUILD)/confirm 500 $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/*.case tests/kernels/lookalikes/*.case))
+	@$(BUILD)/confirm 500 $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/*.case tests/kernels/lookalikes/*.case))
 
 $(BUILD)/obj/explain/library.o: tests/explain/library.c tmetal.h
 	@mkdir -p $(@D)
