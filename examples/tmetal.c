@@ -2025,16 +2025,17 @@ static int shows_colours(int fd) {
 int main(int argc, char **argv) {
     request  r;
     unsigned i;
-    int      bad;
+    int      bad, help;
     memset(&r, 0, sizeof r);
     r.self = argv[0];
     if (argc < 2) return print_usage(stderr), 2;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_usage(stdout);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) return print_usage(stdout);
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
-    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1]) != 0; i++) {}
-    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1]);
+    help = strcmp(argv[1], "help") == 0;
+    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1 + help]) != 0; i++) {}
+    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1 + help]);
     r.command = &commands[i];
-    if (wants_help(argc, argv)) return print_help(r.command);
+    if (help || wants_help(argc, argv)) return print_help(r.command);
     bad = read_line(&r, argc, argv);
     if (bad) return bad;
     r.error_colour = shows_colours(2);
