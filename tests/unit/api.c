@@ -124,7 +124,7 @@ START_TEST(reductions_are_shared_out_to_the_last_element) {
         ck_assert_ptr_nonnull(strstr(p->type, "1024xf32"));
         ck_assert_uint_eq(p->elements * p->lanes * p->simdgroups, 1024);
         ck_assert_uint_eq(p->axis, r.kernels[0].reductions[i].axis);
-        ck_assert_uint_eq(p->ir.line, 1);
+        ck_assert_uint_eq(p->python.line, 1); /* of the list */
         ck_assert_int_eq((p->layout & TMETAL_COALESCED) != 0, _i != 1);
         ck_assert(*p->map && *p->reason);
     }
