@@ -18936,7 +18936,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
  * of the grid that the kernel does not ask about. */
 
 #define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
-#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_TILE  32768u /* elements of one partial result times parts: the second stage loads them as one tile */
 #define TMI_SPLIT_PARTS 512u
 #define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
 
@@ -19053,7 +19053,7 @@ static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t car
     tmi_split_part   *p = &s->part[s->n];
     uint32_t          type = tmi_value_type(m, value);
     if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
-    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are too large");
     if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
     memset(p, 0, sizeof *p);
     p->value = value;
