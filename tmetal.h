@@ -806,7 +806,7 @@ typedef struct tmetal_reduce_plan {
     const char   *value;      /* first result, as in a layout row */
     const char   *type;       /* of its first operand */
     uint32_t      axis;
-    tmetal_layout layout;     /* in which it takes its operands; COALESCED: neighbouring lanes along the axis */
+    tmetal_layout layout;     /* in which it takes its operands */
     const char   *map;        /* as in a layout row */
     const char   *reason;     /* why this layout */
     uint32_t      elements;   /* of a result that one thread combines */
@@ -20045,9 +20045,13 @@ typedef struct tmi_plan {
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
     struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
-    struct tmi_force { uint8_t layout; const char *why; } *force; /* per reduction: what the caller asked for + 1 (0:
-                                * nothing), and why it is not so (NULL: it is) */
+    struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
+
+struct tmi_force { /* a layout that the caller asked for */
+    uint8_t     layout; /* + 1; 0: none */
+    const char *why;    /* it is not so; NULL: it is */
+};
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
