@@ -28966,17 +28966,19 @@ static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_
     r->bases.n_dims = tmi_rank(x->p->m, type);
 }
 
-/* Does a reduction that the caller decides read the value in this layout, which is not its component's? */
-static int tmi_inst_is_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
-    uint32_t i;
-    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++)
-        if (p->force[p->users.at[i].op].layout && p->own[p->users.at[i].op] == in->lin + 1) return 1;
+/* The layout + 1 that the caller forces on a reduction which reads the value so, its component being held otherwise. */
+static uint32_t tmi_inst_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    uint32_t i, op;
+    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++) {
+        op = p->users.at[i].op;
+        if (p->force[op].layout && p->own[op] == in->lin + 1) return p->force[op].layout;
+    }
     return 0;
 }
 
 static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     tmi_shuffle s;
-    if (in->kind != TMI_I_FIRST && tmi_inst_is_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
+    if (in->kind != TMI_I_FIRST && tmi_inst_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
         return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
                                                  : "an op that reads it needs it so: moved through threadgroup memory";
@@ -29008,7 +29010,7 @@ static int tmi_is_reduced(const tmi_plan *p, uint32_t value) { return tmi_def_ki
 static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     tmi_plan       *p = x->p;
     const tmi_comp *comp = NULL;
-    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value);
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), forced;
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
     if (p->klass[value] == TMI_C_INLINE) {
@@ -29021,7 +29023,9 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
         r->is_held = 1;
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value) ? comp : NULL);
+        forced = in->kind != TMI_I_FIRST ? tmi_inst_forced(p, value, in) : 0;
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), forced || (in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value)) ? comp : NULL);
+        if (forced == TMETAL_DEFAULT + 1) r->layout = TMETAL_DEFAULT;
         tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, r);
@@ -29092,7 +29096,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
+    r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1 ? TMETAL_DEFAULT : (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
     r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
