@@ -9,6 +9,7 @@
  * and what it takes, follow from the rows. To add one: a function of a request, a row, its test in tests/cli. */
 #ifndef _WIN32
 #    define _XOPEN_SOURCE 700 /* isatty, popen, realpath */
+#    define _DARWIN_C_SOURCE   /* mkdtemp, on macOS */
 #endif
 #define TMETAL_IMPLEMENTATION
 #include "../tmetal.h"
