@@ -64,7 +64,9 @@
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
-    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")
+    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")                                        \
+    X(TWO_STAGE, "--two-stage", "", "N", "kernels that only reduce a row become two: N threadgroups a row,\n"     \
+                                         "a power of two; 1: as the GPU asks for")
 
 typedef enum option_id {
 #define X(id, name, other, value, help) OPT_##id,
@@ -89,7 +91,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE))
 
 /* A command line that was read. */
 typedef struct request {
@@ -2451,12 +2453,17 @@ static int read_option(request *r, int argc, char **argv, int i) {
 
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL];
+    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE];
     char       *end;
     if (threads) {
         unsigned long n = strtoul(threads, &end, 10);
         if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);
         r->opt.threads = (uint32_t)n;
+    }
+    if (parts) {
+        unsigned long n = strtoul(parts, &end, 10);
+        if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
+        r->opt.two_stage = (uint32_t)n;
     }
     if (msl) {
         r->opt.msl = msl_number(msl);
