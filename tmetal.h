@@ -930,7 +930,8 @@ typedef struct tmetal_change {
 
 /* What the bytes of a tmetal_cost are not; sum of these. */
 typedef enum tmetal_cost_note {
-    TMETAL_COST_AT_MOST   = 1, /* masks or branches that only the launch decides may leave some out */
+    TMETAL_COST_AT_MOST   = 1, /* masks or branches that only the launch decides may leave some out, or Metal's compiler
+                                * may, where a value is loaded before the one branch that uses it */
     TMETAL_COST_PER_ROUND = 2, /* loops whose rounds only the launch decides count once */
     TMETAL_COST_ATOMICS   = 4  /* there are atomic operations, which are not in the figures */
 } tmetal_cost_note;
@@ -27259,6 +27260,41 @@ static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
     return TMI_COST_ON;
 }
 
+/* The innermost block around both. */
+static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
+    if (!a || !b) return a ? a : b;
+    while (a != b) {
+        if (TMI_BLK(t, a)->depth >= TMI_BLK(t, b)->depth) a = TMI_BLK(t, a)->parent;
+        else b = TMI_BLK(t, b)->parent;
+    }
+    return a;
+}
+
+/* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers then load it there. */
+static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
+    uint32_t *order = TMI_TEMP(job, uint32_t, t->ins.n), *wanted = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id, k, b, v[TMI_MAX_OPERANDS];
+    int       sinks = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) order[n++] = id;
+    while (n-- > 0) { /* backward: readers come first */
+        const tmi_ins *x = TMI_INS(t, order[n]);
+        uint32_t       where = wanted[order[n]];
+        int            anchor = !(tmi_tfs[x->op].traits & TMI_TR_PURE) && x->op != TMI_TF_LDG, masked = x->op == TMI_TF_STG && x->c;
+        if (anchor) where = x->blk;
+        if (x->op == TMI_TF_LDG) {
+            sinks |= !firm[order[n]];
+            for (b = where; b && b != x->blk; b = TMI_BLK(t, b)->parent) sinks |= TMI_BLK(t, b)->is_if;
+        }
+        for (k = tmi_operands(t, x, v); k-- > 0;) {
+            wanted[v[k]] = tmi_cost_common(t, wanted[v[k]], where);
+            if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+    return sinks;
+}
+
 /* Bytes and barriers of the kernel as it will be printed. Threads differ: each is walked. */
 static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
     tmi_mark    mark = tmi_mark_take(job);
@@ -27274,7 +27310,7 @@ static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
     cost->barriers = tmi_count_barriers(t);
     cost->bytes_read = c.read;
     cost->bytes_written = c.written;
-    cost->notes = c.notes;
+    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? TMETAL_COST_AT_MOST : 0u);
     tmi_mark_drop(job, mark);
 }
 
