@@ -60,6 +60,8 @@ docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
+	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)
+	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
 
 # -- GPUs -------------------------------------------------------------------------------------------
 $(BUILD)/test-chips: tests/chips/test.c tmetal.h

@@ -1926,6 +1926,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
+#define TMI_TRUTH  0x0800u /* results are truths: i1 in the shape of the first operand */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -2025,8 +2026,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(MINNUMF,     "arith.minnumf",      "arith", 2, 1, samefloat, same,     elt,      FMINN,  TMI_PE | TMI_SWAPS) \
     X(MAXIMUMF,    "arith.maximumf",     "arith", 2, 1, samefloat, same,     elt,      FMAX,   TMI_PE | TMI_SWAPS) \
     X(MINIMUMF,    "arith.minimumf",     "arith", 2, 1, samefloat, same,     elt,      FMIN,   TMI_PE | TMI_SWAPS) \
-    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC) \
-    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC) \
+    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
     X(SELECT,      "arith.select",       "arith", 3, 1, select,    select,   elt,      SELECT, TMI_PEC) \
     X(EXTSI,       "arith.extsi",        "arith", 1, 1, intwider,  cast,     elt,      SEXT,   TMI_PEC) \
     X(EXTUI,       "arith.extui",        "arith", 1, 1, intwider,  cast,     elt,      ZEXT,   TMI_PEC) \
@@ -2085,8 +2086,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(CTPOP,     "math.ctpop",     "math", 1, 1, sameint,   same, elt, POPC,  TMI_PE) \
     X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     extended, elt, FPOWI, TMI_PE) \
     X(IPOWI,     "math.ipowi",     "math", 2, 1, sameint,   same, elt, IPOWI, TMI_PE) \
-    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE) \
-    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE)
+    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE | TMI_TRUTH) \
+    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE | TMI_TRUTH)
 
 #define TMI_OPS_CONTROL(X) \
     X(FOR,       "scf.for",        "scf", TMI_VAR, TMI_VAR, for_,  for_,     for_,     NONE, 0) \
@@ -8870,7 +8871,7 @@ static void tmi_parse_same(tmi_parser *p, tmi_draft *d) {
     tmi_parse_attrs_colon(p, d);
     type = tmi_parse_type(p);
     for (i = 0; i < d->n_in; i++) tmi_draft_expect(p, d, i, type);
-    if (d->kind == TMI_OP_ISNAN || d->kind == TMI_OP_ISINF)
+    if (tmi_ops[d->kind].traits & TMI_TRUTH)
         type = p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1);
     tmi_draft_result(p, d, type);
 }
@@ -12891,12 +12892,12 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     default: break;
     }
     if (!a) return 0;
+    if (tmi_ops[op->kind].traits & TMI_TRUTH) return tmi_type_like(b->job, m, a, m->t_i1);
     switch (op->kind) {
     case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
     case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
     case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
     case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
-    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
     case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
     case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
     case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
@@ -21980,7 +21981,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
     case TMI_TF_S2F: case TMI_TF_U2F:
-        if (from == TMI_S_BOOL) a = tmi_t_intcast(t, a, TMI_S_I32, op == TMI_TF_S2F);
+        if (from == TMI_S_BOOL && op == TMI_TF_S2F) a = tmi_t_intcast(t, a, TMI_S_I32, 1); /* true is -1 */
         if (to.kind == TMI_S_BF16) return tmi_conv(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_F32, 1), a), TMI_S_BF16);
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
@@ -22256,7 +22257,6 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
-    case TMI_TF_ISINF: return tmi_t_un(t, TMI_TF_ISINF, type, v[0]);
     default:
         if (op->n_in == 2) return tmi_s_is_int(type.kind) ? tmi_int_op(t, tf, v[0], v[1]) : tmi_t_bin(t, tf, v[0], v[1]);
         return tmi_t_un(t, tf, type, v[0]);
