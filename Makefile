@@ -29,6 +29,7 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/transform/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
@@ -100,6 +101,7 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-transform
 test: test-sim
 test: own
 test: test-interp
@@ -118,6 +120,7 @@ check: check-memory
 check: check-library
 check: check-robust
 check: test-oplist
+check: check-transform
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -963,6 +963,7 @@ typedef struct tmetal_transformation {
     const tmetal_kernel_cost *kernels;  /* as in result.kernels */
     uint32_t                  n_kernels;
     tmetal_cost               before, after; /* sums over the kernels; bytes of an op list: of all programs of the launch */
+    const tmetal_graph       *graph;    /* of an op list: what its ops would move were each a kernel; else NULL */
 } tmetal_transformation;
 
 /* Compile TTIR or an op list, whichever `src` is, and say what was changed on the way. `out` is filled as by
@@ -30411,6 +30412,9 @@ static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) 
     tmi_put_str(t, "{\"tmetal_transform\":1");
     tmi_put_json_cost(t, "before", &x->before);
     tmi_put_json_cost(t, "after", &x->after);
+    if (x->graph)
+        tmi_put(t, ",\"graph\":{\"ops\":%u,\"kernels\":%u,\"bytes_before\":%llu,\"bytes\":%llu,\"scratch_before\":%llu,\"scratch\":%llu}", x->graph->ops, x->graph->kernels,
+                (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->bytes, (unsigned long long)x->graph->scratch_before, (unsigned long long)x->graph->scratch);
     tmi_put_str(t, ",\"kernels\":[");
     for (i = 0; i < x->n_kernels; i++) {
         const tmetal_kernel_cost *k = &x->kernels[i];
@@ -36037,6 +36041,7 @@ static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_trans
     x->text = y->text;
     x->text_len = y->text_len;
     x->after = tmi_cost_sum(job->out, y);
+    x->graph = graph;
     for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
     for (i = 0; i < y->n; i++) {
         costs[i] = y->kernel[i].cost;

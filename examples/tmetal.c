@@ -1054,6 +1054,9 @@ static void put_costs(buffer *b, const char *line, const char *of, const tmetal_
 static void put_summary(buffer *b, const tmetal_transformation *x, const char *line, int verbose) {
     static const char *const kinds[] = {"found  ", "applied", "missed "};
     unsigned i;
+    if (x->graph)
+        putf(b, "%s%u ops in %u kernels; %llu bytes, %llu were each op a kernel; %llu of scratch, %llu\n", line, x->graph->ops, x->graph->kernels, (unsigned long long)x->graph->bytes,
+             (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->scratch, (unsigned long long)x->graph->scratch_before);
     for (i = 0; i < x->n_kernels; i++) put_costs(b, line, x->kernels[i].kernel, &x->kernels[i].before, &x->kernels[i].after, 0);
     if (x->n_kernels > 1) put_costs(b, line, "in all", &x->before, &x->after, 1);
     for (i = 0; i < x->n_changes; i++) {
