@@ -30,6 +30,7 @@ include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
 include tests/transform/rules.mk
+include tests/reduce/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
@@ -109,6 +110,7 @@ test: test-random
 test: test-versions
 test: test-library
 test: test-oplist-quick
+test: test-reduce-quick
 test: test-robust
 test: test-mlx
 test: test-examples
@@ -121,6 +123,8 @@ check: check-library
 check: check-robust
 check: test-oplist
 check: check-transform
+check: test-reduce
+check: layouts-table-check
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)
