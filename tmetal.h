@@ -51,6 +51,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *
  * READING ERRORS

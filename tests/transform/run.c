@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int n_wrong;
+static const unsigned n_passes = sizeof tmi_passes / sizeof *tmi_passes;
+static int            n_wrong;
 
 static void wrong(const char *file, const char *what) {
     printf("%s: %s\n", file, what);
@@ -71,7 +72,7 @@ static void check_rows(const char *name, const tmetal_transformation *x, const t
         passes += strncmp(c->what, "pass ", 5) == 0;
         barriers += strcmp(c->what, "barriers") == 0;
     }
-    if (barriers != x->n_kernels || passes != 6 * x->n_kernels) wrong(name, "not every pass, or not the barriers, of each kernel");
+    if (barriers != x->n_kernels || passes != n_passes * x->n_kernels) wrong(name, "not every pass, or not the barriers, of each kernel");
 }
 
 /* The changed IR is as good as the IR, and transforming it again finds nothing more for the passes to do. */
@@ -125,7 +126,7 @@ static const tmetal_transformation *transformed(const char *name, char **dirs, i
     }
     strcpy(k->name, name);
     n_kernels++;
-    if (h.passes != 6 * k->x.n_kernels || h.texts != 1 + 7 * k->x.n_kernels) wrong(name, "the trace does not name every pass");
+    if (h.passes != n_passes * k->x.n_kernels || h.texts != 1 + (n_passes + 1) * k->x.n_kernels) wrong(name, "the trace does not name every pass");
     check_rows(name, &k->x, &r, &arena);
     check_again(name, &k->x);
     free(text);
