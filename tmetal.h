@@ -27722,7 +27722,7 @@ static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
     cost->barriers = tmi_count_barriers(t);
     cost->bytes_read = c.read;
     cost->bytes_written = c.written;
-    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? TMETAL_COST_AT_MOST : 0u);
+    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
     tmi_mark_drop(job, mark);
 }
 
@@ -29568,7 +29568,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
-        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] |= tmi_is_contracted(e, n) ? 1 : 2;
+        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] = (uint8_t)(e->contracted[n->src] | (tmi_is_contracted(e, n) ? 1 : 2));
         if (tmi_needs_variable(e, id)) {
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
