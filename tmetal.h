@@ -24685,7 +24685,7 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
         r = tmi_t_and(t, v[1], kept);
         return tmi_t_bin(t, TMI_TF_OR, r, tmi_int_op(t, TMI_TF_SHL, field, at));
     }
-    r = tmi_t_and(t, tmi_int_op(t, TMI_TF_USHR, v[0], at), mask);
+    r = tmi_t_and(t, tmi_int_op(t, x->type.cls == 's' ? TMI_TF_SSHR : TMI_TF_USHR, v[0], at), mask);
     if (x->type.cls != 's') return r;
     end = tmi_t_bin(t, TMI_TF_UMIN, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_add(t, at, len), tmi_t_u32(t, 1)), tmi_t_u32(t, 31)); /* the field's sign stands there, or at the top */
     top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), tmi_t_u32(t, 1));
