@@ -26827,6 +26827,7 @@ static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32
 static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
     uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], parts[8][4], i, k, part, width = 1, pack = tmi_ptx_pack(w->m, op);
     for (i = 0; i < op->n_in; i++) width = tmi_max32(width, tmi_t_type(w->t, tmi_scalar_value(w, tmi_in(w->m, op, i))).width);
+    memset(elem, 0, sizeof elem);
     for (part = 0; part < width; part++) {
         memset(reg, 0, sizeof reg);
         for (i = 0; i < op->n_in; i++) {
@@ -26845,6 +26846,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], arr[8], i, k, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0), pack = tmi_ptx_pack(w->m, op), bits = tmi_log2(pack);
     tmi_nest n;
     memset(reg, 0, sizeof reg);
+    memset(elem, 0, sizeof elem);
     if (flat == TMI_NONE) {
         tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
         return;
@@ -33057,9 +33059,30 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     else tmi_refuse_types(job, m, op);
 }
 
+/* A barrier of the whole grid: a program announces itself with an atomic operation and then, in a loop, reads the same
+ * address until the others have. A lock takes the address inside of its loop, a chain of programs reads one of another. */
+static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
+    const tmi_op *o = TMI_OP(m, op), *x;
+    uint32_t      at, kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
+    int64_t       added = 1;
+    if (!tmi_in_while(m, op)) return 0;
+    if (o->kind == TMI_OP_RMW) { /* one that leaves the memory as it is */
+        if ((kind != TMI_RMW_ADD && kind != TMI_RMW_OR && kind != TMI_RMW_XOR) || !tmi_const_int(m, tmi_in(m, o, 1), &added) || added) return 0;
+    } else if (o->kind != TMI_OP_LOAD) return 0;
+    for (at = tmi_walk_next(m, func, func); at && at != op; at = tmi_walk_next(m, func, at)) {
+        x = TMI_OP(m, at);
+        if (x->kind == TMI_OP_RMW && !tmi_in_while(m, at) && tmi_in(m, x, 0) == tmi_in(m, o, 0)) return 1;
+    }
+    return 0;
+}
+
 static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        tmi_refuse_op(job, m, TMI_OP(m, op));
+        if (tmi_awaits_the_grid(m, func, op))
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "a loop that waits until all programs of the grid have come, which no threadgroup is promised; launch what follows as a kernel of its own");
+    }
 }
 
 /* What the host passes must be numbers and pointers; a function that is called may take tiles. */
