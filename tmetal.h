@@ -32166,8 +32166,9 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
 
 /* -- Softmax and norms ------------------------------------------------------------------------------------------------------------
  * The axes worked on are one run of n elements, with what lies before and after it. Where nothing lies after it, a
- * tile is rows by elements and axis 1 is folded, else elements by columns and axis 0 is. A row of up to 8192
- * elements is read once and stays in registers; longer ones are read again for each step. */
+ * tile is rows by elements and axis 1 is folded, else elements by columns and axis 0 is. A row of up to 32 elements a
+ * thread, 32768 in 1024 threads, is read once and stays in registers: 52 registers of 32 bits is what so many threads
+ * may have (Apple7; Mesa, agx_performance.c). A longer one is read twice: for its facts, then for the result. */
 
 typedef struct tmi_rowing {
     tmi_gen  *g;
@@ -32281,6 +32282,39 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     return tmi_rowing_fold(r, TMI_L_OP_SUM, v);
 }
 
+/* Mean of a row that is read in tiles, and the sum of squares about it, in one pass: each element of the tile carries a
+ * mean and a sum of its own (Welford), so that nothing cancels; then they are joined, each by how many elements it saw. */
+static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
+    tmi_gen *g = r->g;
+    uint64_t tile = g->size[r->axis], rest = r->size % tile;
+    uint32_t v[2], x, off, share, ok, seen, all = tmi_gen_float(g, (double)(r->size / tile));
+    v[0] = tmi_gen_float(g, 0);
+    v[1] = tmi_gen_float(g, 0);
+    tmi_rowing_loop(r, v, 2);
+    ok = g->mask[r->axis];
+    x = tmi_rowing_x(r);
+    share = tmi_gen_add_n(g, tmi_gen_div(g, r->loop.index, tile), 1);
+    share = tmi_b_1(&g->b, TMI_OP_SITOFP, g->m->t_float[TMI_F_F32], share);
+    off = tmi_gen_2(g, TMI_OP_SUBF, x, r->loop.carried[0]);
+    v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_gen_2(g, TMI_OP_DIVF, off, share));
+    x = tmi_gen_2(g, TMI_OP_SUBF, x, v[0]);
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[1], tmi_gen_2(g, TMI_OP_MULF, off, x));
+    if (ok) v[0] = tmi_gen_select(g, ok, v[0], r->loop.carried[0]);
+    if (ok) v[1] = tmi_gen_select(g, ok, v[1], r->loop.carried[1]);
+    tmi_gen_loop_end(g, &r->loop, v, v);
+    seen = all;
+    if (rest) { /* the last tile is not full */
+        const uint32_t more = tmi_gen_float(g, (double)(r->size / tile + 1));
+        ok = tmi_gen_cmpi(g, 2, tmi_gen_along(g, r->axis, 0), tmi_gen_index(g, (int64_t)rest));
+        seen = tmi_gen_select(g, ok, more, all);
+    }
+    x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], seen));
+    *mean = tmi_gen_2(g, TMI_OP_DIVF, x, tmi_gen_float(g, (double)r->size));
+    off = tmi_gen_2(g, TMI_OP_SUBF, v[0], *mean);
+    off = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, off, off), seen);
+    *squares = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_ADDF, v[1], off));
+}
+
 /* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per element of the tile: the sum is
  * scaled down whenever the maximum grows. A row of -inf alone has no finite maximum; 0 takes its place in the
  * differences, so that it gives NaN by 0/0 as the formula does, and no other row is touched. A list may spell a softmax
@@ -32348,8 +32382,14 @@ static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
         if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, r->n->num[0] ? TMI_OP_LOG2 : TMI_OP_LOG, fact[1]);
         return;
     }
-    if (r->n->kind == TMI_L_OP_LAYER_NORM) tmi_gen_name(g, fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n), "mean");
-    v = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 1, fact[0]), n);
+    if (r->n->kind == TMI_L_OP_LAYER_NORM && !r->whole) {
+        tmi_rowing_moments(r, &fact[0], &v);
+    } else {
+        if (r->n->kind == TMI_L_OP_LAYER_NORM) fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+        v = tmi_rowing_sum(r, 1, fact[0]);
+    }
+    if (fact[0]) tmi_gen_name(g, fact[0], "mean");
+    v = tmi_gen_2(g, TMI_OP_DIVF, v, n);
     fact[1] = tmi_gen_1(g, TMI_OP_RSQRT, tmi_gen_2(g, TMI_OP_ADDF, v, tmi_gen_float(g, r->n->val[0])));
     tmi_gen_name(g, fact[1], fact[0] ? "inv_std" : "inv_rms");
 }
@@ -32372,10 +32412,15 @@ static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
     return v;
 }
 
+static uint32_t tmi_rows_most(const tmi_gen *g) {
+    uint32_t threads = g->job->opt->threads ? g->job->opt->threads : g->l->gpu->threads;
+    return 32 * tmi_pow2_ceil(threads / 2 + 1, 32, 1024); /* the power of two that is not above it */
+}
+
 static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
     tmi_rowing r;
     uint32_t   fact[2];
-    tmi_rowing_begin(&r, g, node, 8192);
+    tmi_rowing_begin(&r, g, node, tmi_rows_most(g));
     if (r.whole) tmi_rowing_at(&r, 0);
     tmi_rowing_facts(&r, fact);
     if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
@@ -33363,6 +33408,11 @@ static void tmi_sp_add(tmi_spelled *s, uint32_t node) {
     else s->why = "it is longer than 40 ops";
 }
 
+static int tmi_sp_no(tmi_spelled *s, const char *why) {
+    if (!s->why) s->why = why;
+    return 0;
+}
+
 static int tmi_sp_has(const tmi_spelled *s, uint32_t node) {
     uint32_t i;
     for (i = 0; i < s->n; i++)
@@ -33456,6 +33506,13 @@ static uint32_t tmi_sp_back(tmi_spelled *s, uint32_t node) {
     }
 }
 
+/* Whatever was cast, reshaped or stretched. */
+static uint32_t tmi_list_peeled(const tmi_list *l, uint32_t node) {
+    const tmi_node *n = TMI_NODE(l, node);
+    while (n->kind == TMI_L_OP_RESHAPE || n->kind == TMI_L_OP_BROADCAST || n->kind == TMI_L_OP_CAST) n = TMI_NODE(l, node = n->in[0]);
+    return node;
+}
+
 /* The reduction behind a value, wherever it stands, through functions of one number; 0: none. */
 static uint32_t tmi_list_reduction_behind(const tmi_list *l, uint32_t node, int through) {
     uint32_t i;
@@ -33519,6 +33576,8 @@ static int tmi_sp_quotient(tmi_spelled *s, uint32_t node, uint32_t *a, uint32_t 
     if (n->kind == TMI_L_OP_DIV) return 1;
     for (i = 0; i < 2; i++, s->n = had, s->flat = 0) {
         r = tmi_sp_back(s, n->in[1 - i]);
+        if (!r && tmi_sp_is(s, tmi_list_peeled(s->l, n->in[1 - i]), strcmp(s->what, "softmax") == 0 ? TMI_L_OP_RECIPROCAL : TMI_L_OP_RSQRT))
+            return tmi_sp_no(s, "a row's value goes back elsewhere than to its own row");
         if (!r || (TMI_NODE(s->l, r)->kind != TMI_L_OP_RECIPROCAL && TMI_NODE(s->l, r)->kind != TMI_L_OP_RSQRT)) continue;
         tmi_sp_add(s, r);
         *root = TMI_NODE(s->l, r)->kind == TMI_L_OP_RSQRT;
@@ -33536,11 +33595,6 @@ static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t ax
     s->axes = axes;
     s->what = what;
     tmi_sp_add(s, root);
-}
-
-static int tmi_sp_no(tmi_spelled *s, const char *why) {
-    if (!s->why) s->why = why;
-    return 0;
 }
 
 /* -- Softmax: e / sum(e), e = exp(t), t = x - max(x) or any t; in base 2 alike -- */
@@ -33906,7 +33960,7 @@ static void tmi_find_spelled(tmi_list *l) {
             for (k = 2; k-- > 0 && !axes;)
                 if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0) axes = TMI_NODE(l, red)->axes;
         if (axes && n->kind == TMI_L_OP_SUB) done = tmi_sp_try(l, root, axes, "log softmax", tmi_sp_log_softmax);
-        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "layer norm", tmi_sp_norm);
+        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "rms norm", tmi_sp_norm);
         for (k = 0; done && k < l->n_order; k++) /* ops before it have left */
             if (l->order[k] == root) i = k;
     }

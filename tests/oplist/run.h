@@ -11,11 +11,21 @@
 
 namespace oplist {
 
+/* A line of the summary of a graph. */
+struct fusion {
+    bool        applied;
+    std::string what, reason;
+};
+
 struct compiled {
     int         code = 0; /* tmetal_code */
     std::string message, msl, plan;
     unsigned    line = 0, column = 0; /* of the first error */
     size_t      peak = 0;             /* bytes of the arena */
+    std::vector<fusion>      fusions; /* what the summary says of the graph */
+    std::vector<std::string> remarks; /* "about: text" */
+    size_t      kernels = 0;
+    uint64_t    bytes_before = 0, bytes = 0;
 };
 
 compiled    compile(const std::string &list, const std::string &gpu = "");
