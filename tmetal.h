@@ -30083,8 +30083,9 @@ typedef struct tmi_node {
     uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
     uint8_t         is_result, is_scratch, is_inline;
     uint8_t         is_gone;    /* part of an operation that was spelt out */
-    uint32_t        base;       /* attention that was: the product whose tile the scores are worked out from */
-    uint32_t        part_of;    /* such a product, and ops on its tile: the attention */
+    uint32_t        base;       /* of an attention that was spelt out: the product that the scores are worked out from;
+                                 * of a scan: the reduction whose results it adds */
+    uint32_t        part_of;    /* such a product, ops on its tile, such a reduction: the op whose kernel does it */
     uint32_t        home;       /* kernel that works it out, + 1 */
 } tmi_node;
 
@@ -32935,6 +32936,49 @@ static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total)
     return out;
 }
 
+/* The row of what a reduction gives: a tile of rows by what each of them folds, summed up once it is folded. */
+static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
+    const tmi_node *n = TMI_NODE(g->l, node), *r = TMI_NODE(g->l, n->base), *x = TMI_NODE(g->l, r->in[0]);
+    uint64_t        size = n->shape.dim[n->axis], before = tmi_shape_numel(&n->shape) / size, folded = tmi_shape_numel(&x->shape) / tmi_shape_numel(&r->shape);
+    uint32_t        v, ok, dims[TMI_GEN_RANK], identity, row;
+    uint8_t         rt = tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->dtype;
+    tmi_comb        f, fold = tmi_comb_of(g, r);
+    tmi_indices     s;
+    f.kind = TMI_L_OP_SUM;
+    f.type = tmi_lt_is(r->dtype, 'f') || tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    f.n = 1;
+    f.length = size;
+    tmi_gen_axes(g, tmi_pow2_ceil(size, 2, 4096), tmi_pow2_ceil(folded, 1, 4096));
+    s.rank = 0;
+    tmi_indices_add(&s, before, before > 1 ? tmi_gen_pid(g, 0) : 0);
+    g->k->grid[0] = before;
+    row = tmi_gen_along(g, 0, 0);
+    tmi_indices_add(&s, size, n->num[1] ? tmi_gen_add_n(g, row, n->num[0] ? 1 : -1) : row); /* exclusive: the row moved by one */
+    tmi_indices_add(&s, folded, tmi_gen_along(g, 1, 0));
+    ok = n->num[1] || size < g->size[0] ? tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[0] = ok;
+    g->mask[1] = folded < g->size[1] ? tmi_gen_cmpi(g, 2, s.at[2], tmi_gen_index(g, (int64_t)folded)) : 0;
+    identity = tmi_comb_identity(g, &fold);
+    v = tmi_gen_value(g, r->in[0], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, fold.type);
+    if (g->mask[1]) v = tmi_gen_select(g, g->mask[1], v, identity);
+    tmi_gen_reduced(g, &fold, 1, &v, &v);
+    if (r->kind == TMI_L_OP_MEAN) v = tmi_gen_2(g, TMI_OP_DIVF, v, tmi_gen_float(g, (double)folded));
+    v = tmi_gen_cast(g, v, fold.type, rt);
+    v = tmi_gen_cast(g, v, rt, f.type);
+    if (ok) v = tmi_gen_select(g, ok, v, tmi_gen_number(g, 0, f.type));
+    dims[0] = g->size[0];
+    dims[1] = 1;
+    v = tmi_gen_stretch(g, v, dims);
+    tmi_gen_name(g, v, r->id);
+    tmi_gen_region(g, &f, TMI_OP_SCAN, 0, &v, &v, n->num[0] != 0);
+    g->mask[0] = size < g->size[0] ? tmi_gen_cmpi(g, 2, row, tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[1] = 0;
+    s.rank = 2;
+    s.at[1] = row;
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype), &s);
+}
+
 static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     tmi_rowing r;
     tmi_comb   f;
@@ -33356,7 +33400,10 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: tmi_kern_rows(&g, node); break;
     case TMI_L_OP_ATTENTION: tmi_kern_attention(&g, node); break;
     case TMI_L_OP_CONV2D: tmi_kern_conv(&g, node); break;
-    case TMI_L_OP_CUMSUM: tmi_kern_scan(&g, node); break;
+    case TMI_L_OP_CUMSUM:
+        if (TMI_NODE(l, node)->base) tmi_kern_scan_reduced(&g, node);
+        else tmi_kern_scan(&g, node);
+        break;
     case TMI_L_OP_SORT: case TMI_L_OP_TOPK: tmi_kern_sort(&g, node); break;
     case TMI_L_OP_SCATTER_ADD: tmi_kern_scatter(&g, node); break;
     default: tmi_kern_reduce(&g, node); break;
@@ -33936,7 +33983,7 @@ static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *wha
     to.n_in = to.kind == TMI_L_OP_ATTENTION ? 4 : 1;
     to.in = TMI_NEW(l->job, uint32_t, to.n_in);
     memcpy(to.in, in, to.n_in * sizeof *in);
-    if (to.kind != TMI_L_OP_ATTENTION) {
+    if (to.kind != TMI_L_OP_ATTENTION && to.kind != TMI_L_OP_CUMSUM) {
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
@@ -33947,6 +33994,23 @@ static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *wha
     return 1;
 }
 
+/* A cumulative sum of what a reduction gives: one kernel, where a row of sums and all that they add fit one tile. */
+static int tmi_sp_scan(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    const tmi_node *n = TMI_NODE(s->l, root), *r = TMI_NODE(s->l, n->in[0]), *x;
+    uint32_t        kept = r->shape.rank;
+    uint64_t        size, folded;
+    if (r->kind < TMI_L_OP_SUM || r->kind > TMI_L_OP_MIN || r->base) return 0;
+    x = TMI_NODE(s->l, r->in[0]);
+    tmi_sp_add(s, n->in[0]);
+    if (n->axis + 1 != kept || r->keep || r->axes != ((1u << x->shape.rank) - 1) - ((1u << kept) - 1)) return tmi_sp_no(s, "it runs along another axis than those next to the folded ones");
+    size = n->shape.dim[n->axis];
+    folded = tmi_shape_numel(&x->shape) / tmi_shape_numel(&r->shape);
+    if (size > 4096 || folded > 4096 || tmi_pow2_ceil(size, 2, 4096) * tmi_pow2_ceil(folded, 1, 4096) > 8192) return tmi_sp_no(s, "a row and all that it adds do not fit one tile of 8192 elements");
+    to->in[0] = n->in[0];
+    to->base = n->in[0];
+    return 1;
+}
+
 /* Every operation that is spelt out, in order, so that an attention finds its softmax. */
 static void tmi_find_spelled(tmi_list *l) {
     uint32_t i, k, red;
@@ -33954,6 +34018,7 @@ static void tmi_find_spelled(tmi_list *l) {
         uint32_t        root = l->order[i], axes = 0;
         const tmi_node *n = TMI_NODE(l, root);
         int             done = 0;
+        if (n->kind == TMI_L_OP_CUMSUM) (void)tmi_sp_try(l, root, n->axes, "scan after reduction", tmi_sp_scan);
         if (!tmi_lt_is(n->dtype, 'f')) continue;
         if (n->kind == TMI_L_OP_MATMUL) done = tmi_sp_try(l, root, 0, "attention", tmi_sp_attention);
         if (n->n_in == 2 && (n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_MUL || n->kind == TMI_L_OP_SUB))
@@ -33991,7 +34056,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     tmi_comb    fold;
     uint32_t    longest, part, first, twin = 0;
     uint64_t    size, others, groups, step;
-    if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE) return;
+    if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE || n->part_of) return;
     tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, &f);
     longest = tmi_cutting_longest(&f);
     if (f.programs >= 32 || longest == TMI_NONE) return;
