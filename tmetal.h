@@ -424,9 +424,10 @@ typedef struct tmetal_param {
 
 /* Ops of a list that became one kernel, or why they did not. */
 typedef struct tmetal_fusion {
-    tmetal_remark_kind kind;   /* TMETAL_APPLIED, or TMETAL_MISSED: `reason` says why */
+    tmetal_remark_kind kind;   /* TMETAL_APPLIED; TMETAL_MISSED: `reason` says why; TMETAL_FOUND: it is one as written */
     const char        *what;   /* "softmax", "log softmax", "layer norm", "rms norm", "attention": spelt out in the
-                                * list; "store", "loads": elementwise ops behind or before an op; "elementwise" */
+                                * list; "scan after reduction"; "store", "loads": elementwise ops behind or before an
+                                * op; "elementwise": several such ops; found: "GELU", "SiLU" */
     const char *const *ops;    /* their ids, in the order of the list */
     uint32_t           n_ops;
     uint32_t           kernel; /* that computes the last of them, counted from 0 */
@@ -28601,7 +28602,13 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put_ascii(e, tmi_basename(p.file), 60);
         tmi_put(e->out, ":%u)", p.line);
     }
-    tmi_put(e->out, "\n//\n//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    tmi_put_str(e->out, "\n//\n");
+    if (*tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops")) { /* of an op list */
+        tmi_put_str(e->out, "//   ops      ");
+        tmi_put_ascii(e, tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops"), 200);
+        tmi_put_char(e->out, '\n');
+    }
+    tmi_put(e->out, "//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
     for (i = 0; i < e->p->comp.n; i++) {
         uint64_t n = tmi_numel(e->m, TMI_COMP(e->p, i)->type);
         if (n > tmi_numel(e->m, TMI_COMP(e->p, largest)->type)) largest = i;
@@ -30083,6 +30090,7 @@ typedef struct tmi_node {
     uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
     uint8_t         is_result, is_scratch, is_inline;
     uint8_t         is_gone;    /* part of an operation that was spelt out */
+    uint8_t         is_spelt;   /* such an operation */
     uint32_t        base;       /* of an attention that was spelt out: the product that the scores are worked out from;
                                  * of a scan: the reduction whose results it adds */
     uint32_t        part_of;    /* such a product, ops on its tile, such a reduction: the op whose kernel does it */
@@ -30972,6 +30980,7 @@ typedef struct tmi_indices {
 typedef struct tmi_kern {
     uint32_t anchor, root; /* nodes; anchor 0: elementwise */
     uint32_t func;
+    const char *ops;       /* what it does, for the text's head */
     uint64_t grid[3];
     uint32_t *arg;         /* node whose memory argument i is */
     uint32_t n_arg;
@@ -32269,18 +32278,23 @@ static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
 static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     tmi_gen *g = r->g;
     uint32_t acc = tmi_gen_f32(g, TMI_BITS_NEG0), v, zero;
-    if (!r->whole) tmi_rowing_loop(r, &acc, 1);
+    if (!r->whole) {
+        tmi_rowing_loop(r, &acc, 1);
+        tmi_gen_name(g, r->loop.carried[0], "sum_so_far");
+    }
     zero = tmi_gen_f32(g, TMI_BITS_NEG0);
     v = tmi_rowing_x(r);
-    if (shift) v = tmi_gen_2(g, TMI_OP_SUBF, v, shift);
-    if (squares) v = tmi_gen_2(g, TMI_OP_MULF, v, v);
+    if (shift) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_SUBF, v, shift), "centred");
+    if (squares) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_MULF, v, v), "squared");
     v = tmi_rowing_only(r, v, zero);
     if (!r->whole) {
         v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], v);
         tmi_gen_loop_end(g, &r->loop, &v, &acc);
         v = acc;
     }
-    return tmi_rowing_fold(r, TMI_L_OP_SUM, v);
+    v = tmi_rowing_fold(r, TMI_L_OP_SUM, v);
+    tmi_gen_name(g, v, squares ? "square_sum" : "row_sum");
+    return v;
 }
 
 /* Mean of a row that is read in tiles, and the sum of squares about it, in one pass: each element of the tile carries a
@@ -32292,6 +32306,8 @@ static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares)
     v[0] = tmi_gen_float(g, 0);
     v[1] = tmi_gen_float(g, 0);
     tmi_rowing_loop(r, v, 2);
+    tmi_gen_name(g, r->loop.carried[0], "mean_so_far");
+    tmi_gen_name(g, r->loop.carried[1], "squares_so_far");
     ok = g->mask[r->axis];
     x = tmi_rowing_x(r);
     share = tmi_gen_add_n(g, tmi_gen_div(g, r->loop.index, tile), 1);
@@ -32347,6 +32363,8 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
         return;
     }
     tmi_rowing_loop(r, v, 2);
+    tmi_gen_name(g, r->loop.carried[0], "max_so_far");
+    tmi_gen_name(g, r->loop.carried[1], "sum_so_far");
     const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
     x = tmi_rowing_only(r, tmi_rowing_x(r), right);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
@@ -32423,6 +32441,7 @@ static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
     uint32_t   fact[2];
     tmi_rowing_begin(&r, g, node, tmi_rows_most(g));
     if (r.whole) tmi_rowing_at(&r, 0);
+    else tmi_remark(g->job, tmi_json_at(r.n->at), TMETAL_MISSED, "reads", "rows of %llu elements are read twice: %u is what the registers of one threadgroup hold", (unsigned long long)r.size, tmi_rows_most(g) / (r.after == 1 ? 1 : g->size[1]));
     tmi_rowing_facts(&r, fact);
     if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
     tmi_gen_finish(g, tmi_rowing_result(&r, fact), &r.space);
@@ -32579,6 +32598,7 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
         acc = tmi_producting_step(&p, 0, acc);
     } else {
         tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p.k), p.bk, &acc, 1);
+        tmi_gen_name(g, loop.carried[0], "acc");
         acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
@@ -32687,6 +32707,7 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     dims[1] = c.bn;
     acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
     tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)c.depth), c.bk, &acc, 1);
+    tmi_gen_name(g, loop.carried[0], "acc");
     acc = tmi_conv_step(&c, loop.index, loop.carried[0]);
     tmi_gen_loop_end(g, &loop, &acc, &acc);
     tmi_gen_axes(g, c.bm, c.bn);
@@ -32777,6 +32798,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
     s = tmi_gen_dot(g, a->q, tmi_b_swap_last(&g->b, k), zero);
+    tmi_gen_name(g, s, a->n->base ? TMI_NODE(g->l, a->n->base)->id : "product");
     if (!a->n->base) s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
     tmi_gen_axes(g, a->bm, a->bn);
     key = tmi_gen_along(g, 1, base);
@@ -32854,14 +32876,17 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), right, top);
     shrink = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, c[0], safe));
     w = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, s, safe));
+    tmi_gen_name(g, shrink, "shrink");
     f.kind = TMI_L_OP_SUM;
     tmi_gen_reduced(g, &f, 1, &w, &max[1]);
     c[1] = tmi_gen_2(g, TMI_OP_ADDF, tmi_gen_2(g, TMI_OP_MULF, c[1], shrink), max[1]);
     c[0] = top;
     tmi_gen_name(g, s, "scores");
     tmi_gen_name(g, w, "weights");
-    tmi_gen_name(g, top, "row_max");
-    tmi_gen_name(g, c[1], "row_sum");
+    tmi_gen_name(g, max[0], "tile_max");
+    tmi_gen_name(g, max[1], "tile_sum");
+    tmi_gen_name(g, top, "new_max");
+    tmi_gen_name(g, c[1], "new_sum");
     tmi_gen_axes(g, a->bn, a->bv);
     v = tmi_gen_along(g, 0, base);
     ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
@@ -32879,6 +32904,7 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     tmi_loop      loop;
     tmi_indices     out;
     uint32_t      c[3], dims[2], high, col, i, f32 = g->m->t_float[TMI_F_F32], sum;
+    uint64_t      blocks;
     tmi_attend_begin(&a, g, node);
     dims[0] = a.bm;
     dims[1] = 1;
@@ -32892,10 +32918,19 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
         col = tmi_cdiv((uint64_t)a.n->num[2], a.bm) > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, 0), a.bm) : 0;
         high = tmi_gen_2(g, TMI_OP_MINSI, high, tmi_gen_some(g, tmi_gen_add_n(g, col ? col : tmi_gen_index(g, 0), a.bm)));
     }
+    blocks = tmi_cdiv((uint64_t)a.n->num[2], a.bm);
+    tmi_remark(g->job, tmi_json_at(a.n->at), blocks > 1 ? TMETAL_MISSED : TMETAL_APPLIED, "reads", "keys and values are read once for each %u queries%s: %llu time%s", a.bm,
+               a.n->num[1] > 1 ? " of each head" : "", (unsigned long long)(blocks * (uint64_t)a.n->num[1]), blocks * (uint64_t)a.n->num[1] > 1 ? "s" : "");
     tmi_gen_loop(g, &loop, 0, high, a.bn, c, 3);
+    tmi_gen_name(g, loop.carried[0], "max_so_far");
+    tmi_gen_name(g, loop.carried[1], "sum_so_far");
+    tmi_gen_name(g, loop.carried[2], "acc");
     memcpy(c, loop.carried, sizeof c);
     tmi_attend_step(&a, loop.index, c);
     tmi_gen_loop_end(g, &loop, c, c);
+    tmi_gen_name(g, c[0], "row_max");
+    tmi_gen_name(g, c[1], "row_sum");
+    tmi_gen_name(g, c[2], "acc");
     tmi_gen_axes(g, a.bm, a.bv);
     g->mask[0] = a.mask_row;
     col = tmi_gen_along(g, 1, 0);
@@ -33342,6 +33377,7 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     TMI_OP(m, g->k->func)->loc = g->b.loc;
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
+    tmi_gen_set_str(g, g->k->func, "tmetal.ops", g->k->ops);
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them. Each is a whole
@@ -33987,6 +34023,7 @@ static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *wha
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
+    to.is_spelt = 1;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
     if (l->node.n > first) tmi_list_insert(l, root, first);
@@ -34456,6 +34493,40 @@ static void tmi_record_kernel(tmi_list *l, const tmi_kern *all, uint32_t k) {
     if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", all[k].root, store, n_store);
 }
 
+static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
+    tmi_mark    mark = tmi_mark_take(l->job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i;
+    tmi_text_init(l->job, &t);
+    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
+    if (i < n) tmi_put(&t, " and %u more", n - i);
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(l->job, mark);
+    return p;
+}
+
+/* "softmax of m, d, e, s, p; add y": what was spelt out first, then the other ops in order. */
+static const char *tmi_kern_ops(tmi_list *l, uint32_t k) {
+    tmi_mark    mark = tmi_mark_take(l->job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i, n = 0;
+    tmi_text_init(l->job, &t);
+    for (i = 0; i < l->fused.n; i++) {
+        const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
+        if (f->kind == TMETAL_APPLIED && TMI_NODE(l, f->root)->home == k + 1) tmi_put(&t, "%s%s of %s", n++ ? "; " : "", f->what, tmi_names_text(l, f->op, f->n_op));
+    }
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *x = TMI_NODE(l, l->order[i]);
+        if (x->home != k + 1 || x->part_of || (x->is_spelt && n)) continue;
+        tmi_put(&t, "%s%s %s", n++ ? "; " : "", x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name, x->id);
+    }
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(l->job, mark);
+    return p;
+}
+
 /* Why a value is stored that another kernel reads; NULL: there was nothing to fuse. */
 static const char *tmi_why_stored(tmi_graph *gr, uint32_t node) {
     tmi_list       *l = gr->l;
@@ -34500,19 +34571,6 @@ static void tmi_graph_after(tmi_list *l, const tmi_kern *k, uint32_t n) {
         }
 }
 
-static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
-    tmi_mark    mark = tmi_mark_take(l->job);
-    tmi_text    t;
-    const char *p;
-    uint32_t    i;
-    tmi_text_init(l->job, &t);
-    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
-    if (i < n) tmi_put(&t, " and %u more", n - i);
-    p = tmi_text_join(&t, 0);
-    tmi_mark_drop(l->job, mark);
-    return p;
-}
-
 static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) {
     tmi_at      at = tmi_json_at(TMI_NODE(l, f->root)->at);
     const char *names = tmi_names_text(l, f->op, f->n_op), *id = TMI_NODE(l, f->root)->id;
@@ -34523,12 +34581,35 @@ static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) 
     else tmi_remark(l->job, at, f->kind, "fusion", "%s: %s in kernel %u", names, f->what, kernel);
 }
 
+/* GELU and SiLU stay as they are written: their ops work in the kernels' registers. */
+static uint32_t tmi_put_activations(tmi_list *l, tmetal_fusion *to) {
+    uint32_t i, k, n = 0;
+    for (i = 0; i < l->job->out->n_kernels; i++)
+        for (k = 0; k < l->job->out->kernels[i].n_patterns; k++) {
+            const tmetal_pattern *p = &l->job->out->kernels[i].patterns[k];
+            const char          **op;
+            if (p->near_miss || (p->kind != TMETAL_PATTERN_GELU && p->kind != TMETAL_PATTERN_SILU)) continue;
+            if (to) {
+                op = TMI_NEW(l->job, const char *, 1);
+                op[0] = *p->value == '%' ? p->value + 1 : p->value;
+                to[n].kind = TMETAL_FOUND;
+                to[n].what = tmi_dt_pattern_names[p->kind];
+                to[n].ops = op;
+                to[n].n_ops = 1;
+                to[n].kernel = i;
+                to[n].reason = "";
+            }
+            n++;
+        }
+    return n;
+}
+
 /* The summary, and a remark for each line of it. */
 static void tmi_put_graph(tmi_list *l) {
-    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n);
-    uint32_t       i, k;
+    uint32_t       i, k, found = tmi_put_activations(l, NULL);
+    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n + found);
     l->graph->fusions = to;
-    l->graph->n_fusions = l->fused.n;
+    l->graph->n_fusions = l->fused.n + found;
     for (i = 0; i < l->fused.n; i++, to++) {
         const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
         const char     **ops = TMI_NEW(l->job, const char *, f->n_op);
@@ -34542,6 +34623,8 @@ static void tmi_put_graph(tmi_list *l) {
         to->reason = f->why;
         tmi_remark_fusion(l, f, to->kernel);
     }
+    (void)tmi_put_activations(l, to);
+    for (i = 0; i < found; i++, to++) tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0], 1))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
     l->job->out->graph = l->graph;
 }
 
@@ -34575,6 +34658,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
         x->home = n;
     }
     for (i = 0; i < l->n_order; i++) TMI_NODE(l, l->order[i])->home = TMI_NODE(l, l->order[gr.root[i] - 1])->home;
+    for (i = 0; i < n; i++) k[i].ops = tmi_kern_ops(l, i);
     for (i = 0; i < n; i++) tmi_record_kernel(l, k, i);
     tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);

@@ -96,8 +96,8 @@ row row_of(const std::string &line) {
     r.name = part[0];
     r.takes = part[1].rfind("takes ", 0) == 0;
     const size_t colon = part[1].find(':');
-    r.what = r.takes ? part[1].substr(6) : part[1].substr(4, colon - 4);
-    if (!r.takes) r.reason = trimmed(part[1].substr(colon + 1));
+    if (part[1] != "-") r.what = r.takes ? part[1].substr(6) : part[1].substr(4, colon - 4);
+    if (!r.takes && part[1] != "-") r.reason = trimmed(part[1].substr(colon + 1));
     r.kernels = std::stoul(part[2]);
     std::istringstream once(part[3]);
     for (std::string w; once >> w;)
@@ -145,7 +145,7 @@ std::string held(const row &r, const compiled &c, const sim::report &report) {
     if (plan["kernels"].size() != r.kernels) return "takes " + std::to_string(plan["kernels"].size()) + " kernels, wanted " + std::to_string(r.kernels);
     if (c.kernels != r.kernels) return "takes other numbers of kernels in plan and summary";
     if (r.kernels == 1 && !plan["scratch"].empty()) return "wants scratch";
-    const std::string why = said(r, c);
+    const std::string why = r.what.empty() ? "" : said(r, c);
     return why.empty() ? moved(r, c, report) : why;
 }
 
