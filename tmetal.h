@@ -268,6 +268,9 @@ typedef struct tmetal_options {
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
     uint32_t    mlx;        /* 1: also what mx.fast.metal_kernel takes (tmetal_kernel.mlx); a kernel that cannot
                              * be one is refused. Names that MLX looks for in a text are avoided in `msl` too */
+    const char *layouts;    /* layouts forced on reductions: "COALESCED" on all, "%sum=TILED,%max=DEFAULT" on those
+                             * that give these values, or both; of an op list the ops' ids. A later entry wins over
+                             * an earlier one, a named one over one for all. NULL: the planner picks. docs/layouts.md */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -304,11 +307,11 @@ typedef struct tmetal_remark {
 
 /* Memory layouts by name; bits, so test (layout & TMETAL_COALESCED) == TMETAL_COALESCED. */
 typedef enum tmetal_layout {
-    TMETAL_DEFAULT      = 0, /* one element a thread, or no choice was needed */
+    TMETAL_DEFAULT      = 0, /* one element a thread at a time in order of the threads; or no choice was needed */
     TMETAL_ROW_MAJOR    = 1, /* neighbouring lanes walk the last axis */
     TMETAL_COLUMN_MAJOR = 2, /* neighbouring lanes walk the first axis */
     TMETAL_TILED        = 4, /* 8 by 8 simdgroup tiles: dot operands and results */
-    TMETAL_COALESCED    = 8  /* input of a reduction: thread, then simdgroup, then threadgroup */
+    TMETAL_COALESCED    = 8  /* input of a reduction: whole lines, as wide as memory allows; thread, simdgroup, threadgroup */
 } tmetal_layout;
 
 /* The layout of one tensor value of a kernel. */
@@ -804,7 +807,7 @@ typedef struct tmetal_reduce_plan {
     const char   *value;      /* first result, as in a layout row */
     const char   *type;       /* of its first operand */
     uint32_t      axis;
-    tmetal_layout layout;     /* in which it takes its operands; COALESCED: neighbouring lanes along the axis */
+    tmetal_layout layout;     /* in which it takes its operands */
     const char   *map;        /* as in a layout row */
     const char   *reason;     /* why this layout */
     uint32_t      elements;   /* of a result that one thread combines */
@@ -1710,9 +1713,15 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     p.line = p.col = 0;
     if (excerpt) *excerpt = "";
     if (!src_plus_1 || !job->src || at > job->src_len) return p;
-    if (at < job->seek_at || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
+    if (at < job->seek_at / 2 || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
     for (i = job->seek_at; i < at; i++)
         if (job->src[i] == '\n') job->seek_line++, job->seek_start = i + 1;
+    if (at < job->seek_start) { /* back: places follow each other closely, so this is shorter than from the top */
+        for (i = job->seek_start; i > at; i--)
+            if (job->src[i - 1] == '\n') job->seek_line--;
+        while (i && job->src[i - 1] != '\n') i--;
+        job->seek_start = i;
+    }
     job->seek_at = at;
     start = job->seek_start;
     p.line = job->seek_line;
@@ -1853,6 +1862,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
+#define TMI_TRUTH  0x0800u /* results are truths: i1 in the shape of the first operand */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -1952,8 +1962,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(MINNUMF,     "arith.minnumf",      "arith", 2, 1, samefloat, same,     elt,      FMINN,  TMI_PE | TMI_SWAPS) \
     X(MAXIMUMF,    "arith.maximumf",     "arith", 2, 1, samefloat, same,     elt,      FMAX,   TMI_PE | TMI_SWAPS) \
     X(MINIMUMF,    "arith.minimumf",     "arith", 2, 1, samefloat, same,     elt,      FMIN,   TMI_PE | TMI_SWAPS) \
-    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC) \
-    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC) \
+    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
     X(SELECT,      "arith.select",       "arith", 3, 1, select,    select,   elt,      SELECT, TMI_PEC) \
     X(EXTSI,       "arith.extsi",        "arith", 1, 1, intwider,  cast,     elt,      SEXT,   TMI_PEC) \
     X(EXTUI,       "arith.extui",        "arith", 1, 1, intwider,  cast,     elt,      ZEXT,   TMI_PEC) \
@@ -2012,8 +2022,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(CTPOP,     "math.ctpop",     "math", 1, 1, sameint,   same, elt, POPC,  TMI_PE) \
     X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     extended, elt, FPOWI, TMI_PE) \
     X(IPOWI,     "math.ipowi",     "math", 2, 1, sameint,   same, elt, IPOWI, TMI_PE) \
-    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE) \
-    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE)
+    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE | TMI_TRUTH) \
+    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE | TMI_TRUTH)
 
 #define TMI_OPS_CONTROL(X) \
     X(FOR,       "scf.for",        "scf", TMI_VAR, TMI_VAR, for_,  for_,     for_,     NONE, 0) \
@@ -8797,7 +8807,7 @@ static void tmi_parse_same(tmi_parser *p, tmi_draft *d) {
     tmi_parse_attrs_colon(p, d);
     type = tmi_parse_type(p);
     for (i = 0; i < d->n_in; i++) tmi_draft_expect(p, d, i, type);
-    if (d->kind == TMI_OP_ISNAN || d->kind == TMI_OP_ISINF)
+    if (tmi_ops[d->kind].traits & TMI_TRUTH)
         type = p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1);
     tmi_draft_result(p, d, type);
 }
@@ -12810,12 +12820,12 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     default: break;
     }
     if (!a) return 0;
+    if (tmi_ops[op->kind].traits & TMI_TRUTH) return tmi_type_like(b->job, m, a, m->t_i1);
     switch (op->kind) {
     case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
     case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
     case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
     case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
-    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
     case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
     case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
     case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
@@ -17292,6 +17302,155 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- One kernel's own module: it and all that it calls --------------------------------------------------
+ * Passes keep arrays over all values of a module, so a module of many kernels is taken apart first: time
+ * then grows with the text, not with its square. What only ever grows (types, names, attributes, places,
+ * lists) is shared, and handed on from kernel to kernel. */
+typedef struct tmi_taking {
+    tmi_job          *job;
+    const tmi_module *m; /* from here */
+    tmi_module       *f; /* to here */
+    uint32_t         *value, *block; /* old to new; what a function uses is always its own */
+    uint32_t         *func;          /* by the string of its name */
+    uint32_t         *seen;          /* functions by op: the last kernel that took it */
+} tmi_taking;
+
+static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
+    uint32_t op;
+    const tmi_attr *name;
+    t->job = job;
+    t->m = m;
+    t->value = TMI_TEMP(job, uint32_t, m->value.n);
+    t->block = TMI_TEMP(job, uint32_t, m->block.n);
+    t->func = TMI_TEMP(job, uint32_t, m->strings.item.n);
+    t->seen = TMI_TEMP(job, uint32_t, m->op.n);
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next) {
+        name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
+        if (name && !t->func[name->value]) t->func[name->value] = op;
+    }
+}
+
+/* What all modules taken from one share, as it stands after work on one of them. */
+static void tmi_taken_tables(tmi_module *to, const tmi_module *from) {
+    to->strings = from->strings;
+    to->type = from->type;
+    to->attr = from->attr;
+    to->named = from->named;
+    to->loc = from->loc;
+    to->ids = from->ids;
+    to->words = from->words;
+    to->type_hash = from->type_hash;
+    memcpy(to->t_float, from->t_float, sizeof to->t_float);
+}
+
+static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
+    uint32_t id = t->f->value.n;
+    *(tmi_value *)tmi_vec_add(t->job, &t->f->value) = *TMI_VALUE(t->m, v);
+    t->value[v] = id;
+    return id;
+}
+
+/* An op and what is in it; operands and branch targets still mean the old ones. */
+static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
+    const tmi_module *m = t->m;
+    tmi_module       *f = t->f;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t          id = tmi_op_new(t->job, f, o->kind), r, b, x, i, region, block, *list;
+    tmi_mark          mark = tmi_mark_take(t->job);
+    *TMI_OP(f, id) = *o;
+    TMI_OP(f, id)->n_region = 0;
+    TMI_OP(f, id)->region = 0;
+    list = TMI_TEMP(t->job, uint32_t, o->n_out);
+    for (i = 0; i < o->n_out; i++) list[i] = tmi_take_value(t, tmi_out(m, o, i));
+    tmi_op_results(t->job, f, id, list, o->n_out);
+    tmi_mark_drop(t->job, mark);
+    for (r = o->region; r; r = TMI_REGION(m, r)->next) {
+        region = tmi_region_new(t->job, f, id);
+        TMI_REGION(f, region)->loc = TMI_REGION(m, r)->loc;
+        for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) {
+            block = t->block[b] = tmi_block_new(t->job, f, region);
+            TMI_BLOCK(f, block)->label = TMI_BLOCK(m, b)->label;
+            mark = tmi_mark_take(t->job);
+            list = TMI_TEMP(t->job, uint32_t, TMI_BLOCK(m, b)->n_arg);
+            for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) list[i] = tmi_take_value(t, tmi_block_arg(m, b, i));
+            tmi_block_args(t->job, f, block, list, TMI_BLOCK(m, b)->n_arg);
+            tmi_mark_drop(t->job, mark);
+            for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next) tmi_op_append(f, block, tmi_take_op(t, x));
+        }
+    }
+    return id;
+}
+
+/* A list of values by their new ids. */
+static uint32_t tmi_take_ids(tmi_taking *t, uint32_t first, uint32_t n) {
+    tmi_mark  mark = tmi_mark_take(t->job);
+    uint32_t *list = TMI_TEMP(t->job, uint32_t, n), i;
+    for (i = 0; i < n; i++) list[i] = t->value[TMI_ID(t->m, first + i)];
+    i = tmi_ids_add(t->job, t->f, list, n);
+    tmi_mark_drop(t->job, mark);
+    return i;
+}
+
+static void tmi_take_uses(tmi_taking *t, uint32_t first_op) {
+    uint32_t op, k, succ;
+    for (op = first_op; op < t->f->op.n; op++) {
+        tmi_op *o = TMI_OP(t->f, op);
+        o->in = tmi_take_ids(t, o->in, o->n_in);
+        succ = t->f->succ.n;
+        for (k = 0; k < o->n_succ; k++) {
+            const tmi_succ *from = TMI_SUCC(t->m, o->succ + k);
+            tmi_succ       *to = (tmi_succ *)tmi_vec_add(t->job, &t->f->succ);
+            to->block = t->block[from->block];
+            to->n_in = from->n_in;
+            to->in = tmi_take_ids(t, from->in, from->n_in);
+        }
+        o->succ = o->n_succ ? succ : 0;
+    }
+}
+
+/* Of the functions that the ops from `op` on call, those that are not taken yet, into `body`. */
+static void tmi_take_called(tmi_taking *t, uint32_t op, uint32_t body, uint32_t kernel) {
+    const tmi_attr *callee;
+    uint32_t        to;
+    for (; op < t->f->op.n; op++) {
+        if (TMI_OP(t->f, op)->kind != TMI_OP_CALL) continue;
+        callee = tmi_attr_of(t->f, TMI_OP(t->f, op), "callee");
+        to = callee ? t->func[callee->value] : 0;
+        if (!to || t->seen[to] == kernel) continue;
+        t->seen[to] = kernel;
+        tmi_op_append(t->f, body, tmi_take_op(t, to));
+    }
+}
+
+/* A module of kernel `func` alone and of what it calls; gives the kernel's id in it. */
+static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
+    uint32_t body, region, id;
+    *f = *t->m;
+    t->f = f;
+    tmi_vec_init(&f->value, sizeof(tmi_value), 0);
+    tmi_vec_init(&f->op, sizeof(tmi_op), 0);
+    tmi_vec_init(&f->succ, sizeof(tmi_succ), 0);
+    tmi_vec_init(&f->block, sizeof(tmi_block), 0);
+    tmi_vec_init(&f->region, sizeof(tmi_region), 0);
+    (void)tmi_vec_add(t->job, &f->value); /* id 0 of each is none */
+    (void)tmi_vec_add(t->job, &f->op);
+    (void)tmi_vec_add(t->job, &f->succ);
+    (void)tmi_vec_add(t->job, &f->block);
+    (void)tmi_vec_add(t->job, &f->region);
+    f->top = tmi_op_new(t->job, f, TMI_OP(t->m, t->m->top)->kind);
+    *TMI_OP(f, f->top) = *TMI_OP(t->m, t->m->top);
+    TMI_OP(f, f->top)->n_region = 0;
+    TMI_OP(f, f->top)->region = 0;
+    region = tmi_region_new(t->job, f, f->top);
+    body = tmi_block_new(t->job, f, region);
+    t->seen[func] = func;
+    id = tmi_take_op(t, func);
+    tmi_op_append(f, body, id);
+    tmi_take_called(t, id, body, func);
+    tmi_take_uses(t, id);
+    return id;
+}
+
 /* -- Calls: the callee's ops take the place of the call --------------------------------------------- */
 
 static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
@@ -19840,6 +19999,7 @@ typedef struct tmi_comp {
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
     uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
+    uint8_t  forced;     /* a layout that the caller asked for + 1; 0: none */
     const char *reason;
 } tmi_comp;
 
@@ -19879,12 +20039,20 @@ typedef struct tmi_plan {
     const char       *order;   /* why programs run in turn, or what their atomics leave open; NULL: neither */
     uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint8_t           forced, unforced; /* layouts are as the caller wants; they are not, for want of memory */
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
+    struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
+    struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
+
+struct tmi_force { /* a layout that the caller asked for */
+    uint8_t     layout; /* + 1; 0: none */
+    const char *why;    /* it is not so; NULL: it is */
+};
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
@@ -20108,6 +20276,76 @@ static void tmi_classify(tmi_plan *p) {
         for (r = o->region; r; r = TMI_REGION(m, r)->next)
             for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
     }
+}
+
+/* -- The option `layouts` ------------------------------------------------------------------ */
+
+typedef struct tmi_layout_name {
+    const char *name;
+    uint8_t     layout; /* tmetal_layout */
+} tmi_layout_name;
+
+static const tmi_layout_name tmi_layout_names[] = {
+    {"DEFAULT", TMETAL_DEFAULT}, {"ROW_MAJOR", TMETAL_ROW_MAJOR}, {"COLUMN_MAJOR", TMETAL_COLUMN_MAJOR}, {"TILED", TMETAL_TILED}, {"COALESCED", TMETAL_COALESCED},
+};
+#define TMI_N_LAYOUTS (sizeof tmi_layout_names / sizeof *tmi_layout_names)
+
+static const char *tmi_layout_text(uint32_t layout) {
+    size_t i;
+    for (i = 0; i + 1 < TMI_N_LAYOUTS && tmi_layout_names[i].layout != layout; i++) {}
+    return tmi_layout_names[i].name;
+}
+
+/* entry ::= layout | '%'? value '=' layout */
+typedef struct tmi_wanted {
+    const char *name, *word; /* name: of a value or of an op; the word that stands for a layout */
+    size_t      n_name, n_word; /* n_name 0: for all reductions */
+    uint32_t    layout;
+} tmi_wanted;
+
+/* The next entry of the option: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_wanted_next(const char **s, tmi_wanted *w) {
+    size_t i, n, eq = (size_t)-1;
+    memset(w, 0, sizeof *w);
+    if (!*s || !**s) return 0;
+    for (n = 0; (*s)[n] && (*s)[n] != ','; n++)
+        if ((*s)[n] == '=') eq = n;
+    w->word = eq == (size_t)-1 ? *s : *s + eq + 1;
+    w->n_word = (size_t)(*s + n - w->word);
+    if (eq != (size_t)-1) {
+        w->name = **s == '%' ? *s + 1 : *s;
+        w->n_name = (size_t)(*s + eq - w->name);
+    }
+    *s += (*s)[n] ? n + 1 : n;
+    if (eq != (size_t)-1 && !w->n_name) return -1;
+    for (i = 0; i < TMI_N_LAYOUTS; i++)
+        if (strlen(tmi_layout_names[i].name) == w->n_word && memcmp(tmi_layout_names[i].name, w->word, w->n_word) == 0) break;
+    if (i == TMI_N_LAYOUTS) return -1;
+    w->layout = tmi_layout_names[i].layout;
+    return 1;
+}
+
+static int tmi_wanted_is(const tmi_wanted *w, const char *name) {
+    return w->n_name && strlen(name) == w->n_name && memcmp(name, w->name, w->n_name) == 0;
+}
+
+/* What the caller wants of something by either of two names: a layout + 1; 0 nothing. */
+static uint32_t tmi_wanted_of(const tmi_job *job, const char *name, const char *other) {
+    const char *s = job->opt->layouts;
+    uint32_t    all = 0, own = 0;
+    tmi_wanted  w;
+    while (tmi_wanted_next(&s, &w) > 0) {
+        if (!w.n_name) all = w.layout + 1;
+        else if (tmi_wanted_is(&w, name) || tmi_wanted_is(&w, other)) own = w.layout + 1;
+    }
+    return own ? own : all;
+}
+
+/* The kernels of an op list carry the name of the op that they compute, for this option alone. */
+#define TMI_ATTR_OP "tmetal.op"
+
+static uint32_t tmi_reduction_wanted(const tmi_job *job, const tmi_module *m, uint32_t func, const tmi_op *op) {
+    return tmi_wanted_of(job, TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name), tmi_attr_str(m, TMI_OP(m, func), TMI_ATTR_OP));
 }
 
 /* -- Memory roots ------------------------------------------------------------------------ */
@@ -20368,6 +20606,151 @@ static uint32_t tmi_comp_new(tmi_plan *p, uint32_t element, uint32_t type) {
 
 /* -- Memory accesses and layouts ---------------------------------------------------------------- */
 
+/* Where the elements of a tile of pointers lie: from the first on, each bit of an element's number that is set adds
+ * step[bit] elements, if the bit is in `known`; else it leads far away. */
+typedef struct tmi_reach {
+    int64_t  step[TMI_MAX_REG];
+    uint32_t known;
+} tmi_reach;
+
+#define TMI_REACH_VISITS 512u /* values looked at for one access: expressions share operands */
+
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits);
+
+/* Through a shape op: of each bit of the result the operand's. */
+static void tmi_reach_shape(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    uint32_t  in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0), how[1 + 32], i, d, low, bits;
+    tmi_reach x;
+    tmi_reach_of(p, tmi_in(m, op, 0), &x, visits);
+    memset(r, 0, sizeof *r);
+    if (op->kind == TMI_OP_TRANS) {
+        tmi_trans_bits(m, op, how);
+        for (i = 0; i < how[0]; i++) {
+            r->step[how[1 + i]] = x.step[i];
+            r->known |= (x.known >> i & 1u) << how[1 + i];
+        }
+        return;
+    }
+    if (op->kind != TMI_OP_BROADCAST) { /* the numbers stay */
+        *r = x;
+        return;
+    }
+    for (d = 0; d < tmi_rank(m, out); d++) {
+        low = tmi_dim_low(m, out, d);
+        bits = tmi_dim_bits(m, out, d);
+        for (i = 0; i < bits; i++) {
+            int      same = tmi_dim(m, in, d) == tmi_dim(m, out, d);
+            uint32_t from = tmi_dim_low(m, in, d) + i;
+            r->step[low + i] = same ? x.step[from] : 0;
+            r->known |= (same ? x.known >> from & 1u : 1u) << (low + i);
+        }
+    }
+}
+
+/* x / 2^k and x % 2^k where the runs of x never straddle a multiple of 2^k. */
+static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    uint32_t  v = tmi_in(m, op, 0), type = tmi_value_type(m, v), d, i, k, fits = 0;
+    int       is_div = op->kind == TMI_OP_DIVSI || op->kind == TMI_OP_DIVUI;
+    int64_t   n;
+    tmi_reach x;
+    memset(r, 0, sizeof *r);
+    if (!tmi_const_int(m, tmi_in(m, op, 1), &n) || n <= 0 || !tmi_is_pow2((uint64_t)n)) return;
+    tmi_reach_of(p, v, &x, visits);
+    k = tmi_log2((uint64_t)n);
+    for (d = 0; d < tmi_rank(m, type); d++) { /* the axis whose low bits are those of x */
+        tmi_axis a = tmi_axis_get(&p->axes, v, d);
+        uint32_t bits = tmi_dim_bits(m, type, d), need = a.c == bits && bits < k ? bits : k;
+        if (a.c >= need && a.v >= need) fits |= tmi_dim_mask(m, type, d);
+    }
+    for (i = 0; i < tmi_type_bits(m, type); i++) {
+        int whole = x.step[i] % n == 0, below = !whole && (fits >> i & 1) && x.step[i] > 0 && x.step[i] < n;
+        if (!(x.known >> i & 1) || (!whole && !below)) continue;
+        r->step[i] = is_div ? (whole ? x.step[i] / n : 0) : (whole ? 0 : x.step[i]);
+        r->known |= 1u << i;
+    }
+    if (tmi_popcount(r->known) < tmi_type_bits(m, type)) r->known = 0; /* what is not known may carry */
+}
+
+static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    tmi_reach y;
+    uint32_t  i;
+    tmi_reach_of(p, tmi_in(p->m, op, 0), r, visits);
+    tmi_reach_of(p, tmi_in(p->m, op, 1), &y, visits);
+    for (i = 0; i < TMI_MAX_REG; i++) r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
+    r->known &= y.known;
+}
+
+/* Times a constant; of two values only what stands still in both is known. */
+static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    uint32_t  i, a = tmi_in(p->m, op, 0), b = tmi_in(p->m, op, 1);
+    int64_t   n;
+    tmi_reach y;
+    if (op->kind != TMI_OP_SHLI && tmi_const_int(p->m, a, &n)) {
+        a = b;
+        b = tmi_in(p->m, op, 0);
+    }
+    tmi_reach_of(p, a, r, visits);
+    if (tmi_const_int(p->m, b, &n) && n > -(1 << 24) && n < 1 << 24 && (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
+        for (i = 0; i < TMI_MAX_REG; i++) r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
+        return;
+    }
+    tmi_reach_of(p, b, &y, visits);
+    for (i = 0; i < TMI_MAX_REG; i++)
+        if (r->step[i] || y.step[i]) r->known &= ~(1u << i);
+    r->known &= y.known;
+    memset(r->step, 0, sizeof r->step);
+}
+
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
+    uint32_t i, d;
+    memset(r, 0, sizeof *r);
+    if (!tmi_is_tensor(m, tmi_value_type(m, value))) r->known = ~0u;
+    if (r->known || !tmi_def(m, value) || ++*visits > TMI_REACH_VISITS) return;
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: {
+        int64_t n;
+        if (tmi_const_int(m, value, &n)) r->known = ~0u;
+        break;
+    }
+    case TMI_OP_SPLAT: r->known = ~0u; break;
+    case TMI_OP_RANGE:
+        for (i = 0; i < tmi_type_bits(m, tmi_value_type(m, value)); i++) r->step[i] = (int64_t)1 << i;
+        r->known = ~0u;
+        break;
+    case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_TRANS: tmi_reach_shape(p, op, r, visits); break;
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: tmi_reach_sum(p, op, r, visits); break;
+    case TMI_OP_MULI: case TMI_OP_SHLI: tmi_reach_product(p, op, r, visits); break;
+    case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI: tmi_reach_divided(p, op, r, visits); break;
+    case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_INDEX_CAST: case TMI_OP_INDEX_CASTU:
+        tmi_reach_of(p, tmi_in(m, op, 0), r, visits);
+        break;
+    default: break;
+    }
+    for (d = 0; d < tmi_rank(m, tmi_value_type(m, value)); d++) /* runs that other facts tell of */
+        for (i = 0; i < tmi_axis_get(&p->axes, value, d).c; i++) {
+            uint32_t bit = tmi_dim_low(m, tmi_value_type(m, value), d) + i;
+            if (r->known >> bit & 1) continue;
+            r->known |= 1u << bit;
+            r->step[bit] = (int64_t)1 << i;
+        }
+}
+
+static void tmi_find_reach(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, visits;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_accesses_memory(o) || !tmi_is_tensor(m, tmi_in_type(m, o, 0)) || !tmi_rank(m, tmi_in_type(m, o, 0)) || !tmi_is_ptrlike(m, tmi_in_type(m, o, 0))) continue;
+        visits = 0;
+        p->reach[op] = TMI_TEMP(p->job, tmi_reach, 1);
+        tmi_reach_of(p, tmi_in(m, o, 0), p->reach[op], &visits);
+    }
+}
+
 /* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under one
  * mask, at most 4 elements and 16 bytes. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
@@ -20384,9 +20767,21 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     return v;
 }
 
+/* Do elements along axis a lie closer together than along b, as far as both are known? */
+static int tmi_axis_is_closer(const tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+    uint32_t type = tmi_op_shape(p->m, TMI_OP(p->m, id)), low_a = tmi_dim_low(p->m, type, a), low_b = tmi_dim_low(p->m, type, b);
+    const tmi_reach *r = p->reach[id];
+    int64_t step_a, step_b;
+    if (!r || !tmi_dim_bits(p->m, type, a) || !tmi_dim_bits(p->m, type, b) || !(r->known >> low_a & 1) || !(r->known >> low_b & 1)) return 0;
+    step_a = r->step[low_a] < 0 ? -r->step[low_a] : r->step[low_a];
+    step_b = r->step[low_b] < 0 ? -r->step[low_b] : r->step[low_b];
+    return step_a && step_b && step_a < step_b;
+}
+
 /* Axes from fastest in memory to slowest; the last axis first where nothing is known. */
-static void tmi_access_order(const tmi_plan *p, const tmi_op *op, uint32_t *order) {
+static void tmi_access_order(const tmi_plan *p, uint32_t id, uint32_t *order) {
     const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
     uint32_t type = tmi_op_shape(m, op), rank = tmi_rank(m, type), i, k, t;
     uint32_t ptr = tmi_in(m, op, 0);
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
@@ -20394,7 +20789,7 @@ static void tmi_access_order(const tmi_plan *p, const tmi_op *op, uint32_t *orde
     for (i = 1; i < rank; i++) /* insertion sort, stable; at most 24 axes */
         for (k = i; k > 0; k--) {
             tmi_axis a = tmi_axis_get(&p->axes, ptr, order[k]), b = tmi_axis_get(&p->axes, ptr, order[k - 1]);
-            if (a.c <= b.c) break;
+            if (a.c < b.c || (a.c == b.c && !tmi_axis_is_closer(p, id, order[k], order[k - 1]))) break;
             t = order[k];
             order[k] = order[k - 1];
             order[k - 1] = t;
@@ -20468,6 +20863,11 @@ static uint32_t tmi_comp_of(const tmi_plan *p, uint32_t element) {
 
 static const tmi_lin *tmi_comp_lin(const tmi_plan *p, uint32_t comp) {
     return TMI_LIN(p, TMI_COMP(p, comp)->lin - 1);
+}
+
+/* The layout that an op works in. */
+static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
+    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
 /* -- Matrix products ------------------------------------------------------------------------------ */
@@ -20549,44 +20949,49 @@ static void tmi_split_groups(tmi_plan *p, uint32_t type, int chained, uint32_t *
 
 /* -- Choosing layouts ----------------------------------------------------------------------------------- */
 
-/* Distinct 128-byte lines that one simdgroup touches in one access, when axis `fast` is contiguous in
- * runs of 2^run elements and every other axis lies far apart; `fewest` is what the bytes need. */
-static uint32_t tmi_lines_of(const tmi_module *m, uint32_t type, const tmi_lin *l, uint32_t fast, uint32_t run, uint32_t bytes,
-                             uint32_t vec, uint32_t *fewest) {
-    uint32_t mask = tmi_dim_mask(m, type, fast), low = tmi_dim_low(m, type, fast), i, k, n = 0, distinct = 0;
-    uint32_t line[32], addr[32];
-    uint32_t far_mask = ~mask | (run < 31 ? (~0u << run) << low : 0u);
+/* log2 of the elements that a lane moves at once in layout `l`: its vectors, where they are neighbours in memory,
+ * aligned and under one mask; else 0. */
+static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t type = tmi_op_shape(m, op), d;
+    if (!l->vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return 0;
+    for (d = 0; d < tmi_rank(m, type); d++)
+        if (l->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= l->vec)
+            return tmi_access_vec(p, op, d) >= l->vec ? l->vec : 0;
+    return 0;
+}
+
+/* Distinct 128-byte lines that one simdgroup touches in one access of `bytes` bytes a lane, the tile beginning at
+ * a line; `fewest` is what the bytes need. */
+static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem, uint32_t bytes, uint32_t *fewest) {
+    uint64_t line[32], addr[32];
+    uint32_t i, k, n = 0, distinct = 0;
     for (i = 0; i < 32; i++) {
-        uint32_t x = 0, at;
+        uint32_t x = 0, b;
+        uint64_t at = (uint64_t)1 << 40, far;
         for (k = 0; k < TMI_LANE_BITS; k++)
             if (i >> k & 1) x ^= l->lane[k];
-        at = (((x & mask) >> low) & ((run < 31 ? 1u << run : 0u) - 1u)) * bytes;
-        for (k = 0; k < distinct && addr[k] != x; k++) {}
-        if (k == distinct) addr[distinct++] = x;
-        x = ((x & far_mask) << 8) ^ ((x & far_mask) >> 24) ^ (at >> 7);
-        for (k = 0; k < n && line[k] != x; k++) {}
-        if (k == n) line[n++] = x;
+        far = (uint64_t)(x & ~r->known) << 44;
+        for (b = x & r->known; b; b &= b - 1) at += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
+        for (k = 0; k < distinct && addr[k] != (far ^ at); k++) {}
+        if (k == distinct) addr[distinct++] = far ^ at;
+        for (k = 0; k < n && line[k] != (far ^ (at >> 7)); k++) {}
+        if (k == n) line[n++] = far ^ (at >> 7);
     }
-    *fewest = (distinct * bytes * vec + 127) / 128;
-    if (!*fewest) *fewest = 1;
+    *fewest = (distinct * bytes + 127) / 128;
     return n < *fewest ? *fewest : n;
 }
 
 /* Lines that one access of a simdgroup touches, the fewest, and log2 of the elements that a lane moves at
  * once; 0 where there is no tile of pointers. */
 static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *l, uint32_t *vec, uint32_t *fewest) {
-    const tmi_module *m = p->m;
-    const tmi_op *op = TMI_OP(m, id);
-    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), i, es;
+    const tmi_op *op = TMI_OP(p->m, id);
+    uint32_t es;
     *vec = 0;
-    if (!tmi_rank(m, type) || !tmi_is_ptrlike(m, tmi_in_type(m, op, 0))) return 0;
-    tmi_access_order(p, op, order);
-    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
-    for (i = 0; i < tmi_access_vec(p, op, order[0]); i++) {
-        if (i >= l->n_reg || l->reg[i] != 1u << (tmi_dim_low(m, type, order[0]) + i)) break;
-        ++*vec;
-    }
-    return tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << *vec, fewest);
+    if (!p->reach[id]) return 0;
+    es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
+    *vec = tmi_access_width(p, op, l);
+    return tmi_lines_of(p->reach[id], l, 1u << es, 1u << (es + *vec), fewest);
 }
 
 static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
@@ -20626,6 +21031,22 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
     }
 }
 
+/* Where a value will lie, as far as that is decided: what a reduction gives stays where it leaves it, whatever its
+ * component. `own`: the component being decided; its values cost nothing. */
+static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+    uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
+    if (c == own) return 0;
+    if (def && TMI_OP(p->m, def)->kind == TMI_OP_REDUCE) {
+        if (!p->own[def] && !TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, def)))->lin) return 0;
+        *l = *tmi_op_lin(p, def);
+        tmi_reduced_lin(p->m, TMI_OP(p->m, def), l);
+        return 1;
+    }
+    if (!TMI_COMP(p, c)->lin) return 0;
+    *l = *tmi_comp_lin(p, c);
+    return 1;
+}
+
 typedef struct tmi_edge_sum {
     uint64_t cost;
     uint32_t own; /* component being decided; its own values cost nothing */
@@ -20633,11 +21054,9 @@ typedef struct tmi_edge_sum {
 
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edge_sum *s = (tmi_edge_sum *)ctx;
-    uint32_t c;
-    if (!view || p->klass[value] != TMI_C_NODE) return;
-    c = tmi_comp_of(p, value);
-    if (c == s->own || !TMI_COMP(p, c)->lin) return;
-    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), tmi_comp_lin(p, c), view);
+    tmi_lin have;
+    if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
 /* Operands whose layout an op does not fix: matrix operands go through threadgroup memory. */
@@ -20690,12 +21109,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
-    if (p->klass[value] == TMI_C_NODE) {
-        uint32_t c = tmi_comp_of(p, value);
-        if (c == own || !TMI_COMP(p, c)->lin) return 0;
-        *l = *tmi_comp_lin(p, c);
-        return 1;
-    }
+    if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
     if (!tmi_is_view(op->kind)) return 0;
@@ -20742,6 +21156,16 @@ static void tmi_find_readers(tmi_plan *p) {
     }
 }
 
+/* Would threads that hold copies load the same elements? That is work for nothing, and where another parameter is
+ * launched on the same memory for an update in place, a thread would read what another one writes. */
+static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    uint32_t op, lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    for (op = TMI_COMP(p, c)->ops; op && (lanes || groups); op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_LOAD) return 1;
+    return 0;
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
@@ -20753,17 +21177,17 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
-            l = *tmi_comp_lin(p, other);
+            l = *tmi_op_lin(p, op);
             tmi_reduced_lin(m, o, &l);
             tmi_pick_add(k, &l, "where the reduction leaves it");
         }
         for (i = 0; i < o->n_in; i++)
             if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i))
-                tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_pick_view, k);
+                tmi_needs(p, tmi_in(m, o, i), tmi_op_lin(p, op), tmi_pick_view, k);
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) && !tmi_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
@@ -20773,7 +21197,7 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, vec = 0, bits = tmi_type_bits(m, c->type);
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (c->access) {
-        tmi_access_order(p, TMI_OP(m, c->access), order);
+        tmi_access_order(p, c->access, order);
         vec = rank ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
     } else {
         vec = 2;
@@ -20796,12 +21220,122 @@ static void tmi_keep_vectors_whole(const tmi_module *m, const tmi_op *op, tmi_li
         if (!(l->reg[i] & mask) != !(l->reg[0] & mask)) l->vec = (uint8_t)i;
 }
 
+/* -- Layouts that the caller forces ------------------------------------------------------------------ */
+
+/* 8 by 8 tiles as tmi_lin_matrix has them, with simdgroups on axes that are kept first. NULL, or why not. */
+static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t rank = tmi_rank(m, c->type), row, i, k, turn, b;
+    tmi_deal d;
+    if (rank < 2 || tmi_dim(m, c->type, rank - 1) < 8 || tmi_dim(m, c->type, rank - 2) < 8) return "8 by 8 tiles want 8 or more elements along each of the last two axes";
+    row = tmi_dim_low(m, c->type, rank - 2);
+    tmi_lin_zero(l, p->n_sg);
+    tmi_deal_init(m, c->type, &d);
+    for (i = 0; i < 3; i++) (void)tmi_deal_bit(&d, rank - 1), (void)tmi_deal_bit(&d, rank - 2);
+    l->reg[l->n_reg++] = 1u;
+    l->vec = 1;
+    l->lane[0] = 2u;
+    l->lane[1] = 1u << row;
+    l->lane[2] = 2u << row;
+    l->lane[3] = 4u;
+    l->lane[4] = 4u << row;
+    for (turn = 0, k = 0; turn < 2; turn++)
+        for (i = rank; i-- > 0;) {
+            if ((c->reduced >> i & 1) != turn) continue;
+            while (k < p->n_sg && (b = tmi_deal_bit(&d, i)) != 0) l->sg[k++] = b;
+        }
+    for (i = rank; i-- > 0;)
+        while ((b = tmi_deal_bit(&d, i)) != 0) l->reg[l->n_reg++] = b;
+    return NULL;
+}
+
+/* Lanes along one end of the axes, as wide as memory allows there, simdgroups along the others. */
+static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, vec, room, bits = tmi_type_bits(m, c->type);
+    uint32_t first = last_first ? rank - 1 : 0, size = tmi_dim_bits(m, c->type, first);
+    for (i = 0; i < rank; i++) order[i] = last_first ? rank - 1 - i : i;
+    for (i = 0; i < rank; i++) groups[i] = order[i + 1 < rank ? i + 1 : 0];
+    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), first) : 0;
+    room = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
+    vec = tmi_min32(vec, tmi_min32(room, size ? size - 1u : 0)); /* some of the axis for the lanes */
+    tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
+}
+
+/* Element after element to thread after thread, again and again; no vectors. */
+static void tmi_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i;
+    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    tmi_lin_blocked(p->m, c->type, order, order, 0, p->n_sg, l);
+}
+
+/* The axis that neighbouring lanes walk; the rank: all lanes hold the same. */
+static uint32_t tmi_lane_axis(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    uint32_t i, d, rank = tmi_rank(m, type);
+    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
+    for (d = 0; d < rank && (i == TMI_LANE_BITS || !(l->lane[i] & tmi_dim_mask(m, type, d))); d++) {}
+    return d;
+}
+
+/* The layout that a caller asks for, for the tensors of a component. NULL, or why it is not what its name says;
+ * l->n_reg is 0 with no lanes set where there is none at all. */
+static const char *tmi_forced_lin(tmi_plan *p, const tmi_comp *c, uint32_t layout, tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, c->type);
+    switch (layout) {
+    case TMETAL_TILED: return tmi_tiled_for(p, c, l);
+    case TMETAL_COALESCED: tmi_blocked_for(p, c, l); return NULL;
+    case TMETAL_DEFAULT: tmi_default_for(p, c, l); return NULL;
+    default: break;
+    }
+    tmi_major_for(p, c, layout == TMETAL_ROW_MAJOR, l);
+    if (layout == TMETAL_COLUMN_MAJOR && rank == 1) return "a tensor of one axis has no other: its lanes walk that one";
+    if (tmi_lane_axis(p->m, c->type, l) != (layout == TMETAL_ROW_MAJOR ? rank - 1 : 0)) return "that axis has one element: lanes walk the next";
+    return NULL;
+}
+
+/* Before anything is chosen: components whose reductions the caller decides, and reductions that work in a layout of
+ * their own because their component is another's, a matrix product or another wish. */
+static void tmi_force_layouts(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    if (!p->job->opt->layouts) return;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        struct tmi_force *f = &p->force[op];
+        tmi_comp *c;
+        tmi_lin   l;
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || (f->layout = (uint8_t)tmi_reduction_wanted(p->job, m, p->func, TMI_OP(m, op))) == 0) continue;
+        if (p->unforced) {
+            f->why = "its exchanges need more threadgroup memory than there is";
+            continue;
+        }
+        c = TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        memset(&l, 0, sizeof l);
+        f->why = tmi_forced_lin(p, c, f->layout - 1u, &l);
+        if (f->why && f->layout - 1u == TMETAL_TILED) continue; /* no such layout: the planner picks */
+        p->forced = 1;
+        tmi_keep_vectors_whole(m, TMI_OP(m, op), &l);
+        if (c->forced || (c->dot && tmi_dot_is_mma(m, TMI_OP(m, c->dot)))) {
+            p->own[op] = tmi_lin_id(p, &l) + 1;
+            continue;
+        }
+        c->forced = f->layout;
+        c->lin = tmi_lin_id(p, &l) + 1;
+        c->reason = "forced by the caller";
+    }
+}
+
 static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
     uint64_t  best = (uint64_t)-1, cost;
     uint32_t  i, op, chosen = 0;
     tmi_lin   l;
+    if (comp->forced) { /* other ops of the component may want shorter vectors too */
+        l = *tmi_comp_lin(p, c);
+        for (op = comp->ops; op; op = p->op_next[op]) tmi_keep_vectors_whole(p->m, TMI_OP(p->m, op), &l);
+        comp->lin = tmi_lin_id(p, &l) + 1;
+        return;
+    }
     memset(&k, 0, sizeof k);
     k.own = c;
     if (comp->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, comp->dot))) {
@@ -20842,6 +21376,7 @@ static void tmi_choose_layouts(tmi_plan *p) {
     int       chained = tmi_has_chained_dots(p);
     uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
     tmi_find_readers(p);
+    tmi_force_layouts(p);
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
     for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
@@ -20886,7 +21421,7 @@ static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
     tmi_comp c;
     tmi_lin  l;
     if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
-    if (o->kind == TMI_OP_LOAD && p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE) return;
+    if (o->kind == TMI_OP_LOAD && (p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE || TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)))->forced)) return;
     have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
     memset(&c, 0, sizeof c);
     c.type = type;
@@ -20924,11 +21459,6 @@ static void tmi_choose_own(tmi_plan *p) {
         l.vec = 0;
         p->own[op] = tmi_lin_id(p, &l) + 1;
     }
-}
-
-/* The layout that an op works in. */
-static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
-    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
 /* -- Instances -------------------------------------------------------------------------------------------- */
@@ -21002,7 +21532,7 @@ static void tmi_natural_lin(const tmi_plan *p, uint32_t value, tmi_lin *l) {
     *l = *tmi_comp_lin(p, tmi_comp_of(p, value));
     if (tmi_def(m, value) && p->own[tmi_def(m, value)]) *l = *TMI_LIN(p, p->own[tmi_def(m, value)] - 1);
     if (op->kind != TMI_OP_REDUCE) return;
-    *l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, tmi_def(m, value))));
+    *l = *tmi_op_lin(p, tmi_def(m, value));
     tmi_reduced_lin(m, op, l);
 }
 
@@ -21235,8 +21765,9 @@ static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /*
     return first + i;
 }
 
-static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmi_plan *p) {
+static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, int unforced, tmi_plan *p) {
     memset(p, 0, sizeof *p);
+    p->unforced = (uint8_t)unforced;
     p->job = job;
     p->m = m;
     p->func = func;
@@ -21261,12 +21792,15 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
+    p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
+    p->force = TMI_TEMP(job, struct tmi_force, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
     tmi_plan_aliases(p);
     tmi_find_accesses(p);
+    tmi_find_reach(p);
     tmi_components(p);
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
@@ -21533,7 +22067,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
     case TMI_TF_S2F: case TMI_TF_U2F:
-        if (from == TMI_S_BOOL) a = tmi_t_intcast(t, a, TMI_S_I32, op == TMI_TF_S2F);
+        if (from == TMI_S_BOOL && op == TMI_TF_S2F) a = tmi_t_intcast(t, a, TMI_S_I32, 1); /* true is -1 */
         if (to.kind == TMI_S_BF16) return tmi_conv(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_F32, 1), a), TMI_S_BF16);
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
@@ -21809,7 +22343,6 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
-    case TMI_TF_ISINF: return tmi_t_un(t, TMI_TF_ISINF, type, v[0]);
     default:
         if (op->n_in == 2) return tmi_s_is_int(type.kind) ? tmi_int_op(t, tf, v[0], v[1]) : tmi_t_bin(t, tf, v[0], v[1]);
         return tmi_t_un(t, tf, type, v[0]);
@@ -22271,17 +22804,6 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
 
 /* -- Memory ---------------------------------------------------------------------------------- */
 
-/* Are the elements of the nest's vectors neighbours in memory, aligned and under one mask? */
-static int tmi_access_is_vector(tmi_low *w, const tmi_op *op) {
-    const tmi_module *m = w->m;
-    uint32_t type = tmi_op_shape(m, op), d, vec = w->nest->vec;
-    if (!vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return 0;
-    for (d = 0; d < tmi_rank(m, type); d++)
-        if (w->nest->lin->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= vec)
-            return tmi_access_vec(w->p, op, d) >= vec;
-    return 0;
-}
-
 static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other, tmi_tty type, uint32_t flags) {
     tmi_ins n;
     int64_t c;
@@ -22318,7 +22840,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
-    if (tmi_access_is_vector(w, op)) {
+    if (tmi_access_width(w->p, op, w->nest->lin)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
@@ -22386,7 +22908,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1), mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_is_vector(w, op)) {
+    if (tmi_access_width(w->p, op, w->nest->lin)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
@@ -23167,7 +23689,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
 static void tmi_reduce_general(tmi_low *w, uint32_t id) {
     tmi_folding f;
     tmi_finish  x;
-    uint32_t    lin_id = tmi_lin_id(w->p, tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)))), out_id;
+    uint32_t    lin_id = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), out_id;
     tmi_lin     flat = *TMI_LIN(w->p, lin_id);
     flat.vec = 0;
     memset(&x, 0, sizeof x);
@@ -26345,23 +26867,34 @@ static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l
     return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row && l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
 }
 
-static uint32_t tmi_layout_bits(const tmi_plan *p, uint32_t type, const tmi_lin *l, uint32_t reduced) {
+/* Is `l` as good for the loads and stores of a component as its coalesced layout: no more lines in all, and as many
+ * neighbours a lane? */
+static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l) {
+    uint32_t vec, best_vec, fewest;
+    tmi_lin  best;
+    tmi_blocked_for(p, c, &best);
+    if (!c->access || !p->reach[c->access]) return tmi_lin_same(l, &best);
+    (void)tmi_access_lines(p, c->access, l, &vec, &fewest);
+    (void)tmi_access_lines(p, c->access, &best, &best_vec, &fewest);
+    return vec >= best_vec && tmi_access_cost(p, c->access, l) <= tmi_access_cost(p, c->access, &best);
+}
+
+/* `c`: the component, where the tensor is its value as it was made; else NULL. */
+static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, const tmi_comp *c) {
     const tmi_module *m = p->m;
-    uint32_t i, d, rank = tmi_rank(m, type), bits = 0;
-    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
-    if (i == TMI_LANE_BITS) return TMETAL_DEFAULT; /* every lane holds the same */
-    for (d = 0; d < rank && !(l->lane[i] & tmi_dim_mask(m, type, d)); d++) {}
-    if (d == rank) return TMETAL_DEFAULT;
+    uint32_t d = tmi_lane_axis(m, type, l), rank = tmi_rank(m, type), bits = 0;
+    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT && tmi_lin_same(l, TMI_LIN(p, c->lin - 1))) return TMETAL_DEFAULT;
+    if (d == rank) return TMETAL_DEFAULT; /* every lane holds the same */
     bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
     if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
-    if (reduced >> d & 1) bits |= (uint32_t)TMETAL_COALESCED;
+    if (c && c->reduced && tmi_lin_is_coalesced(p, c, l)) bits |= (uint32_t)TMETAL_COALESCED;
     return bits;
 }
 
 /* -- Rows --------------------------------------------------------------------------------- */
 
 typedef struct tmi_rows {
-    const tmi_plan    *p;
+    tmi_plan          *p;
     tmetal_layout_row *row; /* NULL while they are counted */
     uint32_t           n;
     const char       **map; /* texts by layout id and type id, made once each */
@@ -26400,8 +26933,17 @@ static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
     return x->map[lin];
 }
 
+/* Does a reduction that the caller decides read the value in this layout, which is not its component's? */
+static int tmi_inst_is_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    uint32_t i;
+    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++)
+        if (p->force[p->users.at[i].op].layout && p->own[p->users.at[i].op] == in->lin + 1) return 1;
+    return 0;
+}
+
 static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     tmi_shuffle s;
+    if (in->kind != TMI_I_FIRST && tmi_inst_is_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
         return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
                                                  : "an op that reads it needs it so: moved through threadgroup memory";
@@ -26411,9 +26953,13 @@ static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_i
     return TMI_COMP(p, tmi_comp_of(p, value))->reason;
 }
 
+/* Is it what a reduction gives? That lies as the reduction leaves it, whatever its component. */
+static int tmi_is_reduced(const tmi_plan *p, uint32_t value) { return tmi_def_kind(p->m, value) == TMI_OP_REDUCE; }
+
 static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
-    const tmi_plan *p = x->p;
-    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
+    tmi_plan       *p = x->p;
+    const tmi_comp *comp = NULL;
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value);
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
     if (p->klass[value] == TMI_C_INLINE) {
@@ -26421,12 +26967,12 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
         return;
     }
-    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) reduced = TMI_COMP(p, tmi_comp_of(p, value))->reduced;
+    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) comp = TMI_COMP(p, tmi_comp_of(p, value));
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value) ? comp : NULL);
         r->map = tmi_row_map(x, in->lin);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
@@ -26435,18 +26981,20 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
 
 /* A store has no value of its own: its row is named by the pointer. */
 static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
-    const tmi_plan *p = x->p;
+    tmi_plan       *p = x->p;
     const tmi_op   *op = TMI_OP(p->m, id);
+    const tmi_lin  *l;
     uint32_t        comp;
     tmetal_layout_row *r;
     if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     if (!r) return;
-    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
-    r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
-    r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
-    tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
+    l = tmi_op_lin(p, id);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
+    r->map = tmi_row_map(x, tmi_lin_id(p, l));
+    r->reason = p->own[id] ? "stored here: neighbouring lanes on neighbouring addresses, by an exchange" : tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
+    tmi_row_access(p, id, l, r);
 }
 
 static void tmi_rows_walk(tmi_rows *x) {
@@ -26484,16 +27032,16 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t          type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
-    const tmi_lin    *l = tmi_comp_lin(p, comp);
+    const tmi_lin    *l = tmi_op_lin(p, id);
     const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
     tmi_at            at = tmi_at_of(m, op);
     memset(r, 0, sizeof *r);
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, 1u << r->axis);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
@@ -26559,11 +27107,14 @@ static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
     uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i, reg = 0, lanes = 0, groups = 0;
     const tmi_lin *l;
     if (!tmi_is_root_op(p, op)) return;
-    l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    l = tmi_op_lin(p, id);
     mask = tmi_dim_mask(m, type, axis);
     for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
     for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
     for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+    if (p->force[id].layout)
+        tmi_remark(p->job, tmi_at_of(m, op), p->force[id].why ? TMETAL_MISSED : TMETAL_APPLIED, "layout", "%s, which the caller wants for this reduction%s%s", tmi_layout_text(p->force[id].layout - 1u),
+                   p->force[id].why ? ", is not what it has: " : "", p->force[id].why ? p->force[id].why : "");
     tmi_remark(p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce", "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis, tmi_type_text(p->job, m, type),
                tmi_simple_combiner(m, op) ? "" : " by a region of its own", 1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups, tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
 }
@@ -26584,23 +27135,37 @@ static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_
     return "the layout gives a thread no more neighbours";
 }
 
+/* Lines beyond the fewest that no layout we know of would save: the tile takes a little of each row of memory. */
+static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    tmi_comp c;
+    tmi_lin  best;
+    memset(&c, 0, sizeof c);
+    c.type = tmi_op_shape(p->m, TMI_OP(p->m, id));
+    c.access = id;
+    tmi_blocked_for(p, &c, &best);
+    return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
+}
+
 static void tmi_report_access(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *why;
+    int      best;
     uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
     tmi_at   at = tmi_at_of(m, op);
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
-    lines = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    lines = tmi_access_lines(p, id, tmi_op_lin(p, id), &vec, &fewest);
     if (!lines) return;
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
-    tmi_access_order(p, op, order);
+    tmi_access_order(p, id, order);
+    best = lines > fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    why = best ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
     if (vec + es >= 4 || vec == 2)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest, why);
     else
-        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
-                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, lines > fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec,
+                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
@@ -29029,18 +29594,40 @@ static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, 
     tmi_help(job, NULL, "ask for that version, or leave the option out");
 }
 
+/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
+static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
+    const tmi_module *m = p->m;
+    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
+    uint32_t          i, op;
+    tmi_wanted        w;
+    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
+        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
+    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
+        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
+        int         wanted = 0;
+        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
+        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
+            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
+        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
+    }
+}
+
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
     tmi_thr  t;
     uint32_t bytes, limit;
+    int      unforced = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, &p);
+        tmi_plan_make(job, m, func, gpu, unforced, &p);
         p.stage_limit = limit - limit / 4;
         tmi_thr_init(job, m, &t);
         tmi_lower_func(&p, &t);
         bytes = tmi_clean(&t, gpu->tg_bytes / 2);
         if (bytes <= gpu->tg_bytes) break;
-        if (limit < 2048) {
+        if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
+            unforced = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
             return;
         }
@@ -29050,11 +29637,20 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_report_layouts(&p, k);
     tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, bytes);
+    tmi_report_vanished(&p, k);
+}
+
+/* A piece of an option's text, as a string. */
+static const char *tmi_piece(tmi_job *job, const char *s, size_t n) {
+    char *copy = TMI_TEMP(job, char, n + 1);
+    if (n) memcpy(copy, s, n);
+    return copy;
 }
 
 static int tmi_options_ok(tmi_job *job) {
     tmi_at      nowhere;
-    const char *s = job->opt->alias;
+    tmi_wanted  w;
+    const char *s = job->opt->alias, *layouts = job->opt->layouts;
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
     int         more;
@@ -29063,6 +29659,10 @@ static int tmi_options_ok(tmi_job *job) {
     if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
+    if (more < 0)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
+                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", tmi_piece(job, w.word, w.n_word)));
     return job->out->code == TMETAL_OK;
 }
 
@@ -29172,49 +29772,95 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     tmi_mark_drop(job, mark);
 }
 
+/* A kernel and the module that it is compiled in. */
+typedef struct tmi_unit {
+    tmi_module *m;
+    uint32_t    func;
+} tmi_unit;
+
 /* MLX takes one kernel at a time. */
-static void tmi_refuse_several(tmi_job *job, tmi_module *m, uint32_t op) {
-    uint32_t n = 0;
-    for (; op; op = TMI_OP(m, op)->next) {
-        if (!tmi_is_kernel(m, op) || !n++) continue;
-        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_MLX, tmi_attr_str(m, TMI_OP(m, op), "sym_name"), "it is not the only kernel");
+static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
+    uint32_t i;
+    for (i = 1; i < n; i++) {
+        const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
+        tmi_error(job, tmi_at_of(unit[i].m, func), TMETAL_E_MLX, tmi_attr_str(unit[i].m, func, "sym_name"), "it is not the only kernel");
         tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
     }
+}
+
+/* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
+static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
+    uint32_t op;
+    for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind == TMI_OP_REDUCE && tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, o, 0))->name))) return 1;
+        if (o->kind == TMI_OP_FUNC && tmi_wanted_is(w, tmi_attr_str(m, o, TMI_ATTR_OP))) return 1;
+    }
+    return 0;
+}
+
+static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
+    const char *s = job->opt->layouts;
+    tmi_wanted  w;
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    while (tmi_wanted_next(&s, &w) > 0)
+        if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
+}
+
+/* Every public function: in the module itself if it is the only one, else each in one of its own. */
+static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
+    uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
+    tmi_taking t;
+    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
+    *units = TMI_TEMP(job, tmi_unit, n);
+    if (n > 1) tmi_taking_init(job, m, &t);
+    for (op = first; op; op = TMI_OP(m, op)->next) {
+        tmi_unit *u = &(*units)[i];
+        if (!tmi_is_kernel(m, op)) continue;
+        u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
+        u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
+        if (n > 1) tmi_taken_tables(m, u->m);
+        i++;
+    }
+    return n;
 }
 
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
-    uint32_t op, n = 0, first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
+    tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
     tmi_joined     joined;
-    tmi_mark       all;
+    tmi_unit      *unit;
+    uint32_t       n, i;
     if (!gpu) return;
     job->most_copied = tmi_most_copied(job, m);
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_refuse_called(job, m, op);
-            n++;
-        }
-    if (job->opt->mlx && n > 1) tmi_refuse_several(job, m, first);
+    tmi_check_wanted(job, m);
+    n = tmi_units(job, m, &unit);
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        tmi_refuse_called(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
+    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
-            tmi_refuse_regions(job, m, op);
-        }
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
     if (job->n_errors) return;
-    all = tmi_mark_take(job);
     tmi_join_begin(job, &joined, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_mark mark = tmi_mark_take(job);
-            tmi_compile_func(job, m, op, gpu, &kernels[n++], &joined);
-            tmi_mark_drop(job, mark);
-        }
+    for (i = 0; i < n; i++) {
+        mark = tmi_mark_take(job);
+        tmi_taken_tables(unit[i].m, m);
+        tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
+        tmi_taken_tables(m, unit[i].m);
+        tmi_mark_drop(job, mark);
+    }
     if (job->n_errors) return;
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
@@ -31983,7 +32629,33 @@ typedef struct tmi_cutting {
     uint32_t programs;     /* without a split */
 } tmi_cutting;
 
-static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
+/* The op of the list that a node belongs to: first stages have nodes of their own. */
+static const char *tmi_list_op_name(const tmi_list *l, const tmi_node *n) {
+    uint32_t i;
+    for (i = 1; i <= l->n_op; i++)
+        if (TMI_NODE(l, i)->json == n->json) return TMI_NODE(l, i)->id;
+    return n->id;
+}
+
+static uint32_t tmi_node_wanted(const tmi_list *l, const tmi_node *n) { return tmi_wanted_of(l->job, tmi_list_op_name(l, n), ""); }
+
+/* A layout that needs rows and columns gets both, where the tensor has them: a tile of rows where one row would do. */
+static void tmi_cutting_square(tmi_cutting *f, uint64_t rows, uint64_t n, uint32_t wanted) {
+    uint32_t least = wanted == TMETAL_TILED + 1 ? 8 : 1;
+    if (wanted != TMETAL_TILED + 1 && wanted != TMETAL_COLUMN_MAJOR + 1) return;
+    if (f->by_rows) {
+        if (rows == 1) return;
+        f->tile0 = tmi_pow2_ceil(rows, least, 32);
+        f->tile1 = tmi_pow2_ceil(n, 32, 2048 / f->tile0);
+        f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
+    } else if (f->fold != TMI_NONE) {
+        f->tile1 = tmi_max32(f->tile1, least);
+        f->tile0 = tmi_max32(tmi_min32(f->tile0, 2048 / f->tile1), least);
+    }
+}
+
+/* `wanted`: the layout that the caller forces + 1. */
+static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, tmi_cutting *f) {
     uint64_t rows, n;
     tmi_runs_of(s, axes, &f->runs);
     f->fold = tmi_runs_last(&f->runs, 1);
@@ -32002,6 +32674,7 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
         f->tile0 = f->fold == TMI_NONE ? 1 : tmi_pow2_ceil(f->runs.size[f->fold], 1, 2048 / f->tile1);
         f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1));
     }
+    tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
 
 /* The longest reduced run: that which is split among groups in two stages. */
@@ -32146,7 +32819,7 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
     r.n = TMI_NODE(g->l, node);
     r.fold = tmi_comb_of(g, r.n);
     r.split = TMI_NONE;
-    tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, &r.f);
+    tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, tmi_node_wanted(g->l, r.n), &r.f);
     r.fold.length = tmi_runs_size(&r.f.runs, 1, r.f.runs.n);
     for (i = 0; i < r.f.runs.n; i++) tmi_indices_add(&r.space, r.f.runs.size[i], 0);
     tmi_gen_axes(g, r.f.tile0, r.f.tile1);
@@ -33357,6 +34030,12 @@ static const char *tmi_kern_name(tmi_list *l, const tmi_kern *all, uint32_t k) {
     return tmi_format(l->job, 0, "%s%s_k%u", n && !tmi_is_digit(buf[0]) ? "" : "op", buf, k);
 }
 
+/* Does the kernel of a node hold reductions of tiles? Those of a product are the product's. */
+static int tmi_node_reduces(const tmi_node *n) {
+    return (n->kind != TMI_L_OP_NONE && n->kind <= TMI_L_OP_REDUCE) || n->kind == TMI_L_OP_SOFTMAX || n->kind == TMI_L_OP_LOG_SOFTMAX || n->kind == TMI_L_OP_LAYER_NORM ||
+           n->kind == TMI_L_OP_RMS_NORM || n->kind == TMI_L_OP_ATTENTION;
+}
+
 static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
     uint32_t i;
     memset(g, 0, sizeof *g);
@@ -33378,6 +34057,8 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
     tmi_gen_set_str(g, g->k->func, "tmetal.ops", g->k->ops);
+    if (l->job->opt->layouts && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
+        tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them. Each is a whole
@@ -34094,7 +34775,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     uint32_t    longest, part, first, twin = 0;
     uint64_t    size, others, groups, step;
     if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE || n->part_of) return;
-    tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, &f);
+    tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, tmi_node_wanted(l, n), &f);
     longest = tmi_cutting_longest(&f);
     if (f.programs >= 32 || longest == TMI_NONE) return;
     size = f.runs.size[longest];
@@ -34694,7 +35375,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -35273,7 +35954,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

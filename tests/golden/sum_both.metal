@@ -1,0 +1,71 @@
+// sum_both: from @sum_both (reductions.py:68)
+//
+//   grid     one threadgroup of 256 threads (8 simdgroups of 32) a program
+//   work     tiles of up to 16 x 256 elements, 16 a thread
+//   memory   64 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void sum_both(
+    device const float *x_ptr [[buffer(0)]],
+    device float *out_ptr     [[buffer(1)]],
+    constant int &M           [[buffer(2)]],
+    constant int &N           [[buffer(3)]],
+    uint  tid      [[thread_index_in_threadgroup]],
+    uint  lane     [[thread_index_in_simdgroup]],
+    uint  group    [[simdgroup_index_in_threadgroup]])
+{
+    threadgroup float shared[16];
+
+    // reductions.py:72  tl.sum
+    float tile[2];
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 2; i++) {
+        tile[i] = -0.0f;
+    }
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 2; i++) {
+        // reductions.py:69  rows
+        const uint rows = group + i * 8;
+        // reductions.py:71  x
+        device const float *const x = x_ptr + int(rows * N);
+        const bool x_2 = int(rows) < M;
+        // reductions.py:72  tl.sum
+        #pragma clang loop unroll(full)
+        for (uint j = 0; j < 8; j++) {
+            // reductions.py:70  cols
+            const uint cols = lane + j * 32;
+            // reductions.py:71  x = tl.load
+            const float x_3 = x_2 && int(cols) < N ? x[cols] : 0.0f;
+            // reductions.py:72  tl.sum
+            tile[i] += x_3;
+        }
+    }
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 2; i++) {
+        tile[i] = simd_sum(tile[i]);
+    }
+    const bool first_lane = lane == 0;
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 2; i++) {
+        const float value = tile[i];
+        if (first_lane) {
+            shared[group + i * 8] = value;
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
+    const float value = shared[lane % 16];
+    const float other = simd_shuffle_xor(value, 8);
+    const float value_2 = value + other;
+    const float other_2 = simd_shuffle_xor(value_2, 4);
+    const float value_3 = value_2 + other_2;
+    const float other_3 = simd_shuffle_xor(value_3, 2);
+    const float value_4 = value_3 + other_3;
+    const float other_4 = simd_shuffle_xor(value_4, 1);
+    if (tid == 0) {
+        *out_ptr = value_4 + other_4;
+    }
+}
