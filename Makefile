@@ -34,6 +34,7 @@ include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/explain/rules.mk
 include tests/cli/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
@@ -124,6 +125,7 @@ test: test-reduce-quick
 test: test-robust
 test: test-mlx
 test: test-examples
+test: test-explain
 test: test-cli
 endif
 # Everything that can run here.
@@ -132,6 +134,7 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-robust
+check: check-explain
 check: test-oplist
 check: test-reduce
 check: layouts-table-check

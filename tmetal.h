@@ -52,6 +52,7 @@
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
+ *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
  * READING ERRORS
  *
@@ -303,6 +304,7 @@ typedef struct tmetal_remark {
     const char        *text;
     tmetal_place       python;
     tmetal_place       ir;
+    const char        *kernel; /* name of the kernel that it is about; "": the module */
 } tmetal_remark;
 
 /* Memory layouts by name; bits, so test (layout & TMETAL_COALESCED) == TMETAL_COALESCED. */
@@ -314,19 +316,89 @@ typedef enum tmetal_layout {
     TMETAL_COALESCED    = 8  /* input of a reduction: whole lines, as wide as memory allows; thread, simdgroup, threadgroup */
 } tmetal_layout;
 
+/* A layout as data. The elements of a tensor are numbered row by row from 0; each bit of register, lane and
+ * simdgroup flips bits of that number: the element at (r, l, g) is `offset` XOR the bases of the bits that are
+ * set in r, l and g. A base of 0 makes copies. */
+typedef struct tmetal_map {
+    const uint32_t *dims;       /* of the tensor; each is a power of two */
+    uint32_t        n_dims;
+    const uint32_t *registers;  /* a base for each bit of a thread's register number */
+    uint32_t        n_registers;
+    const uint32_t *lanes;      /* of the lane, 0 to 31 */
+    uint32_t        n_lanes;    /* 5; 0: there is no layout */
+    const uint32_t *simdgroups;
+    uint32_t        n_simdgroups;
+    uint32_t        offset;
+} tmetal_map;
+
 /* The layout of one tensor value of a kernel. */
 typedef struct tmetal_layout_row {
     const char   *value;  /* the value's name in the IR, e.g. "%row" */
     const char   *type;   /* its type, e.g. "tensor<1024xf32>" */
     tmetal_layout layout; /* sum of the bits that hold */
-    const char   *map;    /* the linear map: "register 1 2 | lane 4 8 16 32 64 | simdgroup 128 256" */
+    const char   *map;    /* the linear map: "register 1 2 | lane 4 8 16 32 64 | simdgroup 128 256"; "": not held */
     const char   *reason; /* why this one */
     uint32_t      width;  /* elements of one access of one lane; 0: not loaded or stored */
-    uint32_t      lines;  /* 128-byte lines that one full simdgroup touches in one access; 0: unknown */
+    uint32_t      lines;  /* 128-byte lines that one full simdgroup touches in one access, at least; 0: unknown */
     uint32_t      fewest; /* the fewest that could hold the same bytes */
     tmetal_place  python;
     tmetal_place  ir;
+    uint32_t      most_lines; /* at most: as `lines` where that is the figure, see tmetal_access */
+    uint32_t      is_held; /* 1: in registers; 0: computed where it is read, in its reader's layout */
+    tmetal_map    bases;  /* `map` as data */
 } tmetal_layout_row;
+
+typedef enum tmetal_access_kind { TMETAL_ACCESS_LOAD, TMETAL_ACCESS_STORE, TMETAL_ACCESS_ATOMIC } tmetal_access_kind;
+
+/* How the addresses of a simdgroup's lanes lie to each other. */
+typedef enum tmetal_access_class {
+    TMETAL_BROADCAST,  /* one address for all lanes, or a lane alone */
+    TMETAL_CONTIGUOUS, /* lane after lane, without a gap */
+    TMETAL_STRIDED,    /* each lane the same way further */
+    TMETAL_BLOCK,      /* several unbroken runs: rows of a tile */
+    TMETAL_GATHER,     /* a load from addresses that follow no such rule, as those that were loaded themselves */
+    TMETAL_SCATTER,    /* the same of a store or an atomic operation */
+    TMETAL_ACCESS_COUNT
+} tmetal_access_class;
+
+/* One load, store or atomic operation of the emitted text that reaches device memory (but for what tt.print and
+ * asserts write to the debug buffer). Figures are of one simdgroup that runs it once, all lanes that can take
+ * part taking part. Addresses are taken not to wrap around, and buffers that are promised to be aligned to 16
+ * bytes to begin on a line of 128, as allocations do. */
+typedef struct tmetal_access {
+    tmetal_access_kind  kind;
+    tmetal_access_class access;
+    const char         *value;      /* in the IR: what is loaded, or the pointer; "": it has no name */
+    const char         *buffer;     /* parameter that the address comes from; "": unknown */
+    const char         *type;       /* of an element in memory: "f32" */
+    uint32_t            width;      /* elements that a lane moves at once */
+    uint32_t            lanes;      /* that can take part: 32, or fewer where a tile is smaller */
+    uint32_t            stride;     /* elements from a lane to the next, for a block from a run to the next; 0: unknown,
+                                     * or not always the same; downwards counts too */
+    uint32_t            run;        /* elements of an unbroken run; 0: unknown */
+    uint32_t            lines;      /* fewest lines touched, whatever is unknown; 0: nothing is known */
+    uint32_t            most_lines; /* most lines touched; where it equals `lines`, that is the figure */
+    uint32_t            fewest;     /* lines that the same bytes would need side by side */
+    uint32_t            bytes;      /* moved: lanes times width times size */
+    uint32_t            repeats;    /* how often a thread runs it in one program; 0: unknown */
+    uint32_t            is_masked;  /* 1: a mask of the program may leave lanes out */
+    const char         *reason;
+    uint32_t            line;       /* of tmetal_kernel.msl, from 1: where it begins; 0: no text was kept */
+    tmetal_place        python;
+    tmetal_place        ir;
+} tmetal_access;
+
+/* One barrier of the emitted text. */
+typedef struct tmetal_barrier {
+    uint32_t     threadgroup; /* 1: orders threadgroup memory */
+    uint32_t     device;      /* 1: orders device memory */
+    const char  *before;      /* threadgroup array that was used before it, as the text names it; "" for others */
+    const char  *after;       /* the one used behind it: the same, or another at the same place */
+    const char  *reason;      /* why it is there */
+    uint32_t     line;        /* as of an access */
+    tmetal_place python;      /* of what needs it */
+    tmetal_place ir;
+} tmetal_barrier;
 
 typedef enum tmetal_arg_kind {
     TMETAL_ARG_BUFFER,  /* setBuffer at `index` */
@@ -405,6 +477,10 @@ typedef struct tmetal_kernel {
     uint32_t                 n_args;
     const tmetal_layout_row *layouts;
     uint32_t                 n_layouts;
+    const tmetal_access     *accesses;            /* in order of the text */
+    uint32_t                 n_accesses;
+    const tmetal_barrier    *barriers;
+    uint32_t                 n_barriers;
     const struct tmetal_reduction *reductions;    /* found in the kernel and what it calls, see tmetal_detect */
     uint32_t                 n_reductions;
     const struct tmetal_reduce_plan *reduce_plans; /* how those of the emitted text are shared out, in its order */
@@ -525,10 +601,31 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
  * they do not or when the arena has no room to compare them. */
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena);
 
+/* -- Layouts ------------------------------------------------------------------- */
+
+/* Which element a register of a thread holds: `index` gets a number for each dimension. 0: there is none. */
+TMETAL_API int tmetal_map_element(const tmetal_map *map, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index);
+/* Who holds an element: of several, the lowest simdgroup, lane and register. 0: nobody, as past the end. */
+TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup);
+/* "ROW_MAJOR", "ROW_MAJOR | COALESCED", "DEFAULT"; "" for what is no sum of layouts. */
+TMETAL_API const char *tmetal_layout_name(tmetal_layout layout);
+
+/* -- Names of other enums: "" past the end --------------------------------------- */
+
+TMETAL_API const char *tmetal_access_name(tmetal_access_class access);    /* "contiguous" */
+TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind);  /* "load" */
+TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind);        /* "buffer", as in the plan */
+TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind);  /* "found" */
+
 /* -- Reports as text (all NUL-terminated, in the arena; NULL when it is full) --- */
 
 /* The launch plan as JSON: its shape is described in docs/plan.md. */
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena);
+/* What each kernel does and why, as JSON: layouts, accesses, barriers, reductions, patterns and remarks, each with
+ * its line of the Metal (docs/memory.md). */
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena);
+/* The layouts alone, with their bases. */
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
 /* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without options.mlx. */
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
 /* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does not fit an int. */
@@ -625,6 +722,7 @@ typedef struct tmetal_gpu_fact {
     const char       *source;
 } tmetal_gpu_fact;
 
+TMETAL_API const char     *tmetal_confidence_name(tmetal_confidence confidence); /* "documented"; "" past the end */
 TMETAL_API size_t          tmetal_gpu_fact_count(void);
 TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index); /* zeroed past the end */
 
@@ -990,6 +1088,7 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
@@ -1228,6 +1327,7 @@ typedef struct tmi_text {
     tmi_chunk *first, *last;
     size_t     len;
     uint32_t   col; /* bytes since the last newline */
+    uint32_t   lines; /* newlines */
 } tmi_text;
 
 static char *tmi_chunk_text(tmi_chunk *c) {
@@ -1241,7 +1341,10 @@ static void tmi_text_init(tmi_job *job, tmi_text *t) {
 
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
     size_t i, part;
-    for (i = 0; i < n; i++) t->col = p[i] == '\n' ? 0 : t->col + 1;
+    for (i = 0; i < n; i++) {
+        t->col = p[i] == '\n' ? 0 : t->col + 1;
+        t->lines += p[i] == '\n';
+    }
     t->len += n;
     while (n) {
         tmi_chunk *c = t->last;
@@ -1803,6 +1906,7 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
     n->remark.text = tmi_text_join(&t, 0);
     n->remark.python = at.python;
     n->remark.ir = tmi_place_of(job, at.src, NULL);
+    n->remark.kernel = job->kernel ? job->kernel : "";
     tmi_mark_drop(job, m);
 }
 
@@ -18697,6 +18801,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   SHUF     a: value, b: lane or mask                       SIMD   a: value, c: which (tmi_simd)
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
+ *   BARRIER  a: flags, b: threadgroup array before it, c: that was read, d: the one behind it
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
@@ -19930,6 +20035,51 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     }
 }
 
+/* -- As data for callers: see tmetal_map ------------------------------------------------------------------ */
+
+static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
+    uint32_t x = m->offset, i;
+    if (!m->n_lanes || (uint64_t)reg >> m->n_registers || lane >> m->n_lanes || simdgroup >> m->n_simdgroups) return 0;
+    for (i = 0; i < m->n_registers; i++) x ^= reg >> i & 1 ? m->registers[i] : 0;
+    for (i = 0; i < m->n_lanes; i++) x ^= lane >> i & 1 ? m->lanes[i] : 0;
+    for (i = 0; i < m->n_simdgroups; i++) x ^= simdgroup >> i & 1 ? m->simdgroups[i] : 0;
+    for (i = m->n_dims; i-- > 0;) {
+        index[i] = x & (m->dims[i] - 1);
+        x >>= tmi_log2(m->dims[i]);
+    }
+    return 1;
+}
+
+/* Elimination with registers first, then lanes, then simdgroups: what a lower one reaches needs no higher one. */
+static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
+    uint32_t basis[32], i, b, want = 0, n = m->n_registers + m->n_lanes + m->n_simdgroups;
+    uint64_t from[32], f;
+    if (!m->n_lanes) return 0;
+    for (i = 0; i < m->n_dims; i++) {
+        if (index[i] >= m->dims[i]) return 0;
+        want = (want << tmi_log2(m->dims[i])) | index[i];
+    }
+    memset(basis, 0, sizeof basis);
+    memset(from, 0, sizeof from);
+    for (i = 0; i < n; i++) {
+        b = i < m->n_registers ? m->registers[i] : i < m->n_registers + m->n_lanes ? m->lanes[i - m->n_registers] : m->simdgroups[i - m->n_registers - m->n_lanes];
+        for (f = (uint64_t)1 << i; b && basis[tmi_log2(b)];) {
+            f ^= from[tmi_log2(b)];
+            b ^= basis[tmi_log2(b)];
+        }
+        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
+    }
+    for (f = 0, want ^= m->offset; want; want ^= basis[i]) {
+        i = tmi_log2(want);
+        if (!basis[i]) return 0;
+        f ^= from[i];
+    }
+    *reg = (uint32_t)(f & (((uint64_t)1 << m->n_registers) - 1));
+    *lane = (uint32_t)(f >> m->n_registers) & ((1u << m->n_lanes) - 1);
+    *simdgroup = (uint32_t)(f >> m->n_registers >> m->n_lanes);
+    return 1;
+}
+
 /* -- Describing ----------------------------------------------------------------------------------------- */
 
 static void tmi_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
@@ -20010,6 +20160,10 @@ typedef struct tmi_reader {
     uint32_t op, next; /* next + 1 */
 } tmi_reader;
 
+typedef struct tmi_shown {
+    uint32_t lin, next; /* next + 1 */
+} tmi_shown;
+
 typedef struct tmi_plan {
     tmi_job          *job;
     tmi_module       *m;
@@ -20030,6 +20184,8 @@ typedef struct tmi_plan {
     tmi_vec           reader;  /* tmi_reader */
     tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
+    tmi_vec           shown;      /* tmi_shown: layouts in which INLINE values were computed where they are read */
+    uint32_t         *first_shown; /* per value: entry + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
@@ -21776,6 +21932,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
+    p->first_shown = TMI_TEMP(job, uint32_t, m->value.n);
     p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
@@ -22778,6 +22936,17 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
     return tmi_elt(w, op, v, TMI_VALUE(w->m, value)->index);
 }
 
+/* For the report: an INLINE value takes the layout of each reader. */
+static void tmi_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
+    uint32_t *link = &p->first_shown[value];
+    tmi_shown *s;
+    for (; *link; link = &TMI_AT(&p->shown, tmi_shown, *link - 1)->next)
+        if (TMI_AT(&p->shown, tmi_shown, *link - 1)->lin == lin) return;
+    s = (tmi_shown *)tmi_vec_add(p->job, &p->shown);
+    s->lin = lin;
+    *link = p->shown.n;
+}
+
 /* The element (or vector of elements) of a tensor where the open nest stands. */
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode) {
     uint32_t lin, r, inst, keep_src = w->t->src;
@@ -22790,6 +22959,7 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
     if (mode < TMI_VEC && (r = tmi_memo_get(w, value, lin, TMI_VEC)) != 0) return tmi_t_vget(w->t, r, mode);
     if (tmi_def(w->m, value)) w->t->src = tmi_def(w->m, value);
     if (w->p->klass[value] == TMI_C_INLINE) {
+        tmi_note_shown(w->p, value, lin);
         r = tmi_inline_element(w, value, TMI_OP(w->m, tmi_def(w->m, value)), view, mode);
     } else {
         inst = tmi_inst_for(w->p, value, view);
@@ -26621,18 +26791,18 @@ static int tmi_collide(uint8_t before, uint8_t after, int same) {
 
 /* The first array used since the last barrier that stands against one of the list, and which way round;
  * 0: none. */
-static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read, uint32_t *after) {
     const tmi_touched *now = &h->now;
     uint32_t i, k, found = 0;
     int      c;
     for (i = 0; i < list->n && !found; i++) {
         uint32_t a = list->arr[i];
-        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = *after = a, *after_read = c == 2;
         for (k = 0; k < now->n && !h->apart; k++) {
             uint32_t b = now->arr[k];
             if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
             c = tmi_collide(now->how[b], list->how[i], a == b);
-            if (c) found = b, *after_read = c == 2;
+            if (c) found = b, *after = a, *after_read = c == 2;
         }
     }
     return found;
@@ -26723,13 +26893,14 @@ static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
     s->done = 1;
 }
 
-static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
+static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read, uint32_t after) {
     tmi_thr *t = h->t;
     tmi_ins  n;
     tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
     n.a = TMI_BAR_GROUP;
     n.b = arr;
     n.c = (uint32_t)after_read;
+    n.d = after;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
 }
@@ -26742,9 +26913,10 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     tmi_thr       *t = h->t;
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t       b[2], k = tmi_bodies(n, b), i;
+    uint32_t       after;
     int            branch = n->op == TMI_TF_IF, after_read;
     tmi_touched    start, end[2];
-    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read, &after)) {
         if (!s->passes) tmi_touched_clear(&h->now);
         tmi_touch(&h->now, &s->late);
         return;
@@ -26764,7 +26936,7 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
     tmi_thr    *t = h->t;
     tmi_touched one;
-    uint32_t    id, k, arr[3];
+    uint32_t    id, k, arr[3], after = 0;
     uint8_t     how[3];
     one.arr = arr;
     one.how = how;
@@ -26782,9 +26954,9 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             continue;
         }
         tmi_access_of(t, n, &one);
-        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read, &after);
         if (k) {
-            tmi_insert_barrier(h, id, k, after_read);
+            tmi_insert_barrier(h, id, k, after_read, after);
             tmi_touched_clear(&h->now);
         }
         tmi_touch(&h->now, x ? &x->all : &one);
@@ -26858,6 +27030,19 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
  * order   of the text
  *============================================================================*/
 
+/* -- Names ------------------------------------------------------------------------------ */
+
+static const char *const tmi_layout_sums[16] = { /* by the sum of the bits */
+    "DEFAULT", "ROW_MAJOR", "COLUMN_MAJOR", "ROW_MAJOR | COLUMN_MAJOR", "TILED", "ROW_MAJOR | TILED", "COLUMN_MAJOR | TILED", "ROW_MAJOR | COLUMN_MAJOR | TILED",
+    "COALESCED", "ROW_MAJOR | COALESCED", "COLUMN_MAJOR | COALESCED", "ROW_MAJOR | COLUMN_MAJOR | COALESCED", "TILED | COALESCED", "ROW_MAJOR | TILED | COALESCED",
+    "COLUMN_MAJOR | TILED | COALESCED", "ROW_MAJOR | COLUMN_MAJOR | TILED | COALESCED",
+};
+static const char *const tmi_access_names[TMETAL_ACCESS_COUNT] = {"broadcast", "contiguous", "strided", "block", "gather", "scatter"};
+static const char *const tmi_access_kind_names[] = {"load", "store", "atomic"};
+static const char *const tmi_arg_kind_names[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
+static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
+static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred", "given"};
+
 /* -- Layouts by name -------------------------------------------------------------------- */
 
 static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
@@ -26891,23 +27076,825 @@ static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, co
     return bits;
 }
 
+/* -- What the lanes of a simdgroup see -------------------------------------------------------
+ * Of each integer and pointer of the per-thread form, how it differs between the 32 lanes that run it together:
+ * lane l has unknown[part[l]] + at[l]. The unknowns are one for each part, the same for all of its lanes, and
+ * multiples of 2^known. One part: the lanes differ by known distances. A part for each lane: nothing is known.
+ * Variables of loops start from their first value and are met with what is stored until nothing changes. */
+
+#define TMI_EXACT 64u /* `known` of a value without anything unknown */
+
+enum { TMI_WHY_DATA = 1, TMI_WHY_ODD = 2 }; /* lanes differ by what was loaded; by arithmetic that is not followed */
+
+typedef struct tmi_lanes {
+    int64_t at[32];
+    uint8_t part[32];
+    uint8_t known, why;
+} tmi_lanes;
+
+/* The same with the table of differences shared: most values of a kernel have one of a few. */
+typedef struct tmi_spread {
+    int64_t  base; /* of lane 0 */
+    uint32_t table; /* + 1; 0: not reached yet */
+    uint8_t  known, why;
+} tmi_spread;
+
+typedef struct tmi_table {
+    int64_t  at[32];
+    uint8_t  part[32];
+    uint32_t next; /* of the same hash, + 1 */
+} tmi_table;
+
+typedef struct tmi_look {
+    const tmi_plan *p;
+    const tmi_thr  *t;
+    tmi_spread       *seen, *arr; /* per instruction; per array, of all that is stored in it */
+    tmi_vec         table;
+    uint32_t        bucket[256];
+    int             changed;
+} tmi_look;
+
+static uint32_t tmi_look_table(tmi_look *k, const tmi_lanes *x) { /* each different one once */
+    uint32_t   h = 0, i, id;
+    tmi_table *t;
+    int64_t    at[32];
+    for (i = 0; i < 32; i++) {
+        at[i] = (int64_t)((uint64_t)x->at[i] - (uint64_t)x->at[0]);
+        h = tmi_mix(tmi_mix(h, (uint32_t)at[i]), x->part[i]);
+    }
+    for (id = k->bucket[h & 255]; id; id = t->next) {
+        t = TMI_AT(&k->table, tmi_table, id - 1);
+        if (memcmp(t->at, at, sizeof at) == 0 && memcmp(t->part, x->part, sizeof t->part) == 0) return id;
+    }
+    t = (tmi_table *)tmi_vec_add(k->p->job, &k->table);
+    memcpy(t->at, at, sizeof at);
+    memcpy(t->part, x->part, sizeof t->part);
+    t->next = k->bucket[h & 255];
+    k->bucket[h & 255] = k->table.n;
+    return k->table.n;
+}
+
+static void tmi_look_put(tmi_look *k, tmi_spread *to, const tmi_lanes *x) {
+    tmi_spread s;
+    memset(&s, 0, sizeof s);
+    s.table = tmi_look_table(k, x);
+    s.base = x->at[0];
+    s.known = x->known;
+    s.why = x->why;
+    if (s.table == to->table && s.base == to->base && s.known == to->known && s.why == to->why) return;
+    *to = s;
+    k->changed = 1;
+}
+
+static int tmi_look_get(const tmi_look *k, const tmi_spread *s, tmi_lanes *x) { /* 0: not reached yet */
+    const tmi_table *t;
+    uint32_t i;
+    if (!s->table) return 0;
+    t = TMI_AT(&k->table, tmi_table, s->table - 1);
+    for (i = 0; i < 32; i++) x->at[i] = (int64_t)((uint64_t)t->at[i] + (uint64_t)s->base);
+    memcpy(x->part, t->part, sizeof x->part);
+    x->known = s->known;
+    x->why = s->why;
+    return 1;
+}
+
+static int tmi_lanes_of(const tmi_look *k, uint32_t id, tmi_lanes *x) { return tmi_look_get(k, &k->seen[id], x); }
+
+static void tmi_lanes_zero(tmi_lanes *x, uint32_t known) {
+    memset(x, 0, sizeof *x);
+    x->known = (uint8_t)known;
+}
+
+static void tmi_lanes_exact(tmi_lanes *x, int64_t v) {
+    uint32_t i;
+    tmi_lanes_zero(x, TMI_EXACT);
+    for (i = 0; i < 32; i++) x->at[i] = v;
+}
+
+static int tmi_lanes_same(const tmi_lanes *x) { /* in all lanes? */
+    uint32_t i;
+    for (i = 1; i < 32; i++)
+        if (x->part[i] != x->part[0] || x->at[i] != x->at[0]) return 0;
+    return 1;
+}
+
+/* Divide the parts of z so that lanes of one part agree in x too. */
+static void tmi_lanes_split(tmi_lanes *z, const tmi_lanes *x, int by_distance) {
+    uint8_t  was[32];
+    uint32_t i, k, n = 0;
+    memcpy(was, z->part, sizeof was);
+    for (i = 0; i < 32; i++) {
+        for (k = 0; k < i; k++)
+            if (was[k] == was[i] && x->part[k] == x->part[i] && (!by_distance || x->at[k] == x->at[i])) break;
+        z->part[i] = k < i ? z->part[k] : (uint8_t)n++;
+    }
+    z->why |= x->why;
+}
+
+static uint32_t tmi_lanes_zeros(const tmi_lanes *x) { /* a power of two that divides it in every lane, as its log2 */
+    uint32_t i, n = x->known;
+    for (i = 0; i < 32; i++) n = tmi_min32(n, x->at[i] ? tmi_axis_p2(x->at[i]) : TMI_AXIS_MAX);
+    return tmi_min32(n, TMI_AXIS_MAX);
+}
+
+/* x again, its distances within lanes given up above 2^known. */
+static void tmi_lanes_blur(tmi_lanes *x, uint32_t known) {
+    tmi_lanes was = *x;
+    uint32_t  i;
+    known = tmi_min32(known, 62);
+    tmi_lanes_split(x, &was, 1);
+    for (i = 0; i < 32; i++) x->at[i] &= ((int64_t)1 << known) - 1;
+    x->known = (uint8_t)known;
+}
+
+/* Lanes agree where all operands do; nothing else is known. */
+static void tmi_lanes_any(tmi_lanes *z, const tmi_lanes *x, uint32_t n, uint32_t why) {
+    uint32_t i;
+    tmi_lanes_zero(z, 0);
+    for (i = 0; i < n; i++) tmi_lanes_split(z, &x[i], 1);
+    z->why = tmi_lanes_same(z) ? 0 : (uint8_t)(z->why ? z->why : why);
+}
+
+static void tmi_lanes_each(tmi_lanes *z) { /* every lane its own */
+    uint32_t i;
+    tmi_lanes_zero(z, 0);
+    for (i = 0; i < 32; i++) z->part[i] = (uint8_t)i;
+    z->why = TMI_WHY_DATA;
+}
+
+static void tmi_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, int64_t times) {
+    uint32_t i;
+    *z = *x;
+    tmi_lanes_split(z, y, 0);
+    z->known = tmi_min8(x->known, y->known == TMI_EXACT ? (uint8_t)TMI_EXACT : tmi_cap8(y->known + tmi_axis_p2(times)));
+    for (i = 0; i < 32; i++) z->at[i] = (int64_t)((uint64_t)x->at[i] + (uint64_t)y->at[i] * (uint64_t)times);
+}
+
+static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    uint32_t i, zeros = tmi_lanes_zeros(x) + tmi_lanes_zeros(y);
+    if (x->known != TMI_EXACT && y->known == TMI_EXACT) {
+        tmi_lanes_mul(z, y, x);
+        return;
+    }
+    *z = *y;
+    if (x->known == TMI_EXACT) {
+        uint32_t least = TMI_AXIS_MAX;
+        if (y->known != TMI_EXACT) tmi_lanes_split(z, x, 1);
+        for (i = 0; i < 32; i++) {
+            z->at[i] = (int64_t)((uint64_t)x->at[i] * (uint64_t)y->at[i]);
+            if (x->at[i]) least = tmi_min32(least, tmi_axis_p2(x->at[i]));
+        }
+        z->known = y->known == TMI_EXACT ? (uint8_t)TMI_EXACT : tmi_cap8(y->known + least);
+        return;
+    }
+    tmi_lanes_zero(z, 0);
+    tmi_lanes_split(z, x, 1);
+    tmi_lanes_split(z, y, 1);
+    z->known = tmi_cap8(zeros);
+    if (!tmi_lanes_same(x) && !tmi_lanes_same(y)) z->why |= TMI_WHY_ODD;
+}
+
+/* x divided by 2^s, rounded down. */
+static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
+    uint32_t i;
+    if (x->known < s) return 0;
+    *z = *x;
+    for (i = 0; i < 32; i++) z->at[i] = x->at[i] < 0 ? -(int64_t)((~(uint64_t)x->at[i]) >> s) - 1 : x->at[i] >> s;
+    if (x->known != TMI_EXACT) z->known = (uint8_t)(x->known - s);
+    return 1;
+}
+
+/* Bits of x and an exact y. */
+static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, uint32_t op) {
+    uint32_t i, low = 1, high = 1;
+    int64_t  end = x->known < 62 ? (int64_t)1 << x->known : INT64_MAX;
+    if (y->known != TMI_EXACT) return 0;
+    for (i = 0; i < 32 && x->known != TMI_EXACT; i++) {
+        low &= y->at[i] >= 0 && y->at[i] < end;
+        high &= y->at[i] < 0 && ~y->at[i] < end;
+    }
+    if (!low && !(op == TMI_TF_AND && high)) return 0;
+    *z = *x;
+    z->why |= y->why;
+    for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? x->at[i] & y->at[i] : op == TMI_TF_OR ? x->at[i] | y->at[i] : x->at[i] ^ y->at[i];
+    if (op == TMI_TF_AND && low) { /* the unknown part is gone */
+        memset(z->part, 0, sizeof z->part);
+        z->known = TMI_EXACT;
+        z->why = 0;
+    }
+    return 1;
+}
+
+/* One value or the other: what is known of both. */
+static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    tmi_lanes a = *x, b = *y;
+    uint32_t  i, known = tmi_min32(x->known, y->known);
+    int64_t   d = (int64_t)((uint64_t)y->at[0] - (uint64_t)x->at[0]);
+    int       alike = memcmp(x->part, y->part, sizeof x->part) == 0;
+    for (i = 1; i < 32; i++) alike &= (int64_t)((uint64_t)y->at[i] - (uint64_t)x->at[i]) == d;
+    if (alike) {
+        *z = *x;
+        z->why |= y->why;
+        if (d || known != TMI_EXACT) z->known = (uint8_t)tmi_min32(known, tmi_axis_p2(d));
+        return;
+    }
+    for (i = 0; i < 32; i++) /* both are known modulo 2^known */
+        if (x->at[i] != y->at[i]) known = tmi_min32(known, tmi_axis_p2((int64_t)((uint64_t)y->at[i] - (uint64_t)x->at[i])));
+    tmi_lanes_blur(&a, known);
+    tmi_lanes_blur(&b, known);
+    *z = a;
+    tmi_lanes_split(z, &b, 1);
+}
+
+static int tmi_compare(uint32_t predicate, int64_t a, int64_t b) {
+    switch (predicate) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 2: return a < b;
+    case 3: return a <= b;
+    case 4: return a > b;
+    case 5: return a >= b;
+    case 6: return (uint64_t)a < (uint64_t)b;
+    case 7: return (uint64_t)a <= (uint64_t)b;
+    case 8: return (uint64_t)a > (uint64_t)b;
+    default: return (uint64_t)a >= (uint64_t)b;
+    }
+}
+
+static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *x, const tmi_lanes *y) {
+    uint32_t i, known = tmi_min32(x->known, y->known);
+    tmi_lanes a = *x, b = *y;
+    if (c->known != TMI_EXACT) {
+        tmi_lanes_join(z, x, y);
+        if (!tmi_lanes_same(c) && memcmp(x, y, sizeof *x) != 0) {
+            tmi_lanes_blur(z, z->known);
+            tmi_lanes_split(z, c, 1);
+        }
+        return;
+    }
+    *z = *c; /* lane by lane one of the two; parts of one never meet those of the other */
+    for (i = 0; i < 32; i++) {
+        z->at[i] = c->at[i] ? a.at[i] : b.at[i];
+        z->part[i] = (uint8_t)(c->at[i] ? a.part[i] : 32 + b.part[i]);
+    }
+    z->known = (uint8_t)known;
+    z->why = (uint8_t)(a.why | b.why);
+    if (known == TMI_EXACT) memset(z->part, 0, sizeof z->part);
+    a = *z;
+    memset(z->part, 0, sizeof z->part);
+    tmi_lanes_split(z, &a, 0);
+}
+
+/* Integers and pointers of two operands. 0: not followed. */
+static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x, const tmi_lanes *y, tmi_lanes *z) {
+    uint32_t i, s;
+    int      exact = x->known == TMI_EXACT && y->known == TMI_EXACT, one = y->known == TMI_EXACT && tmi_lanes_same(y);
+    switch (n->op) {
+    case TMI_TF_IADD: tmi_lanes_add(z, x, y, 1); return 1;
+    case TMI_TF_ISUB: tmi_lanes_add(z, x, y, -1); return 1;
+    case TMI_TF_PADD: tmi_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
+    case TMI_TF_IMUL: tmi_lanes_mul(z, x, y); return 1;
+    case TMI_TF_SHL: {
+        tmi_lanes times;
+        if (!one || y->at[0] < 0 || y->at[0] > 62) return 0;
+        tmi_lanes_exact(&times, (int64_t)1 << y->at[0]);
+        tmi_lanes_mul(z, &times, x);
+        return 1;
+    }
+    case TMI_TF_USHR: case TMI_TF_UDIV: case TMI_TF_SDIV:
+        if (TMI_INS(k->t, n->a)->lo < 0) return 0;
+        /* fall through */
+    case TMI_TF_SSHR:
+        if (!one || y->at[0] < 0) return 0;
+        if (n->op != TMI_TF_UDIV && n->op != TMI_TF_SDIV) return y->at[0] < 63 && tmi_lanes_shift(z, x, (uint32_t)y->at[0]);
+        if (y->at[0] && tmi_is_pow2((uint64_t)y->at[0])) return tmi_lanes_shift(z, x, tmi_log2((uint64_t)y->at[0]));
+        if (!exact || !y->at[0]) return 0;
+        *z = *x;
+        for (i = 0; i < 32; i++) z->at[i] = x->at[i] / y->at[i];
+        return 1;
+    case TMI_TF_UREM: case TMI_TF_SREM:
+        if (TMI_INS(k->t, n->a)->lo < 0 || !one || y->at[0] <= 0) return 0;
+        s = tmi_log2((uint64_t)y->at[0]);
+        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) return 0;
+        tmi_lanes_exact(z, 0);
+        for (i = 0; i < 32; i++) z->at[i] = tmi_is_pow2((uint64_t)y->at[0]) ? x->at[i] & (y->at[0] - 1) : x->at[i] % y->at[0];
+        return 1;
+    case TMI_TF_AND: case TMI_TF_OR: case TMI_TF_XOR: return tmi_lanes_bits(z, x, y, n->op) || tmi_lanes_bits(z, y, x, n->op);
+    case TMI_TF_ICMP: case TMI_TF_SMAX: case TMI_TF_SMIN:
+        if (!exact) return 0;
+        *z = *x;
+        z->why = 0;
+        for (i = 0; i < 32; i++)
+            z->at[i] = n->op == TMI_TF_ICMP ? tmi_compare(n->c, x->at[i], y->at[i]) : n->op == TMI_TF_SMAX ? tmi_max64(x->at[i], y->at[i]) : tmi_min64(x->at[i], y->at[i]);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* A conversion that keeps the number, or all bits below its width. */
+static int tmi_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x, tmi_lanes *z) {
+    const tmi_ins *a = TMI_INS(k->t, n->a);
+    int64_t  lo, hi;
+    uint32_t bits = tmi_scalar_bits[n->type.kind];
+    *z = *x;
+    switch (n->op) {
+    case TMI_TF_SEXT: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: return 1;
+    case TMI_TF_ZEXT: return a->lo >= 0;
+    case TMI_TF_TRUNC:
+        if (tmi_s_is_int(a->type.kind)) {
+            tmi_full_range(n->type.kind, &lo, &hi);
+            if (a->lo >= lo && a->hi <= hi) return 1;
+        }
+        tmi_lanes_blur(z, tmi_min32(bits, x->known));
+        return 1;
+    case TMI_TF_BITCAST: return tmi_s_is_int(n->type.kind) && tmi_s_is_int(a->type.kind);
+    default: return 0;
+    }
+}
+
+static int tmi_lanes_shuffle(const tmi_lanes *x, const tmi_lanes *y, int is_xor, tmi_lanes *z) {
+    uint32_t i;
+    if (y->known != TMI_EXACT) return 0;
+    *z = *x;
+    for (i = 0; i < 32; i++) {
+        int64_t from = is_xor ? (int64_t)i ^ y->at[i] : y->at[i];
+        if (from < 0 || from > 31) return 0;
+        z->at[i] = x->at[from];
+        z->part[i] = x->part[from];
+    }
+    return 1;
+}
+
+/* Does the block stand where only some lanes come? Then what is stored there differs between lanes. */
+static void tmi_lanes_path(const tmi_look *k, uint32_t blk, tmi_lanes *z) {
+    tmi_lanes c;
+    for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
+        uint32_t owner = TMI_BLK(k->t, blk)->owner;
+        if (!owner || TMI_INS(k->t, owner)->op != TMI_TF_IF || !tmi_lanes_of(k, TMI_INS(k->t, owner)->a, &c)) continue;
+        if (!tmi_lanes_same(&c)) tmi_lanes_blur(z, z->known), tmi_lanes_split(z, &c, 1);
+    }
+}
+
+static void tmi_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
+    tmi_lanes x, y, z;
+    if (!tmi_lanes_of(k, value, &x)) return;
+    if (TMI_ARR(k->t, n->a)->space != TMI_AS_PRIVATE) return;
+    tmi_lanes_path(k, n->blk, &x);
+    if (tmi_look_get(k, &k->arr[n->a], &y)) tmi_lanes_join(&z, &y, &x);
+    else z = x;
+    tmi_look_put(k, &k->arr[n->a], &z);
+}
+
+/* What divides a parameter. A pointer that is promised to be a multiple of 16 bytes comes from an allocation: those
+ * begin on a line, see tmetal_access. Without the promise it may point anywhere. */
+static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
+    const tmi_plan *p = k->p;
+    uint32_t v;
+    if (n->a >= p->n_param) return n->type.kind == TMI_S_PTR ? 7 : 0;
+    v = tmi_min32(tmi_axis_get(&p->axes, tmi_block_arg(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), n->a), 0).v, 62);
+    return n->type.kind == TMI_S_PTR && v >= 4 ? tmi_max32(v, 7) : v;
+}
+
+static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    uint32_t i;
+    const tmi_ins *loop;
+    tmi_lanes x, y;
+    int64_t  c;
+    switch (n->op) {
+    case TMI_TF_CONST:
+        c = (int64_t)((uint64_t)n->a | (uint64_t)n->b << 32);
+        if (tmi_s_is_int(n->type.kind)) c = n->lo;
+        tmi_lanes_exact(z, c);
+        return 1;
+    case TMI_TF_LANE: case TMI_TF_TID:
+        tmi_lanes_zero(z, n->op == TMI_TF_LANE || k->p->threads == 32 ? TMI_EXACT : 5);
+        for (i = 0; i < 32; i++) z->at[i] = i;
+        return 1;
+    case TMI_TF_GROUP: tmi_lanes_zero(z, k->p->threads == 32 ? TMI_EXACT : 0); return 1;
+    case TMI_TF_PID: case TMI_TF_NPROG: tmi_lanes_zero(z, 0); return 1;
+    case TMI_TF_PARAM: tmi_lanes_zero(z, tmi_param_known(k, n)); return 1;
+    case TMI_TF_LOOPVAR:
+        loop = TMI_INS(k->t, n->a);
+        if (loop->op == TMI_TF_FOR) {
+            if (loop->c - loop->b == 1) tmi_lanes_exact(z, loop->b);
+            else tmi_lanes_zero(z, 0);
+            return 1;
+        }
+        if (loop->op != TMI_TF_LOOP || !tmi_lanes_of(k, loop->a, &x) || !tmi_lanes_of(k, loop->c, &y)) return 0;
+        *z = x;
+        z->known = (uint8_t)tmi_min32(x.known, tmi_lanes_zeros(&y));
+        if (!tmi_lanes_same(&y)) tmi_lanes_any(z, &y, 1, TMI_WHY_ODD);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* Reads of memory and of arrays. */
+static int tmi_look_read(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    const tmi_arr *a;
+    tmi_lanes x;
+    uint32_t  i;
+    if (n->op == TMI_TF_LDG) {
+        if (!tmi_lanes_of(k, n->a, &x)) return 0;
+        tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+        for (i = 0; i < 2; i++) {
+            uint32_t more = i ? n->c : n->b;
+            if (more && tmi_lanes_of(k, more, &x)) tmi_lanes_split(z, &x, 1);
+        }
+        z->why = tmi_lanes_same(z) ? 0 : TMI_WHY_DATA;
+        return 1;
+    }
+    a = TMI_ARR(k->t, n->a);
+    if (!tmi_lanes_of(k, n->b, &x)) return 0;
+    if (a->space == TMI_AS_PRIVATE) {
+        if (!tmi_look_get(k, &k->arr[n->a], z)) return 0;
+        if (a->count > 1 && !tmi_lanes_same(&x)) tmi_lanes_each(z);
+        if (n->e) tmi_lanes_each(z); /* a masked entry */
+        return 1;
+    }
+    if (a->space == TMI_AS_TABLE && x.known == TMI_EXACT && tmi_s_is_int(a->type.kind) && !n->c) {
+        tmi_lanes_exact(z, 0);
+        for (i = 0; i < 32; i++) {
+            if (x.at[i] < 0 || x.at[i] >= (int64_t)a->count) return 0;
+            z->at[i] = (int64_t)TMI_WORD(k->t->m, a->words + (uint32_t)x.at[i]);
+        }
+        return 1;
+    }
+    if (a->space == TMI_AS_FRAG) tmi_lanes_each(z);
+    else tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+    return 1;
+}
+
+/* One instruction: 1 when `z` holds what is known of its value. */
+static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    tmi_lanes x[TMI_MAX_OPERANDS];
+    uint32_t  v[TMI_MAX_OPERANDS], count, i;
+    switch (n->op) {
+    case TMI_TF_CONST: case TMI_TF_LANE: case TMI_TF_TID: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_PARAM:
+    case TMI_TF_LOOPVAR: return tmi_look_leaf(k, n, z);
+    case TMI_TF_LDG: case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: return tmi_look_read(k, n, z);
+    case TMI_TF_RMW: case TMI_TF_CALLX: tmi_lanes_each(z); return 1;
+    default: break;
+    }
+    count = tmi_operands(k->t, n, v);
+    for (i = 0; i < count; i++)
+        if (!tmi_lanes_of(k, v[i], &x[i])) return 0;
+    if (n->type.width == 1 && count == 1 && tmi_t_type(k->t, v[0]).width == 1 && tmi_lanes_convert(k, n, &x[0], z)) return 1;
+    if (n->type.width == 1 && count == 2 && (tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_PTR) && tmi_lanes_binary(k, n, &x[0], &x[1], z)) return 1;
+    if (n->type.width == 1 && n->op == TMI_TF_SELECT && count == 3) {
+        tmi_lanes_select(z, &x[0], &x[1], &x[2]);
+        return 1;
+    }
+    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX || n->op == TMI_TF_SHUFUP) {
+        if (n->op != TMI_TF_SHUFUP && tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
+        if (!tmi_lanes_same(&x[0])) tmi_lanes_each(z);
+        else *z = x[0];
+        return 1;
+    }
+    if (n->op == TMI_TF_BALLOT || (n->op == TMI_TF_SIMD && n->c < TMI_SIMD_SCAN_SUM)) {
+        tmi_lanes_zero(z, 0);
+        return 1;
+    }
+    if (n->op == TMI_TF_SIMD) {
+        tmi_lanes_each(z);
+        return 1;
+    }
+    tmi_lanes_any(z, x, count, TMI_WHY_ODD);
+    return 1;
+}
+
+static void tmi_look_make(const tmi_plan *p, const tmi_thr *t, tmi_look *k) {
+    uint32_t  id, round;
+    tmi_lanes z;
+    memset(k, 0, sizeof *k);
+    k->p = p;
+    k->t = t;
+    k->seen = TMI_TEMP(p->job, tmi_spread, t->ins.n);
+    k->arr = TMI_TEMP(p->job, tmi_spread, t->arr.n);
+    tmi_vec_init(&k->table, sizeof(tmi_table), 1);
+    for (round = 0, k->changed = 1; k->changed; round++) {
+        k->changed = 0;
+        for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+            const tmi_ins *n = TMI_INS(t, id);
+            if (n->op == TMI_TF_STA && !n->c) tmi_look_store(k, n, n->d);
+            else if (n->op == TMI_TF_STA) tmi_lanes_each(&z), tmi_look_put(k, &k->arr[n->a], &z); /* a part of a vector */
+            else if (n->op == TMI_TF_DECL && n->b) tmi_look_store(k, n, n->b);
+            else if (!(tmi_tfs[n->op].traits & TMI_TR_STMT) || n->op == TMI_TF_RMW || n->op == TMI_TF_CALLX) {
+                if (!tmi_look_value(k, n, &z)) continue;
+                tmi_look_put(k, &k->seen[id], &z);
+            }
+        }
+        if (round < 64) continue;
+        for (id = 1; id < t->arr.n; id++) tmi_lanes_each(&z), tmi_look_put(k, &k->arr[id], &z); /* never seen: no end in sight */
+        if (round > 80) break;
+    }
+}
+
+/* -- Accesses --------------------------------------------------------------------------------- */
+
+/* The addresses of one access. */
+typedef struct tmi_touched_by {
+    tmi_lanes at;
+    uint32_t  active;  /* lanes that can take part, as bits */
+    uint32_t  masked;  /* some condition is not known */
+    uint32_t  bytes;   /* of a lane */
+    uint32_t  es;      /* of an element */
+} tmi_touched_by;
+
+/* Does a condition only tell threads apart, as where a tile has fewer elements than there are threads? */
+static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t v[TMI_MAX_OPERANDS], i;
+    if (n->op == TMI_TF_CONST || n->op == TMI_TF_TID || n->op == TMI_TF_LANE || n->op == TMI_TF_GROUP) return 1;
+    if (depth > 8 || !(tmi_tfs[n->op].traits & TMI_TR_PURE)) return 0;
+    i = tmi_operands(t, n, v);
+    if (!i) return 0;
+    while (i-- > 0)
+        if (!tmi_is_placing(t, v[i], depth + 1)) return 0;
+    return 1;
+}
+
+/* Lanes for which a condition can hold at all. What is not known holds for all, and `masked` says so. */
+static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+    const tmi_ins *n = TMI_INS(k->t, cond);
+    tmi_lanes x, y;
+    uint32_t  i, bits = 0;
+    int64_t   end;
+    if (tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT) {
+        for (i = 0; i < 32; i++) bits |= (uint32_t)((x.at[i] != 0) == holds) << i;
+        return bits;
+    }
+    if (n->op == TMI_TF_AND && holds) {
+        bits = tmi_look_active(k, n->a, 1, masked);
+        return bits & tmi_look_active(k, n->b, 1, masked);
+    }
+    if (n->op == TMI_TF_ICMP && holds && (n->c == 0 || n->c == 2 || n->c == 6) && TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) &&
+        tmi_lanes_of(k, n->b, &y) && x.known < 62 && y.known == TMI_EXACT && tmi_lanes_same(&y)) {
+        end = (int64_t)1 << x.known; /* unknown multiples of it: only where that is 0 */
+        for (i = 0; i < 32; i++)
+            if (x.at[i] < 0 || x.at[i] >= end) break;
+        if (i == 32 && (n->c ? y.at[0] <= end : y.at[0] < end) && (TMI_INS(k->t, n->a)->op == TMI_TF_TID || TMI_INS(k->t, n->a)->op == TMI_TF_GROUP)) {
+            for (i = 0; i < 32; i++) bits |= (uint32_t)(n->c ? x.at[i] < y.at[0] : x.at[i] == y.at[0]) << i;
+            return bits;
+        }
+    }
+    if (!tmi_is_placing(k->t, cond, 0)) *masked = 1;
+    return ~0u;
+}
+
+static uint32_t tmi_access_mask(const tmi_ins *n) { return n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0; }
+
+static void tmi_look_access(const tmi_look *k, uint32_t id, tmi_touched_by *w) {
+    const tmi_ins *n = TMI_INS(k->t, id);
+    uint32_t blk = n->blk, mask = tmi_access_mask(n);
+    memset(w, 0, sizeof *w);
+    w->active = ~0u;
+    w->es = tmi_scalar_bytes[TMI_INS(k->t, n->a)->type.elem];
+    w->bytes = w->es * (n->op == TMI_TF_RMW ? 1u : n->type.width);
+    if (!tmi_lanes_of(k, n->a, &w->at)) tmi_lanes_each(&w->at);
+    if (mask) w->active &= tmi_look_active(k, mask, 1, &w->masked);
+    for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
+        uint32_t owner = TMI_BLK(k->t, blk)->owner;
+        if (owner && TMI_INS(k->t, owner)->op == TMI_TF_IF) w->active &= tmi_look_active(k, TMI_INS(k->t, owner)->a, TMI_INS(k->t, owner)->c == blk, &w->masked);
+    }
+    if (!w->active) w->active = ~0u; /* never run */
+}
+
+/* Lines of the lanes of one part, when the unknown begins `start` bytes into a line. */
+static uint32_t tmi_part_lines(const tmi_touched_by *w, uint32_t part, uint32_t start) {
+    int64_t  line[64], first, last;
+    uint32_t i, k, n = 0;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1) || w->at.part[i] != part) continue;
+        first = (int64_t)((uint64_t)w->at.at[i] + start) >> 7;
+        last = (int64_t)((uint64_t)w->at.at[i] + start + w->bytes - 1) >> 7;
+        for (; first <= last; first++) {
+            for (k = 0; k < n && line[n - 1 - k] != first; k++) {}
+            if (k == n) line[n++] = first;
+        }
+    }
+    return n;
+}
+
+static void tmi_access_figures(const tmi_touched_by *w, tmetal_access *a) {
+    uint32_t part, parts = 0, start, n, step = w->at.known >= 7 ? 128 : 1u << w->at.known, i, k, distinct = 0, least, most;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1)) continue;
+        a->lanes++;
+        parts |= 1u << w->at.part[i];
+        for (k = 0; k < i; k++)
+            if ((w->active >> k & 1) && w->at.part[k] == w->at.part[i] && w->at.at[k] == w->at.at[i]) break;
+        distinct += k == i;
+    }
+    for (part = 0; part < 32; part++) {
+        if (!(parts >> part & 1)) continue;
+        for (least = 64, most = 0, start = 0; start < 128; start += step) {
+            n = tmi_part_lines(w, part, start);
+            least = tmi_min32(least, n);
+            most = tmi_max32(most, n);
+        }
+        a->lines = parts == 1u << part ? least : 0;
+        a->most_lines += most;
+    }
+    a->bytes = a->lanes * w->bytes;
+    a->fewest = (distinct * w->bytes + 127) / 128;
+    if (a->lines && a->lines < a->fewest) a->fewest = a->lines; /* elements that overlap */
+}
+
+/* Class, stride and run, from the addresses in order of lanes, repeated ones once. */
+static void tmi_access_shape(const tmi_touched_by *w, tmetal_access *a) {
+    const tmi_lanes *x = &w->at;
+    uint32_t i, k, n = 0, lane[32], runs = 0, run = 32, first = 0, even = 1, known = 0, apart = 1;
+    int64_t  d, step = 0;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1)) continue;
+        for (k = 0; k < n && (x->part[lane[k]] != x->part[i] || x->at[lane[k]] != x->at[i]); k++) {}
+        if (k == n) lane[n++] = i;
+    }
+    a->run = w->bytes / w->es;
+    a->access = TMETAL_BROADCAST;
+    if (n < 2) return;
+    for (i = 1; i < n && x->part[lane[i]] == x->part[lane[0]]; i++) {}
+    if (i < n && x->why) {
+        a->access = a->kind == TMETAL_ACCESS_LOAD ? TMETAL_GATHER : TMETAL_SCATTER;
+        a->run = 0;
+        return;
+    }
+    for (i = 1; i <= n; i++) { /* `first`: where the run that ends before i began */
+        int same = i < n && x->part[lane[i]] == x->part[lane[i - 1]];
+        if (same && x->at[lane[i]] - x->at[lane[i - 1]] == (int64_t)w->bytes) continue;
+        if (runs && i - first != run) even = 0;
+        run = tmi_min32(run, i - first);
+        runs++;
+        if (i == n) break;
+        d = x->at[lane[i]] - x->at[lane[first]];
+        if (same && (!known || d == step)) step = d, known++;
+        else if (same) apart = 0; /* known, but not the same everywhere */
+        first = i;
+    }
+    a->run *= run;
+    if (known && known != runs - 1) apart = 0;
+    a->access = runs == 1 ? TMETAL_CONTIGUOUS : run == 1 && even && apart ? TMETAL_STRIDED : TMETAL_BLOCK;
+    if (runs == 1) a->stride = w->bytes / w->es;
+    else if (known && apart && even && step % (int64_t)w->es == 0) a->stride = (uint32_t)((step < 0 ? -step : step) / (int64_t)w->es);
+}
+
+static uint32_t tmi_access_repeats(const tmi_thr *t, uint32_t blk) {
+    uint32_t n = 1;
+    for (; blk; blk = TMI_BLK(t, blk)->parent) {
+        const tmi_ins *o = TMI_INS(t, TMI_BLK(t, blk)->owner);
+        int64_t from, to, step;
+        if (!TMI_BLK(t, blk)->owner || o->op == TMI_TF_IF) continue;
+        if (o->op == TMI_TF_FOR) n *= o->c - o->b;
+        else if (o->op == TMI_TF_LOOP && tmi_t_is_const(t, o->a, &from) && tmi_t_is_const(t, o->b, &to) && tmi_t_is_const(t, o->c, &step) && step > 0 && o->e != 2)
+            n *= to > from ? (uint32_t)((uint64_t)(to - from + step - 1) / (uint64_t)step) : 0u;
+        else return 0;
+    }
+    return n;
+}
+
+static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d);
+
+static int tmi_is_tile_access(const tmi_module *m, const tmi_op *op) {
+    return (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE) && tmi_is_ptrlike(m, tmi_in_type(m, op, 0)) && tmi_is_tensor(m, tmi_in_type(m, op, 0)) &&
+           tmi_rank(m, tmi_op_shape(m, op)) != 0;
+}
+
+/* Why the class is what it is, and what kept a lane from moving more. */
+static const char *tmi_access_reason(const tmi_plan *p, uint32_t id, const tmi_touched_by *w, const tmetal_access *a) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t order[TMI_MAX_RANK];
+    int      tile = tmi_is_tile_access(m, op);
+    const char *s, *of = "";
+    if (tile) {
+        tmi_access_order(p, id, order);
+        if (tmi_rank(m, tmi_op_shape(m, op)) > 1) of = tmi_format(p->job, 1, " along axis %u", order[0]);
+    }
+    switch (a->access) {
+    case TMETAL_BROADCAST:
+        s = a->lanes == 1 ? "one lane alone takes part" : "the address is the same in every lane";
+        break;
+    case TMETAL_CONTIGUOUS:
+        s = tmi_format(p->job, 1, "addresses grow by one element%s, and neighbouring lanes hold neighbouring %s", of, a->width > 1 ? "runs" : "elements");
+        break;
+    case TMETAL_STRIDED:
+        s = a->stride ? tmi_format(p->job, 1, "neighbouring lanes are %u elements apart", a->stride) : "neighbouring lanes are apart by a stride that is known at launch only";
+        break;
+    case TMETAL_BLOCK:
+        s = a->stride ? tmi_format(p->job, 1, "runs of %u elements%s, %u apart", a->run, of, a->stride)
+                      : !a->lines ? tmi_format(p->job, 1, "runs of %u elements%s, apart by a stride that is known at launch only", a->run, of)
+                                                              : tmi_format(p->job, 1, "runs of %u elements or more%s, not evenly apart", a->run, of);
+        break;
+    default:
+        s = w->at.why & TMI_WHY_DATA ? "the addresses depend on what was loaded" : "the addresses come from arithmetic that is not followed, such as a division by what is known at launch only";
+        break;
+    }
+    if (tile && a->access != TMETAL_BROADCAST && a->width * w->es < 16 && a->width < 4)
+        s = tmi_format(p->job, 1, "%s; %s at once: %s", s, a->width == 1 ? "one element" : tmi_format(p->job, 1, "%u elements", a->width), tmi_access_limit(p, op, order[0]));
+    return tmi_format(p->job, 0, "%s", s);
+}
+
+static const char *tmi_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *ptr) {
+    const tmi_type *t = op->n_in && tmi_is_ptrlike(p->m, tmi_in_type(p->m, op, 0)) ? TMI_TYPE(p->m, tmi_elem(p->m, tmi_in_type(p->m, op, 0))) : NULL;
+    static const char *const names[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "!tt.ptr"};
+    if (t && t->kind == TMI_T_PTR && !tmi_is_tensor(p->m, t->elem)) return tmi_format(p->job, 0, "%s", tmi_type_text(p->job, p->m, t->elem));
+    return names[ptr->type.elem];
+}
+
+static int tmi_has_mask(const tmi_op *op) {
+    switch (op->kind) {
+    case TMI_OP_LOAD: return op->n_in > 1;
+    case TMI_OP_STORE: case TMI_OP_RMW: return op->n_in > 2;
+    case TMI_OP_CAS: return 0;
+    default: return 1;
+    }
+}
+
+static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, tmetal_access *a) {
+    const tmi_module *m = p->m;
+    const tmi_ins *n = TMI_INS(k->t, id);
+    const tmi_op  *op = TMI_OP(m, n->src ? n->src : p->func);
+    tmi_at         at = tmi_at_of(m, op);
+    uint32_t       v = n->src ? op->n_out && n->op == TMI_TF_LDG ? tmi_out(m, op, 0) : op->n_in ? tmi_in(m, op, 0) : 0 : 0, base;
+    tmi_touched_by w;
+    tmi_look_access(k, id, &w);
+    a->kind = n->op == TMI_TF_LDG ? TMETAL_ACCESS_LOAD : n->op == TMI_TF_STG ? TMETAL_ACCESS_STORE : TMETAL_ACCESS_ATOMIC;
+    a->value = a->buffer = "";
+    if (v && *TMI_STR(m, TMI_VALUE(m, v)->name)) a->value = tmi_format(p->job, 0, "%%%s", TMI_STR(m, TMI_VALUE(m, v)->name));
+    base = n->src && op->n_in && tmi_accesses_memory(op) ? p->base[tmi_in(m, op, 0)] : 0;
+    if (base) a->buffer = tmi_format(p->job, 0, "%s", TMI_STR(m, TMI_VALUE(m, tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, p->func), 0), base - 1))->name));
+    a->type = tmi_elem_name(p, op, TMI_INS(k->t, n->a));
+    a->width = w.bytes / w.es;
+    a->is_masked = w.masked && n->src && tmi_has_mask(op);
+    a->repeats = tmi_access_repeats(k->t, n->blk);
+    tmi_access_figures(&w, a);
+    tmi_access_shape(&w, a);
+    a->reason = tmi_access_reason(p, n->src ? n->src : p->func, &w, a);
+    a->python = at.python;
+    a->ir = tmi_place_of(p->job, at.src, NULL);
+}
+
+static int tmi_is_access(const tmi_ins *n) { return n->op == TMI_TF_LDG || n->op == TMI_TF_STG || n->op == TMI_TF_RMW; }
+
+/* The accesses of a kernel, and the instruction of each. */
+typedef struct tmi_accesses {
+    tmetal_access *row;
+    uint32_t      *ins, n;
+} tmi_accesses;
+
+static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k, tmi_accesses *of) {
+    tmi_look       look;
+    uint32_t       id, n = 0;
+    tmi_mark       mark;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += (uint32_t)tmi_is_access(TMI_INS(t, id));
+    of->ins = TMI_TEMP(p->job, uint32_t, n);
+    k->accesses = of->row = TMI_NEW(p->job, tmetal_access, n);
+    k->n_accesses = of->n = n;
+    mark = tmi_mark_take(p->job);
+    if (n) tmi_look_make(p, t, &look);
+    for (n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (tmi_is_access(TMI_INS(t, id))) {
+            of->ins[n] = id;
+            tmi_access_fill(p, &look, id, &of->row[n++]);
+        }
+    tmi_mark_drop(p->job, mark);
+}
+
 /* -- Rows --------------------------------------------------------------------------------- */
 
 typedef struct tmi_rows {
     tmi_plan          *p;
+    const tmi_thr      *t;
+    const tmi_accesses *of;
+    tmetal_map        *bases; /* by layout id and type, as the texts */
     tmetal_layout_row *row; /* NULL while they are counted */
     uint32_t           n;
     const char       **map; /* texts by layout id and type id, made once each */
     const char       **type;
+    uint32_t         **dims; /* by type id */
 } tmi_rows;
 
-/* What an access of this layout touches: for the row and for the remark. */
-static void tmi_row_access(const tmi_plan *p, uint32_t op, const tmi_lin *l, tmetal_layout_row *r) {
-    uint32_t vec = 0, fewest = 0, lines = tmi_access_lines(p, op, l, &vec, &fewest);
-    if (!lines) return;
-    r->width = 1u << vec;
-    r->lines = lines;
-    r->fewest = fewest;
+/* Width and lines of what an op loads or stores, where all accesses that it became have the same. */
+static void tmi_row_access(const tmi_rows *x, uint32_t op, tmetal_layout_row *r) {
+    const tmetal_access *first = NULL;
+    uint32_t i;
+    for (i = 0; i < x->of->n; i++) {
+        const tmetal_access *a = &x->of->row[i];
+        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+        if (!first) first = a;
+        if (a->width != first->width || a->fewest != first->fewest) return;
+    }
+    if (!first) return;
+    r->width = first->width;
+    r->fewest = first->fewest;
+    r->lines = first->lines;
+    for (i = 0; i < x->of->n; i++) {
+        const tmetal_access *a = &x->of->row[i];
+        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+        r->lines = tmi_min32(r->lines, a->lines);
+        r->most_lines = tmi_max32(r->most_lines, a->most_lines);
+    }
 }
 
 static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
@@ -26928,9 +27915,34 @@ static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type
     return r;
 }
 
-static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
-    if (!x->map[lin]) x->map[lin] = tmi_format(x->p->job, 0, "%s", tmi_lin_text(x->p->job, TMI_LIN(x->p, lin)));
-    return x->map[lin];
+/* The layout as text and as data. */
+static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_row *r) {
+    tmi_job       *job = x->p->job;
+    const tmi_lin *l = TMI_LIN(x->p, lin);
+    tmetal_map    *b = &x->bases[lin];
+    uint32_t      *to, i;
+    if (!x->map[lin]) {
+        x->map[lin] = tmi_format(job, 0, "%s", tmi_lin_text(job, l));
+        to = TMI_NEW(job, uint32_t, l->n_reg + TMI_LANE_BITS + l->n_sg);
+        b->registers = to;
+        b->n_registers = l->n_reg;
+        for (i = 0; i < l->n_reg; i++) *to++ = l->reg[i];
+        b->lanes = to;
+        b->n_lanes = TMI_LANE_BITS;
+        for (i = 0; i < TMI_LANE_BITS; i++) *to++ = l->lane[i];
+        b->simdgroups = to;
+        b->n_simdgroups = l->n_sg;
+        for (i = 0; i < l->n_sg; i++) *to++ = l->sg[i];
+        b->offset = l->offset;
+    }
+    if (!x->dims[type]) {
+        x->dims[type] = to = TMI_NEW(job, uint32_t, tmi_rank(x->p->m, type));
+        for (i = 0; i < tmi_rank(x->p->m, type); i++) to[i] = tmi_dim(x->p->m, type, i);
+    }
+    r->map = x->map[lin];
+    r->bases = *b;
+    r->bases.dims = x->dims[type];
+    r->bases.n_dims = tmi_rank(x->p->m, type);
 }
 
 /* Does a reduction that the caller decides read the value in this layout, which is not its component's? */
@@ -26953,6 +27965,22 @@ static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_i
     return TMI_COMP(p, tmi_comp_of(p, value))->reason;
 }
 
+/* Not held: made where it is read, in each layout that a reader asked for. */
+static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+    tmi_plan *p = x->p;
+    uint32_t i = p->first_shown[value];
+    do {
+        const tmi_shown   *s = i ? TMI_AT(&p->shown, tmi_shown, i - 1) : NULL;
+        tmetal_layout_row *r = tmi_row_add(x, value, type, at);
+        if (r && s) {
+            r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
+            tmi_row_map(x, s->lin, type, r);
+        }
+        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        i = s ? s->next : 0;
+    } while (i);
+}
+
 /* Is it what a reduction gives? That lies as the reduction leaves it, whatever its component. */
 static int tmi_is_reduced(const tmi_plan *p, uint32_t value) { return tmi_def_kind(p->m, value) == TMI_OP_REDUCE; }
 
@@ -26963,8 +27991,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
     if (p->klass[value] == TMI_C_INLINE) {
-        r = tmi_row_add(x, value, type, at);
-        if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        tmi_rows_of_inline(x, value, type, at);
         return;
     }
     if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) comp = TMI_COMP(p, tmi_comp_of(p, value));
@@ -26972,10 +27999,11 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
+        r->is_held = 1;
         r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value) ? comp : NULL);
-        r->map = tmi_row_map(x, in->lin);
+        tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
-        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, r);
     }
 }
 
@@ -26992,9 +28020,9 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     if (!r) return;
     l = tmi_op_lin(p, id);
     r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
-    r->map = tmi_row_map(x, tmi_lin_id(p, l));
+    tmi_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
     r->reason = p->own[id] ? "stored here: neighbouring lanes on neighbouring addresses, by an exchange" : tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
-    tmi_row_access(p, id, l, r);
+    tmi_row_access(x, id, r);
 }
 
 static void tmi_rows_walk(tmi_rows *x) {
@@ -27012,10 +28040,14 @@ static void tmi_rows_walk(tmi_rows *x) {
     }
 }
 
-static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
+static void tmi_report_layouts(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, tmetal_kernel *k) {
     tmi_rows x;
     memset(&x, 0, sizeof x);
     x.p = p;
+    x.t = t;
+    x.of = of;
+    x.bases = TMI_TEMP(p->job, tmetal_map, p->lin.n);
+    x.dims = TMI_TEMP(p->job, uint32_t *, p->m->type.n);
     x.map = TMI_TEMP(p->job, const char *, p->lin.n);
     x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
     tmi_rows_walk(&x);
@@ -27146,26 +28178,34 @@ static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
     return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
 }
 
-static void tmi_report_access(tmi_plan *p, uint32_t id) {
+static const char *tmi_lines_text(tmi_job *job, const tmetal_access *a) { /* "4 lines", "4 to 5 lines", "at most 8 lines" */
+    if (a->lines == a->most_lines) return tmi_format(job, 1, "%u line%s", a->lines, tmi_s(a->lines));
+    return a->lines ? tmi_format(job, 1, "%u to %u lines", a->lines, a->most_lines) : tmi_format(job, 1, "at most %u lines", a->most_lines);
+}
+
+/* A tile that is loaded or stored: by the first access that the op became. */
+static void tmi_report_access(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *why;
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *lines, *why;
+    const tmetal_access *a;
+    uint32_t order[TMI_MAX_RANK], i;
     int      best;
-    uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
     tmi_at   at = tmi_at_of(m, op);
-    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
-    lines = tmi_access_lines(p, id, tmi_op_lin(p, id), &vec, &fewest);
-    if (!lines) return;
+    if (!tmi_is_tile_access(m, op)) return;
+    for (i = 0; i < of->n && TMI_INS(t, of->ins[i])->src != id; i++) {}
+    if (i == of->n) return;
+    a = &of->row[i];
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
-    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
     tmi_access_order(p, id, order);
-    best = lines > fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
-    why = best ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
-    if (vec + es >= 4 || vec == 2)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest, why);
+    best = a->most_lines > a->fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    why = best && a->lines > a->fewest ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
+    lines = tmi_lines_text(p->job, a);
+    if (a->width == 4 || a->bytes / a->lanes >= 16)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %s of 128 bytes, %u the fewest%s", what, a->width, a->bytes / a->lanes, lines, a->fewest, why);
     else
-        tmi_remark(p->job, at, lines > fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest%s", what, 1u << vec,
-                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest, why);
+        tmi_remark(p->job, at, a->most_lines > a->fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %s of 128 bytes, %u the fewest%s", what, a->width,
+                   tmi_s(a->width), tmi_access_limit(p, op, order[0]), lines, a->fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
@@ -27184,14 +28224,14 @@ static void tmi_report_exchanges(tmi_plan *p) {
 }
 
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
-static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
+static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t bytes) {
     const tmi_module *m = p->m;
     uint32_t op;
     tmi_report_threads(p, bytes);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
-        tmi_report_access(p, op);
+        tmi_report_access(p, t, of, op);
     }
     tmi_report_exchanges(p);
     if (p->order && p->serial)
@@ -27244,6 +28284,9 @@ typedef struct tmi_emit {
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
+    uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
+    tmetal_barrier *barrier;
+    uint32_t    n_barrier;
 } tmi_emit;
 
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
@@ -28182,11 +29225,17 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_PADD: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: tmi_expr_ptr(e, id, n, level); break;
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
-    case TMI_TF_LDG: tmi_expr_ldg(e, n, level); break;
+    case TMI_TF_LDG:
+        e->line[id] = e->out->lines + 1;
+        tmi_expr_ldg(e, n, level);
+        break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
-    case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
+    case TMI_TF_RMW:
+        e->line[id] = e->out->lines + 1;
+        tmi_expr_rmw(e, n);
+        break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
         tmi_open_level(e, level, TMI_L_UNARY);
         tmi_put_str(e->out, tmi_tfs[n->op].text);
@@ -28402,8 +29451,10 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
     tmi_put_str(e->out, ";\n");
 }
 
-static void tmi_stmt_stg(tmi_emit *e, const tmi_ins *n) {
+static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
     tmi_comment(e, n);
+    e->line[id] = e->out->lines + 1;
     tmi_line(e);
     if (n->c) {
         tmi_put_str(e->out, "if (");
@@ -28507,10 +29558,31 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
     tmi_put_str(e->out, "}\n");
 }
 
+/* Why a barrier stands there, for whoever asks later. */
+static void tmi_note_barrier(tmi_emit *e, const tmi_ins *n, uint32_t flags) {
+    tmi_job        *job = e->job;
+    tmetal_barrier *b = &e->barrier[e->n_barrier++];
+    tmi_at          at = tmi_at_of(e->m, TMI_OP(e->m, n->src ? n->src : e->p->func));
+    const char     *space;
+    b->threadgroup = (flags & TMI_BAR_GROUP) != 0;
+    b->device = (flags & TMI_BAR_DEVICE) != 0;
+    b->line = e->out->lines + 1;
+    b->python = at.python;
+    b->ir = tmi_place_of(job, at.src, NULL);
+    b->before = n->b && e->arr_name[n->b] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->b])) : "";
+    b->after = n->d && e->arr_name[n->d] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->d])) : "";
+    space = n->a & TMI_BAR_GROUP ? "" : "device memory: ";
+    if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(e->m, n->name) : "asked for");
+    else if (n->b != n->d) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
+    else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
+    else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
+}
+
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
-    tmi_line(e);
     /* one simdgroup: a threadgroup-only barrier was seen to lose its order there (metal-kernels facts, 13) */
     uint32_t flags = e->p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
+    tmi_note_barrier(e, n, flags);
+    tmi_line(e);
     tmi_put(e->out, "threadgroup_barrier(%s%s%s);", flags & TMI_BAR_DEVICE ? "mem_flags::mem_device" : "", flags == 3 ? " | " : "",
             flags & TMI_BAR_GROUP ? "mem_flags::mem_threadgroup" : "");
     if (n->name) tmi_put(e->out, "    // %s", TMI_STR(e->m, n->name));
@@ -28673,7 +29745,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
         else tmi_stmt_sta(e, n);
         break;
-    case TMI_TF_STG: tmi_stmt_stg(e, n); break;
+    case TMI_TF_STG: tmi_stmt_stg(e, id); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
     case TMI_TF_LOOP: tmi_stmt_loop(e, id); break;
     case TMI_TF_WHILE:
@@ -28694,6 +29766,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         }
         tmi_comment(e, n);
         tmi_line(e);
+        e->line[id] = e->out->lines + 1;
         if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
         else tmi_expr_helper(e, n);
         tmi_put_str(e->out, ";\n");
@@ -28874,7 +29947,7 @@ static void tmi_emit_written(tmi_emit *e) {
 
 static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) {
     tmi_job *job = p->job;
-    uint32_t n = t->ins.n;
+    uint32_t n = t->ins.n, i, id;
     memset(e, 0, sizeof *e);
     e->job = job;
     e->m = p->m;
@@ -28899,6 +29972,9 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    e->line = TMI_TEMP(job, uint32_t, n);
+    for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    e->barrier = TMI_NEW(job, tmetal_barrier, i);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
@@ -29417,8 +30493,15 @@ static void tmi_mlx_end(tmi_emit *e, const tmetal_kernel *k, tmi_text *body, uin
     x->source = tmi_text_join(&source, 0);
 }
 
+/* Lines of the body become lines of the kernel's text. */
+static void tmi_emit_lines(const tmi_emit *e, const tmi_accesses *of, uint32_t before) {
+    uint32_t i;
+    for (i = 0; i < of->n; i++) of->row[i].line = e->job->no_text || !e->line[of->ins[i]] ? 0 : e->line[of->ins[i]] + before;
+    for (i = 0; i < e->n_barrier; i++) e->barrier[i].line = e->job->no_text ? 0 : e->barrier[i].line + before;
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
-static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
+static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tmi_accesses *of, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
     tmi_text body, all, own;
     uint32_t i, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), entry;
@@ -29428,7 +30511,6 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
-    k->name = tmi_format(p->job, 0, "%s", tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     entry = tmi_unique_name(&e, k->name);
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
@@ -29464,6 +30546,9 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     if (packed) tmi_put_struct(&e, k, struct_name);
     tmi_put_signature(&e, k, packed, struct_name);
     tmi_put_arrays(&e, tg_bytes);
+    k->barriers = e.barrier;
+    k->n_barriers = e.n_barrier;
+    tmi_emit_lines(&e, of, all.lines + own.lines);
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
     tmi_remark_fp64(&e);
@@ -29616,6 +30701,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_plan p;
     tmi_thr  t;
     uint32_t bytes, limit;
+    tmi_accesses of;
     int      unforced = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
         tmi_plan_make(job, m, func, gpu, unforced, &p);
@@ -29632,11 +30718,12 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
             return;
         }
     }
-    tmi_emit_kernel(&p, &t, bytes, k, joined);
+    tmi_report_accesses(&p, &t, k, &of);
+    tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
     tmi_check_version(job, m, func, k);
-    tmi_report_layouts(&p, k);
+    tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
-    tmi_report_kernel(&p, bytes);
+    tmi_report_kernel(&p, &t, &of, bytes);
     tmi_report_vanished(&p, k);
 }
 
@@ -29847,6 +30934,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
     for (i = 0; i < n; i++) {
+        job->kernel = kernels[i].name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
         if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
@@ -29856,6 +30944,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
+        job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
@@ -29887,11 +30976,10 @@ static void tmi_put_json_string(tmi_text *t, const char *s) {
 }
 
 static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
-    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
     static const char *const access[] = {"none", "read", "write", "read_write"};
     tmi_put(t, "{\"param\":%u,\"name\":", a->param);
     tmi_put_json_string(t, a->name);
-    tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, kinds[a->kind]);
+    tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, tmi_arg_kind_names[a->kind]);
     tmi_put_json_string(t, a->type);
     if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(t, ",\"id\":%u", a->param);
     if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS || a->kind >= TMETAL_ARG_PROGRAMS)
@@ -29940,6 +31028,193 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
             tmi_put_json_arg(t, &n->args[k]);
         }
         tmi_put_str(t, "]}");
+    }
+    tmi_put_str(t, "]}\n");
+}
+
+/* -- What a kernel does and why, as JSON -------------------------------------------------------------------------- */
+
+static void tmi_put_json_text(tmi_text *t, const char *key, const char *s) { /* ,"key":"text" */
+    tmi_put(t, ",\"%s\":", key);
+    tmi_put_json_string(t, s ? s : "");
+}
+
+static void tmi_put_json_place(tmi_text *t, const char *key, const tmetal_place *p) {
+    if (!p->line) return;
+    tmi_put(t, ",\"%s\":{\"file\":", key);
+    tmi_put_json_string(t, p->file ? p->file : "");
+    tmi_put(t, ",\"line\":%u,\"col\":%u}", p->line, p->col);
+}
+
+static void tmi_put_json_numbers(tmi_text *t, const char *key, const uint32_t *v, uint32_t n) {
+    uint32_t i;
+    tmi_put(t, ",\"%s\":[", key);
+    for (i = 0; i < n; i++) tmi_put(t, i ? ",%u" : "%u", v[i]);
+    tmi_put_char(t, ']');
+}
+
+/* The line of a text without the spaces around it. */
+static void tmi_put_json_line(tmi_text *t, const char *msl, uint32_t line) {
+    const char *end;
+    char        one[2];
+    if (!line || !msl) return;
+    while (--line && *msl) {
+        while (*msl && *msl != '\n') msl++;
+        if (*msl) msl++;
+    }
+    while (*msl == ' ') msl++;
+    for (end = msl; *end && *end != '\n'; end++) {}
+    tmi_put_str(t, ",\"metal\":\"");
+    for (one[1] = '\0'; msl < end; msl++) {
+        if (*msl == '"' || *msl == '\\') tmi_put_char(t, '\\');
+        one[0] = *msl;
+        tmi_put_str(t, one);
+    }
+    tmi_put_char(t, '"');
+}
+
+static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
+    tmi_put_str(t, "{\"value\":");
+    tmi_put_json_string(t, r->value);
+    tmi_put_json_text(t, "type", r->type);
+    tmi_put(t, ",\"layout\":%u,\"name\":\"%s\"", (uint32_t)r->layout, tmi_layout_sums[r->layout & 15]);
+    tmi_put_json_text(t, "map", r->map);
+    tmi_put(t, ",\"held\":%s", r->is_held ? "true" : "false");
+    if (r->bases.n_lanes) {
+        tmi_put_json_numbers(t, "dims", r->bases.dims, r->bases.n_dims);
+        tmi_put_json_numbers(t, "registers", r->bases.registers, r->bases.n_registers);
+        tmi_put_json_numbers(t, "lanes", r->bases.lanes, r->bases.n_lanes);
+        tmi_put_json_numbers(t, "simdgroups", r->bases.simdgroups, r->bases.n_simdgroups);
+        tmi_put(t, ",\"offset\":%u", r->bases.offset);
+    }
+    if (r->width) tmi_put(t, ",\"width\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u", r->width, r->lines, r->most_lines, r->fewest);
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmetal_access *a) {
+    tmi_put(t, "{\"kind\":\"%s\",\"class\":\"%s\",\"value\":", tmi_access_kind_names[a->kind], tmi_access_names[a->access]);
+    tmi_put_json_string(t, a->value);
+    tmi_put_json_text(t, "buffer", a->buffer);
+    tmi_put_json_text(t, "type", a->type);
+    tmi_put(t, ",\"width\":%u,\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,\"bytes\":%u,\"repeats\":%u,\"masked\":%s", a->width,
+            a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest, a->bytes, a->repeats, a->is_masked ? "true" : "false");
+    tmi_put_json_text(t, "reason", a->reason);
+    tmi_put(t, ",\"line\":%u", a->line);
+    tmi_put_json_line(t, k->msl, a->line);
+    tmi_put_json_place(t, "python", &a->python);
+    tmi_put_json_place(t, "ir", &a->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmetal_barrier *b) {
+    tmi_put(t, "{\"threadgroup\":%s,\"device\":%s,\"before\":", b->threadgroup ? "true" : "false", b->device ? "true" : "false");
+    tmi_put_json_string(t, b->before);
+    tmi_put_json_text(t, "after", b->after);
+    tmi_put_json_text(t, "reason", b->reason);
+    tmi_put(t, ",\"line\":%u", b->line);
+    tmi_put_json_line(t, k->msl, b->line);
+    tmi_put_json_place(t, "python", &b->python);
+    tmi_put_json_place(t, "ir", &b->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
+    tmi_put(t, "{\"kind\":\"%s\",\"value\":", tmi_dt_reduce_names[r->kind]);
+    tmi_put_json_string(t, r->value);
+    tmi_put(t, ",\"axis\":%u,\"rank\":%u,\"innermost\":%s,\"count\":%u,\"outputs\":%llu,\"type\":\"%s\",\"accumulate\":\"%s\",\"ties\":\"%s\",\"nan\":\"%s\",\"loops\":%u,\"carried\":%s",
+            r->axis, r->rank, r->innermost ? "true" : "false", r->count, (unsigned long long)r->outputs, r->type, r->accumulate, tmi_dt_tie_names[r->tie], tmi_dt_nan_names[r->nan], r->loops,
+            r->carried ? "true" : "false");
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_reduce_plan(tmi_text *t, const tmetal_reduce_plan *r) {
+    tmi_put_str(t, "{\"value\":");
+    tmi_put_json_string(t, r->value);
+    tmi_put_json_text(t, "type", r->type);
+    tmi_put(t, ",\"axis\":%u,\"layout\":%u,\"name\":\"%s\",\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u", r->axis, (uint32_t)r->layout, tmi_layout_sums[r->layout & 15], r->elements,
+            r->lanes, r->simdgroups);
+    tmi_put_json_text(t, "map", r->map);
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_pattern(tmi_text *t, const tmetal_pattern *x) {
+    tmi_put(t, "{\"kind\":\"%s\",\"near_miss\":%s,\"value\":", tmi_dt_pattern_names[x->kind], x->near_miss ? "true" : "false");
+    tmi_put_json_string(t, x->value);
+    tmi_put_json_text(t, "input", x->input);
+    tmi_put_json_text(t, "reason", x->reason);
+    tmi_put_json_place(t, "python", &x->python);
+    tmi_put_json_place(t, "ir", &x->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_remark(tmi_text *t, const tmetal_remark *r) {
+    tmi_put(t, "{\"kind\":\"%s\",\"about\":", tmi_remark_kind_names[r->kind]);
+    tmi_put_json_string(t, r->about);
+    tmi_put_json_text(t, "text", r->text);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static const char *tmi_json_sep(uint32_t i) { return i ? ",\n  " : "\n  "; }
+
+static void tmi_put_json_layouts(tmi_text *t, const tmetal_kernel *k) {
+    uint32_t i;
+    tmi_put_str(t, ",\"layouts\":[");
+    for (i = 0; i < k->n_layouts; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_layout(t, &k->layouts[i]);
+    tmi_put_str(t, "]");
+}
+
+static void tmi_put_json_remarks(tmi_text *t, const tmetal_result *r, const char *kernel) {
+    uint32_t i, n = 0;
+    tmi_put_str(t, "\"remarks\":[");
+    for (i = 0; i < r->n_remarks; i++)
+        if (strcmp(r->remarks[i].kernel, kernel) == 0) tmi_put_str(t, tmi_json_sep(n++)), tmi_put_json_remark(t, &r->remarks[i]);
+    tmi_put_str(t, "]");
+}
+
+static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tmetal_kernel *k) {
+    uint32_t i;
+    tmi_put_json_layouts(t, k);
+    tmi_put_str(t, ",\n \"accesses\":[");
+    for (i = 0; i < k->n_accesses; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_access(t, k, &k->accesses[i]);
+    tmi_put_str(t, "],\n \"barriers\":[");
+    for (i = 0; i < k->n_barriers; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, k, &k->barriers[i]);
+    tmi_put_str(t, "],\n \"reductions\":[");
+    for (i = 0; i < k->n_reductions; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduction(t, &k->reductions[i]);
+    tmi_put_str(t, "],\n \"reduce_plans\":[");
+    for (i = 0; i < k->n_reduce_plans; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduce_plan(t, &k->reduce_plans[i]);
+    tmi_put_str(t, "],\n \"patterns\":[");
+    for (i = 0; i < k->n_patterns; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_pattern(t, &k->patterns[i]);
+    tmi_put_str(t, "],\n ");
+    tmi_put_json_remarks(t, r, k->name);
+}
+
+/* All of it, or the layouts alone. */
+static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layouts_only) {
+    uint32_t i;
+    tmi_put(t, "{\"%s\":1,\"gpu\":", layouts_only ? "tmetal_layouts" : "tmetal_explain");
+    tmi_put_json_string(t, r->gpu ? r->gpu : "");
+    if (!layouts_only) tmi_put_str(t, ",\n "), tmi_put_json_remarks(t, r, "");
+    tmi_put_str(t, ",\n\"kernels\":[");
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        tmi_put_str(t, i ? ",\n{\"name\":" : "\n{\"name\":");
+        tmi_put_json_string(t, k->name);
+        tmi_put_json_text(t, "entry", k->entry);
+        tmi_put(t, ",\"threads_per_threadgroup\":%u,\"threadgroup_bytes\":%u", k->threads, k->threadgroup_bytes);
+        if (layouts_only) tmi_put_json_layouts(t, k);
+        else tmi_put_json_explained(t, r, k);
+        tmi_put_str(t, "}");
     }
     tmi_put_str(t, "]}\n");
 }
@@ -35687,6 +36962,40 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
+static void tmi_step_explain_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_explain(&t, c->result, 0);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    c.result = result;
+    return tmi_run(tmi_step_explain_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+static void tmi_step_layouts_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_explain(&t, c->result, 1);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    c.result = result;
+    return tmi_run(tmi_step_layouts_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
 static void tmi_step_mlx_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -35888,6 +37197,38 @@ TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena,
     c.module = module;
     c.detection = found;
     return tmi_run(tmi_step_detect, &c, arena, NULL, out);
+}
+
+TMETAL_API int tmetal_map_element(const tmetal_map *map, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
+    return tmi_map_element(map, reg, lane, simdgroup, index);
+}
+
+TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
+    return tmi_map_holder(map, index, reg, lane, simdgroup);
+}
+
+TMETAL_API const char *tmetal_layout_name(tmetal_layout layout) {
+    return (uint32_t)layout < 16 ? tmi_layout_sums[layout] : "";
+}
+
+TMETAL_API const char *tmetal_access_name(tmetal_access_class access) {
+    return (uint32_t)access < TMETAL_ACCESS_COUNT ? tmi_access_names[access] : "";
+}
+
+TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind) {
+    return (uint32_t)kind < sizeof tmi_access_kind_names / sizeof *tmi_access_kind_names ? tmi_access_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind) {
+    return (uint32_t)kind < sizeof tmi_arg_kind_names / sizeof *tmi_arg_kind_names ? tmi_arg_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind) {
+    return (uint32_t)kind < sizeof tmi_remark_kind_names / sizeof *tmi_remark_kind_names ? tmi_remark_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_confidence_name(tmetal_confidence confidence) {
+    return (uint32_t)confidence < sizeof tmi_confidence_names / sizeof *tmi_confidence_names ? tmi_confidence_names[confidence] : "";
 }
 
 TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind) {

@@ -48,6 +48,8 @@
     X(FACTS, "--facts", "", "FILE", "judge what --record printed elsewhere")                                     \
     X(YES, "--yes", "", "", "without pauses")                                                                    \
     X(SEED, "--seed", "", "N", "order of threadgroups and threads (default 1)")                                  \
+    X(SVG, "--svg", "", "OUT", "draw them to OUT: what a thread, a simdgroup and a threadgroup hold")          \
+    X(VALUE, "--value", "", "NAME", "only the value of this name, e.g. %x")                                      \
     X(VERBOSE, "-v", "--verbose", "", "more of each: where it lies, and why")                                    \
     X(VERSION, "--version", "", "", "the version")                                                               \
     X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; or mlx:\n"         \
@@ -1022,6 +1024,493 @@ static int analyze_command(request *r) {
     return ok && !a.refused ? 0 : 1;
 }
 
+/* -- explain: what each kernel does and why, beside its lines --------------------------------------------------- */
+
+/* A report of the header in an arena that grows until it has room; the caller frees arena->base. NULL after a message. */
+static const char *report_of(const tmetal_result *result, const char *(*make)(const tmetal_result *, tmetal_arena *), tmetal_arena *arena) {
+    size_t      bytes = (size_t)1 << 20;
+    const char *text = NULL;
+    for (arena->base = NULL; !text && bytes <= (size_t)1 << 30; bytes *= 4) {
+        free(arena->base);
+        *arena = arena_of(bytes);
+        if (!arena->base) return NULL;
+        text = make(result, arena);
+    }
+    return text;
+}
+
+/* Print what a function of the header says of the kernels; the exit code. */
+static int print_report(const request *r, job *j, const char *(*make)(const tmetal_result *, tmetal_arena *)) {
+    tmetal_arena arena;
+    const char  *text = report_of(&j->result, make, &arena);
+    buffer       b;
+    int          bad = 1;
+    memset(&b, 0, sizeof b);
+    if (text) put(&b, text), bad = write_buffer(r, &b);
+    free(arena.base);
+    return bad;
+}
+
+/* The line of a text without the spaces in front. */
+static void put_metal_line(buffer *b, const char *msl, uint32_t line) {
+    if (!msl || !line) return;
+    for (; line > 1 && *msl; line--) msl += strcspn(msl, "\n") + (strchr(msl, '\n') != NULL);
+    msl += strspn(msl, " ");
+    put(b, "        ");
+    put_n(b, msl, strcspn(msl, "\n"));
+    put(b, "\n");
+}
+
+/* "  line 36  softmax.py:17:4: " */
+static void put_where(const request *r, buffer *b, uint32_t line, const tmetal_place *python, const tmetal_place *ir) {
+    char text[32];
+    sprintf(text, line ? "  line %-4u " : "  ", line);
+    paint(r, b, "36", text);
+    put_place(b, python, ir);
+}
+
+static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
+    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
+    else if (lines) putf(b, "%u to %u lines", lines, most);
+    else putf(b, "at most %u lines", most);
+    putf(b, " of 128 bytes touched, %u the fewest", fewest);
+}
+
+static void explain_access(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_access *a) {
+    put_where(r, b, a->line, &a->python, &a->ir);
+    putf(b, "%s%s%.200s%s%.200s: ", tmetal_access_kind_name(a->kind), *a->value ? " of " : "", a->value, *a->buffer ? a->kind == TMETAL_ACCESS_LOAD ? " from " : " to " : "", a->buffer);
+    paint(r, b, a->lines && a->most_lines == a->fewest ? "32" : "33", tmetal_access_name(a->access));
+    if (a->stride && a->access != TMETAL_CONTIGUOUS) putf(b, ", stride %u", a->stride);
+    putf(b, ", %u x %s a lane, ", a->width, a->type);
+    put_lines(b, a->lines, a->most_lines, a->fewest);
+    if (a->lanes != 32) putf(b, ", %u lane%s", a->lanes, a->lanes == 1 ? "" : "s");
+    if (a->is_masked) put(b, ", masked");
+    if (a->repeats != 1) putf(b, a->repeats ? ", %u times" : ", in a loop", a->repeats);
+    put(b, "\n");
+    put_metal_line(b, k->msl, a->line);
+    put(b, "        "), put(b, a->reason), put(b, "\n");
+}
+
+static void explain_reduction(const request *r, buffer *b, const tmetal_kernel *k, uint32_t i) {
+    const tmetal_reduce_plan *p = &k->reduce_plans[i];
+    const char               *kind = kind_of_plan(k, i);
+    put_where(r, b, 0, &p->python, &p->ir);
+    putf(b, "%s over axis %u of %.200s%s%.100s: ", *kind ? kind : "reduction", p->axis, p->type, *p->value == '%' ? " to " : "", *p->value == '%' ? p->value : "");
+    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", tmetal_layout_name(p->layout));
+    putf(b, "\n        %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s\n", p->elements, p->elements == 1 ? "" : "s", p->lanes, p->lanes == 1 ? "" : "s", p->simdgroups,
+         p->simdgroups == 1 ? "" : "s", p->simdgroups > 1 ? " through threadgroup memory" : ", without a barrier");
+    put(b, "        "), put(b, p->reason), put(b, "\n");
+}
+
+static void explain_barrier(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_barrier *a) {
+    put_where(r, b, a->line, &a->python, &a->ir);
+    put(b, a->reason);
+    put(b, "\n");
+    put_metal_line(b, k->msl, a->line);
+}
+
+static void explain_remarks(const request *r, buffer *b, const tmetal_result *result, const char *kernel) {
+    static const char *const colours[] = {"36", "32", "33"};
+    unsigned i, n = 0;
+    for (i = 0; i < result->n_remarks; i++) {
+        const tmetal_remark *m = &result->remarks[i];
+        if (strcmp(m->kernel, kernel) != 0 || strcmp(m->about, "access") == 0 || strcmp(m->about, "reduce") == 0) continue; /* shown above */
+        if (!n++) paint(r, b, "1", "applied, missed and found\n");
+        put_where(r, b, 0, &m->python, &m->ir);
+        paint(r, b, colours[m->kind], tmetal_remark_kind_name(m->kind));
+        put(b, " ["), put(b, m->about), put(b, "] "), put(b, m->text), put(b, "\n");
+    }
+}
+
+static void explain_patterns(const request *r, buffer *b, const tmetal_kernel *k) {
+    unsigned i;
+    if (k->n_patterns) paint(r, b, "1", "patterns\n");
+    for (i = 0; i < k->n_patterns; i++) {
+        const tmetal_pattern *p = &k->patterns[i];
+        put_where(r, b, 0, &p->python, &p->ir);
+        put(b, p->near_miss ? "no " : "");
+        put(b, tmetal_pattern_name(p->kind));
+        if (*p->value) put(b, ": "), put(b, p->value);
+        if (*p->reason) put(b, "; "), put(b, p->reason);
+        put(b, "\n");
+    }
+}
+
+static void put_layout(const request *r, buffer *b, const tmetal_layout_row *l) {
+    put_where(r, b, 0, &l->python, &l->ir);
+    put(b, l->value), put(b, " "), put(b, l->type), put(b, ": ");
+    if (l->bases.n_lanes) paint(r, b, "1", tmetal_layout_name(l->layout)), put(b, "; ");
+    put(b, l->reason), put(b, "\n");
+    if (*l->map) put(b, "        "), put(b, l->map), put(b, "\n");
+    if (!l->width) return;
+    putf(b, "        %u element%s an access, ", l->width, l->width == 1 ? "" : "s");
+    put_lines(b, l->lines, l->most_lines, l->fewest);
+    put(b, "\n");
+}
+
+static void explain_layouts(const request *r, buffer *b, const tmetal_kernel *k) {
+    unsigned i;
+    if (k->n_layouts) paint(r, b, "1", "layouts\n");
+    for (i = 0; i < k->n_layouts; i++) put_layout(r, b, &k->layouts[i]);
+}
+
+static void put_kernel_head(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
+    paint(r, b, "1", k->name);
+    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, result->gpu);
+}
+
+static void explain_kernel(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
+    unsigned i;
+    put_kernel_head(r, b, result, k);
+    if (k->n_accesses) paint(r, b, "1", "accesses\n");
+    for (i = 0; i < k->n_accesses; i++) explain_access(r, b, k, &k->accesses[i]);
+    if (k->n_reduce_plans) paint(r, b, "1", "reductions\n");
+    for (i = 0; i < k->n_reduce_plans; i++) explain_reduction(r, b, k, i);
+    paint(r, b, "1", k->n_barriers ? "barriers\n" : "no barriers\n");
+    for (i = 0; i < k->n_barriers; i++) explain_barrier(r, b, k, &k->barriers[i]);
+    explain_patterns(r, b, k);
+    explain_remarks(r, b, result, k->name);
+    if (r->value[OPT_VERBOSE]) explain_layouts(r, b, k);
+}
+
+static int explain_command(request *r) {
+    job      j;
+    buffer   b;
+    unsigned i;
+    int      bad = 1;
+    if (!open_job(r, r->files[0], &j)) return 1;
+    memset(&b, 0, sizeof b);
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_explain_json);
+    else {
+        for (i = 0; i < j.result.n_kernels; i++) {
+            put(&b, i ? "\n" : "");
+            explain_kernel(r, &b, &j.result, &j.result.kernels[i]);
+        }
+        explain_remarks(r, &b, &j.result, "");
+        bad = write_buffer(r, &b);
+    }
+    close_job(&j);
+    return bad;
+}
+
+/* -- layouts: which lane of which simdgroup holds which element ---------------------------------------------------- */
+
+/* Does --value name it? With and without the % in front. */
+static int is_wanted(const request *r, const tmetal_layout_row *l) {
+    const char *v = r->value[OPT_VALUE];
+    return !v || strcmp(l->value, v) == 0 || (*l->value == '%' && strcmp(l->value + 1, v) == 0);
+}
+
+/* One layout being drawn. */
+typedef struct picture {
+    buffer            *b;
+    const tmetal_map  *m;
+    uint32_t           rows, cols; /* the last axis, and all others as one */
+    uint32_t           run;        /* neighbours that one thread holds side by side */
+    unsigned           x, y;       /* where the next part begins */
+} picture;
+
+enum { PIC_WIDTH = 400, PIC_EDGE = 10, PIC_LINE = 58 }; /* units; columns of text */
+
+static int holder_of(const picture *p, uint32_t element, uint32_t *reg, uint32_t *lane, uint32_t *group) {
+    uint32_t index[32], i, x = element;
+    for (i = p->m->n_dims; i-- > 0; x /= p->m->dims[i]) index[i] = x % p->m->dims[i];
+    return tmetal_map_holder(p->m, index, reg, lane, group);
+}
+
+static uint32_t element_at(const picture *p, uint32_t reg, uint32_t lane, uint32_t group) { /* its number */
+    uint32_t index[32], i, x = 0;
+    if (!tmetal_map_element(p->m, reg, lane, group, index)) return 0;
+    for (i = 0; i < p->m->n_dims; i++) x = x * p->m->dims[i] + index[i];
+    return x;
+}
+
+static void put_index(char text[48], const picture *p, uint32_t element) { /* "3,64"; "#4096" where that has no room */
+    text[0] = '\0';
+    if (p->m->n_dims == 2) sprintf(text, "%u,%u", element / p->cols, element % p->cols);
+    if (!text[0] || strlen(text) > 9) sprintf(text, p->m->n_dims > 1 ? "#%u" : "%u", element);
+}
+
+static void put_xml(buffer *b, const char *s, size_t n) {
+    for (; n && *s; s++, n--) {
+        if (*s == '<') put(b, "&lt;");
+        else if (*s == '>') put(b, "&gt;");
+        else if (*s == '&') put(b, "&amp;");
+        else if (*s == '"') put(b, "&quot;");
+        else put_n(b, s, 1);
+    }
+}
+
+/* Text in lines of at most PIC_LINE columns, broken at spaces. */
+static void pic_text(picture *p, const char *class_, const char *s, unsigned step) {
+    size_t most = strcmp(class_, "head") == 0 ? 46 : PIC_LINE;
+    while (*s) {
+        size_t n = strlen(s), k;
+        if (n > most) {
+            for (k = most; k > most / 2 && s[k] != ' '; k--) {}
+            n = s[k] == ' ' ? k : most;
+            while (n && ((unsigned char)s[n] & 0xC0) == 0x80) n--; /* keep UTF-8 whole */
+        }
+        p->y += step;
+        putf(p->b, "<text class=\"%s\" x=\"%d\" y=\"%u\">", class_, PIC_EDGE, p->y);
+        put_xml(p->b, s, n);
+        put(p->b, "</text>\n");
+        s += n;
+        while (*s == ' ') s++;
+    }
+}
+
+/* A box with one or two texts in it; `hue` 0 to 359, or 360 for none. */
+static void pic_box(picture *p, unsigned x, unsigned y, unsigned w, unsigned h, unsigned hue, int strong, const char *big, const char *small) {
+    if (hue < 360) putf(p->b, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"2\" class=\"box\" fill=\"hsl(%u 65%% 50%%)\" fill-opacity=\"%s\"/>", x, y, w, h, hue, strong ? "0.42" : "0.16");
+    else putf(p->b, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"2\" class=\"box none\"/>", x, y, w, h);
+    if (*big) putf(p->b, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>", *small ? "mid" : strong ? "mid strong" : "mid", x + w / 2, *small ? y + h / 2 - 3 : y + h / 2 + 4, big);
+    if (*small) putf(p->b, "<text class=\"mid strong%s\" x=\"%u\" y=\"%u\">%s</text>", strlen(small) > 7 ? " tiny" : "", x + w / 2, y + h / 2 + 11, small);
+    put(p->b, "\n");
+}
+
+static unsigned hue_of(uint32_t lane) { return (lane * 137u) % 360u; } /* neighbours far apart in colour */
+
+/* Part 1: the registers of one thread. */
+static void pic_registers(picture *p) {
+    uint32_t n = 1u << p->m->n_registers, shown = n > 32 ? 32 : n, i;
+    char     text[64], number[48];
+    sprintf(text, "1  One thread: the %u element%s of lane 0, simdgroup 0", n, n == 1 ? "" : "s");
+    pic_text(p, "part", text, 26);
+    p->y += 8;
+    for (i = 0; i < shown; i++) {
+        sprintf(text, "r%u", i);
+        put_index(number, p, element_at(p, i, 0, 0));
+        pic_box(p, PIC_EDGE + i % 8 * 48, p->y + i / 8 * 34, 46, 32, hue_of(i / p->run), i < p->run, text, number);
+    }
+    p->y += (shown + 7) / 8 * 34;
+    if (shown < n) {
+        sprintf(text, "and %u registers more", n - shown);
+        pic_text(p, "note", text, 12);
+    }
+}
+
+/* Part 2: what the lanes hold of one access. */
+static void pic_lanes(picture *p) {
+    uint32_t i, e;
+    char     text[96], number[48];
+    sprintf(text, "2  One simdgroup: %s of each lane", p->run > 1 ? "the first run" : "the first element");
+    pic_text(p, "part", text, 28);
+    if (p->run > 1) {
+        sprintf(text, "below each lane the first of its %u neighbouring elements", p->run);
+        pic_text(p, "note", text, 14);
+    }
+    p->y += 8;
+    for (i = 0; i < 32; i++) {
+        sprintf(text, "lane %u", i);
+        e = element_at(p, 0, i, 0);
+        put_index(number, p, e);
+        pic_box(p, PIC_EDGE + i % 8 * 48, p->y + i / 8 * 34, 46, 32, hue_of(i), 1, text, number);
+    }
+    p->y += 4 * 34;
+}
+
+/* Part 3: the rows of the tile that these lanes lie in; a cell is a run. */
+static void pic_simdgroup(picture *p) {
+    uint32_t chunk = 16 * p->run, first[32], n = 0, i, k, c, reg, lane, group, cells = p->cols < chunk ? p->cols / p->run : 16;
+    char     text[64];
+    if (!cells) cells = 1;
+    for (i = 0; i < 32; i++) { /* stretches of 16 cells, in order, each once */
+        uint32_t e = element_at(p, 0, i, 0), at = e - e % p->cols % chunk;
+        for (k = 0; k < n && first[k] != at; k++) {}
+        if (k == n) first[n++] = at;
+    }
+    for (i = 1; i < n; i++)
+        for (k = i; k && first[k - 1] > first[k]; k--) c = first[k], first[k] = first[k - 1], first[k - 1] = c;
+    pic_text(p, "part", "3  The tile around it: which lane holds what", 28);
+    sprintf(text, "a cell is %u element%s; strong: the run above; a dot:", p->run, p->run == 1 ? "" : "s");
+    pic_text(p, "note", text, 14);
+    pic_text(p, "note", "another simdgroup", 13);
+    p->y += 8;
+    for (i = 0; i < n; i++, p->y += 20) {
+        put_index(text, p, first[i]);
+        putf(p->b, "<text class=\"end\" x=\"64\" y=\"%u\">%s</text>", p->y + 14, text);
+        for (c = 0; c < cells; c++) {
+            if (!holder_of(p, first[i] + c * p->run, &reg, &lane, &group)) continue;
+            sprintf(text, "%u", lane);
+            if (group) pic_box(p, 70 + c * 20, p->y, 19, 19, 360, 0, "·", "");
+            else pic_box(p, 70 + c * 20, p->y, 19, 19, hue_of(lane), reg < p->run, text, "");
+        }
+    }
+}
+
+/* Which simdgroup holds an element is linear in the bits of its number: the lowest bit of the last axis, or of
+ * the others, that matters. */
+static uint32_t same_group_bits(const picture *p, uint32_t low, uint32_t high) {
+    uint32_t reg, lane, group, zero, i;
+    if (!holder_of(p, 0, &reg, &lane, &zero)) return high - low;
+    for (i = low; i < high; i++)
+        if (holder_of(p, 1u << i, &reg, &lane, &group) && group != zero) break;
+    return i - low;
+}
+
+static uint32_t bits_of(uint32_t n) {
+    uint32_t b = 0;
+    while (n >> (b + 1)) b++;
+    return b;
+}
+
+/* Part 4: the tile by simdgroups. */
+static void pic_threadgroup(picture *p) {
+    uint32_t col_bits = bits_of(p->cols), row_bits = bits_of(p->rows), cb = same_group_bits(p, 0, col_bits), rb = same_group_bits(p, col_bits, col_bits + row_bits);
+    uint32_t nc = p->cols >> cb, nr = p->rows >> rb, sc = nc > 8 ? 8 : nc, sr = nr > 16 ? 16 : nr, i, k, reg, lane, group, w = 320 / sc;
+    char     text[96];
+    sprintf(text, "4  The threadgroup: which of %u simdgroup%s holds what", 1u << p->m->n_simdgroups, p->m->n_simdgroups ? "s" : "");
+    pic_text(p, "part", text, 28);
+    if (p->rows > 1) sprintf(text, "a cell is %u row%s of %u element%s", 1u << rb, rb ? "s" : "", 1u << cb, cb ? "s" : "");
+    else sprintf(text, "a cell is %u element%s", 1u << cb, cb ? "s" : "");
+    pic_text(p, "note", text, 14);
+    if (sc < nc || sr < nr) {
+        sprintf(text, "the first %u by %u of %u by %u cells", sr, sc, nr, nc);
+        pic_text(p, "note", text, 13);
+    }
+    p->y += 8;
+    for (i = 0; i < sr; i++, p->y += 24) {
+        put_index(text, p, (i << rb) * p->cols);
+        putf(p->b, "<text class=\"end\" x=\"64\" y=\"%u\">%s</text>", p->y + 16, text);
+        for (k = 0; k < sc; k++) {
+            if (!holder_of(p, (i << rb) * p->cols + (k << cb), &reg, &lane, &group)) continue;
+            sprintf(text, "%u", group);
+            pic_box(p, 70 + k * w, p->y, w - 1, 23, hue_of(group), 1, text, "");
+        }
+    }
+}
+
+static uint32_t copies_of(const tmetal_map *m, const uint32_t *bases, uint32_t n) { /* threads that hold the same */
+    uint32_t i, copies = 1;
+    (void)m;
+    for (i = 0; i < n; i++) copies *= bases[i] ? 1 : 2;
+    return copies;
+}
+
+static void pic_row(picture *p, const tmetal_layout_row *l) {
+    char     text[160];
+    uint32_t i, copies;
+    p->m = &l->bases;
+    p->cols = p->m->n_dims ? p->m->dims[p->m->n_dims - 1] : 1;
+    for (p->rows = 1, i = 0; i + 1 < p->m->n_dims; i++) p->rows *= p->m->dims[i];
+    for (p->run = 1, i = 0; i < p->m->n_registers && p->m->registers[i] == 1u << i && (1u << (i + 1)) <= p->cols; i++) p->run *= 2;
+    snprintf(text, sizeof text, "%.60s  %.90s", l->value, l->type);
+    pic_text(p, "head", text, 30);
+    pic_text(p, "strong", tmetal_layout_name(l->layout), 18);
+    pic_text(p, "note", l->map, 15);
+    pic_text(p, "note", l->reason, 15);
+    copies = copies_of(p->m, p->m->lanes, p->m->n_lanes) * copies_of(p->m, p->m->simdgroups, p->m->n_simdgroups);
+    if (copies > 1) {
+        sprintf(text, "each element is held by %u threads; the first is shown", copies);
+        pic_text(p, "note", text, 15);
+    }
+    if (l->width) {
+        if (l->lines == l->most_lines) sprintf(text, "an access touches %u lines of 128 bytes; %u the fewest", l->lines, l->fewest);
+        else if (l->lines) sprintf(text, "an access touches %u to %u lines of 128 bytes; %u the fewest", l->lines, l->most_lines, l->fewest);
+        else sprintf(text, "an access touches at most %u lines of 128 bytes; %u the fewest", l->most_lines, l->fewest);
+        pic_text(p, "note", text, 15);
+    }
+    pic_registers(p);
+    pic_lanes(p);
+    pic_simdgroup(p);
+    pic_threadgroup(p);
+    p->y += 16;
+}
+
+/* Values in registers; others when they are asked for by name. */
+static int is_pictured(const request *r, const tmetal_layout_row *l) {
+    return l->bases.n_lanes && is_wanted(r, l) && (r->value[OPT_VALUE] || l->is_held);
+}
+
+/* Does an earlier row show the same? */
+static int is_shown(const request *r, const tmetal_kernel *k, unsigned i) {
+    unsigned e;
+    for (e = 0; e < i; e++)
+        if (is_pictured(r, &k->layouts[e]) && strcmp(k->layouts[e].map, k->layouts[i].map) == 0 && strcmp(k->layouts[e].type, k->layouts[i].type) == 0) return 1;
+    return 0;
+}
+
+static void put_svg(const request *r, buffer *out, const tmetal_result *result) {
+    buffer   b;
+    picture  p;
+    unsigned k, i, n = 0;
+    memset(&b, 0, sizeof b);
+    memset(&p, 0, sizeof p);
+    p.b = &b;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_layouts; i++) {
+            if (!is_pictured(r, &result->kernels[k].layouts[i]) || is_shown(r, &result->kernels[k], i)) continue;
+            if (n++) putf(&b, "<line x1=\"%d\" x2=\"%d\" y1=\"%u\" y2=\"%u\" class=\"rule\"/>\n", PIC_EDGE, PIC_WIDTH - PIC_EDGE, p.y, p.y);
+            pic_row(&p, &result->kernels[k].layouts[i]);
+        }
+    if (!n) pic_text(&p, "note", "no value of this name has a layout", 24), p.y += 16;
+    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
+    put(out, "<title>Layouts of ");
+    put_xml(out, result->n_kernels ? result->kernels[0].name : "", 200);
+    put(out, "</title>\n<style>\n"
+             "svg { background: #fff; color: #1b1f24 }\n"
+             "text { font: 10.5px ui-monospace, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; fill: #1b1f24 }\n"
+             ".head { font-size: 13px; font-weight: bold } .part { font-size: 11px; font-weight: bold } .note { fill: #57606a }\n"
+             ".mid { text-anchor: middle; font-size: 9.5px } .end { text-anchor: end; font-size: 9.5px; fill: #57606a } .strong { font-weight: bold } .tiny { font-size: 8px }\n"
+             ".box { stroke: #8c959f; stroke-width: 0.5 } .none { fill: none } .rule { stroke: #8c959f }\n"
+             "@media (prefers-color-scheme: dark) {\n"
+             "  svg { background: #0d1117 } text { fill: #e6edf3 } .note, .end { fill: #9da7b3 } .box, .rule { stroke: #6e7681 }\n"
+             "}\n</style>\n");
+    putf(out, "<rect class=\"none\" width=\"%d\" height=\"%u\"/>\n", PIC_WIDTH, p.y);
+    if (b.text) put(out, b.text);
+    put(out, "</svg>\n");
+    out->failed |= b.failed;
+    free(b.text);
+}
+
+static void list_layouts(const request *r, buffer *b, const tmetal_result *result) {
+    unsigned k, i;
+    for (k = 0; k < result->n_kernels; k++) {
+        put(b, k ? "\n" : "");
+        put_kernel_head(r, b, result, &result->kernels[k]);
+        for (i = 0; i < result->kernels[k].n_layouts; i++)
+            if (is_wanted(r, &result->kernels[k].layouts[i])) put_layout(r, b, &result->kernels[k].layouts[i]);
+    }
+}
+
+static int has_value(const request *r, const tmetal_result *result) {
+    unsigned k, i;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_layouts; i++)
+            if (is_wanted(r, &result->kernels[k].layouts[i])) return 1;
+    return !r->value[OPT_VALUE];
+}
+
+static int layouts_command(request *r) {
+    const char *svg = r->value[OPT_SVG];
+    job         j;
+    buffer      b;
+    int         bad = 1;
+    if (!open_job(r, r->files[0], &j)) return 1;
+    memset(&b, 0, sizeof b);
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (!has_value(r, &j.result)) fprintf(stderr, "tmetal: %s: no value '%s' has a layout\n", r->files[0], r->value[OPT_VALUE]);
+    else {
+        bad = 0;
+        if (svg) {
+            put_svg(r, &b, &j.result);
+            if (b.failed) fprintf(stderr, "tmetal: out of memory\n");
+            bad = b.failed || write_all(svg, b.text, b.n);
+            free(b.text);
+            memset(&b, 0, sizeof b);
+        }
+        if (!bad && r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_layouts_json);
+        else if (!bad && (!svg || r->value[OPT_OUT])) {
+            list_layouts(r, &b, &j.result);
+            bad = write_buffer(r, &b);
+        }
+    }
+    close_job(&j);
+    return bad;
+}
+
 /* -- sample-ops: op lists to try things on ----------------------------------------------------------------------- */
 
 /* type, id, input shapes, args, further keys */
@@ -1889,6 +2378,14 @@ static const command commands[] = {
     {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
+    {"explain", "FILE|-", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
+     "FILE is Triton IR or an op list; lines are those of the Metal that 'compile' prints for a kernel of its own.\n"
+     "-v shows the layout of every value too.\n"},
+    {"layouts", "FILE|-", "which lane of which simdgroup holds which element", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(SVG) | TAKES(VALUE) | TAKES_COMPILE, layouts_command,
+     "FILE is Triton IR or an op list (.json). --svg draws the values that are held in registers, or the one that\n"
+     "--value names; without -o or --json nothing else is printed then.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
     {"bench", "", "one reduction in each layout: lines, barriers, predicted time", 0, 0,
      TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES_TARGET, bench_command,
