@@ -34270,7 +34270,8 @@ static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares)
     seen = all;
     if (rest) { /* the last tile is not full */
         const uint32_t more = tmi_gen_float(g, (double)(r->size / tile + 1));
-        ok = tmi_gen_cmpi(g, 2, tmi_gen_along(g, r->axis, 0), tmi_gen_index(g, (int64_t)rest));
+        const uint32_t place = tmi_gen_along(g, r->axis, 0);
+        ok = tmi_gen_cmpi(g, 2, place, tmi_gen_index(g, (int64_t)rest));
         seen = tmi_gen_select(g, ok, more, all);
     }
     x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], seen));
