@@ -162,7 +162,7 @@ std::vector<test_case> fusion_cases(const std::string &file, bool quick) {
         const row r = row_of(line);
         turn++;
         for (unsigned t = 0; t < 3; t++) {
-            if (quick && t != turn % 3) continue;
+            if (quick && (turn % 2 || t != turn / 2 % 3)) continue;
             std::map<std::string, declared> inputs;
             std::set<std::string>           made;
             json                            ops = json::array();

@@ -6,7 +6,7 @@
 
 namespace oplist {
 
-/* In a quick run each row in one type, in turn. */
+/* In a quick run every second row, each in one type, in turn. */
 std::vector<test_case> fusion_cases(const std::string &file, bool quick);
 
 } // namespace oplist
