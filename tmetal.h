@@ -51,6 +51,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
@@ -275,6 +276,9 @@ typedef struct tmetal_options {
     uint32_t    two_stage;  /* a kernel whose program only reduces a row becomes two: so many threadgroups a
                              * program, then one that combines; a power of two from 2 to 512; 1: as the GPU's
                              * cores ask for; 0: never. See docs/reductions.md */
+    void      (*trace)(void *user, const char *pass, const char *text); /* called with the IR as text: as it was read
+                             * ("read"), then after each pass over a kernel; `text` is gone when it returns. NULL: not */
+    void       *trace_user; /* passed on to `trace` */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -1018,6 +1022,71 @@ TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past t
 TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
 TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
 
+/* -- Transformations with a summary --------------------------------------------
+ * What tmetal_compile does to the IR and to the kernel, told line by line; docs/transform.md. */
+
+/* One line: a pattern, a fusion, a pass, or what became of the barriers. */
+typedef struct tmetal_change {
+    tmetal_remark_kind    kind;    /* APPLIED: the Metal has it; MISSED: it was found and the Metal has it not; FOUND: a fact */
+    const char           *what;    /* "softmax", "into reduction", "pass induction", "barriers", ... */
+    const char           *kernel;  /* its name */
+    const char           *value;   /* result of the op that it is about, "%y"; "" */
+    const char           *reason;  /* what was done, or why it was not */
+    const tmetal_mapping *mapping; /* of patterns: what MPS and MLX call it; NULL: they have none, or it is no pattern */
+    tmetal_place          python;
+    tmetal_place          ir;
+} tmetal_change;
+
+/* What the bytes of a tmetal_cost are not; sum of these. */
+typedef enum tmetal_cost_note {
+    TMETAL_COST_AT_MOST   = 1, /* masks or branches that only the launch decides may leave some out, or Metal's compiler
+                                * may, where a value is loaded before the one branch that uses it */
+    TMETAL_COST_PER_ROUND = 2, /* loops whose rounds only the launch decides count once */
+    TMETAL_COST_ATOMICS   = 4  /* there are atomic operations, which are not in the figures */
+} tmetal_cost_note;
+
+/* Of one program of a kernel, counted in what is emitted. */
+typedef struct tmetal_cost {
+    uint32_t ops;           /* of the IR, those in regions and terminators too */
+    uint32_t barriers;      /* threadgroup_barrier statements in the Metal text */
+    uint64_t bytes_read;    /* from device memory by all threads; an address read twice counts twice */
+    uint64_t bytes_written;
+    uint32_t notes;         /* sum of tmetal_cost_note, about the bytes */
+} tmetal_cost;
+
+/* Before: the kernel compiled with options.plain, from the IR with calls inlined and branches structured.
+ * After: as the options say, from the changed IR. A kernel of an op list that only one of the two has: zeros. */
+typedef struct tmetal_kernel_cost {
+    const char *kernel;
+    tmetal_cost before, after;
+    uint32_t    barriers_untiled;  /* `after` would have so many barriers were all threadgroup memory one tile */
+    uint64_t    programs;          /* of an op list: how many run; 0: the launch decides */
+} tmetal_kernel_cost;
+
+typedef struct tmetal_transformation {
+    const char               *text;     /* the changed IR as TTIR, which compiles to the same results */
+    size_t                    text_len; /* without the NUL */
+    const tmetal_change      *changes;  /* of an op list, result.graph first; then kernel after kernel: passes,
+                                         * reductions, patterns, what stands before and behind them, barriers */
+    uint32_t                  n_changes;
+    const tmetal_kernel_cost *kernels;  /* as in result.kernels */
+    uint32_t                  n_kernels;
+    tmetal_cost               before, after; /* sums over the kernels; bytes of an op list: of all programs of the launch */
+    const tmetal_graph       *graph;    /* of an op list: what its ops would move were each a kernel; else NULL */
+} tmetal_transformation;
+
+/* Compile TTIR or an op list, whichever `src` is, and say what was changed on the way. `out` is filled as by
+ * tmetal_compile or tmetal_compile_ops. The text's kernels take the parameters that the launch plan lists: a host
+ * descriptor has become a pointer, shape and strides. Takes about twice the time and memory of a compilation:
+ * tmetal_transform_bound(src, len) bytes always suffice. */
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out);
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
+/* The summary as JSON, without the text; docs/transform.md describes it. */
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena);
+/* 1: `src` is an op list (JSON, or a first word followed by ':' as in tt.sum:[8,8]:1), 0: it is taken for TTIR. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len);
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -1100,6 +1169,7 @@ typedef struct tmi_job {
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
+    struct tmi_tally     *tally; /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
 #endif
@@ -11242,11 +11312,15 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
     tmi_print_region(p, op->region, 0, 0);
 }
 
-static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_module_head(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"sym_name", NULL};
     if (*tmi_attr_str(p->m, op, "sym_name")) tmi_put(p->t, "@%s ", tmi_attr_str(p->m, op, "sym_name"));
     tmi_print_attrs(p, op, shown, "attributes ");
     if (op->attr) tmi_put_char(p->t, ' ');
+}
+
+static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+    tmi_print_module_head(p, op);
     tmi_print_region(p, op->region, 0, 0);
 }
 
@@ -11319,9 +11393,17 @@ static void tmi_print_op(tmi_printer *p, uint32_t id) {
     tmi_print_loc(p, op->loc);
 }
 
+static void tmi_print_locs(tmi_printer *p) {
+    uint32_t i;
+    for (i = 0; i < p->n_locs; i++) {
+        tmi_put(p->t, "#loc%u = loc(", i + 1);
+        tmi_print_loc_body(p, p->loc_order[i]);
+        tmi_put_str(p->t, ")\n");
+    }
+}
+
 static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_printer p;
-    uint32_t    i;
     memset(&p, 0, sizeof p);
     p.job = job;
     p.m = m;
@@ -11330,11 +11412,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
     tmi_print_op(&p, m->top);
     tmi_put_char(t, '\n');
-    for (i = 0; i < p.n_locs; i++) {
-        tmi_put(t, "#loc%u = loc(", i + 1);
-        tmi_print_loc_body(&p, p.loc_order[i]);
-        tmi_put_str(t, ")\n");
-    }
+    tmi_print_locs(&p);
 }
 
 /*==============================================================================
@@ -18821,9 +18899,6 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-/* -- The passes, in order ------------------------------------------------------------------------- */
-
-/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 /* -- Branches in combining regions --------------------------------------------------------------------------- */
 
 /* Reductions and scans combine elements without branches: both sides are computed, and one is chosen.
@@ -18885,23 +18960,242 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- The passes, in order ------------------------------------------------------------------------- */
+
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation); what it does */
 #define TMI_PASSES(X) \
-    X("combiners",       tmi_flatten_regions,  1) \
-    X("tile references", tmi_lower_refs,       1) \
-    X("products",        tmi_lower_products,   1) \
-    X("accumulators",    tmi_accumulators,     0) \
-    X("control",         tmi_simplify_control, 0) \
-    X("induction",       tmi_inductions,       0) \
-    X("unread",          tmi_drop_unread,      0)
+    X("combiners",       tmi_flatten_regions,  1, "branches inside of reductions and scans become selections") \
+    X("tile references", tmi_lower_refs,       1, "descriptors and block pointers become tensors of pointers with masks") \
+    X("products",        tmi_lower_products,   1, "products of scaled and of 8-bit types become products of wider ones") \
+    X("accumulators",    tmi_accumulators,     0, "sums over the rounds of a loop are reduced once behind it") \
+    X("control",         tmi_simplify_control, 0, "loops and branches hand on only what they change") \
+    X("induction",       tmi_inductions,       0, "pointers that a loop moves on are computed from its counter") \
+    X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
     int needed;
+    const char *what;
 } tmi_pass;
 
+/* -- What is told of the passes ---------------------------------------------------------------------- */
+
+typedef struct tmi_change {
+    struct tmi_change *next;
+    tmetal_change      row;
+} tmi_change;
+
+/* Of one kernel, while tmetal_transform compiles. */
+typedef struct tmi_tally_kernel {
+    tmetal_kernel_cost cost;
+    uint32_t          *op;          /* ids of its ops before the passes, in the order in which patterns count them */
+    uint32_t           n_op;
+    uint8_t           *contracted;  /* per op: 1, its sum stands in one expression with a product; 2, it does not */
+    tmi_change        *first, *last;
+} tmi_tally_kernel;
+
+typedef struct tmi_tally {
+    tmi_tally_kernel *kernel;
+    uint32_t          n, at;        /* kernels; the one at hand */
+    const char       *text;         /* the module behind the passes */
+    size_t            text_len;
+    int               counts_only;  /* no rows: what comes before */
+} tmi_tally;
+
+static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
+    uint32_t op, n = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
+    return n;
+}
+
+/* -- Names for printing: passes make values named after others ---------------------------------------- */
+
+typedef struct tmi_naming {
+    tmi_job    *job;
+    tmi_module *m;
+    uint8_t    *taken; /* per string: a value in sight has it */
+    tmi_vec     trail; /* uint32_t: names taken, the newest last */
+} tmi_naming;
+
+static void tmi_name_take(tmi_naming *n, uint32_t value) {
+    uint32_t name = TMI_VALUE(n->m, value)->name;
+    if (!name) return;
+    if (n->taken[name]) {
+        TMI_VALUE(n->m, value)->name = 0;
+        return;
+    }
+    n->taken[name] = 1;
+    *(uint32_t *)tmi_vec_add(n->job, &n->trail) = name;
+}
+
+/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
+static void tmi_name_results(tmi_naming *n, const tmi_op *op) {
+    uint32_t i, start = n->trail.n, named = 0, keep = 1;
+    for (i = 0; i < op->n_out; i += tmi_group_size(n->m, op, i))
+        if (strchr(TMI_STR(n->m, TMI_VALUE(n->m, tmi_out(n->m, op, i))->name), '#')) keep = 0;
+    for (i = 0; i < op->n_out && keep; i++) {
+        named += TMI_VALUE(n->m, tmi_out(n->m, op, i))->name != 0;
+        tmi_name_take(n, tmi_out(n->m, op, i));
+    }
+    if (keep && n->trail.n - start == named) return;
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+    for (i = 0; i < op->n_out; i++) TMI_VALUE(n->m, tmi_out(n->m, op, i))->name = 0;
+}
+
+/* A name is free again behind its region; nothing inside of a function sees another one's. */
+static void tmi_name_region(tmi_naming *n, uint32_t region) {
+    tmi_module *m = n->m;
+    uint32_t    start = n->trail.n, b, op, r, i;
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) tmi_name_take(n, tmi_block_arg(m, b, i));
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
+            tmi_name_results(n, TMI_OP(m, op));
+            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(n, r);
+        }
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+}
+
+/* Names that stand twice are taken away: %tmi.7 is printed for them. */
+static void tmi_name_once(tmi_job *job, tmi_module *m) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_naming n;
+    n.job = job;
+    n.m = m;
+    n.taken = TMI_TEMP(job, uint8_t, m->strings.item.n);
+    tmi_vec_init(&n.trail, sizeof(uint32_t), 1);
+    tmi_name_region(&n, TMI_OP(m, m->top)->region);
+    tmi_mark_drop(job, mark);
+}
+
+/* The module as text that parses; scratch. The module keeps its names. */
+static const char *tmi_module_text(tmi_job *job, tmi_module *m, size_t *len) {
+    uint32_t *names = TMI_TEMP(job, uint32_t, m->value.n), i;
+    tmi_text  t;
+    for (i = 1; i < m->value.n; i++) names[i] = TMI_VALUE(m, i)->name;
+    tmi_name_once(job, m);
+    tmi_text_init(job, &t);
+    tmi_print_text(job, m, &t);
+    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->name = names[i];
+    *len = t.len;
+    return tmi_text_join(&t, 1);
+}
+
+static void tmi_trace(tmi_job *job, tmi_module *m, const char *pass) {
+    tmi_mark mark;
+    size_t   len;
+    if (!job->opt->trace) return;
+    mark = tmi_mark_take(job);
+    job->opt->trace(job->opt->trace_user, pass, tmi_module_text(job, m, &len));
+    tmi_mark_drop(job, mark);
+}
+
+/* A line of the summary, about the op `op` of the kernel at hand (0: about the kernel). */
+static tmetal_change *tmi_change_add(tmi_job *job, const tmi_module *m, uint32_t op, tmetal_remark_kind kind, const char *what, const char *reason) {
+    tmi_tally_kernel *k = &job->tally->kernel[job->tally->at];
+    tmi_change       *c = TMI_NEW(job, tmi_change, 1);
+    uint32_t          name = op && TMI_OP(m, op)->n_out ? TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name : 0;
+    c->row.kind = kind;
+    c->row.what = what;
+    c->row.kernel = k->cost.kernel;
+    c->row.value = name ? tmi_format(job, 0, "%%%s", TMI_STR(m, name)) : "";
+    c->row.reason = reason;
+    if (op) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, op));
+        c->row.python = at.python;
+        c->row.ir = tmi_place_of(job, at.src, NULL);
+    }
+    if (k->last) k->last->next = c;
+    else k->first = c;
+    k->last = c;
+    return &c->row;
+}
+
+static void tmi_tally_start(tmi_job *job, uint32_t kernels) {
+    if (!job->tally) return;
+    job->tally->kernel = TMI_NEW(job, tmi_tally_kernel, kernels);
+    job->tally->n = kernels;
+}
+
+/* The kernel at hand, its calls inlined: passes and costs are told against this. */
+static void tmi_tally_begin(tmi_job *job, const tmi_module *m, uint32_t func, uint32_t at) {
+    tmi_tally_kernel *k;
+    uint32_t          op, n = 0;
+    if (!job->tally) return;
+    job->tally->at = at;
+    k = &job->tally->kernel[at];
+    k->cost.kernel = tmi_format(job, 0, "%s", tmi_attr_str(m, TMI_OP(m, func), "sym_name"));
+    k->cost.before.ops = k->n_op = tmi_count_ops(m, func);
+    k->op = TMI_NEW(job, uint32_t, k->n_op);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) k->op[n++] = op;
+}
+
+/* Whether a host descriptor pads with NaN is an argument of the launch plan. TTIR has no word for that: in the
+ * changed IR it is one more parameter. */
+static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32_t op, tmi_rename *names) {
+    uint32_t        block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *args = TMI_TEMP(job, uint32_t, n + 1);
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const char     *name = tmi_format(job, 1, "pads_with_nan_%u", (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "param", 0));
+    tmi_build       b = tmi_build_before(job, m, op);
+    tmi_type        t = *TMI_TYPE(m, fn->type);
+    for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
+    args[n] = tmi_value_new(job, m, m->t_i32);
+    TMI_VALUE(m, args[n])->name = tmi_intern(job, &m->strings, name, strlen(name));
+    tmi_block_args(job, m, block, args, n + 1);
+    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, 1, args[n], tmi_b_const(&b, m->t_i32, 0));
+    for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
+    t.bits = t.n_dims = n + 1; /* a kernel has no results */
+    tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_get(job, m, &t, args), 0));
+    tmi_op_unlink(m, op);
+}
+
+static void tmi_padding_params(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_rename names;
+    uint32_t   op, n = 0;
+    do {
+        for (op = tmi_walk_next(m, func, func); op && TMI_OP(m, op)->kind != TMI_OP_PADDING; op = tmi_walk_next(m, func, op)) {}
+        if (!op) break;
+        tmi_rename_init(job, m, &names);
+        tmi_padding_param(job, m, func, op, &names);
+        tmi_rename_apply(&names, func);
+    } while (++n < 256); /* a descriptor a parameter */
+    tmi_mark_drop(job, mark);
+}
+
+/* The kernel at hand became two, of `kernels` by now: the second has the same ops behind it. */
+static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
+    tmi_tally_kernel *k;
+    if (!job->tally || job->tally->at + 1 == kernels) return;
+    k = &job->tally->kernel[job->tally->at];
+    k[1] = k[0];
+    k[1].first = k[1].last = NULL; /* the passes are told of once */
+}
+
+/* One pass over the kernel at hand, and what it did. */
+static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *was = NULL, *is, *name;
+    size_t      was_len = 0, is_len;
+    uint32_t    before, after;
+    int         tells = job->tally && !job->tally->counts_only;
+    if (tells) was = tmi_module_text(job, m, &was_len);
+    before = tells ? tmi_count_ops(m, func) : 0;
+    pass->run(job, m, func);
+    if (!job->n_errors) tmi_trace(job, m, pass->name);
+    if (tells && !job->n_errors) {
+        is = tmi_module_text(job, m, &is_len);
+        after = tmi_count_ops(m, func);
+        name = tmi_format(job, 0, "pass %s", pass->name);
+        if (is_len == was_len && memcmp(is, was, is_len) == 0) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, name, "nothing here is what it is for");
+        else (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, name, tmi_format(job, 0, "%s: %u ops, %u before", pass->what, after, before));
+    }
+    tmi_mark_drop(job, mark);
+}
+
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn, needed) {name, fn, needed},
+#define X(name, fn, needed, what) {name, fn, needed, what},
     TMI_PASSES(X)
 #undef X
 };
@@ -18912,9 +19206,10 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     size_t   i;
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
+    if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
-        tmi_passes[i].run(job, m, func);
+        tmi_run_pass(job, m, func, &tmi_passes[i]);
         ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
@@ -18937,7 +19232,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
  * of the grid that the kernel does not ask about. */
 
 #define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
-#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_TILE  32768u /* elements of one partial result times parts: the second stage loads them as one tile */
 #define TMI_SPLIT_PARTS 512u
 #define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
 
@@ -19054,7 +19349,7 @@ static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t car
     tmi_split_part   *p = &s->part[s->n];
     uint32_t          type = tmi_value_type(m, value);
     if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
-    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are too large");
     if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
     memset(p, 0, sizeof *p);
     p->value = value;
@@ -19877,6 +20172,7 @@ typedef struct tmi_thr {
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
     uint32_t    pins;  /* counts barriers: reads are not shared across one */
+    uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
 } tmi_thr;
 
 #define TMI_INS(t, i) TMI_AT(&(t)->ins, tmi_ins, (i))
@@ -19942,6 +20238,14 @@ static int tmi_mul64(int64_t a, int64_t b, int64_t *r) {
     if ((a < 0 ? -a : a) > INT64_MAX / (b < 0 ? -b : b)) return 0;
     *r = a * b;
     return 1;
+}
+
+static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static int64_t tmi_min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -21274,7 +21578,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
     const tmi_op *o = TMI_OP(m, first), *end;
     if (op->n_in != 1 || !first || !o->next) return 0;
     end = TMI_OP(m, o->next);
-    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1 || o->n_in != 2 || o->n_out != 1) return 0;
+    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1 || o->n_in != 2 || o->n_out != 1 || o->kind == TMI_OP_ASM) return 0;
     if (tmi_in(m, end, 0) != tmi_out(m, o, 0)) return 0;
     if (tmi_in(m, o, 0) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 1)) return first;
     if ((tmi_ops[o->kind].traits & TMI_SWAPS) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 0) == tmi_block_arg(m, block, 1))
@@ -22615,12 +22919,14 @@ static void tmi_choose_own(tmi_plan *p) {
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
+        int64_t  pack;
         tmi_lin  l;
         if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_choose_access_own(p, op);
-        if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
-            type = tmi_out_type(m, o, 0);
+        pack = o->kind == TMI_OP_MAP ? tmi_attr_int(m, o, "pack", 1) : o->kind == TMI_OP_ASM ? tmi_attr_int(m, o, "packed_element", 1) : 1;
+        if (pack > 1 && (type = tmi_op_shape(m, o)) != 0) { /* neighbours side by side in a thread */
+            const uint32_t most = tmi_type_bits(m, type), want = tmi_log2((uint64_t)pack);
             for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
-            tmi_lin_blocked(m, type, order, order, tmi_log2((uint64_t)tmi_attr_int(m, o, "pack", 1)), p->n_sg, &l);
+            tmi_lin_blocked(m, type, order, order, want < most ? want : most, p->n_sg, &l);
             l.vec = 0;
             p->own[op] = tmi_lin_id(p, &l) + 1;
         }
@@ -23017,12 +23323,17 @@ static const uint16_t tmi_tf_of_op[TMI_OP_COUNT] = {
 };
 
 /* Memory seen so far in a block, for one class of addresses (a parameter; 31: all others). */
+enum { TMI_SAME_MEMORY = 1, TMI_IN_PLACE };
+
 typedef struct tmi_seen {
     uint32_t wslot, rslot; /* last slot + 1 that writes, reads */
     uint32_t wptr, rptr;   /* the one address used, TMI_NONE when several */
     uint32_t wlin, rlin;
     uint8_t  wcopies, rcopies;
     uint32_t aslot;        /* last slot + 1 with atomic operations, which need no order among themselves */
+    uint32_t rtwice;       /* sizes of the tiles whose elements several threads read, bit log2(elements), since the fence rfence */
+    uint32_t rfence;
+    int      rkind;        /* what they are of */
 } tmi_seen;
 
 typedef enum tmi_task_kind { TMI_TASK_COMPUTE, TMI_TASK_ROOT, TMI_TASK_WRITE } tmi_task_kind;
@@ -23033,7 +23344,7 @@ typedef struct tmi_task {
 } tmi_task;
 
 typedef struct tmi_slot {
-    uint8_t  is_nest, is_barrier;
+    uint8_t  is_nest, is_barrier; /* is_barrier: why, a TMI_SAME_MEMORY or TMI_IN_PLACE */
     uint32_t rounds;        /* conversion + 1 that goes through threadgroup memory in rounds */
     uint32_t lin, op;
     uint32_t first, last;   /* tasks + 1 */
@@ -24472,6 +24783,8 @@ static tmi_tty tmi_fold_type(tmi_low *w, const tmi_folding *f, uint32_t i) {
     return t;
 }
 
+static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder);
+
 /* The combining region applied to n left and n right values, which it replaces. */
 static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint32_t *right) {
     const tmi_module *m = w->m;
@@ -24493,7 +24806,9 @@ static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint
             for (i = 0; i < n; i++) left[i] = tmi_scalar_value(w, tmi_in(m, x, i));
             return;
         }
-        for (k = 0; k < x->n_out; k++) w->scalar[tmi_out(m, x, k)] = tmi_scalar_op(w, x, k);
+        if (x->kind == TMI_OP_ASM) tmi_asm_scalars(w, x, 0);
+        else
+            for (k = 0; k < x->n_out; k++) w->scalar[tmi_out(m, x, k)] = tmi_scalar_op(w, x, k);
     }
 }
 
@@ -25733,11 +26048,14 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
 
 /* -- Inline PTX: the instructions that Triton's users write, on this thread's values --------------------------- */
 
-enum { TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_CVT, TMI_PX_RCP, TMI_PX_BREV };
+enum {
+    TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_RCP, TMI_PX_SETP, TMI_PX_SELP,
+    TMI_PX_CVT, TMI_PX_PRMT, TMI_PX_LOP3, TMI_PX_BFE, TMI_PX_BFI, TMI_PX_WIDE, TMI_PX_XORSIGN, TMI_PX_SIGN
+};
 
-/* Columns: what stands before the type, how many operands with the result, what it does; for TMI_PX_TF the
- * operations on signed, unsigned (or untyped) and float values, 0 where there is none. Rounding words other than
- * "to nearest" are not in the table: they are refused by their text. */
+/* Columns: what stands before the types, without .ftz (flushing denormals is what Apple's GPUs do with f32); how many
+ * operands with the result, what it does; the operations on signed, unsigned (or untyped) and float values, 0 where
+ * there is none. Rounding words other than those of the table are refused by their text. */
 typedef struct tmi_ptx_row {
     const char *name;
     uint8_t     operands, how;
@@ -25745,161 +26063,338 @@ typedef struct tmi_ptx_row {
 } tmi_ptx_row;
 
 static const tmi_ptx_row tmi_ptx_rows[] = {
-    {"mov", 2, TMI_PX_MOV, 0, 0, 0}, {"not", 2, TMI_PX_NOT, 0, 0, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
+    {"mov", 2, TMI_PX_MOV, 1, 1, 1}, {"not", 2, TMI_PX_NOT, 0, 1, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
     {"xor", 3, TMI_PX_TF, 0, TMI_TF_XOR, 0}, {"shl", 3, TMI_PX_TF, TMI_TF_SHL, TMI_TF_SHL, 0}, {"shr", 3, TMI_PX_TF, TMI_TF_SSHR, TMI_TF_USHR, 0},
     {"add", 3, TMI_PX_TF, TMI_TF_IADD, TMI_TF_IADD, TMI_TF_FADD}, {"add.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FADD},
     {"sub", 3, TMI_PX_TF, TMI_TF_ISUB, TMI_TF_ISUB, TMI_TF_FSUB}, {"sub.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FSUB},
     {"mul", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.lo", 3, TMI_PX_TF, TMI_TF_IMUL, TMI_TF_IMUL, 0},
-    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
-    {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0}, {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
+    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"mul.wide", 3, TMI_PX_WIDE, 1, 1, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
+    {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0},
+    {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
     {"min", 3, TMI_PX_TF, TMI_TF_SMIN, TMI_TF_UMIN, TMI_TF_FMINN}, {"max", 3, TMI_PX_TF, TMI_TF_SMAX, TMI_TF_UMAX, TMI_TF_FMAXN},
-    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
+    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"min.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMINN},
+    {"max.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMAXN}, {"min.NaN.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMIN},
+    {"max.NaN.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMAX}, {"copysign", 3, TMI_PX_SIGN, 0, 0, 1}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
     {"abs", 2, TMI_PX_TF, TMI_TF_IABS, 0, TMI_TF_FABS}, {"popc", 2, TMI_PX_TF, 0, TMI_TF_POPC, 0}, {"clz", 2, TMI_PX_TF, 0, TMI_TF_CLZ, 0},
-    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0},
-    {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1}, {"st.global", 2, TMI_PX_ST, 1, 1, 1},
-    {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT}, {"sqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
-    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rsqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
-    {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx.ftz", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2},
-    {"ex2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"lg2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2},
-    {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN}, {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH},
+    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"mad.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA},
+    {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0}, {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1},
+    {"st.global", 2, TMI_PX_ST, 1, 1, 1}, {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
+    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
+    {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN},
+    {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH}, {"setp", 3, TMI_PX_SETP, 1, 1, 1},
+    {"selp", 4, TMI_PX_SELP, 1, 1, 1}, {"cvt", 2, TMI_PX_CVT, 0, 0, 0}, {"cvt.rn", 2, TMI_PX_CVT, 0, 0, TMI_TF_RINT}, {"cvt.rni", 2, TMI_PX_CVT, TMI_TF_RINT, TMI_TF_RINT, 0},
+    {"cvt.rzi", 2, TMI_PX_CVT, TMI_TF_FTRUNC, TMI_TF_FTRUNC, 0}, {"cvt.rmi", 2, TMI_PX_CVT, TMI_TF_FLOOR, TMI_TF_FLOOR, 0},
+    {"cvt.rpi", 2, TMI_PX_CVT, TMI_TF_CEIL, TMI_TF_CEIL, 0}, {"prmt", 4, TMI_PX_PRMT, 0, 1, 0}, {"lop3", 5, TMI_PX_LOP3, 0, 1, 0}, {"bfe", 4, TMI_PX_BFE, 1, 1, 0},
+    {"bfi", 5, TMI_PX_BFI, 0, 1, 0},
 };
 
-#define TMI_PTX_REGS 16u
+#define TMI_PTX_REGS     64u /* $0 on, then those that .reg declares */
+#define TMI_PTX_OPERANDS 5u
+#define TMI_PTX_ELEMENTS (8u * 16u) /* operands times elements that are packed */
 
 typedef struct tmi_ptx_arg {
-    uint8_t  is_reg, is_address;
-    uint32_t reg;   /* $reg */
-    uint64_t bits;  /* or a literal */
+    uint8_t     is_reg, is_address, n_part, is_decimal;
+    uint32_t    reg, part[4]; /* n_part: {a, b} or {a, b, c, d} */
+    uint64_t    bits;         /* or a literal; is_decimal: its text in at, len */
+    const char *at;
+    size_t      len;
 } tmi_ptx_arg;
+
+typedef struct tmi_ptx_type { int cls; uint32_t bits; int is_bf16, is_pair; } tmi_ptx_type; /* cls: 's', 'u' (b and u), 'f', 'p' a predicate */
 
 typedef struct tmi_ptx_ins {
     const tmi_ptx_row *row;
-    int         cls; /* 's', 'u' (b and u), 'f' */
-    uint32_t    bits;
-    int         is_bf16, is_pair;
-    tmi_ptx_arg arg[4];
+    tmi_ptx_type type, from; /* from: what cvt reads */
+    uint32_t     guard;      /* register of the predicate + 1 */
+    int          guard_not, compare; /* compare: arith.cmpi's or arith.cmpf's number */
+    tmi_ptx_arg  arg[TMI_PTX_OPERANDS];
 } tmi_ptx_ins;
 
-static int tmi_ptx_type(const char *s, size_t n, tmi_ptx_ins *x) {
-    static const struct { const char *name; char cls; uint8_t bits, bf16, pair; } types[] = {
-        {"b8", 'u', 8, 0, 0}, {"u8", 'u', 8, 0, 0}, {"s8", 's', 8, 0, 0}, {"b16", 'u', 16, 0, 0}, {"u16", 'u', 16, 0, 0}, {"s16", 's', 16, 0, 0},
-        {"b32", 'u', 32, 0, 0}, {"u32", 'u', 32, 0, 0}, {"s32", 's', 32, 0, 0}, {"b64", 'u', 64, 0, 0}, {"u64", 'u', 64, 0, 0}, {"s64", 's', 64, 0, 0},
-        {"f16", 'f', 16, 0, 0}, {"bf16", 'f', 16, 1, 0}, {"f32", 'f', 32, 0, 0}, {"f16x2", 'f', 16, 0, 1}, {"bf16x2", 'f', 16, 1, 1}};
+/* A text being read. Names are of one program: a block in braces that declares one again starts it afresh. */
+typedef struct tmi_ptx {
+    const char *s;
+    uint32_t    n_operand, n_name;
+    const char *name[TMI_PTX_REGS];
+    uint32_t    len[TMI_PTX_REGS];
+    const char *word; /* the instruction last read */
+    size_t      n_word;
+} tmi_ptx;
+
+static int tmi_ptx_type_of(const char *s, size_t n, tmi_ptx_type *type) {
+    static const struct { const char *name; tmi_ptx_type type; } types[] = {
+        {"b8", {'u', 8, 0, 0}}, {"u8", {'u', 8, 0, 0}}, {"s8", {'s', 8, 0, 0}}, {"b16", {'u', 16, 0, 0}}, {"u16", {'u', 16, 0, 0}}, {"s16", {'s', 16, 0, 0}},
+        {"b32", {'u', 32, 0, 0}}, {"u32", {'u', 32, 0, 0}}, {"s32", {'s', 32, 0, 0}}, {"b64", {'u', 64, 0, 0}}, {"u64", {'u', 64, 0, 0}}, {"s64", {'s', 64, 0, 0}},
+        {"f16", {'f', 16, 0, 0}}, {"bf16", {'f', 16, 1, 0}}, {"f32", {'f', 32, 0, 0}}, {"f16x2", {'f', 16, 0, 1}}, {"bf16x2", {'f', 16, 1, 1}}, {"pred", {'p', 1, 0, 0}}};
     size_t i;
     for (i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0) {
-            x->cls = types[i].cls;
-            x->bits = types[i].bits;
-            x->is_bf16 = types[i].bf16;
-            x->is_pair = types[i].pair;
+            *type = types[i].type;
             return 1;
         }
     return 0;
 }
 
 static int tmi_ptx_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+static int tmi_ptx_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/* $n, [$n], 12, 0x1F, 0f3F800000 */
-static int tmi_ptx_arg_of(const char **text, const char *end, tmi_ptx_arg *a) {
+/* Blanks and comments. */
+static const char *tmi_ptx_skip(const char *s) {
+    for (;;) {
+        while (tmi_ptx_space(*s)) s++;
+        if (s[0] == '/' && s[1] == '/') {
+            while (*s && *s != '\n') s++;
+        } else if (s[0] == '/' && s[1] == '*') {
+            for (s += 2; *s && !(s[0] == '*' && s[1] == '/'); s++) {}
+            if (*s) s += 2;
+        } else return s;
+    }
+}
+
+static const char *tmi_ptx_name_end(const char *s) {
+    if (!tmi_ptx_letter(*s) && *s != '%') return s;
+    for (s++; tmi_ptx_letter(*s) || tmi_is_digit(*s); s++) {}
+    return s;
+}
+
+/* The register of a name, or TMI_NONE. */
+static uint32_t tmi_ptx_named(const tmi_ptx *px, const char *s, size_t n) {
+    uint32_t i;
+    for (i = px->n_name; i-- > 0;)
+        if (px->len[i] == n && memcmp(px->name[i], s, n) == 0) return px->n_operand + i;
+    return TMI_NONE;
+}
+
+/* reg = "$" digits | name */
+static int tmi_ptx_reg(const tmi_ptx *px, const char **text, uint32_t *reg) {
+    const char *s = *text, *end = tmi_ptx_name_end(s);
+    if (*s == '$') {
+        if (!tmi_is_digit(*++s)) return 0;
+        for (*reg = 0; tmi_is_digit(*s) && *reg < TMI_PTX_REGS; s++) *reg = *reg * 10 + (uint32_t)(*s - '0');
+        if (*reg >= px->n_operand) return 0;
+        end = s;
+    } else if (end == s || (*reg = tmi_ptx_named(px, s, (size_t)(end - s))) == TMI_NONE) return 0;
+    *text = tmi_ptx_skip(end);
+    return 1;
+}
+
+/* literal = 12 | -3 | 0x1F | 0b101 | 0f3F800000 | 1.5 | 20. | 1e-3 */
+static int tmi_ptx_literal(const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
-    int neg = 0;
+    int         neg = *s == '-', base = 10;
+    a->at = s;
+    if (neg) s++;
+    if (!tmi_is_digit(*s)) return 0;
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) base = 16, s += 2;
+    else if (s[0] == '0' && (s[1] == 'b' || s[1] == 'B')) base = 2, s += 2;
+    for (; tmi_hex_digit(*s) >= 0 && tmi_hex_digit(*s) < base; s++) a->bits = a->bits * (uint64_t)base + (uint64_t)tmi_hex_digit(*s);
+    if (base == 10 && (*s == '.' || *s == 'e' || *s == 'E')) {
+        a->is_decimal = 1;
+        if (*s == '.') s++;
+        while (tmi_is_digit(*s)) s++;
+        if (*s == 'e' || *s == 'E') s += s[1] == '-' || s[1] == '+' ? 2 : 1;
+        while (tmi_is_digit(*s)) s++;
+    }
+    if (neg) a->bits = 0 - a->bits;
+    a->len = (size_t)(s - a->at);
+    if (*s == 'U') s++;
+    *text = tmi_ptx_skip(s);
+    return 1;
+}
+
+/* operand = reg | "[" reg "]" | "{" reg ("," reg)* "}" | literal */
+static int tmi_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) {
+    const char *s = *text;
     memset(a, 0, sizeof *a);
-    if (s < end && *s == '[') a->is_address = 1, s++;
-    while (s < end && tmi_ptx_space(*s)) s++;
-    if (s < end && *s == '$') {
-        a->is_reg = 1;
-        if (++s == end || !tmi_is_digit(*s)) return 0;
-        while (s < end && tmi_is_digit(*s)) a->reg = a->reg * 10 + (uint32_t)(*s++ - '0');
-        if (a->reg >= TMI_PTX_REGS) return 0;
-    } else {
-        if (s < end && *s == '-') neg = 1, s++;
-        if (s == end || !tmi_is_digit(*s)) return 0;
-        if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) {
-            for (s += 2; s < end && tmi_hex_digit(*s) >= 0; s++) a->bits = a->bits * 16 + (uint64_t)tmi_hex_digit(*s);
-        } else {
-            while (s < end && tmi_is_digit(*s)) a->bits = a->bits * 10 + (uint64_t)(*s++ - '0');
+    if (*s == '{') {
+        for (s = tmi_ptx_skip(s + 1); a->n_part < 4 && tmi_ptx_reg(px, &s, &a->part[a->n_part]); s = tmi_ptx_skip(s + 1)) {
+            a->n_part++;
+            if (*s != ',') break;
         }
-        if (s < end && *s == '.') return 0;
-        if (neg) a->bits = 0 - a->bits;
+        if (*s != '}' || (a->n_part != 2 && a->n_part != 4)) return 0;
+        s = tmi_ptx_skip(s + 1);
+    } else {
+        if (*s == '[') a->is_address = 1, s = tmi_ptx_skip(s + 1);
+        a->is_reg = *s == '$' || tmi_ptx_name_end(s) != s;
+        if (a->is_reg ? !tmi_ptx_reg(px, &s, &a->reg) : !tmi_ptx_literal(&s, a)) return 0;
+        if (a->is_address && *s != ']') return 0;
+        if (a->is_address) s = tmi_ptx_skip(s + 1);
     }
-    while (s < end && tmi_ptx_space(*s)) s++;
-    if (a->is_address) {
-        if (s == end || *s != ']') return 0;
-        s++;
-    }
-    while (s < end && tmi_ptx_space(*s)) s++;
     *text = s;
     return 1;
 }
 
-/* One instruction, without its semicolon. 0: not one of the table. */
-static int tmi_ptx_parse(const char *s, const char *end, tmi_ptx_ins *x) {
-    const char *word = s, *dot = NULL;
-    size_t i, n;
-    uint32_t k;
-    memset(x, 0, sizeof *x);
-    for (; s < end && !tmi_ptx_space(*s); s++)
-        if (*s == '.') dot = s;
-    if (!dot || !tmi_ptx_type(dot + 1, (size_t)(s - dot - 1), x)) return 0;
-    n = (size_t)(dot - word);
+/* The number of a comparison as arith.cmpi or arith.cmpf has it; -1: not one. */
+static int tmi_ptx_compare(const char *s, size_t n, const tmi_ptx_type *type) {
+    static const struct { const char *name; int8_t sint, uint, real; } words[] = {
+        {"eq", 0, 0, 1}, {"ne", 1, 1, 6}, {"lt", 2, 6, 4}, {"le", 3, 7, 5}, {"gt", 4, 8, 2}, {"ge", 5, 9, 3}, {"lo", -1, 6, -1}, {"ls", -1, 7, -1}, {"hi", -1, 8, -1},
+        {"hs", -1, 9, -1}, {"equ", -1, -1, 8}, {"neu", -1, -1, 13}, {"ltu", -1, -1, 11}, {"leu", -1, -1, 12}, {"gtu", -1, -1, 9}, {"geu", -1, -1, 10},
+        {"num", -1, -1, 7}, {"nan", -1, -1, 14}};
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].name) == n && memcmp(words[i].name, s, n) == 0) return type->cls == 'f' ? words[i].real : type->cls == 's' ? words[i].sint : words[i].uint;
+    return -1;
+}
+
+/* opcode = word ("." word)* "." type: the row, the types and what a comparison compares. */
+static int tmi_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
+    char   name[48];
+    size_t i, have = 0, dot, cut;
+    for (i = 0; i < n; i++) {
+        if (n - i >= 4 && memcmp(s + i, ".ftz", 4) == 0 && (n - i == 4 || s[i + 4] == '.')) i += 3;
+        else if (have < sizeof name) name[have++] = s[i];
+        else return 0;
+    }
+    for (dot = have; dot > 0 && name[dot - 1] != '.'; dot--) {}
+    if (!dot || !tmi_ptx_type_of(name + dot, have - dot, &x->type)) return 0;
+    have = dot - 1;
+    if (have > 4 && (memcmp(name, "setp.", 5) == 0 || memcmp(name, "cvt.", 4) == 0)) {
+        for (cut = have; name[cut - 1] != '.'; cut--) {}
+        if (name[0] == 's') x->compare = tmi_ptx_compare(name + cut, have - cut, &x->type);
+        else x->from = x->type;
+        if (name[0] == 's' ? x->compare < 0 : !tmi_ptx_type_of(name + cut, have - cut, &x->type)) return 0;
+        have = cut - 1;
+    }
     for (i = 0; i < sizeof tmi_ptx_rows / sizeof *tmi_ptx_rows; i++)
-        if (strlen(tmi_ptx_rows[i].name) == n && memcmp(tmi_ptx_rows[i].name, word, n) == 0) x->row = &tmi_ptx_rows[i];
-    if (!x->row || (x->row->how == TMI_PX_TF && !(x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint))) return 0;
-    while (s < end && tmi_ptx_space(*s)) s++;
+        if (strlen(tmi_ptx_rows[i].name) == have && memcmp(tmi_ptx_rows[i].name, name, have) == 0) x->row = &tmi_ptx_rows[i];
+    return x->row != NULL;
+}
+
+static int tmi_ptx_column(const tmi_ptx_ins *x) { return x->type.cls == 'f' ? x->row->real : x->type.cls == 's' ? x->row->sint : x->row->uint; }
+
+/* cvt: whole numbers of any width; whole numbers and floats with the rounding that the words name; f32 to halves, one or two. */
+static int tmi_ptx_cvt_is_known(const tmi_ptx_ins *x) {
+    const tmi_ptx_type *to = &x->type, *from = &x->from;
+    if (to->cls == 'p' || from->cls == 'p' || from->is_pair || (to->bits == 64 && from->cls == 'f')) return 0;
+    if (to->cls != 'f' && from->cls != 'f') return !x->row->sint && !x->row->real;
+    if (to->cls != 'f') return x->row->sint != 0;
+    if (from->cls != 'f') return x->row->real && !to->is_pair;
+    if (to->is_pair) return x->row->real && from->bits == 32;
+    return from->bits < to->bits ? !x->row->sint && !x->row->real : from->bits == 32 && to->bits == 16 && x->row->real;
+}
+
+/* May this instruction stand with these types and operands? */
+static int tmi_ptx_fits(const tmi_ptx_ins *x) {
+    uint32_t k, width = x->type.bits;
+    int      how = x->row->how, mask = x->type.cls == 'p';
+    if (how == TMI_PX_CVT) {
+        if (!tmi_ptx_cvt_is_known(x)) return 0;
+    } else if (!tmi_ptx_column(x)) return 0;
+    if (mask && how != TMI_PX_MOV && how != TMI_PX_NOT && (how != TMI_PX_TF || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR))) return 0;
+    if ((how == TMI_PX_PRMT || how == TMI_PX_LOP3 || how == TMI_PX_BFE || how == TMI_PX_BFI || how == TMI_PX_FUNNEL_L || how == TMI_PX_FUNNEL_R) && width != 32) return 0;
+    if (how == TMI_PX_WIDE && width != 16 && width != 32) return 0;
+    if ((how == TMI_PX_LD || how == TMI_PX_ST || how == TMI_PX_SELP || how == TMI_PX_SETP) && x->type.is_pair) return 0;
+    if (x->guard && how == TMI_PX_LD) return 0;
     for (k = 0; k < x->row->operands; k++) {
-        if (k && (s == end || *s++ != ',')) return 0;
-        while (s < end && tmi_ptx_space(*s)) s++;
-        if (!tmi_ptx_arg_of(&s, end, &x->arg[k])) return 0;
-        if (x->arg[k].is_address != ((x->row->how == TMI_PX_LD && k == 1) || (x->row->how == TMI_PX_ST && k == 0))) return 0;
+        const tmi_ptx_arg *a = &x->arg[k];
+        if (a->is_address != ((how == TMI_PX_LD && k == 1) || (how == TMI_PX_ST && k == 0))) return 0;
+        if (a->is_address && !a->is_reg) return 0;
+        if (a->n_part && (how != TMI_PX_MOV || x->type.cls != 'u' || width / a->n_part < 8 || width % a->n_part || x->arg[1 - k].n_part)) return 0;
+        if (a->is_decimal && (x->type.cls != 'f' || x->type.is_pair || how == TMI_PX_CVT)) return 0;
     }
-    if (x->row->how != TMI_PX_ST && !x->arg[0].is_reg) return 0;
-    return s == end;
+    if (how == TMI_PX_LOP3 && x->arg[4].is_reg) return 0;
+    if (how == TMI_PX_SELP && !x->arg[3].is_reg) return 0;
+    return how == TMI_PX_ST || x->arg[0].is_reg || x->arg[0].n_part;
 }
 
-/* The next instruction of the text from `at` on: 1 found, 0 end, -1 not known; its text in word, len. */
-static int tmi_ptx_next(const char **at, tmi_ptx_ins *x, const char **word, size_t *len) {
-    const char *s = *at, *end;
-    while (*s && (tmi_ptx_space(*s) || *s == ';')) s++;
-    if (!*s) return 0;
-    for (end = s; *end && *end != ';'; end++) {}
-    *at = end;
-    while (end > s && tmi_ptx_space(end[-1])) end--;
-    *word = s;
-    *len = (size_t)(end - s);
-    return tmi_ptx_parse(s, end, x) ? 1 : -1;
+/* One instruction, up to its semicolon. 0: not one that is known. */
+static int tmi_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
+    const char *word;
+    uint32_t    k, reg, n;
+    memset(x, 0, sizeof *x);
+    if (*s == '@') {
+        s = tmi_ptx_skip(s + 1);
+        if (*s == '!') x->guard_not = 1, s = tmi_ptx_skip(s + 1);
+        if (!tmi_ptx_reg(px, &s, &reg)) return 0;
+        x->guard = reg + 1;
+    }
+    for (word = s; *s && !tmi_ptx_space(*s) && *s != ';'; s++) {}
+    if (!tmi_ptx_opcode(word, (size_t)(s - word), x)) return 0;
+    s = tmi_ptx_skip(s);
+    n = x->row->operands + (uint32_t)(x->row->how == TMI_PX_CVT && x->type.is_pair);
+    for (k = 0; k < n; k++) {
+        if (k && *s != ',') return 0;
+        if (k) s = tmi_ptx_skip(s + 1);
+        if (!tmi_ptx_arg_of(px, &s, &x->arg[k])) return 0;
+    }
+    return (*s == ';' || *s == 0) && tmi_ptx_fits(x);
 }
 
-/* Words of a packed register that may be ones; instructions on several elements at once are the same on each
- * element alone as long as no bit crosses into a neighbour. */
-static int tmi_ptx_stays_apart(const tmi_ptx_ins *x, uint32_t *maybe, uint32_t bits) {
-    uint32_t lanes = 32 / bits, i, edge = 0, m[3] = {~0u, ~0u, ~0u}, part = bits < 32 ? (1u << bits) - 1u : ~0u;
-    for (i = 1; i < x->row->operands; i++) {
-        const tmi_ptx_arg *a = &x->arg[i];
-        uint32_t k;
-        if (a->is_reg) m[i - 1] = maybe[a->reg];
-        else m[i - 1] = (uint32_t)a->bits;
-        if (a->is_reg || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR && x->row->how != TMI_PX_MOV)) continue;
-        for (k = 1; k < lanes; k++) /* a literal says the same to each element */
-            if (((uint32_t)a->bits >> (k * bits) & part) != ((uint32_t)a->bits & part)) return 0;
+/* declaration = ".reg" "." type name ["<" count ">"] ("," name ["<" count ">"])* */
+static int tmi_ptx_declare(tmi_ptx *px, const char *s) {
+    const char  *end;
+    tmi_ptx_type type;
+    uint32_t     count, i, have;
+    s = tmi_ptx_skip(s + 4);
+    if (*s++ != '.') return 0;
+    end = tmi_ptx_name_end(s);
+    if (!tmi_ptx_type_of(s, (size_t)(end - s), &type)) return 0;
+    do {
+        s = tmi_ptx_skip(*end == ',' ? end + 1 : end);
+        end = tmi_ptx_name_end(s);
+        if (end == s) return 0;
+        have = (uint32_t)(end - s);
+        end = tmi_ptx_skip(end);
+        for (count = 0; *end == '<' || tmi_is_digit(*end); end++)
+            if (*end != '<' && count < TMI_PTX_REGS) count = count * 10 + (uint32_t)(*end - '0');
+        if (*end == '>') end = tmi_ptx_skip(end + 1);
+        if (!count) {
+            if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
+            px->name[px->n_name] = s;
+            px->len[px->n_name++] = have;
+        }
+        for (i = 0; i < count; i++) { /* d<3>: d0, d1, d2; their names stand in the text as uses only */
+            const uint32_t digits = i < 10 ? 1 : 2;
+            const char    *use = px->s;
+            if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
+            for (; *use; use = *use ? use + 1 : use) {
+                const char *stop = tmi_ptx_name_end(use);
+                if (stop == use) continue;
+                if ((size_t)(stop - use) == have + digits && memcmp(use, s, have) == 0 && stop[-1] == (char)('0' + i % 10) && (digits == 1 || use[have] == (char)('0' + i / 10))) break;
+                use = stop - 1;
+            }
+            if (!*use) continue;
+            px->name[px->n_name] = use;
+            px->len[px->n_name++] = have + digits;
+        }
+    } while (*end == ',');
+    return *end == ';';
+}
+
+/* The next instruction: 1 found, 0 end, -1 not known; its text in word, n_word. */
+static int tmi_ptx_next(tmi_ptx *px, tmi_ptx_ins *x) {
+    for (;;) {
+        const char *s = tmi_ptx_skip(px->s), *end;
+        int         declares;
+        while (*s == ';' || *s == '{' || *s == '}') s = tmi_ptx_skip(s + 1);
+        px->word = s;
+        if (!*s) return 0;
+        for (end = s; *end && *end != ';'; end++) {}
+        px->s = *end ? end + 1 : end;
+        while (end > s && tmi_ptx_space(end[-1])) end--;
+        px->n_word = (size_t)(end - s);
+        declares = memcmp(s, ".reg", 4 < px->n_word ? 4 : px->n_word) == 0 && px->n_word > 4;
+        if (!declares) return tmi_ptx_parse(px, s, x) ? 1 : -1;
+        if (!tmi_ptx_declare(px, s)) return -1;
     }
-    if (x->is_pair) {
-        maybe[x->arg[0].reg] = ~0u;
-        return bits == 16;
-    }
-    if (x->cls == 'f' || x->bits != 32) return 0;
-    switch (x->row->how == TMI_PX_TF ? x->row->uint : 0) {
-    case TMI_TF_AND: maybe[x->arg[0].reg] = m[0] & m[1]; return 1;
-    case TMI_TF_OR: case TMI_TF_XOR: maybe[x->arg[0].reg] = m[0] | m[1]; return 1;
-    case TMI_TF_SHL: case TMI_TF_USHR:
-        if (x->arg[2].is_reg || x->arg[2].bits >= bits) return 0;
-        for (i = 0; i < lanes; i++) edge |= (((1u << x->arg[2].bits) - 1u) << (x->row->uint == TMI_TF_SHL ? bits - (uint32_t)x->arg[2].bits : 0)) << (i * bits);
-        if (m[0] & edge) return 0;
-        maybe[x->arg[0].reg] = x->row->uint == TMI_TF_SHL ? m[0] << x->arg[2].bits : m[0] >> x->arg[2].bits;
-        return 1;
-    default:
-        maybe[x->arg[0].reg] = x->row->how == TMI_PX_MOV ? m[0] : ~0u;
-        return x->row->how == TMI_PX_MOV || x->row->how == TMI_PX_NOT;
-    }
+}
+
+static uint32_t tmi_ptx_pack(const tmi_module *m, const tmi_op *op) {
+    const int64_t pack = tmi_attr_int(m, op, "packed_element", 1);
+    return pack < 1 ? 1 : (uint32_t)pack;
+}
+
+/* Elements of operand or result i (results first) that share a register; Triton fills 32 bits. */
+static uint32_t tmi_ptx_share(const tmi_module *m, const tmi_op *op, uint32_t i) {
+    const uint32_t type = i < op->n_out ? tmi_out_type(m, op, i) : tmi_in_type(m, op, i - op->n_out), bits = tmi_scalar_bits[tmi_s_of(m, type)], pack = tmi_ptx_pack(m, op);
+    return pack == 1 || bits >= 32 ? 1 : pack < 32 / bits ? pack : 32 / bits;
+}
+
+static uint32_t tmi_ptx_begin(tmi_ptx *px, const tmi_module *m, const tmi_op *op) {
+    uint32_t i;
+    memset(px, 0, sizeof *px);
+    px->s = tmi_attr_str(m, op, "asm_string");
+    for (i = 0; i < op->n_in + op->n_out; i++) px->n_operand += tmi_ptx_pack(m, op) / tmi_ptx_share(m, op, i);
+    return px->n_operand;
 }
 
 static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scratch, NUL-terminated */
@@ -25910,22 +26405,20 @@ static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scr
 
 /* Text of the first instruction that is not known, or NULL. */
 static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
-    const char *at = tmi_attr_str(m, op, "asm_string"), *word = "", *c = tmi_attr_str(m, op, "constraints");
-    uint32_t    maybe[TMI_PTX_REGS], i, pack = (uint32_t)tmi_attr_int(m, op, "packed_element", 1), bits = 0;
-    size_t      len = 0;
+    const char *c = tmi_attr_str(m, op, "constraints");
+    uint32_t    i, pack = tmi_ptx_pack(m, op);
+    tmi_ptx     px;
     tmi_ptx_ins x;
     int         found;
-    for (i = 0; i < TMI_PTX_REGS; i++) maybe[i] = ~0u;
-    if (op->n_in + op->n_out > TMI_PTX_REGS || op->n_in > 8) return "more operands than 16";
     for (; *c; c++)
         if (tmi_is_digit(*c) || *c == '+' || *c == '~') return tmi_format(job, 1, "constraints \"%s\"", tmi_attr_str(m, op, "constraints"));
     for (i = 0; pack > 1 && i < op->n_in + op->n_out; i++) {
-        uint32_t type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in), b = tmi_scalar_bits[tmi_s_of(m, type)];
-        if ((bits && b != bits) || b * pack != 32) return "elements packed otherwise than into 32 bits";
-        bits = b;
+        const uint32_t type = i < op->n_out ? tmi_out_type(m, op, i) : tmi_in_type(m, op, i - op->n_out), kind = (uint32_t)tmi_s_of(m, type);
+        if (pack > 16 || !tmi_is_pow2(pack) || kind == TMI_S_PTR || tmi_scalar_bits[kind] < 8) return "elements packed otherwise than 2, 4, 8 or 16 of whole bytes";
     }
-    while ((found = tmi_ptx_next(&at, &x, &word, &len)) != 0)
-        if (found < 0 || (pack > 1 && !tmi_ptx_stays_apart(&x, maybe, bits)) || (pack == 1 && x.is_pair)) return tmi_copy_text(job, word, len);
+    if (op->n_in > 8 || op->n_out > 8 || tmi_ptx_begin(&px, m, op) > TMI_PTX_REGS / 2) return "more operands than 32";
+    while ((found = tmi_ptx_next(&px, &x)) != 0)
+        if (found < 0) return tmi_copy_text(job, px.word, px.n_word);
     return NULL;
 }
 
@@ -25937,8 +26430,31 @@ static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
     if (have.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
     else if (tmi_s_is_float(have.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[have.kind]), 1), v);
     if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
+    if (kind == TMI_S_BOOL) return tmi_t_intcast(t, v, TMI_S_BOOL, 0);
     v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
     return tmi_s_is_float(kind) ? tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), v) : v;
+}
+
+/* A bf16 operand of a product as float; a denormal, which f32 of Apple's GPUs would flush, times 2^67 (*is_small says so). */
+static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) {
+    tmi_thr       *t = w->t;
+    const uint32_t raw = tmi_ptx_as(w, tmi_ptx_as(w, v, TMI_S_I16), TMI_S_I32), sign = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, raw, tmi_t_u32(t, 0x8000)), tmi_t_u32(t, 16));
+    const uint32_t mant = tmi_t_un(t, TMI_TF_S2F, tmi_tty_of(TMI_S_F32, 1), tmi_t_and(t, raw, tmi_t_u32(t, 0x7f)));
+    const uint32_t scale = tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e800000); /* 2^-66: a denormal is its low bits times 2^-133 */
+    const uint32_t up = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_FMUL, mant, scale), TMI_S_I32);
+    const uint32_t small = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, up, sign), TMI_S_F32), wide = tmi_conv(t, v, TMI_S_F32);
+    *is_small = tmi_t_icmp(t, 0, tmi_t_and(t, raw, tmi_t_u32(t, 0x7f80)), tmi_t_u32(t, 0));
+    return tmi_t_select(t, *is_small, small, wide);
+}
+
+static uint32_t tmi_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
+    tmi_thr *t = w->t;
+    uint32_t small_x, small_y, product, either;
+    x = tmi_ptx_bf16_factor(w, x, &small_x);
+    y = tmi_ptx_bf16_factor(w, y, &small_y);
+    product = tmi_t_bin(t, TMI_TF_FMUL, x, y);
+    either = tmi_t_bin(t, TMI_TF_FMUL, product, tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e000000)); /* 2^-67 */
+    return tmi_conv(t, tmi_t_select(t, tmi_t_bin(t, TMI_TF_OR, small_x, small_y), either, product), TMI_S_BF16);
 }
 
 static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32_t n, int kind) { /* bf16 by way of float */
@@ -25946,6 +26462,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     uint32_t x[3], i, r;
     int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
     tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
+    if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_ptx_bf16_product(w, v[0], v[1]);
     for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     r = n == 1 ? tmi_t_un(t, (int)tf, type, x[0]) : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1]) : tmi_t_tern(t, (int)tf, type, x[0], x[1], x[2]);
     return wide ? tmi_conv(t, r, kind) : r;
@@ -25962,65 +26479,296 @@ static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) { /* {v1
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
 }
 
+/* prmt: byte i of the result is byte n of {v1, v0}, n the low three bits of digit i of v2; the digit's top bit: its sign eight times. */
+static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
+    tmi_thr *t = w->t;
+    uint32_t r = 0, i;
+    int64_t  known;
+    for (i = 0; i < 4; i++) {
+        uint32_t byte;
+        if (tmi_t_is_const(t, v[2], &known)) {
+            const uint32_t digit = (uint32_t)((uint64_t)known >> (4 * i)) & 15u, word = v[digit >> 2 & 1], at = 8 * (digit & 3);
+            if (digit & 8) byte = tmi_t_bin(t, TMI_TF_SSHR, tmi_t_bin(t, TMI_TF_SHL, word, tmi_t_u32(t, 24 - at)), tmi_t_u32(t, 31));
+            else byte = tmi_t_bin(t, TMI_TF_USHR, word, tmi_t_u32(t, at));
+        } else {
+            const uint32_t digit = tmi_t_bin(t, TMI_TF_USHR, v[2], tmi_t_u32(t, 4 * i));
+            const uint32_t high = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 4)), tmi_t_u32(t, 0)), sign = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 8)), tmi_t_u32(t, 0));
+            const uint32_t at = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, digit, tmi_t_u32(t, 3)), tmi_t_u32(t, 3)), word = tmi_t_select(t, high, v[1], v[0]);
+            const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at), top = tmi_t_bin(t, TMI_TF_SHL, plain, tmi_t_u32(t, 24));
+            byte = tmi_t_select(t, sign, tmi_t_bin(t, TMI_TF_SSHR, top, tmi_t_u32(t, 31)), plain);
+        }
+        byte = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, byte, tmi_t_u32(t, 0xff)), tmi_t_u32(t, 8 * i));
+        r = r ? tmi_t_bin(t, TMI_TF_OR, r, byte) : byte;
+    }
+    return r;
+}
+
+/* A function of two words, bit by bit: bit 2x + y of `table` is its value. */
+static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t table) {
+    tmi_thr *t = w->t;
+    switch (table & 15) {
+    case 0: return tmi_t_u32(t, 0);
+    case 3: return tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1));
+    case 5: return tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1));
+    case 6: return tmi_t_bin(t, TMI_TF_XOR, x, y);
+    case 8: return tmi_t_and(t, x, y);
+    case 10: return y;
+    case 12: return x;
+    case 14: return tmi_t_bin(t, TMI_TF_OR, x, y);
+    case 4: return tmi_t_and(t, x, tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1)));
+    case 2: return tmi_t_and(t, y, tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1)));
+    default: return tmi_t_bin(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u), tmi_t_int(t, TMI_S_I32, -1));
+    }
+}
+
+/* lop3: any function of three words, bit by bit; bit 4a + 2b + c of the table is its value. */
+static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
+    tmi_thr       *t = w->t;
+    uint32_t       with, without;
+    const uint32_t high = table >> 4 & 15u, low = table & 15u;
+    if (high == low) return tmi_ptx_logic_2(w, v[1], v[2], low);
+    if (high == (~low & 15u)) {
+        without = tmi_ptx_logic_2(w, v[1], v[2], low);
+        return tmi_t_bin(t, TMI_TF_XOR, v[0], without);
+    }
+    with = tmi_t_and(t, v[0], tmi_ptx_logic_2(w, v[1], v[2], high));
+    without = tmi_ptx_logic_2(w, v[1], v[2], low);
+    without = tmi_t_and(t, tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, TMI_S_I32, -1)), without);
+    return tmi_t_bin(t, TMI_TF_OR, with, without);
+}
+
+/* bfe and bfi: the field of `len` bits from `at` on, both modulo 256. */
+static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
+    tmi_thr       *t = w->t;
+    const int      inserts = x->row->how == TMI_PX_BFI;
+    const uint32_t at = tmi_t_and(t, v[inserts ? 2 : 1], tmi_t_u32(t, 255)), len = tmi_t_and(t, v[inserts ? 3 : 2], tmi_t_u32(t, 255));
+    const uint32_t mask = tmi_t_bin(t, TMI_TF_ISUB, tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len), tmi_t_u32(t, 1));
+    uint32_t       r, end, top;
+    if (inserts) {
+        const uint32_t kept = tmi_t_bin(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at), tmi_t_int(t, TMI_S_I32, -1)), field = tmi_t_and(t, v[0], mask);
+        r = tmi_t_and(t, v[1], kept);
+        return tmi_t_bin(t, TMI_TF_OR, r, tmi_int_op(t, TMI_TF_SHL, field, at));
+    }
+    r = tmi_t_and(t, tmi_int_op(t, x->type.cls == 's' ? TMI_TF_SSHR : TMI_TF_USHR, v[0], at), mask);
+    if (x->type.cls != 's') return r;
+    end = tmi_t_bin(t, TMI_TF_UMIN, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_add(t, at, len), tmi_t_u32(t, 1)), tmi_t_u32(t, 31)); /* the field's sign stands there, or at the top */
+    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), tmi_t_u32(t, 1));
+    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_u32(t, 0), top), tmi_t_bin(t, TMI_TF_XOR, mask, tmi_t_int(t, TMI_S_I32, -1)));
+    return tmi_t_select(t, tmi_t_icmp(t, 0, len, tmi_t_u32(t, 0)), tmi_t_u32(t, 0), tmi_t_bin(t, TMI_TF_OR, r, top));
+}
+
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
     tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
     type.elem = (uint8_t)kind;
     return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
 }
 
-/* Registers are values; `holder`: who stores. */
-static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t pack_bits, uint32_t holder) {
-    tmi_thr *t = w->t;
-    uint32_t v[3], i, r, tf = x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint, n = x->row->operands - 1u;
-    int      kind = x->cls == 'f' ? (x->is_bf16 ? TMI_S_BF16 : x->bits == 16 ? TMI_S_F16 : TMI_S_F32) : (int)tmi_s_int(pack_bits ? pack_bits : x->bits);
-    tmi_ins  st;
-    for (i = 0; i < n; i++) {
-        const tmi_ptx_arg *a = &x->arg[x->row->how == TMI_PX_ST ? i + 1 : i + 1];
-        int count = (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR) && i == 1 && x->row->how == TMI_PX_TF;
-        if (x->row->how == TMI_PX_LD) continue;
-        if (a->is_reg && !reg[a->reg]) reg[a->reg] = tmi_t_zero(t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
-        v[i] = a->is_reg ? tmi_ptx_as(w, reg[a->reg], count ? TMI_S_I32 : kind) : tmi_t_const(t, tmi_tty_of(count ? TMI_S_I32 : kind, 1), a->bits);
-        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0); /* 64: past every width */
+static int tmi_ptx_kind(const tmi_ptx_type *type) {
+    if (type->cls == 'p') return TMI_S_BOOL;
+    return type->cls != 'f' ? (int)tmi_s_int(type->bits) : type->is_bf16 ? TMI_S_BF16 : type->bits == 16 ? TMI_S_F16 : TMI_S_F32;
+}
+
+/* A literal with a point, in an instruction on floats. */
+static uint64_t tmi_ptx_decimal(const tmi_ptx_arg *a, int kind) {
+    const char *s = a->at, *end = a->at + a->len;
+    uint64_t    digits = 0;
+    int         e10 = 0, e = 0, point = 0, more = 0, neg = *s == '-', e_neg = 0;
+    for (s += neg; s < end && *s != 'e' && *s != 'E'; s++) {
+        if (*s == '.') point = 1;
+        else if (digits < 1000000000000000000u) digits = digits * 10 + (uint64_t)(*s - '0'), e10 -= point;
+        else more |= *s != '0', e10 += !point;
     }
+    for (s++; s < end; s++) {
+        if (*s == '-') e_neg = 1;
+        else if (*s != '+' && e < 100000) e = e * 10 + (*s - '0');
+    }
+    return tmi_float_from_decimal(&tmi_float_formats[kind == TMI_S_BF16 ? TMI_F_BF16 : kind == TMI_S_F16 ? TMI_F_F16 : TMI_F_F32], neg, digits, e10 + (e_neg ? -e : e), more);
+}
+
+static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg, int kind) {
+    if (!a->is_reg) return tmi_t_const(w->t, tmi_tty_of(kind, 1), a->is_decimal ? tmi_ptx_decimal(a, kind) : a->bits);
+    if (!reg[a->reg]) reg[a->reg] = tmi_t_zero(w->t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
+    return tmi_ptx_as(w, reg[a->reg], kind);
+}
+
+/* Instructions on one value of the type, or on each half of a pair. */
+static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int kind) {
+    tmi_thr *t = w->t;
+    uint32_t tf = (uint32_t)tmi_ptx_column(x), n = x->row->operands - 1u, r, sign;
     switch (x->row->how) {
-    case TMI_PX_MOV: r = v[0]; break;
-    case TMI_PX_NOT: r = tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1)); break;
-    case TMI_PX_MAD: r = x->cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]); break;
-    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: r = tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L); break;
+    case TMI_PX_MOV: return v[0];
+    case TMI_PX_NOT: return kind == TMI_S_BOOL ? tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v[0]) : tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1));
+    case TMI_PX_MAD: return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
+    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: return tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
+    case TMI_PX_PRMT: return tmi_ptx_bytes(w, v);
+    case TMI_PX_LOP3: return tmi_ptx_logic_3(w, v, (uint32_t)x->arg[4].bits);
+    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_ptx_field(w, x, v);
     case TMI_PX_RCP:
         v[1] = v[0];
         v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
-        r = tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
-        break;
-    case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one */
-        r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
-        if (x->cls == 's' && x->bits < 32) r = tmi_t_intcast(t, r, TMI_S_I32, 1);
-        break;
-    case TMI_PX_ST:
-        if (holder) (void)tmi_t_if(t, holder);
-        tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
-        st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
-        st.b = v[0];
-        (void)tmi_t_pin(t, &st);
-        if (holder) (void)tmi_t_close(t);
-        return;
+        return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
+    case TMI_PX_WIDE: {
+        const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
+        const uint32_t left = tmi_t_intcast(t, v[0], wide, is_signed), right = tmi_t_intcast(t, v[1], wide, is_signed);
+        return tmi_t_mul(t, left, right);
+    }
+    case TMI_PX_XORSIGN: case TMI_PX_SIGN: { /* the magnitude, and the sign of both or of the first */
+        const int      whole = (int)tmi_s_int(x->type.bits);
+        const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)), a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
+        const uint32_t rest = tmi_t_bin(t, TMI_TF_XOR, top, tmi_t_int(t, whole, -1));
+        if (x->row->how == TMI_PX_SIGN) r = b, sign = a;
+        else {
+            v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
+            v[1] = tmi_ptx_as(w, tmi_t_and(t, b, rest), kind);
+            r = tmi_ptx_as(w, tmi_ptx_float(w, tf, v, 2, kind), whole);
+            sign = tmi_t_bin(t, TMI_TF_XOR, a, b);
+        }
+        r = tmi_t_and(t, r, rest);
+        return tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, r, tmi_t_and(t, sign, top)), kind);
+    }
     default:
-        if (x->cls == 'f') r = tmi_ptx_float(w, tf, v, n, kind);
-        else if (n == 2) r = tmi_int_op(t, (int)tf, v[0], v[1]);
-        else if (tf == TMI_TF_ISUB) r = tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
-        else if (tf == TMI_TF_IABS) r = tmi_elt_abs(t, v[0]);
-        else r = tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+        if (x->type.cls == 'f') return tmi_ptx_float(w, tf, v, n, kind);
+        if (n == 2) return tmi_int_op(t, (int)tf, v[0], v[1]);
+        if (tf == TMI_TF_ISUB) return tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        if (tf == TMI_TF_IABS) return tmi_elt_abs(t, v[0]);
+        return tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+    }
+}
+
+/* A register that holds more than one value: part k of `bits` each. */
+static uint32_t tmi_ptx_part(tmi_low *w, uint32_t v, uint32_t k, uint32_t bits, int kind) {
+    const tmi_tty have = tmi_t_type(w->t, v);
+    const int     whole = (int)tmi_s_int(tmi_scalar_bits[have.kind]);
+    v = tmi_ptx_as(w, v, whole);
+    if (k) v = tmi_t_bin(w->t, TMI_TF_USHR, v, tmi_t_int(w->t, whole, (int64_t)k * bits));
+    return tmi_ptx_as(w, tmi_t_intcast(w->t, v, (int)tmi_s_int(bits), 0), kind);
+}
+
+static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t bits) {
+    const int whole = n * bits > 32 ? TMI_S_I64 : n * bits > 16 ? TMI_S_I32 : TMI_S_I16;
+    uint32_t  r = tmi_t_intcast(w->t, tmi_ptx_as(w, v[0], (int)tmi_s_int(bits)), whole, 0), k;
+    for (k = 1; k < n; k++) {
+        const uint32_t next = tmi_t_intcast(w->t, tmi_ptx_as(w, v[k], (int)tmi_s_int(bits)), whole, 0);
+        r = tmi_t_bin(w->t, TMI_TF_OR, r, tmi_t_bin(w->t, TMI_TF_SHL, next, tmi_t_int(w->t, whole, (int64_t)k * bits)));
+    }
+    return r;
+}
+
+static uint32_t tmi_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
+    tmi_thr  *t = w->t;
+    const int from = tmi_ptx_kind(&x->from), to = tmi_ptx_kind(&x->type);
+    uint32_t  v = tmi_ptx_operand(w, &x->arg[1], reg, from), two[2];
+    if (x->type.is_pair) { /* the second source is the low half */
+        two[1] = tmi_conv(t, v, to);
+        two[0] = tmi_conv(t, tmi_ptx_operand(w, &x->arg[2], reg, from), to);
+        return tmi_ptx_join(w, two, 2, 16);
+    }
+    if (x->from.cls == 'f' && x->type.cls == 'f') return tmi_conv(t, v, to);
+    if (x->from.cls == 'f') {
+        v = tmi_conv(t, v, TMI_S_F32);
+        if (x->row->sint != TMI_TF_FTRUNC) v = tmi_t_un(t, x->row->sint, tmi_tty_of(TMI_S_F32, 1), v);
+        return tmi_elt_cast(t, x->type.cls == 's' ? TMI_TF_F2S : TMI_TF_F2U, v, tmi_tty_of(to, 1));
+    }
+    if (x->type.cls != 'f') { /* what is narrower than its register is extended as the result's type says */
+        v = tmi_t_intcast(t, v, to, x->from.cls == 's');
+        return x->type.bits < 32 ? tmi_t_intcast(t, v, TMI_S_I32, x->type.cls == 's') : v;
+    }
+    return tmi_elt_cast(t, x->from.cls == 's' ? TMI_TF_S2F : TMI_TF_U2F, v, tmi_tty_of(to, 1));
+}
+
+static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind, uint32_t holder) {
+    tmi_ins st;
+    const uint32_t v = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+    if (holder) (void)tmi_t_if(w->t, holder);
+    tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
+    st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+    st.b = v;
+    (void)tmi_t_pin(w->t, &st);
+    if (holder) (void)tmi_t_close(w->t);
+}
+
+/* mov between a register and its parts. */
+static void tmi_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t *made, uint32_t *n_made) {
+    const tmi_ptx_arg *to = &x->arg[0], *from = &x->arg[1];
+    uint32_t           v[4], k, bits = x->type.bits / (to->n_part ? to->n_part : from->n_part);
+    if (to->n_part) {
+        const uint32_t whole = tmi_ptx_operand(w, from, reg, (int)tmi_s_int(x->type.bits));
+        for (k = 0; k < to->n_part; k++) made[k] = tmi_ptx_part(w, whole, k, bits, (int)tmi_s_int(bits));
+        *n_made = to->n_part;
+        return;
+    }
+    for (k = 0; k < from->n_part; k++) {
+        if (!reg[from->part[k]]) reg[from->part[k]] = tmi_t_zero(w->t, tmi_tty_of((int)tmi_s_int(bits), 1));
+        v[k] = reg[from->part[k]];
+    }
+    made[0] = tmi_ptx_join(w, v, from->n_part, bits);
+}
+
+/* The result of an instruction that is none of the special ones: operands read, a pair half by half. */
+static uint32_t tmi_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind) {
+    tmi_thr *t = w->t;
+    uint32_t v[4], half[2], part[4], i, k, n = x->row->operands - 1u, tf = (uint32_t)tmi_ptx_column(x);
+    for (i = 0; i < n && i < 4; i++) {
+        const int count = x->row->how == TMI_PX_TF && i == 1 && (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR);
+        v[i] = tmi_ptx_operand(w, &x->arg[i + 1], reg, count || x->type.is_pair ? TMI_S_I32 : kind);
+        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0); /* 64: past every width */
+    }
+    if (!x->type.is_pair) return tmi_ptx_value(w, x, v, kind);
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n; i++) part[i] = tmi_ptx_part(w, v[i], k, 16, kind);
+        half[k] = tmi_ptx_value(w, x, part, kind);
+    }
+    return tmi_ptx_join(w, half, 2, 16);
+}
+
+/* Registers are values; `holder`: who stores. */
+static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t holder) {
+    tmi_thr *t = w->t;
+    uint32_t made[4], n_made = 1, guard = 0, k, a, b;
+    int      kind = tmi_ptx_kind(&x->type);
+    if (x->guard) {
+        const tmi_ptx_arg p = {1, 0, 0, 0, x->guard - 1, {0, 0, 0, 0}, 0, NULL, 0};
+        guard = tmi_ptx_operand(w, &p, reg, TMI_S_BOOL);
+        if (x->guard_not) guard = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), guard);
+    }
+    switch (x->row->how) {
+    case TMI_PX_ST:
+        if (guard) holder = holder ? tmi_t_and(t, holder, guard) : guard;
+        tmi_ptx_store(w, x, reg, kind, holder);
+        return;
+    case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one */
+        made[0] = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
+        if (x->type.cls == 's' && x->type.bits < 32) made[0] = tmi_t_intcast(t, made[0], TMI_S_I32, 1);
+        break;
+    case TMI_PX_SETP:
+        a = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+        b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
+        if (kind == TMI_S_BF16) a = tmi_conv(t, a, TMI_S_F32), b = tmi_conv(t, b, TMI_S_F32);
+        made[0] = x->type.cls == 'f' ? tmi_t_fcmp(t, (uint32_t)x->compare, a, b) : tmi_t_icmp(t, (uint32_t)x->compare, a, b);
+        break;
+    case TMI_PX_SELP:
+        a = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+        b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
+        made[0] = tmi_t_select(t, tmi_ptx_operand(w, &x->arg[3], reg, TMI_S_BOOL), a, b);
+        break;
+    case TMI_PX_CVT: made[0] = tmi_ptx_convert(w, x, reg); break;
+    default:
+        if (x->arg[0].n_part || x->arg[1].n_part) tmi_ptx_move_parts(w, x, reg, made, &n_made);
+        else made[0] = tmi_ptx_result_of(w, x, reg, kind);
         break;
     }
-    reg[x->arg[0].reg] = r;
+    for (k = 0; k < n_made; k++) {
+        const uint32_t to = x->arg[0].n_part ? x->arg[0].part[k] : x->arg[0].reg;
+        if (guard && reg[to]) made[k] = tmi_t_select(t, guard, made[k], tmi_ptx_as(w, reg[to], tmi_t_type(t, made[k]).kind));
+        reg[to] = made[k];
+    }
 }
 
 static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t holder) {
-    const char *at = tmi_attr_str(w->m, op, "asm_string"), *word;
-    uint32_t    pack_bits = tmi_attr_int(w->m, op, "packed_element", 1) > 1 ? tmi_scalar_bits[tmi_s_of(w->m, op->n_in ? tmi_in_type(w->m, op, 0) : tmi_out_type(w->m, op, 0))] : 0;
-    size_t      len;
+    tmi_ptx     px;
     tmi_ptx_ins x;
-    while (tmi_ptx_next(&at, &x, &word, &len) > 0) tmi_ptx_do(w, &x, reg, x.is_pair ? 0 : pack_bits, holder);
+    (void)tmi_ptx_begin(&px, w->m, op);
+    while (tmi_ptx_next(&px, &x) > 0) tmi_ptx_do(w, &x, reg, holder);
 }
 
 static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
@@ -26041,26 +26789,84 @@ static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
     return tmi_lin_id(w->p, &l);
 }
 
+/* One loop over groups of 2^bits neighbours, which tmi_group_point() then names one by one. */
+static void tmi_group_loop(tmi_low *w, tmi_nest *n, uint32_t bits) {
+    uint32_t i, var;
+    if (n->lin->n_reg <= bits) return;
+    var = tmi_t_for(w->t, 1u << (n->lin->n_reg - bits));
+    for (i = bits; i < n->lin->n_reg; i++) n->var[i] = var, n->bit[i] = i - bits;
+    n->n_open++;
+}
+
+/* Neighbour k of the group; a tile of fewer elements repeats them. */
+static void tmi_group_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t k) {
+    const uint32_t have = n->lin->n_reg < bits ? n->lin->n_reg : bits;
+    tmi_scan_point(w, n, (1u << have) - 1, tmi_t_u32(w->t, k & ((1u << have) - 1)));
+}
+
+/* Registers of the operands, from elements [operand * pack + k]. */
+static void tmi_ptx_load_operands(tmi_low *w, const tmi_op *op, const uint32_t *elem, uint32_t *reg) {
+    uint32_t i, k, pack = tmi_ptx_pack(w->m, op), at = 0;
+    for (i = 0; i < op->n_out; i++) at += pack / tmi_ptx_share(w->m, op, i);
+    for (i = 0; i < op->n_in; i++) {
+        const uint32_t share = tmi_ptx_share(w->m, op, op->n_out + i), bits = tmi_scalar_bits[tmi_s_of(w->m, tmi_in_type(w->m, op, i))];
+        for (k = 0; k < pack; k += share) reg[at++] = share == 1 ? elem[i * pack + k] : tmi_ptx_join(w, elem + i * pack + k, share, bits);
+    }
+}
+
+/* Element k of result i. */
+static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t k, const uint32_t *reg) {
+    uint32_t       at = 0, j;
+    const uint32_t pack = tmi_ptx_pack(w->m, op), share = tmi_ptx_share(w->m, op, i);
+    for (j = 0; j < i; j++) at += pack / tmi_ptx_share(w->m, op, j);
+    at += k / share;
+    if (share == 1 || !reg[at]) return tmi_ptx_result(w, op, i, reg[at]);
+    return tmi_ptx_result(w, op, i, tmi_ptx_part(w, reg[at], k % share, tmi_scalar_bits[tmi_s_of(w->m, tmi_out_type(w->m, op, i))], tmi_s_of(w->m, tmi_out_type(w->m, op, i))));
+}
+
+/* On scalars; in a combining region those may be vectors, worked on element by element. */
+static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
+    uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], parts[8][4], i, k, part, width = 1, pack = tmi_ptx_pack(w->m, op);
+    for (i = 0; i < op->n_in; i++) width = tmi_max32(width, tmi_t_type(w->t, tmi_scalar_value(w, tmi_in(w->m, op, i))).width);
+    for (part = 0; part < width; part++) {
+        memset(reg, 0, sizeof reg);
+        for (i = 0; i < op->n_in; i++) {
+            const uint32_t all = tmi_scalar_value(w, tmi_in(w->m, op, i)), one = width > 1 ? tmi_t_vget(w->t, all, part) : all;
+            for (k = 0; k < pack; k++) elem[i * pack + k] = one;
+        }
+        tmi_ptx_load_operands(w, op, elem, reg);
+        tmi_ptx_run(w, op, reg, holder);
+        for (i = 0; i < op->n_out; i++) parts[i][part] = tmi_ptx_element(w, op, i, 0, reg);
+    }
+    for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = width > 1 ? tmi_t_vmake(w->t, parts[i], width) : parts[i][0];
+}
+
 static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t reg[TMI_PTX_REGS], arr[8], i, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0);
+    uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], arr[8], i, k, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0), pack = tmi_ptx_pack(w->m, op), bits = tmi_log2(pack);
     tmi_nest n;
     memset(reg, 0, sizeof reg);
     if (flat == TMI_NONE) {
-        for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_scalar_value(w, tmi_in(w->m, op, i));
-        tmi_ptx_run(w, op, reg, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
-        for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_ptx_result(w, op, i, reg[i]);
+        tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
         return;
     }
     for (i = 0; i < op->n_out; i++)
         arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
     tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
-    for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    if (pack == 1) tmi_nest_loops(w, &n);
+    else tmi_group_loop(w, &n, bits);
+    for (k = 0; k < pack; k++) {
+        if (pack > 1) tmi_group_point(w, &n, bits, k);
+        for (i = 0; i < op->n_in; i++) elem[i * pack + k] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    }
+    tmi_ptx_load_operands(w, op, elem, reg);
     tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
-    for (i = 0; i < op->n_out; i++) {
-        const uint32_t made = tmi_ptx_result(w, op, i, reg[i]);
-        tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+    for (k = 0; k < pack && !(n.lin->n_reg < bits && k >> n.lin->n_reg); k++) {
+        if (pack > 1) tmi_group_point(w, &n, bits, k);
+        for (i = 0; i < op->n_out; i++) {
+            const uint32_t made = tmi_ptx_element(w, op, i, k, reg);
+            tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+        }
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
@@ -26174,11 +26980,13 @@ static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     return base && base < 32 ? base - 1 : 31;
 }
 
-static void tmi_add_fence(tmi_low *w) {
+static void tmi_add_fence_for(tmi_low *w, int why) {
     uint32_t s = tmi_slot_add(w, 0, 0, 0);
-    TMI_SLOT(w, w->first_slot + s)->is_barrier = 1;
+    TMI_SLOT(w, w->first_slot + s)->is_barrier = (uint8_t)why;
     w->fence = s + 1;
 }
+
+static void tmi_add_fence(tmi_low *w) { tmi_add_fence_for(w, TMI_SAME_MEMORY); }
 
 /* Two accesses keep to their own thread's elements when they have one address and one layout without
  * copies: then the order within each thread is order enough. */
@@ -26186,10 +26994,22 @@ static int tmi_own_elements(uint32_t ptr, uint32_t lin, int copies, uint32_t see
     return ptr == seen_ptr && lin == seen_lin && !copies && !seen_copies;
 }
 
+/* What threads read more than once each may be what this store overwrites, where a kernel is launched in place: on
+ * one buffer as two parameters. Elements that one thread alone reads and writes are in order without a barrier. */
+static int tmi_meets_in_place(const tmi_low *w, uint32_t ptr, uint32_t own) {
+    uint32_t type = tmi_value_type(w->m, ptr), k, size = tmi_is_tensor(w->m, type) ? tmi_type_bits(w->m, type) : 0;
+    int      kind = tmi_tty_from(w->m, type).elem;
+    if (tmi_def(w->m, ptr) && TMI_OP(w->m, tmi_def(w->m, ptr))->kind == TMI_OP_SPLAT) size = 0; /* one address, named many times */
+    for (k = 0; k < 31; k++)
+        if (k != own && w->seen[k].rslot > w->fence && w->seen[k].rfence == w->fence && w->seen[k].rkind == kind && w->seen[k].rtwice >> size & 1) return 1;
+    return 0;
+}
+
 /* Earliest slot for an access so that it stays behind the accesses it must not overtake. A barrier is
  * put where threads would meet each other's elements: Triton leaves that to luck, we do not. */
 static void tmi_order_access(tmi_low *w, uint32_t ptr, uint32_t lin, int copies, int writes, uint32_t *lo) {
     uint32_t c = tmi_class_of(w, ptr), k, from = c == 31 ? 0 : c, to = c == 31 ? 31 : c;
+    if (writes && c != 31 && tmi_meets_in_place(w, ptr, c)) tmi_add_fence_for(w, TMI_IN_PLACE);
     *lo = tmi_max32(*lo, w->fence);
     for (k = from;; k = k == to ? 31 : k + 1) {
         tmi_seen *s = &w->seen[k];
@@ -26220,6 +27040,11 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
         *k |= (uint8_t)copies;
     }
     *at = tmi_max32(*at, slot + 1);
+    if (writes || !copies || ptr == TMI_NONE) return;
+    if (s->rfence != w->fence || s->rkind != tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem) s->rtwice = 0;
+    s->rfence = w->fence;
+    s->rkind = tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem;
+    s->rtwice |= 1u << (tmi_is_tensor(w->m, tmi_value_type(w->m, ptr)) ? tmi_type_bits(w->m, tmi_value_type(w->m, ptr)) : 0);
 }
 
 /* -- Placing tasks ----------------------------------------------------------------------------------- */
@@ -26358,6 +27183,7 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
                 tmi_add_fence(w);
                 break;
             }
+    if (op->kind == TMI_OP_STORE && tmi_meets_in_place(w, tmi_in(w->m, op, 0), tmi_class_of(w, tmi_in(w->m, op, 0)))) tmi_add_fence_for(w, TMI_IN_PLACE);
     slot = tmi_slot_add(w, 0, 0, id);
     if (tmi_ops[op->kind].traits & TMI_FENCE) w->fence = slot + 1;
     for (k = 0; k < 32; k++) {
@@ -26880,7 +27706,8 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         w->block = block;
         slot = TMI_SLOT(w, first + s);
         for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
-        if (slot->is_barrier) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "other threads read or write these addresses");
+        if (slot->is_barrier)
+            tmi_t_barrier(w->t, TMI_BAR_DEVICE, slot->is_barrier == TMI_IN_PLACE ? "in place, other threads read what is written next" : "other threads read or write these addresses");
         else if (slot->is_nest) tmi_emit_nest(w, slot);
         else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_emit_whole(w, slot->op);
@@ -27742,6 +28569,7 @@ typedef struct tmi_hazard {
     tmi_inside **inside; /* per instruction: loops and branches */
     uint32_t     n_inside;
     int          apart;  /* no two arrays share a byte */
+    int          untiled; /* any two arrays may share bytes: a model that knows no tiles */
     tmi_touched  now;    /* set: since the last barrier */
     tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
@@ -27822,7 +28650,7 @@ static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *
         if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = *after = a, *after_read = c == 2;
         for (k = 0; k < now->n && !h->apart; k++) {
             uint32_t b = now->arr[k];
-            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            if ((found && b > found) || (!h->untiled && !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b)))) continue;
             c = tmi_collide(now->how[b], list->how[i], a == b);
             if (c) found = b, *after = a, *after_read = c == 2;
         }
@@ -27837,7 +28665,7 @@ static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
         if (list->how[i] & (list->how[i] - 1)) return 1;
         if (h->apart || !(list->how[i] & 6)) continue;
         for (k = 0; k < list->n; k++)
-            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+            if (k != i && (h->untiled || tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k])))) return 1;
     }
     return 0;
 }
@@ -27986,12 +28814,13 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
 }
 
 /* `apart`: no two threadgroup arrays share a byte. */
-static void tmi_barriers(tmi_thr *t, int apart) {
+static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
     tmi_hazard h;
     uint32_t   id;
     memset(&h, 0, sizeof h);
     h.t = t;
-    h.apart = apart;
+    h.apart = apart && !untiled;
+    h.untiled = untiled;
     h.n_inside = t->ins.n;
     h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
     tmi_touched_init(t, &h.now);
@@ -28000,6 +28829,12 @@ static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_touched_init(t, &h.body);
     for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id, 0);
     tmi_barriers_in(&h, 1);
+}
+
+static uint32_t tmi_count_barriers(const tmi_thr *t) {
+    uint32_t id, n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    return n;
 }
 
 /* Two barriers with nothing between them that needs both are one. */
@@ -28015,6 +28850,24 @@ static void tmi_merge_barriers(tmi_thr *t) {
             tmi_ins_unlink(t, id);
         }
     }
+}
+
+/* How many barriers there would be if any two arrays could share bytes. The form is left as it was; scratch is
+ * not given back, since the form's own arrays have grown in it. */
+static uint32_t tmi_count_untiled(tmi_thr *t) {
+    uint32_t  first = t->ins.n, *flags = TMI_TEMP(t->job, uint32_t, first), n = 0, id, next, src = t->src;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) flags[id] = TMI_INS(t, id)->a;
+    tmi_barriers(t, 0, 1);
+    for (id = TMI_BLK(t, 1)->first; id; id = next) {
+        tmi_ins *x = TMI_INS(t, id);
+        next = tmi_thr_next(t, id);
+        if (x->op != TMI_TF_BARRIER) continue;
+        n += !x->next || TMI_INS(t, x->next)->op != TMI_TF_BARRIER;
+        if (id >= first) tmi_ins_unlink(t, id);
+        else x->a = flags[id];
+    }
+    t->src = src;
+    return n;
 }
 
 /* float x; x = y;  is  float x = y;  once they stand together. */
@@ -28036,7 +28889,8 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_dead_code(t);
     if (!t->job->opt->plain) tmi_merge_masks(t);
     bytes = tmi_place_arrays(t, roomy, &apart);
-    tmi_barriers(t, apart);
+    if (t->job->tally) t->untiled = tmi_count_untiled(t);
+    tmi_barriers(t, apart, 0);
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
     tmi_merge_inits(t);
@@ -29266,6 +30120,530 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses 
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s", p->order);
 }
 
+/* -- What a program costs: tmetal_transform -------------------------------------------------- */
+
+#define TMI_COST_ROUNDS 256u /* of loops that are walked round by round; others are multiplied */
+
+/* A thread's walk through the kernel: integers that follow from its number alone are known. */
+typedef struct tmi_costing {
+    const tmi_thr *t;
+    int64_t       *value;
+    uint8_t       *known;
+    uint32_t       tid, notes;
+    uint64_t       times, rounds; /* of the block at hand: how often it counts, how often it was entered */
+    uint64_t       read, written;
+} tmi_costing;
+
+static int tmi_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
+    if (!id || !c->known[id]) return 0;
+    *v = c->value[id];
+    return 1;
+}
+
+/* The range of a value: a point where it is known. */
+static tmi_ins tmi_cost_range(const tmi_costing *c, uint32_t id) {
+    tmi_ins n = *TMI_INS(c->t, id);
+    if (c->known[id]) n.lo = n.hi = c->value[id];
+    return n;
+}
+
+static int tmi_cost_compare(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    tmi_ins a = tmi_cost_range(c, n->a), b = tmi_cost_range(c, n->b);
+    int     known = tmi_s_is_int(a.type.kind) ? tmi_icmp_known(&a, &b, n->c) : -1;
+    *r = known;
+    return known >= 0;
+}
+
+/* x & 0 and x | 1 are known whatever x is. */
+static int tmi_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t v;
+    *r = n->op == TMI_TF_OR;
+    return n->type.kind == TMI_S_BOOL && ((tmi_cost_known(c, n->a, &v) && v == *r) || (tmi_cost_known(c, n->b, &v) && v == *r));
+}
+
+static int tmi_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t x, y;
+    if (n->type.width > 1 || !tmi_s_is_int(n->type.kind)) return 0;
+    switch (n->op) {
+    case TMI_TF_CONST: *r = (int64_t)((uint64_t)n->b << 32 | n->a); return 1;
+    case TMI_TF_TID: *r = c->tid; return 1;
+    case TMI_TF_LANE: *r = c->tid & 31u; return 1;
+    case TMI_TF_GROUP: *r = c->tid >> 5; return 1;
+    case TMI_TF_ICMP: return tmi_cost_compare(c, n, r);
+    case TMI_TF_NOT: return tmi_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
+    case TMI_TF_SELECT: return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, x ? n->b : n->c, r);
+    case TMI_TF_SEXT: return TMI_INS(c->t, n->a)->type.kind != TMI_S_BOOL && tmi_cost_known(c, n->a, r);
+    case TMI_TF_ZEXT:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = (int64_t)tmi_zext((uint64_t)x, tmi_scalar_bits[TMI_INS(c->t, n->a)->type.kind]);
+        return 1;
+    case TMI_TF_TRUNC:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = n->type.kind == TMI_S_BOOL ? x & 1 : tmi_sext((uint64_t)x, tmi_scalar_bits[n->type.kind]);
+        return 1;
+    case TMI_TF_AND: case TMI_TF_OR:
+        if (tmi_cost_logic(c, n, r)) return 1;
+        break;
+    default: break;
+    }
+    if (n->op < TMI_TF_IADD || n->op > TMI_TF_UMIN) return 0;
+    return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, n->b, &y) && tmi_fold_ints(n->op, n->type.kind, x, y, r);
+}
+
+static uint64_t tmi_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_tty type, uint32_t width, uint32_t *notes) {
+    int64_t v = 1;
+    if (mask && !tmi_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
+    return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
+}
+
+/* How often a loop turns; 0 in `*known`: the launch decides. */
+static uint64_t tmi_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *known) {
+    int64_t from, to, step;
+    *known = 1;
+    if (n->op == TMI_TF_FOR) return n->c - n->b;
+    *known = n->op == TMI_TF_LOOP && tmi_cost_known(c, n->a, &from) && tmi_cost_known(c, n->b, &to) && tmi_cost_known(c, n->c, &step) && step > 0;
+    if (!*known) return 1;
+    if (n->e == 2) return (uint64_t)to; /* counted */
+    if (n->e == 1 && (from < 0 || to < 0)) *known = 0;
+    return !*known ? 1 : from < to ? ((uint64_t)to - (uint64_t)from + (uint64_t)step - 1) / (uint64_t)step : 0;
+}
+
+enum { TMI_COST_ON, TMI_COST_CONTINUE, TMI_COST_BREAK, TMI_COST_RETURN };
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk);
+
+static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
+    uint32_t v = TMI_BLK(c->t, n->d)->first;
+    int      known, flow = TMI_COST_ON, walks;
+    uint64_t rounds = tmi_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
+    int64_t  from = 0, step = 1;
+    if (!known) c->notes |= TMETAL_COST_PER_ROUND;
+    while (v && TMI_INS(c->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(c->t, v)->next;
+    walks = known && rounds <= TMI_COST_ROUNDS / walked;
+    if (n->op == TMI_TF_FOR) from = n->b;
+    else if (walks) (void)tmi_cost_known(c, n->a, &from), (void)tmi_cost_known(c, n->c, &step);
+    if (walks) c->rounds *= rounds ? rounds : 1;
+    else c->times = tmi_mul64u(c->times, rounds);
+    for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN; i++) {
+        if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
+        flow = tmi_cost_block(c, n->d);
+    }
+    c->times = times;
+    c->rounds = walked;
+    return flow == TMI_COST_RETURN && walks ? flow : TMI_COST_ON;
+}
+
+/* Where only the launch decides, the side that moves more counts. */
+static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
+    int64_t  v;
+    uint64_t read = c->read, written = c->written, then_read, then_written;
+    if (tmi_cost_known(c, n->a, &v)) return v ? tmi_cost_block(c, n->c) : n->d ? tmi_cost_block(c, n->d) : TMI_COST_ON;
+    if (tmi_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    then_read = c->read, then_written = c->written;
+    c->read = read, c->written = written;
+    if (n->d && tmi_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read != c->read || then_written != c->written) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read > c->read) c->read = then_read;
+    if (then_written > c->written) c->written = then_written;
+    return TMI_COST_ON;
+}
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
+    uint32_t id;
+    int      flow;
+    for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
+        const tmi_ins *n = TMI_INS(c->t, id);
+        flow = TMI_COST_ON;
+        switch (n->op) {
+        case TMI_TF_LDG: c->read += tmi_cost_bytes(c, n->b, n->type, n->type.width, &c->notes); c->known[id] = 0; break;
+        case TMI_TF_STG: c->written += tmi_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width, &c->notes); break;
+        case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
+        case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: flow = tmi_cost_loop(c, n); break;
+        case TMI_TF_IF: flow = tmi_cost_branch(c, n); break;
+        case TMI_TF_CONTINUE: return TMI_COST_CONTINUE;
+        case TMI_TF_BREAK: return TMI_COST_BREAK;
+        case TMI_TF_RETURN: return TMI_COST_RETURN;
+        case TMI_TF_LOOPVAR: break;
+        default: c->known[id] = (uint8_t)tmi_cost_value(c, n, &c->value[id]); break;
+        }
+        if (flow != TMI_COST_ON) return flow;
+    }
+    return TMI_COST_ON;
+}
+
+/* The innermost block around both. */
+static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
+    if (!a || !b) return a ? a : b;
+    while (a != b) {
+        if (TMI_BLK(t, a)->depth >= TMI_BLK(t, b)->depth) a = TMI_BLK(t, a)->parent;
+        else b = TMI_BLK(t, b)->parent;
+    }
+    return a;
+}
+
+/* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers then load it there. */
+static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
+    uint32_t *order = TMI_TEMP(job, uint32_t, t->ins.n), *wanted = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id, k, b, v[TMI_MAX_OPERANDS];
+    int       sinks = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) order[n++] = id;
+    while (n-- > 0) { /* backward: readers come first */
+        const tmi_ins *x = TMI_INS(t, order[n]);
+        uint32_t       where = wanted[order[n]];
+        int            anchor = !(tmi_tfs[x->op].traits & TMI_TR_PURE) && x->op != TMI_TF_LDG, masked = x->op == TMI_TF_STG && x->c;
+        if (anchor) where = x->blk;
+        if (x->op == TMI_TF_LDG) {
+            sinks |= !firm[order[n]];
+            for (b = where; b && b != x->blk; b = TMI_BLK(t, b)->parent) sinks |= TMI_BLK(t, b)->is_if;
+        }
+        for (k = tmi_operands(t, x, v); k-- > 0;) {
+            wanted[v[k]] = tmi_cost_common(t, wanted[v[k]], where);
+            if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+    return sinks;
+}
+
+/* Bytes and barriers of the kernel as it will be printed. Threads differ: each is walked. */
+static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_costing c;
+    memset(&c, 0, sizeof c);
+    c.t = t;
+    c.value = TMI_TEMP(job, int64_t, t->ins.n);
+    c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    for (c.tid = 0; c.tid < t->threads; c.tid++) {
+        c.times = c.rounds = 1;
+        (void)tmi_cost_block(&c, 1);
+    }
+    cost->barriers = tmi_count_barriers(t);
+    cost->bytes_read = c.read;
+    cost->bytes_written = c.written;
+    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- What became of patterns and neighbours: tmetal_transform -------------------------------- */
+
+/* Ops between which values should stay where they are, and the first value that does not. */
+typedef struct tmi_telling {
+    tmi_plan *p;
+    tmi_low   w;     /* for what >>lower decides of layouts; nothing is lowered */
+    uint8_t  *in;    /* per op: 1, it is one of them; 2, and it hangs on memory */
+    uint64_t  tile;  /* elements of the largest value of theirs */
+    uint32_t  moved; /* value of that size that changes its layout between them; 0: none */
+    uint32_t  small, n_small; /* the first smaller one, such as a row's sums; how many */
+    uint8_t   by_shuffle;
+    uint32_t  n_elt, n_load, n_store, n_reduce;
+    uint32_t  left;  /* steps of a walk */
+} tmi_telling;
+
+static void tmi_tell_begin(tmi_telling *x) {
+    memset(x->in, 0, x->p->m->op.n);
+    x->moved = x->small = x->n_small = x->n_elt = x->n_load = x->n_store = x->n_reduce = 0;
+    x->by_shuffle = 0;
+    x->tile = 0;
+    x->left = 4096;
+}
+
+static void tmi_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_telling *x = (tmi_telling *)ctx;
+    uint32_t     def = tmi_def(p->m, value), inst;
+    tmi_shuffle  s;
+    int          shuffles;
+    if (!view || !def || !x->in[def]) return;
+    inst = tmi_inst_for(p, value, view);
+    if (inst == TMI_NONE || TMI_INST(p, inst)->kind != TMI_I_CONVERT) return;
+    if (tmi_numel(p->m, tmi_value_type(p->m, value)) < x->tile) {
+        if (!x->small) x->small = value;
+        x->n_small++;
+        return;
+    }
+    shuffles = tmi_convert_by_shuffle(p, TMI_INST(p, inst), &s);
+    if (x->moved && (shuffles || !x->by_shuffle)) return;
+    x->moved = value;
+    x->by_shuffle = (uint8_t)shuffles;
+}
+
+/* Does one of them ask for a value of another in a layout that it is not in? */
+static void tmi_tell_op(tmi_telling *x, uint32_t id) {
+    tmi_plan         *p = x->p;
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t          i, k, inst;
+    tmi_lin           scratch;
+    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
+        for (i = 0; i < op->n_in; i++) {
+            const tmi_lin *l = tmi_read_lin(&x->w, id, i, &scratch);
+            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
+        }
+    for (k = 0; k < op->n_out; k++)
+        for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
+            if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
+            for (i = 0; i < op->n_in; i++) {
+                scratch = *TMI_LIN(p, TMI_INST(p, inst - 1)->lin);
+                if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+                if (tmi_is_view(op->kind)) tmi_view(m, op, i, &scratch);
+                tmi_needs(p, tmi_in(m, op, i), &scratch, tmi_tell_need, x);
+            }
+        }
+}
+
+static void tmi_tell_all(tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op, i;
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        for (i = 0; i < TMI_OP(m, op)->n_out && x->in[op]; i++) {
+            uint32_t type = tmi_out_type(m, TMI_OP(m, op), i);
+            if (tmi_is_tensor(m, type) && tmi_numel(m, type) > x->tile) x->tile = tmi_numel(m, type);
+        }
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        if (x->in[op]) tmi_tell_op(x, op);
+}
+
+static const char *tmi_tell_moved(const tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->moved)->name);
+    return tmi_format(x->p->job, 0, "%s%s, %s, changes its layout on the way, %s", *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->moved)),
+                      x->by_shuffle ? "by simd shuffles" : "through threadgroup memory");
+}
+
+/* What was done, and the smaller values that it does not hold for. */
+static const char *tmi_tell_but(const tmi_telling *x, const char *kept) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->small)->name);
+    if (!x->small) return kept;
+    return tmi_format(x->p->job, 0, "%s; but %s%s, %s, changes its layout on the way%s", kept, *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->small)),
+                      x->n_small > 1 ? ", and others of its size" : "");
+}
+
+/* Names of the bits of a form that say what follows a product. */
+static const char *tmi_tell_form(tmi_job *job, uint32_t form) {
+    const char *s = "";
+    uint32_t    i, follows = TMETAL_FORM_SCALE | TMETAL_FORM_BIAS | TMETAL_FORM_RESIDUAL | TMETAL_FORM_ACTIVATION | TMETAL_FORM_CAST;
+    for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
+        if (form & follows & (1u << i)) s = tmi_format(job, 0, "%s%s%s", s, *s ? ", " : "", tmi_dt_form_names[i]);
+    return s;
+}
+
+static const char *tmi_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
+    tmi_job    *job = x->p->job;
+    const char *also = f->shared ? tmi_format(job, 0, "; %u value%s inside %s read elsewhere too", f->shared, tmi_s(f->shared), f->shared == 1 ? "is" : "are") : "";
+    const char *form = tmi_tell_form(job, f->form);
+    switch (f->kind) {
+    case TMETAL_PATTERN_ATTENTION: return tmi_format(job, 0, "one kernel: scores and weights stay in registers and threadgroup memory and are never stored%s", also);
+    case TMETAL_PATTERN_MATMUL:
+        if (*form) return tmi_format(job, 0, "%s: done on the accumulators where they stand, in registers%s", form, also);
+        return tmi_format(job, 0, "accumulated in registers%s", also);
+    case TMETAL_PATTERN_GELU: case TMETAL_PATTERN_SILU: return tmi_format(job, 0, "computed in registers, by the formula as it is written%s", also);
+    default: return tmi_format(job, 0, "one kernel: nothing in between leaves registers and the reductions' threadgroup memory%s", also);
+    }
+}
+
+/* Is a pattern's op still there, behind the passes? */
+static int tmi_tell_take(tmi_telling *x, uint32_t id) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op = id;
+    while (op && op != x->p->func) op = TMI_OP(m, op)->block ? tmi_parent_op(m, TMI_OP(m, op)) : 0;
+    if (op) x->in[id] = 1;
+    return op != 0;
+}
+
+static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmetal_pattern *f) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_MISSED, tmi_dt_pattern_names[f->kind], f->reason);
+    uint32_t       i, lost = 0, root = k->op[f->op];
+    c->value = f->value;
+    c->python = f->python;
+    c->ir = f->ir;
+    if (f->near_miss) return;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)f->kind, f->form, TMETAL_NAN_NONE);
+    if (f->kind == TMETAL_PATTERN_MULTIPLY_ADD) {
+        int done = k->contracted[root] == 1;
+        if (job->opt->no_fusion) c->reason = "options.no_fusion: the product is rounded before the sum";
+        else if (!done) c->reason = "product and sum are not one expression of the Metal: computed in another way, or another reader has the product";
+        else c->reason = "one expression of the Metal: one operation, one rounding";
+        if (done && !job->opt->no_fusion) c->kind = TMETAL_APPLIED;
+        return;
+    }
+    tmi_tell_begin(x);
+    for (i = 0; i < f->n_ops; i++) lost += !tmi_tell_take(x, k->op[f->ops[i]]);
+    tmi_tell_all(x);
+    if (x->moved) c->reason = tmi_tell_moved(x);
+    else if (f->form & TMETAL_FORM_READS_AGAIN) c->reason = "its loops read the same elements from memory more than once: the row is longer than a tile";
+    else {
+        c->kind = TMETAL_APPLIED;
+        c->reason = tmi_tell_but(x, tmi_tell_kept(x, f));
+        if (lost) c->reason = tmi_format(job, 0, "%s; %u of its ops are not needed any more", c->reason, lost);
+    }
+}
+
+/* -- Neighbours of reductions, scans and products --------------------------------------------- */
+
+static int tmi_tell_is_pass(const tmi_op *op) { /* one element in, one out, or the same elements by other numbers */
+    return (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind) || op->kind == TMI_OP_SPLAT;
+}
+
+/* What a value is computed from, up to loads and reductions; 1: it hangs on one. */
+static int tmi_tell_back(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    uint32_t          id = tmi_def(m, v), i;
+    const tmi_op     *op = TMI_OP(m, id);
+    int               hangs = 0;
+    if (!id || !x->left) return 0;
+    x->left--;
+    if (x->in[id]) return x->in[id] == 2;
+    x->in[id] = 1;
+    if (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_REDUCE) {
+        if (op->kind == TMI_OP_LOAD) x->n_load++;
+        else x->n_reduce++;
+        x->in[id] = 2;
+        return 1;
+    }
+    if (!tmi_tell_is_pass(op)) {
+        x->in[id] = 0;
+        return 0;
+    }
+    for (i = 0; i < op->n_in; i++) hangs |= tmi_tell_back(x, tmi_in(m, op, i));
+    x->in[id] = hangs ? 2 : 1;
+    if (hangs && (tmi_ops[op->kind].traits & TMI_ELT) && tmi_is_tensor(m, tmi_value_type(m, v))) x->n_elt++;
+    return hangs;
+}
+
+/* Where a value goes through elementwise ops, up to stores; loops hand it on. */
+static void tmi_tell_on(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          i, k;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t      id = u->at[i].op;
+        const tmi_op *op = TMI_OP(m, id);
+        if (!x->left) return;
+        x->left--;
+        if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR) {
+            tmi_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
+            continue;
+        }
+        if (x->in[id]) continue;
+        if (op->kind == TMI_OP_STORE && u->at[i].operand == 1) {
+            x->in[id] = 1;
+            x->n_store++;
+        }
+        if (!tmi_tell_is_pass(op)) continue;
+        x->in[id] = 1;
+        x->n_elt += (tmi_ops[op->kind].traits & TMI_ELT) && op->n_out && tmi_is_tensor(m, tmi_out_type(m, op, 0));
+        for (k = 0; k < op->n_out; k++) tmi_tell_on(x, tmi_out(m, op, k));
+    }
+}
+
+static void tmi_tell_way(tmi_telling *x, uint32_t anchor, const char *what, const char *kept) {
+    x->in[anchor] = 1;
+    tmi_tell_all(x);
+    (void)tmi_change_add(x->p->job, x->p->m, anchor, x->moved ? TMETAL_MISSED : TMETAL_APPLIED, what, x->moved ? tmi_tell_moved(x) : tmi_tell_but(x, kept));
+}
+
+static void tmi_tell_neighbours(tmi_telling *x, uint32_t id) {
+    tmi_job          *job = x->p->job;
+    const tmi_module *m = x->p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *name = op->kind == TMI_OP_REDUCE ? "reduction" : op->kind == TMI_OP_SCAN ? "scan" : "matmul";
+    uint32_t          i, n = op->kind == TMI_OP_DOT ? 2 : op->n_in;
+    if (!tmi_op_shape(m, op)) return;
+    tmi_tell_begin(x);
+    for (i = 0; i < n; i++) (void)tmi_tell_back(x, tmi_in(m, op, i));
+    if (x->n_elt && x->n_load)
+        tmi_tell_way(x, id, tmi_format(job, 0, "into %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s on what %u load%s bring%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_load, tmi_s(x->n_load), x->n_load == 1 ? "s" : ""));
+    if (op->kind == TMI_OP_SCAN && x->n_reduce) tmi_tell_way(x, id, "scan after reduction", "the reduction's result reaches the scan in registers: nothing is stored between");
+    tmi_tell_begin(x);
+    x->in[id] = 1; /* not itself again, by way of a loop */
+    for (i = 0; i < op->n_out; i++) tmi_tell_on(x, tmi_out(m, op, i));
+    if (x->n_elt && x->n_store)
+        tmi_tell_way(x, id, tmi_format(job, 0, "out of %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s before %u store%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_store, tmi_s(x->n_store)));
+}
+
+/* A scan and a reduction of one tile: it is read from memory once. */
+static void tmi_tell_together(tmi_telling *x, uint32_t scan) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          v = tmi_in(m, TMI_OP(m, scan), 0), i;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t other = u->at[i].op;
+        if (TMI_OP(m, other)->kind != TMI_OP_REDUCE || !tmi_def(m, v)) continue;
+        tmi_tell_begin(x);
+        x->in[tmi_def(m, v)] = x->in[other] = 1;
+        tmi_tell_way(x, scan, "scan with reduction", "both take the tile from the same registers");
+        return;
+    }
+}
+
+static void tmi_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_FOUND, tmi_format(job, 0, "reduction %s", tmi_dt_reduce_names[r->kind]), r->reason);
+    c->value = r->value;
+    c->python = r->python;
+    c->ir = r->ir;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)r->kind, 0, r->nan);
+    c->reason = tmi_format(job, 0, "axis %u of rank %u, %u element%s, %llu result%s, in %s%s%s", r->axis, r->rank, r->count, tmi_s(r->count), (unsigned long long)r->outputs,
+                           r->outputs == 1 ? "" : "s", r->accumulate, *r->reason ? "; " : "", r->reason);
+}
+
+/* -- Barriers and layouts of a kernel ------------------------------------------------------------ */
+
+static void tmi_tell_barriers(tmi_job *job, const tmi_module *m, const tmetal_kernel_cost *k) {
+    uint32_t now = k->after.barriers, untiled = k->barriers_untiled, less = untiled > now ? untiled - now : 0;
+    if (!untiled && !now) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", "none is needed: no thread reads what another one wrote");
+    else if (less)
+        (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, "barriers",
+                             tmi_format(job, 0, "%u; %u more would stand if all threadgroup memory were one tile: accesses to tiles that share no byte need none", now, less));
+    else (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", tmi_format(job, 0, "%u, each between accesses of the same memory", now));
+}
+
+static void tmi_tell_layouts(tmi_plan *p) {
+    uint32_t    i, values = 0, shuffled = 0, moved = 0, again = 0;
+    tmi_shuffle s;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        if (in->kind == TMI_I_FIRST) values++;
+        else if (in->kind == TMI_I_CLONE) again++;
+        else if (tmi_convert_by_shuffle(p, in, &s)) shuffled++;
+        else moved++;
+    }
+    (void)tmi_change_add(p->job, p->m, 0, TMETAL_FOUND, "layouts",
+                         tmi_format(p->job, 0, "%u value%s held in a layout; %u computed or loaded again in another, %u moved to another by simd shuffles, %u through threadgroup memory", values,
+                                    tmi_s(values), again, shuffled, moved));
+}
+
+/* All that the summary says of a kernel, once its text is there. */
+static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *k) {
+    tmi_job          *job = p->job;
+    tmi_tally_kernel *mine = &job->tally->kernel[job->tally->at];
+    tmi_telling       x;
+    uint32_t          i, op;
+    mine->cost.kernel = k->name;
+    tmi_cost_of(job, t, &mine->cost.after);
+    mine->cost.after.ops = tmi_count_ops(p->m, p->func);
+    mine->cost.barriers_untiled = t->untiled;
+    if (job->tally->counts_only) return;
+    memset(&x, 0, sizeof x);
+    x.p = x.w.p = p;
+    x.w.m = p->m;
+    x.w.job = job;
+    x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
+    for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
+    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, &k->patterns[i]);
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_flow_next(p->m, p->func, op)) {
+        uint16_t kind = TMI_OP(p->m, op)->kind;
+        if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT) tmi_tell_neighbours(&x, op);
+        if (kind == TMI_OP_SCAN) tmi_tell_together(&x, op);
+    }
+    tmi_tell_layouts(p);
+    tmi_tell_barriers(job, p->m, &mine->cost);
+}
+
 /*==============================================================================
  * >>emit  [23]  Metal text
  *
@@ -29308,6 +30686,7 @@ typedef struct tmi_emit {
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
+    uint8_t    *contracted; /* tmetal_transform: see tmi_tally_kernel; else NULL */
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
     uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
@@ -30806,6 +32185,11 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     }
 }
 
+/* Does a sum or difference hold its product in its own expression, where Metal makes one operation of both? */
+static int tmi_is_contracted(const tmi_emit *e, const tmi_ins *n) {
+    return (TMI_INS(e->t, n->a)->op == TMI_TF_FMUL && !e->named[n->a]) || (TMI_INS(e->t, n->b)->op == TMI_TF_FMUL && !e->named[n->b]);
+}
+
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
@@ -30817,6 +32201,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
+        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] = (uint8_t)(e->contracted[n->src] | (tmi_is_contracted(e, n) ? 1 : 2));
         if (tmi_needs_variable(e, id)) {
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
@@ -30998,6 +32383,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    if (job->tally) e->contracted = job->tally->kernel[job->tally->at].contracted = TMI_TEMP(job, uint8_t, p->m->op.n);
     e->line = TMI_TEMP(job, uint32_t, n);
     for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
     e->barrier = TMI_NEW(job, tmetal_barrier, i);
@@ -31754,6 +33140,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, &t, &of, bytes);
     tmi_report_vanished(&p, k);
+    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
 }
 
 /* A piece of an option's text, as a string. */
@@ -31844,7 +33231,8 @@ static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
         for (i = 0; i < o->n_in + o->n_out; i++)
             if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
         if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
-                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind)))
+                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind) ||
+                                        (o->kind == TMI_OP_ASM && tmi_attr_int(m, o, "pure", 0))))
             continue;
         tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
     }
@@ -32016,6 +33404,42 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
+/* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
+static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *text;
+    tmi_module *copy;
+    tmi_printer p;
+    tmi_text    t;
+    uint32_t    i;
+    tmi_text_init(job, &t);
+    memset(&p, 0, sizeof p);
+    p.job = job;
+    p.t = &t;
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.m = m;
+    tmi_put_str(&t, "module ");
+    tmi_print_module_head(&p, TMI_OP(m, m->top));
+    tmi_put_char(&t, '{');
+    p.indent = 1;
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        p.m = copy = tmi_module_copy(job, unit[i].m);
+        tmi_padding_params(job, copy, unit[i].func);
+        tmi_name_once(job, copy);
+        tmi_print_newline(&p);
+        tmi_print_op(&p, unit[i].func);
+    }
+    tmi_put_str(&t, "\n}\n");
+    tmi_print_locs(&p);
+    job->arena->used = mark.used; /* the copies are done with; what is printed lies in scratch */
+    text = tmi_text_join(&t, 0);
+    *len = t.len;
+    tmi_mark_drop(job, mark);
+    return text;
+}
+
 /* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -32026,6 +33450,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_unit      *unit;
     uint32_t       n, i;
     if (!gpu) return;
+    tmi_trace(job, m, "read");
     job->most_copied = tmi_most_copied(job, m);
     tmi_check_wanted(job, m);
     n = tmi_units(job, m, &unit);
@@ -32038,23 +33463,30 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
     tmi_splits_init(job, &splits, n);
+    tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
     for (i = 0; i < n; i++) {
         tmetal_kernel *k = &kernels[splits.n_kernel];
         job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
+        tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
+        if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
         tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
+        tmi_tally_split(job, splits.n_kernel);
         tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
     unit = splits.unit;
     n = splits.n_kernel;
+    if (job->tally) job->tally->n = n;
+    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
+        if (job->tally) job->tally->at = i;
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
@@ -32331,6 +33763,61 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
+    }
+    tmi_put_str(t, "]}\n");
+}
+
+/* -- A transformation's summary as JSON ------------------------------------------------------------------------ */
+
+static void tmi_put_json_cost(tmi_text *t, const char *name, const tmetal_cost *c) {
+    tmi_put(t, ",\"%s\":{\"ops\":%u,\"barriers\":%u,\"bytes_read\":%llu,\"bytes_written\":%llu", name, c->ops, c->barriers, (unsigned long long)c->bytes_read,
+            (unsigned long long)c->bytes_written);
+    tmi_put(t, ",\"at_most\":%s,\"per_round\":%s,\"atomics\":%s}", c->notes & TMETAL_COST_AT_MOST ? "true" : "false", c->notes & TMETAL_COST_PER_ROUND ? "true" : "false",
+            c->notes & TMETAL_COST_ATOMICS ? "true" : "false");
+}
+
+static void tmi_put_json_change(tmi_text *t, const tmetal_change *c) {
+    tmi_put(t, "{\"kind\":\"%s\"", tmi_remark_kind_names[c->kind]);
+    tmi_put_json_text(t, "what", c->what);
+    tmi_put_json_text(t, "kernel", c->kernel);
+    if (*c->value) tmi_put_json_text(t, "value", c->value);
+    tmi_put_json_text(t, "reason", c->reason);
+    if (c->mapping) {
+        tmi_put_json_text(t, "mps", c->mapping->mps);
+        tmi_put_json_text(t, "mps_since", c->mapping->since);
+        tmi_put_json_text(t, "mps_fields", c->mapping->fields);
+        tmi_put_json_text(t, "mlx", c->mapping->mlx);
+        tmi_put_json_text(t, "differs", c->mapping->differs);
+        tmi_put_json_text(t, "pays", c->mapping->pays);
+    }
+    tmi_put_json_place(t, "python", &c->python);
+    tmi_put_json_place(t, "ir", &c->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) {
+    uint32_t i;
+    tmi_put_str(t, "{\"tmetal_transform\":1");
+    tmi_put_json_cost(t, "before", &x->before);
+    tmi_put_json_cost(t, "after", &x->after);
+    if (x->graph)
+        tmi_put(t, ",\"graph\":{\"ops\":%u,\"kernels\":%u,\"bytes_before\":%llu,\"bytes\":%llu,\"scratch_before\":%llu,\"scratch\":%llu}", x->graph->ops, x->graph->kernels,
+                (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->bytes, (unsigned long long)x->graph->scratch_before, (unsigned long long)x->graph->scratch);
+    tmi_put_str(t, ",\"kernels\":[");
+    for (i = 0; i < x->n_kernels; i++) {
+        const tmetal_kernel_cost *k = &x->kernels[i];
+        tmi_put_str(t, i ? ",\n {\"kernel\":" : "\n {\"kernel\":");
+        tmi_put_json_string(t, k->kernel);
+        if (k->programs) tmi_put(t, ",\"programs\":%llu", (unsigned long long)k->programs);
+        tmi_put(t, ",\"barriers_untiled\":%u", k->barriers_untiled);
+        tmi_put_json_cost(t, "before", &k->before);
+        tmi_put_json_cost(t, "after", &k->after);
+        tmi_put_char(t, '}');
+    }
+    tmi_put_str(t, "],\"changes\":[");
+    for (i = 0; i < x->n_changes; i++) {
+        tmi_put_str(t, i ? ",\n " : "\n ");
+        tmi_put_json_change(t, &x->changes[i]);
     }
     tmi_put_str(t, "]}\n");
 }
@@ -37777,7 +39264,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -37797,6 +39284,7 @@ typedef struct tmi_call {
     uint32_t        made;
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
+    tmetal_transformation *changed;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -38070,6 +39558,166 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
     *module = NULL;
     if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
+}
+
+/* -- Transforming -------------------------------------------------------------------------------------------- */
+
+/* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
+    size_t i = 0, start;
+    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
+    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
+    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
+    while (i > start && i < len && src[i] == ' ') i++;
+    return i > start && i < len && src[i] == ':';
+}
+
+/* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
+    return tmi_mul_sat(tmetal_is_ops(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
+}
+
+static void tmi_transform_compile(tmi_job *job, tmi_call *c) {
+    job->copied = 0;
+    if (tmetal_is_ops(c->src, c->len)) tmi_step_compile_ops(job, c);
+    else tmi_step_compile(job, c);
+}
+
+/* Programs of a kernel; 0: the launch decides. */
+static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
+    const uint32_t *grid = r->kernels[kernel].grid;
+    return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
+}
+
+static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
+    tmetal_cost sum;
+    uint32_t    i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < y->n; i++) {
+        const tmetal_cost *c = &y->kernel[i].cost.after;
+        uint64_t           programs = tmi_programs_of(r, i);
+        if (!programs) programs = 1;
+        sum.ops += c->ops;
+        sum.barriers += c->barriers;
+        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
+        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
+        sum.notes |= c->notes;
+    }
+    return sum;
+}
+
+/* The same without optimisation, for its costs; all else of it is forgotten. */
+static void tmi_transform_before(tmi_job *job, tmi_call *c, tmi_tally *after) {
+    const tmetal_options *asked = job->opt;
+    tmetal_options   plain = *asked;
+    tmetal_result    made = *job->out;
+    struct tmi_note *last = job->last_note;
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_tally        before;
+    uint32_t         i, k;
+    memset(&before, 0, sizeof before);
+    before.counts_only = 1;
+    plain.plain = 1;
+    plain.trace = NULL;
+    job->opt = &plain;
+    job->tally = &before;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) tmi_bug(job, "entry", "the input compiles with optimisation only");
+    for (i = 0; i < before.n; i++) before.kernel[i].cost.after.ops = before.kernel[i].cost.before.ops; /* as they came in */
+    for (i = 0; i < after->n; i++)
+        for (k = 0; k < before.n; k++)
+            if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0) after->kernel[i].cost.before = before.kernel[k].cost.after;
+    c->changed->before = tmi_cost_sum(job->out, &before);
+    job->opt = asked;
+    job->tally = NULL;
+    *job->out = made;
+    job->last_note = last;
+    if (last) last->next = NULL;
+    else job->first_note = NULL;
+    tmi_mark_undo(job, mark);
+}
+
+/* A line of an op list's graph. */
+static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y, tmetal_change *row) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(job, &t);
+    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
+    for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
+    if (i < f->n_ops) tmi_put_str(&t, " ...");
+    if (*f->reason) tmi_put(&t, ": %s", f->reason);
+    row->kind = f->kind;
+    row->what = tmi_format(job, 0, "list %s", f->what);
+    row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
+    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
+    row->reason = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
+    tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
+    const tmetal_graph *graph = job->out->graph;
+    tmetal_change      *rows;
+    uint32_t            i, n = graph ? graph->n_fusions : 0;
+    const tmi_change   *c;
+    for (i = 0; i < y->n; i++)
+        for (c = y->kernel[i].first; c; c = c->next) n++;
+    rows = TMI_NEW(job, tmetal_change, n);
+    x->changes = rows;
+    x->n_changes = n;
+    x->kernels = costs;
+    x->n_kernels = y->n;
+    x->text = y->text;
+    x->text_len = y->text_len;
+    x->after = tmi_cost_sum(job->out, y);
+    x->graph = graph;
+    for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
+    for (i = 0; i < y->n; i++) {
+        costs[i] = y->kernel[i].cost;
+        costs[i].programs = tmi_programs_of(job->out, i);
+        for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
+    }
+}
+
+static void tmi_step_transform(tmi_job *job, tmi_call *c) {
+    tmi_tally after;
+    memset(&after, 0, sizeof after);
+    job->tally = &after;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) return;
+    tmi_transform_before(job, c, &after);
+    tmi_transform_publish(job, &after, c->changed);
+}
+
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    memset(changed, 0, sizeof *changed);
+    c.src = src;
+    c.len = len;
+    c.changed = changed;
+    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
+    return out->code;
+}
+
+static void tmi_step_transform_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_transform(&t, c->changed);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena) {
+    tmi_call              c;
+    tmetal_result         out;
+    tmetal_transformation x = *changed;
+    memset(&c, 0, sizeof c);
+    c.changed = &x;
+    return tmi_run(tmi_step_transform_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
 static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
@@ -38422,7 +40070,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;
