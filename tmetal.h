@@ -19829,6 +19829,8 @@ typedef struct tmi_plan {
     tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
+    uint32_t         *tile[2];    /* per product: layout + 1 in which operand a, b is read straight from device memory */
+    const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     uint32_t          threads, n_sg;
@@ -20805,6 +20807,82 @@ static void tmi_choose_layouts(tmi_plan *p) {
     for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
 }
 
+/* -- Operands read straight from device memory -------------------------------------------------------------- */
+
+/* Why a load may not be repeated by every simdgroup tile that wants it; NULL: it may. */
+static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, type = tmi_out_type(m, op, 0);
+    if (tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return "its load is volatile";
+    for (i = 0; i < op->n_in; i++)
+        if (!p->pure[tmi_in(m, op, i)]) return "its addresses are no arithmetic on program numbers and parameters";
+    if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return "the kernel may write to that memory";
+    for (d = 0; d < tmi_rank(m, type); d++) /* a row of a tile is 8 neighbours */
+        if (tmi_axis_get(&p->axes, tmi_in(m, op, 0), d).c >= 3) return NULL;
+    return "its elements are not known to be neighbours in memory";
+}
+
+/* The same of a value computed from loads; `cost` adds up what each tile would compute again. */
+static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    const char   *why;
+    if (p->pure[value]) return NULL;
+    if (!def) return "a loop carries it";
+    if (tmi_n_uses(&p->users, value) != 1) return "other ops read it too";
+    if (p->klass[value] != TMI_C_NODE && !tmi_is_view(op->kind)) return "it is computed on the way";
+    if (op->n_out != 1 || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return "it is put together from pieces";
+    if (op->block != block) return "it stays the same in the loop";
+    if (op->kind == TMI_OP_LOAD) return tmi_load_not_direct(p, op);
+    if (!tmi_is_view(op->kind) && !((tmi_ops[op->kind].traits & TMI_ELT) && (tmi_ops[op->kind].traits & TMI_PURE))) return "it is computed, not loaded";
+    *cost += tmi_op_cost(m, op);
+    if (*cost > TMI_INLINE_COST) return "computing it again for each tile costs more";
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i)) && (why = tmi_not_direct(p, tmi_in(m, op, i), block, cost)) != NULL) return why;
+    return NULL;
+}
+
+/* From now on loads and what is computed from them are made where they are read. */
+static void tmi_make_direct(tmi_plan *p, uint32_t value) {
+    const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
+    uint32_t i;
+    if (p->pure[value]) return;
+    p->klass[value] = TMI_C_INLINE;
+    for (i = 0; op->kind != TMI_OP_LOAD && i < op->n_in; i++)
+        if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, i))) tmi_make_direct(p, tmi_in(p->m, op, i));
+}
+
+static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t k) {
+    uint32_t type = tmi_in_type(p->m, dot, k);
+    return tmi_numel(p->m, type) * tmi_bytes(p->m, type);
+}
+
+/* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of each tile
+ * that it holds, under the program's own mask. It pays where threadgroup memory is a part of the cache. */
+static void tmi_choose_direct(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, k;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_dot_is_mma(m, o)) continue;
+        for (k = 0; k < 2; k++) {
+            uint32_t v = tmi_in(m, o, k), cost = 0;
+            p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
+                             : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "threadgroup memory of this GPU is apart from its cache"
+                             : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost);
+        }
+        for (k = 0; k < 2; k++) /* one alone: the other must find room as a whole, for K is cut for both or for none */
+            if (!p->staged[k][op] && p->staged[!k][op] && tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
+                p->staged[k][op] = "the other operand passes through threadgroup memory a part at a time";
+        for (k = 0; k < 2; k++) {
+            if (p->staged[k][op]) continue;
+            tmi_make_direct(p, tmi_in(m, o, k));
+            p->tile[k][op] = 1; /* its layout follows when the operands are asked for */
+        }
+    }
+}
+
 /* -- Layouts of single ops ------------------------------------------------------------------------------ */
 
 /* Along its axis a scan wants the lowest bits in registers, then lanes, then simdgroups, then registers
@@ -21047,6 +21125,57 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     tmi_require_operand(p, v, &l);
 }
 
+/* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of b and
+ * batches belong to the simdgroups that own them in the result `d`, the others hold copies. */
+static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const tmi_lin *d, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out), i;
+    uint32_t row = tmi_dim_low(m, out, rank - 2), own = tmi_dim_mask(m, out, k ? rank - 1 : rank - 2), batch = rank > 2 ? tmi_dim_mask(m, out, 0) : 0;
+    uint32_t to = k ? 0 : tmi_dim_low(m, type, rank - 2), from = k ? 0 : row, b_from = rank > 2 ? tmi_dim_low(m, out, 0) : 0, b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
+    tmi_lin_matrix(m, type, 0, 0, 0, l);
+    l->n_sg = (uint8_t)p->n_sg;
+    for (i = 0; i < p->n_sg; i++) l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to : d->sg[i] & batch ? d->sg[i] >> b_from << b_to : 0;
+    l->n_reg = 0;
+    l->reg[l->n_reg++] = 1u;
+    row = tmi_dim_low(m, type, rank - 2);
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
+    for (i = 0; rank > 2 && i < tmi_dim_bits(m, type, 0); i++) l->reg[l->n_reg++] = 1u << (b_to + i);
+    for (i = 0; i < p->n_sg; i++) { /* what a simdgroup owns is no register's */
+        uint32_t n = 0, j;
+        for (j = 0; j < l->n_reg; j++)
+            if (l->reg[j] != l->sg[i]) l->reg[n++] = l->reg[j];
+        l->n_reg = (uint8_t)n;
+    }
+}
+
+/* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. */
+static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (p->pure[value]) return;
+    if (op->kind == TMI_OP_LOAD) {
+        p->own[def] = tmi_lin_id(p, view) + 1;
+        return;
+    }
+    for (i = 0; i < op->n_in; i++) {
+        tmi_lin v = *view;
+        if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+        if (tmi_is_view(op->kind)) tmi_view(m, op, i, &v);
+        tmi_direct_loads(p, tmi_in(m, op, i), &v);
+    }
+}
+
+static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
+    uint32_t v = tmi_in(p->m, TMI_OP(p->m, id), k);
+    tmi_lin  l;
+    tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
+    p->tile[k][id] = tmi_lin_id(p, &l) + 1;
+    tmi_direct_loads(p, v, &l);
+    tmi_require_operand(p, v, &l);
+}
+
 /* An operand that is printed is read in whatever layout it has. */
 static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
     tmi_comp c;
@@ -21086,8 +21215,10 @@ static void tmi_require_all(tmi_plan *p) {
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
         if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1) tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
-            if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
-            tmi_stage_operand(p, op, 1);
+            if (p->tile[0][op]) tmi_tile_operand(p, op, 0, l);
+            else if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
+            if (p->tile[1][op]) tmi_tile_operand(p, op, 1, l);
+            else tmi_stage_operand(p, op, 1);
         }
         for (i = 0; i < o->n_in; i++) {
             if (!tmi_is_tensor(m, tmi_in_type(m, o, i))) continue;
@@ -21217,6 +21348,10 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[0] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->staged[0] = TMI_TEMP(job, const char *, m->op.n);
+    p->staged[1] = TMI_TEMP(job, const char *, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
     tmi_users_make(job, m, func, &p->users);
@@ -21229,6 +21364,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
+    tmi_choose_direct(p);
     tmi_choose_own(p);
     tmi_pick_order(p);
     tmi_number_sites(p);
@@ -22083,6 +22219,7 @@ static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
 /* -- Elements of tensors ----------------------------------------------------------------------------------- */
 
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode);
+static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view);
 
 /* Does the view differ between the elements of a vector? */
 static int tmi_view_varies(const tmi_nest *n, const tmi_lin *view) {
@@ -22193,6 +22330,9 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
         if (a && a->kind == TMI_A_DENSE && a->n > 1) return tmi_table_element(w, op, view, mode);
         return tmi_scalar_op(w, op, 0);
     case TMI_OP_JOIN: case TMI_OP_CAT: return tmi_piece_element(w, op, view, mode);
+    case TMI_OP_LOAD: /* an operand that a matrix product reads straight from device memory: always whole vectors */
+        if (mode < TMI_VEC && tmi_view_varies(w->nest, view)) return tmi_t_vget(w->t, tmi_elem_at(w, value, view, TMI_VEC), mode);
+        return tmi_load_elements(w, op, view);
     default: break;
     }
     if (tmi_is_view(op->kind)) {
@@ -22230,12 +22370,12 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
 /* -- Memory ---------------------------------------------------------------------------------- */
 
 /* Are the elements of the nest's vectors neighbours in memory, aligned and under one mask? */
-static int tmi_access_is_vector(tmi_low *w, const tmi_op *op) {
+static int tmi_access_is_vector(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     const tmi_module *m = w->m;
     uint32_t type = tmi_op_shape(m, op), d, vec = w->nest->vec;
     if (!vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return 0;
     for (d = 0; d < tmi_rank(m, type); d++)
-        if (w->nest->lin->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= vec)
+        if (view->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= vec)
             return tmi_access_vec(w->p, op, d) >= vec;
     return 0;
 }
@@ -22276,7 +22416,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
-    if (tmi_access_is_vector(w, op)) {
+    if (tmi_access_is_vector(w, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
@@ -22344,7 +22484,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1), mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_is_vector(w, op)) {
+    if (tmi_access_is_vector(w, op, view)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
@@ -24660,6 +24800,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (up->kind == TMI_OP_WHILE) return tmi_value_lin(w->p, tmi_block_arg(w->m, tmi_op_body(w->m, up, 0), i));
         return tmi_value_lin(w->p, tmi_out(w->m, up, i));
     case TMI_OP_DOT:
+        if (i < 2 && w->p->tile[i][id]) return TMI_LIN(w->p, w->p->tile[i][id] - 1);
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
@@ -25312,11 +25453,31 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
     w->nest = NULL;
 }
 
+/* One tile of operand k, each lane's two elements straight from device memory. `at`: row of tiles of a or
+ * column of tiles of b, `step` of K, `batch`: loop variables. */
+static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at, uint32_t step, uint32_t batch) {
+    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0, n_batch = 0;
+    uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1), outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, both;
+    tmi_nest n;
+    tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
+    for (i = 1; i < n.lin->n_reg; i++) {
+        uint32_t b = n.lin->reg[i];
+        n.var[i] = b & inner ? step : b & outer ? batch : at;
+        n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
+    }
+    both = tmi_elem_at(w, v, n.lin, TMI_VEC);
+    for (e = 0; e < 2; e++) {
+        const uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+        tmi_t_write(w->t, frag, at, tmi_t_u32(w->t, e), one);
+    }
+    w->nest = NULL;
+}
+
 /* acc += a * b over the part of K that is there. */
 static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv, bv = 0, batch = 0, row0, col0, steps;
-    uint32_t in_regs = !w->p->stage[0][p->id];
+    uint32_t in_regs = !w->p->stage[0][p->id], direct_a = w->p->tile[0][p->id], direct_b = w->p->tile[1][p->id];
     tmi_ins  n;
     for (i = 0; i < l->n_sg; i++) {
         if (l->sg[i] && l->sg[i] < 1u << p->n_bits) sg_cols++;
@@ -25338,15 +25499,20 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     }
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
-    if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
+    if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
+    else if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
     else {
         const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
         tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), k8, batch);
     }
     (void)tmi_t_close(t);
     jv = tmi_t_for(t, 1u << cols);
-    col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
-    tmi_fload(w, fb, jv, &p->s[1], tmi_t_mul(t, kv, tmi_t_u32(t, 8)), col0, batch);
+    if (direct_b) tmi_tile_from_device(w, p, 1, fb, jv, kv, bv);
+    else {
+        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
+        col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
+        tmi_fload(w, fb, jv, &p->s[1], k8, col0, batch);
+    }
     (void)tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
@@ -25484,10 +25650,10 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         return;
     }
     tmi_product_begin(w, &p, lin_id);
-    if (p.chunk_bits && w->p->stage[0][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
+    if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
     else p.chunk_bits = 0;
     if (w->p->stage[0][id]) tmi_stage(w, &p, 0);
-    tmi_stage(w, &p, 1);
+    if (w->p->stage[1][id]) tmi_stage(w, &p, 1);
     tmi_product_steps(w, &p, l);
     if (loop) (void)tmi_t_close(w->t);
     tmi_product_end(w, &p, lin_id);

@@ -22,6 +22,7 @@ struct compiled {
 struct compile_options {
     std::string gpu;         /* empty: the compiler's default */
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
+    bool        plain = false; /* no optimisation */
 };
 
 /* Runs `$TMETAL compile FILE --emit msl` and `--emit plan`; TMETAL defaults to the tmetal beside
