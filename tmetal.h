@@ -21106,6 +21106,20 @@ static int tmi_operand_in_registers(const tmi_plan *p, const tmi_op *dot, uint32
     return 1;
 }
 
+/* Are rows of a staged operand the columns of its tensor? Lanes walk the axis that is stored fast. */
+static int tmi_is_flipped(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    return l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(m, type, tmi_rank(m, type) - 1)) - 1));
+}
+
+/* log2 of the neighbours that a thread writes to threadgroup memory at once: those that it holds side by
+ * side, up to 4 and 16 bytes. */
+static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, type), axis = tmi_is_flipped(p->m, type, l) ? rank - 2 : rank - 1, low = tmi_dim_low(p->m, type, axis), i;
+    if (p->job->opt->plain) return 0;
+    for (i = 0; i < 2 && i < l->n_reg && i < l->vec && i < tmi_dim_bits(p->m, type, axis) && l->reg[i] == 1u << (low + i); i++) {}
+    return i;
+}
+
 /* The layout in which a matrix operand is written to threadgroup memory: its own, or one that makes its
  * renamings free, or blocked. */
 static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
@@ -21120,7 +21134,7 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     }
     l.offset = 0;
     tmi_lin_trim(&l);
-    l.vec = 0;
+    l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_require_operand(p, v, &l);
 }
@@ -21457,6 +21471,7 @@ typedef struct tmi_low {
     uint32_t   *map;         /* per value inside combining regions: instruction */
     uint32_t    phase;
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
+    struct tmi_staged **ahead[2];        /* per product: operand a, b, staged before the loop that it stays the same in */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -25086,6 +25101,8 @@ static void tmi_read_carried(tmi_low *w, uint32_t value, uint32_t var) { /* a sc
     tmi_t_name(w->t, w->scalar[value], tmi_source_name(w, value));
 }
 
+static void tmi_stage_ahead(tmi_low *w, uint32_t body);
+
 static void tmi_lower_for(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t body = tmi_op_body(w->m, op, 0), end = tmi_terminator(w->m, body), n = op->n_out, i, iv;
@@ -25101,6 +25118,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         c[i].var = var[i];
     }
     tmi_copy_all(w, c, n);
+    tmi_stage_ahead(w, body);
     w->t->src = id;
     tmi_loop_begin(w, op, &iv);
     w->scalar[tmi_block_arg(w->m, body, 0)] = iv;
@@ -25328,30 +25346,82 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
     tmi_tty  elem = tmi_shared_type(w->m, type);
-    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, row, col, cond = 0;
+    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     s->k_bits = p->k_bits - p->chunk_bits;
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    s->flipped = l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(w->m, type, col_axis)) - 1));
+    s->flipped = tmi_is_flipped(w->m, type, l);
     pad = 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
-    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, s->plane << p->b_bits, tmi_source_name(w, value));
+    elem.width = (uint8_t)(1u << l->vec);
+    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, tmi_source_name(w, value));
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
     tmi_nest_loops(w, &n);
-    v = tmi_to_memory(w, tmi_elem_at(w, value, l, 0));
-    row = tmi_coord(w, l, tmi_dim_low(w->m, type, row_axis), rows, 0);
-    col = tmi_coord(w, l, tmi_dim_low(w->m, type, col_axis), cols, 0);
-    at = s->flipped ? tmi_t_add(t, tmi_t_mul(t, col, tmi_t_u32(t, s->pitch)), row) : tmi_t_add(t, tmi_t_mul(t, row, tmi_t_u32(t, s->pitch)), col);
-    if (p->b_bits) at = tmi_t_add(t, at, tmi_t_mul(t, tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0), tmi_t_u32(t, s->plane)));
+    v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
+    fast = s->flipped ? row_axis : col_axis;
+    slow = s->flipped ? col_axis : row_axis;
+    at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
+    at = tmi_t_mul(t, at, tmi_t_u32(t, s->pitch >> l->vec));
+    {
+        const uint32_t along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec, (s->flipped ? rows : cols) - l->vec, 0);
+        at = tmi_t_add(t, at, along);
+    }
+    if (p->b_bits) {
+        const uint32_t plane = tmi_t_u32(t, s->plane >> l->vec), batch = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
+        at = tmi_t_add(t, at, tmi_t_mul(t, batch, plane));
+    }
     if (p->chunk_bits) cond = tmi_t_icmp(t, 0, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0), p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
     if (holder) branch = tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
     if (branch) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
+}
+
+/* Does a leaf of an expression come from inside the loop whose body is being looked at? */
+typedef struct tmi_origin {
+    tmi_low *w;
+    uint32_t body;
+    int      inside;
+} tmi_origin;
+
+static void tmi_find_origin(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_origin *o = (tmi_origin *)ctx;
+    uint32_t    block = tmi_value_block(o->w, value), up;
+    (void)view;
+    while (block && block != o->body) {
+        up = tmi_block_op(p->m, block);
+        block = up == p->func ? 0 : TMI_OP(p->m, up)->block;
+    }
+    if (block == o->body) o->inside = 1;
+}
+
+/* Operands that stay the same while a loop runs are staged once, before it: the query tile of attention.
+ * Only where they are small, since their memory is taken for as long as the loop runs. */
+static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
+    uint32_t op, k, keep = w->t->src;
+    for (op = w->p->job->opt->plain ? 0 : TMI_BLOCK(w->m, body)->first_op; op; op = TMI_OP(w->m, op)->next) {
+        tmi_product p;
+        if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op))) continue;
+        tmi_product_init(w, op, &p);
+        for (k = 0; k < 2 && !p.chunk_bits; k++) {
+            tmi_origin o;
+            if (!w->p->stage[k][op] || tmi_operand_bytes(w->p, p.op, k) > w->p->stage_limit / 2) continue;
+            o.w = w;
+            o.body = body;
+            o.inside = 0;
+            tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1), tmi_find_origin, &o);
+            if (o.inside) continue;
+            w->t->src = op;
+            tmi_stage(w, &p, k);
+            w->ahead[k][op] = TMI_TEMP(w->job, tmi_staged, 1);
+            *w->ahead[k][op] = p.s[k];
+        }
+    }
+    w->t->src = keep;
 }
 
 /* Is every element of the addend zero? */
@@ -25642,7 +25712,7 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
 
 static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
-    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0;
+    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
     tmi_product p;
     tmi_product_init(w, id, &p);
     if (!tmi_dot_is_mma(w->m, p.op)) {
@@ -25652,8 +25722,10 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     tmi_product_begin(w, &p, lin_id);
     if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
     else p.chunk_bits = 0;
-    if (w->p->stage[0][id]) tmi_stage(w, &p, 0);
-    if (w->p->stage[1][id]) tmi_stage(w, &p, 1);
+    for (k = 0; k < 2; k++) {
+        if (w->ahead[k][id]) p.s[k] = *w->ahead[k][id];
+        else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
+    }
     tmi_product_steps(w, &p, l);
     if (loop) (void)tmi_t_close(w->t);
     tmi_product_end(w, &p, lin_id);
@@ -25733,6 +25805,8 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.avail = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
+    w.ahead[0] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
+    w.ahead[1] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -26540,6 +26614,15 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
+    if (p->klass[value] == TMI_C_INLINE && def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD) {
+        r = tmi_row_add(x, value, type, at);
+        if (!r) return;
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, p->own[def] - 1), 0);
+        r->map = tmi_row_map(x, p->own[def] - 1);
+        r->reason = "operand of a matrix product: each lane loads its own elements of the tiles";
+        tmi_row_access(p, def, TMI_LIN(p, p->own[def] - 1), r);
+        return;
+    }
     if (p->klass[value] == TMI_C_INLINE) {
         r = tmi_row_add(x, value, type, at);
         if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
@@ -26624,6 +26707,19 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
 }
 
+/* Which way operands come, and the column of the GPU table that decided. */
+static void tmi_report_staged(tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
+    uint32_t k, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    if (a == 2 || b == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without threadgroup memory and barriers", p->gpu->name);
+    for (k = 0; k < 2; k++) {
+        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && a == 1 && p->staged[0][id] == p->staged[1][id])) continue;
+        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip", "the %s operand is staged in threadgroup memory: %s",
+                   k ? "second" : "first", p->staged[k][id]);
+    }
+}
+
 static void tmi_report_dot(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
@@ -26631,8 +26727,12 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
     uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
     tmi_at   at = tmi_at_of(m, op);
     if (tmi_dot_is_mma(m, op)) {
-        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
-                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        static const char *const first[] = {"the first operand stays in registers", "the first operand passes through threadgroup memory", "the first operand is read straight from device memory"};
+        static const char *const second[] = {"the second stays in registers", "the second passes through threadgroup memory", "the second is read straight from device memory"};
+        uint32_t x = p->tile[0][id] ? 2 : p->stage[0][id] ? 1 : 0, y = p->tile[1][id] ? 2 : p->stage[1][id] ? 1 : 0;
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s%s%s", rows, cols, k,
+                   x == y ? x == 2 ? "both operands are read straight from device memory" : "both operands pass through threadgroup memory" : first[x], x == y ? "" : ", ", x == y ? "" : second[y]);
+        tmi_report_staged(p, id, x, y);
         return;
     }
     if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
@@ -26679,7 +26779,7 @@ static void tmi_report_access(tmi_plan *p, uint32_t id) {
     uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
     tmi_at   at = tmi_at_of(m, op);
     if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
-    lines = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
+    lines = tmi_access_lines(p, id, tmi_op_lin(p, id), &vec, &fewest);
     if (!lines) return;
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
@@ -28060,7 +28160,13 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     } else if (n->op == TMI_TF_FLOAD) {
         tmi_put_str(e->out, "simdgroup_load(");
         tmi_put_tile(e, n->a, n->b);
-        tmi_put(e->out, ", %s + ", tmi_taken(e, e->arr_name[n->c]));
+        tmi_put_str(e->out, ", ");
+        if (TMI_ARR(e->t, n->c)->type.width > 1) { /* staged as vectors, read as elements */
+            tmi_put_str(e->out, "(const threadgroup ");
+            tmi_put_msl_type(e, tmi_tty_of(TMI_ARR(e->t, n->c)->type.kind, 1), TMI_SIGNED, 0);
+            tmi_put_str(e->out, " *)");
+        }
+        tmi_put(e->out, "%s + ", tmi_taken(e, e->arr_name[n->c]));
         tmi_expr(e, n->d, TMI_ANY, TMI_L_ADD + 1);
         tmi_put(e->out, ", %u", n->e);
         if (n->f) tmi_put_str(e->out, ", ulong2(0, 0), true");
@@ -28615,11 +28721,15 @@ static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
 }
 
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
-    uint32_t i, any = 0, arena = 0;
-    for (i = 1; i < e->t->arr.n; i++)
-        if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
+    uint32_t i, any = 0, arena = 0, word;
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space == TMI_AS_GROUP && a->first && !a->shown)
+            arena = tmi_max32(arena, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
+    }
+    word = arena ? arena : 8;
     const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
-    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
+    if (arena) tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", arena > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
@@ -28632,7 +28742,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / word, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
