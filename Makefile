@@ -33,6 +33,7 @@ include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/cli/rules.mk
 
 run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
 	@sh tests/show.sh $(BUILD) $(CASE)
@@ -107,6 +108,7 @@ test: test-oplist-quick
 test: test-robust
 test: test-mlx
 test: test-examples
+test: test-cli
 # Everything that can run here.
 check: test
 check: check-roundtrip

@@ -404,6 +404,8 @@ typedef struct tmetal_kernel {
     uint32_t                 n_layouts;
     const struct tmetal_reduction *reductions;    /* found in the kernel and what it calls, see tmetal_detect */
     uint32_t                 n_reductions;
+    const struct tmetal_reduce_plan *reduce_plans; /* how those of the emitted text are shared out, in its order */
+    uint32_t                 n_reduce_plans;
     const struct tmetal_pattern   *patterns;
     uint32_t                 n_patterns;
     const tmetal_site       *sites;               /* prints and asserts, in order of the IR */
@@ -771,6 +773,21 @@ typedef struct tmetal_reduction {
     tmetal_place       python;
     tmetal_place       ir;
 } tmetal_reduction;
+
+/* One tt.reduce as it is emitted: elements of a thread first, then lanes, then simdgroups. */
+typedef struct tmetal_reduce_plan {
+    const char   *value;      /* first result, as in a layout row */
+    const char   *type;       /* of its first operand */
+    uint32_t      axis;
+    tmetal_layout layout;     /* in which it takes its operands; COALESCED: neighbouring lanes along the axis */
+    const char   *map;        /* as in a layout row */
+    const char   *reason;     /* why this layout */
+    uint32_t      elements;   /* of a result that one thread combines */
+    uint32_t      lanes;      /* that combine by simd functions; 1: none */
+    uint32_t      simdgroups; /* that combine through threadgroup memory; 1: none, no barrier */
+    tmetal_place  python;
+    tmetal_place  ir;
+} tmetal_reduce_plan;
 
 typedef enum tmetal_pattern_kind {
     TMETAL_PATTERN_SOFTMAX,      /* exp(t) / sum(exp(t)) */
@@ -26685,6 +26702,42 @@ static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
     k->layouts = x.row;
 }
 
+/* -- Reductions --------------------------------------------------------------------------------- */
+
+static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t          type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
+    const tmi_lin    *l = tmi_comp_lin(p, comp);
+    const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
+    tmi_at            at = tmi_at_of(m, op);
+    memset(r, 0, sizeof *r);
+    r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
+    r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
+    r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, 1u << r->axis);
+    r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
+    r->reason = TMI_COMP(p, comp)->reason;
+    mask = tmi_dim_mask(m, type, r->axis);
+    r->elements = r->lanes = r->simdgroups = 1;
+    for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) r->lanes <<= (l->lane[i] & mask) != 0;
+    for (i = 0; i < l->n_sg; i++) r->simdgroups <<= (l->sg[i] & mask) != 0;
+    r->python = at.python;
+    r->ir = tmi_place_of(p->job, at.src, NULL);
+}
+
+static void tmi_report_reductions(tmi_plan *p, tmetal_kernel *k) {
+    const tmi_module   *m = p->m;
+    tmetal_reduce_plan *r;
+    uint32_t            op, n = 0;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) n += TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op));
+    k->n_reduce_plans = n;
+    k->reduce_plans = r = TMI_NEW(p->job, tmetal_reduce_plan, n);
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op))) tmi_report_reduce_plan(p, op, r++);
+}
+
 /* -- Remarks -------------------------------------------------------------------------------- */
 
 static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
@@ -29240,6 +29293,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_emit_kernel(&p, &t, bytes, k, joined);
     tmi_check_version(job, m, func, k);
     tmi_report_layouts(&p, k);
+    tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, bytes);
 }
 

@@ -32,6 +32,17 @@ else
     echo "compile: no C++ compiler found: C++ is not tested"
 fi
 
+# -- Hidden visibility: nothing of ours leaves a library unless it is asked to -----------------------------
+hidden="-std=c99 $strict -O0 -fPIC -fvisibility=hidden"
+$cc $hidden -c tests/compile/first.c -o "$build/hidden.o"
+$cc $hidden -c tests/compile/private.c -o "$build/hidden-private.o"
+$cc $hidden -c tests/compile/main.c -o "$build/hidden-main.o"
+$cc "$build/hidden.o" "$build/hidden-private.o" "$build/hidden-main.o" -o "$build/program.hidden"
+"$build/program.hidden" || fail "the program with hidden visibility does not run"
+if $cc -shared "$build/hidden.o" -o "$build/hidden.so" 2> /dev/null; then
+    if nm -D --defined-only "$build/hidden.so" 2> /dev/null | grep -q ' T _*tmetal_'; then fail "a library with hidden visibility exports tmetal_"; fi
+fi
+
 # -- What the implementation needs --------------------------------------------------------------------
 for flags in -O2 "-O0"; do
     printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 $flags -fno-stack-protector -fno-pic -I. -x c -c - -o "$build/alone.o"
@@ -54,4 +65,4 @@ done
 # what is public begins with tmetal_
 others=$(awk '$2 == "T" { print $3 }' "$build/names" | sed 's/^_*//' | grep -v '^tmetal_' || true)
 [ -z "$others" ] || fail "public names without tmetal_: $others"
-echo "compile: one unit, three units, static, C and C++; no malloc, no stdio, no writable data"
+echo "compile: one unit, three units, static, hidden, C and C++; no malloc, no stdio, no writable data"

@@ -58,9 +58,9 @@ libfuzzer:
 	$(BUILD)/libfuzzer -max_len=8192 -timeout=10 $(BUILD)/robust/found tests/kernels/recorded
 
 # -- Sanitizers, arenas, memory that was never written ------------------------------------------------------
-$(BUILD)/digest: tests/robust/digest.c tests/robust/text.c $(BUILD)/robust/header.o
+$(BUILD)/digest: tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c $(BUILD)/robust/header.o
 	$(ROBUST_C) -O2 $^ -o $@
-$(BUILD)/digest-san: tests/robust/digest.c tests/robust/text.c $(BUILD)/robust/header-san.o
+$(BUILD)/digest-san: tests/robust/digest.c tests/robust/outcome.c tests/robust/text.c $(BUILD)/robust/header-san.o
 	$(ROBUST_C) $(SANITIZE) $^ -o $@
 $(BUILD)/arenas: tests/robust/arenas.c tests/robust/text.c $(BUILD)/robust/header-san.o
 	$(ROBUST_C) $(SANITIZE) $^ -o $@

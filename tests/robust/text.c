@@ -87,12 +87,6 @@ char *read_file(const char *path, size_t *len) {
     return text;
 }
 
-uint64_t hash_more(uint64_t hash, const void *p, size_t n) {
-    const unsigned char *s = (const unsigned char *)p;
-    while (n--) hash = (hash ^ *s++) * 1099511628211u;
-    return hash;
-}
-
 void dice_seed(dice *d, uint64_t seed) {
     d->state = seed * 0x9E3779B97F4A7C15u + 0x2545F4914F6CDD1Du;
     if (!d->state) d->state = 1;

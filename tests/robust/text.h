@@ -21,8 +21,13 @@ char *read_file(const char *path, size_t *len);
 void *take_memory(size_t bytes);
 
 /* FNV-1a over 64 bits. */
-uint64_t hash_more(uint64_t hash, const void *p, size_t n);
 #define HASH_START 14695981039346656037u
+static inline uint64_t hash_more(uint64_t hash, const void *p, size_t n) {
+    const unsigned char *b = (const unsigned char *)p;
+    size_t               i;
+    for (i = 0; i < n; i++) hash = (hash ^ b[i]) * 1099511628211u;
+    return hash;
+}
 
 /* A generator of numbers that gives the same row for the same seed everywhere (xorshift64*). */
 typedef struct dice {

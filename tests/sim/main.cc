@@ -4,6 +4,8 @@
 #include "plan.h"
 #include "sim.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +19,7 @@ const char usage[] =
     "  --msl VERSION   language version for --check, e.g. 3.1\n"
     "  --seed N        order of threadgroups and threads; default 1\n"
     "  --counters      print memory traffic, line by line\n"
+    "  --json          print one JSON object instead: errors, buffers, counters\n"
     "  --no-checks     bounds only: no races, no initialisation\n"
     "  --no-contract   do not fuse a*b+c\n"
     "  --keep-denormals\n"
@@ -26,7 +29,7 @@ const char usage[] =
 struct settings {
     std::vector<std::string> files;
     std::string              plan, recorded;
-    bool                     check = false;
+    bool                     check = false, as_json = false;
     int                      version = 310;
     sim::run_options         run;
     sim::build_options       build;
@@ -54,6 +57,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--seed") s.run.seed = std::strtoull(value().c_str(), nullptr, 10);
         else if (a == "--seconds") s.run.seconds = std::strtod(value().c_str(), nullptr);
         else if (a == "--counters") s.run.counters = true;
+        else if (a == "--json") s.as_json = s.run.counters = true;
         else if (a == "--no-checks") s.run.checks = false;
         else if (a == "--no-contract") s.build.contract = false;
         else if (a == "--keep-denormals") s.run.flush = false;
@@ -111,6 +115,60 @@ void print_kernel_counters(const sim::kernel_counters &k) {
     }
 }
 
+/* What a launch did in all: one object per kernel, and per line of its text that reads or writes. */
+nlohmann::json counters_json(const sim::kernel_counters &k) {
+    using sim::access_site;
+    const sim::space device = sim::space::device;
+    nlohmann::json   j = {{"kernel", k.kernel},
+                          {"threadgroups", k.threadgroups},
+                          {"threads", k.threads},
+                          {"barriers", k.barriers},
+                          {"simd_ops", k.simd_ops},
+                          {"atomics", k.atomics},
+                          {"threadgroup_bytes", k.threadgroup_bytes},
+                          {"bytes_read", k.sum(device, false, &access_site::bytes)},
+                          {"bytes_written", k.sum(device, true, &access_site::bytes)},
+                          {"lines", k.sum(device, false, &access_site::touched) + k.sum(device, true, &access_site::touched)},
+                          {"fewest_lines", k.sum(device, false, &access_site::fewest) + k.sum(device, true, &access_site::fewest)},
+                          {"distinct_read", 0},
+                          {"distinct_written", 0},
+                          {"sites", nlohmann::json::array()}};
+    uint64_t         read = 0, written = 0;
+    for (const sim::buffer_traffic &b : k.buffers) read += b.distinct_read, written += b.distinct_written;
+    j["distinct_read"] = read;
+    j["distinct_written"] = written;
+    for (const access_site &s : k.sites)
+        j["sites"].push_back({{"line", s.line},
+                              {"where", s.where == device ? "device" : "threadgroup"},
+                              {"write", s.write},
+                              {"simd_accesses", s.simd_accesses},
+                              {"bytes", s.bytes},
+                              {"touched", s.touched},
+                              {"fewest", s.fewest}});
+    return j;
+}
+
+void print_json(const corpus::case_result &r) {
+    nlohmann::json j = {{"tmetal_run", 1},
+                        {"right", r.right()},
+                        {"errors", nlohmann::json::array()},
+                        {"buffers", nlohmann::json::array()},
+                        {"kernels", nlohmann::json::array()}};
+    if (!r.plan_error.empty()) j["errors"].push_back(r.plan_error);
+    for (const sim::violation &v : r.report.violations) j["errors"].push_back(v.str());
+    for (const corpus::buffer_result &b : r.buffers)
+        if (b.recorded || !b.result.right)
+            j["buffers"].push_back({{"name", b.name},
+                                    {"right", b.result.right},
+                                    {"error", b.result.error},
+                                    {"largest_difference", b.result.largest},
+                                    {"differing", b.result.differing},
+                                    {"elements", b.result.elements},
+                                    {"why", b.result.why}});
+    for (const sim::kernel_counters &k : r.report.counters) j["kernels"].push_back(counters_json(k));
+    printf("%s\n", j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
 void print_report(const settings &s, const corpus::case_result &r) {
     if (!r.plan_error.empty()) printf("plan: %s\n", r.plan_error.c_str());
     for (const sim::violation &v : r.report.violations) printf("%s\n", v.str().c_str());
@@ -162,6 +220,10 @@ int run(const settings &s) {
     }
     const corpus::precision   p = corpus::read_precision(sim::read_file(c.path + ".ttir"));
     const corpus::case_result r = corpus::run_case(*m, s.files[0], plan, c, p, s.run);
+    if (s.as_json) {
+        print_json(r);
+        return r.right() ? 0 : 1;
+    }
     print_report(s, r);
     printf("%s in %.3f s\n", r.right() ? "right" : "wrong", r.report.seconds);
     return r.right() ? 0 : 1;

@@ -1,0 +1,112 @@
+#!/bin/sh
+# What all subcommands share: --help, misuse, refusal, pipes, -o, colours.
+#   tests/cli/frame.sh BUILD
+set -eu
+build=$1
+out=$build/cli
+tmetal=$build/tmetal
+n=0
+fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
+# gives CODE ARGUMENTS...: runs tmetal and wants that exit code; leaves $out/out and $out/err
+gives() {
+    want=$1
+    shift
+    n=$((n + 1))
+    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
+    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
+}
+says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
+warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
+
+# -- Help, for every subcommand of the list ------------------------------------------------------------
+gives 0 --help
+cp "$out/out" "$out/help"
+gives 2
+cmp -s "$out/help" "$out/err" || fail "without a command there is no help"
+subcommands=$(sed -n 's/^  tmetal \([a-z][a-z-]*\).*/\1/p' "$out/help")
+[ "$(echo "$subcommands" | wc -l)" -ge 4 ] || fail "--help lists no subcommands"
+for s in $subcommands; do
+    gives 0 "$s" --help
+    says "^tmetal $s"
+    [ ! -s "$out/err" ] || fail "$s --help writes to standard error"
+    gives 2 "$s" --no-such-option
+    warns "^tmetal: unknown option --no-such-option$"
+    warns "^Try 'tmetal $s --help'.$"
+    [ ! -s "$out/out" ] || fail "a wrong option of $s writes to standard output"
+done
+gives 0 --version
+says '^tmetal [0-9]*\.[0-9]*\.[0-9]*$'
+
+# -- Misuse is 2, refusal 1 ------------------------------------------------------------------------------
+k=examples/kernels/softmax.ttir
+gives 2 no-such-command
+gives 2 compile
+gives 2 compile $k $k
+gives 2 compile $k --gpu
+gives 2 compile $k --plain=1
+gives 2 compile $k --threads many
+gives 2 compile $k --msl 2.4
+gives 2 compile $k --emit nothing
+gives 2 gpus $k
+gives 1 compile no-such-file.ttir
+gives 1 compile $k --gpu no-such-gpu
+warns 'TM502'
+gives 1 compile tests/cases/diagnostics/301_operation.ttir
+[ ! -s "$out/out" ] || fail "a refused kernel gives Metal"
+
+# -- Pipes, spellings, order -----------------------------------------------------------------------------
+gives 0 compile $k --gpu apple-m2 --emit all
+cp "$out/out" "$out/whole"
+"$tmetal" compile --emit=all --gpu=apple-m2 -- $k > "$out/out" 2> "$out/err" || fail "--emit=all is refused"
+cmp -s "$out/out" "$out/whole" || fail "spellings of options differ in what they give"
+gives 0 compile $k
+cp "$out/out" "$out/whole"
+"$tmetal" compile - < $k > "$out/out" 2> "$out/err" || fail "standard input is refused"
+cmp -s "$out/out" "$out/whole" || fail "a pipe gives other Metal than a file"
+gives 0 compile $k -o -
+cmp -s "$out/out" "$out/whole" || fail "-o - is not standard output"
+
+# -- -o: whole or not at all -------------------------------------------------------------------------------
+rm -rf "$out/o"
+mkdir "$out/o"
+gives 0 compile $k -o "$out/o/x.metal"
+cmp -s "$out/o/x.metal" "$out/whole" || fail "-o writes something else"
+[ ! -s "$out/out" ] || fail "with -o something goes to standard output too"
+gives 1 compile tests/cases/diagnostics/301_operation.ttir -o "$out/o/x.metal"
+cmp -s "$out/o/x.metal" "$out/whole" || fail "a refusal changes the file of -o"
+[ "$(ls "$out/o")" = x.metal ] || fail "-o leaves files behind: $(ls "$out/o")"
+ln -s x.metal "$out/o/link"
+gives 0 compile $k --plain -o "$out/o/link"
+[ -L "$out/o/link" ] || fail "-o replaces a link"
+cmp -s "$out/o/x.metal" "$out/whole" && fail "-o does not follow a link"
+gives 0 compile $k -o /dev/null
+[ -c /dev/null ] || fail "-o replaces a device"
+gives 1 compile $k -o "$out/o/no/such/folder"
+if [ -w /dev/full ]; then
+    "$tmetal" compile $k > /dev/full 2> "$out/err" && fail "a full disk is not noticed"
+    warns 'standard output'
+fi
+
+# -- No terminal, no colours -------------------------------------------------------------------------------
+esc=$(printf '\033')
+gives 1 census tests/cases/diagnostics/301_operation.ttir
+grep -q "$esc" "$out/out" "$out/err" && fail "colours without a terminal"
+if script -qec true /dev/null > /dev/null 2>&1; then
+    bad=tests/cases/diagnostics/301_operation.ttir
+    TERM=xterm NO_COLOR='' script -qec "$tmetal census $bad" /dev/null > "$out/out" 2>&1 < /dev/null || true
+    says "$esc\[31mTM301$esc\[0m"
+    TERM=xterm NO_COLOR=1 script -qec "$tmetal census $bad 2>/dev/null" /dev/null > "$out/out" 2>&1 < /dev/null || true
+    grep -q "$esc\[3" "$out/out" && fail "NO_COLOR is ignored"
+fi
+
+# -- JSON ----------------------------------------------------------------------------------------------------
+if command -v python3 > /dev/null 2>&1; then
+    printf 'x' > "$out/$(printf 'odd\377\n"\\name.ttir')"
+    for line in gpus ops "census $k $out/odd*"; do
+        # shellcheck disable=SC2086
+        "$tmetal" $line --json > "$out/out" 2> "$out/err" || true
+        python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read().decode("utf-8"))' < "$out/out" || fail "$line --json is no JSON"
+        n=$((n + 1))
+    done
+fi
+echo "cli: $n command lines of the frame are right"

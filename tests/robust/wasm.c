@@ -1,0 +1,110 @@
+/* What tmetal gives for a text, as WebAssembly without a C library. Driven by wasm.mjs.
+ *
+ *   clang --target=wasm32 -ffreestanding -nostdlib -Wl,--no-entry -DTMETAL_NO_SETJMP
+ *         -D'TMETAL_ABORT(code)=__builtin_trap()' wasm.c outcome.c header.c */
+#include "outcome.h"
+
+#include <string.h>
+
+#define EXPORT(name) __attribute__((export_name(#name), visibility("default"))) name
+
+extern unsigned char __heap_base; /* of the linker: where free memory begins */
+
+/* The place of `bytes` free bytes, always the same one; 0: the host has no more. */
+uint32_t EXPORT(reserve)(uint32_t bytes);
+uint32_t EXPORT(reserve)(uint32_t bytes) {
+    uint32_t base = ((uint32_t)&__heap_base + 15u) & ~15u;
+    uint32_t have = (uint32_t)__builtin_wasm_memory_size(0) << 16;
+    if (base + bytes > have && __builtin_wasm_memory_grow(0, (base + bytes - have + 65535u) >> 16) == (size_t)-1) return 0;
+    return base;
+}
+
+uint32_t EXPORT(bound)(uint32_t len);
+uint32_t EXPORT(bound)(uint32_t len) {
+    return (uint32_t)tmetal_arena_bound(len);
+}
+
+/* The text stands at `at`, the arena follows it. */
+static outcome last;
+uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes);
+uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes) {
+    last = outcome_of((const char *)at, len, (char *)at + len, bytes, 0);
+    return last.hash;
+}
+uint32_t EXPORT(code)(void);
+uint32_t EXPORT(code)(void) {
+    return (uint32_t)last.code;
+}
+
+/* -- What <string.h> promises ------------------------------------------------------------------------------ */
+
+void *memcpy(void *to, const void *from, size_t n) {
+    return __builtin_memmove(to, from, n);
+}
+void *memmove(void *to, const void *from, size_t n) {
+    unsigned char       *t = (unsigned char *)to;
+    const unsigned char *f = (const unsigned char *)from;
+    if (t < f)
+        while (n--) *t++ = *f++;
+    else
+        while (n--) t[n] = f[n];
+    return to;
+}
+void *memset(void *to, int byte, size_t n) {
+    unsigned char *t = (unsigned char *)to;
+    while (n--) *t++ = (unsigned char)byte;
+    return to;
+}
+int memcmp(const void *a, const void *b, size_t n) {
+    const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
+    for (; n; n--, x++, y++)
+        if (*x != *y) return *x < *y ? -1 : 1;
+    return 0;
+}
+void *memchr(const void *p, int byte, size_t n) {
+    const unsigned char *s = (const unsigned char *)p;
+    for (; n; n--, s++)
+        if (*s == (unsigned char)byte) return (void *)(size_t)s;
+    return NULL;
+}
+size_t strlen(const char *s) {
+    size_t n = 0;
+    while (s[n]) n++;
+    return n;
+}
+int strcmp(const char *a, const char *b) {
+    while (*a && *a == *b) a++, b++;
+    return (unsigned char)*a - (unsigned char)*b;
+}
+int strncmp(const char *a, const char *b, size_t n) {
+    for (; n && *a && *a == *b; n--) a++, b++;
+    return n ? (unsigned char)*a - (unsigned char)*b : 0;
+}
+char *strchr(const char *s, int c) {
+    for (; *s != (char)c; s++)
+        if (!*s) return NULL;
+    return (char *)(size_t)s;
+}
+char *strrchr(const char *s, int c) {
+    const char *found = NULL;
+    do
+        if (*s == (char)c) found = s;
+    while (*s++);
+    return (char *)(size_t)found;
+}
+char *strstr(const char *s, const char *part) {
+    size_t n = strlen(part);
+    for (; strncmp(s, part, n) != 0; s++)
+        if (!*s) return NULL;
+    return (char *)(size_t)s;
+}
+size_t strspn(const char *s, const char *set) {
+    size_t n = 0;
+    while (s[n] && strchr(set, s[n])) n++;
+    return n;
+}
+size_t strcspn(const char *s, const char *set) {
+    size_t n = 0;
+    while (s[n] && !strchr(set, s[n])) n++;
+    return n;
+}
