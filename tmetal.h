@@ -20636,6 +20636,43 @@ static uint64_t tmi_reads_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
     return s.cost;
 }
 
+/* What it would cost decided components to read this one's values, and reductions to leave theirs in it. */
+typedef struct tmi_own_sum {
+    uint64_t       cost;
+    uint32_t       own;
+    const tmi_lin *lin;
+} tmi_own_sum;
+
+static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_own_sum *s = (tmi_own_sum *)ctx;
+    if (view && p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own && tmi_def_kind(p->m, value) != TMI_OP_REDUCE)
+        s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), s->lin, view);
+}
+
+static uint64_t tmi_readers_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    tmi_own_sum s;
+    uint32_t    r, i, v, other;
+    tmi_lin     left;
+    s.cost = 0;
+    s.own = c;
+    s.lin = l;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, TMI_READER(p, r - 1)->op);
+        other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
+        if (other == c || !TMI_COMP(p, other)->lin) continue;
+        v = o->n_out ? tmi_out(m, o, 0) : 0;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, v) && tmi_comp_of(p, v) == c) {
+            left = *tmi_comp_lin(p, other);
+            tmi_reduced_lin(m, o, &left);
+            s.cost += tmi_convert_cost(p, tmi_value_type(m, v), &left, l);
+        }
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_add_own_edge, &s);
+    }
+    return s.cost;
+}
+
 /* A candidate layout found through neighbours. */
 typedef struct tmi_pick {
     tmi_lin  lin[8];
@@ -20794,7 +20831,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
     for (i = 0; i < k.n; i++) {
-        cost = tmi_reads_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
+        cost = tmi_reads_cost(p, c, &k.lin[i]) + tmi_readers_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
         if (cost < best) best = cost, chosen = i;
