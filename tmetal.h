@@ -2565,6 +2565,14 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
     X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
     X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
+    X(FETCH_FADD_F32, "fetch_fadd_f32", "", "", \
+      "inline float fetch_fadd_f32(device uchar *p, float v) {    // by its bits: a comparison of floats would never end on NaN\n" \
+      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+      "    uint old = atomic_load_explicit(word, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(word, &old, as_type<uint>(as_type<float>(old) + v),\n" \
+      "                                                  memory_order_relaxed, memory_order_relaxed)) {}\n" \
+      "    return as_type<float>(old);\n" \
+      "}\n") \
     X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
       "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
       "    device atomic_int *as_int = (device atomic_int *)p;\n" \
@@ -6815,6 +6823,7 @@ struct tmetal_module {
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
     const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     size_t      src_len;
+    uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
 };
 
 typedef tmetal_module tmi_module;
@@ -18471,7 +18480,7 @@ static int tmi_s_int(uint32_t bits) {
     X(LDT,      "",        lda,     TMI_TR_READ) X(STT,   "",        sta,     TMI_TR_STMT) \
     X(LDC,      "",        lda,     TMI_TR_P) \
     X(SHUF,     "simd_shuffle", shuffle, TMI_TR_LANE) X(SHUFX, "simd_shuffle_xor", shuffle, TMI_TR_LANE) \
-    X(SHUFUP,   "simd_shuffle_up", shuffle, TMI_TR_LANE) \
+    X(FILLUP,   "simd_shuffle_and_fill_up", fill, TMI_TR_LANE) X(FILLDOWN, "simd_shuffle_and_fill_down", fill, TMI_TR_LANE) \
     X(SIMD,     "",        simd,    TMI_TR_LANE) X(BALLOT, "",       ballot,  TMI_TR_LANE) \
     X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(FSTORE, "simdgroup_store", fstore, TMI_TR_STMT) \
     X(FMMA,     "simdgroup_multiply_accumulate", fmma, TMI_TR_STMT) X(FFILL, "", ffill, TMI_TR_STMT) \
@@ -19861,7 +19870,16 @@ typedef struct tmi_plan {
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
+    uint32_t          chip_used, chip_lacked; /* features (bits of tmetal_gpu_feature) that the text relies on, does without */
 } tmi_plan;
+
+/* Does the GPU have this feature? Either answer changes the text, and the report says so. */
+static int tmi_chip_has(tmi_plan *p, uint32_t feature) {
+    int has = (p->gpu->features & feature) != 0;
+    if (has) p->chip_used |= feature;
+    else p->chip_lacked |= feature;
+    return has;
+}
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
@@ -20394,7 +20412,7 @@ static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
 /* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
 static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
     uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT) return 0;
+    if (op->kind != TMI_OP_DOT || m->no_matrix) return 0;
     d = tmi_out_type(m, op, 0);
     a = tmi_in_type(m, op, 0);
     rank = tmi_rank(m, d);
@@ -20464,10 +20482,18 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     return 0;
 }
 
-/* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
+/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU and
+ * metal-flash-attention where operands come straight from memory; more than 8 halves the speed of a GPU
+ * of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and operands want as many again. */
+static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
+    if (gpu->registers && gpu->registers < 96) return 8;
+    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
+}
+
+/* Simdgroups for the products, so that each has its tiles; at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
     const tmi_module *m = p->m;
-    uint32_t op, groups = 0;
+    uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank, rows, cols, batch, g;
@@ -20477,7 +20503,7 @@ static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
         rows = tmi_dim(m, d, rank - 2) / 8;
         cols = tmi_dim(m, d, rank - 1) / 8;
         batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
-        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / 8, 1), 16);
+        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -20923,7 +20949,7 @@ static void tmi_choose_direct(tmi_plan *p) {
         for (k = 0; k < 2; k++) {
             uint32_t v = tmi_in(m, o, k), cost = 0;
             p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
-                             : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "threadgroup memory of this GPU is apart from its cache"
+                             : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache"
                              : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost);
         }
         for (k = 0; k < 2; k++) /* one alone: the other must find room as a whole, for K is cut for both or for none */
@@ -21315,7 +21341,7 @@ static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
     if (tmi_n_uses(&p->users, tmi_out(p->m, op, 0)) || tmi_format_of(p->m, tmi_value_type(p->m, value)) == TMI_F_F64) return 0;
     switch (kind) {
     case TMI_RMW_ADD: case TMI_RMW_AND: case TMI_RMW_OR: case TMI_RMW_XOR: return 1;
-    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return p->gpu->family >= 8;
+    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return (p->gpu->features & TMETAL_GPU_ATOMIC_64) != 0;
     default: return 0;
     }
 }
@@ -21398,6 +21424,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->m = m;
     p->func = func;
     p->gpu = gpu;
+    m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
@@ -21979,9 +22006,12 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     }
 }
 
-/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. */
-static int tmi_elt_in_float(const tmi_op *op) {
+/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. Where the GPU
+ * computes in bfloat, sums, differences, products and comparisons give the same bits: float has more than
+ * twice the digits of bfloat, so that rounding twice is rounding once. */
+static int tmi_elt_in_float(tmi_plan *p, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
+    if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FMUL || tf == TMI_TF_FCMP) && !p->job->opt->plain && tmi_chip_has(p, TMETAL_GPU_BF16_MATH)) return 0;
     return tf != TMI_TF_SELECT && tf != TMI_TF_FCONV && tf != TMI_TF_BITCAST && tf != TMI_TF_PADD;
 }
 
@@ -22016,9 +22046,9 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     }
     for (i = 0; i < op->n_in; i++) {
         int kind = tmi_t_type(t, x[i]).kind;
-        if ((kind == TMI_S_BF16 && tmi_elt_in_float(op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
+        if ((kind == TMI_S_BF16 && tmi_elt_in_float(w->p, op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
     }
-    if ((was == TMI_S_BF16 && tmi_elt_in_float(op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
+    if ((was == TMI_S_BF16 && tf != TMI_TF_FCMP && tmi_elt_in_float(w->p, op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
         type.kind = TMI_S_F32;
     if (width > 1 && (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) || (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
                       (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR ||
@@ -22997,7 +23027,7 @@ static uint32_t tmi_simd_reduce(tmi_low *w, uint16_t op, uint32_t v) {
 static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t b, i, other[8];
-    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind)) {
+    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
         v[0] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, v[0]);
         return;
     }
@@ -23371,7 +23401,31 @@ typedef struct tmi_scanning {
     uint32_t carry[8];          /* what stands before this row of high registers */
     uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
     uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+    uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
 } tmi_scanning;
+
+/* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that gives the same
+ * in whatever order, on a type that simd_shuffle_and_fill takes, along all lanes. 0: not so. */
+static uint32_t tmi_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type) {
+    uint32_t simple = tmi_simple_combiner(w->m, TMI_OP(w->m, s->op));
+    uint16_t op = simple ? TMI_OP(w->m, simple)->kind : 0;
+    uint64_t bits;
+    if (s->lanes != 31 || s->n != 1 || !simple || type.width != 1 || w->job->opt->plain) return 0;
+    if (type.kind == TMI_S_BOOL || type.kind == TMI_S_I64 || type.kind == TMI_S_BF16 || type.kind == TMI_S_PTR) return 0;
+    if (op == TMI_OP_ADDF || op == TMI_OP_MULF || !tmi_identity(type.kind, op, &bits)) return 0;
+    return tmi_chip_has(w->p, TMETAL_GPU_SHUFFLE_FILL) ? tmi_t_const(w->t, type, bits) : 0;
+}
+
+/* What the lane `by` before holds, in scan order; the neutral element where there is none. */
+static uint32_t tmi_scan_filled(tmi_low *w, const tmi_scanning *s, uint32_t v, uint32_t by) {
+    tmi_ins n;
+    tmi_ins_zero(&n, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP, tmi_t_type(w->t, v));
+    n.a = v;
+    n.b = s->neutral;
+    n.c = by;
+    if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
+    return tmi_t_pin(w->t, &n);
+}
 
 static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
     const tmi_op *op = TMI_OP(w->m, id);
@@ -23392,6 +23446,7 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         else if (!first || l->reg[i] < first) s->low |= 1u << i;
         else s->high |= 1u << i;
     }
+    s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
 
 /* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is forgotten. */
@@ -23427,6 +23482,12 @@ static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
     return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), right);
 }
 
+/* Does a lane take in what lanes before it hold? All do where the first takes the neutral element. */
+static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
+    if (s->neutral) return tmi_t_bool(w->t, 1);
+    return tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+}
+
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
  * block takes in the last lane of the lower half. */
 static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
@@ -23438,7 +23499,7 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     if (s->lanes == 31 && !s->reverse && simple && s->n == 1 && (kind == TMI_S_I32 || kind == TMI_S_F32)) {
         uint16_t c = TMI_OP(w->m, simple)->kind;
         tmi_ins  n;
-        if (c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) {
+        if ((c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
             tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
             n.a = v[0];
             n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
@@ -23447,7 +23508,12 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
             return;
         }
     }
-    for (b = 0; b < TMI_LANE_BITS; b++) {
+    for (b = 0; b < TMI_LANE_BITS && s->neutral; b++) { /* lanes 1, 2, 4, 8 and 16 before, no lane apart from the others */
+        left[0] = tmi_scan_filled(w, s, v[0], 1u << b);
+        tmi_combine(w, op, left, v);
+        v[0] = left[0];
+    }
+    for (b = 0; b < TMI_LANE_BITS && !s->neutral; b++) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
         const uint32_t right = tmi_t_u32(t, 0);
@@ -23463,7 +23529,13 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
 /* What the lane before holds; in the first lane, anything. */
 static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
     tmi_thr *t = w->t;
-    uint32_t lane = tmi_t_lane(t), off = 31u & ~s->lanes, from, i, one = tmi_t_u32(t, 1);
+    uint32_t lane, off = 31u & ~s->lanes, from, i, one;
+    if (s->neutral) {
+        out[0] = tmi_scan_filled(w, s, v[0], 1);
+        return;
+    }
+    lane = tmi_t_lane(t);
+    one = tmi_t_u32(t, 1);
     if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
     else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
     from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
@@ -23602,7 +23674,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
-        has = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         if (s->high) {
             for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
             tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), before, has);
@@ -23655,7 +23727,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
     if (s->lanes) {
-        has = tmi_t_un(t, TMI_TF_NOT, truth, tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
         tmi_scan_join(w, s, before, has_group, lane, has);
         for (i = 0; i < s->n; i++) before[i] = lane[i];
@@ -23856,6 +23928,8 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
     n.b = v;
     n.c = expected;
     n.d = kind;
+    n.e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 && !tmi_chip_has(w->p, TMETAL_GPU_FLOAT_ATOMICS);
+    if ((kind == TMI_RMW_UMAX || kind == TMI_RMW_UMIN) && bits.kind == TMI_S_I64) (void)tmi_chip_has(w->p, TMETAL_GPU_ATOMIC_64);
     if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
     r = tmi_t_pin(w->t, &n);
     return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
@@ -25371,11 +25445,32 @@ typedef struct tmi_product {
     uint32_t chunk;                                 /* which round: instruction */
     tmi_staged s[2];
     uint32_t acc, acc_count;
+    uint32_t widens;                                /* bfloat operands become float tiles */
 } tmi_product;
+
+/* Operands of the GPU's own tile type: where it only stores bfloat, tiles of it would be widened again at
+ * every multiplication (metal-flash-attention widens them in registers before Apple9). */
+static tmi_tty tmi_tile_type(tmi_low *w, const tmi_product *p, uint32_t k) {
+    tmi_tty t = tmi_shared_type(w->m, tmi_in_type(w->m, p->op, k));
+    if (p->widens && t.kind == TMI_S_BF16) t.kind = TMI_S_F32;
+    return t;
+}
+
+static int tmi_product_has_bf16(const tmi_module *m, const tmi_op *op) {
+    return tmi_s_of(m, tmi_in_type(m, op, 0)) == TMI_S_BF16 || tmi_s_of(m, tmi_in_type(m, op, 1)) == TMI_S_BF16;
+}
+
+/* Threadgroup memory of the operands that are staged, 2^k of K at a time. */
+static uint32_t tmi_product_bytes(tmi_low *w, const tmi_product *p, uint32_t k) {
+    uint32_t bytes = 0;
+    if (w->p->stage[0][p->id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 0).kind];
+    if (w->p->stage[1][p->id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 1).kind];
+    return bytes;
+}
 
 static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), bytes, k;
+    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), k;
     memset(p, 0, sizeof *p);
     p->id = id;
     p->op = op;
@@ -25384,12 +25479,11 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     p->n_bits = tmi_dim_bits(w->m, d, p->rank - 1);
     p->k_bits = tmi_dim_bits(w->m, a, p->rank - 1);
     p->b_bits = p->rank > 2 ? tmi_dim_bits(w->m, d, 0) : 0;
+    p->widens = tmi_dot_is_mma(w->m, op) && tmi_product_has_bf16(w->m, op) && !w->job->opt->plain && !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
+    if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->stage_limit) p->widens = 0; /* all of K at once is worth more */
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
         k = p->k_bits - p->chunk_bits;
-        bytes = 0;
-        if (w->p->stage[0][id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, a).kind];
-        if (w->p->stage[1][id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, tmi_in_type(w->m, op, 1)).kind];
-        if (bytes <= w->p->stage_limit || k <= 3) break;
+        if (tmi_product_bytes(w, p, k) <= w->p->stage_limit || k <= 3) break;
     }
 }
 
@@ -25399,7 +25493,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value), row_axis = p->rank - 2, col_axis = p->rank - 1;
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
-    tmi_tty  elem = tmi_shared_type(w->m, type);
+    tmi_tty  elem = tmi_tile_type(w, p, k);
     uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
@@ -25415,6 +25509,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
     tmi_nest_loops(w, &n);
     v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
+    if (p->widens) v = tmi_conv(t, v, elem.kind);
     fast = s->flipped ? row_axis : col_axis;
     slow = s->flipped ? col_axis : row_axis;
     at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
@@ -25571,7 +25666,8 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
         n.bit[b] = b < p->k_bits - 2 ? b - 1 : b - (p->k_bits - 2);
     }
     for (e = 0; e < 2; e++) {
-        const uint32_t one = tmi_elem_at(w, a, l, e);
+        uint32_t one = tmi_elem_at(w, a, l, e);
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
         tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), one);
     }
     w->nest = NULL;
@@ -25591,7 +25687,8 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
     }
     both = tmi_elem_at(w, v, n.lin, TMI_VEC);
     for (e = 0; e < 2; e++) {
-        const uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+        uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
         tmi_t_write(w->t, frag, at, tmi_t_u32(w->t, e), one);
     }
     w->nest = NULL;
@@ -25612,8 +25709,8 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     cols = p->n_bits - 3 - sg_cols;
     batches = p->b_bits - sg_batch;
     steps = p->k_bits - p->chunk_bits - 3;
-    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 0)), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
-    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 1)), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
+    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
+    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
     row0 = tmi_tile_base(w, l, p->n_bits, p->m_bits);
     col0 = tmi_tile_base(w, l, 0, p->n_bits);
     if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
@@ -25896,7 +25993,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
-    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
+    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
         v[k++] = n->a;
         v[k++] = n->b;
         return k;
@@ -26789,7 +26886,7 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     }
     if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
     else if (p->has_mma)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, tmi_s(groups), tmi_dot_tiles(p->gpu), p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
                    (unsigned long long)most, (unsigned long long)(most / p->threads));
@@ -26800,13 +26897,14 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 /* Which way operands come, and the column of the GPU table that decided. */
 static void tmi_report_staged(tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
     tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
-    uint32_t k, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    uint32_t k, same, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
     if (a == 2 || b == 2)
         tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without threadgroup memory and barriers", p->gpu->name);
     for (k = 0; k < 2; k++) {
-        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && a == 1 && p->staged[0][id] == p->staged[1][id])) continue;
-        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip", "the %s operand is staged in threadgroup memory: %s",
-                   k ? "second" : "first", p->staged[k][id]);
+        same = a == 1 && b == 1 && p->staged[0][id] == p->staged[1][id];
+        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && same)) continue;
+        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip", "%s staged in threadgroup memory: %s",
+                   same ? "both operands are" : k ? "the second operand is" : "the first operand is", p->staged[k][id]);
     }
 }
 
@@ -26896,6 +26994,34 @@ static void tmi_report_exchanges(tmi_plan *p) {
     }
 }
 
+/* What a feature of the GPU did to the text: with it, and without it. Operands of products have remarks of their own. */
+typedef struct tmi_chip_row {
+    uint32_t    feature;
+    const char *name, *with, *without;
+} tmi_chip_row;
+
+/* clang-format off */
+static const tmi_chip_row tmi_chip_rows[] = {
+    {TMETAL_GPU_SIMD_REDUCE,   "SIMD_REDUCE",   "simd_sum and its kin combine the lanes",            "the lanes combine by shuffles"},
+    {TMETAL_GPU_FLOAT_ATOMICS, "FLOAT_ATOMICS", "atomic_float adds in device memory",                "floats are added by compare and exchange on their bits"},
+    {TMETAL_GPU_SHUFFLE_FILL,  "SHUFFLE_FILL",  "the edge lanes of a scan take in the neutral element, without a selection", "the edge lanes of a scan select"},
+    {TMETAL_GPU_ATOMIC_64,     "ATOMIC_64",     "64-bit minimum and maximum by one atomic operation", "64-bit minimum and maximum by one thread for all"},
+    {TMETAL_GPU_BF16_MATH,     "BF16_MATH",     "bfloat is computed as bfloat",                      "bfloat is widened to float in registers"},
+};
+/* clang-format on */
+
+static void tmi_report_chip(tmi_plan *p) {
+    tmi_at at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    size_t i;
+    for (i = 0; i < sizeof tmi_chip_rows / sizeof *tmi_chip_rows; i++) {
+        const tmi_chip_row *r = &tmi_chip_rows[i];
+        if (p->chip_used & r->feature) tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has %s: %s", p->gpu->name, r->name, r->with);
+        if (p->chip_lacked & r->feature) tmi_remark(p->job, at, TMETAL_FOUND, "chip", "%s lacks %s: %s", p->gpu->name, r->name, r->without);
+    }
+    if (p->has_mma && (p->gpu->features & TMETAL_GPU_MATRIX_UNIT))
+        tmi_remark(p->job, at, TMETAL_MISSED, "chip", "%s has MATRIX_UNIT, which matmul2d alone reaches and we do not print: simdgroup_matrix runs on its shader units", p->gpu->name);
+}
+
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
 static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
     const tmi_module *m = p->m;
@@ -26907,6 +27033,7 @@ static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
         tmi_report_access(p, op);
     }
     tmi_report_exchanges(p);
+    tmi_report_chip(p);
     if (p->order && p->serial)
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order", "one threadgroup runs all programs in turn, which is slow: %s", p->order);
     else if (p->order)
@@ -27209,7 +27336,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
@@ -27723,6 +27850,16 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
     tmi_put_char(e->out, ')');
 }
 
+static void tmi_expr_fill(tmi_emit *e, const tmi_ins *n) {
+    tmi_sign sign = tmi_sign_of(e, n->a);
+    tmi_put(e->out, "%s(", tmi_tfs[n->op].text);
+    tmi_expr(e, n->a, sign, TMI_L_ANY);
+    tmi_put_str(e->out, ", ");
+    if (tmi_s_is_float(n->type.kind) || (n->type.kind == TMI_S_I32 && sign != TMI_UNSIGNED)) tmi_expr(e, n->b, sign, TMI_L_COND); /* its literal has that very type */
+    else tmi_put_cast(e, n->type, sign, n->b, sign);
+    tmi_put(e->out, ", %u)", n->c);
+}
+
 static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
     static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any",
                                        "simd_prefix_inclusive_sum", "simd_prefix_inclusive_product"};
@@ -27750,7 +27887,7 @@ static const tmi_rmw_row tmi_rmw_rows[] = { /* the hardware's own; all others ar
 
 static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
     size_t i;
-    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows; i++)
+    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows && !n->e; i++) /* e: the GPU lacks the hardware's own */
         if (tmi_rmw_rows[i].kind == n->d && tmi_rmw_rows[i].type == n->type.kind) return &tmi_rmw_rows[i];
     return NULL;
 }
@@ -27897,7 +28034,8 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
     case TMI_TF_LDG: tmi_expr_ldg(e, n, level); break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
     case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
