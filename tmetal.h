@@ -422,6 +422,29 @@ typedef struct tmetal_param {
     uint32_t        is_result;
 } tmetal_param;
 
+/* Ops of a list that became one kernel, or why they did not. */
+typedef struct tmetal_fusion {
+    tmetal_remark_kind kind;   /* TMETAL_APPLIED, or TMETAL_MISSED: `reason` says why */
+    const char        *what;   /* "softmax", "log softmax", "layer norm", "rms norm", "attention": spelt out in the
+                                * list; "store", "loads": elementwise ops behind or before an op; "elementwise" */
+    const char *const *ops;    /* their ids, in the order of the list */
+    uint32_t           n_ops;
+    uint32_t           kernel; /* that computes the last of them, counted from 0 */
+    const char        *reason; /* "" */
+} tmetal_fusion;
+
+/* What became of an op list; docs/oplists.md says how it is counted. */
+typedef struct tmetal_graph {
+    const tmetal_fusion *fusions;
+    uint32_t             n_fusions;
+    uint32_t             ops;            /* of the list: as many kernels, were each op one */
+    uint32_t             kernels;        /* of the plan */
+    uint64_t             bytes_before;   /* of device memory: each op reads what it takes and writes what it gives */
+    uint64_t             bytes;          /* each kernel reads and writes each of its buffers once */
+    uint64_t             scratch_before; /* bytes of what one op gives another */
+    uint64_t             scratch;        /* of the plan */
+} tmetal_graph;
+
 typedef struct tmetal_result {
     tmetal_code          code;    /* TMETAL_OK or that of the first error */
     const char          *gpu;     /* the row of the table that was used */
@@ -439,6 +462,7 @@ typedef struct tmetal_result {
     size_t               msl_len;
     const tmetal_param  *params;  /* of an op list: what the arguments' `param` counts */
     uint32_t             n_params;
+    const tmetal_graph  *graph;   /* of an op list; else NULL */
 } tmetal_result;
 
 typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
@@ -1685,9 +1709,15 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     p.line = p.col = 0;
     if (excerpt) *excerpt = "";
     if (!src_plus_1 || !job->src || at > job->src_len) return p;
-    if (at < job->seek_at || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
+    if (at < job->seek_at / 2 || !job->seek_line) job->seek_at = job->seek_start = 0, job->seek_line = 1;
     for (i = job->seek_at; i < at; i++)
         if (job->src[i] == '\n') job->seek_line++, job->seek_start = i + 1;
+    if (at < job->seek_start) { /* back: places follow each other closely, so this is shorter than from the top */
+        for (i = job->seek_start; i > at; i--)
+            if (job->src[i - 1] == '\n') job->seek_line--;
+        while (i && job->src[i - 1] != '\n') i--;
+        job->seek_start = i;
+    }
     job->seek_at = at;
     start = job->seek_start;
     p.line = job->seek_line;
@@ -17276,6 +17306,155 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- One kernel's own module: it and all that it calls --------------------------------------------------
+ * Passes keep arrays over all values of a module, so a module of many kernels is taken apart first: time
+ * then grows with the text, not with its square. What only ever grows (types, names, attributes, places,
+ * lists) is shared, and handed on from kernel to kernel. */
+typedef struct tmi_taking {
+    tmi_job          *job;
+    const tmi_module *m; /* from here */
+    tmi_module       *f; /* to here */
+    uint32_t         *value, *block; /* old to new; what a function uses is always its own */
+    uint32_t         *func;          /* by the string of its name */
+    uint32_t         *seen;          /* functions by op: the last kernel that took it */
+} tmi_taking;
+
+static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
+    uint32_t op;
+    const tmi_attr *name;
+    t->job = job;
+    t->m = m;
+    t->value = TMI_TEMP(job, uint32_t, m->value.n);
+    t->block = TMI_TEMP(job, uint32_t, m->block.n);
+    t->func = TMI_TEMP(job, uint32_t, m->strings.item.n);
+    t->seen = TMI_TEMP(job, uint32_t, m->op.n);
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next) {
+        name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
+        if (name && !t->func[name->value]) t->func[name->value] = op;
+    }
+}
+
+/* What all modules taken from one share, as it stands after work on one of them. */
+static void tmi_taken_tables(tmi_module *to, const tmi_module *from) {
+    to->strings = from->strings;
+    to->type = from->type;
+    to->attr = from->attr;
+    to->named = from->named;
+    to->loc = from->loc;
+    to->ids = from->ids;
+    to->words = from->words;
+    to->type_hash = from->type_hash;
+    memcpy(to->t_float, from->t_float, sizeof to->t_float);
+}
+
+static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
+    uint32_t id = t->f->value.n;
+    *(tmi_value *)tmi_vec_add(t->job, &t->f->value) = *TMI_VALUE(t->m, v);
+    t->value[v] = id;
+    return id;
+}
+
+/* An op and what is in it; operands and branch targets still mean the old ones. */
+static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
+    const tmi_module *m = t->m;
+    tmi_module       *f = t->f;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t          id = tmi_op_new(t->job, f, o->kind), r, b, x, i, region, block, *list;
+    tmi_mark          mark = tmi_mark_take(t->job);
+    *TMI_OP(f, id) = *o;
+    TMI_OP(f, id)->n_region = 0;
+    TMI_OP(f, id)->region = 0;
+    list = TMI_TEMP(t->job, uint32_t, o->n_out);
+    for (i = 0; i < o->n_out; i++) list[i] = tmi_take_value(t, tmi_out(m, o, i));
+    tmi_op_results(t->job, f, id, list, o->n_out);
+    tmi_mark_drop(t->job, mark);
+    for (r = o->region; r; r = TMI_REGION(m, r)->next) {
+        region = tmi_region_new(t->job, f, id);
+        TMI_REGION(f, region)->loc = TMI_REGION(m, r)->loc;
+        for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) {
+            block = t->block[b] = tmi_block_new(t->job, f, region);
+            TMI_BLOCK(f, block)->label = TMI_BLOCK(m, b)->label;
+            mark = tmi_mark_take(t->job);
+            list = TMI_TEMP(t->job, uint32_t, TMI_BLOCK(m, b)->n_arg);
+            for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) list[i] = tmi_take_value(t, tmi_block_arg(m, b, i));
+            tmi_block_args(t->job, f, block, list, TMI_BLOCK(m, b)->n_arg);
+            tmi_mark_drop(t->job, mark);
+            for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next) tmi_op_append(f, block, tmi_take_op(t, x));
+        }
+    }
+    return id;
+}
+
+/* A list of values by their new ids. */
+static uint32_t tmi_take_ids(tmi_taking *t, uint32_t first, uint32_t n) {
+    tmi_mark  mark = tmi_mark_take(t->job);
+    uint32_t *list = TMI_TEMP(t->job, uint32_t, n), i;
+    for (i = 0; i < n; i++) list[i] = t->value[TMI_ID(t->m, first + i)];
+    i = tmi_ids_add(t->job, t->f, list, n);
+    tmi_mark_drop(t->job, mark);
+    return i;
+}
+
+static void tmi_take_uses(tmi_taking *t, uint32_t first_op) {
+    uint32_t op, k, succ;
+    for (op = first_op; op < t->f->op.n; op++) {
+        tmi_op *o = TMI_OP(t->f, op);
+        o->in = tmi_take_ids(t, o->in, o->n_in);
+        succ = t->f->succ.n;
+        for (k = 0; k < o->n_succ; k++) {
+            const tmi_succ *from = TMI_SUCC(t->m, o->succ + k);
+            tmi_succ       *to = (tmi_succ *)tmi_vec_add(t->job, &t->f->succ);
+            to->block = t->block[from->block];
+            to->n_in = from->n_in;
+            to->in = tmi_take_ids(t, from->in, from->n_in);
+        }
+        o->succ = o->n_succ ? succ : 0;
+    }
+}
+
+/* Of the functions that the ops from `op` on call, those that are not taken yet, into `body`. */
+static void tmi_take_called(tmi_taking *t, uint32_t op, uint32_t body, uint32_t kernel) {
+    const tmi_attr *callee;
+    uint32_t        to;
+    for (; op < t->f->op.n; op++) {
+        if (TMI_OP(t->f, op)->kind != TMI_OP_CALL) continue;
+        callee = tmi_attr_of(t->f, TMI_OP(t->f, op), "callee");
+        to = callee ? t->func[callee->value] : 0;
+        if (!to || t->seen[to] == kernel) continue;
+        t->seen[to] = kernel;
+        tmi_op_append(t->f, body, tmi_take_op(t, to));
+    }
+}
+
+/* A module of kernel `func` alone and of what it calls; gives the kernel's id in it. */
+static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
+    uint32_t body, region, id;
+    *f = *t->m;
+    t->f = f;
+    tmi_vec_init(&f->value, sizeof(tmi_value), 0);
+    tmi_vec_init(&f->op, sizeof(tmi_op), 0);
+    tmi_vec_init(&f->succ, sizeof(tmi_succ), 0);
+    tmi_vec_init(&f->block, sizeof(tmi_block), 0);
+    tmi_vec_init(&f->region, sizeof(tmi_region), 0);
+    (void)tmi_vec_add(t->job, &f->value); /* id 0 of each is none */
+    (void)tmi_vec_add(t->job, &f->op);
+    (void)tmi_vec_add(t->job, &f->succ);
+    (void)tmi_vec_add(t->job, &f->block);
+    (void)tmi_vec_add(t->job, &f->region);
+    f->top = tmi_op_new(t->job, f, TMI_OP(t->m, t->m->top)->kind);
+    *TMI_OP(f, f->top) = *TMI_OP(t->m, t->m->top);
+    TMI_OP(f, f->top)->n_region = 0;
+    TMI_OP(f, f->top)->region = 0;
+    region = tmi_region_new(t->job, f, f->top);
+    body = tmi_block_new(t->job, f, region);
+    t->seen[func] = func;
+    id = tmi_take_op(t, func);
+    tmi_op_append(f, body, id);
+    tmi_take_called(t, id, body, func);
+    tmi_take_uses(t, id);
+    return id;
+}
+
 /* -- Calls: the callee's ops take the place of the call --------------------------------------------- */
 
 static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
@@ -29592,49 +29771,74 @@ static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel 
     tmi_mark_drop(job, mark);
 }
 
+/* A kernel and the module that it is compiled in. */
+typedef struct tmi_unit {
+    tmi_module *m;
+    uint32_t    func;
+} tmi_unit;
+
 /* MLX takes one kernel at a time. */
-static void tmi_refuse_several(tmi_job *job, tmi_module *m, uint32_t op) {
-    uint32_t n = 0;
-    for (; op; op = TMI_OP(m, op)->next) {
-        if (!tmi_is_kernel(m, op) || !n++) continue;
-        tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_MLX, tmi_attr_str(m, TMI_OP(m, op), "sym_name"), "it is not the only kernel");
+static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
+    uint32_t i;
+    for (i = 1; i < n; i++) {
+        const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
+        tmi_error(job, tmi_at_of(unit[i].m, func), TMETAL_E_MLX, tmi_attr_str(unit[i].m, func, "sym_name"), "it is not the only kernel");
         tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
     }
+}
+
+/* Every public function: in the module itself if it is the only one, else each in one of its own. */
+static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
+    uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
+    tmi_taking t;
+    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
+    *units = TMI_TEMP(job, tmi_unit, n);
+    if (n > 1) tmi_taking_init(job, m, &t);
+    for (op = first; op; op = TMI_OP(m, op)->next) {
+        tmi_unit *u = &(*units)[i];
+        if (!tmi_is_kernel(m, op)) continue;
+        u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
+        u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
+        if (n > 1) tmi_taken_tables(m, u->m);
+        i++;
+    }
+    return n;
 }
 
 /* Every public function of a module becomes a kernel, in order. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
-    uint32_t op, n = 0, first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
+    tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
     tmi_joined     joined;
-    tmi_mark       all;
+    tmi_unit      *unit;
+    uint32_t       n, i;
     if (!gpu) return;
     job->most_copied = tmi_most_copied(job, m);
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_refuse_called(job, m, op);
-            n++;
-        }
-    if (job->opt->mlx && n > 1) tmi_refuse_several(job, m, first);
+    n = tmi_units(job, m, &unit);
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        tmi_refuse_called(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
+    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            if (!tmi_detect_kernel(job, m, op, &kernels[n++]) || !tmi_transform(job, m, op)) return;
-            tmi_refuse_regions(job, m, op);
-        }
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
     if (job->n_errors) return;
-    all = tmi_mark_take(job);
     tmi_join_begin(job, &joined, n);
-    n = 0;
-    for (op = first; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) {
-            tmi_mark mark = tmi_mark_take(job);
-            tmi_compile_func(job, m, op, gpu, &kernels[n++], &joined);
-            tmi_mark_drop(job, mark);
-        }
+    for (i = 0; i < n; i++) {
+        mark = tmi_mark_take(job);
+        tmi_taken_tables(unit[i].m, m);
+        tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
+        tmi_taken_tables(m, unit[i].m);
+        tmi_mark_drop(job, mark);
+    }
     if (job->n_errors) return;
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
@@ -30509,6 +30713,10 @@ typedef struct tmi_node {
     uint64_t        count;      /* reductions in two stages: elements behind one result; 0: its own */
     uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
     uint8_t         is_result, is_scratch, is_inline;
+    uint8_t         is_gone;    /* part of an operation that was spelt out */
+    uint32_t        base;       /* attention that was: the product whose tile the scores are worked out from */
+    uint32_t        part_of;    /* such a product, and ops on its tile: the attention */
+    uint32_t        home;       /* kernel that works it out, + 1 */
 } tmi_node;
 
 typedef struct tmi_list {
@@ -30518,7 +30726,16 @@ typedef struct tmi_list {
     uint32_t  n_op;
     uint32_t *order, n_order; /* ops so that inputs come first */
     const tmetal_gpu *gpu;
+    tmi_vec   fused;    /* tmi_fused */
+    tmetal_graph *graph;
 } tmi_list;
+
+/* What tmetal_fusion says, before kernels have numbers. */
+typedef struct tmi_fused {
+    tmetal_remark_kind kind;
+    const char        *what, *why;
+    uint32_t           root, n_op, *op; /* nodes */
+} tmi_fused;
 
 #define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
 
@@ -31338,6 +31555,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
         return NULL;
     }
     tmi_vec_init(&l->node, sizeof(tmi_node), 0);
+    tmi_vec_init(&l->fused, sizeof(tmi_fused), 0);
     (void)tmi_vec_add(job, &l->node);
     for (j = ops->child; j; j = j->next)
         if (!tmi_list_read_op(l, j, i++) && tmi_enough_errors(job)) return NULL;
@@ -32696,33 +32914,47 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
 
 /* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per element of the tile: the sum is
  * scaled down whenever the maximum grows. A row of -inf alone has no finite maximum; 0 takes its place in the
- * differences, so that it gives NaN by 0/0 as the formula does, and no other row is touched. */
+ * differences, so that it gives NaN by 0/0 as the formula does, and no other row is touched. A list may spell a softmax
+ * in base 2 (num[0]) or without the maximum (num[1]). */
 static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     tmi_gen *g = r->g;
-    uint32_t v[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), x, top, open, grown;
+    uint32_t v[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), x, top, open, grown, exp = r->n->num[0] ? TMI_OP_EXP2 : TMI_OP_EXP;
+    int      by_max = !r->n->num[1];
     if (r->whole) {
         x = tmi_rowing_only(r, tmi_rowing_x(r), ninf);
-        *max = tmi_rowing_fold(r, TMI_L_OP_MAX, x);
-        x = tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, x, *max));
+        if (by_max) {
+            *max = tmi_rowing_fold(r, TMI_L_OP_MAX, x);
+            x = tmi_gen_2(g, TMI_OP_SUBF, x, *max);
+        }
+        x = tmi_gen_1(g, exp, x);
         r->x = x;
         *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, x);
         return;
     }
-    v[0] = ninf;
+    v[0] = by_max ? ninf : tmi_gen_float(g, 0);
     v[1] = tmi_gen_float(g, 0);
+    if (!by_max) {
+        tmi_rowing_loop(r, v, 1);
+        x = tmi_rowing_x(r);
+        x = tmi_rowing_only(r, x, tmi_gen_f32(g, TMI_BITS_NINF));
+        v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_gen_1(g, exp, x));
+        tmi_gen_loop_end(g, &r->loop, v, v);
+        *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[0]);
+        return;
+    }
     tmi_rowing_loop(r, v, 2);
     const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
     x = tmi_rowing_only(r, tmi_rowing_x(r), right);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
     open = tmi_gen_cmpf(g, 1, top, tmi_gen_f32(g, TMI_BITS_NINF));
     grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
-    v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1], tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
-    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, x, grown)));
+    v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1], tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, x, grown)));
     v[0] = top;
     tmi_gen_loop_end(g, &r->loop, v, v);
     *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
     open = tmi_gen_cmpf(g, 1, v[0], ninf);
-    const uint32_t other = tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max));
+    const uint32_t other = tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max));
     v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), other));
     *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[1]);
 }
@@ -32742,9 +32974,9 @@ static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
     fact[0] = fact[1] = 0;
     if (r->n->kind == TMI_L_OP_SOFTMAX || r->n->kind == TMI_L_OP_LOG_SOFTMAX) {
         tmi_rowing_exp_sum(r, &fact[0], &fact[1]);
-        tmi_gen_name(g, fact[0], "row_max");
+        if (fact[0]) tmi_gen_name(g, fact[0], "row_max");
         tmi_gen_name(g, fact[1], "row_sum");
-        if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, TMI_OP_LOG, fact[1]);
+        if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, r->n->num[0] ? TMI_OP_LOG2 : TMI_OP_LOG, fact[1]);
         return;
     }
     if (r->n->kind == TMI_L_OP_LAYER_NORM) tmi_gen_name(g, fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n), "mean");
@@ -32757,7 +32989,9 @@ static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
     tmi_gen *g = r->g;
     uint32_t v;
     if (r->n->kind == TMI_L_OP_SOFTMAX) {
-        v = r->whole ? r->x : tmi_gen_1(g, TMI_OP_EXP, tmi_gen_2(g, TMI_OP_SUBF, tmi_rowing_x(r), fact[0]));
+        v = r->whole ? r->x : tmi_rowing_x(r);
+        if (!r->whole && fact[0]) v = tmi_gen_2(g, TMI_OP_SUBF, v, fact[0]);
+        if (!r->whole) v = tmi_gen_1(g, r->n->num[0] ? TMI_OP_EXP2 : TMI_OP_EXP, v);
         return tmi_gen_2(g, TMI_OP_DIVF, v, fact[1]);
     }
     v = tmi_rowing_x(r);
@@ -33066,7 +33300,7 @@ typedef struct tmi_attending {
     uint32_t  bm, bn, bd, bv;
     uint32_t  rank, batch[TMI_LIST_RANK]; /* of the queries' leading dimensions */
     uint32_t  row, mask_row, q;
-    uint8_t   type;
+    uint8_t   type, type_v; /* of the first product, and of the second */
 } tmi_attending;
 
 static void tmi_attend_space(const tmi_attending *a, uint32_t input, uint32_t row, uint32_t col, tmi_indices *s) {
@@ -33094,7 +33328,24 @@ static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, 
     tmi_attend_space(a, input, row, col, &s);
     v = tmi_gen_value(g, node, &s, 0);
     v = tmi_gen_zeroed(g, node, v, tmi_gen_and(g, g->mask[0], g->mask[1]));
-    return tmi_gen_dot_tile(g, v, TMI_NODE(g->l, node)->dtype, a->type, rows, cols);
+    return tmi_gen_dot_tile(g, v, TMI_NODE(g->l, node)->dtype, input == 2 ? a->type_v : a->type, rows, cols);
+}
+
+/* Scores that a list spells out: its own ops, on the tile of the product. */
+static uint32_t tmi_attend_spelled(tmi_attending *a, uint32_t product, uint32_t key) {
+    tmi_gen         *g = a->g;
+    const tmi_shape *scores = &TMI_NODE(g->l, a->n->base)->shape;
+    tmi_indices      at;
+    uint32_t         i, v;
+    at.rank = 0;
+    for (i = 0; i + 2 < scores->rank; i++) tmi_indices_add(&at, scores->dim[i], a->batch[i]);
+    tmi_indices_add(&at, scores->dim[i], a->row);
+    tmi_indices_add(&at, scores->dim[i + 1], key);
+    g->given = a->n->base;
+    g->given_value = product;
+    v = tmi_gen_value(g, a->n->in[3], &at, 0);
+    g->given = 0;
+    return a->n->num[7] ? v : tmi_gen_2(g, TMI_OP_MULF, v, tmi_gen_float(g, 1.4426950408889634));
 }
 
 /* Scores of a tile: scaled, masked, causal. exp2 is what the hardware has: everything is in units of log2. */
@@ -33111,7 +33362,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
     s = tmi_gen_dot(g, a->q, tmi_b_swap_last(&g->b, k), zero);
-    s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
+    if (!a->n->base) s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
     tmi_gen_axes(g, a->bm, a->bn);
     key = tmi_gen_along(g, 1, base);
     g->mask[0] = a->mask_row;
@@ -33121,7 +33372,8 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
         const uint32_t some = tmi_gen_some(g, key);
         ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 5, tmi_gen_some(g, a->row), some));
     }
-    if (a->n->n_in == 4) {
+    if (a->n->base) s = tmi_attend_spelled(a, s, key);
+    else if (a->n->n_in == 4) {
         const tmi_node *x = TMI_NODE(g->l, a->n->in[3]), *q = TMI_NODE(g->l, a->n->in[0]);
         tmi_shape       scores = q->shape;
         tmi_indices       at, in;
@@ -33149,7 +33401,9 @@ static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     memset(a, 0, sizeof *a);
     a->g = g;
     a->n = TMI_NODE(g->l, node);
-    a->type = tmi_lt_promote(tmi_dot_type(g, a->n), TMI_NODE(g->l, a->n->in[2])->dtype);
+    a->type = tmi_dot_type(g, a->n);
+    if (!a->n->base) a->type = tmi_lt_promote(a->type, TMI_NODE(g->l, a->n->in[2])->dtype);
+    a->type_v = a->n->base ? (uint8_t)a->n->num[6] : a->type;
     q = &TMI_NODE(g->l, a->n->in[0])->shape;
     a->bd = tmi_pow2_ceil((uint64_t)a->n->num[4], 16, 1u << 20);
     a->bv = tmi_pow2_ceil((uint64_t)a->n->num[5], 16, 1u << 20);
@@ -33202,7 +33456,7 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_axes(g, a->bm, a->bv);
     c[2] = tmi_gen_2(g, TMI_OP_MULF, c[2], shrink);
     const uint32_t other = tmi_gen_stretch(g, c[2], dims);
-    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type), v, other);
+    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type_v), v, other);
 }
 
 static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
@@ -33232,7 +33486,8 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     col = tmi_gen_along(g, 1, 0);
     g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, a.n->num[5])) : 0;
     const uint32_t right = tmi_gen_float(g, 1);
-    sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, c[1], tmi_gen_float(g, 0)), right, c[1]);
+    sum = c[1];
+    if (!a.n->base) sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, sum, tmi_gen_float(g, 0)), right, sum); /* spelt out, such a row gives 0/0 */
     out.rank = 0;
     for (i = 0; i + 2 < a.n->shape.rank; i++) tmi_indices_add(&out, a.n->shape.dim[i], a.batch[i]);
     tmi_indices_add(&out, (uint64_t)a.n->num[2], a.row);
@@ -33706,7 +33961,586 @@ static void tmi_count_uses(tmi_list *l) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
         for (k = 0; k < n->n_in; k++) TMI_NODE(l, n->in[k])->n_use++;
     }
+}
+
+/* What the caller gets: ops that no other op reads. */
+static void tmi_mark_results(tmi_list *l) {
+    uint32_t i;
     for (i = 1; i <= l->n_op; i++) TMI_NODE(l, i)->is_result = TMI_NODE(l, i)->n_use == 0;
+}
+
+/* -- Operations that a list spells out --------------------------------------------------------------------------------------------------
+ * Softmax, norms and attention written in smaller ops are found by structure, from the last op back, and the last op
+ * becomes the operation. A match stands only if nothing else reads a value inside of it, so none is lost. What looks
+ * like one and is none is recorded with the reason, and stays as it is written. */
+
+#define TMI_SPELLED_MAX 40u
+
+typedef struct tmi_spelled {
+    tmi_list   *l;
+    tmi_shape   shape;  /* of the rows worked on */
+    uint32_t    axes;   /* along which they are folded */
+    int         flat;   /* behind a reshape: no shape says any more where a value stands */
+    uint32_t    looked; /* at how many ops: a graph has more paths than ops */
+    uint32_t    op[TMI_SPELLED_MAX], n; /* what the operation takes the place of */
+    const char *what, *why;
+} tmi_spelled;
+
+static void tmi_sp_add(tmi_spelled *s, uint32_t node) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++)
+        if (s->op[i] == node) return;
+    if (s->n < TMI_SPELLED_MAX) s->op[s->n++] = node;
+    else s->why = "it is longer than 40 ops";
+}
+
+static int tmi_sp_has(const tmi_spelled *s, uint32_t node) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++)
+        if (s->op[i] == node) return 1;
+    return 0;
+}
+
+static int tmi_sp_is(const tmi_spelled *s, uint32_t node, uint16_t kind) { return node && TMI_NODE(s->l, node)->kind == kind; }
+
+/* x -> x op value */
+static int tmi_sp_is_scalar(const tmi_spelled *s, uint32_t node, uint16_t kind) { return tmi_sp_is(s, node, kind) && TMI_NODE(s->l, node)->n_in == 1; }
+
+static int tmi_sp_is_pair(const tmi_spelled *s, uint32_t node, uint16_t kind) { return tmi_sp_is(s, node, kind) && TMI_NODE(s->l, node)->n_in == 2; }
+
+/* A cast between floats that keeps every value: all floats are f32 between load and store. */
+static int tmi_is_plain_cast(const tmi_list *l, const tmi_node *n) {
+    uint8_t from = n->n_in ? TMI_NODE(l, n->in[0])->dtype : (uint8_t)TMI_LT_NONE;
+    return n->kind == TMI_L_OP_CAST && tmi_lt_is(from, 'f') && (n->dtype == TMI_LT_F32 || n->dtype == from);
+}
+
+static uint32_t tmi_list_plain(const tmi_list *l, uint32_t node) {
+    while (node && tmi_is_plain_cast(l, TMI_NODE(l, node))) node = TMI_NODE(l, node)->in[0];
+    return node;
+}
+
+static uint32_t tmi_sp_plain(tmi_spelled *s, uint32_t node) { /* the same; what is passed belongs to the match */
+    while (tmi_is_plain_cast(s->l, TMI_NODE(s->l, node))) {
+        tmi_sp_add(s, node);
+        node = TMI_NODE(s->l, node)->in[0];
+    }
+    return node;
+}
+
+/* Do two nodes hold one value: the same op with the same arguments on the same inputs? */
+static int tmi_list_same(const tmi_list *l, uint32_t x, uint32_t y, uint32_t depth) {
+    const tmi_node *a = TMI_NODE(l, x), *b = TMI_NODE(l, y);
+    uint32_t        i;
+    if (x == y) return 1;
+    if (a->kind == TMI_L_OP_NONE || a->kind != b->kind || a->dtype != b->dtype || a->n_in != b->n_in || depth > 8) return 0;
+    if (a->axes != b->axes || a->axis != b->axis || a->has_val != b->has_val || a->base != b->base || !tmi_shape_same(&a->shape, &b->shape)) return 0;
+    for (i = 0; i < 3; i++)
+        if (!(a->val[i] == b->val[i])) return 0;
+    if (memcmp(a->num, b->num, sizeof a->num) != 0 || memcmp(a->perm, b->perm, a->shape.rank * sizeof *a->perm) != 0) return 0;
+    for (i = 0; i < a->n_in; i++)
+        if (!tmi_list_same(l, a->in[i], b->in[i], depth + 1)) return 0;
+    return 1;
+}
+
+static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
+    const tmi_node *n = TMI_NODE(s->l, twin);
+    uint32_t        i;
+    if (twin == kept) return;
+    tmi_sp_add(s, twin);
+    for (i = 0; i < n->n_in; i++) tmi_sp_add_twin(s, n->in[i], TMI_NODE(s->l, kept)->in[i]);
+}
+
+/* The same, casts apart. Where the value is worked out twice, `twin` belongs to the match and `kept` stands for both. */
+static int tmi_sp_same(tmi_spelled *s, uint32_t twin, uint32_t kept) {
+    if (!twin || !kept) return 0;
+    twin = tmi_list_plain(s->l, twin);
+    kept = tmi_list_plain(s->l, kept);
+    if (!tmi_list_same(s->l, twin, kept, 0)) return 0;
+    tmi_sp_add_twin(s, twin, kept);
+    return 1;
+}
+
+/* -- From a value with one element a row back to the reduction that made it -- */
+
+/* Does a shape, stretched to that of the rows, give each row its own element? */
+static int tmi_sp_is_row(const tmi_spelled *s, const tmi_shape *v) {
+    uint32_t i, off = s->shape.rank - v->rank;
+    if (v->rank > s->shape.rank) return 0;
+    for (i = 0; i < s->shape.rank; i++) {
+        uint32_t have = i < off ? 1 : v->dim[i - off];
+        if (have != (s->axes >> i & 1 ? 1 : s->shape.dim[i])) return 0;
+    }
+    return 1;
+}
+
+/* Through casts, and what stretches a row's element back to the row. 0: it goes to another place. */
+static uint32_t tmi_sp_back(tmi_spelled *s, uint32_t node) {
+    for (;; node = TMI_NODE(s->l, node)->in[0]) {
+        const tmi_node *n = TMI_NODE(s->l, node);
+        if (n->kind == TMI_L_OP_RESHAPE) {
+            if (!s->flat && !tmi_sp_is_row(s, &n->shape)) return 0;
+            s->flat = 1;
+        } else if (!(n->kind == TMI_L_OP_BROADCAST && !s->flat && n->shape.rank <= s->shape.rank) && !tmi_is_plain_cast(s->l, n)) {
+            return node;
+        }
+        tmi_sp_add(s, node);
+    }
+}
+
+/* The reduction behind a value, wherever it stands, through functions of one number; 0: none. */
+static uint32_t tmi_list_reduction_behind(const tmi_list *l, uint32_t node, int through) {
+    uint32_t i;
+    for (i = 0; node && i < 32; i++) {
+        const tmi_node *n = TMI_NODE(l, node);
+        switch (n->kind) {
+        case TMI_L_OP_SUM: case TMI_L_OP_MEAN: case TMI_L_OP_MAX: return node;
+        case TMI_L_OP_CAST: case TMI_L_OP_RESHAPE: case TMI_L_OP_BROADCAST: break;
+        case TMI_L_OP_DIV: case TMI_L_OP_MUL:
+            if (n->n_in != 1) return 0;
+            break;
+        case TMI_L_OP_RECIPROCAL: case TMI_L_OP_RSQRT: case TMI_L_OP_SQRT: case TMI_L_OP_LOG: case TMI_L_OP_LOG2: case TMI_L_OP_MAXIMUM: case TMI_L_OP_ADD:
+            if (!through) return 0;
+            break;
+        default: return 0;
+        }
+        node = n->in[0];
+    }
+    return 0;
+}
+
+/* What a reduction of this kind folds along the rows' axes; 0: it is none, of other axes, or it goes back elsewhere. */
+static uint32_t tmi_sp_reduced(tmi_spelled *s, uint32_t node, uint16_t kind) {
+    const tmi_node *n;
+    node = tmi_sp_back(s, node);
+    if (!tmi_sp_is(s, node, kind)) return 0;
+    n = TMI_NODE(s->l, node);
+    if (n->axes != s->axes || !tmi_shape_same(&TMI_NODE(s->l, n->in[0])->shape, &s->shape) || !tmi_lt_is(n->dtype, 'f') || !tmi_lt_is(TMI_NODE(s->l, n->in[0])->dtype, 'f')) return 0;
+    if (!s->flat && !tmi_sp_is_row(s, &n->shape)) return 0;
+    tmi_sp_add(s, node);
+    return n->in[0];
+}
+
+/* The same for a mean, which may be a sum over its count. */
+static uint32_t tmi_sp_mean(tmi_spelled *s, uint32_t node) {
+    double   count = 1, off;
+    uint32_t i;
+    for (i = 0; i < s->shape.rank; i++)
+        if (s->axes >> i & 1) count *= s->shape.dim[i];
+    node = tmi_sp_back(s, node);
+    if (!tmi_sp_is_scalar(s, node, TMI_L_OP_DIV) && !tmi_sp_is_scalar(s, node, TMI_L_OP_MUL)) return node ? tmi_sp_reduced(s, node, TMI_L_OP_MEAN) : 0;
+    off = TMI_NODE(s->l, node)->val[0];
+    off = TMI_NODE(s->l, node)->kind == TMI_L_OP_DIV ? off / count - 1 : off * count - 1;
+    if (!(off < 1e-6 && off > -1e-6)) {
+        s->why = "a sum is not divided by how many elements it adds";
+        return 0;
+    }
+    tmi_sp_add(s, node);
+    return tmi_sp_reduced(s, TMI_NODE(s->l, node)->in[0], TMI_L_OP_SUM);
+}
+
+/* a / b, or a times the reciprocal of b, or of its root: then *root is 1. */
+static int tmi_sp_quotient(tmi_spelled *s, uint32_t node, uint32_t *a, uint32_t *b, int *root) {
+    const tmi_node *n = TMI_NODE(s->l, node);
+    uint32_t        i, r, had = s->n;
+    *root = 0;
+    s->flat = 0;
+    if (n->n_in != 2 || (n->kind != TMI_L_OP_DIV && n->kind != TMI_L_OP_MUL)) return 0;
+    *a = n->in[0];
+    *b = n->in[1];
+    if (n->kind == TMI_L_OP_DIV) return 1;
+    for (i = 0; i < 2; i++, s->n = had, s->flat = 0) {
+        r = tmi_sp_back(s, n->in[1 - i]);
+        if (!r || (TMI_NODE(s->l, r)->kind != TMI_L_OP_RECIPROCAL && TMI_NODE(s->l, r)->kind != TMI_L_OP_RSQRT)) continue;
+        tmi_sp_add(s, r);
+        *root = TMI_NODE(s->l, r)->kind == TMI_L_OP_RSQRT;
+        *a = n->in[i];
+        *b = TMI_NODE(s->l, r)->in[0];
+        return 1;
+    }
+    return 0;
+}
+
+static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t axes, const char *what) {
+    memset(s, 0, sizeof *s);
+    s->l = l;
+    s->shape = TMI_NODE(l, root)->shape;
+    s->axes = axes;
+    s->what = what;
+    tmi_sp_add(s, root);
+}
+
+static int tmi_sp_no(tmi_spelled *s, const char *why) {
+    if (!s->why) s->why = why;
+    return 0;
+}
+
+/* -- Softmax: e / sum(e), e = exp(t), t = x - max(x) or any t; in base 2 alike -- */
+
+/* x of t = x - max(x), *by_max 1; else t itself. 0: a maximum is taken off that is none of the row's own. */
+static int tmi_sp_shifted(tmi_spelled *s, uint32_t t, uint32_t *x, int *by_max) {
+    const tmi_node *n = TMI_NODE(s->l, tmi_list_plain(s->l, t));
+    uint32_t        of, max;
+    *x = t;
+    *by_max = 0;
+    if (n->kind != TMI_L_OP_SUB || n->n_in != 2) return 1;
+    max = tmi_list_reduction_behind(s->l, n->in[1], 0);
+    if (!tmi_sp_is(s, max, TMI_L_OP_MAX)) return 1;
+    tmi_sp_add(s, tmi_sp_plain(s, t));
+    s->flat = 0;
+    of = tmi_sp_reduced(s, n->in[1], TMI_L_OP_MAX);
+    if (!of) return tmi_sp_no(s, "the maximum is of other axes, or is taken off elsewhere than in its own row");
+    if (!tmi_sp_same(s, of, n->in[0])) return tmi_sp_no(s, "the maximum is of another tensor");
+    *x = n->in[0];
+    *by_max = 1;
+    return 1;
+}
+
+static int tmi_sp_is_exp(const tmi_spelled *s, uint32_t e) { return tmi_sp_is(s, e, TMI_L_OP_EXP) || tmi_sp_is(s, e, TMI_L_OP_EXP2); }
+
+static int tmi_sp_rows_fit(tmi_spelled *s, uint32_t x) { /* what a kernel of rows takes: axes side by side, floats */
+    uint32_t a = s->axes;
+    while (a && !(a & 1)) a >>= 1;
+    if (!a || (a & (a + 1))) return tmi_sp_no(s, "its axes do not stand side by side");
+    if (!tmi_shape_same(&TMI_NODE(s->l, x)->shape, &s->shape)) return tmi_sp_no(s, "a row's value is stretched to more rows");
+    return tmi_lt_is(TMI_NODE(s->l, x)->dtype, 'f') ? 1 : tmi_sp_no(s, "it works on integers");
+}
+
+static int tmi_sp_softmax(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    uint32_t a, b, e, sum, of;
+    int      under, by_max;
+    if (!tmi_sp_quotient(s, root, &a, &b, &under) || under) return 0;
+    e = tmi_list_plain(s->l, a);
+    sum = tmi_list_reduction_behind(s->l, b, 0);
+    if (!tmi_sp_is(s, sum, TMI_L_OP_SUM)) return 0;
+    if (!tmi_sp_is_exp(s, e)) {
+        of = tmi_list_plain(s->l, TMI_NODE(s->l, sum)->in[0]);
+        return tmi_sp_is_exp(s, of) ? tmi_sp_no(s, "what is divided is not what is summed") : 0;
+    }
+    of = tmi_sp_reduced(s, b, TMI_L_OP_SUM);
+    if (!of) return tmi_sp_no(s, "the sum is of other axes, or divides elsewhere than in its own row");
+    if (!tmi_sp_same(s, of, e)) return tmi_sp_no(s, "what is divided is not what is summed");
+    tmi_sp_add(s, tmi_sp_plain(s, a));
+    if (!tmi_sp_shifted(s, TMI_NODE(s->l, e)->in[0], &to->in[0], &by_max)) return 0;
+    to->kind = TMI_L_OP_SOFTMAX;
+    to->num[0] = tmi_sp_is(s, e, TMI_L_OP_EXP2);
+    to->num[1] = !by_max;
+    return tmi_sp_rows_fit(s, to->in[0]);
+}
+
+/* The value whose exponentials are summed, and the base, in log(sum(exp(t))); 0: it is none. */
+static uint32_t tmi_sp_log_sum(tmi_spelled *s, uint32_t node, int *base_2) {
+    uint32_t of, e, sum;
+    node = tmi_sp_back(s, node);
+    if (!tmi_sp_is(s, node, TMI_L_OP_LOG) && !tmi_sp_is(s, node, TMI_L_OP_LOG2)) return 0;
+    *base_2 = tmi_sp_is(s, node, TMI_L_OP_LOG2);
+    tmi_sp_add(s, node);
+    sum = tmi_list_reduction_behind(s->l, TMI_NODE(s->l, node)->in[0], 0);
+    if (!tmi_sp_is(s, sum, TMI_L_OP_SUM)) return 0;
+    e = tmi_list_plain(s->l, TMI_NODE(s->l, sum)->in[0]);
+    if (!tmi_sp_is_exp(s, e)) return 0;
+    of = tmi_sp_reduced(s, TMI_NODE(s->l, node)->in[0], TMI_L_OP_SUM);
+    if (!of) return (uint32_t)tmi_sp_no(s, "the sum is of other axes, or is taken off elsewhere than in its own row");
+    e = tmi_sp_plain(s, of);
+    tmi_sp_add(s, e);
+    if (tmi_sp_is(s, e, TMI_L_OP_EXP2) != *base_2) return (uint32_t)tmi_sp_no(s, "exponential and logarithm are of different bases");
+    return TMI_NODE(s->l, e)->in[0];
+}
+
+/* t - log(sum(exp(t))), t = x - max(x) or any t; or x - (max(x) + log(sum(exp(x - max(x))))) */
+static int tmi_sp_log_softmax(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    const tmi_node *n = TMI_NODE(s->l, root);
+    uint32_t        t, i, sum, max = 0, x = 0;
+    int             base_2 = 0, by_max;
+    if (n->kind != TMI_L_OP_SUB || n->n_in != 2) return 0;
+    sum = tmi_sp_back(s, n->in[1]);
+    if (tmi_sp_is_pair(s, sum, TMI_L_OP_ADD))
+        for (i = 0; i < 2 && !max; i++)
+            if (tmi_sp_is(s, tmi_list_reduction_behind(s->l, TMI_NODE(s->l, sum)->in[i], 0), TMI_L_OP_MAX)) max = TMI_NODE(s->l, sum)->in[i], x = TMI_NODE(s->l, sum)->in[1 - i];
+    if (max) {
+        tmi_sp_add(s, sum);
+        sum = x;
+    }
+    if (!sum || !(t = tmi_sp_log_sum(s, sum, &base_2))) return 0;
+    if (!tmi_sp_shifted(s, t, &x, &by_max)) return 0;
+    if (max) {
+        const tmi_node *d = TMI_NODE(s->l, tmi_list_plain(s->l, t));
+        if (!by_max || !tmi_sp_same(s, d->in[1], max)) return tmi_sp_no(s, "the maximum that is added is not the one that was taken off");
+    }
+    if (!tmi_sp_same(s, n->in[0], max ? x : t)) return tmi_sp_no(s, "the logarithm is taken off another tensor than its own");
+    if (!max && by_max) tmi_sp_add(s, tmi_sp_plain(s, n->in[0]));
+    to->kind = TMI_L_OP_LOG_SOFTMAX;
+    to->in[0] = x;
+    to->num[0] = base_2;
+    to->num[1] = !by_max;
+    return tmi_sp_rows_fit(s, x);
+}
+
+/* -- Norms: d / sqrt(mean(d * d) + eps), and d = x - mean(x) in a layer norm -- */
+
+static uint32_t tmi_sp_squared(tmi_spelled *s, uint32_t node) {
+    const tmi_node *n;
+    node = tmi_sp_plain(s, node);
+    n = TMI_NODE(s->l, node);
+    tmi_sp_add(s, node);
+    if (n->kind == TMI_L_OP_SQUARE) return n->in[0];
+    if (n->kind == TMI_L_OP_MUL && n->n_in == 2 && tmi_sp_same(s, n->in[0], n->in[1])) return n->in[1];
+    return n->kind == TMI_L_OP_POW && n->n_in == 1 && n->val[0] == 2 ? n->in[0] : 0;
+}
+
+static int tmi_sp_norm(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    uint32_t a, b, q, d, mean, minus = 0;
+    int      under;
+    double   eps = 0;
+    if (!tmi_sp_quotient(s, root, &a, &b, &under)) return 0;
+    d = tmi_list_plain(s->l, a);
+    if (tmi_sp_is_pair(s, d, TMI_L_OP_SUB)) minus = tmi_list_reduction_behind(s->l, TMI_NODE(s->l, d)->in[1], 0);
+    if (!tmi_sp_is(s, minus, TMI_L_OP_MEAN) && !tmi_sp_is(s, minus, TMI_L_OP_SUM)) minus = 0;
+    s->what = minus ? "layer norm" : "rms norm";
+    b = tmi_sp_back(s, b);
+    if (!b) return under ? tmi_sp_no(s, "the root divides elsewhere than in its own row") : 0;
+    if (!under) {
+        if (TMI_NODE(s->l, b)->kind == TMI_L_OP_ADD && tmi_sp_is(s, tmi_list_plain(s->l, TMI_NODE(s->l, b)->in[0]), TMI_L_OP_SQRT)) return tmi_sp_no(s, "eps is added outside of the root");
+        if (!tmi_sp_is(s, b, TMI_L_OP_SQRT)) return 0;
+        tmi_sp_add(s, b);
+        b = tmi_sp_back(s, TMI_NODE(s->l, b)->in[0]);
+        if (!b) return tmi_sp_no(s, "the root divides elsewhere than in its own row");
+    }
+    if (tmi_sp_is(s, b, TMI_L_OP_MAXIMUM)) return tmi_sp_no(s, "the mean of squares is held above a limit, where eps would be added");
+    if (tmi_sp_is_pair(s, b, TMI_L_OP_ADD)) return tmi_sp_no(s, "eps is a tensor, not a number");
+    if (tmi_sp_is_scalar(s, b, TMI_L_OP_ADD)) {
+        eps = TMI_NODE(s->l, b)->val[0];
+        tmi_sp_add(s, b);
+        b = TMI_NODE(s->l, b)->in[0];
+    }
+    q = tmi_sp_mean(s, b);
+    if (!q) return tmi_sp_no(s, "what stands under the root is no mean of the row");
+    q = tmi_sp_squared(s, q);
+    if (!q) return tmi_sp_no(s, "what stands under the root is no mean of squares");
+    if (!tmi_sp_same(s, q, a)) return tmi_sp_no(s, minus ? "the squares are not of the differences that are divided" : "the squares are of another tensor than the one that is divided");
+    to->kind = minus ? TMI_L_OP_LAYER_NORM : TMI_L_OP_RMS_NORM;
+    to->in[0] = a;
+    to->val[0] = eps;
+    if (minus) {
+        s->flat = 0;
+        mean = tmi_sp_mean(s, TMI_NODE(s->l, d)->in[1]);
+        if (!mean) return tmi_sp_no(s, "the mean is of other axes, or is taken off elsewhere than in its own row");
+        if (!tmi_sp_same(s, mean, TMI_NODE(s->l, d)->in[0])) return tmi_sp_no(s, "the mean is of another tensor");
+        tmi_sp_add(s, tmi_sp_plain(s, a));
+        to->in[0] = TMI_NODE(s->l, d)->in[0];
+    }
+    return tmi_sp_rows_fit(s, to->in[0]);
+}
+
+/* -- Attention: softmax of scores worked out from one product, times another -- */
+
+/* The product of queries and keys behind scores, through elementwise ops of their shape; 0: none. */
+static uint32_t tmi_sp_product(tmi_spelled *s, uint32_t node, uint32_t depth) {
+    const tmi_node *n = TMI_NODE(s->l, node);
+    uint32_t        i, found;
+    if (!tmi_shape_same(&n->shape, &s->shape) || depth > 24 || s->looked++ > 1000) return 0;
+    if (n->kind == TMI_L_OP_MATMUL) return node;
+    if (!tmi_is_elementwise(n)) return 0;
+    for (i = 0; i < n->n_in; i++)
+        if ((found = tmi_sp_product(s, n->in[i], depth + 1)) != 0) return found;
+    return 0;
+}
+
+/* Adds the ops between the product and the scores; is the node one of them? Each is looked at once. */
+static int tmi_sp_chain(tmi_spelled *s, uint32_t node, uint32_t product) {
+    const tmi_node *n = TMI_NODE(s->l, node);
+    uint32_t        i;
+    int             on = 0;
+    if (node == product || tmi_sp_has(s, node)) return 1;
+    if (s->looked++ > 4000) return tmi_sp_no(s, "it has too many ops between the products");
+    if (!tmi_is_elementwise(n) || !tmi_shape_same(&n->shape, &s->shape)) return 0;
+    for (i = 0; i < n->n_in; i++) on |= tmi_sp_chain(s, n->in[i], product);
+    if (on) tmi_sp_add(s, node);
+    return on;
+}
+
+/* A node whose last two axes are those of `node` swapped: what it was turned from, or a transpose made for it. */
+static uint32_t tmi_list_turned(tmi_list *l, uint32_t node) {
+    tmi_node *n = TMI_NODE(l, node), *t;
+    uint32_t  i, r = n->shape.rank, at;
+    int       swaps = n->kind == TMI_L_OP_TRANSPOSE;
+    for (i = 0; i < r && swaps; i++) swaps = n->perm[i] == (i + 2 < r ? i : i + 2 == r ? r - 1 : r - 2);
+    if (swaps) return n->in[0];
+    at = tmi_node_new(l, tmi_format(l->job, 0, "%s.turned", n->id), TMI_L_OP_TRANSPOSE);
+    t = TMI_NODE(l, at);
+    t->json = n->json;
+    t->at = n->at;
+    t->dtype = n->dtype;
+    t->shape = n->shape;
+    t->shape.dim[r - 2] = n->shape.dim[r - 1];
+    t->shape.dim[r - 1] = n->shape.dim[r - 2];
+    for (i = 0; i < r; i++) t->perm[i] = i + 2 < r ? i : i + 2 == r ? r - 1 : r - 2;
+    t->n_in = 1;
+    t->in = TMI_NEW(l->job, uint32_t, 1);
+    t->in[0] = node;
+    return at;
+}
+
+static int tmi_sp_batches_fit(tmi_spelled *s, const tmi_shape *q, const tmi_shape *k, const tmi_shape *v) {
+    uint32_t r = s->shape.rank, i;
+    if (r < 2 || q->rank != r || k->rank != r || v->rank != r) return tmi_sp_no(s, "queries, keys and values are not of one rank");
+    for (i = 0; i + 2 < r; i++) {
+        int one_head = i + 3 == r && k->dim[i] == 1 && v->dim[i] == 1;
+        if (q->dim[i] != s->shape.dim[i] || (!one_head && (k->dim[i] != q->dim[i] || v->dim[i] != q->dim[i]))) return tmi_sp_no(s, "batches of queries, keys and values differ");
+    }
+    return 1;
+}
+
+static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    tmi_list *l = s->l;
+    tmi_node *n = TMI_NODE(l, root), *p, *qk;
+    uint32_t  soft, scores, product, q, k, v, r;
+    if (n->kind != TMI_L_OP_MATMUL || n->base) return 0;
+    soft = tmi_list_plain(l, n->in[0]);
+    if (!tmi_sp_is(s, soft, TMI_L_OP_SOFTMAX)) return 0;
+    p = TMI_NODE(l, soft);
+    scores = p->in[0];
+    s->shape = p->shape;
+    r = s->shape.rank;
+    product = tmi_sp_product(s, scores, 0);
+    if (!product) return 0;
+    tmi_sp_add(s, tmi_sp_plain(s, n->in[0]));
+    qk = TMI_NODE(l, product);
+    if (p->axes != 1u << (r - 1)) return tmi_sp_no(s, "the softmax does not run along the keys");
+    if (n->num[0]) return tmi_sp_no(s, "the weights are transposed");
+    if (n->n_in != 2 || qk->n_in != 2) return tmi_sp_no(s, "a product has a bias");
+    if (p->num[1]) return tmi_sp_no(s, "no maximum is taken off the scores: a running one would give finite weights where these overflow");
+    if (!tmi_lt_is(qk->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, qk->in[0])->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, qk->in[1])->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, n->in[1])->dtype, 'f') || !tmi_lt_is(n->dtype, 'f'))
+        return tmi_sp_no(s, "it works on integers");
+    if (!tmi_lt_is(TMI_NODE(l, scores)->dtype, 'f') || !tmi_sp_batches_fit(s, &TMI_NODE(l, qk->in[0])->shape, &TMI_NODE(l, qk->in[1])->shape, &TMI_NODE(l, n->in[1])->shape)) return 0;
+    (void)tmi_sp_chain(s, scores, product);
+    tmi_sp_add(s, product);
+    if (s->why) return 0;
+    q = qk->num[0] ? tmi_list_turned(l, qk->in[0]) : qk->in[0];
+    k = qk->num[1] ? qk->in[1] : tmi_list_turned(l, qk->in[1]);
+    v = n->num[1] ? tmi_list_turned(l, n->in[1]) : n->in[1];
+    to->kind = TMI_L_OP_ATTENTION;
+    to->num[0] = 0;
+    to->num[1] = r > 2 ? s->shape.dim[r - 3] / TMI_NODE(l, k)->shape.dim[r - 3] : 1;
+    to->num[2] = s->shape.dim[r - 2];
+    to->num[3] = s->shape.dim[r - 1];
+    to->num[4] = TMI_NODE(l, q)->shape.dim[r - 1];
+    to->num[5] = TMI_NODE(l, v)->shape.dim[r - 1];
+    to->num[6] = tmi_lt_promote(TMI_NODE(l, n->in[0])->dtype, TMI_NODE(l, n->in[1])->dtype);
+    to->num[7] = p->num[0];
+    to->base = product;
+    to->in[0] = q;
+    to->in[1] = k;
+    to->in[2] = v;
+    to->in[3] = scores;
+    return 1;
+}
+
+/* -- Taking a match -- */
+
+typedef int (*tmi_sp_fn)(tmi_spelled *, uint32_t, tmi_node *);
+
+static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *what, const char *why, uint32_t root, const uint32_t *op, uint32_t n) {
+    tmi_fused *f = (tmi_fused *)tmi_vec_add(l->job, &l->fused);
+    uint32_t   i, k;
+    f->kind = kind;
+    f->what = what;
+    f->why = why;
+    f->root = root;
+    f->n_op = n;
+    f->op = TMI_NEW(l->job, uint32_t, n);
+    for (i = 0; i < n; i++) { /* in the order of the list */
+        for (k = i; k > 0 && f->op[k - 1] > op[i]; k--) f->op[k] = f->op[k - 1];
+        f->op[k] = op[i];
+    }
+}
+
+/* Is a value of the match read by an op outside of it? */
+static int tmi_sp_is_read(tmi_spelled *s) {
+    tmi_list *l = s->l;
+    uint32_t  i, k, m;
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        if (tmi_sp_has(s, l->order[i])) continue;
+        for (k = 0; k < n->n_in; k++)
+            for (m = 1; m < s->n; m++)
+                if (n->in[k] == s->op[m]) {
+                    s->why = tmi_format(l->job, 0, "%s is also read by %s", TMI_NODE(l, n->in[k])->id, n->id);
+                    return 1;
+                }
+    }
+    return 0;
+}
+
+/* Ops that nothing reads any more leave the order. */
+static void tmi_list_sweep(tmi_list *l) {
+    uint32_t i, k, n;
+    tmi_count_uses(l);
+    for (i = l->n_order; i-- > 0;) {
+        tmi_node *x = TMI_NODE(l, l->order[i]);
+        if (x->n_use || x->is_result) continue;
+        x->is_gone = 1;
+        for (k = 0; k < x->n_in; k++) TMI_NODE(l, x->in[k])->n_use--;
+    }
+    for (i = n = 0; i < l->n_order; i++)
+        if (!TMI_NODE(l, l->order[i])->is_gone) l->order[n++] = l->order[i];
+    l->n_order = n;
+}
+
+/* Nodes made on the way stand before the op that reads them. */
+static void tmi_list_insert(tmi_list *l, uint32_t root, uint32_t from) {
+    uint32_t  i, k, n = 0, more = l->node.n - from;
+    uint32_t *order = TMI_NEW(l->job, uint32_t, l->n_order + more);
+    for (i = 0; i < l->n_order; i++) {
+        for (k = 0; k < more && l->order[i] == root; k++) order[n++] = from + k;
+        order[n++] = l->order[i];
+    }
+    l->order = order;
+    l->n_order = n;
+}
+
+static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *what, tmi_sp_fn match) {
+    tmi_spelled s;
+    tmi_node    to = *TMI_NODE(l, root);
+    uint32_t    first = l->node.n, in[4], i;
+    for (i = 0; i < 4; i++) in[i] = 0;
+    to.in = in;
+    tmi_sp_begin(&s, l, root, axes, what);
+    if (!match(&s, root, &to) || s.why || tmi_sp_is_read(&s)) {
+        if (s.why) tmi_list_record(l, TMETAL_MISSED, s.what, s.why, root, s.op, s.n);
+        return 0;
+    }
+    tmi_list_record(l, TMETAL_APPLIED, s.what, "", root, s.op, s.n);
+    to.n_in = to.kind == TMI_L_OP_ATTENTION ? 4 : 1;
+    to.in = TMI_NEW(l->job, uint32_t, to.n_in);
+    memcpy(to.in, in, to.n_in * sizeof *in);
+    if (to.kind != TMI_L_OP_ATTENTION) {
+        to.axes = axes;
+        for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
+    }
+    *TMI_NODE(l, root) = to;
+    for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
+    if (l->node.n > first) tmi_list_insert(l, root, first);
+    tmi_list_sweep(l);
+    return 1;
+}
+
+/* Every operation that is spelt out, in order, so that an attention finds its softmax. */
+static void tmi_find_spelled(tmi_list *l) {
+    uint32_t i, k, red;
+    for (i = 0; i < l->n_order; i++) {
+        uint32_t        root = l->order[i], axes = 0;
+        const tmi_node *n = TMI_NODE(l, root);
+        int             done = 0;
+        if (!tmi_lt_is(n->dtype, 'f')) continue;
+        if (n->kind == TMI_L_OP_MATMUL) done = tmi_sp_try(l, root, 0, "attention", tmi_sp_attention);
+        if (n->n_in == 2 && (n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_MUL || n->kind == TMI_L_OP_SUB))
+            for (k = 2; k-- > 0 && !axes;)
+                if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0) axes = TMI_NODE(l, red)->axes;
+        if (axes && n->kind == TMI_L_OP_SUB) done = tmi_sp_try(l, root, axes, "log softmax", tmi_sp_log_softmax);
+        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "layer norm", tmi_sp_norm);
+        for (k = 0; done && k < l->n_order; k++) /* ops before it have left */
+            if (l->order[k] == root) i = k;
+    }
 }
 
 static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, uint8_t dtype, uint32_t groups, const char *suffix) {
@@ -33912,7 +34746,7 @@ static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n,
     (void)l;
     switch (user->kind) {
     case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: return input == 2 || tmi_is_cheap(n);
-    case TMI_L_OP_ATTENTION: return input == 0 || tmi_is_cheap(n);
+    case TMI_L_OP_ATTENTION: return input == 0 || (input == 3 && user->base) || tmi_is_cheap(n);
     case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 0;
     default: return 1;
     }
@@ -33923,9 +34757,11 @@ static void tmi_fuse(tmi_graph *gr) {
     tmi_list *l = gr->l;
     uint32_t *depth = TMI_TEMP(l->job, uint32_t, l->n_order);
     uint32_t  i, u, k, root;
+    for (i = 0; i < l->n_order; i++)
+        gr->claimed[l->order[i]] = TMI_NODE(l, l->order[i])->part_of != 0; /* no other anchor may store it */
     for (i = 0; i < l->n_order; i++) { /* what stands behind each anchor */
         tmi_node *n = TMI_NODE(l, l->order[i]);
-        if (tmi_is_pointwise(n) || gr->root[i]) continue;
+        if (tmi_is_pointwise(n) || n->part_of || gr->root[i]) continue;
         root = tmi_graph_root(gr, i);
         if (gr->root[root]) root = i; /* another anchor flows into it already */
         if (root != i) gr->root[root] = root + 1;
@@ -33937,6 +34773,11 @@ static void tmi_fuse(tmi_graph *gr) {
         tmi_node *n = TMI_NODE(l, node);
         int       inside = tmi_is_pointwise(n) && !n->is_result;
         if (gr->root[i]) continue;
+        if (n->part_of) { /* works on the scores of an attention, in its kernel */
+            gr->root[i] = gr->root[gr->place[n->part_of] - 1];
+            depth[i] = 24;
+            continue;
+        }
         for (u = gr->first[node]; u < gr->first[node + 1] && inside; u++) {
             uint32_t        at = gr->user[u];
             const tmi_node *user = TMI_NODE(l, l->order[at]);
@@ -34080,6 +34921,142 @@ static int tmi_list_refuse(tmi_list *l) {
     return l->job->n_errors == 0;
 }
 
+/* -- What became of the graph ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t tmi_node_bytes(const tmi_node *n) { return tmi_shape_numel(&n->shape) * tmi_lt_bytes(n->dtype); }
+
+/* Were each op a kernel: it reads its inputs, each once, and writes its result. */
+static void tmi_graph_before(tmi_list *l) {
+    uint32_t i, k, m;
+    l->graph = TMI_NEW(l->job, tmetal_graph, 1);
+    l->graph->ops = l->n_op;
+    for (i = 1; i <= l->n_op; i++) {
+        const tmi_node *n = TMI_NODE(l, i);
+        l->graph->bytes_before += tmi_node_bytes(n);
+        if (!n->is_result) l->graph->scratch_before += tmi_node_bytes(n);
+        for (k = 0; k < n->n_in; k++) {
+            for (m = 0; m < k && n->in[m] != n->in[k]; m++) {}
+            if (m == k) l->graph->bytes_before += tmi_node_bytes(TMI_NODE(l, n->in[k]));
+        }
+    }
+}
+
+/* Does `node` come behind `anchor` in its kernel: is it worked out from the anchor's tile? */
+static int tmi_is_behind(const tmi_list *l, uint32_t node, uint32_t anchor, uint32_t depth) {
+    const tmi_node *n = TMI_NODE(l, node);
+    uint32_t        i;
+    if (node == anchor) return 1;
+    if (depth > 64 || n->home != TMI_NODE(l, anchor)->home || !tmi_is_pointwise(n) || n->part_of) return 0;
+    for (i = 0; i < n->n_in; i++)
+        if (tmi_is_behind(l, n->in[i], anchor, depth + 1)) return 1;
+    return 0;
+}
+
+/* Which ops of a kernel of several work on the anchor's tile before it is stored, and which where it loads. */
+static void tmi_record_kernel(tmi_list *l, const tmi_kern *all, uint32_t k) {
+    uint32_t *store = TMI_TEMP(l->job, uint32_t, l->n_order), *loads = TMI_TEMP(l->job, uint32_t, l->n_order), n_store = 0, n_load = 0, i;
+    uint32_t  anchor = all[k].anchor;
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        if (n->home != k + 1 || l->order[i] > l->n_op || (n->part_of && l->order[i] != anchor)) continue;
+        if (!anchor) loads[n_load++] = l->order[i];
+        else if (l->order[i] == anchor) store[n_store++] = loads[n_load++] = anchor;
+        else if (tmi_is_behind(l, l->order[i], anchor, 0)) store[n_store++] = l->order[i];
+        else loads[n_load++] = l->order[i];
+    }
+    if (n_load > 1) tmi_list_record(l, TMETAL_APPLIED, anchor ? "loads" : "elementwise", "", anchor ? anchor : all[k].root, loads, n_load);
+    if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", all[k].root, store, n_store);
+}
+
+/* Why a value is stored that another kernel reads; NULL: there was nothing to fuse. */
+static const char *tmi_why_stored(tmi_graph *gr, uint32_t node) {
+    tmi_list       *l = gr->l;
+    const tmi_node *n = TMI_NODE(l, node), *user = NULL;
+    uint32_t        u, k, follow = 0, home = 0, several = 0;
+    for (u = gr->first[node]; u < gr->first[node + 1]; u++) {
+        user = TMI_NODE(l, l->order[gr->user[u]]);
+        several |= home && user->home != home;
+        home = user->home;
+        follow += (uint32_t)tmi_follows(l, user, &n->shape);
+        for (k = 0; k < user->n_in && tmi_is_pointwise(n); k++)
+            if (user->in[k] == node && !tmi_takes(l, user, n, k)) return tmi_format(l->job, 0, "%s reads each element many times, or in another order: it is worked out once", user->id);
+    }
+    if (!user || (!tmi_is_pointwise(n) && !follow)) return NULL;
+    if (!several) return tmi_is_pointwise(n) ? "too many ops one in the other" : tmi_format(l->job, 0, "%s does not take it element by element as it is worked out", user->id);
+    return tmi_format(l->job, 0, "%s and other kernels read it", user->id);
+}
+
+static void tmi_record_stored(tmi_graph *gr) {
+    tmi_list *l = gr->l;
+    uint32_t  i;
+    for (i = 0; i < l->n_order; i++) {
+        uint32_t        node = l->order[i];
+        const tmi_node *n = TMI_NODE(l, node);
+        const char     *why;
+        if (!n->buffer || n->buffer != node || n->is_result || node > l->n_op || n->is_inline || n->twin) continue;
+        why = tmi_why_stored(gr, node);
+        if (why) tmi_list_record(l, TMETAL_MISSED, tmi_is_pointwise(n) ? "loads" : "store", why, node, &node, 1);
+    }
+}
+
+/* Bytes of the kernels' buffers, each read and written once. */
+static void tmi_graph_after(tmi_list *l, const tmi_kern *k, uint32_t n) {
+    tmetal_graph *g = l->graph;
+    uint32_t      i, a;
+    g->kernels = n;
+    for (i = 0; i < n; i++)
+        for (a = 0; a < l->job->out->kernels[i].n_args; a++) {
+            const tmetal_arg *arg = &l->job->out->kernels[i].args[a];
+            uint64_t          bytes = arg->param < k[i].n_arg ? tmi_node_bytes(TMI_NODE(l, k[i].arg[arg->param])) : 0;
+            g->bytes += (arg->access & TMETAL_READS ? bytes : 0) + (arg->access & TMETAL_WRITES ? bytes : 0);
+        }
+}
+
+static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
+    tmi_mark    mark = tmi_mark_take(l->job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i;
+    tmi_text_init(l->job, &t);
+    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
+    if (i < n) tmi_put(&t, " and %u more", n - i);
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(l->job, mark);
+    return p;
+}
+
+static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) {
+    tmi_at      at = tmi_json_at(TMI_NODE(l, f->root)->at);
+    const char *names = tmi_names_text(l, f->op, f->n_op), *id = TMI_NODE(l, f->root)->id;
+    if (f->kind == TMETAL_MISSED && f->n_op == 1) tmi_remark(l->job, at, f->kind, "fusion", "%s is stored and read again: %s", id, f->why);
+    else if (f->kind == TMETAL_MISSED) tmi_remark(l->job, at, f->kind, "fusion", "%s looks like %s and is none that could be taken: %s", names, f->what, f->why);
+    else if (strcmp(f->what, "loads") == 0) tmi_remark(l->job, at, f->kind, "fusion", "%s: what comes before %s is worked out where kernel %u loads", names, id, kernel);
+    else if (strcmp(f->what, "store") == 0) tmi_remark(l->job, at, f->kind, "fusion", "%s: kernel %u works on the tile before it is stored", names, kernel);
+    else tmi_remark(l->job, at, f->kind, "fusion", "%s: %s in kernel %u", names, f->what, kernel);
+}
+
+/* The summary, and a remark for each line of it. */
+static void tmi_put_graph(tmi_list *l) {
+    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n);
+    uint32_t       i, k;
+    l->graph->fusions = to;
+    l->graph->n_fusions = l->fused.n;
+    for (i = 0; i < l->fused.n; i++, to++) {
+        const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
+        const char     **ops = TMI_NEW(l->job, const char *, f->n_op);
+        uint32_t         home = TMI_NODE(l, f->root)->home;
+        for (k = 0; k < f->n_op; k++) ops[k] = TMI_NODE(l, f->op[k])->id;
+        to->kind = f->kind;
+        to->what = f->what;
+        to->ops = ops;
+        to->n_ops = f->n_op;
+        to->kernel = home ? home - 1 : 0;
+        to->reason = f->why;
+        tmi_remark_fusion(l, f, to->kernel);
+    }
+    l->job->out->graph = l->graph;
+}
+
 /* The module of a list: a function a kernel. NULL after an error. */
 static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_kernel) {
     tmi_module *m;
@@ -34093,6 +35070,9 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     m->top = tmi_op_new(l->job, m, TMI_OP_MODULE);
     (void)tmi_block_new(l->job, m, tmi_region_new(l->job, m, m->top));
     tmi_count_uses(l);
+    tmi_mark_results(l);
+    tmi_graph_before(l);
+    if (!l->job->opt->plain) tmi_find_spelled(l);
     tmi_split_all(l);
     mark = tmi_mark_take(l->job);
     tmi_graph_make(&gr, l);
@@ -34104,7 +35084,11 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
         if (gr.root[i] != i + 1 || x->is_inline) continue;
         k[n].root = l->order[i];
         k[n++].anchor = x->kernel;
+        x->home = n;
     }
+    for (i = 0; i < l->n_order; i++) TMI_NODE(l, l->order[i])->home = TMI_NODE(l, l->order[gr.root[i] - 1])->home;
+    for (i = 0; i < n; i++) tmi_record_kernel(l, k, i);
+    tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);
     for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
     *kernels = k;
@@ -34124,7 +35108,10 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
     tmi_put_scratch(l, k, n);
+    tmi_graph_after(l, k, n);
     for (i = 0; i < n; i++) tmi_bind_args(l, &k[i], (tmetal_kernel *)&job->out->kernels[i]);
+    for (i = 0; i < job->out->n_scratch; i++) l->graph->scratch += job->out->scratch[i].bytes;
+    tmi_put_graph(l);
 }
 
 
@@ -34213,6 +35200,7 @@ static void tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
     out->n_diags = 1;
     out->remarks = NULL;
     out->n_remarks = 0;
+    out->graph = NULL;
 }
 
 /* Run one step with the arena's exits caught. */

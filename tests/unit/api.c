@@ -214,6 +214,43 @@ END_TEST
 
 /* -- Options -------------------------------------------------------------------------------------- */
 
+/* Kernels of one module are compiled apart: each gives what it gives alone with the functions that it calls,
+ * and a mistake in each is told. `@pick` has branches that go back, and calls on. */
+static const char shared_text[] =
+    "tt.func private @twice(%x: f32) -> f32 {\n  %y = arith.addf %x, %x : f32\n  tt.return %y : f32\n}\n"
+    "tt.func private @pick(%n: i32, %x: f32) -> f32 {\n  %zero = arith.constant 0 : i32\n  %one = arith.constant 1 : i32\n"
+    "  cf.br ^loop(%n, %x : i32, f32)\n^loop(%i: i32, %v: f32):\n  %more = arith.cmpi sgt, %i, %zero : i32\n"
+    "  cf.cond_br %more, ^round, ^end(%v : f32)\n^round:\n  %w = tt.call @twice(%v) : (f32) -> f32\n"
+    "  %j = arith.subi %i, %one : i32\n  cf.br ^loop(%j, %w : i32, f32)\n^end(%r: f32):\n  tt.return %r : f32\n}\n";
+static const char *const kernel_texts[] = {
+    "tt.func public @a(%p: !tt.ptr<f32>, %n: i32, %x: f32) {\n  %y = tt.call @pick(%n, %x) : (i32, f32) -> f32\n  tt.store %p, %y : !tt.ptr<f32>\n  tt.return\n}\n",
+    "tt.func public @b(%p: !tt.ptr<f32>, %x: f32) {\n  tt.store %p, %x : !tt.ptr<f32>\n  tt.return\n}\n",
+    "tt.func public @c(%p: !tt.ptr<f32>, %n: i32, %x: f32) {\n  %y = tt.call @pick(%n, %x) : (i32, f32) -> f32\n  %z = tt.call @twice(%y) : (f32) -> f32\n"
+    "  tt.store %p, %z : !tt.ptr<f32>\n  tt.return\n}\n"};
+
+START_TEST(kernels_of_a_module_are_what_they_are_alone) {
+    tmetal_arena  arena = arena_at(0);
+    char          all[8192], alone[8192];
+    tmetal_result r, one;
+    unsigned      i;
+    snprintf(all, sizeof all, "%s%s%s%s", kernel_texts[0], shared_text, kernel_texts[1], kernel_texts[2]);
+    ck_assert_int_eq(compile(all, NULL, &arena, &r), TMETAL_OK);
+    ck_assert_uint_eq(r.n_kernels, 3);
+    for (i = 0; i < 3; i++) {
+        snprintf(alone, sizeof alone, "%s%s", shared_text, kernel_texts[i]);
+        ck_assert_int_eq(compile(alone, NULL, &arena, &one), TMETAL_OK);
+        ck_assert_uint_eq(one.n_kernels, 1);
+        ck_assert_str_eq(r.kernels[i].msl, one.kernels[0].msl);
+        ck_assert_uint_eq(r.kernels[i].n_args, one.kernels[0].n_args);
+    }
+    for (i = 0; all[i]; i++) /* a function that is not there, in two kernels */
+        if (memcmp(&all[i], "call @pick", 10) == 0) all[i + 6] = 'l';
+    ck_assert_int_ne(compile(all, NULL, &arena, &r), TMETAL_OK);
+    ck_assert_uint_eq(r.n_kernels, 0);
+    ck_assert_uint_eq(r.n_diags, 2);
+}
+END_TEST
+
 START_TEST(options_that_cannot_be_are_refused) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
@@ -432,6 +469,7 @@ int main(void) {
     tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);
     tcase_add_test(t, a_full_arena_leaves_the_module_alone);
     tcase_add_test(t, diagnostics_of_a_module_find_their_lines);
+    tcase_add_test(t, kernels_of_a_module_are_what_they_are_alone);
     tcase_add_test(t, options_that_cannot_be_are_refused);
     tcase_add_test(t, threads_are_those_asked_for);
     tcase_add_test(t, a_kernel_newer_than_asked_for_is_refused);
