@@ -21563,8 +21563,10 @@ static void tmi_pick_order(tmi_plan *p) {
         uint32_t      base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
-            if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
-            else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            if (!tmi_atomic_is_native(p, o)) {
+                tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
+                if ((tmi_rmw_kind(m, o) == TMI_RMW_UMAX || tmi_rmw_kind(m, o) == TMI_RMW_UMIN) && !used) (void)tmi_chip_has(p, TMETAL_GPU_ATOMIC_64);
+            } else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
             else if (tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, tmi_rmw_value(m, o)))] == 64) {
                 if (wide && wide != tmi_rmw_kind(m, o)) tmi_set_order(p, op, 1, "different operations of 64 bits may meet, and their halves in another order");
                 wide = tmi_rmw_kind(m, o);
@@ -27065,7 +27067,7 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     }
     if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
     else if (p->has_mma)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, tmi_s(groups), tmi_dot_tiles(p->gpu), p->gpu->name);
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, groups == 1 ? " has" : "s share", tmi_dot_tiles(p->gpu), p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
                    (unsigned long long)most, (unsigned long long)(most / p->threads));
@@ -27188,6 +27190,17 @@ static const tmi_chip_row tmi_chip_rows[] = {
     {TMETAL_GPU_BF16_MATH,     "BF16_MATH",     "bfloat is computed as bfloat",                      "bfloat is widened to float in registers"},
 };
 /* clang-format on */
+
+/* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
+ * pay or do not; their text runs everywhere. */
+static uint32_t tmi_first_family(const tmi_plan *p) {
+    const uint32_t needed = TMETAL_GPU_SIMD_REDUCE | TMETAL_GPU_SIMD_MATRIX | TMETAL_GPU_FLOAT_ATOMICS | TMETAL_GPU_SHUFFLE_FILL | TMETAL_GPU_ATOMIC_64;
+    uint32_t first = 7;
+    size_t   i;
+    for (i = 0; i < TMI_FEATURE_COUNT; i++)
+        if (p->chip_used & needed & tmi_feature_rows[i].bit) first = tmi_max32(first, p->gpu->mac ? tmi_feature_rows[i].mac : tmi_feature_rows[i].first);
+    return first;
+}
 
 static void tmi_report_chip(tmi_plan *p) {
     tmi_at at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
@@ -28651,6 +28664,8 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     uint32_t traits = tmi_tfs[n->op].traits;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if (e->uses[id] != 1) return 1;
+    if (n->op == TMI_TF_FMUL && n->type.kind == TMI_S_BF16 && e->user[id] && (TMI_INS(e->t, e->user[id])->op == TMI_TF_FADD || TMI_INS(e->t, e->user[id])->op == TMI_TF_FSUB))
+        return 1; /* rounded by itself: within one expression Metal may contract */
     if (e->user[id] && TMI_INS(e->t, e->user[id])->op == TMI_TF_VGET && n->op != TMI_TF_LDA) return 1;
     if ((traits & (TMI_TR_READ | TMI_TR_LANE)) && !tmi_may_move_read(e, id)) return 1;
     if (n->op == TMI_TF_LDG && n->b && TMI_INS(e->t, e->user[id])->op != TMI_TF_STA && TMI_INS(e->t, e->user[id])->op != TMI_TF_STT) return 1; /* a masked load is a line of its own */
@@ -29474,7 +29489,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->threads = p->threads;
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
-    k->family = 7;
+    k->family = tmi_first_family(p);
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     e.indent = 0;

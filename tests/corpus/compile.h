@@ -21,6 +21,7 @@ struct compiled {
 
 struct compile_options {
     std::string gpu;         /* empty: the compiler's default */
+    std::string has, lacks;  /* features of the GPU table, set apart by commas */
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
     bool        plain = false; /* no optimisation */
 };
