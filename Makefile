@@ -29,14 +29,23 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/reduce/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/reductions/rules.mk
+include tests/explain/rules.mk
 include tests/cli/rules.mk
 
-run: $(BUILD)/tmetal sim        ## compile a real softmax, show Metal and plan, run it, compare with Triton
+# `run` and `test` call make anew: what `deps` has just installed is looked for once more.
+ifndef TMETAL_AGAIN
+run:                            ## compile a real softmax, show Metal and plan, run it, compare with Triton
+	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 run
+else
+run: $(BUILD)/tmetal sim
 	@sh tests/show.sh $(BUILD) $(CASE)
+endif
 
 own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/recorded
@@ -67,6 +76,8 @@ docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)
+	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)
+	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
 
 # -- GPUs -------------------------------------------------------------------------------------------
 $(BUILD)/test-chips: tests/chips/test.c tmetal.h
@@ -102,7 +113,13 @@ detect-table: $(BUILD)/detect   ## reductions and patterns of a corpus, counted 
 	@find $(CORPUS) -name '*.ttir' | sort | xargs $(BUILD)/detect --table
 
 # -- Tests ------------------------------------------------------------------------------------------
-# What must pass before each commit; under ten minutes on two cores.
+# What must pass before each commit; under ten minutes on two cores. The targets run side by side, as many as there
+# are processors; each prints what it has to say when it is done, where make can hold it back (GNU make 4).
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+ifndef TMETAL_AGAIN
+test:                           ## what must pass before each commit [JOBS=processors]
+	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test
+else
 test: docs-check
 test: test-compile
 test: test-unit
@@ -113,6 +130,7 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-reductions
 test: test-sim
 test: own
 test: own-plain
@@ -121,10 +139,13 @@ test: test-random
 test: test-versions
 test: test-library
 test: test-oplist-quick
+test: test-reduce-quick
 test: test-robust
 test: test-mlx
 test: test-examples
+test: test-explain
 test: test-cli
+endif
 # Everything that can run here.
 check: test
 check: check-roundtrip
@@ -133,7 +154,11 @@ check: check-library
 check: check-plain
 check: check-chips
 check: check-robust
+check: check-reductions
+check: check-explain
 check: test-oplist
+check: test-reduce
+check: layouts-table-check
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -52,6 +52,7 @@
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
+ *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
  * READING ERRORS
  *
@@ -268,6 +269,12 @@ typedef struct tmetal_options {
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
     uint32_t    mlx;        /* 1: also what mx.fast.metal_kernel takes (tmetal_kernel.mlx); a kernel that cannot
                              * be one is refused. Names that MLX looks for in a text are avoided in `msl` too */
+    const char *layouts;    /* layouts forced on reductions: "COALESCED" on all, "%sum=TILED,%max=DEFAULT" on those
+                             * that give these values, or both; of an op list the ops' ids. A later entry wins over
+                             * an earlier one, a named one over one for all. NULL: the planner picks. docs/layouts.md */
+    uint32_t    two_stage;  /* a kernel whose program only reduces a row becomes two: so many threadgroups a
+                             * program, then one that combines; a power of two from 2 to 512; 1: as the GPU's
+                             * cores ask for; 0: never. See docs/reductions.md */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -300,30 +307,101 @@ typedef struct tmetal_remark {
     const char        *text;
     tmetal_place       python;
     tmetal_place       ir;
+    const char        *kernel; /* name of the kernel that it is about; "": the module */
 } tmetal_remark;
 
 /* Memory layouts by name; bits, so test (layout & TMETAL_COALESCED) == TMETAL_COALESCED. */
 typedef enum tmetal_layout {
-    TMETAL_DEFAULT      = 0, /* one element a thread, or no choice was needed */
+    TMETAL_DEFAULT      = 0, /* one element a thread at a time in order of the threads; or no choice was needed */
     TMETAL_ROW_MAJOR    = 1, /* neighbouring lanes walk the last axis */
     TMETAL_COLUMN_MAJOR = 2, /* neighbouring lanes walk the first axis */
     TMETAL_TILED        = 4, /* 8 by 8 simdgroup tiles: dot operands and results */
-    TMETAL_COALESCED    = 8  /* input of a reduction: thread, then simdgroup, then threadgroup */
+    TMETAL_COALESCED    = 8  /* input of a reduction: whole lines, as wide as memory allows; thread, simdgroup, threadgroup */
 } tmetal_layout;
+
+/* A layout as data. The elements of a tensor are numbered row by row from 0; each bit of register, lane and
+ * simdgroup flips bits of that number: the element at (r, l, g) is `offset` XOR the bases of the bits that are
+ * set in r, l and g. A base of 0 makes copies. */
+typedef struct tmetal_map {
+    const uint32_t *dims;       /* of the tensor; each is a power of two */
+    uint32_t        n_dims;
+    const uint32_t *registers;  /* a base for each bit of a thread's register number */
+    uint32_t        n_registers;
+    const uint32_t *lanes;      /* of the lane, 0 to 31 */
+    uint32_t        n_lanes;    /* 5; 0: there is no layout */
+    const uint32_t *simdgroups;
+    uint32_t        n_simdgroups;
+    uint32_t        offset;
+} tmetal_map;
 
 /* The layout of one tensor value of a kernel. */
 typedef struct tmetal_layout_row {
     const char   *value;  /* the value's name in the IR, e.g. "%row" */
     const char   *type;   /* its type, e.g. "tensor<1024xf32>" */
     tmetal_layout layout; /* sum of the bits that hold */
-    const char   *map;    /* the linear map: "register 1 2 | lane 4 8 16 32 64 | simdgroup 128 256" */
+    const char   *map;    /* the linear map: "register 1 2 | lane 4 8 16 32 64 | simdgroup 128 256"; "": not held */
     const char   *reason; /* why this one */
     uint32_t      width;  /* elements of one access of one lane; 0: not loaded or stored */
-    uint32_t      lines;  /* 128-byte lines that one full simdgroup touches in one access; 0: unknown */
+    uint32_t      lines;  /* 128-byte lines that one full simdgroup touches in one access, at least; 0: unknown */
     uint32_t      fewest; /* the fewest that could hold the same bytes */
     tmetal_place  python;
     tmetal_place  ir;
+    uint32_t      most_lines; /* at most: as `lines` where that is the figure, see tmetal_access */
+    uint32_t      is_held; /* 1: in registers; 0: computed where it is read, in its reader's layout */
+    tmetal_map    bases;  /* `map` as data */
 } tmetal_layout_row;
+
+typedef enum tmetal_access_kind { TMETAL_ACCESS_LOAD, TMETAL_ACCESS_STORE, TMETAL_ACCESS_ATOMIC } tmetal_access_kind;
+
+/* How the addresses of a simdgroup's lanes lie to each other. */
+typedef enum tmetal_access_class {
+    TMETAL_BROADCAST,  /* one address for all lanes, or a lane alone */
+    TMETAL_CONTIGUOUS, /* lane after lane, without a gap */
+    TMETAL_STRIDED,    /* each lane the same way further */
+    TMETAL_BLOCK,      /* several unbroken runs: rows of a tile */
+    TMETAL_GATHER,     /* a load from addresses that follow no such rule, as those that were loaded themselves */
+    TMETAL_SCATTER,    /* the same of a store or an atomic operation */
+    TMETAL_ACCESS_COUNT
+} tmetal_access_class;
+
+/* One load, store or atomic operation of the emitted text that reaches device memory (but for what tt.print and
+ * asserts write to the debug buffer). Figures are of one simdgroup that runs it once, all lanes that can take
+ * part taking part. Addresses are taken not to wrap around, and buffers that are promised to be aligned to 16
+ * bytes to begin on a line of 128, as allocations do. */
+typedef struct tmetal_access {
+    tmetal_access_kind  kind;
+    tmetal_access_class access;
+    const char         *value;      /* in the IR: what is loaded, or the pointer; "": it has no name */
+    const char         *buffer;     /* parameter that the address comes from; "": unknown */
+    const char         *type;       /* of an element in memory: "f32" */
+    uint32_t            width;      /* elements that a lane moves at once */
+    uint32_t            lanes;      /* that can take part: 32, or fewer where a tile is smaller */
+    uint32_t            stride;     /* elements from a lane to the next, for a block from a run to the next; 0: unknown,
+                                     * or not always the same; downwards counts too */
+    uint32_t            run;        /* elements of an unbroken run; 0: unknown */
+    uint32_t            lines;      /* fewest lines touched, whatever is unknown; 0: nothing is known */
+    uint32_t            most_lines; /* most lines touched; where it equals `lines`, that is the figure */
+    uint32_t            fewest;     /* lines that the same bytes would need side by side */
+    uint32_t            bytes;      /* moved: lanes times width times size */
+    uint32_t            repeats;    /* how often a thread runs it in one program; 0: unknown */
+    uint32_t            is_masked;  /* 1: a mask of the program may leave lanes out */
+    const char         *reason;
+    uint32_t            line;       /* of tmetal_kernel.msl, from 1: where it begins; 0: no text was kept */
+    tmetal_place        python;
+    tmetal_place        ir;
+} tmetal_access;
+
+/* One barrier of the emitted text. */
+typedef struct tmetal_barrier {
+    uint32_t     threadgroup; /* 1: orders threadgroup memory */
+    uint32_t     device;      /* 1: orders device memory */
+    const char  *before;      /* threadgroup array that was used before it, as the text names it; "" for others */
+    const char  *after;       /* the one used behind it: the same, or another at the same place */
+    const char  *reason;      /* why it is there */
+    uint32_t     line;        /* as of an access */
+    tmetal_place python;      /* of what needs it */
+    tmetal_place ir;
+} tmetal_barrier;
 
 typedef enum tmetal_arg_kind {
     TMETAL_ARG_BUFFER,  /* setBuffer at `index` */
@@ -352,6 +430,7 @@ typedef struct tmetal_arg {
 typedef struct tmetal_scratch {
     uint32_t id;
     uint64_t bytes;
+    uint64_t program_bytes; /* that many more for each Triton program that is launched */
 } tmetal_scratch;
 
 /* An array of an MLX kernel. Lists and order are those of input_names and output_names. */
@@ -393,7 +472,9 @@ typedef struct tmetal_kernel {
     const char              *msl;                 /* the whole source text, NUL-terminated */
     size_t                   msl_len;             /* without the NUL */
     uint32_t                 threads;             /* per threadgroup, one dimension */
-    uint32_t                 grid[3];             /* threadgroups; all 0: one per Triton program */
+    uint32_t                 grid[3];             /* threadgroups; all 0: by the launch's programs */
+    uint32_t                 grid_times[3];       /* then that many along each axis for each program: 1, 1, 1 but for
+                                                   * the first of two stages, whose last program axis must be 1 long */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     uint32_t                 msl_version;         /* 300, 310, 320, 400, 410 */
@@ -402,6 +483,10 @@ typedef struct tmetal_kernel {
     uint32_t                 n_args;
     const tmetal_layout_row *layouts;
     uint32_t                 n_layouts;
+    const tmetal_access     *accesses;            /* in order of the text */
+    uint32_t                 n_accesses;
+    const tmetal_barrier    *barriers;
+    uint32_t                 n_barriers;
     const struct tmetal_reduction *reductions;    /* found in the kernel and what it calls, see tmetal_detect */
     uint32_t                 n_reductions;
     const struct tmetal_reduce_plan *reduce_plans; /* how those of the emitted text are shared out, in its order */
@@ -521,10 +606,31 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
  * they do not or when the arena has no room to compare them. */
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena);
 
+/* -- Layouts ------------------------------------------------------------------- */
+
+/* Which element a register of a thread holds: `index` gets a number for each dimension. 0: there is none. */
+TMETAL_API int tmetal_map_element(const tmetal_map *map, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index);
+/* Who holds an element: of several, the lowest simdgroup, lane and register. 0: nobody, as past the end. */
+TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup);
+/* "ROW_MAJOR", "ROW_MAJOR | COALESCED", "DEFAULT"; "" for what is no sum of layouts. */
+TMETAL_API const char *tmetal_layout_name(tmetal_layout layout);
+
+/* -- Names of other enums: "" past the end --------------------------------------- */
+
+TMETAL_API const char *tmetal_access_name(tmetal_access_class access);    /* "contiguous" */
+TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind);  /* "load" */
+TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind);        /* "buffer", as in the plan */
+TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind);  /* "found" */
+
 /* -- Reports as text (all NUL-terminated, in the arena; NULL when it is full) --- */
 
 /* The launch plan as JSON: its shape is described in docs/plan.md. */
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena);
+/* What each kernel does and why, as JSON: layouts, accesses, barriers, reductions, patterns and remarks, each with
+ * its line of the Metal (docs/memory.md). */
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena);
+/* The layouts alone, with their bases. */
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
 /* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without options.mlx. */
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
 /* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does not fit an int. */
@@ -621,6 +727,7 @@ typedef struct tmetal_gpu_fact {
     const char       *source;
 } tmetal_gpu_fact;
 
+TMETAL_API const char     *tmetal_confidence_name(tmetal_confidence confidence); /* "documented"; "" past the end */
 TMETAL_API size_t          tmetal_gpu_fact_count(void);
 TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t index); /* zeroed past the end */
 
@@ -803,7 +910,7 @@ typedef struct tmetal_reduce_plan {
     const char   *value;      /* first result, as in a layout row */
     const char   *type;       /* of its first operand */
     uint32_t      axis;
-    tmetal_layout layout;     /* in which it takes its operands; COALESCED: neighbouring lanes along the axis */
+    tmetal_layout layout;     /* in which it takes its operands */
     const char   *map;        /* as in a layout row */
     const char   *reason;     /* why this layout */
     uint32_t      elements;   /* of a result that one thread combines */
@@ -986,6 +1093,8 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    int                   listed;  /* kernels of an op list: it decides about stages itself */
+    const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
@@ -1224,6 +1333,7 @@ typedef struct tmi_text {
     tmi_chunk *first, *last;
     size_t     len;
     uint32_t   col; /* bytes since the last newline */
+    uint32_t   lines; /* newlines */
 } tmi_text;
 
 static char *tmi_chunk_text(tmi_chunk *c) {
@@ -1237,7 +1347,10 @@ static void tmi_text_init(tmi_job *job, tmi_text *t) {
 
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
     size_t i, part;
-    for (i = 0; i < n; i++) t->col = p[i] == '\n' ? 0 : t->col + 1;
+    for (i = 0; i < n; i++) {
+        t->col = p[i] == '\n' ? 0 : t->col + 1;
+        t->lines += p[i] == '\n';
+    }
     t->len += n;
     while (n) {
         tmi_chunk *c = t->last;
@@ -1799,6 +1912,7 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
     n->remark.text = tmi_text_join(&t, 0);
     n->remark.python = at.python;
     n->remark.ir = tmi_place_of(job, at.src, NULL);
+    n->remark.kernel = job->kernel ? job->kernel : "";
     tmi_mark_drop(job, m);
 }
 
@@ -1858,6 +1972,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
+#define TMI_TRUTH  0x0800u /* results are truths: i1 in the shape of the first operand */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -1957,8 +2072,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(MINNUMF,     "arith.minnumf",      "arith", 2, 1, samefloat, same,     elt,      FMINN,  TMI_PE | TMI_SWAPS) \
     X(MAXIMUMF,    "arith.maximumf",     "arith", 2, 1, samefloat, same,     elt,      FMAX,   TMI_PE | TMI_SWAPS) \
     X(MINIMUMF,    "arith.minimumf",     "arith", 2, 1, samefloat, same,     elt,      FMIN,   TMI_PE | TMI_SWAPS) \
-    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC) \
-    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC) \
+    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
     X(SELECT,      "arith.select",       "arith", 3, 1, select,    select,   elt,      SELECT, TMI_PEC) \
     X(EXTSI,       "arith.extsi",        "arith", 1, 1, intwider,  cast,     elt,      SEXT,   TMI_PEC) \
     X(EXTUI,       "arith.extui",        "arith", 1, 1, intwider,  cast,     elt,      ZEXT,   TMI_PEC) \
@@ -2017,8 +2132,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(CTPOP,     "math.ctpop",     "math", 1, 1, sameint,   same, elt, POPC,  TMI_PE) \
     X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     extended, elt, FPOWI, TMI_PE) \
     X(IPOWI,     "math.ipowi",     "math", 2, 1, sameint,   same, elt, IPOWI, TMI_PE) \
-    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE) \
-    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE)
+    X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE | TMI_TRUTH) \
+    X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE | TMI_TRUTH)
 
 #define TMI_OPS_CONTROL(X) \
     X(FOR,       "scf.for",        "scf", TMI_VAR, TMI_VAR, for_,  for_,     for_,     NONE, 0) \
@@ -8811,7 +8926,7 @@ static void tmi_parse_same(tmi_parser *p, tmi_draft *d) {
     tmi_parse_attrs_colon(p, d);
     type = tmi_parse_type(p);
     for (i = 0; i < d->n_in; i++) tmi_draft_expect(p, d, i, type);
-    if (d->kind == TMI_OP_ISNAN || d->kind == TMI_OP_ISINF)
+    if (tmi_ops[d->kind].traits & TMI_TRUTH)
         type = p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1);
     tmi_draft_result(p, d, type);
 }
@@ -12824,12 +12939,12 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     default: break;
     }
     if (!a) return 0;
+    if (tmi_ops[op->kind].traits & TMI_TRUTH) return tmi_type_like(b->job, m, a, m->t_i1);
     switch (op->kind) {
     case TMI_OP_LOAD: return tmi_pointee(b->job, m, a);
     case TMI_OP_DLOAD: return TMI_TYPE(m, a)->kind == TMI_T_DESC ? TMI_TYPE(m, a)->elem : 0;
     case TMI_OP_RMW: case TMI_OP_CAS: case TMI_OP_SELECT: return op->n_in > 1 ? tmi_in_type(m, op, 1) : 0;
     case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return op->n_in > 2 ? tmi_in_type(m, op, 2) : 0;
-    case TMI_OP_CMPI: case TMI_OP_CMPF: case TMI_OP_ISNAN: case TMI_OP_ISINF: return tmi_type_like(b->job, m, a, m->t_i1);
     case TMI_OP_EXPAND: return tmi_make_axis(b, a, (uint32_t)tmi_attr_int(m, op, "axis", 0), 1);
     case TMI_OP_TRANS: return tmi_make_trans_type(b, op, a);
     case TMI_OP_JOIN: return tmi_make_axis(b, a, tmi_rank(m, a), 2);
@@ -18274,6 +18389,288 @@ static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Accumulators: one reduction after the loop instead of one a round --------------------------------
+ *
+ *   scf.for iter_args(%acc = %init)               scf.for iter_args(%t = dense<-0.0>)
+ *     %r = tt.reduce %x {addf}            to        %n = arith.addf %t, %x
+ *     %n = arith.addf %acc, %r                      scf.yield %n
+ *     scf.yield %n                                %r = tt.reduce %t {addf};  %acc = arith.addf %init, %r
+ *
+ * so that no round waits for lanes and simdgroups to meet. Sums and products start from what changes nothing
+ * and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
+
+#define TMI_ACC_WORDS 8192u /* 32-bit words that the tiles of one loop may carry: 32 registers of 256 threads */
+
+typedef struct tmi_acc {
+    uint32_t loop, body, index;  /* which carried value */
+    uint32_t arg, join, red;     /* the block argument; the op that adds to it; the reduction */
+    uint32_t chain[4], n_chain;  /* ops between both, the reduction's side first */
+    uint32_t type;               /* of the tile */
+} tmi_acc;
+
+static int tmi_read_once(const tmi_users *u, uint32_t value) { return tmi_n_uses(u, value) == 1; }
+
+static int tmi_is_extreme(uint32_t kind) { /* taking an element twice changes nothing */
+    switch (kind) {
+    case TMI_OP_MAXSI: case TMI_OP_MAXUI: case TMI_OP_MINSI: case TMI_OP_MINUI: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
+    case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: case TMI_OP_ANDI: case TMI_OP_ORI: return 1;
+    default: return 0;
+    }
+}
+
+/* What sums and products start from, exactly: -0 + x is x for every x. 0: neither. */
+static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, uint64_t *bits) {
+    const tmi_float_format *f = tmi_format_of(m, type) == TMI_F_COUNT ? NULL : &tmi_float_formats[tmi_format_of(m, type)];
+    switch (kind) {
+    case TMI_OP_ADDF: *bits = (uint64_t)1 << (f->bits - 1); return 1;
+    case TMI_OP_MULF: *bits = (((uint64_t)1 << (f->exp_bits - 1)) - 1) << f->man_bits; return 1;
+    case TMI_OP_ADDI: case TMI_OP_XORI: *bits = 0; return 1;
+    case TMI_OP_MULI: *bits = 1; return 1;
+    default: return 0;
+    }
+}
+
+/* Is every element of a value this constant? */
+static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
+    uint32_t        def = tmi_def(m, v);
+    const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT ? tmi_attr_of(m, TMI_OP(m, def), "value") : NULL;
+    if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return 0;
+    return (a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value) == bits;
+}
+
+/* The one op that a combine region applies to both elements, if it is one that may be done in any order. */
+static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
+    uint32_t      body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0, end = tmi_terminator(m, body), a, b;
+    uint64_t      bits;
+    const tmi_op *op = TMI_OP(m, first);
+    if (red->n_in != 1 || !first || op->next != end || op->n_in != 2 || op->n_out != 1 || TMI_OP(m, end)->n_in != 1) return TMI_OP_NONE;
+    a = tmi_in(m, op, 0);
+    b = tmi_in(m, op, 1);
+    if (a > b) a = b, b = tmi_in(m, op, 0);
+    if (a != tmi_block_arg(m, body, 0) || b != tmi_block_arg(m, body, 1) || tmi_in(m, TMI_OP(m, end), 0) != tmi_out(m, op, 0)) return TMI_OP_NONE;
+    return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits) ? op->kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Does a value of the loop's body depend on another, through the ops of the body? */
+static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
+    uint32_t      def = tmi_def(m, v), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (v == on) return 1;
+    if (!def || !*left) return 0;
+    --*left;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_depends(m, tmi_in(m, op, i), on, left)) return 1;
+    return 0;
+}
+
+/* The reduction of this block that a value comes from, through ops that change its shape or widen it. */
+static uint32_t tmi_acc_reduction(const tmi_module *m, uint32_t v, tmi_acc *a) {
+    uint32_t def, i;
+    a->n_chain = 0;
+    while ((def = tmi_def(m, v)) != 0 && TMI_OP(m, def)->block == a->body) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_REDUCE:
+            for (i = 0; 2 * i + 1 < a->n_chain; i++) {
+                uint32_t other = a->chain[i];
+                a->chain[i] = a->chain[a->n_chain - 1 - i];
+                a->chain[a->n_chain - 1 - i] = other;
+            }
+            return def;
+        case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_EXTF: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_SPLAT: case TMI_OP_BROADCAST:
+        case TMI_OP_TRUNCF: case TMI_OP_TRUNCI: break;
+        default: return 0;
+        }
+        if (a->n_chain == 4) return 0;
+        a->chain[a->n_chain++] = def;
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return 0;
+}
+
+/* Is carried value `index` put together with a reduction of each round? */
+static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_acc *a) {
+    uint32_t      side, end, left = 256, def;
+    const tmi_op *op;
+    memset(a, 0, sizeof *a);
+    a->loop = loop;
+    a->body = tmi_op_body(m, TMI_OP(m, loop), 0);
+    a->index = index;
+    a->arg = tmi_block_arg(m, a->body, 1 + index);
+    end = tmi_terminator(m, a->body);
+    def = tmi_def(m, tmi_in(m, TMI_OP(m, end), index));
+    op = TMI_OP(m, def);
+    if (!def || op->block != a->body || op->n_in != 2 || op->n_out != 1 || !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    a->join = def;
+    for (side = 0; side < 2; side++) {
+        a->red = tmi_acc_reduction(m, tmi_in(m, op, side), a);
+        if (a->red && tmi_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
+    }
+    return 0;
+}
+
+/* Words of 32 bits that a loop carries as tiles already. */
+static uint64_t tmi_carried_words(const tmi_module *m, uint32_t loop) {
+    uint64_t n = 0;
+    uint32_t i;
+    for (i = 0; i < TMI_OP(m, loop)->n_out; i++) {
+        uint32_t type = tmi_out_type(m, TMI_OP(m, loop), i);
+        if (tmi_is_tensor(m, type)) n += tmi_numel(m, type) * (tmi_bits(m, type) > 32 ? 2 : 1);
+    }
+    return n;
+}
+
+static int tmi_has_products(const tmi_module *m, uint32_t op) {
+    uint32_t x;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_DOT || TMI_OP(m, x)->kind == TMI_OP_DOT_SCALED) return 1;
+    return 0;
+}
+
+/* What lies between reduction and accumulator: only shapes that gain axes of one element, and floats that widen. */
+static const char *tmi_acc_chain_wrong(const tmi_module *m, const tmi_users *u, const tmi_acc *a) {
+    uint32_t i;
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (!tmi_read_once(u, tmi_out(m, op, 0))) return "the loop reads the result of each round";
+        if (op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_BROADCAST) return "the result of each round is spread over a tile";
+        if (op->kind == TMI_OP_TRUNCF || op->kind == TMI_OP_TRUNCI) return "the result of each round is narrowed";
+        if (op->kind == TMI_OP_EXTSI || op->kind == TMI_OP_EXTUI) return "the result of each round may wrap before it is widened";
+    }
+    return NULL;
+}
+
+/* NULL: the rewrite may be done; else why not. */
+static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const tmi_users *u, tmi_acc *a) {
+    const tmi_op *join = TMI_OP(m, a->join), *red = TMI_OP(m, a->red);
+    uint32_t      kind = tmi_combiner_kind(m, red), type = tmi_out_type(m, join, 0), elem = tmi_elem(m, type);
+    uint64_t      words;
+    const char   *wrong = tmi_acc_chain_wrong(m, u, a);
+    if (red->n_in != 1) return "it combines several operands";
+    if (kind == TMI_OP_NONE) return "its region is no single operation that may be done in any order";
+    if (join->kind != kind) return "the loop combines by another operation than the reduction";
+    if (tmi_in(m, join, 0) != a->arg && tmi_in(m, join, 1) != a->arg) return "the loop changes the accumulator between rounds";
+    if (!tmi_read_once(u, a->arg) || !tmi_read_once(u, tmi_out(m, join, 0))) return "the loop reads the accumulator";
+    if (!tmi_read_once(u, tmi_out(m, red, 0))) return "the loop reads the result of each round";
+    if (wrong) return wrong;
+    if ((kind == TMI_OP_ADDF || kind == TMI_OP_MULF) && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (tmi_has_products(m, a->loop)) return "the matrix products of the loop need the registers";
+    a->type = tmi_type_like((tmi_job *)job, (tmi_module *)m, tmi_in_type(m, red, 0), elem);
+    words = tmi_numel(m, a->type) * (tmi_bits(m, a->type) > 32 ? 2 : 1);
+    if (words + tmi_carried_words(m, a->loop) > TMI_ACC_WORDS) return "the tile would take too many registers";
+    return NULL;
+}
+
+/* The tile before the first round. */
+static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint32_t axis, uint32_t init) {
+    tmi_module *m = b->m;
+    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, a->type);
+    uint64_t    bits;
+    if (tmi_neutral_bits(m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, a->type, i);
+    if (!tmi_is_tensor(m, tmi_value_type(m, init))) return tmi_b_splat(b, init, a->type);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, init, dims, rank), a->type);
+}
+
+/* The reduction and what follows it work on elements of the accumulator's type; widenings in between go. */
+static void tmi_acc_retype(tmi_job *job, tmi_module *m, tmi_acc *a, uint32_t elem) {
+    const tmi_op *red = TMI_OP(m, a->red);
+    uint32_t      body = tmi_op_body(m, red, 0), v = tmi_out(m, red, 0), i, n = 0;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = elem;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = elem;
+    TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (op->kind == TMI_OP_EXTF) {
+            tmi_op_unlink(m, a->chain[i]);
+            continue;
+        }
+        TMI_ID(m, op->in) = v;
+        v = tmi_out(m, op, 0);
+        TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+        a->chain[n++] = a->chain[i];
+    }
+    a->n_chain = n;
+}
+
+static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *names) {
+    tmi_op    join = *TMI_OP(m, a->join);
+    uint32_t  init = tmi_in(m, TMI_OP(m, a->loop), 3 + a->index), old = tmi_out(m, TMI_OP(m, a->loop), a->index), x = tmi_in(m, TMI_OP(m, a->red), 0);
+    uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
+    uint64_t  bits;
+    tmi_build b = tmi_build_before(job, m, a->loop);
+    b.loc = join.loc;
+    seed = tmi_acc_seed(&b, a, join.kind, axis, init);
+    tile = tmi_for_add(job, m, a->loop, seed, &result);
+    tmi_name_after(m, tile, a->arg);
+    b = tmi_build_before(job, m, a->join);
+    if (tmi_value_type(m, x) != a->type) x = tmi_b_1(&b, TMI_OP_EXTF, a->type, x);
+    in[0] = tile;
+    in[1] = x;
+    tmi_for_yield(job, m, a->loop, tmi_b_op(&b, join.kind, a->type, in, 2));
+    tmi_acc_retype(job, m, a, tmi_elem(m, a->type));
+    TMI_ID(m, TMI_OP(m, a->red)->in) = result;
+    tmi_op_unlink(m, a->red);
+    tmi_op_insert_before(m, after, a->red);
+    last = tmi_out(m, TMI_OP(m, a->red), 0);
+    for (i = 0; i < a->n_chain; i++) {
+        tmi_op_unlink(m, a->chain[i]);
+        tmi_op_insert_before(m, after, a->chain[i]);
+        last = tmi_out(m, TMI_OP(m, a->chain[i]), 0);
+    }
+    tmi_op_unlink(m, a->join);
+    if (tmi_neutral_bits(m, join.kind, a->type, &bits) && !tmi_constant_is(m, init, bits)) {
+        TMI_ID(m, TMI_OP(m, a->join)->in) = init;
+        TMI_ID(m, TMI_OP(m, a->join)->in + 1) = last;
+        tmi_op_insert_before(m, after, a->join);
+        last = tmi_out(m, &join, 0);
+    }
+    names->to[old] = last;
+    tmi_name_after(m, last, old);
+}
+
+/* One carried value. 1 when the rewrite was done: it is gone then, and another stands behind all others. */
+static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t loop, uint32_t index) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_acc     a;
+    tmi_users   users;
+    tmi_rename  names;
+    const char *wrong, *text = "";
+    uint8_t    *drop;
+    int         found = tmi_acc_find(m, loop, index, &a);
+    if (found) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
+        tmi_users_make(job, m, func, &users);
+        wrong = tmi_acc_wrong(job, m, &users, &a);
+        if (wrong) tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s", wrong);
+        else {
+            tmi_rename_init(job, m, &names);
+            if (tmi_in_type(m, TMI_OP(m, a.red), 0) != a.type) text = ", without rounding in each round";
+            tmi_remark(job, at, TMETAL_APPLIED, "accumulators", "each round combines %s element by element, and one reduction follows the loop%s", tmi_type_text(job, m, a.type), text);
+            tmi_acc_apply(job, m, &a, &names);
+            tmi_rename_apply(&names, func);
+            drop = TMI_TEMP(job, uint8_t, TMI_OP(m, loop)->n_out);
+            drop[index] = 1;
+            tmi_for_drop(job, m, loop, drop);
+        }
+        found = !wrong;
+    }
+    tmi_mark_drop(job, mark);
+    return found;
+}
+
+/* Requires: one block a region. Leaves: loops that carry tiles where they carried what was reduced of them. */
+static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t  n = 0, op, i, *loop;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n += TMI_OP(m, op)->kind == TMI_OP_FOR;
+    loop = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
+    while (n-- > 0) /* inner loops first; a tile that one carries may itself be reduced in each round */
+        for (i = 0; i < TMI_OP(m, loop[n])->n_out;) i += !tmi_accumulate(job, m, func, loop[n], i);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Induction: a tile that grows by one step for all its elements is a scalar and a fixed tile -------
  *
  *   %p = tt.addptr splat(%a), %offs                    %s0 = %a
@@ -18500,6 +18897,7 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     X("combiners",       tmi_flatten_regions,  1) \
     X("tile references", tmi_lower_refs,       1) \
     X("products",        tmi_lower_products,   1) \
+    X("accumulators",    tmi_accumulators,     0) \
     X("control",         tmi_simplify_control, 0) \
     X("induction",       tmi_inductions,       0) \
     X("unread",          tmi_drop_unread,      0)
@@ -18531,6 +18929,738 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
 #endif
     }
     return ok;
+}
+
+/* -- Two stages: a program's row is reduced by several threadgroups ----------------------------------
+ *
+ * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few rows. On
+ * request it becomes two: the first reduces a part of a row in each threadgroup and leaves what it has in
+ * scratch memory, the second combines the parts and does what followed the reduction.
+ *
+ *   %acc = scf.for %i = %lo to %n iter_args(...)       first:  the rounds of part p: scratch[row, p] = %acc
+ *   tt.store %out, f(%acc)                     to      second: %acc = tt.reduce scratch[row, :]
+ *                                                              tt.store %out, f(%acc)
+ *
+ * The same for a reduction of one tile, of which each part takes a range. Parts are programs along an axis
+ * of the grid that the kernel does not ask about. */
+
+#define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
+#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_PARTS 512u
+#define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
+
+typedef struct tmi_split_part {
+    uint32_t value, op;    /* what the second stage reads from scratch instead; the reduction that makes it, or 0 */
+    uint32_t carried;      /* of a loop: which of its values; TMI_NONE: a reduction of one tile */
+    uint32_t kind, init;   /* of a loop: the operation that combines, the value before the first round */
+    uint32_t elem, scalar; /* elements in scratch; 1: a number, no tile */
+    uint32_t param;        /* of the scratch pointer in both stages */
+} tmi_split_part;
+
+typedef struct tmi_split {
+    tmi_job       *job;
+    tmi_module    *m;
+    const tmi_module *all; /* which has the other kernels, by name */
+    uint32_t       func, body, loop, first;  /* first: the function of the first stage */
+    uint32_t       parts, axis, n_own, n_values;
+    tmi_users      users;
+    tmi_split_part part[TMI_SPLIT_MAX];
+    uint32_t       n;
+    uint8_t       *reduced; /* per value: made of what a reduction gave */
+    const char    *wrong; /* why it cannot be done */
+    uint32_t       wrong_op;
+} tmi_split;
+
+static int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
+    if (!s->wrong) {
+        s->wrong = why;
+        s->wrong_op = op;
+    }
+    return 0;
+}
+
+static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (op == outer) return 1;
+    return 0;
+}
+
+static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) { /* made before the loop? */
+    return !tmi_is_inside(m, TMI_VALUE(m, v)->is_arg ? tmi_block_op(m, TMI_VALUE(m, v)->def) : TMI_VALUE(m, v)->def, loop);
+}
+
+/* -- What may be split ------------------------------------------------------------------- */
+
+/* Everything but the loop and the stores must be work that may be done twice, or not at all. */
+static int tmi_split_ops(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, axes = 0, stores = 0;
+    for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           nested = o->block != s->body;
+        switch (o->kind) {
+        case TMI_OP_FOR:
+            if (nested) break;
+            if (s->loop) return tmi_split_refuse(s, op, "it has several loops: the row is not the whole work");
+            if (stores) return tmi_split_refuse(s, op, "it stores before the loop");
+            s->loop = op;
+            break;
+        case TMI_OP_STORE:
+            if (nested) return tmi_split_refuse(s, op, "it stores in a loop or branch");
+            stores++;
+            break;
+        case TMI_OP_LOAD:
+            if (tmi_attr_of(m, o, "isVolatile")) return tmi_split_refuse(s, op, "a volatile load may not be done twice");
+            break;
+        case TMI_OP_PID: case TMI_OP_NPROGRAMS: axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
+        case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return tmi_split_refuse(s, op, "it multiplies matrices");
+        case TMI_OP_WHILE: return tmi_split_refuse(s, op, "how often a scf.while runs is not known before");
+        case TMI_OP_IF:
+            if (!nested) return tmi_split_refuse(s, op, "it branches outside of the loop");
+            break;
+        case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
+        default:
+            if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT))) return tmi_split_refuse(s, op, "it does more than load, compute and store");
+        }
+    }
+    if (!stores) return tmi_split_refuse(s, s->func, "it stores nothing");
+    for (s->axis = 3; s->axis-- > 0;)
+        if (!(axes >> s->axis & 1)) return 1;
+    return tmi_split_refuse(s, s->func, "it asks for its place along all three axes of the grid");
+}
+
+/* A value that grows by the same step in each round; its steps are made outside of the loop or are constants. */
+static int tmi_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
+    const tmi_module *m = s->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), type = tmi_value_type(m, arg), k;
+    uint32_t y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i);
+    if (y == arg) return steps->n = 0, 1;
+    if (tmi_is_tensor(m, type) || !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps)) return 0;
+    for (k = 0; k < steps->n; k++)
+        if (!tmi_is_outside(m, steps->value[k], s->loop) && tmi_def_kind(m, steps->value[k]) != TMI_OP_CONSTANT) return 0;
+    return 1;
+}
+
+/* The operation that puts a carried value together with something of each round; TMI_OP_NONE: none that parts allow. */
+static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
+    const tmi_module *m = s->m;
+    uint32_t      body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
+    const tmi_op *op = TMI_OP(m, def);
+    uint64_t      bits;
+    if (!def || op->block != body || op->n_in != 2 || (tmi_in(m, op, 0) != arg && tmi_in(m, op, 1) != arg) || tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
+        (!tmi_is_extreme(op->kind) && !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
+        return tmi_split_refuse(s, s->loop, "a carried value is put together in a way that depends on the order of the rounds"), (uint32_t)TMI_OP_NONE;
+    if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
+        return tmi_split_refuse(s, def, "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
+    if ((op->kind == TMI_OP_ADDF || op->kind == TMI_OP_MULF) && tmi_bits(m, tmi_value_type(m, arg)) < 32)
+        return tmi_split_refuse(s, def, "a 16-bit accumulator would be rounded in another place"), (uint32_t)TMI_OP_NONE;
+    return op->kind;
+}
+
+static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried, uint32_t kind) {
+    const tmi_module *m = s->m;
+    tmi_split_part   *p = &s->part[s->n];
+    uint32_t          type = tmi_value_type(m, value);
+    if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
+    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
+    memset(p, 0, sizeof *p);
+    p->value = value;
+    p->op = op;
+    p->carried = carried;
+    p->kind = kind;
+    p->elem = tmi_elem(m, type);
+    p->scalar = !tmi_is_tensor(m, type);
+    s->n++;
+    return 1;
+}
+
+/* What the loop accumulates, and the reduction behind it where that is all that reads it. */
+static int tmi_split_loop(tmi_split *s) {
+    const tmi_module *m = s->m;
+    const tmi_op     *o = TMI_OP(m, s->loop);
+    uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
+    tmi_steps steps;
+    if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32) return tmi_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
+    for (i = 0; i < o->n_out; i++) {
+        const tmi_use_at *use;
+        v = tmi_out(m, o, i);
+        if (!tmi_n_uses(&s->users, v) && tmi_split_steps(s, i, &steps)) continue;
+        kind = tmi_split_joins(s, i);
+        if (kind == TMI_OP_NONE) return 0;
+        use = s->users.at + s->users.first[v];
+        if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE && TMI_OP(m, use->op)->block == s->body && tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
+            if (!tmi_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind)) return 0;
+        } else if (!tmi_split_add(s, 0, v, i, kind)) return 0;
+        s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
+    }
+    return s->n ? 1 : tmi_split_refuse(s, s->loop, "its loop accumulates nothing");
+}
+
+/* -- A range of a tile: the ops that make it, made again for fewer elements along one axis ---------- */
+
+typedef struct tmi_slicing {
+    tmi_split *s;
+    tmi_build  b;
+    uint32_t   count, offset; /* elements along the axis; i32: the first of them */
+    uint32_t   from[256], axis[256], to[256], n;
+    int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
+} tmi_slicing;
+
+static uint32_t tmi_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->s->m, type);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->s->m, type, i);
+    return tmi_type_tensor(x->s->job, x->s->m, tmi_elem(x->s->m, type), dims, rank);
+}
+
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
+
+static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    tmi_module *m = x->s->m;
+    tmi_op      o = *TMI_OP(m, tmi_def(m, v));
+    uint32_t    in[8], i, r, type = tmi_slice_type(x, tmi_value_type(m, v), axis), at = axis;
+    int64_t     start;
+    if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
+    memset(in, 0, sizeof in);
+    for (i = 0; i < o.n_in; i++) {
+        in[i] = tmi_in(m, &o, i);
+        if (in[i] < x->s->n_values && x->s->reduced[in[i]]) return 0;
+    }
+    switch (o.kind) {
+    case TMI_OP_SPLAT: break;
+    case TMI_OP_CONSTANT: {
+        const tmi_attr *a = tmi_attr_of(m, &o, "value");
+        if (!a || a->kind != TMI_A_DENSE || a->n != 1) return 0;
+        return x->dry ? v : tmi_b_const(&x->b, type, TMI_WORD(m, (uint32_t)a->value));
+    }
+    case TMI_OP_RANGE:
+        if (x->dry) return v;
+        start = tmi_attr_int(m, &o, "start", 0);
+        r = tmi_b_range(&x->b, x->count);
+        i = x->offset;
+        if (start) i = tmi_b_2(&x->b, TMI_OP_ADDI, i, tmi_b_const(&x->b, m->t_i32, (uint64_t)start));
+        return tmi_b_2(&x->b, TMI_OP_ADDI, tmi_b_splat(&x->b, i, type), r);
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
+        if (i == axis) return 0;
+        at = axis - (i < axis);
+        in[0] = tmi_slice(x, in[0], at, depth);
+        break;
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1) in[0] = tmi_slice(x, in[0], axis, depth);
+        break;
+    default:
+        x->reads |= o.kind == TMI_OP_LOAD;
+        if (o.kind != TMI_OP_LOAD && (tmi_ops[o.kind].traits & (TMI_PURE | TMI_ELT)) != (TMI_PURE | TMI_ELT)) return 0;
+        for (i = 0; i < o.n_in; i++)
+            if (tmi_is_tensor(m, tmi_value_type(m, in[i]))) in[i] = tmi_slice(x, in[i], axis, depth);
+    }
+    for (i = 0; i < o.n_in; i++)
+        if (!in[i]) return 0;
+    if (x->dry) return v;
+    r = tmi_b_op(&x->b, o.kind, type, in, o.n_in);
+    TMI_OP(m, tmi_def(m, r))->attr = o.attr;
+    TMI_OP(m, tmi_def(m, r))->loc = o.loc;
+    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
+    return r;
+}
+
+/* 0: it is not made element by element from ranges, numbers and memory. */
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    uint32_t i;
+    if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
+    for (i = 0; i < x->n; i++)
+        if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
+    if (x->n == 256) return 0;
+    i = tmi_slice_op(x, v, axis, depth - 1);
+    if (!i || x->n == 256) return 0;
+    x->from[x->n] = v;
+    x->axis[x->n] = axis;
+    x->to[x->n++] = i;
+    return i;
+}
+
+static void tmi_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
+    memset(x, 0, sizeof *x);
+    x->s = s;
+    x->dry = dry;
+}
+
+/* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
+static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
+    tmi_dt_reduce r;
+    uint32_t      kind;
+    memset(&r, 0, sizeof r);
+    if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
+    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
+    return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) && (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
+}
+
+/* Which values depend on a reduction: a part of a row does not know them. */
+static void tmi_split_reduced(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i;
+    s->n_values = m->value.n;
+    s->reduced = TMI_TEMP(s->job, uint8_t, s->n_values);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint8_t       of = o->kind == TMI_OP_REDUCE;
+        for (i = 0; i < o->n_in; i++) of |= s->reduced[tmi_in(m, o, i)];
+        for (i = 0; i < o->n_out; i++) s->reduced[tmi_out(m, o, i)] = of;
+    }
+}
+
+/* Reductions of tiles that are loaded: each part takes a range of their axis. */
+static int tmi_split_tile(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i, axis, count = 0;
+    int      stored = 0, reads = 0;
+    tmi_split_reduced(s);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_slicing   x;
+        stored |= o->kind == TMI_OP_STORE;
+        if (o->kind != TMI_OP_REDUCE) continue;
+        tmi_slicing_init(s, &x, 1);
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "a reduction needs what another one gives");
+        for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element from what memory holds");
+        if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
+        if (!tmi_split_region(m, o)) return tmi_split_refuse(s, op, "its region is none that parts may be combined by");
+        if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count) return tmi_split_refuse(s, op, "its reductions differ in length");
+        count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
+        reads |= x.reads;
+        for (i = 0; i < o->n_out; i++)
+            if (!tmi_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
+    }
+    if (!s->n || !reads) return tmi_split_refuse(s, s->func, "it has neither a loop nor a reduction of a row that it loads");
+    while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2)) s->parts /= 2;
+    return s->parts > 1 ? 1 : tmi_split_refuse(s, s->func, "the row is too short for several threadgroups");
+}
+
+/* -- Taking a function apart ----------------------------------------------------------------- */
+
+/* What the stores need stays; the rest goes, the other stage's loop with it. */
+static void tmi_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
+    uint32_t op, prev, x, i;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        prev = o->prev;
+        for (i = 0; i < o->n_out; i++) needed |= need[tmi_out(m, o, i)];
+        if (!needed) {
+            tmi_op_unlink(m, op);
+            continue;
+        }
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* An op's attributes for itself alone: clones share theirs. */
+static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
+    for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
+        tmi_named *n;
+        id = m->named.n;
+        n = (tmi_named *)tmi_vec_add(job, &m->named);
+        *n = *TMI_NAMED(m, at);
+        n->next = 0;
+        if (last) TMI_NAMED(m, last)->next = id;
+        else TMI_OP(m, op)->attr = id;
+        last = id;
+    }
+}
+
+/* Scratch pointers behind the parameters; aligned as whole allocations are. */
+static void tmi_split_params(tmi_split *s, uint32_t func) {
+    tmi_module *m = s->m;
+    uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *list = TMI_TEMP(s->job, uint32_t, n + s->n), *dims, name, hints;
+    tmi_type    t;
+    for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
+    for (i = 0; i < s->n; i++) {
+        const char *text = tmi_format(s->job, 1, "parts_%u", i);
+        if (s->n == 1) text = "parts";
+        s->part[i].param = n + i;
+        list[n + i] = tmi_value_new(s->job, m, tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
+        name = tmi_intern(s->job, &m->strings, text, strlen(text));
+        TMI_VALUE(m, list[n + i])->name = name;
+    }
+    tmi_block_args(s->job, m, block, list, n + s->n);
+    dims = TMI_TEMP(s->job, uint32_t, n + s->n);
+    for (i = 0; i < n + s->n; i++) dims[i] = tmi_value_type(m, list[i]);
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = t.n_dims = n + s->n;
+    tmi_op_set_attr(s->job, m, func, "function_type", tmi_attr_new(s->job, m, TMI_A_TYPE, tmi_type_get(s->job, m, &t, dims), 0));
+    {   /* hints of the parameters that there were, then of the new ones */
+        const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
+        uint32_t        none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named.n;
+        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, &m->named);
+        entry->name = tmi_intern(s->job, &m->strings, "tt.divisibility", 15);
+        entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
+        sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
+        for (i = 0; i < n + s->n; i++) list[i] = i >= n ? sixteen : old && old->kind == TMI_A_ARRAY && i < old->n ? TMI_ID(m, (uint32_t)old->value + i) : none;
+        hints = tmi_attr_new(s->job, m, TMI_A_ARRAY, 0, tmi_ids_add(s->job, m, list, n + s->n));
+        TMI_ATTR(m, hints)->n = n + s->n;
+        tmi_op_set_attr(s->job, m, func, "arg_attrs", hints);
+    }
+}
+
+static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
+    uint32_t v = tmi_b_op(b, kind, b->m->t_i32, NULL, 0);
+    tmi_b_attr(b, v, "axis", axis);
+    return v;
+}
+
+/* Which program this is, counted over the axes that the kernel asks about: i64. */
+static uint32_t tmi_split_row(tmi_split *s, tmi_build *b) {
+    uint32_t op, axes = 0, i, row = 0, one;
+    for (op = tmi_walk_next(s->m, s->func, s->func); op; op = tmi_walk_next(s->m, s->func, op))
+        if (TMI_OP(s->m, op)->kind == TMI_OP_PID || TMI_OP(s->m, op)->kind == TMI_OP_NPROGRAMS) axes |= 1u << (tmi_attr_int(s->m, TMI_OP(s->m, op), "axis", 0) & 3);
+    for (i = 3; i-- > 0;) {
+        if (!(axes >> i & 1)) continue;
+        one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
+        if (row) {
+            uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
+            row = tmi_b_2(b, TMI_OP_MULI, row, n);
+            one = tmi_b_2(b, TMI_OP_ADDI, row, one);
+        }
+        row = one;
+    }
+    return row ? row : tmi_b_const(b, b->m->t_i64, 0);
+}
+
+/* The scratch pointer of a partial result, `index` elements on. */
+static uint32_t tmi_split_address(tmi_split *s, tmi_build *b, uint32_t func, const tmi_split_part *p, uint32_t index) {
+    uint32_t in[2];
+    in[0] = tmi_block_arg(s->m, tmi_op_body(s->m, TMI_OP(s->m, func), 0), p->param);
+    in[1] = index;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(s->m, in[0]), in, 2);
+}
+
+/* -- The first stage ------------------------------------------------------------------------------ */
+
+/* a + n * b in i64, back in the type of a. */
+static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
+    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n), in[2];
+    if (!tmi_is_ptrlike(b->m, tmi_value_type(b->m, a))) return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, tmi_value_type(b->m, a)), 1));
+    in[0] = a;
+    in[1] = by;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, a), in, 2);
+}
+
+/* The rounds of one part: rounds are counted, then dealt out evenly. No bound can wrap: where a part ends
+ * with the loop its bound is the loop's, and a part without rounds has two equal bounds. */
+static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
+    tmi_module *m = s->m;
+    uint32_t    lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1), step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
+    int         is_signed = tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") == NULL;
+    uint32_t    zero = tmi_b_const(b, i64, 0), one = tmi_b_const(b, i64, 1), rounds, per, begin, end, from, at, more, wide, k, n_out;
+    wide = tmi_b_to_int(b, hi, 64, is_signed);
+    at = tmi_b_to_int(b, lo, 64, is_signed);
+    rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
+    rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
+    rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
+    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? 2 : 6, lo, hi), rounds, zero);
+    per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
+    per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
+    begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per), rounds);
+    end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
+    more = tmi_b_cmpi(b, 6, begin, end);
+    begin = tmi_b_select(b, more, begin, zero);
+    from = tmi_b_stepped(b, lo, begin, step);
+    at = tmi_b_cmpi(b, 0, end, rounds);
+    wide = tmi_b_stepped(b, lo, end, step);
+    wide = tmi_b_select(b, at, hi, wide);
+    wide = tmi_b_select(b, more, wide, from);
+    n_out = TMI_OP(m, loop)->n_out;
+    for (k = 0; k < n_out; k++) { /* what is counted has been counted up to here */
+        tmi_steps steps;
+        uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
+        s->loop = loop;
+        i = (uint32_t)tmi_split_steps(s, k, &steps);
+        s->loop = keep;
+        for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
+        if (at < s->n) continue;
+        for (; i && steps.n-- > 0;) {
+            uint32_t by = steps.value[steps.n];
+            int64_t  c;
+            if (!tmi_is_outside(m, by, loop)) by = tmi_const_int(m, by, &c) ? tmi_b_const(b, tmi_value_type(m, by), (uint64_t)c) : by;
+            v = tmi_b_stepped(b, v, begin, by);
+        }
+        TMI_ID(m, TMI_OP(m, loop)->in + 3 + k) = v;
+    }
+    TMI_ID(m, TMI_OP(m, loop)->in) = from;
+    TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
+}
+
+static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value, uint32_t place) {
+    tmi_module *m = s->m;
+    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2], address, type;
+    if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
+    if (p->scalar) {
+        in[0] = tmi_split_address(s, b, s->first, p, place);
+        in[1] = value;
+        (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+        return;
+    }
+    address = tmi_split_address(s, b, s->first, p, tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n)));
+    value = tmi_b_reshape(b, value, &n, 1);
+    type = tmi_value_type(m, value);
+    in[0] = tmi_b_splat(b, address, type);
+    in[1] = tmi_b_range(b, n);
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    in[1] = value;
+    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+}
+
+static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
+    tmi_module *m = s->m;
+    uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
+    uint64_t    bits;
+    tmi_build   b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->first_op);
+    tmi_slicing x;
+    part = tmi_b_program(&b, TMI_OP_PID, s->axis);
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind == TMI_OP_STORE) tmi_op_unlink(m, op);
+        else if (TMI_OP(m, op)->kind == TMI_OP_FOR) {
+            b = tmi_build_before(s->job, m, op);
+            for (i = 0; i < s->n; i++)
+                if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
+                    TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) = tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
+            tmi_split_bounds(s, &b, op, part);
+        }
+    }
+    for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
+        uint32_t k, axis, red;
+        if (s->part[i].op == done) continue;
+        done = s->part[i].op;
+        red = tmi_def(m, tmi_cloned(c, s->part[i].value));
+        axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
+        tmi_slicing_init(s, &x, 0);
+        x.b = tmi_build_before(s->job, m, red);
+        x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
+        x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
+        for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
+            uint32_t v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            TMI_ID(m, TMI_OP(m, red)->in + k) = v;
+        }
+    }
+    b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
+    place = tmi_split_row(s, &b);
+    place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
+    place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
+    for (i = 0; i < s->n; i++) tmi_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
+    tmi_keep_needed(s->job, m, s->first);
+}
+
+/* -- The second stage ------------------------------------------------------------------------------- */
+
+/* All parts of a partial result: a tile whose first axis counts them. */
+static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t row) {
+    tmi_module *m = s->m;
+    uint32_t    type = tmi_value_type(m, p->value), rank = tmi_rank(m, type), n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], in[2], i, v, shape;
+    dims[0] = s->parts;
+    dims[1] = n;
+    shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
+    in[0] = tmi_split_address(s, b, s->func, p, tmi_b_2(b, TMI_OP_MULI, row, tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    in[0] = tmi_b_splat(b, in[0], shape);
+    in[1] = tmi_b_range(b, s->parts);
+    if (!p->scalar) {
+        v = tmi_b_2(b, TMI_OP_MULI, in[1], tmi_b_const(b, tmi_value_type(m, in[1]), n));
+        v = tmi_b_along(b, v, shape, 0);
+        in[1] = tmi_b_range(b, n);
+        in[1] = tmi_b_along(b, in[1], shape, 1);
+        in[1] = tmi_b_2(b, TMI_OP_ADDI, v, in[1]);
+    }
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    v = tmi_b_1(b, TMI_OP_LOAD, tmi_type_like(s->job, m, shape, TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, in[0])))->elem), in[0]);
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
+    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, 1, v, tmi_b_const(b, tmi_value_type(m, v), 0));
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
+    return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
+}
+
+/* The first axis of a tile reduced by one op. */
+static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t type) {
+    tmi_module *m = b->m;
+    tmi_build   in = *b;
+    uint32_t    r = tmi_b_op(b, TMI_OP_REDUCE, type, &v, 1), op = tmi_def(m, r), arg[2], out, elem = tmi_elem(m, type);
+    tmi_op_set_int(b->job, m, op, "axis", m->t_i32, 0);
+    in.block = tmi_block_new(b->job, m, tmi_region_new(b->job, m, op));
+    in.before = 0;
+    arg[0] = tmi_value_new(b->job, m, elem);
+    arg[1] = tmi_value_new(b->job, m, elem);
+    tmi_block_args(b->job, m, in.block, arg, 2);
+    out = tmi_b_op(&in, kind, elem, arg, 2);
+    (void)tmi_b_op(&in, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    return r;
+}
+
+/* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
+static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
+    tmi_module     *m = s->m;
+    uint64_t        bits = 0;
+    uint32_t        r;
+    tmi_cloning     c;
+    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits)) return 0;
+    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0)) return tmi_b_const(b, tmi_value_type(m, p->value), 0); /* any number of zeros is +0 */
+    if (!p->op) return p->init;
+    tmi_cloning_init(s->job, m, &c);
+    r = tmi_clone_op(&c, p->op);
+    TMI_ID(m, TMI_OP(m, r)->in) = p->init;
+    tmi_b_insert(b, r);
+    return tmi_out(m, TMI_OP(m, r), 0);
+}
+
+static void tmi_split_second(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_rename  names;
+    uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
+    tmi_build   b;
+    tmi_rename_init(s->job, m, &names);
+    for (i = 0; i < s->n; i += n) {
+        tmi_split_part *p = &s->part[i];
+        n = 1;
+        b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
+        if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
+        row = tmi_split_row(s, &b);
+        if (s->loop) {
+            v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row), tmi_value_type(m, p->value));
+            begun = tmi_split_begun(s, &b, p);
+            names.to[p->value] = begun ? tmi_b_2(&b, p->kind, begun, v) : v;
+            tmi_name_after(m, names.to[p->value], p->value);
+        } else { /* the reduction itself, of the parts */
+            tmi_cloning c;
+            uint32_t    red;
+            n = TMI_OP(m, p->op)->n_out;
+            for (k = 0; k < n; k++) in[k] = tmi_split_load(s, &b, p + k, row);
+            tmi_cloning_init(s->job, m, &c);
+            red = tmi_clone_op(&c, p->op);
+            tmi_own_attrs(s->job, m, red);
+            tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
+            tmi_op_operands(s->job, m, red, in, n);
+            tmi_b_insert(&b, red);
+            for (k = 0; k < n; k++) names.to[p[k].value] = tmi_out(m, TMI_OP(m, red), k);
+        }
+    }
+    tmi_rename_apply(&names, s->func);
+    tmi_keep_needed(s->job, m, s->func);
+}
+
+/* -- Both ------------------------------------------------------------------------------------------------ */
+
+static uint32_t tmi_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
+    uint32_t parts = 1, want = asked > 1 ? asked : 4 * (gpu->cores ? gpu->cores : 8); /* some threadgroups for each core */
+    while (parts < want && parts < TMI_SPLIT_PARTS) parts *= 2;
+    return parts;
+}
+
+/* Is what follows the reductions little work? */
+static int tmi_split_is_whole(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_mark    mark = tmi_mark_take(s->job);
+    uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
+    uint32_t    op, x, i, k;
+    uint64_t    row = 0;
+    int         whole = 1;
+    for (k = 0; k < s->n && !s->loop; k++)
+        if (row < tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0))) row = tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0));
+    for (op = TMI_BLOCK(m, s->body)->last_op; op && whole; op = TMI_OP(m, op)->prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        for (i = 0; i < o->n_out; i++) {
+            for (k = 0; k < s->n && s->part[k].value != tmi_out(m, o, i); k++) {}
+            if (k == s->n) needed |= need[tmi_out(m, o, i)];
+        }
+        if (!needed) continue;
+        for (i = 0; i < o->n_out && !s->loop; i++) whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
+        whole &= op != s->loop;
+        if (!whole) (void)tmi_split_refuse(s, op, "the row is needed again after the reduction");
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(s->job, mark);
+    return whole;
+}
+
+/* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in f32. */
+static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
+    tmi_module *m = s->m;
+    uint32_t    red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0), kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v, old = p->value;
+    tmi_build   b = tmi_build_before(s->job, m, red);
+    tmi_rename  names;
+    if ((kind != TMI_OP_ADDF && kind != TMI_OP_MULF) || tmi_bits(m, p->elem) != 16) return;
+    x = tmi_in(m, TMI_OP(m, red), 0);
+    x = tmi_b_1(&b, TMI_OP_EXTF, tmi_type_like(s->job, m, tmi_value_type(m, x), f32), x);
+    TMI_ID(m, TMI_OP(m, red)->in) = x;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = f32;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = f32;
+    v = tmi_value_new(s->job, m, tmi_type_like(s->job, m, tmi_value_type(m, old), f32));
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, old)->name;
+    tmi_op_results(s->job, m, red, &v, 1);
+    tmi_rename_init(s->job, m, &names);
+    b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
+    names.to[old] = tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v);
+    tmi_rename_apply(&names, s->func);
+    p->value = v;
+    p->elem = f32;
+}
+
+/* The function of the first stage, before that of the second; its name is one that the module does not have yet. */
+static void tmi_split_apply(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_cloning c;
+    const char *name = "";
+    uint32_t    i, text;
+    for (i = 0; i < s->n && !s->loop; i++)
+        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_split_widen(s, &s->part[i]);
+    tmi_cloning_init(s->job, m, &c);
+    s->first = tmi_clone_op(&c, s->func);
+    tmi_own_attrs(s->job, m, s->first);
+    for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++) name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts", tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
+    text = tmi_intern(s->job, &m->strings, name, strlen(name));
+    tmi_op_set_attr(s->job, m, s->first, "sym_name", tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
+    tmi_op_insert_before(m, s->func, s->first);
+    tmi_split_params(s, s->first);
+    tmi_split_params(s, s->func);
+    tmi_split_first(s, &c);
+    tmi_split_second(s);
+}
+
+/* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
+static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all, const tmetal_gpu *gpu, tmi_split *s) {
+    int done;
+    memset(s, 0, sizeof *s);
+    s->all = all;
+    s->job = job;
+    s->m = m;
+    s->func = func;
+    s->body = tmi_op_body(m, TMI_OP(m, func), 0);
+    s->n_own = TMI_BLOCK(m, s->body)->n_arg;
+    s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
+    tmi_users_make(job, m, func, &s->users);
+    if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
+    else if (job->opt->mlx) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
+    else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
+    else done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) && tmi_split_is_whole(s);
+    if (done && s->n_own + s->n > 31) done = tmi_split_refuse(s, func, "its parameters leave no buffer for the parts");
+    if (!done) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages", "one threadgroup a program: %s", s->wrong);
+        return 0;
+    }
+    tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->loop ? s->loop : s->part[0].op)), TMETAL_APPLIED, "two stages",
+               "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second kernel combines %u partial result%s of each from scratch memory", s->parts, s->axis, s->n,
+               s->n == 1 ? "" : "s");
+    tmi_split_apply(s);
+    return 1;
 }
 
 /*==============================================================================
@@ -18701,6 +19831,7 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   SHUF     a: value, b: lane or mask                       SIMD   a: value, c: which (tmi_simd)
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
+ *   BARRIER  a: flags, b: threadgroup array before it, c: that was read, d: the one behind it
  *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
@@ -19934,6 +21065,51 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     }
 }
 
+/* -- As data for callers: see tmetal_map ------------------------------------------------------------------ */
+
+static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
+    uint32_t x = m->offset, i;
+    if (!m->n_lanes || (uint64_t)reg >> m->n_registers || lane >> m->n_lanes || simdgroup >> m->n_simdgroups) return 0;
+    for (i = 0; i < m->n_registers; i++) x ^= reg >> i & 1 ? m->registers[i] : 0;
+    for (i = 0; i < m->n_lanes; i++) x ^= lane >> i & 1 ? m->lanes[i] : 0;
+    for (i = 0; i < m->n_simdgroups; i++) x ^= simdgroup >> i & 1 ? m->simdgroups[i] : 0;
+    for (i = m->n_dims; i-- > 0;) {
+        index[i] = x & (m->dims[i] - 1);
+        x >>= tmi_log2(m->dims[i]);
+    }
+    return 1;
+}
+
+/* Elimination with registers first, then lanes, then simdgroups: what a lower one reaches needs no higher one. */
+static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
+    uint32_t basis[32], i, b, want = 0, n = m->n_registers + m->n_lanes + m->n_simdgroups;
+    uint64_t from[32], f;
+    if (!m->n_lanes) return 0;
+    for (i = 0; i < m->n_dims; i++) {
+        if (index[i] >= m->dims[i]) return 0;
+        want = (want << tmi_log2(m->dims[i])) | index[i];
+    }
+    memset(basis, 0, sizeof basis);
+    memset(from, 0, sizeof from);
+    for (i = 0; i < n; i++) {
+        b = i < m->n_registers ? m->registers[i] : i < m->n_registers + m->n_lanes ? m->lanes[i - m->n_registers] : m->simdgroups[i - m->n_registers - m->n_lanes];
+        for (f = (uint64_t)1 << i; b && basis[tmi_log2(b)];) {
+            f ^= from[tmi_log2(b)];
+            b ^= basis[tmi_log2(b)];
+        }
+        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
+    }
+    for (f = 0, want ^= m->offset; want; want ^= basis[i]) {
+        i = tmi_log2(want);
+        if (!basis[i]) return 0;
+        f ^= from[i];
+    }
+    *reg = (uint32_t)(f & (((uint64_t)1 << m->n_registers) - 1));
+    *lane = (uint32_t)(f >> m->n_registers) & ((1u << m->n_lanes) - 1);
+    *simdgroup = (uint32_t)(f >> m->n_registers >> m->n_lanes);
+    return 1;
+}
+
 /* -- Describing ----------------------------------------------------------------------------------------- */
 
 static void tmi_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
@@ -20003,6 +21179,7 @@ typedef struct tmi_comp {
     uint32_t ops;        /* first op of the component, linked by plan->op_next */
     uint32_t readers, last_reader; /* ops of other components that reach its values, + 1 */
     uint8_t  vec;
+    uint8_t  forced;     /* a layout that the caller asked for + 1; 0: none */
     const char *reason;
 } tmi_comp;
 
@@ -20012,6 +21189,10 @@ typedef struct tmi_comp {
 typedef struct tmi_reader {
     uint32_t op, next; /* next + 1 */
 } tmi_reader;
+
+typedef struct tmi_shown {
+    uint32_t lin, next; /* next + 1 */
+} tmi_shown;
 
 typedef struct tmi_plan {
     tmi_job          *job;
@@ -20033,6 +21214,8 @@ typedef struct tmi_plan {
     tmi_vec           reader;  /* tmi_reader */
     tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
+    tmi_vec           shown;      /* tmi_shown: layouts in which INLINE values were computed where they are read */
+    uint32_t         *first_shown; /* per value: entry + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
     uint32_t         *tile[2];    /* per product: layout + 1 in which operand a, b is read straight from device memory */
     const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
@@ -20044,12 +21227,15 @@ typedef struct tmi_plan {
     const char       *order;   /* why programs run in turn, or what their atomics leave open; NULL: neither */
     uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint8_t           forced, unforced; /* layouts are as the caller wants; they are not, for want of memory */
     uint32_t          n_sites; /* prints and asserts */
     uint32_t         *site;    /* per op: its number among them + 1 */
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
     uint32_t          chip_used, chip_lacked; /* features (bits of tmetal_gpu_feature) that the text relies on, does without */
+    struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
+    struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
 
 /* Does the GPU have this feature? Either answer changes the text, and the report says so. */
@@ -20059,6 +21245,12 @@ static int tmi_chip_has(tmi_plan *p, uint32_t feature) {
     else p->chip_lacked |= feature;
     return has;
 }
+
+
+struct tmi_force { /* a layout that the caller asked for */
+    uint8_t     layout; /* + 1; 0: none */
+    const char *why;    /* it is not so; NULL: it is */
+};
 
 #define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
 #define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
@@ -20282,6 +21474,76 @@ static void tmi_classify(tmi_plan *p) {
         for (r = o->region; r; r = TMI_REGION(m, r)->next)
             for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next) tmi_classify_args(p, b);
     }
+}
+
+/* -- The option `layouts` ------------------------------------------------------------------ */
+
+typedef struct tmi_layout_name {
+    const char *name;
+    uint8_t     layout; /* tmetal_layout */
+} tmi_layout_name;
+
+static const tmi_layout_name tmi_layout_names[] = {
+    {"DEFAULT", TMETAL_DEFAULT}, {"ROW_MAJOR", TMETAL_ROW_MAJOR}, {"COLUMN_MAJOR", TMETAL_COLUMN_MAJOR}, {"TILED", TMETAL_TILED}, {"COALESCED", TMETAL_COALESCED},
+};
+#define TMI_N_LAYOUTS (sizeof tmi_layout_names / sizeof *tmi_layout_names)
+
+static const char *tmi_layout_text(uint32_t layout) {
+    size_t i;
+    for (i = 0; i + 1 < TMI_N_LAYOUTS && tmi_layout_names[i].layout != layout; i++) {}
+    return tmi_layout_names[i].name;
+}
+
+/* entry ::= layout | '%'? value '=' layout */
+typedef struct tmi_wanted {
+    const char *name, *word; /* name: of a value or of an op; the word that stands for a layout */
+    size_t      n_name, n_word; /* n_name 0: for all reductions */
+    uint32_t    layout;
+} tmi_wanted;
+
+/* The next entry of the option: 1, 0 at its end, -1 where it is wrong. */
+static int tmi_wanted_next(const char **s, tmi_wanted *w) {
+    size_t i, n, eq = (size_t)-1;
+    memset(w, 0, sizeof *w);
+    if (!*s || !**s) return 0;
+    for (n = 0; (*s)[n] && (*s)[n] != ','; n++)
+        if ((*s)[n] == '=') eq = n;
+    w->word = eq == (size_t)-1 ? *s : *s + eq + 1;
+    w->n_word = (size_t)(*s + n - w->word);
+    if (eq != (size_t)-1) {
+        w->name = **s == '%' ? *s + 1 : *s;
+        w->n_name = (size_t)(*s + eq - w->name);
+    }
+    *s += (*s)[n] ? n + 1 : n;
+    if (eq != (size_t)-1 && !w->n_name) return -1;
+    for (i = 0; i < TMI_N_LAYOUTS; i++)
+        if (strlen(tmi_layout_names[i].name) == w->n_word && memcmp(tmi_layout_names[i].name, w->word, w->n_word) == 0) break;
+    if (i == TMI_N_LAYOUTS) return -1;
+    w->layout = tmi_layout_names[i].layout;
+    return 1;
+}
+
+static int tmi_wanted_is(const tmi_wanted *w, const char *name) {
+    return w->n_name && strlen(name) == w->n_name && memcmp(name, w->name, w->n_name) == 0;
+}
+
+/* What the caller wants of something by either of two names: a layout + 1; 0 nothing. */
+static uint32_t tmi_wanted_of(const tmi_job *job, const char *name, const char *other) {
+    const char *s = job->opt->layouts;
+    uint32_t    all = 0, own = 0;
+    tmi_wanted  w;
+    while (tmi_wanted_next(&s, &w) > 0) {
+        if (!w.n_name) all = w.layout + 1;
+        else if (tmi_wanted_is(&w, name) || tmi_wanted_is(&w, other)) own = w.layout + 1;
+    }
+    return own ? own : all;
+}
+
+/* The kernels of an op list carry the name of the op that they compute, for this option alone. */
+#define TMI_ATTR_OP "tmetal.op"
+
+static uint32_t tmi_reduction_wanted(const tmi_job *job, const tmi_module *m, uint32_t func, const tmi_op *op) {
+    return tmi_wanted_of(job, TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name), tmi_attr_str(m, TMI_OP(m, func), TMI_ATTR_OP));
 }
 
 /* -- Memory roots ------------------------------------------------------------------------ */
@@ -20542,6 +21804,151 @@ static uint32_t tmi_comp_new(tmi_plan *p, uint32_t element, uint32_t type) {
 
 /* -- Memory accesses and layouts ---------------------------------------------------------------- */
 
+/* Where the elements of a tile of pointers lie: from the first on, each bit of an element's number that is set adds
+ * step[bit] elements, if the bit is in `known`; else it leads far away. */
+typedef struct tmi_reach {
+    int64_t  step[TMI_MAX_REG];
+    uint32_t known;
+} tmi_reach;
+
+#define TMI_REACH_VISITS 512u /* values looked at for one access: expressions share operands */
+
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits);
+
+/* Through a shape op: of each bit of the result the operand's. */
+static void tmi_reach_shape(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    uint32_t  in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0), how[1 + 32], i, d, low, bits;
+    tmi_reach x;
+    tmi_reach_of(p, tmi_in(m, op, 0), &x, visits);
+    memset(r, 0, sizeof *r);
+    if (op->kind == TMI_OP_TRANS) {
+        tmi_trans_bits(m, op, how);
+        for (i = 0; i < how[0]; i++) {
+            r->step[how[1 + i]] = x.step[i];
+            r->known |= (x.known >> i & 1u) << how[1 + i];
+        }
+        return;
+    }
+    if (op->kind != TMI_OP_BROADCAST) { /* the numbers stay */
+        *r = x;
+        return;
+    }
+    for (d = 0; d < tmi_rank(m, out); d++) {
+        low = tmi_dim_low(m, out, d);
+        bits = tmi_dim_bits(m, out, d);
+        for (i = 0; i < bits; i++) {
+            int      same = tmi_dim(m, in, d) == tmi_dim(m, out, d);
+            uint32_t from = tmi_dim_low(m, in, d) + i;
+            r->step[low + i] = same ? x.step[from] : 0;
+            r->known |= (same ? x.known >> from & 1u : 1u) << (low + i);
+        }
+    }
+}
+
+/* x / 2^k and x % 2^k where the runs of x never straddle a multiple of 2^k. */
+static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    uint32_t  v = tmi_in(m, op, 0), type = tmi_value_type(m, v), d, i, k, fits = 0;
+    int       is_div = op->kind == TMI_OP_DIVSI || op->kind == TMI_OP_DIVUI;
+    int64_t   n;
+    tmi_reach x;
+    memset(r, 0, sizeof *r);
+    if (!tmi_const_int(m, tmi_in(m, op, 1), &n) || n <= 0 || !tmi_is_pow2((uint64_t)n)) return;
+    tmi_reach_of(p, v, &x, visits);
+    k = tmi_log2((uint64_t)n);
+    for (d = 0; d < tmi_rank(m, type); d++) { /* the axis whose low bits are those of x */
+        tmi_axis a = tmi_axis_get(&p->axes, v, d);
+        uint32_t bits = tmi_dim_bits(m, type, d), need = a.c == bits && bits < k ? bits : k;
+        if (a.c >= need && a.v >= need) fits |= tmi_dim_mask(m, type, d);
+    }
+    for (i = 0; i < tmi_type_bits(m, type); i++) {
+        int whole = x.step[i] % n == 0, below = !whole && (fits >> i & 1) && x.step[i] > 0 && x.step[i] < n;
+        if (!(x.known >> i & 1) || (!whole && !below)) continue;
+        r->step[i] = is_div ? (whole ? x.step[i] / n : 0) : (whole ? 0 : x.step[i]);
+        r->known |= 1u << i;
+    }
+    if (tmi_popcount(r->known) < tmi_type_bits(m, type)) r->known = 0; /* what is not known may carry */
+}
+
+static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    tmi_reach y;
+    uint32_t  i;
+    tmi_reach_of(p, tmi_in(p->m, op, 0), r, visits);
+    tmi_reach_of(p, tmi_in(p->m, op, 1), &y, visits);
+    for (i = 0; i < TMI_MAX_REG; i++) r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
+    r->known &= y.known;
+}
+
+/* Times a constant; of two values only what stands still in both is known. */
+static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+    uint32_t  i, a = tmi_in(p->m, op, 0), b = tmi_in(p->m, op, 1);
+    int64_t   n;
+    tmi_reach y;
+    if (op->kind != TMI_OP_SHLI && tmi_const_int(p->m, a, &n)) {
+        a = b;
+        b = tmi_in(p->m, op, 0);
+    }
+    tmi_reach_of(p, a, r, visits);
+    if (tmi_const_int(p->m, b, &n) && n > -(1 << 24) && n < 1 << 24 && (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
+        for (i = 0; i < TMI_MAX_REG; i++) r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
+        return;
+    }
+    tmi_reach_of(p, b, &y, visits);
+    for (i = 0; i < TMI_MAX_REG; i++)
+        if (r->step[i] || y.step[i]) r->known &= ~(1u << i);
+    r->known &= y.known;
+    memset(r->step, 0, sizeof r->step);
+}
+
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
+    uint32_t i, d;
+    memset(r, 0, sizeof *r);
+    if (!tmi_is_tensor(m, tmi_value_type(m, value))) r->known = ~0u;
+    if (r->known || !tmi_def(m, value) || ++*visits > TMI_REACH_VISITS) return;
+    switch (op->kind) {
+    case TMI_OP_CONSTANT: {
+        int64_t n;
+        if (tmi_const_int(m, value, &n)) r->known = ~0u;
+        break;
+    }
+    case TMI_OP_SPLAT: r->known = ~0u; break;
+    case TMI_OP_RANGE:
+        for (i = 0; i < tmi_type_bits(m, tmi_value_type(m, value)); i++) r->step[i] = (int64_t)1 << i;
+        r->known = ~0u;
+        break;
+    case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_TRANS: tmi_reach_shape(p, op, r, visits); break;
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: tmi_reach_sum(p, op, r, visits); break;
+    case TMI_OP_MULI: case TMI_OP_SHLI: tmi_reach_product(p, op, r, visits); break;
+    case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI: tmi_reach_divided(p, op, r, visits); break;
+    case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_INDEX_CAST: case TMI_OP_INDEX_CASTU:
+        tmi_reach_of(p, tmi_in(m, op, 0), r, visits);
+        break;
+    default: break;
+    }
+    for (d = 0; d < tmi_rank(m, tmi_value_type(m, value)); d++) /* runs that other facts tell of */
+        for (i = 0; i < tmi_axis_get(&p->axes, value, d).c; i++) {
+            uint32_t bit = tmi_dim_low(m, tmi_value_type(m, value), d) + i;
+            if (r->known >> bit & 1) continue;
+            r->known |= 1u << bit;
+            r->step[bit] = (int64_t)1 << i;
+        }
+}
+
+static void tmi_find_reach(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, visits;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_accesses_memory(o) || !tmi_is_tensor(m, tmi_in_type(m, o, 0)) || !tmi_rank(m, tmi_in_type(m, o, 0)) || !tmi_is_ptrlike(m, tmi_in_type(m, o, 0))) continue;
+        visits = 0;
+        p->reach[op] = TMI_TEMP(p->job, tmi_reach, 1);
+        tmi_reach_of(p, tmi_in(m, o, 0), p->reach[op], &visits);
+    }
+}
+
 /* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under one
  * mask, at most 4 elements and 16 bytes. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
@@ -20558,9 +21965,21 @@ static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) 
     return v;
 }
 
+/* Do elements along axis a lie closer together than along b, as far as both are known? */
+static int tmi_axis_is_closer(const tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+    uint32_t type = tmi_op_shape(p->m, TMI_OP(p->m, id)), low_a = tmi_dim_low(p->m, type, a), low_b = tmi_dim_low(p->m, type, b);
+    const tmi_reach *r = p->reach[id];
+    int64_t step_a, step_b;
+    if (!r || !tmi_dim_bits(p->m, type, a) || !tmi_dim_bits(p->m, type, b) || !(r->known >> low_a & 1) || !(r->known >> low_b & 1)) return 0;
+    step_a = r->step[low_a] < 0 ? -r->step[low_a] : r->step[low_a];
+    step_b = r->step[low_b] < 0 ? -r->step[low_b] : r->step[low_b];
+    return step_a && step_b && step_a < step_b;
+}
+
 /* Axes from fastest in memory to slowest; the last axis first where nothing is known. */
-static void tmi_access_order(const tmi_plan *p, const tmi_op *op, uint32_t *order) {
+static void tmi_access_order(const tmi_plan *p, uint32_t id, uint32_t *order) {
     const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
     uint32_t type = tmi_op_shape(m, op), rank = tmi_rank(m, type), i, k, t;
     uint32_t ptr = tmi_in(m, op, 0);
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
@@ -20568,7 +21987,7 @@ static void tmi_access_order(const tmi_plan *p, const tmi_op *op, uint32_t *orde
     for (i = 1; i < rank; i++) /* insertion sort, stable; at most 24 axes */
         for (k = i; k > 0; k--) {
             tmi_axis a = tmi_axis_get(&p->axes, ptr, order[k]), b = tmi_axis_get(&p->axes, ptr, order[k - 1]);
-            if (a.c <= b.c) break;
+            if (a.c < b.c || (a.c == b.c && !tmi_axis_is_closer(p, id, order[k], order[k - 1]))) break;
             t = order[k];
             order[k] = order[k - 1];
             order[k - 1] = t;
@@ -20642,6 +22061,11 @@ static uint32_t tmi_comp_of(const tmi_plan *p, uint32_t element) {
 
 static const tmi_lin *tmi_comp_lin(const tmi_plan *p, uint32_t comp) {
     return TMI_LIN(p, TMI_COMP(p, comp)->lin - 1);
+}
+
+/* The layout that an op works in. */
+static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
+    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
 /* -- Matrix products ------------------------------------------------------------------------------ */
@@ -20731,44 +22155,49 @@ static void tmi_split_groups(tmi_plan *p, uint32_t type, int chained, uint32_t *
 
 /* -- Choosing layouts ----------------------------------------------------------------------------------- */
 
-/* Distinct 128-byte lines that one simdgroup touches in one access, when axis `fast` is contiguous in
- * runs of 2^run elements and every other axis lies far apart; `fewest` is what the bytes need. */
-static uint32_t tmi_lines_of(const tmi_module *m, uint32_t type, const tmi_lin *l, uint32_t fast, uint32_t run, uint32_t bytes,
-                             uint32_t vec, uint32_t *fewest) {
-    uint32_t mask = tmi_dim_mask(m, type, fast), low = tmi_dim_low(m, type, fast), i, k, n = 0, distinct = 0;
-    uint32_t line[32], addr[32];
-    uint32_t far_mask = ~mask | (run < 31 ? (~0u << run) << low : 0u);
+/* log2 of the elements that a lane moves at once in layout `l`: its vectors, where they are neighbours in memory,
+ * aligned and under one mask; else 0. */
+static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t type = tmi_op_shape(m, op), d;
+    if (!l->vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return 0;
+    for (d = 0; d < tmi_rank(m, type); d++)
+        if (l->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= l->vec)
+            return tmi_access_vec(p, op, d) >= l->vec ? l->vec : 0;
+    return 0;
+}
+
+/* Distinct 128-byte lines that one simdgroup touches in one access of `bytes` bytes a lane, the tile beginning at
+ * a line; `fewest` is what the bytes need. */
+static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem, uint32_t bytes, uint32_t *fewest) {
+    uint64_t line[32], addr[32];
+    uint32_t i, k, n = 0, distinct = 0;
     for (i = 0; i < 32; i++) {
-        uint32_t x = 0, at;
+        uint32_t x = 0, b;
+        uint64_t at = (uint64_t)1 << 40, far;
         for (k = 0; k < TMI_LANE_BITS; k++)
             if (i >> k & 1) x ^= l->lane[k];
-        at = (((x & mask) >> low) & ((run < 31 ? 1u << run : 0u) - 1u)) * bytes;
-        for (k = 0; k < distinct && addr[k] != x; k++) {}
-        if (k == distinct) addr[distinct++] = x;
-        x = ((x & far_mask) << 8) ^ ((x & far_mask) >> 24) ^ (at >> 7);
-        for (k = 0; k < n && line[k] != x; k++) {}
-        if (k == n) line[n++] = x;
+        far = (uint64_t)(x & ~r->known) << 44;
+        for (b = x & r->known; b; b &= b - 1) at += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
+        for (k = 0; k < distinct && addr[k] != (far ^ at); k++) {}
+        if (k == distinct) addr[distinct++] = far ^ at;
+        for (k = 0; k < n && line[k] != (far ^ (at >> 7)); k++) {}
+        if (k == n) line[n++] = far ^ (at >> 7);
     }
-    *fewest = (distinct * bytes * vec + 127) / 128;
-    if (!*fewest) *fewest = 1;
+    *fewest = (distinct * bytes + 127) / 128;
     return n < *fewest ? *fewest : n;
 }
 
 /* Lines that one access of a simdgroup touches, the fewest, and log2 of the elements that a lane moves at
  * once; 0 where there is no tile of pointers. */
 static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *l, uint32_t *vec, uint32_t *fewest) {
-    const tmi_module *m = p->m;
-    const tmi_op *op = TMI_OP(m, id);
-    uint32_t order[TMI_MAX_RANK], type = tmi_op_shape(m, op), i, es;
+    const tmi_op *op = TMI_OP(p->m, id);
+    uint32_t es;
     *vec = 0;
-    if (!tmi_rank(m, type) || !tmi_is_ptrlike(m, tmi_in_type(m, op, 0))) return 0;
-    tmi_access_order(p, op, order);
-    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
-    for (i = 0; i < tmi_access_vec(p, op, order[0]); i++) {
-        if (i >= l->n_reg || l->reg[i] != 1u << (tmi_dim_low(m, type, order[0]) + i)) break;
-        ++*vec;
-    }
-    return tmi_lines_of(m, type, l, order[0], tmi_axis_get(&p->axes, tmi_in(m, op, 0), order[0]).c, 1u << es, 1u << *vec, fewest);
+    if (!p->reach[id]) return 0;
+    es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
+    *vec = tmi_access_width(p, op, l);
+    return tmi_lines_of(p->reach[id], l, 1u << es, 1u << (es + *vec), fewest);
 }
 
 static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
@@ -20808,6 +22237,22 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
     }
 }
 
+/* Where a value will lie, as far as that is decided: what a reduction gives stays where it leaves it, whatever its
+ * component. `own`: the component being decided; its values cost nothing. */
+static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+    uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
+    if (c == own) return 0;
+    if (def && TMI_OP(p->m, def)->kind == TMI_OP_REDUCE) {
+        if (!p->own[def] && !TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, def)))->lin) return 0;
+        *l = *tmi_op_lin(p, def);
+        tmi_reduced_lin(p->m, TMI_OP(p->m, def), l);
+        return 1;
+    }
+    if (!TMI_COMP(p, c)->lin) return 0;
+    *l = *tmi_comp_lin(p, c);
+    return 1;
+}
+
 typedef struct tmi_edge_sum {
     uint64_t cost;
     uint32_t own; /* component being decided; its own values cost nothing */
@@ -20815,11 +22260,9 @@ typedef struct tmi_edge_sum {
 
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edge_sum *s = (tmi_edge_sum *)ctx;
-    uint32_t c;
-    if (!view || p->klass[value] != TMI_C_NODE) return;
-    c = tmi_comp_of(p, value);
-    if (c == s->own || !TMI_COMP(p, c)->lin) return;
-    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), tmi_comp_lin(p, c), view);
+    tmi_lin have;
+    if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
 /* Operands whose layout an op does not fix: matrix operands go through threadgroup memory. */
@@ -20909,12 +22352,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
-    if (p->klass[value] == TMI_C_NODE) {
-        uint32_t c = tmi_comp_of(p, value);
-        if (c == own || !TMI_COMP(p, c)->lin) return 0;
-        *l = *tmi_comp_lin(p, c);
-        return 1;
-    }
+    if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
     if (!tmi_is_view(op->kind)) return 0;
@@ -20961,6 +22399,16 @@ static void tmi_find_readers(tmi_plan *p) {
     }
 }
 
+/* Would threads that hold copies load the same elements? That is work for nothing, and where another parameter is
+ * launched on the same memory for an update in place, a thread would read what another one writes. */
+static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    uint32_t op, lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    for (op = TMI_COMP(p, c)->ops; op && (lanes || groups); op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_LOAD) return 1;
+    return 0;
+}
+
 /* Candidates: from reductions that give this component's values, from ops that read them, and from
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
@@ -20972,17 +22420,17 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
         other = tmi_comp_of(p, tmi_op_element(p, op));
         if (other == c || !TMI_COMP(p, other)->lin) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) && tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
-            l = *tmi_comp_lin(p, other);
+            l = *tmi_op_lin(p, op);
             tmi_reduced_lin(m, o, &l);
             tmi_pick_add(k, &l, "where the reduction leaves it");
         }
         for (i = 0; i < o->n_in; i++)
             if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i))
-                tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_pick_view, k);
+                tmi_needs(p, tmi_in(m, o, i), tmi_op_lin(p, op), tmi_pick_view, k);
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l))
+            if (!tmi_operand_is_free(TMI_OP(m, op), i) && tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) && !tmi_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
@@ -20992,7 +22440,7 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, vec = 0, bits = tmi_type_bits(m, c->type);
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (c->access) {
-        tmi_access_order(p, TMI_OP(m, c->access), order);
+        tmi_access_order(p, c->access, order);
         vec = rank ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
     } else {
         vec = 2;
@@ -21015,12 +22463,122 @@ static void tmi_keep_vectors_whole(const tmi_module *m, const tmi_op *op, tmi_li
         if (!(l->reg[i] & mask) != !(l->reg[0] & mask)) l->vec = (uint8_t)i;
 }
 
+/* -- Layouts that the caller forces ------------------------------------------------------------------ */
+
+/* 8 by 8 tiles as tmi_lin_matrix has them, with simdgroups on axes that are kept first. NULL, or why not. */
+static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t rank = tmi_rank(m, c->type), row, i, k, turn, b;
+    tmi_deal d;
+    if (rank < 2 || tmi_dim(m, c->type, rank - 1) < 8 || tmi_dim(m, c->type, rank - 2) < 8) return "8 by 8 tiles want 8 or more elements along each of the last two axes";
+    row = tmi_dim_low(m, c->type, rank - 2);
+    tmi_lin_zero(l, p->n_sg);
+    tmi_deal_init(m, c->type, &d);
+    for (i = 0; i < 3; i++) (void)tmi_deal_bit(&d, rank - 1), (void)tmi_deal_bit(&d, rank - 2);
+    l->reg[l->n_reg++] = 1u;
+    l->vec = 1;
+    l->lane[0] = 2u;
+    l->lane[1] = 1u << row;
+    l->lane[2] = 2u << row;
+    l->lane[3] = 4u;
+    l->lane[4] = 4u << row;
+    for (turn = 0, k = 0; turn < 2; turn++)
+        for (i = rank; i-- > 0;) {
+            if ((c->reduced >> i & 1) != turn) continue;
+            while (k < p->n_sg && (b = tmi_deal_bit(&d, i)) != 0) l->sg[k++] = b;
+        }
+    for (i = rank; i-- > 0;)
+        while ((b = tmi_deal_bit(&d, i)) != 0) l->reg[l->n_reg++] = b;
+    return NULL;
+}
+
+/* Lanes along one end of the axes, as wide as memory allows there, simdgroups along the others. */
+static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, vec, room, bits = tmi_type_bits(m, c->type);
+    uint32_t first = last_first ? rank - 1 : 0, size = tmi_dim_bits(m, c->type, first);
+    for (i = 0; i < rank; i++) order[i] = last_first ? rank - 1 - i : i;
+    for (i = 0; i < rank; i++) groups[i] = order[i + 1 < rank ? i + 1 : 0];
+    vec = c->access ? tmi_access_vec(p, TMI_OP(m, c->access), first) : 0;
+    room = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
+    vec = tmi_min32(vec, tmi_min32(room, size ? size - 1u : 0)); /* some of the axis for the lanes */
+    tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
+}
+
+/* Element after element to thread after thread, again and again; no vectors. */
+static void tmi_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i;
+    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    tmi_lin_blocked(p->m, c->type, order, order, 0, p->n_sg, l);
+}
+
+/* The axis that neighbouring lanes walk; the rank: all lanes hold the same. */
+static uint32_t tmi_lane_axis(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    uint32_t i, d, rank = tmi_rank(m, type);
+    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
+    for (d = 0; d < rank && (i == TMI_LANE_BITS || !(l->lane[i] & tmi_dim_mask(m, type, d))); d++) {}
+    return d;
+}
+
+/* The layout that a caller asks for, for the tensors of a component. NULL, or why it is not what its name says;
+ * l->n_reg is 0 with no lanes set where there is none at all. */
+static const char *tmi_forced_lin(tmi_plan *p, const tmi_comp *c, uint32_t layout, tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, c->type);
+    switch (layout) {
+    case TMETAL_TILED: return tmi_tiled_for(p, c, l);
+    case TMETAL_COALESCED: tmi_blocked_for(p, c, l); return NULL;
+    case TMETAL_DEFAULT: tmi_default_for(p, c, l); return NULL;
+    default: break;
+    }
+    tmi_major_for(p, c, layout == TMETAL_ROW_MAJOR, l);
+    if (layout == TMETAL_COLUMN_MAJOR && rank == 1) return "a tensor of one axis has no other: its lanes walk that one";
+    if (tmi_lane_axis(p->m, c->type, l) != (layout == TMETAL_ROW_MAJOR ? rank - 1 : 0)) return "that axis has one element: lanes walk the next";
+    return NULL;
+}
+
+/* Before anything is chosen: components whose reductions the caller decides, and reductions that work in a layout of
+ * their own because their component is another's, a matrix product or another wish. */
+static void tmi_force_layouts(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op;
+    if (!p->job->opt->layouts) return;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        struct tmi_force *f = &p->force[op];
+        tmi_comp *c;
+        tmi_lin   l;
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || (f->layout = (uint8_t)tmi_reduction_wanted(p->job, m, p->func, TMI_OP(m, op))) == 0) continue;
+        if (p->unforced) {
+            f->why = "its exchanges need more threadgroup memory than there is";
+            continue;
+        }
+        c = TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, op)));
+        memset(&l, 0, sizeof l);
+        f->why = tmi_forced_lin(p, c, f->layout - 1u, &l);
+        if (f->why && f->layout - 1u == TMETAL_TILED) continue; /* no such layout: the planner picks */
+        p->forced = 1;
+        tmi_keep_vectors_whole(m, TMI_OP(m, op), &l);
+        if (c->forced || (c->dot && tmi_dot_is_mma(m, TMI_OP(m, c->dot)))) {
+            p->own[op] = tmi_lin_id(p, &l) + 1;
+            continue;
+        }
+        c->forced = f->layout;
+        c->lin = tmi_lin_id(p, &l) + 1;
+        c->reason = "forced by the caller";
+    }
+}
+
 static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
     uint64_t  best = (uint64_t)-1, cost;
     uint32_t  i, op, chosen = 0;
     tmi_lin   l;
+    if (comp->forced) { /* other ops of the component may want shorter vectors too */
+        l = *tmi_comp_lin(p, c);
+        for (op = comp->ops; op; op = p->op_next[op]) tmi_keep_vectors_whole(p->m, TMI_OP(p->m, op), &l);
+        comp->lin = tmi_lin_id(p, &l) + 1;
+        return;
+    }
     memset(&k, 0, sizeof k);
     k.own = c;
     if (comp->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, comp->dot))) {
@@ -21061,6 +22619,7 @@ static void tmi_choose_layouts(tmi_plan *p) {
     int       chained = tmi_has_chained_dots(p);
     uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
     tmi_find_readers(p);
+    tmi_force_layouts(p);
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
     for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
@@ -21092,7 +22651,7 @@ static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t bl
     if (tmi_n_uses(&p->users, value) != 1) return "other ops read it too";
     if (p->klass[value] != TMI_C_NODE && !tmi_is_view(op->kind)) return "it is computed on the way";
     if (op->n_out != 1 || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return "it is put together from pieces";
-    if (op->block != block) return "it stays the same in the loop";
+    if (op->block != block) return "it comes from outside of the loop or branch";
     if (op->kind == TMI_OP_LOAD) return tmi_load_not_direct(p, op);
     if (!tmi_is_view(op->kind) && !((tmi_ops[op->kind].traits & TMI_ELT) && (tmi_ops[op->kind].traits & TMI_PURE))) return "it is computed, not loaded";
     *cost += tmi_op_cost(m, op);
@@ -21181,7 +22740,7 @@ static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
     tmi_comp c;
     tmi_lin  l;
     if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
-    if (o->kind == TMI_OP_LOAD && p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE) return;
+    if (o->kind == TMI_OP_LOAD && (p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE || TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)))->forced)) return;
     have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec, &fewest);
     memset(&c, 0, sizeof c);
     c.type = type;
@@ -21219,11 +22778,6 @@ static void tmi_choose_own(tmi_plan *p) {
         l.vec = 0;
         p->own[op] = tmi_lin_id(p, &l) + 1;
     }
-}
-
-/* The layout that an op works in. */
-static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
-    return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
 /* -- Instances -------------------------------------------------------------------------------------------- */
@@ -21297,7 +22851,7 @@ static void tmi_natural_lin(const tmi_plan *p, uint32_t value, tmi_lin *l) {
     *l = *tmi_comp_lin(p, tmi_comp_of(p, value));
     if (tmi_def(m, value) && p->own[tmi_def(m, value)]) *l = *TMI_LIN(p, p->own[tmi_def(m, value)] - 1);
     if (op->kind != TMI_OP_REDUCE) return;
-    *l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, tmi_def(m, value))));
+    *l = *tmi_op_lin(p, tmi_def(m, value));
     tmi_reduced_lin(m, op, l);
 }
 
@@ -21599,8 +23153,9 @@ static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /*
     return first + i;
 }
 
-static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmi_plan *p) {
+static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, int unforced, tmi_plan *p) {
     memset(p, 0, sizeof *p);
+    p->unforced = (uint8_t)unforced;
     p->job = job;
     p->m = m;
     p->func = func;
@@ -21610,6 +23165,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
+    p->first_shown = TMI_TEMP(job, uint32_t, m->value.n);
     p->lin_hash.scratch = 1;
     p->klass = TMI_TEMP(job, uint8_t, m->value.n);
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
@@ -21630,12 +23187,15 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->staged[1] = TMI_TEMP(job, const char *, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
+    p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
+    p->force = TMI_TEMP(job, struct tmi_force, m->op.n);
     tmi_users_make(job, m, func, &p->users);
     tmi_axis_make(job, m, func, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
     tmi_plan_aliases(p);
     tmi_find_accesses(p);
+    tmi_find_reach(p);
     tmi_components(p);
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
@@ -21904,7 +23464,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
     case TMI_TF_S2F: case TMI_TF_U2F:
-        if (from == TMI_S_BOOL) a = tmi_t_intcast(t, a, TMI_S_I32, op == TMI_TF_S2F);
+        if (from == TMI_S_BOOL && op == TMI_TF_S2F) a = tmi_t_intcast(t, a, TMI_S_I32, 1); /* true is -1 */
         if (to.kind == TMI_S_BF16) return tmi_conv(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_F32, 1), a), TMI_S_BF16);
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
@@ -22180,7 +23740,6 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
-    case TMI_TF_ISINF: return tmi_t_un(t, TMI_TF_ISINF, type, v[0]);
     default:
         if (op->n_in == 2) return tmi_s_is_int(type.kind) ? tmi_int_op(t, tf, v[0], v[1]) : tmi_t_bin(t, tf, v[0], v[1]);
         return tmi_t_un(t, tf, type, v[0]);
@@ -22623,6 +24182,17 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
     return tmi_elt(w, op, v, TMI_VALUE(w->m, value)->index);
 }
 
+/* For the report: an INLINE value takes the layout of each reader. */
+static void tmi_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
+    uint32_t *link = &p->first_shown[value];
+    tmi_shown *s;
+    for (; *link; link = &TMI_AT(&p->shown, tmi_shown, *link - 1)->next)
+        if (TMI_AT(&p->shown, tmi_shown, *link - 1)->lin == lin) return;
+    s = (tmi_shown *)tmi_vec_add(p->job, &p->shown);
+    s->lin = lin;
+    *link = p->shown.n;
+}
+
 /* The element (or vector of elements) of a tensor where the open nest stands. */
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode) {
     uint32_t lin, r, inst, keep_src = w->t->src;
@@ -22635,6 +24205,7 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
     if (mode < TMI_VEC && (r = tmi_memo_get(w, value, lin, TMI_VEC)) != 0) return tmi_t_vget(w->t, r, mode);
     if (tmi_def(w->m, value)) w->t->src = tmi_def(w->m, value);
     if (w->p->klass[value] == TMI_C_INLINE) {
+        tmi_note_shown(w->p, value, lin);
         r = tmi_inline_element(w, value, TMI_OP(w->m, tmi_def(w->m, value)), view, mode);
     } else {
         inst = tmi_inst_for(w->p, value, view);
@@ -22648,17 +24219,6 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
 }
 
 /* -- Memory ---------------------------------------------------------------------------------- */
-
-/* Are the elements of the nest's vectors neighbours in memory, aligned and under one mask? */
-static int tmi_access_is_vector(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
-    const tmi_module *m = w->m;
-    uint32_t type = tmi_op_shape(m, op), d, vec = w->nest->vec;
-    if (!vec || tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return 0;
-    for (d = 0; d < tmi_rank(m, type); d++)
-        if (view->reg[0] == 1u << tmi_dim_low(m, type, d) && tmi_dim_bits(m, type, d) >= vec)
-            return tmi_access_vec(w->p, op, d) >= vec;
-    return 0;
-}
 
 static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other, tmi_tty type, uint32_t flags) {
     tmi_ins n;
@@ -22696,7 +24256,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
-    if (tmi_access_is_vector(w, op, view)) {
+    if (tmi_access_width(w->p, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
@@ -22764,7 +24324,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1), mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_is_vector(w, op, view)) {
+    if (tmi_access_width(w->p, op, view)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
@@ -23545,7 +25105,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
 static void tmi_reduce_general(tmi_low *w, uint32_t id) {
     tmi_folding f;
     tmi_finish  x;
-    uint32_t    lin_id = tmi_lin_id(w->p, tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)))), out_id;
+    uint32_t    lin_id = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), out_id;
     tmi_lin     flat = *TMI_LIN(w->p, lin_id);
     flat.vec = 0;
     memset(&x, 0, sizeof x);
@@ -26629,18 +28189,18 @@ static int tmi_collide(uint8_t before, uint8_t after, int same) {
 
 /* The first array used since the last barrier that stands against one of the list, and which way round;
  * 0: none. */
-static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read) {
+static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *after_read, uint32_t *after) {
     const tmi_touched *now = &h->now;
     uint32_t i, k, found = 0;
     int      c;
     for (i = 0; i < list->n && !found; i++) {
         uint32_t a = list->arr[i];
-        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = a, *after_read = c == 2;
+        if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = *after = a, *after_read = c == 2;
         for (k = 0; k < now->n && !h->apart; k++) {
             uint32_t b = now->arr[k];
             if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
             c = tmi_collide(now->how[b], list->how[i], a == b);
-            if (c) found = b, *after_read = c == 2;
+            if (c) found = b, *after = a, *after_read = c == 2;
         }
     }
     return found;
@@ -26731,13 +28291,14 @@ static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
     s->done = 1;
 }
 
-static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read) {
+static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read, uint32_t after) {
     tmi_thr *t = h->t;
     tmi_ins  n;
     tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
     n.a = TMI_BAR_GROUP;
     n.b = arr;
     n.c = (uint32_t)after_read;
+    n.d = after;
     t->src = TMI_INS(t, before)->src;
     tmi_ins_before(t, before, tmi_t_raw(t, &n));
 }
@@ -26750,9 +28311,10 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     tmi_thr       *t = h->t;
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t       b[2], k = tmi_bodies(n, b), i;
+    uint32_t       after;
     int            branch = n->op == TMI_TF_IF, after_read;
     tmi_touched    start, end[2];
-    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read)) {
+    if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read, &after)) {
         if (!s->passes) tmi_touched_clear(&h->now);
         tmi_touch(&h->now, &s->late);
         return;
@@ -26772,7 +28334,7 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
     tmi_thr    *t = h->t;
     tmi_touched one;
-    uint32_t    id, k, arr[3];
+    uint32_t    id, k, arr[3], after = 0;
     uint8_t     how[3];
     one.arr = arr;
     one.how = how;
@@ -26790,9 +28352,9 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             continue;
         }
         tmi_access_of(t, n, &one);
-        k = tmi_conflict(h, x ? &x->all : &one, &after_read);
+        k = tmi_conflict(h, x ? &x->all : &one, &after_read, &after);
         if (k) {
-            tmi_insert_barrier(h, id, k, after_read);
+            tmi_insert_barrier(h, id, k, after_read, after);
             tmi_touched_clear(&h->now);
         }
         tmi_touch(&h->now, x ? &x->all : &one);
@@ -26866,6 +28428,19 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
  * order   of the text
  *============================================================================*/
 
+/* -- Names ------------------------------------------------------------------------------ */
+
+static const char *const tmi_layout_sums[16] = { /* by the sum of the bits */
+    "DEFAULT", "ROW_MAJOR", "COLUMN_MAJOR", "ROW_MAJOR | COLUMN_MAJOR", "TILED", "ROW_MAJOR | TILED", "COLUMN_MAJOR | TILED", "ROW_MAJOR | COLUMN_MAJOR | TILED",
+    "COALESCED", "ROW_MAJOR | COALESCED", "COLUMN_MAJOR | COALESCED", "ROW_MAJOR | COLUMN_MAJOR | COALESCED", "TILED | COALESCED", "ROW_MAJOR | TILED | COALESCED",
+    "COLUMN_MAJOR | TILED | COALESCED", "ROW_MAJOR | COLUMN_MAJOR | TILED | COALESCED",
+};
+static const char *const tmi_access_names[TMETAL_ACCESS_COUNT] = {"broadcast", "contiguous", "strided", "block", "gather", "scatter"};
+static const char *const tmi_access_kind_names[] = {"load", "store", "atomic"};
+static const char *const tmi_arg_kind_names[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
+static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
+static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred", "given"};
+
 /* -- Layouts by name -------------------------------------------------------------------- */
 
 static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
@@ -26875,36 +28450,853 @@ static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l
     return l->reg[0] == 1u && l->lane[0] == 2u && l->lane[1] == 1u << row && l->lane[2] == 2u << row && l->lane[3] == 4u && l->lane[4] == 4u << row;
 }
 
-static uint32_t tmi_layout_bits(const tmi_plan *p, uint32_t type, const tmi_lin *l, uint32_t reduced) {
+/* Is `l` as good for the loads and stores of a component as its coalesced layout: no more lines in all, and as many
+ * neighbours a lane? */
+static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l) {
+    uint32_t vec, best_vec, fewest;
+    tmi_lin  best;
+    tmi_blocked_for(p, c, &best);
+    if (!c->access || !p->reach[c->access]) return tmi_lin_same(l, &best);
+    (void)tmi_access_lines(p, c->access, l, &vec, &fewest);
+    (void)tmi_access_lines(p, c->access, &best, &best_vec, &fewest);
+    return vec >= best_vec && tmi_access_cost(p, c->access, l) <= tmi_access_cost(p, c->access, &best);
+}
+
+/* `c`: the component, where the tensor is its value as it was made; else NULL. */
+static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, const tmi_comp *c) {
     const tmi_module *m = p->m;
-    uint32_t i, d, rank = tmi_rank(m, type), bits = 0;
-    for (i = 0; i < TMI_LANE_BITS && !l->lane[i]; i++) {}
-    if (i == TMI_LANE_BITS) return TMETAL_DEFAULT; /* every lane holds the same */
-    for (d = 0; d < rank && !(l->lane[i] & tmi_dim_mask(m, type, d)); d++) {}
-    if (d == rank) return TMETAL_DEFAULT;
+    uint32_t d = tmi_lane_axis(m, type, l), rank = tmi_rank(m, type), bits = 0;
+    if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT && tmi_lin_same(l, TMI_LIN(p, c->lin - 1))) return TMETAL_DEFAULT;
+    if (d == rank) return TMETAL_DEFAULT; /* every lane holds the same */
     bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR : d == 0 ? (uint32_t)TMETAL_COLUMN_MAJOR : 0u;
     if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
-    if (reduced >> d & 1) bits |= (uint32_t)TMETAL_COALESCED;
+    if (c && c->reduced && tmi_lin_is_coalesced(p, c, l)) bits |= (uint32_t)TMETAL_COALESCED;
     return bits;
+}
+
+/* -- What the lanes of a simdgroup see -------------------------------------------------------
+ * Of each integer and pointer of the per-thread form, how it differs between the 32 lanes that run it together:
+ * lane l has unknown[part[l]] + at[l]. The unknowns are one for each part, the same for all of its lanes, and
+ * multiples of 2^known. One part: the lanes differ by known distances. A part for each lane: nothing is known.
+ * Variables of loops start from their first value and are met with what is stored until nothing changes. */
+
+#define TMI_EXACT 64u /* `known` of a value without anything unknown */
+
+enum { TMI_WHY_DATA = 1, TMI_WHY_ODD = 2 }; /* lanes differ by what was loaded; by arithmetic that is not followed */
+
+typedef struct tmi_lanes {
+    int64_t at[32];
+    uint8_t part[32];
+    uint8_t known, why;
+} tmi_lanes;
+
+/* The same with the table of differences shared: most values of a kernel have one of a few. */
+typedef struct tmi_spread {
+    int64_t  base; /* of lane 0 */
+    uint32_t table; /* + 1; 0: not reached yet */
+    uint8_t  known, why;
+} tmi_spread;
+
+typedef struct tmi_table {
+    int64_t  at[32];
+    uint8_t  part[32];
+    uint32_t next; /* of the same hash, + 1 */
+} tmi_table;
+
+typedef struct tmi_look {
+    const tmi_plan *p;
+    const tmi_thr  *t;
+    tmi_spread       *seen, *arr; /* per instruction; per array, of all that is stored in it */
+    tmi_vec         table;
+    uint32_t        bucket[256];
+    int             changed;
+} tmi_look;
+
+static uint32_t tmi_look_table(tmi_look *k, const tmi_lanes *x) { /* each different one once */
+    uint32_t   h = 0, i, id;
+    tmi_table *t;
+    int64_t    at[32];
+    for (i = 0; i < 32; i++) {
+        at[i] = (int64_t)((uint64_t)x->at[i] - (uint64_t)x->at[0]);
+        h = tmi_mix(tmi_mix(h, (uint32_t)at[i]), x->part[i]);
+    }
+    for (id = k->bucket[h & 255]; id; id = t->next) {
+        t = TMI_AT(&k->table, tmi_table, id - 1);
+        if (memcmp(t->at, at, sizeof at) == 0 && memcmp(t->part, x->part, sizeof t->part) == 0) return id;
+    }
+    t = (tmi_table *)tmi_vec_add(k->p->job, &k->table);
+    memcpy(t->at, at, sizeof at);
+    memcpy(t->part, x->part, sizeof t->part);
+    t->next = k->bucket[h & 255];
+    k->bucket[h & 255] = k->table.n;
+    return k->table.n;
+}
+
+static void tmi_look_put(tmi_look *k, tmi_spread *to, const tmi_lanes *x) {
+    tmi_spread s;
+    memset(&s, 0, sizeof s);
+    s.table = tmi_look_table(k, x);
+    s.base = x->at[0];
+    s.known = x->known;
+    s.why = x->why;
+    if (s.table == to->table && s.base == to->base && s.known == to->known && s.why == to->why) return;
+    *to = s;
+    k->changed = 1;
+}
+
+static int tmi_look_get(const tmi_look *k, const tmi_spread *s, tmi_lanes *x) { /* 0: not reached yet */
+    const tmi_table *t;
+    uint32_t i;
+    if (!s->table) return 0;
+    t = TMI_AT(&k->table, tmi_table, s->table - 1);
+    for (i = 0; i < 32; i++) x->at[i] = (int64_t)((uint64_t)t->at[i] + (uint64_t)s->base);
+    memcpy(x->part, t->part, sizeof x->part);
+    x->known = s->known;
+    x->why = s->why;
+    return 1;
+}
+
+static int tmi_lanes_of(const tmi_look *k, uint32_t id, tmi_lanes *x) { return tmi_look_get(k, &k->seen[id], x); }
+
+static void tmi_lanes_zero(tmi_lanes *x, uint32_t known) {
+    memset(x, 0, sizeof *x);
+    x->known = (uint8_t)known;
+}
+
+static void tmi_lanes_exact(tmi_lanes *x, int64_t v) {
+    uint32_t i;
+    tmi_lanes_zero(x, TMI_EXACT);
+    for (i = 0; i < 32; i++) x->at[i] = v;
+}
+
+static int tmi_lanes_same(const tmi_lanes *x) { /* in all lanes? */
+    uint32_t i;
+    for (i = 1; i < 32; i++)
+        if (x->part[i] != x->part[0] || x->at[i] != x->at[0]) return 0;
+    return 1;
+}
+
+/* Divide the parts of z so that lanes of one part agree in x too. */
+static void tmi_lanes_split(tmi_lanes *z, const tmi_lanes *x, int by_distance) {
+    uint8_t  was[32];
+    uint32_t i, k, n = 0;
+    memcpy(was, z->part, sizeof was);
+    for (i = 0; i < 32; i++) {
+        for (k = 0; k < i; k++)
+            if (was[k] == was[i] && x->part[k] == x->part[i] && (!by_distance || x->at[k] == x->at[i])) break;
+        z->part[i] = k < i ? z->part[k] : (uint8_t)n++;
+    }
+    z->why |= x->why;
+}
+
+static uint32_t tmi_lanes_zeros(const tmi_lanes *x) { /* a power of two that divides it in every lane, as its log2 */
+    uint32_t i, n = x->known;
+    for (i = 0; i < 32; i++) n = tmi_min32(n, x->at[i] ? tmi_axis_p2(x->at[i]) : TMI_AXIS_MAX);
+    return tmi_min32(n, TMI_AXIS_MAX);
+}
+
+/* x again, its distances within lanes given up above 2^known. */
+static void tmi_lanes_blur(tmi_lanes *x, uint32_t known) {
+    tmi_lanes was = *x;
+    uint32_t  i;
+    known = tmi_min32(known, 62);
+    tmi_lanes_split(x, &was, 1);
+    for (i = 0; i < 32; i++) x->at[i] &= ((int64_t)1 << known) - 1;
+    x->known = (uint8_t)known;
+}
+
+/* Lanes agree where all operands do; nothing else is known. */
+static void tmi_lanes_any(tmi_lanes *z, const tmi_lanes *x, uint32_t n, uint32_t why) {
+    uint32_t i;
+    tmi_lanes_zero(z, 0);
+    for (i = 0; i < n; i++) tmi_lanes_split(z, &x[i], 1);
+    z->why = tmi_lanes_same(z) ? 0 : (uint8_t)(z->why ? z->why : why);
+}
+
+static void tmi_lanes_each(tmi_lanes *z) { /* every lane its own */
+    uint32_t i;
+    tmi_lanes_zero(z, 0);
+    for (i = 0; i < 32; i++) z->part[i] = (uint8_t)i;
+    z->why = TMI_WHY_DATA;
+}
+
+static void tmi_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, int64_t times) {
+    uint32_t i;
+    *z = *x;
+    tmi_lanes_split(z, y, 0);
+    z->known = tmi_min8(x->known, y->known == TMI_EXACT ? (uint8_t)TMI_EXACT : tmi_cap8(y->known + tmi_axis_p2(times)));
+    for (i = 0; i < 32; i++) z->at[i] = (int64_t)((uint64_t)x->at[i] + (uint64_t)y->at[i] * (uint64_t)times);
+}
+
+static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    uint32_t i, zeros = tmi_lanes_zeros(x) + tmi_lanes_zeros(y);
+    if (x->known != TMI_EXACT && y->known == TMI_EXACT) {
+        tmi_lanes_mul(z, y, x);
+        return;
+    }
+    *z = *y;
+    if (x->known == TMI_EXACT) {
+        uint32_t least = TMI_AXIS_MAX;
+        if (y->known != TMI_EXACT) tmi_lanes_split(z, x, 1);
+        for (i = 0; i < 32; i++) {
+            z->at[i] = (int64_t)((uint64_t)x->at[i] * (uint64_t)y->at[i]);
+            if (x->at[i]) least = tmi_min32(least, tmi_axis_p2(x->at[i]));
+        }
+        z->known = y->known == TMI_EXACT ? (uint8_t)TMI_EXACT : tmi_cap8(y->known + least);
+        return;
+    }
+    tmi_lanes_zero(z, 0);
+    tmi_lanes_split(z, x, 1);
+    tmi_lanes_split(z, y, 1);
+    z->known = tmi_cap8(zeros);
+    if (!tmi_lanes_same(x) && !tmi_lanes_same(y)) z->why |= TMI_WHY_ODD;
+}
+
+/* x divided by 2^s, rounded down. */
+static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
+    uint32_t i;
+    if (x->known < s) return 0;
+    *z = *x;
+    for (i = 0; i < 32; i++) z->at[i] = x->at[i] < 0 ? -(int64_t)((~(uint64_t)x->at[i]) >> s) - 1 : x->at[i] >> s;
+    if (x->known != TMI_EXACT) z->known = (uint8_t)(x->known - s);
+    return 1;
+}
+
+/* Bits of x and an exact y. */
+static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, uint32_t op) {
+    uint32_t i, low = 1, high = 1;
+    int64_t  end = x->known < 62 ? (int64_t)1 << x->known : INT64_MAX;
+    if (y->known != TMI_EXACT) return 0;
+    for (i = 0; i < 32 && x->known != TMI_EXACT; i++) {
+        low &= y->at[i] >= 0 && y->at[i] < end;
+        high &= y->at[i] < 0 && ~y->at[i] < end;
+    }
+    if (!low && !(op == TMI_TF_AND && high)) return 0;
+    *z = *x;
+    z->why |= y->why;
+    for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? x->at[i] & y->at[i] : op == TMI_TF_OR ? x->at[i] | y->at[i] : x->at[i] ^ y->at[i];
+    if (op == TMI_TF_AND && low) { /* the unknown part is gone */
+        memset(z->part, 0, sizeof z->part);
+        z->known = TMI_EXACT;
+        z->why = 0;
+    }
+    return 1;
+}
+
+/* One value or the other: what is known of both. */
+static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    tmi_lanes a = *x, b = *y;
+    uint32_t  i, known = tmi_min32(x->known, y->known);
+    int64_t   d = (int64_t)((uint64_t)y->at[0] - (uint64_t)x->at[0]);
+    int       alike = memcmp(x->part, y->part, sizeof x->part) == 0;
+    for (i = 1; i < 32; i++) alike &= (int64_t)((uint64_t)y->at[i] - (uint64_t)x->at[i]) == d;
+    if (alike) {
+        *z = *x;
+        z->why |= y->why;
+        if (d || known != TMI_EXACT) z->known = (uint8_t)tmi_min32(known, tmi_axis_p2(d));
+        return;
+    }
+    for (i = 0; i < 32; i++) /* both are known modulo 2^known */
+        if (x->at[i] != y->at[i]) known = tmi_min32(known, tmi_axis_p2((int64_t)((uint64_t)y->at[i] - (uint64_t)x->at[i])));
+    tmi_lanes_blur(&a, known);
+    tmi_lanes_blur(&b, known);
+    *z = a;
+    tmi_lanes_split(z, &b, 1);
+}
+
+static int tmi_compare(uint32_t predicate, int64_t a, int64_t b) {
+    switch (predicate) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 2: return a < b;
+    case 3: return a <= b;
+    case 4: return a > b;
+    case 5: return a >= b;
+    case 6: return (uint64_t)a < (uint64_t)b;
+    case 7: return (uint64_t)a <= (uint64_t)b;
+    case 8: return (uint64_t)a > (uint64_t)b;
+    default: return (uint64_t)a >= (uint64_t)b;
+    }
+}
+
+static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *x, const tmi_lanes *y) {
+    uint32_t i, known = tmi_min32(x->known, y->known);
+    tmi_lanes a = *x, b = *y;
+    if (c->known != TMI_EXACT) {
+        tmi_lanes_join(z, x, y);
+        if (!tmi_lanes_same(c) && memcmp(x, y, sizeof *x) != 0) {
+            tmi_lanes_blur(z, z->known);
+            tmi_lanes_split(z, c, 1);
+        }
+        return;
+    }
+    *z = *c; /* lane by lane one of the two; parts of one never meet those of the other */
+    for (i = 0; i < 32; i++) {
+        z->at[i] = c->at[i] ? a.at[i] : b.at[i];
+        z->part[i] = (uint8_t)(c->at[i] ? a.part[i] : 32 + b.part[i]);
+    }
+    z->known = (uint8_t)known;
+    z->why = (uint8_t)(a.why | b.why);
+    if (known == TMI_EXACT) memset(z->part, 0, sizeof z->part);
+    a = *z;
+    memset(z->part, 0, sizeof z->part);
+    tmi_lanes_split(z, &a, 0);
+}
+
+/* Integers and pointers of two operands. 0: not followed. */
+static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x, const tmi_lanes *y, tmi_lanes *z) {
+    uint32_t i, s;
+    int      exact = x->known == TMI_EXACT && y->known == TMI_EXACT, one = y->known == TMI_EXACT && tmi_lanes_same(y);
+    switch (n->op) {
+    case TMI_TF_IADD: tmi_lanes_add(z, x, y, 1); return 1;
+    case TMI_TF_ISUB: tmi_lanes_add(z, x, y, -1); return 1;
+    case TMI_TF_PADD: tmi_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
+    case TMI_TF_IMUL: tmi_lanes_mul(z, x, y); return 1;
+    case TMI_TF_SHL: {
+        tmi_lanes times;
+        if (!one || y->at[0] < 0 || y->at[0] > 62) return 0;
+        tmi_lanes_exact(&times, (int64_t)1 << y->at[0]);
+        tmi_lanes_mul(z, &times, x);
+        return 1;
+    }
+    case TMI_TF_USHR: case TMI_TF_UDIV: case TMI_TF_SDIV:
+        if (TMI_INS(k->t, n->a)->lo < 0) return 0;
+        /* fall through */
+    case TMI_TF_SSHR:
+        if (!one || y->at[0] < 0) return 0;
+        if (n->op != TMI_TF_UDIV && n->op != TMI_TF_SDIV) return y->at[0] < 63 && tmi_lanes_shift(z, x, (uint32_t)y->at[0]);
+        if (y->at[0] && tmi_is_pow2((uint64_t)y->at[0])) return tmi_lanes_shift(z, x, tmi_log2((uint64_t)y->at[0]));
+        if (!exact || !y->at[0]) return 0;
+        *z = *x;
+        for (i = 0; i < 32; i++) z->at[i] = x->at[i] / y->at[i];
+        return 1;
+    case TMI_TF_UREM: case TMI_TF_SREM:
+        if (TMI_INS(k->t, n->a)->lo < 0 || !one || y->at[0] <= 0) return 0;
+        s = tmi_log2((uint64_t)y->at[0]);
+        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) return 0;
+        tmi_lanes_exact(z, 0);
+        for (i = 0; i < 32; i++) z->at[i] = tmi_is_pow2((uint64_t)y->at[0]) ? x->at[i] & (y->at[0] - 1) : x->at[i] % y->at[0];
+        return 1;
+    case TMI_TF_AND: case TMI_TF_OR: case TMI_TF_XOR: return tmi_lanes_bits(z, x, y, n->op) || tmi_lanes_bits(z, y, x, n->op);
+    case TMI_TF_ICMP: case TMI_TF_SMAX: case TMI_TF_SMIN:
+        if (!exact) return 0;
+        *z = *x;
+        z->why = 0;
+        for (i = 0; i < 32; i++)
+            z->at[i] = n->op == TMI_TF_ICMP ? tmi_compare(n->c, x->at[i], y->at[i]) : n->op == TMI_TF_SMAX ? tmi_max64(x->at[i], y->at[i]) : tmi_min64(x->at[i], y->at[i]);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* A conversion that keeps the number, or all bits below its width. */
+static int tmi_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x, tmi_lanes *z) {
+    const tmi_ins *a = TMI_INS(k->t, n->a);
+    int64_t  lo, hi;
+    uint32_t bits = tmi_scalar_bits[n->type.kind];
+    *z = *x;
+    switch (n->op) {
+    case TMI_TF_SEXT: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: return 1;
+    case TMI_TF_ZEXT: return a->lo >= 0;
+    case TMI_TF_TRUNC:
+        if (tmi_s_is_int(a->type.kind)) {
+            tmi_full_range(n->type.kind, &lo, &hi);
+            if (a->lo >= lo && a->hi <= hi) return 1;
+        }
+        tmi_lanes_blur(z, tmi_min32(bits, x->known));
+        return 1;
+    case TMI_TF_BITCAST: return tmi_s_is_int(n->type.kind) && tmi_s_is_int(a->type.kind);
+    default: return 0;
+    }
+}
+
+static int tmi_lanes_shuffle(const tmi_lanes *x, const tmi_lanes *y, int is_xor, tmi_lanes *z) {
+    uint32_t i;
+    if (y->known != TMI_EXACT) return 0;
+    *z = *x;
+    for (i = 0; i < 32; i++) {
+        int64_t from = is_xor ? (int64_t)i ^ y->at[i] : y->at[i];
+        if (from < 0 || from > 31) return 0;
+        z->at[i] = x->at[from];
+        z->part[i] = x->part[from];
+    }
+    return 1;
+}
+
+/* Does the block stand where only some lanes come? Then what is stored there differs between lanes. */
+static void tmi_lanes_path(const tmi_look *k, uint32_t blk, tmi_lanes *z) {
+    tmi_lanes c;
+    for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
+        uint32_t owner = TMI_BLK(k->t, blk)->owner;
+        if (!owner || TMI_INS(k->t, owner)->op != TMI_TF_IF || !tmi_lanes_of(k, TMI_INS(k->t, owner)->a, &c)) continue;
+        if (!tmi_lanes_same(&c)) tmi_lanes_blur(z, z->known), tmi_lanes_split(z, &c, 1);
+    }
+}
+
+static void tmi_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
+    tmi_lanes x, y, z;
+    if (!tmi_lanes_of(k, value, &x)) return;
+    if (TMI_ARR(k->t, n->a)->space != TMI_AS_PRIVATE) return;
+    tmi_lanes_path(k, n->blk, &x);
+    if (tmi_look_get(k, &k->arr[n->a], &y)) tmi_lanes_join(&z, &y, &x);
+    else z = x;
+    tmi_look_put(k, &k->arr[n->a], &z);
+}
+
+/* What divides a parameter. A pointer that is promised to be a multiple of 16 bytes comes from an allocation: those
+ * begin on a line, see tmetal_access. Without the promise it may point anywhere. */
+static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
+    const tmi_plan *p = k->p;
+    uint32_t v;
+    if (n->a >= p->n_param) return n->type.kind == TMI_S_PTR ? 7 : 0;
+    v = tmi_min32(tmi_axis_get(&p->axes, tmi_block_arg(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), n->a), 0).v, 62);
+    return n->type.kind == TMI_S_PTR && v >= 4 ? tmi_max32(v, 7) : v;
+}
+
+static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    uint32_t i;
+    const tmi_ins *loop;
+    tmi_lanes x, y;
+    int64_t  c;
+    switch (n->op) {
+    case TMI_TF_CONST:
+        c = (int64_t)((uint64_t)n->a | (uint64_t)n->b << 32);
+        if (tmi_s_is_int(n->type.kind)) c = n->lo;
+        tmi_lanes_exact(z, c);
+        return 1;
+    case TMI_TF_LANE: case TMI_TF_TID:
+        tmi_lanes_zero(z, n->op == TMI_TF_LANE || k->p->threads == 32 ? TMI_EXACT : 5);
+        for (i = 0; i < 32; i++) z->at[i] = i;
+        return 1;
+    case TMI_TF_GROUP: tmi_lanes_zero(z, k->p->threads == 32 ? TMI_EXACT : 0); return 1;
+    case TMI_TF_PID: case TMI_TF_NPROG: tmi_lanes_zero(z, 0); return 1;
+    case TMI_TF_PARAM: tmi_lanes_zero(z, tmi_param_known(k, n)); return 1;
+    case TMI_TF_LOOPVAR:
+        loop = TMI_INS(k->t, n->a);
+        if (loop->op == TMI_TF_FOR) {
+            if (loop->c - loop->b == 1) tmi_lanes_exact(z, loop->b);
+            else tmi_lanes_zero(z, 0);
+            return 1;
+        }
+        if (loop->op != TMI_TF_LOOP || !tmi_lanes_of(k, loop->a, &x) || !tmi_lanes_of(k, loop->c, &y)) return 0;
+        *z = x;
+        z->known = (uint8_t)tmi_min32(x.known, tmi_lanes_zeros(&y));
+        if (!tmi_lanes_same(&y)) tmi_lanes_any(z, &y, 1, TMI_WHY_ODD);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* Reads of memory and of arrays. */
+static int tmi_look_read(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    const tmi_arr *a;
+    tmi_lanes x;
+    uint32_t  i;
+    if (n->op == TMI_TF_LDG) {
+        if (!tmi_lanes_of(k, n->a, &x)) return 0;
+        tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+        for (i = 0; i < 2; i++) {
+            uint32_t more = i ? n->c : n->b;
+            if (more && tmi_lanes_of(k, more, &x)) tmi_lanes_split(z, &x, 1);
+        }
+        z->why = tmi_lanes_same(z) ? 0 : TMI_WHY_DATA;
+        return 1;
+    }
+    a = TMI_ARR(k->t, n->a);
+    if (!tmi_lanes_of(k, n->b, &x)) return 0;
+    if (a->space == TMI_AS_PRIVATE) {
+        if (!tmi_look_get(k, &k->arr[n->a], z)) return 0;
+        if (a->count > 1 && !tmi_lanes_same(&x)) tmi_lanes_each(z);
+        if (n->e) tmi_lanes_each(z); /* a masked entry */
+        return 1;
+    }
+    if (a->space == TMI_AS_TABLE && x.known == TMI_EXACT && tmi_s_is_int(a->type.kind) && !n->c) {
+        tmi_lanes_exact(z, 0);
+        for (i = 0; i < 32; i++) {
+            if (x.at[i] < 0 || x.at[i] >= (int64_t)a->count) return 0;
+            z->at[i] = (int64_t)TMI_WORD(k->t->m, a->words + (uint32_t)x.at[i]);
+        }
+        return 1;
+    }
+    if (a->space == TMI_AS_FRAG) tmi_lanes_each(z);
+    else tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+    return 1;
+}
+
+/* One instruction: 1 when `z` holds what is known of its value. */
+static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+    tmi_lanes x[TMI_MAX_OPERANDS];
+    uint32_t  v[TMI_MAX_OPERANDS], count, i;
+    switch (n->op) {
+    case TMI_TF_CONST: case TMI_TF_LANE: case TMI_TF_TID: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_PARAM:
+    case TMI_TF_LOOPVAR: return tmi_look_leaf(k, n, z);
+    case TMI_TF_LDG: case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: return tmi_look_read(k, n, z);
+    case TMI_TF_RMW: case TMI_TF_CALLX: tmi_lanes_each(z); return 1;
+    default: break;
+    }
+    count = tmi_operands(k->t, n, v);
+    for (i = 0; i < count; i++)
+        if (!tmi_lanes_of(k, v[i], &x[i])) return 0;
+    if (n->type.width == 1 && count == 1 && tmi_t_type(k->t, v[0]).width == 1 && tmi_lanes_convert(k, n, &x[0], z)) return 1;
+    if (n->type.width == 1 && count == 2 && (tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_PTR) && tmi_lanes_binary(k, n, &x[0], &x[1], z)) return 1;
+    if (n->type.width == 1 && n->op == TMI_TF_SELECT && count == 3) {
+        tmi_lanes_select(z, &x[0], &x[1], &x[2]);
+        return 1;
+    }
+    if (n->op == TMI_TF_FILLUP || n->op == TMI_TF_FILLDOWN) {
+        tmi_lanes_each(z);
+        return 1;
+    }
+    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) {
+        if (tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
+        if (!tmi_lanes_same(&x[0])) tmi_lanes_each(z);
+        else *z = x[0];
+        return 1;
+    }
+    if (n->op == TMI_TF_BALLOT || (n->op == TMI_TF_SIMD && n->c < TMI_SIMD_SCAN_SUM)) {
+        tmi_lanes_zero(z, 0);
+        return 1;
+    }
+    if (n->op == TMI_TF_SIMD) {
+        tmi_lanes_each(z);
+        return 1;
+    }
+    tmi_lanes_any(z, x, count, TMI_WHY_ODD);
+    return 1;
+}
+
+static void tmi_look_make(const tmi_plan *p, const tmi_thr *t, tmi_look *k) {
+    uint32_t  id, round;
+    tmi_lanes z;
+    memset(k, 0, sizeof *k);
+    k->p = p;
+    k->t = t;
+    k->seen = TMI_TEMP(p->job, tmi_spread, t->ins.n);
+    k->arr = TMI_TEMP(p->job, tmi_spread, t->arr.n);
+    tmi_vec_init(&k->table, sizeof(tmi_table), 1);
+    for (round = 0, k->changed = 1; k->changed; round++) {
+        k->changed = 0;
+        for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+            const tmi_ins *n = TMI_INS(t, id);
+            if (n->op == TMI_TF_STA && !n->c) tmi_look_store(k, n, n->d);
+            else if (n->op == TMI_TF_STA) tmi_lanes_each(&z), tmi_look_put(k, &k->arr[n->a], &z); /* a part of a vector */
+            else if (n->op == TMI_TF_DECL && n->b) tmi_look_store(k, n, n->b);
+            else if (!(tmi_tfs[n->op].traits & TMI_TR_STMT) || n->op == TMI_TF_RMW || n->op == TMI_TF_CALLX) {
+                if (!tmi_look_value(k, n, &z)) continue;
+                tmi_look_put(k, &k->seen[id], &z);
+            }
+        }
+        if (round < 64) continue;
+        for (id = 1; id < t->arr.n; id++) tmi_lanes_each(&z), tmi_look_put(k, &k->arr[id], &z); /* never seen: no end in sight */
+        if (round > 80) break;
+    }
+}
+
+/* -- Accesses --------------------------------------------------------------------------------- */
+
+/* The addresses of one access. */
+typedef struct tmi_touched_by {
+    tmi_lanes at;
+    uint32_t  active;  /* lanes that can take part, as bits */
+    uint32_t  masked;  /* some condition is not known */
+    uint32_t  bytes;   /* of a lane */
+    uint32_t  es;      /* of an element */
+} tmi_touched_by;
+
+/* Does a condition only tell threads apart, as where a tile has fewer elements than there are threads? */
+static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t v[TMI_MAX_OPERANDS], i;
+    if (n->op == TMI_TF_CONST || n->op == TMI_TF_TID || n->op == TMI_TF_LANE || n->op == TMI_TF_GROUP) return 1;
+    if (depth > 8 || !(tmi_tfs[n->op].traits & TMI_TR_PURE)) return 0;
+    i = tmi_operands(t, n, v);
+    if (!i) return 0;
+    while (i-- > 0)
+        if (!tmi_is_placing(t, v[i], depth + 1)) return 0;
+    return 1;
+}
+
+/* Lanes for which a condition can hold at all. What is not known holds for all, and `masked` says so. */
+static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+    const tmi_ins *n = TMI_INS(k->t, cond);
+    tmi_lanes x, y;
+    uint32_t  i, bits = 0;
+    int64_t   end;
+    if (tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT) {
+        for (i = 0; i < 32; i++) bits |= (uint32_t)((x.at[i] != 0) == holds) << i;
+        return bits;
+    }
+    if (n->op == TMI_TF_AND && holds) {
+        bits = tmi_look_active(k, n->a, 1, masked);
+        return bits & tmi_look_active(k, n->b, 1, masked);
+    }
+    if (n->op == TMI_TF_ICMP && holds && (n->c == 0 || n->c == 2 || n->c == 6) && TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) &&
+        tmi_lanes_of(k, n->b, &y) && x.known < 62 && y.known == TMI_EXACT && tmi_lanes_same(&y)) {
+        end = (int64_t)1 << x.known; /* unknown multiples of it: only where that is 0 */
+        for (i = 0; i < 32; i++)
+            if (x.at[i] < 0 || x.at[i] >= end) break;
+        if (i == 32 && (n->c ? y.at[0] <= end : y.at[0] < end) && (TMI_INS(k->t, n->a)->op == TMI_TF_TID || TMI_INS(k->t, n->a)->op == TMI_TF_GROUP)) {
+            for (i = 0; i < 32; i++) bits |= (uint32_t)(n->c ? x.at[i] < y.at[0] : x.at[i] == y.at[0]) << i;
+            return bits;
+        }
+    }
+    if (!tmi_is_placing(k->t, cond, 0)) *masked = 1;
+    return ~0u;
+}
+
+static uint32_t tmi_access_mask(const tmi_ins *n) { return n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0; }
+
+static void tmi_look_access(const tmi_look *k, uint32_t id, tmi_touched_by *w) {
+    const tmi_ins *n = TMI_INS(k->t, id);
+    uint32_t blk = n->blk, mask = tmi_access_mask(n);
+    memset(w, 0, sizeof *w);
+    w->active = ~0u;
+    w->es = tmi_scalar_bytes[TMI_INS(k->t, n->a)->type.elem];
+    w->bytes = w->es * (n->op == TMI_TF_RMW ? 1u : n->type.width);
+    if (!tmi_lanes_of(k, n->a, &w->at)) tmi_lanes_each(&w->at);
+    if (mask) w->active &= tmi_look_active(k, mask, 1, &w->masked);
+    for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
+        uint32_t owner = TMI_BLK(k->t, blk)->owner;
+        if (owner && TMI_INS(k->t, owner)->op == TMI_TF_IF) w->active &= tmi_look_active(k, TMI_INS(k->t, owner)->a, TMI_INS(k->t, owner)->c == blk, &w->masked);
+    }
+    if (!w->active) w->active = ~0u; /* never run */
+}
+
+/* Lines of the lanes of one part, when the unknown begins `start` bytes into a line. */
+static uint32_t tmi_part_lines(const tmi_touched_by *w, uint32_t part, uint32_t start) {
+    int64_t  line[64], first, last;
+    uint32_t i, k, n = 0;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1) || w->at.part[i] != part) continue;
+        first = (int64_t)((uint64_t)w->at.at[i] + start) >> 7;
+        last = (int64_t)((uint64_t)w->at.at[i] + start + w->bytes - 1) >> 7;
+        for (; first <= last; first++) {
+            for (k = 0; k < n && line[n - 1 - k] != first; k++) {}
+            if (k == n) line[n++] = first;
+        }
+    }
+    return n;
+}
+
+static void tmi_access_figures(const tmi_touched_by *w, tmetal_access *a) {
+    uint32_t part, parts = 0, start, n, step = w->at.known >= 7 ? 128 : 1u << w->at.known, i, k, distinct = 0, least, most;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1)) continue;
+        a->lanes++;
+        parts |= 1u << w->at.part[i];
+        for (k = 0; k < i; k++)
+            if ((w->active >> k & 1) && w->at.part[k] == w->at.part[i] && w->at.at[k] == w->at.at[i]) break;
+        distinct += k == i;
+    }
+    for (part = 0; part < 32; part++) {
+        if (!(parts >> part & 1)) continue;
+        for (least = 64, most = 0, start = 0; start < 128; start += step) {
+            n = tmi_part_lines(w, part, start);
+            least = tmi_min32(least, n);
+            most = tmi_max32(most, n);
+        }
+        a->lines = parts == 1u << part ? least : 0;
+        a->most_lines += most;
+    }
+    a->bytes = a->lanes * w->bytes;
+    a->fewest = (distinct * w->bytes + 127) / 128;
+    if (a->lines && a->lines < a->fewest) a->fewest = a->lines; /* elements that overlap */
+}
+
+/* Class, stride and run, from the addresses in order of lanes, repeated ones once. */
+static void tmi_access_shape(const tmi_touched_by *w, tmetal_access *a) {
+    const tmi_lanes *x = &w->at;
+    uint32_t i, k, n = 0, lane[32], runs = 0, run = 32, first = 0, even = 1, known = 0, apart = 1;
+    int64_t  d, step = 0;
+    for (i = 0; i < 32; i++) {
+        if (!(w->active >> i & 1)) continue;
+        for (k = 0; k < n && (x->part[lane[k]] != x->part[i] || x->at[lane[k]] != x->at[i]); k++) {}
+        if (k == n) lane[n++] = i;
+    }
+    a->run = w->bytes / w->es;
+    a->access = TMETAL_BROADCAST;
+    if (n < 2) return;
+    for (i = 1; i < n && x->part[lane[i]] == x->part[lane[0]]; i++) {}
+    if (i < n && x->why) {
+        a->access = a->kind == TMETAL_ACCESS_LOAD ? TMETAL_GATHER : TMETAL_SCATTER;
+        a->run = 0;
+        return;
+    }
+    for (i = 1; i <= n; i++) { /* `first`: where the run that ends before i began */
+        int same = i < n && x->part[lane[i]] == x->part[lane[i - 1]];
+        if (same && x->at[lane[i]] - x->at[lane[i - 1]] == (int64_t)w->bytes) continue;
+        if (runs && i - first != run) even = 0;
+        run = tmi_min32(run, i - first);
+        runs++;
+        if (i == n) break;
+        d = x->at[lane[i]] - x->at[lane[first]];
+        if (same && (!known || d == step)) step = d, known++;
+        else if (same) apart = 0; /* known, but not the same everywhere */
+        first = i;
+    }
+    a->run *= run;
+    if (known && known != runs - 1) apart = 0;
+    a->access = runs == 1 ? TMETAL_CONTIGUOUS : run == 1 && even && apart ? TMETAL_STRIDED : TMETAL_BLOCK;
+    if (runs == 1) a->stride = w->bytes / w->es;
+    else if (known && apart && even && step % (int64_t)w->es == 0) a->stride = (uint32_t)((step < 0 ? -step : step) / (int64_t)w->es);
+}
+
+static uint32_t tmi_access_repeats(const tmi_thr *t, uint32_t blk) {
+    uint32_t n = 1;
+    for (; blk; blk = TMI_BLK(t, blk)->parent) {
+        const tmi_ins *o = TMI_INS(t, TMI_BLK(t, blk)->owner);
+        int64_t from, to, step;
+        if (!TMI_BLK(t, blk)->owner || o->op == TMI_TF_IF) continue;
+        if (o->op == TMI_TF_FOR) n *= o->c - o->b;
+        else if (o->op == TMI_TF_LOOP && tmi_t_is_const(t, o->a, &from) && tmi_t_is_const(t, o->b, &to) && tmi_t_is_const(t, o->c, &step) && step > 0 && o->e != 2)
+            n *= to > from ? (uint32_t)((uint64_t)(to - from + step - 1) / (uint64_t)step) : 0u;
+        else return 0;
+    }
+    return n;
+}
+
+static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d);
+
+static int tmi_is_tile_access(const tmi_module *m, const tmi_op *op) {
+    return (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE) && tmi_is_ptrlike(m, tmi_in_type(m, op, 0)) && tmi_is_tensor(m, tmi_in_type(m, op, 0)) &&
+           tmi_rank(m, tmi_op_shape(m, op)) != 0;
+}
+
+/* Why the class is what it is, and what kept a lane from moving more. */
+static const char *tmi_access_reason(const tmi_plan *p, uint32_t id, const tmi_touched_by *w, const tmetal_access *a) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t order[TMI_MAX_RANK];
+    int      tile = tmi_is_tile_access(m, op);
+    const char *s, *of = "";
+    if (tile) {
+        tmi_access_order(p, id, order);
+        if (tmi_rank(m, tmi_op_shape(m, op)) > 1) of = tmi_format(p->job, 1, " along axis %u", order[0]);
+    }
+    switch (a->access) {
+    case TMETAL_BROADCAST:
+        s = a->lanes == 1 ? "one lane alone takes part" : "the address is the same in every lane";
+        break;
+    case TMETAL_CONTIGUOUS:
+        s = tmi_format(p->job, 1, "addresses grow by one element%s, and neighbouring lanes hold neighbouring %s", of, a->width > 1 ? "runs" : "elements");
+        break;
+    case TMETAL_STRIDED:
+        s = a->stride ? tmi_format(p->job, 1, "neighbouring lanes are %u elements apart", a->stride) : "neighbouring lanes are apart by a stride that is known at launch only";
+        break;
+    case TMETAL_BLOCK:
+        s = a->stride ? tmi_format(p->job, 1, "runs of %u elements%s, %u apart", a->run, of, a->stride)
+                      : !a->lines ? tmi_format(p->job, 1, "runs of %u elements%s, apart by a stride that is known at launch only", a->run, of)
+                                                              : tmi_format(p->job, 1, "runs of %u elements or more%s, not evenly apart", a->run, of);
+        break;
+    default:
+        s = w->at.why & TMI_WHY_DATA ? "the addresses depend on what was loaded" : "the addresses come from arithmetic that is not followed, such as a division by what is known at launch only";
+        break;
+    }
+    if (tile && a->access != TMETAL_BROADCAST && a->width * w->es < 16 && a->width < 4)
+        s = tmi_format(p->job, 1, "%s; %s at once: %s", s, a->width == 1 ? "one element" : tmi_format(p->job, 1, "%u elements", a->width), tmi_access_limit(p, op, order[0]));
+    return tmi_format(p->job, 0, "%s", s);
+}
+
+static const char *tmi_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *ptr) {
+    const tmi_type *t = op->n_in && tmi_is_ptrlike(p->m, tmi_in_type(p->m, op, 0)) ? TMI_TYPE(p->m, tmi_elem(p->m, tmi_in_type(p->m, op, 0))) : NULL;
+    static const char *const names[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "!tt.ptr"};
+    if (t && t->kind == TMI_T_PTR && !tmi_is_tensor(p->m, t->elem)) return tmi_format(p->job, 0, "%s", tmi_type_text(p->job, p->m, t->elem));
+    return names[ptr->type.elem];
+}
+
+static int tmi_has_mask(const tmi_op *op) {
+    switch (op->kind) {
+    case TMI_OP_LOAD: return op->n_in > 1;
+    case TMI_OP_STORE: case TMI_OP_RMW: return op->n_in > 2;
+    case TMI_OP_CAS: return 0;
+    default: return 1;
+    }
+}
+
+static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, tmetal_access *a) {
+    const tmi_module *m = p->m;
+    const tmi_ins *n = TMI_INS(k->t, id);
+    const tmi_op  *op = TMI_OP(m, n->src ? n->src : p->func);
+    tmi_at         at = tmi_at_of(m, op);
+    uint32_t       v = n->src ? op->n_out && n->op == TMI_TF_LDG ? tmi_out(m, op, 0) : op->n_in ? tmi_in(m, op, 0) : 0 : 0, base;
+    tmi_touched_by w;
+    tmi_look_access(k, id, &w);
+    a->kind = n->op == TMI_TF_LDG ? TMETAL_ACCESS_LOAD : n->op == TMI_TF_STG ? TMETAL_ACCESS_STORE : TMETAL_ACCESS_ATOMIC;
+    a->value = a->buffer = "";
+    if (v && *TMI_STR(m, TMI_VALUE(m, v)->name)) a->value = tmi_format(p->job, 0, "%%%s", TMI_STR(m, TMI_VALUE(m, v)->name));
+    base = n->src && op->n_in && tmi_accesses_memory(op) ? p->base[tmi_in(m, op, 0)] : 0;
+    if (base) a->buffer = tmi_format(p->job, 0, "%s", TMI_STR(m, TMI_VALUE(m, tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, p->func), 0), base - 1))->name));
+    a->type = tmi_elem_name(p, op, TMI_INS(k->t, n->a));
+    a->width = w.bytes / w.es;
+    a->is_masked = w.masked && n->src && tmi_has_mask(op);
+    a->repeats = tmi_access_repeats(k->t, n->blk);
+    tmi_access_figures(&w, a);
+    tmi_access_shape(&w, a);
+    a->reason = tmi_access_reason(p, n->src ? n->src : p->func, &w, a);
+    a->python = at.python;
+    a->ir = tmi_place_of(p->job, at.src, NULL);
+}
+
+static int tmi_is_access(const tmi_ins *n) { return n->op == TMI_TF_LDG || n->op == TMI_TF_STG || n->op == TMI_TF_RMW; }
+
+/* The accesses of a kernel, and the instruction of each. */
+typedef struct tmi_accesses {
+    tmetal_access *row;
+    uint32_t      *ins, n;
+} tmi_accesses;
+
+static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k, tmi_accesses *of) {
+    tmi_look       look;
+    uint32_t       id, n = 0;
+    tmi_mark       mark;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += (uint32_t)tmi_is_access(TMI_INS(t, id));
+    of->ins = TMI_TEMP(p->job, uint32_t, n);
+    k->accesses = of->row = TMI_NEW(p->job, tmetal_access, n);
+    k->n_accesses = of->n = n;
+    mark = tmi_mark_take(p->job);
+    if (n) tmi_look_make(p, t, &look);
+    for (n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (tmi_is_access(TMI_INS(t, id))) {
+            of->ins[n] = id;
+            tmi_access_fill(p, &look, id, &of->row[n++]);
+        }
+    tmi_mark_drop(p->job, mark);
 }
 
 /* -- Rows --------------------------------------------------------------------------------- */
 
 typedef struct tmi_rows {
-    const tmi_plan    *p;
+    tmi_plan          *p;
+    const tmi_thr      *t;
+    const tmi_accesses *of;
+    tmetal_map        *bases; /* by layout id and type, as the texts */
     tmetal_layout_row *row; /* NULL while they are counted */
     uint32_t           n;
     const char       **map; /* texts by layout id and type id, made once each */
     const char       **type;
+    uint32_t         **dims; /* by type id */
 } tmi_rows;
 
-/* What an access of this layout touches: for the row and for the remark. */
-static void tmi_row_access(const tmi_plan *p, uint32_t op, const tmi_lin *l, tmetal_layout_row *r) {
-    uint32_t vec = 0, fewest = 0, lines = tmi_access_lines(p, op, l, &vec, &fewest);
-    if (!lines) return;
-    r->width = 1u << vec;
-    r->lines = lines;
-    r->fewest = fewest;
+/* Width and lines of what an op loads or stores, where all accesses that it became have the same. */
+static void tmi_row_access(const tmi_rows *x, uint32_t op, tmetal_layout_row *r) {
+    const tmetal_access *first = NULL;
+    uint32_t i;
+    for (i = 0; i < x->of->n; i++) {
+        const tmetal_access *a = &x->of->row[i];
+        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+        if (!first) first = a;
+        if (a->width != first->width || a->fewest != first->fewest) return;
+    }
+    if (!first) return;
+    r->width = first->width;
+    r->fewest = first->fewest;
+    r->lines = first->lines;
+    for (i = 0; i < x->of->n; i++) {
+        const tmetal_access *a = &x->of->row[i];
+        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+        r->lines = tmi_min32(r->lines, a->lines);
+        r->most_lines = tmi_max32(r->most_lines, a->most_lines);
+    }
 }
 
 static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
@@ -26925,13 +29317,47 @@ static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type
     return r;
 }
 
-static const char *tmi_row_map(tmi_rows *x, uint32_t lin) {
-    if (!x->map[lin]) x->map[lin] = tmi_format(x->p->job, 0, "%s", tmi_lin_text(x->p->job, TMI_LIN(x->p, lin)));
-    return x->map[lin];
+/* The layout as text and as data. */
+static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_row *r) {
+    tmi_job       *job = x->p->job;
+    const tmi_lin *l = TMI_LIN(x->p, lin);
+    tmetal_map    *b = &x->bases[lin];
+    uint32_t      *to, i;
+    if (!x->map[lin]) {
+        x->map[lin] = tmi_format(job, 0, "%s", tmi_lin_text(job, l));
+        to = TMI_NEW(job, uint32_t, l->n_reg + TMI_LANE_BITS + l->n_sg);
+        b->registers = to;
+        b->n_registers = l->n_reg;
+        for (i = 0; i < l->n_reg; i++) *to++ = l->reg[i];
+        b->lanes = to;
+        b->n_lanes = TMI_LANE_BITS;
+        for (i = 0; i < TMI_LANE_BITS; i++) *to++ = l->lane[i];
+        b->simdgroups = to;
+        b->n_simdgroups = l->n_sg;
+        for (i = 0; i < l->n_sg; i++) *to++ = l->sg[i];
+        b->offset = l->offset;
+    }
+    if (!x->dims[type]) {
+        x->dims[type] = to = TMI_NEW(job, uint32_t, tmi_rank(x->p->m, type));
+        for (i = 0; i < tmi_rank(x->p->m, type); i++) to[i] = tmi_dim(x->p->m, type, i);
+    }
+    r->map = x->map[lin];
+    r->bases = *b;
+    r->bases.dims = x->dims[type];
+    r->bases.n_dims = tmi_rank(x->p->m, type);
+}
+
+/* Does a reduction that the caller decides read the value in this layout, which is not its component's? */
+static int tmi_inst_is_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    uint32_t i;
+    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++)
+        if (p->force[p->users.at[i].op].layout && p->own[p->users.at[i].op] == in->lin + 1) return 1;
+    return 0;
 }
 
 static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     tmi_shuffle s;
+    if (in->kind != TMI_I_FIRST && tmi_inst_is_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
         return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
                                                  : "an op that reads it needs it so: moved through threadgroup memory";
@@ -26941,51 +29367,65 @@ static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_i
     return TMI_COMP(p, tmi_comp_of(p, value))->reason;
 }
 
+/* Not held: made where it is read, in each layout that a reader asked for. */
+static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+    tmi_plan *p = x->p;
+    uint32_t i = p->first_shown[value];
+    do {
+        const tmi_shown   *s = i ? TMI_AT(&p->shown, tmi_shown, i - 1) : NULL;
+        tmetal_layout_row *r = tmi_row_add(x, value, type, at);
+        if (r && s) {
+            r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
+            tmi_row_map(x, s->lin, type, r);
+        }
+        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), r);
+        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_def_kind(p->m, value) == TMI_OP_LOAD ? "operand of a matrix product: each lane loads its own elements of the tiles" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        i = s ? s->next : 0;
+    } while (i);
+}
+
+/* Is it what a reduction gives? That lies as the reduction leaves it, whatever its component. */
+static int tmi_is_reduced(const tmi_plan *p, uint32_t value) { return tmi_def_kind(p->m, value) == TMI_OP_REDUCE; }
+
 static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
-    const tmi_plan *p = x->p;
-    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), reduced = 0;
+    tmi_plan       *p = x->p;
+    const tmi_comp *comp = NULL;
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value);
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
-    if (p->klass[value] == TMI_C_INLINE && def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD) {
-        r = tmi_row_add(x, value, type, at);
-        if (!r) return;
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, p->own[def] - 1), 0);
-        r->map = tmi_row_map(x, p->own[def] - 1);
-        r->reason = "operand of a matrix product: each lane loads its own elements of the tiles";
-        tmi_row_access(p, def, TMI_LIN(p, p->own[def] - 1), r);
-        return;
-    }
     if (p->klass[value] == TMI_C_INLINE) {
-        r = tmi_row_add(x, value, type, at);
-        if (r) r->reason = tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        tmi_rows_of_inline(x, value, type, at);
         return;
     }
-    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) reduced = TMI_COMP(p, tmi_comp_of(p, value))->reduced;
+    if (p->klass[value] == TMI_C_NODE && p->comp_of[value]) comp = TMI_COMP(p, tmi_comp_of(p, value));
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST ? reduced : 0);
-        r->map = tmi_row_map(x, in->lin);
+        r->is_held = 1;
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value) ? comp : NULL);
+        tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
-        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(p, def, TMI_LIN(p, in->lin), r);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, r);
     }
 }
 
 /* A store has no value of its own: its row is named by the pointer. */
 static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
-    const tmi_plan *p = x->p;
+    tmi_plan       *p = x->p;
     const tmi_op   *op = TMI_OP(p->m, id);
+    const tmi_lin  *l;
     uint32_t        comp;
     tmetal_layout_row *r;
     if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     if (!r) return;
-    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), tmi_comp_lin(p, comp), 0);
-    r->map = tmi_row_map(x, TMI_COMP(p, comp)->lin - 1);
-    r->reason = tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
-    tmi_row_access(p, id, tmi_comp_lin(p, comp), r);
+    l = tmi_op_lin(p, id);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
+    tmi_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
+    r->reason = p->own[id] ? "stored here: neighbouring lanes on neighbouring addresses, by an exchange" : tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
+    tmi_row_access(x, id, r);
 }
 
 static void tmi_rows_walk(tmi_rows *x) {
@@ -27003,10 +29443,14 @@ static void tmi_rows_walk(tmi_rows *x) {
     }
 }
 
-static void tmi_report_layouts(tmi_plan *p, tmetal_kernel *k) {
+static void tmi_report_layouts(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, tmetal_kernel *k) {
     tmi_rows x;
     memset(&x, 0, sizeof x);
     x.p = p;
+    x.t = t;
+    x.of = of;
+    x.bases = TMI_TEMP(p->job, tmetal_map, p->lin.n);
+    x.dims = TMI_TEMP(p->job, uint32_t *, p->m->type.n);
     x.map = TMI_TEMP(p->job, const char *, p->lin.n);
     x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
     tmi_rows_walk(&x);
@@ -27023,16 +29467,16 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t          type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
-    const tmi_lin    *l = tmi_comp_lin(p, comp);
+    const tmi_lin    *l = tmi_op_lin(p, id);
     const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
     tmi_at            at = tmi_at_of(m, op);
     memset(r, 0, sizeof *r);
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, 1u << r->axis);
+    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
@@ -27116,11 +29560,14 @@ static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
     uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i, reg = 0, lanes = 0, groups = 0;
     const tmi_lin *l;
     if (!tmi_is_root_op(p, op)) return;
-    l = tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    l = tmi_op_lin(p, id);
     mask = tmi_dim_mask(m, type, axis);
     for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
     for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
     for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+    if (p->force[id].layout)
+        tmi_remark(p->job, tmi_at_of(m, op), p->force[id].why ? TMETAL_MISSED : TMETAL_APPLIED, "layout", "%s, which the caller wants for this reduction%s%s", tmi_layout_text(p->force[id].layout - 1u),
+                   p->force[id].why ? ", is not what it has: " : "", p->force[id].why ? p->force[id].why : "");
     tmi_remark(p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce", "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis, tmi_type_text(p->job, m, type),
                tmi_simple_combiner(m, op) ? "" : " by a region of its own", 1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups, tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
 }
@@ -27141,23 +29588,45 @@ static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_
     return "the layout gives a thread no more neighbours";
 }
 
-static void tmi_report_access(tmi_plan *p, uint32_t id) {
+/* Lines beyond the fewest that no layout we know of would save: the tile takes a little of each row of memory. */
+static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
+    tmi_comp c;
+    tmi_lin  best;
+    memset(&c, 0, sizeof c);
+    c.type = tmi_op_shape(p->m, TMI_OP(p->m, id));
+    c.access = id;
+    tmi_blocked_for(p, &c, &best);
+    return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
+}
+
+static const char *tmi_lines_text(tmi_job *job, const tmetal_access *a) { /* "4 lines", "4 to 5 lines", "at most 8 lines" */
+    if (a->lines == a->most_lines) return tmi_format(job, 1, "%u line%s", a->lines, tmi_s(a->lines));
+    return a->lines ? tmi_format(job, 1, "%u to %u lines", a->lines, a->most_lines) : tmi_format(job, 1, "at most %u lines", a->most_lines);
+}
+
+/* A tile that is loaded or stored: by the first access that the op became. */
+static void tmi_report_access(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store";
-    uint32_t order[TMI_MAX_RANK], vec = 0, fewest = 0, lines, es;
+    const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *lines, *why;
+    const tmetal_access *a;
+    uint32_t order[TMI_MAX_RANK], i;
+    int      best;
     tmi_at   at = tmi_at_of(m, op);
-    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || !tmi_is_tensor(m, tmi_in_type(m, op, 0)) || !tmi_rank(m, tmi_op_shape(m, op))) return;
-    lines = tmi_access_lines(p, id, tmi_op_lin(p, id), &vec, &fewest);
-    if (!lines) return;
+    if (!tmi_is_tile_access(m, op)) return;
+    for (i = 0; i < of->n && TMI_INS(t, of->ins[i])->src != id; i++) {}
+    if (i == of->n) return;
+    a = &of->row[i];
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
-    es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
-    tmi_access_order(p, op, order);
-    if (vec + es >= 4 || vec == 2)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec, 1u << (vec + es), lines, tmi_s(lines), fewest);
+    tmi_access_order(p, id, order);
+    best = a->most_lines > a->fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    why = best && a->lines > a->fewest ? ": elements lie apart, and no other layout of the tile touches fewer" : "";
+    lines = tmi_lines_text(p->job, a);
+    if (a->width == 4 || a->bytes / a->lanes >= 16)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "access", "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %s of 128 bytes, %u the fewest%s", what, a->width, a->bytes / a->lanes, lines, a->fewest, why);
     else
-        tmi_remark(p->job, at, lines > fewest ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %u line%s of 128 bytes, %u the fewest", what, 1u << vec,
-                   tmi_s(1u << vec), tmi_access_limit(p, op, order[0]), lines, tmi_s(lines), fewest);
+        tmi_remark(p->job, at, a->most_lines > a->fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access", "%s of %u element%s at once: %s; a simdgroup touches %s of 128 bytes, %u the fewest%s", what, a->width,
+                   tmi_s(a->width), tmi_access_limit(p, op, order[0]), lines, a->fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
@@ -27215,14 +29684,14 @@ static void tmi_report_chip(tmi_plan *p) {
 }
 
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
-static void tmi_report_kernel(tmi_plan *p, uint32_t bytes) {
+static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t bytes) {
     const tmi_module *m = p->m;
     uint32_t op;
     tmi_report_threads(p, bytes);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
-        tmi_report_access(p, op);
+        tmi_report_access(p, t, of, op);
     }
     tmi_report_exchanges(p);
     tmi_report_chip(p);
@@ -27276,6 +29745,9 @@ typedef struct tmi_emit {
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
+    uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
+    tmetal_barrier *barrier;
+    uint32_t    n_barrier;
 } tmi_emit;
 
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
@@ -28224,12 +30696,18 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_PADD: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: tmi_expr_ptr(e, id, n, level); break;
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
-    case TMI_TF_LDG: tmi_expr_ldg(e, n, level); break;
+    case TMI_TF_LDG:
+        e->line[id] = e->out->lines + 1;
+        tmi_expr_ldg(e, n, level);
+        break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
     case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
-    case TMI_TF_RMW: tmi_expr_rmw(e, n); break;
+    case TMI_TF_RMW:
+        e->line[id] = e->out->lines + 1;
+        tmi_expr_rmw(e, n);
+        break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
         tmi_open_level(e, level, TMI_L_UNARY);
         tmi_put_str(e->out, tmi_tfs[n->op].text);
@@ -28445,8 +30923,10 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
     tmi_put_str(e->out, ";\n");
 }
 
-static void tmi_stmt_stg(tmi_emit *e, const tmi_ins *n) {
+static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
     tmi_comment(e, n);
+    e->line[id] = e->out->lines + 1;
     tmi_line(e);
     if (n->c) {
         tmi_put_str(e->out, "if (");
@@ -28550,10 +31030,31 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
     tmi_put_str(e->out, "}\n");
 }
 
+/* Why a barrier stands there, for whoever asks later. */
+static void tmi_note_barrier(tmi_emit *e, const tmi_ins *n, uint32_t flags) {
+    tmi_job        *job = e->job;
+    tmetal_barrier *b = &e->barrier[e->n_barrier++];
+    tmi_at          at = tmi_at_of(e->m, TMI_OP(e->m, n->src ? n->src : e->p->func));
+    const char     *space;
+    b->threadgroup = (flags & TMI_BAR_GROUP) != 0;
+    b->device = (flags & TMI_BAR_DEVICE) != 0;
+    b->line = e->out->lines + 1;
+    b->python = at.python;
+    b->ir = tmi_place_of(job, at.src, NULL);
+    b->before = n->b && e->arr_name[n->b] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->b])) : "";
+    b->after = n->d && e->arr_name[n->d] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->d])) : "";
+    space = n->a & TMI_BAR_GROUP ? "" : "device memory: ";
+    if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(e->m, n->name) : "asked for");
+    else if (n->b != n->d) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
+    else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
+    else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
+}
+
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
-    tmi_line(e);
     /* one simdgroup: a threadgroup-only barrier was seen to lose its order there (metal-kernels facts, 13) */
     uint32_t flags = e->p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
+    tmi_note_barrier(e, n, flags);
+    tmi_line(e);
     tmi_put(e->out, "threadgroup_barrier(%s%s%s);", flags & TMI_BAR_DEVICE ? "mem_flags::mem_device" : "", flags == 3 ? " | " : "",
             flags & TMI_BAR_GROUP ? "mem_flags::mem_threadgroup" : "");
     if (n->name) tmi_put(e->out, "    // %s", TMI_STR(e->m, n->name));
@@ -28724,7 +31225,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
         else tmi_stmt_sta(e, n);
         break;
-    case TMI_TF_STG: tmi_stmt_stg(e, n); break;
+    case TMI_TF_STG: tmi_stmt_stg(e, id); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
     case TMI_TF_LOOP: tmi_stmt_loop(e, id); break;
     case TMI_TF_WHILE:
@@ -28745,6 +31246,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         }
         tmi_comment(e, n);
         tmi_line(e);
+        e->line[id] = e->out->lines + 1;
         if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
         else tmi_expr_helper(e, n);
         tmi_put_str(e->out, ";\n");
@@ -28925,7 +31427,7 @@ static void tmi_emit_written(tmi_emit *e) {
 
 static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) {
     tmi_job *job = p->job;
-    uint32_t n = t->ins.n;
+    uint32_t n = t->ins.n, i, id;
     memset(e, 0, sizeof *e);
     e->job = job;
     e->m = p->m;
@@ -28950,6 +31452,9 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    e->line = TMI_TEMP(job, uint32_t, n);
+    for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    e->barrier = TMI_NEW(job, tmetal_barrier, i);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
@@ -29223,6 +31728,8 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put(e->out, ":%u)", p.line);
     }
     tmi_put(e->out, "\n//\n//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    for (i = 0; i < 3; i++)
+        if (k->grid_times[i] > 1) tmi_put(e->out, "//            times %u along %c: the first of two stages\n", k->grid_times[i], "xyz"[i]);
     for (i = 0; i < e->p->comp.n; i++) {
         uint64_t n = tmi_numel(e->m, TMI_COMP(e->p, i)->type);
         if (n > tmi_numel(e->m, TMI_COMP(e->p, largest)->type)) largest = i;
@@ -29466,8 +31973,15 @@ static void tmi_mlx_end(tmi_emit *e, const tmetal_kernel *k, tmi_text *body, uin
     x->source = tmi_text_join(&source, 0);
 }
 
+/* Lines of the body become lines of the kernel's text. */
+static void tmi_emit_lines(const tmi_emit *e, const tmi_accesses *of, uint32_t before) {
+    uint32_t i;
+    for (i = 0; i < of->n; i++) of->row[i].line = e->job->no_text || !e->line[of->ins[i]] ? 0 : e->line[of->ins[i]] + before;
+    for (i = 0; i < e->n_barrier; i++) e->barrier[i].line = e->job->no_text ? 0 : e->barrier[i].line + before;
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
-static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_kernel *k, tmi_joined *joined) {
+static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tmi_accesses *of, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
     tmi_text body, all, own;
     uint32_t i, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), entry;
@@ -29477,8 +31991,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
-    k->name = tmi_format(p->job, 0, "%s", tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
-    entry = tmi_unique_name(&e, k->name);
+    entry = tmi_unique_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
     for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
@@ -29492,6 +32005,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     k->family = tmi_first_family(p);
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
+    for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
     e.indent = 0;
     if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
@@ -29513,6 +32027,9 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmetal_k
     if (packed) tmi_put_struct(&e, k, struct_name);
     tmi_put_signature(&e, k, packed, struct_name);
     tmi_put_arrays(&e, tg_bytes);
+    k->barriers = e.barrier;
+    k->n_barriers = e.n_barrier;
+    tmi_emit_lines(&e, of, all.lines + own.lines);
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
     tmi_remark_fp64(&e);
@@ -29643,40 +32160,79 @@ static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, 
     tmi_help(job, NULL, "ask for that version, or leave the option out");
 }
 
+/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
+static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
+    const tmi_module *m = p->m;
+    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
+    uint32_t          i, op;
+    tmi_wanted        w;
+    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
+        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
+    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
+        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
+        int         wanted = 0;
+        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
+        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
+            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
+        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
+    }
+}
+
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
     tmi_thr  t;
     uint32_t bytes, limit;
+    tmi_accesses of;
+    int      unforced = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, &p);
+        tmi_plan_make(job, m, func, gpu, unforced, &p);
         p.stage_limit = limit - limit / 4;
         tmi_thr_init(job, m, &t);
         tmi_lower_func(&p, &t);
         bytes = tmi_clean(&t, gpu->tg_bytes / 2);
         if (bytes <= gpu->tg_bytes) break;
-        if (limit < 2048) {
+        if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
+            unforced = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
             return;
         }
     }
-    tmi_emit_kernel(&p, &t, bytes, k, joined);
+    tmi_report_accesses(&p, &t, k, &of);
+    tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
     tmi_check_version(job, m, func, k);
-    tmi_report_layouts(&p, k);
+    tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
-    tmi_report_kernel(&p, bytes);
+    tmi_report_kernel(&p, &t, &of, bytes);
+    tmi_report_vanished(&p, k);
+}
+
+/* A piece of an option's text, as a string. */
+static const char *tmi_piece(tmi_job *job, const char *s, size_t n) {
+    char *copy = TMI_TEMP(job, char, n + 1);
+    if (n) memcpy(copy, s, n);
+    return copy;
 }
 
 static int tmi_options_ok(tmi_job *job) {
     tmi_at      nowhere;
-    const char *s = job->opt->alias;
+    tmi_wanted  w;
+    const char *s = job->opt->alias, *layouts = job->opt->layouts;
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
     int         more;
     memset(&nowhere, 0, sizeof nowhere);
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
+    if (more < 0)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
+                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", tmi_piece(job, w.word, w.n_word)));
     return job->out->code == TMETAL_OK;
 }
 
@@ -29802,6 +32358,98 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
     }
 }
 
+/* Two stages on request: the function before `func` is the first now. */
+static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
+    tmi_mark mark = tmi_mark_take(job);
+    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
+    tmi_mark_drop(job, mark);
+    if (!done) return 0;
+    k[1] = k[0];
+    k[0].grid_times[s->axis] = s->parts;
+#ifdef TMETAL_DEBUG
+    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+#endif
+    return 1;
+}
+
+/* Scratch pointers among the arguments of a stage. */
+static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++) {
+        tmetal_arg *a = (tmetal_arg *)&k->args[i];
+        if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
+        a->kind = TMETAL_ARG_SCRATCH;
+        a->param = first_id + a->param - s->n_own;
+    }
+}
+
+static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id, tmetal_scratch *to) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++) {
+        to[first_id + i].id = first_id + i;
+        to[first_id + i].program_bytes = (uint64_t)s->parts * tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
+    }
+}
+
+/* Kernels of which the text has one each, or two stages. */
+typedef struct tmi_splits {
+    tmi_split *of;        /* per kernel of the text */
+    uint32_t  *at;        /* kernel that is its first stage */
+    uint32_t   n, n_kernel, n_scratch;
+    tmi_unit  *unit;      /* of the kernels */
+} tmi_splits;
+
+static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
+    memset(x, 0, sizeof *x);
+    x->of = TMI_TEMP(job, tmi_split, n);
+    x->at = TMI_TEMP(job, uint32_t, n);
+    x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
+}
+
+/* A kernel that has passed all passes: as it is, or in two stages on request. */
+static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
+    tmi_split *s = &x->of[x->n];
+    if (job->opt->two_stage && !job->listed && !job->n_errors && tmi_split_kernel(job, all, u, gpu, k, s)) {
+        x->at[x->n++] = x->n_kernel;
+        x->n_scratch += s->n;
+        x->unit[x->n_kernel] = *u;
+        x->unit[x->n_kernel++].func = s->first;
+    }
+    x->unit[x->n_kernel++] = *u;
+}
+
+static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
+    tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
+    uint32_t        i, id = 0;
+    for (i = 0; i < x->n; id += x->of[i++].n) {
+        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
+    }
+    job->out->scratch = scratch;
+    job->out->n_scratch = x->n_scratch;
+}
+
+/* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
+static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
+    uint32_t op;
+    for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind == TMI_OP_REDUCE && tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, o, 0))->name))) return 1;
+        if (o->kind == TMI_OP_FUNC && tmi_wanted_is(w, tmi_attr_str(m, o, TMI_ATTR_OP))) return 1;
+    }
+    return 0;
+}
+
+static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
+    const char *s = job->opt->layouts;
+    tmi_wanted  w;
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    while (tmi_wanted_next(&s, &w) > 0)
+        if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
+}
+
 /* Every public function: in the module itself if it is the only one, else each in one of its own. */
 static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
@@ -29820,16 +32468,18 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
-/* Every public function of a module becomes a kernel, in order. */
+/* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
     tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
+    tmi_splits     splits;
     tmi_joined     joined;
     tmi_unit      *unit;
     uint32_t       n, i;
     if (!gpu) return;
     job->most_copied = tmi_most_copied(job, m);
+    tmi_check_wanted(job, m);
     n = tmi_units(job, m, &unit);
     for (i = 0; i < n; i++) {
         tmi_taken_tables(unit[i].m, m);
@@ -29838,23 +32488,31 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     }
     if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
-    kernels = TMI_NEW(job, tmetal_kernel, n);
+    kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
+    tmi_splits_init(job, &splits, n);
     for (i = 0; i < n; i++) {
+        tmetal_kernel *k = &kernels[splits.n_kernel];
+        job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
         tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
+    unit = splits.unit;
+    n = splits.n_kernel;
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
+        job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
     }
     if (job->n_errors) return;
+    if (splits.n) tmi_splits_bind(job, &splits, kernels);
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
@@ -29880,11 +32538,10 @@ static void tmi_put_json_string(tmi_text *t, const char *s) {
 }
 
 static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
-    static const char *const kinds[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
     static const char *const access[] = {"none", "read", "write", "read_write"};
     tmi_put(t, "{\"param\":%u,\"name\":", a->param);
     tmi_put_json_string(t, a->name);
-    tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, kinds[a->kind]);
+    tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, tmi_arg_kind_names[a->kind]);
     tmi_put_json_string(t, a->type);
     if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(t, ",\"id\":%u", a->param);
     if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS || a->kind >= TMETAL_ARG_PROGRAMS)
@@ -29913,7 +32570,11 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "{\"tmetal_plan\":1,\"gpu\":");
     tmi_put_json_string(t, r->gpu ? r->gpu : "");
     tmi_put_str(t, ",\"scratch\":[");
-    for (i = 0; i < r->n_scratch; i++) tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu}", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+    for (i = 0; i < r->n_scratch; i++) {
+        tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+        if (r->scratch[i].program_bytes) tmi_put(t, ",\"program_bytes\":%llu", (unsigned long long)r->scratch[i].program_bytes);
+        tmi_put_char(t, '}');
+    }
     tmi_put_str(t, "]");
     if (r->n_params) tmi_put_json_params(t, r);
     tmi_put_str(t, ",\"kernels\":[");
@@ -29926,6 +32587,8 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         tmi_put(t, ",\"threads_per_threadgroup\":%u", n->threads);
         if (n->grid[0] || n->grid[1] || n->grid[2]) tmi_put(t, ",\"grid\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid[0], n->grid[1], n->grid[2]);
         else tmi_put_str(t, ",\"grid\":\"program\"");
+        if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
+            tmi_put(t, ",\"grid_times\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid_times[0], n->grid_times[1], n->grid_times[2]);
         tmi_put(t, ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\",\"family\":%u", n->threadgroup_bytes, tmi_msl_text(n->msl_version), n->family);
         tmi_put(t, ",\"max_total_threads\":%u,\"args\":[", n->max_total_threads);
         for (k = 0; k < n->n_args; k++) {
@@ -29933,6 +32596,193 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
             tmi_put_json_arg(t, &n->args[k]);
         }
         tmi_put_str(t, "]}");
+    }
+    tmi_put_str(t, "]}\n");
+}
+
+/* -- What a kernel does and why, as JSON -------------------------------------------------------------------------- */
+
+static void tmi_put_json_text(tmi_text *t, const char *key, const char *s) { /* ,"key":"text" */
+    tmi_put(t, ",\"%s\":", key);
+    tmi_put_json_string(t, s ? s : "");
+}
+
+static void tmi_put_json_place(tmi_text *t, const char *key, const tmetal_place *p) {
+    if (!p->line) return;
+    tmi_put(t, ",\"%s\":{\"file\":", key);
+    tmi_put_json_string(t, p->file ? p->file : "");
+    tmi_put(t, ",\"line\":%u,\"col\":%u}", p->line, p->col);
+}
+
+static void tmi_put_json_numbers(tmi_text *t, const char *key, const uint32_t *v, uint32_t n) {
+    uint32_t i;
+    tmi_put(t, ",\"%s\":[", key);
+    for (i = 0; i < n; i++) tmi_put(t, i ? ",%u" : "%u", v[i]);
+    tmi_put_char(t, ']');
+}
+
+/* The line of a text without the spaces around it. */
+static void tmi_put_json_line(tmi_text *t, const char *msl, uint32_t line) {
+    const char *end;
+    char        one[2];
+    if (!line || !msl) return;
+    while (--line && *msl) {
+        while (*msl && *msl != '\n') msl++;
+        if (*msl) msl++;
+    }
+    while (*msl == ' ') msl++;
+    for (end = msl; *end && *end != '\n'; end++) {}
+    tmi_put_str(t, ",\"metal\":\"");
+    for (one[1] = '\0'; msl < end; msl++) {
+        if (*msl == '"' || *msl == '\\') tmi_put_char(t, '\\');
+        one[0] = *msl;
+        tmi_put_str(t, one);
+    }
+    tmi_put_char(t, '"');
+}
+
+static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
+    tmi_put_str(t, "{\"value\":");
+    tmi_put_json_string(t, r->value);
+    tmi_put_json_text(t, "type", r->type);
+    tmi_put(t, ",\"layout\":%u,\"name\":\"%s\"", (uint32_t)r->layout, tmi_layout_sums[r->layout & 15]);
+    tmi_put_json_text(t, "map", r->map);
+    tmi_put(t, ",\"held\":%s", r->is_held ? "true" : "false");
+    if (r->bases.n_lanes) {
+        tmi_put_json_numbers(t, "dims", r->bases.dims, r->bases.n_dims);
+        tmi_put_json_numbers(t, "registers", r->bases.registers, r->bases.n_registers);
+        tmi_put_json_numbers(t, "lanes", r->bases.lanes, r->bases.n_lanes);
+        tmi_put_json_numbers(t, "simdgroups", r->bases.simdgroups, r->bases.n_simdgroups);
+        tmi_put(t, ",\"offset\":%u", r->bases.offset);
+    }
+    if (r->width) tmi_put(t, ",\"width\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u", r->width, r->lines, r->most_lines, r->fewest);
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmetal_access *a) {
+    tmi_put(t, "{\"kind\":\"%s\",\"class\":\"%s\",\"value\":", tmi_access_kind_names[a->kind], tmi_access_names[a->access]);
+    tmi_put_json_string(t, a->value);
+    tmi_put_json_text(t, "buffer", a->buffer);
+    tmi_put_json_text(t, "type", a->type);
+    tmi_put(t, ",\"width\":%u,\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,\"bytes\":%u,\"repeats\":%u,\"masked\":%s", a->width,
+            a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest, a->bytes, a->repeats, a->is_masked ? "true" : "false");
+    tmi_put_json_text(t, "reason", a->reason);
+    tmi_put(t, ",\"line\":%u", a->line);
+    tmi_put_json_line(t, k->msl, a->line);
+    tmi_put_json_place(t, "python", &a->python);
+    tmi_put_json_place(t, "ir", &a->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmetal_barrier *b) {
+    tmi_put(t, "{\"threadgroup\":%s,\"device\":%s,\"before\":", b->threadgroup ? "true" : "false", b->device ? "true" : "false");
+    tmi_put_json_string(t, b->before);
+    tmi_put_json_text(t, "after", b->after);
+    tmi_put_json_text(t, "reason", b->reason);
+    tmi_put(t, ",\"line\":%u", b->line);
+    tmi_put_json_line(t, k->msl, b->line);
+    tmi_put_json_place(t, "python", &b->python);
+    tmi_put_json_place(t, "ir", &b->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
+    tmi_put(t, "{\"kind\":\"%s\",\"value\":", tmi_dt_reduce_names[r->kind]);
+    tmi_put_json_string(t, r->value);
+    tmi_put(t, ",\"axis\":%u,\"rank\":%u,\"innermost\":%s,\"count\":%u,\"outputs\":%llu,\"type\":\"%s\",\"accumulate\":\"%s\",\"ties\":\"%s\",\"nan\":\"%s\",\"loops\":%u,\"carried\":%s",
+            r->axis, r->rank, r->innermost ? "true" : "false", r->count, (unsigned long long)r->outputs, r->type, r->accumulate, tmi_dt_tie_names[r->tie], tmi_dt_nan_names[r->nan], r->loops,
+            r->carried ? "true" : "false");
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_reduce_plan(tmi_text *t, const tmetal_reduce_plan *r) {
+    tmi_put_str(t, "{\"value\":");
+    tmi_put_json_string(t, r->value);
+    tmi_put_json_text(t, "type", r->type);
+    tmi_put(t, ",\"axis\":%u,\"layout\":%u,\"name\":\"%s\",\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u", r->axis, (uint32_t)r->layout, tmi_layout_sums[r->layout & 15], r->elements,
+            r->lanes, r->simdgroups);
+    tmi_put_json_text(t, "map", r->map);
+    tmi_put_json_text(t, "reason", r->reason);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_pattern(tmi_text *t, const tmetal_pattern *x) {
+    tmi_put(t, "{\"kind\":\"%s\",\"near_miss\":%s,\"value\":", tmi_dt_pattern_names[x->kind], x->near_miss ? "true" : "false");
+    tmi_put_json_string(t, x->value);
+    tmi_put_json_text(t, "input", x->input);
+    tmi_put_json_text(t, "reason", x->reason);
+    tmi_put_json_place(t, "python", &x->python);
+    tmi_put_json_place(t, "ir", &x->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_remark(tmi_text *t, const tmetal_remark *r) {
+    tmi_put(t, "{\"kind\":\"%s\",\"about\":", tmi_remark_kind_names[r->kind]);
+    tmi_put_json_string(t, r->about);
+    tmi_put_json_text(t, "text", r->text);
+    tmi_put_json_place(t, "python", &r->python);
+    tmi_put_json_place(t, "ir", &r->ir);
+    tmi_put_char(t, '}');
+}
+
+static const char *tmi_json_sep(uint32_t i) { return i ? ",\n  " : "\n  "; }
+
+static void tmi_put_json_layouts(tmi_text *t, const tmetal_kernel *k) {
+    uint32_t i;
+    tmi_put_str(t, ",\"layouts\":[");
+    for (i = 0; i < k->n_layouts; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_layout(t, &k->layouts[i]);
+    tmi_put_str(t, "]");
+}
+
+static void tmi_put_json_remarks(tmi_text *t, const tmetal_result *r, const char *kernel) {
+    uint32_t i, n = 0;
+    tmi_put_str(t, "\"remarks\":[");
+    for (i = 0; i < r->n_remarks; i++)
+        if (strcmp(r->remarks[i].kernel, kernel) == 0) tmi_put_str(t, tmi_json_sep(n++)), tmi_put_json_remark(t, &r->remarks[i]);
+    tmi_put_str(t, "]");
+}
+
+static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tmetal_kernel *k) {
+    uint32_t i;
+    tmi_put_json_layouts(t, k);
+    tmi_put_str(t, ",\n \"accesses\":[");
+    for (i = 0; i < k->n_accesses; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_access(t, k, &k->accesses[i]);
+    tmi_put_str(t, "],\n \"barriers\":[");
+    for (i = 0; i < k->n_barriers; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_barrier(t, k, &k->barriers[i]);
+    tmi_put_str(t, "],\n \"reductions\":[");
+    for (i = 0; i < k->n_reductions; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduction(t, &k->reductions[i]);
+    tmi_put_str(t, "],\n \"reduce_plans\":[");
+    for (i = 0; i < k->n_reduce_plans; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_reduce_plan(t, &k->reduce_plans[i]);
+    tmi_put_str(t, "],\n \"patterns\":[");
+    for (i = 0; i < k->n_patterns; i++) tmi_put_str(t, tmi_json_sep(i)), tmi_put_json_pattern(t, &k->patterns[i]);
+    tmi_put_str(t, "],\n ");
+    tmi_put_json_remarks(t, r, k->name);
+}
+
+/* All of it, or the layouts alone. */
+static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layouts_only) {
+    uint32_t i;
+    tmi_put(t, "{\"%s\":1,\"gpu\":", layouts_only ? "tmetal_layouts" : "tmetal_explain");
+    tmi_put_json_string(t, r->gpu ? r->gpu : "");
+    if (!layouts_only) tmi_put_str(t, ",\n "), tmi_put_json_remarks(t, r, "");
+    tmi_put_str(t, ",\n\"kernels\":[");
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        tmi_put_str(t, i ? ",\n{\"name\":" : "\n{\"name\":");
+        tmi_put_json_string(t, k->name);
+        tmi_put_json_text(t, "entry", k->entry);
+        tmi_put(t, ",\"threads_per_threadgroup\":%u,\"threadgroup_bytes\":%u", k->threads, k->threadgroup_bytes);
+        if (layouts_only) tmi_put_json_layouts(t, k);
+        else tmi_put_json_explained(t, r, k);
+        tmi_put_str(t, "}");
     }
     tmi_put_str(t, "]}\n");
 }
@@ -32619,7 +35469,33 @@ typedef struct tmi_cutting {
     uint32_t programs;     /* without a split */
 } tmi_cutting;
 
-static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
+/* The op of the list that a node belongs to: first stages have nodes of their own. */
+static const char *tmi_list_op_name(const tmi_list *l, const tmi_node *n) {
+    uint32_t i;
+    for (i = 1; i <= l->n_op; i++)
+        if (TMI_NODE(l, i)->json == n->json) return TMI_NODE(l, i)->id;
+    return n->id;
+}
+
+static uint32_t tmi_node_wanted(const tmi_list *l, const tmi_node *n) { return tmi_wanted_of(l->job, tmi_list_op_name(l, n), ""); }
+
+/* A layout that needs rows and columns gets both, where the tensor has them: a tile of rows where one row would do. */
+static void tmi_cutting_square(tmi_cutting *f, uint64_t rows, uint64_t n, uint32_t wanted) {
+    uint32_t least = wanted == TMETAL_TILED + 1 ? 8 : 1;
+    if (wanted != TMETAL_TILED + 1 && wanted != TMETAL_COLUMN_MAJOR + 1) return;
+    if (f->by_rows) {
+        if (rows == 1) return;
+        f->tile0 = tmi_pow2_ceil(rows, least, 32);
+        f->tile1 = tmi_pow2_ceil(n, 32, 2048 / f->tile0);
+        f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
+    } else if (f->fold != TMI_NONE) {
+        f->tile1 = tmi_max32(f->tile1, least);
+        f->tile0 = tmi_max32(tmi_min32(f->tile0, 2048 / f->tile1), least);
+    }
+}
+
+/* `wanted`: the layout that the caller forces + 1. */
+static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, tmi_cutting *f) {
     uint64_t rows, n;
     tmi_runs_of(s, axes, &f->runs);
     f->fold = tmi_runs_last(&f->runs, 1);
@@ -32638,7 +35514,12 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, tmi_cutting *f) {
         f->tile0 = f->fold == TMI_NONE ? 1 : tmi_pow2_ceil(f->runs.size[f->fold], 1, 2048 / f->tile1);
         f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1));
     }
+    tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
+
+/* How the partial results of a first stage lie in scratch: those of one result side by side where there are few
+ * results, so that the second stage reads them in order; else results side by side, as the first stage has them. */
+static int tmi_parts_last(const tmi_shape *parts, uint32_t groups) { return tmi_shape_numel(parts) / groups < 32; }
 
 /* The longest reduced run: that which is split among groups in two stages. */
 static uint32_t tmi_cutting_longest(const tmi_cutting *f) {
@@ -32782,7 +35663,7 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
     r.n = TMI_NODE(g->l, node);
     r.fold = tmi_comb_of(g, r.n);
     r.split = TMI_NONE;
-    tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, &r.f);
+    tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, tmi_node_wanted(g->l, r.n), &r.f);
     r.fold.length = tmi_runs_size(&r.f.runs, 1, r.f.runs.n);
     for (i = 0; i < r.f.runs.n; i++) tmi_indices_add(&r.space, r.f.runs.size[i], 0);
     tmi_gen_axes(g, r.f.tile0, r.f.tile1);
@@ -32794,9 +35675,11 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
         r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
         g->k->grid[2] = r.n->split;
-        for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
-        out.dim[0] = r.n->split;
-        out.at[0] = group;
+        if (!tmi_parts_last(&r.n->shape, r.n->split)) {
+            for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
+            out.dim[0] = r.n->split;
+            out.at[0] = group;
+        } else tmi_indices_add(&out, r.n->split, group);
     }
     tmi_reduce_runs(&r, 0);
     if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
@@ -33879,6 +36762,12 @@ static const char *tmi_kern_name(tmi_list *l, const tmi_kern *all, uint32_t k) {
     return tmi_format(l->job, 0, "%s%s_k%u", n && !tmi_is_digit(buf[0]) ? "" : "op", buf, k);
 }
 
+/* Does the kernel of a node hold reductions of tiles? Those of a product are the product's. */
+static int tmi_node_reduces(const tmi_node *n) {
+    return (n->kind != TMI_L_OP_NONE && n->kind <= TMI_L_OP_REDUCE) || n->kind == TMI_L_OP_SOFTMAX || n->kind == TMI_L_OP_LOG_SOFTMAX || n->kind == TMI_L_OP_LAYER_NORM ||
+           n->kind == TMI_L_OP_RMS_NORM || n->kind == TMI_L_OP_ATTENTION;
+}
+
 static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
     uint32_t i;
     memset(g, 0, sizeof *g);
@@ -33899,6 +36788,8 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     TMI_OP(m, g->k->func)->loc = g->b.loc;
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
+    if (l->job->opt->layouts && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
+        tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them. Each is a whole
@@ -34567,9 +37458,12 @@ static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, ui
     p->at = of->at;
     p->axes = of->axes;
     p->shape.rank = 0;
-    p->shape.dim[p->shape.rank++] = groups;
     for (d = 0; d < x->shape.rank; d++)
         if (!(of->axes >> d & 1)) p->shape.dim[p->shape.rank++] = x->shape.dim[d];
+    p->shape.dim[p->shape.rank++] = groups;
+    if (tmi_parts_last(&p->shape, groups)) return i;
+    for (d = p->shape.rank - 1; d > 0; d--) p->shape.dim[d] = p->shape.dim[d - 1];
+    p->shape.dim[0] = groups;
     return i;
 }
 
@@ -34584,7 +37478,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     uint32_t    longest, part, first, twin = 0;
     uint64_t    size, others, groups, step;
     if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE) return;
-    tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, &f);
+    tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, tmi_node_wanted(l, n), &f);
     longest = tmi_cutting_longest(&f);
     if (f.programs >= 32 || longest == TMI_NONE) return;
     size = f.runs.size[longest];
@@ -34611,7 +37505,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     TMI_NODE(l, first)->twin = twin;
     n = TMI_NODE(l, node);
     n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
-    n->axes = 1;
+    n->axes = tmi_parts_last(&TMI_NODE(l, first)->shape, (uint32_t)groups) ? 1u << (TMI_NODE(l, first)->shape.rank - 1) : 1u;
     n->n_in = fold.n;
     n->in = TMI_NEW(l->job, uint32_t, 2);
     n->in[0] = first;
@@ -35119,6 +38013,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     m = tmi_list_module(l, &k, &n);
     if (!m) return;
     if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    job->listed = 1;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
@@ -35137,7 +38032,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -35449,6 +38344,40 @@ TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_aren
     return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
+static void tmi_step_explain_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_explain(&t, c->result, 0);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    c.result = result;
+    return tmi_run(tmi_step_explain_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
+static void tmi_step_layouts_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_explain(&t, c->result, 1);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena) {
+    tmi_call      c;
+    tmetal_result out;
+    memset(&c, 0, sizeof c);
+    c.result = result;
+    return tmi_run(tmi_step_layouts_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+}
+
 static void tmi_step_mlx_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
@@ -35652,6 +38581,38 @@ TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena,
     return tmi_run(tmi_step_detect, &c, arena, NULL, out);
 }
 
+TMETAL_API int tmetal_map_element(const tmetal_map *map, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
+    return tmi_map_element(map, reg, lane, simdgroup, index);
+}
+
+TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
+    return tmi_map_holder(map, index, reg, lane, simdgroup);
+}
+
+TMETAL_API const char *tmetal_layout_name(tmetal_layout layout) {
+    return (uint32_t)layout < 16 ? tmi_layout_sums[layout] : "";
+}
+
+TMETAL_API const char *tmetal_access_name(tmetal_access_class access) {
+    return (uint32_t)access < TMETAL_ACCESS_COUNT ? tmi_access_names[access] : "";
+}
+
+TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind) {
+    return (uint32_t)kind < sizeof tmi_access_kind_names / sizeof *tmi_access_kind_names ? tmi_access_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind) {
+    return (uint32_t)kind < sizeof tmi_arg_kind_names / sizeof *tmi_arg_kind_names ? tmi_arg_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind) {
+    return (uint32_t)kind < sizeof tmi_remark_kind_names / sizeof *tmi_remark_kind_names ? tmi_remark_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_confidence_name(tmetal_confidence confidence) {
+    return (uint32_t)confidence < sizeof tmi_confidence_names / sizeof *tmi_confidence_names ? tmi_confidence_names[confidence] : "";
+}
+
 TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind) {
     return (uint32_t)kind < TMETAL_REDUCE_COUNT ? tmi_dt_reduce_names[kind] : "";
 }
@@ -35716,7 +38677,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

@@ -39,7 +39,17 @@
     X(OP_LIST, "--json", "", "FILE", "read an op list from FILE")                                                \
     X(OPERATION, "--operation", "", "TEXT", "an operation, e.g. \"tt.sum:[1024,1024]:1\"")                       \
     X(LARGE, "--large", "", "", "more operations: types, sizes, axes, a block of a network")                     \
+    X(PLOT, "-o", "--output", "FILE.svg", "draw the predicted times")                                            \
+    X(SIZES, "--sizes", "", "MxN,...", "rows x columns (default 128x1024,256x1024,512x1024,1024x1024)")           \
+    X(LAYOUTS, "--layouts", "", "L,...", "DEFAULT,ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED (default: these)")      \
+    X(DTYPE, "--dtype", "", "TYPE", "float32 (default), float16 or bfloat16")                                    \
+    X(LAUNCH_US, "--launch-us", "", "US", "what a launch is assumed to cost, in microseconds (default 5)")       \
+    X(RECORD, "--record", "", "", "what the machine says of itself, for --facts")                                \
+    X(FACTS, "--facts", "", "FILE", "judge what --record printed elsewhere")                                     \
+    X(YES, "--yes", "", "", "without pauses")                                                                    \
     X(SEED, "--seed", "", "N", "order of threadgroups and threads (default 1)")                                  \
+    X(SVG, "--svg", "", "OUT", "draw them to OUT: what a thread, a simdgroup and a threadgroup hold")          \
+    X(VALUE, "--value", "", "NAME", "only the value of this name, e.g. %x")                                      \
     X(VERBOSE, "-v", "--verbose", "", "more of each: where it lies, and why")                                    \
     X(VERSION, "--version", "", "", "the version")                                                               \
     X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; or mlx:\n"         \
@@ -50,10 +60,14 @@
     X(LACKS, "--lacks", "", "FEATURE,...", "features that it lacks in spite of its row")                        \
     X(MSL, "--msl", "", "VERSION", "newest Metal version that may be used, e.g. 3.1")                            \
     X(ALIAS, "--alias", "", "P=Q,...", "parameters launched on overlapping memory")                              \
+    X(LAYOUT, "--layout", "", "SPEC", "layouts forced on reductions: COALESCED, or %sum=TILED,... by value or\n"   \
+                                      "id; DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED, COALESCED")                   \
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
-    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")
+    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")                                        \
+    X(TWO_STAGE, "--two-stage", "", "N", "kernels that only reduce a row become two: N threadgroups a row,\n"     \
+                                         "a power of two; 1: as the GPU asks for")
 
 typedef enum option_id {
 #define X(id, name, other, value, help) OPT_##id,
@@ -78,7 +92,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE))
 
 /* A command line that was read. */
 typedef struct request {
@@ -186,6 +200,9 @@ static int replace_file(const char *path, const char *text, size_t len) {
     f = fopen(beside, "wb");
     ok = f && write_to(f, text, len);
     closed = f && fclose(f) == 0;
+#ifdef _WIN32
+    if (ok && closed) remove(path); /* rename replaces nothing there */
+#endif
     ok = ok && closed && rename(beside, path) == 0;
     if (f && !ok) {
         int why = errno;
@@ -283,14 +300,18 @@ static void paint(const request *r, buffer *b, const char *colour, const char *t
     if (r->colour) put(b, "\033[0m");
 }
 
-/* Write what was gathered to -o; gives the exit code. Frees it. */
-static int write_buffer(const request *r, buffer *b) {
+/* Write what was gathered; gives the exit code. Frees it. */
+static int write_buffer_to(const char *path, buffer *b) {
     int bad = 1;
     if (b->failed) fprintf(stderr, "tmetal: out of memory\n");
-    else bad = write_all(r->value[OPT_OUT] ? r->value[OPT_OUT] : r->value[OPT_RESULTS], b->text ? b->text : "", b->n);
+    else bad = write_all(path, b->text ? b->text : "", b->n);
     free(b->text);
     memset(b, 0, sizeof *b);
     return bad;
+}
+
+static int write_buffer(const request *r, buffer *b) {
+    return write_buffer_to(r->value[OPT_OUT] ? r->value[OPT_OUT] : r->value[OPT_RESULTS], b);
 }
 
 /* A line on standard error that the next one replaces; NULL wipes it. Nothing unless that is a terminal. */
@@ -401,17 +422,6 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
-static void put_layout_name(buffer *b, unsigned layout) {
-    static const struct {
-        unsigned    bit;
-        const char *name;
-    } names[] = {{TMETAL_ROW_MAJOR, "ROW_MAJOR"}, {TMETAL_COLUMN_MAJOR, "COLUMN_MAJOR"}, {TMETAL_TILED, "TILED"}, {TMETAL_COALESCED, "COALESCED"}};
-    unsigned n, any = 0;
-    for (n = 0; n < sizeof names / sizeof *names; n++)
-        if (layout & names[n].bit) put(b, any++ ? "+" : ""), put(b, names[n].name);
-    if (!any) put(b, "DEFAULT");
-}
-
 static void put_layouts(buffer *b, const tmetal_result *r) {
     unsigned k, i;
     for (k = 0; k < r->n_kernels; k++)
@@ -422,7 +432,7 @@ static void put_layouts(buffer *b, const tmetal_result *r) {
             put(b, " ");
             put(b, l->type);
             put(b, ": ");
-            put_layout_name(b, (unsigned)l->layout);
+            put(b, tmetal_layout_name(l->layout));
             put(b, ", ");
             put(b, l->reason);
             if (*l->map) put(b, "\n    "), put(b, l->map);
@@ -901,7 +911,7 @@ static void analysis_json_row(analysis *a, const tmetal_kernel *k, unsigned i) {
     put(b, ",\"type\":");
     put_json_text(b, p->type);
     putf(b, ",\"axis\":%u,\"layout\":%u,\"layout_name\":\"", p->axis, (unsigned)p->layout);
-    put_layout_name(b, (unsigned)p->layout);
+    put(b, tmetal_layout_name(p->layout));
     putf(b, "\",\"is_coalesced\":%s,\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u,\"map\":", p->layout & TMETAL_COALESCED ? "true" : "false", p->elements, p->lanes, p->simdgroups);
     put_json_text(b, p->map);
     put(b, ",\"reason\":");
@@ -914,15 +924,12 @@ static void analysis_json_row(analysis *a, const tmetal_kernel *k, unsigned i) {
 static void analysis_text_row(const request *r, analysis *a, const tmetal_kernel *k, unsigned i) {
     const tmetal_reduce_plan *p = &k->reduce_plans[i];
     const char               *kind = kind_of_plan(k, i);
-    buffer                   *b = &a->text, layout;
-    memset(&layout, 0, sizeof layout);
-    put_layout_name(&layout, (unsigned)p->layout);
+    buffer                   *b = &a->text;
     put(b, "  ");
     put_place(b, &p->python, &p->ir);
     putf(b, "%.200s: %s over axis %u of %.200s%s%.100s: ", k->name, *kind ? kind : "reduction", p->axis, p->type, *p->value == '%' ? " to " : "", *p->value == '%' ? p->value : "");
-    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", layout.text ? layout.text : "");
+    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", tmetal_layout_name(p->layout));
     put(b, "\n");
-    free(layout.text);
     if (!r->value[OPT_VERBOSE]) return;
     putf(b, "      %u element%s in each thread, %u lane%s, %u simdgroup%s%s\n      %.400s\n      %.400s\n", p->elements, p->elements > 1 ? "s" : "", p->lanes, p->lanes > 1 ? "s" : "",
          p->simdgroups, p->simdgroups > 1 ? "s" : "", p->simdgroups > 1 ? " through threadgroup memory" : "", p->map, p->reason);
@@ -1008,6 +1015,493 @@ static int analyze_command(request *r) {
     return ok && !a.refused ? 0 : 1;
 }
 
+/* -- explain: what each kernel does and why, beside its lines --------------------------------------------------- */
+
+/* A report of the header in an arena that grows until it has room; the caller frees arena->base. NULL after a message. */
+static const char *report_of(const tmetal_result *result, const char *(*make)(const tmetal_result *, tmetal_arena *), tmetal_arena *arena) {
+    size_t      bytes = (size_t)1 << 20;
+    const char *text = NULL;
+    for (arena->base = NULL; !text && bytes <= (size_t)1 << 30; bytes *= 4) {
+        free(arena->base);
+        *arena = arena_of(bytes);
+        if (!arena->base) return NULL;
+        text = make(result, arena);
+    }
+    return text;
+}
+
+/* Print what a function of the header says of the kernels; the exit code. */
+static int print_report(const request *r, job *j, const char *(*make)(const tmetal_result *, tmetal_arena *)) {
+    tmetal_arena arena;
+    const char  *text = report_of(&j->result, make, &arena);
+    buffer       b;
+    int          bad = 1;
+    memset(&b, 0, sizeof b);
+    if (text) put(&b, text), bad = write_buffer(r, &b);
+    free(arena.base);
+    return bad;
+}
+
+/* The line of a text without the spaces in front. */
+static void put_metal_line(buffer *b, const char *msl, uint32_t line) {
+    if (!msl || !line) return;
+    for (; line > 1 && *msl; line--) msl += strcspn(msl, "\n") + (strchr(msl, '\n') != NULL);
+    msl += strspn(msl, " ");
+    put(b, "        ");
+    put_n(b, msl, strcspn(msl, "\n"));
+    put(b, "\n");
+}
+
+/* "  line 36  softmax.py:17:4: " */
+static void put_where(const request *r, buffer *b, uint32_t line, const tmetal_place *python, const tmetal_place *ir) {
+    char text[32];
+    sprintf(text, line ? "  line %-4u " : "  ", line);
+    paint(r, b, "36", text);
+    put_place(b, python, ir);
+}
+
+static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
+    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
+    else if (lines) putf(b, "%u to %u lines", lines, most);
+    else putf(b, "at most %u lines", most);
+    putf(b, " of 128 bytes touched, %u the fewest", fewest);
+}
+
+static void explain_access(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_access *a) {
+    put_where(r, b, a->line, &a->python, &a->ir);
+    putf(b, "%s%s%.200s%s%.200s: ", tmetal_access_kind_name(a->kind), *a->value ? " of " : "", a->value, *a->buffer ? a->kind == TMETAL_ACCESS_LOAD ? " from " : " to " : "", a->buffer);
+    paint(r, b, a->lines && a->most_lines == a->fewest ? "32" : "33", tmetal_access_name(a->access));
+    if (a->stride && a->access != TMETAL_CONTIGUOUS) putf(b, ", stride %u", a->stride);
+    putf(b, ", %u x %s a lane, ", a->width, a->type);
+    put_lines(b, a->lines, a->most_lines, a->fewest);
+    if (a->lanes != 32) putf(b, ", %u lane%s", a->lanes, a->lanes == 1 ? "" : "s");
+    if (a->is_masked) put(b, ", masked");
+    if (a->repeats != 1) putf(b, a->repeats ? ", %u times" : ", in a loop", a->repeats);
+    put(b, "\n");
+    put_metal_line(b, k->msl, a->line);
+    put(b, "        "), put(b, a->reason), put(b, "\n");
+}
+
+static void explain_reduction(const request *r, buffer *b, const tmetal_kernel *k, uint32_t i) {
+    const tmetal_reduce_plan *p = &k->reduce_plans[i];
+    const char               *kind = kind_of_plan(k, i);
+    put_where(r, b, 0, &p->python, &p->ir);
+    putf(b, "%s over axis %u of %.200s%s%.100s: ", *kind ? kind : "reduction", p->axis, p->type, *p->value == '%' ? " to " : "", *p->value == '%' ? p->value : "");
+    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", tmetal_layout_name(p->layout));
+    putf(b, "\n        %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s\n", p->elements, p->elements == 1 ? "" : "s", p->lanes, p->lanes == 1 ? "" : "s", p->simdgroups,
+         p->simdgroups == 1 ? "" : "s", p->simdgroups > 1 ? " through threadgroup memory" : ", without a barrier");
+    put(b, "        "), put(b, p->reason), put(b, "\n");
+}
+
+static void explain_barrier(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_barrier *a) {
+    put_where(r, b, a->line, &a->python, &a->ir);
+    put(b, a->reason);
+    put(b, "\n");
+    put_metal_line(b, k->msl, a->line);
+}
+
+static void explain_remarks(const request *r, buffer *b, const tmetal_result *result, const char *kernel) {
+    static const char *const colours[] = {"36", "32", "33"};
+    unsigned i, n = 0;
+    for (i = 0; i < result->n_remarks; i++) {
+        const tmetal_remark *m = &result->remarks[i];
+        if (strcmp(m->kernel, kernel) != 0 || strcmp(m->about, "access") == 0 || strcmp(m->about, "reduce") == 0) continue; /* shown above */
+        if (!n++) paint(r, b, "1", "applied, missed and found\n");
+        put_where(r, b, 0, &m->python, &m->ir);
+        paint(r, b, colours[m->kind], tmetal_remark_kind_name(m->kind));
+        put(b, " ["), put(b, m->about), put(b, "] "), put(b, m->text), put(b, "\n");
+    }
+}
+
+static void explain_patterns(const request *r, buffer *b, const tmetal_kernel *k) {
+    unsigned i;
+    if (k->n_patterns) paint(r, b, "1", "patterns\n");
+    for (i = 0; i < k->n_patterns; i++) {
+        const tmetal_pattern *p = &k->patterns[i];
+        put_where(r, b, 0, &p->python, &p->ir);
+        put(b, p->near_miss ? "no " : "");
+        put(b, tmetal_pattern_name(p->kind));
+        if (*p->value) put(b, ": "), put(b, p->value);
+        if (*p->reason) put(b, "; "), put(b, p->reason);
+        put(b, "\n");
+    }
+}
+
+static void put_layout(const request *r, buffer *b, const tmetal_layout_row *l) {
+    put_where(r, b, 0, &l->python, &l->ir);
+    put(b, l->value), put(b, " "), put(b, l->type), put(b, ": ");
+    if (l->bases.n_lanes) paint(r, b, "1", tmetal_layout_name(l->layout)), put(b, "; ");
+    put(b, l->reason), put(b, "\n");
+    if (*l->map) put(b, "        "), put(b, l->map), put(b, "\n");
+    if (!l->width) return;
+    putf(b, "        %u element%s an access, ", l->width, l->width == 1 ? "" : "s");
+    put_lines(b, l->lines, l->most_lines, l->fewest);
+    put(b, "\n");
+}
+
+static void explain_layouts(const request *r, buffer *b, const tmetal_kernel *k) {
+    unsigned i;
+    if (k->n_layouts) paint(r, b, "1", "layouts\n");
+    for (i = 0; i < k->n_layouts; i++) put_layout(r, b, &k->layouts[i]);
+}
+
+static void put_kernel_head(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
+    paint(r, b, "1", k->name);
+    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, result->gpu);
+}
+
+static void explain_kernel(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
+    unsigned i;
+    put_kernel_head(r, b, result, k);
+    if (k->n_accesses) paint(r, b, "1", "accesses\n");
+    for (i = 0; i < k->n_accesses; i++) explain_access(r, b, k, &k->accesses[i]);
+    if (k->n_reduce_plans) paint(r, b, "1", "reductions\n");
+    for (i = 0; i < k->n_reduce_plans; i++) explain_reduction(r, b, k, i);
+    paint(r, b, "1", k->n_barriers ? "barriers\n" : "no barriers\n");
+    for (i = 0; i < k->n_barriers; i++) explain_barrier(r, b, k, &k->barriers[i]);
+    explain_patterns(r, b, k);
+    explain_remarks(r, b, result, k->name);
+    if (r->value[OPT_VERBOSE]) explain_layouts(r, b, k);
+}
+
+static int explain_command(request *r) {
+    job      j;
+    buffer   b;
+    unsigned i;
+    int      bad = 1;
+    if (!open_job(r, r->files[0], &j)) return 1;
+    memset(&b, 0, sizeof b);
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_explain_json);
+    else {
+        for (i = 0; i < j.result.n_kernels; i++) {
+            put(&b, i ? "\n" : "");
+            explain_kernel(r, &b, &j.result, &j.result.kernels[i]);
+        }
+        explain_remarks(r, &b, &j.result, "");
+        bad = write_buffer(r, &b);
+    }
+    close_job(&j);
+    return bad;
+}
+
+/* -- layouts: which lane of which simdgroup holds which element ---------------------------------------------------- */
+
+/* Does --value name it? With and without the % in front. */
+static int is_wanted(const request *r, const tmetal_layout_row *l) {
+    const char *v = r->value[OPT_VALUE];
+    return !v || strcmp(l->value, v) == 0 || (*l->value == '%' && strcmp(l->value + 1, v) == 0);
+}
+
+/* One layout being drawn. */
+typedef struct picture {
+    buffer            *b;
+    const tmetal_map  *m;
+    uint32_t           rows, cols; /* the last axis, and all others as one */
+    uint32_t           run;        /* neighbours that one thread holds side by side */
+    unsigned           x, y;       /* where the next part begins */
+} picture;
+
+enum { PIC_WIDTH = 400, PIC_EDGE = 10, PIC_LINE = 58 }; /* units; columns of text */
+
+static int holder_of(const picture *p, uint32_t element, uint32_t *reg, uint32_t *lane, uint32_t *group) {
+    uint32_t index[32], i, x = element;
+    for (i = p->m->n_dims; i-- > 0; x /= p->m->dims[i]) index[i] = x % p->m->dims[i];
+    return tmetal_map_holder(p->m, index, reg, lane, group);
+}
+
+static uint32_t element_at(const picture *p, uint32_t reg, uint32_t lane, uint32_t group) { /* its number */
+    uint32_t index[32], i, x = 0;
+    if (!tmetal_map_element(p->m, reg, lane, group, index)) return 0;
+    for (i = 0; i < p->m->n_dims; i++) x = x * p->m->dims[i] + index[i];
+    return x;
+}
+
+static void put_index(char text[48], const picture *p, uint32_t element) { /* "3,64"; "#4096" where that has no room */
+    text[0] = '\0';
+    if (p->m->n_dims == 2) sprintf(text, "%u,%u", element / p->cols, element % p->cols);
+    if (!text[0] || strlen(text) > 9) sprintf(text, p->m->n_dims > 1 ? "#%u" : "%u", element);
+}
+
+static void put_xml(buffer *b, const char *s, size_t n) {
+    for (; n && *s; s++, n--) {
+        if (*s == '<') put(b, "&lt;");
+        else if (*s == '>') put(b, "&gt;");
+        else if (*s == '&') put(b, "&amp;");
+        else if (*s == '"') put(b, "&quot;");
+        else put_n(b, s, 1);
+    }
+}
+
+/* Text in lines of at most PIC_LINE columns, broken at spaces. */
+static void pic_text(picture *p, const char *class_, const char *s, unsigned step) {
+    size_t most = strcmp(class_, "head") == 0 ? 46 : PIC_LINE;
+    while (*s) {
+        size_t n = strlen(s), k;
+        if (n > most) {
+            for (k = most; k > most / 2 && s[k] != ' '; k--) {}
+            n = s[k] == ' ' ? k : most;
+            while (n && ((unsigned char)s[n] & 0xC0) == 0x80) n--; /* keep UTF-8 whole */
+        }
+        p->y += step;
+        putf(p->b, "<text class=\"%s\" x=\"%d\" y=\"%u\">", class_, PIC_EDGE, p->y);
+        put_xml(p->b, s, n);
+        put(p->b, "</text>\n");
+        s += n;
+        while (*s == ' ') s++;
+    }
+}
+
+/* A box with one or two texts in it; `hue` 0 to 359, or 360 for none. */
+static void pic_box(picture *p, unsigned x, unsigned y, unsigned w, unsigned h, unsigned hue, int strong, const char *big, const char *small) {
+    if (hue < 360) putf(p->b, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"2\" class=\"box\" fill=\"hsl(%u 65%% 50%%)\" fill-opacity=\"%s\"/>", x, y, w, h, hue, strong ? "0.42" : "0.16");
+    else putf(p->b, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"2\" class=\"box none\"/>", x, y, w, h);
+    if (*big) putf(p->b, "<text class=\"%s\" x=\"%u\" y=\"%u\">%s</text>", *small ? "mid" : strong ? "mid strong" : "mid", x + w / 2, *small ? y + h / 2 - 3 : y + h / 2 + 4, big);
+    if (*small) putf(p->b, "<text class=\"mid strong%s\" x=\"%u\" y=\"%u\">%s</text>", strlen(small) > 7 ? " tiny" : "", x + w / 2, y + h / 2 + 11, small);
+    put(p->b, "\n");
+}
+
+static unsigned hue_of(uint32_t lane) { return (lane * 137u) % 360u; } /* neighbours far apart in colour */
+
+/* Part 1: the registers of one thread. */
+static void pic_registers(picture *p) {
+    uint32_t n = 1u << p->m->n_registers, shown = n > 32 ? 32 : n, i;
+    char     text[64], number[48];
+    sprintf(text, "1  One thread: the %u element%s of lane 0, simdgroup 0", n, n == 1 ? "" : "s");
+    pic_text(p, "part", text, 26);
+    p->y += 8;
+    for (i = 0; i < shown; i++) {
+        sprintf(text, "r%u", i);
+        put_index(number, p, element_at(p, i, 0, 0));
+        pic_box(p, PIC_EDGE + i % 8 * 48, p->y + i / 8 * 34, 46, 32, hue_of(i / p->run), i < p->run, text, number);
+    }
+    p->y += (shown + 7) / 8 * 34;
+    if (shown < n) {
+        sprintf(text, "and %u registers more", n - shown);
+        pic_text(p, "note", text, 12);
+    }
+}
+
+/* Part 2: what the lanes hold of one access. */
+static void pic_lanes(picture *p) {
+    uint32_t i, e;
+    char     text[96], number[48];
+    sprintf(text, "2  One simdgroup: %s of each lane", p->run > 1 ? "the first run" : "the first element");
+    pic_text(p, "part", text, 28);
+    if (p->run > 1) {
+        sprintf(text, "below each lane the first of its %u neighbouring elements", p->run);
+        pic_text(p, "note", text, 14);
+    }
+    p->y += 8;
+    for (i = 0; i < 32; i++) {
+        sprintf(text, "lane %u", i);
+        e = element_at(p, 0, i, 0);
+        put_index(number, p, e);
+        pic_box(p, PIC_EDGE + i % 8 * 48, p->y + i / 8 * 34, 46, 32, hue_of(i), 1, text, number);
+    }
+    p->y += 4 * 34;
+}
+
+/* Part 3: the rows of the tile that these lanes lie in; a cell is a run. */
+static void pic_simdgroup(picture *p) {
+    uint32_t chunk = 16 * p->run, first[32], n = 0, i, k, c, reg, lane, group, cells = p->cols < chunk ? p->cols / p->run : 16;
+    char     text[64];
+    if (!cells) cells = 1;
+    for (i = 0; i < 32; i++) { /* stretches of 16 cells, in order, each once */
+        uint32_t e = element_at(p, 0, i, 0), at = e - e % p->cols % chunk;
+        for (k = 0; k < n && first[k] != at; k++) {}
+        if (k == n) first[n++] = at;
+    }
+    for (i = 1; i < n; i++)
+        for (k = i; k && first[k - 1] > first[k]; k--) c = first[k], first[k] = first[k - 1], first[k - 1] = c;
+    pic_text(p, "part", "3  The tile around it: which lane holds what", 28);
+    sprintf(text, "a cell is %u element%s; strong: the run above; a dot:", p->run, p->run == 1 ? "" : "s");
+    pic_text(p, "note", text, 14);
+    pic_text(p, "note", "another simdgroup", 13);
+    p->y += 8;
+    for (i = 0; i < n; i++, p->y += 20) {
+        put_index(text, p, first[i]);
+        putf(p->b, "<text class=\"end\" x=\"64\" y=\"%u\">%s</text>", p->y + 14, text);
+        for (c = 0; c < cells; c++) {
+            if (!holder_of(p, first[i] + c * p->run, &reg, &lane, &group)) continue;
+            sprintf(text, "%u", lane);
+            if (group) pic_box(p, 70 + c * 20, p->y, 19, 19, 360, 0, "·", "");
+            else pic_box(p, 70 + c * 20, p->y, 19, 19, hue_of(lane), reg < p->run, text, "");
+        }
+    }
+}
+
+/* Which simdgroup holds an element is linear in the bits of its number: the lowest bit of the last axis, or of
+ * the others, that matters. */
+static uint32_t same_group_bits(const picture *p, uint32_t low, uint32_t high) {
+    uint32_t reg, lane, group, zero, i;
+    if (!holder_of(p, 0, &reg, &lane, &zero)) return high - low;
+    for (i = low; i < high; i++)
+        if (holder_of(p, 1u << i, &reg, &lane, &group) && group != zero) break;
+    return i - low;
+}
+
+static uint32_t bits_of(uint32_t n) {
+    uint32_t b = 0;
+    while (n >> (b + 1)) b++;
+    return b;
+}
+
+/* Part 4: the tile by simdgroups. */
+static void pic_threadgroup(picture *p) {
+    uint32_t col_bits = bits_of(p->cols), row_bits = bits_of(p->rows), cb = same_group_bits(p, 0, col_bits), rb = same_group_bits(p, col_bits, col_bits + row_bits);
+    uint32_t nc = p->cols >> cb, nr = p->rows >> rb, sc = nc > 8 ? 8 : nc, sr = nr > 16 ? 16 : nr, i, k, reg, lane, group, w = 320 / sc;
+    char     text[96];
+    sprintf(text, "4  The threadgroup: which of %u simdgroup%s holds what", 1u << p->m->n_simdgroups, p->m->n_simdgroups ? "s" : "");
+    pic_text(p, "part", text, 28);
+    if (p->rows > 1) sprintf(text, "a cell is %u row%s of %u element%s", 1u << rb, rb ? "s" : "", 1u << cb, cb ? "s" : "");
+    else sprintf(text, "a cell is %u element%s", 1u << cb, cb ? "s" : "");
+    pic_text(p, "note", text, 14);
+    if (sc < nc || sr < nr) {
+        sprintf(text, "the first %u by %u of %u by %u cells", sr, sc, nr, nc);
+        pic_text(p, "note", text, 13);
+    }
+    p->y += 8;
+    for (i = 0; i < sr; i++, p->y += 24) {
+        put_index(text, p, (i << rb) * p->cols);
+        putf(p->b, "<text class=\"end\" x=\"64\" y=\"%u\">%s</text>", p->y + 16, text);
+        for (k = 0; k < sc; k++) {
+            if (!holder_of(p, (i << rb) * p->cols + (k << cb), &reg, &lane, &group)) continue;
+            sprintf(text, "%u", group);
+            pic_box(p, 70 + k * w, p->y, w - 1, 23, hue_of(group), 1, text, "");
+        }
+    }
+}
+
+static uint32_t copies_of(const tmetal_map *m, const uint32_t *bases, uint32_t n) { /* threads that hold the same */
+    uint32_t i, copies = 1;
+    (void)m;
+    for (i = 0; i < n; i++) copies *= bases[i] ? 1 : 2;
+    return copies;
+}
+
+static void pic_row(picture *p, const tmetal_layout_row *l) {
+    char     text[160];
+    uint32_t i, copies;
+    p->m = &l->bases;
+    p->cols = p->m->n_dims ? p->m->dims[p->m->n_dims - 1] : 1;
+    for (p->rows = 1, i = 0; i + 1 < p->m->n_dims; i++) p->rows *= p->m->dims[i];
+    for (p->run = 1, i = 0; i < p->m->n_registers && p->m->registers[i] == 1u << i && (1u << (i + 1)) <= p->cols; i++) p->run *= 2;
+    snprintf(text, sizeof text, "%.60s  %.90s", l->value, l->type);
+    pic_text(p, "head", text, 30);
+    pic_text(p, "strong", tmetal_layout_name(l->layout), 18);
+    pic_text(p, "note", l->map, 15);
+    pic_text(p, "note", l->reason, 15);
+    copies = copies_of(p->m, p->m->lanes, p->m->n_lanes) * copies_of(p->m, p->m->simdgroups, p->m->n_simdgroups);
+    if (copies > 1) {
+        sprintf(text, "each element is held by %u threads; the first is shown", copies);
+        pic_text(p, "note", text, 15);
+    }
+    if (l->width) {
+        if (l->lines == l->most_lines) sprintf(text, "an access touches %u lines of 128 bytes; %u the fewest", l->lines, l->fewest);
+        else if (l->lines) sprintf(text, "an access touches %u to %u lines of 128 bytes; %u the fewest", l->lines, l->most_lines, l->fewest);
+        else sprintf(text, "an access touches at most %u lines of 128 bytes; %u the fewest", l->most_lines, l->fewest);
+        pic_text(p, "note", text, 15);
+    }
+    pic_registers(p);
+    pic_lanes(p);
+    pic_simdgroup(p);
+    pic_threadgroup(p);
+    p->y += 16;
+}
+
+/* Values in registers; others when they are asked for by name. */
+static int is_pictured(const request *r, const tmetal_layout_row *l) {
+    return l->bases.n_lanes && is_wanted(r, l) && (r->value[OPT_VALUE] || l->is_held);
+}
+
+/* Does an earlier row show the same? */
+static int is_shown(const request *r, const tmetal_kernel *k, unsigned i) {
+    unsigned e;
+    for (e = 0; e < i; e++)
+        if (is_pictured(r, &k->layouts[e]) && strcmp(k->layouts[e].map, k->layouts[i].map) == 0 && strcmp(k->layouts[e].type, k->layouts[i].type) == 0) return 1;
+    return 0;
+}
+
+static void put_svg(const request *r, buffer *out, const tmetal_result *result) {
+    buffer   b;
+    picture  p;
+    unsigned k, i, n = 0;
+    memset(&b, 0, sizeof b);
+    memset(&p, 0, sizeof p);
+    p.b = &b;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_layouts; i++) {
+            if (!is_pictured(r, &result->kernels[k].layouts[i]) || is_shown(r, &result->kernels[k], i)) continue;
+            if (n++) putf(&b, "<line x1=\"%d\" x2=\"%d\" y1=\"%u\" y2=\"%u\" class=\"rule\"/>\n", PIC_EDGE, PIC_WIDTH - PIC_EDGE, p.y, p.y);
+            pic_row(&p, &result->kernels[k].layouts[i]);
+        }
+    if (!n) pic_text(&p, "note", "no value of this name has a layout", 24), p.y += 16;
+    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
+    put(out, "<title>Layouts of ");
+    put_xml(out, result->n_kernels ? result->kernels[0].name : "", 200);
+    put(out, "</title>\n<style>\n"
+             "svg { background: #fff; color: #1b1f24 }\n"
+             "text { font: 10.5px ui-monospace, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; fill: #1b1f24 }\n"
+             ".head { font-size: 13px; font-weight: bold } .part { font-size: 11px; font-weight: bold } .note { fill: #57606a }\n"
+             ".mid { text-anchor: middle; font-size: 9.5px } .end { text-anchor: end; font-size: 9.5px; fill: #57606a } .strong { font-weight: bold } .tiny { font-size: 8px }\n"
+             ".box { stroke: #8c959f; stroke-width: 0.5 } .none { fill: none } .rule { stroke: #8c959f }\n"
+             "@media (prefers-color-scheme: dark) {\n"
+             "  svg { background: #0d1117 } text { fill: #e6edf3 } .note, .end { fill: #9da7b3 } .box, .rule { stroke: #6e7681 }\n"
+             "}\n</style>\n");
+    putf(out, "<rect class=\"none\" width=\"%d\" height=\"%u\"/>\n", PIC_WIDTH, p.y);
+    if (b.text) put(out, b.text);
+    put(out, "</svg>\n");
+    out->failed |= b.failed;
+    free(b.text);
+}
+
+static void list_layouts(const request *r, buffer *b, const tmetal_result *result) {
+    unsigned k, i;
+    for (k = 0; k < result->n_kernels; k++) {
+        put(b, k ? "\n" : "");
+        put_kernel_head(r, b, result, &result->kernels[k]);
+        for (i = 0; i < result->kernels[k].n_layouts; i++)
+            if (is_wanted(r, &result->kernels[k].layouts[i])) put_layout(r, b, &result->kernels[k].layouts[i]);
+    }
+}
+
+static int has_value(const request *r, const tmetal_result *result) {
+    unsigned k, i;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_layouts; i++)
+            if (is_wanted(r, &result->kernels[k].layouts[i])) return 1;
+    return !r->value[OPT_VALUE];
+}
+
+static int layouts_command(request *r) {
+    const char *svg = r->value[OPT_SVG];
+    job         j;
+    buffer      b;
+    int         bad = 1;
+    if (!open_job(r, r->files[0], &j)) return 1;
+    memset(&b, 0, sizeof b);
+    if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (!has_value(r, &j.result)) fprintf(stderr, "tmetal: %s: no value '%s' has a layout\n", r->files[0], r->value[OPT_VALUE]);
+    else {
+        bad = 0;
+        if (svg) {
+            put_svg(r, &b, &j.result);
+            if (b.failed) fprintf(stderr, "tmetal: out of memory\n");
+            bad = b.failed || write_all(svg, b.text, b.n);
+            free(b.text);
+            memset(&b, 0, sizeof b);
+        }
+        if (!bad && r->value[OPT_JSON]) bad = print_report(r, &j, tmetal_layouts_json);
+        else if (!bad && (!svg || r->value[OPT_OUT])) {
+            list_layouts(r, &b, &j.result);
+            bad = write_buffer(r, &b);
+        }
+    }
+    close_job(&j);
+    return bad;
+}
+
 /* -- sample-ops: op lists to try things on ----------------------------------------------------------------------- */
 
 /* type, id, input shapes, args, further keys */
@@ -1065,6 +1559,740 @@ static int sample_ops_command(request *r) {
     if (r->value[OPT_LARGE]) put_large_samples(&b);
     put(&b, "\n  ]\n}\n");
     return write_buffer(r, &b);
+}
+
+/* -- bench: one reduction in each layout ---------------------------------------------------------------------------- */
+
+#define BENCH_MOST_ELEMENTS ((uint64_t)1 << 24) /* the simulator takes seconds for each million */
+
+/* One row of the table. */
+typedef struct bench_row {
+    unsigned    rows, cols;
+    const char *asked;            /* layout */
+    unsigned    layout, kernels;  /* what the first reduction got; launches */
+    int         state;            /* 0: right; 1: wrong; 2: refused */
+    uint64_t    lines, fewest;    /* of 128 bytes, by all simdgroups of all launches */
+    uint64_t    bytes, distinct;  /* that threads read and write; that lie in memory */
+    uint64_t    barriers, simd_ops;
+    double      best_us, worst_us; /* predicted; 0: the chip's bandwidth is unknown */
+} bench_row;
+
+typedef struct bench {
+    const request *r;
+    tmetal_gpu     gpu;
+    const char    *dtype;     /* as asked for */
+    const char    *element;   /* "f16" */
+    double         launch_us;
+    bench_row      row[80];   /* 16 sizes, 5 layouts */
+    unsigned       n;
+} bench;
+
+static const char *const bench_layouts[] = {"DEFAULT", "ROW_MAJOR", "COLUMN_MAJOR", "TILED", "COALESCED"};
+
+/* `eighths` / 8 as an element, rounded to nearest even: the data are multiples of 1/8, so that only the result rounds. */
+static void put_element(buffer *b, const char *element, int64_t eighths) {
+    unsigned mantissa = strcmp(element, "f16") == 0 ? 10 : 7, bias = mantissa == 10 ? 15 : 127, top = 0, bits = 0;
+    uint64_t n = (uint64_t)(eighths < 0 ? -eighths : eighths), part;
+    char     bytes[4];
+    if (strcmp(element, "f32") == 0) {
+        float f = (float)eighths / 8.0f;
+        memcpy(bytes, &f, 4);
+        put_n(b, bytes, 4);
+        return;
+    }
+    while (n >> top > 1) top++;
+    if (n && top <= mantissa) bits = ((top + bias - 3) << mantissa) + (unsigned)((n << (mantissa - top)) & (((uint64_t)1 << mantissa) - 1));
+    else if (n) {
+        part = n & (((uint64_t)1 << (top - mantissa)) - 1);
+        n >>= top - mantissa;
+        bits = ((top + bias - 3) << mantissa) + (unsigned)(n & (((uint64_t)1 << mantissa) - 1));
+        if (part * 2 > (uint64_t)1 << (top - mantissa) || (part * 2 == (uint64_t)1 << (top - mantissa) && (bits & 1))) bits++; /* may carry into the exponent */
+    }
+    if (bits >> mantissa >= bias * 2 + 1) bits = (bias * 2 + 1) << mantissa;
+    if (eighths < 0) bits |= 0x8000u;
+    bytes[0] = (char)(bits & 255);
+    bytes[1] = (char)(bits >> 8);
+    put_n(b, bytes, 2);
+}
+
+/* A case as the simulator reads it: a matrix of numbers, and what its rows sum to. */
+static int bench_case(workshop *w, const bench_row *row, const char *in, const char *out, char path[1280]) {
+    uint32_t seed = 12345;
+    uint64_t i, k, in_bytes, out_bytes;
+    buffer   data, sums, text;
+    int      ok;
+    memset(&data, 0, sizeof data);
+    memset(&sums, 0, sizeof sums);
+    memset(&text, 0, sizeof text);
+    for (i = 0; i < row->rows; i++) {
+        int64_t sum = 0;
+        for (k = 0; k < row->cols; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            sum += (int64_t)(seed >> 27) - 15;
+            put_element(&data, in, (int64_t)(seed >> 27) - 15);
+        }
+        put_element(&sums, out, sum);
+    }
+    in_bytes = data.n;
+    out_bytes = sums.n;
+    putf(&text, "suite bench\nsource bench\nkernel bench\ngrid 1 1 1\nbuffer 0 size %lu in 0\nbuffer 1 size %lu out %lu\narg ptr %s buffer 0 offset 0\narg ptr %s buffer 1 offset 0\n",
+         (unsigned long)in_bytes, (unsigned long)out_bytes, (unsigned long)in_bytes, in, out);
+    if (sums.text) put_n(&data, sums.text, sums.n);
+    ok = !data.failed && !sums.failed && !text.failed && workshop_file(w, "bench.bin", data.text, data.n) && workshop_file(w, "bench.case", text.text, text.n);
+    workshop_path(w, path, "bench.case");
+    free(data.text);
+    free(sums.text);
+    free(text.text);
+    return ok;
+}
+
+/* The sum of all numbers that stand behind a key in the simulator's JSON. */
+static uint64_t sum_of_key(const char *json, const char *key) {
+    uint64_t sum = 0;
+    for (json = strstr(json, key); json; json = strstr(json, key)) {
+        json += strlen(key);
+        sum += strtoull(json + strspn(json, ": "), NULL, 10);
+    }
+    return sum;
+}
+
+/* A roofline: launches, then memory at full bandwidth; each byte once, or each line as often as a simdgroup touches it. */
+static void bench_predict(const bench *b, bench_row *row) {
+    double bytes_a_us = (double)b->gpu.gbps * 1000.0;
+    if (!b->gpu.gbps) return;
+    row->best_us = row->kernels * b->launch_us + (double)row->distinct / bytes_a_us;
+    row->worst_us = row->kernels * b->launch_us + (double)row->lines * 128.0 / bytes_a_us;
+}
+
+static const char *element_of_param(const tmetal_result *result, int is_result) {
+    unsigned i;
+    for (i = 0; i < result->n_params; i++)
+        if ((int)result->params[i].is_result == is_result) return result->params[i].type;
+    return "f32";
+}
+
+/* Builds, runs and counts one. 0 after a message that ends everything. */
+static int bench_one(bench *b, bench_row *row) {
+    char           list[256], path[1280], *json = NULL;
+    tmetal_options opt = b->r->opt;
+    workshop       w;
+    job            j;
+    int            status = 0;
+    memset(&j, 0, sizeof j);
+    snprintf(list, sizeof list, "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"sum\",\"input_shapes\":[[%u,%u]],\"dtype\":\"%s\",\"args\":{\"axis\":1}}]}", row->rows, row->cols, b->element);
+    opt.file = j.path = "bench";
+    j.src = list;
+    j.len = strlen(list);
+    opt.layouts = row->asked; /* on every reduction */
+    if (!compile_text(&j, &opt)) return 0;
+    row->state = 2;
+    if (j.result.code != TMETAL_OK) print_diags(b->r, &j.result, &j.arena);
+    else if (open_workshop(&w)) {
+        if (bench_case(&w, row, b->element, element_of_param(&j.result, 1), path)) json = simulate(b->r, &w, &j, path, " --json", &status);
+        close_workshop(&w);
+        if (!json || status > 1) return free(json), free(j.arena.base), 0;
+        row->state = status;
+        row->kernels = j.result.n_kernels;
+        row->layout = j.result.kernels[0].n_reduce_plans ? (unsigned)j.result.kernels[0].reduce_plans[0].layout : 0;
+        row->lines = sum_of_key(json, "\"lines\"");
+        row->fewest = sum_of_key(json, "\"fewest_lines\"");
+        row->bytes = sum_of_key(json, "\"bytes_read\"") + sum_of_key(json, "\"bytes_written\"");
+        row->distinct = sum_of_key(json, "\"distinct_read\"") + sum_of_key(json, "\"distinct_written\"");
+        row->barriers = sum_of_key(json, "\"barriers\"");
+        row->simd_ops = sum_of_key(json, "\"simd_ops\"");
+        bench_predict(b, row);
+        free(json);
+    }
+    free(j.arena.base);
+    return 1;
+}
+
+static const char bench_formula[] = "launches x %.3g us (assumed) + bytes / %u GB/s; bytes: each once .. each line of 128 as often as it is touched";
+static const char *const bench_states[] = {"right", "WRONG", "refused"};
+
+/* Some wishes cannot be had: tiles of fewer than 8 rows are no TILED. */
+static int has_layout(const bench_row *row) {
+    unsigned k;
+    for (k = 0; k < 4 && strcmp(bench_layouts[k], row->asked) != 0; k++) {}
+    return k == 0 ? row->layout == 0 : (row->layout >> (k - 1) & 1) != 0;
+}
+
+static void bench_text(const bench *b, buffer *out) {
+    unsigned i;
+    putf(out, "sum over rows, %s; counted in the simulator, nothing here was timed on a GPU\n", b->dtype);
+    putf(out, "predicted for %s: ", b->gpu.name);
+    if (b->gpu.gbps) putf(out, bench_formula, b->launch_us, b->gpu.gbps);
+    else put(out, "nothing, its bandwidth is unknown");
+    putf(out, "\n\n%-12s %-14s %10s %10s %12s %10s %10s %-8s %s\n", "size", "layout", "lines", "fewest", "bytes", "barriers", "simd ops", "result", "predicted us");
+    for (i = 0; i < b->n; i++) {
+        const bench_row *row = &b->row[i];
+        char             size[32];
+        sprintf(size, "%ux%u", row->rows, row->cols);
+        putf(out, "%-12s %-14s ", size, row->asked);
+        if (row->state < 2)
+            putf(out, "%10lu %10lu %12lu %10lu %10lu ", (unsigned long)row->lines, (unsigned long)row->fewest, (unsigned long)row->bytes, (unsigned long)row->barriers, (unsigned long)row->simd_ops);
+        else putf(out, "%10s %10s %12s %10s %10s ", "-", "-", "-", "-", "-");
+        putf(out, row->state < 2 && row->worst_us > 0 ? "%-8s %.1f .. %.1f" : "%s", bench_states[row->state], row->best_us, row->worst_us);
+        if (row->state < 2 && !has_layout(row)) put(out, ", but in "), put(out, tmetal_layout_name((tmetal_layout)row->layout));
+        put(out, "\n");
+    }
+}
+
+static void bench_json(const bench *b, buffer *out) {
+    unsigned i;
+    putf(out, "{\"tmetal_bench\":1,\"gpu\":\"%s\",\"dtype\":\"%s\",\"gbps\":%u,\"launch_us\":\"%.3f\",\"rows\":[", b->gpu.name, b->element, b->gpu.gbps, b->launch_us);
+    for (i = 0; i < b->n; i++) {
+        const bench_row *row = &b->row[i];
+        putf(out, "%s\n {\"size\":[%u,%u],\"asked\":\"%s\",\"layout\":%u,\"kernels\":%u,\"result\":\"%s\"", i ? "," : "", row->rows, row->cols, row->asked, row->layout, row->kernels, bench_states[row->state]);
+        putf(out, ",\"lines\":%lu,\"fewest_lines\":%lu,\"bytes\":%lu,\"distinct_bytes\":%lu,\"barriers\":%lu,\"simd_ops\":%lu", (unsigned long)row->lines, (unsigned long)row->fewest,
+             (unsigned long)row->bytes, (unsigned long)row->distinct, (unsigned long)row->barriers, (unsigned long)row->simd_ops);
+        putf(out, ",\"predicted_ns\":[%lu,%lu]}", (unsigned long)(row->best_us * 1000 + 0.5), (unsigned long)(row->worst_us * 1000 + 0.5));
+    }
+    put(out, "\n]}\n");
+}
+
+/* -- bench: the plot. 400 units wide, so that a phone shows letters of 13 units as such; one scale a size. */
+
+static const char svg_style[] =
+    "<style>\n"
+    ":root{background:#ffffff}@media (prefers-color-scheme:dark){:root{background:#14171a}}\n"
+    ".paper{fill:#ffffff}.ink{fill:#1a1d21}.soft{fill:#5b6470}.rule{stroke:#d4d9df}\n"
+    ".best{fill:#2563a8}.worst{fill:#a9c6e6}.bad{fill:#b3261e}\n"
+    "@media (prefers-color-scheme:dark){.paper{fill:#14171a}.ink{fill:#eceff2}.soft{fill:#a3adb8}.rule{stroke:#3a4149}\n"
+    ".best{fill:#5aa2ec}.worst{fill:#2b4a6b}.bad{fill:#ff8a80}}\n"
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:12.5px}\n"
+    ".title{font-size:15px;font-weight:600}.head{font-size:13.5px;font-weight:600}.note{font-size:11.5px}\n"
+    "</style>\n";
+
+static void svg_text(buffer *b, double x, unsigned y, const char *classes, const char *anchor, const char *text) {
+    putf(b, "<text x=\"%.0f\" y=\"%u\" class=\"%s\" text-anchor=\"%s\">%s</text>\n", x, y, classes, anchor, text);
+}
+
+static void svg_bar(buffer *b, unsigned y, double width, const char *classes) {
+    putf(b, "<rect x=\"118\" y=\"%u\" width=\"%.1f\" height=\"14\" rx=\"2\" class=\"%s\"/>\n", y, width < 1 ? 1 : width, classes);
+}
+
+static double bench_longest(const bench *b, unsigned first) { /* of the rows of one size */
+    double   most = 0;
+    unsigned i;
+    for (i = first; i < b->n && b->row[i].rows == b->row[first].rows && b->row[i].cols == b->row[first].cols; i++)
+        if (b->row[i].state == 0 && b->row[i].worst_us > most) most = b->row[i].worst_us;
+    return most;
+}
+
+static void bench_svg_row(const bench_row *row, double most, buffer *out, unsigned y) {
+    char text[64];
+    svg_text(out, 8, y + 11, "ink", "start", row->asked);
+    if (row->state != 0) {
+        svg_text(out, 118, y + 11, "bad", "start", row->state == 1 ? "wrong result" : "refused");
+        return;
+    }
+    svg_bar(out, y, row->worst_us / most * 166, "worst");
+    svg_bar(out, y, row->best_us / most * 166, "best");
+    snprintf(text, sizeof text, row->worst_us < 1000 ? "%.1f \xE2\x80\x93 %.1f" : "%.0f \xE2\x80\x93 %.0f", row->best_us, row->worst_us);
+    svg_text(out, 392, y + 11, "soft", "end", text);
+}
+
+static void bench_svg(const bench *b, buffer *out) {
+    unsigned i, y = 128, sizes = 0, height;
+    double   most = 1;
+    char     text[160];
+    for (i = 0; i < b->n; i++) sizes += i == 0 || b->row[i].rows != b->row[i - 1].rows || b->row[i].cols != b->row[i - 1].cols;
+    height = y + sizes * 38 + b->n * 22 + 62;
+    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 400 %u\" width=\"100%%\" style=\"max-width:640px;height:auto\" role=\"img\">\n", height);
+    putf(out, "<title>Predicted time of a row sum, %s, on %s</title>\n%s", b->element, b->gpu.name, svg_style);
+    putf(out, "<rect width=\"400\" height=\"%u\" class=\"paper\"/>\n", height);
+    snprintf(text, sizeof text, "Row sum, %s, predicted for %s", b->element, b->gpu.device && *b->gpu.device ? b->gpu.device : b->gpu.name);
+    svg_text(out, 8, 24, "ink title", "start", text);
+    svg_text(out, 8, 46, "soft", "start", "Microseconds; a prediction, not a measurement");
+    put(out, "<rect x=\"8\" y=\"62\" width=\"14\" height=\"14\" rx=\"2\" class=\"best\"/>\n<rect x=\"8\" y=\"84\" width=\"14\" height=\"14\" rx=\"2\" class=\"worst\"/>\n");
+    svg_text(out, 28, 73, "ink", "start", "if each byte is moved once");
+    svg_text(out, 28, 95, "ink", "start", "up to: if each line is moved whenever it is touched");
+    svg_text(out, 8, 120, "soft note", "start", "Each size has a scale of its own.");
+    for (i = 0; i < b->n; i++) {
+        if (i == 0 || b->row[i].rows != b->row[i - 1].rows || b->row[i].cols != b->row[i - 1].cols) {
+            y += 10;
+            most = bench_longest(b, i);
+            putf(out, "<path d=\"M8 %u H392\" class=\"rule\"/>\n", y);
+            snprintf(text, sizeof text, "%u \xC3\x97 %u", b->row[i].rows, b->row[i].cols);
+            svg_text(out, 8, y + 19, "ink head", "start", text);
+            y += 28;
+        }
+        bench_svg_row(&b->row[i], most, out, y);
+        y += 22;
+    }
+    putf(out, "<path d=\"M8 %u H392\" class=\"rule\"/>\n", y + 8);
+    snprintf(text, sizeof text, "launches \xC3\x97 %.3g \xC2\xB5s (assumed) + bytes \xC3\xB7 %u GB/s (table of GPUs);", b->launch_us, b->gpu.gbps);
+    svg_text(out, 8, y + 27, "soft note", "start", text);
+    svg_text(out, 8, y + 45, "soft note", "start", "bytes and lines of 128 bytes counted in the simulator.");
+    put(out, "</svg>\n");
+}
+
+/* The next part of a list "a,b,c": its length; *list moves behind it. */
+static size_t next_part(const char **list, const char **part) {
+    size_t n = strcspn(*list, ",");
+    *part = *list;
+    *list += n + ((*list)[n] == ',');
+    return n;
+}
+
+/* "128x1024" */
+static int read_size(const char *s, size_t n, unsigned *rows, unsigned *cols) {
+    char          text[32], *end;
+    unsigned long a, c;
+    if (n == 0 || n >= sizeof text) return 0;
+    memcpy(text, s, n);
+    text[n] = '\0';
+    if (strspn(text, "0123456789x") != n || text[0] == 'x') return 0;
+    a = strtoul(text, &end, 10);
+    if (*end != 'x' || !end[1] || strchr(end + 1, 'x')) return 0;
+    c = strtoul(end + 1, NULL, 10);
+    if (!a || !c || a > BENCH_MOST_ELEMENTS || c > BENCH_MOST_ELEMENTS || (uint64_t)a * c > BENCH_MOST_ELEMENTS) return 0;
+    *rows = (unsigned)a;
+    *cols = (unsigned)c;
+    return 1;
+}
+
+/* 0, or 2 after a message. */
+static int bench_layouts_of(bench *b, unsigned rows, unsigned cols) {
+    const char *list = b->r->value[OPT_LAYOUTS] ? b->r->value[OPT_LAYOUTS] : "DEFAULT,ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED", *part;
+    unsigned    k;
+    while (*list) {
+        size_t n = next_part(&list, &part);
+        for (k = 0; k < 5 && (strlen(bench_layouts[k]) != n || strncmp(part, bench_layouts[k], n) != 0); k++) {}
+        if (k == 5) return misuse(b->r, "--layouts knows DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED and COALESCED, not", part);
+        if (b->n == sizeof b->row / sizeof *b->row) return misuse(b->r, "more than 80 of sizes times layouts", NULL);
+        b->row[b->n].rows = rows;
+        b->row[b->n].cols = cols;
+        b->row[b->n++].asked = bench_layouts[k];
+    }
+    return 0;
+}
+
+static int bench_read(bench *b) {
+    const request *r = b->r;
+    const char    *sizes = r->value[OPT_SIZES] ? r->value[OPT_SIZES] : "128x1024,256x1024,512x1024,1024x1024", *part, *plot = r->value[OPT_PLOT];
+    const char    *dtype = b->dtype, *launch = r->value[OPT_LAUNCH_US] ? r->value[OPT_LAUNCH_US] : "5";
+    unsigned       rows, cols;
+    char          *end;
+    size_t         n = plot ? strlen(plot) : 0;
+    b->element = strcmp(dtype, "float32") == 0 || strcmp(dtype, "f32") == 0 ? "f32" : strcmp(dtype, "float16") == 0 || strcmp(dtype, "f16") == 0 ? "f16"
+               : strcmp(dtype, "bfloat16") == 0 || strcmp(dtype, "bf16") == 0 ? "bf16" : NULL;
+    if (!b->element) return misuse(r, "--dtype knows float32, float16 and bfloat16, not", dtype);
+    if (plot && strcmp(plot, "-") != 0 && (n < 5 || strcmp(plot + n - 4, ".svg") != 0)) return misuse(r, "the plot is SVG: give --output a name that ends in .svg, not", plot);
+    b->launch_us = strtod(launch, &end);
+    if (*end || !*launch || !(b->launch_us >= 0) || b->launch_us > 1e6) return misuse(r, "not a number of microseconds:", launch);
+    if (!*sizes || (r->value[OPT_LAYOUTS] && !*r->value[OPT_LAYOUTS])) return misuse(r, "an empty list", NULL);
+    while (*sizes) {
+        n = next_part(&sizes, &part);
+        if (!read_size(part, n, &rows, &cols)) return misuse(r, "not a size such as 128x1024 of at most 16777216 elements:", part);
+        if (bench_layouts_of(b, rows, cols) != 0) return 2;
+    }
+    return 0;
+}
+
+static int bench_command(request *r) {
+    bench    b;
+    buffer   text, svg;
+    unsigned i;
+    int      bad;
+    char     sim[1280];
+    memset(&b, 0, sizeof b);
+    memset(&text, 0, sizeof text);
+    memset(&svg, 0, sizeof svg);
+    b.r = r;
+    b.dtype = r->value[OPT_DTYPE] ? r->value[OPT_DTYPE] : "float32";
+    bad = bench_read(&b);
+    if (bad) return bad;
+    if (!tmetal_gpu_resolve(r->opt.gpu ? r->opt.gpu : "apple-m1", NULL, NULL, &b.gpu)) return fprintf(stderr, "tmetal: GPU '%s' is not in the table; 'tmetal gpus' prints it\n", r->opt.gpu), 1;
+    if (r->value[OPT_PLOT] && !b.gpu.gbps) return fprintf(stderr, "tmetal: the bandwidth of %s is unknown: no prediction, no plot\n", b.gpu.name), 1;
+    if (!find_simulator(r->self, sim)) return no_simulator(r);
+    for (i = 0; i < b.n; i++) {
+        show_progress(r, b.row[i].asked, i + 1, b.n);
+        if (!bench_one(&b, &b.row[i])) return 1;
+        bad |= b.row[i].state;
+    }
+    show_progress(r, NULL, 0, 0);
+    if (r->value[OPT_PLOT]) {
+        bench_svg(&b, &svg);
+        if (write_buffer_to(r->value[OPT_PLOT], &svg) != 0) return 1;
+    }
+    if (r->value[OPT_JSON]) bench_json(&b, &text);
+    else bench_text(&b, &text);
+    if (!r->value[OPT_PLOT] || strcmp(r->value[OPT_PLOT], "-") != 0) bad |= write_buffer_to(NULL, &text);
+    free(text.text);
+    return bad ? 1 : 0;
+}
+
+/* -- check: what this machine can do ------------------------------------------------------------------------------------ */
+
+/* What is asked of a machine: a word, and the command that tells. `check --record` prints what they say, `--facts FILE`
+ * reads it again, so that a report from another machine, and a test, take the same path. */
+#define FACTS(X)                                                                                       \
+    X(OS, "os", "uname -s")                                                                            \
+    X(ARCH, "arch", "uname -m")                                                                        \
+    X(ARM, "arm64", "sysctl -n hw.optional.arm64")                                                     \
+    X(MACOS, "macos", "sw_vers -productVersion")                                                       \
+    X(CHIP, "chip", "sysctl -n machdep.cpu.brand_string")                                              \
+    X(CORES, "gpu-cores", "ioreg -rc AGXAccelerator -d 1 | sed -n 's/.*\"gpu-core-count\" = //p'")     \
+    X(METAL, "metal", "system_profiler SPDisplaysDataType | sed -n 's/.*Metal[^:]*: //p'")             \
+    X(TOOL, "metal-compiler", "xcrun -sdk macosx metal --version")                                     \
+    X(CC, "c-compiler", "cc --version")                                                                \
+    X(CLANG, "clang", "for c in clang++-19 clang++-21 clang++-20 clang++-18 clang++-17 clang++-16 clang++; do " \
+                      "$c --version && break; done")                                                   \
+    X(MLX, "mlx", "python3 -c 'import mlx.core as m; m.fast.metal_kernel; print(m.__version__)'")
+
+typedef enum fact_id {
+#define X(id, name, line) FACT_##id,
+    FACTS(X)
+#undef X
+    FACT_COUNT
+} fact_id;
+
+static const struct {
+    const char *name, *line;
+} fact_rows[] = {
+#define X(id, name, line) {name, line},
+    FACTS(X)
+#undef X
+};
+
+typedef struct facts {
+    char text[FACT_COUNT][160]; /* first line of what the command prints; "": nothing */
+} facts;
+
+static void fact_set(char to[160], const char *from) {
+    size_t n = strcspn(from, "\r\n");
+    if (n > 159) n = 159;
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+static void facts_of_machine(facts *f) {
+    char     line[512], *text;
+    unsigned i;
+    int      status;
+    memset(f, 0, sizeof *f);
+    for (i = 0; i < FACT_COUNT; i++) {
+        int tool = i == FACT_CC || i == FACT_CLANG || i == FACT_MLX, on_mac = strcmp(f->text[FACT_OS], "Darwin") == 0;
+        if (!on_mac && !tool && i != FACT_OS && i != FACT_ARCH) continue;
+        /* without its developer tools macOS answers a call of cc, xcrun or python3 with a dialogue */
+        snprintf(line, sizeof line, "{ %s%s; } 2>/dev/null", on_mac && (tool || i == FACT_TOOL) ? "xcode-select -p >/dev/null && " : "", fact_rows[i].line);
+        text = output_of(line, &status);
+        if (text) fact_set(f->text[i], text);
+        free(text);
+    }
+}
+
+static int facts_of_file(facts *f, const char *path) {
+    size_t   len;
+    char    *text = read_all(path, &len), *line;
+    unsigned i;
+    memset(f, 0, sizeof *f);
+    if (!text) return 0;
+    for (line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        for (i = 0; i < FACT_COUNT; i++) {
+            size_t n = strlen(fact_rows[i].name);
+            if (strncmp(line, fact_rows[i].name, n) == 0 && line[n] == ':') fact_set(f->text[i], line + n + 1 + (line[n + 1] == ' '));
+        }
+    free(text);
+    return 1;
+}
+
+typedef enum check_state { CHECK_OK, CHECK_MISSING, CHECK_NOTE } check_state;
+
+typedef struct check_row {
+    const char *what;
+    check_state state;
+    int         needed; /* without it no kernel runs on a GPU here */
+    char        found[200];
+    const char *how;    /* the way out, or what follows from it; "" */
+} check_row;
+
+typedef struct checks {
+    check_row  row[16];
+    unsigned   n;
+    tmetal_gpu gpu; /* name is "" when the chip is not known */
+    int        on_mac, simulates;
+} checks;
+
+static void check_add(checks *c, const char *what, int ok, int needed, const char *found, const char *how) {
+    check_row *row = &c->row[c->n++];
+    row->what = what;
+    row->state = ok ? CHECK_OK : needed ? CHECK_MISSING : CHECK_NOTE;
+    row->needed = needed;
+    snprintf(row->found, sizeof row->found, "%.199s", found);
+    row->how = how;
+}
+
+/* "13.5.1" as 1305; 0: no version */
+static unsigned version_number(const char *s) {
+    char    *end;
+    unsigned major = (unsigned)strtoul(s, &end, 10), minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+    return end == s ? 0 : major * 100 + (minor > 99 ? 99 : minor);
+}
+
+static const char *metal_of_macos(unsigned version) {
+    return version >= 2700 ? "4.1" : version >= 2600 ? "4.0" : version >= 1500 ? "3.2" : version >= 1400 ? "3.1" : "3.0";
+}
+
+static void check_mac(checks *c, const facts *f) {
+    unsigned macos = version_number(f->text[FACT_MACOS]);
+    int      arm = strcmp(f->text[FACT_ARCH], "arm64") == 0, translated = !arm && strcmp(f->text[FACT_ARM], "1") == 0;
+    char     text[200];
+    snprintf(text, sizeof text, "macOS %.60s%s%s", *f->text[FACT_MACOS] ? f->text[FACT_MACOS] : "of unknown version", macos >= 1305 ? ": Metal language up to " : "", macos >= 1305 ? metal_of_macos(macos) : "");
+    check_add(c, "system", macos >= 1305, 1, text, macos >= 1305 ? "" : "macOS 13.5 or newer is needed: System Settings, General, Software Update");
+    check_add(c, "processor", arm, 1, arm ? "Apple silicon" : translated ? "Apple silicon, but this shell runs translated by Rosetta" : "Intel",
+              arm ? "" : translated ? "start it anew without Rosetta: arch -arm64 zsh" : "Metal on Intel Macs lacks what the kernels use; a Mac with M1 or newer is needed");
+    snprintf(text, sizeof text, "%.120s", *f->text[FACT_METAL] ? f->text[FACT_METAL] : "none was reported");
+    check_add(c, "Metal device", *f->text[FACT_METAL] && !strstr(f->text[FACT_METAL], "Not Supported"), 1, text, *f->text[FACT_METAL] ? "" : "in a virtual machine the GPU must be passed through");
+    check_add(c, "Metal compiler", *f->text[FACT_TOOL] != 0, 0, *f->text[FACT_TOOL] ? f->text[FACT_TOOL] : "none",
+              *f->text[FACT_TOOL] ? "" : "only for compiling ahead of time, newLibraryWithSource needs none: install Xcode, then xcodebuild -downloadComponent MetalToolchain");
+}
+
+/* What a generation lacks or has, from the table's features. */
+static void check_generation(checks *c, const facts *f) {
+    char                 text[200];
+    tmetal_gpu_limits    live;
+    const char          *note;
+    const tmetal_gpu    *row;
+    memset(&live, 0, sizeof live);
+    live.cores = (uint32_t)strtoul(f->text[FACT_CORES], NULL, 10);
+    row = *f->text[FACT_CHIP] ? tmetal_gpu_find(f->text[FACT_CHIP], live.cores) : NULL;
+    if (!row || !tmetal_gpu_resolve(row->name, &live, NULL, &c->gpu)) {
+        memset(&c->gpu, 0, sizeof c->gpu);
+        check_add(c, "chip", 0, 0, *f->text[FACT_CHIP] ? f->text[FACT_CHIP] : "unknown", "not in the table of GPUs: kernels are compiled for the smallest, apple-m1, which every newer one runs; or give --gpu apple9 or the like");
+        return;
+    }
+    note = c->gpu.features & TMETAL_GPU_MATRIX_UNIT ? "matrix products have hardware of their own, by Metal 4 tensors"
+         : c->gpu.family >= 9 ? "bfloat arithmetic pays, matrix operands come straight from memory"
+         : "M1 and M2 run everything; M3 and newer do better: here bfloat is only a storage type, and operands of matrix products pass through threadgroup memory";
+    snprintf(text, sizeof text, "%.60s, %u GPU cores, Apple%u: compile with --gpu %.40s", c->gpu.device, c->gpu.cores, c->gpu.family, c->gpu.name);
+    check_add(c, "chip", 1, 0, text, note);
+    snprintf(text, sizeof text, "%u threads and %u bytes of threadgroup memory a threadgroup, %u lanes a simdgroup, %u GB/s", c->gpu.threads, c->gpu.tg_bytes, c->gpu.simd, c->gpu.gbps);
+    check_add(c, "limits", 1, 0, text, "a pipeline may allow fewer threads: read maxTotalThreadsPerThreadgroup");
+}
+
+static void check_all(const request *r, const facts *f, checks *c) {
+    char sim[1280];
+    memset(c, 0, sizeof *c);
+    c->on_mac = strcmp(f->text[FACT_OS], "Darwin") == 0;
+    c->simulates = find_simulator(r->self, sim) && *f->text[FACT_CLANG];
+    if (c->on_mac) check_mac(c, f), check_generation(c, f);
+    else {
+        char text[200];
+        snprintf(text, sizeof text, "%.60s on %.60s", *f->text[FACT_OS] ? f->text[FACT_OS] : "an unknown system", *f->text[FACT_ARCH] ? f->text[FACT_ARCH] : "an unknown processor");
+        check_add(c, "system", 0, 1, text, "kernels run on Macs with macOS 13.5 or newer and an M1 or newer");
+        check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
+    }
+    check_add(c, "C compiler", *f->text[FACT_CC] != 0, 0, *f->text[FACT_CC] ? f->text[FACT_CC] : "none", *f->text[FACT_CC] ? "" : c->on_mac ? "xcode-select --install" : "install gcc or clang");
+    check_add(c, "simulator", c->simulates, 0, find_simulator(r->self, sim) ? *f->text[FACT_CLANG] ? f->text[FACT_CLANG] : "built, but it finds no clang" : "not built",
+              c->simulates ? "" : "make deps, then make sim: it runs kernels on the CPU, and checks them");
+    check_add(c, "MLX", *f->text[FACT_MLX] != 0, 0, *f->text[FACT_MLX] ? f->text[FACT_MLX] : "not found", *f->text[FACT_MLX] ? "" : "only for kernels that MLX launches (docs/mlx.md): pip install mlx");
+}
+
+static int check_passes(const checks *c) {
+    unsigned i;
+    for (i = 0; i < c->n; i++)
+        if (c->row[i].state == CHECK_MISSING) return 0;
+    return 1;
+}
+
+static void check_text(const request *r, const checks *c, buffer *b) {
+    static const char *const states[] = {"ok", "MISSING", "note"}, *const colours[] = {"32", "31", "33"};
+    unsigned i;
+    for (i = 0; i < c->n; i++) {
+        const check_row *row = &c->row[i];
+        paint(r, b, colours[row->state], states[row->state]);
+        putf(b, "%*s %-15s %s\n", (int)(8 - strlen(states[row->state])), "", row->what, row->found);
+        if (*row->how) putf(b, "%25s%s\n", "", row->how);
+    }
+    put(b, "\nhere: kernels compile to Metal");
+    if (c->simulates) put(b, ", run in the simulator");
+    put(b, check_passes(c) ? ", and can run on the GPU. The GPU itself was not tried.\n" : "; they cannot run on a GPU.\n");
+}
+
+static void check_json(const checks *c, buffer *b) {
+    static const char *const states[] = {"ok", "missing", "note"};
+    unsigned i;
+    put(b, "{\"tmetal_check\":1,\"checks\":[");
+    for (i = 0; i < c->n; i++) {
+        putf(b, "%s\n {\"what\":\"%s\",\"state\":\"%s\",\"found\":", i ? "," : "", c->row[i].what, states[c->row[i].state]);
+        put_json_text(b, c->row[i].found);
+        put(b, ",\"how\":");
+        put_json_text(b, c->row[i].how);
+        put(b, "}");
+    }
+    put(b, "\n],\"gpu\":");
+    put_json_text(b, c->gpu.name ? c->gpu.name : "");
+    putf(b, ",\"compiles\":true,\"simulates\":%s,\"runs_on_gpu\":%s}\n", c->simulates ? "true" : "false", check_passes(c) ? "true" : "false");
+}
+
+static int check_command(request *r) {
+    facts    f;
+    checks   c;
+    buffer   b;
+    unsigned i;
+    int      bad;
+    memset(&b, 0, sizeof b);
+    if (!r->value[OPT_FACTS]) facts_of_machine(&f);
+    else if (!facts_of_file(&f, r->value[OPT_FACTS])) return 1;
+    if (r->value[OPT_RECORD]) {
+        for (i = 0; i < FACT_COUNT; i++) putf(&b, "%s: %s\n", fact_rows[i].name, f.text[i]);
+        return write_buffer(r, &b);
+    }
+    check_all(r, &f, &c);
+    if (r->value[OPT_JSON]) check_json(&c, &b);
+    else check_text(r, &c, &b);
+    bad = write_buffer(r, &b);
+    return bad || !check_passes(&c) ? 1 : 0;
+}
+
+/* -- tutorial ------------------------------------------------------------------------------------------------------------- */
+
+/* Waits for the return key; 0 when the reader wants no more. */
+static int go_on(const request *r) {
+    char line[64];
+    if (r->value[OPT_YES]) return putchar('\n') != EOF;
+    printf("\n-- return: go on; q: quit -- ");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin)) return putchar('\n'), 0;
+    putchar('\n');
+    return line[0] != 'q' && line[0] != 'Q';
+}
+
+static void tutorial_title(const request *r, unsigned step, const char *title) {
+    buffer b;
+    char   text[120];
+    memset(&b, 0, sizeof b);
+    snprintf(text, sizeof text, "%u of 5  %s", step, title);
+    paint(r, &b, "1", text);
+    printf("%s\n\n", b.text ? b.text : text);
+    free(b.text);
+}
+
+/* Compiles a list of operations that the tutorial shows; 0 after a message. */
+static int tutorial_compile(const request *r, char *list, job *j) {
+    tmetal_options opt = r->opt;
+    memset(j, 0, sizeof *j);
+    j->src = list;
+    j->len = strlen(list);
+    opt.file = j->path = "tutorial";
+    if (!compile_text(j, &opt)) return 0;
+    if (j->result.code == TMETAL_OK) return 1;
+    print_diags(r, &j->result, &j->arena);
+    free(j->arena.base);
+    return 0;
+}
+
+static int tutorial_check(const request *r) {
+    facts  f;
+    checks c;
+    buffer b;
+    memset(&b, 0, sizeof b);
+    printf("Triton's front end writes Triton IR; tmetal turns it into Metal text and a launch plan. That works\n"
+           "anywhere. Running the text needs a Mac. 'tmetal check' says what this machine can do:\n\n");
+    fflush(stdout);
+    facts_of_machine(&f);
+    check_all(r, &f, &c);
+    check_text(r, &c, &b);
+    fputs(b.text ? b.text : "", stdout);
+    free(b.text);
+    return 1;
+}
+
+static int tutorial_layouts(const request *r) {
+    static char list[] = "tt.sum:[512,1024]:1", other[] = "tt.sum:[512,1024]:0";
+    char       *lists[2];
+    unsigned    i;
+    job         j;
+    lists[0] = list;
+    lists[1] = other;
+    printf("A layout says which thread holds which element of a tile. Elements are numbered row by row. Each bit of\n"
+           "a register's, a lane's and a simdgroup's number adds its figure: 'lane 4 8 ..' means that lane 1 begins at\n"
+           "element 4, lane 2 at 8. Neighbouring lanes on neighbouring addresses touch few lines of memory.\n"
+           "COALESCED (bit 8) is the layout of what a reduction reads: whole lines, as wide as a lane can load.\n");
+    for (i = 0; i < 2; i++) {
+        const tmetal_reduce_plan *p;
+        if (!tutorial_compile(r, lists[i], &j)) return 0;
+        if (!j.result.kernels[0].n_reduce_plans) return free(j.arena.base), 0;
+        p = &j.result.kernels[0].reduce_plans[0];
+        printf("\n    tmetal analyze --operation \"%s\" --verbose\n\n    %s over axis %u: %s\n    %s\n    %s\n", lists[i], p->type, p->axis, tmetal_layout_name(p->layout), p->map, p->reason);
+        printf("    to one result: %u element%s of each thread, %u lane%s, %u simdgroup%s\n", p->elements, p->elements == 1 ? "" : "s", p->lanes, p->lanes == 1 ? "" : "s", p->simdgroups, p->simdgroups == 1 ? "" : "s");
+        free(j.arena.base);
+    }
+    return 1;
+}
+
+static int tutorial_reduction(const request *r) {
+    static char list[] = "tt.max:[64,4096]:1";
+    unsigned    i;
+    job         j;
+    const tmetal_kernel *k;
+    if (!tutorial_compile(r, list, &j)) return 0;
+    k = &j.result.kernels[0];
+    printf("A reduction goes up a hierarchy: the elements of a thread, then the 32 lanes of its simdgroup by simd\n"
+           "functions, then simdgroups through threadgroup memory, with a barrier between. The largest of each row:\n\n"
+           "    echo '%s' | tmetal compile - --emit remarks\n\n", list);
+    for (i = 0; i < j.result.n_remarks; i++) printf("    [%s] %s\n", j.result.remarks[i].about, j.result.remarks[i].text);
+    if (k->n_reduce_plans)
+        printf("\nSo %u elements in each thread, %u lanes, %u simdgroup%s: %s.\n", k->reduce_plans[0].elements, k->reduce_plans[0].lanes, k->reduce_plans[0].simdgroups,
+               k->reduce_plans[0].simdgroups == 1 ? "" : "s", k->reduce_plans[0].simdgroups == 1 ? "no barrier is needed" : "the last step needs threadgroup memory and barriers");
+    free(j.arena.base);
+    return 1;
+}
+
+static int tutorial_softmax(const request *r) {
+    static char list[] = "tt.softmax:[128,1024]";
+    job         j;
+    unsigned    i;
+    if (!tutorial_compile(r, list, &j)) return 0;
+    printf("A softmax is two reductions with elementwise steps between. As kernels of their own, each would fetch its\n"
+           "input from memory and put its result back there. tmetal compiles all to %u kernel%s:\n\n    echo '%s' | tmetal compile - --emit plan\n\n", j.result.n_kernels, j.result.n_kernels == 1 ? "" : "s", list);
+    for (i = 0; i < j.result.n_kernels; i++) {
+        const tmetal_kernel *k = &j.result.kernels[i];
+        printf("    %s: %u x %u x %u threadgroups of %u threads, %u bytes of threadgroup memory, %u reduction%s\n", k->name, k->grid[0], k->grid[1], k->grid[2], k->threads,
+               k->threadgroup_bytes, k->n_reduce_plans, k->n_reduce_plans == 1 ? "" : "s");
+    }
+    printf("\nIn a .ttir file the same is found by structure: 'tmetal compile FILE --emit remarks' names what was fused.\n");
+    free(j.arena.base);
+    return 1;
+}
+
+static int tutorial_reading(const request *r) {
+    static char list[] = "tt.softmax:[128,1024]";
+    const char *line;
+    unsigned    n = 0;
+    job         j;
+    if (!tutorial_compile(r, list, &j)) return 0;
+    printf("The Metal is made to be read. On top stands what it is: grid, work, memory. Then the parameters with their\n"
+           "buffer numbers, one comment for each source line, and a reason beside each barrier:\n\n");
+    for (line = j.result.kernels[0].msl; *line; n++) {
+        size_t len = strcspn(line, "\n");
+        printf("    %3u  %.*s\n", n + 1, (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+    printf("\nNext: README.md, docs/architecture.md, and 'tmetal --help'. With a kernel of yours:\n\n"
+           "    kernel = fn.warmup(..., grid=(1,))            # in Python, or what fn[grid](...) returns\n"
+           "    open(\"mine.ttir\", \"w\").write(kernel.asm[\"ttir\"])\n"
+           "    tmetal compile mine.ttir\n");
+    free(j.arena.base);
+    return 1;
+}
+
+static int tutorial_command(request *r) {
+    static const struct {
+        const char *title;
+        int (*show)(const request *r);
+    } steps[] = {{"What this machine can do", tutorial_check}, {"Layouts", tutorial_layouts}, {"A reduction", tutorial_reduction},
+                 {"A fused softmax", tutorial_softmax}, {"Reading the Metal", tutorial_reading}};
+    unsigned i;
+    for (i = 0; i < 5; i++) {
+        tutorial_title(r, i + 1, steps[i].title);
+        if (!steps[i].show(r)) return 1;
+        if (i < 4 && !go_on(r)) break;
+    }
+    return ferror(stdout) || fflush(stdout) ? 1 : 0;
 }
 
 /* -- gpus, ops: the tables ---------------------------------------------------------------------------------- */
@@ -1137,7 +2365,23 @@ static const command commands[] = {
     {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
+    {"explain", "FILE|-", "why a kernel is as it is: accesses, reductions, barriers, fusions", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(VERBOSE) | TAKES_COMPILE, explain_command,
+     "FILE is Triton IR or an op list; lines are those of the Metal that 'compile' prints for a kernel of its own.\n"
+     "-v shows the layout of every value too.\n"},
+    {"layouts", "FILE|-", "which lane of which simdgroup holds which element", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(SVG) | TAKES(VALUE) | TAKES_COMPILE, layouts_command,
+     "FILE is Triton IR or an op list (.json). --svg draws the values that are held in registers, or the one that\n"
+     "--value names; without -o or --json nothing else is printed then.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
+    {"bench", "", "one reduction in each layout: lines, barriers, predicted time", 0, 0,
+     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES_TARGET, bench_command,
+     "Builds the sum over rows in each layout, runs it in the simulator, compares, counts. Times are predictions for --gpu:\n"
+     "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU.\n"},
+    {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
+     TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,
+     "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},
+    {"tutorial", "", "a walk through check, layouts, a reduction, a softmax, its Metal", 0, 0, TAKES(YES) | TAKES_TARGET, tutorial_command, ""},
     {"gpus", "", "the GPU table", 0, 0, TAKES(OUT) | TAKES(JSON), gpus_command, ""},
     {"ops", "", "the operations of Triton IR", 0, 0, TAKES(OUT) | TAKES(JSON), ops_command, ""},
 };
@@ -1226,7 +2470,7 @@ static int read_features(const request *r, const char *list, uint32_t *bits) {
 
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL];
+    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE];
     char       *end;
     if (read_features(r, r->value[OPT_HAS], &r->limits.features) || read_features(r, r->value[OPT_LACKS], &r->limits.lacks)) return 2;
     if (r->limits.features || r->limits.lacks) r->opt.limits = &r->limits;
@@ -1235,12 +2479,18 @@ static int read_target(request *r) {
         if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);
         r->opt.threads = (uint32_t)n;
     }
+    if (parts) {
+        unsigned long n = strtoul(parts, &end, 10);
+        if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
+        r->opt.two_stage = (uint32_t)n;
+    }
     if (msl) {
         r->opt.msl = msl_number(msl);
         if (!r->opt.msl) return misuse(r, "not a Metal version such as 3.1:", msl);
     }
     r->opt.gpu = r->value[OPT_GPU];
     r->opt.alias = r->value[OPT_ALIAS];
+    r->opt.layouts = r->value[OPT_LAYOUT];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
@@ -1281,16 +2531,17 @@ static int shows_colours(int fd) {
 int main(int argc, char **argv) {
     request  r;
     unsigned i;
-    int      bad;
+    int      bad, help;
     memset(&r, 0, sizeof r);
     r.self = argv[0];
     if (argc < 2) return print_usage(stderr), 2;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_usage(stdout);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) return print_usage(stdout);
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
-    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1]) != 0; i++) {}
-    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1]);
+    help = strcmp(argv[1], "help") == 0;
+    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1 + help]) != 0; i++) {}
+    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1 + help]);
     r.command = &commands[i];
-    if (wants_help(argc, argv)) return print_help(r.command);
+    if (help || wants_help(argc, argv)) return print_help(r.command);
     bad = read_line(&r, argc, argv);
     if (bad) return bad;
     r.error_colour = shows_colours(2);

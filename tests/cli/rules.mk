@@ -2,6 +2,6 @@
 # is right. Included by the Makefile at the top.
 
 .PHONY: test-cli
-test-cli: $(BUILD)/tmetal       ## the command line: every subcommand, exit codes, pipes, -o, JSON
+test-cli: $(BUILD)/tmetal sim       ## the command line: every subcommand, exit codes, pipes, -o, JSON
 	@mkdir -p $(BUILD)/cli
 	@for t in tests/cli/*.sh; do sh $$t $(BUILD) || exit 1; done

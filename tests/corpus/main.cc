@@ -26,7 +26,8 @@ const char usage[] =
     "  --gpu NAME       passed on to the compiler\n"
     "  --has FEATURES   passed on to the compiler; so is --lacks\n"
     "  --threads N      threads per threadgroup, passed on to the compiler\n"
-    "  --plain          compile without optimisation (-O0)\n"
+    "  --two-stage N    parts of a row, passed on: kernels that only reduce rows become two\n"
+    "  --plain          passed on: without optimisation\n"
     "  --seed N         order of threadgroups and threads; default 1\n"
     "  --counters       count memory traffic, barriers and simd operations\n"
     "  --fresh          do not use results of earlier runs\n"
@@ -74,6 +75,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--has") s.pool.judge.compile.has = value();
         else if (a == "--lacks") s.pool.judge.compile.lacks = value();
         else if (a == "--threads") s.pool.judge.compile.threads = static_cast<unsigned>(number());
+        else if (a == "--two-stage") s.pool.judge.compile.two_stage = static_cast<unsigned>(number());
         else if (a == "--plain") s.pool.judge.compile.plain = true;
         else if (a == "--seed") s.pool.judge.seed = number();
         else if (a == "--seconds") s.pool.judge.seconds = static_cast<double>(number());

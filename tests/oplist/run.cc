@@ -12,7 +12,21 @@
 
 namespace oplist {
 
-compiled compile(const std::string &list, const std::string &gpu) {
+namespace {
+
+void take_rows(const tmetal_result &r, compiled &c) {
+    for (uint32_t k = 0; k < r.n_kernels; k++)
+        for (uint32_t i = 0; i < r.kernels[k].n_layouts; i++) {
+            const tmetal_layout_row &l = r.kernels[k].layouts[i];
+            if (l.width) c.rows.push_back({r.kernels[k].entry, l.value, l.reason, static_cast<unsigned>(l.layout), l.width, l.lines, l.fewest});
+        }
+    for (uint32_t i = 0; i < r.n_remarks; i++)
+        if (r.remarks[i].kind == TMETAL_MISSED && !std::strcmp(r.remarks[i].about, "layout")) c.missed_layouts.push_back(r.remarks[i].text);
+}
+
+} // namespace
+
+compiled compile(const std::string &list, const how &options) {
     compiled          c;
     const size_t      bytes = tmetal_arena_bound_ops(list.size());
     std::vector<char> memory(bytes);
@@ -21,12 +35,15 @@ compiled compile(const std::string &list, const std::string &gpu) {
     tmetal_options    opt;
     std::memset(&opt, 0, sizeof opt);
     opt.file = "ops.json";
-    opt.gpu = gpu.empty() ? nullptr : gpu.c_str();
+    opt.gpu = options.gpu.empty() ? nullptr : options.gpu.c_str();
+    opt.layouts = options.layouts.empty() ? nullptr : options.layouts.c_str();
+    opt.plain = options.plain;
     c.code = tmetal_compile_ops(list.data(), list.size(), &opt, &arena, &r);
     c.peak = arena.peak;
     if (r.n_diags) c.message = r.diags[0].message, c.line = r.diags[0].ir.line, c.column = r.diags[0].ir.col;
     if (c.code != TMETAL_OK) return c;
     c.msl = std::string(r.msl, r.msl_len);
+    take_rows(r, c);
     const char *plan = tmetal_plan_json(&r, &arena);
     c.plan = plan ? plan : "";
     return c;
@@ -47,7 +64,21 @@ struct work {
     const test_case *of;
     compiled         metal;
     sim::launch_plan plan;
-    answer           want;
+    uint64_t         seed;
+    size_t           at, same; /* place among the verdicts; of the case that this one repeats, or its own */
+    std::string      unit;
+};
+
+/* The last answer: cases that share it stand side by side. */
+struct referee {
+    std::string list;
+    uint64_t    seed = 0;
+    answer      want;
+
+    const answer &of(const std::string &l, uint64_t s) {
+        if (l != list || s != seed) want = evaluate(l, s), list = l, seed = s;
+        return want;
+    }
 };
 
 sim::launch launch_of(const sim::module &m, const std::string &unit, const sim::plan_kernel &k, const std::vector<unsigned> &params,
@@ -79,7 +110,8 @@ std::string compare(const tensor &want, const uint8_t *got) {
     return "";
 }
 
-std::string run_one(const sim::module &m, work &w, const std::string &unit) {
+std::string run_one(const sim::module &m, const work &w, const answer &expected, sim::report &r) {
+    const std::string           &unit = w.unit;
     sim::memory                  mem;
     std::vector<unsigned>        params;
     std::map<unsigned, unsigned> scratch;
@@ -87,11 +119,11 @@ std::string run_one(const sim::module &m, work &w, const std::string &unit) {
     std::string                  why;
     for (const sim::unit &u : m.units())
         if (u.name == unit && !u.errors.empty()) return u.errors[0].str();
-    for (const tensor &t : w.want.inputs) {
+    for (const tensor &t : expected.inputs) {
         const std::vector<uint8_t> bytes = pack(t);
         params.push_back(mem.add("input " + std::to_string(params.size()), bytes.size(), bytes.data(), 16));
     }
-    for (const tensor &t : w.want.results) params.push_back(mem.add("result " + std::to_string(params.size()), t.v.size() * bytes_of(t.type), nullptr, 16));
+    for (const tensor &t : expected.results) params.push_back(mem.add("result " + std::to_string(params.size()), t.v.size() * bytes_of(t.type), nullptr, 16));
     for (const auto &s : w.plan.scratch) {
         const std::vector<uint8_t> zeros(s.zero ? s.bytes : 0);
         scratch[s.id] = mem.add("scratch " + std::to_string(s.id), s.bytes, s.zero ? zeros.data() : nullptr, 16);
@@ -101,27 +133,32 @@ std::string run_one(const sim::module &m, work &w, const std::string &unit) {
     sim::run_options options;
     options.counters = w.of->counters;
     options.seconds = 120;
-    const sim::report r = sim::run(m, launches, mem, options);
+    r = sim::run(m, launches, mem, options);
     if (!r.ok()) return r.violations.front().str();
-    for (size_t i = 0; i < w.want.results.size(); i++) {
-        why = compare(w.want.results[i], mem.data(params[w.want.inputs.size() + i]));
+    for (size_t i = 0; i < expected.results.size(); i++) {
+        why = compare(expected.results[i], mem.data(params[expected.inputs.size() + i]));
         if (!why.empty()) return "result " + std::to_string(i) + ": " + why;
     }
-    return w.of->more ? w.of->more(w.metal, r) : "";
+    return "";
 }
 
 } // namespace
 
 std::vector<verdict> run_all(const std::vector<test_case> &cases, const std::string &keep) {
     std::vector<verdict> out;
+    referee              known;
     for (size_t first = 0; first < cases.size(); first += 64) {
-        const size_t             last = std::min(cases.size(), first + 64);
-        std::vector<work>        batch;
-        std::vector<sim::source> sources;
+        const size_t                  last = std::min(cases.size(), first + 64);
+        std::vector<work>             batch;
+        std::vector<sim::source>      sources;
+        std::map<std::string, size_t> seen; /* text, list and seed: place in `batch` */
+        std::map<std::string, std::string> unit_of;
         for (size_t i = first; i < last; i++) {
             work w;
             w.of = &cases[i];
-            w.metal = compile(cases[i].list);
+            w.metal = compile(cases[i].list, cases[i].options);
+            w.seed = cases[i].seed ? cases[i].seed : i + 1;
+            w.at = out.size();
             out.push_back({cases[i].name, ""});
             if (w.metal.code) {
                 out.back().why = "refused, TM" + std::to_string(w.metal.code) + ": " + w.metal.message;
@@ -129,7 +166,6 @@ std::vector<verdict> run_all(const std::vector<test_case> &cases, const std::str
             }
             try {
                 w.plan = sim::parse_plan(w.metal.plan);
-                w.want = evaluate(cases[i].list, i + 1);
             } catch (const std::exception &e) {
                 out.back().why = e.what();
                 continue;
@@ -138,14 +174,28 @@ std::vector<verdict> run_all(const std::vector<test_case> &cases, const std::str
                 std::ofstream(keep + "/" + cases[i].name + ".metal") << w.metal.msl;
                 std::ofstream(keep + "/" + cases[i].name + ".json") << cases[i].list;
             }
-            sources.push_back({std::to_string(out.size() - 1), w.metal.msl, w.plan.version});
+            const std::string text = std::to_string(w.plan.version) + w.metal.msl;
+            if (!unit_of.count(text)) {
+                unit_of[text] = std::to_string(w.at);
+                sources.push_back({unit_of[text], w.metal.msl, w.plan.version});
+            }
+            w.unit = unit_of[text];
+            w.same = seen.emplace(text + w.metal.plan + cases[i].list + std::to_string(w.seed) + (cases[i].counters ? "+" : "-"), batch.size()).first->second;
             batch.push_back(std::move(w));
         }
         if (sources.empty()) continue;
         const std::shared_ptr<sim::module> m = sim::build(sources);
+        std::vector<sim::report>           reports(batch.size());
         for (size_t k = 0; k < batch.size(); k++) {
-            const size_t at = static_cast<size_t>(std::stoul(sources[k].name));
-            out[at].why = run_one(*m, batch[k], sources[k].name);
+            work        &w = batch[k];
+            std::string &why = out[w.at].why;
+            if (w.same != k) why = out[batch[w.same].at].why;
+            try {
+                if (w.same == k) why = run_one(*m, w, known.of(w.of->list, w.seed), reports[k]);
+                if (why.empty() && w.of->more) why = w.of->more(w.metal, reports[w.same]);
+            } catch (const std::exception &e) {
+                why = e.what();
+            }
         }
     }
     return out;

@@ -28,6 +28,18 @@ static uint64_t add_kernel(uint64_t h, const tmetal_kernel *k) {
         h = add_num(add_num(add_num(add_num(h, l->layout), l->width), l->lines), l->fewest);
         h = add_place(add_place(h, &l->python), &l->ir);
     }
+    for (i = 0; i < k->n_accesses; i++) {
+        const tmetal_access *a = &k->accesses[i];
+        h = add_str(add_str(add_str(add_str(add_num(add_num(h, a->kind), a->access), a->value), a->buffer), a->type), a->reason);
+        h = add_num(add_num(add_num(add_num(add_num(add_num(h, a->width), a->lanes), a->stride), a->run), a->lines), a->most_lines);
+        h = add_num(add_num(add_num(add_num(add_num(h, a->fewest), a->bytes), a->repeats), a->is_masked), a->line);
+        h = add_place(add_place(h, &a->python), &a->ir);
+    }
+    for (i = 0; i < k->n_barriers; i++) {
+        const tmetal_barrier *b = &k->barriers[i];
+        h = add_str(add_str(add_str(add_num(add_num(add_num(h, b->threadgroup), b->device), b->line), b->before), b->after), b->reason);
+        h = add_place(add_place(h, &b->python), &b->ir);
+    }
     return h;
 }
 
@@ -42,7 +54,7 @@ static uint64_t add_result(uint64_t h, const tmetal_result *r) {
     }
     for (i = 0; i < r->n_remarks; i++) {
         const tmetal_remark *m = &r->remarks[i];
-        h = add_place(add_place(add_str(add_str(add_num(h, m->kind), m->about), m->text), &m->python), &m->ir);
+        h = add_str(add_place(add_place(add_str(add_str(add_num(h, m->kind), m->about), m->text), &m->python), &m->ir), m->kernel);
     }
     return h;
 }

@@ -105,6 +105,32 @@ START_TEST(remarks_say_what_was_chosen_and_why) {
 }
 END_TEST
 
+/* A row of 1024 in one tile: threads, lanes and simdgroups share it out without a rest, forced or not. */
+START_TEST(reductions_are_shared_out_to_the_last_element) {
+    static const char *const layouts[] = {NULL, "DEFAULT", "ROW_MAJOR", "COALESCED"};
+    static const char        list[] = "tt.softmax:[128,1024]";
+    tmetal_arena             arena = arena_at(0);
+    tmetal_options           opt;
+    tmetal_result            r;
+    uint32_t                 i;
+    memset(&opt, 0, sizeof opt);
+    opt.layouts = layouts[_i];
+    says_ok(tmetal_compile_ops(list, strlen(list), &opt, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, 1);
+    ck_assert_uint_eq(r.kernels[0].n_reductions, 2);
+    ck_assert_uint_eq(r.kernels[0].n_reduce_plans, 2);
+    for (i = 0; i < 2; i++) {
+        const tmetal_reduce_plan *p = &r.kernels[0].reduce_plans[i];
+        ck_assert_ptr_nonnull(strstr(p->type, "1024xf32"));
+        ck_assert_uint_eq(p->elements * p->lanes * p->simdgroups, 1024);
+        ck_assert_uint_eq(p->axis, r.kernels[0].reductions[i].axis);
+        ck_assert_uint_eq(p->python.line, 1); /* of the list */
+        ck_assert_int_eq((p->layout & TMETAL_COALESCED) != 0, _i != 1);
+        ck_assert(*p->map && *p->reason);
+    }
+}
+END_TEST
+
 START_TEST(a_remark_tells_of_fp64_in_software) {
     static const char text[] = "tt.func @k(%p: !tt.ptr<f64>, %x: f64) {\n  %y = arith.mulf %x, %x : f64\n  tt.store %p, %y : !tt.ptr<f64>\n  tt.return\n}\n";
     tmetal_arena   arena = arena_at(0);
@@ -464,6 +490,7 @@ int main(void) {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_kernel_comes_with_all_that_a_launch_needs);
     tcase_add_loop_test(t, remarks_say_what_was_chosen_and_why, 0, 9);
+    tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
     tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);

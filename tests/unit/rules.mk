@@ -15,13 +15,16 @@ UNIT_TTIR   = find examples tests -name '*.ttir' ! -path 'tests/cases/*' ! -path
 
 # -- Suites -----------------------------------------------------------------------------------------
 ifneq ($(UNIT_CHECK),)
-test-unit: $(BUILD)/unit-api $(BUILD)/unit-builder  ## public functions and builder, under sanitizers
+test-unit: $(BUILD)/unit-api $(BUILD)/unit-builder $(BUILD)/unit-explain  ## public functions and builder, under sanitizers
 	CK_FORK=no $(BUILD)/unit-api
 	CK_FORK=no $(BUILD)/unit-builder
+	CK_FORK=no $(BUILD)/unit-explain
 else
 test-unit:
 	@echo "test-unit: skipped: libcheck is absent (make deps installs it)"
 endif
+$(BUILD)/unit-explain: tests/unit/explain.c tests/unit/unit.h $(UNIT_SAN)
+	$(UNIT_CC) $(UNIT_FLAGS) $< $(UNIT_SAN) -o $@ $(UNIT_CHECK)
 $(BUILD)/unit-api: tests/unit/api.c tests/unit/unit.h $(UNIT_SAN)
 	$(UNIT_CC) $(UNIT_FLAGS) $< $(UNIT_SAN) -o $@ -pthread $(UNIT_CHECK)
 $(BUILD)/unit-builder: tests/unit/builder.c tests/unit/unit.h tmetal.h

@@ -1,0 +1,197 @@
+#!/bin/sh
+# The tools: run, analyze, sample-ops, bench, check, tutorial.
+#   tests/cli/tools.sh BUILD
+set -eu
+build=$1
+out=$build/cli/tools
+tmetal=$build/tmetal
+rm -rf "$out"
+mkdir -p "$out"
+n=0
+fail() { echo "cli: $*" >&2; cat "$out/err" >&2; exit 1; }
+gives() {
+    want=$1
+    shift
+    n=$((n + 1))
+    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
+    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
+}
+says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
+warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
+silent() { [ ! -s "$out/out" ] || fail "something stands on standard output"; }
+# holds FILE EXPRESSION: of the JSON in the file, as j
+holds() {
+    command -v python3 > /dev/null 2>&1 || return 0
+    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || fail "$1: not $2"
+}
+k=examples/kernels
+
+# -- sample-ops: what it writes compiles ---------------------------------------------------------------------
+gives 0 sample-ops --output "$out/ops.json"
+silent
+gives 0 sample-ops --large --output "$out/large.json"
+holds "$out/ops.json" 'len(j["ops"]) >= 10 and j["ops"][1] == {"type": "tt.sum", "id": "sum_reduce_2d", "input_shapes": [[512, 512]], "args": {"axis": 1}}'
+holds "$out/large.json" 'len(j["ops"]) > 50 and len({o["id"] for o in j["ops"]}) == len(j["ops"])'
+gives 0 compile "$out/ops.json" -o "$out/ops.metal"
+gives 0 compile "$out/large.json" -o "$out/large.metal"
+gives 2 sample-ops "$out/ops.json"
+
+# -- analyze ---------------------------------------------------------------------------------------------------
+gives 0 analyze --operation "tt.sum:[1024,1024]:1"
+says 'sum over axis 1 of tensor<.*COALESCED$'
+says '^1 of 1 reduction in the COALESCED layout$'
+gives 0 analyze --operation "tt.sum:[1024,1024]:1" --layout COLUMN_MAJOR
+says '^0 of 1 reduction '
+gives 0 analyze --operation "tt.exp:[1024]"
+says '^0 of 0 reductions '
+gives 0 analyze --json "$out/ops.json"
+says 'any_reduce'
+grep -q 'elementwise_exp' "$out/out" && fail "an op without a reduction is listed"
+gives 0 analyze --json "$out/ops.json" --verbose
+says '^  elementwise_exp.*: no reduction$'
+says 'register .* | lane .* | simdgroup'
+gives 0 analyze --json "$out/ops.json" --output "$out/results.json"
+silent
+holds "$out/results.json" 'j["tmetal_analysis"] == 1 and j["reductions"] == sum(len(k["reductions"]) for k in j["files"][0]["kernels"])'
+holds "$out/results.json" 'all(r["is_coalesced"] == (r["layout"] & 8 == 8) for k in j["files"][0]["kernels"] for r in k["reductions"]) and j["coalesced"] >= 10'
+holds "$out/results.json" '{r["kind"] for k in j["files"][0]["kernels"] for r in k["reductions"]} >= {"sum", "mean", "max", "min", "argmax", "argmin", "any", "all"}'
+gives 0 analyze $k/softmax.ttir
+says 'softmax.py:[0-9]*:[0-9]*: softmax: max over axis 0'
+says 'to %denominator: '
+ls $k/*.ttir > "$out/names"
+gives 0 analyze $k/*.ttir
+cp "$out/out" "$out/whole"
+"$tmetal" analyze - < "$out/names" > "$out/out" 2> "$out/err" || fail "names on standard input are refused"
+cmp -s "$out/out" "$out/whole" || fail "names on standard input give something else"
+gives 1 analyze tests/cases/diagnostics/301_operation.ttir $k/softmax.ttir --output -
+cp "$out/out" "$out/mixed.json"
+holds "$out/mixed.json" '[f["code"] for f in j["files"]] == [301, 0] and len(j["files"][1]["kernels"][0]["reductions"]) == 2'
+warns 'TM301'
+gives 1 analyze --operation "tt.sum:[n,m]:1"
+warns 'TM119'
+gives 1 analyze $k/softmax.py
+warns 'Python; give'
+gives 1 analyze no-such-file
+gives 2 analyze
+gives 0 analyze --version
+says '^tmetal [0-9.]*$'
+
+# -- check: judges what machines were recorded to say --------------------------------------------------------------
+machine() { printf '%s\n' "$@" > "$out/facts"; }
+machine 'os: Darwin' 'arch: arm64' 'arm64: 1' 'macos: 14.5' 'chip: Apple M3 Max' 'gpu-cores: 30' 'metal: Metal 3' 'metal-compiler: Apple metal version 32023.155' 'c-compiler: Apple clang version 15.0.0'
+gives 0 check --facts "$out/facts"
+grep -q MISSING "$out/out" && fail "a Mac with all lacks something"
+says 'Metal language up to 3.1$'
+says 'Apple M3 Max, 30 GPU cores, Apple9: compile with --gpu apple-m3-max-30$'
+says '300 GB/s$'
+gives 0 check --facts "$out/facts" --json
+cp "$out/out" "$out/check.json"
+holds "$out/check.json" 'j["runs_on_gpu"] is True and j["gpu"] == "apple-m3-max-30" and {c["what"]: c["state"] for c in j["checks"]}["system"] == "ok"'
+machine 'os: Darwin' 'arch: arm64' 'macos: 13.5' 'chip: Apple M1' 'gpu-cores: 8' 'metal: Metal 3'
+gives 0 check --facts "$out/facts"
+says 'M1 and M2 run everything; M3 and newer do better'
+says 'xcodebuild -downloadComponent MetalToolchain'
+says 'xcode-select --install'
+machine 'os: Darwin' 'arch: arm64' 'macos: 26.1' 'chip: Apple M5' 'gpu-cores: 10' 'metal: Metal 4'
+gives 0 check --facts "$out/facts"
+says 'hardware of their own'
+says 'up to 4.0$'
+machine 'os: Darwin' 'arch: arm64' 'macos: 13.4.1' 'chip: Apple M2' 'metal: Metal 3'
+gives 1 check --facts "$out/facts"
+says 'macOS 13.5 or newer is needed'
+machine 'os: Darwin' 'arch: x86_64' 'arm64: 1' 'macos: 15.0' 'chip: VirtualApple @ 2.50GHz' 'metal: Metal 3'
+gives 1 check --facts "$out/facts"
+says 'translated by Rosetta'
+machine 'os: Darwin' 'arch: x86_64' 'macos: 14.0' 'chip: Intel(R) Core(TM) i7-8557U CPU @ 1.70GHz' 'metal: Supported, feature set macOS GPUFamily2 v1'
+gives 1 check --facts "$out/facts"
+says 'Intel'
+machine 'os: Darwin' 'arch: arm64' 'macos: 15.1' 'chip: Apple M99' 'metal: Metal 3'
+gives 0 check --facts "$out/facts"
+says 'not in the table of GPUs'
+machine 'os: Darwin' 'arch: arm64' 'macos: 15.1' 'chip: Apple M2 (Virtual)'
+gives 1 check --facts "$out/facts"
+says '^MISSING  Metal device'
+machine 'os: Linux' 'arch: aarch64' 'c-compiler: gcc'
+gives 1 check --facts "$out/facts"
+says 'Metal exists on Apple'
+says '^here: kernels compile to Metal.*; they cannot run on a GPU.$'
+gives 0 check --record
+cp "$out/out" "$out/facts"
+says "^os: $(uname -s)$"
+"$tmetal" check > "$out/now" 2> "$out/err" && code=0 || code=$?
+gives $code check --facts "$out/facts"
+cmp -s "$out/out" "$out/now" || fail "a recorded machine is judged otherwise than the machine"
+gives 1 check --facts no-such-file
+gives 2 check softly
+
+# -- tutorial ------------------------------------------------------------------------------------------------------------
+gives 0 tutorial --yes
+for step in 1 2 3 4 5; do says "^$step of 5  "; done
+says 'kernel void softmax'
+grep -q 'return: go on' "$out/out" && fail "--yes pauses"
+gives 0 tutorial
+says '^1 of 5'
+grep -q '^2 of 5' "$out/out" && fail "the tutorial goes on at the end of input"
+printf '\nq\n' | "$tmetal" tutorial > "$out/out" 2> "$out/err" || fail "q is no success"
+says '^2 of 5'
+grep -q '^3 of 5' "$out/out" && fail "q does not quit"
+printf '\n\n\n\n' | "$tmetal" tutorial > "$out/out" 2> "$out/err" || fail "the tutorial fails"
+says '^5 of 5'
+
+# -- run and bench without the simulator ---------------------------------------------------------------------------------------
+mkdir "$out/alone"
+cp "$tmetal" "$out/alone/tmetal"
+n=$((n + 2))
+"$out/alone/tmetal" run $k/row_sum.case > "$out/out" 2> "$out/err" && fail "run works without a simulator"
+warns 'make sim'
+"$out/alone/tmetal" bench --sizes 8x8 > "$out/out" 2> "$out/err" && fail "bench works without a simulator"
+warns 'make sim'
+gives 2 run $k/row_sum.ttir
+gives 2 run $k/row_sum.case --seed soon
+gives 1 run no-such.case
+gives 2 bench --sizes 128
+gives 2 bench --sizes 4096x8192
+gives 2 bench --layouts DIAGONAL
+gives 2 bench --dtype int8
+gives 2 bench --output "$out/plot.png"
+warns 'ends in .svg'
+gives 1 bench --gpu no-such-gpu
+gives 1 bench --gpu apple-a18 --output "$out/plot.svg"
+[ ! -e "$out/plot.svg" ] || fail "a refused plot is written"
+
+if [ ! -x "$build/sim" ]; then
+    echo "cli: $n command lines of the tools are right; no $build/sim: run and bench were only refused"
+    exit 0
+fi
+
+# -- run -----------------------------------------------------------------------------------------------------------------------
+gives 0 run $k/row_sum.case
+says '^out_ptr: right'
+says 'barriers per threadgroup'
+says '^right in '
+gives 0 run $k/row_sum.case --seed 7 --json --output "$out/run.json"
+holds "$out/run.json" 'j["right"] is True and j["errors"] == [] and j["kernels"][0]["barriers"] > 0 and j["kernels"][0]["distinct_read"] > 0'
+cp $k/row_sum.ttir $k/row_sum.case "$out"
+{ head -c 28000 $k/row_sum.bin; tail -c +28001 $k/row_sum.bin | tr '\000-\377' '\001-\377\000'; } > "$out/row_sum.bin"
+gives 1 run "$out/row_sum.case"
+says '^out_ptr: WRONG'
+gives 1 run "$out/row_sum.case" --json
+cp "$out/out" "$out/run.json"
+holds "$out/run.json" 'j["right"] is False'
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'tmetal-??????' -newer "$out/facts" 2> /dev/null)" ] || fail "run leaves a folder behind"
+
+# -- bench -----------------------------------------------------------------------------------------------------------------------
+gives 0 bench --sizes 16x512 --dtype float16 --output "$out/plot.svg" --json
+cp "$out/out" "$out/bench.json"
+holds "$out/bench.json" '[r["asked"] for r in j["rows"]] == ["DEFAULT", "ROW_MAJOR", "COLUMN_MAJOR", "TILED", "COALESCED"] and all(r["result"] == "right" for r in j["rows"])'
+holds "$out/bench.json" 'min(r["lines"] for r in j["rows"]) == j["rows"][4]["lines"] and j["rows"][2]["lines"] > 8 * j["rows"][4]["lines"] and j["rows"][4]["layout"] & 8'
+# 16 x 512 halves and 16 results: bytes over 68 GB/s behind one launch of 5 us
+holds "$out/bench.json" 'j["rows"][4]["distinct_bytes"] == 16 * 512 * 2 + 16 * 2 and j["rows"][4]["predicted_ns"][0] == round(5000 + (16 * 512 * 2 + 16 * 2) / 68)'
+if command -v python3 > /dev/null 2>&1; then
+    python3 -c 'import sys, xml.dom.minidom as x; d = x.parse(sys.argv[1]); t = [e.firstChild.data for e in d.getElementsByTagName("text")]
+sys.exit(0 if "16 \u00d7 512" in t and "COALESCED" in t and "prefers-color-scheme" in open(sys.argv[1]).read() else 1)' "$out/plot.svg" || fail "the plot is no SVG, or lacks its texts"
+fi
+gives 0 bench --sizes 3x100,100x3 --layouts COALESCED --dtype bfloat16 --gpu apple-m4 --launch-us 2.5
+says '^3x100  *COALESCED .* right '
+says '2.5 us (assumed) + bytes / 120 GB/s'
+echo "cli: $n command lines of the tools are right"

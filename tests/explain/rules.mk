@@ -1,0 +1,28 @@
+# What the explanations say, against the simulator. Included by the Makefile at the top, after
+# tests/sim/rules.mk; stands alone too:
+#
+#     make -f tests/explain/rules.mk test-explain    the examples and a slice of the recorded cases
+#     make -f tests/explain/rules.mk check-explain   all recorded cases
+
+ifndef SIM_OBJECTS
+include tests/sim/rules.mk
+.DEFAULT_GOAL := test-explain
+endif
+
+EXPLAIN_CC    ?= cc
+EXPLAIN_CASES  = $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/memory-*.case tests/kernels/recorded/shapes-*.case))
+
+.PHONY: test-explain check-explain
+test-explain: $(BUILD)/confirm     ## predicted lines of memory against the simulator's counters
+	@$(BUILD)/confirm 60 $(EXPLAIN_CASES)
+check-explain: $(BUILD)/confirm    ## the same for every recorded case
+	@$(BUILD)/confirm 500 $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/*.case tests/kernels/lookalikes/*.case))
+
+$(BUILD)/obj/explain/library.o: tests/explain/library.c tmetal.h
+	@mkdir -p $(@D)
+	$(EXPLAIN_CC) -std=c99 -O1 -I. -c $< -o $@
+$(BUILD)/obj/explain/%.o: tests/explain/%.cc $(SIM_HEADERS) tmetal.h
+	@mkdir -p $(@D)
+	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@
+$(BUILD)/confirm: $(BUILD)/obj/explain/confirm.o $(BUILD)/obj/explain/library.o $(SIM_OBJECTS) $(SIM_CASES)
+	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
