@@ -417,15 +417,13 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
-static void put_layout_name(buffer *b, unsigned layout) {
-    static const struct {
-        unsigned    bit;
-        const char *name;
-    } names[] = {{TMETAL_ROW_MAJOR, "ROW_MAJOR"}, {TMETAL_COLUMN_MAJOR, "COLUMN_MAJOR"}, {TMETAL_TILED, "TILED"}, {TMETAL_COALESCED, "COALESCED"}};
-    unsigned n, any = 0;
-    for (n = 0; n < sizeof names / sizeof *names; n++)
-        if (layout & names[n].bit) put(b, any++ ? "+" : ""), put(b, names[n].name);
-    if (!any) put(b, "DEFAULT");
+static void put_layout_name(buffer *b, unsigned layout) { put(b, tmetal_layout_name((tmetal_layout)layout)); }
+
+static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
+    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
+    else if (lines) putf(b, "%u to %u lines", lines, most);
+    else putf(b, "at most %u lines", most);
+    putf(b, " of 128 bytes touched, %u the fewest", fewest);
 }
 
 static void put_layouts(buffer *b, const tmetal_result *r) {
@@ -442,7 +440,7 @@ static void put_layouts(buffer *b, const tmetal_result *r) {
             put(b, ", ");
             put(b, l->reason);
             if (*l->map) put(b, "\n    "), put(b, l->map);
-            if (l->width) putf(b, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
+            if (l->width) putf(b, "\n    %u element%s an access, ", l->width, l->width == 1 ? "" : "s"), put_lines(b, l->lines, l->most_lines, l->fewest);
             put(b, "\n");
         }
 }
@@ -1067,13 +1065,6 @@ static void put_where(const request *r, buffer *b, uint32_t line, const tmetal_p
     sprintf(text, line ? "  line %-4u " : "  ", line);
     paint(r, b, "36", text);
     put_place(b, python, ir);
-}
-
-static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
-    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
-    else if (lines) putf(b, "%u to %u lines", lines, most);
-    else putf(b, "at most %u lines", most);
-    putf(b, " of 128 bytes touched, %u the fewest", fewest);
 }
 
 static void explain_access(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_access *a) {
