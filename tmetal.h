@@ -30943,6 +30943,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
     }
+    job->kernel = "";
     if (job->n_errors) return;
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
@@ -36353,6 +36354,7 @@ static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
 static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) {
     tmi_at      at = tmi_json_at(TMI_NODE(l, f->root)->at);
     const char *names = tmi_names_text(l, f->op, f->n_op), *id = TMI_NODE(l, f->root)->id;
+    l->job->kernel = kernel < l->job->out->n_kernels ? l->job->out->kernels[kernel].name : "";
     if (f->kind == TMETAL_MISSED && f->n_op == 1) tmi_remark(l->job, at, f->kind, "fusion", "%s is stored and read again: %s", id, f->why);
     else if (f->kind == TMETAL_MISSED) tmi_remark(l->job, at, f->kind, "fusion", "%s looks like %s and is none that could be taken: %s", names, f->what, f->why);
     else if (strcmp(f->what, "loads") == 0) tmi_remark(l->job, at, f->kind, "fusion", "%s: what comes before %s is worked out where kernel %u loads", names, id, kernel);
@@ -36379,6 +36381,7 @@ static void tmi_put_graph(tmi_list *l) {
         to->reason = f->why;
         tmi_remark_fusion(l, f, to->kernel);
     }
+    l->job->kernel = "";
     l->job->out->graph = l->graph;
 }
 
