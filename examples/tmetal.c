@@ -1437,7 +1437,7 @@ static void put_svg(const request *r, buffer *out, const tmetal_result *result) 
             pic_row(&p, &result->kernels[k].layouts[i]);
         }
     if (!n) pic_text(&p, "note", "no value of this name has a layout", 24), p.y += 16;
-    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
+    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;height:auto;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
     put(out, "<title>Layouts of ");
     put_xml(out, result->n_kernels ? result->kernels[0].name : "", 200);
     put(out, "</title>\n<style>\n"
