@@ -34,6 +34,7 @@ include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/reductions/rules.mk
 include tests/explain/rules.mk
 include tests/cli/rules.mk
 
@@ -114,6 +115,7 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-reductions
 test: test-sim
 test: own
 test: test-interp
@@ -134,6 +136,7 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-robust
+check: check-reductions
 check: check-explain
 check: test-oplist
 check: test-reduce

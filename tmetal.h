@@ -272,6 +272,9 @@ typedef struct tmetal_options {
     const char *layouts;    /* layouts forced on reductions: "COALESCED" on all, "%sum=TILED,%max=DEFAULT" on those
                              * that give these values, or both; of an op list the ops' ids. A later entry wins over
                              * an earlier one, a named one over one for all. NULL: the planner picks. docs/layouts.md */
+    uint32_t    two_stage;  /* a kernel whose program only reduces a row becomes two: so many threadgroups a
+                             * program, then one that combines; a power of two from 2 to 512; 1: as the GPU's
+                             * cores ask for; 0: never. See docs/reductions.md */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -427,6 +430,7 @@ typedef struct tmetal_arg {
 typedef struct tmetal_scratch {
     uint32_t id;
     uint64_t bytes;
+    uint64_t program_bytes; /* that many more for each Triton program that is launched */
 } tmetal_scratch;
 
 /* An array of an MLX kernel. Lists and order are those of input_names and output_names. */
@@ -468,7 +472,9 @@ typedef struct tmetal_kernel {
     const char              *msl;                 /* the whole source text, NUL-terminated */
     size_t                   msl_len;             /* without the NUL */
     uint32_t                 threads;             /* per threadgroup, one dimension */
-    uint32_t                 grid[3];             /* threadgroups; all 0: one per Triton program */
+    uint32_t                 grid[3];             /* threadgroups; all 0: by the launch's programs */
+    uint32_t                 grid_times[3];       /* then that many along each axis for each program: 1, 1, 1 but for
+                                                   * the first of two stages, whose last program axis must be 1 long */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     uint32_t                 msl_version;         /* 300, 310, 320, 400, 410 */
@@ -1087,6 +1093,7 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    int                   listed;  /* kernels of an op list: it decides about stages itself */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
@@ -18373,6 +18380,288 @@ static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Accumulators: one reduction after the loop instead of one a round --------------------------------
+ *
+ *   scf.for iter_args(%acc = %init)               scf.for iter_args(%t = dense<-0.0>)
+ *     %r = tt.reduce %x {addf}            to        %n = arith.addf %t, %x
+ *     %n = arith.addf %acc, %r                      scf.yield %n
+ *     scf.yield %n                                %r = tt.reduce %t {addf};  %acc = arith.addf %init, %r
+ *
+ * so that no round waits for lanes and simdgroups to meet. Sums and products start from what changes nothing
+ * and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
+
+#define TMI_ACC_WORDS 8192u /* 32-bit words that the tiles of one loop may carry: 32 registers of 256 threads */
+
+typedef struct tmi_acc {
+    uint32_t loop, body, index;  /* which carried value */
+    uint32_t arg, join, red;     /* the block argument; the op that adds to it; the reduction */
+    uint32_t chain[4], n_chain;  /* ops between both, the reduction's side first */
+    uint32_t type;               /* of the tile */
+} tmi_acc;
+
+static int tmi_read_once(const tmi_users *u, uint32_t value) { return tmi_n_uses(u, value) == 1; }
+
+static int tmi_is_extreme(uint32_t kind) { /* taking an element twice changes nothing */
+    switch (kind) {
+    case TMI_OP_MAXSI: case TMI_OP_MAXUI: case TMI_OP_MINSI: case TMI_OP_MINUI: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
+    case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: case TMI_OP_ANDI: case TMI_OP_ORI: return 1;
+    default: return 0;
+    }
+}
+
+/* What sums and products start from, exactly: -0 + x is x for every x. 0: neither. */
+static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, uint64_t *bits) {
+    const tmi_float_format *f = tmi_format_of(m, type) == TMI_F_COUNT ? NULL : &tmi_float_formats[tmi_format_of(m, type)];
+    switch (kind) {
+    case TMI_OP_ADDF: *bits = (uint64_t)1 << (f->bits - 1); return 1;
+    case TMI_OP_MULF: *bits = (((uint64_t)1 << (f->exp_bits - 1)) - 1) << f->man_bits; return 1;
+    case TMI_OP_ADDI: case TMI_OP_XORI: *bits = 0; return 1;
+    case TMI_OP_MULI: *bits = 1; return 1;
+    default: return 0;
+    }
+}
+
+/* Is every element of a value this constant? */
+static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
+    uint32_t        def = tmi_def(m, v);
+    const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT ? tmi_attr_of(m, TMI_OP(m, def), "value") : NULL;
+    if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return 0;
+    return (a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value) == bits;
+}
+
+/* The one op that a combine region applies to both elements, if it is one that may be done in any order. */
+static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
+    uint32_t      body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0, end = tmi_terminator(m, body), a, b;
+    uint64_t      bits;
+    const tmi_op *op = TMI_OP(m, first);
+    if (red->n_in != 1 || !first || op->next != end || op->n_in != 2 || op->n_out != 1 || TMI_OP(m, end)->n_in != 1) return TMI_OP_NONE;
+    a = tmi_in(m, op, 0);
+    b = tmi_in(m, op, 1);
+    if (a > b) a = b, b = tmi_in(m, op, 0);
+    if (a != tmi_block_arg(m, body, 0) || b != tmi_block_arg(m, body, 1) || tmi_in(m, TMI_OP(m, end), 0) != tmi_out(m, op, 0)) return TMI_OP_NONE;
+    return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits) ? op->kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Does a value of the loop's body depend on another, through the ops of the body? */
+static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
+    uint32_t      def = tmi_def(m, v), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (v == on) return 1;
+    if (!def || !*left) return 0;
+    --*left;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_depends(m, tmi_in(m, op, i), on, left)) return 1;
+    return 0;
+}
+
+/* The reduction of this block that a value comes from, through ops that change its shape or widen it. */
+static uint32_t tmi_acc_reduction(const tmi_module *m, uint32_t v, tmi_acc *a) {
+    uint32_t def, i;
+    a->n_chain = 0;
+    while ((def = tmi_def(m, v)) != 0 && TMI_OP(m, def)->block == a->body) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_REDUCE:
+            for (i = 0; 2 * i + 1 < a->n_chain; i++) {
+                uint32_t other = a->chain[i];
+                a->chain[i] = a->chain[a->n_chain - 1 - i];
+                a->chain[a->n_chain - 1 - i] = other;
+            }
+            return def;
+        case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_EXTF: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_SPLAT: case TMI_OP_BROADCAST:
+        case TMI_OP_TRUNCF: case TMI_OP_TRUNCI: break;
+        default: return 0;
+        }
+        if (a->n_chain == 4) return 0;
+        a->chain[a->n_chain++] = def;
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return 0;
+}
+
+/* Is carried value `index` put together with a reduction of each round? */
+static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_acc *a) {
+    uint32_t      side, end, left = 256, def;
+    const tmi_op *op;
+    memset(a, 0, sizeof *a);
+    a->loop = loop;
+    a->body = tmi_op_body(m, TMI_OP(m, loop), 0);
+    a->index = index;
+    a->arg = tmi_block_arg(m, a->body, 1 + index);
+    end = tmi_terminator(m, a->body);
+    def = tmi_def(m, tmi_in(m, TMI_OP(m, end), index));
+    op = TMI_OP(m, def);
+    if (!def || op->block != a->body || op->n_in != 2 || op->n_out != 1 || !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    a->join = def;
+    for (side = 0; side < 2; side++) {
+        a->red = tmi_acc_reduction(m, tmi_in(m, op, side), a);
+        if (a->red && tmi_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
+    }
+    return 0;
+}
+
+/* Words of 32 bits that a loop carries as tiles already. */
+static uint64_t tmi_carried_words(const tmi_module *m, uint32_t loop) {
+    uint64_t n = 0;
+    uint32_t i;
+    for (i = 0; i < TMI_OP(m, loop)->n_out; i++) {
+        uint32_t type = tmi_out_type(m, TMI_OP(m, loop), i);
+        if (tmi_is_tensor(m, type)) n += tmi_numel(m, type) * (tmi_bits(m, type) > 32 ? 2 : 1);
+    }
+    return n;
+}
+
+static int tmi_has_products(const tmi_module *m, uint32_t op) {
+    uint32_t x;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_DOT || TMI_OP(m, x)->kind == TMI_OP_DOT_SCALED) return 1;
+    return 0;
+}
+
+/* What lies between reduction and accumulator: only shapes that gain axes of one element, and floats that widen. */
+static const char *tmi_acc_chain_wrong(const tmi_module *m, const tmi_users *u, const tmi_acc *a) {
+    uint32_t i;
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (!tmi_read_once(u, tmi_out(m, op, 0))) return "the loop reads the result of each round";
+        if (op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_BROADCAST) return "the result of each round is spread over a tile";
+        if (op->kind == TMI_OP_TRUNCF || op->kind == TMI_OP_TRUNCI) return "the result of each round is narrowed";
+        if (op->kind == TMI_OP_EXTSI || op->kind == TMI_OP_EXTUI) return "the result of each round may wrap before it is widened";
+    }
+    return NULL;
+}
+
+/* NULL: the rewrite may be done; else why not. */
+static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const tmi_users *u, tmi_acc *a) {
+    const tmi_op *join = TMI_OP(m, a->join), *red = TMI_OP(m, a->red);
+    uint32_t      kind = tmi_combiner_kind(m, red), type = tmi_out_type(m, join, 0), elem = tmi_elem(m, type);
+    uint64_t      words;
+    const char   *wrong = tmi_acc_chain_wrong(m, u, a);
+    if (red->n_in != 1) return "it combines several operands";
+    if (kind == TMI_OP_NONE) return "its region is no single operation that may be done in any order";
+    if (join->kind != kind) return "the loop combines by another operation than the reduction";
+    if (tmi_in(m, join, 0) != a->arg && tmi_in(m, join, 1) != a->arg) return "the loop changes the accumulator between rounds";
+    if (!tmi_read_once(u, a->arg) || !tmi_read_once(u, tmi_out(m, join, 0))) return "the loop reads the accumulator";
+    if (!tmi_read_once(u, tmi_out(m, red, 0))) return "the loop reads the result of each round";
+    if (wrong) return wrong;
+    if ((kind == TMI_OP_ADDF || kind == TMI_OP_MULF) && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (tmi_has_products(m, a->loop)) return "the matrix products of the loop need the registers";
+    a->type = tmi_type_like((tmi_job *)job, (tmi_module *)m, tmi_in_type(m, red, 0), elem);
+    words = tmi_numel(m, a->type) * (tmi_bits(m, a->type) > 32 ? 2 : 1);
+    if (words + tmi_carried_words(m, a->loop) > TMI_ACC_WORDS) return "the tile would take too many registers";
+    return NULL;
+}
+
+/* The tile before the first round. */
+static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint32_t axis, uint32_t init) {
+    tmi_module *m = b->m;
+    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, a->type);
+    uint64_t    bits;
+    if (tmi_neutral_bits(m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, a->type, i);
+    if (!tmi_is_tensor(m, tmi_value_type(m, init))) return tmi_b_splat(b, init, a->type);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, init, dims, rank), a->type);
+}
+
+/* The reduction and what follows it work on elements of the accumulator's type; widenings in between go. */
+static void tmi_acc_retype(tmi_job *job, tmi_module *m, tmi_acc *a, uint32_t elem) {
+    const tmi_op *red = TMI_OP(m, a->red);
+    uint32_t      body = tmi_op_body(m, red, 0), v = tmi_out(m, red, 0), i, n = 0;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = elem;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = elem;
+    TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (op->kind == TMI_OP_EXTF) {
+            tmi_op_unlink(m, a->chain[i]);
+            continue;
+        }
+        TMI_ID(m, op->in) = v;
+        v = tmi_out(m, op, 0);
+        TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+        a->chain[n++] = a->chain[i];
+    }
+    a->n_chain = n;
+}
+
+static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *names) {
+    tmi_op    join = *TMI_OP(m, a->join);
+    uint32_t  init = tmi_in(m, TMI_OP(m, a->loop), 3 + a->index), old = tmi_out(m, TMI_OP(m, a->loop), a->index), x = tmi_in(m, TMI_OP(m, a->red), 0);
+    uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
+    uint64_t  bits;
+    tmi_build b = tmi_build_before(job, m, a->loop);
+    b.loc = join.loc;
+    seed = tmi_acc_seed(&b, a, join.kind, axis, init);
+    tile = tmi_for_add(job, m, a->loop, seed, &result);
+    tmi_name_after(m, tile, a->arg);
+    b = tmi_build_before(job, m, a->join);
+    if (tmi_value_type(m, x) != a->type) x = tmi_b_1(&b, TMI_OP_EXTF, a->type, x);
+    in[0] = tile;
+    in[1] = x;
+    tmi_for_yield(job, m, a->loop, tmi_b_op(&b, join.kind, a->type, in, 2));
+    tmi_acc_retype(job, m, a, tmi_elem(m, a->type));
+    TMI_ID(m, TMI_OP(m, a->red)->in) = result;
+    tmi_op_unlink(m, a->red);
+    tmi_op_insert_before(m, after, a->red);
+    last = tmi_out(m, TMI_OP(m, a->red), 0);
+    for (i = 0; i < a->n_chain; i++) {
+        tmi_op_unlink(m, a->chain[i]);
+        tmi_op_insert_before(m, after, a->chain[i]);
+        last = tmi_out(m, TMI_OP(m, a->chain[i]), 0);
+    }
+    tmi_op_unlink(m, a->join);
+    if (tmi_neutral_bits(m, join.kind, a->type, &bits) && !tmi_constant_is(m, init, bits)) {
+        TMI_ID(m, TMI_OP(m, a->join)->in) = init;
+        TMI_ID(m, TMI_OP(m, a->join)->in + 1) = last;
+        tmi_op_insert_before(m, after, a->join);
+        last = tmi_out(m, &join, 0);
+    }
+    names->to[old] = last;
+    tmi_name_after(m, last, old);
+}
+
+/* One carried value. 1 when the rewrite was done: it is gone then, and another stands behind all others. */
+static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t loop, uint32_t index) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_acc     a;
+    tmi_users   users;
+    tmi_rename  names;
+    const char *wrong, *text = "";
+    uint8_t    *drop;
+    int         found = tmi_acc_find(m, loop, index, &a);
+    if (found) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
+        tmi_users_make(job, m, func, &users);
+        wrong = tmi_acc_wrong(job, m, &users, &a);
+        if (wrong) tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s", wrong);
+        else {
+            tmi_rename_init(job, m, &names);
+            if (tmi_in_type(m, TMI_OP(m, a.red), 0) != a.type) text = ", without rounding in each round";
+            tmi_remark(job, at, TMETAL_APPLIED, "accumulators", "each round combines %s element by element, and one reduction follows the loop%s", tmi_type_text(job, m, a.type), text);
+            tmi_acc_apply(job, m, &a, &names);
+            tmi_rename_apply(&names, func);
+            drop = TMI_TEMP(job, uint8_t, TMI_OP(m, loop)->n_out);
+            drop[index] = 1;
+            tmi_for_drop(job, m, loop, drop);
+        }
+        found = !wrong;
+    }
+    tmi_mark_drop(job, mark);
+    return found;
+}
+
+/* Requires: one block a region. Leaves: loops that carry tiles where they carried what was reduced of them. */
+static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t  n = 0, op, i, *loop;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n += TMI_OP(m, op)->kind == TMI_OP_FOR;
+    loop = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
+    while (n-- > 0) /* inner loops first; a tile that one carries may itself be reduced in each round */
+        for (i = 0; i < TMI_OP(m, loop[n])->n_out;) i += !tmi_accumulate(job, m, func, loop[n], i);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Induction: a tile that grows by one step for all its elements is a scalar and a fixed tile -------
  *
  *   %p = tt.addptr splat(%a), %offs                    %s0 = %a
@@ -18599,6 +18888,7 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     X("combiners",       tmi_flatten_regions,  1) \
     X("tile references", tmi_lower_refs,       1) \
     X("products",        tmi_lower_products,   1) \
+    X("accumulators",    tmi_accumulators,     0) \
     X("control",         tmi_simplify_control, 0) \
     X("induction",       tmi_inductions,       0) \
     X("unread",          tmi_drop_unread,      0)
@@ -18630,6 +18920,738 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
 #endif
     }
     return ok;
+}
+
+/* -- Two stages: a program's row is reduced by several threadgroups ----------------------------------
+ *
+ * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few rows. On
+ * request it becomes two: the first reduces a part of a row in each threadgroup and leaves what it has in
+ * scratch memory, the second combines the parts and does what followed the reduction.
+ *
+ *   %acc = scf.for %i = %lo to %n iter_args(...)       first:  the rounds of part p: scratch[row, p] = %acc
+ *   tt.store %out, f(%acc)                     to      second: %acc = tt.reduce scratch[row, :]
+ *                                                              tt.store %out, f(%acc)
+ *
+ * The same for a reduction of one tile, of which each part takes a range. Parts are programs along an axis
+ * of the grid that the kernel does not ask about. */
+
+#define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
+#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_PARTS 512u
+#define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
+
+typedef struct tmi_split_part {
+    uint32_t value, op;    /* what the second stage reads from scratch instead; the reduction that makes it, or 0 */
+    uint32_t carried;      /* of a loop: which of its values; TMI_NONE: a reduction of one tile */
+    uint32_t kind, init;   /* of a loop: the operation that combines, the value before the first round */
+    uint32_t elem, scalar; /* elements in scratch; 1: a number, no tile */
+    uint32_t param;        /* of the scratch pointer in both stages */
+} tmi_split_part;
+
+typedef struct tmi_split {
+    tmi_job       *job;
+    tmi_module    *m;
+    const tmi_module *all; /* which has the other kernels, by name */
+    uint32_t       func, body, loop, first;  /* first: the function of the first stage */
+    uint32_t       parts, axis, n_own, n_values;
+    tmi_users      users;
+    tmi_split_part part[TMI_SPLIT_MAX];
+    uint32_t       n;
+    uint8_t       *reduced; /* per value: made of what a reduction gave */
+    const char    *wrong; /* why it cannot be done */
+    uint32_t       wrong_op;
+} tmi_split;
+
+static int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
+    if (!s->wrong) {
+        s->wrong = why;
+        s->wrong_op = op;
+    }
+    return 0;
+}
+
+static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (op == outer) return 1;
+    return 0;
+}
+
+static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) { /* made before the loop? */
+    return !tmi_is_inside(m, TMI_VALUE(m, v)->is_arg ? tmi_block_op(m, TMI_VALUE(m, v)->def) : TMI_VALUE(m, v)->def, loop);
+}
+
+/* -- What may be split ------------------------------------------------------------------- */
+
+/* Everything but the loop and the stores must be work that may be done twice, or not at all. */
+static int tmi_split_ops(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, axes = 0, stores = 0;
+    for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           nested = o->block != s->body;
+        switch (o->kind) {
+        case TMI_OP_FOR:
+            if (nested) break;
+            if (s->loop) return tmi_split_refuse(s, op, "it has several loops: the row is not the whole work");
+            if (stores) return tmi_split_refuse(s, op, "it stores before the loop");
+            s->loop = op;
+            break;
+        case TMI_OP_STORE:
+            if (nested) return tmi_split_refuse(s, op, "it stores in a loop or branch");
+            stores++;
+            break;
+        case TMI_OP_LOAD:
+            if (tmi_attr_of(m, o, "isVolatile")) return tmi_split_refuse(s, op, "a volatile load may not be done twice");
+            break;
+        case TMI_OP_PID: case TMI_OP_NPROGRAMS: axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
+        case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return tmi_split_refuse(s, op, "it multiplies matrices");
+        case TMI_OP_WHILE: return tmi_split_refuse(s, op, "how often a scf.while runs is not known before");
+        case TMI_OP_IF:
+            if (!nested) return tmi_split_refuse(s, op, "it branches outside of the loop");
+            break;
+        case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
+        default:
+            if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT))) return tmi_split_refuse(s, op, "it does more than load, compute and store");
+        }
+    }
+    if (!stores) return tmi_split_refuse(s, s->func, "it stores nothing");
+    for (s->axis = 3; s->axis-- > 0;)
+        if (!(axes >> s->axis & 1)) return 1;
+    return tmi_split_refuse(s, s->func, "it asks for its place along all three axes of the grid");
+}
+
+/* A value that grows by the same step in each round; its steps are made outside of the loop or are constants. */
+static int tmi_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
+    const tmi_module *m = s->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), type = tmi_value_type(m, arg), k;
+    uint32_t y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i);
+    if (y == arg) return steps->n = 0, 1;
+    if (tmi_is_tensor(m, type) || !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps)) return 0;
+    for (k = 0; k < steps->n; k++)
+        if (!tmi_is_outside(m, steps->value[k], s->loop) && tmi_def_kind(m, steps->value[k]) != TMI_OP_CONSTANT) return 0;
+    return 1;
+}
+
+/* The operation that puts a carried value together with something of each round; TMI_OP_NONE: none that parts allow. */
+static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
+    const tmi_module *m = s->m;
+    uint32_t      body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
+    const tmi_op *op = TMI_OP(m, def);
+    uint64_t      bits;
+    if (!def || op->block != body || op->n_in != 2 || (tmi_in(m, op, 0) != arg && tmi_in(m, op, 1) != arg) || tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
+        (!tmi_is_extreme(op->kind) && !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
+        return tmi_split_refuse(s, s->loop, "a carried value is put together in a way that depends on the order of the rounds"), (uint32_t)TMI_OP_NONE;
+    if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
+        return tmi_split_refuse(s, def, "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
+    if ((op->kind == TMI_OP_ADDF || op->kind == TMI_OP_MULF) && tmi_bits(m, tmi_value_type(m, arg)) < 32)
+        return tmi_split_refuse(s, def, "a 16-bit accumulator would be rounded in another place"), (uint32_t)TMI_OP_NONE;
+    return op->kind;
+}
+
+static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried, uint32_t kind) {
+    const tmi_module *m = s->m;
+    tmi_split_part   *p = &s->part[s->n];
+    uint32_t          type = tmi_value_type(m, value);
+    if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
+    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
+    memset(p, 0, sizeof *p);
+    p->value = value;
+    p->op = op;
+    p->carried = carried;
+    p->kind = kind;
+    p->elem = tmi_elem(m, type);
+    p->scalar = !tmi_is_tensor(m, type);
+    s->n++;
+    return 1;
+}
+
+/* What the loop accumulates, and the reduction behind it where that is all that reads it. */
+static int tmi_split_loop(tmi_split *s) {
+    const tmi_module *m = s->m;
+    const tmi_op     *o = TMI_OP(m, s->loop);
+    uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
+    tmi_steps steps;
+    if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32) return tmi_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
+    for (i = 0; i < o->n_out; i++) {
+        const tmi_use_at *use;
+        v = tmi_out(m, o, i);
+        if (!tmi_n_uses(&s->users, v) && tmi_split_steps(s, i, &steps)) continue;
+        kind = tmi_split_joins(s, i);
+        if (kind == TMI_OP_NONE) return 0;
+        use = s->users.at + s->users.first[v];
+        if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE && TMI_OP(m, use->op)->block == s->body && tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
+            if (!tmi_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind)) return 0;
+        } else if (!tmi_split_add(s, 0, v, i, kind)) return 0;
+        s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
+    }
+    return s->n ? 1 : tmi_split_refuse(s, s->loop, "its loop accumulates nothing");
+}
+
+/* -- A range of a tile: the ops that make it, made again for fewer elements along one axis ---------- */
+
+typedef struct tmi_slicing {
+    tmi_split *s;
+    tmi_build  b;
+    uint32_t   count, offset; /* elements along the axis; i32: the first of them */
+    uint32_t   from[256], axis[256], to[256], n;
+    int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
+} tmi_slicing;
+
+static uint32_t tmi_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->s->m, type);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->s->m, type, i);
+    return tmi_type_tensor(x->s->job, x->s->m, tmi_elem(x->s->m, type), dims, rank);
+}
+
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
+
+static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    tmi_module *m = x->s->m;
+    tmi_op      o = *TMI_OP(m, tmi_def(m, v));
+    uint32_t    in[8], i, r, type = tmi_slice_type(x, tmi_value_type(m, v), axis), at = axis;
+    int64_t     start;
+    if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
+    memset(in, 0, sizeof in);
+    for (i = 0; i < o.n_in; i++) {
+        in[i] = tmi_in(m, &o, i);
+        if (in[i] < x->s->n_values && x->s->reduced[in[i]]) return 0;
+    }
+    switch (o.kind) {
+    case TMI_OP_SPLAT: break;
+    case TMI_OP_CONSTANT: {
+        const tmi_attr *a = tmi_attr_of(m, &o, "value");
+        if (!a || a->kind != TMI_A_DENSE || a->n != 1) return 0;
+        return x->dry ? v : tmi_b_const(&x->b, type, TMI_WORD(m, (uint32_t)a->value));
+    }
+    case TMI_OP_RANGE:
+        if (x->dry) return v;
+        start = tmi_attr_int(m, &o, "start", 0);
+        r = tmi_b_range(&x->b, x->count);
+        i = x->offset;
+        if (start) i = tmi_b_2(&x->b, TMI_OP_ADDI, i, tmi_b_const(&x->b, m->t_i32, (uint64_t)start));
+        return tmi_b_2(&x->b, TMI_OP_ADDI, tmi_b_splat(&x->b, i, type), r);
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
+        if (i == axis) return 0;
+        at = axis - (i < axis);
+        in[0] = tmi_slice(x, in[0], at, depth);
+        break;
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1) in[0] = tmi_slice(x, in[0], axis, depth);
+        break;
+    default:
+        x->reads |= o.kind == TMI_OP_LOAD;
+        if (o.kind != TMI_OP_LOAD && (tmi_ops[o.kind].traits & (TMI_PURE | TMI_ELT)) != (TMI_PURE | TMI_ELT)) return 0;
+        for (i = 0; i < o.n_in; i++)
+            if (tmi_is_tensor(m, tmi_value_type(m, in[i]))) in[i] = tmi_slice(x, in[i], axis, depth);
+    }
+    for (i = 0; i < o.n_in; i++)
+        if (!in[i]) return 0;
+    if (x->dry) return v;
+    r = tmi_b_op(&x->b, o.kind, type, in, o.n_in);
+    TMI_OP(m, tmi_def(m, r))->attr = o.attr;
+    TMI_OP(m, tmi_def(m, r))->loc = o.loc;
+    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
+    return r;
+}
+
+/* 0: it is not made element by element from ranges, numbers and memory. */
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    uint32_t i;
+    if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
+    for (i = 0; i < x->n; i++)
+        if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
+    if (x->n == 256) return 0;
+    i = tmi_slice_op(x, v, axis, depth - 1);
+    if (!i || x->n == 256) return 0;
+    x->from[x->n] = v;
+    x->axis[x->n] = axis;
+    x->to[x->n++] = i;
+    return i;
+}
+
+static void tmi_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
+    memset(x, 0, sizeof *x);
+    x->s = s;
+    x->dry = dry;
+}
+
+/* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
+static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
+    tmi_dt_reduce r;
+    uint32_t      kind;
+    memset(&r, 0, sizeof r);
+    if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
+    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
+    return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) && (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
+}
+
+/* Which values depend on a reduction: a part of a row does not know them. */
+static void tmi_split_reduced(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i;
+    s->n_values = m->value.n;
+    s->reduced = TMI_TEMP(s->job, uint8_t, s->n_values);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint8_t       of = o->kind == TMI_OP_REDUCE;
+        for (i = 0; i < o->n_in; i++) of |= s->reduced[tmi_in(m, o, i)];
+        for (i = 0; i < o->n_out; i++) s->reduced[tmi_out(m, o, i)] = of;
+    }
+}
+
+/* Reductions of tiles that are loaded: each part takes a range of their axis. */
+static int tmi_split_tile(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i, axis, count = 0;
+    int      stored = 0, reads = 0;
+    tmi_split_reduced(s);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_slicing   x;
+        stored |= o->kind == TMI_OP_STORE;
+        if (o->kind != TMI_OP_REDUCE) continue;
+        tmi_slicing_init(s, &x, 1);
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "a reduction needs what another one gives");
+        for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element from what memory holds");
+        if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
+        if (!tmi_split_region(m, o)) return tmi_split_refuse(s, op, "its region is none that parts may be combined by");
+        if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count) return tmi_split_refuse(s, op, "its reductions differ in length");
+        count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
+        reads |= x.reads;
+        for (i = 0; i < o->n_out; i++)
+            if (!tmi_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
+    }
+    if (!s->n || !reads) return tmi_split_refuse(s, s->func, "it has neither a loop nor a reduction of a row that it loads");
+    while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2)) s->parts /= 2;
+    return s->parts > 1 ? 1 : tmi_split_refuse(s, s->func, "the row is too short for several threadgroups");
+}
+
+/* -- Taking a function apart ----------------------------------------------------------------- */
+
+/* What the stores need stays; the rest goes, the other stage's loop with it. */
+static void tmi_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
+    uint32_t op, prev, x, i;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        prev = o->prev;
+        for (i = 0; i < o->n_out; i++) needed |= need[tmi_out(m, o, i)];
+        if (!needed) {
+            tmi_op_unlink(m, op);
+            continue;
+        }
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* An op's attributes for itself alone: clones share theirs. */
+static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
+    for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
+        tmi_named *n;
+        id = m->named.n;
+        n = (tmi_named *)tmi_vec_add(job, &m->named);
+        *n = *TMI_NAMED(m, at);
+        n->next = 0;
+        if (last) TMI_NAMED(m, last)->next = id;
+        else TMI_OP(m, op)->attr = id;
+        last = id;
+    }
+}
+
+/* Scratch pointers behind the parameters; aligned as whole allocations are. */
+static void tmi_split_params(tmi_split *s, uint32_t func) {
+    tmi_module *m = s->m;
+    uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *list = TMI_TEMP(s->job, uint32_t, n + s->n), *dims, name, hints;
+    tmi_type    t;
+    for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
+    for (i = 0; i < s->n; i++) {
+        const char *text = tmi_format(s->job, 1, "parts_%u", i);
+        if (s->n == 1) text = "parts";
+        s->part[i].param = n + i;
+        list[n + i] = tmi_value_new(s->job, m, tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
+        name = tmi_intern(s->job, &m->strings, text, strlen(text));
+        TMI_VALUE(m, list[n + i])->name = name;
+    }
+    tmi_block_args(s->job, m, block, list, n + s->n);
+    dims = TMI_TEMP(s->job, uint32_t, n + s->n);
+    for (i = 0; i < n + s->n; i++) dims[i] = tmi_value_type(m, list[i]);
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = t.n_dims = n + s->n;
+    tmi_op_set_attr(s->job, m, func, "function_type", tmi_attr_new(s->job, m, TMI_A_TYPE, tmi_type_get(s->job, m, &t, dims), 0));
+    {   /* hints of the parameters that there were, then of the new ones */
+        const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
+        uint32_t        none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named.n;
+        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, &m->named);
+        entry->name = tmi_intern(s->job, &m->strings, "tt.divisibility", 15);
+        entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
+        sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
+        for (i = 0; i < n + s->n; i++) list[i] = i >= n ? sixteen : old && old->kind == TMI_A_ARRAY && i < old->n ? TMI_ID(m, (uint32_t)old->value + i) : none;
+        hints = tmi_attr_new(s->job, m, TMI_A_ARRAY, 0, tmi_ids_add(s->job, m, list, n + s->n));
+        TMI_ATTR(m, hints)->n = n + s->n;
+        tmi_op_set_attr(s->job, m, func, "arg_attrs", hints);
+    }
+}
+
+static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
+    uint32_t v = tmi_b_op(b, kind, b->m->t_i32, NULL, 0);
+    tmi_b_attr(b, v, "axis", axis);
+    return v;
+}
+
+/* Which program this is, counted over the axes that the kernel asks about: i64. */
+static uint32_t tmi_split_row(tmi_split *s, tmi_build *b) {
+    uint32_t op, axes = 0, i, row = 0, one;
+    for (op = tmi_walk_next(s->m, s->func, s->func); op; op = tmi_walk_next(s->m, s->func, op))
+        if (TMI_OP(s->m, op)->kind == TMI_OP_PID || TMI_OP(s->m, op)->kind == TMI_OP_NPROGRAMS) axes |= 1u << (tmi_attr_int(s->m, TMI_OP(s->m, op), "axis", 0) & 3);
+    for (i = 3; i-- > 0;) {
+        if (!(axes >> i & 1)) continue;
+        one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
+        if (row) {
+            uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
+            row = tmi_b_2(b, TMI_OP_MULI, row, n);
+            one = tmi_b_2(b, TMI_OP_ADDI, row, one);
+        }
+        row = one;
+    }
+    return row ? row : tmi_b_const(b, b->m->t_i64, 0);
+}
+
+/* The scratch pointer of a partial result, `index` elements on. */
+static uint32_t tmi_split_address(tmi_split *s, tmi_build *b, uint32_t func, const tmi_split_part *p, uint32_t index) {
+    uint32_t in[2];
+    in[0] = tmi_block_arg(s->m, tmi_op_body(s->m, TMI_OP(s->m, func), 0), p->param);
+    in[1] = index;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(s->m, in[0]), in, 2);
+}
+
+/* -- The first stage ------------------------------------------------------------------------------ */
+
+/* a + n * b in i64, back in the type of a. */
+static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
+    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n), in[2];
+    if (!tmi_is_ptrlike(b->m, tmi_value_type(b->m, a))) return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, tmi_value_type(b->m, a)), 1));
+    in[0] = a;
+    in[1] = by;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, a), in, 2);
+}
+
+/* The rounds of one part: rounds are counted, then dealt out evenly. No bound can wrap: where a part ends
+ * with the loop its bound is the loop's, and a part without rounds has two equal bounds. */
+static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
+    tmi_module *m = s->m;
+    uint32_t    lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1), step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
+    int         is_signed = tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") == NULL;
+    uint32_t    zero = tmi_b_const(b, i64, 0), one = tmi_b_const(b, i64, 1), rounds, per, begin, end, from, at, more, wide, k, n_out;
+    wide = tmi_b_to_int(b, hi, 64, is_signed);
+    at = tmi_b_to_int(b, lo, 64, is_signed);
+    rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
+    rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
+    rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
+    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? 2 : 6, lo, hi), rounds, zero);
+    per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
+    per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
+    begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per), rounds);
+    end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
+    more = tmi_b_cmpi(b, 6, begin, end);
+    begin = tmi_b_select(b, more, begin, zero);
+    from = tmi_b_stepped(b, lo, begin, step);
+    at = tmi_b_cmpi(b, 0, end, rounds);
+    wide = tmi_b_stepped(b, lo, end, step);
+    wide = tmi_b_select(b, at, hi, wide);
+    wide = tmi_b_select(b, more, wide, from);
+    n_out = TMI_OP(m, loop)->n_out;
+    for (k = 0; k < n_out; k++) { /* what is counted has been counted up to here */
+        tmi_steps steps;
+        uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
+        s->loop = loop;
+        i = (uint32_t)tmi_split_steps(s, k, &steps);
+        s->loop = keep;
+        for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
+        if (at < s->n) continue;
+        for (; i && steps.n-- > 0;) {
+            uint32_t by = steps.value[steps.n];
+            int64_t  c;
+            if (!tmi_is_outside(m, by, loop)) by = tmi_const_int(m, by, &c) ? tmi_b_const(b, tmi_value_type(m, by), (uint64_t)c) : by;
+            v = tmi_b_stepped(b, v, begin, by);
+        }
+        TMI_ID(m, TMI_OP(m, loop)->in + 3 + k) = v;
+    }
+    TMI_ID(m, TMI_OP(m, loop)->in) = from;
+    TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
+}
+
+static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value, uint32_t place) {
+    tmi_module *m = s->m;
+    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2], address, type;
+    if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
+    if (p->scalar) {
+        in[0] = tmi_split_address(s, b, s->first, p, place);
+        in[1] = value;
+        (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+        return;
+    }
+    address = tmi_split_address(s, b, s->first, p, tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n)));
+    value = tmi_b_reshape(b, value, &n, 1);
+    type = tmi_value_type(m, value);
+    in[0] = tmi_b_splat(b, address, type);
+    in[1] = tmi_b_range(b, n);
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    in[1] = value;
+    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+}
+
+static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
+    tmi_module *m = s->m;
+    uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
+    uint64_t    bits;
+    tmi_build   b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->first_op);
+    tmi_slicing x;
+    part = tmi_b_program(&b, TMI_OP_PID, s->axis);
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind == TMI_OP_STORE) tmi_op_unlink(m, op);
+        else if (TMI_OP(m, op)->kind == TMI_OP_FOR) {
+            b = tmi_build_before(s->job, m, op);
+            for (i = 0; i < s->n; i++)
+                if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
+                    TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) = tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
+            tmi_split_bounds(s, &b, op, part);
+        }
+    }
+    for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
+        uint32_t k, axis, red;
+        if (s->part[i].op == done) continue;
+        done = s->part[i].op;
+        red = tmi_def(m, tmi_cloned(c, s->part[i].value));
+        axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
+        tmi_slicing_init(s, &x, 0);
+        x.b = tmi_build_before(s->job, m, red);
+        x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
+        x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
+        for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
+            uint32_t v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            TMI_ID(m, TMI_OP(m, red)->in + k) = v;
+        }
+    }
+    b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
+    place = tmi_split_row(s, &b);
+    place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
+    place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
+    for (i = 0; i < s->n; i++) tmi_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
+    tmi_keep_needed(s->job, m, s->first);
+}
+
+/* -- The second stage ------------------------------------------------------------------------------- */
+
+/* All parts of a partial result: a tile whose first axis counts them. */
+static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t row) {
+    tmi_module *m = s->m;
+    uint32_t    type = tmi_value_type(m, p->value), rank = tmi_rank(m, type), n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], in[2], i, v, shape;
+    dims[0] = s->parts;
+    dims[1] = n;
+    shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
+    in[0] = tmi_split_address(s, b, s->func, p, tmi_b_2(b, TMI_OP_MULI, row, tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    in[0] = tmi_b_splat(b, in[0], shape);
+    in[1] = tmi_b_range(b, s->parts);
+    if (!p->scalar) {
+        v = tmi_b_2(b, TMI_OP_MULI, in[1], tmi_b_const(b, tmi_value_type(m, in[1]), n));
+        v = tmi_b_along(b, v, shape, 0);
+        in[1] = tmi_b_range(b, n);
+        in[1] = tmi_b_along(b, in[1], shape, 1);
+        in[1] = tmi_b_2(b, TMI_OP_ADDI, v, in[1]);
+    }
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    v = tmi_b_1(b, TMI_OP_LOAD, tmi_type_like(s->job, m, shape, TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, in[0])))->elem), in[0]);
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
+    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, 1, v, tmi_b_const(b, tmi_value_type(m, v), 0));
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
+    return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
+}
+
+/* The first axis of a tile reduced by one op. */
+static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t type) {
+    tmi_module *m = b->m;
+    tmi_build   in = *b;
+    uint32_t    r = tmi_b_op(b, TMI_OP_REDUCE, type, &v, 1), op = tmi_def(m, r), arg[2], out, elem = tmi_elem(m, type);
+    tmi_op_set_int(b->job, m, op, "axis", m->t_i32, 0);
+    in.block = tmi_block_new(b->job, m, tmi_region_new(b->job, m, op));
+    in.before = 0;
+    arg[0] = tmi_value_new(b->job, m, elem);
+    arg[1] = tmi_value_new(b->job, m, elem);
+    tmi_block_args(b->job, m, in.block, arg, 2);
+    out = tmi_b_op(&in, kind, elem, arg, 2);
+    (void)tmi_b_op(&in, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    return r;
+}
+
+/* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
+static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
+    tmi_module     *m = s->m;
+    uint64_t        bits = 0;
+    uint32_t        r;
+    tmi_cloning     c;
+    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits)) return 0;
+    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0)) return tmi_b_const(b, tmi_value_type(m, p->value), 0); /* any number of zeros is +0 */
+    if (!p->op) return p->init;
+    tmi_cloning_init(s->job, m, &c);
+    r = tmi_clone_op(&c, p->op);
+    TMI_ID(m, TMI_OP(m, r)->in) = p->init;
+    tmi_b_insert(b, r);
+    return tmi_out(m, TMI_OP(m, r), 0);
+}
+
+static void tmi_split_second(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_rename  names;
+    uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
+    tmi_build   b;
+    tmi_rename_init(s->job, m, &names);
+    for (i = 0; i < s->n; i += n) {
+        tmi_split_part *p = &s->part[i];
+        n = 1;
+        b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
+        if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
+        row = tmi_split_row(s, &b);
+        if (s->loop) {
+            v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row), tmi_value_type(m, p->value));
+            begun = tmi_split_begun(s, &b, p);
+            names.to[p->value] = begun ? tmi_b_2(&b, p->kind, begun, v) : v;
+            tmi_name_after(m, names.to[p->value], p->value);
+        } else { /* the reduction itself, of the parts */
+            tmi_cloning c;
+            uint32_t    red;
+            n = TMI_OP(m, p->op)->n_out;
+            for (k = 0; k < n; k++) in[k] = tmi_split_load(s, &b, p + k, row);
+            tmi_cloning_init(s->job, m, &c);
+            red = tmi_clone_op(&c, p->op);
+            tmi_own_attrs(s->job, m, red);
+            tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
+            tmi_op_operands(s->job, m, red, in, n);
+            tmi_b_insert(&b, red);
+            for (k = 0; k < n; k++) names.to[p[k].value] = tmi_out(m, TMI_OP(m, red), k);
+        }
+    }
+    tmi_rename_apply(&names, s->func);
+    tmi_keep_needed(s->job, m, s->func);
+}
+
+/* -- Both ------------------------------------------------------------------------------------------------ */
+
+static uint32_t tmi_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
+    uint32_t parts = 1, want = asked > 1 ? asked : 4 * (gpu->cores ? gpu->cores : 8); /* some threadgroups for each core */
+    while (parts < want && parts < TMI_SPLIT_PARTS) parts *= 2;
+    return parts;
+}
+
+/* Is what follows the reductions little work? */
+static int tmi_split_is_whole(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_mark    mark = tmi_mark_take(s->job);
+    uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
+    uint32_t    op, x, i, k;
+    uint64_t    row = 0;
+    int         whole = 1;
+    for (k = 0; k < s->n && !s->loop; k++)
+        if (row < tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0))) row = tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0));
+    for (op = TMI_BLOCK(m, s->body)->last_op; op && whole; op = TMI_OP(m, op)->prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        for (i = 0; i < o->n_out; i++) {
+            for (k = 0; k < s->n && s->part[k].value != tmi_out(m, o, i); k++) {}
+            if (k == s->n) needed |= need[tmi_out(m, o, i)];
+        }
+        if (!needed) continue;
+        for (i = 0; i < o->n_out && !s->loop; i++) whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
+        whole &= op != s->loop;
+        if (!whole) (void)tmi_split_refuse(s, op, "the row is needed again after the reduction");
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(s->job, mark);
+    return whole;
+}
+
+/* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in f32. */
+static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
+    tmi_module *m = s->m;
+    uint32_t    red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0), kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v, old = p->value;
+    tmi_build   b = tmi_build_before(s->job, m, red);
+    tmi_rename  names;
+    if ((kind != TMI_OP_ADDF && kind != TMI_OP_MULF) || tmi_bits(m, p->elem) != 16) return;
+    x = tmi_in(m, TMI_OP(m, red), 0);
+    x = tmi_b_1(&b, TMI_OP_EXTF, tmi_type_like(s->job, m, tmi_value_type(m, x), f32), x);
+    TMI_ID(m, TMI_OP(m, red)->in) = x;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = f32;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = f32;
+    v = tmi_value_new(s->job, m, tmi_type_like(s->job, m, tmi_value_type(m, old), f32));
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, old)->name;
+    tmi_op_results(s->job, m, red, &v, 1);
+    tmi_rename_init(s->job, m, &names);
+    b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
+    names.to[old] = tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v);
+    tmi_rename_apply(&names, s->func);
+    p->value = v;
+    p->elem = f32;
+}
+
+/* The function of the first stage, before that of the second; its name is one that the module does not have yet. */
+static void tmi_split_apply(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_cloning c;
+    const char *name = "";
+    uint32_t    i, text;
+    for (i = 0; i < s->n && !s->loop; i++)
+        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_split_widen(s, &s->part[i]);
+    tmi_cloning_init(s->job, m, &c);
+    s->first = tmi_clone_op(&c, s->func);
+    tmi_own_attrs(s->job, m, s->first);
+    for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++) name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts", tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
+    text = tmi_intern(s->job, &m->strings, name, strlen(name));
+    tmi_op_set_attr(s->job, m, s->first, "sym_name", tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
+    tmi_op_insert_before(m, s->func, s->first);
+    tmi_split_params(s, s->first);
+    tmi_split_params(s, s->func);
+    tmi_split_first(s, &c);
+    tmi_split_second(s);
+}
+
+/* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
+static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all, const tmetal_gpu *gpu, tmi_split *s) {
+    int done;
+    memset(s, 0, sizeof *s);
+    s->all = all;
+    s->job = job;
+    s->m = m;
+    s->func = func;
+    s->body = tmi_op_body(m, TMI_OP(m, func), 0);
+    s->n_own = TMI_BLOCK(m, s->body)->n_arg;
+    s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
+    tmi_users_make(job, m, func, &s->users);
+    if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
+    else if (job->opt->mlx) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
+    else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
+    else done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) && tmi_split_is_whole(s);
+    if (done && s->n_own + s->n > 31) done = tmi_split_refuse(s, func, "its parameters leave no buffer for the parts");
+    if (!done) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages", "one threadgroup a program: %s", s->wrong);
+        return 0;
+    }
+    tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->loop ? s->loop : s->part[0].op)), TMETAL_APPLIED, "two stages",
+               "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second kernel combines %u partial result%s of each from scratch memory", s->parts, s->axis, s->n,
+               s->n == 1 ? "" : "s");
+    tmi_split_apply(s);
+    return 1;
 }
 
 /*==============================================================================
@@ -27944,17 +28966,19 @@ static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_
     r->bases.n_dims = tmi_rank(x->p->m, type);
 }
 
-/* Does a reduction that the caller decides read the value in this layout, which is not its component's? */
-static int tmi_inst_is_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
-    uint32_t i;
-    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++)
-        if (p->force[p->users.at[i].op].layout && p->own[p->users.at[i].op] == in->lin + 1) return 1;
+/* The layout + 1 that the caller forces on a reduction which reads the value so, its component being held otherwise. */
+static uint32_t tmi_inst_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+    uint32_t i, op;
+    for (i = p->users.first[value]; i < p->users.first[value + 1]; i++) {
+        op = p->users.at[i].op;
+        if (p->force[op].layout && p->own[op] == in->lin + 1) return p->force[op].layout;
+    }
     return 0;
 }
 
 static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     tmi_shuffle s;
-    if (in->kind != TMI_I_FIRST && tmi_inst_is_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
+    if (in->kind != TMI_I_FIRST && tmi_inst_forced(p, value, in)) return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
         return tmi_convert_by_shuffle(p, in, &s) ? "an op that reads it needs it so: moved by simd shuffles"
                                                  : "an op that reads it needs it so: moved through threadgroup memory";
@@ -27986,7 +29010,7 @@ static int tmi_is_reduced(const tmi_plan *p, uint32_t value) { return tmi_def_ki
 static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     tmi_plan       *p = x->p;
     const tmi_comp *comp = NULL;
-    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value);
+    uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), forced;
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
     if (p->klass[value] == TMI_C_INLINE) {
@@ -27999,7 +29023,9 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         r = tmi_row_add(x, value, type, at);
         if (!r) continue;
         r->is_held = 1;
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value) ? comp : NULL);
+        forced = in->kind != TMI_I_FIRST ? tmi_inst_forced(p, value, in) : 0;
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, in->lin), forced || (in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value)) ? comp : NULL);
+        if (forced == TMETAL_DEFAULT + 1) r->layout = TMETAL_DEFAULT;
         tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, r);
@@ -28070,7 +29096,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
+    r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1 ? TMETAL_DEFAULT : (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
     r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
@@ -30243,6 +31269,8 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put(e->out, ":%u)", p.line);
     }
     tmi_put(e->out, "\n//\n//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    for (i = 0; i < 3; i++)
+        if (k->grid_times[i] > 1) tmi_put(e->out, "//            times %u along %c: the first of two stages\n", k->grid_times[i], "xyz"[i]);
     for (i = 0; i < e->p->comp.n; i++) {
         uint64_t n = tmi_numel(e->m, TMI_COMP(e->p, i)->type);
         if (n > tmi_numel(e->m, TMI_COMP(e->p, largest)->type)) largest = i;
@@ -30504,7 +31532,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
-    entry = tmi_unique_name(&e, k->name);
+    entry = tmi_unique_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
     for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
@@ -30518,6 +31546,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     k->family = 7;
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
+    for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
     e.indent = 0;
     if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
@@ -30737,6 +31766,8 @@ static int tmi_options_ok(tmi_job *job) {
     memset(&nowhere, 0, sizeof nowhere);
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
     while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
@@ -30868,6 +31899,78 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
     }
 }
 
+/* Two stages on request: the function before `func` is the first now. */
+static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
+    tmi_mark mark = tmi_mark_take(job);
+    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
+    tmi_mark_drop(job, mark);
+    if (!done) return 0;
+    k[1] = k[0];
+    k[0].grid_times[s->axis] = s->parts;
+#ifdef TMETAL_DEBUG
+    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+#endif
+    return 1;
+}
+
+/* Scratch pointers among the arguments of a stage. */
+static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++) {
+        tmetal_arg *a = (tmetal_arg *)&k->args[i];
+        if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
+        a->kind = TMETAL_ARG_SCRATCH;
+        a->param = first_id + a->param - s->n_own;
+    }
+}
+
+static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id, tmetal_scratch *to) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++) {
+        to[first_id + i].id = first_id + i;
+        to[first_id + i].program_bytes = (uint64_t)s->parts * tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
+    }
+}
+
+/* Kernels of which the text has one each, or two stages. */
+typedef struct tmi_splits {
+    tmi_split *of;        /* per kernel of the text */
+    uint32_t  *at;        /* kernel that is its first stage */
+    uint32_t   n, n_kernel, n_scratch;
+    tmi_unit  *unit;      /* of the kernels */
+} tmi_splits;
+
+static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
+    memset(x, 0, sizeof *x);
+    x->of = TMI_TEMP(job, tmi_split, n);
+    x->at = TMI_TEMP(job, uint32_t, n);
+    x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
+}
+
+/* A kernel that has passed all passes: as it is, or in two stages on request. */
+static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
+    tmi_split *s = &x->of[x->n];
+    if (job->opt->two_stage && !job->listed && !job->n_errors && tmi_split_kernel(job, all, u, gpu, k, s)) {
+        x->at[x->n++] = x->n_kernel;
+        x->n_scratch += s->n;
+        x->unit[x->n_kernel] = *u;
+        x->unit[x->n_kernel++].func = s->first;
+    }
+    x->unit[x->n_kernel++] = *u;
+}
+
+static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
+    tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
+    uint32_t        i, id = 0;
+    for (i = 0; i < x->n; id += x->of[i++].n) {
+        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
+    }
+    job->out->scratch = scratch;
+    job->out->n_scratch = x->n_scratch;
+}
+
 /* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
 static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
     uint32_t op;
@@ -30906,11 +32009,12 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
-/* Every public function of a module becomes a kernel, in order. */
+/* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
     tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
+    tmi_splits     splits;
     tmi_joined     joined;
     tmi_unit      *unit;
     uint32_t       n, i;
@@ -30925,15 +32029,20 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     }
     if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
-    kernels = TMI_NEW(job, tmetal_kernel, n);
+    kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
+    tmi_splits_init(job, &splits, n);
     for (i = 0; i < n; i++) {
-        job->kernel = kernels[i].name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
+        tmetal_kernel *k = &kernels[splits.n_kernel];
+        job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
         tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
+    unit = splits.unit;
+    n = splits.n_kernel;
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
@@ -30945,6 +32054,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     }
     job->kernel = "";
     if (job->n_errors) return;
+    if (splits.n) tmi_splits_bind(job, &splits, kernels);
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
@@ -31002,7 +32112,11 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "{\"tmetal_plan\":1,\"gpu\":");
     tmi_put_json_string(t, r->gpu ? r->gpu : "");
     tmi_put_str(t, ",\"scratch\":[");
-    for (i = 0; i < r->n_scratch; i++) tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu}", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+    for (i = 0; i < r->n_scratch; i++) {
+        tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+        if (r->scratch[i].program_bytes) tmi_put(t, ",\"program_bytes\":%llu", (unsigned long long)r->scratch[i].program_bytes);
+        tmi_put_char(t, '}');
+    }
     tmi_put_str(t, "]");
     if (r->n_params) tmi_put_json_params(t, r);
     tmi_put_str(t, ",\"kernels\":[");
@@ -31015,6 +32129,8 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         tmi_put(t, ",\"threads_per_threadgroup\":%u", n->threads);
         if (n->grid[0] || n->grid[1] || n->grid[2]) tmi_put(t, ",\"grid\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid[0], n->grid[1], n->grid[2]);
         else tmi_put_str(t, ",\"grid\":\"program\"");
+        if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
+            tmi_put(t, ",\"grid_times\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid_times[0], n->grid_times[1], n->grid_times[2]);
         tmi_put(t, ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\",\"family\":%u", n->threadgroup_bytes, tmi_msl_text(n->msl_version), n->family);
         tmi_put(t, ",\"max_total_threads\":%u,\"args\":[", n->max_total_threads);
         for (k = 0; k < n->n_args; k++) {
@@ -33943,6 +35059,10 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
 
+/* How the partial results of a first stage lie in scratch: those of one result side by side where there are few
+ * results, so that the second stage reads them in order; else results side by side, as the first stage has them. */
+static int tmi_parts_last(const tmi_shape *parts, uint32_t groups) { return tmi_shape_numel(parts) / groups < 32; }
+
 /* The longest reduced run: that which is split among groups in two stages. */
 static uint32_t tmi_cutting_longest(const tmi_cutting *f) {
     uint32_t i, best = TMI_NONE;
@@ -34097,9 +35217,11 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
         r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
         g->k->grid[2] = r.n->split;
-        for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
-        out.dim[0] = r.n->split;
-        out.at[0] = group;
+        if (!tmi_parts_last(&r.n->shape, r.n->split)) {
+            for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
+            out.dim[0] = r.n->split;
+            out.at[0] = group;
+        } else tmi_indices_add(&out, r.n->split, group);
     }
     tmi_reduce_runs(&r, 0);
     if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
@@ -35878,9 +37000,12 @@ static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, ui
     p->at = of->at;
     p->axes = of->axes;
     p->shape.rank = 0;
-    p->shape.dim[p->shape.rank++] = groups;
     for (d = 0; d < x->shape.rank; d++)
         if (!(of->axes >> d & 1)) p->shape.dim[p->shape.rank++] = x->shape.dim[d];
+    p->shape.dim[p->shape.rank++] = groups;
+    if (tmi_parts_last(&p->shape, groups)) return i;
+    for (d = p->shape.rank - 1; d > 0; d--) p->shape.dim[d] = p->shape.dim[d - 1];
+    p->shape.dim[0] = groups;
     return i;
 }
 
@@ -35922,7 +37047,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     TMI_NODE(l, first)->twin = twin;
     n = TMI_NODE(l, node);
     n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
-    n->axes = 1;
+    n->axes = tmi_parts_last(&TMI_NODE(l, first)->shape, (uint32_t)groups) ? 1u << (TMI_NODE(l, first)->shape.rank - 1) : 1u;
     n->n_in = fold.n;
     n->in = TMI_NEW(l->job, uint32_t, 2);
     n->in[0] = first;
@@ -36432,6 +37557,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     m = tmi_list_module(l, &k, &n);
     if (!m) return;
     if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    job->listed = 1;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
@@ -36450,7 +37576,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -37095,7 +38221,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

@@ -10,24 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *name_of(uint32_t layout) {
-    switch (layout) {
-    case TMETAL_DEFAULT: return "DEFAULT";
-    case TMETAL_ROW_MAJOR: return "ROW_MAJOR";
-    case TMETAL_COLUMN_MAJOR: return "COLUMN_MAJOR";
-    case TMETAL_TILED: return "TILED";
-    default: return "COALESCED";
-    }
-}
-
-/* The bits that hold, e.g. ROW_MAJOR COALESCED. */
-static void print_bits(tmetal_layout layout) {
-    uint32_t bit;
-    if (!layout) printf(" DEFAULT");
-    for (bit = 1; bit <= TMETAL_COALESCED; bit *= 2)
-        if ((uint32_t)layout & bit) printf(" %s", name_of(bit));
-}
-
 /* Is a load of this kernel in the layout of its reduction? Then these are the lines a simdgroup touches in it. */
 static void print_loads(const tmetal_kernel *k) {
     uint32_t i;
@@ -51,9 +33,8 @@ static int show(const char *list, const char *layout, tmetal_arena *arena) {
     printf("%s:\n", layout ? layout : "left to the planner");
     for (i = 0; i < r.kernels[0].n_reduce_plans; i++) {
         const tmetal_reduce_plan *p = &r.kernels[0].reduce_plans[i];
-        printf("    %s in", p->type);
-        print_bits(p->layout);
-        printf(": %u elements a thread, %u lanes, %u simdgroups\n    %s\n", p->elements, p->lanes, p->simdgroups, p->map);
+        printf("    %s in %s: %u elements a thread, %u lanes, %u simdgroups\n    %s\n", p->type, tmetal_layout_name(p->layout),
+               p->elements, p->lanes, p->simdgroups, p->map);
     }
     print_loads(&r.kernels[0]);
     for (i = 0; i < r.n_remarks; i++)
@@ -63,15 +44,15 @@ static int show(const char *list, const char *layout, tmetal_arena *arena) {
 }
 
 int main(void) {
-    static const uint32_t forced[] = {TMETAL_DEFAULT, TMETAL_ROW_MAJOR, TMETAL_COLUMN_MAJOR, TMETAL_TILED, TMETAL_COALESCED};
-    size_t                bytes = tmetal_arena_bound_ops(64);
-    tmetal_arena          arena = tmetal_arena_on(malloc(bytes), bytes);
-    uint32_t              i;
-    int                   fine;
+    static const tmetal_layout forced[] = {TMETAL_DEFAULT, TMETAL_ROW_MAJOR, TMETAL_COLUMN_MAJOR, TMETAL_TILED, TMETAL_COALESCED};
+    size_t       bytes = tmetal_arena_bound_ops(64);
+    tmetal_arena arena = tmetal_arena_on(malloc(bytes), bytes);
+    uint32_t     i;
+    int          fine;
     if (!arena.base) return 1;
     puts("== the sum of each row of 1024 x 256");
     fine = show("tt.sum:[1024,256]:1", NULL, &arena);
-    for (i = 0; i < 5 && fine; i++) fine = show("tt.sum:[1024,256]:1", name_of(forced[i]), &arena);
+    for (i = 0; i < 5 && fine; i++) fine = show("tt.sum:[1024,256]:1", tmetal_layout_name(forced[i]), &arena);
     puts("== a wish that cannot be had");
     fine = fine && show("tt.sum:[4096]:0", "COLUMN_MAJOR", &arena);
     free(arena.base);

@@ -63,7 +63,9 @@
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
-    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")
+    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")                                        \
+    X(TWO_STAGE, "--two-stage", "", "N", "kernels that only reduce a row become two: N threadgroups a row,\n"     \
+                                         "a power of two; 1: as the GPU asks for")
 
 typedef enum option_id {
 #define X(id, name, other, value, help) OPT_##id,
@@ -88,7 +90,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE))
 
 /* A command line that was read. */
 typedef struct request {
@@ -417,7 +419,6 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
-static void put_layout_name(buffer *b, unsigned layout) { put(b, tmetal_layout_name((tmetal_layout)layout)); }
 
 static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
     if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
@@ -436,7 +437,7 @@ static void put_layouts(buffer *b, const tmetal_result *r) {
             put(b, " ");
             put(b, l->type);
             put(b, ": ");
-            put_layout_name(b, (unsigned)l->layout);
+            put(b, tmetal_layout_name(l->layout));
             put(b, ", ");
             put(b, l->reason);
             if (*l->map) put(b, "\n    "), put(b, l->map);
@@ -915,7 +916,7 @@ static void analysis_json_row(analysis *a, const tmetal_kernel *k, unsigned i) {
     put(b, ",\"type\":");
     put_json_text(b, p->type);
     putf(b, ",\"axis\":%u,\"layout\":%u,\"layout_name\":\"", p->axis, (unsigned)p->layout);
-    put_layout_name(b, (unsigned)p->layout);
+    put(b, tmetal_layout_name(p->layout));
     putf(b, "\",\"is_coalesced\":%s,\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u,\"map\":", p->layout & TMETAL_COALESCED ? "true" : "false", p->elements, p->lanes, p->simdgroups);
     put_json_text(b, p->map);
     put(b, ",\"reason\":");
@@ -928,15 +929,12 @@ static void analysis_json_row(analysis *a, const tmetal_kernel *k, unsigned i) {
 static void analysis_text_row(const request *r, analysis *a, const tmetal_kernel *k, unsigned i) {
     const tmetal_reduce_plan *p = &k->reduce_plans[i];
     const char               *kind = kind_of_plan(k, i);
-    buffer                   *b = &a->text, layout;
-    memset(&layout, 0, sizeof layout);
-    put_layout_name(&layout, (unsigned)p->layout);
+    buffer                   *b = &a->text;
     put(b, "  ");
     put_place(b, &p->python, &p->ir);
     putf(b, "%.200s: %s over axis %u of %.200s%s%.100s: ", k->name, *kind ? kind : "reduction", p->axis, p->type, *p->value == '%' ? " to " : "", *p->value == '%' ? p->value : "");
-    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", layout.text ? layout.text : "");
+    paint(r, b, p->layout & TMETAL_COALESCED ? "32" : "33", tmetal_layout_name(p->layout));
     put(b, "\n");
-    free(layout.text);
     if (!r->value[OPT_VERBOSE]) return;
     putf(b, "      %u element%s in each thread, %u lane%s, %u simdgroup%s%s\n      %.400s\n      %.400s\n", p->elements, p->elements > 1 ? "s" : "", p->lanes, p->lanes > 1 ? "s" : "",
          p->simdgroups, p->simdgroups > 1 ? "s" : "", p->simdgroups > 1 ? " through threadgroup memory" : "", p->map, p->reason);
@@ -1733,7 +1731,7 @@ static void bench_text(const bench *b, buffer *out) {
             putf(out, "%10lu %10lu %12lu %10lu %10lu ", (unsigned long)row->lines, (unsigned long)row->fewest, (unsigned long)row->bytes, (unsigned long)row->barriers, (unsigned long)row->simd_ops);
         else putf(out, "%10s %10s %12s %10s %10s ", "-", "-", "-", "-", "-");
         putf(out, row->state < 2 && row->worst_us > 0 ? "%-8s %.1f .. %.1f" : "%s", bench_states[row->state], row->best_us, row->worst_us);
-        if (row->state < 2 && !has_layout(row)) put(out, ", but in "), put_layout_name(out, row->layout);
+        if (row->state < 2 && !has_layout(row)) put(out, ", but in "), put(out, tmetal_layout_name((tmetal_layout)row->layout));
         put(out, "\n");
     }
 }
@@ -2214,15 +2212,11 @@ static int tutorial_layouts(const request *r) {
            "COALESCED (bit 8) is the layout of what a reduction reads: whole lines, as wide as a lane can load.\n");
     for (i = 0; i < 2; i++) {
         const tmetal_reduce_plan *p;
-        buffer                    b;
-        memset(&b, 0, sizeof b);
         if (!tutorial_compile(r, lists[i], &j)) return 0;
         if (!j.result.kernels[0].n_reduce_plans) return free(j.arena.base), 0;
         p = &j.result.kernels[0].reduce_plans[0];
-        put_layout_name(&b, (unsigned)p->layout);
-        printf("\n    tmetal analyze --operation \"%s\" --verbose\n\n    %s over axis %u: %s\n    %s\n    %s\n", lists[i], p->type, p->axis, b.text ? b.text : "", p->map, p->reason);
+        printf("\n    tmetal analyze --operation \"%s\" --verbose\n\n    %s over axis %u: %s\n    %s\n    %s\n", lists[i], p->type, p->axis, tmetal_layout_name(p->layout), p->map, p->reason);
         printf("    to one result: %u element%s of each thread, %u lane%s, %u simdgroup%s\n", p->elements, p->elements == 1 ? "" : "s", p->lanes, p->lanes == 1 ? "" : "s", p->simdgroups, p->simdgroups == 1 ? "" : "s");
-        free(b.text);
         free(j.arena.base);
     }
     return 1;
@@ -2459,12 +2453,17 @@ static int read_option(request *r, int argc, char **argv, int i) {
 
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL];
+    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE];
     char       *end;
     if (threads) {
         unsigned long n = strtoul(threads, &end, 10);
         if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);
         r->opt.threads = (uint32_t)n;
+    }
+    if (parts) {
+        unsigned long n = strtoul(parts, &end, 10);
+        if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
+        r->opt.two_stage = (uint32_t)n;
     }
     if (msl) {
         r->opt.msl = msl_number(msl);
@@ -2513,16 +2512,17 @@ static int shows_colours(int fd) {
 int main(int argc, char **argv) {
     request  r;
     unsigned i;
-    int      bad;
+    int      bad, help;
     memset(&r, 0, sizeof r);
     r.self = argv[0];
     if (argc < 2) return print_usage(stderr), 2;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_usage(stdout);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) return print_usage(stdout);
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
-    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1]) != 0; i++) {}
-    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1]);
+    help = strcmp(argv[1], "help") == 0;
+    for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1 + help]) != 0; i++) {}
+    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1 + help]);
     r.command = &commands[i];
-    if (wants_help(argc, argv)) return print_help(r.command);
+    if (help || wants_help(argc, argv)) return print_help(r.command);
     bad = read_line(&r, argc, argv);
     if (bad) return bad;
     r.error_colour = shows_colours(2);

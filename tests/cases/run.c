@@ -4,7 +4,7 @@
  *
  * After "col" may stand "at FILE:LINE:COL", the place in the user's Python. A diagnostic without a line is
  * expected by "// ERROR 116 nowhere: ..." anywhere. Diagnostics must come in the order of the comments, and no
- * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1 mlx" sets options.
+ * others. A first line "// OPTIONS threads=48 gpu=apple-m2 no-fp64 msl=300 alias=0=1 layouts=TILED mlx" sets options.
  *
  *   run [--show] FILE.ttir...     --show prints what came, in the form above, instead of comparing
  *
@@ -49,6 +49,7 @@ static void read_options(const char *text, tmetal_options *opt) {
         else if (strncmp(w, "max-errors=", 11) == 0) opt->max_errors = (uint32_t)strtoul(w + 11, NULL, 10);
         else if (strncmp(w, "gpu=", 4) == 0) opt->gpu = w + 4;
         else if (strncmp(w, "alias=", 6) == 0) opt->alias = w + 6;
+        else if (strncmp(w, "layouts=", 8) == 0) opt->layouts = w + 8;
         else if (strcmp(w, "no-fp64") == 0) opt->no_fp64 = 1;
         else if (strcmp(w, "mlx") == 0) opt->mlx = 1;
         else {

@@ -30,7 +30,7 @@ while IFS= read -r line; do
 done < "$out/lines"
 
 # what a user of the prototype's tools would type is all there
-for tool in create_sample_ops.py simple_analyzer.py benchmark_reduction_layouts.py sample_reduction_kernel.py check_system.py tutorial_metal_compatibility.py; do
+for tool in create_sample_ops.py simple_analyzer.py analyze_memory_layouts.py benchmark_reduction_layouts.py sample_reduction_kernel.py check_system.py tutorial_metal_compatibility.py; do
     grep -q "^| \`.*$tool" $page || fail "$tool has no counterpart"
 done
 for name in $(grep -o 'tmetal_[a-z_]*[a-z]\|TMETAL_[A-Z_]*[A-Z]' $page | sort -u); do

@@ -1,4 +1,5 @@
-/* Reductions against a reference: build/reduce [--quick] [--filter TEXT] [--jobs N] [--keep DIR] [--verbose]
+/* Reductions against a reference: build/reduce [--quick] [--filter TEXT] [--jobs N] [--keep DIR]
+ *                                 [--verbose] [--progress]
  * or the table of a document:     build/reduce --table FILE [--check] */
 #include "sweep.h"
 #include "table.h"
@@ -13,22 +14,25 @@
 namespace {
 
 struct command {
-    bool        quick = false, verbose = false, check = false;
+    bool        quick = false, verbose = false, progress = false, check = false;
     std::string filter, keep, table;
     unsigned    jobs = 2;
 };
 
 /* Runs its share, prints what is wrong, and ends with a line of figures. Cases of one list stay together. */
 void work(const command &c, const std::vector<oplist::test_case> &all, unsigned job, FILE *to) {
-    std::vector<oplist::test_case> mine;
-    for (size_t i = 0; i < all.size(); i++)
-        if (i / 60 % c.jobs == job) mine.push_back(all[i]);
-    size_t wrong = 0;
-    for (const oplist::verdict &v : oplist::run_all(mine, c.keep)) {
-        if (c.verbose && v.why.empty()) std::fprintf(to, "right  %s\n", v.name.c_str());
-        if (!v.why.empty()) std::fprintf(to, "WRONG  %s: %s\n", v.name.c_str(), v.why.c_str()), wrong++;
+    const size_t chunk = 60; /* for one run of clang; whole groups of six layouts */
+    size_t       done = 0, wrong = 0;
+    for (size_t first = job * chunk; first < all.size(); first += c.jobs * chunk) {
+        const std::vector<oplist::test_case> mine(all.begin() + static_cast<long>(first), all.begin() + static_cast<long>(std::min(all.size(), first + chunk)));
+        for (const oplist::verdict &v : oplist::run_all(mine, c.keep)) {
+            if (c.verbose && v.why.empty()) std::fprintf(to, "right  %s\n", v.name.c_str());
+            if (!v.why.empty()) std::fprintf(to, "WRONG  %s: %s\n", v.name.c_str(), v.why.c_str()), wrong++;
+        }
+        done += mine.size();
+        if (c.progress) std::fprintf(stderr, "%zu of %zu, %zu wrong so far (%u)\n", done, all.size() / c.jobs, wrong, job);
     }
-    std::fprintf(to, "= %zu %zu %zu %.6f %s\n", mine.size(), wrong, reduce::lines.held, reduce::lines.worst, reduce::lines.held ? reduce::lines.where.c_str() : "-");
+    std::fprintf(to, "= %zu %zu %zu %.6f %s\n", done, wrong, reduce::lines.held, reduce::lines.worst, reduce::lines.held ? reduce::lines.where.c_str() : "-");
     std::fclose(to);
 }
 
@@ -86,12 +90,13 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--quick")) c.quick = true;
         else if (!std::strcmp(argv[i], "--verbose")) c.verbose = true;
+        else if (!std::strcmp(argv[i], "--progress")) c.progress = true;
         else if (!std::strcmp(argv[i], "--check")) c.check = true;
         else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) c.filter = argv[++i];
         else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) c.keep = argv[++i];
         else if (!std::strcmp(argv[i], "--table") && i + 1 < argc) c.table = argv[++i];
         else if (!std::strcmp(argv[i], "--jobs") && i + 1 < argc) c.jobs = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
-        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--jobs N] [--keep DIR] [--verbose] | --table FILE [--check]\n", argv[0]), 2;
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--jobs N] [--keep DIR] [--verbose] [--progress] | --table FILE [--check]\n", argv[0]), 2;
     }
     return c.table.empty() ? run(c) : reduce::write_table(c.table, c.check);
 }

@@ -105,6 +105,142 @@ START_TEST(remarks_say_what_was_chosen_and_why) {
 }
 END_TEST
 
+/* A tile of 64 by 64 that is summed along its rows and of which the columns' largest are taken. */
+static const char two_reductions[] =
+    "tt.func public @two(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {\n"
+    "  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>\n"
+    "  %row = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>\n"
+    "  %col = tt.expand_dims %i {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>\n"
+    "  %c64 = arith.constant dense<64> : tensor<64x1xi32>\n"
+    "  %rows = arith.muli %row, %c64 : tensor<64x1xi32>\n"
+    "  %r = tt.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>\n"
+    "  %c = tt.broadcast %col : tensor<1x64xi32> -> tensor<64x64xi32>\n"
+    "  %at = arith.addi %r, %c : tensor<64x64xi32>\n"
+    "  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>\n"
+    "  %p = tt.addptr %xs, %at : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>\n"
+    "  %v = tt.load %p : tensor<64x64x!tt.ptr<f32>>\n"
+    "  %sum = \"tt.reduce\"(%v) <{axis = 1 : i32}> ({\n"
+    "  ^bb0(%a: f32, %b: f32):\n"
+    "    %s = arith.addf %a, %b : f32\n"
+    "    tt.reduce.return %s : f32\n"
+    "  }) : (tensor<64x64xf32>) -> tensor<64xf32>\n"
+    "  %max = \"tt.reduce\"(%v) <{axis = 0 : i32}> ({\n"
+    "  ^bb0(%a: f32, %b: f32):\n"
+    "    %m = arith.maxnumf %a, %b : f32\n"
+    "    tt.reduce.return %m : f32\n"
+    "  }) : (tensor<64x64xf32>) -> tensor<64xf32>\n"
+    "  %both = arith.addf %sum, %max : tensor<64xf32>\n"
+    "  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>\n"
+    "  %q = tt.addptr %ys, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>\n"
+    "  tt.store %q, %both : tensor<64x!tt.ptr<f32>>\n"
+    "  tt.return\n"
+    "}\n";
+
+static const tmetal_layout_row *row_of(const tmetal_kernel *k, const char *value, const char *reason) {
+    uint32_t i;
+    for (i = 0; i < k->n_layouts; i++)
+        if (strcmp(k->layouts[i].value, value) == 0 && strstr(k->layouts[i].reason, reason)) return &k->layouts[i];
+    return NULL;
+}
+
+START_TEST(a_forced_layout_deals_the_input_of_a_reduction) {
+    static const struct {
+        const char *layouts;
+        unsigned    layout; /* of the load */
+        const char *map;
+        unsigned    width, lines, fewest;
+        const char *other; /* map of the copy for %max where it has its own */
+    } rows[] = {
+        {"DEFAULT", TMETAL_DEFAULT, "register 256 512 1024 2048 | lane 1 2 4 8 16 | simdgroup 32 64 128", 1, 1, 1, NULL},
+        {"ROW_MAJOR", TMETAL_ROW_MAJOR | TMETAL_COALESCED, "register 1 2 1024 2048 | lane 4 8 16 32 64 | simdgroup 128 256 512", 4, 4, 4, NULL},
+        {"COLUMN_MAJOR", TMETAL_COLUMN_MAJOR, "register 2048 8 16 32 | lane 64 128 256 512 1024 | simdgroup 1 2 4", 1, 32, 1, NULL},
+        {"TILED", TMETAL_ROW_MAJOR | TMETAL_TILED, "register 1 512 1024 2048 | lane 2 64 128 4 256 | simdgroup 8 16 32", 2, 8, 2, NULL},
+        {"COALESCED", TMETAL_ROW_MAJOR | TMETAL_COALESCED, "register 1 2 1024 2048 | lane 4 8 16 32 64 | simdgroup 128 256 512", 4, 4, 4, NULL},
+        {"%sum=COLUMN_MAJOR", TMETAL_COLUMN_MAJOR, "register 2048 8 16 32 | lane 64 128 256 512 1024 | simdgroup 1 2 4", 1, 32, 1, NULL},
+        {"TILED,max=COLUMN_MAJOR", TMETAL_ROW_MAJOR | TMETAL_TILED, "register 1 512 1024 2048 | lane 2 64 128 4 256 | simdgroup 8 16 32", 2, 8, 2,
+         "register 2048 8 16 32 | lane 64 128 256 512 1024 | simdgroup 1 2 4"},
+    };
+    tmetal_arena   arena = arena_at(0);
+    tmetal_result  r;
+    tmetal_options opt;
+    const tmetal_layout_row *l;
+    memset(&opt, 0, sizeof opt);
+    opt.layouts = rows[_i].layouts;
+    says_ok(compile(two_reductions, &opt, &arena, &r), &r);
+    l = row_of(&r.kernels[0], "%v", "forced by the caller");
+    ck_assert_ptr_nonnull(l);
+    ck_assert_uint_eq(l->layout, rows[_i].layout);
+    ck_assert_str_eq(l->map, rows[_i].map);
+    ck_assert_uint_eq(l->width, rows[_i].width);
+    ck_assert_uint_eq(l->lines, rows[_i].lines);
+    ck_assert_uint_eq(l->fewest, rows[_i].fewest);
+    l = row_of(&r.kernels[0], "%v", "for a reduction that reads it");
+    ck_assert_int_eq(l != NULL, rows[_i].other != NULL);
+    if (l) ck_assert_str_eq(l->map, rows[_i].other);
+    ck_assert_ptr_nonnull(remark(&r, TMETAL_APPLIED, "layout", "which the caller wants"));
+    ck_assert_ptr_null(remark(&r, TMETAL_MISSED, "layout", ""));
+}
+END_TEST
+
+START_TEST(a_layout_that_cannot_be_is_missed_with_a_reason) {
+    static const char text[] =
+        "tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {\n"
+        "  %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>\n"
+        "  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>\n"
+        "  %p = tt.addptr %xs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>\n"
+        "  %v = tt.load %p : tensor<16x!tt.ptr<f32>>\n"
+        "  %sum = \"tt.reduce\"(%v) <{axis = 0 : i32}> ({\n"
+        "  ^bb0(%a: f32, %b: f32):\n"
+        "    %s = arith.addf %a, %b : f32\n"
+        "    tt.reduce.return %s : f32\n"
+        "  }) : (tensor<16xf32>) -> f32\n"
+        "  %gone = \"tt.reduce\"(%v) <{axis = 0 : i32}> ({\n"
+        "  ^bb0(%a: f32, %b: f32):\n"
+        "    %s = arith.mulf %a, %b : f32\n"
+        "    tt.reduce.return %s : f32\n"
+        "  }) : (tensor<16xf32>) -> f32\n"
+        "  tt.store %y, %sum : !tt.ptr<f32>\n"
+        "  tt.return\n"
+        "}\n";
+    static const struct {
+        const char *layouts, *why;
+    } rows[] = {{"TILED", "8 or more"}, {"COLUMN_MAJOR", "a tensor of one axis"}, {"%gone=COALESCED", "no reduction any more"}};
+    tmetal_arena   arena = arena_at(0);
+    tmetal_result  r;
+    tmetal_options opt;
+    memset(&opt, 0, sizeof opt);
+    opt.layouts = rows[_i].layouts;
+    says_ok(compile(text, &opt, &arena, &r), &r);
+    ck_assert_ptr_nonnull(remark(&r, TMETAL_MISSED, "layout", rows[_i].why));
+}
+END_TEST
+
+/* A row of 1024 in one tile: threads, lanes and simdgroups share it out without a rest, forced or not. */
+START_TEST(reductions_are_shared_out_to_the_last_element) {
+    static const char *const layouts[] = {NULL, "DEFAULT", "ROW_MAJOR", "COALESCED"};
+    static const char        list[] = "tt.softmax:[128,1024]";
+    tmetal_arena             arena = arena_at(0);
+    tmetal_options           opt;
+    tmetal_result            r;
+    uint32_t                 i;
+    memset(&opt, 0, sizeof opt);
+    opt.layouts = layouts[_i];
+    says_ok(tmetal_compile_ops(list, strlen(list), &opt, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, 1);
+    ck_assert_uint_eq(r.kernels[0].n_reductions, 2);
+    ck_assert_uint_eq(r.kernels[0].n_reduce_plans, 2);
+    for (i = 0; i < 2; i++) {
+        const tmetal_reduce_plan *p = &r.kernels[0].reduce_plans[i];
+        ck_assert_ptr_nonnull(strstr(p->type, "1024xf32"));
+        ck_assert_uint_eq(p->elements * p->lanes * p->simdgroups, 1024);
+        ck_assert_uint_eq(p->axis, r.kernels[0].reductions[i].axis);
+        ck_assert_uint_eq(p->python.line, 1); /* of the list */
+        ck_assert_int_eq((p->layout & TMETAL_COALESCED) != 0, _i != 1);
+        ck_assert(*p->map && *p->reason);
+    }
+}
+END_TEST
+
 START_TEST(a_remark_tells_of_fp64_in_software) {
     static const char text[] = "tt.func @k(%p: !tt.ptr<f64>, %x: f64) {\n  %y = arith.mulf %x, %x : f64\n  tt.store %p, %y : !tt.ptr<f64>\n  tt.return\n}\n";
     tmetal_arena   arena = arena_at(0);
@@ -464,6 +600,9 @@ int main(void) {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_kernel_comes_with_all_that_a_launch_needs);
     tcase_add_loop_test(t, remarks_say_what_was_chosen_and_why, 0, 9);
+    tcase_add_loop_test(t, a_forced_layout_deals_the_input_of_a_reduction, 0, 7);
+    tcase_add_loop_test(t, a_layout_that_cannot_be_is_missed_with_a_reason, 0, 3);
+    tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
     tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);
