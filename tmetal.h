@@ -28275,11 +28275,27 @@ static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) 
     if (!tmi_lanes_same(x) && !tmi_lanes_same(y)) z->why |= TMI_WHY_ODD;
 }
 
+/* Do lanes of one part differ below 2^known only? Then `at` becomes that, and the unknown takes the rest in. */
+static int tmi_lanes_low(tmi_lanes *x) {
+    uint32_t i, k;
+    if (x->known >= 62) return 0;
+    for (i = 1; i < 32; i++)
+        for (k = 0; k < i; k++)
+            if (x->part[k] == x->part[i] && (((uint64_t)x->at[k] ^ (uint64_t)x->at[i]) >> x->known)) return 0;
+    for (i = 0; i < 32; i++) x->at[i] &= ((int64_t)1 << x->known) - 1;
+    return 1;
+}
+
 /* x divided by 2^s, rounded down. */
 static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
     uint32_t i;
-    if (x->known < s) return 0;
     *z = *x;
+    if (x->known < s) { /* what lies below is gone, and carried nothing */
+        if (!tmi_lanes_low(z)) return 0;
+        memset(z->at, 0, sizeof z->at);
+        z->known = 0;
+        return 1;
+    }
     for (i = 0; i < 32; i++) z->at[i] = x->at[i] < 0 ? -(int64_t)((~(uint64_t)x->at[i]) >> s) - 1 : x->at[i] >> s;
     if (x->known != TMI_EXACT) z->known = (uint8_t)(x->known - s);
     return 1;
@@ -28294,7 +28310,13 @@ static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
         low &= y->at[i] >= 0 && y->at[i] < end;
         high &= y->at[i] < 0 && ~y->at[i] < end;
     }
-    if (!low && !(op == TMI_TF_AND && high)) return 0;
+    if (!low && !(op == TMI_TF_AND && high)) {
+        *z = *x;
+        if (!tmi_lanes_same(y) || !tmi_lanes_low(z)) return 0;
+        end--; /* the bits that are known; of those above, the unknown takes what it takes */
+        for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? z->at[i] & y->at[i] : op == TMI_TF_OR ? z->at[i] | (y->at[i] & end) : z->at[i] ^ (y->at[i] & end);
+        return 1;
+    }
     *z = *x;
     z->why |= y->why;
     for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? x->at[i] & y->at[i] : op == TMI_TF_OR ? x->at[i] | y->at[i] : x->at[i] ^ y->at[i];
@@ -28396,7 +28418,10 @@ static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes
     case TMI_TF_UREM: case TMI_TF_SREM:
         if (TMI_INS(k->t, n->a)->lo < 0 || !one || y->at[0] <= 0) return 0;
         s = tmi_log2((uint64_t)y->at[0]);
-        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) return 0;
+        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) {
+            *z = *x;
+            return tmi_is_pow2((uint64_t)y->at[0]) && tmi_lanes_low(z);
+        }
         tmi_lanes_exact(z, 0);
         for (i = 0; i < 32; i++) z->at[i] = tmi_is_pow2((uint64_t)y->at[0]) ? x->at[i] & (y->at[0] - 1) : x->at[i] % y->at[0];
         return 1;

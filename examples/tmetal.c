@@ -419,7 +419,6 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
-
 static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
     if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
     else if (lines) putf(b, "%u to %u lines", lines, most);
