@@ -29,6 +29,7 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/transform/rules.mk
 include tests/reduce/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
@@ -115,6 +116,7 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-transform
 test: test-reductions
 test: test-sim
 test: own
@@ -139,6 +141,7 @@ check: check-robust
 check: check-reductions
 check: check-explain
 check: test-oplist
+check: check-transform
 check: test-reduce
 check: layouts-table-check
 

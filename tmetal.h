@@ -51,6 +51,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
@@ -275,6 +276,9 @@ typedef struct tmetal_options {
     uint32_t    two_stage;  /* a kernel whose program only reduces a row becomes two: so many threadgroups a
                              * program, then one that combines; a power of two from 2 to 512; 1: as the GPU's
                              * cores ask for; 0: never. See docs/reductions.md */
+    void      (*trace)(void *user, const char *pass, const char *text); /* called with the IR as text: as it was read
+                             * ("read"), then after each pass over a kernel; `text` is gone when it returns. NULL: not */
+    void       *trace_user; /* passed on to `trace` */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -1017,6 +1021,71 @@ TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past t
 TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
 TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
 
+/* -- Transformations with a summary --------------------------------------------
+ * What tmetal_compile does to the IR and to the kernel, told line by line; docs/transform.md. */
+
+/* One line: a pattern, a fusion, a pass, or what became of the barriers. */
+typedef struct tmetal_change {
+    tmetal_remark_kind    kind;    /* APPLIED: the Metal has it; MISSED: it was found and the Metal has it not; FOUND: a fact */
+    const char           *what;    /* "softmax", "into reduction", "pass induction", "barriers", ... */
+    const char           *kernel;  /* its name */
+    const char           *value;   /* result of the op that it is about, "%y"; "" */
+    const char           *reason;  /* what was done, or why it was not */
+    const tmetal_mapping *mapping; /* of patterns: what MPS and MLX call it; NULL: they have none, or it is no pattern */
+    tmetal_place          python;
+    tmetal_place          ir;
+} tmetal_change;
+
+/* What the bytes of a tmetal_cost are not; sum of these. */
+typedef enum tmetal_cost_note {
+    TMETAL_COST_AT_MOST   = 1, /* masks or branches that only the launch decides may leave some out, or Metal's compiler
+                                * may, where a value is loaded before the one branch that uses it */
+    TMETAL_COST_PER_ROUND = 2, /* loops whose rounds only the launch decides count once */
+    TMETAL_COST_ATOMICS   = 4  /* there are atomic operations, which are not in the figures */
+} tmetal_cost_note;
+
+/* Of one program of a kernel, counted in what is emitted. */
+typedef struct tmetal_cost {
+    uint32_t ops;           /* of the IR, those in regions and terminators too */
+    uint32_t barriers;      /* threadgroup_barrier statements in the Metal text */
+    uint64_t bytes_read;    /* from device memory by all threads; an address read twice counts twice */
+    uint64_t bytes_written;
+    uint32_t notes;         /* sum of tmetal_cost_note, about the bytes */
+} tmetal_cost;
+
+/* Before: the kernel compiled with options.plain, from the IR with calls inlined and branches structured.
+ * After: as the options say, from the changed IR. A kernel of an op list that only one of the two has: zeros. */
+typedef struct tmetal_kernel_cost {
+    const char *kernel;
+    tmetal_cost before, after;
+    uint32_t    barriers_untiled;  /* `after` would have so many barriers were all threadgroup memory one tile */
+    uint64_t    programs;          /* of an op list: how many run; 0: the launch decides */
+} tmetal_kernel_cost;
+
+typedef struct tmetal_transformation {
+    const char               *text;     /* the changed IR as TTIR, which compiles to the same results */
+    size_t                    text_len; /* without the NUL */
+    const tmetal_change      *changes;  /* of an op list, result.graph first; then kernel after kernel: passes,
+                                         * reductions, patterns, what stands before and behind them, barriers */
+    uint32_t                  n_changes;
+    const tmetal_kernel_cost *kernels;  /* as in result.kernels */
+    uint32_t                  n_kernels;
+    tmetal_cost               before, after; /* sums over the kernels; bytes of an op list: of all programs of the launch */
+    const tmetal_graph       *graph;    /* of an op list: what its ops would move were each a kernel; else NULL */
+} tmetal_transformation;
+
+/* Compile TTIR or an op list, whichever `src` is, and say what was changed on the way. `out` is filled as by
+ * tmetal_compile or tmetal_compile_ops. The text's kernels take the parameters that the launch plan lists: a host
+ * descriptor has become a pointer, shape and strides. Takes about twice the time and memory of a compilation:
+ * tmetal_transform_bound(src, len) bytes always suffice. */
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out);
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
+/* The summary as JSON, without the text; docs/transform.md describes it. */
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena);
+/* 1: `src` is an op list (JSON, or a first word followed by ':' as in tt.sum:[8,8]:1), 0: it is taken for TTIR. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len);
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -1099,6 +1168,7 @@ typedef struct tmi_job {
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
+    struct tmi_tally     *tally; /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
 #endif
@@ -11241,11 +11311,15 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
     tmi_print_region(p, op->region, 0, 0);
 }
 
-static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_module_head(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"sym_name", NULL};
     if (*tmi_attr_str(p->m, op, "sym_name")) tmi_put(p->t, "@%s ", tmi_attr_str(p->m, op, "sym_name"));
     tmi_print_attrs(p, op, shown, "attributes ");
     if (op->attr) tmi_put_char(p->t, ' ');
+}
+
+static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+    tmi_print_module_head(p, op);
     tmi_print_region(p, op->region, 0, 0);
 }
 
@@ -11318,9 +11392,17 @@ static void tmi_print_op(tmi_printer *p, uint32_t id) {
     tmi_print_loc(p, op->loc);
 }
 
+static void tmi_print_locs(tmi_printer *p) {
+    uint32_t i;
+    for (i = 0; i < p->n_locs; i++) {
+        tmi_put(p->t, "#loc%u = loc(", i + 1);
+        tmi_print_loc_body(p, p->loc_order[i]);
+        tmi_put_str(p->t, ")\n");
+    }
+}
+
 static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_printer p;
-    uint32_t    i;
     memset(&p, 0, sizeof p);
     p.job = job;
     p.m = m;
@@ -11329,11 +11411,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
     tmi_print_op(&p, m->top);
     tmi_put_char(t, '\n');
-    for (i = 0; i < p.n_locs; i++) {
-        tmi_put(t, "#loc%u = loc(", i + 1);
-        tmi_print_loc_body(&p, p.loc_order[i]);
-        tmi_put_str(t, ")\n");
-    }
+    tmi_print_locs(&p);
 }
 
 /*==============================================================================
@@ -18820,9 +18898,6 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-/* -- The passes, in order ------------------------------------------------------------------------- */
-
-/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 /* -- Branches in combining regions --------------------------------------------------------------------------- */
 
 /* Reductions and scans combine elements without branches: both sides are computed, and one is chosen.
@@ -18884,23 +18959,242 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- The passes, in order ------------------------------------------------------------------------- */
+
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation); what it does */
 #define TMI_PASSES(X) \
-    X("combiners",       tmi_flatten_regions,  1) \
-    X("tile references", tmi_lower_refs,       1) \
-    X("products",        tmi_lower_products,   1) \
-    X("accumulators",    tmi_accumulators,     0) \
-    X("control",         tmi_simplify_control, 0) \
-    X("induction",       tmi_inductions,       0) \
-    X("unread",          tmi_drop_unread,      0)
+    X("combiners",       tmi_flatten_regions,  1, "branches inside of reductions and scans become selections") \
+    X("tile references", tmi_lower_refs,       1, "descriptors and block pointers become tensors of pointers with masks") \
+    X("products",        tmi_lower_products,   1, "products of scaled and of 8-bit types become products of wider ones") \
+    X("accumulators",    tmi_accumulators,     0, "sums over the rounds of a loop are reduced once behind it") \
+    X("control",         tmi_simplify_control, 0, "loops and branches hand on only what they change") \
+    X("induction",       tmi_inductions,       0, "pointers that a loop moves on are computed from its counter") \
+    X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
     int needed;
+    const char *what;
 } tmi_pass;
 
+/* -- What is told of the passes ---------------------------------------------------------------------- */
+
+typedef struct tmi_change {
+    struct tmi_change *next;
+    tmetal_change      row;
+} tmi_change;
+
+/* Of one kernel, while tmetal_transform compiles. */
+typedef struct tmi_tally_kernel {
+    tmetal_kernel_cost cost;
+    uint32_t          *op;          /* ids of its ops before the passes, in the order in which patterns count them */
+    uint32_t           n_op;
+    uint8_t           *contracted;  /* per op: 1, its sum stands in one expression with a product; 2, it does not */
+    tmi_change        *first, *last;
+} tmi_tally_kernel;
+
+typedef struct tmi_tally {
+    tmi_tally_kernel *kernel;
+    uint32_t          n, at;        /* kernels; the one at hand */
+    const char       *text;         /* the module behind the passes */
+    size_t            text_len;
+    int               counts_only;  /* no rows: what comes before */
+} tmi_tally;
+
+static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
+    uint32_t op, n = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
+    return n;
+}
+
+/* -- Names for printing: passes make values named after others ---------------------------------------- */
+
+typedef struct tmi_naming {
+    tmi_job    *job;
+    tmi_module *m;
+    uint8_t    *taken; /* per string: a value in sight has it */
+    tmi_vec     trail; /* uint32_t: names taken, the newest last */
+} tmi_naming;
+
+static void tmi_name_take(tmi_naming *n, uint32_t value) {
+    uint32_t name = TMI_VALUE(n->m, value)->name;
+    if (!name) return;
+    if (n->taken[name]) {
+        TMI_VALUE(n->m, value)->name = 0;
+        return;
+    }
+    n->taken[name] = 1;
+    *(uint32_t *)tmi_vec_add(n->job, &n->trail) = name;
+}
+
+/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
+static void tmi_name_results(tmi_naming *n, const tmi_op *op) {
+    uint32_t i, start = n->trail.n, named = 0, keep = 1;
+    for (i = 0; i < op->n_out; i += tmi_group_size(n->m, op, i))
+        if (strchr(TMI_STR(n->m, TMI_VALUE(n->m, tmi_out(n->m, op, i))->name), '#')) keep = 0;
+    for (i = 0; i < op->n_out && keep; i++) {
+        named += TMI_VALUE(n->m, tmi_out(n->m, op, i))->name != 0;
+        tmi_name_take(n, tmi_out(n->m, op, i));
+    }
+    if (keep && n->trail.n - start == named) return;
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+    for (i = 0; i < op->n_out; i++) TMI_VALUE(n->m, tmi_out(n->m, op, i))->name = 0;
+}
+
+/* A name is free again behind its region; nothing inside of a function sees another one's. */
+static void tmi_name_region(tmi_naming *n, uint32_t region) {
+    tmi_module *m = n->m;
+    uint32_t    start = n->trail.n, b, op, r, i;
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) tmi_name_take(n, tmi_block_arg(m, b, i));
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
+            tmi_name_results(n, TMI_OP(m, op));
+            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(n, r);
+        }
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+}
+
+/* Names that stand twice are taken away: %tmi.7 is printed for them. */
+static void tmi_name_once(tmi_job *job, tmi_module *m) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_naming n;
+    n.job = job;
+    n.m = m;
+    n.taken = TMI_TEMP(job, uint8_t, m->strings.item.n);
+    tmi_vec_init(&n.trail, sizeof(uint32_t), 1);
+    tmi_name_region(&n, TMI_OP(m, m->top)->region);
+    tmi_mark_drop(job, mark);
+}
+
+/* The module as text that parses; scratch. The module keeps its names. */
+static const char *tmi_module_text(tmi_job *job, tmi_module *m, size_t *len) {
+    uint32_t *names = TMI_TEMP(job, uint32_t, m->value.n), i;
+    tmi_text  t;
+    for (i = 1; i < m->value.n; i++) names[i] = TMI_VALUE(m, i)->name;
+    tmi_name_once(job, m);
+    tmi_text_init(job, &t);
+    tmi_print_text(job, m, &t);
+    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->name = names[i];
+    *len = t.len;
+    return tmi_text_join(&t, 1);
+}
+
+static void tmi_trace(tmi_job *job, tmi_module *m, const char *pass) {
+    tmi_mark mark;
+    size_t   len;
+    if (!job->opt->trace) return;
+    mark = tmi_mark_take(job);
+    job->opt->trace(job->opt->trace_user, pass, tmi_module_text(job, m, &len));
+    tmi_mark_drop(job, mark);
+}
+
+/* A line of the summary, about the op `op` of the kernel at hand (0: about the kernel). */
+static tmetal_change *tmi_change_add(tmi_job *job, const tmi_module *m, uint32_t op, tmetal_remark_kind kind, const char *what, const char *reason) {
+    tmi_tally_kernel *k = &job->tally->kernel[job->tally->at];
+    tmi_change       *c = TMI_NEW(job, tmi_change, 1);
+    uint32_t          name = op && TMI_OP(m, op)->n_out ? TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name : 0;
+    c->row.kind = kind;
+    c->row.what = what;
+    c->row.kernel = k->cost.kernel;
+    c->row.value = name ? tmi_format(job, 0, "%%%s", TMI_STR(m, name)) : "";
+    c->row.reason = reason;
+    if (op) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, op));
+        c->row.python = at.python;
+        c->row.ir = tmi_place_of(job, at.src, NULL);
+    }
+    if (k->last) k->last->next = c;
+    else k->first = c;
+    k->last = c;
+    return &c->row;
+}
+
+static void tmi_tally_start(tmi_job *job, uint32_t kernels) {
+    if (!job->tally) return;
+    job->tally->kernel = TMI_NEW(job, tmi_tally_kernel, kernels);
+    job->tally->n = kernels;
+}
+
+/* The kernel at hand, its calls inlined: passes and costs are told against this. */
+static void tmi_tally_begin(tmi_job *job, const tmi_module *m, uint32_t func, uint32_t at) {
+    tmi_tally_kernel *k;
+    uint32_t          op, n = 0;
+    if (!job->tally) return;
+    job->tally->at = at;
+    k = &job->tally->kernel[at];
+    k->cost.kernel = tmi_format(job, 0, "%s", tmi_attr_str(m, TMI_OP(m, func), "sym_name"));
+    k->cost.before.ops = k->n_op = tmi_count_ops(m, func);
+    k->op = TMI_NEW(job, uint32_t, k->n_op);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) k->op[n++] = op;
+}
+
+/* Whether a host descriptor pads with NaN is an argument of the launch plan. TTIR has no word for that: in the
+ * changed IR it is one more parameter. */
+static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32_t op, tmi_rename *names) {
+    uint32_t        block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *args = TMI_TEMP(job, uint32_t, n + 1);
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const char     *name = tmi_format(job, 1, "pads_with_nan_%u", (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "param", 0));
+    tmi_build       b = tmi_build_before(job, m, op);
+    tmi_type        t = *TMI_TYPE(m, fn->type);
+    for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
+    args[n] = tmi_value_new(job, m, m->t_i32);
+    TMI_VALUE(m, args[n])->name = tmi_intern(job, &m->strings, name, strlen(name));
+    tmi_block_args(job, m, block, args, n + 1);
+    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, 1, args[n], tmi_b_const(&b, m->t_i32, 0));
+    for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
+    t.bits = t.n_dims = n + 1; /* a kernel has no results */
+    tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_get(job, m, &t, args), 0));
+    tmi_op_unlink(m, op);
+}
+
+static void tmi_padding_params(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_rename names;
+    uint32_t   op, n = 0;
+    do {
+        for (op = tmi_walk_next(m, func, func); op && TMI_OP(m, op)->kind != TMI_OP_PADDING; op = tmi_walk_next(m, func, op)) {}
+        if (!op) break;
+        tmi_rename_init(job, m, &names);
+        tmi_padding_param(job, m, func, op, &names);
+        tmi_rename_apply(&names, func);
+    } while (++n < 256); /* a descriptor a parameter */
+    tmi_mark_drop(job, mark);
+}
+
+/* The kernel at hand became two, of `kernels` by now: the second has the same ops behind it. */
+static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
+    tmi_tally_kernel *k;
+    if (!job->tally || job->tally->at + 1 == kernels) return;
+    k = &job->tally->kernel[job->tally->at];
+    k[1] = k[0];
+    k[1].first = k[1].last = NULL; /* the passes are told of once */
+}
+
+/* One pass over the kernel at hand, and what it did. */
+static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *was = NULL, *is, *name;
+    size_t      was_len = 0, is_len;
+    uint32_t    before, after;
+    int         tells = job->tally && !job->tally->counts_only;
+    if (tells) was = tmi_module_text(job, m, &was_len);
+    before = tells ? tmi_count_ops(m, func) : 0;
+    pass->run(job, m, func);
+    if (!job->n_errors) tmi_trace(job, m, pass->name);
+    if (tells && !job->n_errors) {
+        is = tmi_module_text(job, m, &is_len);
+        after = tmi_count_ops(m, func);
+        name = tmi_format(job, 0, "pass %s", pass->name);
+        if (is_len == was_len && memcmp(is, was, is_len) == 0) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, name, "nothing here is what it is for");
+        else (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, name, tmi_format(job, 0, "%s: %u ops, %u before", pass->what, after, before));
+    }
+    tmi_mark_drop(job, mark);
+}
+
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn, needed) {name, fn, needed},
+#define X(name, fn, needed, what) {name, fn, needed, what},
     TMI_PASSES(X)
 #undef X
 };
@@ -18911,9 +19205,10 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     size_t   i;
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
+    if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
-        tmi_passes[i].run(job, m, func);
+        tmi_run_pass(job, m, func, &tmi_passes[i]);
         ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
@@ -18936,7 +19231,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
  * of the grid that the kernel does not ask about. */
 
 #define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
-#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_TILE  32768u /* elements of one partial result times parts: the second stage loads them as one tile */
 #define TMI_SPLIT_PARTS 512u
 #define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
 
@@ -19053,7 +19348,7 @@ static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t car
     tmi_split_part   *p = &s->part[s->n];
     uint32_t          type = tmi_value_type(m, value);
     if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
-    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_numel(m, type) * s->parts > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are too large");
     if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
     memset(p, 0, sizeof *p);
     p->value = value;
@@ -19876,6 +20171,7 @@ typedef struct tmi_thr {
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
     uint32_t    pins;  /* counts barriers: reads are not shared across one */
+    uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
 } tmi_thr;
 
 #define TMI_INS(t, i) TMI_AT(&(t)->ins, tmi_ins, (i))
@@ -19941,6 +20237,14 @@ static int tmi_mul64(int64_t a, int64_t b, int64_t *r) {
     if ((a < 0 ? -a : a) > INT64_MAX / (b < 0 ? -b : b)) return 0;
     *r = a * b;
     return 1;
+}
+
+static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static int64_t tmi_min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -27741,6 +28045,7 @@ typedef struct tmi_hazard {
     tmi_inside **inside; /* per instruction: loops and branches */
     uint32_t     n_inside;
     int          apart;  /* no two arrays share a byte */
+    int          untiled; /* any two arrays may share bytes: a model that knows no tiles */
     tmi_touched  now;    /* set: since the last barrier */
     tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
@@ -27821,7 +28126,7 @@ static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *
         if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = *after = a, *after_read = c == 2;
         for (k = 0; k < now->n && !h->apart; k++) {
             uint32_t b = now->arr[k];
-            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            if ((found && b > found) || (!h->untiled && !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b)))) continue;
             c = tmi_collide(now->how[b], list->how[i], a == b);
             if (c) found = b, *after = a, *after_read = c == 2;
         }
@@ -27836,7 +28141,7 @@ static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
         if (list->how[i] & (list->how[i] - 1)) return 1;
         if (h->apart || !(list->how[i] & 6)) continue;
         for (k = 0; k < list->n; k++)
-            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+            if (k != i && (h->untiled || tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k])))) return 1;
     }
     return 0;
 }
@@ -27985,12 +28290,13 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
 }
 
 /* `apart`: no two threadgroup arrays share a byte. */
-static void tmi_barriers(tmi_thr *t, int apart) {
+static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
     tmi_hazard h;
     uint32_t   id;
     memset(&h, 0, sizeof h);
     h.t = t;
-    h.apart = apart;
+    h.apart = apart && !untiled;
+    h.untiled = untiled;
     h.n_inside = t->ins.n;
     h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
     tmi_touched_init(t, &h.now);
@@ -27999,6 +28305,12 @@ static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_touched_init(t, &h.body);
     for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id, 0);
     tmi_barriers_in(&h, 1);
+}
+
+static uint32_t tmi_count_barriers(const tmi_thr *t) {
+    uint32_t id, n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    return n;
 }
 
 /* Two barriers with nothing between them that needs both are one. */
@@ -28014,6 +28326,24 @@ static void tmi_merge_barriers(tmi_thr *t) {
             tmi_ins_unlink(t, id);
         }
     }
+}
+
+/* How many barriers there would be if any two arrays could share bytes. The form is left as it was; scratch is
+ * not given back, since the form's own arrays have grown in it. */
+static uint32_t tmi_count_untiled(tmi_thr *t) {
+    uint32_t  first = t->ins.n, *flags = TMI_TEMP(t->job, uint32_t, first), n = 0, id, next, src = t->src;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) flags[id] = TMI_INS(t, id)->a;
+    tmi_barriers(t, 0, 1);
+    for (id = TMI_BLK(t, 1)->first; id; id = next) {
+        tmi_ins *x = TMI_INS(t, id);
+        next = tmi_thr_next(t, id);
+        if (x->op != TMI_TF_BARRIER) continue;
+        n += !x->next || TMI_INS(t, x->next)->op != TMI_TF_BARRIER;
+        if (id >= first) tmi_ins_unlink(t, id);
+        else x->a = flags[id];
+    }
+    t->src = src;
+    return n;
 }
 
 /* float x; x = y;  is  float x = y;  once they stand together. */
@@ -28035,7 +28365,8 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_dead_code(t);
     if (!t->job->opt->plain) tmi_merge_masks(t);
     bytes = tmi_place_arrays(t, roomy, &apart);
-    tmi_barriers(t, apart);
+    if (t->job->tally) t->untiled = tmi_count_untiled(t);
+    tmi_barriers(t, apart, 0);
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
     tmi_merge_inits(t);
@@ -29290,6 +29621,530 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses 
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s", p->order);
 }
 
+/* -- What a program costs: tmetal_transform -------------------------------------------------- */
+
+#define TMI_COST_ROUNDS 256u /* of loops that are walked round by round; others are multiplied */
+
+/* A thread's walk through the kernel: integers that follow from its number alone are known. */
+typedef struct tmi_costing {
+    const tmi_thr *t;
+    int64_t       *value;
+    uint8_t       *known;
+    uint32_t       tid, notes;
+    uint64_t       times, rounds; /* of the block at hand: how often it counts, how often it was entered */
+    uint64_t       read, written;
+} tmi_costing;
+
+static int tmi_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
+    if (!id || !c->known[id]) return 0;
+    *v = c->value[id];
+    return 1;
+}
+
+/* The range of a value: a point where it is known. */
+static tmi_ins tmi_cost_range(const tmi_costing *c, uint32_t id) {
+    tmi_ins n = *TMI_INS(c->t, id);
+    if (c->known[id]) n.lo = n.hi = c->value[id];
+    return n;
+}
+
+static int tmi_cost_compare(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    tmi_ins a = tmi_cost_range(c, n->a), b = tmi_cost_range(c, n->b);
+    int     known = tmi_s_is_int(a.type.kind) ? tmi_icmp_known(&a, &b, n->c) : -1;
+    *r = known;
+    return known >= 0;
+}
+
+/* x & 0 and x | 1 are known whatever x is. */
+static int tmi_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t v;
+    *r = n->op == TMI_TF_OR;
+    return n->type.kind == TMI_S_BOOL && ((tmi_cost_known(c, n->a, &v) && v == *r) || (tmi_cost_known(c, n->b, &v) && v == *r));
+}
+
+static int tmi_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t x, y;
+    if (n->type.width > 1 || !tmi_s_is_int(n->type.kind)) return 0;
+    switch (n->op) {
+    case TMI_TF_CONST: *r = (int64_t)((uint64_t)n->b << 32 | n->a); return 1;
+    case TMI_TF_TID: *r = c->tid; return 1;
+    case TMI_TF_LANE: *r = c->tid & 31u; return 1;
+    case TMI_TF_GROUP: *r = c->tid >> 5; return 1;
+    case TMI_TF_ICMP: return tmi_cost_compare(c, n, r);
+    case TMI_TF_NOT: return tmi_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
+    case TMI_TF_SELECT: return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, x ? n->b : n->c, r);
+    case TMI_TF_SEXT: return TMI_INS(c->t, n->a)->type.kind != TMI_S_BOOL && tmi_cost_known(c, n->a, r);
+    case TMI_TF_ZEXT:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = (int64_t)tmi_zext((uint64_t)x, tmi_scalar_bits[TMI_INS(c->t, n->a)->type.kind]);
+        return 1;
+    case TMI_TF_TRUNC:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = n->type.kind == TMI_S_BOOL ? x & 1 : tmi_sext((uint64_t)x, tmi_scalar_bits[n->type.kind]);
+        return 1;
+    case TMI_TF_AND: case TMI_TF_OR:
+        if (tmi_cost_logic(c, n, r)) return 1;
+        break;
+    default: break;
+    }
+    if (n->op < TMI_TF_IADD || n->op > TMI_TF_UMIN) return 0;
+    return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, n->b, &y) && tmi_fold_ints(n->op, n->type.kind, x, y, r);
+}
+
+static uint64_t tmi_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_tty type, uint32_t width, uint32_t *notes) {
+    int64_t v = 1;
+    if (mask && !tmi_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
+    return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
+}
+
+/* How often a loop turns; 0 in `*known`: the launch decides. */
+static uint64_t tmi_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *known) {
+    int64_t from, to, step;
+    *known = 1;
+    if (n->op == TMI_TF_FOR) return n->c - n->b;
+    *known = n->op == TMI_TF_LOOP && tmi_cost_known(c, n->a, &from) && tmi_cost_known(c, n->b, &to) && tmi_cost_known(c, n->c, &step) && step > 0;
+    if (!*known) return 1;
+    if (n->e == 2) return (uint64_t)to; /* counted */
+    if (n->e == 1 && (from < 0 || to < 0)) *known = 0;
+    return !*known ? 1 : from < to ? ((uint64_t)to - (uint64_t)from + (uint64_t)step - 1) / (uint64_t)step : 0;
+}
+
+enum { TMI_COST_ON, TMI_COST_CONTINUE, TMI_COST_BREAK, TMI_COST_RETURN };
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk);
+
+static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
+    uint32_t v = TMI_BLK(c->t, n->d)->first;
+    int      known, flow = TMI_COST_ON, walks;
+    uint64_t rounds = tmi_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
+    int64_t  from = 0, step = 1;
+    if (!known) c->notes |= TMETAL_COST_PER_ROUND;
+    while (v && TMI_INS(c->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(c->t, v)->next;
+    walks = known && rounds <= TMI_COST_ROUNDS / walked;
+    if (n->op == TMI_TF_FOR) from = n->b;
+    else if (walks) (void)tmi_cost_known(c, n->a, &from), (void)tmi_cost_known(c, n->c, &step);
+    if (walks) c->rounds *= rounds ? rounds : 1;
+    else c->times = tmi_mul64u(c->times, rounds);
+    for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN; i++) {
+        if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
+        flow = tmi_cost_block(c, n->d);
+    }
+    c->times = times;
+    c->rounds = walked;
+    return flow == TMI_COST_RETURN && walks ? flow : TMI_COST_ON;
+}
+
+/* Where only the launch decides, the side that moves more counts. */
+static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
+    int64_t  v;
+    uint64_t read = c->read, written = c->written, then_read, then_written;
+    if (tmi_cost_known(c, n->a, &v)) return v ? tmi_cost_block(c, n->c) : n->d ? tmi_cost_block(c, n->d) : TMI_COST_ON;
+    if (tmi_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    then_read = c->read, then_written = c->written;
+    c->read = read, c->written = written;
+    if (n->d && tmi_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read != c->read || then_written != c->written) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read > c->read) c->read = then_read;
+    if (then_written > c->written) c->written = then_written;
+    return TMI_COST_ON;
+}
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
+    uint32_t id;
+    int      flow;
+    for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
+        const tmi_ins *n = TMI_INS(c->t, id);
+        flow = TMI_COST_ON;
+        switch (n->op) {
+        case TMI_TF_LDG: c->read += tmi_cost_bytes(c, n->b, n->type, n->type.width, &c->notes); c->known[id] = 0; break;
+        case TMI_TF_STG: c->written += tmi_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width, &c->notes); break;
+        case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
+        case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: flow = tmi_cost_loop(c, n); break;
+        case TMI_TF_IF: flow = tmi_cost_branch(c, n); break;
+        case TMI_TF_CONTINUE: return TMI_COST_CONTINUE;
+        case TMI_TF_BREAK: return TMI_COST_BREAK;
+        case TMI_TF_RETURN: return TMI_COST_RETURN;
+        case TMI_TF_LOOPVAR: break;
+        default: c->known[id] = (uint8_t)tmi_cost_value(c, n, &c->value[id]); break;
+        }
+        if (flow != TMI_COST_ON) return flow;
+    }
+    return TMI_COST_ON;
+}
+
+/* The innermost block around both. */
+static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
+    if (!a || !b) return a ? a : b;
+    while (a != b) {
+        if (TMI_BLK(t, a)->depth >= TMI_BLK(t, b)->depth) a = TMI_BLK(t, a)->parent;
+        else b = TMI_BLK(t, b)->parent;
+    }
+    return a;
+}
+
+/* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers then load it there. */
+static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
+    uint32_t *order = TMI_TEMP(job, uint32_t, t->ins.n), *wanted = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id, k, b, v[TMI_MAX_OPERANDS];
+    int       sinks = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) order[n++] = id;
+    while (n-- > 0) { /* backward: readers come first */
+        const tmi_ins *x = TMI_INS(t, order[n]);
+        uint32_t       where = wanted[order[n]];
+        int            anchor = !(tmi_tfs[x->op].traits & TMI_TR_PURE) && x->op != TMI_TF_LDG, masked = x->op == TMI_TF_STG && x->c;
+        if (anchor) where = x->blk;
+        if (x->op == TMI_TF_LDG) {
+            sinks |= !firm[order[n]];
+            for (b = where; b && b != x->blk; b = TMI_BLK(t, b)->parent) sinks |= TMI_BLK(t, b)->is_if;
+        }
+        for (k = tmi_operands(t, x, v); k-- > 0;) {
+            wanted[v[k]] = tmi_cost_common(t, wanted[v[k]], where);
+            if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+    return sinks;
+}
+
+/* Bytes and barriers of the kernel as it will be printed. Threads differ: each is walked. */
+static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_costing c;
+    memset(&c, 0, sizeof c);
+    c.t = t;
+    c.value = TMI_TEMP(job, int64_t, t->ins.n);
+    c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    for (c.tid = 0; c.tid < t->threads; c.tid++) {
+        c.times = c.rounds = 1;
+        (void)tmi_cost_block(&c, 1);
+    }
+    cost->barriers = tmi_count_barriers(t);
+    cost->bytes_read = c.read;
+    cost->bytes_written = c.written;
+    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- What became of patterns and neighbours: tmetal_transform -------------------------------- */
+
+/* Ops between which values should stay where they are, and the first value that does not. */
+typedef struct tmi_telling {
+    tmi_plan *p;
+    tmi_low   w;     /* for what >>lower decides of layouts; nothing is lowered */
+    uint8_t  *in;    /* per op: 1, it is one of them; 2, and it hangs on memory */
+    uint64_t  tile;  /* elements of the largest value of theirs */
+    uint32_t  moved; /* value of that size that changes its layout between them; 0: none */
+    uint32_t  small, n_small; /* the first smaller one, such as a row's sums; how many */
+    uint8_t   by_shuffle;
+    uint32_t  n_elt, n_load, n_store, n_reduce;
+    uint32_t  left;  /* steps of a walk */
+} tmi_telling;
+
+static void tmi_tell_begin(tmi_telling *x) {
+    memset(x->in, 0, x->p->m->op.n);
+    x->moved = x->small = x->n_small = x->n_elt = x->n_load = x->n_store = x->n_reduce = 0;
+    x->by_shuffle = 0;
+    x->tile = 0;
+    x->left = 4096;
+}
+
+static void tmi_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_telling *x = (tmi_telling *)ctx;
+    uint32_t     def = tmi_def(p->m, value), inst;
+    tmi_shuffle  s;
+    int          shuffles;
+    if (!view || !def || !x->in[def]) return;
+    inst = tmi_inst_for(p, value, view);
+    if (inst == TMI_NONE || TMI_INST(p, inst)->kind != TMI_I_CONVERT) return;
+    if (tmi_numel(p->m, tmi_value_type(p->m, value)) < x->tile) {
+        if (!x->small) x->small = value;
+        x->n_small++;
+        return;
+    }
+    shuffles = tmi_convert_by_shuffle(p, TMI_INST(p, inst), &s);
+    if (x->moved && (shuffles || !x->by_shuffle)) return;
+    x->moved = value;
+    x->by_shuffle = (uint8_t)shuffles;
+}
+
+/* Does one of them ask for a value of another in a layout that it is not in? */
+static void tmi_tell_op(tmi_telling *x, uint32_t id) {
+    tmi_plan         *p = x->p;
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t          i, k, inst;
+    tmi_lin           scratch;
+    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
+        for (i = 0; i < op->n_in; i++) {
+            const tmi_lin *l = tmi_read_lin(&x->w, id, i, &scratch);
+            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
+        }
+    for (k = 0; k < op->n_out; k++)
+        for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
+            if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
+            for (i = 0; i < op->n_in; i++) {
+                scratch = *TMI_LIN(p, TMI_INST(p, inst - 1)->lin);
+                if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+                if (tmi_is_view(op->kind)) tmi_view(m, op, i, &scratch);
+                tmi_needs(p, tmi_in(m, op, i), &scratch, tmi_tell_need, x);
+            }
+        }
+}
+
+static void tmi_tell_all(tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op, i;
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        for (i = 0; i < TMI_OP(m, op)->n_out && x->in[op]; i++) {
+            uint32_t type = tmi_out_type(m, TMI_OP(m, op), i);
+            if (tmi_is_tensor(m, type) && tmi_numel(m, type) > x->tile) x->tile = tmi_numel(m, type);
+        }
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        if (x->in[op]) tmi_tell_op(x, op);
+}
+
+static const char *tmi_tell_moved(const tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->moved)->name);
+    return tmi_format(x->p->job, 0, "%s%s, %s, changes its layout on the way, %s", *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->moved)),
+                      x->by_shuffle ? "by simd shuffles" : "through threadgroup memory");
+}
+
+/* What was done, and the smaller values that it does not hold for. */
+static const char *tmi_tell_but(const tmi_telling *x, const char *kept) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->small)->name);
+    if (!x->small) return kept;
+    return tmi_format(x->p->job, 0, "%s; but %s%s, %s, changes its layout on the way%s", kept, *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->small)),
+                      x->n_small > 1 ? ", and others of its size" : "");
+}
+
+/* Names of the bits of a form that say what follows a product. */
+static const char *tmi_tell_form(tmi_job *job, uint32_t form) {
+    const char *s = "";
+    uint32_t    i, follows = TMETAL_FORM_SCALE | TMETAL_FORM_BIAS | TMETAL_FORM_RESIDUAL | TMETAL_FORM_ACTIVATION | TMETAL_FORM_CAST;
+    for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
+        if (form & follows & (1u << i)) s = tmi_format(job, 0, "%s%s%s", s, *s ? ", " : "", tmi_dt_form_names[i]);
+    return s;
+}
+
+static const char *tmi_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
+    tmi_job    *job = x->p->job;
+    const char *also = f->shared ? tmi_format(job, 0, "; %u value%s inside %s read elsewhere too", f->shared, tmi_s(f->shared), f->shared == 1 ? "is" : "are") : "";
+    const char *form = tmi_tell_form(job, f->form);
+    switch (f->kind) {
+    case TMETAL_PATTERN_ATTENTION: return tmi_format(job, 0, "one kernel: scores and weights stay in registers and threadgroup memory and are never stored%s", also);
+    case TMETAL_PATTERN_MATMUL:
+        if (*form) return tmi_format(job, 0, "%s: done on the accumulators where they stand, in registers%s", form, also);
+        return tmi_format(job, 0, "accumulated in registers%s", also);
+    case TMETAL_PATTERN_GELU: case TMETAL_PATTERN_SILU: return tmi_format(job, 0, "computed in registers, by the formula as it is written%s", also);
+    default: return tmi_format(job, 0, "one kernel: nothing in between leaves registers and the reductions' threadgroup memory%s", also);
+    }
+}
+
+/* Is a pattern's op still there, behind the passes? */
+static int tmi_tell_take(tmi_telling *x, uint32_t id) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op = id;
+    while (op && op != x->p->func) op = TMI_OP(m, op)->block ? tmi_parent_op(m, TMI_OP(m, op)) : 0;
+    if (op) x->in[id] = 1;
+    return op != 0;
+}
+
+static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmetal_pattern *f) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_MISSED, tmi_dt_pattern_names[f->kind], f->reason);
+    uint32_t       i, lost = 0, root = k->op[f->op];
+    c->value = f->value;
+    c->python = f->python;
+    c->ir = f->ir;
+    if (f->near_miss) return;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)f->kind, f->form, TMETAL_NAN_NONE);
+    if (f->kind == TMETAL_PATTERN_MULTIPLY_ADD) {
+        int done = k->contracted[root] == 1;
+        if (job->opt->no_fusion) c->reason = "options.no_fusion: the product is rounded before the sum";
+        else if (!done) c->reason = "product and sum are not one expression of the Metal: computed in another way, or another reader has the product";
+        else c->reason = "one expression of the Metal: one operation, one rounding";
+        if (done && !job->opt->no_fusion) c->kind = TMETAL_APPLIED;
+        return;
+    }
+    tmi_tell_begin(x);
+    for (i = 0; i < f->n_ops; i++) lost += !tmi_tell_take(x, k->op[f->ops[i]]);
+    tmi_tell_all(x);
+    if (x->moved) c->reason = tmi_tell_moved(x);
+    else if (f->form & TMETAL_FORM_READS_AGAIN) c->reason = "its loops read the same elements from memory more than once: the row is longer than a tile";
+    else {
+        c->kind = TMETAL_APPLIED;
+        c->reason = tmi_tell_but(x, tmi_tell_kept(x, f));
+        if (lost) c->reason = tmi_format(job, 0, "%s; %u of its ops are not needed any more", c->reason, lost);
+    }
+}
+
+/* -- Neighbours of reductions, scans and products --------------------------------------------- */
+
+static int tmi_tell_is_pass(const tmi_op *op) { /* one element in, one out, or the same elements by other numbers */
+    return (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind) || op->kind == TMI_OP_SPLAT;
+}
+
+/* What a value is computed from, up to loads and reductions; 1: it hangs on one. */
+static int tmi_tell_back(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    uint32_t          id = tmi_def(m, v), i;
+    const tmi_op     *op = TMI_OP(m, id);
+    int               hangs = 0;
+    if (!id || !x->left) return 0;
+    x->left--;
+    if (x->in[id]) return x->in[id] == 2;
+    x->in[id] = 1;
+    if (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_REDUCE) {
+        if (op->kind == TMI_OP_LOAD) x->n_load++;
+        else x->n_reduce++;
+        x->in[id] = 2;
+        return 1;
+    }
+    if (!tmi_tell_is_pass(op)) {
+        x->in[id] = 0;
+        return 0;
+    }
+    for (i = 0; i < op->n_in; i++) hangs |= tmi_tell_back(x, tmi_in(m, op, i));
+    x->in[id] = hangs ? 2 : 1;
+    if (hangs && (tmi_ops[op->kind].traits & TMI_ELT) && tmi_is_tensor(m, tmi_value_type(m, v))) x->n_elt++;
+    return hangs;
+}
+
+/* Where a value goes through elementwise ops, up to stores; loops hand it on. */
+static void tmi_tell_on(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          i, k;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t      id = u->at[i].op;
+        const tmi_op *op = TMI_OP(m, id);
+        if (!x->left) return;
+        x->left--;
+        if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR) {
+            tmi_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
+            continue;
+        }
+        if (x->in[id]) continue;
+        if (op->kind == TMI_OP_STORE && u->at[i].operand == 1) {
+            x->in[id] = 1;
+            x->n_store++;
+        }
+        if (!tmi_tell_is_pass(op)) continue;
+        x->in[id] = 1;
+        x->n_elt += (tmi_ops[op->kind].traits & TMI_ELT) && op->n_out && tmi_is_tensor(m, tmi_out_type(m, op, 0));
+        for (k = 0; k < op->n_out; k++) tmi_tell_on(x, tmi_out(m, op, k));
+    }
+}
+
+static void tmi_tell_way(tmi_telling *x, uint32_t anchor, const char *what, const char *kept) {
+    x->in[anchor] = 1;
+    tmi_tell_all(x);
+    (void)tmi_change_add(x->p->job, x->p->m, anchor, x->moved ? TMETAL_MISSED : TMETAL_APPLIED, what, x->moved ? tmi_tell_moved(x) : tmi_tell_but(x, kept));
+}
+
+static void tmi_tell_neighbours(tmi_telling *x, uint32_t id) {
+    tmi_job          *job = x->p->job;
+    const tmi_module *m = x->p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *name = op->kind == TMI_OP_REDUCE ? "reduction" : op->kind == TMI_OP_SCAN ? "scan" : "matmul";
+    uint32_t          i, n = op->kind == TMI_OP_DOT ? 2 : op->n_in;
+    if (!tmi_op_shape(m, op)) return;
+    tmi_tell_begin(x);
+    for (i = 0; i < n; i++) (void)tmi_tell_back(x, tmi_in(m, op, i));
+    if (x->n_elt && x->n_load)
+        tmi_tell_way(x, id, tmi_format(job, 0, "into %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s on what %u load%s bring%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_load, tmi_s(x->n_load), x->n_load == 1 ? "s" : ""));
+    if (op->kind == TMI_OP_SCAN && x->n_reduce) tmi_tell_way(x, id, "scan after reduction", "the reduction's result reaches the scan in registers: nothing is stored between");
+    tmi_tell_begin(x);
+    x->in[id] = 1; /* not itself again, by way of a loop */
+    for (i = 0; i < op->n_out; i++) tmi_tell_on(x, tmi_out(m, op, i));
+    if (x->n_elt && x->n_store)
+        tmi_tell_way(x, id, tmi_format(job, 0, "out of %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s before %u store%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_store, tmi_s(x->n_store)));
+}
+
+/* A scan and a reduction of one tile: it is read from memory once. */
+static void tmi_tell_together(tmi_telling *x, uint32_t scan) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          v = tmi_in(m, TMI_OP(m, scan), 0), i;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t other = u->at[i].op;
+        if (TMI_OP(m, other)->kind != TMI_OP_REDUCE || !tmi_def(m, v)) continue;
+        tmi_tell_begin(x);
+        x->in[tmi_def(m, v)] = x->in[other] = 1;
+        tmi_tell_way(x, scan, "scan with reduction", "both take the tile from the same registers");
+        return;
+    }
+}
+
+static void tmi_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_FOUND, tmi_format(job, 0, "reduction %s", tmi_dt_reduce_names[r->kind]), r->reason);
+    c->value = r->value;
+    c->python = r->python;
+    c->ir = r->ir;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)r->kind, 0, r->nan);
+    c->reason = tmi_format(job, 0, "axis %u of rank %u, %u element%s, %llu result%s, in %s%s%s", r->axis, r->rank, r->count, tmi_s(r->count), (unsigned long long)r->outputs,
+                           r->outputs == 1 ? "" : "s", r->accumulate, *r->reason ? "; " : "", r->reason);
+}
+
+/* -- Barriers and layouts of a kernel ------------------------------------------------------------ */
+
+static void tmi_tell_barriers(tmi_job *job, const tmi_module *m, const tmetal_kernel_cost *k) {
+    uint32_t now = k->after.barriers, untiled = k->barriers_untiled, less = untiled > now ? untiled - now : 0;
+    if (!untiled && !now) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", "none is needed: no thread reads what another one wrote");
+    else if (less)
+        (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, "barriers",
+                             tmi_format(job, 0, "%u; %u more would stand if all threadgroup memory were one tile: accesses to tiles that share no byte need none", now, less));
+    else (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", tmi_format(job, 0, "%u, each between accesses of the same memory", now));
+}
+
+static void tmi_tell_layouts(tmi_plan *p) {
+    uint32_t    i, values = 0, shuffled = 0, moved = 0, again = 0;
+    tmi_shuffle s;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        if (in->kind == TMI_I_FIRST) values++;
+        else if (in->kind == TMI_I_CLONE) again++;
+        else if (tmi_convert_by_shuffle(p, in, &s)) shuffled++;
+        else moved++;
+    }
+    (void)tmi_change_add(p->job, p->m, 0, TMETAL_FOUND, "layouts",
+                         tmi_format(p->job, 0, "%u value%s held in a layout; %u computed or loaded again in another, %u moved to another by simd shuffles, %u through threadgroup memory", values,
+                                    tmi_s(values), again, shuffled, moved));
+}
+
+/* All that the summary says of a kernel, once its text is there. */
+static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *k) {
+    tmi_job          *job = p->job;
+    tmi_tally_kernel *mine = &job->tally->kernel[job->tally->at];
+    tmi_telling       x;
+    uint32_t          i, op;
+    mine->cost.kernel = k->name;
+    tmi_cost_of(job, t, &mine->cost.after);
+    mine->cost.after.ops = tmi_count_ops(p->m, p->func);
+    mine->cost.barriers_untiled = t->untiled;
+    if (job->tally->counts_only) return;
+    memset(&x, 0, sizeof x);
+    x.p = x.w.p = p;
+    x.w.m = p->m;
+    x.w.job = job;
+    x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
+    for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
+    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, &k->patterns[i]);
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_flow_next(p->m, p->func, op)) {
+        uint16_t kind = TMI_OP(p->m, op)->kind;
+        if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT) tmi_tell_neighbours(&x, op);
+        if (kind == TMI_OP_SCAN) tmi_tell_together(&x, op);
+    }
+    tmi_tell_layouts(p);
+    tmi_tell_barriers(job, p->m, &mine->cost);
+}
+
 /*==============================================================================
  * >>emit  [23]  Metal text
  *
@@ -29332,6 +30187,7 @@ typedef struct tmi_emit {
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
+    uint8_t    *contracted; /* tmetal_transform: see tmi_tally_kernel; else NULL */
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
     uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
@@ -30830,6 +31686,11 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     }
 }
 
+/* Does a sum or difference hold its product in its own expression, where Metal makes one operation of both? */
+static int tmi_is_contracted(const tmi_emit *e, const tmi_ins *n) {
+    return (TMI_INS(e->t, n->a)->op == TMI_TF_FMUL && !e->named[n->a]) || (TMI_INS(e->t, n->b)->op == TMI_TF_FMUL && !e->named[n->b]);
+}
+
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
@@ -30841,6 +31702,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
+        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] = (uint8_t)(e->contracted[n->src] | (tmi_is_contracted(e, n) ? 1 : 2));
         if (tmi_needs_variable(e, id)) {
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
@@ -31022,6 +31884,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    if (job->tally) e->contracted = job->tally->kernel[job->tally->at].contracted = TMI_TEMP(job, uint8_t, p->m->op.n);
     e->line = TMI_TEMP(job, uint32_t, n);
     for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
     e->barrier = TMI_NEW(job, tmetal_barrier, i);
@@ -31772,6 +32635,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, &t, &of, bytes);
     tmi_report_vanished(&p, k);
+    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
 }
 
 /* A piece of an option's text, as a string. */
@@ -32034,6 +32898,42 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
+/* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
+static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *text;
+    tmi_module *copy;
+    tmi_printer p;
+    tmi_text    t;
+    uint32_t    i;
+    tmi_text_init(job, &t);
+    memset(&p, 0, sizeof p);
+    p.job = job;
+    p.t = &t;
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.m = m;
+    tmi_put_str(&t, "module ");
+    tmi_print_module_head(&p, TMI_OP(m, m->top));
+    tmi_put_char(&t, '{');
+    p.indent = 1;
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        p.m = copy = tmi_module_copy(job, unit[i].m);
+        tmi_padding_params(job, copy, unit[i].func);
+        tmi_name_once(job, copy);
+        tmi_print_newline(&p);
+        tmi_print_op(&p, unit[i].func);
+    }
+    tmi_put_str(&t, "\n}\n");
+    tmi_print_locs(&p);
+    job->arena->used = mark.used; /* the copies are done with; what is printed lies in scratch */
+    text = tmi_text_join(&t, 0);
+    *len = t.len;
+    tmi_mark_drop(job, mark);
+    return text;
+}
+
 /* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -32044,6 +32944,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_unit      *unit;
     uint32_t       n, i;
     if (!gpu) return;
+    tmi_trace(job, m, "read");
     job->most_copied = tmi_most_copied(job, m);
     tmi_check_wanted(job, m);
     n = tmi_units(job, m, &unit);
@@ -32056,23 +32957,30 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
     tmi_splits_init(job, &splits, n);
+    tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
     for (i = 0; i < n; i++) {
         tmetal_kernel *k = &kernels[splits.n_kernel];
         job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
+        tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
+        if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
         tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
+        tmi_tally_split(job, splits.n_kernel);
         tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
     unit = splits.unit;
     n = splits.n_kernel;
+    if (job->tally) job->tally->n = n;
+    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
+        if (job->tally) job->tally->at = i;
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
@@ -32350,6 +33258,61 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
+    }
+    tmi_put_str(t, "]}\n");
+}
+
+/* -- A transformation's summary as JSON ------------------------------------------------------------------------ */
+
+static void tmi_put_json_cost(tmi_text *t, const char *name, const tmetal_cost *c) {
+    tmi_put(t, ",\"%s\":{\"ops\":%u,\"barriers\":%u,\"bytes_read\":%llu,\"bytes_written\":%llu", name, c->ops, c->barriers, (unsigned long long)c->bytes_read,
+            (unsigned long long)c->bytes_written);
+    tmi_put(t, ",\"at_most\":%s,\"per_round\":%s,\"atomics\":%s}", c->notes & TMETAL_COST_AT_MOST ? "true" : "false", c->notes & TMETAL_COST_PER_ROUND ? "true" : "false",
+            c->notes & TMETAL_COST_ATOMICS ? "true" : "false");
+}
+
+static void tmi_put_json_change(tmi_text *t, const tmetal_change *c) {
+    tmi_put(t, "{\"kind\":\"%s\"", tmi_remark_kind_names[c->kind]);
+    tmi_put_json_text(t, "what", c->what);
+    tmi_put_json_text(t, "kernel", c->kernel);
+    if (*c->value) tmi_put_json_text(t, "value", c->value);
+    tmi_put_json_text(t, "reason", c->reason);
+    if (c->mapping) {
+        tmi_put_json_text(t, "mps", c->mapping->mps);
+        tmi_put_json_text(t, "mps_since", c->mapping->since);
+        tmi_put_json_text(t, "mps_fields", c->mapping->fields);
+        tmi_put_json_text(t, "mlx", c->mapping->mlx);
+        tmi_put_json_text(t, "differs", c->mapping->differs);
+        tmi_put_json_text(t, "pays", c->mapping->pays);
+    }
+    tmi_put_json_place(t, "python", &c->python);
+    tmi_put_json_place(t, "ir", &c->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) {
+    uint32_t i;
+    tmi_put_str(t, "{\"tmetal_transform\":1");
+    tmi_put_json_cost(t, "before", &x->before);
+    tmi_put_json_cost(t, "after", &x->after);
+    if (x->graph)
+        tmi_put(t, ",\"graph\":{\"ops\":%u,\"kernels\":%u,\"bytes_before\":%llu,\"bytes\":%llu,\"scratch_before\":%llu,\"scratch\":%llu}", x->graph->ops, x->graph->kernels,
+                (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->bytes, (unsigned long long)x->graph->scratch_before, (unsigned long long)x->graph->scratch);
+    tmi_put_str(t, ",\"kernels\":[");
+    for (i = 0; i < x->n_kernels; i++) {
+        const tmetal_kernel_cost *k = &x->kernels[i];
+        tmi_put_str(t, i ? ",\n {\"kernel\":" : "\n {\"kernel\":");
+        tmi_put_json_string(t, k->kernel);
+        if (k->programs) tmi_put(t, ",\"programs\":%llu", (unsigned long long)k->programs);
+        tmi_put(t, ",\"barriers_untiled\":%u", k->barriers_untiled);
+        tmi_put_json_cost(t, "before", &k->before);
+        tmi_put_json_cost(t, "after", &k->after);
+        tmi_put_char(t, '}');
+    }
+    tmi_put_str(t, "],\"changes\":[");
+    for (i = 0; i < x->n_changes; i++) {
+        tmi_put_str(t, i ? ",\n " : "\n ");
+        tmi_put_json_change(t, &x->changes[i]);
     }
     tmi_put_str(t, "]}\n");
 }
@@ -37601,7 +38564,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -37621,6 +38584,7 @@ typedef struct tmi_call {
     uint32_t        made;
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
+    tmetal_transformation *changed;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -37894,6 +38858,166 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
     *module = NULL;
     if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
+}
+
+/* -- Transforming -------------------------------------------------------------------------------------------- */
+
+/* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
+    size_t i = 0, start;
+    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
+    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
+    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
+    while (i > start && i < len && src[i] == ' ') i++;
+    return i > start && i < len && src[i] == ':';
+}
+
+/* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
+    return tmi_mul_sat(tmetal_is_ops(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
+}
+
+static void tmi_transform_compile(tmi_job *job, tmi_call *c) {
+    job->copied = 0;
+    if (tmetal_is_ops(c->src, c->len)) tmi_step_compile_ops(job, c);
+    else tmi_step_compile(job, c);
+}
+
+/* Programs of a kernel; 0: the launch decides. */
+static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
+    const uint32_t *grid = r->kernels[kernel].grid;
+    return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
+}
+
+static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
+    tmetal_cost sum;
+    uint32_t    i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < y->n; i++) {
+        const tmetal_cost *c = &y->kernel[i].cost.after;
+        uint64_t           programs = tmi_programs_of(r, i);
+        if (!programs) programs = 1;
+        sum.ops += c->ops;
+        sum.barriers += c->barriers;
+        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
+        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
+        sum.notes |= c->notes;
+    }
+    return sum;
+}
+
+/* The same without optimisation, for its costs; all else of it is forgotten. */
+static void tmi_transform_before(tmi_job *job, tmi_call *c, tmi_tally *after) {
+    const tmetal_options *asked = job->opt;
+    tmetal_options   plain = *asked;
+    tmetal_result    made = *job->out;
+    struct tmi_note *last = job->last_note;
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_tally        before;
+    uint32_t         i, k;
+    memset(&before, 0, sizeof before);
+    before.counts_only = 1;
+    plain.plain = 1;
+    plain.trace = NULL;
+    job->opt = &plain;
+    job->tally = &before;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) tmi_bug(job, "entry", "the input compiles with optimisation only");
+    for (i = 0; i < before.n; i++) before.kernel[i].cost.after.ops = before.kernel[i].cost.before.ops; /* as they came in */
+    for (i = 0; i < after->n; i++)
+        for (k = 0; k < before.n; k++)
+            if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0) after->kernel[i].cost.before = before.kernel[k].cost.after;
+    c->changed->before = tmi_cost_sum(job->out, &before);
+    job->opt = asked;
+    job->tally = NULL;
+    *job->out = made;
+    job->last_note = last;
+    if (last) last->next = NULL;
+    else job->first_note = NULL;
+    tmi_mark_undo(job, mark);
+}
+
+/* A line of an op list's graph. */
+static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y, tmetal_change *row) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(job, &t);
+    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
+    for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
+    if (i < f->n_ops) tmi_put_str(&t, " ...");
+    if (*f->reason) tmi_put(&t, ": %s", f->reason);
+    row->kind = f->kind;
+    row->what = tmi_format(job, 0, "list %s", f->what);
+    row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
+    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
+    row->reason = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
+    tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
+    const tmetal_graph *graph = job->out->graph;
+    tmetal_change      *rows;
+    uint32_t            i, n = graph ? graph->n_fusions : 0;
+    const tmi_change   *c;
+    for (i = 0; i < y->n; i++)
+        for (c = y->kernel[i].first; c; c = c->next) n++;
+    rows = TMI_NEW(job, tmetal_change, n);
+    x->changes = rows;
+    x->n_changes = n;
+    x->kernels = costs;
+    x->n_kernels = y->n;
+    x->text = y->text;
+    x->text_len = y->text_len;
+    x->after = tmi_cost_sum(job->out, y);
+    x->graph = graph;
+    for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
+    for (i = 0; i < y->n; i++) {
+        costs[i] = y->kernel[i].cost;
+        costs[i].programs = tmi_programs_of(job->out, i);
+        for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
+    }
+}
+
+static void tmi_step_transform(tmi_job *job, tmi_call *c) {
+    tmi_tally after;
+    memset(&after, 0, sizeof after);
+    job->tally = &after;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) return;
+    tmi_transform_before(job, c, &after);
+    tmi_transform_publish(job, &after, c->changed);
+}
+
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    memset(changed, 0, sizeof *changed);
+    c.src = src;
+    c.len = len;
+    c.changed = changed;
+    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
+    return out->code;
+}
+
+static void tmi_step_transform_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_transform(&t, c->changed);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena) {
+    tmi_call              c;
+    tmetal_result         out;
+    tmetal_transformation x = *changed;
+    memset(&c, 0, sizeof c);
+    c.changed = &x;
+    return tmi_run(tmi_step_transform_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
 static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
@@ -38246,7 +39370,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;
