@@ -29,11 +29,13 @@ include tests/sim/rules.mk
 include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
+include tests/transform/rules.mk
 include tests/reduce/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
 include tests/examples/rules.mk
+include tests/reductions/rules.mk
 include tests/explain/rules.mk
 include tests/cli/rules.mk
 
@@ -114,6 +116,8 @@ test: test-memory
 test: test-golden
 test: test-chips
 test: test-detect
+test: test-transform
+test: test-reductions
 test: test-sim
 test: own
 test: test-interp
@@ -134,8 +138,10 @@ check: check-roundtrip
 check: check-memory
 check: check-library
 check: check-robust
+check: check-reductions
 check: check-explain
 check: test-oplist
+check: check-transform
 check: test-reduce
 check: layouts-table-check
 

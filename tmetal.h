@@ -51,6 +51,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
+ *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
  *
@@ -272,6 +273,12 @@ typedef struct tmetal_options {
     const char *layouts;    /* layouts forced on reductions: "COALESCED" on all, "%sum=TILED,%max=DEFAULT" on those
                              * that give these values, or both; of an op list the ops' ids. A later entry wins over
                              * an earlier one, a named one over one for all. NULL: the planner picks. docs/layouts.md */
+    uint32_t    two_stage;  /* a kernel whose program only reduces a row becomes two: so many threadgroups a
+                             * program, then one that combines; a power of two from 2 to 512; 1: as the GPU's
+                             * cores ask for; 0: never. See docs/reductions.md */
+    void      (*trace)(void *user, const char *pass, const char *text); /* called with the IR as text: as it was read
+                             * ("read"), then after each pass over a kernel; `text` is gone when it returns. NULL: not */
+    void       *trace_user; /* passed on to `trace` */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -427,6 +434,7 @@ typedef struct tmetal_arg {
 typedef struct tmetal_scratch {
     uint32_t id;
     uint64_t bytes;
+    uint64_t program_bytes; /* that many more for each Triton program that is launched */
 } tmetal_scratch;
 
 /* An array of an MLX kernel. Lists and order are those of input_names and output_names. */
@@ -468,7 +476,9 @@ typedef struct tmetal_kernel {
     const char              *msl;                 /* the whole source text, NUL-terminated */
     size_t                   msl_len;             /* without the NUL */
     uint32_t                 threads;             /* per threadgroup, one dimension */
-    uint32_t                 grid[3];             /* threadgroups; all 0: one per Triton program */
+    uint32_t                 grid[3];             /* threadgroups; all 0: by the launch's programs */
+    uint32_t                 grid_times[3];       /* then that many along each axis for each program: 1, 1, 1 but for
+                                                   * the first of two stages, whose last program axis must be 1 long */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     uint32_t                 msl_version;         /* 300, 310, 320, 400, 410 */
@@ -1011,6 +1021,71 @@ TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past t
 TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
 TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
 
+/* -- Transformations with a summary --------------------------------------------
+ * What tmetal_compile does to the IR and to the kernel, told line by line; docs/transform.md. */
+
+/* One line: a pattern, a fusion, a pass, or what became of the barriers. */
+typedef struct tmetal_change {
+    tmetal_remark_kind    kind;    /* APPLIED: the Metal has it; MISSED: it was found and the Metal has it not; FOUND: a fact */
+    const char           *what;    /* "softmax", "into reduction", "pass induction", "barriers", ... */
+    const char           *kernel;  /* its name */
+    const char           *value;   /* result of the op that it is about, "%y"; "" */
+    const char           *reason;  /* what was done, or why it was not */
+    const tmetal_mapping *mapping; /* of patterns: what MPS and MLX call it; NULL: they have none, or it is no pattern */
+    tmetal_place          python;
+    tmetal_place          ir;
+} tmetal_change;
+
+/* What the bytes of a tmetal_cost are not; sum of these. */
+typedef enum tmetal_cost_note {
+    TMETAL_COST_AT_MOST   = 1, /* masks or branches that only the launch decides may leave some out, or Metal's compiler
+                                * may, where a value is loaded before the one branch that uses it */
+    TMETAL_COST_PER_ROUND = 2, /* loops whose rounds only the launch decides count once */
+    TMETAL_COST_ATOMICS   = 4  /* there are atomic operations, which are not in the figures */
+} tmetal_cost_note;
+
+/* Of one program of a kernel, counted in what is emitted. */
+typedef struct tmetal_cost {
+    uint32_t ops;           /* of the IR, those in regions and terminators too */
+    uint32_t barriers;      /* threadgroup_barrier statements in the Metal text */
+    uint64_t bytes_read;    /* from device memory by all threads; an address read twice counts twice */
+    uint64_t bytes_written;
+    uint32_t notes;         /* sum of tmetal_cost_note, about the bytes */
+} tmetal_cost;
+
+/* Before: the kernel compiled with options.plain, from the IR with calls inlined and branches structured.
+ * After: as the options say, from the changed IR. A kernel of an op list that only one of the two has: zeros. */
+typedef struct tmetal_kernel_cost {
+    const char *kernel;
+    tmetal_cost before, after;
+    uint32_t    barriers_untiled;  /* `after` would have so many barriers were all threadgroup memory one tile */
+    uint64_t    programs;          /* of an op list: how many run; 0: the launch decides */
+} tmetal_kernel_cost;
+
+typedef struct tmetal_transformation {
+    const char               *text;     /* the changed IR as TTIR, which compiles to the same results */
+    size_t                    text_len; /* without the NUL */
+    const tmetal_change      *changes;  /* of an op list, result.graph first; then kernel after kernel: passes,
+                                         * reductions, patterns, what stands before and behind them, barriers */
+    uint32_t                  n_changes;
+    const tmetal_kernel_cost *kernels;  /* as in result.kernels */
+    uint32_t                  n_kernels;
+    tmetal_cost               before, after; /* sums over the kernels; bytes of an op list: of all programs of the launch */
+    const tmetal_graph       *graph;    /* of an op list: what its ops would move were each a kernel; else NULL */
+} tmetal_transformation;
+
+/* Compile TTIR or an op list, whichever `src` is, and say what was changed on the way. `out` is filled as by
+ * tmetal_compile or tmetal_compile_ops. The text's kernels take the parameters that the launch plan lists: a host
+ * descriptor has become a pointer, shape and strides. Takes about twice the time and memory of a compilation:
+ * tmetal_transform_bound(src, len) bytes always suffice. */
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out);
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
+/* The summary as JSON, without the text; docs/transform.md describes it. */
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena);
+/* 1: `src` is an op list (JSON, or a first word followed by ':' as in tt.sum:[8,8]:1), 0: it is taken for TTIR. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len);
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -1087,11 +1162,13 @@ typedef struct tmi_job {
     const char           *src_name;
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
+    int                   listed;  /* kernels of an op list: it decides about stages itself */
     const char           *kernel;  /* that remarks are about; "" */
     uint64_t              copied, most_copied; /* ops, see tmi_may_copy */
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
+    struct tmi_tally     *tally; /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
 #endif
@@ -11234,11 +11311,15 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
     tmi_print_region(p, op->region, 0, 0);
 }
 
-static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_module_head(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"sym_name", NULL};
     if (*tmi_attr_str(p->m, op, "sym_name")) tmi_put(p->t, "@%s ", tmi_attr_str(p->m, op, "sym_name"));
     tmi_print_attrs(p, op, shown, "attributes ");
     if (op->attr) tmi_put_char(p->t, ' ');
+}
+
+static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
+    tmi_print_module_head(p, op);
     tmi_print_region(p, op->region, 0, 0);
 }
 
@@ -11311,9 +11392,17 @@ static void tmi_print_op(tmi_printer *p, uint32_t id) {
     tmi_print_loc(p, op->loc);
 }
 
+static void tmi_print_locs(tmi_printer *p) {
+    uint32_t i;
+    for (i = 0; i < p->n_locs; i++) {
+        tmi_put(p->t, "#loc%u = loc(", i + 1);
+        tmi_print_loc_body(p, p->loc_order[i]);
+        tmi_put_str(p->t, ")\n");
+    }
+}
+
 static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_printer p;
-    uint32_t    i;
     memset(&p, 0, sizeof p);
     p.job = job;
     p.m = m;
@@ -11322,11 +11411,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
     tmi_print_op(&p, m->top);
     tmi_put_char(t, '\n');
-    for (i = 0; i < p.n_locs; i++) {
-        tmi_put(t, "#loc%u = loc(", i + 1);
-        tmi_print_loc_body(&p, p.loc_order[i]);
-        tmi_put_str(t, ")\n");
-    }
+    tmi_print_locs(&p);
 }
 
 /*==============================================================================
@@ -18373,6 +18458,288 @@ static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Accumulators: one reduction after the loop instead of one a round --------------------------------
+ *
+ *   scf.for iter_args(%acc = %init)               scf.for iter_args(%t = dense<-0.0>)
+ *     %r = tt.reduce %x {addf}            to        %n = arith.addf %t, %x
+ *     %n = arith.addf %acc, %r                      scf.yield %n
+ *     scf.yield %n                                %r = tt.reduce %t {addf};  %acc = arith.addf %init, %r
+ *
+ * so that no round waits for lanes and simdgroups to meet. Sums and products start from what changes nothing
+ * and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
+
+#define TMI_ACC_WORDS 8192u /* 32-bit words that the tiles of one loop may carry: 32 registers of 256 threads */
+
+typedef struct tmi_acc {
+    uint32_t loop, body, index;  /* which carried value */
+    uint32_t arg, join, red;     /* the block argument; the op that adds to it; the reduction */
+    uint32_t chain[4], n_chain;  /* ops between both, the reduction's side first */
+    uint32_t type;               /* of the tile */
+} tmi_acc;
+
+static int tmi_read_once(const tmi_users *u, uint32_t value) { return tmi_n_uses(u, value) == 1; }
+
+static int tmi_is_extreme(uint32_t kind) { /* taking an element twice changes nothing */
+    switch (kind) {
+    case TMI_OP_MAXSI: case TMI_OP_MAXUI: case TMI_OP_MINSI: case TMI_OP_MINUI: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
+    case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: case TMI_OP_ANDI: case TMI_OP_ORI: return 1;
+    default: return 0;
+    }
+}
+
+/* What sums and products start from, exactly: -0 + x is x for every x. 0: neither. */
+static int tmi_neutral_bits(const tmi_module *m, uint32_t kind, uint32_t type, uint64_t *bits) {
+    const tmi_float_format *f = tmi_format_of(m, type) == TMI_F_COUNT ? NULL : &tmi_float_formats[tmi_format_of(m, type)];
+    switch (kind) {
+    case TMI_OP_ADDF: *bits = (uint64_t)1 << (f->bits - 1); return 1;
+    case TMI_OP_MULF: *bits = (((uint64_t)1 << (f->exp_bits - 1)) - 1) << f->man_bits; return 1;
+    case TMI_OP_ADDI: case TMI_OP_XORI: *bits = 0; return 1;
+    case TMI_OP_MULI: *bits = 1; return 1;
+    default: return 0;
+    }
+}
+
+/* Is every element of a value this constant? */
+static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
+    uint32_t        def = tmi_def(m, v);
+    const tmi_attr *a = def && TMI_OP(m, def)->kind == TMI_OP_CONSTANT ? tmi_attr_of(m, TMI_OP(m, def), "value") : NULL;
+    if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return 0;
+    return (a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value) == bits;
+}
+
+/* The one op that a combine region applies to both elements, if it is one that may be done in any order. */
+static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
+    uint32_t      body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0, end = tmi_terminator(m, body), a, b;
+    uint64_t      bits;
+    const tmi_op *op = TMI_OP(m, first);
+    if (red->n_in != 1 || !first || op->next != end || op->n_in != 2 || op->n_out != 1 || TMI_OP(m, end)->n_in != 1) return TMI_OP_NONE;
+    a = tmi_in(m, op, 0);
+    b = tmi_in(m, op, 1);
+    if (a > b) a = b, b = tmi_in(m, op, 0);
+    if (a != tmi_block_arg(m, body, 0) || b != tmi_block_arg(m, body, 1) || tmi_in(m, TMI_OP(m, end), 0) != tmi_out(m, op, 0)) return TMI_OP_NONE;
+    return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits) ? op->kind : (uint32_t)TMI_OP_NONE;
+}
+
+/* Does a value of the loop's body depend on another, through the ops of the body? */
+static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
+    uint32_t      def = tmi_def(m, v), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (v == on) return 1;
+    if (!def || !*left) return 0;
+    --*left;
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_depends(m, tmi_in(m, op, i), on, left)) return 1;
+    return 0;
+}
+
+/* The reduction of this block that a value comes from, through ops that change its shape or widen it. */
+static uint32_t tmi_acc_reduction(const tmi_module *m, uint32_t v, tmi_acc *a) {
+    uint32_t def, i;
+    a->n_chain = 0;
+    while ((def = tmi_def(m, v)) != 0 && TMI_OP(m, def)->block == a->body) {
+        switch (TMI_OP(m, def)->kind) {
+        case TMI_OP_REDUCE:
+            for (i = 0; 2 * i + 1 < a->n_chain; i++) {
+                uint32_t other = a->chain[i];
+                a->chain[i] = a->chain[a->n_chain - 1 - i];
+                a->chain[a->n_chain - 1 - i] = other;
+            }
+            return def;
+        case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_EXTF: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_SPLAT: case TMI_OP_BROADCAST:
+        case TMI_OP_TRUNCF: case TMI_OP_TRUNCI: break;
+        default: return 0;
+        }
+        if (a->n_chain == 4) return 0;
+        a->chain[a->n_chain++] = def;
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return 0;
+}
+
+/* Is carried value `index` put together with a reduction of each round? */
+static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_acc *a) {
+    uint32_t      side, end, left = 256, def;
+    const tmi_op *op;
+    memset(a, 0, sizeof *a);
+    a->loop = loop;
+    a->body = tmi_op_body(m, TMI_OP(m, loop), 0);
+    a->index = index;
+    a->arg = tmi_block_arg(m, a->body, 1 + index);
+    end = tmi_terminator(m, a->body);
+    def = tmi_def(m, tmi_in(m, TMI_OP(m, end), index));
+    op = TMI_OP(m, def);
+    if (!def || op->block != a->body || op->n_in != 2 || op->n_out != 1 || !(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    a->join = def;
+    for (side = 0; side < 2; side++) {
+        a->red = tmi_acc_reduction(m, tmi_in(m, op, side), a);
+        if (a->red && tmi_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
+    }
+    return 0;
+}
+
+/* Words of 32 bits that a loop carries as tiles already. */
+static uint64_t tmi_carried_words(const tmi_module *m, uint32_t loop) {
+    uint64_t n = 0;
+    uint32_t i;
+    for (i = 0; i < TMI_OP(m, loop)->n_out; i++) {
+        uint32_t type = tmi_out_type(m, TMI_OP(m, loop), i);
+        if (tmi_is_tensor(m, type)) n += tmi_numel(m, type) * (tmi_bits(m, type) > 32 ? 2 : 1);
+    }
+    return n;
+}
+
+static int tmi_has_products(const tmi_module *m, uint32_t op) {
+    uint32_t x;
+    for (x = tmi_walk_next(m, op, op); x; x = tmi_walk_next(m, op, x))
+        if (TMI_OP(m, x)->kind == TMI_OP_DOT || TMI_OP(m, x)->kind == TMI_OP_DOT_SCALED) return 1;
+    return 0;
+}
+
+/* What lies between reduction and accumulator: only shapes that gain axes of one element, and floats that widen. */
+static const char *tmi_acc_chain_wrong(const tmi_module *m, const tmi_users *u, const tmi_acc *a) {
+    uint32_t i;
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (!tmi_read_once(u, tmi_out(m, op, 0))) return "the loop reads the result of each round";
+        if (op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_BROADCAST) return "the result of each round is spread over a tile";
+        if (op->kind == TMI_OP_TRUNCF || op->kind == TMI_OP_TRUNCI) return "the result of each round is narrowed";
+        if (op->kind == TMI_OP_EXTSI || op->kind == TMI_OP_EXTUI) return "the result of each round may wrap before it is widened";
+    }
+    return NULL;
+}
+
+/* NULL: the rewrite may be done; else why not. */
+static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const tmi_users *u, tmi_acc *a) {
+    const tmi_op *join = TMI_OP(m, a->join), *red = TMI_OP(m, a->red);
+    uint32_t      kind = tmi_combiner_kind(m, red), type = tmi_out_type(m, join, 0), elem = tmi_elem(m, type);
+    uint64_t      words;
+    const char   *wrong = tmi_acc_chain_wrong(m, u, a);
+    if (red->n_in != 1) return "it combines several operands";
+    if (kind == TMI_OP_NONE) return "its region is no single operation that may be done in any order";
+    if (join->kind != kind) return "the loop combines by another operation than the reduction";
+    if (tmi_in(m, join, 0) != a->arg && tmi_in(m, join, 1) != a->arg) return "the loop changes the accumulator between rounds";
+    if (!tmi_read_once(u, a->arg) || !tmi_read_once(u, tmi_out(m, join, 0))) return "the loop reads the accumulator";
+    if (!tmi_read_once(u, tmi_out(m, red, 0))) return "the loop reads the result of each round";
+    if (wrong) return wrong;
+    if ((kind == TMI_OP_ADDF || kind == TMI_OP_MULF) && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (tmi_has_products(m, a->loop)) return "the matrix products of the loop need the registers";
+    a->type = tmi_type_like((tmi_job *)job, (tmi_module *)m, tmi_in_type(m, red, 0), elem);
+    words = tmi_numel(m, a->type) * (tmi_bits(m, a->type) > 32 ? 2 : 1);
+    if (words + tmi_carried_words(m, a->loop) > TMI_ACC_WORDS) return "the tile would take too many registers";
+    return NULL;
+}
+
+/* The tile before the first round. */
+static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint32_t axis, uint32_t init) {
+    tmi_module *m = b->m;
+    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, a->type);
+    uint64_t    bits;
+    if (tmi_neutral_bits(m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, a->type, i);
+    if (!tmi_is_tensor(m, tmi_value_type(m, init))) return tmi_b_splat(b, init, a->type);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, init, dims, rank), a->type);
+}
+
+/* The reduction and what follows it work on elements of the accumulator's type; widenings in between go. */
+static void tmi_acc_retype(tmi_job *job, tmi_module *m, tmi_acc *a, uint32_t elem) {
+    const tmi_op *red = TMI_OP(m, a->red);
+    uint32_t      body = tmi_op_body(m, red, 0), v = tmi_out(m, red, 0), i, n = 0;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = elem;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = elem;
+    TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+    for (i = 0; i < a->n_chain; i++) {
+        const tmi_op *op = TMI_OP(m, a->chain[i]);
+        if (op->kind == TMI_OP_EXTF) {
+            tmi_op_unlink(m, a->chain[i]);
+            continue;
+        }
+        TMI_ID(m, op->in) = v;
+        v = tmi_out(m, op, 0);
+        TMI_VALUE(m, v)->type = tmi_type_like(job, m, tmi_value_type(m, v), elem);
+        a->chain[n++] = a->chain[i];
+    }
+    a->n_chain = n;
+}
+
+static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *names) {
+    tmi_op    join = *TMI_OP(m, a->join);
+    uint32_t  init = tmi_in(m, TMI_OP(m, a->loop), 3 + a->index), old = tmi_out(m, TMI_OP(m, a->loop), a->index), x = tmi_in(m, TMI_OP(m, a->red), 0);
+    uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
+    uint64_t  bits;
+    tmi_build b = tmi_build_before(job, m, a->loop);
+    b.loc = join.loc;
+    seed = tmi_acc_seed(&b, a, join.kind, axis, init);
+    tile = tmi_for_add(job, m, a->loop, seed, &result);
+    tmi_name_after(m, tile, a->arg);
+    b = tmi_build_before(job, m, a->join);
+    if (tmi_value_type(m, x) != a->type) x = tmi_b_1(&b, TMI_OP_EXTF, a->type, x);
+    in[0] = tile;
+    in[1] = x;
+    tmi_for_yield(job, m, a->loop, tmi_b_op(&b, join.kind, a->type, in, 2));
+    tmi_acc_retype(job, m, a, tmi_elem(m, a->type));
+    TMI_ID(m, TMI_OP(m, a->red)->in) = result;
+    tmi_op_unlink(m, a->red);
+    tmi_op_insert_before(m, after, a->red);
+    last = tmi_out(m, TMI_OP(m, a->red), 0);
+    for (i = 0; i < a->n_chain; i++) {
+        tmi_op_unlink(m, a->chain[i]);
+        tmi_op_insert_before(m, after, a->chain[i]);
+        last = tmi_out(m, TMI_OP(m, a->chain[i]), 0);
+    }
+    tmi_op_unlink(m, a->join);
+    if (tmi_neutral_bits(m, join.kind, a->type, &bits) && !tmi_constant_is(m, init, bits)) {
+        TMI_ID(m, TMI_OP(m, a->join)->in) = init;
+        TMI_ID(m, TMI_OP(m, a->join)->in + 1) = last;
+        tmi_op_insert_before(m, after, a->join);
+        last = tmi_out(m, &join, 0);
+    }
+    names->to[old] = last;
+    tmi_name_after(m, last, old);
+}
+
+/* One carried value. 1 when the rewrite was done: it is gone then, and another stands behind all others. */
+static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t loop, uint32_t index) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_acc     a;
+    tmi_users   users;
+    tmi_rename  names;
+    const char *wrong, *text = "";
+    uint8_t    *drop;
+    int         found = tmi_acc_find(m, loop, index, &a);
+    if (found) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
+        tmi_users_make(job, m, func, &users);
+        wrong = tmi_acc_wrong(job, m, &users, &a);
+        if (wrong) tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s", wrong);
+        else {
+            tmi_rename_init(job, m, &names);
+            if (tmi_in_type(m, TMI_OP(m, a.red), 0) != a.type) text = ", without rounding in each round";
+            tmi_remark(job, at, TMETAL_APPLIED, "accumulators", "each round combines %s element by element, and one reduction follows the loop%s", tmi_type_text(job, m, a.type), text);
+            tmi_acc_apply(job, m, &a, &names);
+            tmi_rename_apply(&names, func);
+            drop = TMI_TEMP(job, uint8_t, TMI_OP(m, loop)->n_out);
+            drop[index] = 1;
+            tmi_for_drop(job, m, loop, drop);
+        }
+        found = !wrong;
+    }
+    tmi_mark_drop(job, mark);
+    return found;
+}
+
+/* Requires: one block a region. Leaves: loops that carry tiles where they carried what was reduced of them. */
+static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint32_t  n = 0, op, i, *loop;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n += TMI_OP(m, op)->kind == TMI_OP_FOR;
+    loop = TMI_TEMP(job, uint32_t, n);
+    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
+    while (n-- > 0) /* inner loops first; a tile that one carries may itself be reduced in each round */
+        for (i = 0; i < TMI_OP(m, loop[n])->n_out;) i += !tmi_accumulate(job, m, func, loop[n], i);
+    tmi_mark_drop(job, mark);
+}
+
 /* -- Induction: a tile that grows by one step for all its elements is a scalar and a fixed tile -------
  *
  *   %p = tt.addptr splat(%a), %offs                    %s0 = %a
@@ -18531,9 +18898,6 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-/* -- The passes, in order ------------------------------------------------------------------------- */
-
-/*    name               function              needed: >>lower knows what it leaves only (else optimisation) */
 /* -- Branches in combining regions --------------------------------------------------------------------------- */
 
 /* Reductions and scans combine elements without branches: both sides are computed, and one is chosen.
@@ -18595,22 +18959,242 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- The passes, in order ------------------------------------------------------------------------- */
+
+/*    name               function              needed: >>lower knows what it leaves only (else optimisation); what it does */
 #define TMI_PASSES(X) \
-    X("combiners",       tmi_flatten_regions,  1) \
-    X("tile references", tmi_lower_refs,       1) \
-    X("products",        tmi_lower_products,   1) \
-    X("control",         tmi_simplify_control, 0) \
-    X("induction",       tmi_inductions,       0) \
-    X("unread",          tmi_drop_unread,      0)
+    X("combiners",       tmi_flatten_regions,  1, "branches inside of reductions and scans become selections") \
+    X("tile references", tmi_lower_refs,       1, "descriptors and block pointers become tensors of pointers with masks") \
+    X("products",        tmi_lower_products,   1, "products of scaled and of 8-bit types become products of wider ones") \
+    X("accumulators",    tmi_accumulators,     0, "sums over the rounds of a loop are reduced once behind it") \
+    X("control",         tmi_simplify_control, 0, "loops and branches hand on only what they change") \
+    X("induction",       tmi_inductions,       0, "pointers that a loop moves on are computed from its counter") \
+    X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
     int needed;
+    const char *what;
 } tmi_pass;
 
+/* -- What is told of the passes ---------------------------------------------------------------------- */
+
+typedef struct tmi_change {
+    struct tmi_change *next;
+    tmetal_change      row;
+} tmi_change;
+
+/* Of one kernel, while tmetal_transform compiles. */
+typedef struct tmi_tally_kernel {
+    tmetal_kernel_cost cost;
+    uint32_t          *op;          /* ids of its ops before the passes, in the order in which patterns count them */
+    uint32_t           n_op;
+    uint8_t           *contracted;  /* per op: 1, its sum stands in one expression with a product; 2, it does not */
+    tmi_change        *first, *last;
+} tmi_tally_kernel;
+
+typedef struct tmi_tally {
+    tmi_tally_kernel *kernel;
+    uint32_t          n, at;        /* kernels; the one at hand */
+    const char       *text;         /* the module behind the passes */
+    size_t            text_len;
+    int               counts_only;  /* no rows: what comes before */
+} tmi_tally;
+
+static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
+    uint32_t op, n = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
+    return n;
+}
+
+/* -- Names for printing: passes make values named after others ---------------------------------------- */
+
+typedef struct tmi_naming {
+    tmi_job    *job;
+    tmi_module *m;
+    uint8_t    *taken; /* per string: a value in sight has it */
+    tmi_vec     trail; /* uint32_t: names taken, the newest last */
+} tmi_naming;
+
+static void tmi_name_take(tmi_naming *n, uint32_t value) {
+    uint32_t name = TMI_VALUE(n->m, value)->name;
+    if (!name) return;
+    if (n->taken[name]) {
+        TMI_VALUE(n->m, value)->name = 0;
+        return;
+    }
+    n->taken[name] = 1;
+    *(uint32_t *)tmi_vec_add(n->job, &n->trail) = name;
+}
+
+/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
+static void tmi_name_results(tmi_naming *n, const tmi_op *op) {
+    uint32_t i, start = n->trail.n, named = 0, keep = 1;
+    for (i = 0; i < op->n_out; i += tmi_group_size(n->m, op, i))
+        if (strchr(TMI_STR(n->m, TMI_VALUE(n->m, tmi_out(n->m, op, i))->name), '#')) keep = 0;
+    for (i = 0; i < op->n_out && keep; i++) {
+        named += TMI_VALUE(n->m, tmi_out(n->m, op, i))->name != 0;
+        tmi_name_take(n, tmi_out(n->m, op, i));
+    }
+    if (keep && n->trail.n - start == named) return;
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+    for (i = 0; i < op->n_out; i++) TMI_VALUE(n->m, tmi_out(n->m, op, i))->name = 0;
+}
+
+/* A name is free again behind its region; nothing inside of a function sees another one's. */
+static void tmi_name_region(tmi_naming *n, uint32_t region) {
+    tmi_module *m = n->m;
+    uint32_t    start = n->trail.n, b, op, r, i;
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) tmi_name_take(n, tmi_block_arg(m, b, i));
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
+            tmi_name_results(n, TMI_OP(m, op));
+            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(n, r);
+        }
+    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
+}
+
+/* Names that stand twice are taken away: %tmi.7 is printed for them. */
+static void tmi_name_once(tmi_job *job, tmi_module *m) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_naming n;
+    n.job = job;
+    n.m = m;
+    n.taken = TMI_TEMP(job, uint8_t, m->strings.item.n);
+    tmi_vec_init(&n.trail, sizeof(uint32_t), 1);
+    tmi_name_region(&n, TMI_OP(m, m->top)->region);
+    tmi_mark_drop(job, mark);
+}
+
+/* The module as text that parses; scratch. The module keeps its names. */
+static const char *tmi_module_text(tmi_job *job, tmi_module *m, size_t *len) {
+    uint32_t *names = TMI_TEMP(job, uint32_t, m->value.n), i;
+    tmi_text  t;
+    for (i = 1; i < m->value.n; i++) names[i] = TMI_VALUE(m, i)->name;
+    tmi_name_once(job, m);
+    tmi_text_init(job, &t);
+    tmi_print_text(job, m, &t);
+    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->name = names[i];
+    *len = t.len;
+    return tmi_text_join(&t, 1);
+}
+
+static void tmi_trace(tmi_job *job, tmi_module *m, const char *pass) {
+    tmi_mark mark;
+    size_t   len;
+    if (!job->opt->trace) return;
+    mark = tmi_mark_take(job);
+    job->opt->trace(job->opt->trace_user, pass, tmi_module_text(job, m, &len));
+    tmi_mark_drop(job, mark);
+}
+
+/* A line of the summary, about the op `op` of the kernel at hand (0: about the kernel). */
+static tmetal_change *tmi_change_add(tmi_job *job, const tmi_module *m, uint32_t op, tmetal_remark_kind kind, const char *what, const char *reason) {
+    tmi_tally_kernel *k = &job->tally->kernel[job->tally->at];
+    tmi_change       *c = TMI_NEW(job, tmi_change, 1);
+    uint32_t          name = op && TMI_OP(m, op)->n_out ? TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name : 0;
+    c->row.kind = kind;
+    c->row.what = what;
+    c->row.kernel = k->cost.kernel;
+    c->row.value = name ? tmi_format(job, 0, "%%%s", TMI_STR(m, name)) : "";
+    c->row.reason = reason;
+    if (op) {
+        tmi_at at = tmi_at_of(m, TMI_OP(m, op));
+        c->row.python = at.python;
+        c->row.ir = tmi_place_of(job, at.src, NULL);
+    }
+    if (k->last) k->last->next = c;
+    else k->first = c;
+    k->last = c;
+    return &c->row;
+}
+
+static void tmi_tally_start(tmi_job *job, uint32_t kernels) {
+    if (!job->tally) return;
+    job->tally->kernel = TMI_NEW(job, tmi_tally_kernel, kernels);
+    job->tally->n = kernels;
+}
+
+/* The kernel at hand, its calls inlined: passes and costs are told against this. */
+static void tmi_tally_begin(tmi_job *job, const tmi_module *m, uint32_t func, uint32_t at) {
+    tmi_tally_kernel *k;
+    uint32_t          op, n = 0;
+    if (!job->tally) return;
+    job->tally->at = at;
+    k = &job->tally->kernel[at];
+    k->cost.kernel = tmi_format(job, 0, "%s", tmi_attr_str(m, TMI_OP(m, func), "sym_name"));
+    k->cost.before.ops = k->n_op = tmi_count_ops(m, func);
+    k->op = TMI_NEW(job, uint32_t, k->n_op);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) k->op[n++] = op;
+}
+
+/* Whether a host descriptor pads with NaN is an argument of the launch plan. TTIR has no word for that: in the
+ * changed IR it is one more parameter. */
+static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32_t op, tmi_rename *names) {
+    uint32_t        block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *args = TMI_TEMP(job, uint32_t, n + 1);
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const char     *name = tmi_format(job, 1, "pads_with_nan_%u", (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "param", 0));
+    tmi_build       b = tmi_build_before(job, m, op);
+    tmi_type        t = *TMI_TYPE(m, fn->type);
+    for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
+    args[n] = tmi_value_new(job, m, m->t_i32);
+    TMI_VALUE(m, args[n])->name = tmi_intern(job, &m->strings, name, strlen(name));
+    tmi_block_args(job, m, block, args, n + 1);
+    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, 1, args[n], tmi_b_const(&b, m->t_i32, 0));
+    for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
+    t.bits = t.n_dims = n + 1; /* a kernel has no results */
+    tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_get(job, m, &t, args), 0));
+    tmi_op_unlink(m, op);
+}
+
+static void tmi_padding_params(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_rename names;
+    uint32_t   op, n = 0;
+    do {
+        for (op = tmi_walk_next(m, func, func); op && TMI_OP(m, op)->kind != TMI_OP_PADDING; op = tmi_walk_next(m, func, op)) {}
+        if (!op) break;
+        tmi_rename_init(job, m, &names);
+        tmi_padding_param(job, m, func, op, &names);
+        tmi_rename_apply(&names, func);
+    } while (++n < 256); /* a descriptor a parameter */
+    tmi_mark_drop(job, mark);
+}
+
+/* The kernel at hand became two, of `kernels` by now: the second has the same ops behind it. */
+static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
+    tmi_tally_kernel *k;
+    if (!job->tally || job->tally->at + 1 == kernels) return;
+    k = &job->tally->kernel[job->tally->at];
+    k[1] = k[0];
+    k[1].first = k[1].last = NULL; /* the passes are told of once */
+}
+
+/* One pass over the kernel at hand, and what it did. */
+static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *was = NULL, *is, *name;
+    size_t      was_len = 0, is_len;
+    uint32_t    before, after;
+    int         tells = job->tally && !job->tally->counts_only;
+    if (tells) was = tmi_module_text(job, m, &was_len);
+    before = tells ? tmi_count_ops(m, func) : 0;
+    pass->run(job, m, func);
+    if (!job->n_errors) tmi_trace(job, m, pass->name);
+    if (tells && !job->n_errors) {
+        is = tmi_module_text(job, m, &is_len);
+        after = tmi_count_ops(m, func);
+        name = tmi_format(job, 0, "pass %s", pass->name);
+        if (is_len == was_len && memcmp(is, was, is_len) == 0) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, name, "nothing here is what it is for");
+        else (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, name, tmi_format(job, 0, "%s: %u ops, %u before", pass->what, after, before));
+    }
+    tmi_mark_drop(job, mark);
+}
+
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn, needed) {name, fn, needed},
+#define X(name, fn, needed, what) {name, fn, needed, what},
     TMI_PASSES(X)
 #undef X
 };
@@ -18621,15 +19205,748 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     size_t   i;
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
+    if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
         if (job->opt->plain && !tmi_passes[i].needed) continue;
-        tmi_passes[i].run(job, m, func);
+        tmi_run_pass(job, m, func, &tmi_passes[i]);
         ok = !job->n_errors;
 #ifdef TMETAL_DEBUG
         if (!tmi_verify_all(job, m)) tmi_bug(job, "transform", tmi_passes[i].name);
 #endif
     }
     return ok;
+}
+
+/* -- Two stages: a program's row is reduced by several threadgroups ----------------------------------
+ *
+ * A kernel that is one program a row, where the row is the whole work, keeps no GPU busy with few rows. On
+ * request it becomes two: the first reduces a part of a row in each threadgroup and leaves what it has in
+ * scratch memory, the second combines the parts and does what followed the reduction.
+ *
+ *   %acc = scf.for %i = %lo to %n iter_args(...)       first:  the rounds of part p: scratch[row, p] = %acc
+ *   tt.store %out, f(%acc)                     to      second: %acc = tt.reduce scratch[row, :]
+ *                                                              tt.store %out, f(%acc)
+ *
+ * The same for a reduction of one tile, of which each part takes a range. Parts are programs along an axis
+ * of the grid that the kernel does not ask about. */
+
+#define TMI_SPLIT_MAX   8u     /* partial results of a kernel */
+#define TMI_SPLIT_TILE  4096u  /* elements of one partial result */
+#define TMI_SPLIT_PARTS 512u
+#define TMI_SPLIT_LEAST 1024u  /* elements of a tile that a part should have, where the caller leaves it to us */
+
+typedef struct tmi_split_part {
+    uint32_t value, op;    /* what the second stage reads from scratch instead; the reduction that makes it, or 0 */
+    uint32_t carried;      /* of a loop: which of its values; TMI_NONE: a reduction of one tile */
+    uint32_t kind, init;   /* of a loop: the operation that combines, the value before the first round */
+    uint32_t elem, scalar; /* elements in scratch; 1: a number, no tile */
+    uint32_t param;        /* of the scratch pointer in both stages */
+} tmi_split_part;
+
+typedef struct tmi_split {
+    tmi_job       *job;
+    tmi_module    *m;
+    const tmi_module *all; /* which has the other kernels, by name */
+    uint32_t       func, body, loop, first;  /* first: the function of the first stage */
+    uint32_t       parts, axis, n_own, n_values;
+    tmi_users      users;
+    tmi_split_part part[TMI_SPLIT_MAX];
+    uint32_t       n;
+    uint8_t       *reduced; /* per value: made of what a reduction gave */
+    const char    *wrong; /* why it cannot be done */
+    uint32_t       wrong_op;
+} tmi_split;
+
+static int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
+    if (!s->wrong) {
+        s->wrong = why;
+        s->wrong_op = op;
+    }
+    return 0;
+}
+
+static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
+    for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
+        if (op == outer) return 1;
+    return 0;
+}
+
+static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) { /* made before the loop? */
+    return !tmi_is_inside(m, TMI_VALUE(m, v)->is_arg ? tmi_block_op(m, TMI_VALUE(m, v)->def) : TMI_VALUE(m, v)->def, loop);
+}
+
+/* -- What may be split ------------------------------------------------------------------- */
+
+/* Everything but the loop and the stores must be work that may be done twice, or not at all. */
+static int tmi_split_ops(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, axes = 0, stores = 0;
+    for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           nested = o->block != s->body;
+        switch (o->kind) {
+        case TMI_OP_FOR:
+            if (nested) break;
+            if (s->loop) return tmi_split_refuse(s, op, "it has several loops: the row is not the whole work");
+            if (stores) return tmi_split_refuse(s, op, "it stores before the loop");
+            s->loop = op;
+            break;
+        case TMI_OP_STORE:
+            if (nested) return tmi_split_refuse(s, op, "it stores in a loop or branch");
+            stores++;
+            break;
+        case TMI_OP_LOAD:
+            if (tmi_attr_of(m, o, "isVolatile")) return tmi_split_refuse(s, op, "a volatile load may not be done twice");
+            break;
+        case TMI_OP_PID: case TMI_OP_NPROGRAMS: axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
+        case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return tmi_split_refuse(s, op, "it multiplies matrices");
+        case TMI_OP_WHILE: return tmi_split_refuse(s, op, "how often a scf.while runs is not known before");
+        case TMI_OP_IF:
+            if (!nested) return tmi_split_refuse(s, op, "it branches outside of the loop");
+            break;
+        case TMI_OP_RETURN: case TMI_OP_ASSUME: break;
+        default:
+            if (!(tmi_ops[o->kind].traits & (TMI_PURE | TMI_ENDS | TMI_ELT))) return tmi_split_refuse(s, op, "it does more than load, compute and store");
+        }
+    }
+    if (!stores) return tmi_split_refuse(s, s->func, "it stores nothing");
+    for (s->axis = 3; s->axis-- > 0;)
+        if (!(axes >> s->axis & 1)) return 1;
+    return tmi_split_refuse(s, s->func, "it asks for its place along all three axes of the grid");
+}
+
+/* A value that grows by the same step in each round; its steps are made outside of the loop or are constants. */
+static int tmi_split_steps(const tmi_split *s, uint32_t i, tmi_steps *steps) {
+    const tmi_module *m = s->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), type = tmi_value_type(m, arg), k;
+    uint32_t y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i);
+    if (y == arg) return steps->n = 0, 1;
+    if (tmi_is_tensor(m, type) || !tmi_find_steps(m, arg, y, tmi_is_ptrlike(m, type) ? TMI_OP_ADDPTR : TMI_OP_ADDI, steps)) return 0;
+    for (k = 0; k < steps->n; k++)
+        if (!tmi_is_outside(m, steps->value[k], s->loop) && tmi_def_kind(m, steps->value[k]) != TMI_OP_CONSTANT) return 0;
+    return 1;
+}
+
+/* The operation that puts a carried value together with something of each round; TMI_OP_NONE: none that parts allow. */
+static uint32_t tmi_split_joins(tmi_split *s, uint32_t i) {
+    const tmi_module *m = s->m;
+    uint32_t      body = tmi_op_body(m, TMI_OP(m, s->loop), 0), arg = tmi_block_arg(m, body, 1 + i), y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), i), def = tmi_def(m, y);
+    const tmi_op *op = TMI_OP(m, def);
+    uint64_t      bits;
+    if (!def || op->block != body || op->n_in != 2 || (tmi_in(m, op, 0) != arg && tmi_in(m, op, 1) != arg) || tmi_is_ptrlike(m, tmi_value_type(m, arg)) ||
+        (!tmi_is_extreme(op->kind) && !tmi_neutral_bits(m, op->kind, tmi_value_type(m, arg), &bits)))
+        return tmi_split_refuse(s, s->loop, "a carried value is put together in a way that depends on the order of the rounds"), (uint32_t)TMI_OP_NONE;
+    if (!tmi_read_once(&s->users, arg) || !tmi_read_once(&s->users, y))
+        return tmi_split_refuse(s, def, "the loop reads its accumulator"), (uint32_t)TMI_OP_NONE;
+    if ((op->kind == TMI_OP_ADDF || op->kind == TMI_OP_MULF) && tmi_bits(m, tmi_value_type(m, arg)) < 32)
+        return tmi_split_refuse(s, def, "a 16-bit accumulator would be rounded in another place"), (uint32_t)TMI_OP_NONE;
+    return op->kind;
+}
+
+static int tmi_split_add(tmi_split *s, uint32_t op, uint32_t value, uint32_t carried, uint32_t kind) {
+    const tmi_module *m = s->m;
+    tmi_split_part   *p = &s->part[s->n];
+    uint32_t          type = tmi_value_type(m, value);
+    if (s->n == TMI_SPLIT_MAX) return tmi_split_refuse(s, op, "it has more than 8 partial results");
+    if (tmi_numel(m, type) > TMI_SPLIT_TILE) return tmi_split_refuse(s, op, "its partial results are as large as the row");
+    if (tmi_is_ptrlike(m, type)) return tmi_split_refuse(s, op, "it reduces pointers");
+    memset(p, 0, sizeof *p);
+    p->value = value;
+    p->op = op;
+    p->carried = carried;
+    p->kind = kind;
+    p->elem = tmi_elem(m, type);
+    p->scalar = !tmi_is_tensor(m, type);
+    s->n++;
+    return 1;
+}
+
+/* What the loop accumulates, and the reduction behind it where that is all that reads it. */
+static int tmi_split_loop(tmi_split *s) {
+    const tmi_module *m = s->m;
+    const tmi_op     *o = TMI_OP(m, s->loop);
+    uint32_t i, kind, v, type = tmi_in_type(m, o, 0);
+    tmi_steps steps;
+    if (TMI_TYPE(m, type)->kind != TMI_T_INT || tmi_bits(m, type) < 32) return tmi_split_refuse(s, s->loop, "its loop does not count in i32 or i64");
+    for (i = 0; i < o->n_out; i++) {
+        const tmi_use_at *use;
+        v = tmi_out(m, o, i);
+        if (!tmi_n_uses(&s->users, v) && tmi_split_steps(s, i, &steps)) continue;
+        kind = tmi_split_joins(s, i);
+        if (kind == TMI_OP_NONE) return 0;
+        use = s->users.at + s->users.first[v];
+        if (tmi_read_once(&s->users, v) && TMI_OP(m, use->op)->kind == TMI_OP_REDUCE && TMI_OP(m, use->op)->block == s->body && tmi_combiner_kind(m, TMI_OP(m, use->op)) == kind) {
+            if (!tmi_split_add(s, use->op, tmi_out(m, TMI_OP(m, use->op), 0), i, kind)) return 0;
+        } else if (!tmi_split_add(s, 0, v, i, kind)) return 0;
+        s->part[s->n - 1].init = tmi_in(m, o, 3 + i);
+    }
+    return s->n ? 1 : tmi_split_refuse(s, s->loop, "its loop accumulates nothing");
+}
+
+/* -- A range of a tile: the ops that make it, made again for fewer elements along one axis ---------- */
+
+typedef struct tmi_slicing {
+    tmi_split *s;
+    tmi_build  b;
+    uint32_t   count, offset; /* elements along the axis; i32: the first of them */
+    uint32_t   from[256], axis[256], to[256], n;
+    int        dry, reads; /* dry: only ask; reads: it loads something that varies along the axis */
+} tmi_slicing;
+
+static uint32_t tmi_slice_type(tmi_slicing *x, uint32_t type, uint32_t axis) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(x->s->m, type);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? x->count : tmi_dim(x->s->m, type, i);
+    return tmi_type_tensor(x->s->job, x->s->m, tmi_elem(x->s->m, type), dims, rank);
+}
+
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth);
+
+static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    tmi_module *m = x->s->m;
+    tmi_op      o = *TMI_OP(m, tmi_def(m, v));
+    uint32_t    in[8], i, r, type = tmi_slice_type(x, tmi_value_type(m, v), axis), at = axis;
+    int64_t     start;
+    if (o.n_in > 8 || o.n_out != 1 || o.n_region) return 0;
+    memset(in, 0, sizeof in);
+    for (i = 0; i < o.n_in; i++) {
+        in[i] = tmi_in(m, &o, i);
+        if (in[i] < x->s->n_values && x->s->reduced[in[i]]) return 0;
+    }
+    switch (o.kind) {
+    case TMI_OP_SPLAT: break;
+    case TMI_OP_CONSTANT: {
+        const tmi_attr *a = tmi_attr_of(m, &o, "value");
+        if (!a || a->kind != TMI_A_DENSE || a->n != 1) return 0;
+        return x->dry ? v : tmi_b_const(&x->b, type, TMI_WORD(m, (uint32_t)a->value));
+    }
+    case TMI_OP_RANGE:
+        if (x->dry) return v;
+        start = tmi_attr_int(m, &o, "start", 0);
+        r = tmi_b_range(&x->b, x->count);
+        i = x->offset;
+        if (start) i = tmi_b_2(&x->b, TMI_OP_ADDI, i, tmi_b_const(&x->b, m->t_i32, (uint64_t)start));
+        return tmi_b_2(&x->b, TMI_OP_ADDI, tmi_b_splat(&x->b, i, type), r);
+    case TMI_OP_EXPAND:
+        i = (uint32_t)tmi_attr_int(m, &o, "axis", 0);
+        if (i == axis) return 0;
+        at = axis - (i < axis);
+        in[0] = tmi_slice(x, in[0], at, depth);
+        break;
+    case TMI_OP_BROADCAST:
+        if (tmi_dim(m, tmi_value_type(m, in[0]), axis) != 1) in[0] = tmi_slice(x, in[0], axis, depth);
+        break;
+    default:
+        x->reads |= o.kind == TMI_OP_LOAD;
+        if (o.kind != TMI_OP_LOAD && (tmi_ops[o.kind].traits & (TMI_PURE | TMI_ELT)) != (TMI_PURE | TMI_ELT)) return 0;
+        for (i = 0; i < o.n_in; i++)
+            if (tmi_is_tensor(m, tmi_value_type(m, in[i]))) in[i] = tmi_slice(x, in[i], axis, depth);
+    }
+    for (i = 0; i < o.n_in; i++)
+        if (!in[i]) return 0;
+    if (x->dry) return v;
+    r = tmi_b_op(&x->b, o.kind, type, in, o.n_in);
+    TMI_OP(m, tmi_def(m, r))->attr = o.attr;
+    TMI_OP(m, tmi_def(m, r))->loc = o.loc;
+    TMI_VALUE(m, r)->name = TMI_VALUE(m, v)->name;
+    return r;
+}
+
+/* 0: it is not made element by element from ranges, numbers and memory. */
+static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
+    uint32_t i;
+    if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
+    for (i = 0; i < x->n; i++)
+        if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
+    if (x->n == 256) return 0;
+    i = tmi_slice_op(x, v, axis, depth - 1);
+    if (!i || x->n == 256) return 0;
+    x->from[x->n] = v;
+    x->axis[x->n] = axis;
+    x->to[x->n++] = i;
+    return i;
+}
+
+static void tmi_slicing_init(tmi_split *s, tmi_slicing *x, int dry) {
+    memset(x, 0, sizeof *x);
+    x->s = s;
+    x->dry = dry;
+}
+
+/* May the combine region be applied to parts? One op in any order, or a place that decides ties. */
+static int tmi_split_region(const tmi_module *m, const tmi_op *red) {
+    tmi_dt_reduce r;
+    uint32_t      kind;
+    memset(&r, 0, sizeof r);
+    if (red->n_in == 1) return tmi_combiner_kind(m, red) != TMI_OP_NONE;
+    kind = red->n_in == 2 ? tmi_dt_arg_extreme(m, red, &r) : (uint32_t)TMETAL_REDUCE_GENERIC;
+    return (kind == TMETAL_REDUCE_ARGMAX || kind == TMETAL_REDUCE_ARGMIN) && (r.tie == TMETAL_TIE_FIRST || r.tie == TMETAL_TIE_LAST);
+}
+
+/* Which values depend on a reduction: a part of a row does not know them. */
+static void tmi_split_reduced(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i;
+    s->n_values = m->value.n;
+    s->reduced = TMI_TEMP(s->job, uint8_t, s->n_values);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint8_t       of = o->kind == TMI_OP_REDUCE;
+        for (i = 0; i < o->n_in; i++) of |= s->reduced[tmi_in(m, o, i)];
+        for (i = 0; i < o->n_out; i++) s->reduced[tmi_out(m, o, i)] = of;
+    }
+}
+
+/* Reductions of tiles that are loaded: each part takes a range of their axis. */
+static int tmi_split_tile(tmi_split *s) {
+    const tmi_module *m = s->m;
+    uint32_t op, i, axis, count = 0;
+    int      stored = 0, reads = 0;
+    tmi_split_reduced(s);
+    for (op = TMI_BLOCK(m, s->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_slicing   x;
+        stored |= o->kind == TMI_OP_STORE;
+        if (o->kind != TMI_OP_REDUCE) continue;
+        tmi_slicing_init(s, &x, 1);
+        axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+        for (i = 0; i < o->n_in && !s->reduced[tmi_in(m, o, i)]; i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "a reduction needs what another one gives");
+        for (i = 0; i < o->n_in && tmi_slice(&x, tmi_in(m, o, i), axis, 64); i++) {}
+        if (i < o->n_in) return tmi_split_refuse(s, op, "the tile that it reduces is not made element by element from what memory holds");
+        if (stored) return tmi_split_refuse(s, op, "it stores before the reduction");
+        if (!tmi_split_region(m, o)) return tmi_split_refuse(s, op, "its region is none that parts may be combined by");
+        if (count && tmi_dim(m, tmi_in_type(m, o, 0), axis) != count) return tmi_split_refuse(s, op, "its reductions differ in length");
+        count = tmi_dim(m, tmi_in_type(m, o, 0), axis);
+        reads |= x.reads;
+        for (i = 0; i < o->n_out; i++)
+            if (!tmi_split_add(s, op, tmi_out(m, o, i), TMI_NONE, 0)) return 0;
+    }
+    if (!s->n || !reads) return tmi_split_refuse(s, s->func, "it has neither a loop nor a reduction of a row that it loads");
+    while (s->parts > 1 && count < s->parts * (s->job->opt->two_stage == 1 ? TMI_SPLIT_LEAST : 2)) s->parts /= 2;
+    return s->parts > 1 ? 1 : tmi_split_refuse(s, s->func, "the row is too short for several threadgroups");
+}
+
+/* -- Taking a function apart ----------------------------------------------------------------- */
+
+/* What the stores need stays; the rest goes, the other stage's loop with it. */
+static void tmi_keep_needed(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint8_t *need = TMI_TEMP(job, uint8_t, m->value.n);
+    uint32_t op, prev, x, i;
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        prev = o->prev;
+        for (i = 0; i < o->n_out; i++) needed |= need[tmi_out(m, o, i)];
+        if (!needed) {
+            tmi_op_unlink(m, op);
+            continue;
+        }
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* An op's attributes for itself alone: clones share theirs. */
+static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
+    uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
+    for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
+        tmi_named *n;
+        id = m->named.n;
+        n = (tmi_named *)tmi_vec_add(job, &m->named);
+        *n = *TMI_NAMED(m, at);
+        n->next = 0;
+        if (last) TMI_NAMED(m, last)->next = id;
+        else TMI_OP(m, op)->attr = id;
+        last = id;
+    }
+}
+
+/* Scratch pointers behind the parameters; aligned as whole allocations are. */
+static void tmi_split_params(tmi_split *s, uint32_t func) {
+    tmi_module *m = s->m;
+    uint32_t    block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *list = TMI_TEMP(s->job, uint32_t, n + s->n), *dims, name, hints;
+    tmi_type    t;
+    for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
+    for (i = 0; i < s->n; i++) {
+        const char *text = tmi_format(s->job, 1, "parts_%u", i);
+        if (s->n == 1) text = "parts";
+        s->part[i].param = n + i;
+        list[n + i] = tmi_value_new(s->job, m, tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
+        name = tmi_intern(s->job, &m->strings, text, strlen(text));
+        TMI_VALUE(m, list[n + i])->name = name;
+    }
+    tmi_block_args(s->job, m, block, list, n + s->n);
+    dims = TMI_TEMP(s->job, uint32_t, n + s->n);
+    for (i = 0; i < n + s->n; i++) dims[i] = tmi_value_type(m, list[i]);
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = t.n_dims = n + s->n;
+    tmi_op_set_attr(s->job, m, func, "function_type", tmi_attr_new(s->job, m, TMI_A_TYPE, tmi_type_get(s->job, m, &t, dims), 0));
+    {   /* hints of the parameters that there were, then of the new ones */
+        const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
+        uint32_t        none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named.n;
+        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, &m->named);
+        entry->name = tmi_intern(s->job, &m->strings, "tt.divisibility", 15);
+        entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
+        sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
+        for (i = 0; i < n + s->n; i++) list[i] = i >= n ? sixteen : old && old->kind == TMI_A_ARRAY && i < old->n ? TMI_ID(m, (uint32_t)old->value + i) : none;
+        hints = tmi_attr_new(s->job, m, TMI_A_ARRAY, 0, tmi_ids_add(s->job, m, list, n + s->n));
+        TMI_ATTR(m, hints)->n = n + s->n;
+        tmi_op_set_attr(s->job, m, func, "arg_attrs", hints);
+    }
+}
+
+static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
+    uint32_t v = tmi_b_op(b, kind, b->m->t_i32, NULL, 0);
+    tmi_b_attr(b, v, "axis", axis);
+    return v;
+}
+
+/* Which program this is, counted over the axes that the kernel asks about: i64. */
+static uint32_t tmi_split_row(tmi_split *s, tmi_build *b) {
+    uint32_t op, axes = 0, i, row = 0, one;
+    for (op = tmi_walk_next(s->m, s->func, s->func); op; op = tmi_walk_next(s->m, s->func, op))
+        if (TMI_OP(s->m, op)->kind == TMI_OP_PID || TMI_OP(s->m, op)->kind == TMI_OP_NPROGRAMS) axes |= 1u << (tmi_attr_int(s->m, TMI_OP(s->m, op), "axis", 0) & 3);
+    for (i = 3; i-- > 0;) {
+        if (!(axes >> i & 1)) continue;
+        one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
+        if (row) {
+            uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
+            row = tmi_b_2(b, TMI_OP_MULI, row, n);
+            one = tmi_b_2(b, TMI_OP_ADDI, row, one);
+        }
+        row = one;
+    }
+    return row ? row : tmi_b_const(b, b->m->t_i64, 0);
+}
+
+/* The scratch pointer of a partial result, `index` elements on. */
+static uint32_t tmi_split_address(tmi_split *s, tmi_build *b, uint32_t func, const tmi_split_part *p, uint32_t index) {
+    uint32_t in[2];
+    in[0] = tmi_block_arg(s->m, tmi_op_body(s->m, TMI_OP(s->m, func), 0), p->param);
+    in[1] = index;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(s->m, in[0]), in, 2);
+}
+
+/* -- The first stage ------------------------------------------------------------------------------ */
+
+/* a + n * b in i64, back in the type of a. */
+static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
+    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n), in[2];
+    if (!tmi_is_ptrlike(b->m, tmi_value_type(b->m, a))) return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, tmi_value_type(b->m, a)), 1));
+    in[0] = a;
+    in[1] = by;
+    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, a), in, 2);
+}
+
+/* The rounds of one part: rounds are counted, then dealt out evenly. No bound can wrap: where a part ends
+ * with the loop its bound is the loop's, and a part without rounds has two equal bounds. */
+static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
+    tmi_module *m = s->m;
+    uint32_t    lo = tmi_in(m, TMI_OP(m, loop), 0), hi = tmi_in(m, TMI_OP(m, loop), 1), step = tmi_in(m, TMI_OP(m, loop), 2), i64 = m->t_i64;
+    int         is_signed = tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") == NULL;
+    uint32_t    zero = tmi_b_const(b, i64, 0), one = tmi_b_const(b, i64, 1), rounds, per, begin, end, from, at, more, wide, k, n_out;
+    wide = tmi_b_to_int(b, hi, 64, is_signed);
+    at = tmi_b_to_int(b, lo, 64, is_signed);
+    rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
+    rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
+    rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
+    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? 2 : 6, lo, hi), rounds, zero);
+    per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
+    per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
+    begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per), rounds);
+    end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
+    more = tmi_b_cmpi(b, 6, begin, end);
+    begin = tmi_b_select(b, more, begin, zero);
+    from = tmi_b_stepped(b, lo, begin, step);
+    at = tmi_b_cmpi(b, 0, end, rounds);
+    wide = tmi_b_stepped(b, lo, end, step);
+    wide = tmi_b_select(b, at, hi, wide);
+    wide = tmi_b_select(b, more, wide, from);
+    n_out = TMI_OP(m, loop)->n_out;
+    for (k = 0; k < n_out; k++) { /* what is counted has been counted up to here */
+        tmi_steps steps;
+        uint32_t  keep = s->loop, v = tmi_in(m, TMI_OP(m, loop), 3 + k), i;
+        s->loop = loop;
+        i = (uint32_t)tmi_split_steps(s, k, &steps);
+        s->loop = keep;
+        for (at = 0; at < s->n && s->part[at].carried != k; at++) {}
+        if (at < s->n) continue;
+        for (; i && steps.n-- > 0;) {
+            uint32_t by = steps.value[steps.n];
+            int64_t  c;
+            if (!tmi_is_outside(m, by, loop)) by = tmi_const_int(m, by, &c) ? tmi_b_const(b, tmi_value_type(m, by), (uint64_t)c) : by;
+            v = tmi_b_stepped(b, v, begin, by);
+        }
+        TMI_ID(m, TMI_OP(m, loop)->in + 3 + k) = v;
+    }
+    TMI_ID(m, TMI_OP(m, loop)->in) = from;
+    TMI_ID(m, TMI_OP(m, loop)->in + 1) = wide;
+}
+
+static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value, uint32_t place) {
+    tmi_module *m = s->m;
+    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2], address, type;
+    if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
+    if (p->scalar) {
+        in[0] = tmi_split_address(s, b, s->first, p, place);
+        in[1] = value;
+        (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+        return;
+    }
+    address = tmi_split_address(s, b, s->first, p, tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n)));
+    value = tmi_b_reshape(b, value, &n, 1);
+    type = tmi_value_type(m, value);
+    in[0] = tmi_b_splat(b, address, type);
+    in[1] = tmi_b_range(b, n);
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    in[1] = value;
+    (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
+}
+
+static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
+    tmi_module *m = s->m;
+    uint32_t    body = tmi_op_body(m, TMI_OP(m, s->first), 0), op, next, i, part, place, done = 0;
+    uint64_t    bits;
+    tmi_build   b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->first_op);
+    tmi_slicing x;
+    part = tmi_b_program(&b, TMI_OP_PID, s->axis);
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = next) {
+        next = TMI_OP(m, op)->next;
+        if (TMI_OP(m, op)->kind == TMI_OP_STORE) tmi_op_unlink(m, op);
+        else if (TMI_OP(m, op)->kind == TMI_OP_FOR) {
+            b = tmi_build_before(s->job, m, op);
+            for (i = 0; i < s->n; i++)
+                if (tmi_neutral_bits(m, s->part[i].kind, s->part[i].elem, &bits))
+                    TMI_ID(m, TMI_OP(m, op)->in + 3 + s->part[i].carried) = tmi_b_const(&b, tmi_value_type(m, s->part[i].init), bits);
+            tmi_split_bounds(s, &b, op, part);
+        }
+    }
+    for (i = 0; i < s->n && !s->loop; i++) { /* a range of each tile */
+        uint32_t k, axis, red;
+        if (s->part[i].op == done) continue;
+        done = s->part[i].op;
+        red = tmi_def(m, tmi_cloned(c, s->part[i].value));
+        axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0);
+        tmi_slicing_init(s, &x, 0);
+        x.b = tmi_build_before(s->job, m, red);
+        x.count = tmi_dim(m, tmi_in_type(m, TMI_OP(m, red), 0), axis) / s->parts;
+        x.offset = tmi_b_2(&x.b, TMI_OP_MULI, part, tmi_b_const(&x.b, m->t_i32, x.count));
+        for (k = 0; k < TMI_OP(m, red)->n_in; k++) {
+            uint32_t v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), k), axis, 64);
+            TMI_ID(m, TMI_OP(m, red)->in + k) = v;
+        }
+    }
+    b = tmi_build_before(s->job, m, TMI_BLOCK(m, body)->last_op);
+    place = tmi_split_row(s, &b);
+    place = tmi_b_2(&b, TMI_OP_MULI, place, tmi_b_const(&b, m->t_i64, s->parts));
+    place = tmi_b_2(&b, TMI_OP_ADDI, place, tmi_b_to_int(&b, part, 64, 0));
+    for (i = 0; i < s->n; i++) tmi_split_store(s, &b, &s->part[i], tmi_cloned(c, s->part[i].value), place);
+    tmi_keep_needed(s->job, m, s->first);
+}
+
+/* -- The second stage ------------------------------------------------------------------------------- */
+
+/* All parts of a partial result: a tile whose first axis counts them. */
+static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t row) {
+    tmi_module *m = s->m;
+    uint32_t    type = tmi_value_type(m, p->value), rank = tmi_rank(m, type), n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], in[2], i, v, shape;
+    dims[0] = s->parts;
+    dims[1] = n;
+    shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
+    in[0] = tmi_split_address(s, b, s->func, p, tmi_b_2(b, TMI_OP_MULI, row, tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    in[0] = tmi_b_splat(b, in[0], shape);
+    in[1] = tmi_b_range(b, s->parts);
+    if (!p->scalar) {
+        v = tmi_b_2(b, TMI_OP_MULI, in[1], tmi_b_const(b, tmi_value_type(m, in[1]), n));
+        v = tmi_b_along(b, v, shape, 0);
+        in[1] = tmi_b_range(b, n);
+        in[1] = tmi_b_along(b, in[1], shape, 1);
+        in[1] = tmi_b_2(b, TMI_OP_ADDI, v, in[1]);
+    }
+    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    v = tmi_b_1(b, TMI_OP_LOAD, tmi_type_like(s->job, m, shape, TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, in[0])))->elem), in[0]);
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
+    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, 1, v, tmi_b_const(b, tmi_value_type(m, v), 0));
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
+    return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
+}
+
+/* The first axis of a tile reduced by one op. */
+static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t type) {
+    tmi_module *m = b->m;
+    tmi_build   in = *b;
+    uint32_t    r = tmi_b_op(b, TMI_OP_REDUCE, type, &v, 1), op = tmi_def(m, r), arg[2], out, elem = tmi_elem(m, type);
+    tmi_op_set_int(b->job, m, op, "axis", m->t_i32, 0);
+    in.block = tmi_block_new(b->job, m, tmi_region_new(b->job, m, op));
+    in.before = 0;
+    arg[0] = tmi_value_new(b->job, m, elem);
+    arg[1] = tmi_value_new(b->job, m, elem);
+    tmi_block_args(b->job, m, in.block, arg, 2);
+    out = tmi_b_op(&in, kind, elem, arg, 2);
+    (void)tmi_b_op(&in, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    return r;
+}
+
+/* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
+static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
+    tmi_module     *m = s->m;
+    uint64_t        bits = 0;
+    uint32_t        r;
+    tmi_cloning     c;
+    if (!tmi_neutral_bits(m, p->kind, p->elem, &bits) || tmi_constant_is(m, p->init, bits)) return 0;
+    if (p->kind == TMI_OP_ADDF && tmi_constant_is(m, p->init, 0)) return tmi_b_const(b, tmi_value_type(m, p->value), 0); /* any number of zeros is +0 */
+    if (!p->op) return p->init;
+    tmi_cloning_init(s->job, m, &c);
+    r = tmi_clone_op(&c, p->op);
+    TMI_ID(m, TMI_OP(m, r)->in) = p->init;
+    tmi_b_insert(b, r);
+    return tmi_out(m, TMI_OP(m, r), 0);
+}
+
+static void tmi_split_second(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_rename  names;
+    uint32_t    i, k, row, n, v, begun, in[TMI_SPLIT_MAX];
+    tmi_build   b;
+    tmi_rename_init(s->job, m, &names);
+    for (i = 0; i < s->n; i += n) {
+        tmi_split_part *p = &s->part[i];
+        n = 1;
+        b = tmi_build_before(s->job, m, p->op ? p->op : s->loop);
+        if (s->loop && !p->op) b = tmi_build_before(s->job, m, TMI_OP(m, s->loop)->next);
+        row = tmi_split_row(s, &b);
+        if (s->loop) {
+            v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row), tmi_value_type(m, p->value));
+            begun = tmi_split_begun(s, &b, p);
+            names.to[p->value] = begun ? tmi_b_2(&b, p->kind, begun, v) : v;
+            tmi_name_after(m, names.to[p->value], p->value);
+        } else { /* the reduction itself, of the parts */
+            tmi_cloning c;
+            uint32_t    red;
+            n = TMI_OP(m, p->op)->n_out;
+            for (k = 0; k < n; k++) in[k] = tmi_split_load(s, &b, p + k, row);
+            tmi_cloning_init(s->job, m, &c);
+            red = tmi_clone_op(&c, p->op);
+            tmi_own_attrs(s->job, m, red);
+            tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
+            tmi_op_operands(s->job, m, red, in, n);
+            tmi_b_insert(&b, red);
+            for (k = 0; k < n; k++) names.to[p[k].value] = tmi_out(m, TMI_OP(m, red), k);
+        }
+    }
+    tmi_rename_apply(&names, s->func);
+    tmi_keep_needed(s->job, m, s->func);
+}
+
+/* -- Both ------------------------------------------------------------------------------------------------ */
+
+static uint32_t tmi_split_parts_for(const tmetal_gpu *gpu, uint32_t asked) {
+    uint32_t parts = 1, want = asked > 1 ? asked : 4 * (gpu->cores ? gpu->cores : 8); /* some threadgroups for each core */
+    while (parts < want && parts < TMI_SPLIT_PARTS) parts *= 2;
+    return parts;
+}
+
+/* Is what follows the reductions little work? */
+static int tmi_split_is_whole(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_mark    mark = tmi_mark_take(s->job);
+    uint8_t    *need = TMI_TEMP(s->job, uint8_t, m->value.n);
+    uint32_t    op, x, i, k;
+    uint64_t    row = 0;
+    int         whole = 1;
+    for (k = 0; k < s->n && !s->loop; k++)
+        if (row < tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0))) row = tmi_numel(m, tmi_in_type(m, TMI_OP(m, s->part[k].op), 0));
+    for (op = TMI_BLOCK(m, s->body)->last_op; op && whole; op = TMI_OP(m, op)->prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        int           needed = o->kind == TMI_OP_STORE || o->kind == TMI_OP_RETURN;
+        for (i = 0; i < o->n_out; i++) {
+            for (k = 0; k < s->n && s->part[k].value != tmi_out(m, o, i); k++) {}
+            if (k == s->n) needed |= need[tmi_out(m, o, i)];
+        }
+        if (!needed) continue;
+        for (i = 0; i < o->n_out && !s->loop; i++) whole &= tmi_numel(m, tmi_out_type(m, o, i)) < row;
+        whole &= op != s->loop;
+        if (!whole) (void)tmi_split_refuse(s, op, "the row is needed again after the reduction");
+        for (x = op; x; x = tmi_walk_next(m, op, x))
+            for (i = 0; i < TMI_OP(m, x)->n_in; i++) need[tmi_in(m, TMI_OP(m, x), i)] = 1;
+    }
+    tmi_mark_drop(s->job, mark);
+    return whole;
+}
+
+/* Partial sums and products of 16-bit floats stay as exact as they are within a threadgroup: in f32. */
+static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
+    tmi_module *m = s->m;
+    uint32_t    red = p->op, body = tmi_op_body(m, TMI_OP(m, red), 0), kind = tmi_combiner_kind(m, TMI_OP(m, red)), f32 = m->t_float[TMI_F_F32], i, x, v, old = p->value;
+    tmi_build   b = tmi_build_before(s->job, m, red);
+    tmi_rename  names;
+    if ((kind != TMI_OP_ADDF && kind != TMI_OP_MULF) || tmi_bits(m, p->elem) != 16) return;
+    x = tmi_in(m, TMI_OP(m, red), 0);
+    x = tmi_b_1(&b, TMI_OP_EXTF, tmi_type_like(s->job, m, tmi_value_type(m, x), f32), x);
+    TMI_ID(m, TMI_OP(m, red)->in) = x;
+    for (i = 0; i < 2; i++) TMI_VALUE(m, tmi_block_arg(m, body, i))->type = f32;
+    TMI_VALUE(m, tmi_out(m, TMI_OP(m, TMI_BLOCK(m, body)->first_op), 0))->type = f32;
+    v = tmi_value_new(s->job, m, tmi_type_like(s->job, m, tmi_value_type(m, old), f32));
+    TMI_VALUE(m, v)->name = TMI_VALUE(m, old)->name;
+    tmi_op_results(s->job, m, red, &v, 1);
+    tmi_rename_init(s->job, m, &names);
+    b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
+    names.to[old] = tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v);
+    tmi_rename_apply(&names, s->func);
+    p->value = v;
+    p->elem = f32;
+}
+
+/* The function of the first stage, before that of the second; its name is one that the module does not have yet. */
+static void tmi_split_apply(tmi_split *s) {
+    tmi_module *m = s->m;
+    tmi_cloning c;
+    const char *name = "";
+    uint32_t    i, text;
+    for (i = 0; i < s->n && !s->loop; i++)
+        if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_split_widen(s, &s->part[i]);
+    tmi_cloning_init(s->job, m, &c);
+    s->first = tmi_clone_op(&c, s->func);
+    tmi_own_attrs(s->job, m, s->first);
+    for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++) name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts", tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
+    text = tmi_intern(s->job, &m->strings, name, strlen(name));
+    tmi_op_set_attr(s->job, m, s->first, "sym_name", tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
+    tmi_op_insert_before(m, s->func, s->first);
+    tmi_split_params(s, s->first);
+    tmi_split_params(s, s->func);
+    tmi_split_first(s, &c);
+    tmi_split_second(s);
+}
+
+/* Requires: every pass done. 1: `func` is the second stage now, s->first the first. */
+static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_module *all, const tmetal_gpu *gpu, tmi_split *s) {
+    int done;
+    memset(s, 0, sizeof *s);
+    s->all = all;
+    s->job = job;
+    s->m = m;
+    s->func = func;
+    s->body = tmi_op_body(m, TMI_OP(m, func), 0);
+    s->n_own = TMI_BLOCK(m, s->body)->n_arg;
+    s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
+    tmi_users_make(job, m, func, &s->users);
+    if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
+    else if (job->opt->mlx) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
+    else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
+    else done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) && tmi_split_is_whole(s);
+    if (done && s->n_own + s->n > 31) done = tmi_split_refuse(s, func, "its parameters leave no buffer for the parts");
+    if (!done) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->wrong_op)), TMETAL_MISSED, "two stages", "one threadgroup a program: %s", s->wrong);
+        return 0;
+    }
+    tmi_remark(job, tmi_at_of(m, TMI_OP(m, s->loop ? s->loop : s->part[0].op)), TMETAL_APPLIED, "two stages",
+               "%u threadgroups a program, along axis %u of the grid, each reduce a part; a second kernel combines %u partial result%s of each from scratch memory", s->parts, s->axis, s->n,
+               s->n == 1 ? "" : "s");
+    tmi_split_apply(s);
+    return 1;
 }
 
 /*==============================================================================
@@ -18854,6 +20171,7 @@ typedef struct tmi_thr {
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
     uint32_t    pins;  /* counts barriers: reads are not shared across one */
+    uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
 } tmi_thr;
 
 #define TMI_INS(t, i) TMI_AT(&(t)->ins, tmi_ins, (i))
@@ -18919,6 +20237,14 @@ static int tmi_mul64(int64_t a, int64_t b, int64_t *r) {
     if ((a < 0 ? -a : a) > INT64_MAX / (b < 0 ? -b : b)) return 0;
     *r = a * b;
     return 1;
+}
+
+static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static int64_t tmi_min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -26719,6 +28045,7 @@ typedef struct tmi_hazard {
     tmi_inside **inside; /* per instruction: loops and branches */
     uint32_t     n_inside;
     int          apart;  /* no two arrays share a byte */
+    int          untiled; /* any two arrays may share bytes: a model that knows no tiles */
     tmi_touched  now;    /* set: since the last barrier */
     tmi_touched  early, late, body; /* sets that lists are made from */
 } tmi_hazard;
@@ -26799,7 +28126,7 @@ static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *
         if (h->apart && (c = tmi_collide(now->how[a], list->how[i], 1)) != 0) found = *after = a, *after_read = c == 2;
         for (k = 0; k < now->n && !h->apart; k++) {
             uint32_t b = now->arr[k];
-            if ((found && b > found) || !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b))) continue;
+            if ((found && b > found) || (!h->untiled && !tmi_arrays_meet(TMI_ARR(h->t, a), TMI_ARR(h->t, b)))) continue;
             c = tmi_collide(now->how[b], list->how[i], a == b);
             if (c) found = b, *after = a, *after_read = c == 2;
         }
@@ -26814,7 +28141,7 @@ static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
         if (list->how[i] & (list->how[i] - 1)) return 1;
         if (h->apart || !(list->how[i] & 6)) continue;
         for (k = 0; k < list->n; k++)
-            if (k != i && tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k]))) return 1;
+            if (k != i && (h->untiled || tmi_arrays_meet(TMI_ARR(h->t, list->arr[i]), TMI_ARR(h->t, list->arr[k])))) return 1;
     }
     return 0;
 }
@@ -26963,12 +28290,13 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
 }
 
 /* `apart`: no two threadgroup arrays share a byte. */
-static void tmi_barriers(tmi_thr *t, int apart) {
+static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
     tmi_hazard h;
     uint32_t   id;
     memset(&h, 0, sizeof h);
     h.t = t;
-    h.apart = apart;
+    h.apart = apart && !untiled;
+    h.untiled = untiled;
     h.n_inside = t->ins.n;
     h.inside = TMI_TEMP(t->job, tmi_inside *, t->ins.n);
     tmi_touched_init(t, &h.now);
@@ -26977,6 +28305,12 @@ static void tmi_barriers(tmi_thr *t, int apart) {
     tmi_touched_init(t, &h.body);
     for (id = TMI_BLK(t, 1)->first; id; id = TMI_INS(t, id)->next) tmi_look_inside(&h, id, 0);
     tmi_barriers_in(&h, 1);
+}
+
+static uint32_t tmi_count_barriers(const tmi_thr *t) {
+    uint32_t id, n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    return n;
 }
 
 /* Two barriers with nothing between them that needs both are one. */
@@ -26992,6 +28326,24 @@ static void tmi_merge_barriers(tmi_thr *t) {
             tmi_ins_unlink(t, id);
         }
     }
+}
+
+/* How many barriers there would be if any two arrays could share bytes. The form is left as it was; scratch is
+ * not given back, since the form's own arrays have grown in it. */
+static uint32_t tmi_count_untiled(tmi_thr *t) {
+    uint32_t  first = t->ins.n, *flags = TMI_TEMP(t->job, uint32_t, first), n = 0, id, next, src = t->src;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) flags[id] = TMI_INS(t, id)->a;
+    tmi_barriers(t, 0, 1);
+    for (id = TMI_BLK(t, 1)->first; id; id = next) {
+        tmi_ins *x = TMI_INS(t, id);
+        next = tmi_thr_next(t, id);
+        if (x->op != TMI_TF_BARRIER) continue;
+        n += !x->next || TMI_INS(t, x->next)->op != TMI_TF_BARRIER;
+        if (id >= first) tmi_ins_unlink(t, id);
+        else x->a = flags[id];
+    }
+    t->src = src;
+    return n;
 }
 
 /* float x; x = y;  is  float x = y;  once they stand together. */
@@ -27013,7 +28365,8 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_dead_code(t);
     if (!t->job->opt->plain) tmi_merge_masks(t);
     bytes = tmi_place_arrays(t, roomy, &apart);
-    tmi_barriers(t, apart);
+    if (t->job->tally) t->untiled = tmi_count_untiled(t);
+    tmi_barriers(t, apart, 0);
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
     tmi_merge_inits(t);
@@ -28243,6 +29596,530 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses 
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s", p->order);
 }
 
+/* -- What a program costs: tmetal_transform -------------------------------------------------- */
+
+#define TMI_COST_ROUNDS 256u /* of loops that are walked round by round; others are multiplied */
+
+/* A thread's walk through the kernel: integers that follow from its number alone are known. */
+typedef struct tmi_costing {
+    const tmi_thr *t;
+    int64_t       *value;
+    uint8_t       *known;
+    uint32_t       tid, notes;
+    uint64_t       times, rounds; /* of the block at hand: how often it counts, how often it was entered */
+    uint64_t       read, written;
+} tmi_costing;
+
+static int tmi_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
+    if (!id || !c->known[id]) return 0;
+    *v = c->value[id];
+    return 1;
+}
+
+/* The range of a value: a point where it is known. */
+static tmi_ins tmi_cost_range(const tmi_costing *c, uint32_t id) {
+    tmi_ins n = *TMI_INS(c->t, id);
+    if (c->known[id]) n.lo = n.hi = c->value[id];
+    return n;
+}
+
+static int tmi_cost_compare(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    tmi_ins a = tmi_cost_range(c, n->a), b = tmi_cost_range(c, n->b);
+    int     known = tmi_s_is_int(a.type.kind) ? tmi_icmp_known(&a, &b, n->c) : -1;
+    *r = known;
+    return known >= 0;
+}
+
+/* x & 0 and x | 1 are known whatever x is. */
+static int tmi_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t v;
+    *r = n->op == TMI_TF_OR;
+    return n->type.kind == TMI_S_BOOL && ((tmi_cost_known(c, n->a, &v) && v == *r) || (tmi_cost_known(c, n->b, &v) && v == *r));
+}
+
+static int tmi_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    int64_t x, y;
+    if (n->type.width > 1 || !tmi_s_is_int(n->type.kind)) return 0;
+    switch (n->op) {
+    case TMI_TF_CONST: *r = (int64_t)((uint64_t)n->b << 32 | n->a); return 1;
+    case TMI_TF_TID: *r = c->tid; return 1;
+    case TMI_TF_LANE: *r = c->tid & 31u; return 1;
+    case TMI_TF_GROUP: *r = c->tid >> 5; return 1;
+    case TMI_TF_ICMP: return tmi_cost_compare(c, n, r);
+    case TMI_TF_NOT: return tmi_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
+    case TMI_TF_SELECT: return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, x ? n->b : n->c, r);
+    case TMI_TF_SEXT: return TMI_INS(c->t, n->a)->type.kind != TMI_S_BOOL && tmi_cost_known(c, n->a, r);
+    case TMI_TF_ZEXT:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = (int64_t)tmi_zext((uint64_t)x, tmi_scalar_bits[TMI_INS(c->t, n->a)->type.kind]);
+        return 1;
+    case TMI_TF_TRUNC:
+        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        *r = n->type.kind == TMI_S_BOOL ? x & 1 : tmi_sext((uint64_t)x, tmi_scalar_bits[n->type.kind]);
+        return 1;
+    case TMI_TF_AND: case TMI_TF_OR:
+        if (tmi_cost_logic(c, n, r)) return 1;
+        break;
+    default: break;
+    }
+    if (n->op < TMI_TF_IADD || n->op > TMI_TF_UMIN) return 0;
+    return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, n->b, &y) && tmi_fold_ints(n->op, n->type.kind, x, y, r);
+}
+
+static uint64_t tmi_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_tty type, uint32_t width, uint32_t *notes) {
+    int64_t v = 1;
+    if (mask && !tmi_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
+    return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
+}
+
+/* How often a loop turns; 0 in `*known`: the launch decides. */
+static uint64_t tmi_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *known) {
+    int64_t from, to, step;
+    *known = 1;
+    if (n->op == TMI_TF_FOR) return n->c - n->b;
+    *known = n->op == TMI_TF_LOOP && tmi_cost_known(c, n->a, &from) && tmi_cost_known(c, n->b, &to) && tmi_cost_known(c, n->c, &step) && step > 0;
+    if (!*known) return 1;
+    if (n->e == 2) return (uint64_t)to; /* counted */
+    if (n->e == 1 && (from < 0 || to < 0)) *known = 0;
+    return !*known ? 1 : from < to ? ((uint64_t)to - (uint64_t)from + (uint64_t)step - 1) / (uint64_t)step : 0;
+}
+
+enum { TMI_COST_ON, TMI_COST_CONTINUE, TMI_COST_BREAK, TMI_COST_RETURN };
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk);
+
+static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
+    uint32_t v = TMI_BLK(c->t, n->d)->first;
+    int      known, flow = TMI_COST_ON, walks;
+    uint64_t rounds = tmi_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
+    int64_t  from = 0, step = 1;
+    if (!known) c->notes |= TMETAL_COST_PER_ROUND;
+    while (v && TMI_INS(c->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(c->t, v)->next;
+    walks = known && rounds <= TMI_COST_ROUNDS / walked;
+    if (n->op == TMI_TF_FOR) from = n->b;
+    else if (walks) (void)tmi_cost_known(c, n->a, &from), (void)tmi_cost_known(c, n->c, &step);
+    if (walks) c->rounds *= rounds ? rounds : 1;
+    else c->times = tmi_mul64u(c->times, rounds);
+    for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN; i++) {
+        if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
+        flow = tmi_cost_block(c, n->d);
+    }
+    c->times = times;
+    c->rounds = walked;
+    return flow == TMI_COST_RETURN && walks ? flow : TMI_COST_ON;
+}
+
+/* Where only the launch decides, the side that moves more counts. */
+static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
+    int64_t  v;
+    uint64_t read = c->read, written = c->written, then_read, then_written;
+    if (tmi_cost_known(c, n->a, &v)) return v ? tmi_cost_block(c, n->c) : n->d ? tmi_cost_block(c, n->d) : TMI_COST_ON;
+    if (tmi_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    then_read = c->read, then_written = c->written;
+    c->read = read, c->written = written;
+    if (n->d && tmi_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read != c->read || then_written != c->written) c->notes |= TMETAL_COST_AT_MOST;
+    if (then_read > c->read) c->read = then_read;
+    if (then_written > c->written) c->written = then_written;
+    return TMI_COST_ON;
+}
+
+static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
+    uint32_t id;
+    int      flow;
+    for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
+        const tmi_ins *n = TMI_INS(c->t, id);
+        flow = TMI_COST_ON;
+        switch (n->op) {
+        case TMI_TF_LDG: c->read += tmi_cost_bytes(c, n->b, n->type, n->type.width, &c->notes); c->known[id] = 0; break;
+        case TMI_TF_STG: c->written += tmi_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width, &c->notes); break;
+        case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
+        case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: flow = tmi_cost_loop(c, n); break;
+        case TMI_TF_IF: flow = tmi_cost_branch(c, n); break;
+        case TMI_TF_CONTINUE: return TMI_COST_CONTINUE;
+        case TMI_TF_BREAK: return TMI_COST_BREAK;
+        case TMI_TF_RETURN: return TMI_COST_RETURN;
+        case TMI_TF_LOOPVAR: break;
+        default: c->known[id] = (uint8_t)tmi_cost_value(c, n, &c->value[id]); break;
+        }
+        if (flow != TMI_COST_ON) return flow;
+    }
+    return TMI_COST_ON;
+}
+
+/* The innermost block around both. */
+static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
+    if (!a || !b) return a ? a : b;
+    while (a != b) {
+        if (TMI_BLK(t, a)->depth >= TMI_BLK(t, b)->depth) a = TMI_BLK(t, a)->parent;
+        else b = TMI_BLK(t, b)->parent;
+    }
+    return a;
+}
+
+/* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers then load it there. */
+static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
+    uint32_t *order = TMI_TEMP(job, uint32_t, t->ins.n), *wanted = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id, k, b, v[TMI_MAX_OPERANDS];
+    int       sinks = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) order[n++] = id;
+    while (n-- > 0) { /* backward: readers come first */
+        const tmi_ins *x = TMI_INS(t, order[n]);
+        uint32_t       where = wanted[order[n]];
+        int            anchor = !(tmi_tfs[x->op].traits & TMI_TR_PURE) && x->op != TMI_TF_LDG, masked = x->op == TMI_TF_STG && x->c;
+        if (anchor) where = x->blk;
+        if (x->op == TMI_TF_LDG) {
+            sinks |= !firm[order[n]];
+            for (b = where; b && b != x->blk; b = TMI_BLK(t, b)->parent) sinks |= TMI_BLK(t, b)->is_if;
+        }
+        for (k = tmi_operands(t, x, v); k-- > 0;) {
+            wanted[v[k]] = tmi_cost_common(t, wanted[v[k]], where);
+            if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+    return sinks;
+}
+
+/* Bytes and barriers of the kernel as it will be printed. Threads differ: each is walked. */
+static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
+    tmi_mark    mark = tmi_mark_take(job);
+    tmi_costing c;
+    memset(&c, 0, sizeof c);
+    c.t = t;
+    c.value = TMI_TEMP(job, int64_t, t->ins.n);
+    c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    for (c.tid = 0; c.tid < t->threads; c.tid++) {
+        c.times = c.rounds = 1;
+        (void)tmi_cost_block(&c, 1);
+    }
+    cost->barriers = tmi_count_barriers(t);
+    cost->bytes_read = c.read;
+    cost->bytes_written = c.written;
+    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
+    tmi_mark_drop(job, mark);
+}
+
+/* -- What became of patterns and neighbours: tmetal_transform -------------------------------- */
+
+/* Ops between which values should stay where they are, and the first value that does not. */
+typedef struct tmi_telling {
+    tmi_plan *p;
+    tmi_low   w;     /* for what >>lower decides of layouts; nothing is lowered */
+    uint8_t  *in;    /* per op: 1, it is one of them; 2, and it hangs on memory */
+    uint64_t  tile;  /* elements of the largest value of theirs */
+    uint32_t  moved; /* value of that size that changes its layout between them; 0: none */
+    uint32_t  small, n_small; /* the first smaller one, such as a row's sums; how many */
+    uint8_t   by_shuffle;
+    uint32_t  n_elt, n_load, n_store, n_reduce;
+    uint32_t  left;  /* steps of a walk */
+} tmi_telling;
+
+static void tmi_tell_begin(tmi_telling *x) {
+    memset(x->in, 0, x->p->m->op.n);
+    x->moved = x->small = x->n_small = x->n_elt = x->n_load = x->n_store = x->n_reduce = 0;
+    x->by_shuffle = 0;
+    x->tile = 0;
+    x->left = 4096;
+}
+
+static void tmi_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_telling *x = (tmi_telling *)ctx;
+    uint32_t     def = tmi_def(p->m, value), inst;
+    tmi_shuffle  s;
+    int          shuffles;
+    if (!view || !def || !x->in[def]) return;
+    inst = tmi_inst_for(p, value, view);
+    if (inst == TMI_NONE || TMI_INST(p, inst)->kind != TMI_I_CONVERT) return;
+    if (tmi_numel(p->m, tmi_value_type(p->m, value)) < x->tile) {
+        if (!x->small) x->small = value;
+        x->n_small++;
+        return;
+    }
+    shuffles = tmi_convert_by_shuffle(p, TMI_INST(p, inst), &s);
+    if (x->moved && (shuffles || !x->by_shuffle)) return;
+    x->moved = value;
+    x->by_shuffle = (uint8_t)shuffles;
+}
+
+/* Does one of them ask for a value of another in a layout that it is not in? */
+static void tmi_tell_op(tmi_telling *x, uint32_t id) {
+    tmi_plan         *p = x->p;
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t          i, k, inst;
+    tmi_lin           scratch;
+    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
+        for (i = 0; i < op->n_in; i++) {
+            const tmi_lin *l = tmi_read_lin(&x->w, id, i, &scratch);
+            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
+        }
+    for (k = 0; k < op->n_out; k++)
+        for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
+            if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
+            for (i = 0; i < op->n_in; i++) {
+                scratch = *TMI_LIN(p, TMI_INST(p, inst - 1)->lin);
+                if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+                if (tmi_is_view(op->kind)) tmi_view(m, op, i, &scratch);
+                tmi_needs(p, tmi_in(m, op, i), &scratch, tmi_tell_need, x);
+            }
+        }
+}
+
+static void tmi_tell_all(tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op, i;
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        for (i = 0; i < TMI_OP(m, op)->n_out && x->in[op]; i++) {
+            uint32_t type = tmi_out_type(m, TMI_OP(m, op), i);
+            if (tmi_is_tensor(m, type) && tmi_numel(m, type) > x->tile) x->tile = tmi_numel(m, type);
+        }
+    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+        if (x->in[op]) tmi_tell_op(x, op);
+}
+
+static const char *tmi_tell_moved(const tmi_telling *x) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->moved)->name);
+    return tmi_format(x->p->job, 0, "%s%s, %s, changes its layout on the way, %s", *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->moved)),
+                      x->by_shuffle ? "by simd shuffles" : "through threadgroup memory");
+}
+
+/* What was done, and the smaller values that it does not hold for. */
+static const char *tmi_tell_but(const tmi_telling *x, const char *kept) {
+    const tmi_module *m = x->p->m;
+    const char       *name = TMI_STR(m, TMI_VALUE(m, x->small)->name);
+    if (!x->small) return kept;
+    return tmi_format(x->p->job, 0, "%s; but %s%s, %s, changes its layout on the way%s", kept, *name ? "%" : "a value", name, tmi_type_text(x->p->job, m, tmi_value_type(m, x->small)),
+                      x->n_small > 1 ? ", and others of its size" : "");
+}
+
+/* Names of the bits of a form that say what follows a product. */
+static const char *tmi_tell_form(tmi_job *job, uint32_t form) {
+    const char *s = "";
+    uint32_t    i, follows = TMETAL_FORM_SCALE | TMETAL_FORM_BIAS | TMETAL_FORM_RESIDUAL | TMETAL_FORM_ACTIVATION | TMETAL_FORM_CAST;
+    for (i = 0; i < sizeof tmi_dt_form_names / sizeof *tmi_dt_form_names; i++)
+        if (form & follows & (1u << i)) s = tmi_format(job, 0, "%s%s%s", s, *s ? ", " : "", tmi_dt_form_names[i]);
+    return s;
+}
+
+static const char *tmi_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
+    tmi_job    *job = x->p->job;
+    const char *also = f->shared ? tmi_format(job, 0, "; %u value%s inside %s read elsewhere too", f->shared, tmi_s(f->shared), f->shared == 1 ? "is" : "are") : "";
+    const char *form = tmi_tell_form(job, f->form);
+    switch (f->kind) {
+    case TMETAL_PATTERN_ATTENTION: return tmi_format(job, 0, "one kernel: scores and weights stay in registers and threadgroup memory and are never stored%s", also);
+    case TMETAL_PATTERN_MATMUL:
+        if (*form) return tmi_format(job, 0, "%s: done on the accumulators where they stand, in registers%s", form, also);
+        return tmi_format(job, 0, "accumulated in registers%s", also);
+    case TMETAL_PATTERN_GELU: case TMETAL_PATTERN_SILU: return tmi_format(job, 0, "computed in registers, by the formula as it is written%s", also);
+    default: return tmi_format(job, 0, "one kernel: nothing in between leaves registers and the reductions' threadgroup memory%s", also);
+    }
+}
+
+/* Is a pattern's op still there, behind the passes? */
+static int tmi_tell_take(tmi_telling *x, uint32_t id) {
+    const tmi_module *m = x->p->m;
+    uint32_t          op = id;
+    while (op && op != x->p->func) op = TMI_OP(m, op)->block ? tmi_parent_op(m, TMI_OP(m, op)) : 0;
+    if (op) x->in[id] = 1;
+    return op != 0;
+}
+
+static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmetal_pattern *f) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_MISSED, tmi_dt_pattern_names[f->kind], f->reason);
+    uint32_t       i, lost = 0, root = k->op[f->op];
+    c->value = f->value;
+    c->python = f->python;
+    c->ir = f->ir;
+    if (f->near_miss) return;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)f->kind, f->form, TMETAL_NAN_NONE);
+    if (f->kind == TMETAL_PATTERN_MULTIPLY_ADD) {
+        int done = k->contracted[root] == 1;
+        if (job->opt->no_fusion) c->reason = "options.no_fusion: the product is rounded before the sum";
+        else if (!done) c->reason = "product and sum are not one expression of the Metal: computed in another way, or another reader has the product";
+        else c->reason = "one expression of the Metal: one operation, one rounding";
+        if (done && !job->opt->no_fusion) c->kind = TMETAL_APPLIED;
+        return;
+    }
+    tmi_tell_begin(x);
+    for (i = 0; i < f->n_ops; i++) lost += !tmi_tell_take(x, k->op[f->ops[i]]);
+    tmi_tell_all(x);
+    if (x->moved) c->reason = tmi_tell_moved(x);
+    else if (f->form & TMETAL_FORM_READS_AGAIN) c->reason = "its loops read the same elements from memory more than once: the row is longer than a tile";
+    else {
+        c->kind = TMETAL_APPLIED;
+        c->reason = tmi_tell_but(x, tmi_tell_kept(x, f));
+        if (lost) c->reason = tmi_format(job, 0, "%s; %u of its ops are not needed any more", c->reason, lost);
+    }
+}
+
+/* -- Neighbours of reductions, scans and products --------------------------------------------- */
+
+static int tmi_tell_is_pass(const tmi_op *op) { /* one element in, one out, or the same elements by other numbers */
+    return (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind) || op->kind == TMI_OP_SPLAT;
+}
+
+/* What a value is computed from, up to loads and reductions; 1: it hangs on one. */
+static int tmi_tell_back(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    uint32_t          id = tmi_def(m, v), i;
+    const tmi_op     *op = TMI_OP(m, id);
+    int               hangs = 0;
+    if (!id || !x->left) return 0;
+    x->left--;
+    if (x->in[id]) return x->in[id] == 2;
+    x->in[id] = 1;
+    if (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_REDUCE) {
+        if (op->kind == TMI_OP_LOAD) x->n_load++;
+        else x->n_reduce++;
+        x->in[id] = 2;
+        return 1;
+    }
+    if (!tmi_tell_is_pass(op)) {
+        x->in[id] = 0;
+        return 0;
+    }
+    for (i = 0; i < op->n_in; i++) hangs |= tmi_tell_back(x, tmi_in(m, op, i));
+    x->in[id] = hangs ? 2 : 1;
+    if (hangs && (tmi_ops[op->kind].traits & TMI_ELT) && tmi_is_tensor(m, tmi_value_type(m, v))) x->n_elt++;
+    return hangs;
+}
+
+/* Where a value goes through elementwise ops, up to stores; loops hand it on. */
+static void tmi_tell_on(tmi_telling *x, uint32_t v) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          i, k;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t      id = u->at[i].op;
+        const tmi_op *op = TMI_OP(m, id);
+        if (!x->left) return;
+        x->left--;
+        if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR) {
+            tmi_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
+            continue;
+        }
+        if (x->in[id]) continue;
+        if (op->kind == TMI_OP_STORE && u->at[i].operand == 1) {
+            x->in[id] = 1;
+            x->n_store++;
+        }
+        if (!tmi_tell_is_pass(op)) continue;
+        x->in[id] = 1;
+        x->n_elt += (tmi_ops[op->kind].traits & TMI_ELT) && op->n_out && tmi_is_tensor(m, tmi_out_type(m, op, 0));
+        for (k = 0; k < op->n_out; k++) tmi_tell_on(x, tmi_out(m, op, k));
+    }
+}
+
+static void tmi_tell_way(tmi_telling *x, uint32_t anchor, const char *what, const char *kept) {
+    x->in[anchor] = 1;
+    tmi_tell_all(x);
+    (void)tmi_change_add(x->p->job, x->p->m, anchor, x->moved ? TMETAL_MISSED : TMETAL_APPLIED, what, x->moved ? tmi_tell_moved(x) : tmi_tell_but(x, kept));
+}
+
+static void tmi_tell_neighbours(tmi_telling *x, uint32_t id) {
+    tmi_job          *job = x->p->job;
+    const tmi_module *m = x->p->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    const char       *name = op->kind == TMI_OP_REDUCE ? "reduction" : op->kind == TMI_OP_SCAN ? "scan" : "matmul";
+    uint32_t          i, n = op->kind == TMI_OP_DOT ? 2 : op->n_in;
+    if (!tmi_op_shape(m, op)) return;
+    tmi_tell_begin(x);
+    for (i = 0; i < n; i++) (void)tmi_tell_back(x, tmi_in(m, op, i));
+    if (x->n_elt && x->n_load)
+        tmi_tell_way(x, id, tmi_format(job, 0, "into %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s on what %u load%s bring%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_load, tmi_s(x->n_load), x->n_load == 1 ? "s" : ""));
+    if (op->kind == TMI_OP_SCAN && x->n_reduce) tmi_tell_way(x, id, "scan after reduction", "the reduction's result reaches the scan in registers: nothing is stored between");
+    tmi_tell_begin(x);
+    x->in[id] = 1; /* not itself again, by way of a loop */
+    for (i = 0; i < op->n_out; i++) tmi_tell_on(x, tmi_out(m, op, i));
+    if (x->n_elt && x->n_store)
+        tmi_tell_way(x, id, tmi_format(job, 0, "out of %s", name),
+                     tmi_format(job, 0, "%u elementwise op%s before %u store%s, in registers", x->n_elt, tmi_s(x->n_elt), x->n_store, tmi_s(x->n_store)));
+}
+
+/* A scan and a reduction of one tile: it is read from memory once. */
+static void tmi_tell_together(tmi_telling *x, uint32_t scan) {
+    const tmi_module *m = x->p->m;
+    const tmi_users  *u = &x->p->users;
+    uint32_t          v = tmi_in(m, TMI_OP(m, scan), 0), i;
+    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+        uint32_t other = u->at[i].op;
+        if (TMI_OP(m, other)->kind != TMI_OP_REDUCE || !tmi_def(m, v)) continue;
+        tmi_tell_begin(x);
+        x->in[tmi_def(m, v)] = x->in[other] = 1;
+        tmi_tell_way(x, scan, "scan with reduction", "both take the tile from the same registers");
+        return;
+    }
+}
+
+static void tmi_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
+    tmi_job       *job = x->p->job;
+    tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_FOUND, tmi_format(job, 0, "reduction %s", tmi_dt_reduce_names[r->kind]), r->reason);
+    c->value = r->value;
+    c->python = r->python;
+    c->ir = r->ir;
+    c->mapping = tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)r->kind, 0, r->nan);
+    c->reason = tmi_format(job, 0, "axis %u of rank %u, %u element%s, %llu result%s, in %s%s%s", r->axis, r->rank, r->count, tmi_s(r->count), (unsigned long long)r->outputs,
+                           r->outputs == 1 ? "" : "s", r->accumulate, *r->reason ? "; " : "", r->reason);
+}
+
+/* -- Barriers and layouts of a kernel ------------------------------------------------------------ */
+
+static void tmi_tell_barriers(tmi_job *job, const tmi_module *m, const tmetal_kernel_cost *k) {
+    uint32_t now = k->after.barriers, untiled = k->barriers_untiled, less = untiled > now ? untiled - now : 0;
+    if (!untiled && !now) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", "none is needed: no thread reads what another one wrote");
+    else if (less)
+        (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, "barriers",
+                             tmi_format(job, 0, "%u; %u more would stand if all threadgroup memory were one tile: accesses to tiles that share no byte need none", now, less));
+    else (void)tmi_change_add(job, m, 0, TMETAL_FOUND, "barriers", tmi_format(job, 0, "%u, each between accesses of the same memory", now));
+}
+
+static void tmi_tell_layouts(tmi_plan *p) {
+    uint32_t    i, values = 0, shuffled = 0, moved = 0, again = 0;
+    tmi_shuffle s;
+    for (i = 0; i < p->inst.n; i++) {
+        const tmi_inst *in = TMI_INST(p, i);
+        if (in->kind == TMI_I_FIRST) values++;
+        else if (in->kind == TMI_I_CLONE) again++;
+        else if (tmi_convert_by_shuffle(p, in, &s)) shuffled++;
+        else moved++;
+    }
+    (void)tmi_change_add(p->job, p->m, 0, TMETAL_FOUND, "layouts",
+                         tmi_format(p->job, 0, "%u value%s held in a layout; %u computed or loaded again in another, %u moved to another by simd shuffles, %u through threadgroup memory", values,
+                                    tmi_s(values), again, shuffled, moved));
+}
+
+/* All that the summary says of a kernel, once its text is there. */
+static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *k) {
+    tmi_job          *job = p->job;
+    tmi_tally_kernel *mine = &job->tally->kernel[job->tally->at];
+    tmi_telling       x;
+    uint32_t          i, op;
+    mine->cost.kernel = k->name;
+    tmi_cost_of(job, t, &mine->cost.after);
+    mine->cost.after.ops = tmi_count_ops(p->m, p->func);
+    mine->cost.barriers_untiled = t->untiled;
+    if (job->tally->counts_only) return;
+    memset(&x, 0, sizeof x);
+    x.p = x.w.p = p;
+    x.w.m = p->m;
+    x.w.job = job;
+    x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
+    for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
+    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, &k->patterns[i]);
+    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_flow_next(p->m, p->func, op)) {
+        uint16_t kind = TMI_OP(p->m, op)->kind;
+        if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT) tmi_tell_neighbours(&x, op);
+        if (kind == TMI_OP_SCAN) tmi_tell_together(&x, op);
+    }
+    tmi_tell_layouts(p);
+    tmi_tell_barriers(job, p->m, &mine->cost);
+}
+
 /*==============================================================================
  * >>emit  [23]  Metal text
  *
@@ -28285,6 +30162,7 @@ typedef struct tmi_emit {
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
+    uint8_t    *contracted; /* tmetal_transform: see tmi_tally_kernel; else NULL */
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
     uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
@@ -29783,6 +31661,11 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     }
 }
 
+/* Does a sum or difference hold its product in its own expression, where Metal makes one operation of both? */
+static int tmi_is_contracted(const tmi_emit *e, const tmi_ins *n) {
+    return (TMI_INS(e->t, n->a)->op == TMI_TF_FMUL && !e->named[n->a]) || (TMI_INS(e->t, n->b)->op == TMI_TF_FMUL && !e->named[n->b]);
+}
+
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
@@ -29794,6 +31677,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
+        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] = (uint8_t)(e->contracted[n->src] | (tmi_is_contracted(e, n) ? 1 : 2));
         if (tmi_needs_variable(e, id)) {
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
@@ -29975,6 +31859,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    if (job->tally) e->contracted = job->tally->kernel[job->tally->at].contracted = TMI_TEMP(job, uint8_t, p->m->op.n);
     e->line = TMI_TEMP(job, uint32_t, n);
     for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
     e->barrier = TMI_NEW(job, tmetal_barrier, i);
@@ -30247,6 +32132,8 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put(e->out, ":%u)", p.line);
     }
     tmi_put(e->out, "\n//\n//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    for (i = 0; i < 3; i++)
+        if (k->grid_times[i] > 1) tmi_put(e->out, "//            times %u along %c: the first of two stages\n", k->grid_times[i], "xyz"[i]);
     for (i = 0; i < e->p->comp.n; i++) {
         uint64_t n = tmi_numel(e->m, TMI_COMP(e->p, i)->type);
         if (n > tmi_numel(e->m, TMI_COMP(e->p, largest)->type)) largest = i;
@@ -30508,7 +32395,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
-    entry = tmi_unique_name(&e, k->name);
+    entry = tmi_unique_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
     for (i = 0; i < p->n_extra; i++) e.param_name[e.n_own + i] = tmi_unique_name(&e, tmi_extra_name(&e, i));
@@ -30522,6 +32409,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     k->family = 7;
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
+    for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
     e.indent = 0;
     if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
@@ -30722,6 +32610,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, &t, &of, bytes);
     tmi_report_vanished(&p, k);
+    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
 }
 
 /* A piece of an option's text, as a string. */
@@ -30741,6 +32630,8 @@ static int tmi_options_ok(tmi_job *job) {
     memset(&nowhere, 0, sizeof nowhere);
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
     while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
@@ -30872,6 +32763,78 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
     }
 }
 
+/* Two stages on request: the function before `func` is the first now. */
+static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
+    tmi_mark mark = tmi_mark_take(job);
+    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
+    tmi_mark_drop(job, mark);
+    if (!done) return 0;
+    k[1] = k[0];
+    k[0].grid_times[s->axis] = s->parts;
+#ifdef TMETAL_DEBUG
+    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+#endif
+    return 1;
+}
+
+/* Scratch pointers among the arguments of a stage. */
+static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++) {
+        tmetal_arg *a = (tmetal_arg *)&k->args[i];
+        if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
+        a->kind = TMETAL_ARG_SCRATCH;
+        a->param = first_id + a->param - s->n_own;
+    }
+}
+
+static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id, tmetal_scratch *to) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++) {
+        to[first_id + i].id = first_id + i;
+        to[first_id + i].program_bytes = (uint64_t)s->parts * tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
+    }
+}
+
+/* Kernels of which the text has one each, or two stages. */
+typedef struct tmi_splits {
+    tmi_split *of;        /* per kernel of the text */
+    uint32_t  *at;        /* kernel that is its first stage */
+    uint32_t   n, n_kernel, n_scratch;
+    tmi_unit  *unit;      /* of the kernels */
+} tmi_splits;
+
+static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
+    memset(x, 0, sizeof *x);
+    x->of = TMI_TEMP(job, tmi_split, n);
+    x->at = TMI_TEMP(job, uint32_t, n);
+    x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
+}
+
+/* A kernel that has passed all passes: as it is, or in two stages on request. */
+static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
+    tmi_split *s = &x->of[x->n];
+    if (job->opt->two_stage && !job->listed && !job->n_errors && tmi_split_kernel(job, all, u, gpu, k, s)) {
+        x->at[x->n++] = x->n_kernel;
+        x->n_scratch += s->n;
+        x->unit[x->n_kernel] = *u;
+        x->unit[x->n_kernel++].func = s->first;
+    }
+    x->unit[x->n_kernel++] = *u;
+}
+
+static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
+    tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
+    uint32_t        i, id = 0;
+    for (i = 0; i < x->n; id += x->of[i++].n) {
+        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
+    }
+    job->out->scratch = scratch;
+    job->out->n_scratch = x->n_scratch;
+}
+
 /* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
 static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
     uint32_t op;
@@ -30910,15 +32873,53 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
-/* Every public function of a module becomes a kernel, in order. */
+/* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
+static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *text;
+    tmi_module *copy;
+    tmi_printer p;
+    tmi_text    t;
+    uint32_t    i;
+    tmi_text_init(job, &t);
+    memset(&p, 0, sizeof p);
+    p.job = job;
+    p.t = &t;
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.m = m;
+    tmi_put_str(&t, "module ");
+    tmi_print_module_head(&p, TMI_OP(m, m->top));
+    tmi_put_char(&t, '{');
+    p.indent = 1;
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        p.m = copy = tmi_module_copy(job, unit[i].m);
+        tmi_padding_params(job, copy, unit[i].func);
+        tmi_name_once(job, copy);
+        tmi_print_newline(&p);
+        tmi_print_op(&p, unit[i].func);
+    }
+    tmi_put_str(&t, "\n}\n");
+    tmi_print_locs(&p);
+    job->arena->used = mark.used; /* the copies are done with; what is printed lies in scratch */
+    text = tmi_text_join(&t, 0);
+    *len = t.len;
+    tmi_mark_drop(job, mark);
+    return text;
+}
+
+/* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
     tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
+    tmi_splits     splits;
     tmi_joined     joined;
     tmi_unit      *unit;
     uint32_t       n, i;
     if (!gpu) return;
+    tmi_trace(job, m, "read");
     job->most_copied = tmi_most_copied(job, m);
     tmi_check_wanted(job, m);
     n = tmi_units(job, m, &unit);
@@ -30929,25 +32930,38 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     }
     if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
-    kernels = TMI_NEW(job, tmetal_kernel, n);
+    kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
+    tmi_splits_init(job, &splits, n);
+    tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
     for (i = 0; i < n; i++) {
-        job->kernel = kernels[i].name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
+        tmetal_kernel *k = &kernels[splits.n_kernel];
+        job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, &kernels[i]) || !tmi_transform(job, unit[i].m, unit[i].func)) return;
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
+        tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
+        if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
+        tmi_tally_split(job, splits.n_kernel);
         tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
+    unit = splits.unit;
+    n = splits.n_kernel;
+    if (job->tally) job->tally->n = n;
+    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
+        if (job->tally) job->tally->at = i;
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
     }
     if (job->n_errors) return;
+    if (splits.n) tmi_splits_bind(job, &splits, kernels);
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
@@ -31005,7 +33019,11 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "{\"tmetal_plan\":1,\"gpu\":");
     tmi_put_json_string(t, r->gpu ? r->gpu : "");
     tmi_put_str(t, ",\"scratch\":[");
-    for (i = 0; i < r->n_scratch; i++) tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu}", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+    for (i = 0; i < r->n_scratch; i++) {
+        tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu", i ? "," : "", r->scratch[i].id, (unsigned long long)r->scratch[i].bytes);
+        if (r->scratch[i].program_bytes) tmi_put(t, ",\"program_bytes\":%llu", (unsigned long long)r->scratch[i].program_bytes);
+        tmi_put_char(t, '}');
+    }
     tmi_put_str(t, "]");
     if (r->n_params) tmi_put_json_params(t, r);
     tmi_put_str(t, ",\"kernels\":[");
@@ -31018,6 +33036,8 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         tmi_put(t, ",\"threads_per_threadgroup\":%u", n->threads);
         if (n->grid[0] || n->grid[1] || n->grid[2]) tmi_put(t, ",\"grid\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid[0], n->grid[1], n->grid[2]);
         else tmi_put_str(t, ",\"grid\":\"program\"");
+        if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
+            tmi_put(t, ",\"grid_times\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid_times[0], n->grid_times[1], n->grid_times[2]);
         tmi_put(t, ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\",\"family\":%u", n->threadgroup_bytes, tmi_msl_text(n->msl_version), n->family);
         tmi_put(t, ",\"max_total_threads\":%u,\"args\":[", n->max_total_threads);
         for (k = 0; k < n->n_args; k++) {
@@ -31212,6 +33232,61 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
+    }
+    tmi_put_str(t, "]}\n");
+}
+
+/* -- A transformation's summary as JSON ------------------------------------------------------------------------ */
+
+static void tmi_put_json_cost(tmi_text *t, const char *name, const tmetal_cost *c) {
+    tmi_put(t, ",\"%s\":{\"ops\":%u,\"barriers\":%u,\"bytes_read\":%llu,\"bytes_written\":%llu", name, c->ops, c->barriers, (unsigned long long)c->bytes_read,
+            (unsigned long long)c->bytes_written);
+    tmi_put(t, ",\"at_most\":%s,\"per_round\":%s,\"atomics\":%s}", c->notes & TMETAL_COST_AT_MOST ? "true" : "false", c->notes & TMETAL_COST_PER_ROUND ? "true" : "false",
+            c->notes & TMETAL_COST_ATOMICS ? "true" : "false");
+}
+
+static void tmi_put_json_change(tmi_text *t, const tmetal_change *c) {
+    tmi_put(t, "{\"kind\":\"%s\"", tmi_remark_kind_names[c->kind]);
+    tmi_put_json_text(t, "what", c->what);
+    tmi_put_json_text(t, "kernel", c->kernel);
+    if (*c->value) tmi_put_json_text(t, "value", c->value);
+    tmi_put_json_text(t, "reason", c->reason);
+    if (c->mapping) {
+        tmi_put_json_text(t, "mps", c->mapping->mps);
+        tmi_put_json_text(t, "mps_since", c->mapping->since);
+        tmi_put_json_text(t, "mps_fields", c->mapping->fields);
+        tmi_put_json_text(t, "mlx", c->mapping->mlx);
+        tmi_put_json_text(t, "differs", c->mapping->differs);
+        tmi_put_json_text(t, "pays", c->mapping->pays);
+    }
+    tmi_put_json_place(t, "python", &c->python);
+    tmi_put_json_place(t, "ir", &c->ir);
+    tmi_put_char(t, '}');
+}
+
+static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) {
+    uint32_t i;
+    tmi_put_str(t, "{\"tmetal_transform\":1");
+    tmi_put_json_cost(t, "before", &x->before);
+    tmi_put_json_cost(t, "after", &x->after);
+    if (x->graph)
+        tmi_put(t, ",\"graph\":{\"ops\":%u,\"kernels\":%u,\"bytes_before\":%llu,\"bytes\":%llu,\"scratch_before\":%llu,\"scratch\":%llu}", x->graph->ops, x->graph->kernels,
+                (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->bytes, (unsigned long long)x->graph->scratch_before, (unsigned long long)x->graph->scratch);
+    tmi_put_str(t, ",\"kernels\":[");
+    for (i = 0; i < x->n_kernels; i++) {
+        const tmetal_kernel_cost *k = &x->kernels[i];
+        tmi_put_str(t, i ? ",\n {\"kernel\":" : "\n {\"kernel\":");
+        tmi_put_json_string(t, k->kernel);
+        if (k->programs) tmi_put(t, ",\"programs\":%llu", (unsigned long long)k->programs);
+        tmi_put(t, ",\"barriers_untiled\":%u", k->barriers_untiled);
+        tmi_put_json_cost(t, "before", &k->before);
+        tmi_put_json_cost(t, "after", &k->after);
+        tmi_put_char(t, '}');
+    }
+    tmi_put_str(t, "],\"changes\":[");
+    for (i = 0; i < x->n_changes; i++) {
+        tmi_put_str(t, i ? ",\n " : "\n ");
+        tmi_put_json_change(t, &x->changes[i]);
     }
     tmi_put_str(t, "]}\n");
 }
@@ -33946,6 +36021,10 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
 
+/* How the partial results of a first stage lie in scratch: those of one result side by side where there are few
+ * results, so that the second stage reads them in order; else results side by side, as the first stage has them. */
+static int tmi_parts_last(const tmi_shape *parts, uint32_t groups) { return tmi_shape_numel(parts) / groups < 32; }
+
 /* The longest reduced run: that which is split among groups in two stages. */
 static uint32_t tmi_cutting_longest(const tmi_cutting *f) {
     uint32_t i, best = TMI_NONE;
@@ -34100,9 +36179,11 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
         r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
         g->k->grid[2] = r.n->split;
-        for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
-        out.dim[0] = r.n->split;
-        out.at[0] = group;
+        if (!tmi_parts_last(&r.n->shape, r.n->split)) {
+            for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
+            out.dim[0] = r.n->split;
+            out.at[0] = group;
+        } else tmi_indices_add(&out, r.n->split, group);
     }
     tmi_reduce_runs(&r, 0);
     if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
@@ -35881,9 +37962,12 @@ static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, ui
     p->at = of->at;
     p->axes = of->axes;
     p->shape.rank = 0;
-    p->shape.dim[p->shape.rank++] = groups;
     for (d = 0; d < x->shape.rank; d++)
         if (!(of->axes >> d & 1)) p->shape.dim[p->shape.rank++] = x->shape.dim[d];
+    p->shape.dim[p->shape.rank++] = groups;
+    if (tmi_parts_last(&p->shape, groups)) return i;
+    for (d = p->shape.rank - 1; d > 0; d--) p->shape.dim[d] = p->shape.dim[d - 1];
+    p->shape.dim[0] = groups;
     return i;
 }
 
@@ -35925,7 +38009,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     TMI_NODE(l, first)->twin = twin;
     n = TMI_NODE(l, node);
     n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
-    n->axes = 1;
+    n->axes = tmi_parts_last(&TMI_NODE(l, first)->shape, (uint32_t)groups) ? 1u << (TMI_NODE(l, first)->shape.rank - 1) : 1u;
     n->n_in = fold.n;
     n->in = TMI_NEW(l->job, uint32_t, 2);
     n->in[0] = first;
@@ -36433,6 +38517,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     m = tmi_list_module(l, &k, &n);
     if (!m) return;
     if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    job->listed = 1;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
     tmi_put_params(l, tmi_number_params(l));
@@ -36451,7 +38536,7 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -36471,6 +38556,7 @@ typedef struct tmi_call {
     uint32_t        made;
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
+    tmetal_transformation *changed;
 } tmi_call;
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
@@ -36744,6 +38830,166 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
     *module = NULL;
     if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
+}
+
+/* -- Transforming -------------------------------------------------------------------------------------------- */
+
+/* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
+    size_t i = 0, start;
+    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
+    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
+    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
+    while (i > start && i < len && src[i] == ' ') i++;
+    return i > start && i < len && src[i] == ':';
+}
+
+/* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
+    return tmi_mul_sat(tmetal_is_ops(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
+}
+
+static void tmi_transform_compile(tmi_job *job, tmi_call *c) {
+    job->copied = 0;
+    if (tmetal_is_ops(c->src, c->len)) tmi_step_compile_ops(job, c);
+    else tmi_step_compile(job, c);
+}
+
+/* Programs of a kernel; 0: the launch decides. */
+static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
+    const uint32_t *grid = r->kernels[kernel].grid;
+    return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
+}
+
+static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
+    tmetal_cost sum;
+    uint32_t    i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < y->n; i++) {
+        const tmetal_cost *c = &y->kernel[i].cost.after;
+        uint64_t           programs = tmi_programs_of(r, i);
+        if (!programs) programs = 1;
+        sum.ops += c->ops;
+        sum.barriers += c->barriers;
+        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
+        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
+        sum.notes |= c->notes;
+    }
+    return sum;
+}
+
+/* The same without optimisation, for its costs; all else of it is forgotten. */
+static void tmi_transform_before(tmi_job *job, tmi_call *c, tmi_tally *after) {
+    const tmetal_options *asked = job->opt;
+    tmetal_options   plain = *asked;
+    tmetal_result    made = *job->out;
+    struct tmi_note *last = job->last_note;
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_tally        before;
+    uint32_t         i, k;
+    memset(&before, 0, sizeof before);
+    before.counts_only = 1;
+    plain.plain = 1;
+    plain.trace = NULL;
+    job->opt = &plain;
+    job->tally = &before;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) tmi_bug(job, "entry", "the input compiles with optimisation only");
+    for (i = 0; i < before.n; i++) before.kernel[i].cost.after.ops = before.kernel[i].cost.before.ops; /* as they came in */
+    for (i = 0; i < after->n; i++)
+        for (k = 0; k < before.n; k++)
+            if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0) after->kernel[i].cost.before = before.kernel[k].cost.after;
+    c->changed->before = tmi_cost_sum(job->out, &before);
+    job->opt = asked;
+    job->tally = NULL;
+    *job->out = made;
+    job->last_note = last;
+    if (last) last->next = NULL;
+    else job->first_note = NULL;
+    tmi_mark_undo(job, mark);
+}
+
+/* A line of an op list's graph. */
+static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y, tmetal_change *row) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(job, &t);
+    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
+    for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
+    if (i < f->n_ops) tmi_put_str(&t, " ...");
+    if (*f->reason) tmi_put(&t, ": %s", f->reason);
+    row->kind = f->kind;
+    row->what = tmi_format(job, 0, "list %s", f->what);
+    row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
+    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
+    row->reason = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
+    tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
+    const tmetal_graph *graph = job->out->graph;
+    tmetal_change      *rows;
+    uint32_t            i, n = graph ? graph->n_fusions : 0;
+    const tmi_change   *c;
+    for (i = 0; i < y->n; i++)
+        for (c = y->kernel[i].first; c; c = c->next) n++;
+    rows = TMI_NEW(job, tmetal_change, n);
+    x->changes = rows;
+    x->n_changes = n;
+    x->kernels = costs;
+    x->n_kernels = y->n;
+    x->text = y->text;
+    x->text_len = y->text_len;
+    x->after = tmi_cost_sum(job->out, y);
+    x->graph = graph;
+    for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
+    for (i = 0; i < y->n; i++) {
+        costs[i] = y->kernel[i].cost;
+        costs[i].programs = tmi_programs_of(job->out, i);
+        for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
+    }
+}
+
+static void tmi_step_transform(tmi_job *job, tmi_call *c) {
+    tmi_tally after;
+    memset(&after, 0, sizeof after);
+    job->tally = &after;
+    tmi_transform_compile(job, c);
+    if (job->n_errors) return;
+    tmi_transform_before(job, c, &after);
+    tmi_transform_publish(job, &after, c->changed);
+}
+
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    memset(changed, 0, sizeof *changed);
+    c.src = src;
+    c.len = len;
+    c.changed = changed;
+    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
+    return out->code;
+}
+
+static void tmi_step_transform_json(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_json_transform(&t, c->changed);
+    c->text = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena) {
+    tmi_call              c;
+    tmetal_result         out;
+    tmetal_transformation x = *changed;
+    memset(&c, 0, sizeof c);
+    c.changed = &x;
+    return tmi_run(tmi_step_transform_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
 static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
@@ -37096,7 +39342,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

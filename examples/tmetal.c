@@ -9,6 +9,7 @@
  * and what it takes, follow from the rows. To add one: a function of a request, a row, its test in tests/cli. */
 #ifndef _WIN32
 #    define _XOPEN_SOURCE 700 /* isatty, popen, realpath */
+#    define _DARWIN_C_SOURCE   /* mkdtemp, on macOS */
 #endif
 #define TMETAL_IMPLEMENTATION
 #include "../tmetal.h"
@@ -63,7 +64,13 @@
     X(NO_FUSION, "--no-fusion", "", "", "a*b+c keeps two roundings")                                             \
     X(LOGGING, "--logging", "", "", "tt.print by MSL 3.2 logging instead of a debug buffer")                     \
     X(NO_FP64, "--no-fp64", "", "", "refuse arithmetic on fp64 instead of computing it in software")             \
-    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")
+    X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")                                        \
+    X(TWO_STAGE, "--two-stage", "", "N", "kernels that only reduce a row become two: N threadgroups a row,\n"     \
+                                         "a power of two; 1: as the GPU asks for")                                \
+    X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
+    X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
+    X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
+    X(TEST_IR, "--create-test-ir", "", "", "write a kernel to try this on, and nothing else")
 
 typedef enum option_id {
 #define X(id, name, other, value, help) OPT_##id,
@@ -88,7 +95,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(DEBUG))
 
 /* A command line that was read. */
 typedef struct request {
@@ -339,16 +346,6 @@ static tmetal_arena arena_of(size_t bytes) {
 
 /* -- One input, compiled ---------------------------------------------------------------------------- */
 
-/* An op list: JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
-static int is_op_list(const char *src, size_t len) {
-    size_t i = 0, start;
-    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
-    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
-    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
-    while (i > start && i < len && src[i] == ' ') i++;
-    return i > start && i < len && src[i] == ':';
-}
-
 /* An input and what came of it; close_job frees both. */
 typedef struct job {
     const char   *path;
@@ -375,7 +372,7 @@ static tmetal_code compile_list(job *j, const tmetal_options *opt) {
 
 /* Compile text that is at hand; j->src is the caller's. Prints nothing. 0 when there is no memory. */
 static int compile_text(job *j, const tmetal_options *opt) {
-    j->is_ops = is_op_list(j->src, j->len);
+    j->is_ops = tmetal_is_ops(j->src, j->len);
     j->arena = arena_of(j->is_ops ? (size_t)16 << 20 : tmetal_arena_bound(j->len));
     if (!j->arena.base) return 0;
     if (j->is_ops) compile_list(j, opt);
@@ -1497,6 +1494,127 @@ static int layouts_command(request *r) {
     return bad;
 }
 
+/* -- transform: the changed IR and what was done ----------------------------------------------------------- */
+
+/* A softmax of rows with a scale: patterns, reductions and elementwise ops before and behind them. */
+static const char test_ir[] =
+    "// y = softmax(scale * x) of each row of up to 256 numbers, one program a row.\n"
+    "module {\n"
+    "  tt.func public @scaled_softmax(%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32},\n"
+    "                                 %scale: f32, %n: i32) {\n"
+    "    %lowest = arith.constant dense<0xFF800000> : tensor<256xf32>\n"
+    "    %row = tt.get_program_id x : i32\n"
+    "    %start = arith.muli %row, %n : i32\n"
+    "    %cols = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>\n"
+    "    %end = tt.splat %n : i32 -> tensor<256xi32>\n"
+    "    %inside = arith.cmpi slt, %cols, %end : tensor<256xi32>\n"
+    "    %x_row = tt.addptr %x_ptr, %start : !tt.ptr<f32>, i32\n"
+    "    %x_base = tt.splat %x_row : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>\n"
+    "    %x_at = tt.addptr %x_base, %cols : tensor<256x!tt.ptr<f32>>, tensor<256xi32>\n"
+    "    %loaded = tt.load %x_at, %inside, %lowest : tensor<256x!tt.ptr<f32>>\n"
+    "    %factor = tt.splat %scale : f32 -> tensor<256xf32>\n"
+    "    %x = arith.mulf %loaded, %factor : tensor<256xf32>\n"
+    "    %max = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n"
+    "    ^bb0(%a: f32, %b: f32):\n"
+    "      %m = arith.maxnumf %a, %b : f32\n"
+    "      tt.reduce.return %m : f32\n"
+    "    }) : (tensor<256xf32>) -> f32\n"
+    "    %max_row = tt.splat %max : f32 -> tensor<256xf32>\n"
+    "    %centred = arith.subf %x, %max_row : tensor<256xf32>\n"
+    "    %e = math.exp %centred : tensor<256xf32>\n"
+    "    %sum = \"tt.reduce\"(%e) <{axis = 0 : i32}> ({\n"
+    "    ^bb0(%a: f32, %b: f32):\n"
+    "      %s = arith.addf %a, %b : f32\n"
+    "      tt.reduce.return %s : f32\n"
+    "    }) : (tensor<256xf32>) -> f32\n"
+    "    %sum_row = tt.splat %sum : f32 -> tensor<256xf32>\n"
+    "    %y = arith.divf %e, %sum_row : tensor<256xf32>\n"
+    "    %y_row = tt.addptr %y_ptr, %start : !tt.ptr<f32>, i32\n"
+    "    %y_base = tt.splat %y_row : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>\n"
+    "    %y_at = tt.addptr %y_base, %cols : tensor<256x!tt.ptr<f32>>, tensor<256xi32>\n"
+    "    tt.store %y_at, %y, %inside : tensor<256x!tt.ptr<f32>>\n"
+    "    tt.return\n"
+    "  }\n"
+    "}\n";
+
+static void put_costs(buffer *b, const char *line, const char *of, const tmetal_cost *before, const tmetal_cost *after, int whole) {
+    unsigned notes = before->notes | after->notes;
+    putf(b, "%s%s: %u ops, %u before; %u barriers, %u before; %llu bytes read, %llu before; %llu written, %llu before%s%s%s%s\n", line, of, after->ops, before->ops, after->barriers,
+         before->barriers, (unsigned long long)after->bytes_read, (unsigned long long)before->bytes_read, (unsigned long long)after->bytes_written,
+         (unsigned long long)before->bytes_written, whole ? "" : ", by a program", notes & TMETAL_COST_AT_MOST ? ", at most" : "",
+         notes & TMETAL_COST_PER_ROUND ? ", a round of each loop" : "", notes & TMETAL_COST_ATOMICS ? ", without atomics" : "");
+}
+
+/* Each line begins with `line`: as a comment the summary may stand above the IR. */
+static void put_summary(buffer *b, const tmetal_transformation *x, const char *line, int verbose) {
+    static const char *const kinds[] = {"found  ", "applied", "missed "};
+    unsigned i;
+    if (x->graph)
+        putf(b, "%s%u ops in %u kernels; %llu bytes, %llu were each op a kernel; %llu of scratch, %llu\n", line, x->graph->ops, x->graph->kernels, (unsigned long long)x->graph->bytes,
+             (unsigned long long)x->graph->bytes_before, (unsigned long long)x->graph->scratch, (unsigned long long)x->graph->scratch_before);
+    for (i = 0; i < x->n_kernels; i++) put_costs(b, line, x->kernels[i].kernel, &x->kernels[i].before, &x->kernels[i].after, 0);
+    if (x->n_kernels > 1) put_costs(b, line, "in all", &x->before, &x->after, 1);
+    for (i = 0; i < x->n_changes; i++) {
+        const tmetal_change *c = &x->changes[i];
+        if (!verbose && c->kind == TMETAL_FOUND && strncmp(c->what, "pass ", 5) == 0) continue; /* a pass that had nothing to do */
+        putf(b, "%s%s ", line, kinds[c->kind]);
+        put_place(b, &c->python, &c->ir);
+        putf(b, "%s%s%s: %s\n", c->what, *c->value ? " " : "", c->value, c->reason);
+        if (verbose && c->mapping) putf(b, "%s        MPS: %s%s%s%s; MLX: %s\n", line, c->mapping->mps, *c->mapping->fields ? " (" : "", c->mapping->fields, *c->mapping->fields ? ")" : "", c->mapping->mlx);
+    }
+}
+
+/* An arena that doubles up to what always suffices. */
+static tmetal_code transform_text(const job *j, const tmetal_options *opt, tmetal_arena *arena, tmetal_transformation *x, tmetal_result *result) {
+    size_t      most = tmetal_transform_bound(j->src, j->len), bytes = most < (size_t)32 << 20 ? most : (size_t)32 << 20;
+    tmetal_code code;
+    for (;;) {
+        *arena = arena_of(bytes);
+        if (!arena->base) return TMETAL_E_ARENA;
+        code = tmetal_transform(j->src, j->len, opt, arena, x, result);
+        if (code != TMETAL_E_ARENA || bytes == most) return code;
+        free(arena->base);
+        bytes = bytes < most / 2 ? bytes * 2 : most;
+    }
+}
+
+/* The IR to OUT and the summary to standard output, or both to there, the summary as comments; 1 after a message. */
+static int put_transformation(const request *r, const job *j, tmetal_arena *arena, const tmetal_transformation *x) {
+    const char *out = r->value[OPT_IR_OUT], *json = r->value[OPT_JSON] ? tmetal_transform_json(x, arena) : NULL;
+    buffer      b;
+    int         bad = 0;
+    memset(&b, 0, sizeof b);
+    if (r->value[OPT_JSON] && !json) return fprintf(stderr, "tmetal: %s: out of memory\n", j->path), 1;
+    if (json) put(&b, json);
+    else put_summary(&b, x, out || r->value[OPT_SUMMARY] ? "" : "// ", r->value[OPT_VERBOSE] != NULL);
+    if (out) bad = write_all(out, x->text, x->text_len);
+    else if (!json && !r->value[OPT_SUMMARY]) put(&b, x->text);
+    if (!bad) bad = write_buffer(r, &b);
+    free(b.text);
+    return bad;
+}
+
+static int transform_command(request *r) {
+    tmetal_options        opt = r->opt;
+    tmetal_transformation x;
+    tmetal_result         result;
+    tmetal_arena          arena;
+    job                   j;
+    int                   bad = 1;
+    if (r->value[OPT_TEST_IR]) return write_all(r->value[OPT_IR_OUT], test_ir, sizeof test_ir - 1);
+    if (!r->n_files) return misuse(r, "an operand is missing: FILE|-", NULL);
+    memset(&j, 0, sizeof j);
+    j.path = r->files[0];
+    j.src = read_all(j.path, &j.len);
+    if (!j.src) return 1;
+    opt.file = strcmp(j.path, "-") == 0 ? "<stdin>" : j.path;
+    if (transform_text(&j, &opt, &arena, &x, &result) == TMETAL_OK) bad = put_transformation(r, &j, &arena, &x);
+    else if (arena.base) print_diags(r, &result, &arena);
+    free(arena.base);
+    free(j.src);
+    return bad;
+}
+
 /* -- sample-ops: op lists to try things on ----------------------------------------------------------------------- */
 
 /* type, id, input shapes, args, further keys */
@@ -2368,6 +2486,10 @@ static const command commands[] = {
      TAKES(OUT) | TAKES(JSON) | TAKES(SVG) | TAKES(VALUE) | TAKES_COMPILE, layouts_command,
      "FILE is Triton IR or an op list (.json). --svg draws the values that are held in registers, or the one that\n"
      "--value names; without -o or --json nothing else is printed then.\n"},
+    {"transform", "FILE|-", "the changed IR, and what was done on the way", 0, 1,
+     TAKES(IR_OUT) | TAKES(JSON) | TAKES(SUMMARY) | TAKES(VERBOSE) | TAKES(TEST_IR) | TAKES_COMPILE, transform_command,
+     "FILE is Triton IR or an op list; - reads standard input. The IR compiles to the same results. Without -o the summary\n"
+     "stands above it, as comments; -v tells also of passes that had nothing to do, and what MPS and MLX call each pattern.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
     {"bench", "", "one reduction in each layout: lines, barriers, predicted time", 0, 0,
      TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES_TARGET, bench_command,
@@ -2448,14 +2570,24 @@ static int read_option(request *r, int argc, char **argv, int i) {
     return equals ? 1 : 2;
 }
 
+static void print_pass(void *user, const char *pass, const char *text) {
+    (void)user;
+    fprintf(stderr, "// ---- after %s ----\n%s", pass, text);
+}
+
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL];
+    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE], *debug;
     char       *end;
     if (threads) {
         unsigned long n = strtoul(threads, &end, 10);
         if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);
         r->opt.threads = (uint32_t)n;
+    }
+    if (parts) {
+        unsigned long n = strtoul(parts, &end, 10);
+        if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
+        r->opt.two_stage = (uint32_t)n;
     }
     if (msl) {
         r->opt.msl = msl_number(msl);
@@ -2467,6 +2599,8 @@ static int read_target(request *r) {
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
+    debug = getenv("TRITON_METAL_DEBUG");
+    if (r->value[OPT_DEBUG] || (debug && strcmp(debug, "1") == 0)) r->opt.trace = print_pass;
     r->opt.plain = r->value[OPT_PLAIN] != NULL;
     return 0;
 }

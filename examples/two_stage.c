@@ -1,4 +1,5 @@
-/* Two-stage reduction: a large sum as two kernels, and the COALESCED layout that both of them load in.
+/* Two-stage reduction: a large sum as two kernels, and the COALESCED layout that both of them load in; then a
+ * kernel in Triton IR that sums rows (examples/kernels/row_sum.ttir), made two on request.
  *
  * One threadgroup cannot keep a GPU busy. A reduction with few results is therefore cut into parts: the first
  * kernel leaves a partial result a threadgroup in scratch memory, the second combines those. Within each, the
@@ -61,14 +62,44 @@ static int show(const char *list, tmetal_arena *arena) {
     return 1;
 }
 
+/* A kernel of ours: how many rows there are only the host knows, so it asks, and sizes grid and scratch. */
+static int show_rows(const char *path, const uint32_t programs[3], uint32_t parts, tmetal_arena *arena) {
+    static char    text[1 << 16];
+    FILE          *f = fopen(path, "rb");
+    size_t         len = f ? fread(text, 1, sizeof text, f) : 0;
+    tmetal_options opt;
+    tmetal_result  r;
+    uint32_t       i, k;
+    if (f) fclose(f);
+    memset(&opt, 0, sizeof opt);
+    opt.two_stage = parts;
+    printf("== %s: %u programs, %u parts each\n", path, programs[0] * programs[1] * programs[2], parts);
+    if (!len || tmetal_compile(text, len, &opt, arena, &r) != TMETAL_OK) return 0;
+    for (i = 0; i < r.n_scratch; i++)
+        printf("  scratch %u: %lu bytes\n", r.scratch[i].id,
+               (unsigned long)(r.scratch[i].bytes + r.scratch[i].program_bytes * programs[0] * programs[1] * programs[2]));
+    for (k = 0; k < r.n_kernels; k++) {
+        uint32_t grid[3];
+        for (i = 0; i < 3; i++) grid[i] = r.kernels[k].grid[i] ? r.kernels[k].grid[i] : programs[i] * r.kernels[k].grid_times[i];
+        printf("  %s: threadgroups %u x %u x %u, threads in each %u\n", r.kernels[k].entry, grid[0], grid[1], grid[2], r.kernels[k].threads);
+    }
+    for (i = 0; i < r.n_remarks; i++)
+        if (strcmp(r.remarks[i].about, "two stages") == 0) printf("  %s\n", r.remarks[i].text);
+    arena->used = 0;
+    return 1;
+}
+
 int main(void) {
-    size_t       bytes = tmetal_arena_bound_ops(64);
+    static const uint32_t rows[3] = {4, 1, 1};
+    size_t       bytes = tmetal_arena_bound_ops(64) + tmetal_arena_bound(1 << 16);
     tmetal_arena arena = tmetal_arena_on(malloc(bytes), bytes);
     int          fine;
     if (!arena.base) return 1;
     fine = show("tt.sum:[1048576]:0", &arena)    /* one result: 256 threadgroups add 4096 elements each */
            && show("tt.sum:[1024,1024]:1", &arena) /* 1024 results are enough for one stage */
-           && show("tt.max:[2,262144]:1", &arena); /* two results are not */
+           && show("tt.max:[2,262144]:1", &arena)  /* two results are not */
+           && show_rows("examples/kernels/row_sum.ttir", rows, 32, &arena)
+           && show_rows("examples/kernels/softmax.ttir", rows, 32, &arena); /* needs its row again */
     free(arena.base);
     return fine ? 0 : 1;
 }

@@ -21,6 +21,8 @@ std::vector<std::string> command(const std::string &path, const compile_options 
     std::vector<std::string> c = {compiler(), "compile", path, "--emit", what};
     if (!o.gpu.empty()) c.insert(c.end(), {"--gpu", o.gpu});
     if (o.threads) c.insert(c.end(), {"--threads", std::to_string(o.threads)});
+    if (o.two_stage) c.insert(c.end(), {"--two-stage", std::to_string(o.two_stage)});
+    if (o.plain) c.push_back("--plain");
     return c;
 }
 

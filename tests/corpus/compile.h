@@ -22,6 +22,8 @@ struct compiled {
 struct compile_options {
     std::string gpu;         /* empty: the compiler's default */
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
+    unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
+    bool        plain = false; /* without optimisation */
 };
 
 /* Runs `$TMETAL compile FILE --emit msl` and `--emit plan`; TMETAL defaults to the tmetal beside

@@ -18,8 +18,10 @@ public:
 
     std::vector<sim::launch> run() {
         add_buffers();
+        const size_t programs = size_t{case_.grid[0]} * case_.grid[1] * case_.grid[2];
         for (const auto &s : plan_.scratch)
-            scratch_[s.id] = add_scratch("scratch " + std::to_string(s.id), s.bytes, s.zero);
+            scratch_[s.id] = add_scratch("scratch " + std::to_string(s.id),
+                                         s.bytes + programs * s.program_bytes, s.zero);
         std::vector<sim::launch> launches;
         for (const sim::plan_kernel &k : plan_.kernels) launches.push_back(launch_of(k));
         return launches;
@@ -102,6 +104,11 @@ private:
         l.kernel = module_.find(unit_, k.entry);
         if (!l.kernel) bad("the Metal text has no kernel '" + k.entry + "'");
         l.grid = k.per_program ? case_.grid : k.grid;
+        for (unsigned i = 0; i < 3; i++) {
+            if (k.times[i] > 1 && l.grid[i] != 1)
+                bad(k.name + ": parts along an axis of the grid that is in use");
+            l.grid[i] *= k.times[i];
+        }
         l.threads = k.threads;
         for (const auto &d : k.dynamic)
             l.threadgroup.push_back({static_cast<unsigned>(d[0]), d[1]});

@@ -25,6 +25,8 @@ const char usage[] =
     "  --jobs N         worker processes; default: one a core\n"
     "  --gpu NAME       passed on to the compiler\n"
     "  --threads N      threads per threadgroup, passed on to the compiler\n"
+    "  --two-stage N    parts of a row, passed on: kernels that only reduce rows become two\n"
+    "  --plain          passed on: without optimisation\n"
     "  --seed N         order of threadgroups and threads; default 1\n"
     "  --counters       count memory traffic, barriers and simd operations\n"
     "  --fresh          do not use results of earlier runs\n"
@@ -70,6 +72,8 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--jobs") s.pool.jobs = std::max(1u, static_cast<unsigned>(number()));
         else if (a == "--gpu") s.pool.judge.compile.gpu = value();
         else if (a == "--threads") s.pool.judge.compile.threads = static_cast<unsigned>(number());
+        else if (a == "--two-stage") s.pool.judge.compile.two_stage = static_cast<unsigned>(number());
+        else if (a == "--plain") s.pool.judge.compile.plain = true;
         else if (a == "--seed") s.pool.judge.seed = number();
         else if (a == "--seconds") s.pool.judge.seconds = static_cast<double>(number());
         else if (a == "--counters") s.pool.judge.counters = true;

@@ -300,14 +300,28 @@ void traffic(maker &m) {
         c.counters = true;
         c.more = once;
     }
+    for (const char *type : {"max", "argmin", "mean"}) { /* the second stage reads its partial results in order */
+        test_case &few = m.one(type, {{2, 262144}}, {{"axis", 1}}, "f32");
+        few.name += "-two-stages";
+        few.counters = true;
+        few.more = [](const compiled &, const sim::report &r) -> std::string {
+            if (r.counters.size() != 2) return "is not two kernels";
+            const uint64_t lines = r.counters[1].sum(sim::space::device, false, &sim::access_site::touched),
+                           fewest = r.counters[1].sum(sim::space::device, false, &sim::access_site::fewest);
+            return lines * 100 <= fewest * 105 ? "" : "the second stage touches " + std::to_string(lines) + " lines, " + std::to_string(fewest) + " hold it";
+        };
+    }
     test_case &two = m.one("sum", {{1 << 24}}, {}, "f32");
     two.name += "-two-stages";
-    two.more = [](const compiled &c, const sim::report &) -> std::string {
+    two.counters = true;
+    two.more = [](const compiled &c, const sim::report &r) -> std::string {
         const json plan = json::parse(c.plan);
         const json &k = plan["kernels"][0];
         if (plan["kernels"].size() != 2 || plan["scratch"].size() != 1) return "is not two kernels and a scratch buffer";
         const int groups = k["grid"]["x"].get<int>() * k["grid"]["y"].get<int>() * k["grid"]["z"].get<int>();
-        return groups >= 32 && k["threads_per_threadgroup"].get<int>() >= 256 ? "" : "fills too few threadgroups";
+        if (groups < 32 || k["threads_per_threadgroup"].get<int>() < 256) return "plans too few threadgroups";
+        const sim::kernel_counters &ran = r.counters[0];
+        return ran.threadgroups >= 32 && ran.threads >= 256 * ran.threadgroups ? "" : "fills too few threadgroups in the simulator";
     };
 }
 

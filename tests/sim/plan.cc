@@ -74,6 +74,7 @@ plan_kernel kernel_of(const json &j) {
     if (k.per_program && grid != "program")
         bad(k.name + ": grid '" + grid.get<std::string>() + "'");
     if (!k.per_program) k.grid = triple(grid);
+    if (j.contains("grid_times")) k.times = triple(j["grid_times"]);
     unsigned position = 0;
     for (const json &d : j.value("dynamic_threadgroup_bytes", json::array())) {
         if (d.is_number()) k.dynamic.push_back({position, d.get<size_t>()});
@@ -97,7 +98,7 @@ launch_plan parse_plan(const std::string &text) {
         for (const json &s : j.value("scratch", json::array()))
             p.scratch.push_back({need(s, "id", "scratch").get<unsigned>(),
                                  need(s, "bytes", "scratch").get<size_t>(),
-                                 s.value("zero", false)});
+                                 s.value("zero", false), s.value("program_bytes", size_t{0})});
         for (const json &k : need(j, "kernels", "the plan")) {
             p.kernels.push_back(kernel_of(k));
             p.version = k.contains("msl")

@@ -33,6 +33,7 @@ struct plan_kernel {
     std::array<uint32_t, 3>            threads{{0, 1, 1}};
     bool                               per_program = true; /* one threadgroup per Triton program */
     std::array<uint32_t, 3>            grid{{1, 1, 1}};    /* otherwise */
+    std::array<uint32_t, 3>            times{{1, 1, 1}};   /* that many threadgroups for each program */
     std::vector<std::array<size_t, 2>> dynamic;            /* [[threadgroup(index)]], bytes */
     std::vector<plan_argument>         arguments;
 };
@@ -42,6 +43,7 @@ struct launch_plan {
         unsigned id;
         size_t   bytes;
         bool     zero; /* must be zero before the first launch */
+        size_t   program_bytes; /* more for each program */
     };
     std::string                 gpu;
     int                         version = 310; /* of the language: __METAL_VERSION__ */
