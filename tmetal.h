@@ -2781,6 +2781,14 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
     X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
     X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
+    X(FETCH_FADD_F32, "fetch_fadd_f32", "", "", \
+      "inline float fetch_fadd_f32(device uchar *p, float v) {    // by its bits: a comparison of floats would never end on NaN\n" \
+      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+      "    uint old = atomic_load_explicit(word, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(word, &old, as_type<uint>(as_type<float>(old) + v),\n" \
+      "                                                  memory_order_relaxed, memory_order_relaxed)) {}\n" \
+      "    return as_type<float>(old);\n" \
+      "}\n") \
     X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
       "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
       "    device atomic_int *as_int = (device atomic_int *)p;\n" \
@@ -7031,6 +7039,7 @@ struct tmetal_module {
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
     const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     size_t      src_len;
+    uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
 };
 
 typedef tmetal_module tmi_module;
@@ -20076,7 +20085,7 @@ static int tmi_s_int(uint32_t bits) {
     X(LDT,      "",        lda,     TMI_TR_READ) X(STT,   "",        sta,     TMI_TR_STMT) \
     X(LDC,      "",        lda,     TMI_TR_P) \
     X(SHUF,     "simd_shuffle", shuffle, TMI_TR_LANE) X(SHUFX, "simd_shuffle_xor", shuffle, TMI_TR_LANE) \
-    X(SHUFUP,   "simd_shuffle_up", shuffle, TMI_TR_LANE) \
+    X(FILLUP,   "simd_shuffle_and_fill_up", fill, TMI_TR_LANE) X(FILLDOWN, "simd_shuffle_and_fill_down", fill, TMI_TR_LANE) \
     X(SIMD,     "",        simd,    TMI_TR_LANE) X(BALLOT, "",       ballot,  TMI_TR_LANE) \
     X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(FSTORE, "simdgroup_store", fstore, TMI_TR_STMT) \
     X(FMMA,     "simdgroup_multiply_accumulate", fmma, TMI_TR_STMT) X(FFILL, "", ffill, TMI_TR_STMT) \
@@ -21513,6 +21522,8 @@ typedef struct tmi_plan {
     tmi_vec           shown;      /* tmi_shown: layouts in which INLINE values were computed where they are read */
     uint32_t         *first_shown; /* per value: entry + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
+    uint32_t         *tile[2];    /* per product: layout + 1 in which operand a, b is read straight from device memory */
+    const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     uint32_t          threads, n_sg;
@@ -21527,9 +21538,19 @@ typedef struct tmi_plan {
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
+    uint32_t          chip_used, chip_lacked; /* features (bits of tmetal_gpu_feature) that the text relies on, does without */
     struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
     struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
+
+/* Does the GPU have this feature? Either answer changes the text, and the report says so. */
+static int tmi_chip_has(tmi_plan *p, uint32_t feature) {
+    int has = (p->gpu->features & feature) != 0;
+    if (has) p->chip_used |= feature;
+    else p->chip_lacked |= feature;
+    return has;
+}
+
 
 struct tmi_force { /* a layout that the caller asked for */
     uint8_t     layout; /* + 1; 0: none */
@@ -22294,7 +22315,7 @@ static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
 /* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
 static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
     uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT) return 0;
+    if (op->kind != TMI_OP_DOT || m->no_matrix) return 0;
     d = tmi_out_type(m, op, 0);
     a = tmi_in_type(m, op, 0);
     rank = tmi_rank(m, d);
@@ -22369,10 +22390,18 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     return 0;
 }
 
-/* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
+/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU and
+ * metal-flash-attention where operands come straight from memory; more than 8 halves the speed of a GPU
+ * of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and operands want as many again. */
+static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
+    if (gpu->registers && gpu->registers < 96) return 8;
+    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
+}
+
+/* Simdgroups for the products, so that each has its tiles; at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
     const tmi_module *m = p->m;
-    uint32_t op, groups = 0;
+    uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank, rows, cols, batch, g;
@@ -22382,7 +22411,7 @@ static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
         rows = tmi_dim(m, d, rank - 2) / 8;
         cols = tmi_dim(m, d, rank - 1) / 8;
         batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
-        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / 8, 1), 16);
+        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -22557,6 +22586,43 @@ static uint64_t tmi_reads_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
             if (tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), i)) && !tmi_operand_is_free(TMI_OP(m, op), i))
                 tmi_needs(p, tmi_in(m, TMI_OP(m, op), i), l, tmi_add_edge, &s);
+    return s.cost;
+}
+
+/* What it would cost decided components to read this one's values, and reductions to leave theirs in it. */
+typedef struct tmi_own_sum {
+    uint64_t       cost;
+    uint32_t       own;
+    const tmi_lin *lin;
+} tmi_own_sum;
+
+static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_own_sum *s = (tmi_own_sum *)ctx;
+    if (view && p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own && tmi_def_kind(p->m, value) != TMI_OP_REDUCE)
+        s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), s->lin, view);
+}
+
+static uint64_t tmi_readers_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    tmi_own_sum s;
+    uint32_t    r, i, v, other;
+    tmi_lin     left;
+    s.cost = 0;
+    s.own = c;
+    s.lin = l;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, TMI_READER(p, r - 1)->op);
+        other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
+        if (other == c || !TMI_COMP(p, other)->lin) continue;
+        v = o->n_out ? tmi_out(m, o, 0) : 0;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, v) && tmi_comp_of(p, v) == c) {
+            left = *tmi_comp_lin(p, other);
+            tmi_reduced_lin(m, o, &left);
+            s.cost += tmi_convert_cost(p, tmi_value_type(m, v), &left, l);
+        }
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_add_own_edge, &s);
+    }
     return s.cost;
 }
 
@@ -22833,7 +22899,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
     for (i = 0; i < k.n; i++) {
-        cost = tmi_reads_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
+        cost = tmi_reads_cost(p, c, &k.lin[i]) + tmi_readers_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
         if (cost < best) best = cost, chosen = i;
@@ -22862,6 +22928,82 @@ static void tmi_choose_layouts(tmi_plan *p) {
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
     for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
+}
+
+/* -- Operands read straight from device memory -------------------------------------------------------------- */
+
+/* Why a load may not be repeated by every simdgroup tile that wants it; NULL: it may. */
+static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, type = tmi_out_type(m, op, 0);
+    if (tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return "its load is volatile";
+    for (i = 0; i < op->n_in; i++)
+        if (!p->pure[tmi_in(m, op, i)]) return "its addresses are no arithmetic on program numbers and parameters";
+    if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return "the kernel may write to that memory";
+    for (d = 0; d < tmi_rank(m, type); d++) /* a row of a tile is 8 neighbours */
+        if (tmi_axis_get(&p->axes, tmi_in(m, op, 0), d).c >= 3) return NULL;
+    return "its elements are not known to be neighbours in memory";
+}
+
+/* The same of a value computed from loads; `cost` adds up what each tile would compute again. */
+static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    const char   *why;
+    if (p->pure[value]) return NULL;
+    if (!def) return "a loop carries it";
+    if (tmi_n_uses(&p->users, value) != 1) return "other ops read it too";
+    if (p->klass[value] != TMI_C_NODE && !tmi_is_view(op->kind)) return "it is computed on the way";
+    if (op->n_out != 1 || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return "it is put together from pieces";
+    if (op->block != block) return "it comes from outside of the loop or branch";
+    if (op->kind == TMI_OP_LOAD) return tmi_load_not_direct(p, op);
+    if (!tmi_is_view(op->kind) && !((tmi_ops[op->kind].traits & TMI_ELT) && (tmi_ops[op->kind].traits & TMI_PURE))) return "it is computed, not loaded";
+    *cost += tmi_op_cost(m, op);
+    if (*cost > TMI_INLINE_COST) return "computing it again for each tile costs more";
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i)) && (why = tmi_not_direct(p, tmi_in(m, op, i), block, cost)) != NULL) return why;
+    return NULL;
+}
+
+/* From now on loads and what is computed from them are made where they are read. */
+static void tmi_make_direct(tmi_plan *p, uint32_t value) {
+    const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
+    uint32_t i;
+    if (p->pure[value]) return;
+    p->klass[value] = TMI_C_INLINE;
+    for (i = 0; op->kind != TMI_OP_LOAD && i < op->n_in; i++)
+        if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, i))) tmi_make_direct(p, tmi_in(p->m, op, i));
+}
+
+static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t k) {
+    uint32_t type = tmi_in_type(p->m, dot, k);
+    return tmi_numel(p->m, type) * tmi_bytes(p->m, type);
+}
+
+/* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of each tile
+ * that it holds, under the program's own mask. It pays where threadgroup memory is a part of the cache. */
+static void tmi_choose_direct(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, k;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_dot_is_mma(m, o)) continue;
+        for (k = 0; k < 2; k++) {
+            uint32_t v = tmi_in(m, o, k), cost = 0;
+            p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
+                             : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache"
+                             : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost);
+        }
+        for (k = 0; k < 2; k++) /* one alone: the other must find room as a whole, for K is cut for both or for none */
+            if (!p->staged[k][op] && p->staged[!k][op] && tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
+                p->staged[k][op] = "the other operand passes through threadgroup memory a part at a time";
+        for (k = 0; k < 2; k++) {
+            if (p->staged[k][op]) continue;
+            tmi_make_direct(p, tmi_in(m, o, k));
+            p->tile[k][op] = 1; /* its layout follows when the operands are asked for */
+        }
+    }
 }
 
 /* -- Layouts of single ops ------------------------------------------------------------------------------ */
@@ -23084,6 +23226,20 @@ static int tmi_operand_in_registers(const tmi_plan *p, const tmi_op *dot, uint32
     return 1;
 }
 
+/* Are rows of a staged operand the columns of its tensor? Lanes walk the axis that is stored fast. */
+static int tmi_is_flipped(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    return l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(m, type, tmi_rank(m, type) - 1)) - 1));
+}
+
+/* log2 of the neighbours that a thread writes to threadgroup memory at once: those that it holds side by
+ * side, up to 4 and 16 bytes. */
+static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, type), axis = tmi_is_flipped(p->m, type, l) ? rank - 2 : rank - 1, low = tmi_dim_low(p->m, type, axis), i;
+    if (p->job->opt->plain) return 0;
+    for (i = 0; i < 2 && i < l->n_reg && i < l->vec && i < tmi_dim_bits(p->m, type, axis) && l->reg[i] == 1u << (low + i); i++) {}
+    return i;
+}
+
 /* The layout in which a matrix operand is written to threadgroup memory: its own, or one that makes its
  * renamings free, or blocked. */
 static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
@@ -23098,8 +23254,59 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     }
     l.offset = 0;
     tmi_lin_trim(&l);
-    l.vec = 0;
+    l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
+    tmi_require_operand(p, v, &l);
+}
+
+/* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of b and
+ * batches belong to the simdgroups that own them in the result `d`, the others hold copies. */
+static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const tmi_lin *d, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out), i;
+    uint32_t row = tmi_dim_low(m, out, rank - 2), own = tmi_dim_mask(m, out, k ? rank - 1 : rank - 2), batch = rank > 2 ? tmi_dim_mask(m, out, 0) : 0;
+    uint32_t to = k ? 0 : tmi_dim_low(m, type, rank - 2), from = k ? 0 : row, b_from = rank > 2 ? tmi_dim_low(m, out, 0) : 0, b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
+    tmi_lin_matrix(m, type, 0, 0, 0, l);
+    l->n_sg = (uint8_t)p->n_sg;
+    for (i = 0; i < p->n_sg; i++) l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to : d->sg[i] & batch ? d->sg[i] >> b_from << b_to : 0;
+    l->n_reg = 0;
+    l->reg[l->n_reg++] = 1u;
+    row = tmi_dim_low(m, type, rank - 2);
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
+    for (i = 0; rank > 2 && i < tmi_dim_bits(m, type, 0); i++) l->reg[l->n_reg++] = 1u << (b_to + i);
+    for (i = 0; i < p->n_sg; i++) { /* what a simdgroup owns is no register's */
+        uint32_t n = 0, j;
+        for (j = 0; j < l->n_reg; j++)
+            if (l->reg[j] != l->sg[i]) l->reg[n++] = l->reg[j];
+        l->n_reg = (uint8_t)n;
+    }
+}
+
+/* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. */
+static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (p->pure[value]) return;
+    if (op->kind == TMI_OP_LOAD) {
+        p->own[def] = tmi_lin_id(p, view) + 1;
+        return;
+    }
+    for (i = 0; i < op->n_in; i++) {
+        tmi_lin v = *view;
+        if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+        if (tmi_is_view(op->kind)) tmi_view(m, op, i, &v);
+        tmi_direct_loads(p, tmi_in(m, op, i), &v);
+    }
+}
+
+static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
+    uint32_t v = tmi_in(p->m, TMI_OP(p->m, id), k);
+    tmi_lin  l;
+    tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
+    p->tile[k][id] = tmi_lin_id(p, &l) + 1;
+    tmi_direct_loads(p, v, &l);
     tmi_require_operand(p, v, &l);
 }
 
@@ -23142,8 +23349,10 @@ static void tmi_require_all(tmi_plan *p) {
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
         if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1) tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
-            if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
-            tmi_stage_operand(p, op, 1);
+            if (p->tile[0][op]) tmi_tile_operand(p, op, 0, l);
+            else if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
+            if (p->tile[1][op]) tmi_tile_operand(p, op, 1, l);
+            else tmi_stage_operand(p, op, 1);
         }
         for (i = 0; i < o->n_in; i++) {
             if (!tmi_is_tensor(m, tmi_in_type(m, o, i))) continue;
@@ -23172,7 +23381,7 @@ static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
     if (tmi_n_uses(&p->users, tmi_out(p->m, op, 0)) || tmi_format_of(p->m, tmi_value_type(p->m, value)) == TMI_F_F64) return 0;
     switch (kind) {
     case TMI_RMW_ADD: case TMI_RMW_AND: case TMI_RMW_OR: case TMI_RMW_XOR: return 1;
-    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return p->gpu->family >= 8;
+    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return (p->gpu->features & TMETAL_GPU_ATOMIC_64) != 0;
     default: return 0;
     }
 }
@@ -23215,8 +23424,10 @@ static void tmi_pick_order(tmi_plan *p) {
         uint32_t      base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
-            if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
-            else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            if (!tmi_atomic_is_native(p, o)) {
+                tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
+                if ((tmi_rmw_kind(m, o) == TMI_RMW_UMAX || tmi_rmw_kind(m, o) == TMI_RMW_UMIN) && !used) (void)tmi_chip_has(p, TMETAL_GPU_ATOMIC_64);
+            } else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
             else if (tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, tmi_rmw_value(m, o)))] == 64) {
                 if (wide && wide != tmi_rmw_kind(m, o)) tmi_set_order(p, op, 1, "different operations of 64 bits may meet, and their halves in another order");
                 wide = tmi_rmw_kind(m, o);
@@ -23256,6 +23467,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->m = m;
     p->func = func;
     p->gpu = gpu;
+    m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
@@ -23276,6 +23488,10 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[0] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->staged[0] = TMI_TEMP(job, const char *, m->op.n);
+    p->staged[1] = TMI_TEMP(job, const char *, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
     p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
@@ -23291,6 +23507,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
+    tmi_choose_direct(p);
     tmi_choose_own(p);
     tmi_pick_order(p);
     tmi_number_sites(p);
@@ -23388,6 +23605,7 @@ typedef struct tmi_low {
     uint32_t   *map;         /* per value inside combining regions: instruction */
     uint32_t    phase;
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
+    struct tmi_staged **ahead[2];        /* per product: operand a, b, staged before the loop that it stays the same in */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -23840,9 +24058,12 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     }
 }
 
-/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. */
-static int tmi_elt_in_float(const tmi_op *op) {
+/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. Where the GPU
+ * computes in bfloat, sums, differences, products and comparisons give the same bits: float has more than
+ * twice the digits of bfloat, so that rounding twice is rounding once. */
+static int tmi_elt_in_float(tmi_plan *p, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
+    if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FMUL || tf == TMI_TF_FCMP) && !p->job->opt->plain && tmi_chip_has(p, TMETAL_GPU_BF16_MATH)) return 0;
     return tf != TMI_TF_SELECT && tf != TMI_TF_FCONV && tf != TMI_TF_BITCAST && tf != TMI_TF_PADD;
 }
 
@@ -23877,9 +24098,9 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     }
     for (i = 0; i < op->n_in; i++) {
         int kind = tmi_t_type(t, x[i]).kind;
-        if ((kind == TMI_S_BF16 && tmi_elt_in_float(op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
+        if ((kind == TMI_S_BF16 && tmi_elt_in_float(w->p, op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
     }
-    if ((was == TMI_S_BF16 && tmi_elt_in_float(op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
+    if ((was == TMI_S_BF16 && tf != TMI_TF_FCMP && tmi_elt_in_float(w->p, op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
         type.kind = TMI_S_F32;
     if (width > 1 && (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) || (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
                       (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR ||
@@ -24149,6 +24370,7 @@ static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
 /* -- Elements of tensors ----------------------------------------------------------------------------------- */
 
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode);
+static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view);
 
 /* Does the view differ between the elements of a vector? */
 static int tmi_view_varies(const tmi_nest *n, const tmi_lin *view) {
@@ -24259,6 +24481,9 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
         if (a && a->kind == TMI_A_DENSE && a->n > 1) return tmi_table_element(w, op, view, mode);
         return tmi_scalar_op(w, op, 0);
     case TMI_OP_JOIN: case TMI_OP_CAT: return tmi_piece_element(w, op, view, mode);
+    case TMI_OP_LOAD: /* an operand that a matrix product reads straight from device memory: always whole vectors */
+        if (mode < TMI_VEC && tmi_view_varies(w->nest, view)) return tmi_t_vget(w->t, tmi_elem_at(w, value, view, TMI_VEC), mode);
+        return tmi_load_elements(w, op, view);
     default: break;
     }
     if (tmi_is_view(op->kind)) {
@@ -24343,7 +24568,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
-    if (tmi_access_width(w->p, op, w->nest->lin)) {
+    if (tmi_access_width(w->p, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
@@ -24411,7 +24636,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1), mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_width(w->p, op, w->nest->lin)) {
+    if (tmi_access_width(w->p, op, view)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
@@ -24859,7 +25084,7 @@ static uint32_t tmi_simd_reduce(tmi_low *w, uint16_t op, uint32_t v) {
 static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t b, i, other[8];
-    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind)) {
+    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
         v[0] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, v[0]);
         return;
     }
@@ -25233,7 +25458,31 @@ typedef struct tmi_scanning {
     uint32_t carry[8];          /* what stands before this row of high registers */
     uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
     uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+    uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
 } tmi_scanning;
+
+/* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that gives the same
+ * in whatever order, on a type that simd_shuffle_and_fill takes, along all lanes. 0: not so. */
+static uint32_t tmi_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type) {
+    uint32_t simple = tmi_simple_combiner(w->m, TMI_OP(w->m, s->op));
+    uint16_t op = simple ? TMI_OP(w->m, simple)->kind : 0;
+    uint64_t bits;
+    if (s->lanes != 31 || s->n != 1 || !simple || type.width != 1 || w->job->opt->plain) return 0;
+    if (type.kind == TMI_S_BOOL || type.kind == TMI_S_I64 || type.kind == TMI_S_BF16 || type.kind == TMI_S_PTR) return 0;
+    if (op == TMI_OP_ADDF || op == TMI_OP_MULF || !tmi_identity(type.kind, op, &bits)) return 0;
+    return tmi_chip_has(w->p, TMETAL_GPU_SHUFFLE_FILL) ? tmi_t_const(w->t, type, bits) : 0;
+}
+
+/* What the lane `by` before holds, in scan order; the neutral element where there is none. */
+static uint32_t tmi_scan_filled(tmi_low *w, const tmi_scanning *s, uint32_t v, uint32_t by) {
+    tmi_ins n;
+    tmi_ins_zero(&n, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP, tmi_t_type(w->t, v));
+    n.a = v;
+    n.b = s->neutral;
+    n.c = by;
+    if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
+    return tmi_t_pin(w->t, &n);
+}
 
 static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
     const tmi_op *op = TMI_OP(w->m, id);
@@ -25254,6 +25503,7 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         else if (!first || l->reg[i] < first) s->low |= 1u << i;
         else s->high |= 1u << i;
     }
+    s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
 
 /* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is forgotten. */
@@ -25289,6 +25539,12 @@ static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
     return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), right);
 }
 
+/* Does a lane take in what lanes before it hold? All do where the first takes the neutral element. */
+static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
+    if (s->neutral) return tmi_t_bool(w->t, 1);
+    return tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+}
+
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
  * block takes in the last lane of the lower half. */
 static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
@@ -25300,7 +25556,7 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     if (s->lanes == 31 && !s->reverse && simple && s->n == 1 && (kind == TMI_S_I32 || kind == TMI_S_F32)) {
         uint16_t c = TMI_OP(w->m, simple)->kind;
         tmi_ins  n;
-        if (c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) {
+        if ((c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
             tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
             n.a = v[0];
             n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
@@ -25309,7 +25565,12 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
             return;
         }
     }
-    for (b = 0; b < TMI_LANE_BITS; b++) {
+    for (b = 0; b < TMI_LANE_BITS && s->neutral; b++) { /* lanes 1, 2, 4, 8 and 16 before, no lane apart from the others */
+        left[0] = tmi_scan_filled(w, s, v[0], 1u << b);
+        tmi_combine(w, op, left, v);
+        v[0] = left[0];
+    }
+    for (b = 0; b < TMI_LANE_BITS && !s->neutral; b++) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
         const uint32_t right = tmi_t_u32(t, 0);
@@ -25325,7 +25586,13 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
 /* What the lane before holds; in the first lane, anything. */
 static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
     tmi_thr *t = w->t;
-    uint32_t lane = tmi_t_lane(t), off = 31u & ~s->lanes, from, i, one = tmi_t_u32(t, 1);
+    uint32_t lane, off = 31u & ~s->lanes, from, i, one;
+    if (s->neutral) {
+        out[0] = tmi_scan_filled(w, s, v[0], 1);
+        return;
+    }
+    lane = tmi_t_lane(t);
+    one = tmi_t_u32(t, 1);
     if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
     else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
     from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
@@ -25464,7 +25731,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
-        has = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         if (s->high) {
             for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
             tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), before, has);
@@ -25517,7 +25784,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
     if (s->lanes) {
-        has = tmi_t_un(t, TMI_TF_NOT, truth, tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
         tmi_scan_join(w, s, before, has_group, lane, has);
         for (i = 0; i < s->n; i++) before[i] = lane[i];
@@ -25718,6 +25985,8 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
     n.b = v;
     n.c = expected;
     n.d = kind;
+    n.e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 && !tmi_chip_has(w->p, TMETAL_GPU_FLOAT_ATOMICS);
+    if ((kind == TMI_RMW_UMAX || kind == TMI_RMW_UMIN) && bits.kind == TMI_S_I64) (void)tmi_chip_has(w->p, TMETAL_GPU_ATOMIC_64);
     if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
     r = tmi_t_pin(w->t, &n);
     return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
@@ -27242,6 +27511,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (up->kind == TMI_OP_WHILE) return tmi_value_lin(w->p, tmi_block_arg(w->m, tmi_op_body(w->m, up, 0), i));
         return tmi_value_lin(w->p, tmi_out(w->m, up, i));
     case TMI_OP_DOT:
+        if (i < 2 && w->p->tile[i][id]) return TMI_LIN(w->p, w->p->tile[i][id] - 1);
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
@@ -27527,6 +27797,8 @@ static void tmi_read_carried(tmi_low *w, uint32_t value, uint32_t var) { /* a sc
     tmi_t_name(w->t, w->scalar[value], tmi_source_name(w, value));
 }
 
+static void tmi_stage_ahead(tmi_low *w, uint32_t body);
+
 static void tmi_lower_for(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t body = tmi_op_body(w->m, op, 0), end = tmi_terminator(w->m, body), n = op->n_out, i, iv;
@@ -27542,6 +27814,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         c[i].var = var[i];
     }
     tmi_copy_all(w, c, n);
+    tmi_stage_ahead(w, body);
     w->t->src = id;
     tmi_loop_begin(w, op, &iv);
     w->scalar[tmi_block_arg(w->m, body, 0)] = iv;
@@ -27741,11 +28014,32 @@ typedef struct tmi_product {
     uint32_t chunk;                                 /* which round: instruction */
     tmi_staged s[2];
     uint32_t acc, acc_count;
+    uint32_t widens;                                /* bfloat operands become float tiles */
 } tmi_product;
+
+/* Operands of the GPU's own tile type: where it only stores bfloat, tiles of it would be widened again at
+ * every multiplication (metal-flash-attention widens them in registers before Apple9). */
+static tmi_tty tmi_tile_type(tmi_low *w, const tmi_product *p, uint32_t k) {
+    tmi_tty t = tmi_shared_type(w->m, tmi_in_type(w->m, p->op, k));
+    if (p->widens && t.kind == TMI_S_BF16) t.kind = TMI_S_F32;
+    return t;
+}
+
+static int tmi_product_has_bf16(const tmi_module *m, const tmi_op *op) {
+    return tmi_s_of(m, tmi_in_type(m, op, 0)) == TMI_S_BF16 || tmi_s_of(m, tmi_in_type(m, op, 1)) == TMI_S_BF16;
+}
+
+/* Threadgroup memory of the operands that are staged, 2^k of K at a time. */
+static uint32_t tmi_product_bytes(tmi_low *w, const tmi_product *p, uint32_t k) {
+    uint32_t bytes = 0;
+    if (w->p->stage[0][p->id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 0).kind];
+    if (w->p->stage[1][p->id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 1).kind];
+    return bytes;
+}
 
 static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), bytes, k;
+    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), k;
     memset(p, 0, sizeof *p);
     p->id = id;
     p->op = op;
@@ -27754,12 +28048,11 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     p->n_bits = tmi_dim_bits(w->m, d, p->rank - 1);
     p->k_bits = tmi_dim_bits(w->m, a, p->rank - 1);
     p->b_bits = p->rank > 2 ? tmi_dim_bits(w->m, d, 0) : 0;
+    p->widens = tmi_dot_is_mma(w->m, op) && tmi_product_has_bf16(w->m, op) && !w->job->opt->plain && !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
+    if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->stage_limit) p->widens = 0; /* all of K at once is worth more */
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
         k = p->k_bits - p->chunk_bits;
-        bytes = 0;
-        if (w->p->stage[0][id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, a).kind];
-        if (w->p->stage[1][id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, tmi_in_type(w->m, op, 1)).kind];
-        if (bytes <= w->p->stage_limit || k <= 3) break;
+        if (tmi_product_bytes(w, p, k) <= w->p->stage_limit || k <= 3) break;
     }
 }
 
@@ -27769,31 +28062,84 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value), row_axis = p->rank - 2, col_axis = p->rank - 1;
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
-    tmi_tty  elem = tmi_shared_type(w->m, type);
-    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, row, col, cond = 0;
+    tmi_tty  elem = tmi_tile_type(w, p, k);
+    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     s->k_bits = p->k_bits - p->chunk_bits;
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    s->flipped = l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(w->m, type, col_axis)) - 1));
+    s->flipped = tmi_is_flipped(w->m, type, l);
     pad = 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
-    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, s->plane << p->b_bits, tmi_source_name(w, value));
+    elem.width = (uint8_t)(1u << l->vec);
+    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, tmi_source_name(w, value));
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
     tmi_nest_loops(w, &n);
-    v = tmi_to_memory(w, tmi_elem_at(w, value, l, 0));
-    row = tmi_coord(w, l, tmi_dim_low(w->m, type, row_axis), rows, 0);
-    col = tmi_coord(w, l, tmi_dim_low(w->m, type, col_axis), cols, 0);
-    at = s->flipped ? tmi_t_add(t, tmi_t_mul(t, col, tmi_t_u32(t, s->pitch)), row) : tmi_t_add(t, tmi_t_mul(t, row, tmi_t_u32(t, s->pitch)), col);
-    if (p->b_bits) at = tmi_t_add(t, at, tmi_t_mul(t, tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0), tmi_t_u32(t, s->plane)));
+    v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
+    if (p->widens) v = tmi_conv(t, v, elem.kind);
+    fast = s->flipped ? row_axis : col_axis;
+    slow = s->flipped ? col_axis : row_axis;
+    at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
+    at = tmi_t_mul(t, at, tmi_t_u32(t, s->pitch >> l->vec));
+    {
+        const uint32_t along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec, (s->flipped ? rows : cols) - l->vec, 0);
+        at = tmi_t_add(t, at, along);
+    }
+    if (p->b_bits) {
+        const uint32_t plane = tmi_t_u32(t, s->plane >> l->vec), batch = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
+        at = tmi_t_add(t, at, tmi_t_mul(t, batch, plane));
+    }
     if (p->chunk_bits) cond = tmi_t_icmp(t, 0, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0), p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
     if (holder) branch = tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
     if (branch) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
+}
+
+/* Does a leaf of an expression come from inside the loop whose body is being looked at? */
+typedef struct tmi_origin {
+    tmi_low *w;
+    uint32_t body;
+    int      inside;
+} tmi_origin;
+
+static void tmi_find_origin(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_origin *o = (tmi_origin *)ctx;
+    uint32_t    block = tmi_value_block(o->w, value), up;
+    (void)view;
+    while (block && block != o->body) {
+        up = tmi_block_op(p->m, block);
+        block = up == p->func ? 0 : TMI_OP(p->m, up)->block;
+    }
+    if (block == o->body) o->inside = 1;
+}
+
+/* Operands that stay the same while a loop runs are staged once, before it: the query tile of attention.
+ * Only where they are small, since their memory is taken for as long as the loop runs. */
+static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
+    uint32_t op, k, keep = w->t->src;
+    for (op = w->p->job->opt->plain ? 0 : TMI_BLOCK(w->m, body)->first_op; op; op = TMI_OP(w->m, op)->next) {
+        tmi_product p;
+        if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op))) continue;
+        tmi_product_init(w, op, &p);
+        for (k = 0; k < 2 && !p.chunk_bits; k++) {
+            tmi_origin o;
+            if (!w->p->stage[k][op] || tmi_operand_bytes(w->p, p.op, k) > w->p->stage_limit / 2) continue;
+            o.w = w;
+            o.body = body;
+            o.inside = 0;
+            tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1), tmi_find_origin, &o);
+            if (o.inside) continue;
+            w->t->src = op;
+            tmi_stage(w, &p, k);
+            w->ahead[k][op] = TMI_TEMP(w->job, tmi_staged, 1);
+            *w->ahead[k][op] = p.s[k];
+        }
+    }
+    w->t->src = keep;
 }
 
 /* Is every element of the addend zero? */
@@ -27889,8 +28235,30 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
         n.bit[b] = b < p->k_bits - 2 ? b - 1 : b - (p->k_bits - 2);
     }
     for (e = 0; e < 2; e++) {
-        const uint32_t one = tmi_elem_at(w, a, l, e);
+        uint32_t one = tmi_elem_at(w, a, l, e);
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
         tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), one);
+    }
+    w->nest = NULL;
+}
+
+/* One tile of operand k, each lane's two elements straight from device memory. `at`: row of tiles of a or
+ * column of tiles of b, `step` of K, `batch`: loop variables. */
+static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at, uint32_t step, uint32_t batch) {
+    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0, n_batch = 0;
+    uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1), outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, both;
+    tmi_nest n;
+    tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
+    for (i = 1; i < n.lin->n_reg; i++) {
+        uint32_t b = n.lin->reg[i];
+        n.var[i] = b & inner ? step : b & outer ? batch : at;
+        n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
+    }
+    both = tmi_elem_at(w, v, n.lin, TMI_VEC);
+    for (e = 0; e < 2; e++) {
+        uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
+        tmi_t_write(w->t, frag, at, tmi_t_u32(w->t, e), one);
     }
     w->nest = NULL;
 }
@@ -27899,7 +28267,7 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
 static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv, bv = 0, batch = 0, row0, col0, steps;
-    uint32_t in_regs = !w->p->stage[0][p->id];
+    uint32_t in_regs = !w->p->stage[0][p->id], direct_a = w->p->tile[0][p->id], direct_b = w->p->tile[1][p->id];
     tmi_ins  n;
     for (i = 0; i < l->n_sg; i++) {
         if (l->sg[i] && l->sg[i] < 1u << p->n_bits) sg_cols++;
@@ -27910,8 +28278,8 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     cols = p->n_bits - 3 - sg_cols;
     batches = p->b_bits - sg_batch;
     steps = p->k_bits - p->chunk_bits - 3;
-    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 0)), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
-    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 1)), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
+    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
+    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
     row0 = tmi_tile_base(w, l, p->n_bits, p->m_bits);
     col0 = tmi_tile_base(w, l, 0, p->n_bits);
     if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
@@ -27921,15 +28289,20 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     }
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
-    if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
+    if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
+    else if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
     else {
         const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
         tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), k8, batch);
     }
     (void)tmi_t_close(t);
     jv = tmi_t_for(t, 1u << cols);
-    col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
-    tmi_fload(w, fb, jv, &p->s[1], tmi_t_mul(t, kv, tmi_t_u32(t, 8)), col0, batch);
+    if (direct_b) tmi_tile_from_device(w, p, 1, fb, jv, kv, bv);
+    else {
+        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
+        col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
+        tmi_fload(w, fb, jv, &p->s[1], k8, col0, batch);
+    }
     (void)tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
@@ -28059,7 +28432,7 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
 
 static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
-    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0;
+    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
     tmi_product p;
     tmi_product_init(w, id, &p);
     if (!tmi_dot_is_mma(w->m, p.op)) {
@@ -28067,10 +28440,12 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         return;
     }
     tmi_product_begin(w, &p, lin_id);
-    if (p.chunk_bits && w->p->stage[0][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
+    if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
     else p.chunk_bits = 0;
-    if (w->p->stage[0][id]) tmi_stage(w, &p, 0);
-    tmi_stage(w, &p, 1);
+    for (k = 0; k < 2; k++) {
+        if (w->ahead[k][id]) p.s[k] = *w->ahead[k][id];
+        else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
+    }
     tmi_product_steps(w, &p, l);
     if (loop) (void)tmi_t_close(w->t);
     tmi_product_end(w, &p, lin_id);
@@ -28150,6 +28525,8 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.avail = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
+    w.ahead[0] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
+    w.ahead[1] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -28185,7 +28562,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
-    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
+    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
         v[k++] = n->a;
         v[k++] = n->b;
         return k;
@@ -29421,8 +29798,12 @@ static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
         tmi_lanes_select(z, &x[0], &x[1], &x[2]);
         return 1;
     }
-    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX || n->op == TMI_TF_SHUFUP) {
-        if (n->op != TMI_TF_SHUFUP && tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
+    if (n->op == TMI_TF_FILLUP || n->op == TMI_TF_FILLDOWN) {
+        tmi_lanes_each(z);
+        return 1;
+    }
+    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) {
+        if (tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
         if (!tmi_lanes_same(&x[0])) tmi_lanes_each(z);
         else *z = x[0];
         return 1;
@@ -29854,7 +30235,8 @@ static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const
             r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
             tmi_row_map(x, s->lin, type, r);
         }
-        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), r);
+        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_def_kind(p->m, value) == TMI_OP_LOAD ? "operand of a matrix product: each lane loads its own elements of the tiles" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
         i = s ? s->next : 0;
     } while (i);
 }
@@ -29988,12 +30370,26 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     }
     if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
     else if (p->has_mma)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, groups == 1 ? " has" : "s share", tmi_dot_tiles(p->gpu), p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
                    (unsigned long long)most, (unsigned long long)(most / p->threads));
     else tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: about four elements each of the largest tile, %llu elements", p->threads, (unsigned long long)most);
     if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
+}
+
+/* Which way operands come, and the column of the GPU table that decided. */
+static void tmi_report_staged(tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
+    uint32_t k, same, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    if (a == 2 || b == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without threadgroup memory and barriers", p->gpu->name);
+    for (k = 0; k < 2; k++) {
+        same = a == 1 && b == 1 && p->staged[0][id] == p->staged[1][id];
+        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && same)) continue;
+        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip", "%s staged in threadgroup memory: %s",
+                   same ? "both operands are" : k ? "the second operand is" : "the first operand is", p->staged[k][id]);
+    }
 }
 
 static void tmi_report_dot(tmi_plan *p, uint32_t id) {
@@ -30003,8 +30399,12 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
     uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
     tmi_at   at = tmi_at_of(m, op);
     if (tmi_dot_is_mma(m, op)) {
-        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
-                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        static const char *const first[] = {"the first operand stays in registers", "the first operand passes through threadgroup memory", "the first operand is read straight from device memory"};
+        static const char *const second[] = {"the second stays in registers", "the second passes through threadgroup memory", "the second is read straight from device memory"};
+        uint32_t x = p->tile[0][id] ? 2 : p->stage[0][id] ? 1 : 0, y = p->tile[1][id] ? 2 : p->stage[1][id] ? 1 : 0;
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s%s%s", rows, cols, k,
+                   x == y ? x == 2 ? "both operands are read straight from device memory" : "both operands pass through threadgroup memory" : first[x], x == y ? "" : ", ", x == y ? "" : second[y]);
+        tmi_report_staged(p, id, x, y);
         return;
     }
     if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
@@ -30103,6 +30503,45 @@ static void tmi_report_exchanges(tmi_plan *p) {
     }
 }
 
+/* What a feature of the GPU did to the text: with it, and without it. Operands of products have remarks of their own. */
+typedef struct tmi_chip_row {
+    uint32_t    feature;
+    const char *name, *with, *without;
+} tmi_chip_row;
+
+/* clang-format off */
+static const tmi_chip_row tmi_chip_rows[] = {
+    {TMETAL_GPU_SIMD_REDUCE,   "SIMD_REDUCE",   "simd_sum and its kin combine the lanes",            "the lanes combine by shuffles"},
+    {TMETAL_GPU_FLOAT_ATOMICS, "FLOAT_ATOMICS", "atomic_float adds in device memory",                "floats are added by compare and exchange on their bits"},
+    {TMETAL_GPU_SHUFFLE_FILL,  "SHUFFLE_FILL",  "the edge lanes of a scan take in the neutral element, without a selection", "the edge lanes of a scan select"},
+    {TMETAL_GPU_ATOMIC_64,     "ATOMIC_64",     "64-bit minimum and maximum by one atomic operation", "64-bit minimum and maximum by one thread for all"},
+    {TMETAL_GPU_BF16_MATH,     "BF16_MATH",     "bfloat is computed as bfloat",                      "bfloat is widened to float in registers"},
+};
+/* clang-format on */
+
+/* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
+ * pay or do not; their text runs everywhere. */
+static uint32_t tmi_first_family(const tmi_plan *p) {
+    const uint32_t needed = TMETAL_GPU_SIMD_REDUCE | TMETAL_GPU_SIMD_MATRIX | TMETAL_GPU_FLOAT_ATOMICS | TMETAL_GPU_SHUFFLE_FILL | TMETAL_GPU_ATOMIC_64;
+    uint32_t first = 7;
+    size_t   i;
+    for (i = 0; i < TMI_FEATURE_COUNT; i++)
+        if (p->chip_used & needed & tmi_feature_rows[i].bit) first = tmi_max32(first, p->gpu->mac ? tmi_feature_rows[i].mac : tmi_feature_rows[i].first);
+    return first;
+}
+
+static void tmi_report_chip(tmi_plan *p) {
+    tmi_at at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    size_t i;
+    for (i = 0; i < sizeof tmi_chip_rows / sizeof *tmi_chip_rows; i++) {
+        const tmi_chip_row *r = &tmi_chip_rows[i];
+        if (p->chip_used & r->feature) tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has %s: %s", p->gpu->name, r->name, r->with);
+        if (p->chip_lacked & r->feature) tmi_remark(p->job, at, TMETAL_FOUND, "chip", "%s lacks %s: %s", p->gpu->name, r->name, r->without);
+    }
+    if (p->has_mma && (p->gpu->features & TMETAL_GPU_MATRIX_UNIT))
+        tmi_remark(p->job, at, TMETAL_MISSED, "chip", "%s has MATRIX_UNIT, which matmul2d alone reaches and we do not print: simdgroup_matrix runs on its shader units", p->gpu->name);
+}
+
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
 static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t bytes) {
     const tmi_module *m = p->m;
@@ -30114,6 +30553,7 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses 
         tmi_report_access(p, t, of, op);
     }
     tmi_report_exchanges(p);
+    tmi_report_chip(p);
     if (p->order && p->serial)
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order", "one threadgroup runs all programs in turn, which is slow: %s", p->order);
     else if (p->order)
@@ -30944,7 +31384,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
@@ -31458,6 +31898,16 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
     tmi_put_char(e->out, ')');
 }
 
+static void tmi_expr_fill(tmi_emit *e, const tmi_ins *n) {
+    tmi_sign sign = tmi_sign_of(e, n->a);
+    tmi_put(e->out, "%s(", tmi_tfs[n->op].text);
+    tmi_expr(e, n->a, sign, TMI_L_ANY);
+    tmi_put_str(e->out, ", ");
+    if (tmi_s_is_float(n->type.kind) || (n->type.kind == TMI_S_I32 && sign != TMI_UNSIGNED)) tmi_expr(e, n->b, sign, TMI_L_COND); /* its literal has that very type */
+    else tmi_put_cast(e, n->type, sign, n->b, sign);
+    tmi_put(e->out, ", %u)", n->c);
+}
+
 static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
     static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any",
                                        "simd_prefix_inclusive_sum", "simd_prefix_inclusive_product"};
@@ -31485,7 +31935,7 @@ static const tmi_rmw_row tmi_rmw_rows[] = { /* the hardware's own; all others ar
 
 static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
     size_t i;
-    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows; i++)
+    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows && !n->e; i++) /* e: the GPU lacks the hardware's own */
         if (tmi_rmw_rows[i].kind == n->d && tmi_rmw_rows[i].type == n->type.kind) return &tmi_rmw_rows[i];
     return NULL;
 }
@@ -31635,7 +32085,8 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
         tmi_expr_ldg(e, n, level);
         break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
     case TMI_TF_RMW:
         e->line[id] = e->out->lines + 1;
@@ -32014,7 +32465,13 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     } else if (n->op == TMI_TF_FLOAD) {
         tmi_put_str(e->out, "simdgroup_load(");
         tmi_put_tile(e, n->a, n->b);
-        tmi_put(e->out, ", %s + ", tmi_taken(e, e->arr_name[n->c]));
+        tmi_put_str(e->out, ", ");
+        if (TMI_ARR(e->t, n->c)->type.width > 1) { /* staged as vectors, read as elements */
+            tmi_put_str(e->out, "(const threadgroup ");
+            tmi_put_msl_type(e, tmi_tty_of(TMI_ARR(e->t, n->c)->type.kind, 1), TMI_SIGNED, 0);
+            tmi_put_str(e->out, " *)");
+        }
+        tmi_put(e->out, "%s + ", tmi_taken(e, e->arr_name[n->c]));
         tmi_expr(e, n->d, TMI_ANY, TMI_L_ADD + 1);
         tmi_put(e->out, ", %u", n->e);
         if (n->f) tmi_put_str(e->out, ", ulong2(0, 0), true");
@@ -32092,6 +32549,8 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     uint32_t traits = tmi_tfs[n->op].traits;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if (e->uses[id] != 1) return 1;
+    if (n->op == TMI_TF_FMUL && n->type.kind == TMI_S_BF16 && e->user[id] && (TMI_INS(e->t, e->user[id])->op == TMI_TF_FADD || TMI_INS(e->t, e->user[id])->op == TMI_TF_FSUB))
+        return 1; /* rounded by itself: within one expression Metal may contract */
     if (e->user[id] && TMI_INS(e->t, e->user[id])->op == TMI_TF_VGET && n->op != TMI_TF_LDA) return 1;
     if ((traits & (TMI_TR_READ | TMI_TR_LANE)) && !tmi_may_move_read(e, id)) return 1;
     if (n->op == TMI_TF_LDG && n->b && TMI_INS(e->t, e->user[id])->op != TMI_TF_STA && TMI_INS(e->t, e->user[id])->op != TMI_TF_STT) return 1; /* a masked load is a line of its own */
@@ -32580,11 +33039,15 @@ static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
 }
 
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
-    uint32_t i, any = 0, arena = 0;
-    for (i = 1; i < e->t->arr.n; i++)
-        if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
+    uint32_t i, any = 0, arena = 0, word;
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space == TMI_AS_GROUP && a->first && !a->shown)
+            arena = tmi_max32(arena, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
+    }
+    word = arena ? arena : 8;
     const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
-    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
+    if (arena) tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", arena > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
@@ -32597,7 +33060,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / word, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
@@ -32936,7 +33399,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     k->threads = p->threads;
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
-    k->family = 7;
+    k->family = tmi_first_family(p);
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
