@@ -21526,6 +21526,7 @@ typedef struct tmi_plan {
     const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
+    uint8_t           tight;       /* rows of staged operands stand without room between them: banks clash, but they fit */
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
@@ -28072,7 +28073,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
     s->flipped = tmi_is_flipped(w->m, type, l);
-    pad = 16 / tmi_scalar_bytes[elem.kind];
+    pad = w->p->tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
@@ -33628,16 +33629,20 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_thr  t;
     uint32_t bytes, limit;
     tmi_accesses of;
-    int      unforced = 0;
+    int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
         tmi_plan_make(job, m, func, gpu, unforced, &p);
         p.stage_limit = limit - limit / 4;
+        p.tight = (uint8_t)tight;
         tmi_thr_init(job, m, &t);
         tmi_lower_func(&p, &t);
         bytes = tmi_clean(&t, gpu->tg_bytes / 2);
         if (bytes <= gpu->tg_bytes) break;
         if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
             unforced = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048 && !tight) {
+            tight = 1;
             limit = gpu->tg_bytes * 2;
         } else if (limit < 2048) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
