@@ -38642,6 +38642,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, c
         return out->code;
     } else {
         job.top = job.end; /* the job is not used any more: its scratch is free for the diagnostics */
+        job.opt = opt ? opt : &tmi_default_options; /* tmetal_transform may have been at its second compilation */
         tmi_diags_finish(&job);
         out->n_kernels = 0;
     }
