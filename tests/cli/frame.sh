@@ -108,5 +108,7 @@ if command -v python3 > /dev/null 2>&1; then
         python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read().decode("utf-8"))' < "$out/out" || fail "$line --json is no JSON"
         n=$((n + 1))
     done
+else
+    echo "cli: no python3 here: JSON was not read back"
 fi
 echo "cli: $n command lines of the frame are right"

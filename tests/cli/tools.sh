@@ -26,6 +26,8 @@ holds() {
 }
 k=examples/kernels
 
+command -v python3 > /dev/null 2>&1 || echo "cli: no python3 here: JSON and the plot were not read back"
+
 # -- sample-ops: what it writes compiles ---------------------------------------------------------------------
 gives 0 sample-ops --output "$out/ops.json"
 silent
