@@ -185,7 +185,7 @@ static int applies(const tmetal_transformation *x, const char *what) {
 }
 
 static void check_line(char *line, char **dirs, int n_dirs) {
-    char *colon = strchr(line, ':'), *word, text[256];
+    char *colon = strchr(line, ':'), *word, text[1100];
     int   takes = 1, n[2] = {0, 0};
     if (line[0] == '#' || !colon) return;
     *colon = '\0';
