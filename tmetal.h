@@ -1155,6 +1155,7 @@ typedef struct tmi_job {
     size_t                pad;    /* bytes that aligning the arena's base took: in no figure */
     const char           *floor;  /* who asked last, for the message of a full arena */
     const tmetal_options *opt;    /* never NULL */
+    const tmetal_options *asked;  /* the caller's */
     tmetal_result        *out;    /* never NULL */
     struct tmi_note      *first_note; /* diagnostics and remarks in order, see >>diag */
     struct tmi_note      *last_note;
@@ -39817,7 +39818,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     memset(job, 0, sizeof *job);
     memset(out, 0, sizeof *out);
     job->arena = arena;
-    job->opt = opt ? opt : &tmi_default_options;
+    job->opt = job->asked = opt ? opt : &tmi_default_options;
     job->out = out;
     job->floor = "base";
     arena->need = 0;
@@ -39892,6 +39893,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, c
         return out->code;
     } else {
         job.top = job.end; /* the job is not used any more: its scratch is free for the diagnostics */
+        job.opt = job.asked; /* tmetal_transform may have been at its second compilation */
         tmi_diags_finish(&job);
         out->n_kernels = 0;
     }
