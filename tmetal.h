@@ -33582,6 +33582,14 @@ static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     }
 }
 
+/* Who would take it? Nobody: a launch has no result, and what is returned would be lost in silence. */
+static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const tmi_type *t = TMI_TYPE(m, fn->type);
+    if (t->n_dims > t->bits)
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "result", tmi_type_text(job, m, TMI_ID(m, t->dims + t->bits)), "a kernel returns nothing");
+}
+
 /* What the host passes must be numbers and pointers; a function that is called may take tiles. */
 static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
@@ -33590,6 +33598,7 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
         if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
+    tmi_refuse_results(job, m, func);
 }
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
