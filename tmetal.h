@@ -22421,8 +22421,65 @@ static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
 
 /* -- Threads ---------------------------------------------------------------------------------------- */
 
+/* Elements along an axis that one thread folds by itself: from 64 on a hierarchy of lanes and simdgroups pays. */
+enum { TMI_SHORT_FOLD = 32 };
+
+/* Do all reductions of a component fold a short axis, along which no neighbours in memory lie? Then as many threads as
+ * elements are kept have work, and each folds its own. */
+static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i, op, folded = 1;
+    if (!c->reduced || rank < 2) return 0;
+    for (op = c->ops; op; op = p->op_next[op])
+        if (TMI_OP(p->m, op)->kind == TMI_OP_SCAN) return 0; /* wants lanes along its axis */
+    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    if (c->access) tmi_access_order(p, c->access, order);
+    for (i = 0; i < rank; i++)
+        if (c->reduced >> i & 1) folded *= tmi_dim(p->m, c->type, i);
+    return !(c->reduced >> order[0] & 1) && folded <= TMI_SHORT_FOLD;
+}
+
+static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l);
+
+/* Would simdgroups have to fold an axis together, were there p->n_sg of them? */
+static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c) {
+    uint32_t i, d;
+    tmi_lin  l;
+    tmi_blocked_for(p, c, &l);
+    for (d = 0; d < tmi_rank(p->m, c->type); d++)
+        for (i = 0; i < l.n_sg && c->reduced >> d & 1; i++)
+            if (l.sg[i] & tmi_dim_mask(p->m, c->type, d)) return 1;
+    return 0;
+}
+
+/* Is a tile folded that a loop gives? Its axis stands for a longer one. */
+static int tmi_folds_loop(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t op, kind;
+    for (op = c->ops; op; op = p->op_next[op]) {
+        if (TMI_OP(p->m, op)->kind != TMI_OP_REDUCE) continue;
+        kind = tmi_def_kind(p->m, tmi_in(p->m, TMI_OP(p->m, op), 0));
+        if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE) return 1;
+    }
+    return 0;
+}
+
+/* Of `want` threads as many as fold a short axis of the largest tile without another simdgroup's help. */
+static uint32_t tmi_short_fold_threads(tmi_plan *p, uint64_t most, uint32_t want) {
+    uint32_t i, k;
+    for (i = 0; i < p->comp.n && !p->job->opt->plain; i++) {
+        const tmi_comp *c = TMI_COMP(p, i);
+        uint64_t kept = tmi_numel(p->m, c->type);
+        if (kept != most || !tmi_folds_short(p, c)) continue;
+        for (k = 0; k < tmi_rank(p->m, c->type); k++)
+            if (c->reduced >> k & 1) kept /= tmi_dim(p->m, c->type, k);
+        if (kept >= want || (kept < 32 && tmi_folds_loop(p, c))) continue;
+        p->n_sg = tmi_log2(want / 32);
+        if (tmi_fold_crosses(p, c)) want = tmi_max32((uint32_t)kept, 32);
+    }
+    return want;
+}
+
 /* Threads a threadgroup: about four elements of the largest tile each, at most 256 while that leaves
- * 32 or fewer registers of it a thread, then more. */
+ * 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by itself. */
 static uint32_t tmi_pick_threads(tmi_plan *p) {
     uint64_t most = 1;
     uint32_t i, want, groups, chained = (uint32_t)tmi_has_chained_dots(p);
@@ -22435,6 +22492,7 @@ static uint32_t tmi_pick_threads(tmi_plan *p) {
     if (groups) want = groups * 32;
     else {
         want = most / 4 > 256 ? 256 : tmi_max32((uint32_t)(most / 4), 32);
+        want = tmi_short_fold_threads(p, most, want);
         while (want < 1024 && most / want > 32) want *= 2;
     }
     if (p->job->opt->threads) want = p->job->opt->threads;
@@ -22761,6 +22819,45 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
 }
 
+/* The same with reduced axes in a thread's registers, lanes and simdgroups over those that are kept, where these
+ * suffice. */
+static int tmi_kept_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, turn, kept = 0, vec = 2, threads = TMI_LANE_BITS + p->n_sg;
+    if (!tmi_folds_short(p, c)) return 0;
+    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    if (c->access) {
+        tmi_access_order(p, c->access, order);
+        vec = tmi_access_vec(p, TMI_OP(m, c->access), order[0]);
+    }
+    for (turn = 0; turn < 2; turn++)
+        for (i = 0; i < rank; i++)
+            if ((c->reduced >> order[i] & 1) == turn) groups[n++] = order[i];
+    for (i = 0; i < rank; i++)
+        if (!(c->reduced >> i & 1)) kept += tmi_dim_bits(m, c->type, i);
+    if (kept < threads) return 0;
+    vec = tmi_min32(vec, tmi_min32(kept - threads, tmi_dim_bits(m, c->type, order[0])));
+    tmi_lin_blocked(m, c->type, groups, groups, vec, p->n_sg, l);
+    return 1;
+}
+
+/* What reductions of a component exchange between lanes and between simdgroups; in lines like the above. */
+static uint64_t tmi_folds_cost(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint64_t cost = 0;
+    uint32_t op, i, mask, kept, lanes, groups;
+    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op]) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind != TMI_OP_REDUCE) continue;
+        mask = tmi_dim_mask(m, tmi_in_type(m, o, 0), (uint32_t)tmi_attr_int(m, o, "axis", 0));
+        for (i = kept = lanes = groups = 0; i < l->n_reg; i++) kept += !(l->reg[i] & mask);
+        for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
+        for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+        cost += (((uint64_t)lanes << kept) + (groups ? 64u + ((uint64_t)1 << kept) : 0u)) << tmi_min32(p->weight[op], 24);
+    }
+    return cost;
+}
+
 /* A vector lies along the axis of a reduction or across it, never partly: shorter vectors where it would. */
 static void tmi_keep_vectors_whole(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
     uint32_t mask, i;
@@ -22900,8 +22997,10 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_blocked_for(p, comp, &l);
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
+    if (!p->job->opt->plain && tmi_kept_for(p, comp, &l)) tmi_pick_add(&k, &l, "lanes on neighbouring addresses of the axes kept, the short axis within a thread");
     for (i = 0; i < k.n; i++) {
         cost = tmi_reads_cost(p, c, &k.lin[i]) + tmi_readers_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
+        cost += tmi_folds_cost(p, c, &k.lin[i]);
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
         if (cost < best) best = cost, chosen = i;
@@ -37077,6 +37176,7 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
         f->tile1 = tmi_pow2_ceil(n, 1, 64);
         if (tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1) < 64 && f->tile1 > 32) f->tile1 = 32;
         f->tile0 = f->fold == TMI_NONE ? 1 : tmi_pow2_ceil(f->runs.size[f->fold], 1, 2048 / f->tile1);
+        if (f->fold != TMI_NONE && f->runs.size[f->fold] > 32 && f->runs.size[f->fold] < 64) f->tile0 = tmi_min32(f->tile0, 8); /* no hierarchy: a thread's own accumulators */
         f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1));
     }
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
