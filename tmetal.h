@@ -22439,16 +22439,23 @@ static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
 }
 
 static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l);
+static int tmi_kept_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l);
+static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l);
 
-/* Would simdgroups have to fold an axis together, were there p->n_sg of them? */
-static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c) {
-    uint32_t i, d;
-    tmi_lin  l;
+/* Would simdgroups of `want` threads have to fold an axis together, where `fewer` threads need not, touching no more
+ * lines? */
+static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c, uint32_t want, uint32_t fewer) {
+    uint32_t i, d, crosses = 0;
+    uint64_t lines;
+    tmi_lin  l, kept;
+    p->n_sg = tmi_log2(want / 32);
     tmi_blocked_for(p, c, &l);
     for (d = 0; d < tmi_rank(p->m, c->type); d++)
-        for (i = 0; i < l.n_sg && c->reduced >> d & 1; i++)
-            if (l.sg[i] & tmi_dim_mask(p->m, c->type, d)) return 1;
-    return 0;
+        for (i = 0; i < l.n_sg && c->reduced >> d & 1; i++) crosses |= l.sg[i] & tmi_dim_mask(p->m, c->type, d);
+    if (!crosses || !c->access) return crosses != 0;
+    lines = tmi_access_cost(p, c->access, &l);
+    p->n_sg = tmi_log2(fewer / 32);
+    return !tmi_kept_for(p, c, &kept) || tmi_access_cost(p, c->access, &kept) <= lines;
 }
 
 /* Is a tile folded that a loop gives? Its axis stands for a longer one. */
@@ -22471,9 +22478,8 @@ static uint32_t tmi_short_fold_threads(tmi_plan *p, uint64_t most, uint32_t want
         if (kept != most || !tmi_folds_short(p, c)) continue;
         for (k = 0; k < tmi_rank(p->m, c->type); k++)
             if (c->reduced >> k & 1) kept /= tmi_dim(p->m, c->type, k);
-        if (kept >= want || (kept < 32 && tmi_folds_loop(p, c))) continue;
-        p->n_sg = tmi_log2(want / 32);
-        if (tmi_fold_crosses(p, c)) want = tmi_max32((uint32_t)kept, 32);
+        if (kept < want && !(kept < 32 && tmi_folds_loop(p, c)) && tmi_fold_crosses(p, c, want, tmi_max32((uint32_t)kept, 32)))
+            want = tmi_max32((uint32_t)kept, 32);
     }
     return want;
 }
@@ -22821,7 +22827,7 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
 
 /* The same with reduced axes in a thread's registers, lanes and simdgroups over those that are kept, where these
  * suffice. */
-static int tmi_kept_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+static int tmi_kept_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, turn, kept = 0, vec = 2, threads = TMI_LANE_BITS + p->n_sg;
     if (!tmi_folds_short(p, c)) return 0;
@@ -30260,10 +30266,51 @@ typedef struct tmi_rows {
     uint32_t         **dims; /* by type id */
 } tmi_rows;
 
-/* Width and lines of what an op loads or stores, where all accesses that it became have the same. */
-static void tmi_row_access(const tmi_rows *x, uint32_t op, tmetal_layout_row *r) {
-    const tmetal_access *first = NULL;
+/* Are the steps of a tile of addresses more than an estimate? Numbers narrower than 32 bits may wrap around on the way. */
+static int tmi_reach_is_exact(const tmi_plan *p, uint32_t value, uint32_t *visits) {
+    const tmi_module *m = p->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
+    const tmi_type   *t = TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, value)));
     uint32_t i;
+    if (!tmi_def(m, value) || op->kind == TMI_OP_CONSTANT) return 1;
+    if (++*visits > TMI_REACH_VISITS || op->kind == TMI_OP_TRUNCI || (t->kind == TMI_T_INT && t->bits < 32)) return 0;
+    if (op->kind == TMI_OP_LOAD) return 1; /* whatever it holds, nothing is known of its steps */
+    for (i = 0; i < op->n_in; i++)
+        if (!tmi_reach_is_exact(p, tmi_in(m, op, i), visits)) return 0;
+    return 1;
+}
+
+/* Where the per-thread form does not tell how the lanes' addresses lie, the tile's own steps may: the lanes then begin
+ * anywhere in a line, and differ by what the layout gives them. */
+static void tmi_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_layout_row *r) {
+    const tmi_plan *p = x->p;
+    const tmi_lin  *l = TMI_LIN(p, lin);
+    uint32_t vec, fewest, i, k, b, start, n, es, visits = 0, least = 64, most = 0;
+    tmi_touched_by w;
+    if (!tmi_access_lines(p, op, l, &vec, &fewest) || r->width != 1u << vec || !tmi_reach_is_exact(p, tmi_in(p->m, TMI_OP(p->m, op), 0), &visits)) return;
+    memset(&w, 0, sizeof w);
+    es = 1u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, TMI_OP(p->m, op), 0));
+    w.active = ~0u;
+    w.bytes = es << vec;
+    for (i = 0; i < 32; i++) {
+        for (k = b = 0; k < TMI_LANE_BITS; k++)
+            if (i >> k & 1) b ^= l->lane[k];
+        if (b & ~p->reach[op]->known) return;
+        for (; b; b &= b - 1) w.at.at[i] += p->reach[op]->step[tmi_log2(b & (0u - b))] * (int64_t)es;
+    }
+    for (start = 0; start < 128; start += es) {
+        n = tmi_part_lines(&w, 0, start);
+        least = tmi_min32(least, n);
+        most = tmi_max32(most, n);
+    }
+    r->lines = least;
+    r->most_lines = tmi_min32(r->most_lines, most);
+}
+
+/* Width and lines of what an op loads or stores in layout `lin`, where all accesses that it became have the same. */
+static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_layout_row *r) {
+    const tmetal_access *first = NULL;
+    uint32_t i, lanes = 32;
     for (i = 0; i < x->of->n; i++) {
         const tmetal_access *a = &x->of->row[i];
         if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
@@ -30279,7 +30326,9 @@ static void tmi_row_access(const tmi_rows *x, uint32_t op, tmetal_layout_row *r)
         if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
         r->lines = tmi_min32(r->lines, a->lines);
         r->most_lines = tmi_max32(r->most_lines, a->most_lines);
+        lanes = tmi_min32(lanes, a->lanes);
     }
+    if (!r->lines && lanes == 32) tmi_row_lines(x, op, lin, r);
 }
 
 static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
@@ -30363,7 +30412,7 @@ static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const
             r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
             tmi_row_map(x, s->lin, type, r);
         }
-        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), r);
+        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), s->lin, r);
         if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_def_kind(p->m, value) == TMI_OP_LOAD ? "operand of a matrix product: each lane loads its own elements of the tiles" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
         i = s ? s->next : 0;
     } while (i);
@@ -30393,7 +30442,7 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
         if (forced == TMETAL_DEFAULT + 1) r->layout = TMETAL_DEFAULT;
         tmi_row_map(x, in->lin, type, r);
         r->reason = tmi_row_reason(p, value, in);
-        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, r);
+        if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT) tmi_row_access(x, def, in->lin, r);
     }
 }
 
@@ -30412,7 +30461,7 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
     tmi_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
     r->reason = p->own[id] ? "stored here: neighbouring lanes on neighbouring addresses, by an exchange" : tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
-    tmi_row_access(x, id, r);
+    tmi_row_access(x, id, tmi_lin_id(p, l), r);
 }
 
 static void tmi_rows_walk(tmi_rows *x) {

@@ -26,7 +26,6 @@ std::string as_promised(const oplist::compiled &c, const sim::report &r) {
         uint64_t touched = 0, accesses = 0;
         for (const sim::access_site &s : k.sites)
             if (s.where == sim::space::device && !s.write) touched += s.touched, accesses += s.simd_accesses;
-        if (n == 1 && !promised) continue; /* not known beforehand */
         if (n != 1 || touched != promised * accesses)
             return k.kernel + ": loads touch " + std::to_string(touched) + " lines in " + std::to_string(accesses) + " accesses, promised were " + std::to_string(promised) + " each";
     }
