@@ -31736,12 +31736,51 @@ static tmi_sign tmi_work_sign(const tmi_emit *e, const tmi_ins *n) {
     return n->op == TMI_TF_SHL ? tmi_sign_of(e, n->a) : tmi_sign_both(e, n->a, n->b);
 }
 
+/* Is a sum or difference of vectors one whose product stands in its own expression? 0 no, else which operand, from 1.
+ * Scalars are left to the compiler, which makes one operation of a * b + c as written; of vectors that is not
+ * promised anywhere, so they say fma. */
+static int tmi_vector_fma(const tmi_emit *e, const tmi_ins *n) {
+    int i;
+    if (n->type.width < 2 || (n->op != TMI_TF_FADD && n->op != TMI_TF_FSUB) || (n->type.kind != TMI_S_F32 && n->type.kind != TMI_S_F16) || e->t->job->opt->no_fusion)
+        return 0;
+    for (i = 0; i < 2; i++) {
+        uint32_t v = i ? n->b : n->a;
+        if (TMI_INS(e->t, v)->op == TMI_TF_FMUL && !e->named[v]) return i + 1;
+    }
+    return 0;
+}
+
+/* `minus` in front of an operand of fma that may itself begin with one. */
+static void tmi_put_fma_operand(tmi_emit *e, uint32_t v, uint32_t width, int minus) {
+    int own = minus && !e->named[v] && (TMI_INS(e->t, v)->op == TMI_TF_CONST || TMI_INS(e->t, v)->op == TMI_TF_FNEG);
+    if (minus) tmi_put_str(e->out, own ? "-(" : "-");
+    tmi_expr_wide(e, v, TMI_ANY, width, minus && !own ? TMI_L_UNARY : TMI_L_ARG);
+    if (own) tmi_put_char(e->out, ')');
+}
+
+static void tmi_expr_vector_fma(tmi_emit *e, const tmi_ins *n, int which) {
+    const tmi_ins *product = TMI_INS(e->t, which == 1 ? n->a : n->b);
+    int            minus = n->op == TMI_TF_FSUB;
+    tmi_put_str(e->out, "fma(");
+    tmi_put_fma_operand(e, product->a, n->type.width, minus && which == 2);
+    tmi_put_str(e->out, ", ");
+    tmi_put_fma_operand(e, product->b, n->type.width, 0);
+    tmi_put_str(e->out, ", ");
+    tmi_put_fma_operand(e, which == 1 ? n->b : n->a, n->type.width, minus && which == 1);
+    tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     int      is_bool = n->type.kind == TMI_S_BOOL, mine = tmi_infix_level(n->op, is_bool && n->type.width == 1), small = tmi_is_small(n->type.kind);
     int      is_int = tmi_s_is_int(n->type.kind) && !is_bool, shift = mine == TMI_L_SHIFT;
     tmi_sign work = is_int ? tmi_work_sign(e, n) : TMI_ANY, left = work, right = work;
     const char *text = tmi_tfs[n->op].text;
     int64_t  c;
+    int      product = tmi_vector_fma(e, n);
+    if (product) {
+        tmi_expr_vector_fma(e, n, product);
+        return;
+    }
     if (is_bool && n->type.width == 1) text = n->op == TMI_TF_AND ? "&&" : n->op == TMI_TF_OR ? "||" : "!=";
     if (small) {
         tmi_put_msl_type(e, n->type, work == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED, 0);
