@@ -1157,6 +1157,7 @@ typedef struct tmi_job {
     size_t                pad;    /* bytes that aligning the arena's base took: in no figure */
     const char           *floor;  /* who asked last, for the message of a full arena */
     const tmetal_options *opt;    /* never NULL */
+    const tmetal_options *asked;  /* the caller's */
     tmetal_result        *out;    /* never NULL */
     struct tmi_note      *first_note; /* diagnostics and remarks in order, see >>diag */
     struct tmi_note      *last_note;
@@ -21578,6 +21579,7 @@ typedef struct tmi_plan {
     const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
+    uint8_t           tight;       /* rows of staged operands stand without room between them: banks clash, but they fit */
     uint32_t          threads, n_sg;
     uint32_t          written, read; /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint8_t           unknown_write, has_dot, has_mma;
@@ -27149,6 +27151,7 @@ static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32
 static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
     uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], parts[8][4], i, k, part, width = 1, pack = tmi_ptx_pack(w->m, op);
     for (i = 0; i < op->n_in; i++) width = tmi_max32(width, tmi_t_type(w->t, tmi_scalar_value(w, tmi_in(w->m, op, i))).width);
+    memset(elem, 0, sizeof elem);
     for (part = 0; part < width; part++) {
         memset(reg, 0, sizeof reg);
         for (i = 0; i < op->n_in; i++) {
@@ -27167,6 +27170,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], arr[8], i, k, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0), pack = tmi_ptx_pack(w->m, op), bits = tmi_log2(pack);
     tmi_nest n;
     memset(reg, 0, sizeof reg);
+    memset(elem, 0, sizeof elem);
     if (flat == TMI_NONE) {
         tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
         return;
@@ -28122,7 +28126,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
     s->flipped = tmi_is_flipped(w->m, type, l);
-    pad = 16 / tmi_scalar_bytes[elem.kind];
+    pad = w->p->tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
@@ -31636,12 +31640,51 @@ static tmi_sign tmi_work_sign(const tmi_emit *e, const tmi_ins *n) {
     return n->op == TMI_TF_SHL ? tmi_sign_of(e, n->a) : tmi_sign_both(e, n->a, n->b);
 }
 
+/* Is a sum or difference of vectors one whose product stands in its own expression? 0 no, else which operand, from 1.
+ * Scalars are left to the compiler, which makes one operation of a * b + c as written; of vectors that is not
+ * promised anywhere, so they say fma. */
+static int tmi_vector_fma(const tmi_emit *e, const tmi_ins *n) {
+    int i;
+    if (n->type.width < 2 || (n->op != TMI_TF_FADD && n->op != TMI_TF_FSUB) || (n->type.kind != TMI_S_F32 && n->type.kind != TMI_S_F16) || e->t->job->opt->no_fusion)
+        return 0;
+    for (i = 0; i < 2; i++) {
+        uint32_t v = i ? n->b : n->a;
+        if (TMI_INS(e->t, v)->op == TMI_TF_FMUL && !e->named[v]) return i + 1;
+    }
+    return 0;
+}
+
+/* `minus` in front of an operand of fma that may itself begin with one. */
+static void tmi_put_fma_operand(tmi_emit *e, uint32_t v, uint32_t width, int minus) {
+    int own = minus && !e->named[v] && (TMI_INS(e->t, v)->op == TMI_TF_CONST || TMI_INS(e->t, v)->op == TMI_TF_FNEG);
+    if (minus) tmi_put_str(e->out, own ? "-(" : "-");
+    tmi_expr_wide(e, v, TMI_ANY, width, minus && !own ? TMI_L_UNARY : TMI_L_ARG);
+    if (own) tmi_put_char(e->out, ')');
+}
+
+static void tmi_expr_vector_fma(tmi_emit *e, const tmi_ins *n, int which) {
+    const tmi_ins *product = TMI_INS(e->t, which == 1 ? n->a : n->b);
+    int            minus = n->op == TMI_TF_FSUB;
+    tmi_put_str(e->out, "fma(");
+    tmi_put_fma_operand(e, product->a, n->type.width, minus && which == 2);
+    tmi_put_str(e->out, ", ");
+    tmi_put_fma_operand(e, product->b, n->type.width, 0);
+    tmi_put_str(e->out, ", ");
+    tmi_put_fma_operand(e, which == 1 ? n->b : n->a, n->type.width, minus && which == 1);
+    tmi_put_char(e->out, ')');
+}
+
 static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     int      is_bool = n->type.kind == TMI_S_BOOL, mine = tmi_infix_level(n->op, is_bool && n->type.width == 1), small = tmi_is_small(n->type.kind);
     int      is_int = tmi_s_is_int(n->type.kind) && !is_bool, shift = mine == TMI_L_SHIFT;
     tmi_sign work = is_int ? tmi_work_sign(e, n) : TMI_ANY, left = work, right = work;
     const char *text = tmi_tfs[n->op].text;
     int64_t  c;
+    int      product = tmi_vector_fma(e, n);
+    if (product) {
+        tmi_expr_vector_fma(e, n, product);
+        return;
+    }
     if (is_bool && n->type.width == 1) text = n->op == TMI_TF_AND ? "&&" : n->op == TMI_TF_OR ? "||" : "!=";
     if (small) {
         tmi_put_msl_type(e, n->type, work == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED, 0);
@@ -33604,9 +33647,38 @@ static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
     else tmi_refuse_types(job, m, op);
 }
 
+/* A barrier of the whole grid: a program announces itself with an atomic operation and then, in a loop, reads the same
+ * address until the others have. A lock takes the address inside of its loop, a chain of programs reads one of another. */
+static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
+    const tmi_op *o = TMI_OP(m, op), *x;
+    uint32_t      at, kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
+    int64_t       added = 1;
+    if (!tmi_in_while(m, op)) return 0;
+    if (o->kind == TMI_OP_RMW) { /* one that leaves the memory as it is */
+        if ((kind != TMI_RMW_ADD && kind != TMI_RMW_OR && kind != TMI_RMW_XOR) || !tmi_const_int(m, tmi_in(m, o, 1), &added) || added) return 0;
+    } else if (o->kind != TMI_OP_LOAD) return 0;
+    for (at = tmi_walk_next(m, func, func); at && at != op; at = tmi_walk_next(m, func, at)) {
+        x = TMI_OP(m, at);
+        if (x->kind == TMI_OP_RMW && !tmi_in_while(m, at) && tmi_in(m, x, 0) == tmi_in(m, o, 0)) return 1;
+    }
+    return 0;
+}
+
 static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) tmi_refuse_op(job, m, TMI_OP(m, op));
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        tmi_refuse_op(job, m, TMI_OP(m, op));
+        if (tmi_awaits_the_grid(m, func, op))
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "a loop that waits until all programs of the grid have come, which no threadgroup is promised; launch what follows as a kernel of its own");
+    }
+}
+
+/* Who would take it? Nobody: a launch has no result, and what is returned would be lost in silence. */
+static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const tmi_type *t = TMI_TYPE(m, fn->type);
+    if (t->n_dims > t->bits)
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "result", tmi_type_text(job, m, TMI_ID(m, t->dims + t->bits)), "a kernel returns nothing");
 }
 
 /* What the host passes must be numbers and pointers; a function that is called may take tiles. */
@@ -33617,6 +33689,7 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
         if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
     }
+    tmi_refuse_results(job, m, func);
 }
 
 /* -- From function to kernel --------------------------------------------------------------------------------- */
@@ -33657,16 +33730,20 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_thr  t;
     uint32_t bytes, limit;
     tmi_accesses of;
-    int      unforced = 0;
+    int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
         tmi_plan_make(job, m, func, gpu, unforced, &p);
         p.stage_limit = limit - limit / 4;
+        p.tight = (uint8_t)tight;
         tmi_thr_init(job, m, &t);
         tmi_lower_func(&p, &t);
         bytes = tmi_clean(&t, gpu->tg_bytes / 2);
         if (bytes <= gpu->tg_bytes) break;
         if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
             unforced = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048 && !tight) {
+            tight = 1;
             limit = gpu->tg_bytes * 2;
         } else if (limit < 2048) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
@@ -40039,7 +40116,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     memset(job, 0, sizeof *job);
     memset(out, 0, sizeof *out);
     job->arena = arena;
-    job->opt = opt ? opt : &tmi_default_options;
+    job->opt = job->asked = opt ? opt : &tmi_default_options;
     job->out = out;
     job->floor = "base";
     arena->need = 0;
@@ -40114,6 +40191,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, c
         return out->code;
     } else {
         job.top = job.end; /* the job is not used any more: its scratch is free for the diagnostics */
+        job.opt = job.asked; /* tmetal_transform may have been at its second compilation */
         tmi_diags_finish(&job);
         out->n_kernels = 0;
     }

@@ -100,6 +100,19 @@ def attention_grouped(q_ptr, k_ptr, v_ptr, out_ptr, n, scale, heads_per_key, BLO
     tl.store(out_ptr + head * n * DIM + tile, tl.dot(weights.to(tl.float16), v), mask=mask)
 
 
+@triton.jit
+def wide_values(q_ptr, k_ptr, v_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    """Scores that stay in registers, and values whose tile alone fills the threadgroup memory of an Apple GPU."""
+    m, n, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
+    q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+    k = tl.load(k_ptr + (n % 8)[None, :] * D + d[:, None])
+    v = tl.load(v_ptr + (n % 16)[:, None] * D + d[None, :])
+    scores = tl.dot(q, k)
+    p = tl.exp(scores - tl.max(scores, 1)[:, None])
+    acc = tl.dot(p.to(tl.float16), v) / tl.sum(p, 1)[:, None]
+    tl.store(out_ptr + m[:, None] * D + d[None, :], acc.to(tl.float16))
+
+
 def launches():
     half = torch.float16
 
@@ -121,3 +134,6 @@ def launches():
     yield case(attention_linear, q, k, v, blank(45, 16), 45, BLOCK=64, DIM=16)
     q, k, v = (normal(heads, 30, 16, dtype=half) for heads in (4, 2, 2))
     yield case(attention_grouped, q, k, v, blank(4, 30, 16), 30, 0.25, 2, grid=4, BLOCK=32, DIM=16)
+    f16 = torch.float16
+    yield case(wide_values, normal(128, 128, dtype=f16, std=0.3), normal(8, 128, dtype=f16, std=0.3), normal(16, 128, dtype=f16),
+               blank(128, 128, dtype=f16), M=128, N=128, D=128, warps=8)

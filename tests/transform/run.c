@@ -133,6 +133,22 @@ static const tmetal_transformation *transformed(const char *name, char **dirs, i
     return &k->x;
 }
 
+/* -- Arenas that are too small ----------------------------------------------------------------------- */
+
+static void check_full(const char *list) {
+    size_t                len = strlen(list), most = tmetal_transform_bound(list, len), peak, cap;
+    tmetal_arena          arena = tmetal_arena_on(malloc(most), most);
+    tmetal_transformation x;
+    tmetal_result         r;
+    if (tmetal_transform(list, len, NULL, &arena, &x, &r) != TMETAL_OK) wrong(list, "is refused");
+    peak = arena.peak;
+    for (cap = 0; cap < peak; cap += peak / 61 + 1) {
+        tmetal_arena small = tmetal_arena_on(arena.base, cap);
+        if (tmetal_transform(list, len, NULL, &small, &x, &r) != TMETAL_E_ARENA || x.text || small.used || small.need <= cap) wrong(list, "a full arena is not told of");
+    }
+    free(arena.base);
+}
+
 /* -- Op lists ------------------------------------------------------------------------------------------ */
 
 /* Nothing of these shapes is masked: every byte is known. */
@@ -169,7 +185,7 @@ static int applies(const tmetal_transformation *x, const char *what) {
 }
 
 static void check_line(char *line, char **dirs, int n_dirs) {
-    char *colon = strchr(line, ':'), *word, text[256];
+    char *colon = strchr(line, ':'), *word, text[1100];
     int   takes = 1, n[2] = {0, 0};
     if (line[0] == '#' || !colon) return;
     *colon = '\0';
@@ -201,6 +217,7 @@ int main(int argc, char **argv) {
         check_line(line, argv + 2, argc - 2);
     }
     fclose(f);
+    check_full("tt.softmax:[64,128]:1\n");
     check_list("tt.sum:[512,512]:1\n", "", 512 * 512 * 4, 512 * 4);
     check_list("{\"ops\":[{\"type\":\"tt.mul\",\"id\":\"m\",\"input_shapes\":[[512,512],[512,512]]},{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"m\"],\"args\":{\"axis\":1}}]}",
                "list loads", 2 * 512 * 512 * 4, 512 * 4);
