@@ -53,11 +53,18 @@ own: $(BUILD)/tmetal sim        ## the project's own recorded cases
 	$(BUILD)/corpus --dir tests/kernels/lookalikes
 	$(BUILD)/corpus --dir examples/kernels
 
+own-plain: $(BUILD)/tmetal sim  ## the look-alikes and examples again, without optimisation
+	$(BUILD)/corpus --dir tests/kernels/lookalikes --plain
+	$(BUILD)/corpus --dir examples/kernels --plain
+check-plain: $(BUILD)/tmetal sim ## every recorded kernel without optimisation
+	$(BUILD)/corpus --dir tests/kernels/recorded --plain
+
 CORPUS ?= ../shared/corpus
+PLAIN  ?=
 SUITE  ?=
 FILTER ?=
-corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [FILTER=text]
-	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER))
+corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [FILTER=text] [PLAIN=1]
+	$(BUILD)/corpus --dir $(CORPUS) $(if $(SUITE),--suite $(SUITE)) $(if $(FILTER),--filter $(FILTER)) $(if $(PLAIN),--plain)
 
 # -- The tables of docs/ ------------------------------------------------------------------------------
 DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
@@ -77,8 +84,16 @@ docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 $(BUILD)/test-chips: tests/chips/test.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 tests/chips/test.c -o $@
-test-chips: $(BUILD)/test-chips ## the GPU table: lookups, overrides, sources
+$(BUILD)/test-choices: tests/chips/choices.c tmetal.h
+	@mkdir -p $(BUILD)
+	$(CC) -std=c99 -O1 tests/chips/choices.c -o $@
+OWN_KERNELS = $(wildcard tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir tests/chips/kernels/*.ttir)
+test-chips: $(BUILD)/test-chips $(BUILD)/test-choices $(BUILD)/tmetal sim ## the GPU table, and what its columns change in the text
 	$(BUILD)/test-chips
+	@$(BUILD)/test-choices $(OWN_KERNELS)
+	@sh tests/chips/run.sh $(BUILD)
+check-chips: $(BUILD)/tmetal sim ## every recorded kernel for further GPUs
+	@sh tests/chips/run.sh $(BUILD) all
 
 # -- What kernels compute -----------------------------------------------------------------------------
 $(BUILD)/detect: tests/detect/run.c tmetal.h
@@ -120,6 +135,7 @@ test: test-transform
 test: test-reductions
 test: test-sim
 test: own
+test: own-plain
 test: test-interp
 test: test-random
 test: test-versions
@@ -137,6 +153,8 @@ check: test
 check: check-roundtrip
 check: check-memory
 check: check-library
+check: check-plain
+check: check-chips
 check: check-robust
 check: check-reductions
 check: check-explain

@@ -513,9 +513,10 @@ typedef struct tmetal_param {
 
 /* Ops of a list that became one kernel, or why they did not. */
 typedef struct tmetal_fusion {
-    tmetal_remark_kind kind;   /* TMETAL_APPLIED, or TMETAL_MISSED: `reason` says why */
+    tmetal_remark_kind kind;   /* TMETAL_APPLIED; TMETAL_MISSED: `reason` says why; TMETAL_FOUND: it is one as written */
     const char        *what;   /* "softmax", "log softmax", "layer norm", "rms norm", "attention": spelt out in the
-                                * list; "store", "loads": elementwise ops behind or before an op; "elementwise" */
+                                * list; "scan after reduction"; "store", "loads": elementwise ops behind or before an
+                                * op; "elementwise": several such ops; found: "GELU", "SiLU" */
     const char *const *ops;    /* their ids, in the order of the list */
     uint32_t           n_ops;
     uint32_t           kernel; /* that computes the last of them, counted from 0 */
@@ -2780,6 +2781,14 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
     X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
     X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
+    X(FETCH_FADD_F32, "fetch_fadd_f32", "", "", \
+      "inline float fetch_fadd_f32(device uchar *p, float v) {    // by its bits: a comparison of floats would never end on NaN\n" \
+      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
+      "    uint old = atomic_load_explicit(word, memory_order_relaxed);\n" \
+      "    while (!atomic_compare_exchange_weak_explicit(word, &old, as_type<uint>(as_type<float>(old) + v),\n" \
+      "                                                  memory_order_relaxed, memory_order_relaxed)) {}\n" \
+      "    return as_type<float>(old);\n" \
+      "}\n") \
     X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
       "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
       "    device atomic_int *as_int = (device atomic_int *)p;\n" \
@@ -7030,6 +7039,7 @@ struct tmetal_module {
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
     const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     size_t      src_len;
+    uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
 };
 
 typedef tmetal_module tmi_module;
@@ -20075,7 +20085,7 @@ static int tmi_s_int(uint32_t bits) {
     X(LDT,      "",        lda,     TMI_TR_READ) X(STT,   "",        sta,     TMI_TR_STMT) \
     X(LDC,      "",        lda,     TMI_TR_P) \
     X(SHUF,     "simd_shuffle", shuffle, TMI_TR_LANE) X(SHUFX, "simd_shuffle_xor", shuffle, TMI_TR_LANE) \
-    X(SHUFUP,   "simd_shuffle_up", shuffle, TMI_TR_LANE) \
+    X(FILLUP,   "simd_shuffle_and_fill_up", fill, TMI_TR_LANE) X(FILLDOWN, "simd_shuffle_and_fill_down", fill, TMI_TR_LANE) \
     X(SIMD,     "",        simd,    TMI_TR_LANE) X(BALLOT, "",       ballot,  TMI_TR_LANE) \
     X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(FSTORE, "simdgroup_store", fstore, TMI_TR_STMT) \
     X(FMMA,     "simdgroup_multiply_accumulate", fmma, TMI_TR_STMT) X(FFILL, "", ffill, TMI_TR_STMT) \
@@ -21512,6 +21522,8 @@ typedef struct tmi_plan {
     tmi_vec           shown;      /* tmi_shown: layouts in which INLINE values were computed where they are read */
     uint32_t         *first_shown; /* per value: entry + 1 */
     uint32_t         *stage[2];   /* per product, gather or histogram: layout + 1 in which operand a, b is written out */
+    uint32_t         *tile[2];    /* per product: layout + 1 in which operand a, b is read straight from device memory */
+    const char      **staged[2];  /* per product: why operand a, b is not read so; NULL where it is or nobody asks */
     uint32_t         *own;        /* per op: layout + 1 that it works in where that is not its component's */
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     uint32_t          threads, n_sg;
@@ -21526,9 +21538,19 @@ typedef struct tmi_plan {
     uint32_t          n_extra; /* arguments that are no parameters of the function */
     struct tmi_extra { uint8_t kind; uint32_t param; } extra[TMI_MAX_EXTRA];
     uint32_t          sg_rows, sg_cols; /* log2: how matrix products deal simdgroups */
+    uint32_t          chip_used, chip_lacked; /* features (bits of tmetal_gpu_feature) that the text relies on, does without */
     struct tmi_reach **reach;  /* per access of a tile of pointers: where its elements lie; else NULL */
     struct tmi_force  *force;  /* per reduction */
 } tmi_plan;
+
+/* Does the GPU have this feature? Either answer changes the text, and the report says so. */
+static int tmi_chip_has(tmi_plan *p, uint32_t feature) {
+    int has = (p->gpu->features & feature) != 0;
+    if (has) p->chip_used |= feature;
+    else p->chip_lacked |= feature;
+    return has;
+}
+
 
 struct tmi_force { /* a layout that the caller asked for */
     uint8_t     layout; /* + 1; 0: none */
@@ -21577,7 +21599,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
     const tmi_op *o = TMI_OP(m, first), *end;
     if (op->n_in != 1 || !first || !o->next) return 0;
     end = TMI_OP(m, o->next);
-    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1 || o->n_in != 2 || o->n_out != 1) return 0;
+    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1 || o->n_in != 2 || o->n_out != 1 || o->kind == TMI_OP_ASM) return 0;
     if (tmi_in(m, end, 0) != tmi_out(m, o, 0)) return 0;
     if (tmi_in(m, o, 0) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 1)) return first;
     if ((tmi_ops[o->kind].traits & TMI_SWAPS) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 0) == tmi_block_arg(m, block, 1))
@@ -22293,7 +22315,7 @@ static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
 /* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
 static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
     uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT) return 0;
+    if (op->kind != TMI_OP_DOT || m->no_matrix) return 0;
     d = tmi_out_type(m, op, 0);
     a = tmi_in_type(m, op, 0);
     rank = tmi_rank(m, d);
@@ -22368,10 +22390,18 @@ static int tmi_has_chained_dots(tmi_plan *p) {
     return 0;
 }
 
-/* Simdgroups for the products: about 8 accumulator tiles each (metal-kernels facts 15.8), at most 16. */
+/* Accumulator tiles of one simdgroup. 16, a block of 32 by 32, is what MLX takes on every GPU and
+ * metal-flash-attention where operands come straight from memory; more than 8 halves the speed of a GPU
+ * of 7 cores (ggml-org/llama.cpp #10982). A tile is 2 registers a lane, and operands want as many again. */
+static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
+    if (gpu->registers && gpu->registers < 96) return 8;
+    return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
+}
+
+/* Simdgroups for the products, so that each has its tiles; at most 16. */
 static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
     const tmi_module *m = p->m;
-    uint32_t op, groups = 0;
+    uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank, rows, cols, batch, g;
@@ -22381,7 +22411,7 @@ static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
         rows = tmi_dim(m, d, rank - 2) / 8;
         cols = tmi_dim(m, d, rank - 1) / 8;
         batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
-        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / 8, 1), 16);
+        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8) : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -22556,6 +22586,43 @@ static uint64_t tmi_reads_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
             if (tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), i)) && !tmi_operand_is_free(TMI_OP(m, op), i))
                 tmi_needs(p, tmi_in(m, TMI_OP(m, op), i), l, tmi_add_edge, &s);
+    return s.cost;
+}
+
+/* What it would cost decided components to read this one's values, and reductions to leave theirs in it. */
+typedef struct tmi_own_sum {
+    uint64_t       cost;
+    uint32_t       own;
+    const tmi_lin *lin;
+} tmi_own_sum;
+
+static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_own_sum *s = (tmi_own_sum *)ctx;
+    if (view && p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own && tmi_def_kind(p->m, value) != TMI_OP_REDUCE)
+        s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), s->lin, view);
+}
+
+static uint64_t tmi_readers_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    const tmi_module *m = p->m;
+    tmi_own_sum s;
+    uint32_t    r, i, v, other;
+    tmi_lin     left;
+    s.cost = 0;
+    s.own = c;
+    s.lin = l;
+    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
+        const tmi_op *o = TMI_OP(m, TMI_READER(p, r - 1)->op);
+        other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
+        if (other == c || !TMI_COMP(p, other)->lin) continue;
+        v = o->n_out ? tmi_out(m, o, 0) : 0;
+        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, v) && tmi_comp_of(p, v) == c) {
+            left = *tmi_comp_lin(p, other);
+            tmi_reduced_lin(m, o, &left);
+            s.cost += tmi_convert_cost(p, tmi_value_type(m, v), &left, l);
+        }
+        for (i = 0; i < o->n_in; i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i)) tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_add_own_edge, &s);
+    }
     return s.cost;
 }
 
@@ -22832,7 +22899,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     tmi_pick_add(&k, &l, !comp->access ? "row-major" : comp->reduced ? "neighbouring lanes on neighbouring addresses, simdgroups on the axis kept"
                                                                       : "neighbouring lanes on neighbouring addresses");
     for (i = 0; i < k.n; i++) {
-        cost = tmi_reads_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
+        cost = tmi_reads_cost(p, c, &k.lin[i]) + tmi_readers_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg); /* copies in registers are work */
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
         if (cost < best) best = cost, chosen = i;
@@ -22861,6 +22928,82 @@ static void tmi_choose_layouts(tmi_plan *p) {
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
     for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
+}
+
+/* -- Operands read straight from device memory -------------------------------------------------------------- */
+
+/* Why a load may not be repeated by every simdgroup tile that wants it; NULL: it may. */
+static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
+    const tmi_module *m = p->m;
+    uint32_t i, d, type = tmi_out_type(m, op, 0);
+    if (tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return "its load is volatile";
+    for (i = 0; i < op->n_in; i++)
+        if (!p->pure[tmi_in(m, op, i)]) return "its addresses are no arithmetic on program numbers and parameters";
+    if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return "the kernel may write to that memory";
+    for (d = 0; d < tmi_rank(m, type); d++) /* a row of a tile is 8 neighbours */
+        if (tmi_axis_get(&p->axes, tmi_in(m, op, 0), d).c >= 3) return NULL;
+    return "its elements are not known to be neighbours in memory";
+}
+
+/* The same of a value computed from loads; `cost` adds up what each tile would compute again. */
+static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    const char   *why;
+    if (p->pure[value]) return NULL;
+    if (!def) return "a loop carries it";
+    if (tmi_n_uses(&p->users, value) != 1) return "other ops read it too";
+    if (p->klass[value] != TMI_C_NODE && !tmi_is_view(op->kind)) return "it is computed on the way";
+    if (op->n_out != 1 || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return "it is put together from pieces";
+    if (op->block != block) return "it comes from outside of the loop or branch";
+    if (op->kind == TMI_OP_LOAD) return tmi_load_not_direct(p, op);
+    if (!tmi_is_view(op->kind) && !((tmi_ops[op->kind].traits & TMI_ELT) && (tmi_ops[op->kind].traits & TMI_PURE))) return "it is computed, not loaded";
+    *cost += tmi_op_cost(m, op);
+    if (*cost > TMI_INLINE_COST) return "computing it again for each tile costs more";
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i)) && (why = tmi_not_direct(p, tmi_in(m, op, i), block, cost)) != NULL) return why;
+    return NULL;
+}
+
+/* From now on loads and what is computed from them are made where they are read. */
+static void tmi_make_direct(tmi_plan *p, uint32_t value) {
+    const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
+    uint32_t i;
+    if (p->pure[value]) return;
+    p->klass[value] = TMI_C_INLINE;
+    for (i = 0; op->kind != TMI_OP_LOAD && i < op->n_in; i++)
+        if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, i))) tmi_make_direct(p, tmi_in(p->m, op, i));
+}
+
+static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t k) {
+    uint32_t type = tmi_in_type(p->m, dot, k);
+    return tmi_numel(p->m, type) * tmi_bytes(p->m, type);
+}
+
+/* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of each tile
+ * that it holds, under the program's own mask. It pays where threadgroup memory is a part of the cache. */
+static void tmi_choose_direct(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, k;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (!tmi_dot_is_mma(m, o)) continue;
+        for (k = 0; k < 2; k++) {
+            uint32_t v = tmi_in(m, o, k), cost = 0;
+            p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
+                             : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache"
+                             : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost);
+        }
+        for (k = 0; k < 2; k++) /* one alone: the other must find room as a whole, for K is cut for both or for none */
+            if (!p->staged[k][op] && p->staged[!k][op] && tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
+                p->staged[k][op] = "the other operand passes through threadgroup memory a part at a time";
+        for (k = 0; k < 2; k++) {
+            if (p->staged[k][op]) continue;
+            tmi_make_direct(p, tmi_in(m, o, k));
+            p->tile[k][op] = 1; /* its layout follows when the operands are asked for */
+        }
+    }
 }
 
 /* -- Layouts of single ops ------------------------------------------------------------------------------ */
@@ -22918,12 +23061,14 @@ static void tmi_choose_own(tmi_plan *p) {
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
+        int64_t  pack;
         tmi_lin  l;
         if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_choose_access_own(p, op);
-        if (o->kind == TMI_OP_MAP && tmi_attr_int(m, o, "pack", 1) > 1) { /* neighbours side by side in a thread */
-            type = tmi_out_type(m, o, 0);
+        pack = o->kind == TMI_OP_MAP ? tmi_attr_int(m, o, "pack", 1) : o->kind == TMI_OP_ASM ? tmi_attr_int(m, o, "packed_element", 1) : 1;
+        if (pack > 1 && (type = tmi_op_shape(m, o)) != 0) { /* neighbours side by side in a thread */
+            const uint32_t most = tmi_type_bits(m, type), want = tmi_log2((uint64_t)pack);
             for (i = tmi_rank(m, type), k = 0; i-- > 0;) order[k++] = i;
-            tmi_lin_blocked(m, type, order, order, tmi_log2((uint64_t)tmi_attr_int(m, o, "pack", 1)), p->n_sg, &l);
+            tmi_lin_blocked(m, type, order, order, want < most ? want : most, p->n_sg, &l);
             l.vec = 0;
             p->own[op] = tmi_lin_id(p, &l) + 1;
         }
@@ -23081,6 +23226,20 @@ static int tmi_operand_in_registers(const tmi_plan *p, const tmi_op *dot, uint32
     return 1;
 }
 
+/* Are rows of a staged operand the columns of its tensor? Lanes walk the axis that is stored fast. */
+static int tmi_is_flipped(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    return l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(m, type, tmi_rank(m, type) - 1)) - 1));
+}
+
+/* log2 of the neighbours that a thread writes to threadgroup memory at once: those that it holds side by
+ * side, up to 4 and 16 bytes. */
+static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, type), axis = tmi_is_flipped(p->m, type, l) ? rank - 2 : rank - 1, low = tmi_dim_low(p->m, type, axis), i;
+    if (p->job->opt->plain) return 0;
+    for (i = 0; i < 2 && i < l->n_reg && i < l->vec && i < tmi_dim_bits(p->m, type, axis) && l->reg[i] == 1u << (low + i); i++) {}
+    return i;
+}
+
 /* The layout in which a matrix operand is written to threadgroup memory: its own, or one that makes its
  * renamings free, or blocked. */
 static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
@@ -23095,8 +23254,59 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     }
     l.offset = 0;
     tmi_lin_trim(&l);
-    l.vec = 0;
+    l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
+    tmi_require_operand(p, v, &l);
+}
+
+/* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of b and
+ * batches belong to the simdgroups that own them in the result `d`, the others hold copies. */
+static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const tmi_lin *d, tmi_lin *l) {
+    const tmi_module *m = p->m;
+    uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out), i;
+    uint32_t row = tmi_dim_low(m, out, rank - 2), own = tmi_dim_mask(m, out, k ? rank - 1 : rank - 2), batch = rank > 2 ? tmi_dim_mask(m, out, 0) : 0;
+    uint32_t to = k ? 0 : tmi_dim_low(m, type, rank - 2), from = k ? 0 : row, b_from = rank > 2 ? tmi_dim_low(m, out, 0) : 0, b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
+    tmi_lin_matrix(m, type, 0, 0, 0, l);
+    l->n_sg = (uint8_t)p->n_sg;
+    for (i = 0; i < p->n_sg; i++) l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to : d->sg[i] & batch ? d->sg[i] >> b_from << b_to : 0;
+    l->n_reg = 0;
+    l->reg[l->n_reg++] = 1u;
+    row = tmi_dim_low(m, type, rank - 2);
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
+    for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
+    for (i = 0; rank > 2 && i < tmi_dim_bits(m, type, 0); i++) l->reg[l->n_reg++] = 1u << (b_to + i);
+    for (i = 0; i < p->n_sg; i++) { /* what a simdgroup owns is no register's */
+        uint32_t n = 0, j;
+        for (j = 0; j < l->n_reg; j++)
+            if (l->reg[j] != l->sg[i]) l->reg[n++] = l->reg[j];
+        l->n_reg = (uint8_t)n;
+    }
+}
+
+/* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. */
+static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+    const tmi_module *m = p->m;
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    if (p->pure[value]) return;
+    if (op->kind == TMI_OP_LOAD) {
+        p->own[def] = tmi_lin_id(p, view) + 1;
+        return;
+    }
+    for (i = 0; i < op->n_in; i++) {
+        tmi_lin v = *view;
+        if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
+        if (tmi_is_view(op->kind)) tmi_view(m, op, i, &v);
+        tmi_direct_loads(p, tmi_in(m, op, i), &v);
+    }
+}
+
+static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
+    uint32_t v = tmi_in(p->m, TMI_OP(p->m, id), k);
+    tmi_lin  l;
+    tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
+    p->tile[k][id] = tmi_lin_id(p, &l) + 1;
+    tmi_direct_loads(p, v, &l);
     tmi_require_operand(p, v, &l);
 }
 
@@ -23139,8 +23349,10 @@ static void tmi_require_all(tmi_plan *p) {
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
         if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1) tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
-            if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
-            tmi_stage_operand(p, op, 1);
+            if (p->tile[0][op]) tmi_tile_operand(p, op, 0, l);
+            else if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l)) tmi_stage_operand(p, op, 0);
+            if (p->tile[1][op]) tmi_tile_operand(p, op, 1, l);
+            else tmi_stage_operand(p, op, 1);
         }
         for (i = 0; i < o->n_in; i++) {
             if (!tmi_is_tensor(m, tmi_in_type(m, o, i))) continue;
@@ -23169,7 +23381,7 @@ static int tmi_atomic_is_native(const tmi_plan *p, const tmi_op *op) {
     if (tmi_n_uses(&p->users, tmi_out(p->m, op, 0)) || tmi_format_of(p->m, tmi_value_type(p->m, value)) == TMI_F_F64) return 0;
     switch (kind) {
     case TMI_RMW_ADD: case TMI_RMW_AND: case TMI_RMW_OR: case TMI_RMW_XOR: return 1;
-    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return p->gpu->family >= 8;
+    case TMI_RMW_UMAX: case TMI_RMW_UMIN: return (p->gpu->features & TMETAL_GPU_ATOMIC_64) != 0;
     default: return 0;
     }
 }
@@ -23212,8 +23424,10 @@ static void tmi_pick_order(tmi_plan *p) {
         uint32_t      base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0, bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
         if (tmi_is_atomic(o->kind)) {
             int used = tmi_n_uses(&p->users, tmi_out(m, o, 0)) != 0;
-            if (!tmi_atomic_is_native(p, o)) tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
-            else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
+            if (!tmi_atomic_is_native(p, o)) {
+                tmi_set_order(p, op, 1, "the hardware has no such atomic operation of 64 bits");
+                if ((tmi_rmw_kind(m, o) == TMI_RMW_UMAX || tmi_rmw_kind(m, o) == TMI_RMW_UMIN) && !used) (void)tmi_chip_has(p, TMETAL_GPU_ATOMIC_64);
+            } else if (used && tmi_in_while(m, op)) tmi_set_order(p, op, 1, "a loop waits for its result, and no threadgroup is promised progress while others wait for it");
             else if (tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, tmi_rmw_value(m, o)))] == 64) {
                 if (wide && wide != tmi_rmw_kind(m, o)) tmi_set_order(p, op, 1, "different operations of 64 bits may meet, and their halves in another order");
                 wide = tmi_rmw_kind(m, o);
@@ -23253,6 +23467,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->m = m;
     p->func = func;
     p->gpu = gpu;
+    m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
@@ -23273,6 +23488,10 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
     p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
     p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[0] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->tile[1] = TMI_TEMP(job, uint32_t, m->op.n);
+    p->staged[0] = TMI_TEMP(job, const char *, m->op.n);
+    p->staged[1] = TMI_TEMP(job, const char *, m->op.n);
     p->own = TMI_TEMP(job, uint32_t, m->op.n);
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
     p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
@@ -23288,6 +23507,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_choose_layouts(p);
+    tmi_choose_direct(p);
     tmi_choose_own(p);
     tmi_pick_order(p);
     tmi_number_sites(p);
@@ -23320,12 +23540,17 @@ static const uint16_t tmi_tf_of_op[TMI_OP_COUNT] = {
 };
 
 /* Memory seen so far in a block, for one class of addresses (a parameter; 31: all others). */
+enum { TMI_SAME_MEMORY = 1, TMI_IN_PLACE };
+
 typedef struct tmi_seen {
     uint32_t wslot, rslot; /* last slot + 1 that writes, reads */
     uint32_t wptr, rptr;   /* the one address used, TMI_NONE when several */
     uint32_t wlin, rlin;
     uint8_t  wcopies, rcopies;
     uint32_t aslot;        /* last slot + 1 with atomic operations, which need no order among themselves */
+    uint32_t rtwice;       /* sizes of the tiles whose elements several threads read, bit log2(elements), since the fence rfence */
+    uint32_t rfence;
+    int      rkind;        /* what they are of */
 } tmi_seen;
 
 typedef enum tmi_task_kind { TMI_TASK_COMPUTE, TMI_TASK_ROOT, TMI_TASK_WRITE } tmi_task_kind;
@@ -23336,7 +23561,7 @@ typedef struct tmi_task {
 } tmi_task;
 
 typedef struct tmi_slot {
-    uint8_t  is_nest, is_barrier;
+    uint8_t  is_nest, is_barrier; /* is_barrier: why, a TMI_SAME_MEMORY or TMI_IN_PLACE */
     uint32_t rounds;        /* conversion + 1 that goes through threadgroup memory in rounds */
     uint32_t lin, op;
     uint32_t first, last;   /* tasks + 1 */
@@ -23380,6 +23605,7 @@ typedef struct tmi_low {
     uint32_t   *map;         /* per value inside combining regions: instruction */
     uint32_t    phase;
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
+    struct tmi_staged **ahead[2];        /* per product: operand a, b, staged before the loop that it stays the same in */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -23832,9 +24058,12 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     }
 }
 
-/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. */
-static int tmi_elt_in_float(const tmi_op *op) {
+/* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. Where the GPU
+ * computes in bfloat, sums, differences, products and comparisons give the same bits: float has more than
+ * twice the digits of bfloat, so that rounding twice is rounding once. */
+static int tmi_elt_in_float(tmi_plan *p, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
+    if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FMUL || tf == TMI_TF_FCMP) && !p->job->opt->plain && tmi_chip_has(p, TMETAL_GPU_BF16_MATH)) return 0;
     return tf != TMI_TF_SELECT && tf != TMI_TF_FCONV && tf != TMI_TF_BITCAST && tf != TMI_TF_PADD;
 }
 
@@ -23869,9 +24098,9 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     }
     for (i = 0; i < op->n_in; i++) {
         int kind = tmi_t_type(t, x[i]).kind;
-        if ((kind == TMI_S_BF16 && tmi_elt_in_float(op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
+        if ((kind == TMI_S_BF16 && tmi_elt_in_float(w->p, op)) || (kind == TMI_S_F16 && tmi_elt_half_in_float(tf))) x[i] = tmi_conv(t, x[i], TMI_S_F32);
     }
-    if ((was == TMI_S_BF16 && tmi_elt_in_float(op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
+    if ((was == TMI_S_BF16 && tf != TMI_TF_FCMP && tmi_elt_in_float(w->p, op) && tf != TMI_TF_S2F && tf != TMI_TF_U2F) || (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
         type.kind = TMI_S_F32;
     if (width > 1 && (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) || (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
                       (tf == TMI_TF_SELECT && was == TMI_S_BF16) || type.kind == TMI_S_PTR ||
@@ -24141,6 +24370,7 @@ static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
 /* -- Elements of tensors ----------------------------------------------------------------------------------- */
 
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode);
+static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view);
 
 /* Does the view differ between the elements of a vector? */
 static int tmi_view_varies(const tmi_nest *n, const tmi_lin *view) {
@@ -24251,6 +24481,9 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
         if (a && a->kind == TMI_A_DENSE && a->n > 1) return tmi_table_element(w, op, view, mode);
         return tmi_scalar_op(w, op, 0);
     case TMI_OP_JOIN: case TMI_OP_CAT: return tmi_piece_element(w, op, view, mode);
+    case TMI_OP_LOAD: /* an operand that a matrix product reads straight from device memory: always whole vectors */
+        if (mode < TMI_VEC && tmi_view_varies(w->nest, view)) return tmi_t_vget(w->t, tmi_elem_at(w, value, view, TMI_VEC), mode);
+        return tmi_load_elements(w, op, view);
     default: break;
     }
     if (tmi_is_view(op->kind)) {
@@ -24335,7 +24568,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
-    if (tmi_access_width(w->p, op, w->nest->lin)) {
+    if (tmi_access_width(w->p, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
@@ -24403,7 +24636,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1), mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
-    if (tmi_access_width(w->p, op, w->nest->lin)) {
+    if (tmi_access_width(w->p, op, view)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
@@ -24775,6 +25008,8 @@ static tmi_tty tmi_fold_type(tmi_low *w, const tmi_folding *f, uint32_t i) {
     return t;
 }
 
+static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder);
+
 /* The combining region applied to n left and n right values, which it replaces. */
 static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint32_t *right) {
     const tmi_module *m = w->m;
@@ -24796,7 +25031,9 @@ static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint
             for (i = 0; i < n; i++) left[i] = tmi_scalar_value(w, tmi_in(m, x, i));
             return;
         }
-        for (k = 0; k < x->n_out; k++) w->scalar[tmi_out(m, x, k)] = tmi_scalar_op(w, x, k);
+        if (x->kind == TMI_OP_ASM) tmi_asm_scalars(w, x, 0);
+        else
+            for (k = 0; k < x->n_out; k++) w->scalar[tmi_out(m, x, k)] = tmi_scalar_op(w, x, k);
     }
 }
 
@@ -24847,7 +25084,7 @@ static uint32_t tmi_simd_reduce(tmi_low *w, uint16_t op, uint32_t v) {
 static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t b, i, other[8];
-    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind)) {
+    if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
         v[0] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, v[0]);
         return;
     }
@@ -25221,7 +25458,31 @@ typedef struct tmi_scanning {
     uint32_t carry[8];          /* what stands before this row of high registers */
     uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
     uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
+    uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
 } tmi_scanning;
+
+/* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that gives the same
+ * in whatever order, on a type that simd_shuffle_and_fill takes, along all lanes. 0: not so. */
+static uint32_t tmi_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type) {
+    uint32_t simple = tmi_simple_combiner(w->m, TMI_OP(w->m, s->op));
+    uint16_t op = simple ? TMI_OP(w->m, simple)->kind : 0;
+    uint64_t bits;
+    if (s->lanes != 31 || s->n != 1 || !simple || type.width != 1 || w->job->opt->plain) return 0;
+    if (type.kind == TMI_S_BOOL || type.kind == TMI_S_I64 || type.kind == TMI_S_BF16 || type.kind == TMI_S_PTR) return 0;
+    if (op == TMI_OP_ADDF || op == TMI_OP_MULF || !tmi_identity(type.kind, op, &bits)) return 0;
+    return tmi_chip_has(w->p, TMETAL_GPU_SHUFFLE_FILL) ? tmi_t_const(w->t, type, bits) : 0;
+}
+
+/* What the lane `by` before holds, in scan order; the neutral element where there is none. */
+static uint32_t tmi_scan_filled(tmi_low *w, const tmi_scanning *s, uint32_t v, uint32_t by) {
+    tmi_ins n;
+    tmi_ins_zero(&n, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP, tmi_t_type(w->t, v));
+    n.a = v;
+    n.b = s->neutral;
+    n.c = by;
+    if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
+    return tmi_t_pin(w->t, &n);
+}
 
 static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
     const tmi_op *op = TMI_OP(w->m, id);
@@ -25242,6 +25503,7 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         else if (!first || l->reg[i] < first) s->low |= 1u << i;
         else s->high |= 1u << i;
     }
+    s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
 
 /* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is forgotten. */
@@ -25277,6 +25539,12 @@ static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
     return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), right);
 }
 
+/* Does a lane take in what lanes before it hold? All do where the first takes the neutral element. */
+static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
+    if (s->neutral) return tmi_t_bool(w->t, 1);
+    return tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+}
+
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half of each
  * block takes in the last lane of the lower half. */
 static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
@@ -25288,7 +25556,7 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     if (s->lanes == 31 && !s->reverse && simple && s->n == 1 && (kind == TMI_S_I32 || kind == TMI_S_F32)) {
         uint16_t c = TMI_OP(w->m, simple)->kind;
         tmi_ins  n;
-        if (c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) {
+        if ((c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
             tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
             n.a = v[0];
             n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
@@ -25297,7 +25565,12 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
             return;
         }
     }
-    for (b = 0; b < TMI_LANE_BITS; b++) {
+    for (b = 0; b < TMI_LANE_BITS && s->neutral; b++) { /* lanes 1, 2, 4, 8 and 16 before, no lane apart from the others */
+        left[0] = tmi_scan_filled(w, s, v[0], 1u << b);
+        tmi_combine(w, op, left, v);
+        v[0] = left[0];
+    }
+    for (b = 0; b < TMI_LANE_BITS && !s->neutral; b++) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
         const uint32_t right = tmi_t_u32(t, 0);
@@ -25313,7 +25586,13 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
 /* What the lane before holds; in the first lane, anything. */
 static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v, uint32_t *out) {
     tmi_thr *t = w->t;
-    uint32_t lane = tmi_t_lane(t), off = 31u & ~s->lanes, from, i, one = tmi_t_u32(t, 1);
+    uint32_t lane, off = 31u & ~s->lanes, from, i, one;
+    if (s->neutral) {
+        out[0] = tmi_scan_filled(w, s, v[0], 1);
+        return;
+    }
+    lane = tmi_t_lane(t);
+    one = tmi_t_u32(t, 1);
     if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
     else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
     from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
@@ -25452,7 +25731,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
-        has = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         if (s->high) {
             for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
             tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), before, has);
@@ -25505,7 +25784,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
     if (s->lanes) {
-        has = tmi_t_un(t, TMI_TF_NOT, truth, tmi_scan_is_end(w, s, 0));
+        has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
         tmi_scan_join(w, s, before, has_group, lane, has);
         for (i = 0; i < s->n; i++) before[i] = lane[i];
@@ -25706,6 +25985,8 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
     n.b = v;
     n.c = expected;
     n.d = kind;
+    n.e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 && !tmi_chip_has(w->p, TMETAL_GPU_FLOAT_ATOMICS);
+    if ((kind == TMI_RMW_UMAX || kind == TMI_RMW_UMIN) && bits.kind == TMI_S_I64) (void)tmi_chip_has(w->p, TMETAL_GPU_ATOMIC_64);
     if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
     r = tmi_t_pin(w->t, &n);
     return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
@@ -26036,11 +26317,14 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
 
 /* -- Inline PTX: the instructions that Triton's users write, on this thread's values --------------------------- */
 
-enum { TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_CVT, TMI_PX_RCP, TMI_PX_BREV };
+enum {
+    TMI_PX_TF = 1, TMI_PX_MOV, TMI_PX_NOT, TMI_PX_MAD, TMI_PX_FUNNEL_L, TMI_PX_FUNNEL_R, TMI_PX_LD, TMI_PX_ST, TMI_PX_RCP, TMI_PX_SETP, TMI_PX_SELP,
+    TMI_PX_CVT, TMI_PX_PRMT, TMI_PX_LOP3, TMI_PX_BFE, TMI_PX_BFI, TMI_PX_WIDE, TMI_PX_XORSIGN, TMI_PX_SIGN
+};
 
-/* Columns: what stands before the type, how many operands with the result, what it does; for TMI_PX_TF the
- * operations on signed, unsigned (or untyped) and float values, 0 where there is none. Rounding words other than
- * "to nearest" are not in the table: they are refused by their text. */
+/* Columns: what stands before the types, without .ftz (flushing denormals is what Apple's GPUs do with f32); how many
+ * operands with the result, what it does; the operations on signed, unsigned (or untyped) and float values, 0 where
+ * there is none. Rounding words other than those of the table are refused by their text. */
 typedef struct tmi_ptx_row {
     const char *name;
     uint8_t     operands, how;
@@ -26048,161 +26332,338 @@ typedef struct tmi_ptx_row {
 } tmi_ptx_row;
 
 static const tmi_ptx_row tmi_ptx_rows[] = {
-    {"mov", 2, TMI_PX_MOV, 0, 0, 0}, {"not", 2, TMI_PX_NOT, 0, 0, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
+    {"mov", 2, TMI_PX_MOV, 1, 1, 1}, {"not", 2, TMI_PX_NOT, 0, 1, 0}, {"and", 3, TMI_PX_TF, 0, TMI_TF_AND, 0}, {"or", 3, TMI_PX_TF, 0, TMI_TF_OR, 0},
     {"xor", 3, TMI_PX_TF, 0, TMI_TF_XOR, 0}, {"shl", 3, TMI_PX_TF, TMI_TF_SHL, TMI_TF_SHL, 0}, {"shr", 3, TMI_PX_TF, TMI_TF_SSHR, TMI_TF_USHR, 0},
     {"add", 3, TMI_PX_TF, TMI_TF_IADD, TMI_TF_IADD, TMI_TF_FADD}, {"add.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FADD},
     {"sub", 3, TMI_PX_TF, TMI_TF_ISUB, TMI_TF_ISUB, TMI_TF_FSUB}, {"sub.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FSUB},
     {"mul", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FMUL}, {"mul.lo", 3, TMI_PX_TF, TMI_TF_IMUL, TMI_TF_IMUL, 0},
-    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
-    {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0}, {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
+    {"mul.hi", 3, TMI_PX_TF, TMI_TF_SMULHI, TMI_TF_UMULHI, 0}, {"mul.wide", 3, TMI_PX_WIDE, 1, 1, 0}, {"div.rn", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV},
+    {"div.full", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div.approx", 3, TMI_PX_TF, 0, 0, TMI_TF_FDIV}, {"div", 3, TMI_PX_TF, TMI_TF_SDIV, TMI_TF_UDIV, 0},
+    {"rem", 3, TMI_PX_TF, TMI_TF_SREM, TMI_TF_UREM, 0},
     {"min", 3, TMI_PX_TF, TMI_TF_SMIN, TMI_TF_UMIN, TMI_TF_FMINN}, {"max", 3, TMI_PX_TF, TMI_TF_SMAX, TMI_TF_UMAX, TMI_TF_FMAXN},
-    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
+    {"min.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMIN}, {"max.NaN", 3, TMI_PX_TF, 0, 0, TMI_TF_FMAX}, {"min.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMINN},
+    {"max.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMAXN}, {"min.NaN.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMIN},
+    {"max.NaN.xorsign.abs", 3, TMI_PX_XORSIGN, 0, 0, TMI_TF_FMAX}, {"copysign", 3, TMI_PX_SIGN, 0, 0, 1}, {"neg", 2, TMI_PX_TF, TMI_TF_ISUB, 0, TMI_TF_FNEG},
     {"abs", 2, TMI_PX_TF, TMI_TF_IABS, 0, TMI_TF_FABS}, {"popc", 2, TMI_PX_TF, 0, TMI_TF_POPC, 0}, {"clz", 2, TMI_PX_TF, 0, TMI_TF_CLZ, 0},
-    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0},
-    {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1}, {"st.global", 2, TMI_PX_ST, 1, 1, 1},
-    {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT}, {"sqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
-    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rsqrt.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
-    {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx.ftz", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2},
-    {"ex2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"lg2.approx.ftz", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2},
-    {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN}, {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH},
+    {"mad.lo", 4, TMI_PX_MAD, TMI_TF_IMUL, TMI_TF_IMUL, 0}, {"fma.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA}, {"mad.rn", 4, TMI_PX_MAD, 0, 0, TMI_TF_FMA},
+    {"shf.l.wrap", 4, TMI_PX_FUNNEL_L, 0, TMI_TF_SHL, 0}, {"shf.r.wrap", 4, TMI_PX_FUNNEL_R, 0, TMI_TF_USHR, 0}, {"ld.global", 2, TMI_PX_LD, 1, 1, 1},
+    {"st.global", 2, TMI_PX_ST, 1, 1, 1}, {"sqrt.rn", 2, TMI_PX_TF, 0, 0, TMI_TF_PSQRT}, {"sqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SQRT},
+    {"rsqrt.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_RSQRT}, {"rcp.rn", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV}, {"rcp.approx", 2, TMI_PX_RCP, 0, 0, TMI_TF_FDIV},
+    {"ex2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_EXP2}, {"lg2.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_LOG2}, {"sin.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_SIN},
+    {"cos.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_COS}, {"tanh.approx", 2, TMI_PX_TF, 0, 0, TMI_TF_TANH}, {"setp", 3, TMI_PX_SETP, 1, 1, 1},
+    {"selp", 4, TMI_PX_SELP, 1, 1, 1}, {"cvt", 2, TMI_PX_CVT, 0, 0, 0}, {"cvt.rn", 2, TMI_PX_CVT, 0, 0, TMI_TF_RINT}, {"cvt.rni", 2, TMI_PX_CVT, TMI_TF_RINT, TMI_TF_RINT, 0},
+    {"cvt.rzi", 2, TMI_PX_CVT, TMI_TF_FTRUNC, TMI_TF_FTRUNC, 0}, {"cvt.rmi", 2, TMI_PX_CVT, TMI_TF_FLOOR, TMI_TF_FLOOR, 0},
+    {"cvt.rpi", 2, TMI_PX_CVT, TMI_TF_CEIL, TMI_TF_CEIL, 0}, {"prmt", 4, TMI_PX_PRMT, 0, 1, 0}, {"lop3", 5, TMI_PX_LOP3, 0, 1, 0}, {"bfe", 4, TMI_PX_BFE, 1, 1, 0},
+    {"bfi", 5, TMI_PX_BFI, 0, 1, 0},
 };
 
-#define TMI_PTX_REGS 16u
+#define TMI_PTX_REGS     64u /* $0 on, then those that .reg declares */
+#define TMI_PTX_OPERANDS 5u
+#define TMI_PTX_ELEMENTS (8u * 16u) /* operands times elements that are packed */
 
 typedef struct tmi_ptx_arg {
-    uint8_t  is_reg, is_address;
-    uint32_t reg;   /* $reg */
-    uint64_t bits;  /* or a literal */
+    uint8_t     is_reg, is_address, n_part, is_decimal;
+    uint32_t    reg, part[4]; /* n_part: {a, b} or {a, b, c, d} */
+    uint64_t    bits;         /* or a literal; is_decimal: its text in at, len */
+    const char *at;
+    size_t      len;
 } tmi_ptx_arg;
+
+typedef struct tmi_ptx_type { int cls; uint32_t bits; int is_bf16, is_pair; } tmi_ptx_type; /* cls: 's', 'u' (b and u), 'f', 'p' a predicate */
 
 typedef struct tmi_ptx_ins {
     const tmi_ptx_row *row;
-    int         cls; /* 's', 'u' (b and u), 'f' */
-    uint32_t    bits;
-    int         is_bf16, is_pair;
-    tmi_ptx_arg arg[4];
+    tmi_ptx_type type, from; /* from: what cvt reads */
+    uint32_t     guard;      /* register of the predicate + 1 */
+    int          guard_not, compare; /* compare: arith.cmpi's or arith.cmpf's number */
+    tmi_ptx_arg  arg[TMI_PTX_OPERANDS];
 } tmi_ptx_ins;
 
-static int tmi_ptx_type(const char *s, size_t n, tmi_ptx_ins *x) {
-    static const struct { const char *name; char cls; uint8_t bits, bf16, pair; } types[] = {
-        {"b8", 'u', 8, 0, 0}, {"u8", 'u', 8, 0, 0}, {"s8", 's', 8, 0, 0}, {"b16", 'u', 16, 0, 0}, {"u16", 'u', 16, 0, 0}, {"s16", 's', 16, 0, 0},
-        {"b32", 'u', 32, 0, 0}, {"u32", 'u', 32, 0, 0}, {"s32", 's', 32, 0, 0}, {"b64", 'u', 64, 0, 0}, {"u64", 'u', 64, 0, 0}, {"s64", 's', 64, 0, 0},
-        {"f16", 'f', 16, 0, 0}, {"bf16", 'f', 16, 1, 0}, {"f32", 'f', 32, 0, 0}, {"f16x2", 'f', 16, 0, 1}, {"bf16x2", 'f', 16, 1, 1}};
+/* A text being read. Names are of one program: a block in braces that declares one again starts it afresh. */
+typedef struct tmi_ptx {
+    const char *s;
+    uint32_t    n_operand, n_name;
+    const char *name[TMI_PTX_REGS];
+    uint32_t    len[TMI_PTX_REGS];
+    const char *word; /* the instruction last read */
+    size_t      n_word;
+} tmi_ptx;
+
+static int tmi_ptx_type_of(const char *s, size_t n, tmi_ptx_type *type) {
+    static const struct { const char *name; tmi_ptx_type type; } types[] = {
+        {"b8", {'u', 8, 0, 0}}, {"u8", {'u', 8, 0, 0}}, {"s8", {'s', 8, 0, 0}}, {"b16", {'u', 16, 0, 0}}, {"u16", {'u', 16, 0, 0}}, {"s16", {'s', 16, 0, 0}},
+        {"b32", {'u', 32, 0, 0}}, {"u32", {'u', 32, 0, 0}}, {"s32", {'s', 32, 0, 0}}, {"b64", {'u', 64, 0, 0}}, {"u64", {'u', 64, 0, 0}}, {"s64", {'s', 64, 0, 0}},
+        {"f16", {'f', 16, 0, 0}}, {"bf16", {'f', 16, 1, 0}}, {"f32", {'f', 32, 0, 0}}, {"f16x2", {'f', 16, 0, 1}}, {"bf16x2", {'f', 16, 1, 1}}, {"pred", {'p', 1, 0, 0}}};
     size_t i;
     for (i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0) {
-            x->cls = types[i].cls;
-            x->bits = types[i].bits;
-            x->is_bf16 = types[i].bf16;
-            x->is_pair = types[i].pair;
+            *type = types[i].type;
             return 1;
         }
     return 0;
 }
 
 static int tmi_ptx_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+static int tmi_ptx_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/* $n, [$n], 12, 0x1F, 0f3F800000 */
-static int tmi_ptx_arg_of(const char **text, const char *end, tmi_ptx_arg *a) {
+/* Blanks and comments. */
+static const char *tmi_ptx_skip(const char *s) {
+    for (;;) {
+        while (tmi_ptx_space(*s)) s++;
+        if (s[0] == '/' && s[1] == '/') {
+            while (*s && *s != '\n') s++;
+        } else if (s[0] == '/' && s[1] == '*') {
+            for (s += 2; *s && !(s[0] == '*' && s[1] == '/'); s++) {}
+            if (*s) s += 2;
+        } else return s;
+    }
+}
+
+static const char *tmi_ptx_name_end(const char *s) {
+    if (!tmi_ptx_letter(*s) && *s != '%') return s;
+    for (s++; tmi_ptx_letter(*s) || tmi_is_digit(*s); s++) {}
+    return s;
+}
+
+/* The register of a name, or TMI_NONE. */
+static uint32_t tmi_ptx_named(const tmi_ptx *px, const char *s, size_t n) {
+    uint32_t i;
+    for (i = px->n_name; i-- > 0;)
+        if (px->len[i] == n && memcmp(px->name[i], s, n) == 0) return px->n_operand + i;
+    return TMI_NONE;
+}
+
+/* reg = "$" digits | name */
+static int tmi_ptx_reg(const tmi_ptx *px, const char **text, uint32_t *reg) {
+    const char *s = *text, *end = tmi_ptx_name_end(s);
+    if (*s == '$') {
+        if (!tmi_is_digit(*++s)) return 0;
+        for (*reg = 0; tmi_is_digit(*s) && *reg < TMI_PTX_REGS; s++) *reg = *reg * 10 + (uint32_t)(*s - '0');
+        if (*reg >= px->n_operand) return 0;
+        end = s;
+    } else if (end == s || (*reg = tmi_ptx_named(px, s, (size_t)(end - s))) == TMI_NONE) return 0;
+    *text = tmi_ptx_skip(end);
+    return 1;
+}
+
+/* literal = 12 | -3 | 0x1F | 0b101 | 0f3F800000 | 1.5 | 20. | 1e-3 */
+static int tmi_ptx_literal(const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
-    int neg = 0;
+    int         neg = *s == '-', base = 10;
+    a->at = s;
+    if (neg) s++;
+    if (!tmi_is_digit(*s)) return 0;
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) base = 16, s += 2;
+    else if (s[0] == '0' && (s[1] == 'b' || s[1] == 'B')) base = 2, s += 2;
+    for (; tmi_hex_digit(*s) >= 0 && tmi_hex_digit(*s) < base; s++) a->bits = a->bits * (uint64_t)base + (uint64_t)tmi_hex_digit(*s);
+    if (base == 10 && (*s == '.' || *s == 'e' || *s == 'E')) {
+        a->is_decimal = 1;
+        if (*s == '.') s++;
+        while (tmi_is_digit(*s)) s++;
+        if (*s == 'e' || *s == 'E') s += s[1] == '-' || s[1] == '+' ? 2 : 1;
+        while (tmi_is_digit(*s)) s++;
+    }
+    if (neg) a->bits = 0 - a->bits;
+    a->len = (size_t)(s - a->at);
+    if (*s == 'U') s++;
+    *text = tmi_ptx_skip(s);
+    return 1;
+}
+
+/* operand = reg | "[" reg "]" | "{" reg ("," reg)* "}" | literal */
+static int tmi_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) {
+    const char *s = *text;
     memset(a, 0, sizeof *a);
-    if (s < end && *s == '[') a->is_address = 1, s++;
-    while (s < end && tmi_ptx_space(*s)) s++;
-    if (s < end && *s == '$') {
-        a->is_reg = 1;
-        if (++s == end || !tmi_is_digit(*s)) return 0;
-        while (s < end && tmi_is_digit(*s)) a->reg = a->reg * 10 + (uint32_t)(*s++ - '0');
-        if (a->reg >= TMI_PTX_REGS) return 0;
-    } else {
-        if (s < end && *s == '-') neg = 1, s++;
-        if (s == end || !tmi_is_digit(*s)) return 0;
-        if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X' || s[1] == 'f' || s[1] == 'F')) {
-            for (s += 2; s < end && tmi_hex_digit(*s) >= 0; s++) a->bits = a->bits * 16 + (uint64_t)tmi_hex_digit(*s);
-        } else {
-            while (s < end && tmi_is_digit(*s)) a->bits = a->bits * 10 + (uint64_t)(*s++ - '0');
+    if (*s == '{') {
+        for (s = tmi_ptx_skip(s + 1); a->n_part < 4 && tmi_ptx_reg(px, &s, &a->part[a->n_part]); s = tmi_ptx_skip(s + 1)) {
+            a->n_part++;
+            if (*s != ',') break;
         }
-        if (s < end && *s == '.') return 0;
-        if (neg) a->bits = 0 - a->bits;
+        if (*s != '}' || (a->n_part != 2 && a->n_part != 4)) return 0;
+        s = tmi_ptx_skip(s + 1);
+    } else {
+        if (*s == '[') a->is_address = 1, s = tmi_ptx_skip(s + 1);
+        a->is_reg = *s == '$' || tmi_ptx_name_end(s) != s;
+        if (a->is_reg ? !tmi_ptx_reg(px, &s, &a->reg) : !tmi_ptx_literal(&s, a)) return 0;
+        if (a->is_address && *s != ']') return 0;
+        if (a->is_address) s = tmi_ptx_skip(s + 1);
     }
-    while (s < end && tmi_ptx_space(*s)) s++;
-    if (a->is_address) {
-        if (s == end || *s != ']') return 0;
-        s++;
-    }
-    while (s < end && tmi_ptx_space(*s)) s++;
     *text = s;
     return 1;
 }
 
-/* One instruction, without its semicolon. 0: not one of the table. */
-static int tmi_ptx_parse(const char *s, const char *end, tmi_ptx_ins *x) {
-    const char *word = s, *dot = NULL;
-    size_t i, n;
-    uint32_t k;
-    memset(x, 0, sizeof *x);
-    for (; s < end && !tmi_ptx_space(*s); s++)
-        if (*s == '.') dot = s;
-    if (!dot || !tmi_ptx_type(dot + 1, (size_t)(s - dot - 1), x)) return 0;
-    n = (size_t)(dot - word);
+/* The number of a comparison as arith.cmpi or arith.cmpf has it; -1: not one. */
+static int tmi_ptx_compare(const char *s, size_t n, const tmi_ptx_type *type) {
+    static const struct { const char *name; int8_t sint, uint, real; } words[] = {
+        {"eq", 0, 0, 1}, {"ne", 1, 1, 6}, {"lt", 2, 6, 4}, {"le", 3, 7, 5}, {"gt", 4, 8, 2}, {"ge", 5, 9, 3}, {"lo", -1, 6, -1}, {"ls", -1, 7, -1}, {"hi", -1, 8, -1},
+        {"hs", -1, 9, -1}, {"equ", -1, -1, 8}, {"neu", -1, -1, 13}, {"ltu", -1, -1, 11}, {"leu", -1, -1, 12}, {"gtu", -1, -1, 9}, {"geu", -1, -1, 10},
+        {"num", -1, -1, 7}, {"nan", -1, -1, 14}};
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].name) == n && memcmp(words[i].name, s, n) == 0) return type->cls == 'f' ? words[i].real : type->cls == 's' ? words[i].sint : words[i].uint;
+    return -1;
+}
+
+/* opcode = word ("." word)* "." type: the row, the types and what a comparison compares. */
+static int tmi_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
+    char   name[48];
+    size_t i, have = 0, dot, cut;
+    for (i = 0; i < n; i++) {
+        if (n - i >= 4 && memcmp(s + i, ".ftz", 4) == 0 && (n - i == 4 || s[i + 4] == '.')) i += 3;
+        else if (have < sizeof name) name[have++] = s[i];
+        else return 0;
+    }
+    for (dot = have; dot > 0 && name[dot - 1] != '.'; dot--) {}
+    if (!dot || !tmi_ptx_type_of(name + dot, have - dot, &x->type)) return 0;
+    have = dot - 1;
+    if (have > 4 && (memcmp(name, "setp.", 5) == 0 || memcmp(name, "cvt.", 4) == 0)) {
+        for (cut = have; name[cut - 1] != '.'; cut--) {}
+        if (name[0] == 's') x->compare = tmi_ptx_compare(name + cut, have - cut, &x->type);
+        else x->from = x->type;
+        if (name[0] == 's' ? x->compare < 0 : !tmi_ptx_type_of(name + cut, have - cut, &x->type)) return 0;
+        have = cut - 1;
+    }
     for (i = 0; i < sizeof tmi_ptx_rows / sizeof *tmi_ptx_rows; i++)
-        if (strlen(tmi_ptx_rows[i].name) == n && memcmp(tmi_ptx_rows[i].name, word, n) == 0) x->row = &tmi_ptx_rows[i];
-    if (!x->row || (x->row->how == TMI_PX_TF && !(x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint))) return 0;
-    while (s < end && tmi_ptx_space(*s)) s++;
+        if (strlen(tmi_ptx_rows[i].name) == have && memcmp(tmi_ptx_rows[i].name, name, have) == 0) x->row = &tmi_ptx_rows[i];
+    return x->row != NULL;
+}
+
+static int tmi_ptx_column(const tmi_ptx_ins *x) { return x->type.cls == 'f' ? x->row->real : x->type.cls == 's' ? x->row->sint : x->row->uint; }
+
+/* cvt: whole numbers of any width; whole numbers and floats with the rounding that the words name; f32 to halves, one or two. */
+static int tmi_ptx_cvt_is_known(const tmi_ptx_ins *x) {
+    const tmi_ptx_type *to = &x->type, *from = &x->from;
+    if (to->cls == 'p' || from->cls == 'p' || from->is_pair || (to->bits == 64 && from->cls == 'f')) return 0;
+    if (to->cls != 'f' && from->cls != 'f') return !x->row->sint && !x->row->real;
+    if (to->cls != 'f') return x->row->sint != 0;
+    if (from->cls != 'f') return x->row->real && !to->is_pair;
+    if (to->is_pair) return x->row->real && from->bits == 32;
+    return from->bits < to->bits ? !x->row->sint && !x->row->real : from->bits == 32 && to->bits == 16 && x->row->real;
+}
+
+/* May this instruction stand with these types and operands? */
+static int tmi_ptx_fits(const tmi_ptx_ins *x) {
+    uint32_t k, width = x->type.bits;
+    int      how = x->row->how, mask = x->type.cls == 'p';
+    if (how == TMI_PX_CVT) {
+        if (!tmi_ptx_cvt_is_known(x)) return 0;
+    } else if (!tmi_ptx_column(x)) return 0;
+    if (mask && how != TMI_PX_MOV && how != TMI_PX_NOT && (how != TMI_PX_TF || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR))) return 0;
+    if ((how == TMI_PX_PRMT || how == TMI_PX_LOP3 || how == TMI_PX_BFE || how == TMI_PX_BFI || how == TMI_PX_FUNNEL_L || how == TMI_PX_FUNNEL_R) && width != 32) return 0;
+    if (how == TMI_PX_WIDE && width != 16 && width != 32) return 0;
+    if ((how == TMI_PX_LD || how == TMI_PX_ST || how == TMI_PX_SELP || how == TMI_PX_SETP) && x->type.is_pair) return 0;
+    if (x->guard && how == TMI_PX_LD) return 0;
     for (k = 0; k < x->row->operands; k++) {
-        if (k && (s == end || *s++ != ',')) return 0;
-        while (s < end && tmi_ptx_space(*s)) s++;
-        if (!tmi_ptx_arg_of(&s, end, &x->arg[k])) return 0;
-        if (x->arg[k].is_address != ((x->row->how == TMI_PX_LD && k == 1) || (x->row->how == TMI_PX_ST && k == 0))) return 0;
+        const tmi_ptx_arg *a = &x->arg[k];
+        if (a->is_address != ((how == TMI_PX_LD && k == 1) || (how == TMI_PX_ST && k == 0))) return 0;
+        if (a->is_address && !a->is_reg) return 0;
+        if (a->n_part && (how != TMI_PX_MOV || x->type.cls != 'u' || width / a->n_part < 8 || width % a->n_part || x->arg[1 - k].n_part)) return 0;
+        if (a->is_decimal && (x->type.cls != 'f' || x->type.is_pair || how == TMI_PX_CVT)) return 0;
     }
-    if (x->row->how != TMI_PX_ST && !x->arg[0].is_reg) return 0;
-    return s == end;
+    if (how == TMI_PX_LOP3 && x->arg[4].is_reg) return 0;
+    if (how == TMI_PX_SELP && !x->arg[3].is_reg) return 0;
+    return how == TMI_PX_ST || x->arg[0].is_reg || x->arg[0].n_part;
 }
 
-/* The next instruction of the text from `at` on: 1 found, 0 end, -1 not known; its text in word, len. */
-static int tmi_ptx_next(const char **at, tmi_ptx_ins *x, const char **word, size_t *len) {
-    const char *s = *at, *end;
-    while (*s && (tmi_ptx_space(*s) || *s == ';')) s++;
-    if (!*s) return 0;
-    for (end = s; *end && *end != ';'; end++) {}
-    *at = end;
-    while (end > s && tmi_ptx_space(end[-1])) end--;
-    *word = s;
-    *len = (size_t)(end - s);
-    return tmi_ptx_parse(s, end, x) ? 1 : -1;
+/* One instruction, up to its semicolon. 0: not one that is known. */
+static int tmi_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
+    const char *word;
+    uint32_t    k, reg, n;
+    memset(x, 0, sizeof *x);
+    if (*s == '@') {
+        s = tmi_ptx_skip(s + 1);
+        if (*s == '!') x->guard_not = 1, s = tmi_ptx_skip(s + 1);
+        if (!tmi_ptx_reg(px, &s, &reg)) return 0;
+        x->guard = reg + 1;
+    }
+    for (word = s; *s && !tmi_ptx_space(*s) && *s != ';'; s++) {}
+    if (!tmi_ptx_opcode(word, (size_t)(s - word), x)) return 0;
+    s = tmi_ptx_skip(s);
+    n = x->row->operands + (uint32_t)(x->row->how == TMI_PX_CVT && x->type.is_pair);
+    for (k = 0; k < n; k++) {
+        if (k && *s != ',') return 0;
+        if (k) s = tmi_ptx_skip(s + 1);
+        if (!tmi_ptx_arg_of(px, &s, &x->arg[k])) return 0;
+    }
+    return (*s == ';' || *s == 0) && tmi_ptx_fits(x);
 }
 
-/* Words of a packed register that may be ones; instructions on several elements at once are the same on each
- * element alone as long as no bit crosses into a neighbour. */
-static int tmi_ptx_stays_apart(const tmi_ptx_ins *x, uint32_t *maybe, uint32_t bits) {
-    uint32_t lanes = 32 / bits, i, edge = 0, m[3] = {~0u, ~0u, ~0u}, part = bits < 32 ? (1u << bits) - 1u : ~0u;
-    for (i = 1; i < x->row->operands; i++) {
-        const tmi_ptx_arg *a = &x->arg[i];
-        uint32_t k;
-        if (a->is_reg) m[i - 1] = maybe[a->reg];
-        else m[i - 1] = (uint32_t)a->bits;
-        if (a->is_reg || (x->row->uint != TMI_TF_AND && x->row->uint != TMI_TF_OR && x->row->uint != TMI_TF_XOR && x->row->how != TMI_PX_MOV)) continue;
-        for (k = 1; k < lanes; k++) /* a literal says the same to each element */
-            if (((uint32_t)a->bits >> (k * bits) & part) != ((uint32_t)a->bits & part)) return 0;
+/* declaration = ".reg" "." type name ["<" count ">"] ("," name ["<" count ">"])* */
+static int tmi_ptx_declare(tmi_ptx *px, const char *s) {
+    const char  *end;
+    tmi_ptx_type type;
+    uint32_t     count, i, have;
+    s = tmi_ptx_skip(s + 4);
+    if (*s++ != '.') return 0;
+    end = tmi_ptx_name_end(s);
+    if (!tmi_ptx_type_of(s, (size_t)(end - s), &type)) return 0;
+    do {
+        s = tmi_ptx_skip(*end == ',' ? end + 1 : end);
+        end = tmi_ptx_name_end(s);
+        if (end == s) return 0;
+        have = (uint32_t)(end - s);
+        end = tmi_ptx_skip(end);
+        for (count = 0; *end == '<' || tmi_is_digit(*end); end++)
+            if (*end != '<' && count < TMI_PTX_REGS) count = count * 10 + (uint32_t)(*end - '0');
+        if (*end == '>') end = tmi_ptx_skip(end + 1);
+        if (!count) {
+            if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
+            px->name[px->n_name] = s;
+            px->len[px->n_name++] = have;
+        }
+        for (i = 0; i < count; i++) { /* d<3>: d0, d1, d2; their names stand in the text as uses only */
+            const uint32_t digits = i < 10 ? 1 : 2;
+            const char    *use = px->s;
+            if (px->n_operand + px->n_name >= TMI_PTX_REGS) return 0;
+            for (; *use; use = *use ? use + 1 : use) {
+                const char *stop = tmi_ptx_name_end(use);
+                if (stop == use) continue;
+                if ((size_t)(stop - use) == have + digits && memcmp(use, s, have) == 0 && stop[-1] == (char)('0' + i % 10) && (digits == 1 || use[have] == (char)('0' + i / 10))) break;
+                use = stop - 1;
+            }
+            if (!*use) continue;
+            px->name[px->n_name] = use;
+            px->len[px->n_name++] = have + digits;
+        }
+    } while (*end == ',');
+    return *end == ';';
+}
+
+/* The next instruction: 1 found, 0 end, -1 not known; its text in word, n_word. */
+static int tmi_ptx_next(tmi_ptx *px, tmi_ptx_ins *x) {
+    for (;;) {
+        const char *s = tmi_ptx_skip(px->s), *end;
+        int         declares;
+        while (*s == ';' || *s == '{' || *s == '}') s = tmi_ptx_skip(s + 1);
+        px->word = s;
+        if (!*s) return 0;
+        for (end = s; *end && *end != ';'; end++) {}
+        px->s = *end ? end + 1 : end;
+        while (end > s && tmi_ptx_space(end[-1])) end--;
+        px->n_word = (size_t)(end - s);
+        declares = memcmp(s, ".reg", 4 < px->n_word ? 4 : px->n_word) == 0 && px->n_word > 4;
+        if (!declares) return tmi_ptx_parse(px, s, x) ? 1 : -1;
+        if (!tmi_ptx_declare(px, s)) return -1;
     }
-    if (x->is_pair) {
-        maybe[x->arg[0].reg] = ~0u;
-        return bits == 16;
-    }
-    if (x->cls == 'f' || x->bits != 32) return 0;
-    switch (x->row->how == TMI_PX_TF ? x->row->uint : 0) {
-    case TMI_TF_AND: maybe[x->arg[0].reg] = m[0] & m[1]; return 1;
-    case TMI_TF_OR: case TMI_TF_XOR: maybe[x->arg[0].reg] = m[0] | m[1]; return 1;
-    case TMI_TF_SHL: case TMI_TF_USHR:
-        if (x->arg[2].is_reg || x->arg[2].bits >= bits) return 0;
-        for (i = 0; i < lanes; i++) edge |= (((1u << x->arg[2].bits) - 1u) << (x->row->uint == TMI_TF_SHL ? bits - (uint32_t)x->arg[2].bits : 0)) << (i * bits);
-        if (m[0] & edge) return 0;
-        maybe[x->arg[0].reg] = x->row->uint == TMI_TF_SHL ? m[0] << x->arg[2].bits : m[0] >> x->arg[2].bits;
-        return 1;
-    default:
-        maybe[x->arg[0].reg] = x->row->how == TMI_PX_MOV ? m[0] : ~0u;
-        return x->row->how == TMI_PX_MOV || x->row->how == TMI_PX_NOT;
-    }
+}
+
+static uint32_t tmi_ptx_pack(const tmi_module *m, const tmi_op *op) {
+    const int64_t pack = tmi_attr_int(m, op, "packed_element", 1);
+    return pack < 1 ? 1 : (uint32_t)pack;
+}
+
+/* Elements of operand or result i (results first) that share a register; Triton fills 32 bits. */
+static uint32_t tmi_ptx_share(const tmi_module *m, const tmi_op *op, uint32_t i) {
+    const uint32_t type = i < op->n_out ? tmi_out_type(m, op, i) : tmi_in_type(m, op, i - op->n_out), bits = tmi_scalar_bits[tmi_s_of(m, type)], pack = tmi_ptx_pack(m, op);
+    return pack == 1 || bits >= 32 ? 1 : pack < 32 / bits ? pack : 32 / bits;
+}
+
+static uint32_t tmi_ptx_begin(tmi_ptx *px, const tmi_module *m, const tmi_op *op) {
+    uint32_t i;
+    memset(px, 0, sizeof *px);
+    px->s = tmi_attr_str(m, op, "asm_string");
+    for (i = 0; i < op->n_in + op->n_out; i++) px->n_operand += tmi_ptx_pack(m, op) / tmi_ptx_share(m, op, i);
+    return px->n_operand;
 }
 
 static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scratch, NUL-terminated */
@@ -26213,22 +26674,20 @@ static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) { /* scr
 
 /* Text of the first instruction that is not known, or NULL. */
 static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
-    const char *at = tmi_attr_str(m, op, "asm_string"), *word = "", *c = tmi_attr_str(m, op, "constraints");
-    uint32_t    maybe[TMI_PTX_REGS], i, pack = (uint32_t)tmi_attr_int(m, op, "packed_element", 1), bits = 0;
-    size_t      len = 0;
+    const char *c = tmi_attr_str(m, op, "constraints");
+    uint32_t    i, pack = tmi_ptx_pack(m, op);
+    tmi_ptx     px;
     tmi_ptx_ins x;
     int         found;
-    for (i = 0; i < TMI_PTX_REGS; i++) maybe[i] = ~0u;
-    if (op->n_in + op->n_out > TMI_PTX_REGS || op->n_in > 8) return "more operands than 16";
     for (; *c; c++)
         if (tmi_is_digit(*c) || *c == '+' || *c == '~') return tmi_format(job, 1, "constraints \"%s\"", tmi_attr_str(m, op, "constraints"));
     for (i = 0; pack > 1 && i < op->n_in + op->n_out; i++) {
-        uint32_t type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in), b = tmi_scalar_bits[tmi_s_of(m, type)];
-        if ((bits && b != bits) || b * pack != 32) return "elements packed otherwise than into 32 bits";
-        bits = b;
+        const uint32_t type = i < op->n_out ? tmi_out_type(m, op, i) : tmi_in_type(m, op, i - op->n_out), kind = (uint32_t)tmi_s_of(m, type);
+        if (pack > 16 || !tmi_is_pow2(pack) || kind == TMI_S_PTR || tmi_scalar_bits[kind] < 8) return "elements packed otherwise than 2, 4, 8 or 16 of whole bytes";
     }
-    while ((found = tmi_ptx_next(&at, &x, &word, &len)) != 0)
-        if (found < 0 || (pack > 1 && !tmi_ptx_stays_apart(&x, maybe, bits)) || (pack == 1 && x.is_pair)) return tmi_copy_text(job, word, len);
+    if (op->n_in > 8 || op->n_out > 8 || tmi_ptx_begin(&px, m, op) > TMI_PTX_REGS / 2) return "more operands than 32";
+    while ((found = tmi_ptx_next(&px, &x)) != 0)
+        if (found < 0) return tmi_copy_text(job, px.word, px.n_word);
     return NULL;
 }
 
@@ -26240,8 +26699,31 @@ static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
     if (have.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
     else if (tmi_s_is_float(have.kind)) v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[have.kind]), 1), v);
     if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
+    if (kind == TMI_S_BOOL) return tmi_t_intcast(t, v, TMI_S_BOOL, 0);
     v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
     return tmi_s_is_float(kind) ? tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), v) : v;
+}
+
+/* A bf16 operand of a product as float; a denormal, which f32 of Apple's GPUs would flush, times 2^67 (*is_small says so). */
+static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) {
+    tmi_thr       *t = w->t;
+    const uint32_t raw = tmi_ptx_as(w, tmi_ptx_as(w, v, TMI_S_I16), TMI_S_I32), sign = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, raw, tmi_t_u32(t, 0x8000)), tmi_t_u32(t, 16));
+    const uint32_t mant = tmi_t_un(t, TMI_TF_S2F, tmi_tty_of(TMI_S_F32, 1), tmi_t_and(t, raw, tmi_t_u32(t, 0x7f)));
+    const uint32_t scale = tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e800000); /* 2^-66: a denormal is its low bits times 2^-133 */
+    const uint32_t up = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_FMUL, mant, scale), TMI_S_I32);
+    const uint32_t small = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, up, sign), TMI_S_F32), wide = tmi_conv(t, v, TMI_S_F32);
+    *is_small = tmi_t_icmp(t, 0, tmi_t_and(t, raw, tmi_t_u32(t, 0x7f80)), tmi_t_u32(t, 0));
+    return tmi_t_select(t, *is_small, small, wide);
+}
+
+static uint32_t tmi_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
+    tmi_thr *t = w->t;
+    uint32_t small_x, small_y, product, either;
+    x = tmi_ptx_bf16_factor(w, x, &small_x);
+    y = tmi_ptx_bf16_factor(w, y, &small_y);
+    product = tmi_t_bin(t, TMI_TF_FMUL, x, y);
+    either = tmi_t_bin(t, TMI_TF_FMUL, product, tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e000000)); /* 2^-67 */
+    return tmi_conv(t, tmi_t_select(t, tmi_t_bin(t, TMI_TF_OR, small_x, small_y), either, product), TMI_S_BF16);
 }
 
 static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32_t n, int kind) { /* bf16 by way of float */
@@ -26249,6 +26731,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     uint32_t x[3], i, r;
     int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
     tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
+    if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_ptx_bf16_product(w, v[0], v[1]);
     for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     r = n == 1 ? tmi_t_un(t, (int)tf, type, x[0]) : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1]) : tmi_t_tern(t, (int)tf, type, x[0], x[1], x[2]);
     return wide ? tmi_conv(t, r, kind) : r;
@@ -26265,65 +26748,296 @@ static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) { /* {v1
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
 }
 
+/* prmt: byte i of the result is byte n of {v1, v0}, n the low three bits of digit i of v2; the digit's top bit: its sign eight times. */
+static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
+    tmi_thr *t = w->t;
+    uint32_t r = 0, i;
+    int64_t  known;
+    for (i = 0; i < 4; i++) {
+        uint32_t byte;
+        if (tmi_t_is_const(t, v[2], &known)) {
+            const uint32_t digit = (uint32_t)((uint64_t)known >> (4 * i)) & 15u, word = v[digit >> 2 & 1], at = 8 * (digit & 3);
+            if (digit & 8) byte = tmi_t_bin(t, TMI_TF_SSHR, tmi_t_bin(t, TMI_TF_SHL, word, tmi_t_u32(t, 24 - at)), tmi_t_u32(t, 31));
+            else byte = tmi_t_bin(t, TMI_TF_USHR, word, tmi_t_u32(t, at));
+        } else {
+            const uint32_t digit = tmi_t_bin(t, TMI_TF_USHR, v[2], tmi_t_u32(t, 4 * i));
+            const uint32_t high = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 4)), tmi_t_u32(t, 0)), sign = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 8)), tmi_t_u32(t, 0));
+            const uint32_t at = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, digit, tmi_t_u32(t, 3)), tmi_t_u32(t, 3)), word = tmi_t_select(t, high, v[1], v[0]);
+            const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at), top = tmi_t_bin(t, TMI_TF_SHL, plain, tmi_t_u32(t, 24));
+            byte = tmi_t_select(t, sign, tmi_t_bin(t, TMI_TF_SSHR, top, tmi_t_u32(t, 31)), plain);
+        }
+        byte = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, byte, tmi_t_u32(t, 0xff)), tmi_t_u32(t, 8 * i));
+        r = r ? tmi_t_bin(t, TMI_TF_OR, r, byte) : byte;
+    }
+    return r;
+}
+
+/* A function of two words, bit by bit: bit 2x + y of `table` is its value. */
+static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t table) {
+    tmi_thr *t = w->t;
+    switch (table & 15) {
+    case 0: return tmi_t_u32(t, 0);
+    case 3: return tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1));
+    case 5: return tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1));
+    case 6: return tmi_t_bin(t, TMI_TF_XOR, x, y);
+    case 8: return tmi_t_and(t, x, y);
+    case 10: return y;
+    case 12: return x;
+    case 14: return tmi_t_bin(t, TMI_TF_OR, x, y);
+    case 4: return tmi_t_and(t, x, tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1)));
+    case 2: return tmi_t_and(t, y, tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1)));
+    default: return tmi_t_bin(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u), tmi_t_int(t, TMI_S_I32, -1));
+    }
+}
+
+/* lop3: any function of three words, bit by bit; bit 4a + 2b + c of the table is its value. */
+static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
+    tmi_thr       *t = w->t;
+    uint32_t       with, without;
+    const uint32_t high = table >> 4 & 15u, low = table & 15u;
+    if (high == low) return tmi_ptx_logic_2(w, v[1], v[2], low);
+    if (high == (~low & 15u)) {
+        without = tmi_ptx_logic_2(w, v[1], v[2], low);
+        return tmi_t_bin(t, TMI_TF_XOR, v[0], without);
+    }
+    with = tmi_t_and(t, v[0], tmi_ptx_logic_2(w, v[1], v[2], high));
+    without = tmi_ptx_logic_2(w, v[1], v[2], low);
+    without = tmi_t_and(t, tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, TMI_S_I32, -1)), without);
+    return tmi_t_bin(t, TMI_TF_OR, with, without);
+}
+
+/* bfe and bfi: the field of `len` bits from `at` on, both modulo 256. */
+static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
+    tmi_thr       *t = w->t;
+    const int      inserts = x->row->how == TMI_PX_BFI;
+    const uint32_t at = tmi_t_and(t, v[inserts ? 2 : 1], tmi_t_u32(t, 255)), len = tmi_t_and(t, v[inserts ? 3 : 2], tmi_t_u32(t, 255));
+    const uint32_t mask = tmi_t_bin(t, TMI_TF_ISUB, tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len), tmi_t_u32(t, 1));
+    uint32_t       r, end, top;
+    if (inserts) {
+        const uint32_t kept = tmi_t_bin(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at), tmi_t_int(t, TMI_S_I32, -1)), field = tmi_t_and(t, v[0], mask);
+        r = tmi_t_and(t, v[1], kept);
+        return tmi_t_bin(t, TMI_TF_OR, r, tmi_int_op(t, TMI_TF_SHL, field, at));
+    }
+    r = tmi_t_and(t, tmi_int_op(t, x->type.cls == 's' ? TMI_TF_SSHR : TMI_TF_USHR, v[0], at), mask);
+    if (x->type.cls != 's') return r;
+    end = tmi_t_bin(t, TMI_TF_UMIN, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_add(t, at, len), tmi_t_u32(t, 1)), tmi_t_u32(t, 31)); /* the field's sign stands there, or at the top */
+    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), tmi_t_u32(t, 1));
+    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_u32(t, 0), top), tmi_t_bin(t, TMI_TF_XOR, mask, tmi_t_int(t, TMI_S_I32, -1)));
+    return tmi_t_select(t, tmi_t_icmp(t, 0, len, tmi_t_u32(t, 0)), tmi_t_u32(t, 0), tmi_t_bin(t, TMI_TF_OR, r, top));
+}
+
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
     tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
     type.elem = (uint8_t)kind;
     return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
 }
 
-/* Registers are values; `holder`: who stores. */
-static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t pack_bits, uint32_t holder) {
-    tmi_thr *t = w->t;
-    uint32_t v[3], i, r, tf = x->cls == 'f' ? x->row->real : x->cls == 's' ? x->row->sint : x->row->uint, n = x->row->operands - 1u;
-    int      kind = x->cls == 'f' ? (x->is_bf16 ? TMI_S_BF16 : x->bits == 16 ? TMI_S_F16 : TMI_S_F32) : (int)tmi_s_int(pack_bits ? pack_bits : x->bits);
-    tmi_ins  st;
-    for (i = 0; i < n; i++) {
-        const tmi_ptx_arg *a = &x->arg[x->row->how == TMI_PX_ST ? i + 1 : i + 1];
-        int count = (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR) && i == 1 && x->row->how == TMI_PX_TF;
-        if (x->row->how == TMI_PX_LD) continue;
-        if (a->is_reg && !reg[a->reg]) reg[a->reg] = tmi_t_zero(t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
-        v[i] = a->is_reg ? tmi_ptx_as(w, reg[a->reg], count ? TMI_S_I32 : kind) : tmi_t_const(t, tmi_tty_of(count ? TMI_S_I32 : kind, 1), a->bits);
-        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0); /* 64: past every width */
+static int tmi_ptx_kind(const tmi_ptx_type *type) {
+    if (type->cls == 'p') return TMI_S_BOOL;
+    return type->cls != 'f' ? (int)tmi_s_int(type->bits) : type->is_bf16 ? TMI_S_BF16 : type->bits == 16 ? TMI_S_F16 : TMI_S_F32;
+}
+
+/* A literal with a point, in an instruction on floats. */
+static uint64_t tmi_ptx_decimal(const tmi_ptx_arg *a, int kind) {
+    const char *s = a->at, *end = a->at + a->len;
+    uint64_t    digits = 0;
+    int         e10 = 0, e = 0, point = 0, more = 0, neg = *s == '-', e_neg = 0;
+    for (s += neg; s < end && *s != 'e' && *s != 'E'; s++) {
+        if (*s == '.') point = 1;
+        else if (digits < 1000000000000000000u) digits = digits * 10 + (uint64_t)(*s - '0'), e10 -= point;
+        else more |= *s != '0', e10 += !point;
     }
+    for (s++; s < end; s++) {
+        if (*s == '-') e_neg = 1;
+        else if (*s != '+' && e < 100000) e = e * 10 + (*s - '0');
+    }
+    return tmi_float_from_decimal(&tmi_float_formats[kind == TMI_S_BF16 ? TMI_F_BF16 : kind == TMI_S_F16 ? TMI_F_F16 : TMI_F_F32], neg, digits, e10 + (e_neg ? -e : e), more);
+}
+
+static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg, int kind) {
+    if (!a->is_reg) return tmi_t_const(w->t, tmi_tty_of(kind, 1), a->is_decimal ? tmi_ptx_decimal(a, kind) : a->bits);
+    if (!reg[a->reg]) reg[a->reg] = tmi_t_zero(w->t, tmi_tty_of(kind, 1)); /* written later: open in PTX */
+    return tmi_ptx_as(w, reg[a->reg], kind);
+}
+
+/* Instructions on one value of the type, or on each half of a pair. */
+static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int kind) {
+    tmi_thr *t = w->t;
+    uint32_t tf = (uint32_t)tmi_ptx_column(x), n = x->row->operands - 1u, r, sign;
     switch (x->row->how) {
-    case TMI_PX_MOV: r = v[0]; break;
-    case TMI_PX_NOT: r = tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1)); break;
-    case TMI_PX_MAD: r = x->cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]); break;
-    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: r = tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L); break;
+    case TMI_PX_MOV: return v[0];
+    case TMI_PX_NOT: return kind == TMI_S_BOOL ? tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v[0]) : tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1));
+    case TMI_PX_MAD: return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind) : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
+    case TMI_PX_FUNNEL_L: case TMI_PX_FUNNEL_R: return tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
+    case TMI_PX_PRMT: return tmi_ptx_bytes(w, v);
+    case TMI_PX_LOP3: return tmi_ptx_logic_3(w, v, (uint32_t)x->arg[4].bits);
+    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_ptx_field(w, x, v);
     case TMI_PX_RCP:
         v[1] = v[0];
         v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
-        r = tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
-        break;
-    case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one */
-        r = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
-        if (x->cls == 's' && x->bits < 32) r = tmi_t_intcast(t, r, TMI_S_I32, 1);
-        break;
-    case TMI_PX_ST:
-        if (holder) (void)tmi_t_if(t, holder);
-        tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
-        st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
-        st.b = v[0];
-        (void)tmi_t_pin(t, &st);
-        if (holder) (void)tmi_t_close(t);
-        return;
+        return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
+    case TMI_PX_WIDE: {
+        const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
+        const uint32_t left = tmi_t_intcast(t, v[0], wide, is_signed), right = tmi_t_intcast(t, v[1], wide, is_signed);
+        return tmi_t_mul(t, left, right);
+    }
+    case TMI_PX_XORSIGN: case TMI_PX_SIGN: { /* the magnitude, and the sign of both or of the first */
+        const int      whole = (int)tmi_s_int(x->type.bits);
+        const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)), a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
+        const uint32_t rest = tmi_t_bin(t, TMI_TF_XOR, top, tmi_t_int(t, whole, -1));
+        if (x->row->how == TMI_PX_SIGN) r = b, sign = a;
+        else {
+            v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
+            v[1] = tmi_ptx_as(w, tmi_t_and(t, b, rest), kind);
+            r = tmi_ptx_as(w, tmi_ptx_float(w, tf, v, 2, kind), whole);
+            sign = tmi_t_bin(t, TMI_TF_XOR, a, b);
+        }
+        r = tmi_t_and(t, r, rest);
+        return tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, r, tmi_t_and(t, sign, top)), kind);
+    }
     default:
-        if (x->cls == 'f') r = tmi_ptx_float(w, tf, v, n, kind);
-        else if (n == 2) r = tmi_int_op(t, (int)tf, v[0], v[1]);
-        else if (tf == TMI_TF_ISUB) r = tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
-        else if (tf == TMI_TF_IABS) r = tmi_elt_abs(t, v[0]);
-        else r = tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+        if (x->type.cls == 'f') return tmi_ptx_float(w, tf, v, n, kind);
+        if (n == 2) return tmi_int_op(t, (int)tf, v[0], v[1]);
+        if (tf == TMI_TF_ISUB) return tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        if (tf == TMI_TF_IABS) return tmi_elt_abs(t, v[0]);
+        return tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
+    }
+}
+
+/* A register that holds more than one value: part k of `bits` each. */
+static uint32_t tmi_ptx_part(tmi_low *w, uint32_t v, uint32_t k, uint32_t bits, int kind) {
+    const tmi_tty have = tmi_t_type(w->t, v);
+    const int     whole = (int)tmi_s_int(tmi_scalar_bits[have.kind]);
+    v = tmi_ptx_as(w, v, whole);
+    if (k) v = tmi_t_bin(w->t, TMI_TF_USHR, v, tmi_t_int(w->t, whole, (int64_t)k * bits));
+    return tmi_ptx_as(w, tmi_t_intcast(w->t, v, (int)tmi_s_int(bits), 0), kind);
+}
+
+static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t bits) {
+    const int whole = n * bits > 32 ? TMI_S_I64 : n * bits > 16 ? TMI_S_I32 : TMI_S_I16;
+    uint32_t  r = tmi_t_intcast(w->t, tmi_ptx_as(w, v[0], (int)tmi_s_int(bits)), whole, 0), k;
+    for (k = 1; k < n; k++) {
+        const uint32_t next = tmi_t_intcast(w->t, tmi_ptx_as(w, v[k], (int)tmi_s_int(bits)), whole, 0);
+        r = tmi_t_bin(w->t, TMI_TF_OR, r, tmi_t_bin(w->t, TMI_TF_SHL, next, tmi_t_int(w->t, whole, (int64_t)k * bits)));
+    }
+    return r;
+}
+
+static uint32_t tmi_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
+    tmi_thr  *t = w->t;
+    const int from = tmi_ptx_kind(&x->from), to = tmi_ptx_kind(&x->type);
+    uint32_t  v = tmi_ptx_operand(w, &x->arg[1], reg, from), two[2];
+    if (x->type.is_pair) { /* the second source is the low half */
+        two[1] = tmi_conv(t, v, to);
+        two[0] = tmi_conv(t, tmi_ptx_operand(w, &x->arg[2], reg, from), to);
+        return tmi_ptx_join(w, two, 2, 16);
+    }
+    if (x->from.cls == 'f' && x->type.cls == 'f') return tmi_conv(t, v, to);
+    if (x->from.cls == 'f') {
+        v = tmi_conv(t, v, TMI_S_F32);
+        if (x->row->sint != TMI_TF_FTRUNC) v = tmi_t_un(t, x->row->sint, tmi_tty_of(TMI_S_F32, 1), v);
+        return tmi_elt_cast(t, x->type.cls == 's' ? TMI_TF_F2S : TMI_TF_F2U, v, tmi_tty_of(to, 1));
+    }
+    if (x->type.cls != 'f') { /* what is narrower than its register is extended as the result's type says */
+        v = tmi_t_intcast(t, v, to, x->from.cls == 's');
+        return x->type.bits < 32 ? tmi_t_intcast(t, v, TMI_S_I32, x->type.cls == 's') : v;
+    }
+    return tmi_elt_cast(t, x->from.cls == 's' ? TMI_TF_S2F : TMI_TF_U2F, v, tmi_tty_of(to, 1));
+}
+
+static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind, uint32_t holder) {
+    tmi_ins st;
+    const uint32_t v = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+    if (holder) (void)tmi_t_if(w->t, holder);
+    tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
+    st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+    st.b = v;
+    (void)tmi_t_pin(w->t, &st);
+    if (holder) (void)tmi_t_close(w->t);
+}
+
+/* mov between a register and its parts. */
+static void tmi_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t *made, uint32_t *n_made) {
+    const tmi_ptx_arg *to = &x->arg[0], *from = &x->arg[1];
+    uint32_t           v[4], k, bits = x->type.bits / (to->n_part ? to->n_part : from->n_part);
+    if (to->n_part) {
+        const uint32_t whole = tmi_ptx_operand(w, from, reg, (int)tmi_s_int(x->type.bits));
+        for (k = 0; k < to->n_part; k++) made[k] = tmi_ptx_part(w, whole, k, bits, (int)tmi_s_int(bits));
+        *n_made = to->n_part;
+        return;
+    }
+    for (k = 0; k < from->n_part; k++) {
+        if (!reg[from->part[k]]) reg[from->part[k]] = tmi_t_zero(w->t, tmi_tty_of((int)tmi_s_int(bits), 1));
+        v[k] = reg[from->part[k]];
+    }
+    made[0] = tmi_ptx_join(w, v, from->n_part, bits);
+}
+
+/* The result of an instruction that is none of the special ones: operands read, a pair half by half. */
+static uint32_t tmi_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind) {
+    tmi_thr *t = w->t;
+    uint32_t v[4], half[2], part[4], i, k, n = x->row->operands - 1u, tf = (uint32_t)tmi_ptx_column(x);
+    for (i = 0; i < n && i < 4; i++) {
+        const int count = x->row->how == TMI_PX_TF && i == 1 && (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR);
+        v[i] = tmi_ptx_operand(w, &x->arg[i + 1], reg, count || x->type.is_pair ? TMI_S_I32 : kind);
+        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0); /* 64: past every width */
+    }
+    if (!x->type.is_pair) return tmi_ptx_value(w, x, v, kind);
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n; i++) part[i] = tmi_ptx_part(w, v[i], k, 16, kind);
+        half[k] = tmi_ptx_value(w, x, part, kind);
+    }
+    return tmi_ptx_join(w, half, 2, 16);
+}
+
+/* Registers are values; `holder`: who stores. */
+static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t holder) {
+    tmi_thr *t = w->t;
+    uint32_t made[4], n_made = 1, guard = 0, k, a, b;
+    int      kind = tmi_ptx_kind(&x->type);
+    if (x->guard) {
+        const tmi_ptx_arg p = {1, 0, 0, 0, x->guard - 1, {0, 0, 0, 0}, 0, NULL, 0};
+        guard = tmi_ptx_operand(w, &p, reg, TMI_S_BOOL);
+        if (x->guard_not) guard = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), guard);
+    }
+    switch (x->row->how) {
+    case TMI_PX_ST:
+        if (guard) holder = holder ? tmi_t_and(t, holder, guard) : guard;
+        tmi_ptx_store(w, x, reg, kind, holder);
+        return;
+    case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one */
+        made[0] = tmi_ldg(t, tmi_ptx_pointer(w, reg[x->arg[1].reg], kind), 0, 0, tmi_tty_of(kind, 1), TMI_INS_VOLATILE);
+        if (x->type.cls == 's' && x->type.bits < 32) made[0] = tmi_t_intcast(t, made[0], TMI_S_I32, 1);
+        break;
+    case TMI_PX_SETP:
+        a = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+        b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
+        if (kind == TMI_S_BF16) a = tmi_conv(t, a, TMI_S_F32), b = tmi_conv(t, b, TMI_S_F32);
+        made[0] = x->type.cls == 'f' ? tmi_t_fcmp(t, (uint32_t)x->compare, a, b) : tmi_t_icmp(t, (uint32_t)x->compare, a, b);
+        break;
+    case TMI_PX_SELP:
+        a = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+        b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
+        made[0] = tmi_t_select(t, tmi_ptx_operand(w, &x->arg[3], reg, TMI_S_BOOL), a, b);
+        break;
+    case TMI_PX_CVT: made[0] = tmi_ptx_convert(w, x, reg); break;
+    default:
+        if (x->arg[0].n_part || x->arg[1].n_part) tmi_ptx_move_parts(w, x, reg, made, &n_made);
+        else made[0] = tmi_ptx_result_of(w, x, reg, kind);
         break;
     }
-    reg[x->arg[0].reg] = r;
+    for (k = 0; k < n_made; k++) {
+        const uint32_t to = x->arg[0].n_part ? x->arg[0].part[k] : x->arg[0].reg;
+        if (guard && reg[to]) made[k] = tmi_t_select(t, guard, made[k], tmi_ptx_as(w, reg[to], tmi_t_type(t, made[k]).kind));
+        reg[to] = made[k];
+    }
 }
 
 static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t holder) {
-    const char *at = tmi_attr_str(w->m, op, "asm_string"), *word;
-    uint32_t    pack_bits = tmi_attr_int(w->m, op, "packed_element", 1) > 1 ? tmi_scalar_bits[tmi_s_of(w->m, op->n_in ? tmi_in_type(w->m, op, 0) : tmi_out_type(w->m, op, 0))] : 0;
-    size_t      len;
+    tmi_ptx     px;
     tmi_ptx_ins x;
-    while (tmi_ptx_next(&at, &x, &word, &len) > 0) tmi_ptx_do(w, &x, reg, x.is_pair ? 0 : pack_bits, holder);
+    (void)tmi_ptx_begin(&px, w->m, op);
+    while (tmi_ptx_next(&px, &x) > 0) tmi_ptx_do(w, &x, reg, holder);
 }
 
 static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
@@ -26344,26 +27058,84 @@ static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
     return tmi_lin_id(w->p, &l);
 }
 
+/* One loop over groups of 2^bits neighbours, which tmi_group_point() then names one by one. */
+static void tmi_group_loop(tmi_low *w, tmi_nest *n, uint32_t bits) {
+    uint32_t i, var;
+    if (n->lin->n_reg <= bits) return;
+    var = tmi_t_for(w->t, 1u << (n->lin->n_reg - bits));
+    for (i = bits; i < n->lin->n_reg; i++) n->var[i] = var, n->bit[i] = i - bits;
+    n->n_open++;
+}
+
+/* Neighbour k of the group; a tile of fewer elements repeats them. */
+static void tmi_group_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t k) {
+    const uint32_t have = n->lin->n_reg < bits ? n->lin->n_reg : bits;
+    tmi_scan_point(w, n, (1u << have) - 1, tmi_t_u32(w->t, k & ((1u << have) - 1)));
+}
+
+/* Registers of the operands, from elements [operand * pack + k]. */
+static void tmi_ptx_load_operands(tmi_low *w, const tmi_op *op, const uint32_t *elem, uint32_t *reg) {
+    uint32_t i, k, pack = tmi_ptx_pack(w->m, op), at = 0;
+    for (i = 0; i < op->n_out; i++) at += pack / tmi_ptx_share(w->m, op, i);
+    for (i = 0; i < op->n_in; i++) {
+        const uint32_t share = tmi_ptx_share(w->m, op, op->n_out + i), bits = tmi_scalar_bits[tmi_s_of(w->m, tmi_in_type(w->m, op, i))];
+        for (k = 0; k < pack; k += share) reg[at++] = share == 1 ? elem[i * pack + k] : tmi_ptx_join(w, elem + i * pack + k, share, bits);
+    }
+}
+
+/* Element k of result i. */
+static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t k, const uint32_t *reg) {
+    uint32_t       at = 0, j;
+    const uint32_t pack = tmi_ptx_pack(w->m, op), share = tmi_ptx_share(w->m, op, i);
+    for (j = 0; j < i; j++) at += pack / tmi_ptx_share(w->m, op, j);
+    at += k / share;
+    if (share == 1 || !reg[at]) return tmi_ptx_result(w, op, i, reg[at]);
+    return tmi_ptx_result(w, op, i, tmi_ptx_part(w, reg[at], k % share, tmi_scalar_bits[tmi_s_of(w->m, tmi_out_type(w->m, op, i))], tmi_s_of(w->m, tmi_out_type(w->m, op, i))));
+}
+
+/* On scalars; in a combining region those may be vectors, worked on element by element. */
+static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
+    uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], parts[8][4], i, k, part, width = 1, pack = tmi_ptx_pack(w->m, op);
+    for (i = 0; i < op->n_in; i++) width = tmi_max32(width, tmi_t_type(w->t, tmi_scalar_value(w, tmi_in(w->m, op, i))).width);
+    for (part = 0; part < width; part++) {
+        memset(reg, 0, sizeof reg);
+        for (i = 0; i < op->n_in; i++) {
+            const uint32_t all = tmi_scalar_value(w, tmi_in(w->m, op, i)), one = width > 1 ? tmi_t_vget(w->t, all, part) : all;
+            for (k = 0; k < pack; k++) elem[i * pack + k] = one;
+        }
+        tmi_ptx_load_operands(w, op, elem, reg);
+        tmi_ptx_run(w, op, reg, holder);
+        for (i = 0; i < op->n_out; i++) parts[i][part] = tmi_ptx_element(w, op, i, 0, reg);
+    }
+    for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = width > 1 ? tmi_t_vmake(w->t, parts[i], width) : parts[i][0];
+}
+
 static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t reg[TMI_PTX_REGS], arr[8], i, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0);
+    uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], arr[8], i, k, flat = tmi_flat_op_lin(w, id), stores = !tmi_attr_int(w->m, op, "pure", 0), pack = tmi_ptx_pack(w->m, op), bits = tmi_log2(pack);
     tmi_nest n;
     memset(reg, 0, sizeof reg);
     if (flat == TMI_NONE) {
-        for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_scalar_value(w, tmi_in(w->m, op, i));
-        tmi_ptx_run(w, op, reg, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
-        for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_ptx_result(w, op, i, reg[i]);
+        tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
         return;
     }
     for (i = 0; i < op->n_out; i++)
         arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
     tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
-    for (i = 0; i < op->n_in; i++) reg[op->n_out + i] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    if (pack == 1) tmi_nest_loops(w, &n);
+    else tmi_group_loop(w, &n, bits);
+    for (k = 0; k < pack; k++) {
+        if (pack > 1) tmi_group_point(w, &n, bits, k);
+        for (i = 0; i < op->n_in; i++) elem[i * pack + k] = tmi_operand_at(w, op, i, tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+    }
+    tmi_ptx_load_operands(w, op, elem, reg);
     tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
-    for (i = 0; i < op->n_out; i++) {
-        const uint32_t made = tmi_ptx_result(w, op, i, reg[i]);
-        tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+    for (k = 0; k < pack && !(n.lin->n_reg < bits && k >> n.lin->n_reg); k++) {
+        if (pack > 1) tmi_group_point(w, &n, bits, k);
+        for (i = 0; i < op->n_out; i++) {
+            const uint32_t made = tmi_ptx_element(w, op, i, k, reg);
+            tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+        }
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
@@ -26477,11 +27249,13 @@ static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     return base && base < 32 ? base - 1 : 31;
 }
 
-static void tmi_add_fence(tmi_low *w) {
+static void tmi_add_fence_for(tmi_low *w, int why) {
     uint32_t s = tmi_slot_add(w, 0, 0, 0);
-    TMI_SLOT(w, w->first_slot + s)->is_barrier = 1;
+    TMI_SLOT(w, w->first_slot + s)->is_barrier = (uint8_t)why;
     w->fence = s + 1;
 }
+
+static void tmi_add_fence(tmi_low *w) { tmi_add_fence_for(w, TMI_SAME_MEMORY); }
 
 /* Two accesses keep to their own thread's elements when they have one address and one layout without
  * copies: then the order within each thread is order enough. */
@@ -26489,10 +27263,22 @@ static int tmi_own_elements(uint32_t ptr, uint32_t lin, int copies, uint32_t see
     return ptr == seen_ptr && lin == seen_lin && !copies && !seen_copies;
 }
 
+/* What threads read more than once each may be what this store overwrites, where a kernel is launched in place: on
+ * one buffer as two parameters. Elements that one thread alone reads and writes are in order without a barrier. */
+static int tmi_meets_in_place(const tmi_low *w, uint32_t ptr, uint32_t own) {
+    uint32_t type = tmi_value_type(w->m, ptr), k, size = tmi_is_tensor(w->m, type) ? tmi_type_bits(w->m, type) : 0;
+    int      kind = tmi_tty_from(w->m, type).elem;
+    if (tmi_def(w->m, ptr) && TMI_OP(w->m, tmi_def(w->m, ptr))->kind == TMI_OP_SPLAT) size = 0; /* one address, named many times */
+    for (k = 0; k < 31; k++)
+        if (k != own && w->seen[k].rslot > w->fence && w->seen[k].rfence == w->fence && w->seen[k].rkind == kind && w->seen[k].rtwice >> size & 1) return 1;
+    return 0;
+}
+
 /* Earliest slot for an access so that it stays behind the accesses it must not overtake. A barrier is
  * put where threads would meet each other's elements: Triton leaves that to luck, we do not. */
 static void tmi_order_access(tmi_low *w, uint32_t ptr, uint32_t lin, int copies, int writes, uint32_t *lo) {
     uint32_t c = tmi_class_of(w, ptr), k, from = c == 31 ? 0 : c, to = c == 31 ? 31 : c;
+    if (writes && c != 31 && tmi_meets_in_place(w, ptr, c)) tmi_add_fence_for(w, TMI_IN_PLACE);
     *lo = tmi_max32(*lo, w->fence);
     for (k = from;; k = k == to ? 31 : k + 1) {
         tmi_seen *s = &w->seen[k];
@@ -26523,6 +27309,11 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
         *k |= (uint8_t)copies;
     }
     *at = tmi_max32(*at, slot + 1);
+    if (writes || !copies || ptr == TMI_NONE) return;
+    if (s->rfence != w->fence || s->rkind != tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem) s->rtwice = 0;
+    s->rfence = w->fence;
+    s->rkind = tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem;
+    s->rtwice |= 1u << (tmi_is_tensor(w->m, tmi_value_type(w->m, ptr)) ? tmi_type_bits(w->m, tmi_value_type(w->m, ptr)) : 0);
 }
 
 /* -- Placing tasks ----------------------------------------------------------------------------------- */
@@ -26661,6 +27452,7 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
                 tmi_add_fence(w);
                 break;
             }
+    if (op->kind == TMI_OP_STORE && tmi_meets_in_place(w, tmi_in(w->m, op, 0), tmi_class_of(w, tmi_in(w->m, op, 0)))) tmi_add_fence_for(w, TMI_IN_PLACE);
     slot = tmi_slot_add(w, 0, 0, id);
     if (tmi_ops[op->kind].traits & TMI_FENCE) w->fence = slot + 1;
     for (k = 0; k < 32; k++) {
@@ -26719,6 +27511,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
         if (up->kind == TMI_OP_WHILE) return tmi_value_lin(w->p, tmi_block_arg(w->m, tmi_op_body(w->m, up, 0), i));
         return tmi_value_lin(w->p, tmi_out(w->m, up, i));
     case TMI_OP_DOT:
+        if (i < 2 && w->p->tile[i][id]) return TMI_LIN(w->p, w->p->tile[i][id] - 1);
         if (i < 2 && w->p->stage[i][id]) return TMI_LIN(w->p, w->p->stage[i][id] - 1);
         if (i < 2) return tmi_value_lin(w->p, tmi_in(w->m, op, i));
         return tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
@@ -27004,6 +27797,8 @@ static void tmi_read_carried(tmi_low *w, uint32_t value, uint32_t var) { /* a sc
     tmi_t_name(w->t, w->scalar[value], tmi_source_name(w, value));
 }
 
+static void tmi_stage_ahead(tmi_low *w, uint32_t body);
+
 static void tmi_lower_for(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t body = tmi_op_body(w->m, op, 0), end = tmi_terminator(w->m, body), n = op->n_out, i, iv;
@@ -27019,6 +27814,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         c[i].var = var[i];
     }
     tmi_copy_all(w, c, n);
+    tmi_stage_ahead(w, body);
     w->t->src = id;
     tmi_loop_begin(w, op, &iv);
     w->scalar[tmi_block_arg(w->m, body, 0)] = iv;
@@ -27183,7 +27979,8 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         w->block = block;
         slot = TMI_SLOT(w, first + s);
         for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
-        if (slot->is_barrier) tmi_t_barrier(w->t, TMI_BAR_DEVICE, "other threads read or write these addresses");
+        if (slot->is_barrier)
+            tmi_t_barrier(w->t, TMI_BAR_DEVICE, slot->is_barrier == TMI_IN_PLACE ? "in place, other threads read what is written next" : "other threads read or write these addresses");
         else if (slot->is_nest) tmi_emit_nest(w, slot);
         else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
         else if (slot->op) tmi_emit_whole(w, slot->op);
@@ -27217,11 +28014,32 @@ typedef struct tmi_product {
     uint32_t chunk;                                 /* which round: instruction */
     tmi_staged s[2];
     uint32_t acc, acc_count;
+    uint32_t widens;                                /* bfloat operands become float tiles */
 } tmi_product;
+
+/* Operands of the GPU's own tile type: where it only stores bfloat, tiles of it would be widened again at
+ * every multiplication (metal-flash-attention widens them in registers before Apple9). */
+static tmi_tty tmi_tile_type(tmi_low *w, const tmi_product *p, uint32_t k) {
+    tmi_tty t = tmi_shared_type(w->m, tmi_in_type(w->m, p->op, k));
+    if (p->widens && t.kind == TMI_S_BF16) t.kind = TMI_S_F32;
+    return t;
+}
+
+static int tmi_product_has_bf16(const tmi_module *m, const tmi_op *op) {
+    return tmi_s_of(m, tmi_in_type(m, op, 0)) == TMI_S_BF16 || tmi_s_of(m, tmi_in_type(m, op, 1)) == TMI_S_BF16;
+}
+
+/* Threadgroup memory of the operands that are staged, 2^k of K at a time. */
+static uint32_t tmi_product_bytes(tmi_low *w, const tmi_product *p, uint32_t k) {
+    uint32_t bytes = 0;
+    if (w->p->stage[0][p->id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 0).kind];
+    if (w->p->stage[1][p->id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_tile_type(w, p, 1).kind];
+    return bytes;
+}
 
 static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), bytes, k;
+    uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), k;
     memset(p, 0, sizeof *p);
     p->id = id;
     p->op = op;
@@ -27230,12 +28048,11 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     p->n_bits = tmi_dim_bits(w->m, d, p->rank - 1);
     p->k_bits = tmi_dim_bits(w->m, a, p->rank - 1);
     p->b_bits = p->rank > 2 ? tmi_dim_bits(w->m, d, 0) : 0;
+    p->widens = tmi_dot_is_mma(w->m, op) && tmi_product_has_bf16(w->m, op) && !w->job->opt->plain && !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
+    if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->stage_limit) p->widens = 0; /* all of K at once is worth more */
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
         k = p->k_bits - p->chunk_bits;
-        bytes = 0;
-        if (w->p->stage[0][id]) bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, a).kind];
-        if (w->p->stage[1][id]) bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) * tmi_scalar_bytes[tmi_shared_type(w->m, tmi_in_type(w->m, op, 1)).kind];
-        if (bytes <= w->p->stage_limit || k <= 3) break;
+        if (tmi_product_bytes(w, p, k) <= w->p->stage_limit || k <= 3) break;
     }
 }
 
@@ -27245,31 +28062,84 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value), row_axis = p->rank - 2, col_axis = p->rank - 1;
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
-    tmi_tty  elem = tmi_shared_type(w->m, type);
-    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, row, col, cond = 0;
+    tmi_tty  elem = tmi_tile_type(w, p, k);
+    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     s->k_bits = p->k_bits - p->chunk_bits;
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    s->flipped = l->lane[0] != 0 && !(l->lane[0] & ((1u << tmi_dim_bits(w->m, type, col_axis)) - 1));
+    s->flipped = tmi_is_flipped(w->m, type, l);
     pad = 16 / tmi_scalar_bytes[elem.kind];
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
-    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, s->plane << p->b_bits, tmi_source_name(w, value));
+    elem.width = (uint8_t)(1u << l->vec);
+    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, tmi_source_name(w, value));
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
     tmi_nest_loops(w, &n);
-    v = tmi_to_memory(w, tmi_elem_at(w, value, l, 0));
-    row = tmi_coord(w, l, tmi_dim_low(w->m, type, row_axis), rows, 0);
-    col = tmi_coord(w, l, tmi_dim_low(w->m, type, col_axis), cols, 0);
-    at = s->flipped ? tmi_t_add(t, tmi_t_mul(t, col, tmi_t_u32(t, s->pitch)), row) : tmi_t_add(t, tmi_t_mul(t, row, tmi_t_u32(t, s->pitch)), col);
-    if (p->b_bits) at = tmi_t_add(t, at, tmi_t_mul(t, tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0), tmi_t_u32(t, s->plane)));
+    v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
+    if (p->widens) v = tmi_conv(t, v, elem.kind);
+    fast = s->flipped ? row_axis : col_axis;
+    slow = s->flipped ? col_axis : row_axis;
+    at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
+    at = tmi_t_mul(t, at, tmi_t_u32(t, s->pitch >> l->vec));
+    {
+        const uint32_t along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec, (s->flipped ? rows : cols) - l->vec, 0);
+        at = tmi_t_add(t, at, along);
+    }
+    if (p->b_bits) {
+        const uint32_t plane = tmi_t_u32(t, s->plane >> l->vec), batch = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
+        at = tmi_t_add(t, at, tmi_t_mul(t, batch, plane));
+    }
     if (p->chunk_bits) cond = tmi_t_icmp(t, 0, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0), p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
     if (holder) branch = tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
     if (branch) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
+}
+
+/* Does a leaf of an expression come from inside the loop whose body is being looked at? */
+typedef struct tmi_origin {
+    tmi_low *w;
+    uint32_t body;
+    int      inside;
+} tmi_origin;
+
+static void tmi_find_origin(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_origin *o = (tmi_origin *)ctx;
+    uint32_t    block = tmi_value_block(o->w, value), up;
+    (void)view;
+    while (block && block != o->body) {
+        up = tmi_block_op(p->m, block);
+        block = up == p->func ? 0 : TMI_OP(p->m, up)->block;
+    }
+    if (block == o->body) o->inside = 1;
+}
+
+/* Operands that stay the same while a loop runs are staged once, before it: the query tile of attention.
+ * Only where they are small, since their memory is taken for as long as the loop runs. */
+static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
+    uint32_t op, k, keep = w->t->src;
+    for (op = w->p->job->opt->plain ? 0 : TMI_BLOCK(w->m, body)->first_op; op; op = TMI_OP(w->m, op)->next) {
+        tmi_product p;
+        if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op))) continue;
+        tmi_product_init(w, op, &p);
+        for (k = 0; k < 2 && !p.chunk_bits; k++) {
+            tmi_origin o;
+            if (!w->p->stage[k][op] || tmi_operand_bytes(w->p, p.op, k) > w->p->stage_limit / 2) continue;
+            o.w = w;
+            o.body = body;
+            o.inside = 0;
+            tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1), tmi_find_origin, &o);
+            if (o.inside) continue;
+            w->t->src = op;
+            tmi_stage(w, &p, k);
+            w->ahead[k][op] = TMI_TEMP(w->job, tmi_staged, 1);
+            *w->ahead[k][op] = p.s[k];
+        }
+    }
+    w->t->src = keep;
 }
 
 /* Is every element of the addend zero? */
@@ -27365,8 +28235,30 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
         n.bit[b] = b < p->k_bits - 2 ? b - 1 : b - (p->k_bits - 2);
     }
     for (e = 0; e < 2; e++) {
-        const uint32_t one = tmi_elem_at(w, a, l, e);
+        uint32_t one = tmi_elem_at(w, a, l, e);
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
         tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), one);
+    }
+    w->nest = NULL;
+}
+
+/* One tile of operand k, each lane's two elements straight from device memory. `at`: row of tiles of a or
+ * column of tiles of b, `step` of K, `batch`: loop variables. */
+static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_t frag, uint32_t at, uint32_t step, uint32_t batch) {
+    uint32_t v = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, v), i, e, n_at = 0, n_step = 0, n_batch = 0;
+    uint32_t inner = tmi_dim_mask(w->m, type, k ? p->rank - 2 : p->rank - 1), outer = p->rank > 2 ? tmi_dim_mask(w->m, type, 0) : 0, both;
+    tmi_nest n;
+    tmi_nest_begin(w, &n, w->p->tile[k][p->id] - 1);
+    for (i = 1; i < n.lin->n_reg; i++) {
+        uint32_t b = n.lin->reg[i];
+        n.var[i] = b & inner ? step : b & outer ? batch : at;
+        n.bit[i] = b & inner ? n_step++ : b & outer ? n_batch++ : n_at++;
+    }
+    both = tmi_elem_at(w, v, n.lin, TMI_VEC);
+    for (e = 0; e < 2; e++) {
+        uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
+        if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
+        tmi_t_write(w->t, frag, at, tmi_t_u32(w->t, e), one);
     }
     w->nest = NULL;
 }
@@ -27375,7 +28267,7 @@ static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, 
 static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv, bv = 0, batch = 0, row0, col0, steps;
-    uint32_t in_regs = !w->p->stage[0][p->id];
+    uint32_t in_regs = !w->p->stage[0][p->id], direct_a = w->p->tile[0][p->id], direct_b = w->p->tile[1][p->id];
     tmi_ins  n;
     for (i = 0; i < l->n_sg; i++) {
         if (l->sg[i] && l->sg[i] < 1u << p->n_bits) sg_cols++;
@@ -27386,8 +28278,8 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     cols = p->n_bits - 3 - sg_cols;
     batches = p->b_bits - sg_batch;
     steps = p->k_bits - p->chunk_bits - 3;
-    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 0)), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
-    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_from(w->m, tmi_in_type(w->m, p->op, 1)), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
+    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
+    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
     row0 = tmi_tile_base(w, l, p->n_bits, p->m_bits);
     col0 = tmi_tile_base(w, l, 0, p->n_bits);
     if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
@@ -27397,15 +28289,20 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     }
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
-    if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
+    if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
+    else if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
     else {
         const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
         tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), k8, batch);
     }
     (void)tmi_t_close(t);
     jv = tmi_t_for(t, 1u << cols);
-    col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
-    tmi_fload(w, fb, jv, &p->s[1], tmi_t_mul(t, kv, tmi_t_u32(t, 8)), col0, batch);
+    if (direct_b) tmi_tile_from_device(w, p, 1, fb, jv, kv, bv);
+    else {
+        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
+        col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
+        tmi_fload(w, fb, jv, &p->s[1], k8, col0, batch);
+    }
     (void)tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
@@ -27535,7 +28432,7 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
 
 static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
-    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0;
+    uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
     tmi_product p;
     tmi_product_init(w, id, &p);
     if (!tmi_dot_is_mma(w->m, p.op)) {
@@ -27543,10 +28440,12 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         return;
     }
     tmi_product_begin(w, &p, lin_id);
-    if (p.chunk_bits && w->p->stage[0][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
+    if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id]) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
     else p.chunk_bits = 0;
-    if (w->p->stage[0][id]) tmi_stage(w, &p, 0);
-    tmi_stage(w, &p, 1);
+    for (k = 0; k < 2; k++) {
+        if (w->ahead[k][id]) p.s[k] = *w->ahead[k][id];
+        else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
+    }
     tmi_product_steps(w, &p, l);
     if (loop) (void)tmi_t_close(w->t);
     tmi_product_end(w, &p, lin_id);
@@ -27626,6 +28525,8 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.avail = TMI_TEMP(job, uint32_t, p->m->value.n);
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
+    w.ahead[0] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
+    w.ahead[1] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -27661,7 +28562,7 @@ static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
     case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
         return k;
-    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP:
+    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
         v[k++] = n->a;
         v[k++] = n->b;
         return k;
@@ -28897,8 +29798,12 @@ static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
         tmi_lanes_select(z, &x[0], &x[1], &x[2]);
         return 1;
     }
-    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX || n->op == TMI_TF_SHUFUP) {
-        if (n->op != TMI_TF_SHUFUP && tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
+    if (n->op == TMI_TF_FILLUP || n->op == TMI_TF_FILLDOWN) {
+        tmi_lanes_each(z);
+        return 1;
+    }
+    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) {
+        if (tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
         if (!tmi_lanes_same(&x[0])) tmi_lanes_each(z);
         else *z = x[0];
         return 1;
@@ -29330,7 +30235,8 @@ static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const
             r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
             tmi_row_map(x, s->lin, type, r);
         }
-        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
+        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), r);
+        if (r) r->reason = !s ? "nothing of the emitted code needs it" : tmi_def_kind(p->m, value) == TMI_OP_LOAD ? "operand of a matrix product: each lane loads its own elements of the tiles" : tmi_is_view(tmi_def_kind(p->m, value)) ? "a renaming: each reader sees its operand" : "computed again where it is read, in the reader's layout";
         i = s ? s->next : 0;
     } while (i);
 }
@@ -29464,12 +30370,26 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     }
     if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
     else if (p->has_mma)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s share the tiles of the matrix products", p->threads, groups, tmi_s(groups));
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, groups == 1 ? " has" : "s share", tmi_dot_tiles(p->gpu), p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
                    (unsigned long long)most, (unsigned long long)(most / p->threads));
     else tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: about four elements each of the largest tile, %llu elements", p->threads, (unsigned long long)most);
     if (bytes) tmi_remark(p->job, at, TMETAL_APPLIED, "memory", "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes, p->gpu->name);
+}
+
+/* Which way operands come, and the column of the GPU table that decided. */
+static void tmi_report_staged(tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
+    uint32_t k, same, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    if (a == 2 || b == 2)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without threadgroup memory and barriers", p->gpu->name);
+    for (k = 0; k < 2; k++) {
+        same = a == 1 && b == 1 && p->staged[0][id] == p->staged[1][id];
+        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && same)) continue;
+        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip", "%s staged in threadgroup memory: %s",
+                   same ? "both operands are" : k ? "the second operand is" : "the first operand is", p->staged[k][id]);
+    }
 }
 
 static void tmi_report_dot(tmi_plan *p, uint32_t id) {
@@ -29479,8 +30399,12 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
     uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1), k = tmi_dim(m, a, rank - 1);
     tmi_at   at = tmi_at_of(m, op);
     if (tmi_dot_is_mma(m, op)) {
-        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s", rows, cols, k,
-                   p->stage[0][id] ? "both operands pass through threadgroup memory" : "the first operand stays in registers, the second passes through threadgroup memory");
+        static const char *const first[] = {"the first operand stays in registers", "the first operand passes through threadgroup memory", "the first operand is read straight from device memory"};
+        static const char *const second[] = {"the second stays in registers", "the second passes through threadgroup memory", "the second is read straight from device memory"};
+        uint32_t x = p->tile[0][id] ? 2 : p->stage[0][id] ? 1 : 0, y = p->tile[1][id] ? 2 : p->stage[1][id] ? 1 : 0;
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot", "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s%s%s", rows, cols, k,
+                   x == y ? x == 2 ? "both operands are read straight from device memory" : "both operands pass through threadgroup memory" : first[x], x == y ? "" : ", ", x == y ? "" : second[y]);
+        tmi_report_staged(p, id, x, y);
         return;
     }
     if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) || !tmi_is_mma_elem(m, d))
@@ -29579,6 +30503,45 @@ static void tmi_report_exchanges(tmi_plan *p) {
     }
 }
 
+/* What a feature of the GPU did to the text: with it, and without it. Operands of products have remarks of their own. */
+typedef struct tmi_chip_row {
+    uint32_t    feature;
+    const char *name, *with, *without;
+} tmi_chip_row;
+
+/* clang-format off */
+static const tmi_chip_row tmi_chip_rows[] = {
+    {TMETAL_GPU_SIMD_REDUCE,   "SIMD_REDUCE",   "simd_sum and its kin combine the lanes",            "the lanes combine by shuffles"},
+    {TMETAL_GPU_FLOAT_ATOMICS, "FLOAT_ATOMICS", "atomic_float adds in device memory",                "floats are added by compare and exchange on their bits"},
+    {TMETAL_GPU_SHUFFLE_FILL,  "SHUFFLE_FILL",  "the edge lanes of a scan take in the neutral element, without a selection", "the edge lanes of a scan select"},
+    {TMETAL_GPU_ATOMIC_64,     "ATOMIC_64",     "64-bit minimum and maximum by one atomic operation", "64-bit minimum and maximum by one thread for all"},
+    {TMETAL_GPU_BF16_MATH,     "BF16_MATH",     "bfloat is computed as bfloat",                      "bfloat is widened to float in registers"},
+};
+/* clang-format on */
+
+/* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
+ * pay or do not; their text runs everywhere. */
+static uint32_t tmi_first_family(const tmi_plan *p) {
+    const uint32_t needed = TMETAL_GPU_SIMD_REDUCE | TMETAL_GPU_SIMD_MATRIX | TMETAL_GPU_FLOAT_ATOMICS | TMETAL_GPU_SHUFFLE_FILL | TMETAL_GPU_ATOMIC_64;
+    uint32_t first = 7;
+    size_t   i;
+    for (i = 0; i < TMI_FEATURE_COUNT; i++)
+        if (p->chip_used & needed & tmi_feature_rows[i].bit) first = tmi_max32(first, p->gpu->mac ? tmi_feature_rows[i].mac : tmi_feature_rows[i].first);
+    return first;
+}
+
+static void tmi_report_chip(tmi_plan *p) {
+    tmi_at at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    size_t i;
+    for (i = 0; i < sizeof tmi_chip_rows / sizeof *tmi_chip_rows; i++) {
+        const tmi_chip_row *r = &tmi_chip_rows[i];
+        if (p->chip_used & r->feature) tmi_remark(p->job, at, TMETAL_APPLIED, "chip", "%s has %s: %s", p->gpu->name, r->name, r->with);
+        if (p->chip_lacked & r->feature) tmi_remark(p->job, at, TMETAL_FOUND, "chip", "%s lacks %s: %s", p->gpu->name, r->name, r->without);
+    }
+    if (p->has_mma && (p->gpu->features & TMETAL_GPU_MATRIX_UNIT))
+        tmi_remark(p->job, at, TMETAL_MISSED, "chip", "%s has MATRIX_UNIT, which matmul2d alone reaches and we do not print: simdgroup_matrix runs on its shader units", p->gpu->name);
+}
+
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
 static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t bytes) {
     const tmi_module *m = p->m;
@@ -29590,6 +30553,7 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses 
         tmi_report_access(p, t, of, op);
     }
     tmi_report_exchanges(p);
+    tmi_report_chip(p);
     if (p->order && p->serial)
         tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order", "one threadgroup runs all programs in turn, which is slow: %s", p->order);
     else if (p->order)
@@ -30420,7 +31384,7 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
@@ -30934,6 +31898,16 @@ static void tmi_expr_shuffle(tmi_emit *e, const tmi_ins *n) {
     tmi_put_char(e->out, ')');
 }
 
+static void tmi_expr_fill(tmi_emit *e, const tmi_ins *n) {
+    tmi_sign sign = tmi_sign_of(e, n->a);
+    tmi_put(e->out, "%s(", tmi_tfs[n->op].text);
+    tmi_expr(e, n->a, sign, TMI_L_ANY);
+    tmi_put_str(e->out, ", ");
+    if (tmi_s_is_float(n->type.kind) || (n->type.kind == TMI_S_I32 && sign != TMI_UNSIGNED)) tmi_expr(e, n->b, sign, TMI_L_COND); /* its literal has that very type */
+    else tmi_put_cast(e, n->type, sign, n->b, sign);
+    tmi_put(e->out, ", %u)", n->c);
+}
+
 static void tmi_expr_simd(tmi_emit *e, const tmi_ins *n) {
     static const char *const text[] = {"", "simd_sum", "simd_product", "simd_max", "simd_min", "simd_and", "simd_or", "simd_xor", "simd_all", "simd_any",
                                        "simd_prefix_inclusive_sum", "simd_prefix_inclusive_product"};
@@ -30961,7 +31935,7 @@ static const tmi_rmw_row tmi_rmw_rows[] = { /* the hardware's own; all others ar
 
 static const tmi_rmw_row *tmi_rmw_row_of(const tmi_ins *n) {
     size_t i;
-    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows; i++)
+    for (i = 0; i < sizeof tmi_rmw_rows / sizeof *tmi_rmw_rows && !n->e; i++) /* e: the GPU lacks the hardware's own */
         if (tmi_rmw_rows[i].kind == n->d && tmi_rmw_rows[i].type == n->type.kind) return &tmi_rmw_rows[i];
     return NULL;
 }
@@ -31111,7 +32085,8 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
         tmi_expr_ldg(e, n, level);
         break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_SHUFUP: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: tmi_expr_shuffle(e, n); break;
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
     case TMI_TF_RMW:
         e->line[id] = e->out->lines + 1;
@@ -31490,7 +32465,13 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     } else if (n->op == TMI_TF_FLOAD) {
         tmi_put_str(e->out, "simdgroup_load(");
         tmi_put_tile(e, n->a, n->b);
-        tmi_put(e->out, ", %s + ", tmi_taken(e, e->arr_name[n->c]));
+        tmi_put_str(e->out, ", ");
+        if (TMI_ARR(e->t, n->c)->type.width > 1) { /* staged as vectors, read as elements */
+            tmi_put_str(e->out, "(const threadgroup ");
+            tmi_put_msl_type(e, tmi_tty_of(TMI_ARR(e->t, n->c)->type.kind, 1), TMI_SIGNED, 0);
+            tmi_put_str(e->out, " *)");
+        }
+        tmi_put(e->out, "%s + ", tmi_taken(e, e->arr_name[n->c]));
         tmi_expr(e, n->d, TMI_ANY, TMI_L_ADD + 1);
         tmi_put(e->out, ", %u", n->e);
         if (n->f) tmi_put_str(e->out, ", ulong2(0, 0), true");
@@ -31568,6 +32549,8 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     uint32_t traits = tmi_tfs[n->op].traits;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if (e->uses[id] != 1) return 1;
+    if (n->op == TMI_TF_FMUL && n->type.kind == TMI_S_BF16 && e->user[id] && (TMI_INS(e->t, e->user[id])->op == TMI_TF_FADD || TMI_INS(e->t, e->user[id])->op == TMI_TF_FSUB))
+        return 1; /* rounded by itself: within one expression Metal may contract */
     if (e->user[id] && TMI_INS(e->t, e->user[id])->op == TMI_TF_VGET && n->op != TMI_TF_LDA) return 1;
     if ((traits & (TMI_TR_READ | TMI_TR_LANE)) && !tmi_may_move_read(e, id)) return 1;
     if (n->op == TMI_TF_LDG && n->b && TMI_INS(e->t, e->user[id])->op != TMI_TF_STA && TMI_INS(e->t, e->user[id])->op != TMI_TF_STT) return 1; /* a masked load is a line of its own */
@@ -32056,11 +33039,15 @@ static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
 }
 
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
-    uint32_t i, any = 0, arena = 0;
-    for (i = 1; i < e->t->arr.n; i++)
-        if (TMI_ARR(e->t, i)->space == TMI_AS_GROUP && TMI_ARR(e->t, i)->first && !TMI_ARR(e->t, i)->shown) arena = 1;
+    uint32_t i, any = 0, arena = 0, word;
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space == TMI_AS_GROUP && a->first && !a->shown)
+            arena = tmi_max32(arena, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
+    }
+    word = arena ? arena : 8;
     const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
-    if (arena) tmi_put(e->out, "    threadgroup ulong %s[%u];    // used by several arrays in turn\n", name, (bytes + 7) / 8);
+    if (arena) tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", arena > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
@@ -32073,7 +33060,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / 8, tmi_arr_bytes(a));
+            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / word, tmi_arr_bytes(a));
         }
     }
     if (any) tmi_put_char(e->out, '\n');
@@ -32131,7 +33118,13 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put_ascii(e, tmi_basename(p.file), 60);
         tmi_put(e->out, ":%u)", p.line);
     }
-    tmi_put(e->out, "\n//\n//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    tmi_put_str(e->out, "\n//\n");
+    if (*tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops")) { /* of an op list */
+        tmi_put_str(e->out, "//   ops      ");
+        tmi_put_ascii(e, tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops"), 200);
+        tmi_put_char(e->out, '\n');
+    }
+    tmi_put(e->out, "//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n", k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
     for (i = 0; i < 3; i++)
         if (k->grid_times[i] > 1) tmi_put(e->out, "//            times %u along %c: the first of two stages\n", k->grid_times[i], "xyz"[i]);
     for (i = 0; i < e->p->comp.n; i++) {
@@ -32406,7 +33399,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     k->threads = p->threads;
     k->threadgroup_bytes = tg_bytes;
     k->max_total_threads = p->threads >= 64 ? p->threads : 0; /* a declared 32 loses barriers (facts, 13) */
-    k->family = 7;
+    k->family = tmi_first_family(p);
     tmi_make_sites(p, k);
     if (p->serial) k->grid[0] = k->grid[1] = k->grid[2] = 1;
     for (i = 0; i < 3; i++) k->grid_times[i] = tmi_max32(k->grid_times[i], 1);
@@ -32701,7 +33694,8 @@ static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
         for (i = 0; i < o->n_in + o->n_out; i++)
             if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
         if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
-                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind)))
+                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind) ||
+                                        (o->kind == TMI_OP_ASM && tmi_attr_int(m, o, "pure", 0))))
             continue;
         tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
     }
@@ -34083,8 +35077,10 @@ typedef struct tmi_node {
     uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
     uint8_t         is_result, is_scratch, is_inline;
     uint8_t         is_gone;    /* part of an operation that was spelt out */
-    uint32_t        base;       /* attention that was: the product whose tile the scores are worked out from */
-    uint32_t        part_of;    /* such a product, and ops on its tile: the attention */
+    uint8_t         is_spelt;   /* such an operation */
+    uint32_t        base;       /* of an attention that was spelt out: the product that the scores are worked out from;
+                                 * of a scan: the reduction whose results it adds */
+    uint32_t        part_of;    /* such a product, ops on its tile, such a reduction: the op whose kernel does it */
     uint32_t        home;       /* kernel that works it out, + 1 */
 } tmi_node;
 
@@ -34971,6 +35967,7 @@ typedef struct tmi_indices {
 typedef struct tmi_kern {
     uint32_t anchor, root; /* nodes; anchor 0: elementwise */
     uint32_t func;
+    const char *ops;       /* what it does, for the text's head */
     uint64_t grid[3];
     uint32_t *arg;         /* node whose memory argument i is */
     uint32_t n_arg;
@@ -36199,8 +37196,9 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
 
 /* -- Softmax and norms ------------------------------------------------------------------------------------------------------------
  * The axes worked on are one run of n elements, with what lies before and after it. Where nothing lies after it, a
- * tile is rows by elements and axis 1 is folded, else elements by columns and axis 0 is. A row of up to 8192
- * elements is read once and stays in registers; longer ones are read again for each step. */
+ * tile is rows by elements and axis 1 is folded, else elements by columns and axis 0 is. A row of up to 32 elements a
+ * thread, 32768 in 1024 threads, is read once and stays in registers: 52 registers of 32 bits is what so many threads
+ * may have (Apple7; Mesa, agx_performance.c). A longer one is read twice: for its facts, then for the result. */
 
 typedef struct tmi_rowing {
     tmi_gen  *g;
@@ -36300,18 +37298,59 @@ static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
 static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     tmi_gen *g = r->g;
     uint32_t acc = tmi_gen_f32(g, TMI_BITS_NEG0), v, zero;
-    if (!r->whole) tmi_rowing_loop(r, &acc, 1);
+    if (!r->whole) {
+        tmi_rowing_loop(r, &acc, 1);
+        tmi_gen_name(g, r->loop.carried[0], "sum_so_far");
+    }
     zero = tmi_gen_f32(g, TMI_BITS_NEG0);
     v = tmi_rowing_x(r);
-    if (shift) v = tmi_gen_2(g, TMI_OP_SUBF, v, shift);
-    if (squares) v = tmi_gen_2(g, TMI_OP_MULF, v, v);
+    if (shift) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_SUBF, v, shift), "centred");
+    if (squares) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_MULF, v, v), "squared");
     v = tmi_rowing_only(r, v, zero);
     if (!r->whole) {
         v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], v);
         tmi_gen_loop_end(g, &r->loop, &v, &acc);
         v = acc;
     }
-    return tmi_rowing_fold(r, TMI_L_OP_SUM, v);
+    v = tmi_rowing_fold(r, TMI_L_OP_SUM, v);
+    tmi_gen_name(g, v, squares ? "square_sum" : "row_sum");
+    return v;
+}
+
+/* Mean of a row that is read in tiles, and the sum of squares about it, in one pass: each element of the tile carries a
+ * mean and a sum of its own (Welford), so that nothing cancels; then they are joined, each by how many elements it saw. */
+static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
+    tmi_gen *g = r->g;
+    uint64_t tile = g->size[r->axis], rest = r->size % tile;
+    uint32_t v[2], x, off, share, ok, seen, all = tmi_gen_float(g, (double)(r->size / tile));
+    v[0] = tmi_gen_float(g, 0);
+    v[1] = tmi_gen_float(g, 0);
+    tmi_rowing_loop(r, v, 2);
+    tmi_gen_name(g, r->loop.carried[0], "mean_so_far");
+    tmi_gen_name(g, r->loop.carried[1], "squares_so_far");
+    ok = g->mask[r->axis];
+    x = tmi_rowing_x(r);
+    share = tmi_gen_add_n(g, tmi_gen_div(g, r->loop.index, tile), 1);
+    share = tmi_b_1(&g->b, TMI_OP_SITOFP, g->m->t_float[TMI_F_F32], share);
+    off = tmi_gen_2(g, TMI_OP_SUBF, x, r->loop.carried[0]);
+    v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_gen_2(g, TMI_OP_DIVF, off, share));
+    x = tmi_gen_2(g, TMI_OP_SUBF, x, v[0]);
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[1], tmi_gen_2(g, TMI_OP_MULF, off, x));
+    if (ok) v[0] = tmi_gen_select(g, ok, v[0], r->loop.carried[0]);
+    if (ok) v[1] = tmi_gen_select(g, ok, v[1], r->loop.carried[1]);
+    tmi_gen_loop_end(g, &r->loop, v, v);
+    seen = all;
+    if (rest) { /* the last tile is not full */
+        const uint32_t more = tmi_gen_float(g, (double)(r->size / tile + 1));
+        const uint32_t place = tmi_gen_along(g, r->axis, 0);
+        ok = tmi_gen_cmpi(g, 2, place, tmi_gen_index(g, (int64_t)rest));
+        seen = tmi_gen_select(g, ok, more, all);
+    }
+    x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], seen));
+    *mean = tmi_gen_2(g, TMI_OP_DIVF, x, tmi_gen_float(g, (double)r->size));
+    off = tmi_gen_2(g, TMI_OP_SUBF, v[0], *mean);
+    off = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, off, off), seen);
+    *squares = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_ADDF, v[1], off));
 }
 
 /* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per element of the tile: the sum is
@@ -36345,6 +37384,8 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
         return;
     }
     tmi_rowing_loop(r, v, 2);
+    tmi_gen_name(g, r->loop.carried[0], "max_so_far");
+    tmi_gen_name(g, r->loop.carried[1], "sum_so_far");
     const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
     x = tmi_rowing_only(r, tmi_rowing_x(r), right);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
@@ -36381,8 +37422,14 @@ static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
         if (r->n->kind == TMI_L_OP_LOG_SOFTMAX) fact[1] = tmi_gen_1(g, r->n->num[0] ? TMI_OP_LOG2 : TMI_OP_LOG, fact[1]);
         return;
     }
-    if (r->n->kind == TMI_L_OP_LAYER_NORM) tmi_gen_name(g, fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n), "mean");
-    v = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 1, fact[0]), n);
+    if (r->n->kind == TMI_L_OP_LAYER_NORM && !r->whole) {
+        tmi_rowing_moments(r, &fact[0], &v);
+    } else {
+        if (r->n->kind == TMI_L_OP_LAYER_NORM) fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
+        v = tmi_rowing_sum(r, 1, fact[0]);
+    }
+    if (fact[0]) tmi_gen_name(g, fact[0], "mean");
+    v = tmi_gen_2(g, TMI_OP_DIVF, v, n);
     fact[1] = tmi_gen_1(g, TMI_OP_RSQRT, tmi_gen_2(g, TMI_OP_ADDF, v, tmi_gen_float(g, r->n->val[0])));
     tmi_gen_name(g, fact[1], fact[0] ? "inv_std" : "inv_rms");
 }
@@ -36405,11 +37452,17 @@ static uint32_t tmi_rowing_result(tmi_rowing *r, const uint32_t *fact) {
     return v;
 }
 
+static uint32_t tmi_rows_most(const tmi_gen *g) {
+    uint32_t threads = g->job->opt->threads ? g->job->opt->threads : g->l->gpu->threads;
+    return 32 * tmi_pow2_ceil(threads / 2 + 1, 32, 1024); /* the power of two that is not above it */
+}
+
 static void tmi_kern_rows(tmi_gen *g, uint32_t node) {
     tmi_rowing r;
     uint32_t   fact[2];
-    tmi_rowing_begin(&r, g, node, 8192);
+    tmi_rowing_begin(&r, g, node, tmi_rows_most(g));
     if (r.whole) tmi_rowing_at(&r, 0);
+    else tmi_remark(g->job, tmi_json_at(r.n->at), TMETAL_MISSED, "reads", "rows of %llu elements are read twice: %u is what the registers of one threadgroup hold", (unsigned long long)r.size, tmi_rows_most(g) / (r.after == 1 ? 1 : g->size[1]));
     tmi_rowing_facts(&r, fact);
     if (!r.whole) tmi_rowing_loop(&r, NULL, 0);
     tmi_gen_finish(g, tmi_rowing_result(&r, fact), &r.space);
@@ -36566,6 +37619,7 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
         acc = tmi_producting_step(&p, 0, acc);
     } else {
         tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p.k), p.bk, &acc, 1);
+        tmi_gen_name(g, loop.carried[0], "acc");
         acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
@@ -36674,6 +37728,7 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     dims[1] = c.bn;
     acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
     tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)c.depth), c.bk, &acc, 1);
+    tmi_gen_name(g, loop.carried[0], "acc");
     acc = tmi_conv_step(&c, loop.index, loop.carried[0]);
     tmi_gen_loop_end(g, &loop, &acc, &acc);
     tmi_gen_axes(g, c.bm, c.bn);
@@ -36764,6 +37819,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
     s = tmi_gen_dot(g, a->q, tmi_b_swap_last(&g->b, k), zero);
+    tmi_gen_name(g, s, a->n->base ? TMI_NODE(g->l, a->n->base)->id : "product");
     if (!a->n->base) s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
     tmi_gen_axes(g, a->bm, a->bn);
     key = tmi_gen_along(g, 1, base);
@@ -36841,14 +37897,17 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), right, top);
     shrink = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, c[0], safe));
     w = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, s, safe));
+    tmi_gen_name(g, shrink, "shrink");
     f.kind = TMI_L_OP_SUM;
     tmi_gen_reduced(g, &f, 1, &w, &max[1]);
     c[1] = tmi_gen_2(g, TMI_OP_ADDF, tmi_gen_2(g, TMI_OP_MULF, c[1], shrink), max[1]);
     c[0] = top;
     tmi_gen_name(g, s, "scores");
     tmi_gen_name(g, w, "weights");
-    tmi_gen_name(g, top, "row_max");
-    tmi_gen_name(g, c[1], "row_sum");
+    tmi_gen_name(g, max[0], "tile_max");
+    tmi_gen_name(g, max[1], "tile_sum");
+    tmi_gen_name(g, top, "new_max");
+    tmi_gen_name(g, c[1], "new_sum");
     tmi_gen_axes(g, a->bn, a->bv);
     v = tmi_gen_along(g, 0, base);
     ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
@@ -36866,6 +37925,7 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     tmi_loop      loop;
     tmi_indices     out;
     uint32_t      c[3], dims[2], high, col, i, f32 = g->m->t_float[TMI_F_F32], sum;
+    uint64_t      blocks;
     tmi_attend_begin(&a, g, node);
     dims[0] = a.bm;
     dims[1] = 1;
@@ -36879,10 +37939,19 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
         col = tmi_cdiv((uint64_t)a.n->num[2], a.bm) > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, 0), a.bm) : 0;
         high = tmi_gen_2(g, TMI_OP_MINSI, high, tmi_gen_some(g, tmi_gen_add_n(g, col ? col : tmi_gen_index(g, 0), a.bm)));
     }
+    blocks = tmi_cdiv((uint64_t)a.n->num[2], a.bm);
+    tmi_remark(g->job, tmi_json_at(a.n->at), blocks > 1 ? TMETAL_MISSED : TMETAL_APPLIED, "reads", "keys and values are read once for each %u queries%s: %llu time%s", a.bm,
+               a.n->num[1] > 1 ? " of each head" : "", (unsigned long long)(blocks * (uint64_t)a.n->num[1]), blocks * (uint64_t)a.n->num[1] > 1 ? "s" : "");
     tmi_gen_loop(g, &loop, 0, high, a.bn, c, 3);
+    tmi_gen_name(g, loop.carried[0], "max_so_far");
+    tmi_gen_name(g, loop.carried[1], "sum_so_far");
+    tmi_gen_name(g, loop.carried[2], "acc");
     memcpy(c, loop.carried, sizeof c);
     tmi_attend_step(&a, loop.index, c);
     tmi_gen_loop_end(g, &loop, c, c);
+    tmi_gen_name(g, c[0], "row_max");
+    tmi_gen_name(g, c[1], "row_sum");
+    tmi_gen_name(g, c[2], "acc");
     tmi_gen_axes(g, a.bm, a.bv);
     g->mask[0] = a.mask_row;
     col = tmi_gen_along(g, 1, 0);
@@ -36921,6 +37990,49 @@ static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total)
     if (total) tmi_gen_reduced(g, f, r->axis, &v, total);
     tmi_gen_region(g, f, TMI_OP_SCAN, r->axis, &v, &out, r->n->num[0] != 0);
     return out;
+}
+
+/* The row of what a reduction gives: a tile of rows by what each of them folds, summed up once it is folded. */
+static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
+    const tmi_node *n = TMI_NODE(g->l, node), *r = TMI_NODE(g->l, n->base), *x = TMI_NODE(g->l, r->in[0]);
+    uint64_t        size = n->shape.dim[n->axis], before = tmi_shape_numel(&n->shape) / size, folded = tmi_shape_numel(&x->shape) / tmi_shape_numel(&r->shape);
+    uint32_t        v, ok, dims[TMI_GEN_RANK], identity, row;
+    uint8_t         rt = tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->dtype;
+    tmi_comb        f, fold = tmi_comb_of(g, r);
+    tmi_indices     s;
+    f.kind = TMI_L_OP_SUM;
+    f.type = tmi_lt_is(r->dtype, 'f') || tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    f.n = 1;
+    f.length = size;
+    tmi_gen_axes(g, tmi_pow2_ceil(size, 2, 4096), tmi_pow2_ceil(folded, 1, 4096));
+    s.rank = 0;
+    tmi_indices_add(&s, before, before > 1 ? tmi_gen_pid(g, 0) : 0);
+    g->k->grid[0] = before;
+    row = tmi_gen_along(g, 0, 0);
+    tmi_indices_add(&s, size, n->num[1] ? tmi_gen_add_n(g, row, n->num[0] ? 1 : -1) : row); /* exclusive: the row moved by one */
+    tmi_indices_add(&s, folded, tmi_gen_along(g, 1, 0));
+    ok = n->num[1] || size < g->size[0] ? tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[0] = ok;
+    g->mask[1] = folded < g->size[1] ? tmi_gen_cmpi(g, 2, s.at[2], tmi_gen_index(g, (int64_t)folded)) : 0;
+    identity = tmi_comb_identity(g, &fold);
+    v = tmi_gen_value(g, r->in[0], &s, 0);
+    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, fold.type);
+    if (g->mask[1]) v = tmi_gen_select(g, g->mask[1], v, identity);
+    tmi_gen_reduced(g, &fold, 1, &v, &v);
+    if (r->kind == TMI_L_OP_MEAN) v = tmi_gen_2(g, TMI_OP_DIVF, v, tmi_gen_float(g, (double)folded));
+    v = tmi_gen_cast(g, v, fold.type, rt);
+    v = tmi_gen_cast(g, v, rt, f.type);
+    if (ok) v = tmi_gen_select(g, ok, v, tmi_gen_number(g, 0, f.type));
+    dims[0] = g->size[0];
+    dims[1] = 1;
+    v = tmi_gen_stretch(g, v, dims);
+    tmi_gen_name(g, v, r->id);
+    tmi_gen_region(g, &f, TMI_OP_SCAN, 0, &v, &v, n->num[0] != 0);
+    g->mask[0] = size < g->size[0] ? tmi_gen_cmpi(g, 2, row, tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[1] = 0;
+    s.rank = 2;
+    s.at[1] = row;
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype), &s);
 }
 
 static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
@@ -37292,6 +38404,7 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     TMI_OP(m, g->k->func)->loc = g->b.loc;
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
+    tmi_gen_set_str(g, g->k->func, "tmetal.ops", g->k->ops);
     if (l->job->opt->layouts && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
         tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
@@ -37352,7 +38465,10 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: tmi_kern_rows(&g, node); break;
     case TMI_L_OP_ATTENTION: tmi_kern_attention(&g, node); break;
     case TMI_L_OP_CONV2D: tmi_kern_conv(&g, node); break;
-    case TMI_L_OP_CUMSUM: tmi_kern_scan(&g, node); break;
+    case TMI_L_OP_CUMSUM:
+        if (TMI_NODE(l, node)->base) tmi_kern_scan_reduced(&g, node);
+        else tmi_kern_scan(&g, node);
+        break;
     case TMI_L_OP_SORT: case TMI_L_OP_TOPK: tmi_kern_sort(&g, node); break;
     case TMI_L_OP_SCATTER_ADD: tmi_kern_scatter(&g, node); break;
     default: tmi_kern_reduce(&g, node); break;
@@ -37402,6 +38518,11 @@ static void tmi_sp_add(tmi_spelled *s, uint32_t node) {
         if (s->op[i] == node) return;
     if (s->n < TMI_SPELLED_MAX) s->op[s->n++] = node;
     else s->why = "it is longer than 40 ops";
+}
+
+static int tmi_sp_no(tmi_spelled *s, const char *why) {
+    if (!s->why) s->why = why;
+    return 0;
 }
 
 static int tmi_sp_has(const tmi_spelled *s, uint32_t node) {
@@ -37497,6 +38618,13 @@ static uint32_t tmi_sp_back(tmi_spelled *s, uint32_t node) {
     }
 }
 
+/* Whatever was cast, reshaped or stretched. */
+static uint32_t tmi_list_peeled(const tmi_list *l, uint32_t node) {
+    const tmi_node *n = TMI_NODE(l, node);
+    while (n->kind == TMI_L_OP_RESHAPE || n->kind == TMI_L_OP_BROADCAST || n->kind == TMI_L_OP_CAST) n = TMI_NODE(l, node = n->in[0]);
+    return node;
+}
+
 /* The reduction behind a value, wherever it stands, through functions of one number; 0: none. */
 static uint32_t tmi_list_reduction_behind(const tmi_list *l, uint32_t node, int through) {
     uint32_t i;
@@ -37560,6 +38688,8 @@ static int tmi_sp_quotient(tmi_spelled *s, uint32_t node, uint32_t *a, uint32_t 
     if (n->kind == TMI_L_OP_DIV) return 1;
     for (i = 0; i < 2; i++, s->n = had, s->flat = 0) {
         r = tmi_sp_back(s, n->in[1 - i]);
+        if (!r && tmi_sp_is(s, tmi_list_peeled(s->l, n->in[1 - i]), strcmp(s->what, "softmax") == 0 ? TMI_L_OP_RECIPROCAL : TMI_L_OP_RSQRT))
+            return tmi_sp_no(s, "a row's value goes back elsewhere than to its own row");
         if (!r || (TMI_NODE(s->l, r)->kind != TMI_L_OP_RECIPROCAL && TMI_NODE(s->l, r)->kind != TMI_L_OP_RSQRT)) continue;
         tmi_sp_add(s, r);
         *root = TMI_NODE(s->l, r)->kind == TMI_L_OP_RSQRT;
@@ -37577,11 +38707,6 @@ static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t ax
     s->axes = axes;
     s->what = what;
     tmi_sp_add(s, root);
-}
-
-static int tmi_sp_no(tmi_spelled *s, const char *why) {
-    if (!s->why) s->why = why;
-    return 0;
 }
 
 /* -- Softmax: e / sum(e), e = exp(t), t = x - max(x) or any t; in base 2 alike -- */
@@ -37923,14 +39048,32 @@ static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *wha
     to.n_in = to.kind == TMI_L_OP_ATTENTION ? 4 : 1;
     to.in = TMI_NEW(l->job, uint32_t, to.n_in);
     memcpy(to.in, in, to.n_in * sizeof *in);
-    if (to.kind != TMI_L_OP_ATTENTION) {
+    if (to.kind != TMI_L_OP_ATTENTION && to.kind != TMI_L_OP_CUMSUM) {
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
+    to.is_spelt = 1;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
     if (l->node.n > first) tmi_list_insert(l, root, first);
     tmi_list_sweep(l);
+    return 1;
+}
+
+/* A cumulative sum of what a reduction gives: one kernel, where a row of sums and all that they add fit one tile. */
+static int tmi_sp_scan(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    const tmi_node *n = TMI_NODE(s->l, root), *r = TMI_NODE(s->l, n->in[0]), *x;
+    uint32_t        kept = r->shape.rank;
+    uint64_t        size, folded;
+    if (r->kind < TMI_L_OP_SUM || r->kind > TMI_L_OP_MIN || r->base) return 0;
+    x = TMI_NODE(s->l, r->in[0]);
+    tmi_sp_add(s, n->in[0]);
+    if (n->axis + 1 != kept || r->keep || r->axes != ((1u << x->shape.rank) - 1) - ((1u << kept) - 1)) return tmi_sp_no(s, "it runs along another axis than those next to the folded ones");
+    size = n->shape.dim[n->axis];
+    folded = tmi_shape_numel(&x->shape) / tmi_shape_numel(&r->shape);
+    if (size > 4096 || folded > 4096 || tmi_pow2_ceil(size, 2, 4096) * tmi_pow2_ceil(folded, 1, 4096) > 8192) return tmi_sp_no(s, "a row and all that it adds do not fit one tile of 8192 elements");
+    to->in[0] = n->in[0];
+    to->base = n->in[0];
     return 1;
 }
 
@@ -37941,13 +39084,14 @@ static void tmi_find_spelled(tmi_list *l) {
         uint32_t        root = l->order[i], axes = 0;
         const tmi_node *n = TMI_NODE(l, root);
         int             done = 0;
+        if (n->kind == TMI_L_OP_CUMSUM) (void)tmi_sp_try(l, root, n->axes, "scan after reduction", tmi_sp_scan);
         if (!tmi_lt_is(n->dtype, 'f')) continue;
         if (n->kind == TMI_L_OP_MATMUL) done = tmi_sp_try(l, root, 0, "attention", tmi_sp_attention);
         if (n->n_in == 2 && (n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_MUL || n->kind == TMI_L_OP_SUB))
             for (k = 2; k-- > 0 && !axes;)
                 if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0) axes = TMI_NODE(l, red)->axes;
         if (axes && n->kind == TMI_L_OP_SUB) done = tmi_sp_try(l, root, axes, "log softmax", tmi_sp_log_softmax);
-        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "layer norm", tmi_sp_norm);
+        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "rms norm", tmi_sp_norm);
         for (k = 0; done && k < l->n_order; k++) /* ops before it have left */
             if (l->order[k] == root) i = k;
     }
@@ -37981,7 +39125,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     tmi_comb    fold;
     uint32_t    longest, part, first, twin = 0;
     uint64_t    size, others, groups, step;
-    if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE) return;
+    if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE || n->part_of) return;
     tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, tmi_node_wanted(l, n), &f);
     longest = tmi_cutting_longest(&f);
     if (f.programs >= 32 || longest == TMI_NONE) return;
@@ -38381,6 +39525,40 @@ static void tmi_record_kernel(tmi_list *l, const tmi_kern *all, uint32_t k) {
     if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", all[k].root, store, n_store);
 }
 
+static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
+    tmi_mark    mark = tmi_mark_take(l->job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i;
+    tmi_text_init(l->job, &t);
+    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
+    if (i < n) tmi_put(&t, " and %u more", n - i);
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(l->job, mark);
+    return p;
+}
+
+/* "softmax of m, d, e, s, p; add y": what was spelt out first, then the other ops in order. */
+static const char *tmi_kern_ops(tmi_list *l, uint32_t k) {
+    tmi_mark    mark = tmi_mark_take(l->job);
+    tmi_text    t;
+    const char *p;
+    uint32_t    i, n = 0;
+    tmi_text_init(l->job, &t);
+    for (i = 0; i < l->fused.n; i++) {
+        const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
+        if (f->kind == TMETAL_APPLIED && TMI_NODE(l, f->root)->home == k + 1) tmi_put(&t, "%s%s of %s", n++ ? "; " : "", f->what, tmi_names_text(l, f->op, f->n_op));
+    }
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *x = TMI_NODE(l, l->order[i]);
+        if (x->home != k + 1 || x->part_of || (x->is_spelt && n)) continue;
+        tmi_put(&t, "%s%s %s", n++ ? "; " : "", x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name, x->id);
+    }
+    p = tmi_text_join(&t, 0);
+    tmi_mark_drop(l->job, mark);
+    return p;
+}
+
 /* Why a value is stored that another kernel reads; NULL: there was nothing to fuse. */
 static const char *tmi_why_stored(tmi_graph *gr, uint32_t node) {
     tmi_list       *l = gr->l;
@@ -38425,19 +39603,6 @@ static void tmi_graph_after(tmi_list *l, const tmi_kern *k, uint32_t n) {
         }
 }
 
-static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
-    tmi_mark    mark = tmi_mark_take(l->job);
-    tmi_text    t;
-    const char *p;
-    uint32_t    i;
-    tmi_text_init(l->job, &t);
-    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
-    if (i < n) tmi_put(&t, " and %u more", n - i);
-    p = tmi_text_join(&t, 0);
-    tmi_mark_drop(l->job, mark);
-    return p;
-}
-
 static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) {
     tmi_at      at = tmi_json_at(TMI_NODE(l, f->root)->at);
     const char *names = tmi_names_text(l, f->op, f->n_op), *id = TMI_NODE(l, f->root)->id;
@@ -38448,12 +39613,35 @@ static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) 
     else tmi_remark(l->job, at, f->kind, "fusion", "%s: %s in kernel %u", names, f->what, kernel);
 }
 
+/* GELU and SiLU stay as they are written: their ops work in the kernels' registers. */
+static uint32_t tmi_put_activations(tmi_list *l, tmetal_fusion *to) {
+    uint32_t i, k, n = 0;
+    for (i = 0; i < l->job->out->n_kernels; i++)
+        for (k = 0; k < l->job->out->kernels[i].n_patterns; k++) {
+            const tmetal_pattern *p = &l->job->out->kernels[i].patterns[k];
+            const char          **op;
+            if (p->near_miss || (p->kind != TMETAL_PATTERN_GELU && p->kind != TMETAL_PATTERN_SILU)) continue;
+            if (to) {
+                op = TMI_NEW(l->job, const char *, 1);
+                op[0] = *p->value == '%' ? p->value + 1 : p->value;
+                to[n].kind = TMETAL_FOUND;
+                to[n].what = tmi_dt_pattern_names[p->kind];
+                to[n].ops = op;
+                to[n].n_ops = 1;
+                to[n].kernel = i;
+                to[n].reason = "";
+            }
+            n++;
+        }
+    return n;
+}
+
 /* The summary, and a remark for each line of it. */
 static void tmi_put_graph(tmi_list *l) {
-    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n);
-    uint32_t       i, k;
+    uint32_t       i, k, found = tmi_put_activations(l, NULL);
+    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n + found);
     l->graph->fusions = to;
-    l->graph->n_fusions = l->fused.n;
+    l->graph->n_fusions = l->fused.n + found;
     for (i = 0; i < l->fused.n; i++, to++) {
         const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
         const char     **ops = TMI_NEW(l->job, const char *, f->n_op);
@@ -38467,6 +39655,8 @@ static void tmi_put_graph(tmi_list *l) {
         to->reason = f->why;
         tmi_remark_fusion(l, f, to->kernel);
     }
+    (void)tmi_put_activations(l, to);
+    for (i = 0; i < found; i++, to++) tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0], 1))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
     l->job->out->graph = l->graph;
 }
 
@@ -38500,6 +39690,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
         x->home = n;
     }
     for (i = 0; i < l->n_order; i++) TMI_NODE(l, l->order[i])->home = TMI_NODE(l, l->order[gr.root[i] - 1])->home;
+    for (i = 0; i < n; i++) k[i].ops = tmi_kern_ops(l, i);
     for (i = 0; i < n; i++) tmi_record_kernel(l, k, i);
     tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);

@@ -46,24 +46,33 @@ static void resolve(void) {
     if (tmetal_gpu_resolve("Apple M99", &live, NULL, &gpu)) printf("an unknown chip of its family: Apple%u, %u lanes\n", gpu.family, gpu.simd);
 }
 
+/* What the chip decided, and why: remarks about "chip" and "threads". */
+static void print_choices(const tmetal_result *r) {
+    size_t i;
+    for (i = 0; i < r->n_remarks; i++)
+        if (strcmp(r->remarks[i].about, "chip") == 0 || strcmp(r->remarks[i].about, "threads") == 0)
+            printf("  %s\n", r->remarks[i].text);
+}
+
 static int compile_for(const char *gpu, uint32_t threads, size_t len, tmetal_arena *arena) {
     tmetal_options opt;
     tmetal_result  r;
     memset(&opt, 0, sizeof opt);
     opt.gpu = gpu;
     opt.threads = threads;
-    if (tmetal_compile(text, len, &opt, arena, &r) == TMETAL_OK)
-        printf("for %-12s %u threads a threadgroup, %s, MSL %u.%u, runs from Apple%u\n", r.gpu, r.kernels[0].threads,
-               threads ? "as asked" : "chosen", r.kernels[0].msl_version / 100, r.kernels[0].msl_version / 10 % 10,
-               r.kernels[0].family);
-    else
+    if (tmetal_compile(text, len, &opt, arena, &r) == TMETAL_OK) {
+        printf("for %-12s %u threads a threadgroup, %s, %u bytes of its memory, MSL %u.%u, runs from Apple%u\n", r.gpu,
+               r.kernels[0].threads, threads ? "as asked" : "chosen", r.kernels[0].threadgroup_bytes,
+               r.kernels[0].msl_version / 100, r.kernels[0].msl_version / 10 % 10, r.kernels[0].family);
+        print_choices(&r);
+    } else
         printf("for %s: %s", gpu, tmetal_diag_text(&r.diags[0], arena));
     arena->used = 0;
     return r.code == TMETAL_OK;
 }
 
 int main(int argc, char **argv) {
-    const char  *name = argc > 1 ? argv[1] : "examples/kernels/softmax.ttir";
+    const char  *name = argc > 1 ? argv[1] : "examples/kernels/matmul.ttir";
     FILE        *file = fopen(name, "rb");
     size_t       len, bytes;
     tmetal_arena arena;

@@ -57,6 +57,8 @@
                                   "what mx.fast.metal_kernel takes, as JSON")                                    \
     X(GPU, "--gpu", "", "NAME", "a row of the GPU table, e.g. apple-m2 (default apple-m1)")                      \
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \
+    X(HAS, "--has", "", "FEATURE,...", "features that the GPU has beside its row's, e.g. DIRECT_DOT (docs/hardware.md)") \
+    X(LACKS, "--lacks", "", "FEATURE,...", "features that it lacks in spite of its row")                        \
     X(MSL, "--msl", "", "VERSION", "newest Metal version that may be used, e.g. 3.1")                            \
     X(ALIAS, "--alias", "", "P=Q,...", "parameters launched on overlapping memory")                              \
     X(LAYOUT, "--layout", "", "SPEC", "layouts forced on reductions: COALESCED, or %sum=TILED,... by value or\n"   \
@@ -94,7 +96,7 @@ static const option options[] = {
 typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
-#define TAKES_TARGET (TAKES(GPU) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
+#define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
 #define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(DEBUG))
 
 /* A command line that was read. */
@@ -103,6 +105,7 @@ typedef struct request {
     const struct command *command;
     const char           *value[OPTION_COUNT]; /* as given; "" for a switch; NULL: not given */
     tmetal_options        opt;                 /* from those of TAKES_COMPILE */
+    tmetal_gpu_limits     limits;              /* from --has and --lacks */
     char                **files;               /* what is no option */
     int                   n_files;
     int                   colour;              /* 1: standard output is a terminal that shows colours */
@@ -2570,6 +2573,21 @@ static int read_option(request *r, int argc, char **argv, int i) {
     return equals ? 1 : 2;
 }
 
+/* "DIRECT_DOT,BF16_MATH" as a sum of tmetal_gpu_feature; 0, or 2 after a message. */
+static int read_features(const request *r, const char *list, uint32_t *bits) {
+    while (list && *list) {
+        size_t n = strcspn(list, ","), i;
+        for (i = 0; i < tmetal_gpu_feature_count(); i++) {
+            tmetal_gpu_feature_info f = tmetal_gpu_feature_at(i);
+            if (strlen(f.name) == n && strncmp(f.name, list, n) == 0) break;
+        }
+        if (i == tmetal_gpu_feature_count()) return misuse(r, "not a feature of the GPU table:", list);
+        *bits |= tmetal_gpu_feature_at(i).bit;
+        list += n + (list[n] == ',');
+    }
+    return 0;
+}
+
 static void print_pass(void *user, const char *pass, const char *text) {
     (void)user;
     fprintf(stderr, "// ---- after %s ----\n%s", pass, text);
@@ -2579,6 +2597,8 @@ static void print_pass(void *user, const char *pass, const char *text) {
 static int read_target(request *r) {
     const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE], *debug;
     char       *end;
+    if (read_features(r, r->value[OPT_HAS], &r->limits.features) || read_features(r, r->value[OPT_LACKS], &r->limits.lacks)) return 2;
+    if (r->limits.features || r->limits.lacks) r->opt.limits = &r->limits;
     if (threads) {
         unsigned long n = strtoul(threads, &end, 10);
         if (*end || !*threads || n > 4096) return misuse(r, "not a number of threads:", threads);

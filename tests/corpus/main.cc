@@ -24,6 +24,7 @@ const char usage[] =
     "  --filter TEXT    only cases whose name or source holds TEXT\n"
     "  --jobs N         worker processes; default: one a core\n"
     "  --gpu NAME       passed on to the compiler\n"
+    "  --has FEATURES   passed on to the compiler; so is --lacks\n"
     "  --threads N      threads per threadgroup, passed on to the compiler\n"
     "  --two-stage N    parts of a row, passed on: kernels that only reduce rows become two\n"
     "  --plain          passed on: without optimisation\n"
@@ -71,6 +72,8 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--filter") s.filter = value();
         else if (a == "--jobs") s.pool.jobs = std::max(1u, static_cast<unsigned>(number()));
         else if (a == "--gpu") s.pool.judge.compile.gpu = value();
+        else if (a == "--has") s.pool.judge.compile.has = value();
+        else if (a == "--lacks") s.pool.judge.compile.lacks = value();
         else if (a == "--threads") s.pool.judge.compile.threads = static_cast<unsigned>(number());
         else if (a == "--two-stage") s.pool.judge.compile.two_stage = static_cast<unsigned>(number());
         else if (a == "--plain") s.pool.judge.compile.plain = true;

@@ -2,7 +2,7 @@
 //
 //   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
 //   work     tiles of up to 32 x 32 elements, 16 a thread, 4 of them neighbours
-//   memory   10624 bytes of threadgroup memory
+//   memory   9984 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #include <metal_stdlib>
 #include <metal_simdgroup_matrix>
@@ -24,14 +24,9 @@ kernel void attention(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  group    [[simdgroup_index_in_threadgroup]])
 {
-    threadgroup half q_shared[1280];
-    threadgroup half k_shared[1280];
-    threadgroup float new_max_shared[32];
-    threadgroup float new_max_shared_2[32];
-    threadgroup float shrink_shared[32];
-    threadgroup float row_sum_shared[32];
-    threadgroup half v_shared[1280];
-    threadgroup float acc_shared[32];
+    threadgroup half4 q_shared[320];
+    threadgroup half4 k_shared[320];
+    threadgroup half4 v_shared[320];
     threadgroup half shared[1152];
 
     // attention.py:12  head
@@ -44,7 +39,8 @@ kernel void attention(
     // attention.py:13  m
     const uint index = tid / 8;
     const uint offset = m + index;
-    const uint m_2 = lane % 8 * 4;
+    const uint index_2 = lane % 8;
+    const uint m_2 = index_2 * 4;
     // attention.py:16  q = tl.load
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
@@ -55,20 +51,28 @@ kernel void attention(
         q[i] = q_3;
     }
     // attention.py:22  acc = for
-    float row_max;
-    row_max = -INFINITY;
-    float row_sum;
-    row_sum = 0.0f;
+    float row_max[2];
+    float row_sum[2];
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 2; i++) {
+        row_max[i] = -INFINITY;
+        row_sum[i] = 0.0f;
+    }
     simdgroup_float8x8 acc[8];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        const int index_2 = i * 4;
+        const int index_3 = i * 4;
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 4; j++) {
-            const int index_3 = j + index_2;
-            acc[index_3].thread_elements()[0] = 0.0f;
-            acc[index_3].thread_elements()[1] = 0.0f;
+            const int index_4 = j + index_3;
+            acc[index_4].thread_elements()[0] = 0.0f;
+            acc[index_4].thread_elements()[1] = 0.0f;
         }
+    }
+    // attention.py:27  scores = tl.dot
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 4; i++) {
+        q_shared[(index + i * 8) * 10 + index_2] = q[i];
     }
     // attention.py:21  scale_log2
     const float scale_log2 = scale * 1.442695f;
@@ -77,19 +81,15 @@ kernel void attention(
     // attention.py:26  v
     device const half *const v_2 = v_ptr + head;
     // attention.py:27  scores = tl.dot
-    const uint index_2 = group * 16;
+    const uint index_3 = group * 16;
     // attention.py:13  m
-    const uint index_3 = lane / 2 % 4;
-    const uint index_4 = lane / 16;
-    const uint index_5 = index_3 + index_4 * 4 + index_2;
-    const uint offset_2 = m + index_5;
+    const uint index_4 = lane / 2 % 4;
+    const uint index_5 = lane / 16;
+    const uint offset_2 = m + (index_4 + index_5 * 4 + index_3);
     const uint index_6 = lane % 2 * 2;
     const uint index_7 = lane / 8 % 2 * 4;
     const uint index_8 = index_6 + index_7;
     const uint index_9 = index_8 + 1;
-    // attention.py:29  new_max = tl.max
-    const bool test = (lane & 9) == 0;
-    const bool inside = tid < 32;
     // attention.py:22  acc = for
     for (uint start = 0; start < uint(max(int((program.x + 1) * 32), 0)); start += 32) {
         // attention.py:25  k = tl.load
@@ -123,19 +123,7 @@ kernel void attention(
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            const uint index_10 = (index + i * 8) * 40 + m_2;
-            #pragma clang loop unroll(full)
-            for (uint j = 0; j < 4; j++) {
-                q_shared[index_10 + j] = q[i][j];
-            }
-        }
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            const uint index_10 = (index + i * 8) * 40 + m_2;
-            #pragma clang loop unroll(full)
-            for (uint j = 0; j < 4; j++) {
-                k_shared[index_10 + j] = k[i][j];
-            }
+            k_shared[(index + i * 8) * 10 + index_2] = k[i];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // q_shared is complete
         simdgroup_half8x8 a_tile[2];
@@ -145,11 +133,11 @@ kernel void attention(
             const int index_10 = i * 8;
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 2; j++) {
-                simdgroup_load(a_tile[j], q_shared + ((index_2 + j * 8) * 40 + index_10), 40);
+                simdgroup_load(a_tile[j], (const threadgroup half *)q_shared + ((index_3 + j * 8) * 40 + index_10), 40);
             }
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 4; j++) {
-                simdgroup_load(b_tile[j], k_shared + (j * 8 * 40 + index_10), 40, ulong2(0, 0), true);
+                simdgroup_load(b_tile[j], (const threadgroup half *)k_shared + (j * 8 * 40 + index_10), 40, ulong2(0, 0), true);
             }
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 2; j++) {
@@ -201,39 +189,22 @@ kernel void attention(
             const float other_2 = simd_shuffle_xor(new_max_6, 1);
             new_max_2[i] = fmax(new_max_6, other_2);
         }
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
-            const float new_max_4 = new_max_2[i];
-            if (test) {
-                new_max_shared[index_5 + i * 8] = new_max_4;
-            }
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // new_max_shared is complete
-        const float new_max_4 = fmax(row_max, new_max_shared[lane]);
-        if (inside) {
-            new_max_shared_2[lane] = new_max_4;
-        }
-        // attention.py:31  shrink = tl.exp2
-        const float shrink_2 = fast::exp2(row_max - new_max_4);
-        if (inside) {
-            shrink_shared[lane] = shrink_2;
-        }
-        // attention.py:32  row_sum
-        row_sum *= shrink_2;
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // new_max_shared_2 is complete
-        // attention.py:29  new_max = tl.maximum
         float new_max_3[2];
         // attention.py:31  shrink = tl.exp2
         float shrink[2];
+        // attention.py:32  row_sum
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
             // attention.py:29  new_max = tl.maximum
-            const uint index_10 = index_5 + i * 8;
-            new_max_3[i] = new_max_shared_2[index_10];
+            const float row_max_2 = row_max[i];
+            const float new_max_4 = fmax(row_max_2, new_max_2[i]);
+            new_max_3[i] = new_max_4;
             // attention.py:31  shrink = tl.exp2
-            shrink[i] = shrink_shared[index_10];
+            const float shrink_2 = fast::exp2(row_max_2 - new_max_4);
+            shrink[i] = shrink_2;
+            // attention.py:32  row_sum
+            row_sum[i] *= shrink_2;
         }
-        // attention.py:32  row_sum = tl.sum
         float2 row_sum_2[2];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
@@ -256,9 +227,9 @@ kernel void attention(
                 row_sum_2[i] += weights;
                 // attention.py:33  acc
                 acc_2[index_11] = half2(weights);
-                const float2 acc_4 = float2(acc[index_11].thread_elements()[0], acc[index_11].thread_elements()[1]) * shrink[i];
-                acc[index_11].thread_elements()[0] = acc_4.x;
-                acc[index_11].thread_elements()[1] = acc_4.y;
+                const float2 acc_3 = float2(acc[index_11].thread_elements()[0], acc[index_11].thread_elements()[1]) * shrink[i];
+                acc[index_11].thread_elements()[0] = acc_3.x;
+                acc[index_11].thread_elements()[1] = acc_3.y;
             }
         }
         // attention.py:32  row_sum = tl.sum
@@ -274,21 +245,12 @@ kernel void attention(
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
-            const float row_sum_4 = row_sum_3[i];
-            if (test) {
-                row_sum_shared[index_5 + i * 8] = row_sum_4;
-            }
+            row_sum[i] += row_sum_3[i];
         }
-        threadgroup_barrier(mem_flags::mem_threadgroup);    // row_sum_shared is complete
-        row_sum += row_sum_shared[lane];
         // attention.py:33  acc = tl.dot
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            const uint index_10 = (index + i * 8) * 40 + m_2;
-            #pragma clang loop unroll(full)
-            for (uint j = 0; j < 4; j++) {
-                v_shared[index_10 + j] = v[i][j];
-            }
+            v_shared[(index + i * 8) * 10 + index_2] = v[i];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // v_shared is complete
         simdgroup_half8x8 a_tile_2[2];
@@ -304,7 +266,7 @@ kernel void attention(
             const int index_10 = i * 8 * 40;
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 4; j++) {
-                simdgroup_load(b_tile_2[j], v_shared + (index_10 + j * 8), 40);
+                simdgroup_load(b_tile_2[j], (const threadgroup half *)v_shared + (index_10 + j * 8), 40);
             }
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 2; j++) {
@@ -316,22 +278,15 @@ kernel void attention(
             }
         }
         // attention.py:34
-        row_max = new_max_4;
-    }
-    // attention.py:22  acc = for
-    if (inside) {
-        acc_shared[lane] = row_sum;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared is complete
-    float acc_3[2];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 2; i++) {
-        acc_3[i] = acc_shared[index_5 + i * 8];
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 2; i++) {
+            row_max[i] = new_max_3[i];
+        }
     }
     // attention.py:37
-    const uint index_10 = index_6 + index_3 * 32 + index_7 + index_4 * 128;
+    const uint index_10 = index_6 + index_4 * 32 + index_7 + index_5 * 128;
     const uint index_11 = index_10 + group * 512;
-    const uint index_12 = lane / 4 % 2 + index_4 * 2 + group * 8;
+    const uint index_12 = lane / 4 % 2 + index_5 * 2 + group * 8;
     const uint index_13 = index_11 + 1;
     // attention.py:22  acc = for
     #pragma clang loop unroll(full)
@@ -347,7 +302,7 @@ kernel void attention(
         for (uint j = 0; j < 4; j++) {
             const int index_19 = j + index_14;
             // attention.py:37
-            const half2 value = half2(float2(acc[index_19].thread_elements()[0], acc[index_19].thread_elements()[1]) / acc_3[i]);
+            const half2 value = half2(float2(acc[index_19].thread_elements()[0], acc[index_19].thread_elements()[1]) / row_sum[i]);
             const int index_20 = j * 8;
             shared[index_17 + index_20] = value.x;
             shared[index_18 + index_20] = value.y;

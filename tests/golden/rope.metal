@@ -27,6 +27,7 @@ kernel void rope(
     const float low_2 = low[i];
     // rope.py:18  high = tl.load
     const float high = (low + 16)[i];
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // in place, other threads read what is written next
     // rope.py:19
     device float *const ptr = out_ptr + start;
     // rope.py:13  angle

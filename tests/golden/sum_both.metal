@@ -2,7 +2,7 @@
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) a program
 //   work     tiles of up to 16 x 256 elements, 16 a thread
-//   memory   64 bytes of threadgroup memory
+//   memory   32 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #include <metal_stdlib>
 using namespace metal;
@@ -18,7 +18,7 @@ kernel void sum_both(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  group    [[simdgroup_index_in_threadgroup]])
 {
-    threadgroup float shared[16];
+    threadgroup float shared[8];
 
     // reductions.py:72  tl.sum
     float tile[2];
@@ -48,24 +48,18 @@ kernel void sum_both(
     for (uint i = 0; i < 2; i++) {
         tile[i] = simd_sum(tile[i]);
     }
-    const bool first_lane = lane == 0;
+    float tile_2 = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        const float value = tile[i];
-        if (first_lane) {
-            shared[group + i * 8] = value;
-        }
+        tile_2 += tile[i];
+    }
+    if (lane == 0) {
+        shared[group] = tile_2;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    const float value = shared[lane % 16];
-    const float other = simd_shuffle_xor(value, 8);
-    const float value_2 = value + other;
-    const float other_2 = simd_shuffle_xor(value_2, 4);
-    const float value_3 = value_2 + other_2;
-    const float other_3 = simd_shuffle_xor(value_3, 2);
-    const float value_4 = value_3 + other_3;
-    const float other_4 = simd_shuffle_xor(value_4, 1);
+    const float value = lane < 8 ? shared[lane] : -0.0f;
+    const float value_2 = simd_sum(value);
     if (tid == 0) {
-        *out_ptr = value_4 + other_4;
+        *out_ptr = value_2;
     }
 }

@@ -234,6 +234,115 @@ def asm_two_results(x_ptr, y_ptr, low_ptr, high_ptr, BLOCK: tl.constexpr):
     tl.store(high_ptr + i, high)
 
 
+@triton.jit
+def asm_predicates(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr):
+    """Comparisons into predicates, instructions that they guard, decimal numbers, comments."""
+    i = tl.arange(0, BLOCK)
+    y, z = tl.inline_asm_elementwise("""
+        {   // two branches without a jump
+            .reg .pred below, both;
+            .reg .f32 half<2>;
+            setp.lt.f32 below, $2, -0.5;  /* false for NaN */
+            setp.gtu.f32 both, $2, 1.5;
+            or.pred both, both, below;
+            mul.f32 half0, $2, 0.5;
+            mov.f32 half1, 0f3E800000;
+            mov.f32 $0, $2;
+            @below add.ftz.f32 $0, half0, half1;
+            @!below sub.f32 $0, $0, 1e1;
+            selp.f32 $1, half0, half1, both;
+        }
+        """, "=r,=r,r", [tl.load(x_ptr + i)], dtype=(tl.float32, tl.float32), is_pure=True, pack=1)
+    tl.store(y_ptr + i, y)
+    tl.store(z_ptr + i, z)
+
+
+@triton.jit
+def asm_bits(x_ptr, y_ptr, n_ptr, out_ptr, BLOCK: tl.constexpr):
+    """Bytes picked by a literal and by a register, functions of three words, fields."""
+    i = tl.arange(0, BLOCK)
+    x, y, n = tl.load(x_ptr + i), tl.load(y_ptr + i), tl.load(n_ptr + i)
+    words = tl.inline_asm_elementwise("""
+        .reg .b32 t;
+        prmt.b32 $0, $6, $7, 0x5b24;
+        prmt.b32 $1, $6, $7, $8;
+        lop3.b32 $2, $6, $7, $8, 0xe8;
+        lop3.b32 t, $6, $7, $8, 0x96;
+        lop3.b32 $2, $2, t, $6, 0x1d;
+        bfe.u32 $3, $6, 5, 11;
+        bfe.s32 $4, $6, $8, 9;
+        bfi.b32 $5, $6, $7, 12, 7;
+        """, "=r,=r,=r,=r,=r,=r,r,r,r", [x, y, n],
+        dtype=(tl.int32, tl.int32, tl.int32, tl.int32, tl.int32, tl.int32), is_pure=True, pack=1)
+    for k in tl.static_range(6):
+        tl.store(out_ptr + k * BLOCK + i, words[k])
+
+
+@triton.jit
+def asm_conversions(x_ptr, n_ptr, a_ptr, b_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, n = tl.load(x_ptr + i), tl.load(n_ptr + i)
+    even, zero, down, up = tl.inline_asm_elementwise(
+        "cvt.rni.s32.f32 $0, $4; cvt.rzi.s32.f32 $1, $4; cvt.rmi.s32.f32 $2, $4; cvt.rpi.u32.f32 $3, $4;",
+        "=r,=r,=r,=r,r", [x], dtype=(tl.int32, tl.int32, tl.int32, tl.int32), is_pure=True, pack=1)
+    tl.store(a_ptr + i, even)
+    tl.store(a_ptr + BLOCK + i, zero)
+    tl.store(a_ptr + 2 * BLOCK + i, down)
+    tl.store(a_ptr + 3 * BLOCK + i, up)
+    signed, byte = tl.inline_asm_elementwise(
+        "{ .reg .b8 low<4>; mov.b32 {low0, low1, low2, low3}, $2; cvt.rn.f32.s32 $0, $2; cvt.rn.f32.u8 $1, low2; }",
+        "=f,=f,r", [n], dtype=(tl.float32, tl.float32), is_pure=True, pack=1)
+    tl.store(b_ptr + i, signed)
+    tl.store(b_ptr + BLOCK + i, byte)
+
+
+@triton.jit
+def asm_bytes_to_floats(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr):
+    """Four elements at a time: one register of bytes, four of floats, two of halves."""
+    i = tl.arange(0, BLOCK)
+    wide, halves = tl.inline_asm_elementwise("""
+        {
+            .reg .b8 part<4>;
+            .reg .f32 f<4>;
+            mov.b32 {part0, part1, part2, part3}, $6;
+            cvt.rn.f32.u8 f0, part0;
+            cvt.rn.f32.u8 f1, part1;
+            cvt.rn.f32.u8 f2, part2;
+            cvt.rn.f32.u8 f3, part3;
+            fma.rn.f32 $0, f0, 0.5, $7;
+            fma.rn.f32 $1, f1, 0.5, $8;
+            fma.rn.f32 $2, f2, 0.5, $9;
+            fma.rn.f32 $3, f3, 0.5, $10;
+            cvt.rn.f16x2.f32 $4, f1, f0;
+            cvt.rn.f16x2.f32 $5, f3, f2;
+        }
+        """, "=r,=r,=r,=r,=r,=r,r,r,r,r,r", [tl.load(x_ptr + i), tl.load(y_ptr + i)], dtype=(tl.float32, tl.float16),
+        is_pure=True, pack=4)
+    tl.store(y_ptr + i, wide)
+    tl.store(z_ptr + i, halves)
+
+
+@triton.jit
+def asm_pairs(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr):
+    """Products of bf16, two to a register; some operands are denormal, their products are not."""
+    i = tl.arange(0, BLOCK)
+    z = tl.inline_asm_elementwise("mul.bf16x2 $0, $1, $2;", "=r,r,r", [tl.load(x_ptr + i), tl.load(y_ptr + i)],
+                                  dtype=tl.bfloat16, is_pure=True, pack=2)
+    tl.store(z_ptr + i, z)
+
+
+@triton.jit
+def larger_magnitude(x, y):
+    return tl.inline_asm_elementwise("max.NaN.xorsign.abs.f32 $0, $1, $2;", "=r,r,r", [x, y], dtype=tl.float32,
+                                     is_pure=True, pack=1)
+
+
+@triton.jit
+def asm_in_reduction(x_ptr, y_ptr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, ROWS)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :])
+    tl.store(y_ptr + tl.arange(0, ROWS), tl.reduce(x, 1, larger_magnitude))
+
+
 def launches():
     inf, nan = float("inf"), float("nan")
     i32 = torch.int32
@@ -261,3 +370,11 @@ def launches():
     yield case(asm_funnel_shift, bits(128), bits(128), *out(1, i32), 17, BLOCK=128)
     yield case(asm_packed_bytes, bits(128, dtype=torch.int8), *out(1, torch.int8), BLOCK=128)
     yield case(asm_two_results, normal(128), normal(128), *out(2), BLOCK=128)
+    yield case(asm_predicates, values([-2.0, -0.5, -0.25, 0.0, 1.0, 1.5, 1.75, nan]), *(blank(8) for _ in range(2)), BLOCK=8)
+    yield case(asm_bits, bits(128), bits(128), ints(128, low=0, high=40), blank(6, 128, dtype=i32), BLOCK=128)
+    yield case(asm_conversions, normal(128, std=9.0), bits(128), blank(4, 128, dtype=i32), blank(2, 128), BLOCK=128)
+    yield case(asm_bytes_to_floats, bits(256, dtype=torch.uint8), normal(256), blank(256, dtype=torch.float16), BLOCK=256)
+    small = normal(128) * torch.where(torch.arange(128) % 3 == 0, 2.0**-128, 1.0).cuda()
+    yield case(asm_pairs, small.to(torch.bfloat16), (normal(128) * 2.0**100).to(torch.bfloat16),
+               blank(128, dtype=torch.bfloat16), BLOCK=128)
+    yield case(asm_in_reduction, normal(8, 64), blank(8), ROWS=8, BLOCK=64)

@@ -322,6 +322,26 @@ def pointer_compare(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + i, tl.load(p, mask=p.to(tl.int64) < end.to(tl.int64), other=0.0))
 
 
+@triton.jit
+def in_place_narrow(x_ptr, y_ptr, n_cols, BLOCK: tl.constexpr):
+    """Rows of fewer elements than a simdgroup has lanes, launched with one buffer as both parameters."""
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + i, mask=i < n_cols, other=0.0)
+    tl.store(y_ptr + row * n_cols + i, x - tl.sum(x) / n_cols, mask=i < n_cols)
+
+
+@triton.jit
+def in_place_scalars(step_ptr, x_ptr, new_step_ptr, y_ptr, BLOCK: tl.constexpr):
+    """A number that every thread reads and one replaces, through another parameter and by two ways of naming it."""
+    i = tl.arange(0, BLOCK)
+    step = tl.load(step_ptr)
+    tl.store(y_ptr + i, tl.load(x_ptr + i) * step)
+    tl.store(new_step_ptr + tl.zeros([BLOCK], tl.int32), tl.full([BLOCK], 1.0, tl.float32) + step, mask=i < 1)
+    count = tl.load(step_ptr + 1)
+    tl.store(new_step_ptr + 1, count + 1.0)
+
+
 def launches():
     i32, i64, f16 = torch.int32, torch.int64, torch.float16
     yield case(masked_other, normal(100), blank(128), 100, grid=2, BLOCK=64)
@@ -370,3 +390,7 @@ def launches():
     yield case(pointer_from_integer, normal(128), blank(64), BLOCK=64)
     yield case(pointer_table, normal(64), normal(64), zeros(2, dtype=i64), blank(64), BLOCK=64)
     yield case(pointer_compare, normal(100), blank(128), 100, BLOCK=128)
+    x = normal(5, 7)
+    yield case(in_place_narrow, x, x, 7, grid=5, BLOCK=8)
+    steps = values([3.0, 8.0])
+    yield case(in_place_scalars, steps, normal(128), steps, blank(128), BLOCK=128)

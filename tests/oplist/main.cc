@@ -1,5 +1,6 @@
 /* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--verbose] */
 #include "cases.h"
+#include "fusion.h"
 #include "texts.h"
 
 #include <cstdio>
@@ -17,6 +18,8 @@ int main(int argc, char **argv) {
     }
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
+        if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
+    for (auto &c : oplist::fusion_cases("tests/oplist/fusion.rows", quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
     size_t wrong = filter.empty() ? oplist::check_texts() : 0;
     for (const oplist::verdict &v : oplist::run_all(cases, keep)) {

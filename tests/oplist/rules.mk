@@ -10,12 +10,12 @@ include tests/sim/rules.mk
 endif
 
 OPLIST_CC      ?= cc
-OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cases texts main)
+OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cases fusion texts main)
 
 .PHONY: test-oplist test-oplist-quick
 test-oplist: $(BUILD)/oplist
 	$(BUILD)/oplist
-test-oplist-quick: $(BUILD)/oplist
+test-oplist-quick: $(BUILD)/oplist tests/oplist/fusion.rows
 	$(BUILD)/oplist --quick
 
 $(BUILD)/obj/oplist/library.o: tests/oplist/library.c tmetal.h

@@ -46,6 +46,11 @@ compiled compile(const std::string &list, const how &options) {
     take_rows(r, c);
     const char *plan = tmetal_plan_json(&r, &arena);
     c.plan = plan ? plan : "";
+    for (uint32_t i = 0; i < r.graph->n_fusions; i++) c.fusions.push_back({r.graph->fusions[i].kind != TMETAL_MISSED, r.graph->fusions[i].what, r.graph->fusions[i].reason});
+    for (uint32_t i = 0; i < r.n_remarks; i++) c.remarks.push_back(std::string(r.remarks[i].about) + ": " + r.remarks[i].text);
+    c.kernels = r.graph->kernels;
+    c.bytes_before = r.graph->bytes_before;
+    c.bytes = r.graph->bytes;
     return c;
 }
 

@@ -11,6 +11,12 @@
 
 namespace oplist {
 
+/* A line of the summary of a graph. */
+struct fusion {
+    bool        applied;
+    std::string what, reason;
+};
+
 struct layout_row { /* a tmetal_layout_row of a value that is loaded or stored */
     std::string kernel, value, reason;
     unsigned    layout = 0, width = 0, lines = 0, fewest = 0;
@@ -21,6 +27,10 @@ struct compiled {
     std::string message, msl, plan;
     unsigned    line = 0, column = 0; /* of the first error */
     size_t      peak = 0;             /* bytes of the arena */
+    std::vector<fusion>      fusions; /* what the summary says of the graph */
+    std::vector<std::string> remarks; /* "about: text" */
+    size_t      kernels = 0;
+    uint64_t    bytes_before = 0, bytes = 0;
     std::vector<layout_row>  rows;
     std::vector<std::string> missed_layouts; /* remarks: a layout that the caller wanted is not there */
 };

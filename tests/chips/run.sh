@@ -1,0 +1,43 @@
+#!/bin/sh
+# What the GPU table changes, run in the simulator: run.sh BUILD [all]. Both ways of each choice must be right, and
+# operands read straight from device memory must save barriers and threadgroup memory.
+set -u
+build=$1
+recorded=tests/kernels/recorded
+bad=0
+runs() {    # name, options of corpus
+    name=$1
+    shift
+    if "$build/corpus" "$@" > "$build/chips.txt" 2>&1; then
+        printf '%-44s %s right\n' "$name" "$(sed -n 2p "$build/chips.txt" | awk '{ print $3 }')"
+    else
+        cat "$build/chips.txt"
+        bad=1
+    fi
+    sed -n 2p "$build/chips.txt" | awk '{ exit $2 < 1 }' || { echo "$name: no case"; bad=1; }
+}
+
+runs "64-bit maximum at once, Apple8 on a Mac" --dir tests/chips/kernels --gpu apple-m2
+runs "64-bit maximum by one thread, A16" --dir tests/chips/kernels --gpu apple-a16
+runs "float atomics by compare and exchange" --dir $recorded --filter atomics-add_f32 --lacks FLOAT_ATOMICS
+runs "reductions by shuffles" --dir $recorded --filter reductions-s --lacks SIMD_REDUCE
+runs "products without simdgroup_matrix" --dir $recorded --filter dots-f32 --lacks SIMD_MATRIX
+runs "scans with filled shuffles, Apple8" --dir $recorded --filter scans-sum_i --gpu apple-m2
+runs "bfloat computed as bfloat, Apple9" --dir $recorded --filter bf16 --gpu apple-m3
+runs "operands read directly, Apple9" --dir $recorded --filter dots- --gpu apple-m3
+if [ "${2-}" = all ]; then
+    for gpu in apple-a15 apple-m2-max apple-m3-max apple-m5; do runs "everything for $gpu" --dir $recorded --gpu $gpu; done
+    runs "everything without simdgroup operations" --dir $recorded --lacks SIMD_REDUCE,SIMD_MATRIX,FLOAT_ATOMICS
+fi
+
+# Barriers a threadgroup and bytes of threadgroup memory, the last and the last but two columns of --counters.
+counts() {
+    "$build/corpus" --dir $recorded --filter "$1" --counters --gpu "$2" | awk -v name="recorded/$1" '$1 == name { print $5, $7 }'
+}
+for kernel in dots-raw_matmul dots-scaled_accumulator attentions-attention_plain; do
+    staged=$(counts $kernel apple-m1)
+    direct=$(counts $kernel apple-m3)
+    echo "$kernel: $staged barriers and bytes staged, $direct read directly"
+    echo "$staged $direct" | awk '{ exit !(NF == 4 && $3 < $1 && $4 < $2) }' || { echo "$kernel: nothing saved"; bad=1; }
+done
+[ $bad = 0 ]
