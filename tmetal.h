@@ -29507,11 +29507,27 @@ static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) 
     if (!tmi_lanes_same(x) && !tmi_lanes_same(y)) z->why |= TMI_WHY_ODD;
 }
 
+/* Do lanes of one part differ below 2^known only? Then `at` becomes that, and the unknown takes the rest in. */
+static int tmi_lanes_low(tmi_lanes *x) {
+    uint32_t i, k;
+    if (x->known >= 62) return 0;
+    for (i = 1; i < 32; i++)
+        for (k = 0; k < i; k++)
+            if (x->part[k] == x->part[i] && (((uint64_t)x->at[k] ^ (uint64_t)x->at[i]) >> x->known)) return 0;
+    for (i = 0; i < 32; i++) x->at[i] &= ((int64_t)1 << x->known) - 1;
+    return 1;
+}
+
 /* x divided by 2^s, rounded down. */
 static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
     uint32_t i;
-    if (x->known < s) return 0;
     *z = *x;
+    if (x->known < s) { /* what lies below is gone, and carried nothing */
+        if (!tmi_lanes_low(z)) return 0;
+        memset(z->at, 0, sizeof z->at);
+        z->known = 0;
+        return 1;
+    }
     for (i = 0; i < 32; i++) z->at[i] = x->at[i] < 0 ? -(int64_t)((~(uint64_t)x->at[i]) >> s) - 1 : x->at[i] >> s;
     if (x->known != TMI_EXACT) z->known = (uint8_t)(x->known - s);
     return 1;
@@ -29526,7 +29542,13 @@ static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
         low &= y->at[i] >= 0 && y->at[i] < end;
         high &= y->at[i] < 0 && ~y->at[i] < end;
     }
-    if (!low && !(op == TMI_TF_AND && high)) return 0;
+    if (!low && !(op == TMI_TF_AND && high)) {
+        *z = *x;
+        if (!tmi_lanes_same(y) || !tmi_lanes_low(z)) return 0;
+        end--; /* the bits that are known; of those above, the unknown takes what it takes */
+        for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? z->at[i] & y->at[i] : op == TMI_TF_OR ? z->at[i] | (y->at[i] & end) : z->at[i] ^ (y->at[i] & end);
+        return 1;
+    }
     *z = *x;
     z->why |= y->why;
     for (i = 0; i < 32; i++) z->at[i] = op == TMI_TF_AND ? x->at[i] & y->at[i] : op == TMI_TF_OR ? x->at[i] | y->at[i] : x->at[i] ^ y->at[i];
@@ -29628,7 +29650,10 @@ static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes
     case TMI_TF_UREM: case TMI_TF_SREM:
         if (TMI_INS(k->t, n->a)->lo < 0 || !one || y->at[0] <= 0) return 0;
         s = tmi_log2((uint64_t)y->at[0]);
-        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) return 0;
+        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) {
+            *z = *x;
+            return tmi_is_pow2((uint64_t)y->at[0]) && tmi_lanes_low(z);
+        }
         tmi_lanes_exact(z, 0);
         for (i = 0; i < 32; i++) z->at[i] = tmi_is_pow2((uint64_t)y->at[0]) ? x->at[i] & (y->at[0] - 1) : x->at[i] % y->at[0];
         return 1;
@@ -33954,6 +33979,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
     }
+    job->kernel = "";
     if (job->n_errors) return;
     if (splits.n) tmi_splits_bind(job, &splits, kernels);
     tmi_join_end(job, &joined, kernels);
@@ -39606,6 +39632,7 @@ static void tmi_graph_after(tmi_list *l, const tmi_kern *k, uint32_t n) {
 static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) {
     tmi_at      at = tmi_json_at(TMI_NODE(l, f->root)->at);
     const char *names = tmi_names_text(l, f->op, f->n_op), *id = TMI_NODE(l, f->root)->id;
+    l->job->kernel = kernel < l->job->out->n_kernels ? l->job->out->kernels[kernel].name : "";
     if (f->kind == TMETAL_MISSED && f->n_op == 1) tmi_remark(l->job, at, f->kind, "fusion", "%s is stored and read again: %s", id, f->why);
     else if (f->kind == TMETAL_MISSED) tmi_remark(l->job, at, f->kind, "fusion", "%s looks like %s and is none that could be taken: %s", names, f->what, f->why);
     else if (strcmp(f->what, "loads") == 0) tmi_remark(l->job, at, f->kind, "fusion", "%s: what comes before %s is worked out where kernel %u loads", names, id, kernel);
@@ -39656,7 +39683,11 @@ static void tmi_put_graph(tmi_list *l) {
         tmi_remark_fusion(l, f, to->kernel);
     }
     (void)tmi_put_activations(l, to);
-    for (i = 0; i < found; i++, to++) tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0], 1))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
+    for (i = 0; i < found; i++, to++) {
+        l->job->kernel = to->kernel < l->job->out->n_kernels ? l->job->out->kernels[to->kernel].name : "";
+        tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0], 1))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
+    }
+    l->job->kernel = "";
     l->job->out->graph = l->graph;
 }
 

@@ -417,6 +417,13 @@ static void put_place(buffer *b, const tmetal_place *python, const tmetal_place 
     put(b, text);
 }
 
+static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
+    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
+    else if (lines) putf(b, "%u to %u lines", lines, most);
+    else putf(b, "at most %u lines", most);
+    putf(b, " of 128 bytes touched, %u the fewest", fewest);
+}
+
 static void put_layouts(buffer *b, const tmetal_result *r) {
     unsigned k, i;
     for (k = 0; k < r->n_kernels; k++)
@@ -431,7 +438,7 @@ static void put_layouts(buffer *b, const tmetal_result *r) {
             put(b, ", ");
             put(b, l->reason);
             if (*l->map) put(b, "\n    "), put(b, l->map);
-            if (l->width) putf(b, "\n    %u elements an access; %u lines touched by a simdgroup, %u the fewest", l->width, l->lines, l->fewest);
+            if (l->width) putf(b, "\n    %u element%s an access, ", l->width, l->width == 1 ? "" : "s"), put_lines(b, l->lines, l->most_lines, l->fewest);
             put(b, "\n");
         }
 }
@@ -1055,13 +1062,6 @@ static void put_where(const request *r, buffer *b, uint32_t line, const tmetal_p
     put_place(b, python, ir);
 }
 
-static void put_lines(buffer *b, uint32_t lines, uint32_t most, uint32_t fewest) {
-    if (lines == most) putf(b, "%u line%s", lines, lines == 1 ? "" : "s");
-    else if (lines) putf(b, "%u to %u lines", lines, most);
-    else putf(b, "at most %u lines", most);
-    putf(b, " of 128 bytes touched, %u the fewest", fewest);
-}
-
 static void explain_access(const request *r, buffer *b, const tmetal_kernel *k, const tmetal_access *a) {
     put_where(r, b, a->line, &a->python, &a->ir);
     putf(b, "%s%s%.200s%s%.200s: ", tmetal_access_kind_name(a->kind), *a->value ? " of " : "", a->value, *a->buffer ? a->kind == TMETAL_ACCESS_LOAD ? " from " : " to " : "", a->buffer);
@@ -1432,7 +1432,7 @@ static void put_svg(const request *r, buffer *out, const tmetal_result *result) 
             pic_row(&p, &result->kernels[k].layouts[i]);
         }
     if (!n) pic_text(&p, "note", "no value of this name has a layout", 24), p.y += 16;
-    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
+    putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"100%%\" style=\"max-width:760px;height:auto;display:block;margin:auto\">\n", PIC_WIDTH, p.y);
     put(out, "<title>Layouts of ");
     put_xml(out, result->n_kernels ? result->kernels[0].name : "", 200);
     put(out, "</title>\n<style>\n"

@@ -274,6 +274,22 @@ START_TEST(remarks_name_their_kernel) {
 }
 END_TEST
 
+START_TEST(fusions_of_a_list_are_told_of_their_kernel) {
+    static const char text[] = "{\"ops\":[{\"type\":\"tt.matmul\",\"id\":\"m\",\"input_shapes\":[[64,32],[32,64]]},{\"type\":\"tt.relu\",\"id\":\"r\",\"inputs\":[\"m\"]},"
+                               "{\"type\":\"tt.softmax\",\"id\":\"s\",\"inputs\":[\"r\"],\"args\":{\"axis\":1}}]}";
+    uint32_t i, fusions = 0;
+    arena = arena_at(0);
+    says_ok(tmetal_compile_ops(text, strlen(text), NULL, &arena, &result), &result);
+    ck_assert_uint_eq(result.n_kernels, 2);
+    for (i = 0; i < result.n_remarks; i++) {
+        if (strcmp(result.remarks[i].about, "fusion") != 0 || result.remarks[i].kind != TMETAL_APPLIED) continue;
+        fusions++;
+        ck_assert_str_eq(result.remarks[i].kernel, result.kernels[0].name);
+    }
+    ck_assert_uint_ge(fusions, 1);
+}
+END_TEST
+
 START_TEST(a_plan_without_text_has_no_lines) {
     static const char text[] = KERNEL(POINTER("x") ", " POINTER("y"), INDEX SPLAT("b", "x") MOVE("p", "b", "i") LOAD("v", "p") SPLAT("d", "y") MOVE("q", "d", "i") STORE("q", "v"));
     tmetal_module *m;
@@ -302,6 +318,7 @@ int main(void) {
     tcase_add_test(t, a_holder_is_the_one_that_the_map_says);
     tcase_add_test(t, every_name_is_there_and_ends);
     tcase_add_test(t, remarks_name_their_kernel);
+    tcase_add_test(t, fusions_of_a_list_are_told_of_their_kernel);
     tcase_add_test(t, a_plan_without_text_has_no_lines);
     suite_add_tcase(s, t);
     return run_suite(s);
