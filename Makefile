@@ -24,6 +24,11 @@ PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config libmpfr-dev
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
+# The header compiled once for all programs that need nothing private of it, and how these are compiled: what they
+# say of TMETAL_IMPLEMENTATION is for whoever builds them alone.
+HEADER = $(BUILD)/robust/header.o
+LINKED = $(CC) -std=c99 -O1 -DTMETAL_IMPLEMENTED
+
 # -- The simulator and recorded cases ---------------------------------------------------------------
 include tests/sim/rules.mk
 include tests/interp/rules.mk
@@ -70,7 +75,7 @@ corpus: $(BUILD)/tmetal sim     ## recorded launches [CORPUS=dir] [SUITE=name] [
 DOCS = docs/hardware.md docs/fusion.md docs/ops.md docs/diagnostics.md
 $(BUILD)/fill: tests/docs/fill.c tmetal.h
 	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/docs/fill.c -o $@
+	$(CC) -std=c99 -O0 tests/docs/fill.c -o $@
 docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
 	sh tests/docs/blocks.sh $(BUILD) fill
@@ -81,12 +86,10 @@ docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
 
 # -- GPUs -------------------------------------------------------------------------------------------
-$(BUILD)/test-chips: tests/chips/test.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/chips/test.c -o $@
-$(BUILD)/test-choices: tests/chips/choices.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/chips/choices.c -o $@
+$(BUILD)/test-chips: tests/chips/test.c $(HEADER)
+	$(LINKED) tests/chips/test.c $(HEADER) -o $@
+$(BUILD)/test-choices: tests/chips/choices.c $(HEADER)
+	$(LINKED) tests/chips/choices.c $(HEADER) -o $@
 OWN_KERNELS = $(wildcard tests/kernels/recorded/*.ttir tests/kernels/lookalikes/*.ttir tests/chips/kernels/*.ttir)
 test-chips: $(BUILD)/test-chips $(BUILD)/test-choices $(BUILD)/tmetal sim ## the GPU table, and what its columns change in the text
 	$(BUILD)/test-chips
@@ -96,15 +99,13 @@ check-chips: $(BUILD)/tmetal sim ## every recorded kernel for further GPUs
 	@sh tests/chips/run.sh $(BUILD) all
 
 # -- What kernels compute -----------------------------------------------------------------------------
-$(BUILD)/detect: tests/detect/run.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/detect/run.c -o $@
+$(BUILD)/detect: tests/detect/run.c $(HEADER)
+	$(LINKED) tests/detect/run.c $(HEADER) -o $@
 $(BUILD)/detect-hostile: tests/detect/run.c tmetal.h
 	@mkdir -p $(BUILD)
 	$(CC) -std=c99 -O1 -DTMETAL_DEBUG -DTMI_FIRST=1 tests/detect/run.c -o $@
-$(BUILD)/test-mapping: tests/detect/mapping.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/detect/mapping.c -o $@
+$(BUILD)/test-mapping: tests/detect/mapping.c $(HEADER)
+	$(LINKED) tests/detect/mapping.c $(HEADER) -o $@
 test-detect: $(BUILD)/detect $(BUILD)/detect-hostile $(BUILD)/test-mapping ## reductions and patterns, found in labelled look-alikes
 	$(BUILD)/detect tests/detect/*.ttir
 	$(BUILD)/detect-hostile tests/detect/*.ttir

@@ -163,7 +163,7 @@
     X(114, DENSE, "constant has %llu elements, its type %s has %llu")                           \
     X(115, BAD_WORD, "'%s' is not one of %s")                                                   \
     X(116, NO_MODULE, "no function found: is this Triton IR (kernel.asm[\"ttir\"])?")           \
-    X(117, TTGIR, "'%s' belongs to a later stage (TTGIR); give the text of kernel.asm[\"ttir\"]") \
+    X(117, TTGIR, "'%s' belongs to a later stage than TTIR; give the text of kernel.asm[\"ttir\"]") \
     X(118, TOO_LARGE, "text of %llu bytes is larger than the %llu bytes that positions can count") \
     X(119, JSON, "JSON: expected %s, found %s")                                                 \
     X(120, JSON_KEY, "key \"%s\" stands twice in one object")                                   \
@@ -172,6 +172,7 @@
     X(123, OPS_KEY, "op '%s': '%s' wants %s")                                                   \
     X(124, OPS_INPUT, "op '%s' reads '%s', which is no op and has no shape")                    \
     X(125, OPS_CYCLE, "op '%s' waits for its own result")                                       \
+    X(126, FOREIGN, "this is %s, not Triton IR")                                                \
     X(201, OPERANDS, "%s takes %s operands, but has %u")                                        \
     X(202, RESULT_COUNT, "%s gives %s results, but has %u")                                     \
     X(203, SAME_TYPE, "%s wants operands and result of one type, but has %s and %s")            \
@@ -197,7 +198,7 @@
     X(224, CONDITION, "%s wants a scalar i1 as condition, but has %s")                          \
     X(226, PLACEMENT, "%s may not stand here: %s")                                              \
     X(227, DESCRIPTOR, "%s: %s")                                                                \
-    X(228, OPS_COUNT, "op '%s' takes %u to %u inputs, but has %u")                              \
+    X(228, OPS_COUNT, "op '%s' takes %s, but has %u")                                      \
     X(229, OPS_SHAPE, "op '%s': shapes %s and %s: %s")                                          \
     X(230, OPS_AXIS, "op '%s': axis %lld of an input of rank %u")                               \
     X(231, OPS_TYPE, "op '%s': '%s' is no element type")                                        \
@@ -640,7 +641,8 @@ TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_a
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
 /* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does not fit an int. */
 TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3], int32_t grid[3]);
-/* One diagnostic as lines for a terminal, the first of form "file:line:col: error[TMnnn]: text". */
+/* One diagnostic as lines for a terminal, the first of form "file:line:col: error[TMnnn]: text". Never NULL: where
+ * the arena has no room for that, the message alone. */
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena);
 /* The text of a code without its arguments, e.g. "expected %s, found %s"; "" for an unknown code. */
 TMETAL_API const char *tmetal_code_text(tmetal_code code);
@@ -1862,6 +1864,7 @@ static const char *tmi_code_help(int code) {
     } rows[] = {
         {TMETAL_E_NO_MODULE, "print kernel.asm[\"ttir\"] into the file"},
         {TMETAL_E_TTGIR, "print kernel.asm[\"ttir\"], not \"ttgir\""},
+        {TMETAL_E_FOREIGN, "give what Triton makes of the kernel: the text of kernel.asm[\"ttir\"]"},
         {TMETAL_E_ENCODING, "print kernel.asm[\"ttir\"], not \"ttgir\""},
         {TMETAL_E_OP_UNSUPPORTED, "docs/limits.md says why, and what does the same"},
         {TMETAL_E_TYPE_UNSUPPORTED, "docs/limits.md says which types compile"},
@@ -1872,7 +1875,7 @@ static const char *tmi_code_help(int code) {
         {TMETAL_E_RECURSION, "write the recursion as a loop"},
         {TMETAL_E_CONTROL, "write it with if, for and while"},
         {TMETAL_E_TG_MEMORY, "use smaller tiles: the BLOCK sizes of the kernel"},
-        {TMETAL_E_GPU_NAME, "'tmetal gpus' prints the table; NULL takes the smallest"},
+        {TMETAL_E_GPU_NAME, "'tmetal gpus' prints the table; without a name the smallest is meant, an M1"},
         {TMETAL_E_THREADS, "leave the option out, and the planner picks"},
     };
     size_t i;
@@ -1913,7 +1916,7 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     while (stop > start && (unsigned char)job->src[stop - 1] >= 0x80) stop--; /* keep UTF-8 whole */
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
-        for (i = start; i < stop; i++) copy[i - start] = job->src[i] < ' ' && job->src[i] >= 0 ? ' ' : job->src[i];
+        for (i = start; i < stop; i++) copy[i - start] = (job->src[i] < ' ' && job->src[i] >= 0) || job->src[i] == 127 ? ' ' : job->src[i];
         *excerpt = copy;
     }
     return p;
@@ -7679,6 +7682,9 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
  * names, regions. Old spellings become the newest one here, so no later floor knows of versions.
  *============================================================================*/
 
+/* Bytes of the mark that some editors put before UTF-8. */
+static uint32_t tmi_bom(const char *src, size_t len) { return len >= 3 && memcmp(src, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; }
+
 /* -- Lexer ------------------------------------------------------------------------ */
 
 typedef enum tmi_tok_kind {
@@ -7722,7 +7728,7 @@ typedef struct tmi_parser {
     tmi_job    *job;
     tmi_module *m;
     const char *src;
-    uint32_t    len, pos;
+    uint32_t    len, pos, start;
     tmi_tok     tok;
     int         bad;          /* the op being read is wrong: give up on it */
     uint32_t    block;        /* where ops go */
@@ -7806,7 +7812,10 @@ static const char *tmi_tok_text(tmi_parser *p, const tmi_tok *tok) {
 }
 
 static void tmi_expected(tmi_parser *p, const char *what) {
-    if (!p->bad) tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
+    if (!p->bad) {
+        tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
+        if (p->tok.kind == TMI_K_END) tmi_help(p->job, NULL, "the text ends here: was it cut off?");
+    }
     p->bad = 1;
 }
 
@@ -7894,7 +7903,7 @@ static void tmi_lex_bad_char(tmi_parser *p, uint32_t at) {
 
 /* Read the next token into p->tok. */
 static void tmi_next(tmi_parser *p) {
-    int      newline = p->pos == 0;
+    int      newline = p->pos == p->start;
     uint32_t at = tmi_lex_blank(p, p->pos, &newline), end = at + 1;
     char     c = tmi_peek_at(p, at);
 
@@ -10131,7 +10140,8 @@ static void tmi_unknown_op(tmi_parser *p, uint32_t at, uint32_t len) {
     uint32_t    i, d, least = 3;
     p->bad = 1;
     if (strncmp(name, "ttg.", 4) == 0 || strncmp(name, "triton_gpu.", 11) == 0 || strncmp(name, "ttng.", 5) == 0 ||
-        strncmp(name, "triton_nvidia_gpu.", 18) == 0 || strncmp(name, "amdgpu.", 7) == 0 || strncmp(name, "amdg.", 5) == 0) {
+        strncmp(name, "triton_nvidia_gpu.", 18) == 0 || strncmp(name, "amdgpu.", 7) == 0 || strncmp(name, "amdg.", 5) == 0 ||
+        strncmp(name, "llvm.", 5) == 0 || strncmp(name, "nvvm.", 5) == 0 || strncmp(name, "rocdl.", 6) == 0) {
         tmi_error(p->job, tmi_at_src(at), TMETAL_E_TTGIR, name);
         return;
     }
@@ -10392,6 +10402,7 @@ static void tmi_parser_init(tmi_parser *p, tmi_job *job, tmi_module *m, const ch
     p->m = m;
     p->src = src;
     p->len = (uint32_t)len;
+    p->start = p->pos = tmi_bom(src, len);
     tmi_vec_init(&p->bindings, sizeof(tmi_binding), 0);
     tmi_vec_init(&p->log, sizeof(uint32_t), 0);
     tmi_vec_init(&p->forward, sizeof(uint32_t), 0);
@@ -10419,12 +10430,53 @@ static void tmi_adopt_module(tmi_module *m) {
     }
 }
 
+/* How other texts begin that come out of the same tools, and would give an error a line. Words end where the text's do;
+ * a sign may be followed by anything. */
+static const struct {
+    const char *start, *what;
+} tmi_foreign_starts[] = {
+    {";", "LLVM IR"},       {"source_filename", "LLVM IR"}, {"target", "LLVM IR"}, {"define", "LLVM IR"},
+    {"declare", "LLVM IR"}, {".", "PTX or assembly"},       {"#include", "C++ or Metal"}, {"using", "C++ or Metal"},
+    {"import", "Python"},   {"from", "Python"},             {"def", "Python"},     {"@", "Python"},
+    {"\"\"\"", "Python"},    {"class", "Python"},
+};
+
+/* What the text is if it is surely not Triton IR: NULL, or a name. `at`: where that shows. */
+static const char *tmi_foreign(const char *src, size_t len, uint32_t *at) {
+    size_t i, k, n;
+    for (i = 0; i < len && i < 512; i++) {
+        unsigned char c = (unsigned char)src[i];
+        *at = (uint32_t)i;
+        if (i == 0 && len > 1 && ((c == 0xFF && (unsigned char)src[1] == 0xFE) || (c == 0xFE && (unsigned char)src[1] == 0xFF))) return "text in UTF-16";
+        if (c == 0x7F || (c && c < 32 && c != '\t' && c != '\n' && c != '\r' && c != '\f')) return "a binary file";
+    }
+    for (i = tmi_bom(src, len); i < len; i++) { /* to the first line that is no comment */
+        if (src[i] == ' ' || src[i] == '\t' || src[i] == '\r' || src[i] == '\n') continue;
+        if (src[i] != '/' || i + 1 == len || src[i + 1] != '/') break;
+        while (i < len && src[i] != '\n') i++;
+    }
+    *at = (uint32_t)i;
+    for (k = 0; k < sizeof tmi_foreign_starts / sizeof *tmi_foreign_starts; k++) {
+        n = strlen(tmi_foreign_starts[k].start);
+        if (len - i <= n || i >= len || strncmp(src + i, tmi_foreign_starts[k].start, n) != 0) continue;
+        if (n == 1 || (src[i + n] && strchr(" \t\"<=(", src[i + n])) || tmi_foreign_starts[k].start[0] == '"') return tmi_foreign_starts[k].what;
+    }
+    return NULL;
+}
+
 /* file ::= (alias | op)* */
 static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     tmi_module *m = tmi_module_new(job);
     tmi_parser  p;
+    const char *foreign;
+    uint32_t    at = 0;
     if (len > TMI_MAX_SRC) {
         tmi_error(job, tmi_at_src(0), TMETAL_E_TOO_LARGE, (unsigned long long)len, (unsigned long long)TMI_MAX_SRC);
+        return m;
+    }
+    foreign = tmi_foreign(src, len, &at);
+    if (foreign) {
+        tmi_error(job, tmi_at_src(at), TMETAL_E_FOREIGN, foreign);
         return m;
     }
     tmi_parser_init(&p, job, m, src, len);
@@ -33895,6 +33947,17 @@ static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
     return !job->n_errors;
 }
 
+/* "M3 Max" and "m3-max" for "apple-m3-max": what the name of a row may have been meant by; NULL: nothing. */
+static const char *tmi_gpu_meant(const char *text) {
+    char   name[48];
+    size_t n = 0, i;
+    if (strlen(text) > 32) return NULL;
+    if ((text[0] | 32) != 'a') memcpy(name, "apple-", n = 6);
+    for (i = 0; text[i]; i++) name[n++] = text[i] == ' ' || text[i] == '_' ? '-' : text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+    name[n] = '\0';
+    return tmi_gpu_find(name, 0) ? tmi_gpu_find(name, 0)->name : NULL;
+}
+
 static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
     const tmetal_options *opt = job->opt;
     tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
@@ -33903,6 +33966,7 @@ static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
     memset(&nowhere, 0, sizeof nowhere);
     if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
         tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
+        if (tmi_gpu_meant(opt->gpu)) tmi_help(job, NULL, tmi_format(job, 0, "did you mean '%s'?", tmi_gpu_meant(opt->gpu)));
         return NULL;
     }
     return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
@@ -34099,6 +34163,18 @@ static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
         if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
 }
 
+/* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
+static void tmi_check_alias(tmi_job *job, const tmi_module *m) {
+    const char *s = job->opt->alias;
+    uint32_t    a, b, op, most = 0;
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
+        if (tmi_is_kernel(m, op)) most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
+    while (tmi_alias_pair(&s, &a, &b) > 0)
+        if (a >= most || b >= most) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", tmi_format(job, 1, "no kernel has a parameter %u: the first is 0", tmi_max32(a, b)));
+}
+
 /* Every public function: in the module itself if it is the only one, else each in one of its own. */
 static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
@@ -34166,6 +34242,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_trace(job, m, "read");
     job->most_copied = tmi_most_copied(job, m);
     tmi_check_wanted(job, m);
+    tmi_check_alias(job, m);
     n = tmi_units(job, m, &unit);
     for (i = 0; i < n; i++) {
         tmi_taken_tables(unit[i].m, m);
@@ -34875,7 +34952,11 @@ static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
         tmi_json_space(r);
         if (r->at < r->len && r->src[r->at] == ',') {
             r->at++;
-            continue;
+            tmi_json_space(r);
+            if (r->at >= r->len || r->src[r->at] != close) continue;
+            tmi_json_fail(r, r->at, j->kind == TMI_J_OBJECT ? "a key in quotes" : "a value");
+            tmi_help(r->job, NULL, "leave out the comma before it");
+            break;
         }
         if (r->at < r->len && r->src[r->at] == close) {
             r->at++;
@@ -34919,6 +35000,7 @@ static tmi_json *tmi_json_read(tmi_job *job, const char *src, uint32_t len) {
     r.job = job;
     r.src = src;
     r.len = len;
+    r.at = tmi_bom(src, len);
     j = tmi_json_value(&r);
     tmi_json_space(&r);
     if (j && r.at < r.len) tmi_json_fail(&r, r.at, "nothing after the list");
@@ -35106,11 +35188,13 @@ static tmi_json *tmi_short_read(tmi_job *job, const char *src, uint32_t len) {
     s.len = len;
     top = tmi_short_node(&s, TMI_J_OBJECT, NULL, NULL, 0);
     ops = tmi_short_node(&s, TMI_J_ARRAY, "ops", top, 0);
-    for (s.at = 0; s.at < len; s.at = end + 1) {
+    for (s.at = tmi_bom(src, len); s.at < len; s.at = end + 1) {
         for (end = s.at; end < len && src[end] != '\n'; end++) {}
         while (s.at < end && (src[s.at] == ' ' || src[s.at] == '\t' || src[s.at] == '\r')) s.at++;
         if (s.at == end) continue;
-        if (!tmi_short_line(&s, end > s.at && src[end - 1] == '\r' ? end - 1 : end, ops)) return NULL;
+        if (tmi_short_line(&s, end > s.at && src[end - 1] == '\r' ? end - 1 : end, ops)) continue;
+        tmi_help(job, NULL, "a line is type:shape,shape:axis, such as tt.sum:[1024,512]:1");
+        return NULL;
     }
     return top;
 }
@@ -35122,7 +35206,7 @@ static tmi_json *tmi_list_text(tmi_job *job, const char *src, size_t len) {
         tmi_error(job, tmi_json_at(0), TMETAL_E_TOO_LARGE, (unsigned long long)len, (unsigned long long)TMI_MAX_SRC);
         return NULL;
     }
-    for (i = 0; i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r'); i++) {}
+    for (i = tmi_bom(src, len); i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r'); i++) {}
     if (i < len && (src[i] == '{' || src[i] == '[' || src[i] == '"')) return tmi_json_read(job, src, (uint32_t)len);
     return tmi_short_read(job, src, (uint32_t)len);
 }
@@ -35303,10 +35387,17 @@ typedef struct tmi_shape {
     uint32_t rank, dim[TMI_LIST_RANK];
 } tmi_shape;
 
+/* The names under which an op's rule has looked for arguments; no rule looks for more than eleven. */
+typedef struct tmi_asked {
+    const char *names[12];
+    uint32_t    n;
+} tmi_asked;
+
 /* A value of the graph: an input or what an op gives. */
 typedef struct tmi_node {
     const char     *id, *type;  /* as written; type "" for inputs */
     const tmi_json *json, *args; /* the op; its arguments or NULL */
+    tmi_asked      *asked;      /* while its rule runs */
     uint32_t        at;         /* byte of the text */
     uint16_t        kind;       /* tmi_list_kind */
     uint8_t         dtype;
@@ -35433,11 +35524,100 @@ static int tmi_shapes_wrong(tmi_list *l, const tmi_node *n, const tmi_shape *a, 
     return 0;
 }
 
+/* -- Keys that were meant for others ------------------------------------------------------------------------------
+ * Keys that nobody knows are kept and mean nothing. One that is a known key but for a letter or two, or an
+ * argument beside "args", is a mistake whose result would be another than the one that was meant. */
+
+/* Is a key one of the names, separated by '|', or as close to one as that? `found` is that name. */
+static int tmi_key_among(const char *names, const char *key, uint32_t distance, char found[32]) {
+    const char *p = names, *q;
+    for (;; p = q + 1) {
+        size_t n;
+        q = strchr(p, '|');
+        n = q ? (size_t)(q - p) : strlen(p);
+        memcpy(found, p, n);
+        found[n] = '\0';
+        if (strcmp(key, found) == 0 || (distance && n > 2 && tmi_distance(key, found) <= distance)) return 1;
+        if (!q) return 0;
+    }
+}
+
+static uint32_t tmi_key_distance(const char *key) { return strlen(key) > 5 ? 2 : strlen(key) > 2 ? 1 : 0; }
+
+#define TMI_OP_KEYS "type|id|inputs|input_shapes|dtype|input_dtypes|args"
+
+/* Before the op is read: keys of its own. */
+static int tmi_check_own_keys(tmi_list *l, const tmi_node *n) {
+    const tmi_json *k;
+    char            meant[32];
+    for (k = n->json->child; k; k = k->next) {
+        if (tmi_key_among(TMI_OP_KEYS, k->key, 0, meant) || !tmi_key_among(TMI_OP_KEYS, k->key, tmi_key_distance(k->key), meant)) continue;
+        if (tmi_json_get(n->json, meant)) continue;
+        tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id, tmi_format(l->job, 1, "has a key '%s', which means nothing", k->key));
+        tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
+        return 0;
+    }
+    return 1;
+}
+
+/* Does the op give this argument, by any of its names? */
+static int tmi_key_given(const tmi_node *n, const char *names) {
+    const tmi_json *k;
+    char            name[32];
+    for (k = n->args ? n->args->child : NULL; k; k = k->next)
+        if (tmi_key_among(names, k->key, 0, name)) return 1;
+    return 0;
+}
+
+/* After its rule: arguments that stand beside "args". */
+static int tmi_check_beside(tmi_list *l, const tmi_node *n) {
+    const tmi_json *k;
+    uint32_t        i;
+    char            name[32];
+    for (k = n->json->child; k; k = k->next) {
+        if (tmi_key_among(TMI_OP_KEYS, k->key, 0, name)) continue;
+        for (i = 0; i < n->asked->n; i++) {
+            if (!tmi_key_among(n->asked->names[i], k->key, 0, name) || tmi_key_given(n, n->asked->names[i])) continue;
+            tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id, tmi_format(l->job, 1, "has '%s' beside \"args\", where it means nothing", k->key));
+            tmi_help(l->job, NULL, tmi_format(l->job, 0, "write it inside: \"args\":{\"%s\":..}", k->key));
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* After its rule: arguments that it did not look for. */
+static int tmi_check_args(tmi_list *l, const tmi_node *n) {
+    const tmi_json *k;
+    uint32_t        i, near;
+    char            meant[32];
+    for (k = n->args ? n->args->child : NULL; k; k = k->next) {
+        near = tmi_key_distance(k->key);
+        for (i = 0; i < n->asked->n && !tmi_key_among(n->asked->names[i], k->key, 0, meant); i++) {}
+        if (i < n->asked->n) continue;
+        for (i = 0; i < n->asked->n && (tmi_key_given(n, n->asked->names[i]) || !tmi_key_among(n->asked->names[i], k->key, near, meant)); i++) {}
+        if (i < n->asked->n) {
+            tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id, tmi_format(l->job, 1, "has an argument '%s', which %s does not take", k->key, n->type));
+            tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
+            return 0;
+        }
+        tmi_remark(l->job, tmi_json_at(k->at), TMETAL_MISSED, "oplist", "op '%s' has an argument '%s', which %s does not take: it means nothing", n->id, k->key, n->type);
+    }
+    return 1;
+}
+
 /* -- Arguments of ops ---------------------------------------------------------------------------------------------
  * Each takes the names by which an argument is known, separated by '|'. */
+static void tmi_asked_for(tmi_asked *a, const char *names) {
+    uint32_t i;
+    for (i = 0; i < a->n && strcmp(a->names[i], names) != 0; i++) {}
+    if (i == a->n && i < sizeof a->names / sizeof *a->names) a->names[a->n++] = names;
+}
+
 static const tmi_json *tmi_arg(const tmi_node *n, const char *names) {
     char        name[32];
     const char *p = names, *q;
+    if (n->asked) tmi_asked_for(n->asked, names);
     for (;; p = q + 1) {
         const tmi_json *j;
         q = strchr(p, '|');
@@ -35632,10 +35812,10 @@ static int tmi_rule_fma(tmi_list *l, tmi_node *n) {
 }
 
 static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
-    const tmi_json *j = tmi_arg(n, "approximate|mode|approx");
+    const tmi_json *j = n->kind == TMI_L_OP_GELU ? tmi_arg(n, "approximate|mode|approx") : NULL;
     if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
-    if (n->kind == TMI_L_OP_GELU && j) {
+    if (j) {
         if (j->kind == TMI_J_TRUE || (j->kind == TMI_J_STRING && strcmp(j->text, "tanh") == 0)) n->num[0] = 1;
         else if (!(j->kind == TMI_J_FALSE || (j->kind == TMI_J_STRING && (strcmp(j->text, "none") == 0 || strcmp(j->text, "erf") == 0))))
             return tmi_arg_wrong(l, n, j, "approximate", "\"none\" or \"tanh\"");
@@ -35667,7 +35847,7 @@ static int tmi_rule_dropout(tmi_list *l, tmi_node *n) { /* val[0]: share dropped
 
 /* tt.reduce is a sum, or what its argument 'op' names. */
 static int tmi_reduce_named(tmi_list *l, tmi_node *n) {
-    const tmi_json *j = tmi_arg(n, "op|kind|reduction|combine");
+    const tmi_json *j = n->kind == TMI_L_OP_REDUCE ? tmi_arg(n, "op|kind|reduction|combine") : NULL;
     uint16_t        k;
     if (n->kind != TMI_L_OP_REDUCE) return 1;
     n->kind = TMI_L_OP_SUM;
@@ -36087,21 +36267,43 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     return tmi_list_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
 }
 
+static const char *tmi_list_counts(tmi_job *job, uint16_t kind) { /* "1 to 2 inputs" */
+    unsigned least = tmi_list_ops[kind].least, most = tmi_list_ops[kind].most;
+    if (most == TMI_ANY_IN) return tmi_format(job, 1, "at least %u %s", least, least == 1 ? "input" : "inputs");
+    if (least == most) return tmi_format(job, 1, "%u %s", most, most == 1 ? "input" : "inputs");
+    return tmi_format(job, 1, "%u to %u inputs", least, most);
+}
+
 static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
-    const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes");
+    const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes"), *item;
     uint32_t        i;
     if (names && names->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, names, "inputs", "a list of names");
     if (shapes && shapes->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, shapes, "input_shapes", "a list of shapes");
+    for (item = shapes ? shapes->child : NULL; item; item = item->next)
+        if (item->kind == TMI_J_NUMBER) return tmi_arg_wrong(l, n, item, "input_shapes", "a shape for each input, such as [[64,32]]");
     n->n_in = names ? names->n : 0;
     if (shapes && shapes->n > n->n_in) n->n_in = shapes->n;
     if (n->n_in < tmi_list_ops[n->kind].least || n->n_in > tmi_list_ops[n->kind].most) {
-        tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_COUNT, n->id, (unsigned)tmi_list_ops[n->kind].least, (unsigned)tmi_list_ops[n->kind].most, n->n_in);
+        tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_COUNT, n->id, tmi_list_counts(l->job, n->kind), n->n_in);
+        if (!n->n_in) tmi_help(l->job, NULL, "'inputs' names them, 'input_shapes' gives a shape for each");
         return 0;
     }
     n->in = TMI_NEW(l->job, uint32_t, n->n_in);
     for (i = 0; i < n->n_in; i++)
         if (!(n->in[i] = tmi_list_read_input(l, n, i))) return 0;
     return 1;
+}
+
+static void tmi_list_unknown(tmi_list *l, const tmi_json *type) {
+    const char *name = strncmp(type->text, "tt.", 3) == 0 ? type->text + 3 : type->text, *best = NULL;
+    uint32_t    least = tmi_key_distance(name) + 1, d;
+    size_t      i;
+    tmi_error(l->job, tmi_json_at(type->at), TMETAL_E_OPS_UNKNOWN, type->text);
+    for (i = 1; i < TMI_L_OP_PART; i++)
+        if ((d = tmi_distance(name, tmi_list_ops[i].name)) < least) least = d, best = tmi_list_ops[i].name;
+    for (i = 0; i < sizeof tmi_list_aliases / sizeof *tmi_list_aliases; i++)
+        if ((d = tmi_distance(name, tmi_list_aliases[i].name)) < least) least = d, best = tmi_list_aliases[i].name;
+    tmi_help(l->job, NULL, best ? tmi_format(l->job, 0, "did you mean '%s'?", best) : "docs/oplists.md lists the operations");
 }
 
 /* Type, id and arguments of one op. */
@@ -36117,7 +36319,7 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
     n->type = type->text;
     n->kind = tmi_list_kind_named(type->text);
     if (!n->kind) {
-        tmi_error(l->job, tmi_json_at(type->at), TMETAL_E_OPS_UNKNOWN, type->text);
+        tmi_list_unknown(l, type);
         return 0;
     }
     n->id = NULL; /* not to be found as its own name */
@@ -36126,9 +36328,33 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
         return tmi_arg_wrong(l, n, id, "id", "a name that no other op has");
     }
     n->id = id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index);
+    if (!tmi_check_own_keys(l, n)) return 0;
     n->args = tmi_json_get(j, "args");
     if (n->args && n->args->kind != TMI_J_OBJECT) return tmi_arg_wrong(l, n, n->args, "args", "an object");
     return 1;
+}
+
+/* Of the ops that wait for each other, those of one circle: what is not done reads something that is not done. */
+static uint32_t tmi_cycle_next(const tmi_list *l, const uint8_t *done, uint32_t op) {
+    const tmi_node *n = TMI_NODE(l, op);
+    uint32_t        k;
+    for (k = 0; k + 1 < n->n_in && (n->in[k] > l->n_op || done[n->in[k]]); k++) {}
+    return n->in[k];
+}
+
+static void tmi_list_cycle(tmi_list *l, const uint8_t *done) {
+    uint8_t    *seen = TMI_TEMP(l->job, uint8_t, l->n_op + 1);
+    uint32_t    at, i, n = 0;
+    const char *path = "";
+    for (at = 1; done[at]; at++) {}
+    for (; !seen[at]; at = tmi_cycle_next(l, done, at)) seen[at] = 1;
+    tmi_error(l->job, tmi_json_at(TMI_NODE(l, at)->at), TMETAL_E_OPS_CYCLE, TMI_NODE(l, at)->id);
+    i = at;
+    do {
+        i = tmi_cycle_next(l, done, i);
+        path = tmi_format(l->job, 0, "%s%s'%s'", path, n ? ", which reads " : "it reads ", TMI_NODE(l, i)->id);
+    } while (i != at && ++n < 8);
+    tmi_help(l->job, i == at ? path : tmi_format(l->job, 0, "%s and so on", path), NULL);
 }
 
 /* Ops in an order in which inputs come first: that of the list as far as it is one. */
@@ -36148,12 +36374,36 @@ static int tmi_list_sort(tmi_list *l) {
             l->order[l->n_order++] = i;
         }
     } while (l->n_order > before);
-    for (i = 1; i <= l->n_op; i++)
-        if (!done[i]) {
-            tmi_error(l->job, tmi_json_at(TMI_NODE(l, i)->at), TMETAL_E_OPS_CYCLE, TMI_NODE(l, i)->id);
-            return 0;
-        }
+    if (l->n_order == l->n_op) return 1;
+    tmi_list_cycle(l, done);
+    return 0;
+}
+
+/* The shapes that an op gives for inputs that are other ops' results. */
+static int tmi_list_check_shapes(tmi_list *l, const tmi_node *n) {
+    uint32_t i;
+    for (i = 0; i < n->n_in; i++) {
+        const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
+        tmi_shape       given;
+        if (n->in[i] > l->n_op || !j || j->kind == TMI_J_NULL) continue;
+        if (!tmi_list_read_shape(l, n, j, &given)) return 0;
+        if (!tmi_shape_same(&given, &tmi_in_node(l, n, i)->shape))
+            return tmi_shapes_wrong(l, n, &given, &tmi_in_node(l, n, i)->shape,
+                                    tmi_format(l->job, 1, "the first is given for '%s', the second is what that op gives", tmi_in_node(l, n, i)->id));
+    }
     return 1;
+}
+
+/* What an op gives, once its inputs are known. */
+static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
+    tmi_asked asked;
+    int       ok;
+    memset(&asked, 0, sizeof asked);
+    tmi_asked_for(&asked, "dtype"); /* of every op: the type of its inputs */
+    n->asked = &asked;
+    ok = tmi_list_check_shapes(l, n) && tmi_rules[n->kind](l, n) && tmi_check_beside(l, n) && tmi_check_args(l, n);
+    n->asked = NULL;
+    return ok;
 }
 
 /* Read an op list and check it: types, inputs, arguments, shapes. NULL after an error. */
@@ -36183,7 +36433,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     tmi_mark_drop(job, mark);
     for (i = i ? 0 : l->n_order; i < l->n_order; i++) {
         tmi_node *n = TMI_NODE(l, l->order[i]);
-        if (!tmi_rules[n->kind](l, n)) return NULL;
+        if (!tmi_list_apply_rule(l, n)) return NULL;
         if (tmi_shape_numel(&n->shape) > (uint64_t)1 << 40) {
             (void)tmi_op_wrong(l, n, "gives more than 2^40 elements");
             return NULL;
@@ -40285,11 +40535,13 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
 
 /* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
-    size_t i = 0, start;
+    size_t i = tmi_bom(src, len), start;
     while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
     if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
     for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
     while (i > start && i < len && src[i] == ' ') i++;
+    if (i > start + 3 && strncmp(src + start, "tt.", 3) == 0 && (i == len || src[i] == '\r' || src[i] == '\n')) /* its shape was forgotten */
+        return i != start + 7 || strncmp(src + start, "tt.func", 7) != 0;
     return i > start && i < len && src[i] == ':';
 }
 
@@ -40624,7 +40876,7 @@ TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *a
     tmetal_result out;
     memset(&c, 0, sizeof c);
     c.diag = diag;
-    return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+    return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : diag->message;
 }
 
 TMETAL_API const char *tmetal_code_text(tmetal_code code) {

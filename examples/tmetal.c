@@ -127,6 +127,33 @@ static int misuse(const request *r, const char *what, const char *which) {
     return 2;
 }
 
+/* Letters to change, add or leave out to get from one word to the other; of words of up to 30 letters. */
+static unsigned distance_of(const char *a, const char *b) {
+    unsigned row[32], i, k, n = (unsigned)strlen(b), corner, up;
+    if (n > 30 || strlen(a) > 30) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        corner = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            up = row[k];
+            row[k] = corner + (a[i - 1] != b[k - 1]);
+            if (up + 1 < row[k]) row[k] = up + 1;
+            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
+            corner = up;
+        }
+    }
+    return row[n];
+}
+
+/* An unknown word, and the known one that is closest to it, if any is close. */
+static int misspelt(const request *r, const char *what, const char *which, const char *closest, unsigned distance) {
+    char text[160];
+    if (!closest || distance > 2 || distance + 1 >= strlen(which)) return misuse(r, what, which);
+    snprintf(text, sizeof text, "%.60s; did you mean %.60s?", which, closest);
+    return misuse(r, what, text);
+}
+
 /* -- Reading and writing ---------------------------------------------------------------------------- */
 
 /* A whole stream in memory, with a NUL behind it; NULL after a message. */
@@ -333,10 +360,10 @@ static void print_diags(const request *r, const tmetal_result *result, tmetal_ar
     show_progress(r, NULL, 0, 0);
     for (i = 0; i < result->n_diags; i++) {
         const char *text = tmetal_diag_text(&result->diags[i], arena);
-        const char *error = text && r->error_colour ? strstr(text, "error[") : NULL;
+        const char *error = r->error_colour ? strstr(text, "error[") : NULL;
         if (error) fprintf(stderr, "%.*s\033[31m%.*s\033[0m%s", (int)(error - text), text, (int)strcspn(error, ":"), error, error + strcspn(error, ":"));
-        else fputs(text ? text : result->diags[i].message, stderr);
-        if (!text) fputc('\n', stderr);
+        else fputs(text, stderr);
+        if (text == result->diags[i].message) fputc('\n', stderr); /* no room for more */
     }
 }
 
@@ -573,7 +600,8 @@ static void census_add(census *c, const char *file, const tmetal_diag *d) {
     finding *f = finding_of(c, d);
     char     place[4200], *text;
     if (!f) return;
-    snprintf(place, sizeof place, "%.3900s:%u:%u", file, d->ir.line, d->ir.col);
+    if (d->ir.line) snprintf(place, sizeof place, "%.3900s:%u:%u", file, d->ir.line, d->ir.col);
+    else snprintf(place, sizeof place, "%.3900s", file);
     if (d->python.file) snprintf(place + strlen(place), sizeof place - strlen(place), " (%.200s:%u)", d->python.file, d->python.line);
     text = copy_text(c, place);
     if (f->n == f->cap && text) {
@@ -595,25 +623,22 @@ static void census_add(census *c, const char *file, const tmetal_diag *d) {
 static int census_file(void *what, const request *asked, const char *path) {
     census        *c = (census *)what;
     tmetal_options opt = asked->opt;
-    tmetal_result  r;
-    tmetal_arena   arena;
-    size_t         len, bytes;
-    char          *text = read_all(path, &len);
+    job            j;
     unsigned       i;
-    if (!text) return 0;
+    memset(&j, 0, sizeof j);
+    j.src = read_all(path, &j.len);
+    if (!j.src) return 0;
     show_progress(asked, path, c->files + 1, 0);
-    bytes = tmetal_arena_bound(len);
-    arena = tmetal_arena_on(malloc(bytes), bytes);
     opt.file = path;
     opt.max_errors = 1000000; /* all of them */
     c->files++;
-    if (!arena.base) c->failed = 1;
-    else if (tmetal_compile(text, len, &opt, &arena, &r) != TMETAL_OK) {
+    if (!compile_text(&j, &opt)) c->failed = 1;
+    else if (j.result.code != TMETAL_OK) {
         c->refused++;
-        for (i = 0; i < r.n_diags; i++) census_add(c, path, &r.diags[i]);
+        for (i = 0; i < j.result.n_diags; i++) census_add(c, path, &j.result.diags[i]);
     }
-    free(arena.base);
-    free(text);
+    free(j.arena.base);
+    free(j.src);
     return !c->failed;
 }
 
@@ -649,7 +674,7 @@ static void census_json(const census *c, buffer *b) {
 static void census_text(const request *r, const census *c, buffer *b) {
     char   text[160];
     size_t i, k;
-    sprintf(text, "%lu files: %lu compile, %lu do not\n", (unsigned long)c->files, (unsigned long)(c->files - c->refused), (unsigned long)c->refused);
+    sprintf(text, "%lu %s: %lu compile, %lu do not\n", (unsigned long)c->files, c->files == 1 ? "file" : "files", (unsigned long)(c->files - c->refused), (unsigned long)c->refused);
     put(b, text);
     for (i = 0; i < c->n; i++) {
         const finding *f = &c->found[i];
@@ -861,6 +886,7 @@ static int run_command(request *r) {
     size_t      n = strlen(name);
     char       *ttir = (char *)malloc(n + 6), *text = NULL, flags[64];
     const char *seed = r->value[OPT_SEED] ? r->value[OPT_SEED] : "1";
+    FILE       *f;
     workshop    w;
     buffer      b;
     job         j;
@@ -868,9 +894,15 @@ static int run_command(request *r) {
     memset(&b, 0, sizeof b);
     if (!ttir || n < 6 || strcmp(name + n - 5, ".case") != 0 || strspn(seed, "0123456789") != strlen(seed) || !*seed || strlen(seed) > 18) {
         free(ttir);
-        return n < 6 || strcmp(name + n - 5, ".case") != 0 ? misuse(r, "not a .case file:", name) : misuse(r, "not a number:", seed);
+        return n < 6 || strcmp(name + n - 5, ".case") != 0 ? misuse(r, "not a .case file (tests/kernels/README.md says how to write one):", name) : misuse(r, "not a number:", seed);
     }
     sprintf(ttir, "%.*s.ttir", (int)(n - 5), name);
+    f = fopen(name, "rb");
+    if (!f) {
+        fprintf(stderr, "tmetal: %s: %s\n", name, strerror(errno));
+        return free(ttir), 1;
+    }
+    fclose(f);
     if (!open_job(r, ttir, &j)) return free(ttir), 1;
     snprintf(flags, sizeof flags, " --seed %s %s", seed, r->value[OPT_JSON] ? "--json" : "--counters");
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
@@ -2477,7 +2509,8 @@ static const command commands[] = {
      "--json gives every place.\n"},
     {"run", "FILE.case", "compile a recorded launch, run it in the simulator, compare", 1, 1,
      TAKES(OUT) | TAKES(JSON) | TAKES(SEED) | TAKES_COMPILE, run_command,
-     "The kernel is FILE.ttir beside it. Shows errors, each buffer, and what each line of the Metal reads and writes.\n"},
+     "The kernel is FILE.ttir beside it, the bytes are FILE.bin; tests/kernels/README.md says how to write one by hand.\n"
+     "Shows errors, each buffer, and what each line of the Metal reads and writes.\n"},
     {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
@@ -2558,11 +2591,32 @@ static unsigned find_option(const command *c, const char *arg, size_t n) {
     return OPTION_COUNT;
 }
 
+static int unknown_option(const request *r, const char *arg) {
+    const char *closest = NULL;
+    unsigned    i, least = 99, d;
+    for (i = 0; i < OPTION_COUNT; i++) {
+        if (!(r->command->options & ((uint64_t)1 << i))) continue;
+        d = distance_of(arg, options[i].name);
+        if (d < least) least = d, closest = options[i].name;
+    }
+    return misspelt(r, "unknown option", arg, closest, least);
+}
+
+static int unknown_command(const request *r, const char *arg) {
+    const char *closest = NULL;
+    unsigned    i, least = 99, d;
+    for (i = 0; i < COMMAND_COUNT; i++) {
+        d = distance_of(arg, commands[i].name);
+        if (d < least) least = d, closest = commands[i].name;
+    }
+    return misspelt(r, "unknown command", arg, closest, least);
+}
+
 /* One option at argv[i]: how many arguments it took; -1 after a message. */
 static int read_option(request *r, int argc, char **argv, int i) {
     const char *arg = argv[i], *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
     unsigned    which = find_option(r->command, arg, equals ? (size_t)(equals - arg) : strlen(arg));
-    if (which == OPTION_COUNT) return misuse(r, "unknown option", arg), -1;
+    if (which == OPTION_COUNT) return unknown_option(r, arg), -1;
     if (!*options[which].value) {
         if (equals) return misuse(r, "takes no value:", arg), -1;
         r->value[which] = "";
@@ -2666,7 +2720,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return puts("tmetal " TMETAL_VERSION) < 0;
     help = strcmp(argv[1], "help") == 0;
     for (i = 0; i < COMMAND_COUNT && strcmp(commands[i].name, argv[1 + help]) != 0; i++) {}
-    if (i == COMMAND_COUNT) return misuse(&r, "unknown command", argv[1 + help]);
+    if (i == COMMAND_COUNT) return unknown_command(&r, argv[1 + help]);
     r.command = &commands[i];
     if (help || wants_help(argc, argv)) return print_help(r.command);
     bad = read_line(&r, argc, argv);

@@ -37,6 +37,52 @@ done
 gives 0 --version
 says '^tmetal [0-9]*\.[0-9]*\.[0-9]*$'
 
+# -- What was meant ------------------------------------------------------------------------------------
+gives 2 compil
+warns "^tmetal: unknown command compil; did you mean compile?$"
+gives 2 compile --emitt msl x
+warns "^tmetal: unknown option --emitt; did you mean --emit?$"
+gives 2 frobnicate
+warns "^tmetal: unknown command frobnicate$"
+gives 1 compile examples/kernels/softmax.ttir --gpu "M3 Max"
+warns "^help: did you mean 'apple-m3-max'?$"
+gives 1 compile examples/kernels/softmax.ttir --gpu m99
+warns "^help: 'tmetal gpus' prints the table"
+gives 1 compile examples/kernels/softmax.ttir --alias 0=9
+warns "no kernel has a parameter 9"
+
+# -- Other files than Triton IR ----------------------------------------------------------------------------
+mkdir -p "$out/o"
+"$tmetal" compile examples/kernels/softmax.ttir > "$out/o/softmax.metal"
+for f in "$out/o/softmax.metal=C++ or Metal" "$tmetal=a binary file"; do
+    gives 1 compile "${f%%=*}"
+    warns "error\[TM126\]: this is ${f#*=}, not Triton IR$"
+done
+"$tmetal" compile - < examples/kernels/softmax.py > "$out/out" 2> "$out/err" && fail "Python compiles"
+warns "error\[TM126\]: this is Python, not Triton IR$"
+{ printf '\357\273\277'; cat examples/kernels/softmax.ttir; } > "$out/o/mark.ttir"
+"$tmetal" compile "$out/o/mark.ttir" | cmp -s - "$out/o/softmax.metal" || fail "a byte order mark changes the Metal"
+{ printf '\357\273\277'; echo '{"ops":[{"type":"exp","input_shapes":[[64]]}]}'; } > "$out/o/mark.json"
+gives 0 compile "$out/o/mark.json"
+{ printf '\377\376m\000o\000'; } > "$out/o/wide.ttir"
+gives 1 compile "$out/o/wide.ttir"
+warns "this is text in UTF-16, not Triton IR$"
+head -c 900 examples/kernels/softmax.ttir > "$out/o/cut.ttir"
+gives 1 compile "$out/o/cut.ttir"
+warns "^help: the text ends here: was it cut off?$"
+gives 0 census "$out/o/mark.json" examples/kernels/softmax.ttir
+says "^2 files: 2 compile, 0 do not$"
+: > "$out/o/empty.ttir"
+gives 1 census "$out/o/empty.ttir"
+says "^1 file: 0 compile, 1 do not$"
+says "at   .*empty.ttir$"
+gives 2 run examples/kernels/softmax.ttir
+warns "tests/kernels/README.md says how to write one"
+gives 1 run "$out/o/none.case"
+warns "^tmetal: .*none.case: "
+gives 1 analyze --operation tt.sum
+warns "^help: a line is type:shape,shape:axis"
+
 # -- Misuse is 2, refusal 1 ------------------------------------------------------------------------------
 k=examples/kernels/softmax.ttir
 gives 2 no-such-command

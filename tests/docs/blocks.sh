@@ -32,6 +32,11 @@ fi
 cmp -s "$build/README.md" README.md || fail "the kernel in README.md is not $golden: run 'make docs'"
 cmp -s "$build/tmetal.h" tmetal.h || { diff tmetal.h "$build/tmetal.h" | head -6 >&2; fail "the floors of tmetal.h are not numbered as they stand: run 'make docs'"; }
 
+# -- The README leads to every document -------------------------------------------------------------------
+for d in docs/*.md; do
+    grep -q "]($d)" README.md || fail "README.md does not lead to $d"
+done
+
 # -- The program in the README compiles a kernel -----------------------------------------------------------
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' README.md > "$build/readme.c"
 [ -s "$build/readme.c" ] || fail "README.md has no C block"

@@ -187,7 +187,7 @@ static void part_family_sources(text *t) {
 
 static void part_features(text *t) {
     size_t i;
-    char   msl[16];
+    char   msl[24];
     put(t, "| feature | what | first family | on a Mac | MSL | confidence | source |\n|---|---|---|---|---|---|---|\n");
     for (i = 0; i < tmetal_gpu_feature_count(); i++) {
         tmetal_gpu_feature_info f = tmetal_gpu_feature_at(i);

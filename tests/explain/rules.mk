@@ -18,9 +18,15 @@ test-explain: $(BUILD)/confirm     ## predicted lines of memory against the simu
 check-explain: $(BUILD)/confirm    ## the same for every recorded case
 	@$(BUILD)/confirm 500 $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/*.case tests/kernels/lookalikes/*.case))
 
+ifdef HEADER
+$(BUILD)/obj/explain/library.o: $(HEADER)
+	@mkdir -p $(@D)
+	cp $< $@
+else
 $(BUILD)/obj/explain/library.o: tests/explain/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(EXPLAIN_CC) -std=c99 -O1 -I. -c $< -o $@
+endif
 $(BUILD)/obj/explain/%.o: tests/explain/%.cc $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@

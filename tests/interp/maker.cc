@@ -27,10 +27,12 @@ static const kind kinds[] = {
 
 double kind::unit() const { return std::ldexp(1.0, -precision); }
 
-const kind &kind_named(const std::string &name) {
+const kind &kind_named(const std::string &name) { return kind_named(name.c_str()); }
+
+const kind &kind_named(const char *name) {
     for (const kind &k : kinds)
-        if (name == k.name) return k;
-    throw std::runtime_error("no type " + name);
+        if (std::string(name) == k.name) return k;
+    throw std::runtime_error(std::string("no type ") + name);
 }
 
 const std::vector<const kind *> &whole_kinds() {

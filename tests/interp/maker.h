@@ -36,6 +36,8 @@ struct kind {
 };
 
 const kind &kind_named(const std::string &name);
+/* A literal makes no temporary: GCC 13 doubts a reference that came through one. */
+const kind &kind_named(const char *name);
 /* Integers, or floats in which arithmetic is done. */
 const std::vector<const kind *> &whole_kinds();
 const std::vector<const kind *> &real_kinds();

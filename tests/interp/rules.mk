@@ -43,7 +43,7 @@ clean-interp:
 # program.c holds tmetal.h whole; what of it is only for other programs is no mistake.
 $(BUILD)/obj/interp/program.o: tests/interp/program.c $(INTERP_HEADERS) $(TMETAL_DIR)/tmetal.h
 	@mkdir -p $(@D)
-	$(INTERP_C) -Wno-unused-function -I$(TMETAL_DIR) -c $< -o $@
+	$(INTERP_C) -O1 -g0 -Wno-unused-function -I$(TMETAL_DIR) -c $< -o $@
 # The products of large matrices.
 $(BUILD)/obj/interp/matrix.o: INTERP_CFLAGS += -O3
 $(BUILD)/obj/interp/%.o: tests/interp/%.c $(INTERP_HEADERS)

@@ -2,9 +2,8 @@
 # by the Makefile at the top, after tests/sim/rules.mk.
 
 .PHONY: test-reductions check-reductions bless-reductions
-$(BUILD)/reductions: tests/reductions/run.c tmetal.h
-	@mkdir -p $(BUILD)
-	$(CC) -std=c99 -O1 tests/reductions/run.c -o $@
+$(BUILD)/reductions: tests/reductions/run.c $(HEADER)
+	$(LINKED) tests/reductions/run.c $(HEADER) -o $@
 REDUCTIONS_ALL = tests/kernels/recorded/*.ttir examples/kernels/*.ttir
 
 test-reductions: $(BUILD)/reductions $(BUILD)/tmetal sim  ## loop accumulators and two stages: who takes them, and what they give

@@ -93,13 +93,15 @@ launch_plan parse_plan(const std::string &text) {
     try {
         const json  j = json::parse(text);
         launch_plan p;
-        if (need(j, "tmetal_plan", "the plan") != 1) bad("only version 1 is known");
+        /* named: GCC 13 doubts a reference that came through a temporary */
+        const std::string whole = "the plan";
+        if (need(j, "tmetal_plan", whole) != 1) bad("only version 1 is known");
         p.gpu = j.value("gpu", "");
         for (const json &s : j.value("scratch", json::array()))
             p.scratch.push_back({need(s, "id", "scratch").get<unsigned>(),
                                  need(s, "bytes", "scratch").get<size_t>(),
                                  s.value("zero", false), s.value("program_bytes", size_t{0})});
-        for (const json &k : need(j, "kernels", "the plan")) {
+        for (const json &k : need(j, "kernels", whole)) {
             p.kernels.push_back(kernel_of(k));
             p.version = k.contains("msl")
                             ? std::max(p.kernels.size() > 1 ? p.version : 0, version_of(k["msl"]))

@@ -29,9 +29,15 @@ $(BUILD)/transform-run: tests/transform/run.c tmetal.h
 $(BUILD)/transform-hostile: tests/transform/run.c tmetal.h
 	@mkdir -p $(@D)
 	$(TRANSFORM_CC) -std=c99 -O1 -DTMETAL_DEBUG tests/transform/run.c -o $@
+ifdef HEADER
+$(BUILD)/obj/transform/library.o: $(HEADER)
+	@mkdir -p $(@D)
+	cp $< $@
+else
 $(BUILD)/obj/transform/library.o: tests/oplist/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(TRANSFORM_CC) -std=c99 -O1 -I. -c $< -o $@
+endif
 $(BUILD)/obj/transform/sim.o: tests/transform/sim.cc $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(SIM_CXX) $(SIM_FLAGS) -I. -c $< -o $@

@@ -502,6 +502,7 @@ START_TEST(wrong_calls_are_told) {
     ck_assert_int_eq(tmetal_compile(NULL, 5, NULL, &arena, &r), TMETAL_E_MISUSE);
     ck_assert_int_eq(tmetal_compile(NULL, 0, NULL, &arena, &r), TMETAL_E_NO_MODULE);
     ck_assert_int_eq(tmetal_compile(scale, strlen(scale), NULL, &none, &r), TMETAL_E_ARENA);
+    ck_assert_str_eq(tmetal_diag_text(&r.diags[0], &none), r.diags[0].message); /* something to log, whatever room there is */
     ck_assert_int_eq(tmetal_parse("tt.func", 7, NULL, &arena, &m, &r), TMETAL_E_EXPECTED);
     ck_assert_ptr_null(m);
     ck_assert_int_eq(tmetal_verify(m, NULL, &arena, &r), TMETAL_E_MISUSE);
