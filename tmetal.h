@@ -33878,6 +33878,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_thr  t;
     uint32_t bytes, limit;
     tmi_accesses of;
+    tmi_mark mark;
     int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
         tmi_plan_make(job, m, func, gpu, unforced, &p);
@@ -33899,7 +33900,9 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
         }
     }
     tmi_report_accesses(&p, &t, k, &of);
+    mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
+    tmi_mark_drop(job, mark); /* what reports read was made before */
     tmi_check_version(job, m, func, k);
     tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
