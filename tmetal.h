@@ -30280,11 +30280,24 @@ static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, tmetal_
 
 static int tmi_is_access(const tmi_ins *n) { return n->op == TMI_TF_LDG || n->op == TMI_TF_STG || n->op == TMI_TF_RMW; }
 
-/* The accesses of a kernel, and the instruction of each. */
+/* The accesses of a kernel, and the instruction of each. Those of one op are a list in the order of the text:
+ * first[op] and next[access] are numbers from 1, 0 ends. */
 typedef struct tmi_accesses {
     tmetal_access *row;
     uint32_t      *ins, n;
+    uint32_t      *first, *next;
 } tmi_accesses;
+
+static void tmi_accesses_index(tmi_plan *p, const tmi_thr *t, tmi_accesses *of) {
+    uint32_t i;
+    of->first = TMI_TEMP(p->job, uint32_t, p->m->op.n);
+    of->next = TMI_TEMP(p->job, uint32_t, of->n + 1);
+    for (i = of->n; i > 0; i--) {
+        uint32_t op = TMI_INS(t, of->ins[i - 1])->src;
+        of->next[i] = of->first[op];
+        of->first[op] = i;
+    }
+}
 
 static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k, tmi_accesses *of) {
     tmi_look       look;
@@ -30302,6 +30315,7 @@ static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k,
             tmi_access_fill(p, &look, id, &of->row[n++]);
         }
     tmi_mark_drop(p->job, mark);
+    tmi_accesses_index(p, t, of);
 }
 
 /* -- Rows --------------------------------------------------------------------------------- */
@@ -30363,9 +30377,8 @@ static void tmi_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_l
 static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_layout_row *r) {
     const tmetal_access *first = NULL;
     uint32_t i, lanes = 32;
-    for (i = 0; i < x->of->n; i++) {
-        const tmetal_access *a = &x->of->row[i];
-        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+    for (i = x->of->first[op]; i; i = x->of->next[i]) {
+        const tmetal_access *a = &x->of->row[i - 1];
         if (!first) first = a;
         if (a->width != first->width || a->fewest != first->fewest) return;
     }
@@ -30373,9 +30386,8 @@ static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_
     r->width = first->width;
     r->fewest = first->fewest;
     r->lines = first->lines;
-    for (i = 0; i < x->of->n; i++) {
-        const tmetal_access *a = &x->of->row[i];
-        if (TMI_INS(x->t, x->of->ins[i])->src != op) continue;
+    for (i = x->of->first[op]; i; i = x->of->next[i]) {
+        const tmetal_access *a = &x->of->row[i - 1];
         r->lines = tmi_min32(r->lines, a->lines);
         r->most_lines = tmi_max32(r->most_lines, a->most_lines);
         lanes = tmi_min32(lanes, a->lanes);
@@ -30693,18 +30705,17 @@ static const char *tmi_lines_text(tmi_job *job, const tmetal_access *a) { /* "4 
 }
 
 /* A tile that is loaded or stored: by the first access that the op became. */
-static void tmi_report_access(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t id) {
+static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *lines, *why;
     const tmetal_access *a;
-    uint32_t order[TMI_MAX_RANK], i;
+    uint32_t order[TMI_MAX_RANK];
     int      best;
     tmi_at   at = tmi_at_of(m, op);
     if (!tmi_is_tile_access(m, op)) return;
-    for (i = 0; i < of->n && TMI_INS(t, of->ins[i])->src != id; i++) {}
-    if (i == of->n) return;
-    a = &of->row[i];
+    if (!of->first[id]) return;
+    a = &of->row[of->first[id] - 1];
     if (!p->base[tmi_in(m, op, 0)]) tmi_remark(p->job, at, TMETAL_MISSED, "pointers", "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     tmi_access_order(p, id, order);
     best = a->most_lines > a->fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
@@ -30772,14 +30783,14 @@ static void tmi_report_chip(tmi_plan *p) {
 }
 
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a barrier. */
-static void tmi_report_kernel(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of, uint32_t bytes) {
+static void tmi_report_kernel(tmi_plan *p, const tmi_accesses *of, uint32_t bytes) {
     const tmi_module *m = p->m;
     uint32_t op;
     tmi_report_threads(p, bytes);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
-        tmi_report_access(p, t, of, op);
+        tmi_report_access(p, of, op);
     }
     tmi_report_exchanges(p);
     tmi_report_chip(p);
@@ -33906,7 +33917,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_check_version(job, m, func, k);
     tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
-    tmi_report_kernel(&p, &t, &of, bytes);
+    tmi_report_kernel(&p, &of, bytes);
     tmi_report_vanished(&p, k);
     if (job->tally) tmi_tally_kernel_done(&p, &t, k);
 }
