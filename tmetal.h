@@ -33913,7 +33913,7 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     tmi_report_accesses(&p, &t, k, &of);
     mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
-    tmi_mark_drop(job, mark); /* what reports read was made before */
+    if (!job->tally) tmi_mark_drop(job, mark); /* what reports read was made before, but for tmetal_transform's */
     tmi_check_version(job, m, func, k);
     tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
