@@ -18528,8 +18528,8 @@ static void tmi_simplify_control(tmi_job *job, tmi_module *m, uint32_t func) {
  *     %n = arith.addf %acc, %r                      scf.yield %n
  *     scf.yield %n                                %r = tt.reduce %t {addf};  %acc = arith.addf %init, %r
  *
- * so that no round waits for lanes and simdgroups to meet. Sums and products start from what changes nothing
- * and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
+ * so that no round waits for lanes and simdgroups to meet. Sums and integer products start from what changes
+ * nothing and meet %init at the end; maxima, minima, ands and ors start from %init itself, which they may take twice. */
 
 #define TMI_ACC_WORDS 8192u /* 32-bit words that the tiles of one loop may carry: 32 registers of 256 threads */
 
@@ -18684,7 +18684,8 @@ static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const 
     if (!tmi_read_once(u, a->arg) || !tmi_read_once(u, tmi_out(m, join, 0))) return "the loop reads the accumulator";
     if (!tmi_read_once(u, tmi_out(m, red, 0))) return "the loop reads the result of each round";
     if (wrong) return wrong;
-    if ((kind == TMI_OP_ADDF || kind == TMI_OP_MULF) && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (kind == TMI_OP_ADDF && tmi_bits(m, type) < 32) return "a tile of 16-bit partial results would be less exact than one reduction a round";
+    if (kind == TMI_OP_MULF) return "the product of one element over all rounds may leave the range of its type, where that of each round does not";
     if (tmi_has_products(m, a->loop)) return "the matrix products of the loop need the registers";
     a->type = tmi_type_like((tmi_job *)job, (tmi_module *)m, tmi_in_type(m, red, 0), elem);
     words = tmi_numel(m, a->type) * (tmi_bits(m, a->type) > 32 ? 2 : 1);
