@@ -1,26 +1,40 @@
-/* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--verbose] */
+/* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--verbose]
+ * --write: only writes each list to DIR, as NUMBER.json. */
 #include "cases.h"
 #include "fusion.h"
 #include "texts.h"
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <map>
 
 int main(int argc, char **argv) {
     bool        quick = false, verbose = false;
-    std::string filter, keep;
+    std::string filter, keep, write;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--quick")) quick = true;
         else if (!std::strcmp(argv[i], "--verbose")) verbose = true;
         else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
         else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) keep = argv[++i];
-        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--verbose]\n", argv[0]), 2;
+        else if (!std::strcmp(argv[i], "--write") && i + 1 < argc) write = argv[++i];
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--verbose]\n", argv[0]), 2;
     }
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
     for (auto &c : oplist::fusion_cases("tests/oplist/fusion.rows", quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
+    if (!write.empty()) {
+        std::map<std::string, size_t> lists; // many cases share one
+        for (const oplist::test_case &c : cases)
+            if (lists.emplace(c.list, lists.size()).second) {
+                char name[32];
+                std::snprintf(name, sizeof name, "/%05zu.json", lists.size() - 1);
+                std::ofstream(write + name) << c.list;
+            }
+        return std::printf("%zu lists written\n", lists.size()), 0;
+    }
     size_t wrong = filter.empty() ? oplist::check_texts() : 0;
     for (const oplist::verdict &v : oplist::run_all(cases, keep)) {
         if (verbose && v.why.empty()) std::printf("right  %s\n", v.name.c_str());

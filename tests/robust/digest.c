@@ -2,10 +2,13 @@
  * diagnostics and the text printed back - and the memory it took. Two builds (another compiler, other
  * flags, another width of pointers) or two states of the header must print the same lines.
  *
- *     digest [--fill BYTE] [--twice] FILE-OR-DIRECTORY...
+ *     digest [--fill BYTE] [--twice] [--parts] FILE-OR-DIRECTORY...
+ *
+ * Files are Triton IR (.ttir) and op lists (.json; build/oplist --write DIR writes those of the tests).
  *
  *   --fill BYTE   what the arena holds before each call (0)
  *   --twice       compile with the arena full of 0x00, then of 0xff; a difference is an error
+ *   --parts       a hash each of Metal, plan, reports (layouts, accesses, barriers), remarks, diagnostics, printed text
  *   --memory      also print the peak of the arena, which the width of pointers changes */
 #include "outcome.h"
 #include "text.h"
@@ -16,29 +19,30 @@
 
 int main(int argc, char **argv) {
     names  files;
-    int    i, fill = 0, twice = 0, memory = 0, bad = 0;
+    int    i, part, fill = 0, twice = 0, memory = 0, parts = 0, bad = 0;
     size_t k;
     memset(&files, 0, sizeof files);
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fill") == 0 && i + 1 < argc) fill = (int)strtol(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--twice") == 0) twice = 1;
         else if (strcmp(argv[i], "--memory") == 0) memory = 1;
-        else names_find(&files, argv[i], ".ttir");
+        else if (strcmp(argv[i], "--parts") == 0) parts = 1;
+        else names_find(&files, argv[i], ".ttir"), names_find(&files, argv[i], ".json");
     }
     names_sort(&files);
     if (!files.n) {
-        fputs("usage: digest [--fill BYTE] [--twice] [--memory] FILE-OR-DIRECTORY...\n", stderr);
+        fputs("usage: digest [--fill BYTE] [--twice] [--parts] [--memory] FILE-OR-DIRECTORY...\n", stderr);
         return 2;
     }
     for (k = 0; k < files.n; k++) {
         size_t  len, bytes;
         char   *text = read_file(files.name[k], &len), *space;
         outcome o, p;
-        bytes = tmetal_arena_bound(len);
-        if (bytes > ((size_t)64 << 20)) bytes = (size_t)64 << 20;
-        if (bytes < 512 * len) bytes = 512 * len;
-        space = (char *)take_memory(bytes);
-        o = outcome_of(text, len, space, bytes, fill);
+        bytes = 512 * len + ((size_t)1 << 20); /* filling the bound of a list would take longer than compiling it */
+        for (space = (char *)take_memory(bytes); (o = outcome_of(text, len, space, bytes, fill)).code == TMETAL_E_ARENA && bytes >> 30 == 0; ) {
+            free(space);
+            space = (char *)take_memory(bytes *= 4);
+        }
         if (twice) {
             p = outcome_of(text, len, space, bytes, ~fill & 0xff);
             if (p.hash != o.hash || p.peak != o.peak) {
@@ -50,6 +54,8 @@ int main(int argc, char **argv) {
             fprintf(stderr, "%s: error TM%d\n", files.name[k], (int)o.code);
             bad = 1;
         }
+        if (parts)
+            for (part = 0; part < OUTCOME_PARTS; part++) printf("%08lx ", (unsigned long)(o.part[part] & 0xffffffffu));
         printf("%08lx%08lx TM%03d", (unsigned long)(o.hash >> 32), (unsigned long)(o.hash & 0xffffffffu), (int)o.code);
         if (memory) printf(" %9lu", (unsigned long)o.peak);
         printf(" %s\n", files.name[k]);

@@ -19,9 +19,8 @@ static uint64_t add_place(uint64_t h, const tmetal_place *p) {
     return add_num(add_num(add_str(h, p->file), p->line), p->col);
 }
 
-static uint64_t add_kernel(uint64_t h, const tmetal_kernel *k) {
+static uint64_t add_reports(uint64_t h, const tmetal_kernel *k) {
     uint32_t i;
-    h = add_str(add_str(h, k->entry), k->msl);
     for (i = 0; i < k->n_layouts; i++) {
         const tmetal_layout_row *l = &k->layouts[i];
         h = add_str(add_str(add_str(add_str(h, l->value), l->type), l->map), l->reason);
@@ -43,20 +42,24 @@ static uint64_t add_kernel(uint64_t h, const tmetal_kernel *k) {
     return h;
 }
 
-static uint64_t add_result(uint64_t h, const tmetal_result *r) {
+static void add_result(uint64_t *part, const tmetal_result *r) {
     uint32_t i;
-    h = add_num(h, r->code);
-    for (i = 0; i < r->n_kernels; i++) h = add_kernel(h, &r->kernels[i]);
+    part[OUTCOME_DIAGS] = add_num(part[OUTCOME_DIAGS], r->code);
+    for (i = 0; i < r->n_kernels; i++) {
+        part[OUTCOME_METAL] = add_str(add_str(part[OUTCOME_METAL], r->kernels[i].entry), r->kernels[i].msl);
+        part[OUTCOME_REPORTS] = add_reports(part[OUTCOME_REPORTS], &r->kernels[i]);
+    }
     for (i = 0; i < r->n_diags; i++) {
         const tmetal_diag *d = &r->diags[i];
-        h = add_str(add_str(add_str(add_num(h, d->code), d->message), d->note), d->help);
-        h = add_str(add_place(add_place(h, &d->python), &d->ir), d->excerpt);
+        uint64_t           h = add_num(part[OUTCOME_DIAGS], d->code);
+        h = add_str(add_str(add_str(h, d->message), d->note), d->help);
+        part[OUTCOME_DIAGS] = add_str(add_place(add_place(h, &d->python), &d->ir), d->excerpt);
     }
     for (i = 0; i < r->n_remarks; i++) {
         const tmetal_remark *m = &r->remarks[i];
-        h = add_str(add_place(add_place(add_str(add_str(add_num(h, m->kind), m->about), m->text), &m->python), &m->ir), m->kernel);
+        uint64_t             h = add_str(add_str(add_num(part[OUTCOME_REMARKS], m->kind), m->about), m->text);
+        part[OUTCOME_REMARKS] = add_str(add_place(add_place(h, &m->python), &m->ir), m->kernel);
     }
-    return h;
 }
 
 outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int fill) {
@@ -65,25 +68,27 @@ outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int
     tmetal_result  r;
     tmetal_module *m = NULL;
     outcome        o;
-    const char    *json;
+    const char    *printed;
+    size_t         n;
+    int            is_list = tmetal_is_ops(text, len), i;
     memset(&opt, 0, sizeof opt);
-    opt.file = "file.ttir";
+    opt.file = is_list ? "file.json" : "file.ttir";
+    for (i = 0; i < OUTCOME_PARTS; i++) o.part[i] = HASH_START;
     memset(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
-    o.code = tmetal_compile(text, len, &opt, &arena, &r);
+    o.code = is_list ? tmetal_compile_ops(text, len, &opt, &arena, &r) : tmetal_compile(text, len, &opt, &arena, &r);
     o.peak = arena.peak;
-    o.hash = add_result(HASH_START, &r);
-    if (o.code == TMETAL_OK) {
-        json = tmetal_plan_json(&r, &arena);
-        o.hash = add_str(o.hash, json);
-    }
+    add_result(o.part, &r);
+    if (o.code == TMETAL_OK) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_plan_json(&r, &arena));
     memset(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
-    if (tmetal_parse(text, len, &opt, &arena, &m, &r) == TMETAL_OK) {
-        const char *printed;
-        size_t      n;
-        if (tmetal_print(m, &arena, &printed, &n, &r) == TMETAL_OK) o.hash = add_str(o.hash, printed);
+    if (is_list) {
+        if (tmetal_print_ops(text, len, &opt, &arena, &printed, &n, &r) == TMETAL_OK)
+            o.part[OUTCOME_PRINTED] = add_str(o.part[OUTCOME_PRINTED], printed);
+    } else if (tmetal_parse(text, len, &opt, &arena, &m, &r) == TMETAL_OK) {
+        if (tmetal_print(m, &arena, &printed, &n, &r) == TMETAL_OK) o.part[OUTCOME_PRINTED] = add_str(o.part[OUTCOME_PRINTED], printed);
     }
-    o.hash = add_result(o.hash, &r);
+    add_result(o.part, &r);
+    for (o.hash = HASH_START, i = 0; i < OUTCOME_PARTS; i++) o.hash = add_num(o.hash, o.part[i]);
     return o;
 }

@@ -4,13 +4,17 @@
 
 #include "../../tmetal.h"
 
+/* What of it a change touched: the columns of build/digest --parts. */
+enum { OUTCOME_METAL, OUTCOME_PLAN, OUTCOME_REPORTS, OUTCOME_REMARKS, OUTCOME_DIAGS, OUTCOME_PRINTED, OUTCOME_PARTS };
+
 typedef struct outcome {
-    uint64_t    hash; /* of Metal, plan, layouts, remarks, diagnostics and the text printed back */
+    uint64_t    hash;                /* of all parts */
+    uint64_t    part[OUTCOME_PARTS]; /* Metal; plan; layouts, accesses and barriers; remarks; diagnostics; printed back */
     tmetal_code code;
     size_t      peak; /* of the arena, bytes */
 } outcome;
 
-/* `memory` is filled with `fill` before each call. */
+/* `memory` is filled with `fill` before each call. The text is Triton IR or an op list (tmetal_is_ops). */
 outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int fill);
 
 #endif
