@@ -33378,8 +33378,9 @@ static void tmi_name_arrays(tmi_emit *e) {
 
 /* -- The head of the text ------------------------------------------------------------------------------ */
 
+/* Some drivers take a warning for an error: warnings are off, as in Dawn's ShaderModuleMTL.mm. */
 static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix, int logging) {
-    tmi_put_str(t, "#include <metal_stdlib>\n");
+    tmi_put_str(t, "#pragma clang diagnostic ignored \"-Wall\"\n#include <metal_stdlib>\n");
     if (logging) tmi_put_str(t, "#include <metal_logging>\n");
     if (matrix) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
     tmi_put_str(t, "using namespace metal;\n");

@@ -13,7 +13,7 @@ fail() { echo "docs: $*" >&2; exit 1; }
 # -- The kernel in the README: the golden text from its first line of code on ---------------------------
 golden=tests/golden/vector_add.metal
 awk -v golden="$golden" '
-    /^<!-- BEGIN tests\/golden/ { print; print "```metal"; while ((getline line < golden) > 0) { if (line ~ /^#include/) on = 1; if (on) print line } print "```"; skip = 1; next }
+    /^<!-- BEGIN tests\/golden/ { print; print "```metal"; while ((getline line < golden) > 0) { if (line ~ /^#/) on = 1; if (on) print line } print "```"; skip = 1; next }
     /^<!-- END -->/ { skip = 0 }
     !skip { print }' README.md > "$build/README.md"
 

@@ -4,6 +4,7 @@
 //   work     tiles of up to 32 x 32 elements, 16 a thread, 4 of them neighbours
 //   memory   9984 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
+#pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 #include <metal_simdgroup_matrix>
 using namespace metal;

@@ -4,6 +4,7 @@
 //   work     tiles of up to 512 elements, 4 a thread
 //   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
+#pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
