@@ -112,7 +112,8 @@
  *     23  >>emit       Metal text
  *     24  >>json       op lists as text: JSON in and out, the short form
  *     25  >>oplist     op lists to kernels: graph in, tile IR out
- *     26  >>entry      public functions and the one setjmp
+ *     26  >>compile    what drives the others: options, refusals, from text to kernels
+ *     27  >>entry      public functions and the one setjmp
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -33721,139 +33722,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     k->msl_len = all.len;
 }
 
-/* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
-
-/* A name that >>library has no function for. */
-static int tmi_f64_lacks(const tmi_op *op) {
-    int         tf = tmi_tf_of_op[op->kind];
-    const char *name;
-    if (!(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
-    if (tf == TMI_TF_FCONV || tf == TMI_TF_S2F || tf == TMI_TF_U2F || tf == TMI_TF_F2S || tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP ||
-        tf == TMI_TF_ISINF || tf == TMI_TF_EXTERN)
-        return 0;
-    name = tmi_f64_name(tf);
-    return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
-}
-
-static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    uint32_t i, f;
-    if (tmi_moves_only(op)) return;
-    for (i = 0; i < op->n_in + op->n_out; i++) {
-        f = tmi_format_of(m, i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in));
-        if (!tmi_format_is_soft(f)) continue;
-        if (f == TMI_F_F64 && (job->opt->no_fp64 || tmi_f64_lacks(op))) {
-            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP64, tmi_ops[op->kind].name);
-            return;
-        }
-        if (!tmi_soft_of(f)) {
-            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[f]);
-            return;
-        }
-    }
-}
-
-/* Do the operands and result of an external function have the kinds that its signature names? */
-static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
-    uint32_t i, n = (uint32_t)strlen(sig), type, f;
-    if (n < 3 || op->n_in != n - 3) return 0;
-    for (i = 0; i <= op->n_in; i++) {
-        char c = i ? sig[1 + i] : sig[0];
-        type = i ? tmi_in_type(m, op, i - 1) : tmi_out_type(m, op, 0);
-        f = tmi_format_of(m, type);
-        if ((c == 'd') != (f == TMI_F_F64)) return 0;
-        if (c == 'd') continue;
-        if (strchr("fht", c) ? f == TMI_F_COUNT || tmi_format_is_soft(f) : !tmi_is_intlike(m, type)) return 0;
-    }
-    return 1;
-}
-
-static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
-    if (fn == TMI_NONE || !tmi_extern_fits(m, op, tmi_fn_sig(fn))) tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
-    else if (job->opt->no_fp64) tmi_refuse_types(job, m, op);
-}
-
-static int tmi_is_lowered(const tmi_op *op) {
-    switch (op->kind) {
-    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
-    default: return 1;
-    }
-}
-
-/* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does that. */
-static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
-    uint32_t type = tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
-    int      bits_only = op->kind != TMI_OP_DREDUCE && (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) == TMI_RMW_CAS);
-    if (tmi_elem(m, type) != m->t_i1 && (bits_only || !tmi_is_floatlike(m, type) || tmi_bits(m, type) != 8)) return 0;
-    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation serves it");
-    return 1;
-}
-
-/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
-static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
-    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
-    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
-}
-
-static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    const char *text;
-    if (!tmi_is_lowered(op)) {
-        tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
-        return;
-    }
-    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op)) return;
-    if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
-    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
-    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
-    else tmi_refuse_types(job, m, op);
-}
-
-/* A barrier of the whole grid: a program announces itself with an atomic operation and then, in a loop, reads the same
- * address until the others have. A lock takes the address inside of its loop, a chain of programs reads one of another. */
-static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
-    const tmi_op *o = TMI_OP(m, op), *x;
-    uint32_t      at, kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
-    int64_t       added = 1;
-    if (!tmi_in_while(m, op)) return 0;
-    if (o->kind == TMI_OP_RMW) { /* one that leaves the memory as it is */
-        if ((kind != TMI_RMW_ADD && kind != TMI_RMW_OR && kind != TMI_RMW_XOR) || !tmi_const_int(m, tmi_in(m, o, 1), &added) || added) return 0;
-    } else if (o->kind != TMI_OP_LOAD) return 0;
-    for (at = tmi_walk_next(m, func, func); at && at != op; at = tmi_walk_next(m, func, at)) {
-        x = TMI_OP(m, at);
-        if (x->kind == TMI_OP_RMW && !tmi_in_while(m, at) && tmi_in(m, x, 0) == tmi_in(m, o, 0)) return 1;
-    }
-    return 0;
-}
-
-static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        tmi_refuse_op(job, m, TMI_OP(m, op));
-        if (tmi_awaits_the_grid(m, func, op))
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "a loop that waits until all programs of the grid have come, which no threadgroup is promised; launch what follows as a kernel of its own");
-    }
-}
-
-/* Who would take it? Nobody: a launch has no result, and what is returned would be lost in silence. */
-static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
-    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
-    const tmi_type *t = TMI_TYPE(m, fn->type);
-    if (t->n_dims > t->bits)
-        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "result", tmi_type_text(job, m, TMI_ID(m, t->dims + t->bits)), "a kernel returns nothing");
-}
-
-/* What the host passes must be numbers and pointers; a function that is called may take tiles. */
-static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
-    for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
-        const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
-        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
-    }
-    tmi_refuse_results(job, m, func);
-}
-
-/* -- From function to kernel --------------------------------------------------------------------------------- */
+/* -- The plan as JSON ----------------------------------------------------------------------------------------- */
 
 static const char *tmi_msl_text(uint32_t version) {
     size_t i;
@@ -33861,453 +33730,6 @@ static const char *tmi_msl_text(uint32_t version) {
         if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
     return "3.0";
 }
-
-static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
-    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
-    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
-    tmi_help(job, NULL, "ask for that version, or leave the option out");
-}
-
-/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
-static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
-    const tmi_module *m = p->m;
-    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
-    uint32_t          i, op;
-    tmi_wanted        w;
-    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
-        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
-    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
-        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
-        int         wanted = 0;
-        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
-        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
-            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
-        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
-    }
-}
-
-static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
-    tmi_plan p;
-    tmi_thr  t;
-    uint32_t bytes, limit;
-    tmi_accesses of;
-    tmi_mark mark;
-    int      unforced = 0, tight = 0;
-    for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, unforced, &p);
-        p.stage_limit = limit - limit / 4;
-        p.tight = (uint8_t)tight;
-        tmi_thr_init(job, m, &t);
-        tmi_lower_func(&p, &t);
-        bytes = tmi_clean(&t, gpu->tg_bytes / 2);
-        if (bytes <= gpu->tg_bytes) break;
-        if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
-            unforced = 1;
-            limit = gpu->tg_bytes * 2;
-        } else if (limit < 2048 && !tight) {
-            tight = 1;
-            limit = gpu->tg_bytes * 2;
-        } else if (limit < 2048) {
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
-            return;
-        }
-    }
-    tmi_report_accesses(&p, &t, k, &of);
-    mark = tmi_mark_take(job);
-    tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
-    if (!job->tally) tmi_mark_drop(job, mark); /* what reports read was made before, but for tmetal_transform's */
-    tmi_check_version(job, m, func, k);
-    tmi_report_layouts(&p, &t, &of, k);
-    tmi_report_reductions(&p, k);
-    tmi_report_kernel(&p, &of, bytes);
-    tmi_report_vanished(&p, k);
-    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
-}
-
-/* A piece of an option's text, as a string. */
-static const char *tmi_piece(tmi_job *job, const char *s, size_t n) {
-    char *copy = TMI_TEMP(job, char, n + 1);
-    if (n) memcpy(copy, s, n);
-    return copy;
-}
-
-static int tmi_options_ok(tmi_job *job) {
-    tmi_at      nowhere;
-    tmi_wanted  w;
-    const char *s = job->opt->alias, *layouts = job->opt->layouts;
-    uint32_t    a, b;
-    size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
-    int         more;
-    memset(&nowhere, 0, sizeof nowhere);
-    for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
-    if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
-    if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
-    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
-    if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
-    while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
-    if (more < 0)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
-                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", tmi_piece(job, w.word, w.n_word)));
-    return job->out->code == TMETAL_OK;
-}
-
-/* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup below one. */
-static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
-    tmi_at nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    if (gpu->simd != 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "simd", gpu->simd, "kernels are made for simdgroups of 32 lanes");
-    if (gpu->threads < 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "threads", gpu->threads, "a threadgroup has at least one simdgroup of 32");
-    if (job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads))
-        tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
-    return !job->n_errors;
-}
-
-/* "M3 Max" and "m3-max" for "apple-m3-max": what the name of a row may have been meant by; NULL: nothing. */
-static const char *tmi_gpu_meant(const char *text) {
-    char   name[48];
-    size_t n = 0, i;
-    if (strlen(text) > 32) return NULL;
-    if ((text[0] | 32) != 'a') memcpy(name, "apple-", n = 6);
-    for (i = 0; text[i]; i++) name[n++] = text[i] == ' ' || text[i] == '_' ? '-' : text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
-    name[n] = '\0';
-    return tmi_gpu_find(name, 0) ? tmi_gpu_find(name, 0)->name : NULL;
-}
-
-static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
-    const tmetal_options *opt = job->opt;
-    tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
-    int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
-    tmi_at      nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
-        tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
-        if (tmi_gpu_meant(opt->gpu)) tmi_help(job, NULL, tmi_format(job, 0, "did you mean '%s'?", tmi_gpu_meant(opt->gpu)));
-        return NULL;
-    }
-    return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
-}
-
-static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
-    return TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 &&
-           tmi_op_body(m, TMI_OP(m, op), 0);
-}
-
-/* A function and all that it calls, straight or through others. */
-static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
-    tmi_mark  mark = tmi_mark_take(job);
-    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
-    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
-    tmi_refuse_params(job, m, func);
-    list[0] = func;
-    seen[func] = 1;
-    for (i = 0; i < n; i++) {
-        tmi_refuse_body(job, m, list[i]);
-        for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
-            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
-            to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
-            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) && !tmi_is_kernel(m, to)) list[n++] = to;
-            seen[to] = 1;
-        }
-    }
-    tmi_mark_drop(job, mark);
-}
-
-/* Combining regions are functions of scalars: all that is left in them by now must be one. */
-static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op, up, i, k;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        up = tmi_parent_op(m, o);
-        k = TMI_OP(m, up)->kind;
-        if (up == func || (k != TMI_OP_REDUCE && k != TMI_OP_SCAN) || (tmi_ops[o->kind].traits & TMI_ENDS)) continue;
-        for (i = 0; i < o->n_in + o->n_out; i++)
-            if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
-        if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
-                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind) ||
-                                        (o->kind == TMI_OP_ASM && tmi_attr_int(m, o, "pure", 0))))
-            continue;
-        tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
-    }
-}
-
-/* What the kernel computes, as its text says it once its calls are inlined. */
-static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
-    tmi_mark     mark = tmi_mark_take(job);
-    tmi_dt_found found;
-    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
-    tmi_mark_drop(job, mark);
-    if (!ok) return 0;
-    tmi_detect(job, m, func, &found);
-    k->reductions = found.reductions;
-    k->n_reductions = found.n_reductions;
-    k->patterns = found.patterns;
-    k->n_patterns = found.n_patterns;
-    return 1;
-}
-
-static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
-    memset(j, 0, sizeof *j);
-    j->count = n;
-    j->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
-    j->head = TMI_TEMP(job, const char *, n);
-    j->own = TMI_TEMP(job, const char *, n);
-}
-
-/* The text of all kernels: that of the one, or all parts with what they share once. */
-static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel *kernels) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    uint32_t i;
-    job->out->msl = j->n ? kernels[0].msl : "";
-    job->out->msl_len = j->n ? kernels[0].msl_len : 0;
-    if (j->n < 2) return;
-    tmi_text_init(job, &t);
-    tmi_put_includes(&t, job, j->matrix, j->logging);
-    tmi_put_helpers(&t, j->fns);
-    for (i = 0; i < j->n; i++) tmi_put(&t, "%s\n%s%s", j->head[i], j->own[i], i + 1 < j->n ? "\n" : "");
-    job->out->msl = tmi_text_join(&t, 0);
-    job->out->msl_len = t.len;
-    tmi_mark_drop(job, mark);
-}
-
-/* A kernel and the module that it is compiled in. */
-typedef struct tmi_unit {
-    tmi_module *m;
-    uint32_t    func;
-} tmi_unit;
-
-/* MLX takes one kernel at a time. */
-static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
-    uint32_t i;
-    for (i = 1; i < n; i++) {
-        const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
-        tmi_error(job, tmi_at_of(unit[i].m, func), TMETAL_E_MLX, tmi_attr_str(unit[i].m, func, "sym_name"), "it is not the only kernel");
-        tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
-    }
-}
-
-/* Two stages on request: the function before `func` is the first now. */
-static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
-    tmi_mark mark = tmi_mark_take(job);
-    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
-    tmi_mark_drop(job, mark);
-    if (!done) return 0;
-    k[1] = k[0];
-    k[0].grid_times[s->axis] = s->parts;
-#ifdef TMETAL_DEBUG
-    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
-#endif
-    return 1;
-}
-
-/* Scratch pointers among the arguments of a stage. */
-static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
-    uint32_t i;
-    for (i = 0; i < k->n_args; i++) {
-        tmetal_arg *a = (tmetal_arg *)&k->args[i];
-        if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
-        a->kind = TMETAL_ARG_SCRATCH;
-        a->param = first_id + a->param - s->n_own;
-    }
-}
-
-static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id, tmetal_scratch *to) {
-    uint32_t i;
-    for (i = 0; i < s->n; i++) {
-        to[first_id + i].id = first_id + i;
-        to[first_id + i].program_bytes = (uint64_t)s->parts * tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
-    }
-}
-
-/* Kernels of which the text has one each, or two stages. */
-typedef struct tmi_splits {
-    tmi_split *of;        /* per kernel of the text */
-    uint32_t  *at;        /* kernel that is its first stage */
-    uint32_t   n, n_kernel, n_scratch;
-    tmi_unit  *unit;      /* of the kernels */
-} tmi_splits;
-
-static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
-    memset(x, 0, sizeof *x);
-    x->of = TMI_TEMP(job, tmi_split, n);
-    x->at = TMI_TEMP(job, uint32_t, n);
-    x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
-}
-
-/* A kernel that has passed all passes: as it is, or in two stages on request. */
-static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
-    tmi_split *s = &x->of[x->n];
-    if (job->opt->two_stage && !job->listed && !job->n_errors && tmi_split_kernel(job, all, u, gpu, k, s)) {
-        x->at[x->n++] = x->n_kernel;
-        x->n_scratch += s->n;
-        x->unit[x->n_kernel] = *u;
-        x->unit[x->n_kernel++].func = s->first;
-    }
-    x->unit[x->n_kernel++] = *u;
-}
-
-static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
-    tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
-    uint32_t        i, id = 0;
-    for (i = 0; i < x->n; id += x->of[i++].n) {
-        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
-        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
-        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
-    }
-    job->out->scratch = scratch;
-    job->out->n_scratch = x->n_scratch;
-}
-
-/* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
-static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
-    uint32_t op;
-    for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if (o->kind == TMI_OP_REDUCE && tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, o, 0))->name))) return 1;
-        if (o->kind == TMI_OP_FUNC && tmi_wanted_is(w, tmi_attr_str(m, o, TMI_ATTR_OP))) return 1;
-    }
-    return 0;
-}
-
-static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
-    const char *s = job->opt->layouts;
-    tmi_wanted  w;
-    tmi_at      nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    while (tmi_wanted_next(&s, &w) > 0)
-        if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
-}
-
-/* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
-static void tmi_check_alias(tmi_job *job, const tmi_module *m) {
-    const char *s = job->opt->alias;
-    uint32_t    a, b, op, most = 0;
-    tmi_at      nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op)) most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
-    while (tmi_alias_pair(&s, &a, &b) > 0)
-        if (a >= most || b >= most) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", tmi_format(job, 1, "no kernel has a parameter %u: the first is 0", tmi_max32(a, b)));
-}
-
-/* Every public function: in the module itself if it is the only one, else each in one of its own. */
-static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
-    uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
-    tmi_taking t;
-    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
-    *units = TMI_TEMP(job, tmi_unit, n);
-    if (n > 1) tmi_taking_init(job, m, &t);
-    for (op = first; op; op = TMI_OP(m, op)->next) {
-        tmi_unit *u = &(*units)[i];
-        if (!tmi_is_kernel(m, op)) continue;
-        u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
-        u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
-        if (n > 1) tmi_taken_tables(m, u->m);
-        i++;
-    }
-    return n;
-}
-
-/* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
-static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
-    tmi_mark    mark = tmi_mark_take(job);
-    const char *text;
-    tmi_module *copy;
-    tmi_printer p;
-    tmi_text    t;
-    uint32_t    i;
-    tmi_text_init(job, &t);
-    memset(&p, 0, sizeof p);
-    p.job = job;
-    p.t = &t;
-    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
-    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
-    p.m = m;
-    tmi_put_str(&t, "module ");
-    tmi_print_module_head(&p, TMI_OP(m, m->top));
-    tmi_put_char(&t, '{');
-    p.indent = 1;
-    for (i = 0; i < n; i++) {
-        tmi_taken_tables(unit[i].m, m);
-        p.m = copy = tmi_module_copy(job, unit[i].m);
-        tmi_padding_params(job, copy, unit[i].func);
-        tmi_name_once(job, copy);
-        tmi_print_newline(&p);
-        tmi_print_op(&p, unit[i].func);
-    }
-    tmi_put_str(&t, "\n}\n");
-    tmi_print_locs(&p);
-    job->arena->used = mark.used; /* the copies are done with; what is printed lies in scratch */
-    text = tmi_text_join(&t, 0);
-    *len = t.len;
-    tmi_mark_drop(job, mark);
-    return text;
-}
-
-/* Every public function of a module becomes a kernel, in order; on request, some become two. */
-static void tmi_compile_module(tmi_job *job, tmi_module *m) {
-    const tmetal_gpu *gpu = tmi_pick_gpu(job);
-    tmi_mark       all = tmi_mark_take(job), mark;
-    tmetal_kernel *kernels;
-    tmi_splits     splits;
-    tmi_joined     joined;
-    tmi_unit      *unit;
-    uint32_t       n, i;
-    if (!gpu) return;
-    tmi_trace(job, m, "read");
-    job->most_copied = tmi_most_copied(job, m);
-    tmi_check_wanted(job, m);
-    tmi_check_alias(job, m);
-    n = tmi_units(job, m, &unit);
-    for (i = 0; i < n; i++) {
-        tmi_taken_tables(unit[i].m, m);
-        tmi_refuse_called(job, unit[i].m, unit[i].func);
-        tmi_taken_tables(m, unit[i].m);
-    }
-    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
-    if (job->n_errors) return;
-    kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
-    tmi_splits_init(job, &splits, n);
-    tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
-    for (i = 0; i < n; i++) {
-        tmetal_kernel *k = &kernels[splits.n_kernel];
-        job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
-        tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
-        tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
-        if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
-        tmi_refuse_regions(job, unit[i].m, unit[i].func);
-        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
-        tmi_tally_split(job, splits.n_kernel);
-        tmi_taken_tables(m, unit[i].m);
-    }
-    if (job->n_errors) return;
-    unit = splits.unit;
-    n = splits.n_kernel;
-    if (job->tally) job->tally->n = n;
-    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
-    tmi_join_begin(job, &joined, n);
-    for (i = 0; i < n; i++) {
-        mark = tmi_mark_take(job);
-        job->kernel = kernels[i].name;
-        tmi_taken_tables(unit[i].m, m);
-        if (job->tally) job->tally->at = i;
-        tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
-        tmi_taken_tables(m, unit[i].m);
-        tmi_mark_drop(job, mark);
-    }
-    job->kernel = "";
-    if (job->n_errors) return;
-    if (splits.n) tmi_splits_bind(job, &splits, kernels);
-    tmi_join_end(job, &joined, kernels);
-    tmi_mark_drop(job, all);
-    job->out->gpu = gpu->name;
-    job->out->kernels = kernels;
-    job->out->n_kernels = n;
-}
-
-/* -- The plan as JSON ----------------------------------------------------------------------------------------- */
 
 static void tmi_put_json_string(tmi_text *t, const char *s) {
     tmi_put_char(t, '"');
@@ -36461,7 +35883,8 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 /*==============================================================================
  * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
  *
- * gives   tmi_list_compile(): fusion, one tt.func a kernel, one plan for all of them
+ * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
+ *         one plan for all of them
  * uses    >>json  >>ir  >>transform (the builder)  >>emit
  * order   kernels in the order of the list; a kernel stands where its last op does
  *
@@ -40183,15 +39606,14 @@ static void tmi_put_graph(tmi_list *l) {
     l->job->out->graph = l->graph;
 }
 
-/* The module of a list: a function a kernel. NULL after an error. */
+/* The module of a list whose GPU is known: a function a kernel. NULL after an error. */
 static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_kernel) {
     tmi_module *m;
     tmi_graph   gr;
     tmi_mark    mark;
     uint32_t    i, n = 0;
     tmi_kern   *k;
-    l->gpu = tmi_pick_gpu(l->job);
-    if (!l->gpu || !tmi_list_refuse(l)) return NULL;
+    if (!tmi_list_refuse(l)) return NULL;
     m = tmi_module_new(l->job);
     m->top = tmi_op_new(l->job, m, TMI_OP_MODULE);
     (void)tmi_block_new(l->job, m, tmi_region_new(l->job, m, m->top));
@@ -40223,14 +39645,640 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     return l->job->n_errors ? NULL : m;
 }
 
-/* An op list to kernels and one plan. */
-static void tmi_list_compile(tmi_job *job, tmi_list *l) {
-    tmi_kern   *k;
+/*==============================================================================
+ * >>compile  [26]  What drives the others: options, refusals, from text to kernels
+ *
+ * gives   tmi_read_text() and tmi_read_list(); tmi_compile_text(), tmi_compile_list(),
+ *         tmi_compile_module(); tmi_compile_told() for tmetal_transform
+ * uses    every floor above
+ *============================================================================*/
+
+/* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
+
+/* A name that >>library has no function for. */
+static int tmi_f64_lacks(const tmi_op *op) {
+    int         tf = tmi_tf_of_op[op->kind];
+    const char *name;
+    if (!(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
+    if (tf == TMI_TF_FCONV || tf == TMI_TF_S2F || tf == TMI_TF_U2F || tf == TMI_TF_F2S || tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP ||
+        tf == TMI_TF_ISINF || tf == TMI_TF_EXTERN)
+        return 0;
+    name = tmi_f64_name(tf);
+    return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
+}
+
+static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    uint32_t i, f;
+    if (tmi_moves_only(op)) return;
+    for (i = 0; i < op->n_in + op->n_out; i++) {
+        f = tmi_format_of(m, i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in));
+        if (!tmi_format_is_soft(f)) continue;
+        if (f == TMI_F_F64 && (job->opt->no_fp64 || tmi_f64_lacks(op))) {
+            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP64, tmi_ops[op->kind].name);
+            return;
+        }
+        if (!tmi_soft_of(f)) {
+            tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[f]);
+            return;
+        }
+    }
+}
+
+/* Do the operands and result of an external function have the kinds that its signature names? */
+static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
+    uint32_t i, n = (uint32_t)strlen(sig), type, f;
+    if (n < 3 || op->n_in != n - 3) return 0;
+    for (i = 0; i <= op->n_in; i++) {
+        char c = i ? sig[1 + i] : sig[0];
+        type = i ? tmi_in_type(m, op, i - 1) : tmi_out_type(m, op, 0);
+        f = tmi_format_of(m, type);
+        if ((c == 'd') != (f == TMI_F_F64)) return 0;
+        if (c == 'd') continue;
+        if (strchr("fht", c) ? f == TMI_F_COUNT || tmi_format_is_soft(f) : !tmi_is_intlike(m, type)) return 0;
+    }
+    return 1;
+}
+
+static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
+    if (fn == TMI_NONE || !tmi_extern_fits(m, op, tmi_fn_sig(fn))) tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+    else if (job->opt->no_fp64) tmi_refuse_types(job, m, op);
+}
+
+static int tmi_is_lowered(const tmi_op *op) {
+    switch (op->kind) {
+    case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
+    default: return 1;
+    }
+}
+
+/* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does that. */
+static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+    uint32_t type = tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
+    int      bits_only = op->kind != TMI_OP_DREDUCE && (tmi_rmw_kind(m, op) == TMI_RMW_EXCH || tmi_rmw_kind(m, op) == TMI_RMW_CAS);
+    if (tmi_elem(m, type) != m->t_i1 && (bits_only || !tmi_is_floatlike(m, type) || tmi_bits(m, type) != 8)) return 0;
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[op->kind].name, tmi_type_text(job, m, type), "no atomic operation serves it");
+    return 1;
+}
+
+/* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
+static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+    int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
+    return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
+}
+
+static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    const char *text;
+    if (!tmi_is_lowered(op)) {
+        tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
+        return;
+    }
+    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op)) return;
+    if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
+    if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
+    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
+    else tmi_refuse_types(job, m, op);
+}
+
+/* A barrier of the whole grid: a program announces itself with an atomic operation and then, in a loop, reads the same
+ * address until the others have. A lock takes the address inside of its loop, a chain of programs reads one of another. */
+static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
+    const tmi_op *o = TMI_OP(m, op), *x;
+    uint32_t      at, kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
+    int64_t       added = 1;
+    if (!tmi_in_while(m, op)) return 0;
+    if (o->kind == TMI_OP_RMW) { /* one that leaves the memory as it is */
+        if ((kind != TMI_RMW_ADD && kind != TMI_RMW_OR && kind != TMI_RMW_XOR) || !tmi_const_int(m, tmi_in(m, o, 1), &added) || added) return 0;
+    } else if (o->kind != TMI_OP_LOAD) return 0;
+    for (at = tmi_walk_next(m, func, func); at && at != op; at = tmi_walk_next(m, func, at)) {
+        x = TMI_OP(m, at);
+        if (x->kind == TMI_OP_RMW && !tmi_in_while(m, at) && tmi_in(m, x, 0) == tmi_in(m, o, 0)) return 1;
+    }
+    return 0;
+}
+
+static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        tmi_refuse_op(job, m, TMI_OP(m, op));
+        if (tmi_awaits_the_grid(m, func, op))
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "a loop that waits until all programs of the grid have come, which no threadgroup is promised; launch what follows as a kernel of its own");
+    }
+}
+
+/* Who would take it? Nobody: a launch has no result, and what is returned would be lost in silence. */
+static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
+    const tmi_type *t = TMI_TYPE(m, fn->type);
+    if (t->n_dims > t->bits)
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "result", tmi_type_text(job, m, TMI_ID(m, t->dims + t->bits)), "a kernel returns nothing");
+}
+
+/* What the host passes must be numbers and pointers; a function that is called may take tiles. */
+static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
+    for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
+        const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
+        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
+    }
+    tmi_refuse_results(job, m, func);
+}
+
+/* -- From function to kernel --------------------------------------------------------------------------------- */
+
+static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
+    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
+    tmi_help(job, NULL, "ask for that version, or leave the option out");
+}
+
+/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
+static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
+    const tmi_module *m = p->m;
+    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
+    uint32_t          i, op;
+    tmi_wanted        w;
+    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
+        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
+    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
+        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
+        int         wanted = 0;
+        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
+        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
+            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
+        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
+    }
+}
+
+static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
+    tmi_plan p;
+    tmi_thr  t;
+    uint32_t bytes, limit;
+    tmi_accesses of;
+    tmi_mark mark;
+    int      unforced = 0, tight = 0;
+    for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
+        tmi_plan_make(job, m, func, gpu, unforced, &p);
+        p.stage_limit = limit - limit / 4;
+        p.tight = (uint8_t)tight;
+        tmi_thr_init(job, m, &t);
+        tmi_lower_func(&p, &t);
+        bytes = tmi_clean(&t, gpu->tg_bytes / 2);
+        if (bytes <= gpu->tg_bytes) break;
+        if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
+            unforced = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048 && !tight) {
+            tight = 1;
+            limit = gpu->tg_bytes * 2;
+        } else if (limit < 2048) {
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name, gpu->tg_bytes);
+            return;
+        }
+    }
+    tmi_report_accesses(&p, &t, k, &of);
+    mark = tmi_mark_take(job);
+    tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
+    if (!job->tally) tmi_mark_drop(job, mark); /* what reports read was made before, but for tmetal_transform's */
+    tmi_check_version(job, m, func, k);
+    tmi_report_layouts(&p, &t, &of, k);
+    tmi_report_reductions(&p, k);
+    tmi_report_kernel(&p, &of, bytes);
+    tmi_report_vanished(&p, k);
+    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
+}
+
+/* A piece of an option's text, as a string. */
+static const char *tmi_piece(tmi_job *job, const char *s, size_t n) {
+    char *copy = TMI_TEMP(job, char, n + 1);
+    if (n) memcpy(copy, s, n);
+    return copy;
+}
+
+static int tmi_options_ok(tmi_job *job) {
+    tmi_at      nowhere;
+    tmi_wanted  w;
+    const char *s = job->opt->alias, *layouts = job->opt->layouts;
+    uint32_t    a, b;
+    size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
+    int         more;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
+    if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+    if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
+    while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
+    if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+    while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
+    if (more < 0)
+        tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
+                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", tmi_piece(job, w.word, w.n_word)));
+    return job->out->code == TMETAL_OK;
+}
+
+/* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup below one. */
+static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (gpu->simd != 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "simd", gpu->simd, "kernels are made for simdgroups of 32 lanes");
+    if (gpu->threads < 32) tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "threads", gpu->threads, "a threadgroup has at least one simdgroup of 32");
+    if (job->opt->threads && (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 || job->opt->threads > gpu->threads))
+        tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads, "wanted a power of two from 32 to the GPU's limit");
+    return !job->n_errors;
+}
+
+/* "M3 Max" and "m3-max" for "apple-m3-max": what the name of a row may have been meant by; NULL: nothing. */
+static const char *tmi_gpu_meant(const char *text) {
+    char   name[48];
+    size_t n = 0, i;
+    if (strlen(text) > 32) return NULL;
+    if ((text[0] | 32) != 'a') memcpy(name, "apple-", n = 6);
+    for (i = 0; text[i]; i++) name[n++] = text[i] == ' ' || text[i] == '_' ? '-' : text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+    name[n] = '\0';
+    return tmi_gpu_find(name, 0) ? tmi_gpu_find(name, 0)->name : NULL;
+}
+
+static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
+    const tmetal_options *opt = job->opt;
+    tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
+    int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
+        tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
+        if (tmi_gpu_meant(opt->gpu)) tmi_help(job, NULL, tmi_format(job, 0, "did you mean '%s'?", tmi_gpu_meant(opt->gpu)));
+        return NULL;
+    }
+    return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
+}
+
+static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
+    return TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 &&
+           tmi_op_body(m, TMI_OP(m, op), 0);
+}
+
+/* A function and all that it calls, straight or through others. */
+static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
+    tmi_mark  mark = tmi_mark_take(job);
+    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
+    uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
+    tmi_refuse_params(job, m, func);
+    list[0] = func;
+    seen[func] = 1;
+    for (i = 0; i < n; i++) {
+        tmi_refuse_body(job, m, list[i]);
+        for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
+            if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
+            to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
+            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) && !tmi_is_kernel(m, to)) list[n++] = to;
+            seen[to] = 1;
+        }
+    }
+    tmi_mark_drop(job, mark);
+}
+
+/* Combining regions are functions of scalars: all that is left in them by now must be one. */
+static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op, up, i, k;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        up = tmi_parent_op(m, o);
+        k = TMI_OP(m, up)->kind;
+        if (up == func || (k != TMI_OP_REDUCE && k != TMI_OP_SCAN) || (tmi_ops[o->kind].traits & TMI_ENDS)) continue;
+        for (i = 0; i < o->n_in + o->n_out; i++)
+            if (tmi_is_tensor(m, i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in))) break;
+        if (i == o->n_in + o->n_out && ((tmi_ops[o->kind].traits & TMI_ELT) || o->kind == TMI_OP_CONSTANT || o->kind == TMI_OP_POISON || o->kind == TMI_OP_UNDEF ||
+                                        o->kind == TMI_OP_PID || o->kind == TMI_OP_NPROGRAMS || o->kind == TMI_OP_ASSUME || tmi_is_site(o->kind) ||
+                                        (o->kind == TMI_OP_ASM && tmi_attr_int(m, o, "pure", 0))))
+            continue;
+        tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL, tmi_format(job, 1, "%s in the region of %s", tmi_ops[o->kind].name, tmi_ops[k].name));
+    }
+}
+
+/* What the kernel computes, as its text says it once its calls are inlined. */
+static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark     mark = tmi_mark_take(job);
+    tmi_dt_found found;
+    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    tmi_mark_drop(job, mark);
+    if (!ok) return 0;
+    tmi_detect(job, m, func, &found);
+    k->reductions = found.reductions;
+    k->n_reductions = found.n_reductions;
+    k->patterns = found.patterns;
+    k->n_patterns = found.n_patterns;
+    return 1;
+}
+
+static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
+    memset(j, 0, sizeof *j);
+    j->count = n;
+    j->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    j->head = TMI_TEMP(job, const char *, n);
+    j->own = TMI_TEMP(job, const char *, n);
+}
+
+/* The text of all kernels: that of the one, or all parts with what they share once. */
+static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel *kernels) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    job->out->msl = j->n ? kernels[0].msl : "";
+    job->out->msl_len = j->n ? kernels[0].msl_len : 0;
+    if (j->n < 2) return;
+    tmi_text_init(job, &t);
+    tmi_put_includes(&t, job, j->matrix, j->logging);
+    tmi_put_helpers(&t, j->fns);
+    for (i = 0; i < j->n; i++) tmi_put(&t, "%s\n%s%s", j->head[i], j->own[i], i + 1 < j->n ? "\n" : "");
+    job->out->msl = tmi_text_join(&t, 0);
+    job->out->msl_len = t.len;
+    tmi_mark_drop(job, mark);
+}
+
+/* A kernel and the module that it is compiled in. */
+typedef struct tmi_unit {
     tmi_module *m;
+    uint32_t    func;
+} tmi_unit;
+
+/* MLX takes one kernel at a time. */
+static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
+    uint32_t i;
+    for (i = 1; i < n; i++) {
+        const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
+        tmi_error(job, tmi_at_of(unit[i].m, func), TMETAL_E_MLX, tmi_attr_str(unit[i].m, func, "sym_name"), "it is not the only kernel");
+        tmi_help(job, NULL, "MLX takes one kernel at a time: give each on its own");
+    }
+}
+
+/* Two stages on request: the function before `func` is the first now. */
+static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
+    tmi_mark mark = tmi_mark_take(job);
+    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
+    tmi_mark_drop(job, mark);
+    if (!done) return 0;
+    k[1] = k[0];
+    k[0].grid_times[s->axis] = s->parts;
+#ifdef TMETAL_DEBUG
+    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+#endif
+    return 1;
+}
+
+/* Scratch pointers among the arguments of a stage. */
+static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++) {
+        tmetal_arg *a = (tmetal_arg *)&k->args[i];
+        if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
+        a->kind = TMETAL_ARG_SCRATCH;
+        a->param = first_id + a->param - s->n_own;
+    }
+}
+
+static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id, tmetal_scratch *to) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++) {
+        to[first_id + i].id = first_id + i;
+        to[first_id + i].program_bytes = (uint64_t)s->parts * tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
+    }
+}
+
+/* Kernels of which the text has one each, or two stages. */
+typedef struct tmi_splits {
+    tmi_split *of;        /* per kernel of the text */
+    uint32_t  *at;        /* kernel that is its first stage */
+    uint32_t   n, n_kernel, n_scratch;
+    tmi_unit  *unit;      /* of the kernels */
+} tmi_splits;
+
+static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
+    memset(x, 0, sizeof *x);
+    x->of = TMI_TEMP(job, tmi_split, n);
+    x->at = TMI_TEMP(job, uint32_t, n);
+    x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
+}
+
+/* A kernel that has passed all passes: as it is, or in two stages on request. */
+static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
+    tmi_split *s = &x->of[x->n];
+    if (job->opt->two_stage && !job->listed && !job->n_errors && tmi_split_kernel(job, all, u, gpu, k, s)) {
+        x->at[x->n++] = x->n_kernel;
+        x->n_scratch += s->n;
+        x->unit[x->n_kernel] = *u;
+        x->unit[x->n_kernel++].func = s->first;
+    }
+    x->unit[x->n_kernel++] = *u;
+}
+
+static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
+    tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
+    uint32_t        i, id = 0;
+    for (i = 0; i < x->n; id += x->of[i++].n) {
+        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
+        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
+    }
+    job->out->scratch = scratch;
+    job->out->n_scratch = x->n_scratch;
+}
+
+/* Is there a reduction of that name: of its first result, or of the op of a list that a kernel computes? */
+static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
+    uint32_t op;
+    for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind == TMI_OP_REDUCE && tmi_wanted_is(w, TMI_STR(m, TMI_VALUE(m, tmi_out(m, o, 0))->name))) return 1;
+        if (o->kind == TMI_OP_FUNC && tmi_wanted_is(w, tmi_attr_str(m, o, TMI_ATTR_OP))) return 1;
+    }
+    return 0;
+}
+
+static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
+    const char *s = job->opt->layouts;
+    tmi_wanted  w;
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    while (tmi_wanted_next(&s, &w) > 0)
+        if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
+}
+
+/* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
+static void tmi_check_alias(tmi_job *job, const tmi_module *m) {
+    const char *s = job->opt->alias;
+    uint32_t    a, b, op, most = 0;
+    tmi_at      nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
+        if (tmi_is_kernel(m, op)) most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
+    while (tmi_alias_pair(&s, &a, &b) > 0)
+        if (a >= most || b >= most) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", tmi_format(job, 1, "no kernel has a parameter %u: the first is 0", tmi_max32(a, b)));
+}
+
+/* Every public function: in the module itself if it is the only one, else each in one of its own. */
+static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
+    uint32_t   first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
+    tmi_taking t;
+    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
+    *units = TMI_TEMP(job, tmi_unit, n);
+    if (n > 1) tmi_taking_init(job, m, &t);
+    for (op = first; op; op = TMI_OP(m, op)->next) {
+        tmi_unit *u = &(*units)[i];
+        if (!tmi_is_kernel(m, op)) continue;
+        u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
+        u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
+        if (n > 1) tmi_taken_tables(m, u->m);
+        i++;
+    }
+    return n;
+}
+
+/* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
+static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
+    tmi_mark    mark = tmi_mark_take(job);
+    const char *text;
+    tmi_module *copy;
+    tmi_printer p;
+    tmi_text    t;
+    uint32_t    i;
+    tmi_text_init(job, &t);
+    memset(&p, 0, sizeof p);
+    p.job = job;
+    p.t = &t;
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.m = m;
+    tmi_put_str(&t, "module ");
+    tmi_print_module_head(&p, TMI_OP(m, m->top));
+    tmi_put_char(&t, '{');
+    p.indent = 1;
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        p.m = copy = tmi_module_copy(job, unit[i].m);
+        tmi_padding_params(job, copy, unit[i].func);
+        tmi_name_once(job, copy);
+        tmi_print_newline(&p);
+        tmi_print_op(&p, unit[i].func);
+    }
+    tmi_put_str(&t, "\n}\n");
+    tmi_print_locs(&p);
+    job->arena->used = mark.used; /* the copies are done with; what is printed lies in scratch */
+    text = tmi_text_join(&t, 0);
+    *len = t.len;
+    tmi_mark_drop(job, mark);
+    return text;
+}
+
+/* Every public function of a module becomes a kernel, in order; on request, some become two. */
+static void tmi_compile_module(tmi_job *job, tmi_module *m) {
+    const tmetal_gpu *gpu = tmi_pick_gpu(job);
+    tmi_mark       all = tmi_mark_take(job), mark;
+    tmetal_kernel *kernels;
+    tmi_splits     splits;
+    tmi_joined     joined;
+    tmi_unit      *unit;
+    uint32_t       n, i;
+    if (!gpu) return;
+    tmi_trace(job, m, "read");
+    job->most_copied = tmi_most_copied(job, m);
+    tmi_check_wanted(job, m);
+    tmi_check_alias(job, m);
+    n = tmi_units(job, m, &unit);
+    for (i = 0; i < n; i++) {
+        tmi_taken_tables(unit[i].m, m);
+        tmi_refuse_called(job, unit[i].m, unit[i].func);
+        tmi_taken_tables(m, unit[i].m);
+    }
+    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
+    if (job->n_errors) return;
+    kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
+    tmi_splits_init(job, &splits, n);
+    tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
+    for (i = 0; i < n; i++) {
+        tmetal_kernel *k = &kernels[splits.n_kernel];
+        job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
+        tmi_taken_tables(unit[i].m, m);
+        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
+        tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
+        if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
+        tmi_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
+        tmi_tally_split(job, splits.n_kernel);
+        tmi_taken_tables(m, unit[i].m);
+    }
+    if (job->n_errors) return;
+    unit = splits.unit;
+    n = splits.n_kernel;
+    if (job->tally) job->tally->n = n;
+    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
+    tmi_join_begin(job, &joined, n);
+    for (i = 0; i < n; i++) {
+        mark = tmi_mark_take(job);
+        job->kernel = kernels[i].name;
+        tmi_taken_tables(unit[i].m, m);
+        if (job->tally) job->tally->at = i;
+        tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
+        tmi_taken_tables(m, unit[i].m);
+        tmi_mark_drop(job, mark);
+    }
+    job->kernel = "";
+    if (job->n_errors) return;
+    if (splits.n) tmi_splits_bind(job, &splits, kernels);
+    tmi_join_end(job, &joined, kernels);
+    tmi_mark_drop(job, all);
+    job->out->gpu = gpu->name;
+    job->out->kernels = kernels;
+    job->out->n_kernels = n;
+}
+
+/* -- From text or list to kernels ----------------------------------------------------------------------------- */
+
+/* What C cannot refuse: a pointer that is not there. */
+static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
+    tmi_at nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    if (p) return 1;
+    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
+    tmi_help(job, NULL, help);
+    return 0;
+}
+
+static tmi_module *tmi_read_text(tmi_job *job, const char *src, size_t len) {
+    tmi_module *m;
+    if (len && !tmi_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
+    job->src = len ? src : "";
+    job->src_len = len;
+    m = tmi_parse_file(job, job->src, len);
+    if (!job->n_errors) (void)tmi_verify_all(job, m);
+    return m;
+}
+
+static void tmi_compile_text(tmi_job *job, const char *src, size_t len) {
+    tmi_module *m = tmi_read_text(job, src, len);
+    if (!job->n_errors) tmi_compile_module(job, m);
+}
+
+static tmi_list *tmi_read_list(tmi_job *job, const char *src, size_t len) {
+    job->src = src;
+    job->src_len = len;
+    return tmi_list_read(job, src, len);
+}
+
+static tmi_module *tmi_list_build(tmi_job *job, tmi_list *l, tmi_kern **kernels, uint32_t *n) {
+    tmi_module *m;
+    l->gpu = tmi_pick_gpu(job);
+    m = l->gpu ? tmi_list_module(l, kernels, n) : NULL;
+    if (m && !tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    return m;
+}
+
+static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
+    tmi_list   *l = tmi_read_list(job, src, len);
+    tmi_kern   *k;
     uint32_t    i, n;
-    m = tmi_list_module(l, &k, &n);
+    tmi_module *m = l ? tmi_list_build(job, l, &k, &n) : NULL;
     if (!m) return;
-    if (!tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
     job->listed = 1;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
@@ -40242,9 +40290,136 @@ static void tmi_list_compile(tmi_job *job, tmi_list *l) {
     tmi_put_graph(l);
 }
 
+/* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
+static int tmi_is_list(const char *src, size_t len) {
+    size_t i = tmi_bom(src, len), start;
+    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
+    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
+    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
+    while (i > start && i < len && src[i] == ' ') i++;
+    if (i > start + 3 && strncmp(src + start, "tt.", 3) == 0 && (i == len || src[i] == '\r' || src[i] == '\n')) /* its shape was forgotten */
+        return i != start + 7 || strncmp(src + start, "tt.func", 7) != 0;
+    return i > start && i < len && src[i] == ':';
+}
+
+/* -- Told on the way: tmetal_transform ------------------------------------------------------------------------- */
+
+static void tmi_compile_any(tmi_job *job, const char *src, size_t len) {
+    job->copied = 0;
+    if (tmi_is_list(src, len)) tmi_compile_list(job, src, len);
+    else tmi_compile_text(job, src, len);
+}
+
+/* Programs of a kernel; 0: the launch decides. */
+static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
+    const uint32_t *grid = r->kernels[kernel].grid;
+    return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
+}
+
+static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
+    tmetal_cost sum;
+    uint32_t    i;
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < y->n; i++) {
+        const tmetal_cost *c = &y->kernel[i].cost.after;
+        uint64_t           programs = tmi_programs_of(r, i);
+        if (!programs) programs = 1;
+        sum.ops += c->ops;
+        sum.barriers += c->barriers;
+        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
+        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
+        sum.notes |= c->notes;
+    }
+    return sum;
+}
+
+/* The same without optimisation, for its costs; all else of it is forgotten. */
+static void tmi_transform_before(tmi_job *job, const char *src, size_t len, tmi_tally *after, tmetal_cost *cost) {
+    const tmetal_options *asked = job->opt;
+    tmetal_options   plain = *asked;
+    tmetal_result    made = *job->out;
+    struct tmi_note *last = job->last_note;
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_tally        before;
+    uint32_t         i, k;
+    memset(&before, 0, sizeof before);
+    before.counts_only = 1;
+    plain.plain = 1;
+    plain.trace = NULL;
+    job->opt = &plain;
+    job->tally = &before;
+    tmi_compile_any(job, src, len);
+    if (job->n_errors) tmi_bug(job, "compile", "the input compiles with optimisation only");
+    for (i = 0; i < before.n; i++) before.kernel[i].cost.after.ops = before.kernel[i].cost.before.ops; /* as they came in */
+    for (i = 0; i < after->n; i++)
+        for (k = 0; k < before.n; k++)
+            if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0) after->kernel[i].cost.before = before.kernel[k].cost.after;
+    *cost = tmi_cost_sum(job->out, &before);
+    job->opt = asked;
+    job->tally = NULL;
+    *job->out = made;
+    job->last_note = last;
+    if (last) last->next = NULL;
+    else job->first_note = NULL;
+    tmi_mark_undo(job, mark);
+}
+
+/* A line of an op list's graph. */
+static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y, tmetal_change *row) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(job, &t);
+    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
+    for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
+    if (i < f->n_ops) tmi_put_str(&t, " ...");
+    if (*f->reason) tmi_put(&t, ": %s", f->reason);
+    row->kind = f->kind;
+    row->what = tmi_format(job, 0, "list %s", f->what);
+    row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
+    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
+    row->reason = tmi_text_join(&t, 0);
+    tmi_mark_drop(job, mark);
+}
+
+static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
+    tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
+    const tmetal_graph *graph = job->out->graph;
+    tmetal_change      *rows;
+    uint32_t            i, n = graph ? graph->n_fusions : 0;
+    const tmi_change   *c;
+    for (i = 0; i < y->n; i++)
+        for (c = y->kernel[i].first; c; c = c->next) n++;
+    rows = TMI_NEW(job, tmetal_change, n);
+    x->changes = rows;
+    x->n_changes = n;
+    x->kernels = costs;
+    x->n_kernels = y->n;
+    x->text = y->text;
+    x->text_len = y->text_len;
+    x->after = tmi_cost_sum(job->out, y);
+    x->graph = graph;
+    for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
+    for (i = 0; i < y->n; i++) {
+        costs[i] = y->kernel[i].cost;
+        costs[i].programs = tmi_programs_of(job->out, i);
+        for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
+    }
+}
+
+/* A text or list compiled twice, as asked and without optimisation, and what was done on the way. */
+static void tmi_compile_told(tmi_job *job, const char *src, size_t len, tmetal_transformation *changed) {
+    tmi_tally after;
+    memset(&after, 0, sizeof after);
+    job->tally = &after;
+    tmi_compile_any(job, src, len);
+    if (job->n_errors) return;
+    tmi_transform_before(job, src, len, &after, &changed->before);
+    tmi_transform_publish(job, &after, changed);
+}
 
 /*==============================================================================
- * >>entry  [26]  Public functions and the one setjmp
+ * >>entry  [27]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every floor; nothing here but calls
@@ -40390,16 +40565,6 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
 }
 
-/* What C cannot refuse: a pointer that is not there. */
-static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
-    tmi_at nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    if (p) return 1;
-    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
-    tmi_help(job, NULL, help);
-    return 0;
-}
-
 /* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
  * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
  * is given back; what stays of it, text and IR, is less than 160 KiB. */
@@ -40407,16 +40572,8 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
 }
 
-static void tmi_step_read(tmi_job *job, tmi_call *c) {
-    if (c->len && !tmi_is_given(job, c->src, "no text: src is NULL", NULL)) return;
-    job->src = c->len ? c->src : "";
-    job->src_len = c->len;
-    c->module = tmi_parse_file(job, job->src, c->len);
-    if (!job->n_errors) (void)tmi_verify_all(job, c->module);
-}
-
 static void tmi_step_parse(tmi_job *job, tmi_call *c) {
-    tmi_step_read(job, c);
+    c->module = tmi_read_text(job, c->src, c->len);
     if (job->n_errors) return;
     c->module->src = (const char *)memcpy(TMI_NEW(job, char, c->len), c->src, c->len);
     c->module->src_len = c->len;
@@ -40445,8 +40602,7 @@ TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_op
 }
 
 static void tmi_step_compile(tmi_job *job, tmi_call *c) {
-    tmi_step_read(job, c);
-    if (!job->n_errors) tmi_compile_module(job, c->module);
+    tmi_compile_text(job, c->src, c->len);
 }
 
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -40478,11 +40634,7 @@ TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_opt
 }
 
 static void tmi_step_compile_ops(tmi_job *job, tmi_call *c) {
-    tmi_list *l;
-    job->src = c->src;
-    job->src_len = c->len;
-    l = tmi_list_read(job, c->src, c->len);
-    if (l) tmi_list_compile(job, l);
+    tmi_compile_list(job, c->src, c->len);
 }
 
 TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
@@ -40494,13 +40646,10 @@ TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tme
 }
 
 static void tmi_step_print_ops(tmi_job *job, tmi_call *c) {
-    tmi_list       *l;
+    tmi_list       *l = tmi_read_list(job, c->src, c->len);
     tmi_mark        mark;
     tmi_text        t;
     tmi_json_writer w;
-    job->src = c->src;
-    job->src_len = c->len;
-    l = tmi_list_read(job, c->src, c->len);
     if (!l) return;
     mark = tmi_mark_take(job);
     tmi_text_init(job, &t);
@@ -40526,14 +40675,10 @@ TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmeta
 }
 
 static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
-    tmi_list *l;
+    tmi_list *l = tmi_read_list(job, c->src, c->len);
     tmi_kern *k;
     uint32_t  n;
-    job->src = c->src;
-    job->src_len = c->len;
-    l = tmi_list_read(job, c->src, c->len);
-    if (l) c->module = tmi_list_module(l, &k, &n);
-    if (c->module && !tmi_verify_all(job, c->module)) tmi_bug(job, "oplist", "what it built is no valid IR");
+    if (l) c->module = tmi_list_build(job, l, &k, &n);
 }
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_module **module,
@@ -40547,136 +40692,17 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
     return out->code;
 }
 
-/* -- Transforming -------------------------------------------------------------------------------------------- */
-
-/* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
-    size_t i = tmi_bom(src, len), start;
-    while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
-    if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
-    for (start = i; i < len && (src[i] == '.' || src[i] == '_' || (src[i] >= 'a' && src[i] <= 'z') || (src[i] >= 'A' && src[i] <= 'Z') || (src[i] >= '0' && src[i] <= '9')); i++) {}
-    while (i > start && i < len && src[i] == ' ') i++;
-    if (i > start + 3 && strncmp(src + start, "tt.", 3) == 0 && (i == len || src[i] == '\r' || src[i] == '\n')) /* its shape was forgotten */
-        return i != start + 7 || strncmp(src + start, "tt.func", 7) != 0;
-    return i > start && i < len && src[i] == ':';
+    return tmi_is_list(src, len);
 }
 
 /* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
 TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
-    return tmi_mul_sat(tmetal_is_ops(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
-}
-
-static void tmi_transform_compile(tmi_job *job, tmi_call *c) {
-    job->copied = 0;
-    if (tmetal_is_ops(c->src, c->len)) tmi_step_compile_ops(job, c);
-    else tmi_step_compile(job, c);
-}
-
-/* Programs of a kernel; 0: the launch decides. */
-static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
-    const uint32_t *grid = r->kernels[kernel].grid;
-    return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
-}
-
-static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
-    tmetal_cost sum;
-    uint32_t    i;
-    memset(&sum, 0, sizeof sum);
-    for (i = 0; i < y->n; i++) {
-        const tmetal_cost *c = &y->kernel[i].cost.after;
-        uint64_t           programs = tmi_programs_of(r, i);
-        if (!programs) programs = 1;
-        sum.ops += c->ops;
-        sum.barriers += c->barriers;
-        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
-        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
-        sum.notes |= c->notes;
-    }
-    return sum;
-}
-
-/* The same without optimisation, for its costs; all else of it is forgotten. */
-static void tmi_transform_before(tmi_job *job, tmi_call *c, tmi_tally *after) {
-    const tmetal_options *asked = job->opt;
-    tmetal_options   plain = *asked;
-    tmetal_result    made = *job->out;
-    struct tmi_note *last = job->last_note;
-    tmi_mark         mark = tmi_mark_take(job);
-    tmi_tally        before;
-    uint32_t         i, k;
-    memset(&before, 0, sizeof before);
-    before.counts_only = 1;
-    plain.plain = 1;
-    plain.trace = NULL;
-    job->opt = &plain;
-    job->tally = &before;
-    tmi_transform_compile(job, c);
-    if (job->n_errors) tmi_bug(job, "entry", "the input compiles with optimisation only");
-    for (i = 0; i < before.n; i++) before.kernel[i].cost.after.ops = before.kernel[i].cost.before.ops; /* as they came in */
-    for (i = 0; i < after->n; i++)
-        for (k = 0; k < before.n; k++)
-            if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0) after->kernel[i].cost.before = before.kernel[k].cost.after;
-    c->changed->before = tmi_cost_sum(job->out, &before);
-    job->opt = asked;
-    job->tally = NULL;
-    *job->out = made;
-    job->last_note = last;
-    if (last) last->next = NULL;
-    else job->first_note = NULL;
-    tmi_mark_undo(job, mark);
-}
-
-/* A line of an op list's graph. */
-static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y, tmetal_change *row) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    uint32_t i;
-    tmi_text_init(job, &t);
-    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
-    for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
-    if (i < f->n_ops) tmi_put_str(&t, " ...");
-    if (*f->reason) tmi_put(&t, ": %s", f->reason);
-    row->kind = f->kind;
-    row->what = tmi_format(job, 0, "list %s", f->what);
-    row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
-    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
-    row->reason = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
-static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
-    tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
-    const tmetal_graph *graph = job->out->graph;
-    tmetal_change      *rows;
-    uint32_t            i, n = graph ? graph->n_fusions : 0;
-    const tmi_change   *c;
-    for (i = 0; i < y->n; i++)
-        for (c = y->kernel[i].first; c; c = c->next) n++;
-    rows = TMI_NEW(job, tmetal_change, n);
-    x->changes = rows;
-    x->n_changes = n;
-    x->kernels = costs;
-    x->n_kernels = y->n;
-    x->text = y->text;
-    x->text_len = y->text_len;
-    x->after = tmi_cost_sum(job->out, y);
-    x->graph = graph;
-    for (i = 0; graph && i < graph->n_fusions; i++) tmi_fusion_row(job, &graph->fusions[i], y, rows++);
-    for (i = 0; i < y->n; i++) {
-        costs[i] = y->kernel[i].cost;
-        costs[i].programs = tmi_programs_of(job->out, i);
-        for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
-    }
+    return tmi_mul_sat(tmi_is_list(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
 }
 
 static void tmi_step_transform(tmi_job *job, tmi_call *c) {
-    tmi_tally after;
-    memset(&after, 0, sizeof after);
-    job->tally = &after;
-    tmi_transform_compile(job, c);
-    if (job->n_errors) return;
-    tmi_transform_before(job, c, &after);
-    tmi_transform_publish(job, &after, c->changed);
+    tmi_compile_told(job, c->src, c->len, c->changed);
 }
 
 TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
@@ -40690,6 +40716,8 @@ TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmeta
     if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
     return out->code;
 }
+
+/* -- What was found, as text ------------------------------------------------------------------------ */
 
 static void tmi_step_transform_json(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
