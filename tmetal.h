@@ -1420,24 +1420,30 @@ static void tmi_text_init(tmi_job *job, tmi_text *t) {
     t->job = job;
 }
 
+static tmi_chunk *tmi_text_grow(tmi_text *t) { /* one more chunk, twice as long as the last up to 16 KB */
+    size_t     cap = t->last ? (size_t)t->last->cap * 2 : 256 - sizeof(tmi_chunk);
+    tmi_chunk *c;
+    if (cap > 16384 - sizeof(tmi_chunk)) cap = 16384 - sizeof(tmi_chunk);
+    c = (tmi_chunk *)tmi_take(t->job, 1, sizeof(tmi_chunk) + cap, 1);
+    c->cap = (uint32_t)cap;
+    if (t->last) t->last->next = c;
+    else t->first = c;
+    return t->last = c;
+}
+
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
-    size_t i, part;
-    for (i = 0; i < n; i++) {
-        t->col = p[i] == '\n' ? 0 : t->col + 1;
-        t->lines += p[i] == '\n';
-    }
+    const char *line = (const char *)memchr(p, '\n', n);
+    size_t      part;
     t->len += n;
+    if (!line) t->col += (uint32_t)n;
+    for (; line; line = (const char *)memchr(line, '\n', (size_t)(p + n - line))) {
+        t->lines++;
+        line++;
+        t->col = (uint32_t)(p + n - line);
+    }
     while (n) {
         tmi_chunk *c = t->last;
-        if (!c || c->n == c->cap) {
-            size_t cap = c ? (size_t)c->cap * 2 : 256 - sizeof(tmi_chunk);
-            if (cap > 16384 - sizeof(tmi_chunk)) cap = 16384 - sizeof(tmi_chunk);
-            c = (tmi_chunk *)tmi_take(t->job, 1, sizeof(tmi_chunk) + cap, 1);
-            c->cap = (uint32_t)cap;
-            if (t->last) t->last->next = c;
-            else t->first = c;
-            t->last = c;
-        }
+        if (!c || c->n == c->cap) c = tmi_text_grow(t);
         part = c->cap - c->n < n ? c->cap - c->n : n;
         memcpy(tmi_chunk_text(c) + c->n, p, part);
         c->n += (uint32_t)part;
@@ -1451,7 +1457,12 @@ static void tmi_put_str(tmi_text *t, const char *s) {
 }
 
 static void tmi_put_char(tmi_text *t, char c) {
-    tmi_put_bytes(t, &c, 1);
+    tmi_chunk *k = t->last;
+    if (!k || k->n == k->cap) k = tmi_text_grow(t);
+    tmi_chunk_text(k)[k->n++] = c;
+    t->len++;
+    t->lines += c == '\n';
+    t->col = c == '\n' ? 0 : t->col + 1;
 }
 
 static void tmi_put_u64(tmi_text *t, uint64_t v) {
@@ -1538,9 +1549,14 @@ static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
 /* -- Bits --------------------------------------------------------------------- */
 
 static uint32_t tmi_log2(uint64_t v) { /* of the highest set bit; 0 for 0 */
-    uint32_t n = 0;
-    while (v >>= 1) n++;
+#if defined(__GNUC__)
+    return v ? 63 - (uint32_t)__builtin_clzll(v) : 0;
+#else
+    uint32_t n = 0, half;
+    for (half = 32; half; half >>= 1)
+        if (v >> half) v >>= half, n += half;
     return n;
+#endif
 }
 
 static int tmi_is_pow2(uint64_t v) {
@@ -22592,22 +22608,27 @@ static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_
     return 0;
 }
 
+/* 1 when `key`, which is not 0, is new to the set of 64 slots. At most 32 keys. */
+static uint32_t tmi_set_add(uint64_t *slot, uint64_t key) {
+    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 58);
+    for (; slot[i]; i = (i + 1) & 63)
+        if (slot[i] == key) return 0;
+    slot[i] = key;
+    return 1;
+}
+
 /* Distinct 128-byte lines that one simdgroup touches in one access of `bytes` bytes a lane, the tile beginning at
  * a line; `fewest` is what the bytes need. */
 static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem, uint32_t bytes, uint32_t *fewest) {
-    uint64_t line[32], addr[32];
-    uint32_t i, k, n = 0, distinct = 0;
+    uint64_t line[64] = {0}, addr[64] = {0};
+    uint32_t x[32] = {0}, i, b, n = 0, distinct = 0; /* x: the element that each lane begins with */
     for (i = 0; i < 32; i++) {
-        uint32_t x = 0, b;
         uint64_t at = (uint64_t)1 << 40, far;
-        for (k = 0; k < TMI_LANE_BITS; k++)
-            if (i >> k & 1) x ^= l->lane[k];
-        far = (uint64_t)(x & ~r->known) << 44;
-        for (b = x & r->known; b; b &= b - 1) at += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
-        for (k = 0; k < distinct && addr[k] != (far ^ at); k++) {}
-        if (k == distinct) addr[distinct++] = far ^ at;
-        for (k = 0; k < n && line[k] != (far ^ (at >> 7)); k++) {}
-        if (k == n) line[n++] = far ^ (at >> 7);
+        if (i) x[i] = x[i & (i - 1)] ^ l->lane[tmi_log2(i & (0u - i))];
+        far = (uint64_t)(x[i] & ~r->known) << 44;
+        for (b = x[i] & r->known; b; b &= b - 1) at += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
+        distinct += tmi_set_add(addr, far ^ at);
+        n += tmi_set_add(line, far ^ (at >> 7));
     }
     *fewest = (distinct * bytes + 127) / 128;
     return n < *fewest ? *fewest : n;
