@@ -2322,12 +2322,29 @@ static const tmi_word tmi_words_precision[] = {{"tf32", 0}, {"tf32x3", 1}, {"iee
                                                {"bf16x3", 3}, {"bf16x6", 4}, {NULL, 0}};
 static const tmi_word tmi_words_scaled[] = {{"e4m3", 0}, {"e5m2", 1}, {"e2m3", 2}, {"e3m2", 3},
                                             {"e2m1", 4}, {"bf16", 5}, {"fp16", 6}, {NULL, 0}};
-static const tmi_word tmi_words_cmpi[] = {{"eq", 0},  {"ne", 1},  {"slt", 2}, {"sle", 3}, {"sgt", 4}, {"sge", 5},
-                                          {"ult", 6}, {"ule", 7}, {"ugt", 8}, {"uge", 9}, {NULL, 0}};
-static const tmi_word tmi_words_cmpf[] = {{"false", 0}, {"oeq", 1}, {"ogt", 2}, {"oge", 3}, {"olt", 4},
-                                          {"ole", 5}, {"one", 6}, {"ord", 7}, {"ueq", 8}, {"ugt", 9},
-                                          {"uge", 10}, {"ult", 11}, {"ule", 12}, {"une", 13}, {"uno", 14},
-                                          {"true", 15}, {NULL, 0}};
+/* Predicates of arith.cmpi and arith.cmpf: their numbers in MLIR are the order of the rows. */
+/* clang-format off */
+#define TMI_CMPI(X) \
+    X(EQ, "eq") X(NE, "ne") X(SLT, "slt") X(SLE, "sle") X(SGT, "sgt") X(SGE, "sge") \
+    X(ULT, "ult") X(ULE, "ule") X(UGT, "ugt") X(UGE, "uge")
+#define TMI_CMPF(X) \
+    X(FALSE, "false") X(OEQ, "oeq") X(OGT, "ogt") X(OGE, "oge") X(OLT, "olt") X(OLE, "ole") \
+    X(ONE, "one") X(ORD, "ord") X(UEQ, "ueq") X(UGT, "ugt") X(UGE, "uge") X(ULT, "ult") \
+    X(ULE, "ule") X(UNE, "une") X(UNO, "uno") X(TRUE, "true")
+/* clang-format on */
+
+#define X(id, text) TMI_##id,
+typedef enum tmi_cmpi { TMI_CMPI(X) TMI_CMPI_COUNT } tmi_cmpi;
+#undef X
+#define X(id, text) TMI_F##id,
+typedef enum tmi_cmpf { TMI_CMPF(X) TMI_CMPF_COUNT } tmi_cmpf;
+#undef X
+#define X(id, text) {text, TMI_##id},
+static const tmi_word tmi_words_cmpi[] = {TMI_CMPI(X) {NULL, 0}};
+#undef X
+#define X(id, text) {text, TMI_F##id},
+static const tmi_word tmi_words_cmpf[] = {TMI_CMPF(X) {NULL, 0}};
+#undef X
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -11596,7 +11613,8 @@ static int tmi_verify_cmp(tmi_verifier *v, const tmi_op *op) {
     int64_t  p = tmi_attr_int(v->m, op, "predicate", -1);
     if (a != b) return tmi_fail_same(v, op, a, b);
     if (!tmi_is_bools_like(v, r, a)) return tmi_fail_shape(v, op, r, a);
-    if (p < 0 || p > (op->kind == TMI_OP_CMPI ? 9 : 15)) return tmi_fail_attr(v, op, "predicate", "a comparison");
+    if (p < 0 || p >= (op->kind == TMI_OP_CMPI ? (int)TMI_CMPI_COUNT : (int)TMI_CMPF_COUNT))
+        return tmi_fail_attr(v, op, "predicate", "a comparison");
     return 1;
 }
 
@@ -13699,7 +13717,8 @@ static tmi_axis tmi_axis_shift(const tmi_module *m, const tmi_op *op, tmi_axis l
 static tmi_axis tmi_axis_cmp(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r, uint32_t size) {
     int64_t  p = tmi_attr_int(m, op, "predicate", 0);
     tmi_axis z = {0, 0, 0};
-    int      lt = p == 2 || p == 6, ge = p == 5 || p == 9, gt = p == 4 || p == 8, le = p == 3 || p == 7;
+    int      lt = p == TMI_SLT || p == TMI_ULT, ge = p == TMI_SGE || p == TMI_UGE;
+    int      gt = p == TMI_SGT || p == TMI_UGT, le = p == TMI_SLE || p == TMI_ULE;
     z.k = tmi_min8(l.k, r.k);
     if ((lt || ge) && l.c && r.k >= size) z.k = tmi_max8(z.k, tmi_min8(tmi_min8(l.c, l.v), r.v));
     if ((gt || le) && r.c && l.k >= size) z.k = tmi_max8(z.k, tmi_min8(tmi_min8(r.c, r.v), l.v));
@@ -14355,28 +14374,28 @@ static uint32_t tmi_dt_relation(const tmi_dt_case *c, uint32_t p, uint32_t q) {
 }
 
 /* Bits: 1 less, 2 equal, 4 greater, 8 unordered; per predicate of arith.cmpf and arith.cmpi. */
-static const uint8_t tmi_dt_cmpf_bits[16] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
-static const uint8_t tmi_dt_cmpi_bits[10] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
+static const uint8_t tmi_dt_cmpf_bits[TMI_CMPF_COUNT] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
+static const uint8_t tmi_dt_cmpi_bits[TMI_CMPI_COUNT] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
 
 static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth);
 
 static tmi_dt_res tmi_dt_eval_compare(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
     uint32_t   pred = (uint32_t)tmi_attr_int(c->m, op, "predicate", 0), bits, rel;
     tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
-    bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred & 15] : tmi_dt_cmpi_bits[pred % 10];
+    bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred % TMI_CMPF_COUNT] : tmi_dt_cmpi_bits[pred % TMI_CMPI_COUNT];
     if (c->truth) { /* only `is it zero` can be told */
         double zero = 1.0;
         if (a.tag != TMI_RES_ARG || !tmi_dt_number(c->m, tmi_in(c->m, op, 1), &zero) || zero < 0.0 || zero > 0.0) return tmi_dt_res_of(TMI_RES_NONE, 0);
         if ((bits & 7) != 2 && (bits & 7) != 5) return tmi_dt_res_of(TMI_RES_NONE, 0);
         return tmi_dt_res_of(TMI_RES_BOOL, (a.v < c->n ? c->l : c->r) ? (bits & 1) != 0 : (bits & 2) != 0);
     }
-    if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI && pred < 2)
-        return tmi_dt_res_of(TMI_RES_BOOL, (a.v == b.v) == (pred == 0));
+    if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI && pred < TMI_SLT)
+        return tmi_dt_res_of(TMI_RES_BOOL, (a.v == b.v) == (pred == TMI_EQ));
     if (a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG) return tmi_dt_res_of(TMI_RES_NONE, 0);
     rel = tmi_dt_relation(c, a.v, b.v);
     if (rel == TMI_REL_COUNT) return tmi_dt_res_of(TMI_RES_NONE, 0);
-    if (op->kind == TMI_OP_CMPI && pred >= 2 && a.v % c->n == c->one) {
-        if (pred >= 6) c->sees_unsigned = 1;
+    if (op->kind == TMI_OP_CMPI && pred >= TMI_SLT && a.v % c->n == c->one) {
+        if (pred >= TMI_ULT) c->sees_unsigned = 1;
         else c->sees_signed = 1;
     }
     return tmi_dt_res_of(TMI_RES_BOOL, rel == TMI_REL_LT ? bits & 1 : rel == TMI_REL_EQ ? bits >> 1 & 1 : rel == TMI_REL_GT ? bits >> 2 & 1 : bits >> 3 & 1);
@@ -14668,12 +14687,14 @@ static uint32_t tmi_dt_field_select(tmi_dt_field *f, const tmi_op *op, uint32_t 
     const tmi_op *cmp = TMI_OP(f->m, def);
     int64_t       pred = def ? tmi_attr_int(f->m, cmp, "predicate", -1) : -1;
     double        zero = 1.0;
-    if (!def || cmp->kind != TMI_OP_CMPF || !tmi_dt_number(f->m, tmi_in(f->m, cmp, 1), &zero) || zero < 0.0 || zero > 0.0 ||
-        (pred != 1 && pred != 8 && pred != 6 && pred != 13) || !tmi_dt_field_eval(f, tmi_in(f->m, cmp, 0), depth)) {
+    if (!def || cmp->kind != TMI_OP_CMPF || !tmi_dt_number(f->m, tmi_in(f->m, cmp, 1), &zero) ||
+        zero < 0.0 || zero > 0.0 ||
+        (pred != TMI_FOEQ && pred != TMI_FUEQ && pred != TMI_FONE && pred != TMI_FUNE) ||
+        !tmi_dt_field_eval(f, tmi_in(f->m, cmp, 0), depth)) {
         f->ok = 0;
         return 0;
     }
-    return tmi_dt_field_eval(f, tmi_in(f->m, op, pred == 1 || pred == 8 ? 2 : 1), depth);
+    return tmi_dt_field_eval(f, tmi_in(f->m, op, pred == TMI_FOEQ || pred == TMI_FUEQ ? 2 : 1), depth);
 }
 
 static uint32_t tmi_dt_field_eval(tmi_dt_field *f, uint32_t v, uint32_t depth) {
@@ -14955,7 +14976,7 @@ static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t
         return at != axis && tmi_dt_bounds(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1);
     case TMI_OP_CMPI:
         pred = tmi_attr_int(m, op, "predicate", 0);
-        return (pred == 2 || pred == 6) && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
+        return (pred == TMI_SLT || pred == TMI_ULT) && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
                tmi_dt_covers(d, tmi_in(m, op, 0), axis, tmi_in(m, op, 1));
     default: return 0;
     }
@@ -16039,7 +16060,7 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
     tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
     d->n_op = was;
-    return pred >= 2 && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
+    return pred >= TMI_SLT && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
 }
 
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
@@ -17361,7 +17382,7 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
         tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, out);
         return;
     }
-    c = tmi_b_cmpi(&d->b, 0, v[0], tmi_b_const(&d->b, m->t_i32, i));
+    c = tmi_b_cmpi(&d->b, TMI_EQ, v[0], tmi_b_const(&d->b, m->t_i32, i));
     op = tmi_op_new(f->job, m, TMI_OP_IF);
     tmi_op_operands(f->job, m, op, &c, 1);
     mine = TMI_TEMP(f->job, uint32_t, d->n);
@@ -17416,7 +17437,7 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     before = tmi_block_new(f->job, m, tmi_region_new(f->job, m, loop));
     after = tmi_block_new(f->job, m, tmi_region_new(f->job, m, loop));
     tmi_dispatch_args(&d, before, v);
-    cond = tmi_b_cmpi(&d.b, 1, v[0], tmi_b_const(&d.b, m->t_i32, f->n));
+    cond = tmi_b_cmpi(&d.b, TMI_NE, v[0], tmi_b_const(&d.b, m->t_i32, f->n));
     {
         uint32_t *list = TMI_TEMP(f->job, uint32_t, d.n + 1);
         list[0] = cond;
@@ -17982,17 +18003,17 @@ static uint32_t tmi_tile_inside(tmi_build *b, const tmi_tile *t, uint32_t d, uin
     uint32_t n = tmi_dim(b->m, t->shape, d), low, high, type = tmi_value_type(b->m, index);
     int64_t  off;
     high = tmi_clamp_to_tile(b, tmi_b_2(b, TMI_OP_SUBI, t->size[d], t->offset[d]), n);
-    high = tmi_b_cmpi(b, 2, index, tmi_b_splat(b, high, type));
+    high = tmi_b_cmpi(b, TMI_SLT, index, tmi_b_splat(b, high, type));
     if (tmi_const_int(b->m, t->offset[d], &off) && off >= 0) return high;
     low = tmi_clamp_to_tile(b, tmi_b_2(b, TMI_OP_SUBI, tmi_b_const(b, b->m->t_i64, 0), t->offset[d]), n);
-    return tmi_and_masks(b, tmi_b_cmpi(b, 5, index, tmi_b_splat(b, low, type)), high);
+    return tmi_and_masks(b, tmi_b_cmpi(b, TMI_SGE, index, tmi_b_splat(b, low, type)), high);
 }
 
 /* Rows that are looked up: 0 <= row && row < size, per row. */
 static uint32_t tmi_tile_row_inside(tmi_build *b, const tmi_tile *t, uint32_t rows) {
     uint32_t zero = tmi_b_const(b, tmi_value_type(b->m, rows), 0), size = tmi_b_splat(b, t->size[0], tmi_value_type(b->m, rows));
-    const uint32_t right = tmi_b_cmpi(b, 2, rows, size);
-    return tmi_and_masks(b, tmi_b_cmpi(b, 5, rows, zero), right);
+    const uint32_t right = tmi_b_cmpi(b, TMI_SLT, rows, size);
+    return tmi_and_masks(b, tmi_b_cmpi(b, TMI_SGE, rows, zero), right);
 }
 
 /* Pointers of a whole tile, and the mask of its elements that exist (0: all do). */
@@ -18319,8 +18340,8 @@ static uint32_t tmi_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
     bits = tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ADDI, t, bias), shift);
     const uint32_t right = tmi_b_const(b, type, (uint64_t)bias << shift);
     const uint32_t other = tmi_b_const(b, type, 0);
-    small = tmi_b_select(b, tmi_b_cmpi(b, 0, t, tmi_b_const(b, type, 0)), other, right);
-    bits = tmi_b_select(b, tmi_b_cmpi(b, 6, t, tmi_b_const(b, type, 2)), small, bits);
+    small = tmi_b_select(b, tmi_b_cmpi(b, TMI_EQ, t, tmi_b_const(b, type, 0)), other, right);
+    bits = tmi_b_select(b, tmi_b_cmpi(b, TMI_ULT, t, tmi_b_const(b, type, 2)), small, bits);
     bits = tmi_b_2(b, TMI_OP_ORI, bits, tmi_b_shift(b, TMI_OP_SHLI, tmi_b_shift(b, TMI_OP_ANDI, x, 8), 12));
     return tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, elem), bits);
 }
@@ -18381,7 +18402,7 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
         s = tmi_spread_scale(b, tmi_decode_scale(b, scale, elem), k);
         v = tmi_b_2(b, TMI_OP_MULF, v, s);
         if (tmi_is_intlike(m, tmi_value_type(m, scale)) && !tmi_attr_int(m, op, "fastMath", 0)) {
-            bad = tmi_b_cmpi(b, 0, scale, tmi_b_const(b, tmi_value_type(m, scale), (uint64_t)-1));
+            bad = tmi_b_cmpi(b, TMI_EQ, scale, tmi_b_const(b, tmi_value_type(m, scale), (uint64_t)-1));
             const uint32_t right = tmi_b_const(b, tmi_value_type(m, v), tmi_nan_bits(m, elem));
             v = tmi_b_select(b, tmi_spread_scale(b, bad, k), right, v);
         }
@@ -19223,7 +19244,7 @@ static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32
     args[n] = tmi_value_new(job, m, m->t_i32);
     TMI_VALUE(m, args[n])->name = tmi_intern(job, &m->strings, name, strlen(name));
     tmi_block_args(job, m, block, args, n + 1);
-    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, 1, args[n], tmi_b_const(&b, m->t_i32, 0));
+    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, TMI_NE, args[n], tmi_b_const(&b, m->t_i32, 0));
     for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
     t.bits = t.n_dims = n + 1; /* a kernel has no results */
     tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_get(job, m, &t, args), 0));
@@ -19734,15 +19755,15 @@ static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t
     rounds = tmi_b_2(b, TMI_OP_SUBI, tmi_b_2(b, TMI_OP_SUBI, wide, at), one);
     rounds = tmi_b_2(b, TMI_OP_DIVUI, rounds, tmi_b_to_int(b, step, 64, is_signed));
     rounds = tmi_b_2(b, TMI_OP_ADDI, rounds, one);
-    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? 2 : 6, lo, hi), rounds, zero);
+    rounds = tmi_b_select(b, tmi_b_cmpi(b, is_signed ? TMI_SLT : TMI_ULT, lo, hi), rounds, zero);
     per = tmi_b_2(b, TMI_OP_ADDI, rounds, tmi_b_const(b, i64, s->parts - 1));
     per = tmi_b_2(b, TMI_OP_DIVUI, per, tmi_b_const(b, i64, s->parts));
     begin = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, part, 64, 0), per), rounds);
     end = tmi_b_2(b, TMI_OP_MINUI, tmi_b_2(b, TMI_OP_ADDI, begin, per), rounds);
-    more = tmi_b_cmpi(b, 6, begin, end);
+    more = tmi_b_cmpi(b, TMI_ULT, begin, end);
     begin = tmi_b_select(b, more, begin, zero);
     from = tmi_b_stepped(b, lo, begin, step);
-    at = tmi_b_cmpi(b, 0, end, rounds);
+    at = tmi_b_cmpi(b, TMI_EQ, end, rounds);
     wide = tmi_b_stepped(b, lo, end, step);
     wide = tmi_b_select(b, at, hi, wide);
     wide = tmi_b_select(b, more, wide, from);
@@ -19850,7 +19871,7 @@ static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part 
     in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
     v = tmi_b_1(b, TMI_OP_LOAD, tmi_type_like(s->job, m, shape, TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, in[0])))->elem), in[0]);
     TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
-    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, 1, v, tmi_b_const(b, tmi_value_type(m, v), 0));
+    if (p->elem == m->t_i1) v = tmi_b_cmpi(b, TMI_NE, v, tmi_b_const(b, tmi_value_type(m, v), 0));
     for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
     return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
 }
@@ -20738,35 +20759,39 @@ static uint32_t tmi_t_add(tmi_thr *t, uint32_t a, uint32_t b) { return tmi_t_bin
 static uint32_t tmi_t_mul(tmi_thr *t, uint32_t a, uint32_t b) { return tmi_t_bin(t, TMI_TF_IMUL, a, b); }
 static uint32_t tmi_t_and(tmi_thr *t, uint32_t a, uint32_t b) { return tmi_t_bin(t, TMI_TF_AND, a, b); }
 
-static int tmi_icmp_unsigned(uint32_t p) { /* ult ule ugt uge */
-    return p >= 6;
-}
+static int tmi_icmp_unsigned(uint32_t p) { return p >= TMI_ULT; }
 
 /* Decide a comparison by ranges: 1, 0, or -1 for open. */
 static int tmi_icmp_known(const tmi_ins *a, const tmi_ins *b, uint32_t p) {
     if (tmi_icmp_unsigned(p)) {
         if (a->lo < 0 || b->lo < 0) return -1;
-        p -= 4;
+        p -= TMI_ULT - TMI_SLT;
     }
     switch (p) {
-    case 0: return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 1 : a->hi < b->lo || a->lo > b->hi ? 0 : -1;
-    case 1: return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 0 : a->hi < b->lo || a->lo > b->hi ? 1 : -1;
-    case 2: return a->hi < b->lo ? 1 : a->lo >= b->hi ? 0 : -1;
-    case 3: return a->hi <= b->lo ? 1 : a->lo > b->hi ? 0 : -1;
-    case 4: return a->lo > b->hi ? 1 : a->hi <= b->lo ? 0 : -1;
+    case TMI_EQ:
+        return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 1
+               : a->hi < b->lo || a->lo > b->hi                   ? 0
+                                                                  : -1;
+    case TMI_NE:
+        return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 0
+               : a->hi < b->lo || a->lo > b->hi                   ? 1
+                                                                  : -1;
+    case TMI_SLT: return a->hi < b->lo ? 1 : a->lo >= b->hi ? 0 : -1;
+    case TMI_SLE: return a->hi <= b->lo ? 1 : a->lo > b->hi ? 0 : -1;
+    case TMI_SGT: return a->lo > b->hi ? 1 : a->hi <= b->lo ? 0 : -1;
     default: return a->lo >= b->hi ? 1 : a->hi < b->lo ? 0 : -1;
     }
 }
 
-/* p: eq ne slt sle sgt sge ult ule ugt uge */
+/* p: a tmi_cmpi */
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     tmi_ins  n;
     uint32_t ops[2];
     int      known;
     int64_t  c;
     if (tmi_t_type(t, a).kind == TMI_S_BOOL) {
-        if (p == 0) return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), tmi_t_bin(t, TMI_TF_XOR, a, b));
-        if (p == 1) return tmi_t_bin(t, TMI_TF_XOR, a, b);
+        if (p == TMI_EQ) return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), tmi_t_bin(t, TMI_TF_XOR, a, b));
+        if (p == TMI_NE) return tmi_t_bin(t, TMI_TF_XOR, a, b);
     }
     known = tmi_t_type(t, a).kind == TMI_S_BOOL ? -1 : tmi_icmp_known(TMI_INS(t, a), TMI_INS(t, b), p);
     if (known >= 0) return tmi_t_bool(t, known);
@@ -20787,7 +20812,7 @@ static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
 static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     tmi_ins  n;
     uint32_t ops[2];
-    if (p == 0 || p == 15) return tmi_t_bool(t, p == 15);
+    if (p == TMI_FFALSE || p == TMI_FTRUE) return tmi_t_bool(t, p == TMI_FTRUE);
     tmi_ins_zero(&n, TMI_TF_FCMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width));
     n.a = ops[0] = a;
     n.b = ops[1] = b;
@@ -20816,7 +20841,7 @@ static uint32_t tmi_t_intcast(tmi_thr *t, uint32_t a, int kind, int sign) {
     uint32_t fb = tmi_scalar_bits[from.kind], tb = tmi_scalar_bits[kind];
     if (fb == tb) return a;
     if (tmi_t_is_const(t, a, &c)) return tmi_t_int(t, kind, fb == 1 ? (sign ? -(c & 1) : (c & 1)) : fb < tb && !sign ? (int64_t)tmi_zext((uint64_t)c, fb) : c);
-    if (tb == 1) return tmi_t_icmp(t, 1, tmi_t_and(t, a, tmi_t_int(t, from.kind, 1)), tmi_t_int(t, from.kind, 0));
+    if (tb == 1) return tmi_t_icmp(t, TMI_NE, tmi_t_and(t, a, tmi_t_int(t, from.kind, 1)), tmi_t_int(t, from.kind, 0));
     if (fb == 1) {
         uint32_t one = tmi_t_int(t, kind, sign ? -1 : 1), zero = tmi_t_int(t, kind, 0);
         if (!sign) return tmi_t_un(t, TMI_TF_ZEXT, to, a);
@@ -23851,7 +23876,7 @@ static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     if (op == TMI_TF_SSHR) return tmi_t_bin(t, op, a, tmi_t_bin(t, TMI_TF_UMIN, b, tmi_t_int(t, kind, bits - 1)));
     const uint32_t right = tmi_t_zero(t, tmi_t_type(t, a));
     const uint32_t other = tmi_t_bin(t, op, a, b);
-    return tmi_t_select(t, tmi_t_icmp(t, 6, b, tmi_t_int(t, kind, bits)), other, right);
+    return tmi_t_select(t, tmi_t_icmp(t, TMI_ULT, b, tmi_t_int(t, kind, bits)), other, right);
 }
 
 /* Arithmetic on i1: addition is exclusive or, and true reads as -1 where sign counts. */
@@ -23882,9 +23907,10 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
         q = tmi_t_bin(t, op == TMI_TF_UDIVC ? TMI_TF_UDIV : TMI_TF_SDIV, a, b);
         {
             uint32_t rest = tmi_t_bin(t, TMI_TF_ISUB, a, tmi_t_mul(t, q, b));
-            uint32_t left = tmi_t_icmp(t, 1, rest, zero), same;
+            uint32_t left = tmi_t_icmp(t, TMI_NE, rest, zero), same;
             if (op == TMI_TF_UDIVC) return tmi_t_select(t, left, tmi_t_add(t, q, one), q);
-            same = tmi_t_icmp(t, 5, tmi_t_bin(t, TMI_TF_XOR, a, b), zero); /* signs agree: quotient is not negative */
+            same = tmi_t_icmp(t, TMI_SGE, tmi_t_bin(t, TMI_TF_XOR, a, b),
+                              zero); /* signs agree: quotient is not negative */
             if (op == TMI_TF_SDIVC) {
                 const uint32_t more = tmi_t_add(t, q, one);
                 return tmi_t_select(t, tmi_t_and(t, left, same), more, q);
@@ -23898,7 +23924,7 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 
 static uint32_t tmi_elt_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op, const uint32_t *v) {
     uint32_t r = tmi_t_bin(t, TMI_TF_FMINN, tmi_t_bin(t, TMI_TF_FMAXN, v[0], v[1]), v[2]);
-    if (tmi_attr_int(m, op, "propagateNan", 0)) r = tmi_t_select(t, tmi_t_fcmp(t, 14, v[0], v[0]), v[0], r);
+    if (tmi_attr_int(m, op, "propagateNan", 0)) r = tmi_t_select(t, tmi_t_fcmp(t, TMI_FUNO, v[0], v[0]), v[0], r);
     return r;
 }
 
@@ -23943,10 +23969,10 @@ static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
 }
 
 static uint32_t tmi_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
-    if (tmi_t_type(t, a).kind == TMI_S_BOOL && p > 1) { /* true is -1 for signed comparisons, 1 for the others */
-        a = tmi_t_intcast(t, a, TMI_S_I32, p < 6);
-        b = tmi_t_intcast(t, b, TMI_S_I32, p < 6);
-        if (p >= 6) p -= 4;
+    if (tmi_t_type(t, a).kind == TMI_S_BOOL && p >= TMI_SLT) { /* true is -1 for signed comparisons, 1 for the others */
+        a = tmi_t_intcast(t, a, TMI_S_I32, p < TMI_ULT);
+        b = tmi_t_intcast(t, b, TMI_S_I32, p < TMI_ULT);
+        if (p >= TMI_ULT) p -= TMI_ULT - TMI_SLT;
     }
     return tmi_t_icmp(t, p, a, b);
 }
@@ -23980,7 +24006,7 @@ static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) { /* the smallest integer st
     uint32_t zero = tmi_t_zero(t, tmi_t_type(t, a));
     if (tmi_t_type(t, a).kind == TMI_S_BOOL) return a;
     const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, zero, a);
-    return tmi_t_select(t, tmi_t_icmp(t, 2, a, zero), right, a);
+    return tmi_t_select(t, tmi_t_icmp(t, TMI_SLT, a, zero), right, a);
 }
 
 static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
@@ -24121,20 +24147,21 @@ static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
     /* ordered predicates by eq, lt, le; unordered ones are the opposite of an ordered one */
     uint32_t r, greater;
     switch (p) {
-    case 1: return tmi_soft_2(t, "f64_eq", a, b);
-    case 2: return tmi_soft_2(t, "f64_lt", b, a);
-    case 3: return tmi_soft_2(t, "f64_le", b, a);
-    case 4: return tmi_soft_2(t, "f64_lt", a, b);
-    case 5: return tmi_soft_2(t, "f64_le", a, b);
-    case 6:
+    case TMI_FOEQ: return tmi_soft_2(t, "f64_eq", a, b);
+    case TMI_FOGT: return tmi_soft_2(t, "f64_lt", b, a);
+    case TMI_FOGE: return tmi_soft_2(t, "f64_le", b, a);
+    case TMI_FOLT: return tmi_soft_2(t, "f64_lt", a, b);
+    case TMI_FOLE: return tmi_soft_2(t, "f64_le", a, b);
+    case TMI_FONE:
         greater = tmi_soft_2(t, "f64_lt", b, a);
         return tmi_t_bin(t, TMI_TF_OR, tmi_soft_2(t, "f64_lt", a, b), greater);
-    case 14: return tmi_soft_2(t, "f64_unordered", a, b);
-    case 0: return tmi_t_bool(t, 0);
-    case 15: return tmi_t_bool(t, 1);
-    default: { /* 7 ord, 8 ueq, 9 ugt, 10 uge, 11 ult, 12 ule, 13 une */
-        static const uint8_t opposite[] = {14, 6, 5, 4, 3, 2, 1};
-        r = tmi_f64_compare(t, opposite[p - 7], a, b);
+    case TMI_FUNO: return tmi_soft_2(t, "f64_unordered", a, b);
+    case TMI_FFALSE: return tmi_t_bool(t, 0);
+    case TMI_FTRUE: return tmi_t_bool(t, 1);
+    default: { /* ord to une */
+        static const uint8_t opposite[] = {TMI_FUNO, TMI_FONE, TMI_FOLE, TMI_FOLT,
+                                           TMI_FOGE, TMI_FOGT, TMI_FOEQ};
+        r = tmi_f64_compare(t, opposite[p - TMI_FORD], a, b);
         return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, r), r);
     }
     }
@@ -24152,7 +24179,9 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     switch (tf) {
     case TMI_TF_FCMP: return tmi_f64_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
     case TMI_TF_CLAMP: return tmi_f64_clamp(t, w->m, op, v);
-    case TMI_TF_ISINF: return tmi_t_icmp(t, 0, tmi_soft_1(t, "f64_abs", v[0]), tmi_t_int(t, TMI_S_I64, 0x7FF0000000000000));
+    case TMI_TF_ISINF:
+        return tmi_t_icmp(t, TMI_EQ, tmi_soft_1(t, "f64_abs", v[0]),
+                          tmi_t_int(t, TMI_S_I64, 0x7FF0000000000000));
     default: break;
     }
     for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
@@ -24233,7 +24262,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
         return tmi_t_tern(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
-    case TMI_TF_ISNAN: return tmi_t_fcmp(t, 14, v[0], v[0]);
+    case TMI_TF_ISNAN: return tmi_t_fcmp(t, TMI_FUNO, v[0], v[0]);
     default:
         if (op->n_in == 2) return tmi_s_is_int(type.kind) ? tmi_int_op(t, tf, v[0], v[1]) : tmi_t_bin(t, tf, v[0], v[1]);
         return tmi_t_un(t, tf, type, v[0]);
@@ -24305,7 +24334,7 @@ static uint32_t tmi_elt_two(tmi_low *w, const tmi_op *op, const uint32_t *v, uin
     uint32_t sum;
     if (op->kind == TMI_OP_ADDUI_EXT) {
         sum = tmi_int_op(t, TMI_TF_IADD, v[0], v[1]);
-        return result ? tmi_t_icmp(t, 6, sum, v[0]) : sum;
+        return result ? tmi_t_icmp(t, TMI_ULT, sum, v[0]) : sum;
     }
     if (!result) return tmi_int_op(t, TMI_TF_IMUL, v[0], v[1]);
     return tmi_t_bin(t, op->kind == TMI_OP_MULUI_EXT ? TMI_TF_UMULHI : TMI_TF_SMULHI, v[0], v[1]);
@@ -24342,7 +24371,11 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
     case TMI_OP_NPROGRAMS:
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
         return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
-    case TMI_OP_PADDING: return tmi_t_icmp(w->t, 1, tmi_extra_value(w, TMETAL_ARG_PADDING, (uint32_t)tmi_attr_int(w->m, op, "param", 0)), tmi_t_int(w->t, TMI_S_I32, 0));
+    case TMI_OP_PADDING:
+        return tmi_t_icmp(
+            w->t, TMI_NE,
+            tmi_extra_value(w, TMETAL_ARG_PADDING, (uint32_t)tmi_attr_int(w->m, op, "param", 0)),
+            tmi_t_int(w->t, TMI_S_I32, 0));
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
             tmi_ins_zero(&n, TMI_TF_I2P, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)));
@@ -24642,7 +24675,7 @@ static uint32_t tmi_piece_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
     }
     a = tmi_elem_at(w, tmi_in(w->m, op, 0), &v, mode);
     b = tmi_elem_at(w, tmi_in(w->m, op, 1), &v, mode);
-    return tmi_t_select(w->t, tmi_t_icmp(w->t, 1, which, tmi_t_u32(w->t, 0)), b, a);
+    return tmi_t_select(w->t, tmi_t_icmp(w->t, TMI_NE, which, tmi_t_u32(w->t, 0)), b, a);
 }
 
 /* Index arithmetic and renamings, computed where they are read. */
@@ -24741,7 +24774,7 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     if (other && type.kind == TMI_S_PTR) other = tmi_t_un(t, TMI_TF_P2I, mem, other);
     if (mask && !other) other = tmi_t_zero(t, mem); /* Triton leaves it open; zero is the friendliest */
     r = tmi_ldg(t, ptr, mask, other, mem, flags);
-    if (type.kind == TMI_S_BOOL) r = tmi_t_icmp(t, 1, r, tmi_t_zero(t, mem));
+    if (type.kind == TMI_S_BOOL) r = tmi_t_icmp(t, TMI_NE, r, tmi_t_zero(t, mem));
     if (type.kind == TMI_S_PTR) r = tmi_t_tern(t, TMI_TF_I2P, type, r, 0, 0);
     return r;
 }
@@ -24776,15 +24809,20 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     if (!free_bits) return 0;
     for (low = 0; !(free_bits >> low & 1); low++) {}
     if (free_bits == ((1u << all) - 1u) - ((1u << low) - 1u)) /* the upper bits: the first 2^low threads */
-        return low ? tmi_t_icmp(t, 6, tmi_t_tid(t), tmi_t_u32(t, 1u << low)) : tmi_t_icmp(t, 0, tmi_t_tid(t), zero);
+        return low ? tmi_t_icmp(t, TMI_ULT, tmi_t_tid(t), tmi_t_u32(t, 1u << low))
+                   : tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero);
     if (lanes) {
         for (low = 0; !(lanes >> low & 1); low++) {}
-        if (lanes == 31u - ((1u << low) - 1u)) r = low ? tmi_t_icmp(t, 6, tmi_t_lane(t), tmi_t_u32(t, 1u << low)) : tmi_t_icmp(t, 0, tmi_t_lane(t), zero);
-        else r = tmi_t_icmp(t, 0, tmi_t_and(t, tmi_t_lane(t), tmi_t_u32(t, lanes)), zero);
+        if (lanes == 31u - ((1u << low) - 1u))
+            r = low ? tmi_t_icmp(t, TMI_ULT, tmi_t_lane(t), tmi_t_u32(t, 1u << low))
+                    : tmi_t_icmp(t, TMI_EQ, tmi_t_lane(t), zero);
+        else r = tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, tmi_t_lane(t), tmi_t_u32(t, lanes)), zero);
     }
     if (groups) {
-        uint32_t g = groups == (1u << w->p->n_sg) - 1u ? tmi_t_icmp(t, 0, tmi_t_group(t), zero)
-                                                         : tmi_t_icmp(t, 0, tmi_t_and(t, tmi_t_group(t), tmi_t_u32(t, groups)), zero);
+        uint32_t g =
+            groups == (1u << w->p->n_sg) - 1u
+                ? tmi_t_icmp(t, TMI_EQ, tmi_t_group(t), zero)
+                : tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, tmi_t_group(t), tmi_t_u32(t, groups)), zero);
         r = r ? tmi_t_and(t, r, g) : g;
     }
     return r;
@@ -24834,7 +24872,7 @@ static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view
 static void tmi_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
     const uint32_t right = tmi_t_u32(w->t, 0);
-    uint32_t first = tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), right);
+    uint32_t first = tmi_t_icmp(w->t, TMI_EQ, tmi_t_tid(w->t), right);
     mask = tmi_both(w->t, first, mask);
     tmi_stg(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)), tmi_to_memory(w, tmi_scalar_value(w, tmi_in(w->m, op, 1))), mask, 1);
 }
@@ -24935,7 +24973,7 @@ static tmi_tty tmi_shared_type(const tmi_module *m, uint32_t type) {
 }
 
 static uint32_t tmi_from_shared(tmi_low *w, uint32_t v, tmi_tty type) {
-    if (type.kind == TMI_S_BOOL) return tmi_t_icmp(w->t, 1, v, tmi_t_zero(w->t, tmi_t_type(w->t, v)));
+    if (type.kind == TMI_S_BOOL) return tmi_t_icmp(w->t, TMI_NE, v, tmi_t_zero(w->t, tmi_t_type(w->t, v)));
     if (type.kind == TMI_S_PTR) {
         type.width = tmi_t_type(w->t, v).width;
         return tmi_t_tern(w->t, TMI_TF_I2P, type, v, 0, 0);
@@ -25006,7 +25044,7 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     v[1] = tmi_inst_element(w, in->source, &view, mode);
     v[1] = is_xor && !mask ? v[1] : tmi_shuffled(w, TMI_TF_SHUF, v[1], lane);
     const uint32_t right = tmi_t_u32(t, 0);
-    return tmi_t_select(t, tmi_t_icmp(t, 1, tmi_thread_bits(w, mixed, 1, 0), right), v[1], v[0]);
+    return tmi_t_select(t, tmi_t_icmp(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), right), v[1], v[0]);
 }
 
 static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) { /* threadgroup array of a conversion */
@@ -25081,7 +25119,7 @@ static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
 
 /* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
 static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
-    uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)), part);
+    uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)), part);
     *at = tmi_t_bin(w->t, TMI_TF_UREM, *at, tmi_t_u32(w->t, 1u << bits));
     return mine;
 }
@@ -25479,7 +25517,10 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         tmi_tty  type = tmi_fold_type(w, f, 0);
         if (f->combiner && lanes_free && parts > 2 && tmi_simd_of(ck, type.kind) && type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
             /* every simdgroup reads the partials, a lane each, and reduces them once more */
-            uint32_t lane = tmi_t_lane(w->t), in_range = parts < 32 ? tmi_t_icmp(w->t, 6, lane, tmi_t_u32(w->t, parts)) : 0, r;
+            uint32_t lane = tmi_t_lane(w->t),
+                     in_range =
+                         parts < 32 ? tmi_t_icmp(w->t, TMI_ULT, lane, tmi_t_u32(w->t, parts)) : 0,
+                     r;
             tmi_ins  ld;
             tmi_ins_zero(&ld, TMI_TF_LDT, type);
             ld.a = x->buf[0];
@@ -25718,7 +25759,7 @@ static uint32_t tmi_lane_bits_of(tmi_low *w, uint32_t mask) { return tmi_t_and(w
  * holds the total. */
 static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
     const uint32_t right = tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0);
-    return tmi_t_icmp(w->t, 0, tmi_lane_bits_of(w, s->lanes), right);
+    return tmi_t_icmp(w->t, TMI_EQ, tmi_lane_bits_of(w, s->lanes), right);
 }
 
 /* Does a lane take in what lanes before it hold? All do where the first takes the neutral element. */
@@ -25756,7 +25797,7 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
         const uint32_t right = tmi_t_u32(t, 0);
-        upper = tmi_t_icmp(t, s->reverse ? 0 : 1, tmi_lane_bits_of(w, 1u << b), right);
+        upper = tmi_t_icmp(t, s->reverse ? TMI_EQ : TMI_NE, tmi_lane_bits_of(w, 1u << b), right);
         if (s->reverse) from = tmi_t_bin(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane, tmi_t_u32(t, 1u << b));
         else from = tmi_t_bin(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)), tmi_t_u32(t, below));
         for (i = 0; i < s->n; i++) left[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
@@ -25878,7 +25919,7 @@ static void tmi_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint
     tmi_thr *t = w->t;
     uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
     for (k = 0; k < parts; k++) {
-        uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)), here = tmi_t_icmp(t, 0, rank, tmi_t_u32(t, k));
+        uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)), here = tmi_t_icmp(t, TMI_EQ, rank, tmi_t_u32(t, k));
         for (i = 0; i < s->n; i++) e[i] = tmi_from_shared(w, tmi_t_read(t, s->part[i], at, 0), tmi_tty_from(w->m, tmi_in_type(w->m, op, i)));
         for (i = 0; i < s->n; i++) {
             if (k == 1) before[i] = all[i]; /* right for the second; the first has nothing before it */
@@ -25908,7 +25949,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
     high = tmi_scan_loop(w, s->high);
-    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    first = tmi_t_icmp(t, TMI_EQ, high, tmi_t_u32(t, 0));
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
@@ -25960,11 +26001,11 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
     high = tmi_scan_loop(w, s->high);
-    first = tmi_t_icmp(t, 0, high, tmi_t_u32(t, 0));
+    first = tmi_t_icmp(t, TMI_EQ, high, tmi_t_u32(t, 0));
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
-    has = has_group = tmi_t_icmp(t, 1, rank, tmi_t_u32(t, 0));
+    has = has_group = tmi_t_icmp(t, TMI_NE, rank, tmi_t_u32(t, 0));
     if (s->lanes) {
         has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++) lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
@@ -26030,7 +26071,7 @@ static void tmi_stage_chunk(tmi_low *w, uint32_t value, uint32_t lin_id, uint32_
     at = tmi_coord(w, n.lin, 0, 32, 0);
     cond = tmi_is_holder(w, n.lin);
     if (chunk) {
-        uint32_t mine = tmi_t_icmp(w->t, 0, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << bits)), chunk);
+        uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << bits)), chunk);
         cond = cond ? tmi_t_and(w->t, cond, mine) : mine;
         at = tmi_t_bin(w->t, TMI_TF_UREM, at, tmi_t_u32(w->t, 1u << bits));
     }
@@ -26089,7 +26130,7 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     at = tmi_gather_number(w, op, n.lin);
     index = tmi_register_index(w, &n);
     if (chunk) {
-        (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_bin(t, TMI_TF_UDIV, at, tmi_t_u32(t, 1u << bits)), chunk));
+        (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_bin(t, TMI_TF_UDIV, at, tmi_t_u32(t, 1u << bits)), chunk));
         at = tmi_t_bin(t, TMI_TF_UREM, at, tmi_t_u32(t, 1u << bits));
     }
     v = tmi_from_shared(w, tmi_t_read(t, buf, at, 0), held);
@@ -26112,7 +26153,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     int      kind;
     TMI_ARR(t, buf)->is_atomic = 1;
     i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
-    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp(t, 6, tmi_t_tid(t), tmi_t_u32(t, bins)));
+    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp(t, TMI_ULT, tmi_t_tid(t), tmi_t_u32(t, bins)));
     v = i ? tmi_t_add(t, tmi_t_mul(t, i, tmi_t_u32(t, w->p->threads)), tmi_t_tid(t)) : tmi_t_tid(t);
     tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
     if (bins != w->p->threads) (void)tmi_t_close(t);
@@ -26120,7 +26161,9 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_nest_loops(w, &n);
     v = tmi_elem_at(w, src, n.lin, 0);
     kind = tmi_t_type(t, v).kind;
-    cond = kind == TMI_S_BOOL || (kind == TMI_S_I8 && bins >= 256) ? 0 : tmi_t_icmp(t, 6, v, tmi_t_int(t, kind, bins));
+    cond = kind == TMI_S_BOOL || (kind == TMI_S_I8 && bins >= 256)
+               ? 0
+               : tmi_t_icmp(t, TMI_ULT, v, tmi_t_int(t, kind, bins));
     if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v);
     part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
     if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
@@ -26187,7 +26230,7 @@ static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint
     case TMI_RMW_UMAX: return tmi_t_bin(t, TMI_TF_UMAX, old, v);
     case TMI_RMW_UMIN: return tmi_t_bin(t, TMI_TF_UMIN, old, v);
     case TMI_RMW_EXCH: return v;
-    case TMI_RMW_CAS: return tmi_t_select(t, tmi_t_icmp(t, 0, old, expected), v, old);
+    case TMI_RMW_CAS: return tmi_t_select(t, tmi_t_icmp(t, TMI_EQ, old, expected), v, old);
     case TMI_RMW_FADD: return tmi_soft_2(t, "f64_add", old, v);
     case TMI_RMW_FMAX: return tmi_soft_2(t, "f64_maxnum", old, v);
     default: return tmi_soft_2(t, "f64_minnum", old, v);
@@ -26233,7 +26276,7 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
         buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), 1, tmi_source_name(w, out));
         if (mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
     }
-    (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), zero));
+    (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero));
     if (mask) (void)tmi_t_if(t, mask);
     old = native ? tmi_atomic_one(w, op, ptr, expected, v) : tmi_atomic_by_hand(w, op, ptr, expected, v);
     tmi_t_name(t, old, tmi_source_name(w, out));
@@ -26317,12 +26360,12 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     if (holder) (void)tmi_t_close(t);
     tmi_nest_end(w, &n);
     const uint32_t right = tmi_t_u32(t, 0);
-    alone = tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), right));
+    alone = tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right));
     TMI_INS(t, alone)->e = 1;
     i = tmi_t_for(t, count);
     TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
     addr = tmi_t_read(t, ptrs, i, 0);
-    (void)tmi_t_if(t, tmi_t_icmp(t, 1, addr, zero64));
+    (void)tmi_t_if(t, tmi_t_icmp(t, TMI_NE, addr, zero64));
     p = tmi_t_tern(t, TMI_TF_I2P, ptr_type, addr, 0, 0);
     v = tmi_t_read(t, values, i, 0);
     e = cas ? tmi_t_read(t, wanted, i, 0) : 0;
@@ -26399,7 +26442,7 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
     tmi_nest n;
     if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
         const uint32_t right = tmi_t_u32(t, 0);
-        alone = tmi_t_icmp(t, 0, tmi_t_tid(t), right);
+        alone = tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right);
         (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
         tmi_debug_fail(w, id, tmi_t_u32(t, 0));
         (void)tmi_t_close(t);
@@ -26480,7 +26523,7 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
         if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
             v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
             const uint32_t right = tmi_t_u32(t, 0);
-            (void)tmi_t_if(t, tmi_t_icmp(t, 0, tmi_t_tid(t), right));
+            (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right));
             tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
             (void)tmi_t_close(t);
             continue;
@@ -26894,7 +26937,7 @@ static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) 
     const uint32_t scale = tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e800000); /* 2^-66: a denormal is its low bits times 2^-133 */
     const uint32_t up = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_FMUL, mant, scale), TMI_S_I32);
     const uint32_t small = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, up, sign), TMI_S_F32), wide = tmi_conv(t, v, TMI_S_F32);
-    *is_small = tmi_t_icmp(t, 0, tmi_t_and(t, raw, tmi_t_u32(t, 0x7f80)), tmi_t_u32(t, 0));
+    *is_small = tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, raw, tmi_t_u32(t, 0x7f80)), tmi_t_u32(t, 0));
     return tmi_t_select(t, *is_small, small, wide);
 }
 
@@ -26943,7 +26986,10 @@ static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
             else byte = tmi_t_bin(t, TMI_TF_USHR, word, tmi_t_u32(t, at));
         } else {
             const uint32_t digit = tmi_t_bin(t, TMI_TF_USHR, v[2], tmi_t_u32(t, 4 * i));
-            const uint32_t high = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 4)), tmi_t_u32(t, 0)), sign = tmi_t_icmp(t, 1, tmi_t_and(t, digit, tmi_t_u32(t, 8)), tmi_t_u32(t, 0));
+            const uint32_t high = tmi_t_icmp(t, TMI_NE, tmi_t_and(t, digit, tmi_t_u32(t, 4)),
+                                             tmi_t_u32(t, 0)),
+                           sign = tmi_t_icmp(t, TMI_NE, tmi_t_and(t, digit, tmi_t_u32(t, 8)),
+                                             tmi_t_u32(t, 0));
             const uint32_t at = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, digit, tmi_t_u32(t, 3)), tmi_t_u32(t, 3)), word = tmi_t_select(t, high, v[1], v[0]);
             const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at), top = tmi_t_bin(t, TMI_TF_SHL, plain, tmi_t_u32(t, 24));
             byte = tmi_t_select(t, sign, tmi_t_bin(t, TMI_TF_SSHR, top, tmi_t_u32(t, 31)), plain);
@@ -27005,7 +27051,8 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
     end = tmi_t_bin(t, TMI_TF_UMIN, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_add(t, at, len), tmi_t_u32(t, 1)), tmi_t_u32(t, 31)); /* the field's sign stands there, or at the top */
     top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), tmi_t_u32(t, 1));
     top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_u32(t, 0), top), tmi_t_bin(t, TMI_TF_XOR, mask, tmi_t_int(t, TMI_S_I32, -1)));
-    return tmi_t_select(t, tmi_t_icmp(t, 0, len, tmi_t_u32(t, 0)), tmi_t_u32(t, 0), tmi_t_bin(t, TMI_TF_OR, r, top));
+    return tmi_t_select(t, tmi_t_icmp(t, TMI_EQ, len, tmi_t_u32(t, 0)), tmi_t_u32(t, 0),
+                        tmi_t_bin(t, TMI_TF_OR, r, top));
 }
 
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
@@ -27300,7 +27347,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     memset(reg, 0, sizeof reg);
     memset(elem, 0, sizeof elem);
     if (flat == TMI_NONE) {
-        tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, 0, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
+        tmi_asm_scalars(w, op, stores ? tmi_t_icmp(w->t, TMI_EQ, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
         return;
     }
     for (i = 0; i < op->n_out; i++)
@@ -27964,7 +28011,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
         uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb), one = tmi_t_int(t, kind, 1), trips;
         trips = tmi_t_add(t, tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_ISUB, span, one), st), one);
         const uint32_t right = tmi_t_int(t, kind, 0);
-        n.b = tmi_t_select(t, tmi_t_icmp(t, uns ? 6 : 2, lb, ub), trips, right);
+        n.b = tmi_t_select(t, tmi_t_icmp(t, uns ? TMI_ULT : TMI_SLT, lb, ub), trips, right);
     }
     if (tmi_t_is_const(t, n.b, &c)) n.flags = 0;
     loop = tmi_t_pin(t, &n);
@@ -28275,7 +28322,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
         const uint32_t plane = tmi_t_u32(t, s->plane >> l->vec), batch = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
         at = tmi_t_add(t, at, tmi_t_mul(t, batch, plane));
     }
-    if (p->chunk_bits) cond = tmi_t_icmp(t, 0, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0), p->chunk);
+    if (p->chunk_bits) cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0), p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
     if (holder) branch = tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
@@ -29767,15 +29814,15 @@ static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y)
 
 static int tmi_compare(uint32_t predicate, int64_t a, int64_t b) {
     switch (predicate) {
-    case 0: return a == b;
-    case 1: return a != b;
-    case 2: return a < b;
-    case 3: return a <= b;
-    case 4: return a > b;
-    case 5: return a >= b;
-    case 6: return (uint64_t)a < (uint64_t)b;
-    case 7: return (uint64_t)a <= (uint64_t)b;
-    case 8: return (uint64_t)a > (uint64_t)b;
+    case TMI_EQ: return a == b;
+    case TMI_NE: return a != b;
+    case TMI_SLT: return a < b;
+    case TMI_SLE: return a <= b;
+    case TMI_SGT: return a > b;
+    case TMI_SGE: return a >= b;
+    case TMI_ULT: return (uint64_t)a < (uint64_t)b;
+    case TMI_ULE: return (uint64_t)a <= (uint64_t)b;
+    case TMI_UGT: return (uint64_t)a > (uint64_t)b;
     default: return (uint64_t)a >= (uint64_t)b;
     }
 }
@@ -30094,8 +30141,9 @@ static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uin
         bits = tmi_look_active(k, n->a, 1, masked);
         return bits & tmi_look_active(k, n->b, 1, masked);
     }
-    if (n->op == TMI_TF_ICMP && holds && (n->c == 0 || n->c == 2 || n->c == 6) && TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) &&
-        tmi_lanes_of(k, n->b, &y) && x.known < 62 && y.known == TMI_EXACT && tmi_lanes_same(&y)) {
+    if (n->op == TMI_TF_ICMP && holds && (n->c == TMI_EQ || n->c == TMI_SLT || n->c == TMI_ULT) &&
+        TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) && tmi_lanes_of(k, n->b, &y) &&
+        x.known < 62 && y.known == TMI_EXACT && tmi_lanes_same(&y)) {
         end = (int64_t)1 << x.known; /* unknown multiples of it: only where that is 0 */
         for (i = 0; i < 32; i++)
             if (x.at[i] < 0 || x.at[i] >= end) break;
@@ -31571,12 +31619,12 @@ static const char *tmi_taken(const tmi_emit *e, uint32_t id) {
 static const char *tmi_hint_compare(const tmi_emit *e, const tmi_ins *n) {
     int64_t c;
     uint16_t op = TMI_INS(e->t, n->a)->op;
-    if (n->op == TMI_TF_ICMP && n->c == 0 && tmi_t_is_const(e->t, n->b, &c) && c == 0) {
+    if (n->op == TMI_TF_ICMP && n->c == TMI_EQ && tmi_t_is_const(e->t, n->b, &c) && c == 0) {
         if (op == TMI_TF_TID) return "first_thread";
         if (op == TMI_TF_LANE) return "first_lane";
         if (op == TMI_TF_GROUP) return "first_group";
     }
-    if (n->op == TMI_TF_ICMP && n->c >= 2) return "inside";
+    if (n->op == TMI_TF_ICMP && n->c >= TMI_SLT) return "inside";
     return "test";
 }
 
@@ -31906,12 +31954,15 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
 static const char *const tmi_icmp_text[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
 
 static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
-    int      mine = n->c < 2 ? TMI_L_EQ : TMI_L_REL;
-    tmi_sign want = n->c >= 6 ? TMI_UNSIGNED : TMI_SIGNED, sa = tmi_sign_of(e, n->a), sb = tmi_sign_of(e, n->b), wa = want, wb = want;
+    int      mine = n->c < TMI_SLT ? TMI_L_EQ : TMI_L_REL;
+    tmi_sign want = n->c >= TMI_ULT ? TMI_UNSIGNED : TMI_SIGNED, wa = want, wb = want;
+    tmi_sign sa = tmi_sign_of(e, n->a), sb = tmi_sign_of(e, n->b);
     uint32_t width = n->type.width;
     if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) wa = wb = TMI_ANY; /* both readings agree */
-    if (n->c < 2) wa = wb = TMI_ANY;
-    if (n->c < 2 && tmi_is_small(tmi_t_type(e->t, n->a).kind)) /* both become int first: as different numbers, if of two signs */
+    if (n->c < TMI_SLT) wa = wb = TMI_ANY;
+    if (n->c < TMI_SLT &&
+        tmi_is_small(tmi_t_type(e->t, n->a)
+                         .kind)) /* both become int first: as different numbers, if of two signs */
         wa = wb = sa == TMI_UNSIGNED || sb == TMI_UNSIGNED ? TMI_UNSIGNED : TMI_SIGNED;
     if (wa == TMI_ANY && sa != sb && sa != TMI_ANY && sb != TMI_ANY) { /* mixed: one of them is turned */
         if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) wa = wb = TMI_UNSIGNED;
@@ -31932,22 +31983,22 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
 static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
     static const char *const text[16] = {"", "==", ">", ">=", "<", "<=", "", "", "", "<=", "<", ">=", ">", "!=", "", ""};
     uint32_t width = n->type.width, p = n->c;
-    if (p == 14 && n->a == n->b) { /* not ordered with itself: not a number */
+    if (p == TMI_FUNO && n->a == n->b) { /* not ordered with itself: not a number */
         tmi_put_str(e->out, "isnan(");
         tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
         tmi_put_char(e->out, ')');
         return;
     }
-    if (p == 7 || p == 14) {
-        tmi_put_str(e->out, p == 7 ? "isordered(" : "isunordered(");
+    if (p == TMI_FORD || p == TMI_FUNO) {
+        tmi_put_str(e->out, p == TMI_FORD ? "isordered(" : "isunordered(");
         tmi_expr_wide(e, n->a, TMI_ANY, width, TMI_L_ANY);
         tmi_put_str(e->out, ", ");
         tmi_expr_wide(e, n->b, TMI_ANY, width, TMI_L_ANY);
         tmi_put_char(e->out, ')');
         return;
     }
-    if (p == 6 || p == 8) { /* one: less or greater; ueq: not that */
-        tmi_put_str(e->out, p == 8 ? "!(" : "(");
+    if (p == TMI_FONE || p == TMI_FUEQ) { /* one: less or greater; ueq: not that */
+        tmi_put_str(e->out, p == TMI_FUEQ ? "!(" : "(");
         tmi_expr_wide(e, n->a, TMI_ANY, width, TMI_L_REL + 1);
         tmi_put_str(e->out, " < ");
         tmi_expr_wide(e, n->b, TMI_ANY, width, TMI_L_REL + 1);
@@ -31959,7 +32010,8 @@ static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
         return;
     }
     {
-        int negate = p >= 9 && p != 13, mine = p == 1 || p == 13 ? TMI_L_EQ : TMI_L_REL;
+        int negate = p >= TMI_FUGT && p != TMI_FUNE;
+        int mine = p == TMI_FOEQ || p == TMI_FUNE ? TMI_L_EQ : TMI_L_REL;
         if (negate) tmi_put_str(e->out, "!(");
         else tmi_open_level(e, level, mine);
         tmi_expr_wide(e, n->a, TMI_ANY, width, mine + 1);
@@ -36210,7 +36262,7 @@ static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t gri
     uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
     if (at && tmi_def(g->m, at)) tmi_gen_name(g, at, axis ? "col" : "row");
     g->k->grid[grid] = tiles;
-    g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, 2, at, tmi_gen_index(g, (int64_t)n)) : 0;
+    g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, TMI_SLT, at, tmi_gen_index(g, (int64_t)n)) : 0;
     return at;
 }
 
@@ -36303,7 +36355,7 @@ static uint32_t tmi_gen_masks(tmi_gen *g, uint32_t tile) {
 static uint32_t tmi_gen_widen(tmi_gen *g, uint32_t v, uint8_t type) {
     uint32_t want = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), tmi_list_work(g->m, type));
     if (want == tmi_value_type(g->m, v)) return v;
-    if (type == TMI_LT_BOOL) return tmi_gen_cmpi(g, 1, v, tmi_gen_const(g, g->m->t_i8, 0));
+    if (type == TMI_LT_BOOL) return tmi_gen_cmpi(g, TMI_NE, v, tmi_gen_const(g, g->m->t_i8, 0));
     return tmi_b_1(&g->b, TMI_OP_EXTF, want, v);
 }
 
@@ -36381,11 +36433,14 @@ static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
     }
     if (tmi_lt_is(from, 'f')) {
         if (tmi_lt_is(to, 'f')) return v;
-        if (to == TMI_LT_BOOL) return tmi_gen_cmpf(g, 13, v, tmi_gen_float(g, 0));
+        if (to == TMI_LT_BOOL) return tmi_gen_cmpf(g, TMI_FUNE, v, tmi_gen_float(g, 0));
         return tmi_b_1(&g->b, tmi_lt_is(to, 's') ? TMI_OP_FPTOSI : TMI_OP_FPTOUI, want, v);
     }
     if (tmi_lt_is(to, 'f')) return tmi_b_1(&g->b, from_signed ? TMI_OP_SITOFP : TMI_OP_UITOFP, want, v);
-    if (to == TMI_LT_BOOL) return from == TMI_LT_BOOL ? v : tmi_gen_cmpi(g, 1, v, tmi_gen_const(g, tmi_list_elem(g->m, from), 0));
+    if (to == TMI_LT_BOOL)
+        return from == TMI_LT_BOOL
+                   ? v
+                   : tmi_gen_cmpi(g, TMI_NE, v, tmi_gen_const(g, tmi_list_elem(g->m, from), 0));
     return tmi_b_to_int(&g->b, v, tmi_list_types[to].bits, from_signed);
 }
 
@@ -36463,7 +36518,9 @@ static uint32_t tmi_gen_binary(tmi_gen *g, uint32_t node, const tmi_indices *s) 
 }
 
 static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s) {
-    static const uint8_t on_float[6] = {1, 13, 4, 5, 2, 3}, on_signed[6] = {0, 1, 2, 3, 4, 5}, on_unsigned[6] = {0, 1, 6, 7, 8, 9};
+    static const uint8_t on_float[6] = {TMI_FOEQ, TMI_FUNE, TMI_FOLT, TMI_FOLE, TMI_FOGT, TMI_FOGE};
+    static const uint8_t on_signed[6] = {TMI_EQ, TMI_NE, TMI_SLT, TMI_SLE, TMI_SGT, TMI_SGE};
+    static const uint8_t on_unsigned[6] = {TMI_EQ, TMI_NE, TMI_ULT, TMI_ULE, TMI_UGT, TMI_UGE};
     const tmi_node *n = TMI_NODE(g->l, node);
     uint8_t  type = tmi_meeting_type(g, n, 0);
     uint32_t x, y, which = (uint32_t)n->kind - TMI_L_OP_EQ;
@@ -36581,7 +36638,7 @@ static uint32_t tmi_gen_rand(tmi_gen *g, int64_t seed, uint32_t offset) {
         c[3] = lo_a;
     }
     const uint32_t second = tmi_gen_2(g, TMI_OP_SUBI, tmi_gen_const(g, i32, -1), c[0]);
-    x = tmi_gen_select(g, tmi_gen_cmpi(g, 2, c[0], tmi_gen_const(g, i32, 0)), second, c[0]);
+    x = tmi_gen_select(g, tmi_gen_cmpi(g, TMI_SLT, c[0], tmi_gen_const(g, i32, 0)), second, c[0]);
     x = tmi_b_1(&g->b, TMI_OP_SITOFP, tmi_type_like(g->job, g->m, tmi_value_type(g->m, x), g->m->t_float[TMI_F_F32]), x);
     return tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 4.6566126e-10));
 }
@@ -36590,7 +36647,7 @@ static uint32_t tmi_gen_dropout(tmi_gen *g, uint32_t node, const tmi_indices *s)
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        x = tmi_gen_operand(g, n, 0, s, TMI_LT_F32), r, keep;
     r = tmi_gen_rand(g, n->num[0], tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_linear(g, s, 0, s->rank)), n->num[1]));
-    keep = tmi_gen_cmpf(g, 2, r, tmi_gen_float(g, n->val[0]));
+    keep = tmi_gen_cmpf(g, TMI_FOGT, r, tmi_gen_float(g, n->val[0]));
     const uint32_t right = tmi_gen_float(g, 0);
     return tmi_gen_select(g, keep, tmi_gen_2(g, TMI_OP_MULF, x, tmi_gen_float(g, 1 / (1 - n->val[0]))), right);
 }
@@ -36627,8 +36684,10 @@ static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) 
         const tmi_node *x = TMI_NODE(g->l, n->in[i]);
         uint32_t        inside = 0, v, size = x->shape.dim[n->axis];
         tmi_indices       in;
-        if (i) inside = tmi_gen_cmpi(g, 5, here, tmi_gen_index(g, start));
-        if (i + 1 < n->n_in) inside = tmi_gen_and(g, inside, tmi_gen_cmpi(g, 2, here, tmi_gen_index(g, (int64_t)start + size)));
+        if (i) inside = tmi_gen_cmpi(g, TMI_SGE, here, tmi_gen_index(g, start));
+        if (i + 1 < n->n_in)
+            inside = tmi_gen_and(
+                g, inside, tmi_gen_cmpi(g, TMI_SLT, here, tmi_gen_index(g, (int64_t)start + size)));
         g->extra = tmi_gen_and(g, before, inside);
         at[n->axis] = size == 1 ? 0 : tmi_gen_add_n(g, here, -(int64_t)start);
         tmi_indices_full(&x->shape, at, &in);
@@ -36648,7 +36707,9 @@ static uint32_t tmi_gen_looked_up(tmi_gen *g, uint32_t node, const tmi_indices *
     in = v;
     if (tmi_list_types[type].bits < 64 && tmi_list_types[type].bits < bits) in = tmi_b_to_int(&g->b, v, bits, tmi_lt_is(type, 's'));
     if (tmi_list_types[type].bits < 32 && bits == 32) in = tmi_b_to_int(&g->b, v, 32, tmi_lt_is(type, 's'));
-    *ok = tmi_gen_cmpi(g, 6, in, tmi_gen_const(g, tmi_elem(g->m, tmi_value_type(g->m, in)), (int64_t)n)); /* unsigned: negative ones are large */
+    *ok = tmi_gen_cmpi(g, TMI_ULT, in,
+                       tmi_gen_const(g, tmi_elem(g->m, tmi_value_type(g->m, in)),
+                                     (int64_t)n)); /* unsigned: negative ones are large */
     return tmi_b_to_int(&g->b, in, bits, 1);
 }
 
@@ -36821,17 +36882,18 @@ static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_
         v[0] = tmi_gen_2(g, f->type == TMI_LT_BOOL ? op : tmi_op_for(op, f->type), v[0], w[0]);
         return;
     }
-    first = tmi_gen_cmpi(g, 2, v[1], w[1]);
+    first = tmi_gen_cmpi(g, TMI_SLT, v[1], w[1]);
     if (tmi_lt_is(f->type, 'f')) { /* v is kept when it is better, or equal and earlier, or w is NaN and v is not */
-        same = tmi_gen_cmpf(g, 1, v[0], w[0]);
-        better = tmi_gen_cmpf(g, is_max ? 2 : 4, v[0], w[0]);
-        open = tmi_gen_cmpf(g, 14, w[0], w[0]);
-        same = tmi_gen_2(g, TMI_OP_ORI, same, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, 14, v[0], v[0])));
-        better = tmi_gen_2(g, TMI_OP_ORI, better, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, 7, v[0], v[0])));
+        same = tmi_gen_cmpf(g, TMI_FOEQ, v[0], w[0]);
+        better = tmi_gen_cmpf(g, is_max ? TMI_FOGT : TMI_FOLT, v[0], w[0]);
+        open = tmi_gen_cmpf(g, TMI_FUNO, w[0], w[0]);
+        same = tmi_gen_2(g, TMI_OP_ORI, same, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, TMI_FUNO, v[0], v[0])));
+        better = tmi_gen_2(g, TMI_OP_ORI, better,
+                           tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, TMI_FORD, v[0], v[0])));
     } else {
         int uns = tmi_lt_is(f->type, 'u');
-        same = tmi_gen_cmpi(g, 0, v[0], w[0]);
-        better = tmi_gen_cmpi(g, is_max ? uns ? 8 : 4 : uns ? 6 : 2, v[0], w[0]);
+        same = tmi_gen_cmpi(g, TMI_EQ, v[0], w[0]);
+        better = tmi_gen_cmpi(g, is_max ? uns ? TMI_UGT : TMI_SGT : uns ? TMI_ULT : TMI_SLT, v[0], w[0]);
     }
     better = tmi_gen_2(g, TMI_OP_ORI, better, tmi_gen_2(g, TMI_OP_ANDI, same, first));
     v[0] = tmi_gen_select(g, better, v[0], w[0]);
@@ -37048,7 +37110,10 @@ static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     while (i < r->f.runs.n && (!r->f.runs.reduced[i] || (i == r->f.fold && i != r->split && r->f.runs.size[i] <= g->size[axis]))) {
         if (r->f.runs.reduced[i]) { /* all of it in the tile */
             r->space.at[i] = tmi_gen_along(g, axis, 0);
-            g->mask[axis] = r->f.runs.size[i] < g->size[axis] ? tmi_gen_cmpi(g, 2, r->space.at[i], tmi_gen_index(g, (int64_t)r->f.runs.size[i])) : 0;
+            g->mask[axis] = r->f.runs.size[i] < g->size[axis]
+                                ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[i],
+                                               tmi_gen_index(g, (int64_t)r->f.runs.size[i]))
+                                : 0;
         }
         i++;
     }
@@ -37075,7 +37140,9 @@ static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     tmi_gen_loop(g, &loop, low, high, step, r->acc, r->fold.n);
     memcpy(r->acc, loop.carried, r->fold.n * sizeof *r->acc);
     r->space.at[i] = i == r->f.fold ? tmi_gen_along(g, axis, loop.index) : loop.index;
-    if (i == r->f.fold) g->mask[axis] = i == r->split || size % step ? tmi_gen_cmpi(g, 2, r->space.at[i], high) : 0;
+    if (i == r->f.fold)
+        g->mask[axis] =
+            i == r->split || size % step ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[i], high) : 0;
     tmi_reduce_runs(r, i + 1);
     v[0] = r->acc[0];
     v[1] = r->acc[1];
@@ -37110,7 +37177,7 @@ static uint32_t tmi_reduce_result(tmi_reducing *r, const uint32_t *v) {
     uint64_t n = r->n->count ? r->n->count : r->fold.length;
     uint8_t  type = tmi_lt_is(r->n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->n->dtype;
     if (tmi_is_arg(r->n->kind)) {
-        uint32_t ok = tmi_gen_cmpi(g, 2, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
+        uint32_t ok = tmi_gen_cmpi(g, TMI_SLT, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
         return tmi_gen_cast(g, tmi_gen_select(g, ok, v[1], tmi_gen_const(g, g->m->t_i32, 0)), TMI_LT_I32, type);
     }
     if (r->n->kind == TMI_L_OP_MEAN && !r->n->split) return tmi_gen_cast(g, tmi_gen_2(g, TMI_OP_DIVF, v[0], tmi_gen_float(g, (double)n)), TMI_LT_F32, type);
@@ -37219,7 +37286,9 @@ static void tmi_rowing_begin(tmi_rowing *r, tmi_gen *g, uint32_t node, uint32_t 
 static void tmi_rowing_at(tmi_rowing *r, uint32_t base) {
     tmi_gen *g = r->g;
     r->space.at[1] = tmi_gen_along(g, r->axis, base);
-    g->mask[r->axis] = r->size % g->size[r->axis] ? tmi_gen_cmpi(g, 2, r->space.at[1], tmi_gen_index(g, (int64_t)r->size)) : 0;
+    g->mask[r->axis] = r->size % g->size[r->axis] ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[1],
+                                                                 tmi_gen_index(g, (int64_t)r->size))
+                                                  : 0;
 }
 
 static uint32_t tmi_rowing_x(tmi_rowing *r) {
@@ -37305,7 +37374,7 @@ static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares)
     if (rest) { /* the last tile is not full */
         const uint32_t more = tmi_gen_float(g, (double)(r->size / tile + 1));
         const uint32_t place = tmi_gen_along(g, r->axis, 0);
-        ok = tmi_gen_cmpi(g, 2, place, tmi_gen_index(g, (int64_t)rest));
+        ok = tmi_gen_cmpi(g, TMI_SLT, place, tmi_gen_index(g, (int64_t)rest));
         seen = tmi_gen_select(g, ok, more, all);
     }
     x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], seen));
@@ -37351,14 +37420,14 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
     x = tmi_rowing_only(r, tmi_rowing_x(r), right);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
-    open = tmi_gen_cmpf(g, 1, top, tmi_gen_f32(g, TMI_BITS_NINF));
+    open = tmi_gen_cmpf(g, TMI_FOEQ, top, tmi_gen_f32(g, TMI_BITS_NINF));
     grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
     v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1], tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
     v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, x, grown)));
     v[0] = top;
     tmi_gen_loop_end(g, &r->loop, v, v);
     *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
-    open = tmi_gen_cmpf(g, 1, v[0], ninf);
+    open = tmi_gen_cmpf(g, TMI_FOEQ, v[0], ninf);
     const uint32_t other = tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, v[0], *max));
     v[1] = tmi_gen_2(g, TMI_OP_MULF, v[1], tmi_gen_select(g, open, tmi_gen_float(g, 0), other));
     *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[1]);
@@ -37512,13 +37581,13 @@ static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t a
     tmi_gen_axes(g, p->bm, p->bk);
     k = tmi_gen_along(g, 1, base);
     g->mask[0] = p->mask_m;
-    g->mask[1] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[1] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : p->row, p->n->num[0] ? p->row : k, &s);
     va = tmi_gen_zeroed(g, p->n->in[0], tmi_gen_value(g, p->n->in[0], &s, 0), g->mask[1]);
     va = tmi_gen_dot_tile(g, va, a->dtype, p->type, p->bm, p->bk);
     tmi_gen_axes(g, p->bk, p->bn);
     k = tmi_gen_along(g, 0, base);
-    g->mask[0] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[0] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     g->mask[1] = p->mask_n;
     if (b->shape.rank == 1) {
         s.rank = 0;
@@ -37619,7 +37688,7 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     tmi_gen_axes(g, c->bm, c->bk);
     k = tmi_gen_along(g, 1, base);
     g->mask[0] = c->mask_m;
-    g->mask[1] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[1] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     s.rank = 0;
     tmi_indices_add(&s, ws->dim[0], c->channel);
     tmi_indices_add(&s, c->depth, k);
@@ -37627,7 +37696,7 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     va = tmi_gen_dot_tile(g, va, w->dtype, c->type, c->bm, c->bk);
     tmi_gen_axes(g, c->bk, c->bn);
     k = tmi_gen_along(g, 0, base);
-    g->mask[0] = ragged ? tmi_gen_cmpi(g, 2, k, limit) : 0;
+    g->mask[0] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     g->mask[1] = c->mask_n;
     ch = tmi_gen_div(g, k, window);
     y = tmi_gen_rem(g, tmi_gen_div(g, k, ws->dim[3]), ws->dim[2]);
@@ -37636,8 +37705,11 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     y = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->oy, (uint64_t)num[0]), right)), -num[2]);
     const uint32_t other = tmi_gen_mul(g, xx, (uint64_t)num[5]);
     xx = tmi_gen_add_n(g, tmi_gen_some(g, tmi_gen_add(g, tmi_gen_mul(g, c->ox, (uint64_t)num[1]), other)), -num[3]);
-    if (num[2]) ok = tmi_gen_cmpi(g, 6, y, tmi_gen_index(g, x->shape.dim[2])); /* unsigned: before the image is far after it */
-    if (num[3]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 6, xx, tmi_gen_index(g, x->shape.dim[3])));
+    if (num[2])
+        ok = tmi_gen_cmpi(
+            g, TMI_ULT, y,
+            tmi_gen_index(g, x->shape.dim[2])); /* unsigned: before the image is far after it */
+    if (num[3]) ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, TMI_ULT, xx, tmi_gen_index(g, x->shape.dim[3])));
     if (num[6] > 1) ch = tmi_gen_add(g, ch, c->first_channel);
     s.rank = 0;
     tmi_indices_add(&s, x->shape.dim[0], c->image);
@@ -37743,7 +37815,7 @@ static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, 
     tmi_gen_axes(g, rows, cols);
     col = tmi_gen_along(g, 1, 0);
     g->mask[0] = mask_row;
-    g->mask[1] = n_col < cols ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, (int64_t)n_col)) : 0;
+    g->mask[1] = n_col < cols ? tmi_gen_cmpi(g, TMI_SLT, col, tmi_gen_index(g, (int64_t)n_col)) : 0;
     tmi_attend_space(a, input, row, col, &s);
     v = tmi_gen_value(g, node, &s, 0);
     v = tmi_gen_zeroed(g, node, v, tmi_gen_and(g, g->mask[0], g->mask[1]));
@@ -37774,7 +37846,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     uint64_t  n_keys = (uint64_t)a->n->num[3];
     tmi_gen_axes(g, a->bn, a->bd);
     key = tmi_gen_along(g, 0, base);
-    mask_key = n_keys % a->bn ? tmi_gen_cmpi(g, 2, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
+    mask_key = n_keys % a->bn ? tmi_gen_cmpi(g, TMI_SLT, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
     *ok_keys = mask_key;
     k = tmi_attend_tile(a, 1, key, mask_key, (uint64_t)a->n->num[4], a->bn, a->bd);
     dims[0] = a->bm;
@@ -37786,11 +37858,11 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     tmi_gen_axes(g, a->bm, a->bn);
     key = tmi_gen_along(g, 1, base);
     g->mask[0] = a->mask_row;
-    g->mask[1] = n_keys % a->bn ? tmi_gen_cmpi(g, 2, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
+    g->mask[1] = n_keys % a->bn ? tmi_gen_cmpi(g, TMI_SLT, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
     ok = g->mask[1];
     if (a->n->num[0]) {
         const uint32_t some = tmi_gen_some(g, key);
-        ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, 5, tmi_gen_some(g, a->row), some));
+        ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, TMI_SGE, tmi_gen_some(g, a->row), some));
     }
     if (a->n->base) s = tmi_attend_spelled(a, s, key);
     else if (a->n->n_in == 4) {
@@ -37856,7 +37928,7 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_reduced(g, &f, 1, &s, &max[0]);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, c[0], max[0]);
     const uint32_t right = tmi_gen_float(g, 0);
-    safe = tmi_gen_select(g, tmi_gen_cmpf(g, 1, top, ninf), right, top);
+    safe = tmi_gen_select(g, tmi_gen_cmpf(g, TMI_FOEQ, top, ninf), right, top);
     shrink = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, c[0], safe));
     w = tmi_gen_1(g, TMI_OP_EXP2, tmi_gen_2(g, TMI_OP_SUBF, s, safe));
     tmi_gen_name(g, shrink, "shrink");
@@ -37872,7 +37944,7 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_name(g, c[1], "new_sum");
     tmi_gen_axes(g, a->bn, a->bv);
     v = tmi_gen_along(g, 0, base);
-    ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, 2, v, tmi_gen_index(g, a->n->num[3])) : 0;
+    ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, TMI_SLT, v, tmi_gen_index(g, a->n->num[3])) : 0;
     v = tmi_attend_tile(a, 2, v, ok_keys, (uint64_t)a->n->num[5], a->bn, a->bv);
     dims[0] = a->bm;
     dims[1] = a->bv;
@@ -37917,10 +37989,12 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     tmi_gen_axes(g, a.bm, a.bv);
     g->mask[0] = a.mask_row;
     col = tmi_gen_along(g, 1, 0);
-    g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, 2, col, tmi_gen_index(g, a.n->num[5])) : 0;
+    g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, TMI_SLT, col, tmi_gen_index(g, a.n->num[5])) : 0;
     const uint32_t right = tmi_gen_float(g, 1);
     sum = c[1];
-    if (!a.n->base) sum = tmi_gen_select(g, tmi_gen_cmpf(g, 1, sum, tmi_gen_float(g, 0)), right, sum); /* spelt out, such a row gives 0/0 */
+    if (!a.n->base)
+        sum = tmi_gen_select(g, tmi_gen_cmpf(g, TMI_FOEQ, sum, tmi_gen_float(g, 0)), right,
+                             sum); /* spelt out, such a row gives 0/0 */
     out.rank = 0;
     for (i = 0; i + 2 < a.n->shape.rank; i++) tmi_indices_add(&out, a.n->shape.dim[i], a.batch[i]);
     tmi_indices_add(&out, (uint64_t)a.n->num[2], a.row);
@@ -37939,7 +38013,7 @@ static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total)
     int             direct = x->buffer && !tmi_lt_is(x->dtype, 'b');
     if (r->n->num[1]) {
         s.at[1] = tmi_gen_add_n(g, tmi_gen_some(g, at), r->n->num[0] ? 1 : -1);
-        g->extra = tmi_gen_and(g, before, tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)r->size)));
+        g->extra = tmi_gen_and(g, before, tmi_gen_cmpi(g, TMI_ULT, s.at[1], tmi_gen_index(g, (int64_t)r->size)));
     }
     v = tmi_gen_value(g, r->n->in[0], &s, 0);
     v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, f->type);
@@ -37973,9 +38047,9 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     row = tmi_gen_along(g, 0, 0);
     tmi_indices_add(&s, size, n->num[1] ? tmi_gen_add_n(g, row, n->num[0] ? 1 : -1) : row); /* exclusive: the row moved by one */
     tmi_indices_add(&s, folded, tmi_gen_along(g, 1, 0));
-    ok = n->num[1] || size < g->size[0] ? tmi_gen_cmpi(g, 6, s.at[1], tmi_gen_index(g, (int64_t)size)) : 0;
+    ok = n->num[1] || size < g->size[0] ? tmi_gen_cmpi(g, TMI_ULT, s.at[1], tmi_gen_index(g, (int64_t)size)) : 0;
     g->mask[0] = ok;
-    g->mask[1] = folded < g->size[1] ? tmi_gen_cmpi(g, 2, s.at[2], tmi_gen_index(g, (int64_t)folded)) : 0;
+    g->mask[1] = folded < g->size[1] ? tmi_gen_cmpi(g, TMI_SLT, s.at[2], tmi_gen_index(g, (int64_t)folded)) : 0;
     identity = tmi_comb_identity(g, &fold);
     v = tmi_gen_value(g, r->in[0], &s, 0);
     v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, fold.type);
@@ -37990,7 +38064,7 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     v = tmi_gen_stretch(g, v, dims);
     tmi_gen_name(g, v, r->id);
     tmi_gen_region(g, &f, TMI_OP_SCAN, 0, &v, &v, n->num[0] != 0);
-    g->mask[0] = size < g->size[0] ? tmi_gen_cmpi(g, 2, row, tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[0] = size < g->size[0] ? tmi_gen_cmpi(g, TMI_SLT, row, tmi_gen_index(g, (int64_t)size)) : 0;
     g->mask[1] = 0;
     s.rank = 2;
     s.at[1] = row;
@@ -38011,7 +38085,9 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     if (g->pos[r.axis] < 0) tmi_gen_axes(g, r.axis ? g->size[0] : 2, r.axis ? 2 : g->size[1]); /* a scan wants a tile */
     if (r.whole) {
         tmi_rowing_at(&r, 0);
-        if (r.size < g->size[r.axis]) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+        if (r.size < g->size[r.axis])
+            g->mask[r.axis] =
+                tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
         v = tmi_scan_tile(&r, &f, NULL);
         tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
         return;
@@ -38057,7 +38133,7 @@ static uint32_t tmi_sort_shape(tmi_sorting *s, uint32_t v, uint32_t low) { /* [.
 static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* truth of a bit of the place */
     tmi_gen *g = s->g;
     uint32_t type = tmi_value_type(g->m, s->index), v = tmi_b_2(&g->b, TMI_OP_ANDI, s->index, tmi_b_const(&g->b, type, (uint64_t)1 << bit));
-    return tmi_b_cmpi(&g->b, 1, v, tmi_b_const(&g->b, type, 0));
+    return tmi_b_cmpi(&g->b, TMI_NE, v, tmi_b_const(&g->b, type, 0));
 }
 
 /* The element whose place differs in one bit: the exclusive or of both, without one's own. */
@@ -38114,10 +38190,10 @@ static uint32_t tmi_sort_key(tmi_gen *g, uint32_t v, uint8_t type, int places) {
     uint32_t i32 = g->m->t_i32, wide = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), i32), sign;
     if (tmi_lt_is(type, 'f')) {
         const uint32_t right = tmi_gen_f32(g, TMI_BITS_NAN);
-        v = tmi_gen_select(g, tmi_gen_cmpf(g, 14, v, v), right, v);
+        v = tmi_gen_select(g, tmi_gen_cmpf(g, TMI_FUNO, v, v), right, v);
         if (places) { /* -0 ties with 0 */
             const uint32_t zero = tmi_gen_float(g, 0);
-            v = tmi_gen_select(g, tmi_gen_cmpf(g, 1, v, tmi_gen_float(g, 0)), zero, v);
+            v = tmi_gen_select(g, tmi_gen_cmpf(g, TMI_FOEQ, v, tmi_gen_float(g, 0)), zero, v);
         }
         v = tmi_b_1(&g->b, TMI_OP_BITCAST, wide, v);
         sign = tmi_gen_2(g, TMI_OP_SHRSI, v, tmi_gen_const(g, i32, 31));
@@ -38161,7 +38237,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     s.rows = r.axis ? g->size[0] : 1;
     s.after = r.axis ? 1 : g->size[1];
     tmi_rowing_at(&r, 0);
-    if (r.size < s.n) g->mask[r.axis] = tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
+    if (r.size < s.n) g->mask[r.axis] = tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
     for (i = 0; i < TMI_GEN_RANK; i++)
         if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
     v = tmi_gen_value(g, r.n->in[0], &r.space, 0);
@@ -38187,7 +38263,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     }
     keep = r.n->kind == TMI_L_OP_TOPK ? (uint64_t)r.n->num[1] : r.size;
     r.space.dim[1] = keep;
-    g->mask[r.axis] = keep < s.n ? tmi_gen_cmpi(g, 2, r.space.at[1], tmi_gen_index(g, (int64_t)keep)) : 0;
+    g->mask[r.axis] = keep < s.n ? tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)keep)) : 0;
     tmi_gen_finish(g, v, &r.space);
 }
 
