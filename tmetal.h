@@ -14330,14 +14330,19 @@ static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
 /* How the two values of an operand stand to each other: the cases that a comparison can see. */
 enum { TMI_REL_LT, TMI_REL_EQ, TMI_REL_GT, TMI_REL_NAN_L, TMI_REL_NAN_R, TMI_REL_NAN_B, TMI_REL_COUNT };
 
+#define TMI_DT_NAN 3u
+
+/* Numbers that stand so: of the left argument and of the right one. */
+static const uint8_t tmi_dt_cases[TMI_REL_COUNT][2] = {
+    {1, 2}, {1, 1}, {2, 1}, {TMI_DT_NAN, 1}, {1, TMI_DT_NAN}, {TMI_DT_NAN, TMI_DT_NAN}};
+
 typedef struct tmi_dt_case {
     const tmi_module *m;
-    uint32_t body, n;      /* block of the region; operands of the reduction */
-    uint32_t one, two;     /* the pair that `value` speaks of: arguments one and n + one; two: `index`, or TMI_NONE */
-    uint32_t value, index; /* TMI_REL_* */
-    int      truth;        /* 1: instead, argument `one` is non-zero when l is set, n + one when r is */
-    int      l, r;
-    uint32_t left;         /* steps that remain */
+    uint32_t body, n;   /* block of the region; operands of the reduction */
+    uint32_t one, two;  /* operands whose arguments (k and n + k) have numbers; two: TMI_NONE if only one has */
+    const uint8_t *at[2];
+    int      truth;     /* 1: numbers are 0 or not, and may be compared with 0 */
+    uint32_t left;      /* steps that remain */
     uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned;
 } tmi_dt_case;
@@ -14355,67 +14360,52 @@ static tmi_dt_res tmi_dt_res_of(uint32_t tag, uint32_t v) {
     return r;
 }
 
-/* Relation of two arguments in this case; TMI_REL_COUNT: they were not meant to be compared. */
+/* How two arguments compare in this case: 1 less, 2 equal, 4 greater, 8 unordered; 0: they were not meant to be. */
 static uint32_t tmi_dt_relation(const tmi_dt_case *c, uint32_t p, uint32_t q) {
-    uint32_t rel;
-    int      turned = p > q;
-    if (turned) rel = p, p = q, q = rel;
-    if (p == q) {
-        if (p % c->n != c->one) return TMI_REL_EQ;
-        rel = c->value;
-        if (rel == TMI_REL_NAN_B) return TMI_REL_NAN_B;
-        return (rel == TMI_REL_NAN_L && p < c->n) || (rel == TMI_REL_NAN_R && p >= c->n) ? (uint32_t)TMI_REL_NAN_B : (uint32_t)TMI_REL_EQ;
-    }
-    if (q != p + c->n) return TMI_REL_COUNT;
-    rel = p == c->one ? c->value : p == c->two ? c->index : (uint32_t)TMI_REL_COUNT;
-    if (!turned) return rel;
-    return rel == TMI_REL_LT ? (uint32_t)TMI_REL_GT : rel == TMI_REL_GT ? (uint32_t)TMI_REL_LT : rel == TMI_REL_NAN_L ? (uint32_t)TMI_REL_NAN_R :
-           rel == TMI_REL_NAN_R ? (uint32_t)TMI_REL_NAN_L : rel;
+    uint32_t k = p % c->n, which = k == c->two, a, b;
+    if (p == q && k != c->one && k != c->two) return 2;
+    if (q % c->n != k || (k != c->one && k != c->two)) return 0;
+    a = c->at[which][p >= c->n];
+    b = c->at[which][q >= c->n];
+    return a == TMI_DT_NAN || b == TMI_DT_NAN ? 8 : a < b ? 1 : a == b ? 2 : 4;
 }
 
-/* Bits: 1 less, 2 equal, 4 greater, 8 unordered; per predicate of arith.cmpf and arith.cmpi. */
-static const uint8_t tmi_dt_cmpf_bits[TMI_CMPF_COUNT] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
-static const uint8_t tmi_dt_cmpi_bits[TMI_CMPI_COUNT] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
+/* Relations that hold, per predicate of arith.cmpf and arith.cmpi. */
+static const uint8_t tmi_dt_cmpf_bits[16] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
+static const uint8_t tmi_dt_cmpi_bits[10] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
 
 static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth);
 
 static tmi_dt_res tmi_dt_eval_compare(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
-    uint32_t   pred = (uint32_t)tmi_attr_int(c->m, op, "predicate", 0), bits, rel;
+    uint32_t   pred = (uint32_t)tmi_attr_int(c->m, op, "predicate", 0), bits, rel = 0;
     tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
-    bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred % TMI_CMPF_COUNT] : tmi_dt_cmpi_bits[pred % TMI_CMPI_COUNT];
+    double     x = 1.0;
+    bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred & 15] : tmi_dt_cmpi_bits[pred % 10];
     if (c->truth) { /* only `is it zero` can be told */
-        double zero = 1.0;
-        if (a.tag != TMI_RES_ARG || !tmi_dt_number(c->m, tmi_in(c->m, op, 1), &zero) || zero < 0.0 || zero > 0.0) return tmi_dt_res_of(TMI_RES_NONE, 0);
-        if ((bits & 7) != 2 && (bits & 7) != 5) return tmi_dt_res_of(TMI_RES_NONE, 0);
-        return tmi_dt_res_of(TMI_RES_BOOL, (a.v < c->n ? c->l : c->r) ? (bits & 1) != 0 : (bits & 2) != 0);
+        if (a.tag == TMI_RES_ARG && tmi_dt_number(c->m, tmi_in(c->m, op, 1), &x) && x <= 0.0 && x >= 0.0 &&
+            ((bits & 7) == 2 || (bits & 7) == 5))
+            rel = c->at[0][a.v >= c->n] ? 5 : 2;
+    } else if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI && pred < 2) {
+        rel = a.v == b.v ? 2 : 5;
+    } else if (a.tag == TMI_RES_ARG && b.tag == TMI_RES_ARG) {
+        rel = tmi_dt_relation(c, a.v, b.v);
+        if (rel && op->kind == TMI_OP_CMPI && pred >= 2 && a.v % c->n == c->one)
+            *(pred >= 6 ? &c->sees_unsigned : &c->sees_signed) = 1;
     }
-    if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI && pred < TMI_SLT)
-        return tmi_dt_res_of(TMI_RES_BOOL, (a.v == b.v) == (pred == TMI_EQ));
-    if (a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG) return tmi_dt_res_of(TMI_RES_NONE, 0);
-    rel = tmi_dt_relation(c, a.v, b.v);
-    if (rel == TMI_REL_COUNT) return tmi_dt_res_of(TMI_RES_NONE, 0);
-    if (op->kind == TMI_OP_CMPI && pred >= TMI_SLT && a.v % c->n == c->one) {
-        if (pred >= TMI_ULT) c->sees_unsigned = 1;
-        else c->sees_signed = 1;
-    }
-    return tmi_dt_res_of(TMI_RES_BOOL, rel == TMI_REL_LT ? bits & 1 : rel == TMI_REL_EQ ? bits >> 1 & 1 : rel == TMI_REL_GT ? bits >> 2 & 1 : bits >> 3 & 1);
+    return tmi_dt_res_of(rel ? TMI_RES_BOOL : TMI_RES_NONE, (bits & rel) != 0);
 }
 
-static tmi_dt_res tmi_dt_eval_extreme(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
-    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
-    uint32_t   rel, k = op->kind;
-    int        is_max = k == TMI_OP_MAXNUMF || k == TMI_OP_MAXIMUMF || k == TMI_OP_MAXSI || k == TMI_OP_MAXUI;
-    int        nan_wins = k == TMI_OP_MAXIMUMF || k == TMI_OP_MINIMUMF;
-    if (c->truth || a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG) return tmi_dt_res_of(TMI_RES_NONE, 0);
-    rel = tmi_dt_relation(c, a.v, b.v);
-    if (rel == TMI_REL_COUNT) return tmi_dt_res_of(TMI_RES_NONE, 0);
+static tmi_dt_res tmi_dt_eval_extreme(tmi_dt_case *c, uint32_t k, tmi_dt_res a, tmi_dt_res b) {
+    int      is_max = k == TMI_OP_MAXNUMF || k == TMI_OP_MAXIMUMF || k == TMI_OP_MAXSI || k == TMI_OP_MAXUI;
+    int      nan_wins = k == TMI_OP_MAXIMUMF || k == TMI_OP_MINIMUMF, left_nan;
+    uint32_t rel = c->truth || a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG ? 0 : tmi_dt_relation(c, a.v, b.v);
+    if (!rel) return tmi_dt_res_of(TMI_RES_NONE, 0);
     c->sees_signed |= k == TMI_OP_MAXSI || k == TMI_OP_MINSI;
     c->sees_unsigned |= k == TMI_OP_MAXUI || k == TMI_OP_MINUI;
-    if (rel == TMI_REL_LT) return is_max ? b : a;
-    if (rel == TMI_REL_GT) return is_max ? a : b;
-    if (rel == TMI_REL_NAN_L) return nan_wins ? a : b;
-    if (rel == TMI_REL_NAN_R) return nan_wins ? b : a;
-    return a;
+    if (rel == 1) return is_max ? b : a;
+    if (rel == 4) return is_max ? a : b;
+    left_nan = tmi_dt_relation(c, a.v, a.v) == 8;
+    return rel == 2 || (left_nan && tmi_dt_relation(c, b.v, b.v) == 8) || left_nan == nan_wins ? a : b;
 }
 
 /* The operand of the terminator that an op with regions passes on as result `index`, on the side taken. */
@@ -14456,43 +14446,40 @@ static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint3
     return r;
 }
 
-static tmi_dt_res tmi_dt_eval_op(tmi_dt_case *c, const tmi_op *op, uint32_t index, uint32_t depth) {
-    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth), b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
-    uint32_t   v;
+static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
+    const tmi_module *m = c->m;
+    const tmi_value  *x = TMI_VALUE(m, v);
+    const tmi_op     *op;
+    tmi_dt_res        a, b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
+    int64_t           n;
+    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
+    if (!depth-- || !c->left) return none;
+    c->left--;
+    op = TMI_OP(m, x->def);
     switch (op->kind) {
-    case TMI_OP_SELECT: return a.tag == TMI_RES_BOOL ? tmi_dt_eval(c, tmi_in(c->m, op, a.v ? 1 : 2), depth) : none;
-    case TMI_OP_IF:
-        v = a.tag == TMI_RES_BOOL ? tmi_dt_yielded(c->m, op, a.v ? 0 : 1, index) : 0;
-        return v ? tmi_dt_eval(c, v, depth) : none;
-    case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI:
-        b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
-        if (a.tag != TMI_RES_BOOL || b.tag != TMI_RES_BOOL) return none;
-        return tmi_dt_res_of(TMI_RES_BOOL, op->kind == TMI_OP_ANDI ? a.v & b.v : op->kind == TMI_OP_ORI ? a.v | b.v : a.v ^ b.v);
-    case TMI_OP_EXTUI: case TMI_OP_TRUNCI: return a.tag == TMI_RES_BOOL && c->truth ? a : none;
+    case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth);
+    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth);
+    case TMI_OP_CONSTANT:
+        if (!tmi_const_int(m, v, &n) || (n != 0 && n != 1)) return none;
+        return tmi_bits(m, x->type) == 1 || c->truth ? tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n) : none;
+    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
+    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI:
+    case TMI_OP_SELECT: case TMI_OP_IF: case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI:
+    case TMI_OP_EXTUI: case TMI_OP_TRUNCI: break;
     default: return none;
     }
-}
-
-static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
-    const tmi_value *x = TMI_VALUE(c->m, v);
-    const tmi_op    *op;
-    int64_t          n;
-    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
-    if (!depth || !c->left) return tmi_dt_res_of(TMI_RES_NONE, 0);
-    c->left--;
-    op = TMI_OP(c->m, x->def);
-    switch (op->kind) {
-    case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth - 1);
-    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
-    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI: return tmi_dt_eval_extreme(c, op, depth - 1);
-    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth - 1);
-    case TMI_OP_CONSTANT:
-        if (!tmi_const_int(c->m, v, &n) || (n != 0 && n != 1) || (tmi_bits(c->m, x->type) != 1 && !c->truth)) return tmi_dt_res_of(TMI_RES_NONE, 0);
-        return tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n);
-    case TMI_OP_SELECT: case TMI_OP_IF: case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI:
-        return tmi_dt_eval_op(c, op, x->index, depth - 1);
-    default: return tmi_dt_res_of(TMI_RES_NONE, 0);
+    a = tmi_dt_eval(c, tmi_in(m, op, 0), depth);
+    if (op->kind == TMI_OP_EXTUI || op->kind == TMI_OP_TRUNCI) return a.tag == TMI_RES_BOOL && c->truth ? a : none;
+    if (op->kind == TMI_OP_SELECT || op->kind == TMI_OP_IF) {
+        if (a.tag != TMI_RES_BOOL) return none;
+        v = op->kind == TMI_OP_SELECT ? tmi_in(m, op, a.v ? 1 : 2) : tmi_dt_yielded(m, op, a.v ? 0 : 1, x->index);
+        return v ? tmi_dt_eval(c, v, depth) : none;
     }
+    b = tmi_dt_eval(c, tmi_in(m, op, 1), depth);
+    if (op->kind != TMI_OP_ANDI && op->kind != TMI_OP_ORI && op->kind != TMI_OP_XORI) return tmi_dt_eval_extreme(c, op->kind, a, b);
+    if (a.tag != TMI_RES_BOOL || b.tag != TMI_RES_BOOL) return none;
+    a.v = op->kind == TMI_OP_ANDI ? a.v & b.v : op->kind == TMI_OP_ORI ? a.v | b.v : a.v ^ b.v;
+    return a;
 }
 
 #define TMI_DT_REGION 16u /* depth of a region that is evaluated: doubled operands are walked twice */
@@ -14540,8 +14527,8 @@ static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k)
 static uint32_t tmi_dt_side(tmi_dt_case *c, const tmi_op *red, uint32_t of, uint32_t value, uint32_t index) {
     uint32_t   v = tmi_dt_returned(c->m, red, of);
     tmi_dt_res r;
-    c->value = value;
-    c->index = index;
+    c->at[0] = tmi_dt_cases[value];
+    c->at[1] = tmi_dt_cases[index];
     if (!v) return 2;
     c->left = TMI_DT_STEPS;
     r = tmi_dt_eval(c, v, TMI_DT_REGION);
@@ -14586,12 +14573,12 @@ static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t 
 
 /* `a or b`, `a and b` of numbers taken as truths. */
 static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k) {
+    static const uint8_t pair[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
     uint32_t    v = tmi_dt_returned(m, red, k), table = 0, i;
     for (c.truth = 1, i = 0; i < 4 && v; i++) {
         tmi_dt_res r;
-        c.l = (int)(i & 1);
-        c.r = (int)(i >> 1);
+        c.at[0] = pair[i];
         c.left = TMI_DT_STEPS;
         r = tmi_dt_eval(&c, v, TMI_DT_REGION);
         if (r.tag != TMI_RES_BOOL) return TMETAL_REDUCE_GENERIC;
@@ -14641,116 +14628,115 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
     return side[TMI_REL_LT] == 1 ? TMETAL_REDUCE_ARGMAX : TMETAL_REDUCE_ARGMIN;
 }
 
-/* -- Welford: an identity of rational functions, tested in the field of 2^31 - 1 elements -------------------- */
+/* -- Formulas: what they compute is found by working them out for some numbers ---------------------- */
 
-#define TMI_DT_PRIME 2147483647u
+#define TMI_DT_LN_2 0.69314718055994530942
 
-typedef struct tmi_dt_field {
-    const tmi_module *m;
-    uint32_t body, arg[6], left;
-    int      ok;
-} tmi_dt_field;
+typedef struct tmi_dt_sample {
+    uint32_t n, given[6];  /* values that are given, and as which numbers */
+    double   number[6];
+    int      exponent;     /* the second is exp of this; exp of the same or the opposite is told from it */
+    double   of;
+    uint32_t left;
+} tmi_dt_sample;
 
-static uint32_t tmi_dt_times(uint32_t a, uint32_t b) {
-    return (uint32_t)((uint64_t)a * b % TMI_DT_PRIME);
+static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) { /* without casts that change no number */
+    const tmi_module *m = d->m;
+    uint32_t          def;
+    while ((def = tmi_def(m, v)) != 0 && (TMI_OP(m, def)->kind == TMI_OP_EXTF ||
+                                          (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP &&
+                                           tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
+        tmi_dt_take(d, def);
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return v;
 }
 
-static uint32_t tmi_dt_inverse(uint32_t a) { /* by Fermat */
-    uint32_t r = 1, e = TMI_DT_PRIME - 2;
-    for (; e; e >>= 1, a = tmi_dt_times(a, a))
-        if (e & 1) r = tmi_dt_times(r, a);
-    return r;
+static int tmi_dt_small(double x, double tolerance) { return x <= tolerance && x >= -tolerance; }
+
+static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r, uint32_t depth);
+
+/* x where c is zero, else y: a guard, and no number that is given is zero. */
+static int tmi_dt_calc_guard(tmi_detector *d, tmi_dt_sample *c, const tmi_op *op, double *r, uint32_t depth) {
+    const tmi_op *cmp = TMI_OP(d->m, tmi_def(d->m, tmi_in(d->m, op, 0)));
+    uint32_t      bits;
+    double        x, zero = 1.0;
+    if (!tmi_def(d->m, tmi_in(d->m, op, 0)) || cmp->kind != TMI_OP_CMPF) return 0;
+    bits = tmi_dt_cmpf_bits[tmi_attr_int(d->m, cmp, "predicate", 0) & 15] & 7u;
+    if ((bits != 2 && bits != 5) || !tmi_dt_number(d->m, tmi_in(d->m, cmp, 1), &zero) || !tmi_dt_small(zero, 0.0)) return 0;
+    if (!tmi_dt_calc(d, c, tmi_in(d->m, cmp, 0), &x, depth) || tmi_dt_small(x, 0.0)) return 0;
+    return tmi_dt_calc(d, c, tmi_in(d->m, op, bits == 2 ? 2 : 1), r, depth);
 }
 
-/* A float constant as an element: mantissa times a power of two, either exactly. */
-static uint32_t tmi_dt_field_constant(tmi_dt_field *f, uint32_t v) {
-    uint64_t        bits = 0, mant;
-    int             negative, exp;
-    uint32_t        x;
-    const tmi_attr *a = tmi_dt_constant(f->m, v, &bits);
-    uint32_t        format = a && a->type ? tmi_format_of(f->m, a->type) : (uint32_t)TMI_F_COUNT;
-    if (format == TMI_F_COUNT || !tmi_float_split(&tmi_float_formats[format], bits, &negative, &mant, &exp)) {
-        f->ok = 0;
-        return 0;
+static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r, uint32_t depth) {
+    const tmi_module *m = d->m;
+    const tmi_op     *op;
+    uint32_t          i, kind, arg = 0;
+    double            a, b = 0.0;
+    v = tmi_dt_exact(d, v);
+    for (i = 0; i < c->n; i++)
+        if (v == c->given[i]) return *r = c->number[i], 1;
+    if (tmi_dt_number(m, v, r)) return 1;
+    if (!tmi_def(m, v) || !depth-- || !c->left) return 0;
+    c->left--;
+    op = TMI_OP(m, tmi_def(m, v));
+    kind = tmi_dt_kind(m, v);
+    if (kind == TMI_OP_SELECT) return tmi_dt_calc_guard(d, c, op, r, depth);
+    if (c->exponent && tmi_dt_is_exp(i = tmi_dt_math(d, v, &arg))) {
+        if (!tmi_dt_calc(d, c, arg, &a, depth)) return 0;
+        if (i == TMI_OP_EXP2) a *= TMI_DT_LN_2;
+        *r = tmi_dt_small(a - c->of, 1e-9) ? c->number[1] : 1.0 / c->number[1];
+        return tmi_dt_small(a - c->of, 1e-9) || tmi_dt_small(a + c->of, 1e-9);
     }
-    x = (uint32_t)(mant % TMI_DT_PRIME);
-    for (; exp > 0; exp--) x = tmi_dt_times(x, 2);
-    for (; exp < 0; exp++) x = tmi_dt_times(x, (TMI_DT_PRIME + 1u) / 2u);
-    return negative && x ? TMI_DT_PRIME - x : x;
-}
-
-static uint32_t tmi_dt_field_eval(tmi_dt_field *f, uint32_t v, uint32_t depth);
-
-/* Is a select on `w == 0` taken? In the field w is not zero, so the other side is what counts. */
-static uint32_t tmi_dt_field_select(tmi_dt_field *f, const tmi_op *op, uint32_t depth) {
-    uint32_t      def = tmi_def(f->m, tmi_in(f->m, op, 0));
-    const tmi_op *cmp = TMI_OP(f->m, def);
-    int64_t       pred = def ? tmi_attr_int(f->m, cmp, "predicate", -1) : -1;
-    double        zero = 1.0;
-    if (!def || cmp->kind != TMI_OP_CMPF || !tmi_dt_number(f->m, tmi_in(f->m, cmp, 1), &zero) ||
-        zero < 0.0 || zero > 0.0 ||
-        (pred != TMI_FOEQ && pred != TMI_FUEQ && pred != TMI_FONE && pred != TMI_FUNE) ||
-        !tmi_dt_field_eval(f, tmi_in(f->m, cmp, 0), depth)) {
-        f->ok = 0;
-        return 0;
+    switch (kind) {
+    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_MULF: case TMI_OP_DIVF: case TMI_OP_NEGF: case TMI_OP_FMA: break;
+    default: return 0;
     }
-    return tmi_dt_field_eval(f, tmi_in(f->m, op, pred == TMI_FOEQ || pred == TMI_FUEQ ? 2 : 1), depth);
-}
-
-static uint32_t tmi_dt_field_eval(tmi_dt_field *f, uint32_t v, uint32_t depth) {
-    const tmi_value *x = TMI_VALUE(f->m, v);
-    const tmi_op    *op;
-    uint32_t         a, b = 0;
-    if (x->is_arg && x->def == f->body) return f->arg[x->index];
-    if (x->is_arg || !depth || !f->ok || !f->left) {
-        f->ok = 0;
-        return 0;
-    }
-    f->left--;
-    op = TMI_OP(f->m, x->def);
-    if (op->kind == TMI_OP_CONSTANT) return tmi_dt_field_constant(f, v);
-    if (op->kind == TMI_OP_SELECT) return tmi_dt_field_select(f, op, depth - 1);
-    if (op->kind != TMI_OP_ADDF && op->kind != TMI_OP_SUBF && op->kind != TMI_OP_MULF && op->kind != TMI_OP_DIVF && op->kind != TMI_OP_FMA &&
-        op->kind != TMI_OP_NEGF && op->kind != TMI_OP_PRECISE_DIV) {
-        f->ok = 0;
-        return 0;
-    }
-    a = tmi_dt_field_eval(f, tmi_in(f->m, op, 0), depth - 1);
-    if (op->n_in > 1) b = tmi_dt_field_eval(f, tmi_in(f->m, op, 1), depth - 1);
-    switch (op->kind) {
-    case TMI_OP_ADDF: return (a + b) % TMI_DT_PRIME;
-    case TMI_OP_SUBF: return (a + TMI_DT_PRIME - b) % TMI_DT_PRIME;
-    case TMI_OP_MULF: return tmi_dt_times(a, b);
-    case TMI_OP_NEGF: return (TMI_DT_PRIME - a) % TMI_DT_PRIME;
-    case TMI_OP_FMA: return (tmi_dt_times(a, b) + tmi_dt_field_eval(f, tmi_in(f->m, op, 2), depth - 1)) % TMI_DT_PRIME;
+    tmi_dt_take(d, tmi_def(m, v));
+    if (!tmi_dt_calc(d, c, tmi_in(m, op, 0), &a, depth)) return 0;
+    if (op->n_in > 1 && !tmi_dt_calc(d, c, tmi_in(m, op, 1), &b, depth)) return 0;
+    switch (kind) {
+    case TMI_OP_ADDF: *r = a + b; return 1;
+    case TMI_OP_SUBF: *r = a - b; return 1;
+    case TMI_OP_MULF: *r = a * b; return 1;
+    case TMI_OP_NEGF: *r = -a; return 1;
+    case TMI_OP_DIVF:
+        if (tmi_dt_small(b, 0.0)) return 0;
+        *r = a / b;
+        return 1;
     default:
-        if (!b) f->ok = 0;
-        return tmi_dt_times(a, tmi_dt_inverse(b));
+        if (!tmi_dt_calc(d, c, tmi_in(m, op, 2), r, depth)) return 0;
+        *r += a * b;
+        return 1;
     }
 }
 
-/* Mean, sum of squares about it, weight: three outputs equal to Welford's at points that no formula of
- * ours was made for. Four points of a field of 2^31 elements leave no room for chance. */
-static int tmi_dt_welford(const tmi_module *m, const tmi_op *red) {
-    tmi_dt_field f;
-    uint32_t     i, k, seed = 1u, want[3], ratio, gap;
-    f.m = m;
-    f.body = tmi_op_body(m, red, 0);
-    f.ok = red->n_in == 3;
-    for (i = 0; i < 4 && f.ok; i++) {
-        for (k = 0; k < 6; k++) f.arg[k] = (seed = seed * 1664525u + 1013904223u) % (TMI_DT_PRIME - 2) + 1;
-        want[2] = (f.arg[2] + f.arg[5]) % TMI_DT_PRIME;
-        ratio = tmi_dt_times(f.arg[5], tmi_dt_inverse(want[2]));
-        gap = (f.arg[3] + TMI_DT_PRIME - f.arg[0]) % TMI_DT_PRIME;
-        want[0] = (f.arg[0] + tmi_dt_times(gap, ratio)) % TMI_DT_PRIME;
-        want[1] = (uint32_t)(((uint64_t)f.arg[1] + f.arg[4] + tmi_dt_times(tmi_dt_times(gap, gap), tmi_dt_times(f.arg[2], ratio))) % TMI_DT_PRIME);
-        for (k = 0; k < 3 && f.ok; k++) {
-            uint32_t v = tmi_dt_returned(m, red, k);
-            f.left = TMI_DT_STEPS;
-            if (!v || tmi_dt_field_eval(&f, v, TMI_DT_REGION) != want[k]) f.ok = 0;
+/* Mean, sum of squares about it, weight: three outputs equal to Welford's at points that no formula of ours was
+ * made for. */
+static int tmi_dt_welford(tmi_detector *d, const tmi_op *red) {
+    tmi_dt_sample c;
+    uint32_t      i, k, seed = 1u;
+    double       *a = c.number, want[3], share, gap, is;
+    if (red->n_in != 3) return 0;
+    memset(&c, 0, sizeof c);
+    c.n = 6;
+    for (i = 0; i < 4; i++) {
+        for (k = 0; k < 6; k++) {
+            c.given[k] = tmi_block_arg(d->m, tmi_op_body(d->m, red, 0), k);
+            a[k] = 0.25 + (double)((seed = seed * 1664525u + 1013904223u) >> 8) / 16777216.0;
+        }
+        want[2] = a[2] + a[5];
+        share = a[5] / want[2];
+        gap = a[3] - a[0];
+        want[0] = a[0] + gap * share;
+        want[1] = a[1] + a[4] + gap * gap * a[2] * share;
+        for (k = 0; k < 3; k++) {
+            uint32_t v = tmi_dt_returned(d->m, red, k);
+            c.left = TMI_DT_STEPS;
+            if (!v || !tmi_dt_calc(d, &c, v, &is, TMI_DT_REGION) || !tmi_dt_close(is, want[k], 1e-12)) return 0;
         }
     }
-    return f.ok;
+    return 1;
 }
 
 /* -- Reductions ------------------------------------------------------------------------------------------------ */
@@ -14876,7 +14862,7 @@ static void tmi_dt_classify(tmi_detector *d, uint32_t id, tmi_dt_reduce *r) {
     }
     if (k < red->n_in) kind = TMETAL_REDUCE_GENERIC;
     if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 2) kind = tmi_dt_arg_extreme(m, red, r);
-    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 3 && tmi_dt_welford(m, red)) kind = TMETAL_REDUCE_WELFORD;
+    if (kind == TMETAL_REDUCE_GENERIC && red->n_in == 3 && tmi_dt_welford(d, red)) kind = TMETAL_REDUCE_WELFORD;
     r->kind = kind;
     if (kind == TMETAL_REDUCE_GENERIC) {
         r->nan = r->tie = r->is_unsigned = 0;
@@ -15671,254 +15657,105 @@ static void tmi_dt_find_norms(tmi_detector *d) {
 
 /* -- GELU and SiLU: x times a function of x ------------------------------------------------------------------------------ */
 
-/* A polynomial in one value, to the third power. */
-typedef struct tmi_dt_poly {
-    double c[4];
-} tmi_dt_poly;
-
-/* a + b S(q(x)), where S is the logistic function (kind EXP) or erf (kind ERF). */
+/* x (a + b S(q(x))), where S is the logistic function (kind EXP) or erf (kind ERF), and q a polynomial. */
 typedef struct tmi_dt_gate {
-    uint32_t    kind;
-    double      a, b;
-    tmi_dt_poly q;
+    uint32_t kind;
+    double   a, b, q[4];
 } tmi_dt_gate;
 
-/* c x^power times at most one gate. */
-typedef struct tmi_dt_product {
-    double      c;
-    uint32_t    power, gates;
-    tmi_dt_gate gate;
-} tmi_dt_product;
+static double tmi_dt_poly(const double *q, double x) { return q[0] + x * (q[1] + x * (q[2] + x * q[3])); }
 
-#define TMI_DT_FORMULA 9u /* depth of a formula: GELU by tanh has 7 */
-
-static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) { /* without casts that change no number */
-    const tmi_module *m = d->m;
-    uint32_t          def;
-    while ((def = tmi_def(m, v)) != 0 &&
-           (TMI_OP(m, def)->kind == TMI_OP_EXTF || (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP && tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
-        tmi_dt_take(d, def);
-        v = tmi_in(m, TMI_OP(m, def), 0);
+/* A value as a polynomial in x to the third power: four numbers make it, two more judge it. */
+static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, double *q) {
+    static const double at[6] = {1.0, -1.0, 2.0, -2.0, 0.375, 3.0};
+    tmi_dt_sample       c;
+    double              f[6];
+    uint32_t            i;
+    memset(&c, 0, sizeof c);
+    c.n = 1;
+    c.given[0] = x;
+    for (i = 0; i < 6; i++) {
+        c.number[0] = at[i];
+        c.left = TMI_DT_STEPS;
+        if (!tmi_dt_calc(d, &c, v, &f[i], TMI_DT_REGION)) return 0;
     }
-    return v;
-}
-
-static int tmi_dt_poly_times(tmi_dt_poly *to, const tmi_dt_poly *a, const tmi_dt_poly *b) {
-    uint32_t    i, k;
-    tmi_dt_poly r;
-    memset(&r, 0, sizeof r);
-    for (i = 0; i < 4; i++)
-        for (k = 0; k < 4; k++) {
-            double c = a->c[i] * b->c[k];
-            if (i + k < 4) r.c[i + k] += c;
-            else if (c > 0.0 || c < 0.0) return 0;
-        }
-    *to = r;
+    q[2] = (f[2] + f[3] - f[0] - f[1]) / 6.0;
+    q[0] = (f[0] + f[1]) / 2.0 - q[2];
+    q[3] = (f[2] - f[3] - 2.0 * (f[0] - f[1])) / 12.0;
+    q[1] = (f[0] - f[1]) / 2.0 - q[3];
+    for (i = 4; i < 6; i++)
+        if (!tmi_dt_small(tmi_dt_poly(q, at[i]) - f[i], 1e-9 * (1.0 + f[i] * f[i]))) return 0;
     return 1;
 }
 
-static void tmi_dt_poly_scale(tmi_dt_poly *p, double s) {
-    uint32_t i;
-    for (i = 0; i < 4; i++) p->c[i] *= s;
-}
-
-static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *p, uint32_t depth) {
-    const tmi_module *m = d->m;
-    const tmi_op     *op;
-    tmi_dt_poly       a, b, c;
-    uint32_t          i, kind;
-    memset(p, 0, sizeof *p);
-    v = tmi_dt_exact(d, v);
-    if (v == x) return (p->c[1] = 1.0) > 0.0;
-    if (tmi_dt_number(m, v, &p->c[0])) return 1;
-    if (!depth || !tmi_def(m, v) || !tmi_dt_step(d)) return 0;
-    kind = tmi_dt_kind(m, v);
-    op = TMI_OP(m, tmi_def(m, v));
-    if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF && kind != TMI_OP_NEGF && kind != TMI_OP_FMA) return 0;
-    tmi_dt_take(d, tmi_def(m, v));
-    if (!tmi_dt_poly_of(d, tmi_in(m, op, 0), x, &a, depth - 1)) return 0;
-    if (kind == TMI_OP_NEGF) {
-        *p = a;
-        tmi_dt_poly_scale(p, -1.0);
-        return 1;
+/* Is v = x (a + b S(q(x))), where `gate` is what makes S: exp, tanh, erf? tanh(u) = 2 S(2u) - 1; erfc = 1 - erf;
+ * what an exp E = exp(q) makes is (A + B E) / (1 + E) = B + (A - B) S(-q). */
+static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate, tmi_dt_gate *g) {
+    static const double at[4] = {1.0, 2.0, -1.5, 0.75}, s[4] = {2.0, 0.25, 3.0, 0.5};
+    tmi_dt_sample       c;
+    uint32_t            arg = 0, i, kind = tmi_dt_math(d, gate, &arg);
+    double              t[4], turn = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_EXP2 ? -TMI_DT_LN_2 : -1.0;
+    memset(&c, 0, sizeof c);
+    if (!tmi_dt_poly_of(d, arg, x, g->q)) return 0;
+    c.n = 2;
+    c.given[0] = x;
+    c.given[1] = gate;
+    c.exponent = tmi_dt_is_exp(kind);
+    for (i = 0; i < 4; i++) {
+        c.number[0] = at[i];
+        c.number[1] = s[i];
+        c.of = -turn * tmi_dt_poly(g->q, at[i]);
+        c.left = TMI_DT_STEPS;
+        if (!tmi_dt_calc(d, &c, v, &t[i], TMI_DT_REGION)) return 0;
+        t[i] *= (c.exponent ? 1.0 + s[i] : 1.0) / at[i];
     }
-    if (!tmi_dt_poly_of(d, tmi_in(m, op, 1), x, &b, depth - 1)) return 0;
-    if (kind == TMI_OP_MULF) return tmi_dt_poly_times(p, &a, &b);
-    if (kind == TMI_OP_DIVF) {
-        if (b.c[1] > 0.0 || b.c[1] < 0.0 || b.c[2] > 0.0 || b.c[2] < 0.0 || b.c[3] > 0.0 || b.c[3] < 0.0 || !(b.c[0] > 0.0 || b.c[0] < 0.0)) return 0;
-        *p = a;
-        tmi_dt_poly_scale(p, 1.0 / b.c[0]);
-        return 1;
-    }
-    if (kind == TMI_OP_FMA) {
-        if (!tmi_dt_poly_times(&a, &a, &b) || !tmi_dt_poly_of(d, tmi_in(m, op, 2), x, &c, depth - 1)) return 0;
-        b = c;
-    }
-    for (i = 0; i < 4; i++) p->c[i] = kind == TMI_OP_SUBF ? a.c[i] - b.c[i] : a.c[i] + b.c[i];
+    g->b = (t[1] - t[0]) / (s[1] - s[0]);
+    g->a = t[0] - g->b * s[0];
+    for (i = 2; i < 4; i++)
+        if (!tmi_dt_small(g->a + g->b * s[i] - t[i], 1e-9 * (1.0 + t[i] * t[i]))) return 0;
+    g->kind = kind == TMI_OP_ERF || kind == TMI_OP_ERFC ? TMI_OP_ERF : TMI_OP_EXP;
+    if (c.exponent) t[0] = g->a, g->a = g->b, g->b = t[0] - g->b;
+    if (kind == TMI_OP_TANH) g->a -= g->b, g->b *= 2.0;
+    if (kind == TMI_OP_ERFC) g->a += g->b, g->b = -g->b;
+    for (i = 0; i < 4 && g->kind == TMI_OP_EXP; i++) g->q[i] *= turn;
     return 1;
-}
-
-/* exp(r(x)): r in base e. */
-static int tmi_dt_exp_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *r) {
-    uint32_t arg, kind;
-    v = tmi_dt_exact(d, v);
-    kind = tmi_dt_math(d, v, &arg);
-    if (!tmi_dt_is_exp(kind) || !tmi_dt_poly_of(d, arg, x, r, TMI_DT_FORMULA)) return 0;
-    if (kind == TMI_OP_EXP2) tmi_dt_poly_scale(r, 0.69314718055994530942);
-    return 1;
-}
-
-/* 1 + exp(r(x)), in either order. */
-static int tmi_dt_one_plus_exp(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_poly *r) {
-    uint32_t a, b, was = d->n_op;
-    double   one;
-    v = tmi_dt_exact(d, v);
-    if (tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b)) {
-        uint32_t was_in = d->n_op;
-        if (tmi_dt_number(d->m, b, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, a, x, r)) return 1;
-        d->n_op = was_in;
-        if (tmi_dt_number(d->m, a, &one) && tmi_dt_close(one, 1.0, 1e-12) && tmi_dt_exp_of(d, b, x, r)) return 1;
-    }
-    d->n_op = was;
-    return 0;
-}
-
-static int tmi_dt_gate_quotient(tmi_detector *d, uint32_t num, uint32_t den, uint32_t x, tmi_dt_gate *g) {
-    tmi_dt_poly r, s;
-    uint32_t    i;
-    g->kind = TMI_OP_EXP;
-    g->a = 0.0;
-    if (!tmi_dt_one_plus_exp(d, den, x, &r)) return 0;
-    g->q = r;
-    g->b = 1.0;
-    if (tmi_dt_number(d->m, num, &g->b)) { /* c / (1 + exp(r)) = c S(-r) */
-        tmi_dt_poly_scale(&g->q, -1.0);
-        return 1;
-    }
-    if (!tmi_dt_exp_of(d, num, x, &s)) return 0; /* exp(r) / (1 + exp(r)) = S(r) */
-    for (i = 0; i < 4; i++)
-        if (r.c[i] > s.c[i] || r.c[i] < s.c[i]) return 0;
-    return 1;
-}
-
-static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_gate *g, uint32_t depth) {
-    uint32_t a = 0, b = 0, kind, i, was, was_in;
-    double   n;
-    v = tmi_dt_exact(d, v);
-    was = d->n_op;
-    kind = tmi_dt_math(d, v, &a);
-    if (kind == TMI_OP_TANH || kind == TMI_OP_ERF || kind == TMI_OP_ERFC) { /* tanh(u) = 2 S(2u) - 1; erfc = 1 - erf */
-        if (!tmi_dt_poly_of(d, a, x, &g->q, TMI_DT_FORMULA)) return 0;
-        g->kind = kind == TMI_OP_TANH ? TMI_OP_EXP : TMI_OP_ERF;
-        g->a = kind == TMI_OP_TANH ? -1.0 : kind == TMI_OP_ERFC ? 1.0 : 0.0;
-        g->b = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_ERFC ? -1.0 : 1.0;
-        if (kind == TMI_OP_TANH) tmi_dt_poly_scale(&g->q, 2.0);
-        return 1;
-    }
-    if (kind || !depth || !tmi_dt_step(d)) {
-        d->n_op = was;
-        return 0;
-    }
-    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b)) {
-        if (tmi_dt_gate_quotient(d, a, b, x, g)) return 1;
-        if (tmi_dt_number(d->m, b, &n) && (n > 0.0 || n < 0.0) && tmi_dt_gate_of(d, a, x, g, depth - 1)) {
-            g->a /= n;
-            g->b /= n;
-            return 1;
-        }
-        return 0;
-    }
-    kind = tmi_dt_is(d, v, TMI_OP_ADDF, &a, &b) ? TMI_OP_ADDF : tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) ? TMI_OP_SUBF : tmi_dt_is(d, v, TMI_OP_MULF, &a, &b) ? TMI_OP_MULF : TMI_OP_NONE;
-    for (was_in = d->n_op, i = 0; kind && i < 2; i++) {
-        d->n_op = was_in;
-        if (!tmi_dt_number(d->m, i ? a : b, &n) || !tmi_dt_gate_of(d, i ? b : a, x, g, depth - 1)) continue;
-        if (kind == TMI_OP_MULF) g->a *= n, g->b *= n;
-        else if (kind == TMI_OP_ADDF) g->a += n;
-        else if (i == 0) g->a -= n;
-        else g->a = n - g->a, g->b = -g->b;
-        return 1;
-    }
-    d->n_op = was;
-    return 0;
-}
-
-static int tmi_dt_product_of(tmi_detector *d, uint32_t v, uint32_t x, tmi_dt_product *p, uint32_t depth) {
-    uint32_t    a, b, was = d->n_op;
-    double      n;
-    tmi_dt_gate g;
-    v = tmi_dt_exact(d, v);
-    if (v == x) return ++p->power != 0;
-    if (tmi_dt_number(d->m, v, &n)) {
-        p->c *= n;
-        return 1;
-    }
-    if (!depth || !tmi_dt_step(d)) return 0;
-    if (tmi_dt_gate_of(d, v, x, &g, 4)) {
-        p->gate = g;
-        p->gates++;
-        return 1;
-    }
-    d->n_op = was;
-    if (tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return tmi_dt_product_of(d, a, x, p, depth - 1) && tmi_dt_product_of(d, b, x, p, depth - 1);
-    if (tmi_dt_is(d, v, TMI_OP_NEGF, &a, NULL)) {
-        p->c = -p->c;
-        return tmi_dt_product_of(d, a, x, p, depth - 1);
-    }
-    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b)) {
-        if (tmi_dt_number(d->m, b, &n) && (n > 0.0 || n < 0.0)) p->c /= n;
-        else if (tmi_dt_one_plus_exp(d, b, x, &p->gate.q)) { /* x / (1 + exp(-x)) */
-            tmi_dt_poly_scale(&p->gate.q, -1.0);
-            p->gate.kind = TMI_OP_EXP;
-            p->gate.a = 0.0;
-            p->gate.b = 1.0;
-            p->gates++;
-        } else return 0;
-        return tmi_dt_product_of(d, a, x, p, depth - 1);
-    }
-    return 0;
 }
 
 /* Turn the sign of the gate's argument so that b is positive: S(-q) = 1 - S(q), erf(-q) = -erf(q). */
 static void tmi_dt_gate_upright(tmi_dt_gate *g) {
+    uint32_t i;
     if (g->b >= 0.0) return;
     if (g->kind == TMI_OP_EXP) g->a += g->b;
     g->b = -g->b;
-    tmi_dt_poly_scale(&g->q, -1.0);
+    for (i = 0; i < 4; i++) g->q[i] = -g->q[i];
 }
 
-static int tmi_dt_small(double x, double tolerance) {
-    return x <= tolerance && x >= -tolerance;
-}
-
-/* What c x (a + b S(q)) is: a kind with its form, or the reason why it is none. `tol` is relative. */
-static uint32_t tmi_dt_gated(tmi_dt_product *p, double tol, uint32_t *form, const char **near) {
-    tmi_dt_gate *g = &p->gate;
-    double       a, b;
-    int          cubic;
-    if (p->c < 0.0) p->c = -p->c, g->a = -g->a, g->b = -g->b;
+/* What x (a + b S(q)) is: a kind with its form, or the reason why it is none. `tol` is relative. */
+static uint32_t tmi_dt_gated(tmi_dt_gate *g, double tol, uint32_t *form, const char **near) {
+    double a, b;
+    int    cubic = !tmi_dt_small(g->q[3], 1e-6);
     tmi_dt_gate_upright(g);
-    a = p->c * g->a;
-    b = p->c * g->b;
-    cubic = !tmi_dt_small(g->q.c[3], 1e-6);
+    a = g->a;
+    b = g->b;
     *near = NULL;
     *form = 0;
     if (g->kind == TMI_OP_ERF) {
         *form = TMETAL_FORM_ERF;
-        if (!tmi_dt_close(g->q.c[1], 0.70710678118654752440, tol) || cubic || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
+        if (!tmi_dt_close(g->q[1], 0.70710678118654752440, tol) || cubic || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
             *near = "erf of another argument than x over the root of two";
         else if (!tmi_dt_close(a, 0.5, tol) || !tmi_dt_close(b, 0.5, tol)) *near = "the factors around erf are not one half";
         return TMETAL_PATTERN_GELU;
     }
     if (cubic) {
         *form = TMETAL_FORM_TANH;
-        if (!tmi_dt_close(g->q.c[1], 1.59576912160573071176, tol) || !tmi_dt_close(g->q.c[3], 0.07135481627159, tol) || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
+        if (!tmi_dt_close(g->q[1], 1.59576912160573071176, tol) || !tmi_dt_close(g->q[3], 0.07135481627159, tol) || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
             *near = "the tanh has another argument than that of GELU";
         else if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around tanh are not one half";
         return TMETAL_PATTERN_GELU;
     }
     if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around the logistic function are not one";
-    else if (!tmi_dt_close(g->q.c[1], 1.0, tol) || !tmi_dt_small(g->q.c[0], tol) || !tmi_dt_small(g->q.c[2], tol))
-        *near = tmi_dt_close(g->q.c[1], 1.702, 1e-3) ? "the logistic function of 1.702 x: the quick approximation of GELU" : "the logistic function of another argument than x";
+    else if (!tmi_dt_close(g->q[1], 1.0, tol) || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
+        *near = tmi_dt_close(g->q[1], 1.702, 1e-3) ? "the logistic function of 1.702 x: the quick approximation of GELU" : "the logistic function of another argument than x";
     return TMETAL_PATTERN_SILU;
 }
 
@@ -15938,20 +15775,17 @@ static uint32_t tmi_dt_factors(tmi_detector *d, uint32_t v, uint32_t *out, uint3
     return kind == TMI_OP_MULF ? tmi_dt_factors(d, tmi_in(d->m, op, 1), out, n, cap, depth - 1) : n;
 }
 
-/* Is the value c x gate for one of its factors x? */
-static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, int near_too) {
-    uint32_t       v = tmi_out(d->m, TMI_OP(d->m, op), 0), at[10], n, i, form, kind;
-    const char    *near;
+/* Is the value x (a + b S(x)) for one of its factors x? */
+static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int near_too) {
+    uint32_t        v = tmi_out(d->m, TMI_OP(d->m, op), 0), at[10], n, i, form, kind;
+    const char     *near;
+    tmi_dt_gate     g;
+    tmi_dt_pattern *r;
     n = tmi_dt_factors(d, v, at, 0, 10, 4);
     for (i = 1; i < n; i++) {
-        tmi_dt_product  p;
-        tmi_dt_pattern *r;
-        memset(&p, 0, sizeof p);
-        p.c = 1.0;
         d->n_op = 0;
-        d->left = TMI_DT_STEPS;
-        if (!tmi_dt_product_of(d, v, at[i], &p, TMI_DT_FORMULA) || p.power != 1 || p.gates != 1 || tmi_dt_small(p.gate.q.c[1], 1e-9)) continue;
-        kind = tmi_dt_gated(&p, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
+        if (!tmi_dt_gate_of(d, v, at[i], gate, &g) || tmi_dt_small(g.q[1], 1e-9)) continue;
+        kind = tmi_dt_gated(&g, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
         if (near && !near_too) continue;
         r = tmi_dt_record(d, kind, op, 0, form, near);
         r->x = at[i];
@@ -15976,12 +15810,12 @@ static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
             v[n++] = tmi_out(m, o, 0);
             if (d->claimed[d->users.at[u].op]) return; /* of a function found before */
             if (kind != TMI_OP_MULF && kind != TMI_OP_DIVF) continue;
-            if (tmi_dt_try_gated(d, d->users.at[u].op, 0)) return;
+            if (tmi_dt_try_gated(d, d->users.at[u].op, v[0], 0)) return;
             last = d->users.at[u].op;
         }
     for (i = n; i-- > 1 && last;) /* none: say so of the outermost product that comes near */
         if (tmi_dt_kind(m, v[i]) == TMI_OP_MULF || tmi_dt_kind(m, v[i]) == TMI_OP_DIVF)
-            if (tmi_dt_try_gated(d, tmi_def(m, v[i]), 1)) return;
+            if (tmi_dt_try_gated(d, tmi_def(m, v[i]), v[0], 1)) return;
 }
 
 static void tmi_dt_find_gates(tmi_detector *d) {
