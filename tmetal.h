@@ -43,8 +43,12 @@
  *     2  tmetal_compile(): parse, verify, plan and print. Every public function becomes a kernel.
  *        In parts: tmetal_parse, tmetal_verify, tmetal_plan, tmetal_emit and, back to text, tmetal_print.
  *        A module may also be built call by call: tmetal_build_begin and those after it.
- *     3  Compile r.kernels[i].msl with newLibraryWithSource (language version msl_version) and make a pipeline
- *        of the function `entry`.
+ *     3  Compile r.kernels[i].msl with newLibraryWithSource and make a pipeline of the function `entry`. Set both
+ *        options, always: languageVersion to msl_version (its default is what the host was linked with), and
+ *        math_mode, which is safe: mathMode = MTLMathModeSafe, where there is none fastMathEnabled = NO. The text
+ *        asks for safe maths too, but compilers before macOS 15 and iOS 18 do not know that pragma, and fast
+ *        maths, their default, may break masks by infinity. `macos` and `ios` are the first systems that will do.
+ *        An error that comes with a library is a warning.
  *     4  Bind `args` in order: BUFFER by setBuffer at `index`; BYTES as `size` bytes at `offset` of the data at
  *        `index`; ADDRESS as the buffer's 64-bit gpuAddress there; SCRATCH a buffer of that scratch id;
  *        DEBUG a zeroed buffer, for tmetal_debug_text; the other kinds as tmetal_arg_kind says. `param` counts
@@ -483,7 +487,10 @@ typedef struct tmetal_kernel {
                                                    * the first of two stages, whose last program axis must be 1 long */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
-    uint32_t                 msl_version;         /* 300, 310, 320, 400, 410 */
+    uint32_t                 msl_version;         /* 300, 310, 320, 400, 410: set it, whatever the host was built with */
+    const char              *math_mode;           /* "safe": set it too. Compilers before macOS 15 and iOS 18 do not know
+                                                   * the text's pragma and take fast maths, where masks by infinity break */
+    const char              *macos, *ios;         /* the first systems that know msl_version, "13.0" and "16.0" */
     uint32_t                 family;              /* first MTLGPUFamilyApple that can run it */
     const tmetal_arg        *args;
     uint32_t                 n_args;
@@ -2591,17 +2598,23 @@ static const tmi_feature_row tmi_feature_rows[] = {
 };
 #define TMI_FEATURE_COUNT (sizeof tmi_feature_rows / sizeof *tmi_feature_rows)
 
-/* Language versions: number, as printed, first macOS that has it (Apple, Metal Shading Language
- * Specification 4, section 1.5). */
+/* Language versions: number, as printed, first systems that have it (Apple, Metal Shading Language
+ * Specification 4, section 1.5; of iOS the release of the same autumn). */
 typedef struct tmi_msl_row {
     uint32_t    number;
-    const char *text, *system;
+    const char *text, *macos, *ios;
 } tmi_msl_row;
 
 static const tmi_msl_row tmi_msl_versions[] = {
-    {300, "3.0", "macOS 13"}, {310, "3.1", "macOS 14"}, {320, "3.2", "macOS 15"},
-    {400, "4.0", "macOS 26"}, {410, "4.1", "macOS 27"},
+    {300, "3.0", "13.0", "16.0"}, {310, "3.1", "14.0", "17.0"}, {320, "3.2", "15.0", "18.0"},
+    {400, "4.0", "26.0", "26.0"}, {410, "4.1", "27.0", "27.0"},
 };
+
+static const tmi_msl_row *tmi_msl_row_of(uint32_t version) {
+    size_t i = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
+    while (--i && tmi_msl_versions[i].number > version) {}
+    return &tmi_msl_versions[i];
+}
 
 #define TMI_MAX_BUFFERS 31u /* argument table entries of a kernel; Apple, Feature Set Tables */
 
@@ -33602,6 +33615,9 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
         e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
     k->msl_version = e.uses_logging ? 320 : e.uses_bf16 ? 310 : 300;
+    k->math_mode = "safe";
+    k->macos = tmi_msl_row_of(k->msl_version)->macos;
+    k->ios = tmi_msl_row_of(k->msl_version)->ios;
     e.out = &all;
     tmi_put_head(&e, k);
     head = joined->count > 1 ? tmi_text_join(&all, 0) : "";
@@ -33630,13 +33646,6 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
 }
 
 /* -- The plan as JSON ----------------------------------------------------------------------------------------- */
-
-static const char *tmi_msl_text(uint32_t version) {
-    size_t i;
-    for (i = 0; i < sizeof tmi_msl_versions / sizeof *tmi_msl_versions; i++)
-        if (tmi_msl_versions[i].number == version) return tmi_msl_versions[i].text;
-    return "3.0";
-}
 
 static void tmi_put_json_string(tmi_text *t, const char *s) {
     tmi_put_char(t, '"');
@@ -33705,7 +33714,8 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         else tmi_put_str(t, ",\"grid\":\"program\"");
         if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
             tmi_put(t, ",\"grid_times\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid_times[0], n->grid_times[1], n->grid_times[2]);
-        tmi_put(t, ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\",\"family\":%u", n->threadgroup_bytes, tmi_msl_text(n->msl_version), n->family);
+        tmi_put(t, ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\",\"family\":%u", n->threadgroup_bytes, tmi_msl_row_of(n->msl_version)->text, n->family);
+        tmi_put(t, ",\"math_mode\":\"%s\",\"macos\":\"%s\",\"ios\":\"%s\"", n->math_mode, n->macos, n->ios);
         tmi_put(t, ",\"max_total_threads\":%u,\"args\":[", n->max_total_threads);
         for (k = 0; k < n->n_args; k++) {
             tmi_put_str(t, k ? ",\n  " : "\n  ");
@@ -33983,7 +33993,8 @@ static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
     for (i = 0; i < x->n_inputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->inputs[i].name);
     tmi_put_str(t, "],\n \"output_names\":[");
     for (i = 0; i < x->n_outputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->outputs[i].name);
-    tmi_put(t, "],\n \"ensure_row_contiguous\":true,\"atomic_outputs\":false,\n \"threadgroup\":[%u,1,1],\n \"grid\":", x->threadgroup[0]);
+    tmi_put(t, "],\n \"msl\":\"%s\",\"math_mode\":\"%s\",\n \"ensure_row_contiguous\":true,\"atomic_outputs\":false,\n \"threadgroup\":[%u,1,1],\n \"grid\":",
+            tmi_msl_row_of(k->msl_version)->text, k->math_mode, x->threadgroup[0]);
     if (k->grid[0]) tmi_put(t, "[%u,%u,%u]", k->grid[0] * k->threads, k->grid[1], k->grid[2]);
     else tmi_put_str(t, "\"programs * threadgroup\"");
     tmi_put_str(t, ",\n \"inputs\":[");
@@ -39720,7 +39731,7 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
 
 static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, const tmetal_kernel *k) {
     if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
-    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_text(k->msl_version), tmi_msl_text(job->opt->msl));
+    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION, tmi_msl_row_of(k->msl_version)->text, tmi_msl_row_of(job->opt->msl)->text);
     tmi_help(job, NULL, "ask for that version, or leave the option out");
 }
 

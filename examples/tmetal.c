@@ -2189,7 +2189,10 @@ static void check_mac(checks *c, const facts *f) {
     int      arm = strcmp(f->text[FACT_ARCH], "arm64") == 0, translated = !arm && strcmp(f->text[FACT_ARM], "1") == 0;
     char     text[200];
     snprintf(text, sizeof text, "macOS %.60s%s%s", *f->text[FACT_MACOS] ? f->text[FACT_MACOS] : "of unknown version", macos >= 1305 ? ": Metal language up to " : "", macos >= 1305 ? metal_of_macos(macos) : "");
-    check_add(c, "system", macos >= 1305, 1, text, macos >= 1305 ? "" : "macOS 13.5 or newer is needed: System Settings, General, Software Update");
+    check_add(c, "system", macos >= 1305, 1, text, 
+              macos < 1305   ? "macOS 13.5 or newer is needed: System Settings, General, Software Update"
+              : macos < 1500 ? "a host must set fastMathEnabled = NO: this compiler does not know the text's pragma"
+                             : "a host should set mathMode to safe, as the plan and the text's pragma say");
     check_add(c, "processor", arm, 1, arm ? "Apple silicon" : translated ? "Apple silicon, but this shell runs translated by Rosetta" : "Intel",
               arm ? "" : translated ? "start it anew without Rosetta: arch -arm64 zsh" : "Metal on Intel Macs lacks what the kernels use; a Mac with M1 or newer is needed");
     snprintf(text, sizeof text, "%.120s", *f->text[FACT_METAL] ? f->text[FACT_METAL] : "none was reported");

@@ -94,10 +94,12 @@ gives 0 check --facts "$out/facts"
 says 'M1 and M2 run everything; M3 and newer do better'
 says 'xcodebuild -downloadComponent MetalToolchain'
 says 'xcode-select --install'
+says 'fastMathEnabled = NO'
 machine 'os: Darwin' 'arch: arm64' 'macos: 26.1' 'chip: Apple M5' 'gpu-cores: 10' 'metal: Metal 4'
 gives 0 check --facts "$out/facts"
 says 'hardware of their own'
 says 'up to 4.0$'
+says 'set mathMode to safe'
 machine 'os: Darwin' 'arch: arm64' 'macos: 13.4.1' 'chip: Apple M2' 'metal: Metal 3'
 gives 1 check --facts "$out/facts"
 says 'macOS 13.5 or newer is needed'

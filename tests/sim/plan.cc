@@ -68,6 +68,11 @@ plan_kernel kernel_of(const json &j) {
     plan_kernel k;
     k.name = need(j, "name", "a kernel").get<std::string>();
     k.entry = j.value("entry", k.name);
+    /* The simulator knows no other, and a host that is not told takes fast maths before macOS 15. */
+    if (need(j, "math_mode", k.name) != "safe") bad(k.name + ": a math mode that is not safe");
+    for (const char *system : {"macos", "ios"})
+        if (std::strtod(need(j, system, k.name).get<std::string>().c_str(), nullptr) < 13)
+            bad(k.name + ": no first version of " + system);
     k.threads = triple(need(j, "threads_per_threadgroup", k.name));
     const json &grid = need(j, "grid", k.name);
     k.per_program = grid.is_string();

@@ -433,6 +433,9 @@ START_TEST(a_kernel_newer_than_asked_for_is_refused) {
     opt.msl = 310;
     says_ok(compile(text, &opt, &arena, &r), &r);
     ck_assert_uint_eq(r.kernels[0].msl_version, 310);
+    ck_assert_str_eq(r.kernels[0].macos, "14.0");
+    ck_assert_str_eq(r.kernels[0].ios, "17.0");
+    ck_assert_str_eq(r.kernels[0].math_mode, "safe");
     opt.msl = 300;
     refused(text, &opt, TMETAL_E_MSL_VERSION);
 }
