@@ -1553,6 +1553,65 @@ static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
     return s;
 }
 
+/* -- Names ---------------------------------------------------------------------
+ * Names come from outside: ids of op lists, attribute keys, symbols. One that is no word is quoted. */
+
+static int tmi_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static int tmi_is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static int tmi_is_hex(char c) {
+    return tmi_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static int tmi_hex_digit(char c) {
+    return tmi_is_digit(c) ? c - '0' : tmi_is_hex(c) ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* bare-id ::= (letter | '_') (letter | digit | '_' | '$' | '.')* */
+static int tmi_is_word_char(char c) {
+    return tmi_is_letter(c) || tmi_is_digit(c) || c == '_' || c == '$' || c == '.';
+}
+
+/* suffix-id, what may stand behind % and ^: digits, or letters, digits, '$', '.', '_', '-' after no digit. */
+static int tmi_is_suffix(const char *s) {
+    const char *p = s;
+    if (tmi_is_digit(*s)) {
+        while (tmi_is_digit(*p)) p++;
+    } else {
+        while (tmi_is_word_char(*p) || *p == '-') p++;
+    }
+    return p > s && !*p;
+}
+
+/* An MLIR string: ASCII, in hex what is not plain. */
+static void tmi_put_quoted(tmi_text *t, const char *s, size_t len) {
+    size_t i;
+    tmi_put_char(t, '"');
+    for (i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '\\') tmi_put_str(t, "\\\\");
+        else if (c >= 32 && c < 127 && c != '"') tmi_put_char(t, (char)c);
+        else {
+            tmi_put_char(t, '\\');
+            tmi_put_hex(t, c, 2);
+        }
+    }
+    tmi_put_char(t, '"');
+}
+
+/* bare-id | string */
+static void tmi_put_name(tmi_text *t, const char *s, size_t len) {
+    size_t i;
+    for (i = 0; i < len && tmi_is_word_char(s[i]); i++) {}
+    if (i && i == len && (tmi_is_letter(*s) || *s == '_')) tmi_put_bytes(t, s, len);
+    else tmi_put_quoted(t, s, len);
+}
+
 /* -- Bits --------------------------------------------------------------------- */
 
 static uint32_t tmi_log2(uint64_t v) { /* of the highest set bit; 0 for 0 */
@@ -7820,23 +7879,6 @@ static uint32_t tmi_map_get(const tmi_map *t, uint32_t key) {
     return 0;
 }
 
-static int tmi_is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-static int tmi_is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static int tmi_is_hex(char c) {
-    return tmi_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* bare-id ::= (letter | '_') (letter | digit | '_' | '$' | '.')* */
-static int tmi_is_word_char(char c) {
-    return tmi_is_letter(c) || tmi_is_digit(c) || c == '_' || c == '$' || c == '.';
-}
-
 static char tmi_peek_at(const tmi_parser *p, uint32_t pos) {
     return pos < p->len ? p->src[pos] : '\0';
 }
@@ -8065,12 +8107,7 @@ static uint32_t tmi_parse_string(tmi_parser *p) {
     for (i = 1; i + 1 < n; i++) {
         if (s[i] != '\\' || i + 2 >= n) out[k++] = s[i];
         else if (tmi_is_hex(s[i + 1]) && tmi_is_hex(s[i + 2])) {
-            int hi = s[i + 1] | 32, lo = s[i + 2] | 32;
-            hi = hi >= 'a' ? hi - 'a' + 10 : hi - '0';
-            lo = lo >= 'a' ? lo - 'a' + 10 : lo - '0';
-            if (s[i + 1] <= '9') hi = s[i + 1] - '0';
-            if (s[i + 2] <= '9') lo = s[i + 2] - '0';
-            out[k++] = (char)(hi * 16 + lo);
+            out[k++] = (char)(tmi_hex_digit(s[i + 1]) * 16 + tmi_hex_digit(s[i + 2]));
             i += 2;
         } else {
             i++;
@@ -8586,10 +8623,6 @@ static void tmi_parse_elems(tmi_parser *p, uint32_t type) {
     }
     tmi_exit(p);
     tmi_want_punct(p, ']');
-}
-
-static int tmi_hex_digit(char c) {
-    return tmi_is_digit(c) ? c - '0' : tmi_is_hex(c) ? (c | 32) - 'a' + 10 : -1;
 }
 
 /* dense<"0x..."> : little-endian bytes; i1 one bit an element, or one byte of all ones or zeros */
@@ -10558,6 +10591,9 @@ typedef struct tmi_printer {
     tmi_job          *job;
     const tmi_module *m;
     tmi_text         *t;
+    uint8_t          *named;      /* per value: printed by its name; else %tmi.7 */
+    uint8_t          *taken;      /* per string: a value in sight has it */
+    tmi_vec           trail;      /* uint32_t: names taken, the newest last */
     uint32_t         *loc_number; /* of each place with an alias line; 0: none yet */
     uint32_t         *loc_order;  /* those places in order of number */
     uint32_t          n_locs, indent;
@@ -10566,8 +10602,7 @@ typedef struct tmi_printer {
 static void tmi_print_op(tmi_printer *p, uint32_t id);
 
 static void tmi_print_value(tmi_printer *p, uint32_t value) {
-    uint32_t name = TMI_VALUE(p->m, value)->name;
-    if (name) tmi_put(p->t, "%%%s", TMI_STR(p->m, name));
+    if (p->named[value]) tmi_put(p->t, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, value)->name));
     else tmi_put(p->t, "%%tmi.%u", value); /* a dot in front of a number: no Python name has it */
 }
 
@@ -10611,18 +10646,13 @@ static void tmi_print_fn_type(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_string(tmi_printer *p, uint32_t str) {
     const tmi_string *s = TMI_AT(&p->m->strings.item, tmi_string, str);
-    uint32_t          i;
-    tmi_put_char(p->t, '"');
-    for (i = 0; i < s->len; i++) {
-        unsigned char c = (unsigned char)s->p[i];
-        if (c == '\\') tmi_put_str(p->t, "\\\\");
-        else if (c >= 32 && c < 127 && c != '"') tmi_put_char(p->t, (char)c);
-        else {
-            tmi_put_char(p->t, '\\');
-            tmi_put_hex(p->t, c, 2);
-        }
-    }
-    tmi_put_char(p->t, '"');
+    tmi_put_quoted(p->t, s->p, s->len);
+}
+
+/* A key or a symbol: bare where that reads back, else quoted. */
+static void tmi_print_name(tmi_printer *p, uint32_t str) {
+    const tmi_string *s = TMI_AT(&p->m->strings.item, tmi_string, str);
+    tmi_put_name(p->t, s->p, s->len);
 }
 
 /* A number in its element type, as MLIR reads it: decimals where they read back exactly, else bits. */
@@ -10651,7 +10681,7 @@ static void tmi_print_dict(tmi_printer *p, uint32_t list) {
     for (i = list; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *n = TMI_NAMED(p->m, i);
         if (i != list) tmi_put_str(p->t, ", ");
-        tmi_put_str(p->t, TMI_STR(p->m, n->name));
+        tmi_print_name(p, n->name);
         if (TMI_ATTR(p->m, n->attr)->kind == TMI_A_UNIT) continue;
         tmi_put_str(p->t, " = ");
         tmi_print_attr(p, n->attr);
@@ -10713,7 +10743,7 @@ static void tmi_print_attr(tmi_printer *p, uint32_t id) {
         break;
     case TMI_A_SYMBOL:
         tmi_put_char(p->t, '@');
-        tmi_print_string(p, (uint32_t)a->value);
+        tmi_print_name(p, (uint32_t)a->value);
         break;
     case TMI_A_TYPE: tmi_put_type(p->t, p->m, a->type); break;
     case TMI_A_ARRAY:
@@ -10736,20 +10766,22 @@ static void tmi_print_attr(tmi_printer *p, uint32_t id) {
 }
 
 /* Attributes that an op's syntax does not show itself. `shown` lists those that it does. */
-static void tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *const *shown, const char *before) {
+static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *const *shown, const char *before) {
     uint32_t i, n = 0, k;
     for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
         for (k = 0; shown && shown[k] && strcmp(shown[k], name) != 0; k++) {}
         if (shown && shown[k]) continue;
-        if (n++) tmi_put(p->t, ", %s", name);
-        else tmi_put(p->t, "%s{%s", before, name);
+        tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
+        n++;
+        tmi_print_name(p, a->name);
         if (TMI_ATTR(p->m, a->attr)->kind == TMI_A_UNIT) continue;
         tmi_put_str(p->t, " = ");
         tmi_print_attr(p, a->attr);
     }
     if (n) tmi_put_char(p->t, '}');
+    return n;
 }
 
 static const char *tmi_word_of(const tmi_word *words, int64_t value) {
@@ -11120,7 +11152,7 @@ static void tmi_print_call(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"callee", NULL};
     const tmi_attr *callee = tmi_attr_of(p->m, op, "callee");
     tmi_put_char(p->t, '@');
-    tmi_print_string(p, callee ? (uint32_t)callee->value : 0);
+    tmi_print_name(p, callee ? (uint32_t)callee->value : 0);
     tmi_put_char(p->t, '(');
     tmi_print_list(p, op, 0, op->n_in);
     tmi_put_char(p->t, ')');
@@ -11403,12 +11435,7 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
     uint32_t        i, outs = type->n_dims - type->bits;
     if (*tmi_attr_str(p->m, op, "sym_visibility")) tmi_put(p->t, "%s ", tmi_attr_str(p->m, op, "sym_visibility"));
     tmi_put_char(p->t, '@');
-    {
-        const char *s = TMI_STR(p->m, name ? (uint32_t)name->value : 0);
-        for (i = 0; s[i] && tmi_is_word_char(s[i]) && !tmi_is_digit(s[0]) && s[0] != '.' && s[0] != '$'; i++) {}
-        if (s[i] || !s[0]) tmi_print_string(p, name ? (uint32_t)name->value : 0);
-        else tmi_put_str(p->t, s);
-    }
+    tmi_print_name(p, name ? (uint32_t)name->value : 0);
     tmi_print_func_args(p, op, type);
     for (i = 0; i < outs; i++) {
         tmi_put_str(p->t, i ? ", " : outs > 1 ? " -> (" : " -> ");
@@ -11423,9 +11450,13 @@ static void tmi_print_func(tmi_printer *p, const tmi_op *op) {
 
 static void tmi_print_module_head(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"sym_name", NULL};
-    if (*tmi_attr_str(p->m, op, "sym_name")) tmi_put(p->t, "@%s ", tmi_attr_str(p->m, op, "sym_name"));
-    tmi_print_attrs(p, op, shown, "attributes ");
-    if (op->attr) tmi_put_char(p->t, ' ');
+    const tmi_attr *name = tmi_attr_of(p->m, op, "sym_name");
+    if (name) {
+        tmi_put_char(p->t, '@');
+        tmi_print_name(p, (uint32_t)name->value);
+        tmi_put_char(p->t, ' ');
+    }
+    if (tmi_print_attrs(p, op, shown, "attributes ")) tmi_put_char(p->t, ' ');
 }
 
 static void tmi_print_module(tmi_printer *p, const tmi_op *op) {
@@ -11482,7 +11513,7 @@ static uint32_t tmi_group_size(const tmi_module *m, const tmi_op *op, uint32_t f
 static void tmi_print_results(tmi_printer *p, const tmi_op *op) {
     uint32_t i, n;
     for (i = 0; i < op->n_out; i += n) {
-        n = tmi_group_size(p->m, op, i);
+        n = p->named[tmi_out(p->m, op, i)] ? tmi_group_size(p->m, op, i) : 1;
         if (i) tmi_put_str(p->t, ", ");
         tmi_print_value(p, tmi_out(p->m, op, i));
         if (n > 1) tmi_put(p->t, ":%u", n);
@@ -11511,12 +11542,69 @@ static void tmi_print_locs(tmi_printer *p) {
     }
 }
 
+/* -- Which names are printed: those that can be read back and that nothing else in sight has ----------- */
+
+static void tmi_name_take(tmi_printer *p, uint32_t value) {
+    uint32_t name = TMI_VALUE(p->m, value)->name;
+    if (!name || p->taken[name]) return;
+    p->named[value] = p->taken[name] = 1;
+    *(uint32_t *)tmi_vec_add(p->job, &p->trail) = name;
+}
+
+static void tmi_name_drop(tmi_printer *p, uint32_t start) {
+    while (p->trail.n > start) p->taken[*TMI_AT(&p->trail, uint32_t, --p->trail.n)] = 0;
+}
+
+/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
+static void tmi_name_results(tmi_printer *p, const tmi_op *op) {
+    uint32_t i, start = p->trail.n, named = 0;
+    int      keep = 1;
+    for (i = 0; i < op->n_out; i += tmi_group_size(p->m, op, i))
+        keep &= tmi_is_suffix(TMI_STR(p->m, TMI_VALUE(p->m, tmi_out(p->m, op, i))->name)) || !TMI_VALUE(p->m, tmi_out(p->m, op, i))->name;
+    for (i = 0; i < op->n_out && keep; i++) {
+        named += TMI_VALUE(p->m, tmi_out(p->m, op, i))->name != 0;
+        tmi_name_take(p, tmi_out(p->m, op, i));
+    }
+    if (keep && p->trail.n - start == named) return;
+    tmi_name_drop(p, start);
+    for (i = 0; i < op->n_out; i++) p->named[tmi_out(p->m, op, i)] = 0;
+}
+
+/* A name is free again behind its region; nothing inside of a function sees another one's. Regions nest at most
+ * TMI_MAX_DEPTH deep. */
+static void tmi_name_region(tmi_printer *p, uint32_t region) {
+    const tmi_module *m = p->m;
+    uint32_t          start = p->trail.n, b, op, r, i;
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++)
+            if (tmi_is_suffix(TMI_STR(m, TMI_VALUE(m, tmi_block_arg(m, b, i))->name))) tmi_name_take(p, tmi_block_arg(m, b, i));
+    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
+        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
+            tmi_name_results(p, TMI_OP(m, op));
+            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(p, r);
+        }
+    tmi_name_drop(p, start);
+}
+
+/* A given name such as tmi.7 goes where values without a name are about: it might be one of theirs. */
+static void tmi_name_values(tmi_printer *p) {
+    uint32_t i, nameless = 0;
+    p->named = TMI_TEMP(p->job, uint8_t, p->m->value.n);
+    p->taken = TMI_TEMP(p->job, uint8_t, p->m->strings.item.n);
+    tmi_vec_init(&p->trail, sizeof(uint32_t), 1);
+    tmi_name_region(p, TMI_OP(p->m, p->m->top)->region);
+    for (i = 1; i < p->m->value.n; i++) nameless |= !p->named[i];
+    for (i = 1; i < p->m->value.n && nameless; i++)
+        if (strncmp(TMI_STR(p->m, TMI_VALUE(p->m, i)->name), "tmi.", 4) == 0) p->named[i] = 0;
+}
+
 static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_printer p;
     memset(&p, 0, sizeof p);
     p.job = job;
     p.m = m;
     p.t = t;
+    tmi_name_values(&p);
     p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
     p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
     tmi_print_op(&p, m->top);
@@ -18957,75 +19045,11 @@ static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
     return n;
 }
 
-/* -- Names for printing: passes make values named after others ---------------------------------------- */
-
-typedef struct tmi_naming {
-    tmi_job    *job;
-    tmi_module *m;
-    uint8_t    *taken; /* per string: a value in sight has it */
-    tmi_vec     trail; /* uint32_t: names taken, the newest last */
-} tmi_naming;
-
-static void tmi_name_take(tmi_naming *n, uint32_t value) {
-    uint32_t name = TMI_VALUE(n->m, value)->name;
-    if (!name) return;
-    if (n->taken[name]) {
-        TMI_VALUE(n->m, value)->name = 0;
-        return;
-    }
-    n->taken[name] = 1;
-    *(uint32_t *)tmi_vec_add(n->job, &n->trail) = name;
-}
-
-/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
-static void tmi_name_results(tmi_naming *n, const tmi_op *op) {
-    uint32_t i, start = n->trail.n, named = 0, keep = 1;
-    for (i = 0; i < op->n_out; i += tmi_group_size(n->m, op, i))
-        if (strchr(TMI_STR(n->m, TMI_VALUE(n->m, tmi_out(n->m, op, i))->name), '#')) keep = 0;
-    for (i = 0; i < op->n_out && keep; i++) {
-        named += TMI_VALUE(n->m, tmi_out(n->m, op, i))->name != 0;
-        tmi_name_take(n, tmi_out(n->m, op, i));
-    }
-    if (keep && n->trail.n - start == named) return;
-    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
-    for (i = 0; i < op->n_out; i++) TMI_VALUE(n->m, tmi_out(n->m, op, i))->name = 0;
-}
-
-/* A name is free again behind its region; nothing inside of a function sees another one's. */
-static void tmi_name_region(tmi_naming *n, uint32_t region) {
-    tmi_module *m = n->m;
-    uint32_t    start = n->trail.n, b, op, r, i;
-    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
-        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) tmi_name_take(n, tmi_block_arg(m, b, i));
-    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
-        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
-            tmi_name_results(n, TMI_OP(m, op));
-            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(n, r);
-        }
-    while (n->trail.n > start) n->taken[*TMI_AT(&n->trail, uint32_t, --n->trail.n)] = 0;
-}
-
-/* Names that stand twice are taken away: %tmi.7 is printed for them. */
-static void tmi_name_once(tmi_job *job, tmi_module *m) {
-    tmi_mark   mark = tmi_mark_take(job);
-    tmi_naming n;
-    n.job = job;
-    n.m = m;
-    n.taken = TMI_TEMP(job, uint8_t, m->strings.item.n);
-    tmi_vec_init(&n.trail, sizeof(uint32_t), 1);
-    tmi_name_region(&n, TMI_OP(m, m->top)->region);
-    tmi_mark_drop(job, mark);
-}
-
-/* The module as text that parses; scratch. The module keeps its names. */
-static const char *tmi_module_text(tmi_job *job, tmi_module *m, size_t *len) {
-    uint32_t *names = TMI_TEMP(job, uint32_t, m->value.n), i;
-    tmi_text  t;
-    for (i = 1; i < m->value.n; i++) names[i] = TMI_VALUE(m, i)->name;
-    tmi_name_once(job, m);
+/* The module as text that parses; scratch. */
+static const char *tmi_module_text(tmi_job *job, const tmi_module *m, size_t *len) {
+    tmi_text t;
     tmi_text_init(job, &t);
     tmi_print_text(job, m, &t);
-    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->name = names[i];
     *len = t.len;
     return tmi_text_join(&t, 1);
 }
@@ -32348,11 +32372,16 @@ static const char *tmi_basename(const char *path) {
     return p;
 }
 
-/* ASCII only: one other byte and some hosts refuse the whole text. */
+/* ASCII only: one other byte and some hosts refuse the whole text. No backslash, which would join the next line to the
+ * comment; nor two question marks, which with a slash are one to old compilers. */
 static void tmi_put_ascii(tmi_emit *e, const char *s, uint32_t most) {
-    int no_underscores = e->job->opt->mlx && tmi_mlx_word(s); /* MLX reads comments too */
-    for (; *s && most; s++, most--)
-        if (*s != '_' || !no_underscores) tmi_put_char(e->out, *s >= 32 && *s < 127 ? *s : '?');
+    int  no_underscores = e->job->opt->mlx && tmi_mlx_word(s); /* MLX reads comments too */
+    char last = 0;
+    for (; *s && most; s++, most--) {
+        if (*s == '_' && no_underscores) continue;
+        last = *s == '\\' ? '/' : *s < 32 || *s >= 127 || *s == '?' ? last == '?' ? '.' : '?' : *s;
+        tmi_put_char(e->out, last);
+    }
 }
 
 /* What the source line does, in Triton's words where there are any. */
@@ -35617,10 +35646,24 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
         else (void)tmi_op_wrong(l, n, "has an input without a name and without a shape");
         return 0;
     }
-    id = tmi_node_new(l, name ? name->text : tmi_format(l->job, 0, "%s.%u", n->id, i), TMI_L_OP_NONE);
+    id = tmi_node_new(l, name ? name->text : NULL, TMI_L_OP_NONE);
     TMI_NODE(l, id)->shape = shape;
     TMI_NODE(l, id)->at = sj->at;
     return tmi_list_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
+}
+
+/* Inputs without a name get one that nothing else in the list has: y.0, y.1. */
+static void tmi_list_name_inputs(tmi_list *l) {
+    uint32_t i, k;
+    for (i = 1; i <= l->n_op; i++)
+        for (k = 0; k < TMI_NODE(l, i)->n_in; k++) {
+            tmi_node   *in = TMI_NODE(l, TMI_NODE(l, i)->in[k]);
+            const char *name;
+            if (in->id) continue;
+            name = tmi_format(l->job, 0, "%s.%u", TMI_NODE(l, i)->id, k);
+            while (tmi_node_named(l, name, 1)) name = tmi_format(l->job, 0, "%s_", name);
+            in->id = name;
+        }
 }
 
 static const char *tmi_list_counts(tmi_job *job, uint16_t kind) { /* "1 to 2 inputs" */
@@ -35784,6 +35827,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     l->n_op = l->node.n - 1;
     for (i = 1; i <= l->n_op && !job->n_errors; i++) (void)tmi_list_read_inputs(l, TMI_NODE(l, i));
     if (job->n_errors) return NULL;
+    tmi_list_name_inputs(l);
     mark = tmi_mark_take(job);
     i = (uint32_t)tmi_list_sort(l);
     tmi_mark_drop(job, mark);
@@ -39414,7 +39458,10 @@ static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
     const char *p;
     uint32_t    i;
     tmi_text_init(l->job, &t);
-    for (i = 0; i < n && i < 12; i++) tmi_put(&t, i ? ", %s" : "%s", TMI_NODE(l, op[i])->id);
+    for (i = 0; i < n && i < 12; i++) {
+        if (i) tmi_put_str(&t, ", ");
+        tmi_put_name(&t, TMI_NODE(l, op[i])->id, strlen(TMI_NODE(l, op[i])->id));
+    }
     if (i < n) tmi_put(&t, " and %u more", n - i);
     p = tmi_text_join(&t, 0);
     tmi_mark_drop(l->job, mark);
@@ -39435,7 +39482,8 @@ static const char *tmi_kern_ops(tmi_list *l, uint32_t k) {
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *x = TMI_NODE(l, l->order[i]);
         if (x->home != k + 1 || x->part_of || (x->is_spelt && n)) continue;
-        tmi_put(&t, "%s%s %s", n++ ? "; " : "", x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name, x->id);
+        tmi_put(&t, "%s%s ", n++ ? "; " : "", x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name);
+        tmi_put_name(&t, x->id, strlen(x->id));
     }
     p = tmi_text_join(&t, 0);
     tmi_mark_drop(l->job, mark);
@@ -40099,7 +40147,7 @@ static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_u
         tmi_taken_tables(unit[i].m, m);
         p.m = copy = tmi_module_copy(job, unit[i].m);
         tmi_padding_params(job, copy, unit[i].func);
-        tmi_name_once(job, copy);
+        tmi_name_values(&p);
         tmi_print_newline(&p);
         tmi_print_op(&p, unit[i].func);
     }

@@ -581,6 +581,76 @@ START_TEST(two_threads_compile_on_two_arenas) {
 }
 END_TEST
 
+/* -- Names from outside --------------------------------------------------------------------------------- */
+
+/* The module of an op list, printed, parsed and printed again. */
+static void comes_back(const char *ops) {
+    tmetal_arena   arena = arena_at(0);
+    tmetal_result  r;
+    tmetal_module *m, *again;
+    const char    *first, *second;
+    size_t         n, n2;
+    says_ok(tmetal_module_ops(ops, strlen(ops), NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_print(m, &arena, &first, &n, &r), &r);
+    ck_assert_msg(tmetal_parse(first, n, NULL, &arena, &again, &r) == TMETAL_OK, "%s: %.300s", r.n_diags ? r.diags[0].message : "", first);
+    says_ok(tmetal_print(again, &arena, &second, &n2, &r), &r);
+    same_text("texts", first, second);
+}
+
+/* Ids are anything that JSON can say: none may add a line to a comment, or a name that does not parse. */
+START_TEST(an_id_of_an_op_list_stays_a_name) {
+    static const char *const ids[] = {"a\\nint evil;\\n", "\\\"quoted\\\"", "back\\\\slash\\\\", "two words", "%x", "b\\u00fc\\u202egr", "", "0",
+                                      "9x", "x#1", "tmi.7", "//", "?\?/", "*/ int evil; /*", "module", "tt.func", "tmi.1", "\\u001b[31m",
+                                      "h; softmax q", "-", "$", "x.0", "y.1"};
+    static char       ops[2000];
+    tmetal_arena      arena = arena_at(1);
+    tmetal_result     r;
+    const char       *line;
+    uint32_t          k;
+    snprintf(ops, sizeof ops,
+             "{\"ops\":[{\"type\":\"tt.exp\",\"id\":\"%s\",\"input_shapes\":[[4,32]]},"
+             "{\"type\":\"tt.add\",\"id\":\"y\",\"inputs\":[\"%s\"],\"input_shapes\":[null,[4,32]]},"
+             "{\"type\":\"tt.softmax\",\"id\":\"z\",\"inputs\":[\"y\"],\"args\":{\"axis\":1}},"
+             "{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"%s\"],\"args\":{\"axis\":1}}]}",
+             ids[_i], ids[_i], ids[_i]);
+    comes_back(ops);
+    says_ok(tmetal_compile_ops(ops, strlen(ops), NULL, &arena, &r), &r);
+    ck_assert_ptr_null(strstr(r.msl, "softmax q,"));
+    for (line = r.msl; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        size_t n = strcspn(line, "\n"), i;
+        ck_assert_msg(strncmp(line, "int evil", 8) != 0 && (!n || line[n - 1] != '\\'), "%.*s", (int)n, line);
+        for (i = 0; i < n; i++) ck_assert_msg(line[i] >= 32 && line[i] < 127, "%.*s", (int)n, line);
+    }
+    for (k = 0; k < r.n_params; k++) {
+        uint32_t other;
+        for (other = 0; other < k; other++) ck_assert_str_ne(r.params[k].name, r.params[other].name);
+    }
+}
+END_TEST
+
+/* Keys, symbols and strings that are no words; the text that is printed says the same again. */
+START_TEST(a_key_or_a_symbol_stays_one) {
+    static const char *const names[] = {"two words", "\\0A}", "\\22", "\\\\", "b\xc3\xbc", "true", "9", "", "%x", "a.b", "dense"};
+    static char       text[1000];
+    tmetal_arena      arena = arena_at(0);
+    tmetal_result     r;
+    tmetal_module    *m, *again;
+    const char       *first, *second;
+    size_t            n, n2;
+    snprintf(text, sizeof text,
+             "module @\"m%s\" attributes {\"%s\" = {\"%s\" = 1 : i32, d = [@\"%s\", \"%s\"]}} {\n"
+             "  tt.func private @\"f%s\"(%%x: f32 {\"%s\" = 3 : i32}) -> f32 attributes {\"%s\"} {\n    tt.return %%x : f32\n  }\n"
+             "  tt.func public @k(%%x: f32) {\n    %%y = tt.call @\"f%s\"(%%x) {\"%s\" = 1 : i32} : (f32) -> f32\n    tt.return\n  }\n}\n",
+             names[_i], names[_i], names[_i], names[_i], names[_i], names[_i], names[_i], names[_i], names[_i], names[_i]);
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_print(m, &arena, &first, &n, &r), &r);
+    ck_assert_msg(tmetal_parse(first, n, NULL, &arena, &again, &r) == TMETAL_OK, "%s: %.300s", r.n_diags ? r.diags[0].message : "", first);
+    ck_assert(tmetal_same(m, again, &arena));
+    says_ok(tmetal_print(again, &arena, &second, &n2, &r), &r);
+    same_text("texts", first, second);
+}
+END_TEST
+
 /* -- Tables ------------------------------------------------------------------------------------------------ */
 
 START_TEST(the_tables_can_be_walked) {
@@ -623,6 +693,8 @@ int main(void) {
     tcase_add_test(t, wrong_calls_are_told);
     tcase_add_test(t, an_arena_may_begin_anywhere_and_be_used_again);
     tcase_add_test(t, two_threads_compile_on_two_arenas);
+    tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
+    tcase_add_loop_test(t, a_key_or_a_symbol_stays_one, 0, 11);
     tcase_add_test(t, the_tables_can_be_walked);
     suite_add_tcase(s, t);
     return run_suite(s);
