@@ -57,7 +57,8 @@
  *        The kernels of a result run in their order, each after the one before is complete.
  *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
- *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): tmetal_explain_json, docs/memory.md.
+ *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): options.reports and then
+ *     tmetal_explain_json, docs/memory.md.
  *
  * READING ERRORS
  *
@@ -69,7 +70,8 @@
  *
  *     First the place in the user's Python where the operation carries it, then that in the IR. One run
  *     reports every error up to options.max_errors, and none that follows from another. Codes never change
- *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks.
+ *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks, most of
+ *     them with options.reports.
  *
  * MEMORY
  *
@@ -285,6 +287,8 @@ typedef struct tmetal_options {
     void      (*trace)(void *user, const char *pass, const char *text); /* called with the IR as text: as it was read
                              * ("read"), then after each pass over a kernel; `text` is gone when it returns. NULL: not */
     void       *trace_user; /* passed on to `trace` */
+    uint32_t    reports;    /* 1: also what only explains: layouts, accesses, barriers, reductions and patterns of each
+                             * kernel and remarks on them, for a third more time. 0: these lists are empty */
 } tmetal_options;
 
 /* -- What comes out ---------------------------------------------------------- */
@@ -562,6 +566,7 @@ typedef struct tmetal_result {
     const tmetal_param  *params;  /* of an op list: what the arguments' `param` counts */
     uint32_t             n_params;
     const tmetal_graph  *graph;   /* of an op list; else NULL */
+    uint32_t             reports; /* 1: with options.reports, and by tmetal_transform */
 } tmetal_result;
 
 typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_parse or a builder */
@@ -591,7 +596,7 @@ TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_o
 /* The module as Triton IR text of the 3.6 spelling; `text` is NUL-terminated, `text_len` without it. */
 TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text,
                                     size_t *text_len, tmetal_result *out);
-/* Choose layouts, threads and memory: `out` has launch plans, layouts and remarks, but `msl` is NULL. */
+/* Choose layouts, threads and memory: `out` has launch plans and what options.reports asks for, but `msl` is NULL. */
 TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
 /* Plan and print: what tmetal_compile does after parsing. */
@@ -641,9 +646,9 @@ TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind);  /* "fo
 /* The launch plan as JSON: its shape is described in docs/plan.md. */
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena);
 /* What each kernel does and why, as JSON: layouts, accesses, barriers, reductions, patterns and remarks, each with
- * its line of the Metal (docs/memory.md). */
+ * its line of the Metal (docs/memory.md); NULL too when the result was made without options.reports. */
 TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena);
-/* The layouts alone, with their bases. */
+/* The layouts alone, with their bases; NULL as of tmetal_explain_json. */
 TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
 /* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without options.mlx. */
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
@@ -1180,6 +1185,7 @@ typedef struct tmi_job {
     uint32_t              depth;  /* of nesting, against TMI_MAX_DEPTH */
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
+    int                   reports; /* 1: what only explains is asked for */
     struct tmi_tally     *tally; /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
@@ -32647,9 +32653,11 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
 /* Why a barrier stands there, for whoever asks later. */
 static void tmi_note_barrier(tmi_emit *e, const tmi_ins *n, uint32_t flags) {
     tmi_job        *job = e->job;
-    tmetal_barrier *b = &e->barrier[e->n_barrier++];
+    tmetal_barrier *b = e->barrier + e->n_barrier;
     tmi_at          at = tmi_at_of(e->m, TMI_OP(e->m, n->src ? n->src : e->p->func));
     const char     *space;
+    if (!job->reports) return;
+    e->n_barrier++;
     b->threadgroup = (flags & TMI_BAR_GROUP) != 0;
     b->device = (flags & TMI_BAR_DEVICE) != 0;
     b->line = e->out->lines + 1;
@@ -33074,7 +33082,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
     if (job->tally) e->contracted = job->tally->kernel[job->tally->at].contracted = TMI_TEMP(job, uint8_t, p->m->op.n);
     e->line = TMI_TEMP(job, uint32_t, n);
-    for (i = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    for (i = 0, id = TMI_BLK(t, 1)->first; id && job->reports; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
     e->barrier = TMI_NEW(job, tmetal_barrier, i);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
@@ -39827,11 +39835,13 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
             return;
         }
     }
-    tmi_report_accesses(&p, &t, k, &of);
+    memset(&of, 0, sizeof of);
+    if (job->reports) tmi_report_accesses(&p, &t, k, &of);
     mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
     if (!job->tally) tmi_mark_drop(job, mark); /* what reports read was made before, but for tmetal_transform's */
     tmi_check_version(job, m, func, k);
+    if (!job->reports) return;
     tmi_report_layouts(&p, &t, &of, k);
     tmi_report_reductions(&p, k);
     tmi_report_kernel(&p, &of, bytes);
@@ -39952,7 +39962,7 @@ static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_
     tmi_dt_found found;
     int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
-    if (!ok) return 0;
+    if (!ok || !job->reports) return ok;
     tmi_detect(job, m, func, &found);
     k->reductions = found.reductions;
     k->n_reductions = found.n_reductions;
@@ -40218,6 +40228,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
+    job->out->reports = (uint32_t)job->reports;
     job->out->kernels = kernels;
     job->out->n_kernels = n;
 }
@@ -40402,6 +40413,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len, tmetal_t
     tmi_tally after;
     memset(&after, 0, sizeof after);
     job->tally = &after;
+    job->reports = 1;
     tmi_compile_any(job, src, len);
     if (job->n_errors) return;
     tmi_transform_before(job, src, len, &after, &changed->before);
@@ -40415,7 +40427,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len, tmetal_t
  * uses    every floor; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
+static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0};
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -40447,6 +40459,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     memset(out, 0, sizeof *out);
     job->arena = arena;
     job->opt = job->asked = opt ? opt : &tmi_default_options;
+    job->reports = job->opt->reports != 0;
     job->out = out;
     job->floor = "base";
     arena->need = 0;
@@ -40758,6 +40771,7 @@ TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_a
     tmetal_result out;
     memset(&c, 0, sizeof c);
     c.result = result;
+    if (result->n_kernels && !result->reports) return NULL;
     return tmi_run(tmi_step_explain_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
@@ -40775,6 +40789,7 @@ TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_a
     tmetal_result out;
     memset(&c, 0, sizeof c);
     c.result = result;
+    if (result->n_kernels && !result->reports) return NULL;
     return tmi_run(tmi_step_layouts_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
 }
 
@@ -41077,7 +41092,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL};
+static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0};
 
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
     c->builder->job = c->builder->p.job = job;

@@ -59,6 +59,7 @@ static int compile_for(const char *gpu, uint32_t threads, size_t len, tmetal_are
     tmetal_result  r;
     memset(&opt, 0, sizeof opt);
     opt.gpu = gpu;
+    opt.reports = 1; /* for the remarks */
     opt.threads = threads;
     if (tmetal_compile(text, len, &opt, arena, &r) == TMETAL_OK) {
         printf("for %-12s %u threads a threadgroup, %s, %u bytes of its memory, MSL %u.%u, runs from Apple%u\n", r.gpu,

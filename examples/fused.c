@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char text[1 << 20];
+static char           text[1 << 20];
+static tmetal_options asking; /* for what was found */
 
 /* A residual is added before the norm, the norm is scaled and shifted, and GELU stands behind: five ops. */
 static const char norm_list[] =
@@ -56,7 +57,7 @@ static int from_kernel(const char *name, tmetal_arena *arena) {
     len = fread(text, 1, sizeof text, file);
     fclose(file);
     printf("== %s\n", name);
-    if (tmetal_compile(text, len, NULL, arena, &r) == TMETAL_OK) print_found(&r.kernels[0]);
+    if (tmetal_compile(text, len, &asking, arena, &r) == TMETAL_OK) print_found(&r.kernels[0]);
     else printf("%s", tmetal_diag_text(&r.diags[0], arena));
     arena->used = 0;
     return r.code == TMETAL_OK;
@@ -66,7 +67,7 @@ static int from_ops(const char *title, const char *list, tmetal_arena *arena) {
     tmetal_result r;
     uint32_t      i;
     printf("== %s, as an op list\n", title);
-    if (tmetal_compile_ops(list, strlen(list), NULL, arena, &r) == TMETAL_OK) {
+    if (tmetal_compile_ops(list, strlen(list), &asking, arena, &r) == TMETAL_OK) {
         printf("  %u inputs and results, %u buffers between kernels, %u kernel%s\n", r.n_params, r.n_scratch, r.n_kernels,
                r.n_kernels > 1 ? "s" : "");
         for (i = 0; i < r.n_kernels; i++) print_found(&r.kernels[i]);
@@ -82,6 +83,7 @@ int main(void) {
     tmetal_arena arena = tmetal_arena_on(malloc(bytes), bytes);
     int          fine;
     if (!arena.base) return 1;
+    asking.reports = 1;
     fine = from_kernel("examples/kernels/layer_norm.ttir", &arena) && from_kernel("examples/kernels/attention.ttir", &arena) &&
            from_ops("add, layer norm, gelu", norm_list, &arena) && from_ops("causal attention and a gate", attention_list, &arena);
     free(arena.base);

@@ -25,6 +25,7 @@ static int show(const char *list, const char *layout, tmetal_arena *arena) {
     tmetal_result  r;
     uint32_t       i;
     memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
     opt.layouts = layout; /* NULL: the planner picks; "y=TILED": only the reduction that gives y */
     if (tmetal_compile_ops(list, strlen(list), &opt, arena, &r) != TMETAL_OK) {
         printf("%s", tmetal_diag_text(&r.diags[0], arena));

@@ -2679,6 +2679,7 @@ static int read_target(request *r) {
     debug = getenv("TRITON_METAL_DEBUG");
     if (r->value[OPT_DEBUG] || (debug && strcmp(debug, "1") == 0)) r->opt.trace = print_pass;
     r->opt.plain = r->value[OPT_PLAIN] != NULL;
+    r->opt.reports = 1;
     return 0;
 }
 

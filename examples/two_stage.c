@@ -40,10 +40,13 @@ static void print_loads(const tmetal_kernel *k) {
 }
 
 static int show(const char *list, tmetal_arena *arena) {
-    tmetal_result r;
-    uint32_t      i, k;
+    tmetal_options opt;
+    tmetal_result  r;
+    uint32_t       i, k;
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1; /* layouts and reductions */
     printf("== %s\n", list);
-    if (tmetal_compile_ops(list, strlen(list), NULL, arena, &r) != TMETAL_OK) {
+    if (tmetal_compile_ops(list, strlen(list), &opt, arena, &r) != TMETAL_OK) {
         printf("%s", tmetal_diag_text(&r.diags[0], arena));
         return 0;
     }

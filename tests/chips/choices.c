@@ -47,6 +47,7 @@ static int compile(const source *s, const char *gpu, const tmetal_gpu_limits *li
     size_t         bytes = tmetal_arena_bound(s->len);
     memset(&opt, 0, sizeof opt);
     opt.gpu = gpu;
+    opt.reports = 1; /* remarks say what was chosen */
     opt.limits = limits;
     m->arena = tmetal_arena_on(malloc(bytes), bytes);
     if (!m->arena.base) exit(2);

@@ -115,9 +115,12 @@ static char memory[1 << 22];
 
 static void a_kernel_is_found_whole_once_its_calls_are_inlined(void) {
     tmetal_arena         arena = tmetal_arena_on(memory, sizeof memory);
+    tmetal_options       opt;
     tmetal_result        out;
     const tmetal_kernel *k;
-    CHECK(tmetal_compile(source, sizeof source - 1, NULL, &arena, &out) == TMETAL_OK);
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
+    CHECK(tmetal_compile(source, sizeof source - 1, &opt, &arena, &out) == TMETAL_OK);
     if (out.code != TMETAL_OK) return;
     k = &out.kernels[0];
     CHECK(k->n_reductions == 2 && k->n_patterns == 1);

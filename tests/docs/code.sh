@@ -37,6 +37,7 @@ static void $name(size_t len) {
     tmetal_result  result;
     tmetal_module *module = NULL;
     memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
     if (tmetal_parse(text, len, &opt, &arena, &module, &result) != TMETAL_OK || tmetal_emit(module, &opt, &arena, &result) != TMETAL_OK) exit(1);
     {
 #line 1 "$name"

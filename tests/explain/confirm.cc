@@ -63,7 +63,10 @@ bool compile(work &w) {
     std::vector<char> memory(2 * tmetal_arena_bound(w.ir.size()) + (1 << 20));
     tmetal_arena      arena = tmetal_arena_on(memory.data(), memory.size());
     tmetal_result     r;
-    if (tmetal_compile(w.ir.data(), w.ir.size(), nullptr, &arena, &r) != TMETAL_OK || r.n_kernels != 1) return false;
+    tmetal_options    opt;
+    std::memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
+    if (tmetal_compile(w.ir.data(), w.ir.size(), &opt, &arena, &r) != TMETAL_OK || r.n_kernels != 1) return false;
     w.msl = r.msl;
     w.plan = sim::parse_plan(tmetal_plan_json(&r, &arena));
     for (uint32_t i = 0; i < r.kernels[0].n_accesses; i++) add(w.says, r.kernels[0].accesses[i]);

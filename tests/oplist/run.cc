@@ -38,6 +38,7 @@ compiled compile(const std::string &list, const how &options) {
     opt.gpu = options.gpu.empty() ? nullptr : options.gpu.c_str();
     opt.layouts = options.layouts.empty() ? nullptr : options.layouts.c_str();
     opt.plain = options.plain;
+    opt.reports = 1;
     c.code = tmetal_compile_ops(list.data(), list.size(), &opt, &arena, &r);
     c.peak = arena.peak;
     if (r.n_diags) c.message = r.diags[0].message, c.line = r.diags[0].ir.line, c.column = r.diags[0].ir.col;

@@ -73,6 +73,7 @@ static int passes(const char *path, const char *text, size_t len, int *skipped) 
     uint32_t           i, split = 0;
     int                n = expectations(text, want, 64), k, fine = 1;
     memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
     if (o) opt.two_stage = (uint32_t)strtoul(o + 21, NULL, 10);
     *skipped = n == 0;
     if (n == 0) return 1;

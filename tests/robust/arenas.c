@@ -13,7 +13,11 @@ static const char *one(const char *text, size_t len, size_t bytes, size_t off, c
     tmetal_arena  arena = tmetal_arena_on(space + off, bytes);
     tmetal_result r;
     const char   *bad = NULL;
-    tmetal_code   code = tmetal_compile(text, len, NULL, &arena, &r);
+    tmetal_options opt;
+    tmetal_code   code;
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
+    code = tmetal_compile(text, len, &opt, &arena, &r);
     *fits = code == TMETAL_OK;
     if (code == TMETAL_E_ARENA) {
         if (arena.need <= bytes) bad = "need is not above the size that failed";

@@ -72,6 +72,7 @@ outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int
     size_t         n;
     int            is_list = tmetal_is_ops(text, len), i;
     memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
     opt.file = is_list ? "file.json" : "file.ttir";
     for (i = 0; i < OUTCOME_PARTS; i++) o.part[i] = HASH_START;
     memset(memory, fill, bytes);

@@ -39,7 +39,7 @@ START_TEST(a_kernel_comes_with_all_that_a_launch_needs) {
     tmetal_result r;
     const tmetal_kernel *k;
     uint32_t i, loads = 0;
-    says_ok(compile(scale, NULL, &arena, &r), &r);
+    says_ok(compile(scale, asking(), &arena, &r), &r);
     ck_assert_uint_eq(r.n_kernels, 1);
     ck_assert_str_eq(r.gpu, "apple-m1");
     k = &r.kernels[0];
@@ -99,7 +99,7 @@ START_TEST(remarks_say_what_was_chosen_and_why) {
     tmetal_result r;
     size_t        n;
     char         *text = slurp(rows[_i].file, &n);
-    says_ok(tmetal_compile(text, n, NULL, &arena, &r), &r);
+    says_ok(tmetal_compile(text, n, asking(), &arena, &r), &r);
     free(text);
     ck_assert_msg(remark(&r, rows[_i].kind, rows[_i].about, rows[_i].part) != NULL, "%s: no remark [%s] '%s'", rows[_i].file, rows[_i].about, rows[_i].part);
 }
@@ -166,6 +166,7 @@ START_TEST(a_forced_layout_deals_the_input_of_a_reduction) {
     const tmetal_layout_row *l;
     memset(&opt, 0, sizeof opt);
     opt.layouts = rows[_i].layouts;
+    opt.reports = 1;
     says_ok(compile(two_reductions, &opt, &arena, &r), &r);
     l = row_of(&r.kernels[0], "%v", "forced by the caller");
     ck_assert_ptr_nonnull(l);
@@ -210,6 +211,7 @@ START_TEST(a_layout_that_cannot_be_is_missed_with_a_reason) {
     tmetal_options opt;
     memset(&opt, 0, sizeof opt);
     opt.layouts = rows[_i].layouts;
+    opt.reports = 1;
     says_ok(compile(text, &opt, &arena, &r), &r);
     ck_assert_ptr_nonnull(remark(&r, TMETAL_MISSED, "layout", rows[_i].why));
 }
@@ -225,6 +227,7 @@ START_TEST(reductions_are_shared_out_to_the_last_element) {
     uint32_t                 i;
     memset(&opt, 0, sizeof opt);
     opt.layouts = layouts[_i];
+    opt.reports = 1;
     says_ok(tmetal_compile_ops(list, strlen(list), &opt, &arena, &r), &r);
     ck_assert_uint_eq(r.n_kernels, 1);
     ck_assert_uint_eq(r.kernels[0].n_reductions, 2);
@@ -264,7 +267,7 @@ START_TEST(parts_make_what_compile_makes_and_leave_the_module_alone) {
     size_t         n, n2, len;
     char          *text = slurp("examples/kernels/attention.ttir", &len);
     int            i;
-    says_ok(tmetal_compile(text, len, NULL, &other, &whole), &whole);
+    says_ok(tmetal_compile(text, len, asking(), &other, &whole), &whole);
     says_ok(tmetal_parse(text, len, NULL, &arena, &m, &r), &r);
     says_ok(tmetal_parse(text, len, NULL, &arena, &again, &r), &r);
     memset(text, 'x', len); /* the module keeps what it needs */
@@ -272,8 +275,8 @@ START_TEST(parts_make_what_compile_makes_and_leave_the_module_alone) {
     says_ok(tmetal_print(m, &arena, &before, &n, &r), &r);
     for (i = 0; i < 2; i++) {
         says_ok(tmetal_verify(m, NULL, &third, &r), &r);
-        says_ok(tmetal_plan(m, NULL, &third, &plan), &plan);
-        says_ok(tmetal_emit(m, NULL, &third, &r), &r);
+        says_ok(tmetal_plan(m, asking(), &third, &plan), &plan);
+        says_ok(tmetal_emit(m, asking(), &third, &r), &r);
         same_text("Metal of the parts and of the whole", r.kernels[0].msl, whole.kernels[0].msl);
         ck_assert_uint_eq(r.n_remarks, whole.n_remarks);
         ck_assert_uint_eq(r.kernels[0].n_layouts, whole.kernels[0].n_layouts);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char  *memory;
 static size_t room = (size_t)1 << 31;
@@ -24,8 +25,12 @@ static void measure(const char *name, const char *text, size_t len) {
     size_t        bound = tmetal_arena_bound(len);
     tmetal_arena  arena = tmetal_arena_on(memory, bound < room ? bound : room);
     tmetal_result r;
-    tmetal_code   code = tmetal_compile(text, len, NULL, &arena, &r);
+    tmetal_options opt;
+    tmetal_code   code;
     double        per_byte;
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1; /* they take memory too */
+    code = tmetal_compile(text, len, &opt, &arena, &r);
     n_texts++;
     if (code == TMETAL_E_ARENA || code == TMETAL_E_BUG) {
         printf("%s, %lu bytes: %s\n", name, (unsigned long)len, r.diags[0].message);

@@ -14,7 +14,7 @@ static tmetal_arena  arena;
 
 static const tmetal_kernel *kernel_of(const char *text) {
     arena = arena_at(0);
-    says_ok(tmetal_compile(text, strlen(text), NULL, &arena, &result), &result);
+    says_ok(tmetal_compile(text, strlen(text), asking(), &arena, &result), &result);
     ck_assert_uint_eq(result.n_kernels, 1);
     return &result.kernels[0];
 }
@@ -147,7 +147,7 @@ START_TEST(every_barrier_of_the_text_has_its_reason) {
     uint32_t    i, count = 0;
     const tmetal_kernel *k;
     arena = arena_at(0);
-    says_ok(tmetal_compile(text, n, NULL, &arena, &result), &result);
+    says_ok(tmetal_compile(text, n, asking(), &arena, &result), &result);
     free(text);
     k = &result.kernels[0];
     for (at = k->msl; (at = strstr(at, "threadgroup_barrier(")) != NULL; at++) count++;
@@ -207,7 +207,7 @@ START_TEST(maps_lead_there_and_back) {
     char    *text = slurp(files[_i], &n);
     uint32_t i, held = 0;
     arena = arena_at(0);
-    says_ok(tmetal_compile(text, n, NULL, &arena, &result), &result);
+    says_ok(tmetal_compile(text, n, asking(), &arena, &result), &result);
     free(text);
     for (i = 0; i < result.kernels[0].n_layouts; i++) {
         const tmetal_layout_row *l = &result.kernels[0].layouts[i];
@@ -261,7 +261,7 @@ START_TEST(remarks_name_their_kernel) {
     uint32_t i, first = 0, second = 0;
     char     line[300];
     arena = arena_at(0);
-    says_ok(tmetal_compile(text, strlen(text), NULL, &arena, &result), &result);
+    says_ok(tmetal_compile(text, strlen(text), asking(), &arena, &result), &result);
     for (i = 0; i < result.n_remarks; i++) {
         first += strcmp(result.remarks[i].kernel, "first") == 0;
         second += strcmp(result.remarks[i].kernel, "second") == 0;
@@ -290,13 +290,38 @@ START_TEST(fusions_of_a_list_are_told_of_their_kernel) {
 }
 END_TEST
 
+/* The same Metal and plan, and nothing that explains, unless it is asked for. */
+START_TEST(what_explains_is_made_when_asked_for) {
+    static const char *const files[] = {"examples/kernels/softmax.ttir", "examples/kernels/matmul.ttir", "examples/kernels/attention.ttir", "examples/kernels/transpose.ttir"};
+    size_t         n;
+    char          *text = slurp(files[_i], &n);
+    tmetal_arena   other = arena_at(1);
+    tmetal_result  plain;
+    const tmetal_kernel *k;
+    arena = arena_at(0);
+    says_ok(tmetal_compile(text, n, asking(), &arena, &result), &result);
+    says_ok(tmetal_compile(text, n, NULL, &other, &plain), &plain);
+    free(text);
+    k = &result.kernels[0];
+    ck_assert(result.reports && k->n_layouts && k->n_accesses && k->n_reduce_plans + k->n_barriers && result.n_remarks);
+    k = &plain.kernels[0];
+    ck_assert(!plain.reports && !k->n_layouts && !k->n_accesses && !k->n_barriers && !k->n_reductions && !k->n_patterns && !k->n_reduce_plans);
+    same_text("Metal with and without reports", result.kernels[0].msl, plain.kernels[0].msl);
+    same_text("plans with and without reports", tmetal_plan_json(&result, &arena), tmetal_plan_json(&plain, &other));
+    ck_assert_ptr_nonnull(tmetal_explain_json(&result, &arena));
+    ck_assert_ptr_null(tmetal_explain_json(&plain, &other)); /* never an empty list for what was not looked at */
+    ck_assert_ptr_null(tmetal_layouts_json(&plain, &other));
+    ck_assert_uint_lt(other.peak, arena.peak);
+}
+END_TEST
+
 START_TEST(a_plan_without_text_has_no_lines) {
     static const char text[] = KERNEL(POINTER("x") ", " POINTER("y"), INDEX SPLAT("b", "x") MOVE("p", "b", "i") LOAD("v", "p") SPLAT("d", "y") MOVE("q", "d", "i") STORE("q", "v"));
     tmetal_module *m;
     uint32_t       i;
     arena = arena_at(0);
     says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &result), &result);
-    says_ok(tmetal_plan(m, NULL, &arena, &result), &result);
+    says_ok(tmetal_plan(m, asking(), &arena, &result), &result);
     ck_assert_uint_eq(result.kernels[0].n_accesses, 2);
     for (i = 0; i < 2; i++) ck_assert_uint_eq(result.kernels[0].accesses[i].line, 0);
     ck_assert_uint_eq(result.kernels[0].accesses[0].lines, 4);
@@ -317,6 +342,7 @@ int main(void) {
     tcase_add_loop_test(t, maps_lead_there_and_back, 0, 4);
     tcase_add_test(t, a_holder_is_the_one_that_the_map_says);
     tcase_add_test(t, every_name_is_there_and_ends);
+    tcase_add_loop_test(t, what_explains_is_made_when_asked_for, 0, 4);
     tcase_add_test(t, remarks_name_their_kernel);
     tcase_add_test(t, fusions_of_a_list_are_told_of_their_kernel);
     tcase_add_test(t, a_plan_without_text_has_no_lines);

@@ -42,6 +42,13 @@ static void says_ok(tmetal_code code, const tmetal_result *r) {
     ck_assert_msg(code == TMETAL_OK, "TM%d: %s", (int)code, r->n_diags ? r->diags[0].message : "no diagnostic");
 }
 
+/* Options that ask for all that explains. */
+static const tmetal_options *asking(void) {
+    static tmetal_options opt;
+    opt.reports = 1;
+    return &opt;
+}
+
 static int run_suite(Suite *s) {
     SRunner *runner = srunner_create(s);
     int      failed;
