@@ -1176,7 +1176,7 @@ typedef struct tmi_job {
     struct tmi_note      *last_note;
     const char           *src;    /* text being read, for excerpts; NULL when there is none */
     size_t                src_len;
-    const char           *src_name;
+    const char           *src_name, *file; /* of a module's text; options.file, tidy */
     uint32_t              n_errors;
     int                   no_text; /* plan only: the Metal is not kept */
     int                   listed;  /* kernels of an op list: it decides about stages itself */
@@ -1532,6 +1532,44 @@ static void tmi_put(tmi_text *t, const char *fmt, ...) {
     va_end(ap);
 }
 
+/* The character of UTF-8 at s, and its bytes; -1: there is none, and one byte stands alone. */
+static int32_t tmi_utf8(const char *s, size_t left, uint32_t *n) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t c = (unsigned char)*s, len = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf8 ? 4 : 0, i;
+    *n = 1;
+    if (len < 2) return len ? (int32_t)c : -1;
+    c &= 0x7fu >> len;
+    for (i = 1; i < len; i++) {
+        if (i >= left || ((unsigned char)s[i] & 0xc0) != 0x80) return -1;
+        c = c << 6 | ((unsigned char)s[i] & 63);
+    }
+    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return -1;
+    *n = len;
+    return (int32_t)c;
+}
+
+/* Controls, line ends, and what turns the direction of writing: they change how the text around them is shown. */
+static int tmi_is_control(int32_t c) {
+    return (c >= 0 && c < 32) || (c >= 127 && c < 160) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Text from outside as it may be shown on a terminal or in a picture: one line of valid UTF-8 without controls. Written
+ * to `out`, which may be `s` and needs no more room, or NULL; gives whether anything is different. */
+static int tmi_tidy(char *out, const char *s) {
+    int different = 0;
+    while (*s) {
+        uint32_t i, n;
+        int32_t  c = tmi_utf8(s, (size_t)-1, &n);
+        int      bad = c < 0 || tmi_is_control(c);
+        for (i = 0; i < (bad ? 1 : n) && out; i++) *out++ = !bad ? s[i] : c >= 0 && c < 128 ? ' ' : '?';
+        different |= bad;
+        s += n;
+    }
+    if (out) *out = '\0';
+    return different;
+}
+
 /* The whole text, NUL-terminated, in results or scratch. */
 static char *tmi_text_join(tmi_text *t, int scratch) {
     char      *p = (char *)tmi_take(t->job, t->len + 1, 1, scratch);
@@ -1544,18 +1582,21 @@ static char *tmi_text_join(tmi_text *t, int scratch) {
     return p;
 }
 
+/* A line of text; that of a result is tidy. */
 static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) TMI_UNUSED;
 static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
-    tmi_text    t;
-    va_list     ap;
-    tmi_mark    m = tmi_mark_take(job);
-    const char *s;
+    tmi_text t;
+    va_list  ap;
+    tmi_mark m = tmi_mark_take(job);
+    char    *s;
     tmi_text_init(job, &t);
     va_start(ap, fmt);
     tmi_put_va(&t, fmt, ap);
     va_end(ap);
     s = tmi_text_join(&t, scratch);
-    if (!scratch) tmi_mark_drop(job, m);
+    if (scratch) return s;
+    (void)tmi_tidy(s, s);
+    tmi_mark_drop(job, m);
     return s;
 }
 
@@ -1974,7 +2015,7 @@ static const char *tmi_code_help(int code) {
 }
 
 static const char *tmi_job_file(const tmi_job *job) {
-    return job->opt->file ? job->opt->file : job->src_name ? job->src_name : "<ttir>";
+    return job->file ? job->file : job->src_name ? job->src_name : "<ttir>";
 }
 
 /* Line and column from 1 of a byte offset; `excerpt`, when asked for, is a copy of that line. */
@@ -2005,7 +2046,8 @@ static tmetal_place tmi_place_of(tmi_job *job, uint32_t src_plus_1, const char *
     while (stop > start && (unsigned char)job->src[stop - 1] >= 0x80) stop--; /* keep UTF-8 whole */
     {
         char *copy = TMI_NEW(job, char, stop - start + 1);
-        for (i = start; i < stop; i++) copy[i - start] = (job->src[i] < ' ' && job->src[i] >= 0) || job->src[i] == 127 ? ' ' : job->src[i];
+        for (i = start; i < stop; i++) copy[i - start] = (char)(job->src[i] ? job->src[i] : ' ');
+        (void)tmi_tidy(copy, copy);
         *excerpt = copy;
     }
     return p;
@@ -2038,9 +2080,8 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     va_end(ap);
     n->diag.code = (tmetal_code)code;
     message = tmi_text_join(&t, 0);
+    (void)tmi_tidy(message, message);
     n->diag.message = message;
-    for (; *message; message++) /* one line, whatever stood in the text */
-        if ((unsigned char)*message < 32) *message = ' ';
     n->diag.note = "";
     n->diag.help = tmi_code_help(code);
     n->diag.python = at.python;
@@ -2062,6 +2103,7 @@ static int tmi_enough_errors(const tmi_job *job) {
 
 static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const char *about,
                        const char *fmt, ...) {
+    char     *text;
     tmi_note *n = tmi_note_add(job);
     tmi_mark  m = tmi_mark_take(job);
     tmi_text  t;
@@ -2073,7 +2115,9 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
     n->is_remark = 1;
     n->remark.kind = kind;
     n->remark.about = about;
-    n->remark.text = tmi_text_join(&t, 0);
+    text = tmi_text_join(&t, 0);
+    (void)tmi_tidy(text, text);
+    n->remark.text = text;
     n->remark.python = at.python;
     n->remark.ir = tmi_place_of(job, at.src, NULL);
     n->remark.kernel = job->kernel ? job->kernel : "";
@@ -7563,6 +7607,19 @@ static const char *tmi_attr_str(const tmi_module *m, const tmi_op *op, const cha
 /* -- Places of ops -------------------------------------------------------------------- */
 
 /* The file place that a reader of the kernel looks for: outermost call, without names. */
+/* A place in a file; `child` is the file's name as it may be shown. */
+static void tmi_loc_file(tmi_job *job, tmi_module *m, uint32_t loc, uint32_t file, uint32_t line, uint32_t col) {
+    const char *name = TMI_STR(m, file);
+    tmi_loc    *l = TMI_LOC(m, loc);
+    l->kind = TMI_L_FILE;
+    l->text = l->child = file;
+    l->line = line;
+    l->col = col;
+    if (!tmi_tidy(NULL, name)) return;
+    name = tmi_format(job, 0, "%s", name);
+    l->child = tmi_intern(job, &m->strings, name, strlen(name));
+}
+
 static tmetal_place tmi_loc_place(const tmi_module *m, uint32_t loc) {
     tmetal_place p;
     uint32_t     steps;
@@ -7571,7 +7628,7 @@ static tmetal_place tmi_loc_place(const tmi_module *m, uint32_t loc) {
     for (steps = 0; loc && steps < 64; steps++) {
         const tmi_loc *l = TMI_LOC(m, loc);
         if (l->kind == TMI_L_FILE) {
-            p.file = TMI_STR(m, l->text);
+            p.file = TMI_STR(m, l->child);
             p.line = l->line;
             p.col = l->col + 1; /* Triton counts Python's columns from 0 */
             return p;
@@ -8422,10 +8479,9 @@ static uint32_t tmi_parse_loc_string(tmi_parser *p) {
     tmi_loc *l = TMI_LOC(p->m, id);
     l->text = text;
     if (tmi_skip_punct(p, ':')) {
-        l->kind = TMI_L_FILE;
-        l->line = tmi_parse_u32(p);
+        uint32_t line = tmi_parse_u32(p);
         tmi_want_punct(p, ':');
-        l->col = tmi_parse_u32(p);
+        tmi_loc_file(p->job, p->m, id, text, line, tmi_parse_u32(p));
         if (tmi_skip_word(p, "to")) {
             l->to_line = p->tok.kind == TMI_K_INT ? tmi_parse_u32(p) : l->line;
             tmi_want_punct(p, ':');
@@ -12789,6 +12845,7 @@ static int tmi_same_loc(const tmi_pair *p, uint32_t a, uint32_t b, uint32_t dept
     if (x->kind != y->kind || !tmi_same_str(p, x->text, y->text) || x->line != y->line || x->col != y->col ||
         x->to_line != y->to_line || x->to_col != y->to_col)
         return 0;
+    if (x->kind == TMI_L_FILE) return 1;
     if (x->kind == TMI_L_FUSED) {
         for (i = 0; i < x->line; i++)
             if (!tmi_same_loc(p, TMI_ID(p->a, x->child + i), TMI_ID(p->b, y->child + i), depth + 1)) return 0;
@@ -13067,16 +13124,14 @@ static uint32_t tmi_make_name(tmetal_builder *b, const tmi_make *k) {
 }
 
 static uint32_t tmi_make_place(tmetal_builder *b, const tmi_make *k) {
-    tmi_loc *l;
+    uint32_t file;
     memset(&b->place, 0, sizeof b->place);
     b->loc = 0;
     if (!k->index || !k->name) return 1;
     b->loc = b->m->loc.n;
-    l = (tmi_loc *)tmi_vec_add(b->job, &b->m->loc);
-    l->kind = TMI_L_FILE;
-    l->text = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
-    l->line = k->index;
-    l->col = k->value ? k->value - 1 : 0; /* Triton counts columns from 0 */
+    (void)tmi_vec_add(b->job, &b->m->loc);
+    file = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
+    tmi_loc_file(b->job, b->m, b->loc, file, k->index, k->value ? k->value - 1 : 0); /* Triton counts columns from 0 */
     b->place = tmi_loc_place(b->m, b->loc);
     return 1;
 }
@@ -33685,15 +33740,16 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
 /* -- The plan as JSON ----------------------------------------------------------------------------------------- */
 
 static void tmi_put_json_string(tmi_text *t, const char *s) {
+    uint32_t n;
     tmi_put_char(t, '"');
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
+    for (; *s; s += n) {
+        int32_t c = tmi_utf8(s, (size_t)-1, &n);
         if (c == '"' || c == '\\') tmi_put_char(t, '\\');
         if (c == '\n') tmi_put_str(t, "\\n");
-        else if (c >= 32) tmi_put_char(t, (char)c);
+        else if (c >= 0 && !tmi_is_control(c)) tmi_put_bytes(t, s, n);
         else {
-            tmi_put_str(t, "\\u00");
-            tmi_put_hex(t, c, 2);
+            tmi_put_str(t, "\\u");
+            tmi_put_hex(t, c < 0 ? 0xfffdu : (uint32_t)c, 4);
         }
     }
     tmi_put_char(t, '"');
@@ -34233,8 +34289,13 @@ static const char *tmi_json_string(tmi_json_reader *r, uint32_t *at, uint32_t *l
     tmi_text_init(r->job, &t);
     *at = ++r->at;
     for (;;) {
-        uint32_t start = r->at;
-        while (r->at < r->len && r->src[r->at] != '"' && r->src[r->at] != '\\' && (unsigned char)r->src[r->at] >= 32) r->at++;
+        uint32_t start = r->at, n;
+        for (; r->at < r->len && r->src[r->at] != '"' && r->src[r->at] != '\\' && (unsigned char)r->src[r->at] >= 32; r->at += n)
+            if (tmi_utf8(r->src + r->at, r->len - r->at, &n) < 0) {
+                tmi_json_fail(r, r->at, "a character of UTF-8");
+                break;
+            }
+        if (r->bad) break;
         tmi_put_bytes(&t, r->src + start, r->at - start);
         if (r->at < r->len && r->src[r->at] == '\\') {
             r->at++;
@@ -36346,15 +36407,13 @@ static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, u
 /* The place of an op in the list, where comments point. */
 static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     tmetal_place p;
-    tmi_loc     *at;
+    uint32_t     file;
     if (n->loc || !n->json) return n->loc;
     p = tmi_place_of(g->job, n->at + 1, NULL);
     n->loc = g->m->loc.n;
-    at = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
-    at->kind = TMI_L_FILE;
-    at->text = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
-    at->line = p.line;
-    at->col = p.col - 1; /* counted from 0 in IR */
+    (void)tmi_vec_add(g->job, &g->m->loc);
+    file = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
+    tmi_loc_file(g->job, g->m, n->loc, file, p.line, p.col - 1); /* counted from 0 in IR */
     return n->loc;
 }
 
@@ -40370,6 +40429,7 @@ static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     uint32_t i;
+    char    *reason;
     tmi_text_init(job, &t);
     tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops), f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
     for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
@@ -40378,8 +40438,9 @@ static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally
     row->kind = f->kind;
     row->what = tmi_format(job, 0, "list %s", f->what);
     row->kernel = f->kernel < y->n ? y->kernel[f->kernel].cost.kernel : "";
-    row->value = f->n_ops ? f->ops[f->n_ops - 1] : "";
-    row->reason = tmi_text_join(&t, 0);
+    row->value = f->n_ops ? tmi_format(job, 0, "%s", f->ops[f->n_ops - 1]) : "";
+    row->reason = reason = tmi_text_join(&t, 0);
+    (void)tmi_tidy(reason, reason);
     tmi_mark_drop(job, mark);
 }
 
@@ -40523,6 +40584,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, c
     left = setjmp(job.full);
 #endif
     if (left == 0) {
+        if (job.opt->file) job.file = tmi_tidy(NULL, job.opt->file) ? tmi_format(&job, 0, "%s", job.opt->file) : job.opt->file;
         step(&job, call);
         tmi_diags_finish(&job);
     } else if (left == 1) {

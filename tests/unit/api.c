@@ -631,6 +631,94 @@ START_TEST(an_id_of_an_op_list_stays_a_name) {
 }
 END_TEST
 
+static void is_shown_plainly(const char *what, const char *s) {
+    const char *p;
+    for (p = s; p && *p; p++) ck_assert_msg(*p >= 32 && *p < 127, "%s: byte %u in '%.200s'", what, (unsigned)(unsigned char)*p, s);
+}
+
+static void is_result_shown_plainly(const tmetal_result *r) {
+    uint32_t i, k;
+    for (i = 0; i < r->n_diags; i++) {
+        is_shown_plainly("message", r->diags[i].message);
+        is_shown_plainly("note", r->diags[i].note);
+        is_shown_plainly("help", r->diags[i].help);
+        is_shown_plainly("excerpt", r->diags[i].excerpt);
+        is_shown_plainly("file", r->diags[i].ir.file);
+        is_shown_plainly("python file", r->diags[i].python.file);
+    }
+    for (i = 0; i < r->n_remarks; i++) {
+        is_shown_plainly("remark", r->remarks[i].text);
+        is_shown_plainly("remark's file", r->remarks[i].ir.file);
+        is_shown_plainly("remark's python file", r->remarks[i].python.file);
+        is_shown_plainly("remark's kernel", r->remarks[i].kernel);
+    }
+    for (k = 0; k < r->n_kernels; k++) {
+        const tmetal_kernel *kernel = &r->kernels[k];
+        is_shown_plainly("kernel", kernel->name);
+        for (i = 0; i < kernel->n_layouts; i++) {
+            is_shown_plainly("layout's value", kernel->layouts[i].value);
+            is_shown_plainly("layout's file", kernel->layouts[i].python.file);
+        }
+        for (i = 0; i < kernel->n_accesses; i++) {
+            is_shown_plainly("access's value", kernel->accesses[i].value);
+            is_shown_plainly("access's buffer", kernel->accesses[i].buffer);
+            is_shown_plainly("access's file", kernel->accesses[i].python.file);
+        }
+    }
+}
+
+#define HOSTILE_BYTES "\x1b[2J\x07\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xff\xed\xa0\x80\xc0\xaf\x7f"
+
+/* Escapes of a terminal, overrides of the direction and broken UTF-8, in what stands in texts, file names and ids. */
+START_TEST(text_from_outside_is_shown_without_controls) {
+    static const char *const texts[] = {
+        "tt.func @k(%x: i32) {\n  %y = arith.addi %x, %z : i32 // " HOSTILE_BYTES "\n  tt.return\n}\n",
+        "tt.func @k() {\n  \"tt." HOSTILE_BYTES "\"() : () -> ()\n  tt.return\n}\n",
+        "tt.func @k(%p: !tt.ptr<f32>) {\n  %c = arith.constant 1.0 : f32\n  tt.store %p, %c : !tt.ptr<f32> loc(\"a" HOSTILE_BYTES ".py\":3:4)\n  tt.return\n}\n",
+        "tt.func @\"k" HOSTILE_BYTES "\"(%p: !tt.ptr<f32>) {\n  %c = tt.load %p : !tt.ptr<f64>\n  tt.return\n}\n",
+        "tt.func @k(%p: !tt.ptr<f32>) {\n  %c = arith.constant {\"" HOSTILE_BYTES "\" = 1} 1.0 : f33\n  tt.return loc(\"" HOSTILE_BYTES "\")\n}\n",
+        "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"\\u001b[2J\\u009b\\u202e\\u2066\",\"input_shapes\":[[4,32]],\"args\":{\"axis\":1}}]}",
+        "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"\\u001b[2J\\u009b\\u202e\\u2066\",\"input_shapes\":[[4,32]],\"args\":{\"axis\":7}}]}",
+    };
+    static char           text[2000];
+    tmetal_arena          arena = arena_at(0);
+    tmetal_options        opt;
+    tmetal_result         r;
+    tmetal_transformation t;
+    uint32_t              i;
+    memset(&opt, 0, sizeof opt);
+    opt.file = "f" HOSTILE_BYTES;
+    snprintf(text, sizeof text, "%600s\n%s", "", texts[_i]); /* such bytes at its very beginning are a binary file's */
+    (void)tmetal_transform(text, strlen(text), &opt, &arena, &t, &r);
+    is_result_shown_plainly(&r);
+    ck_assert(_i < 2 || _i == 3 || _i == 4 || _i == 6 ? r.n_diags > 0 : r.n_kernels == 1);
+    for (i = 0; r.code == TMETAL_OK && i < t.n_changes; i++) {
+        is_shown_plainly("change's value", t.changes[i].value);
+        is_shown_plainly("change's reason", t.changes[i].reason);
+        is_shown_plainly("change's file", t.changes[i].ir.file);
+    }
+    if (r.code != TMETAL_OK) return;
+    for (i = 0; i < 3; i++) {
+        const char *json = i == 0 ? tmetal_plan_json(&r, &arena) : i == 1 ? tmetal_explain_json(&r, &arena) : tmetal_layouts_json(&r, &arena), *p;
+        for (p = json; *p; p++) ck_assert_msg((*p >= 32 && *p < 127) || *p == '\n', "byte %u in %.200s", (unsigned)(unsigned char)*p, p - (p - json > 100 ? 100 : p - json));
+    }
+}
+END_TEST
+
+/* Bytes that are no UTF-8 are no JSON. */
+START_TEST(an_op_list_is_utf8) {
+    static const char *const ids[] = {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xc3"};
+    char          ops[200];
+    const char   *text;
+    size_t        n;
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    snprintf(ops, sizeof ops, "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"\xc3\xbc%s\",\"input_shapes\":[[4,32]],\"args\":{\"axis\":1}}]}", ids[_i]);
+    ck_assert_int_ne(tmetal_print_ops(ops, strlen(ops), NULL, &arena, &text, &n, &r), TMETAL_OK);
+    ck_assert_uint_eq(r.diags[0].ir.col, (unsigned)(strchr(ops, (char)0xbc) - ops) + 2);
+}
+END_TEST
+
 /* Keys, symbols and strings that are no words; the text that is printed says the same again. */
 START_TEST(a_key_or_a_symbol_stays_one) {
     static const char *const names[] = {"two words", "\\0A}", "\\22", "\\\\", "b\xc3\xbc", "true", "9", "", "%x", "a.b", "dense"};
@@ -698,6 +786,8 @@ int main(void) {
     tcase_add_test(t, two_threads_compile_on_two_arenas);
     tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
     tcase_add_loop_test(t, a_key_or_a_symbol_stays_one, 0, 11);
+    tcase_add_loop_test(t, text_from_outside_is_shown_without_controls, 0, 7);
+    tcase_add_loop_test(t, an_op_list_is_utf8, 0, 6);
     tcase_add_test(t, the_tables_can_be_walked);
     suite_add_tcase(s, t);
     return run_suite(s);
