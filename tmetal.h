@@ -1128,6 +1128,15 @@ TMETAL_API int tmetal_is_ops(const char *src, size_t len);
 #    define TMI_TRAP() (*(volatile int *)0 = 0)
 #endif
 
+/* What only explains: asked for in this call, and told to tmetal_transform. */
+#ifdef TMETAL_NO_REPORTS
+#    define TMI_REPORTS(job) 0
+#    define TMI_TELLS(job)   0
+#else
+#    define TMI_REPORTS(job) ((job)->reports)
+#    define TMI_TELLS(job)   ((job)->tally && !(job)->tally->counts_only)
+#endif
+
 /* First size of growing tables; the hostile build of the tests sets 1. */
 #ifndef TMI_FIRST
 #    define TMI_FIRST 32u
@@ -14790,6 +14799,7 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
     return side[TMI_REL_LT] == 1 ? TMETAL_REDUCE_ARGMAX : TMETAL_REDUCE_ARGMIN;
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* -- Formulas: what they compute is found by working them out for some numbers ---------------------- */
 
 #define TMI_DT_LN_2 0.69314718055994530942
@@ -16836,6 +16846,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
     }
     return best;
 }
+#endif
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -19078,34 +19089,6 @@ typedef struct tmi_pass {
 
 /* -- What is told of the passes ---------------------------------------------------------------------- */
 
-typedef struct tmi_change {
-    struct tmi_change *next;
-    tmetal_change      row;
-} tmi_change;
-
-/* Of one kernel, while tmetal_transform compiles. */
-typedef struct tmi_tally_kernel {
-    tmetal_kernel_cost cost;
-    uint32_t          *op;          /* ids of its ops before the passes, in the order in which patterns count them */
-    uint32_t           n_op;
-    uint8_t           *contracted;  /* per op: 1, its sum stands in one expression with a product; 2, it does not */
-    tmi_change        *first, *last;
-} tmi_tally_kernel;
-
-typedef struct tmi_tally {
-    tmi_tally_kernel *kernel;
-    uint32_t          n, at;        /* kernels; the one at hand */
-    const char       *text;         /* the module behind the passes */
-    size_t            text_len;
-    int               counts_only;  /* no rows: what comes before */
-} tmi_tally;
-
-static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
-    uint32_t op, n = 0;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
-    return n;
-}
-
 /* The module as text that parses; scratch. */
 static const char *tmi_module_text(tmi_job *job, const tmi_module *m, size_t *len) {
     tmi_text t;
@@ -19122,6 +19105,34 @@ static void tmi_trace(tmi_job *job, tmi_module *m, const char *pass) {
     mark = tmi_mark_take(job);
     job->opt->trace(job->opt->trace_user, pass, tmi_module_text(job, m, &len));
     tmi_mark_drop(job, mark);
+}
+
+#ifndef TMETAL_NO_REPORTS
+typedef struct tmi_change {
+    struct tmi_change *next;
+    tmetal_change      row;
+} tmi_change;
+
+/* Of one kernel, while tmetal_transform compiles. */
+typedef struct tmi_tally_kernel {
+    tmetal_kernel_cost cost;
+    uint32_t          *op;          /* ids of its ops before the passes, in the order in which patterns count them */
+    uint32_t           n_op;
+    tmi_change        *first, *last;
+} tmi_tally_kernel;
+
+typedef struct tmi_tally {
+    tmi_tally_kernel *kernel;
+    uint32_t          n, at;        /* kernels; the one at hand */
+    const char       *text;         /* the module behind the passes */
+    size_t            text_len;
+    int               counts_only;  /* no rows: what comes before */
+} tmi_tally;
+
+static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
+    uint32_t op, n = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
+    return n;
 }
 
 /* A line of the summary, about the op `op` of the kernel at hand (0: about the kernel). */
@@ -19164,6 +19175,15 @@ static void tmi_tally_begin(tmi_job *job, const tmi_module *m, uint32_t func, ui
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) k->op[n++] = op;
 }
 
+/* The kernel at hand became two, of `kernels` by now: the second has the same ops behind it. */
+static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
+    tmi_tally_kernel *k;
+    if (!job->tally || job->tally->at + 1 == kernels) return;
+    k = &job->tally->kernel[job->tally->at];
+    k[1] = k[0];
+    k[1].first = k[1].last = NULL; /* the passes are told of once */
+}
+
 /* Whether a host descriptor pads with NaN is an argument of the launch plan. TTIR has no word for that: in the
  * changed IR it is one more parameter. */
 static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32_t op, tmi_rename *names) {
@@ -19197,33 +19217,32 @@ static void tmi_padding_params(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-/* The kernel at hand became two, of `kernels` by now: the second has the same ops behind it. */
-static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
-    tmi_tally_kernel *k;
-    if (!job->tally || job->tally->at + 1 == kernels) return;
-    k = &job->tally->kernel[job->tally->at];
-    k[1] = k[0];
-    k[1].first = k[1].last = NULL; /* the passes are told of once */
-}
-
-/* One pass over the kernel at hand, and what it did. */
-static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
-    tmi_mark    mark = tmi_mark_take(job);
-    const char *was = NULL, *is, *name;
-    size_t      was_len = 0, is_len;
-    uint32_t    before, after;
-    int         tells = job->tally && !job->tally->counts_only;
-    if (tells) was = tmi_module_text(job, m, &was_len);
-    before = tells ? tmi_count_ops(m, func) : 0;
+/* Runs a pass over the kernel at hand and tells what it did. */
+static void tmi_tell_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
+    const char *was, *is, *name = tmi_format(job, 0, "pass %s", pass->name);
+    size_t      was_len, is_len;
+    uint32_t    before = tmi_count_ops(m, func), after;
+    was = tmi_module_text(job, m, &was_len);
     pass->run(job, m, func);
+    if (job->n_errors) return;
+    is = tmi_module_text(job, m, &is_len);
+    after = tmi_count_ops(m, func);
+    if (is_len == was_len && memcmp(is, was, is_len) == 0) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, name, "nothing here is what it is for");
+    else (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, name, tmi_format(job, 0, "%s: %u ops, %u before", pass->what, after, before));
+}
+#else
+#define tmi_tally_start(job, kernels)      ((void)0)
+#define tmi_tally_begin(job, m, func, at)  ((void)0)
+#define tmi_tally_split(job, kernels)      ((void)0)
+#define tmi_tell_pass(job, m, func, pass)  ((void)0)
+#endif
+
+/* One pass over the kernel at hand. */
+static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
+    tmi_mark mark = tmi_mark_take(job);
+    if (TMI_TELLS(job)) tmi_tell_pass(job, m, func, pass);
+    else pass->run(job, m, func);
     if (!job->n_errors) tmi_trace(job, m, pass->name);
-    if (tells && !job->n_errors) {
-        is = tmi_module_text(job, m, &is_len);
-        after = tmi_count_ops(m, func);
-        name = tmi_format(job, 0, "pass %s", pass->name);
-        if (is_len == was_len && memcmp(is, was, is_len) == 0) (void)tmi_change_add(job, m, 0, TMETAL_FOUND, name, "nothing here is what it is for");
-        else (void)tmi_change_add(job, m, 0, TMETAL_APPLIED, name, tmi_format(job, 0, "%s: %u ops, %u before", pass->what, after, before));
-    }
     tmi_mark_drop(job, mark);
 }
 
@@ -29392,6 +29411,7 @@ static void tmi_merge_barriers(tmi_thr *t) {
     }
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* How many barriers there would be if any two arrays could share bytes. The form is left as it was; scratch is
  * not given back, since the form's own arrays have grown in it. */
 static uint32_t tmi_count_untiled(tmi_thr *t) {
@@ -29409,6 +29429,7 @@ static uint32_t tmi_count_untiled(tmi_thr *t) {
     t->src = src;
     return n;
 }
+#endif
 
 /* float x; x = y;  is  float x = y;  once they stand together. */
 static void tmi_merge_inits(tmi_thr *t) {
@@ -29429,12 +29450,26 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_dead_code(t);
     if (!t->job->opt->plain) tmi_merge_masks(t);
     bytes = tmi_place_arrays(t, roomy, &apart);
+#ifndef TMETAL_NO_REPORTS
     if (t->job->tally) t->untiled = tmi_count_untiled(t);
+#endif
     tmi_barriers(t, apart, 0);
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
     tmi_merge_inits(t);
     return bytes;
+}
+
+/* What reports ask of the printer: where it wrote, and under which names. */
+typedef struct tmi_noted {
+    uint32_t    *line;        /* per instruction that is a barrier or reaches device memory: its line; 0: not printed */
+    const char **array;       /* per array: its name; NULL: none */
+    uint8_t     *contracted;  /* per op: 1, its sum stands in one expression with a product; 2, it does not */
+} tmi_noted;
+
+/* One simdgroup: a threadgroup-only barrier was seen to lose its order there (metal-kernels facts, 13). */
+static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
+    return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
 /*==============================================================================
@@ -29446,6 +29481,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
  * order   of the text
  *============================================================================*/
 
+#ifndef TMETAL_NO_REPORTS
 /* -- Names ------------------------------------------------------------------------------ */
 
 static const char *const tmi_layout_sums[16] = { /* by the sum of the bits */
@@ -30257,7 +30293,7 @@ static int tmi_has_mask(const tmi_op *op) {
     }
 }
 
-static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, tmetal_access *a) {
+static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, uint32_t line, tmetal_access *a) {
     const tmi_module *m = p->m;
     const tmi_ins *n = TMI_INS(k->t, id);
     const tmi_op  *op = TMI_OP(m, n->src ? n->src : p->func);
@@ -30277,6 +30313,7 @@ static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, tmetal_
     tmi_access_figures(&w, a);
     tmi_access_shape(&w, a);
     a->reason = tmi_access_reason(p, n->src ? n->src : p->func, &w, a);
+    a->line = line;
     a->python = at.python;
     a->ir = tmi_place_of(p->job, at.src, NULL);
 }
@@ -30302,7 +30339,7 @@ static void tmi_accesses_index(tmi_plan *p, const tmi_thr *t, tmi_accesses *of) 
     }
 }
 
-static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k, tmi_accesses *of) {
+static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, tmetal_kernel *k, tmi_accesses *of) {
     tmi_look       look;
     uint32_t       id, n = 0;
     tmi_mark       mark;
@@ -30315,10 +30352,42 @@ static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, tmetal_kernel *k,
     for (n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
         if (tmi_is_access(TMI_INS(t, id))) {
             of->ins[n] = id;
-            tmi_access_fill(p, &look, id, &of->row[n++]);
+            tmi_access_fill(p, &look, id, noted->line[id], &of->row[n++]);
         }
     tmi_mark_drop(p->job, mark);
     tmi_accesses_index(p, t, of);
+}
+
+/* -- Barriers ----------------------------------------------------------------------------- */
+
+static void tmi_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins *n, tmetal_barrier *b) {
+    tmi_job    *job = p->job;
+    uint32_t    flags = tmi_barrier_flags(p, n);
+    tmi_at      at = tmi_at_of(p->m, TMI_OP(p->m, n->src ? n->src : p->func));
+    const char *space = n->a & TMI_BAR_GROUP ? "" : "device memory: ";
+    b->threadgroup = (flags & TMI_BAR_GROUP) != 0;
+    b->device = (flags & TMI_BAR_DEVICE) != 0;
+    b->python = at.python;
+    b->ir = tmi_place_of(job, at.src, NULL);
+    b->before = n->b && noted->array[n->b] ? noted->array[n->b] : "";
+    b->after = n->d && noted->array[n->d] ? noted->array[n->d] : "";
+    if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(p->m, n->name) : "asked for");
+    else if (n->b != n->d) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
+    else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
+    else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
+}
+
+static void tmi_report_barriers(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, tmetal_kernel *k) {
+    uint32_t        id, n = 0;
+    tmetal_barrier *b;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    k->barriers = b = TMI_NEW(p->job, tmetal_barrier, n);
+    k->n_barriers = n;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        if (TMI_INS(t, id)->op != TMI_TF_BARRIER) continue;
+        tmi_barrier_fill(p, noted, TMI_INS(t, id), b);
+        b++->line = noted->line[id];
+    }
 }
 
 /* -- Rows --------------------------------------------------------------------------------- */
@@ -30762,17 +30831,6 @@ static const tmi_chip_row tmi_chip_rows[] = {
 };
 /* clang-format on */
 
-/* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
- * pay or do not; their text runs everywhere. */
-static uint32_t tmi_first_family(const tmi_plan *p) {
-    const uint32_t needed = TMETAL_GPU_SIMD_REDUCE | TMETAL_GPU_SIMD_MATRIX | TMETAL_GPU_FLOAT_ATOMICS | TMETAL_GPU_SHUFFLE_FILL | TMETAL_GPU_ATOMIC_64;
-    uint32_t first = 7;
-    size_t   i;
-    for (i = 0; i < TMI_FEATURE_COUNT; i++)
-        if (p->chip_used & needed & tmi_feature_rows[i].bit) first = tmi_max32(first, p->gpu->mac ? tmi_feature_rows[i].mac : tmi_feature_rows[i].first);
-    return first;
-}
-
 static void tmi_report_chip(tmi_plan *p) {
     tmi_at at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
     size_t i;
@@ -31134,7 +31192,7 @@ static int tmi_tell_take(tmi_telling *x, uint32_t id) {
     return op != 0;
 }
 
-static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmetal_pattern *f) {
+static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmi_noted *noted, const tmetal_pattern *f) {
     tmi_job       *job = x->p->job;
     tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_MISSED, tmi_dt_pattern_names[f->kind], f->reason);
     uint32_t       i, lost = 0, root = k->op[f->op];
@@ -31144,7 +31202,7 @@ static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tm
     if (f->near_miss) return;
     c->mapping = tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)f->kind, f->form, TMETAL_NAN_NONE);
     if (f->kind == TMETAL_PATTERN_MULTIPLY_ADD) {
-        int done = k->contracted[root] == 1;
+        int done = noted->contracted[root] == 1;
         if (job->opt->no_fusion) c->reason = "options.no_fusion: the product is rounded before the sum";
         else if (!done) c->reason = "product and sum are not one expression of the Metal: computed in another way, or another reader has the product";
         else c->reason = "one expression of the Metal: one operation, one rounding";
@@ -31301,7 +31359,7 @@ static void tmi_tell_layouts(tmi_plan *p) {
 }
 
 /* All that the summary says of a kernel, once its text is there. */
-static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *k) {
+static void tmi_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, const tmetal_kernel *k) {
     tmi_job          *job = p->job;
     tmi_tally_kernel *mine = &job->tally->kernel[job->tally->at];
     tmi_telling       x;
@@ -31317,7 +31375,7 @@ static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *
     x.w.job = job;
     x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
     for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
-    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, &k->patterns[i]);
+    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, noted, &k->patterns[i]);
     for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_flow_next(p->m, p->func, op)) {
         uint16_t kind = TMI_OP(p->m, op)->kind;
         if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT) tmi_tell_neighbours(&x, op);
@@ -31326,6 +31384,39 @@ static void tmi_tally_kernel_done(tmi_plan *p, tmi_thr *t, const tmetal_kernel *
     tmi_tell_layouts(p);
     tmi_tell_barriers(job, p->m, &mine->cost);
 }
+
+/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
+static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
+    const tmi_module *m = p->m;
+    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
+    uint32_t          i, op;
+    tmi_wanted        w;
+    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
+        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
+    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
+        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
+        int         wanted = 0;
+        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
+        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
+            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
+        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
+    }
+}
+
+/* All that is said of a kernel whose text is there. */
+static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, uint32_t bytes, tmetal_kernel *k) {
+    tmi_accesses of;
+    tmi_report_accesses(p, t, noted, k, &of);
+    tmi_report_barriers(p, t, noted, k);
+    tmi_report_layouts(p, t, &of, k);
+    tmi_report_reductions(p, k);
+    tmi_report_kernel(p, &of, bytes);
+    tmi_report_vanished(p, k);
+    if (p->job->tally) tmi_tally_kernel_done(p, t, noted, k);
+}
+#else
+#define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
+#endif
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -31369,15 +31460,17 @@ typedef struct tmi_emit {
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
-    uint8_t    *contracted; /* tmetal_transform: see tmi_tally_kernel; else NULL */
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
-    uint32_t   *line;     /* per instruction that reaches device memory: its line in the body, from 1 */
-    tmetal_barrier *barrier;
-    uint32_t    n_barrier;
+    tmi_noted  *noted;    /* what reports ask for; NULL: nothing */
 } tmi_emit;
 
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
+
+/* It begins on the line at hand. */
+static void tmi_note_line(tmi_emit *e, uint32_t id) {
+    if (TMI_REPORTS(e->job)) e->noted->line[id] = e->out->lines + 1;
+}
 
 /* Precedence levels of C, highest binding first. */
 enum { TMI_L_PRIMARY = 16, TMI_L_POSTFIX = 15, TMI_L_UNARY = 14, TMI_L_MUL = 13, TMI_L_ADD = 12, TMI_L_SHIFT = 11, TMI_L_REL = 10, TMI_L_EQ = 9,
@@ -32367,7 +32460,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_VMAKE: tmi_expr_vmake(e, id, n); break;
     case TMI_TF_VGET: tmi_expr_vget(e, n); break;
     case TMI_TF_LDG:
-        e->line[id] = e->out->lines + 1;
+        tmi_note_line(e, id);
         tmi_expr_ldg(e, n, level);
         break;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: tmi_expr_lda(e, n, level); break;
@@ -32375,7 +32468,7 @@ static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: tmi_expr_fill(e, n); break;
     case TMI_TF_SIMD: tmi_expr_simd(e, n); break;
     case TMI_TF_RMW:
-        e->line[id] = e->out->lines + 1;
+        tmi_note_line(e, id);
         tmi_expr_rmw(e, n);
         break;
     case TMI_TF_NOT: case TMI_TF_FNEG:
@@ -32601,7 +32694,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
 static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_comment(e, n);
-    e->line[id] = e->out->lines + 1;
+    tmi_note_line(e, id);
     tmi_line(e);
     if (n->c) {
         tmi_put_str(e->out, "if (");
@@ -32706,31 +32799,8 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
 }
 
 /* Why a barrier stands there, for whoever asks later. */
-static void tmi_note_barrier(tmi_emit *e, const tmi_ins *n, uint32_t flags) {
-    tmi_job        *job = e->job;
-    tmetal_barrier *b = e->barrier + e->n_barrier;
-    tmi_at          at = tmi_at_of(e->m, TMI_OP(e->m, n->src ? n->src : e->p->func));
-    const char     *space;
-    if (!job->reports) return;
-    e->n_barrier++;
-    b->threadgroup = (flags & TMI_BAR_GROUP) != 0;
-    b->device = (flags & TMI_BAR_DEVICE) != 0;
-    b->line = e->out->lines + 1;
-    b->python = at.python;
-    b->ir = tmi_place_of(job, at.src, NULL);
-    b->before = n->b && e->arr_name[n->b] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->b])) : "";
-    b->after = n->d && e->arr_name[n->d] ? tmi_format(job, 0, "%s", tmi_taken(e, e->arr_name[n->d])) : "";
-    space = n->a & TMI_BAR_GROUP ? "" : "device memory: ";
-    if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(e->m, n->name) : "asked for");
-    else if (n->b != n->d) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
-    else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
-    else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
-}
-
 static void tmi_stmt_barrier(tmi_emit *e, const tmi_ins *n) {
-    /* one simdgroup: a threadgroup-only barrier was seen to lose its order there (metal-kernels facts, 13) */
-    uint32_t flags = e->p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
-    tmi_note_barrier(e, n, flags);
+    uint32_t flags = tmi_barrier_flags(e->p, n);
     tmi_line(e);
     tmi_put(e->out, "threadgroup_barrier(%s%s%s);", flags & TMI_BAR_DEVICE ? "mem_flags::mem_device" : "", flags == 3 ? " | " : "",
             flags & TMI_BAR_GROUP ? "mem_flags::mem_threadgroup" : "");
@@ -32915,7 +32985,10 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         break;
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
-    case TMI_TF_BARRIER: tmi_stmt_barrier(e, n); break;
+    case TMI_TF_BARRIER:
+        tmi_note_line(e, id);
+        tmi_stmt_barrier(e, n);
+        break;
     case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
             tmi_stmt_value(e, id);
@@ -32923,7 +32996,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         }
         tmi_comment(e, n);
         tmi_line(e);
-        e->line[id] = e->out->lines + 1;
+        tmi_note_line(e, id);
         if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
         else tmi_expr_helper(e, n);
         tmi_put_str(e->out, ";\n");
@@ -32942,6 +33015,11 @@ static int tmi_is_contracted(const tmi_emit *e, const tmi_ins *n) {
     return (TMI_INS(e->t, n->a)->op == TMI_TF_FMUL && !e->named[n->a]) || (TMI_INS(e->t, n->b)->op == TMI_TF_FMUL && !e->named[n->b]);
 }
 
+static void tmi_note_sum(tmi_emit *e, const tmi_ins *n) {
+    uint8_t *to = &e->noted->contracted[n->src];
+    *to = (uint8_t)(*to | (tmi_is_contracted(e, n) ? 1 : 2));
+}
+
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
@@ -32953,7 +33031,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         }
         e->sign[id] = (uint8_t)tmi_natural_sign(e, id);
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
-        if (e->contracted && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) e->contracted[n->src] = (uint8_t)(e->contracted[n->src] | (tmi_is_contracted(e, n) ? 1 : 2));
+        if (TMI_REPORTS(e->job) && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) tmi_note_sum(e, n);
         if (tmi_needs_variable(e, id)) {
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
@@ -33110,7 +33188,7 @@ static void tmi_emit_written(tmi_emit *e) {
 
 static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) {
     tmi_job *job = p->job;
-    uint32_t n = t->ins.n, i, id;
+    uint32_t n = t->ins.n;
     memset(e, 0, sizeof *e);
     e->job = job;
     e->m = p->m;
@@ -33135,10 +33213,6 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
-    if (job->tally) e->contracted = job->tally->kernel[job->tally->at].contracted = TMI_TEMP(job, uint8_t, p->m->op.n);
-    e->line = TMI_TEMP(job, uint32_t, n);
-    for (i = 0, id = TMI_BLK(t, 1)->first; id && job->reports; id = tmi_thr_next(t, id)) i += TMI_INS(t, id)->op == TMI_TF_BARRIER;
-    e->barrier = TMI_NEW(job, tmetal_barrier, i);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
@@ -33507,6 +33581,17 @@ static void tmi_remark_fp64(tmi_emit *e) {
 }
 
 /* Prints and asserts, for whoever reads the debug buffer. */
+/* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
+ * pay or do not; their text runs everywhere. */
+static uint32_t tmi_first_family(const tmi_plan *p) {
+    const uint32_t needed = TMETAL_GPU_SIMD_REDUCE | TMETAL_GPU_SIMD_MATRIX | TMETAL_GPU_FLOAT_ATOMICS | TMETAL_GPU_SHUFFLE_FILL | TMETAL_GPU_ATOMIC_64;
+    uint32_t first = 7;
+    size_t   i;
+    for (i = 0; i < TMI_FEATURE_COUNT; i++)
+        if (p->chip_used & needed & tmi_feature_rows[i].bit) first = tmi_max32(first, p->gpu->mac ? tmi_feature_rows[i].mac : tmi_feature_rows[i].first);
+    return first;
+}
+
 static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
     tmi_module *m = p->m;
     tmetal_site *s = TMI_NEW(p->job, tmetal_site, p->n_sites);
@@ -33664,15 +33749,17 @@ static void tmi_mlx_end(tmi_emit *e, const tmetal_kernel *k, tmi_text *body, uin
     x->source = tmi_text_join(&source, 0);
 }
 
-/* Lines of the body become lines of the kernel's text. */
-static void tmi_emit_lines(const tmi_emit *e, const tmi_accesses *of, uint32_t before) {
+/* Lines of the body become lines of the kernel's text; names outlive the printer. */
+static void tmi_note_end(const tmi_emit *e, uint32_t before) {
     uint32_t i;
-    for (i = 0; i < of->n; i++) of->row[i].line = e->job->no_text || !e->line[of->ins[i]] ? 0 : e->line[of->ins[i]] + before;
-    for (i = 0; i < e->n_barrier; i++) e->barrier[i].line = e->job->no_text ? 0 : e->barrier[i].line + before;
+    for (i = 0; i < e->t->ins.n; i++)
+        if (e->noted->line[i]) e->noted->line[i] = e->job->no_text ? 0 : e->noted->line[i] + before;
+    for (i = 0; i < e->t->arr.n; i++)
+        if (e->arr_name[i]) e->noted->array[i] = tmi_format(e->job, 0, "%s", tmi_taken(e, e->arr_name[i]));
 }
 
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
-static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tmi_accesses *of, tmetal_kernel *k, tmi_joined *joined) {
+static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_noted *noted, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
     tmi_text body, all, own;
     uint32_t i, block = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), entry;
@@ -33682,6 +33769,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     tmi_text_init(p->job, &body);
     tmi_text_init(p->job, &all);
     tmi_emit_begin(&e, p, t, &body);
+    e.noted = noted;
     entry = tmi_unique_name(&e, tmi_attr_str(p->m, TMI_OP(p->m, p->func), "sym_name"));
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     for (i = 0; i < e.n_own; i++) e.param_name[i] = tmi_unique_name(&e, TMI_STR(p->m, TMI_VALUE(p->m, tmi_block_arg(p->m, block, i))->name));
@@ -33721,9 +33809,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, const tm
     if (packed) tmi_put_struct(&e, k, struct_name);
     tmi_put_signature(&e, k, packed, struct_name);
     tmi_put_arrays(&e, tg_bytes);
-    k->barriers = e.barrier;
-    k->n_barriers = e.n_barrier;
-    tmi_emit_lines(&e, of, all.lines + own.lines);
+    if (noted) tmi_note_end(&e, all.lines + own.lines);
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
     tmi_remark_fp64(&e);
@@ -33819,6 +33905,7 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, "]}\n");
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* -- What a kernel does and why, as JSON -------------------------------------------------------------------------- */
 
 static void tmi_put_json_text(tmi_text *t, const char *key, const char *s) { /* ,"key":"text" */
@@ -34060,6 +34147,7 @@ static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) 
     }
     tmi_put_str(t, "]}\n");
 }
+#endif
 
 /* -- What MLX takes, as JSON ---------------------------------------------------------------------------------- */
 
@@ -39850,29 +39938,11 @@ static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func, 
     tmi_help(job, NULL, "ask for that version, or leave the option out");
 }
 
-/* Reductions that the caller named and that are no longer there once the kernel is optimised. */
-static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
-    const tmi_module *m = p->m;
-    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
-    uint32_t          i, op;
-    tmi_wanted        w;
-    if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
-        tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
-    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
-        const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
-        int         wanted = 0;
-        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
-        for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
-            if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
-        if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
-    }
-}
-
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
     tmi_thr  t;
     uint32_t bytes, limit;
-    tmi_accesses of;
+    tmi_noted noted;
     tmi_mark mark;
     int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
@@ -39894,18 +39964,16 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
             return;
         }
     }
-    memset(&of, 0, sizeof of);
-    if (job->reports) tmi_report_accesses(&p, &t, k, &of);
+    if (TMI_REPORTS(job)) {
+        noted.line = TMI_TEMP(job, uint32_t, t.ins.n);
+        noted.array = TMI_TEMP(job, const char *, t.arr.n);
+        noted.contracted = TMI_TEMP(job, uint8_t, m->op.n);
+    }
     mark = tmi_mark_take(job);
-    tmi_emit_kernel(&p, &t, bytes, &of, k, joined);
-    if (!job->tally) tmi_mark_drop(job, mark); /* what reports read was made before, but for tmetal_transform's */
+    tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
+    tmi_mark_drop(job, mark);
     tmi_check_version(job, m, func, k);
-    if (!job->reports) return;
-    tmi_report_layouts(&p, &t, &of, k);
-    tmi_report_reductions(&p, k);
-    tmi_report_kernel(&p, &of, bytes);
-    tmi_report_vanished(&p, k);
-    if (job->tally) tmi_tally_kernel_done(&p, &t, k);
+    if (TMI_REPORTS(job)) tmi_report_all(&p, &t, &noted, bytes, k);
 }
 
 /* A piece of an option's text, as a string. */
@@ -40370,6 +40438,7 @@ static void tmi_compile_any(tmi_job *job, const char *src, size_t len) {
     else tmi_compile_text(job, src, len);
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* Programs of a kernel; 0: the launch decides. */
 static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
     const uint32_t *grid = r->kernels[kernel].grid;
@@ -40480,6 +40549,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len, tmetal_t
     tmi_transform_before(job, src, len, &after, &changed->before);
     tmi_transform_publish(job, &after, changed);
 }
+#endif
 
 /*==============================================================================
  * >>entry  [27]  Public functions and the one setjmp
