@@ -218,6 +218,7 @@
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
+    X(310, PART, "%s needs %s, which this build leaves out: %s")                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
     X(503, THREADS, "%u threads a threadgroup asked for: %s")                                   \
@@ -603,6 +604,7 @@ TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_opt
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out);
 
+#ifndef TMETAL_NO_OPS
 /* -- Op lists ----------------------------------------------------------------
  * A graph of operations on whole tensors, as JSON or in the short form "tt.reduce:[1024,512]:1", one a
  * line; docs/oplists.md lists the operations and their arguments. */
@@ -620,11 +622,15 @@ TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmeta
 /* The kernels of a list as Triton IR, before anything is planned. */
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt,
                                          tmetal_arena *arena, tmetal_module **module, tmetal_result *out);
+/* 1: `src` is an op list (JSON, or a first word followed by ':' as in tt.sum:[8,8]:1), 0: it is taken for TTIR. */
+TMETAL_API int tmetal_is_ops(const char *src, size_t len);
+#endif
 
 /* 1 when both modules say the same: same functions, ops, types, attributes, names and places; 0 when
  * they do not or when the arena has no room to compare them. */
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena);
 
+#ifndef TMETAL_NO_REPORTS
 /* -- Layouts ------------------------------------------------------------------- */
 
 /* Which element a register of a thread holds: `index` gets a number for each dimension. 0: there is none. */
@@ -634,10 +640,18 @@ TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, u
 /* "ROW_MAJOR", "ROW_MAJOR | COALESCED", "DEFAULT"; "" for what is no sum of layouts. */
 TMETAL_API const char *tmetal_layout_name(tmetal_layout layout);
 
-/* -- Names of other enums: "" past the end --------------------------------------- */
-
 TMETAL_API const char *tmetal_access_name(tmetal_access_class access);    /* "contiguous" */
 TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind);  /* "load" */
+
+/* What each kernel does and why, as JSON: layouts, accesses, barriers, reductions, patterns and remarks, each with
+ * its line of the Metal (docs/memory.md); NULL too when the result was made without options.reports. */
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena);
+/* The layouts alone, with their bases; NULL as of tmetal_explain_json. */
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
+#endif
+
+/* -- Names of other enums: "" past the end --------------------------------------- */
+
 TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind);        /* "buffer", as in the plan */
 TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind);  /* "found" */
 
@@ -645,11 +659,6 @@ TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind);  /* "fo
 
 /* The launch plan as JSON: its shape is described in docs/plan.md. */
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena);
-/* What each kernel does and why, as JSON: layouts, accesses, barriers, reductions, patterns and remarks, each with
- * its line of the Metal (docs/memory.md); NULL too when the result was made without options.reports. */
-TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena);
-/* The layouts alone, with their bases; NULL as of tmetal_explain_json. */
-TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena);
 /* What MLX takes, as JSON (docs/mlx.md); NULL too when the kernel was compiled without options.mlx. */
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena);
 /* MLX counts a grid in threads: that of so many Triton programs. 0 when an axis is empty or does not fit an int. */
@@ -1001,18 +1010,6 @@ typedef struct tmetal_detection {
     uint32_t                n_patterns;
 } tmetal_detection;
 
-/* Find them in a module that was parsed and verified; changes nothing. tmetal_kernel carries those of
- * each compiled kernel, found in the text as it was given. */
-TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena, tmetal_detection *found,
-                                     tmetal_result *out);
-/* "sum", "layer norm"; "" past the end. */
-TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind);
-TMETAL_API const char *tmetal_pattern_name(tmetal_pattern_kind kind);
-TMETAL_API const char *tmetal_tie_name(tmetal_tie_rule rule);
-TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule);
-/* Name of one bit: "base 2". */
-TMETAL_API const char *tmetal_form_name(tmetal_form bit);
-
 /* What Apple's Metal Performance Shaders and MLX call the same computation; docs/fusion.md prints the table. */
 typedef enum tmetal_maps { TMETAL_MAPS_REDUCE, TMETAL_MAPS_PATTERN } tmetal_maps;
 
@@ -1031,11 +1028,24 @@ typedef struct tmetal_mapping {
     const char     *source;
 } tmetal_mapping;
 
+#ifndef TMETAL_NO_REPORTS
+/* Find them in a module that was parsed and verified; changes nothing. tmetal_kernel carries those of
+ * each compiled kernel, found in the text as it was given. */
+TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena, tmetal_detection *found,
+                                     tmetal_result *out);
+/* "sum", "layer norm"; "" past the end. */
+TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind);
+TMETAL_API const char *tmetal_pattern_name(tmetal_pattern_kind kind);
+TMETAL_API const char *tmetal_tie_name(tmetal_tie_rule rule);
+TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule);
+/* Name of one bit: "base 2". */
+TMETAL_API const char *tmetal_form_name(tmetal_form bit);
 TMETAL_API size_t                tmetal_mapping_count(void);
 TMETAL_API const tmetal_mapping *tmetal_mapping_at(size_t index); /* NULL past the end */
 /* The row for what was found; NULL when there is none, as for near misses and generic reductions. */
 TMETAL_API const tmetal_mapping *tmetal_reduction_mapping(const tmetal_reduction *reduction);
 TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pattern);
+#endif
 
 /* -- Transformations with a summary --------------------------------------------
  * What tmetal_compile does to the IR and to the kernel, told line by line; docs/transform.md. */
@@ -1090,6 +1100,7 @@ typedef struct tmetal_transformation {
     const tmetal_graph       *graph;    /* of an op list: what its ops would move were each a kernel; else NULL */
 } tmetal_transformation;
 
+#ifndef TMETAL_NO_REPORTS
 /* Compile TTIR or an op list, whichever `src` is, and say what was changed on the way. `out` is filled as by
  * tmetal_compile or tmetal_compile_ops. The text's kernels take the parameters that the launch plan lists: a host
  * descriptor has become a pointer, shape and strides. Takes about twice the time and memory of a compilation:
@@ -1099,8 +1110,8 @@ TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmeta
 TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
 /* The summary as JSON, without the text; docs/transform.md describes it. */
 TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena);
-/* 1: `src` is an op list (JSON, or a first word followed by ':' as in tt.sum:[8,8]:1), 0: it is taken for TTIR. */
-TMETAL_API int tmetal_is_ops(const char *src, size_t len);
+#endif
+
 
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
@@ -16502,12 +16513,6 @@ static void tmi_dt_find_matmuls(tmi_detector *d) {
 
 /* -- All of it -------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct tmi_dt_found { /* what is published of one function */
-    const tmetal_reduction *reductions;
-    const tmetal_pattern   *patterns;
-    uint32_t                n_reductions, n_patterns;
-} tmi_dt_found;
-
 static const char *tmi_dt_name(tmi_job *job, const tmi_module *m, uint32_t v) {
     uint32_t name = v ? TMI_VALUE(m, v)->name : 0;
     return name ? tmi_format(job, 0, "%%%s", TMI_STR(m, name)) : "";
@@ -16610,7 +16615,7 @@ static int tmi_dt_is_before(const void *ctx, uint32_t a, uint32_t b) {
     return x->root != y->root ? d->number[x->root] < d->number[y->root] : x->kind < y->kind;
 }
 
-static void tmi_dt_publish(tmi_detector *d, tmi_dt_found *found) {
+static void tmi_dt_publish(tmi_detector *d, tmetal_detection *found) {
     uint32_t          i, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
     const char       *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
     tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reduce.n);
@@ -16626,7 +16631,7 @@ static void tmi_dt_publish(tmi_detector *d, tmi_dt_found *found) {
 }
 
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
-static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found *found) {
+static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmetal_detection *found) {
     tmi_mark     mark = tmi_mark_take(job);
     tmi_detector d;
     uint32_t     op, n = 0;
@@ -16660,7 +16665,7 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmi_dt_found 
 }
 
 /* Several functions' findings as one. */
-static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi_dt_found *out) {
+static void tmi_dt_join(tmi_job *job, const tmetal_detection *found, uint32_t n, tmetal_detection *out) {
     tmetal_reduction *r;
     tmetal_pattern   *p;
     uint32_t          i;
@@ -16679,19 +16684,25 @@ static void tmi_dt_join(tmi_job *job, const tmi_dt_found *found, uint32_t n, tmi
 }
 
 /* Of all functions of a module that have a body. */
+static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmetal_detection found;
+    tmi_detect(job, m, func, &found);
+    k->reductions = found.reductions;
+    k->n_reductions = found.n_reductions;
+    k->patterns = found.patterns;
+    k->n_patterns = found.n_patterns;
+}
+
 static void tmi_detect_module(tmi_job *job, tmi_module *m, tmetal_detection *out) {
     tmi_mark          mark = tmi_mark_take(job);
     uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
-    tmi_dt_found     *found, all;
+    tmetal_detection     *found, all;
     for (f = first; f; f = TMI_OP(m, f)->next) n += TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0);
-    found = TMI_TEMP(job, tmi_dt_found, n);
+    found = TMI_TEMP(job, tmetal_detection, n);
     for (i = 0, f = first; f; f = TMI_OP(m, f)->next)
         if (TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0)) tmi_detect(job, m, f, &found[i++]);
     tmi_dt_join(job, found, n, &all);
-    out->reductions = all.reductions;
-    out->n_reductions = all.n_reductions;
-    out->patterns = all.patterns;
-    out->n_patterns = all.n_patterns;
+    *out = all;
     tmi_mark_drop(job, mark);
 }
 
@@ -16846,6 +16857,8 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
     }
     return best;
 }
+#else
+#define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
 /*==============================================================================
@@ -29491,9 +29504,6 @@ static const char *const tmi_layout_sums[16] = { /* by the sum of the bits */
 };
 static const char *const tmi_access_names[TMETAL_ACCESS_COUNT] = {"broadcast", "contiguous", "strided", "block", "gather", "scatter"};
 static const char *const tmi_access_kind_names[] = {"load", "store", "atomic"};
-static const char *const tmi_arg_kind_names[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
-static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
-static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred", "given"};
 
 /* -- Layouts by name -------------------------------------------------------------------- */
 
@@ -33824,6 +33834,10 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
 }
 
 /* -- The plan as JSON ----------------------------------------------------------------------------------------- */
+
+static const char *const tmi_arg_kind_names[] = {"buffer", "bytes", "scratch", "address", "debug", "programs", "padding"};
+static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
+static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred", "given"};
 
 static void tmi_put_json_string(tmi_text *t, const char *s) {
     uint32_t n;
@@ -39712,7 +39726,7 @@ static uint32_t tmi_put_activations(tmi_list *l, tmetal_fusion *to) {
                 op = TMI_NEW(l->job, const char *, 1);
                 op[0] = *p->value == '%' ? p->value + 1 : p->value;
                 to[n].kind = TMETAL_FOUND;
-                to[n].what = tmi_dt_pattern_names[p->kind];
+                to[n].what = p->kind == TMETAL_PATTERN_GELU ? "GELU" : "SiLU";
                 to[n].ops = op;
                 to[n].n_ops = 1;
                 to[n].kernel = i;
@@ -40084,18 +40098,12 @@ static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* What the kernel computes, as its text says it once its calls are inlined. */
-static int tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
-    tmi_mark     mark = tmi_mark_take(job);
-    tmi_dt_found found;
-    int          ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+static int tmi_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark mark = tmi_mark_take(job);
+    int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
-    if (!ok || !job->reports) return ok;
-    tmi_detect(job, m, func, &found);
-    k->reductions = found.reductions;
-    k->n_reductions = found.n_reductions;
-    k->patterns = found.patterns;
-    k->n_patterns = found.n_patterns;
-    return 1;
+    if (ok && TMI_REPORTS(job)) tmi_detect_kernel(job, m, func, k);
+    return ok;
 }
 
 static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
@@ -40261,6 +40269,7 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     return n;
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* The kernels as one module again, as text. Functions whose calls are inlined are no part of it any more. */
 static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n, size_t *len) {
     tmi_mark    mark = tmi_mark_take(job);
@@ -40297,6 +40306,19 @@ static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_u
     return text;
 }
 
+static void tmi_tally_units(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n) {
+    if (job->tally) job->tally->n = n;
+    if (TMI_TELLS(job)) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
+}
+
+static void tmi_tally_at(tmi_job *job, uint32_t kernel) {
+    if (job->tally) job->tally->at = kernel;
+}
+#else
+#define tmi_tally_units(job, m, unit, n) ((void)0)
+#define tmi_tally_at(job, kernel)        ((void)0)
+#endif
+
 /* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     const tmetal_gpu *gpu = tmi_pick_gpu(job);
@@ -40326,7 +40348,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
         tmetal_kernel *k = &kernels[splits.n_kernel];
         job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
         tmi_taken_tables(unit[i].m, m);
-        if (!tmi_detect_kernel(job, unit[i].m, unit[i].func, k)) return;
+        if (!tmi_ready_kernel(job, unit[i].m, unit[i].func, k)) return;
         tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
         if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
@@ -40337,14 +40359,13 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (job->n_errors) return;
     unit = splits.unit;
     n = splits.n_kernel;
-    if (job->tally) job->tally->n = n;
-    if (job->tally && !job->tally->counts_only) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
+    tmi_tally_units(job, m, unit, n);
     tmi_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
         tmi_taken_tables(unit[i].m, m);
-        if (job->tally) job->tally->at = i;
+        tmi_tally_at(job, i);
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
@@ -40579,7 +40600,16 @@ typedef struct tmi_call {
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
     tmetal_transformation *changed;
+    void (*put)(tmi_text *t, const struct tmi_call *c);
 } tmi_call;
+
+static tmi_call tmi_call_on(const char *src, size_t len) {
+    tmi_call c;
+    memset(&c, 0, sizeof c);
+    c.src = src;
+    c.len = len;
+    return c;
+}
 
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
 
@@ -40727,10 +40757,7 @@ static int tmi_step_take(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
                                     tmetal_module **module, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    c.src = src;
-    c.len = len;
+    tmi_call c = tmi_call_on(src, len);
     *module = NULL;
     if (tmi_run(tmi_step_parse, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
@@ -40741,10 +40768,7 @@ static void tmi_step_compile(tmi_job *job, tmi_call *c) {
 }
 
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    c.src = src;
-    c.len = len;
+    tmi_call c = tmi_call_on(src, len);
     return tmi_run(tmi_step_compile, &c, arena, opt, out);
 }
 
@@ -40754,15 +40778,13 @@ static void tmi_step_emit(tmi_job *job, tmi_call *c) {
 }
 
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.given = module;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
 }
 
 TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.given = module;
     c.no_text = 1;
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
@@ -40773,10 +40795,7 @@ static void tmi_step_compile_ops(tmi_job *job, tmi_call *c) {
 }
 
 TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    c.src = src;
-    c.len = len;
+    tmi_call c = tmi_call_on(src, len);
     return tmi_run(tmi_step_compile_ops, &c, arena, opt, out);
 }
 
@@ -40799,10 +40818,7 @@ static void tmi_step_print_ops(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, const char **text,
                                         size_t *text_len, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    c.src = src;
-    c.len = len;
+    tmi_call c = tmi_call_on(src, len);
     (void)tmi_run(tmi_step_print_ops, &c, arena, opt, out);
     *text = c.text;
     *text_len = c.text_len;
@@ -40818,10 +40834,7 @@ static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena, tmetal_module **module,
                                          tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    c.src = src;
-    c.len = len;
+    tmi_call c = tmi_call_on(src, len);
     *module = NULL;
     if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
@@ -40831,116 +40844,52 @@ TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
     return tmi_is_list(src, len);
 }
 
-/* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
-TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
-    return tmi_mul_sat(tmi_is_list(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
-}
-
-static void tmi_step_transform(tmi_job *job, tmi_call *c) {
-    tmi_compile_told(job, c->src, c->len, c->changed);
-}
-
-TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
-                                        tmetal_transformation *changed, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
-    memset(changed, 0, sizeof *changed);
-    c.src = src;
-    c.len = len;
-    c.changed = changed;
-    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
-    return out->code;
-}
-
 /* -- What was found, as text ------------------------------------------------------------------------ */
 
-static void tmi_step_transform_json(tmi_job *job, tmi_call *c) {
+static void tmi_step_text(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_put_json_transform(&t, c->changed);
+    c->put(&t, c);
     c->text = tmi_text_join(&t, 0);
     tmi_mark_drop(job, mark);
 }
 
-TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena) {
-    tmi_call              c;
-    tmetal_result         out;
-    tmetal_transformation x = *changed;
-    memset(&c, 0, sizeof c);
-    c.changed = &x;
-    return tmi_run(tmi_step_transform_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+static const char *tmi_text_of(tmi_call *c, void (*put)(tmi_text *, const tmi_call *), tmetal_arena *arena) {
+    tmetal_result out;
+    c->put = put;
+    return tmi_run(tmi_step_text, c, arena, NULL, &out) == TMETAL_OK ? c->text : NULL;
 }
 
-static void tmi_step_plan_json(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_json_plan(&t, c->result);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
+static void tmi_put_plan_of(tmi_text *t, const tmi_call *c) {
+    tmi_put_json_plan(t, c->result);
+}
+
+static void tmi_put_mlx_of(tmi_text *t, const tmi_call *c) {
+    tmi_put_json_mlx(t, c->kernel);
+}
+
+static void tmi_put_debug_of(tmi_text *t, const tmi_call *c) {
+    tmi_put_debug(t, c->kernel, (const unsigned char *)c->src, c->len);
 }
 
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.result = result;
-    return tmi_run(tmi_step_plan_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
-}
-
-static void tmi_step_explain_json(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_json_explain(&t, c->result, 0);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
-TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    memset(&c, 0, sizeof c);
-    c.result = result;
-    if (result->n_kernels && !result->reports) return NULL;
-    return tmi_run(tmi_step_explain_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
-}
-
-static void tmi_step_layouts_json(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_json_explain(&t, c->result, 1);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
-TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    memset(&c, 0, sizeof c);
-    c.result = result;
-    if (result->n_kernels && !result->reports) return NULL;
-    return tmi_run(tmi_step_layouts_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
-}
-
-static void tmi_step_mlx_json(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_json_mlx(&t, c->kernel);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
+    return tmi_text_of(&c, tmi_put_plan_of, arena);
 }
 
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    if (!kernel->mlx || !kernel->mlx->source) return NULL; /* NULL after tmetal_plan, which prints nothing */
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.kernel = kernel;
-    return tmi_run(tmi_step_mlx_json, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
+    if (!kernel->mlx || !kernel->mlx->source) return NULL; /* NULL after tmetal_plan, which prints nothing */
+    return tmi_text_of(&c, tmi_put_mlx_of, arena);
+}
+
+TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes, tmetal_arena *arena) {
+    tmi_call c = tmi_call_on((const char *)buffer, bytes);
+    c.kernel = kernel;
+    return bytes < 32 ? NULL : tmi_text_of(&c, tmi_put_debug_of, arena);
 }
 
 TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3], int32_t grid[3]) {
@@ -40955,34 +40904,13 @@ TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t progr
     return 1;
 }
 
-static void tmi_step_debug_text(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_debug(&t, c->kernel, (const unsigned char *)c->src, c->len);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
-TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer, size_t bytes, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    if (bytes < 32) return NULL;
-    memset(&c, 0, sizeof c);
-    c.kernel = kernel;
-    c.src = (const char *)buffer;
-    c.len = bytes;
-    return tmi_run(tmi_step_debug_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : NULL;
-}
-
 static void tmi_step_verify(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark); /* the copy has done its work */
 }
 
 TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt, tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.given = module;
     return tmi_run(tmi_step_verify, &c, arena, opt, out);
 }
@@ -41000,8 +40928,7 @@ static void tmi_step_print(tmi_job *job, tmi_call *c) {
 
 TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena, const char **text, size_t *text_len,
                                     tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     c.given = module;
     (void)tmi_run(tmi_step_print, &c, arena, NULL, out);
     *text = c.text;
@@ -41115,13 +41042,50 @@ TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index) {
     return info;
 }
 
+TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind) {
+    return (uint32_t)kind < sizeof tmi_arg_kind_names / sizeof *tmi_arg_kind_names ? tmi_arg_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind) {
+    return (uint32_t)kind < sizeof tmi_remark_kind_names / sizeof *tmi_remark_kind_names ? tmi_remark_kind_names[kind] : "";
+}
+
+TMETAL_API const char *tmetal_confidence_name(tmetal_confidence confidence) {
+    return (uint32_t)confidence < sizeof tmi_confidence_names / sizeof *tmi_confidence_names ? tmi_confidence_names[confidence] : "";
+}
+
+TMETAL_API size_t tmetal_op_count(void) {
+    size_t i, n = 0;
+    for (i = 1; i < TMI_OP_COUNT; i++) n += !(tmi_ops[i].traits & TMI_INNER);
+    return n;
+}
+
+TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
+    tmetal_op_info info;
+    tmi_op         op;
+    size_t         i;
+    memset(&info, 0, sizeof info);
+    for (i = 1; i < TMI_OP_COUNT; i++) {
+        if ((tmi_ops[i].traits & TMI_INNER) || index--) continue;
+        info.name = tmi_ops[i].name;
+        info.group = tmi_ops[i].group;
+        memset(&op, 0, sizeof op);
+        op.kind = (uint16_t)i;
+        info.lowered = tmi_is_lowered(&op);
+        break;
+    }
+    return info;
+}
+
+#ifndef TMETAL_NO_REPORTS
+/* -- What only explains --------------------------------------------------------------------------------- */
+
 static void tmi_step_detect(tmi_job *job, tmi_call *c) {
     if (tmi_verify_all(job, c->module)) tmi_detect_module(job, c->module, c->detection);
 }
 
 TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena, tmetal_detection *found, tmetal_result *out) {
-    tmi_call c;
-    memset(&c, 0, sizeof c);
+    tmi_call c = tmi_call_on(NULL, 0);
     memset(found, 0, sizeof *found);
     c.module = module;
     c.detection = found;
@@ -41146,18 +41110,6 @@ TMETAL_API const char *tmetal_access_name(tmetal_access_class access) {
 
 TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind) {
     return (uint32_t)kind < sizeof tmi_access_kind_names / sizeof *tmi_access_kind_names ? tmi_access_kind_names[kind] : "";
-}
-
-TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind) {
-    return (uint32_t)kind < sizeof tmi_arg_kind_names / sizeof *tmi_arg_kind_names ? tmi_arg_kind_names[kind] : "";
-}
-
-TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind) {
-    return (uint32_t)kind < sizeof tmi_remark_kind_names / sizeof *tmi_remark_kind_names ? tmi_remark_kind_names[kind] : "";
-}
-
-TMETAL_API const char *tmetal_confidence_name(tmetal_confidence confidence) {
-    return (uint32_t)confidence < sizeof tmi_confidence_names / sizeof *tmi_confidence_names ? tmi_confidence_names[confidence] : "";
 }
 
 TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind) {
@@ -41199,28 +41151,53 @@ TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pa
     return pattern->near_miss ? NULL : tmi_mapping_of(TMETAL_MAPS_PATTERN, (uint32_t)pattern->kind, pattern->form, TMETAL_NAN_NONE);
 }
 
-TMETAL_API size_t tmetal_op_count(void) {
-    size_t i, n = 0;
-    for (i = 1; i < TMI_OP_COUNT; i++) n += !(tmi_ops[i].traits & TMI_INNER);
-    return n;
+static void tmi_put_explain_of(tmi_text *t, const tmi_call *c) {
+    tmi_put_json_explain(t, c->result, c->len != 0);
 }
 
-TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
-    tmetal_op_info info;
-    tmi_op         op;
-    size_t         i;
-    memset(&info, 0, sizeof info);
-    for (i = 1; i < TMI_OP_COUNT; i++) {
-        if ((tmi_ops[i].traits & TMI_INNER) || index--) continue;
-        info.name = tmi_ops[i].name;
-        info.group = tmi_ops[i].group;
-        memset(&op, 0, sizeof op);
-        op.kind = (uint16_t)i;
-        info.lowered = tmi_is_lowered(&op);
-        break;
-    }
-    return info;
+static void tmi_put_transform_of(tmi_text *t, const tmi_call *c) {
+    tmi_put_json_transform(t, c->changed);
 }
+
+static const char *tmi_explain_text(const tmetal_result *result, int layouts_only, tmetal_arena *arena) {
+    tmi_call c = tmi_call_on(NULL, (size_t)layouts_only);
+    c.result = result;
+    return result->n_kernels && !result->reports ? NULL : tmi_text_of(&c, tmi_put_explain_of, arena);
+}
+
+TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena) {
+    return tmi_explain_text(result, 0, arena);
+}
+
+TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena) {
+    return tmi_explain_text(result, 1, arena);
+}
+
+/* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
+TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
+    return tmi_mul_sat(tmi_is_list(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
+}
+
+static void tmi_step_transform(tmi_job *job, tmi_call *c) {
+    tmi_compile_told(job, c->src, c->len, c->changed);
+}
+
+TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt, tmetal_arena *arena,
+                                        tmetal_transformation *changed, tmetal_result *out) {
+    tmi_call c = tmi_call_on(src, len);
+    memset(changed, 0, sizeof *changed);
+    c.changed = changed;
+    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK) memset(changed, 0, sizeof *changed);
+    return out->code;
+}
+
+TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena) {
+    tmetal_transformation x = *changed;
+    tmi_call              c = tmi_call_on(NULL, 0);
+    c.changed = &x;
+    return tmi_text_of(&c, tmi_put_transform_of, arena);
+}
+#endif
 
 /* -- Building ------------------------------------------------------------------------------------------ */
 

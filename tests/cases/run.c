@@ -22,6 +22,7 @@ static const int elsewhere[] = {
     TMETAL_E_MISUSE,    /* tests/unit/api.c, builder.c */
     TMETAL_E_BUG,       /* our own mistakes: none is known */
     TMETAL_E_GPU_LIMIT, /* tests/chips */
+    TMETAL_E_PART,      /* tests/compile: builds with parts left out */
     119, 120, 121, 122, 123, 124, 125, 228, 229, 230, 231, 232, /* op lists: tests/oplist */
 };
 
