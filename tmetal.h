@@ -160,7 +160,7 @@
     X(104, UNKNOWN_OP, "unknown operation '%s'")                                                \
     X(105, UNKNOWN_TYPE, "unknown type '%s'")                                                   \
     X(106, UNDEFINED, "value %s is used but never defined")                                     \
-    X(107, REDEFINED, "value %s is defined twice in one scope")                                 \
+    X(107, REDEFINED, "%s is defined twice in one scope")                                       \
     X(108, TYPE_CLASH, "value %s has type %s, but is used here as %s")                          \
     X(109, NESTING, "nested deeper than %u levels")                                             \
     X(110, BAD_NUMBER, "number %s does not fit %s")                                             \
@@ -7920,6 +7920,8 @@ typedef struct tmi_parser {
     uint32_t    len, pos, start;
     tmi_tok     tok;
     int         bad;          /* the op being read is wrong: give up on it */
+    int         lost;         /* after an error: definitions may have been passed over */
+    int         is_old;       /* 2.1: types in parentheses were met */
     uint32_t    block;        /* where ops go */
     uint32_t    region;       /* serial of the region being read */
     uint32_t    n_regions;    /* serials handed out */
@@ -9023,7 +9025,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
         val->is_forward = 0;
     } else {
         if (b && b->region == p->region)
-            tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, key)));
+            tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
         v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
     }
@@ -9215,6 +9217,7 @@ static void tmi_parse_arrow(tmi_parser *p, tmi_draft *d) {
     if (tmi_skip_punct(p, ',')) (void)tmi_parse_keyword(p, d, "rounding", "rounding", tmi_words_rounding);
     tmi_want_punct(p, ':');
     base = p->n_stack;
+    p->is_old |= tmi_at_punct(p, '(');
     (void)tmi_parse_type_list(p);
     type = p->n_stack > base ? tmi_stack(p, base) : 0;
     p->n_stack = base;
@@ -9759,7 +9762,7 @@ static uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
     if (!id) return 0;
     b = TMI_BLOCK(p->m, id);
     if (b->region) {
-        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_REDEFINED, tmi_tok_text(p, &tok));
+        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "block %s", tmi_tok_text(p, &tok)));
         p->bad = 1;
         return 0;
     }
@@ -10346,6 +10349,10 @@ static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
         else tmi_set(p, d, "efficient_layout", tmi_attr_new(p->job, m, TMI_A_UNIT, 0, 0));
     } else if (d->kind == TMI_OP_FOR) {
         if (!tmi_attr_int(m, TMI_OP(m, d->op), "unsignedCmp", 0)) tmi_op_drop_attr(m, d->op, "unsignedCmp");
+    } else if (d->kind == TMI_OP_FP_TO_FP) { /* 2.1 named no rounding */
+        if (p->is_old && !tmi_attr_of(m, TMI_OP(m, d->op), "rounding") && d->n_in == 1 && d->n_out == 1 &&
+            tmi_bits(m, tmi_stack(p, d->out)) < tmi_bits(m, tmi_value_type(m, tmi_draft_in(p, d, 0))))
+            tmi_set_i32(p, d, "rounding", 1);
     } else if (d->kind == TMI_OP_CLAMPF) {
         if (!tmi_attr_of(m, TMI_OP(m, d->op), "propagateNan")) tmi_set_i32(p, d, "propagateNan", 0);
     }
@@ -10424,11 +10431,13 @@ static void tmi_parse_op(tmi_parser *p) {
     tmi_draft d;
     tmi_tok  *names, tok;
     uint32_t  base = p->n_stack, quoted, skip;
+    int       names_bad;
     tmi_mark  mark = tmi_mark_take(p->job);
 
     memset(&d, 0, sizeof d);
     d.n_names = tmi_parse_result_names(p, &names);
     d.names = names;
+    names_bad = p->bad;
     tok = p->tok;
     d.at = tok.at;
     d.in = d.out = base;
@@ -10454,6 +10463,7 @@ static void tmi_parse_op(tmi_parser *p) {
     }
     if (!p->bad) TMI_OP(p->m, d.op)->loc = tmi_parse_loc(p);
     if (p->bad) {
+        p->lost |= names_bad || (d.op && TMI_OP(p->m, d.op)->n_region);
         if (d.op) tmi_op_unlink(p->m, d.op);
         tmi_draft_poison(p, &d);
     }
@@ -10534,6 +10544,7 @@ static void tmi_check_forward(tmi_parser *p) {
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
                       tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
     }
+    if (p->job->n_errors) return; /* what is wrong may have held their definitions */
     for (i = 1; i < p->m->block.n; i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
         if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
@@ -10650,12 +10661,12 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
         else tmi_parse_ops(&p);
         if (!p.bad && p.tok.at != before) continue;
         if (!p.bad) tmi_expected(&p, "an operation or an alias");
-        p.bad = 1;
+        p.bad = p.lost = 1;
         tmi_next(&p);
         p.bad = 0;
     }
+    if (p.tok.kind == TMI_K_END && !p.lost && !tmi_enough_errors(job)) tmi_check_forward(&p);
     if (job->n_errors) return m;
-    tmi_check_forward(&p);
     tmi_cut_loc_loops(m);
     tmi_adopt_module(m);
     return m;
@@ -11708,16 +11719,26 @@ typedef struct tmi_verifier {
     uint32_t   *op_at; /* position of each op in walking order: dominance inside a block */
     uint32_t   *dom_in, *dom_out; /* per block of a graph: it dominates those whose dom_in lies between; 0: unreachable */
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
+    uint8_t    *poisoned; /* per value: its type is wrong, or it comes from one whose is */
+    tmi_vec     told;     /* tmi_told */
 } tmi_verifier;
+
+typedef struct tmi_told { /* a wrong size that was reported */
+    int      code;
+    uint64_t size;
+} tmi_told;
 
 static const char *tmi_op_name(const tmi_op *op) {
     return tmi_ops[op->kind].name;
 }
 
-static int tmi_fail_kind(tmi_verifier *v, const tmi_op *op, uint32_t i, const char *want) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want,
-              tmi_format(v->job, 1, "operand %u", i), tmi_type_text(v->job, v->m, tmi_in_type(v->m, op, i)));
+static int tmi_fail_want(tmi_verifier *v, const tmi_op *op, const char *want, const char *what, uint32_t type) {
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want, what, tmi_type_text(v->job, v->m, type));
     return 0;
+}
+
+static int tmi_fail_kind(tmi_verifier *v, const tmi_op *op, uint32_t i, const char *want) {
+    return tmi_fail_want(v, op, want, tmi_format(v->job, 1, "operand %u", i), tmi_in_type(v->m, op, i));
 }
 
 static int tmi_fail_same(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
@@ -11735,6 +11756,12 @@ static int tmi_fail_shape(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_
 static int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name, const char *what) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_ATTRIBUTE, tmi_op_name(op), name, what);
     return 0;
+}
+
+/* Triton's numbers have 32 bits, where MLIR's without a type have 64. */
+static int tmi_is_i32_attr(tmi_verifier *v, const tmi_op *op, const char *name) {
+    const tmi_attr *a = tmi_attr_of(v->m, op, name);
+    return (a && a->kind == TMI_A_INT && a->type == v->m->t_i32) || tmi_fail_attr(v, op, name, "an i32");
 }
 
 /* -- Rules: one function a word of the op table's `types` column ------------------------------ */
@@ -11785,7 +11812,14 @@ static int tmi_verify_fltwider(tmi_verifier *v, const tmi_op *op) { return tmi_v
 static int tmi_verify_fltnarrow(tmi_verifier *v, const tmi_op *op) { return tmi_verify_castlike(v, op, 'f', 'f', -1); }
 static int tmi_verify_inttoflt(tmi_verifier *v, const tmi_op *op) { return tmi_verify_castlike(v, op, 'i', 'f', 0); }
 static int tmi_verify_flttoint(tmi_verifier *v, const tmi_op *op) { return tmi_verify_castlike(v, op, 'f', 'i', 0); }
-static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) { return tmi_verify_castlike(v, op, 'i', 'i', 0); }
+
+/* Between index and a fixed width, either way. */
+static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) {
+    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
+    if (!tmi_verify_castlike(v, op, 'i', 'i', 0)) return 0;
+    if ((tmi_elem(v->m, a) == v->m->t_index) != (tmi_elem(v->m, b) == v->m->t_index)) return 1;
+    return tmi_fail_want(v, op, "index on one side", tmi_type_text(v->job, v->m, a), b);
+}
 
 static int tmi_is_bools_like(tmi_verifier *v, uint32_t type, uint32_t shape) {
     return tmi_elem(v->m, type) == v->m->t_i1 && tmi_same_shape(v->m, type, shape);
@@ -11855,7 +11889,7 @@ static int tmi_verify_bitcast(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_int2ptr(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (!tmi_is_intlike(v->m, a)) return tmi_fail_kind(v, op, 0, "integers");
+    if (tmi_elem(v->m, a) != v->m->t_i64) return tmi_fail_kind(v, op, 0, "i64");
     if (!tmi_is_ptrlike(v->m, b) || !tmi_same_shape(v->m, a, b)) return tmi_fail_shape(v, op, a, b);
     return 1;
 }
@@ -11863,15 +11897,16 @@ static int tmi_verify_int2ptr(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_ptr2int(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
     if (!tmi_is_ptrlike(v->m, a)) return tmi_fail_kind(v, op, 0, "pointers");
-    if (!tmi_is_intlike(v->m, b) || !tmi_same_shape(v->m, a, b)) return tmi_fail_shape(v, op, a, b);
-    return 1;
+    if (tmi_elem(v->m, b) != v->m->t_i64) return tmi_fail_want(v, op, "i64", "the result", b);
+    return tmi_same_shape(v->m, a, b) ? 1 : tmi_fail_shape(v, op, a, b);
 }
 
 static int tmi_verify_fptofp(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
     if (!tmi_is_floatlike(v->m, a)) return tmi_fail_kind(v, op, 0, "floats");
     if (!tmi_is_floatlike(v->m, b) || !tmi_same_shape(v->m, a, b)) return tmi_fail_shape(v, op, a, b);
-    return 1;
+    if (tmi_bits(v->m, b) >= tmi_bits(v->m, a) || tmi_attr_of(v->m, op, "rounding")) return 1;
+    return tmi_fail_attr(v, op, "rounding", "rtne or rtz where the result is narrower");
 }
 
 static int tmi_verify_addptr(tmi_verifier *v, const tmi_op *op) {
@@ -11892,6 +11927,7 @@ static int tmi_verify_constant(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_pid(tmi_verifier *v, const tmi_op *op) {
     int64_t axis = tmi_attr_int(v->m, op, "axis", -1);
+    if (!tmi_is_i32_attr(v, op, "axis")) return 0;
     if (axis < 0 || axis > 2) return tmi_fail_attr(v, op, "axis", "0 to 2");
     if (tmi_out_type(v->m, op, 0) != v->m->t_i32) return tmi_fail_same(v, op, v->m->t_i32, tmi_out_type(v->m, op, 0));
     return 1;
@@ -11900,6 +11936,7 @@ static int tmi_verify_pid(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_range(tmi_verifier *v, const tmi_op *op) {
     uint32_t r = tmi_out_type(v->m, op, 0);
     int64_t  start = tmi_attr_int(v->m, op, "start", 0), end = tmi_attr_int(v->m, op, "end", 0);
+    if (!tmi_is_i32_attr(v, op, "start") || !tmi_is_i32_attr(v, op, "end")) return 0;
     if (tmi_rank(v->m, r) != 1 || tmi_elem(v->m, r) != v->m->t_i32 || end - start != (int64_t)tmi_dim(v->m, r, 0)) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_RANGE, (long long)start, (long long)end, tmi_type_text(v->job, v->m, r));
         return 0;
@@ -11924,6 +11961,8 @@ static int tmi_verify_unsplat(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_expand(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0), rank = tmi_rank(v->m, a), i;
     int64_t  axis = tmi_attr_int(v->m, op, "axis", -1);
+    if (!tmi_is_tensor(v->m, a)) return tmi_fail_kind(v, op, 0, "a tensor");
+    if (!tmi_is_i32_attr(v, op, "axis")) return 0;
     if (axis < 0 || axis > (int64_t)rank) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REDUCE_AXIS, tmi_op_name(op), (int)axis, (int)rank);
         return 0;
@@ -11996,6 +12035,7 @@ static int tmi_verify_cat(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_axis_ok(tmi_verifier *v, const tmi_op *op, uint32_t type) {
     int64_t axis = tmi_attr_int(v->m, op, "axis", -1);
+    if (!tmi_is_i32_attr(v, op, "axis")) return 0;
     if (axis >= 0 && axis < (int64_t)tmi_rank(v->m, type)) return 1;
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REDUCE_AXIS, tmi_op_name(op), (int)axis, (int)tmi_rank(v->m, type));
     tmi_help(v->job, tmi_format(v->job, 0, "operand 0 is %s, whose axes count from 0", tmi_type_text(v->job, v->m, type)), NULL);
@@ -12649,12 +12689,28 @@ static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     return 0;
 }
 
+/* A call names one function. */
+static int tmi_symbols_ok(tmi_verifier *v, const tmi_op *module) {
+    const tmi_module *m = v->m;
+    uint8_t          *taken = TMI_TEMP(v->job, uint8_t, m->strings.item.n);
+    uint32_t          op, b = tmi_op_body(m, module, 0), before = v->job->n_errors;
+    for (op = b ? TMI_BLOCK(m, b)->first_op : 0; op; op = TMI_OP(m, op)->next) {
+        const tmi_attr *name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
+        if (!name || name->kind != TMI_A_STRING) continue;
+        if (taken[name->value])
+            tmi_error(v->job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_REDEFINED,
+                      tmi_format(v->job, 1, "function @%s", TMI_STR(m, (uint32_t)name->value)));
+        taken[name->value] = 1;
+    }
+    return v->job->n_errors == before;
+}
+
 static int tmi_verify_module(tmi_verifier *v, const tmi_op *op) {
     if (tmi_parent_op(v->m, op)) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, "module", "modules do not nest; give one file a module");
         return 0;
     }
-    return 1;
+    return tmi_symbols_ok(v, op);
 }
 
 typedef int (*tmi_verify_fn)(tmi_verifier *, const tmi_op *);
@@ -12668,7 +12724,22 @@ static const tmi_verify_fn tmi_verify_by_kind[TMI_OP_COUNT] = {
 
 /* -- Walking ------------------------------------------------------------------------------------------ */
 
-/* Tensors: power-of-two dimensions, at most 2^20 elements, no encoding (that would be TTGIR). */
+/* Once for each wrong size: one bad block size shows in many types. */
+static void tmi_fail_type(tmi_verifier *v, const tmi_op *op, int code, uint64_t size, const char *text) {
+    tmi_told *told;
+    uint32_t  i;
+    for (i = 0; i < v->told.n; i++) {
+        told = TMI_AT(&v->told, tmi_told, i);
+        if (told->code == code && told->size == size) return;
+    }
+    told = (tmi_told *)tmi_vec_add(v->job, &v->told);
+    told->code = code;
+    told->size = size;
+    tmi_error(v->job, tmi_at_of(v->m, op), code, text, TMI_MAX_NUMEL);
+}
+
+/* Tensors: power-of-two dimensions, at most 2^20 elements, no encoding (that would be TTGIR). A value whose type is
+ * wrong is poisoned: what is wrong only because of it is not told. */
 static int tmi_value_ok(tmi_verifier *v, const tmi_op *op, uint32_t value) {
     uint32_t        type = tmi_value_type(v->m, value), i;
     const tmi_type *t = TMI_TYPE(v->m, type);
@@ -12677,11 +12748,21 @@ static int tmi_value_ok(tmi_verifier *v, const tmi_op *op, uint32_t value) {
     for (i = 0; i < t->n_dims; i++)
         if (!tmi_is_pow2(TMI_ID(v->m, t->dims + i))) break;
     if (i == t->n_dims && tmi_numel(v->m, type) <= TMI_MAX_NUMEL && !t->text) return 1;
+    v->poisoned[value] = 1;
     text = tmi_type_text(v->job, v->m, type);
-    if (t->text) tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_ENCODING, text);
-    else if (i < t->n_dims) tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_POWER_OF_TWO, text);
-    else tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_NUMEL, text, TMI_MAX_NUMEL);
+    if (t->text) tmi_fail_type(v, op, TMETAL_E_ENCODING, 0, text);
+    else if (i < t->n_dims) tmi_fail_type(v, op, TMETAL_E_POWER_OF_TWO, TMI_ID(v->m, t->dims + i), text);
+    else tmi_fail_type(v, op, TMETAL_E_NUMEL, tmi_numel(v->m, type), text);
     return 0;
+}
+
+/* Poisoned operands make the results so; gives whether there are any. */
+static int tmi_is_poisoned(tmi_verifier *v, const tmi_op *op) {
+    uint32_t i;
+    int      poisoned = 0;
+    for (i = 0; i < op->n_in; i++) poisoned |= v->poisoned[tmi_in(v->m, op, i)];
+    for (i = 0; i < op->n_out && poisoned; i++) v->poisoned[tmi_out(v->m, op, i)] = 1;
+    return poisoned;
 }
 
 /* A value reaches a use when its block is around the use and it stands before it there, or when its block
@@ -12758,12 +12839,14 @@ static int tmi_words_ok(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
+    int           ok, poisoned;
     if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
-    for (i = 0; i < op->n_out; i++)
-        if (!tmi_value_ok(v, op, tmi_out(v->m, op, i))) return 0;
+    poisoned = tmi_is_poisoned(v, op);
+    ok = !poisoned;
+    for (i = 0; i < op->n_out && !poisoned; i++) ok &= tmi_value_ok(v, op, tmi_out(v->m, op, i));
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next)
-        for (i = 0; i < TMI_BLOCK(v->m, b)->n_arg; i++)
-            if (!tmi_value_ok(v, op, tmi_block_arg(v->m, b, i))) return 0;
+        for (i = 0; i < TMI_BLOCK(v->m, b)->n_arg; i++) ok &= tmi_value_ok(v, op, tmi_block_arg(v->m, b, i));
+    if (!ok) return 0;
     if ((tmi_ops[op->kind].traits & TMI_ENDS) && op->next) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), "it must be the last operation of its block");
         return 0;
@@ -12780,6 +12863,8 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     v.job = job;
     v.m = m;
     v.op_at = TMI_TEMP(job, uint32_t, m->op.n);
+    v.poisoned = TMI_TEMP(job, uint8_t, m->value.n);
+    tmi_vec_init(&v.told, sizeof(tmi_told), 0);
     v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
     v.dom_out = TMI_TEMP(job, uint32_t, m->block.n);
     for (op = m->top; op; op = tmi_walk_next(m, m->top, op)) v.op_at[op] = ++n;
