@@ -34542,22 +34542,40 @@ static int tmi_json_word(tmi_json_reader *r, const char *word) {
 
 static tmi_json *tmi_json_value(tmi_json_reader *r);
 
-static tmi_json *tmi_json_member(tmi_json_reader *r, const tmi_json *of) { /* string ':' value */
-    uint32_t        at, len;
-    const char     *key;
-    tmi_json       *j;
+static tmi_json *tmi_json_add(tmi_json *into, tmi_json *last, tmi_json *item) { /* behind the last one; NULL: there is none */
+    if (last) last->next = item;
+    else into->child = item;
+    into->n++;
+    return item;
+}
+
+/* Is a key new in its object? From the sixteenth on they stand in a table. */
+static int tmi_json_is_new(tmi_job *job, const tmi_json *of, tmi_strings *keys, const char *key) {
     const tmi_json *k;
+    uint32_t        n;
+    for (k = of->n <= 16 ? of->child : NULL; k; k = k->next)
+        if (strcmp(k->key, key) == 0) return 0;
+    if (of->n < 16) return 1;
+    if (of->n == 16) tmi_strings_init(job, keys);
+    for (k = of->n == 16 ? of->child : NULL; k; k = k->next) (void)tmi_intern(job, keys, k->key, strlen(k->key) + 1);
+    n = keys->item.n;
+    return tmi_intern(job, keys, key, strlen(key) + 1) >= n;
+}
+
+static tmi_json *tmi_json_member(tmi_json_reader *r, const tmi_json *of, tmi_strings *keys) { /* string ':' value */
+    uint32_t    at, len;
+    const char *key;
+    tmi_json   *j;
     tmi_json_space(r);
     if (r->at >= r->len || r->src[r->at] != '"') {
         tmi_json_fail(r, r->at, "a key in quotes");
         return NULL;
     }
     key = tmi_json_string(r, &at, &len);
-    for (k = of->child; k && !r->bad; k = k->next)
-        if (strcmp(k->key, key) == 0) {
-            tmi_error(r->job, tmi_json_at(at), TMETAL_E_JSON_KEY, key);
-            r->bad = 1;
-        }
+    if (!r->bad && !tmi_json_is_new(r->job, of, keys, key)) {
+        tmi_error(r->job, tmi_json_at(at), TMETAL_E_JSON_KEY, key);
+        r->bad = 1;
+    }
     tmi_json_space(r);
     if (!r->bad && (r->at >= r->len || r->src[r->at] != ':')) tmi_json_fail(r, r->at, "':' after a key");
     r->at++;
@@ -34571,8 +34589,9 @@ static tmi_json *tmi_json_member(tmi_json_reader *r, const tmi_json *of) { /* st
 
 /* object ::= '{' [member (',' member)*] '}'; array ::= '[' [value (',' value)*] ']' */
 static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
-    char      close = j->kind == TMI_J_OBJECT ? '}' : ']';
-    tmi_json *last = NULL, *item;
+    char        close = j->kind == TMI_J_OBJECT ? '}' : ']';
+    tmi_json   *last = NULL, *item;
+    tmi_strings keys; /* of a long object */
     r->at++;
     tmi_json_space(r);
     if (r->at < r->len && r->src[r->at] == close) {
@@ -34584,12 +34603,9 @@ static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
         r->bad = 1;
     }
     while (!r->bad) {
-        item = j->kind == TMI_J_OBJECT ? tmi_json_member(r, j) : tmi_json_value(r);
+        item = j->kind == TMI_J_OBJECT ? tmi_json_member(r, j, &keys) : tmi_json_value(r);
         if (!item) break;
-        if (last) last->next = item;
-        else j->child = item;
-        last = item;
-        j->n++;
+        last = tmi_json_add(j, last, item);
         tmi_json_space(r);
         if (r->at < r->len && r->src[r->at] == ',') {
             r->at++;
@@ -34757,63 +34773,50 @@ typedef struct tmi_short {
     uint32_t    len, at;
 } tmi_short;
 
-static tmi_json *tmi_short_node(tmi_short *s, int kind, const char *key, tmi_json *into, uint32_t at) {
-    tmi_json *j = TMI_NEW(s->job, tmi_json, 1), *last;
+static tmi_json *tmi_short_node(tmi_short *s, int kind, const char *key, uint32_t at) {
+    tmi_json *j = TMI_NEW(s->job, tmi_json, 1);
     j->kind = (uint8_t)kind;
     j->key = key;
     j->at = at;
-    if (!into) return j;
-    into->n++;
-    for (last = into->child; last && last->next; last = last->next) {}
-    if (last) last->next = j;
-    else into->child = j;
     return j;
 }
 
-static tmi_json *tmi_short_line(tmi_short *s, uint32_t end, tmi_json *ops) {
+static tmi_json *tmi_short_line(tmi_short *s, uint32_t end) {
     tmi_json_reader r;
-    tmi_json       *op = tmi_short_node(s, TMI_J_OBJECT, NULL, ops, s->at), *shapes, *j;
+    tmi_json       *op = tmi_short_node(s, TMI_J_OBJECT, NULL, s->at), *shapes, *j, *last = NULL;
     uint32_t        start = s->at;
+    char           *type;
     memset(&r, 0, sizeof r);
     r.job = s->job;
     r.src = s->src;
     r.len = end;
     for (r.at = start; r.at < end && s->src[r.at] != ':'; r.at++) {}
-    j = tmi_short_node(s, TMI_J_STRING, "type", op, start);
+    j = tmi_json_add(op, NULL, tmi_short_node(s, TMI_J_STRING, "type", start));
     j->len = r.at - start;
     while (j->len && (s->src[start + j->len - 1] == ' ' || s->src[start + j->len - 1] == '\t')) j->len--;
-    j->text = tmi_format(s->job, 0, "%s", "");
-    {
-        char *copy = TMI_NEW(s->job, char, j->len + 1);
-        memcpy(copy, s->src + start, j->len);
-        j->text = copy;
-    }
+    j->text = type = TMI_NEW(s->job, char, j->len + 1);
+    memcpy(type, s->src + start, j->len);
     if (r.at >= end) {
         tmi_json_fail(&r, r.at, "':' and a shape after the op's type");
         return NULL;
     }
     r.at++;
-    shapes = tmi_short_node(s, TMI_J_ARRAY, "input_shapes", op, r.at);
+    shapes = tmi_json_add(op, j, tmi_short_node(s, TMI_J_ARRAY, "input_shapes", r.at));
     for (;;) {
         tmi_json *shape = tmi_json_value(&r);
         if (!shape) return NULL;
-        j = shapes->child;
-        while (j && j->next) j = j->next;
-        if (j) j->next = shape;
-        else shapes->child = shape;
-        shapes->n++;
+        last = tmi_json_add(shapes, last, shape);
         tmi_json_space(&r);
         if (r.at >= end || s->src[r.at] != ',') break;
         r.at++;
     }
     if (r.at < end && s->src[r.at] == ':') {
-        tmi_json *args = tmi_short_node(s, TMI_J_OBJECT, "args", op, r.at), *axis;
+        tmi_json *args = tmi_json_add(op, shapes, tmi_short_node(s, TMI_J_OBJECT, "args", r.at)), *axis;
         r.at++;
         axis = tmi_json_value(&r);
         if (!axis) return NULL;
         axis->key = "axis";
-        args->child = axis;
-        args->n = 1;
+        (void)tmi_json_add(args, NULL, axis);
         tmi_json_space(&r);
     }
     if (r.at < end) tmi_json_fail(&r, r.at, "the end of the line");
@@ -34822,18 +34825,22 @@ static tmi_json *tmi_short_line(tmi_short *s, uint32_t end, tmi_json *ops) {
 
 static tmi_json *tmi_short_read(tmi_job *job, const char *src, uint32_t len) {
     tmi_short s;
-    tmi_json *top, *ops;
+    tmi_json *top, *ops, *op, *last = NULL;
     uint32_t  end;
     s.job = job;
     s.src = src;
     s.len = len;
-    top = tmi_short_node(&s, TMI_J_OBJECT, NULL, NULL, 0);
-    ops = tmi_short_node(&s, TMI_J_ARRAY, "ops", top, 0);
+    top = tmi_short_node(&s, TMI_J_OBJECT, NULL, 0);
+    ops = tmi_json_add(top, NULL, tmi_short_node(&s, TMI_J_ARRAY, "ops", 0));
     for (s.at = tmi_bom(src, len); s.at < len; s.at = end + 1) {
         for (end = s.at; end < len && src[end] != '\n'; end++) {}
         while (s.at < end && (src[s.at] == ' ' || src[s.at] == '\t' || src[s.at] == '\r')) s.at++;
         if (s.at == end) continue;
-        if (tmi_short_line(&s, end > s.at && src[end - 1] == '\r' ? end - 1 : end, ops)) continue;
+        op = tmi_short_line(&s, end > s.at && src[end - 1] == '\r' ? end - 1 : end);
+        if (op) {
+            last = tmi_json_add(ops, last, op);
+            continue;
+        }
         tmi_help(job, NULL, "a line is type:shape,shape:axis, such as tt.sum:[1024,512]:1");
         return NULL;
     }
@@ -35990,48 +35997,60 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
 }
 
 /* Of the ops that wait for each other, those of one circle: what is not done reads something that is not done. */
-static uint32_t tmi_cycle_next(const tmi_list *l, const uint8_t *done, uint32_t op) {
+static uint32_t tmi_cycle_next(const tmi_list *l, const uint32_t *waits, uint32_t op) {
     const tmi_node *n = TMI_NODE(l, op);
     uint32_t        k;
-    for (k = 0; k + 1 < n->n_in && (n->in[k] > l->n_op || done[n->in[k]]); k++) {}
+    for (k = 0; k + 1 < n->n_in && (n->in[k] > l->n_op || !waits[n->in[k]]); k++) {}
     return n->in[k];
 }
 
-static void tmi_list_cycle(tmi_list *l, const uint8_t *done) {
+static void tmi_list_cycle(tmi_list *l, const uint32_t *waits) {
     uint8_t    *seen = TMI_TEMP(l->job, uint8_t, l->n_op + 1);
     uint32_t    at, i, n = 0;
     const char *path = "";
-    for (at = 1; done[at]; at++) {}
-    for (; !seen[at]; at = tmi_cycle_next(l, done, at)) seen[at] = 1;
+    for (at = 1; !waits[at]; at++) {}
+    for (; !seen[at]; at = tmi_cycle_next(l, waits, at)) seen[at] = 1;
     tmi_error(l->job, tmi_json_at(TMI_NODE(l, at)->at), TMETAL_E_OPS_CYCLE, TMI_NODE(l, at)->id);
     i = at;
     do {
-        i = tmi_cycle_next(l, done, i);
+        i = tmi_cycle_next(l, waits, i);
         path = tmi_format(l->job, 0, "%s%s'%s'", path, n ? ", which reads " : "it reads ", TMI_NODE(l, i)->id);
     } while (i != at && ++n < 8);
     tmi_help(l->job, i == at ? path : tmi_format(l->job, 0, "%s and so on", path), NULL);
 }
 
-/* Ops in an order in which inputs come first: that of the list as far as it is one. */
+/* Ops in an order in which inputs come first: that of the list as far as it is one. An op whose input stands behind
+ * it goes into the next round over the list. */
 static int tmi_list_sort(tmi_list *l) {
-    uint8_t *done = TMI_TEMP(l->job, uint8_t, l->node.n);
-    uint32_t i, k, before;
-    l->order = TMI_NEW(l->job, uint32_t, l->n_op);
-    l->n_order = 0;
-    do {
-        before = l->n_order;
-        for (i = 1; i <= l->n_op; i++) {
-            const tmi_node *n = TMI_NODE(l, i);
-            if (done[i]) continue;
-            for (k = 0; k < n->n_in && (n->in[k] > l->n_op || done[n->in[k]]); k++) {}
-            if (k < n->n_in) continue;
-            done[i] = 1;
-            l->order[l->n_order++] = i;
+    uint32_t  n = l->n_op, n_todo = 0, i, k, u, r, most = 0;
+    uint32_t *waits = TMI_TEMP(l->job, uint32_t, n + 1), *round = TMI_TEMP(l->job, uint32_t, n + 1);
+    uint32_t *first = TMI_TEMP(l->job, uint32_t, n + 3), *todo = TMI_TEMP(l->job, uint32_t, n), *user;
+    for (i = 1; i <= n; i++)
+        for (k = 0; k < TMI_NODE(l, i)->n_in; k++)
+            if (TMI_NODE(l, i)->in[k] <= n) first[TMI_NODE(l, i)->in[k] + 2]++, waits[i]++;
+    for (i = 2; i < n + 3; i++) first[i] += first[i - 1];
+    user = TMI_TEMP(l->job, uint32_t, first[n + 2]);
+    for (i = 1; i <= n; i++)
+        for (k = 0; k < TMI_NODE(l, i)->n_in; k++)
+            if (TMI_NODE(l, i)->in[k] <= n) user[first[TMI_NODE(l, i)->in[k] + 1]++] = i;
+    for (i = 1; i <= n; i++)
+        if (!waits[i]) todo[n_todo++] = i;
+    for (i = 0; i < n_todo; i++)
+        for (k = first[todo[i]]; k < first[todo[i] + 1]; k++) {
+            u = user[k];
+            r = round[todo[i]] + (u < todo[i]);
+            if (r > round[u]) round[u] = r;
+            if (r > most) most = r;
+            if (!--waits[u]) todo[n_todo++] = u;
         }
-    } while (l->n_order > before);
-    if (l->n_order == l->n_op) return 1;
-    tmi_list_cycle(l, done);
-    return 0;
+    if (n_todo < n) tmi_list_cycle(l, waits);
+    l->order = TMI_NEW(l->job, uint32_t, n);
+    l->n_order = n;
+    first = TMI_TEMP(l->job, uint32_t, most + 2);
+    for (i = 1; i <= n; i++) first[round[i] + 1]++;
+    for (r = 1; r <= most; r++) first[r] += first[r - 1];
+    for (i = 1; i <= n; i++) l->order[first[round[i]]++] = i;
+    return n_todo == n;
 }
 
 /* The shapes that an op gives for inputs that are other ops' results. */
