@@ -38695,6 +38695,36 @@ static void tmi_mark_results(tmi_list *l) {
     for (i = 1; i <= l->n_op; i++) TMI_NODE(l, i)->is_result = TMI_NODE(l, i)->n_use == 0;
 }
 
+/* Users of each node, as places in l->order. */
+typedef struct tmi_graph {
+    tmi_list *l;
+    uint32_t *first, *user; /* users of node i: user[first[i]] .. */
+    uint32_t *place;        /* of a node in the order + 1 */
+    uint32_t *root;         /* of a place: place of the kernel's root + 1; 0: open */
+    uint8_t  *in_set, *claimed;
+} tmi_graph;
+
+static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
+    uint32_t i, k;
+    gr->l = l;
+    gr->first = TMI_TEMP(l->job, uint32_t, l->node.n + 2);
+    gr->place = TMI_TEMP(l->job, uint32_t, l->node.n);
+    gr->root = TMI_TEMP(l->job, uint32_t, l->n_order);
+    gr->in_set = TMI_TEMP(l->job, uint8_t, l->node.n);
+    gr->claimed = TMI_TEMP(l->job, uint8_t, l->node.n);
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        gr->place[l->order[i]] = i + 1;
+        for (k = 0; k < n->n_in; k++) gr->first[n->in[k] + 2]++;
+    }
+    for (i = 2; i < l->node.n + 2; i++) gr->first[i] += gr->first[i - 1];
+    gr->user = TMI_TEMP(l->job, uint32_t, gr->first[l->node.n + 1] + 1);
+    for (i = 0; i < l->n_order; i++) {
+        const tmi_node *n = TMI_NODE(l, l->order[i]);
+        for (k = 0; k < n->n_in; k++) gr->user[gr->first[n->in[k] + 1]++] = i;
+    }
+}
+
 /* -- Operations that a list spells out --------------------------------------------------------------------------------------------------
  * Softmax, norms and attention written in smaller ops are found by structure, from the last op back, and the last op
  * becomes the operation. A match stands only if nothing else reads a value inside of it, so none is lost. What looks
@@ -39190,57 +39220,53 @@ static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *wh
 }
 
 /* Is a value of the match read by an op outside of it? */
-static int tmi_sp_is_read(tmi_spelled *s) {
+static int tmi_sp_is_read(tmi_spelled *s, const tmi_graph *gr) {
     tmi_list *l = s->l;
-    uint32_t  i, k, m;
-    for (i = 0; i < l->n_order; i++) {
-        const tmi_node *n = TMI_NODE(l, l->order[i]);
-        if (tmi_sp_has(s, l->order[i])) continue;
-        for (k = 0; k < n->n_in; k++)
-            for (m = 1; m < s->n; m++)
-                if (n->in[k] == s->op[m]) {
-                    s->why = tmi_format(l->job, 0, "%s is also read by %s", TMI_NODE(l, n->in[k])->id, n->id);
-                    return 1;
-                }
+    uint32_t  reader = TMI_NONE, of = 0, i, k, m, u, inside;
+    for (m = 1; m < s->n; m++) {
+        uint32_t v = s->op[m];
+        for (inside = i = 0; i < s->n; i++)
+            for (k = 0; k < TMI_NODE(l, s->op[i])->n_in; k++) inside += TMI_NODE(l, s->op[i])->in[k] == v;
+        TMI_ASSERT(l->job, "oplist", inside <= TMI_NODE(l, v)->n_use);
+        if (inside == TMI_NODE(l, v)->n_use) continue;
+        if (!of) of = v; /* by a node made on the way, if by no op */
+        for (u = gr->first[v]; u < gr->first[v + 1] && gr->user[u] < reader; u++)
+            if (!tmi_sp_has(s, l->order[gr->user[u]]) && !TMI_NODE(l, l->order[gr->user[u]])->is_gone) reader = gr->user[u], of = v;
     }
-    return 0;
+    if (!of) return 0;
+    if (reader == TMI_NONE) return s->why = tmi_format(l->job, 0, "%s is also read elsewhere", TMI_NODE(l, of)->id), 1;
+    for (k = 0; k < TMI_NODE(l, l->order[reader])->n_in; k++)
+        if (tmi_sp_has(s, TMI_NODE(l, l->order[reader])->in[k])) break;
+    s->why = tmi_format(l->job, 0, "%s is also read by %s", TMI_NODE(l, TMI_NODE(l, l->order[reader])->in[k])->id, TMI_NODE(l, l->order[reader])->id);
+    return 1;
 }
 
-/* Ops that nothing reads any more leave the order. */
-static void tmi_list_sweep(tmi_list *l) {
-    uint32_t i, k, n;
-    tmi_count_uses(l);
-    for (i = l->n_order; i-- > 0;) {
-        tmi_node *x = TMI_NODE(l, l->order[i]);
-        if (x->n_use || x->is_result) continue;
-        x->is_gone = 1;
-        for (k = 0; k < x->n_in; k++) TMI_NODE(l, x->in[k])->n_use--;
+/* One reader less. Ops that nothing reads any more are gone. */
+static void tmi_list_unread(tmi_list *l, uint32_t node) {
+    tmi_mark mark = tmi_mark_take(l->job);
+    tmi_vec  todo;
+    uint32_t k;
+    tmi_vec_init(&todo, sizeof(uint32_t), 1);
+    *(uint32_t *)tmi_vec_add(l->job, &todo) = node;
+    while (todo.n) {
+        tmi_node *n = TMI_NODE(l, *TMI_AT(&todo, uint32_t, --todo.n));
+        TMI_ASSERT(l->job, "oplist", n->n_use > 0 && !n->is_gone);
+        if (--n->n_use || n->is_result || n->kind == TMI_L_OP_NONE) continue;
+        n->is_gone = 1;
+        for (k = 0; k < n->n_in; k++) *(uint32_t *)tmi_vec_add(l->job, &todo) = n->in[k];
     }
-    for (i = n = 0; i < l->n_order; i++)
-        if (!TMI_NODE(l, l->order[i])->is_gone) l->order[n++] = l->order[i];
-    l->n_order = n;
+    tmi_mark_drop(l->job, mark);
 }
 
-/* Nodes made on the way stand before the op that reads them. */
-static void tmi_list_insert(tmi_list *l, uint32_t root, uint32_t from) {
-    uint32_t  i, k, n = 0, more = l->node.n - from;
-    uint32_t *order = TMI_NEW(l->job, uint32_t, l->n_order + more);
-    for (i = 0; i < l->n_order; i++) {
-        for (k = 0; k < more && l->order[i] == root; k++) order[n++] = from + k;
-        order[n++] = l->order[i];
-    }
-    l->order = order;
-    l->n_order = n;
-}
-
-static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *what, tmi_sp_fn match) {
+static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const char *what, tmi_sp_fn match) {
+    tmi_list   *l = gr->l;
     tmi_spelled s;
-    tmi_node    to = *TMI_NODE(l, root);
+    tmi_node    to = *TMI_NODE(l, root), was = to;
     uint32_t    first = l->node.n, in[4], i;
     for (i = 0; i < 4; i++) in[i] = 0;
     to.in = in;
     tmi_sp_begin(&s, l, root, axes, what);
-    if (!match(&s, root, &to) || s.why || tmi_sp_is_read(&s)) {
+    if (!match(&s, root, &to) || s.why || tmi_sp_is_read(&s, gr)) {
         if (s.why) tmi_list_record(l, TMETAL_MISSED, s.what, s.why, root, s.op, s.n);
         return 0;
     }
@@ -39255,8 +39281,9 @@ static int tmi_sp_try(tmi_list *l, uint32_t root, uint32_t axes, const char *wha
     to.is_spelt = 1;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
-    if (l->node.n > first) tmi_list_insert(l, root, first);
-    tmi_list_sweep(l);
+    for (; first < l->node.n; first++) TMI_NODE(l, TMI_NODE(l, first)->in[0])->n_use++;
+    for (i = 0; i < to.n_in; i++) TMI_NODE(l, to.in[i])->n_use++;
+    for (i = 0; i < was.n_in; i++) tmi_list_unread(l, was.in[i]);
     return 1;
 }
 
@@ -39277,24 +39304,33 @@ static int tmi_sp_scan(tmi_spelled *s, uint32_t root, tmi_node *to) {
     return 1;
 }
 
-/* Every operation that is spelt out, in order, so that an attention finds its softmax. */
+/* Every operation that is spelt out, in order, so that an attention finds its softmax. Nodes made on the way stand
+ * before the op that reads them; ops that nothing reads any more leave the order. */
 static void tmi_find_spelled(tmi_list *l) {
-    uint32_t i, k, red;
+    tmi_mark  mark = tmi_mark_take(l->job);
+    tmi_vec   order;
+    tmi_graph gr;
+    uint32_t  i, k, red;
+    tmi_vec_init(&order, sizeof(uint32_t), 1);
+    tmi_graph_make(&gr, l);
     for (i = 0; i < l->n_order; i++) {
-        uint32_t        root = l->order[i], axes = 0;
+        uint32_t        root = l->order[i], axes = 0, made = l->node.n;
         const tmi_node *n = TMI_NODE(l, root);
         int             done = 0;
-        if (n->kind == TMI_L_OP_CUMSUM) (void)tmi_sp_try(l, root, n->axes, "scan after reduction", tmi_sp_scan);
-        if (!tmi_lt_is(n->dtype, 'f')) continue;
-        if (n->kind == TMI_L_OP_MATMUL) done = tmi_sp_try(l, root, 0, "attention", tmi_sp_attention);
-        if (n->n_in == 2 && (n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_MUL || n->kind == TMI_L_OP_SUB))
+        if (n->kind == TMI_L_OP_CUMSUM) done = tmi_sp_try(&gr, root, n->axes, "scan after reduction", tmi_sp_scan);
+        if (n->kind == TMI_L_OP_MATMUL && tmi_lt_is(n->dtype, 'f')) done = tmi_sp_try(&gr, root, 0, "attention", tmi_sp_attention);
+        if (n->n_in == 2 && tmi_lt_is(n->dtype, 'f') && (n->kind == TMI_L_OP_DIV || n->kind == TMI_L_OP_MUL || n->kind == TMI_L_OP_SUB))
             for (k = 2; k-- > 0 && !axes;)
                 if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0) axes = TMI_NODE(l, red)->axes;
-        if (axes && n->kind == TMI_L_OP_SUB) done = tmi_sp_try(l, root, axes, "log softmax", tmi_sp_log_softmax);
-        else if (axes) done = tmi_sp_try(l, root, axes, "softmax", tmi_sp_softmax) || tmi_sp_try(l, root, axes, "rms norm", tmi_sp_norm);
-        for (k = 0; done && k < l->n_order; k++) /* ops before it have left */
-            if (l->order[k] == root) i = k;
+        if (axes && n->kind == TMI_L_OP_SUB) (void)tmi_sp_try(&gr, root, axes, "log softmax", tmi_sp_log_softmax);
+        else if (axes && !tmi_sp_try(&gr, root, axes, "softmax", tmi_sp_softmax)) (void)tmi_sp_try(&gr, root, axes, "rms norm", tmi_sp_norm);
+        for (; done && made < l->node.n; made++) *(uint32_t *)tmi_vec_add(l->job, &order) = made;
+        *(uint32_t *)tmi_vec_add(l->job, &order) = root;
     }
+    l->order = TMI_NEW(l->job, uint32_t, order.n);
+    for (l->n_order = i = 0; i < order.n; i++)
+        if (!TMI_NODE(l, *TMI_AT(&order, uint32_t, i))->is_gone) l->order[l->n_order++] = *TMI_AT(&order, uint32_t, i);
+    tmi_mark_drop(l->job, mark);
 }
 
 static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, uint8_t dtype, uint32_t groups, const char *suffix) {
@@ -39419,36 +39455,6 @@ static void tmi_split_all(tmi_list *l) {
     tmi_mark_drop(l->job, mark);
 }
 
-/* Users of each node, as places in l->order. */
-typedef struct tmi_graph {
-    tmi_list *l;
-    uint32_t *first, *user; /* users of node i: user[first[i]] .. */
-    uint32_t *place;        /* of a node in the order + 1 */
-    uint32_t *root;         /* of a place: place of the kernel's root + 1; 0: open */
-    uint8_t  *in_set, *claimed;
-} tmi_graph;
-
-static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
-    uint32_t i, k;
-    gr->l = l;
-    gr->first = TMI_TEMP(l->job, uint32_t, l->node.n + 2);
-    gr->place = TMI_TEMP(l->job, uint32_t, l->node.n);
-    gr->root = TMI_TEMP(l->job, uint32_t, l->n_order);
-    gr->in_set = TMI_TEMP(l->job, uint8_t, l->node.n);
-    gr->claimed = TMI_TEMP(l->job, uint8_t, l->node.n);
-    for (i = 0; i < l->n_order; i++) {
-        const tmi_node *n = TMI_NODE(l, l->order[i]);
-        gr->place[l->order[i]] = i + 1;
-        for (k = 0; k < n->n_in; k++) gr->first[n->in[k] + 2]++;
-    }
-    for (i = 2; i < l->node.n + 2; i++) gr->first[i] += gr->first[i - 1];
-    gr->user = TMI_TEMP(l->job, uint32_t, gr->first[l->node.n + 1] + 1);
-    for (i = 0; i < l->n_order; i++) {
-        const tmi_node *n = TMI_NODE(l, l->order[i]);
-        for (k = 0; k < n->n_in; k++) gr->user[gr->first[n->in[k] + 1]++] = i;
-    }
-}
-
 /* May a node work on the tile of the one before it: the same elements at the same places? */
 static int tmi_follows(const tmi_list *l, const tmi_node *n, const tmi_shape *shape) {
     (void)l;
@@ -39461,18 +39467,26 @@ static int tmi_follows(const tmi_list *l, const tmi_node *n, const tmi_shape *sh
 static uint32_t tmi_graph_root(tmi_graph *gr, uint32_t at) {
     tmi_list *l = gr->l;
     uint32_t  anchor = l->order[at], best = at, i, k, open, uses, members[32], n_member = 0;
+    uint32_t  next[32]; /* of a member's users: the first behind the last op looked at */
     const tmi_shape *shape = &TMI_NODE(l, anchor)->shape;
     if (TMI_NODE(l, anchor)->split || TMI_NODE(l, anchor)->kind == TMI_L_OP_SCATTER_ADD) return at; /* not stored tile by tile */
     gr->in_set[anchor] = 1;
+    next[n_member] = gr->first[anchor];
     members[n_member++] = anchor;
     open = gr->first[anchor + 1] - gr->first[anchor]; /* uses by ops not looked at yet */
-    for (i = at + 1; i < l->n_order && open && n_member < 32; i++) {
-        const tmi_node *n = TMI_NODE(l, l->order[i]);
-        uint32_t        from = 0;
+    for (i = at; open && n_member < 32;) {
+        const tmi_node *n;
+        uint32_t        from = 0, last = i;
+        for (i = TMI_NONE, k = 0; k < n_member; k++) {
+            while (next[k] < gr->first[members[k] + 1] && gr->user[next[k]] <= last) next[k]++;
+            if (next[k] < gr->first[members[k] + 1]) i = tmi_min32(i, gr->user[next[k]]);
+        }
+        TMI_ASSERT(l->job, "oplist", i < l->n_order);
+        n = TMI_NODE(l, l->order[i]);
         for (k = 0; k < n->n_in; k++) from += gr->in_set[n->in[k]];
-        if (!from) continue;
         if (!tmi_follows(l, n, shape)) break;
         gr->in_set[l->order[i]] = 1;
+        next[n_member] = gr->first[l->order[i]];
         members[n_member++] = l->order[i];
         open -= from;
         if (!open) best = i; /* all that came so far meets here */
