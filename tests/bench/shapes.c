@@ -182,11 +182,128 @@ static void kernels(out *o, size_t ops) {
     put(o, "}\n");
 }
 
+/* -- Op lists ------------------------------------------------------------------------------------------- */
+
+/* One op of a list. */
+#define LIST_OP(...) (put(o, o->ops++ ? ",\n  {" : "{\"ops\":[\n  {"), put(o, __VA_ARGS__), put(o, "}"))
+
+static void list_end(out *o) {
+    put(o, "]}\n");
+}
+
+/* The head of a chain: everything after it reads it or what follows. */
+static void list_begin(out *o) {
+    LIST_OP("\"type\":\"abs\",\"id\":\"v0\",\"inputs\":[\"x\"],\"input_shapes\":[[64,64]]");
+}
+
+/* Each op reads the one before. */
+static void list_chain(out *o, size_t ops) {
+    static const char *const op[] = {"exp", "relu", "neg", "sqrt"};
+    unsigned long            k;
+    list_begin(o);
+    for (k = 1; o->ops < ops; k++) LIST_OP("\"type\":\"%s\",\"id\":\"v%lu\",\"inputs\":[\"v%lu\"]", op[k % 4], k, k - 1);
+    list_end(o);
+}
+
+/* Each value is read three times by the next: as many paths as 3 to the number of ops. */
+static void list_where(out *o, size_t ops) {
+    unsigned long k;
+    list_begin(o);
+    for (k = 1; o->ops + 1 < ops; k++) {
+        LIST_OP("\"type\":\"gt\",\"id\":\"c%lu\",\"inputs\":[\"v%lu\"],\"args\":{\"value\":0}", k, k - 1);
+        LIST_OP("\"type\":\"where\",\"id\":\"v%lu\",\"inputs\":[\"c%lu\",\"v%lu\",\"v%lu\"]", k, k, k - 1, k - 1);
+    }
+    list_end(o);
+}
+
+/* Diamonds: two ways from each value to the next. */
+static void list_diamonds(out *o, size_t ops) {
+    unsigned long k;
+    list_begin(o);
+    for (k = 1; o->ops + 2 < ops; k++) {
+        LIST_OP("\"type\":\"neg\",\"id\":\"a%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
+        LIST_OP("\"type\":\"square\",\"id\":\"b%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
+        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"a%lu\",\"b%lu\"]", k, k, k);
+    }
+    list_end(o);
+}
+
+/* Layers whose input is added to their output. */
+static void list_residual(out *o, size_t ops) {
+    unsigned long k;
+    list_begin(o);
+    for (k = 1; o->ops + 3 < ops; k++) {
+        LIST_OP("\"type\":\"rms_norm\",\"id\":\"n%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
+        LIST_OP("\"type\":\"matmul\",\"id\":\"m%lu\",\"inputs\":[\"n%lu\",\"w%lu\"],\"input_shapes\":[null,[64,64]]", k, k, k);
+        LIST_OP("\"type\":\"silu\",\"id\":\"s%lu\",\"inputs\":[\"m%lu\"]", k, k);
+        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"v%lu\",\"s%lu\"]", k, k - 1, k);
+    }
+    list_end(o);
+}
+
+/* x = down(silu(gate(x)) * up(x)) + x */
+static void list_swiglu(out *o, size_t ops) {
+    unsigned long k;
+    list_begin(o);
+    for (k = 1; o->ops + 5 < ops; k++) {
+        LIST_OP("\"type\":\"linear\",\"id\":\"g%lu\",\"inputs\":[\"v%lu\",\"wg%lu\"],\"input_shapes\":[null,[128,64]]", k, k - 1, k);
+        LIST_OP("\"type\":\"linear\",\"id\":\"u%lu\",\"inputs\":[\"v%lu\",\"wu%lu\"],\"input_shapes\":[null,[128,64]]", k, k - 1, k);
+        LIST_OP("\"type\":\"silu\",\"id\":\"s%lu\",\"inputs\":[\"g%lu\"]", k, k);
+        LIST_OP("\"type\":\"mul\",\"id\":\"p%lu\",\"inputs\":[\"s%lu\",\"u%lu\"]", k, k, k);
+        LIST_OP("\"type\":\"linear\",\"id\":\"d%lu\",\"inputs\":[\"p%lu\",\"wd%lu\"],\"input_shapes\":[null,[64,128]]", k, k, k);
+        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"d%lu\",\"v%lu\"]", k, k, k - 1);
+    }
+    list_end(o);
+}
+
+/* Softmax and norms, spelt out. */
+static void list_spelled(out *o, size_t ops) {
+    unsigned long k;
+    list_begin(o);
+    for (k = 1; o->ops + 4 < ops; k++) {
+        LIST_OP("\"type\":\"max\",\"id\":\"m%lu\",\"inputs\":[\"v%lu\"],\"args\":{\"axis\":1,\"keepdims\":true}", k, k - 1);
+        LIST_OP("\"type\":\"sub\",\"id\":\"t%lu\",\"inputs\":[\"v%lu\",\"m%lu\"]", k, k - 1, k);
+        LIST_OP("\"type\":\"exp\",\"id\":\"e%lu\",\"inputs\":[\"t%lu\"]", k, k);
+        LIST_OP("\"type\":\"sum\",\"id\":\"z%lu\",\"inputs\":[\"e%lu\"],\"args\":{\"axis\":1,\"keepdims\":true}", k, k);
+        LIST_OP("\"type\":\"div\",\"id\":\"v%lu\",\"inputs\":[\"e%lu\",\"z%lu\"]", k, k, k);
+    }
+    list_end(o);
+}
+
+/* Ops that have nothing to do with each other, the last first where they have. */
+static void list_backwards(out *o, size_t ops) {
+    unsigned long k;
+    for (k = (unsigned long)ops - 1; k > 0; k--) LIST_OP("\"type\":\"exp\",\"id\":\"v%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
+    list_begin(o);
+    list_end(o);
+}
+
+static void list_apart(out *o, size_t ops) {
+    unsigned long k;
+    for (k = 0; o->ops < ops; k++) LIST_OP("\"type\":\"exp\",\"id\":\"v%lu\",\"input_shapes\":[[64,64]]", k);
+    list_end(o);
+}
+
+/* One op reads the results of all others. */
+static void list_joined(out *o, size_t ops) {
+    unsigned long k, n = (unsigned long)ops - 1;
+    for (k = 0; k < n; k++) LIST_OP("\"type\":\"exp\",\"id\":\"v%lu\",\"inputs\":[\"x\"],\"input_shapes\":[[64,64]]", k);
+    LIST_OP("\"type\":\"concat\",\"id\":\"y\",\"inputs\":[\"v0\"");
+    o->n--;
+    for (k = 1; k < n; k++) put(o, ",\"v%lu\"", k);
+    put(o, "],\"args\":{\"axis\":0}}");
+    list_end(o);
+}
+
 static const struct {
     const char *name;
     void (*make)(out *, size_t);
-} shapes[] = {{"scalar chain", scalar_chain}, {"tile chain", tile_chain}, {"loads and stores", memory}, {"loops", loops},
-              {"values alive", alive},        {"deep nests", nests},      {"reductions", reductions},   {"kernels", kernels}};
+} shapes[] = {{"scalar chain", scalar_chain},   {"tile chain", tile_chain},       {"loads and stores", memory},
+              {"loops", loops},                 {"values alive", alive},          {"deep nests", nests},
+              {"reductions", reductions},       {"kernels", kernels},             {"list: chain", list_chain},
+              {"list: where", list_where},      {"list: diamonds", list_diamonds}, {"list: residual", list_residual},
+              {"list: SwiGLU", list_swiglu},    {"list: spelt out", list_spelled}, {"list: backwards", list_backwards},
+              {"list: apart", list_apart},      {"list: joined", list_joined}};
 
 size_t shape_count(void) {
     return sizeof shapes / sizeof *shapes;
@@ -194,6 +311,10 @@ size_t shape_count(void) {
 
 const char *shape_name(size_t which) {
     return shapes[which].name;
+}
+
+int shape_is_list(size_t which) {
+    return strncmp(shapes[which].name, "list", 4) == 0;
 }
 
 char *shape_text(size_t which, size_t ops, size_t *len, size_t *made) {
