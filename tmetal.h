@@ -1340,6 +1340,10 @@ static void *tmi_vec_at(const tmi_vec *v, uint32_t i) {
 
 #define TMI_AT(vec, type, i) ((type *)tmi_vec_at((vec), (i)))
 
+/* A growing array of ids as a stack: what a walk has still to look at. */
+static void tmi_todo(tmi_job *job, tmi_vec *v, uint32_t id) { *(uint32_t *)tmi_vec_add(job, v) = id; }
+static uint32_t tmi_todo_next(tmi_vec *v) { return *(uint32_t *)tmi_vec_at(v, --v->n); }
+
 /* -- Hashing -------------------------------------------------------------------
  * Open addressing over 32-bit ids; 0 is an empty slot. The caller compares keys, so one table type
  * serves strings, types and per-thread instructions. Never iterated: order comes from ids. */
@@ -35072,6 +35076,8 @@ typedef struct tmi_node {
                                  * of a scan: the reduction whose results it adds */
     uint32_t        part_of;    /* such a product, ops on its tile, such a reduction: the op whose kernel does it */
     uint32_t        home;       /* kernel that works it out, + 1 */
+    uint32_t        walk;       /* that saw it last, see tmi_walk_in */
+    uint32_t        known;      /* while its kernel is built: last of its entries in tmi_gen.memo, + 1 */
 } tmi_node;
 
 typedef struct tmi_list {
@@ -35083,6 +35089,7 @@ typedef struct tmi_list {
     const tmetal_gpu *gpu;
     tmi_vec   fused;    /* tmi_fused */
     tmetal_graph *graph;
+    uint32_t  walk;     /* walks over the graph so far */
 } tmi_list;
 
 /* What tmetal_fusion says, before kernels have numbers. */
@@ -35093,6 +35100,15 @@ typedef struct tmi_fused {
 } tmi_fused;
 
 #define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
+
+/* A graph has more ways than nodes: 3^20 in 20 ops that read the one before three times. A walk begins by l->walk++
+ * and gets each node once; NULL: it has been there. */
+static tmi_node *tmi_walk_in(tmi_list *l, uint32_t node) {
+    tmi_node *n = TMI_NODE(l, node);
+    if (n->walk == l->walk) return NULL;
+    n->walk = l->walk;
+    return n;
+}
 
 typedef struct tmi_list_row {
     const char *name;
@@ -36152,6 +36168,7 @@ typedef struct tmi_kern {
 
 typedef struct tmi_known {
     uint32_t  node, value;
+    uint32_t  before; /* what was known of the node before, as in tmi_node */
     tmi_indices space;
 } tmi_known;
 
@@ -36459,12 +36476,20 @@ static void tmi_gen_loop(tmi_gen *g, tmi_loop *p, uint32_t low, uint32_t high, u
     g->b.block = body;
 }
 
+/* Values made since there were `n` of them are no longer known. */
+static void tmi_gen_forget(tmi_gen *g, uint32_t n) {
+    while (g->memo.n > n) {
+        const tmi_known *memo = TMI_AT(&g->memo, tmi_known, --g->memo.n);
+        TMI_NODE(g->l, memo->node)->known = memo->before;
+    }
+}
+
 /* Values of the body are forgotten: they do not reach what follows. */
 static void tmi_gen_loop_end(tmi_gen *g, tmi_loop *p, const uint32_t *yields, uint32_t *results) {
     uint32_t i;
     (void)tmi_b_op(&g->b, TMI_OP_YIELD, 0, yields, p->n);
     g->b.block = p->block;
-    g->memo.n = p->memo;
+    tmi_gen_forget(g, p->memo);
     for (i = 0; i < p->n; i++) results[i] = tmi_value_new(g->job, g->m, tmi_value_type(g->m, yields[i]));
     tmi_op_results(g->job, g->m, p->op, results, p->n);
 }
@@ -36966,9 +36991,10 @@ static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, 
     shown.rank = 0; /* without dimensions of one element, so that equal places look equal */
     for (i = 0; i < at->rank; i++)
         if (at->dim[i] != 1 || at->at[i]) tmi_indices_add(s, at->dim[i], at->at[i]);
-    for (i = 0; i < g->memo.n; i++) {
-        memo = TMI_AT(&g->memo, tmi_known, i);
-        if (memo->node == node && tmi_indices_same(&memo->space, s)) return memo->value;
+    for (i = n->known; i; i = memo->before) {
+        memo = TMI_AT(&g->memo, tmi_known, i - 1);
+        TMI_ASSERT(g->job, "oplist", memo->node == node);
+        if (tmi_indices_same(&memo->space, s)) return memo->value;
     }
     if (n->buffer && !(g->k->root == node && tmi_is_pointwise(n))) {
         v = tmi_gen_load(g, node, s, other);
@@ -36981,7 +37007,9 @@ static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, 
     memo = (tmi_known *)tmi_vec_add(g->job, &g->memo);
     memo->node = node;
     memo->value = v;
+    memo->before = n->known;
     memo->space = *s;
+    n->known = g->memo.n;
     return v;
 }
 
@@ -38459,25 +38487,60 @@ static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
 
 /* -- Elementwise kernels ------------------------------------------------------------------------------------------------------------ */
 
-/* Bit d: dimensions d and d + 1 of the root may not be seen as one, because some operand treats them differently.
- * `root` gives the root's dimension for each of the node's; `second` gets the one along which an operand that is
- * read transposed lies close together. */
-static void tmi_breaks(const tmi_list *l, uint32_t node, const uint32_t *root, uint32_t root_node, uint32_t depth, uint32_t *breaks, uint32_t *second) {
-    const tmi_node *n = TMI_NODE(l, node);
+/* Which of the root's dimensions may not be seen as one, because some operand treats them differently. */
+typedef struct tmi_breaking {
+    const tmi_list *l;
+    tmi_job        *job;
+    uint32_t        root;
+    uint32_t        breaks; /* bit d: between dimensions d and d + 1 */
+    uint32_t        second; /* dimension along which an operand that is read transposed lies close together */
+    tmi_vec         seen;   /* tmi_break_at; a node comes again only in another place */
+    tmi_hash        hash;   /* of their ids + 1 */
+} tmi_breaking;
+
+typedef struct tmi_break_at { /* a node, and the root's dimension for each of its own */
+    uint32_t node, map[TMI_LIST_RANK];
+} tmi_break_at;
+
+static uint32_t tmi_break_hash(const void *ctx, uint32_t id) {
+    return tmi_hash_bytes(tmi_vec_at(&((const tmi_breaking *)ctx)->seen, id - 1), sizeof(tmi_break_at));
+}
+
+static int tmi_break_is_new(tmi_breaking *b, uint32_t node, const uint32_t *map) {
+    tmi_break_at *at = (tmi_break_at *)tmi_vec_add(b->job, &b->seen);
+    uint32_t      k;
+    memset(at, 0, sizeof *at);
+    at->node = node;
+    memcpy(at->map, map, TMI_NODE(b->l, node)->shape.rank * sizeof *map);
+    tmi_hash_room(b->job, &b->hash, tmi_break_hash, b);
+    for (k = tmi_break_hash(b, b->seen.n) & (b->hash.cap - 1); b->hash.slot[k]; k = (k + 1) & (b->hash.cap - 1))
+        if (memcmp(tmi_vec_at(&b->seen, b->hash.slot[k] - 1), at, sizeof *at) == 0) {
+            b->seen.n--;
+            return 0;
+        }
+    b->hash.slot[k] = b->seen.n;
+    b->hash.n++;
+    return 1;
+}
+
+/* Recurses into what is worked out in the same kernel: at most TMI_FUSED_DEPTH deep, by tmi_fuse. */
+static void tmi_breaks(tmi_breaking *b, uint32_t node, const uint32_t *root) {
+    const tmi_node *n = TMI_NODE(b->l, node);
     uint32_t        i, d, e, map[TMI_LIST_RANK];
-    if (n->kind == TMI_L_OP_RESHAPE || n->kind == TMI_L_OP_NONE || (n->buffer && node != root_node) || !tmi_is_pointwise(n) || depth > 64) return;
+    if (n->kind == TMI_L_OP_RESHAPE || n->kind == TMI_L_OP_NONE || (n->buffer && node != b->root) || !tmi_is_pointwise(n)) return;
+    if (!tmi_break_is_new(b, node, root)) return;
     if (!tmi_is_elementwise(n) && n->kind != TMI_L_OP_BROADCAST) {
         if (n->kind == TMI_L_OP_TRANSPOSE) {
             for (d = 0; d < n->shape.rank; d++)
-                if (n->perm[d] + 1 == n->shape.rank && d + 1 != n->shape.rank) *second = root[d];
+                if (n->perm[d] + 1 == n->shape.rank && d + 1 != n->shape.rank) b->second = root[d];
             for (d = 0; d < n->shape.rank; d++) map[n->perm[d]] = root[d];
-            tmi_breaks(l, n->in[0], map, root_node, depth + 1, breaks, second);
+            tmi_breaks(b, n->in[0], map);
         }
-        *breaks = ~0u;
+        b->breaks = ~0u;
         return;
     }
     for (i = 0; i < n->n_in; i++) {
-        const tmi_shape *x = &TMI_NODE(l, n->in[i])->shape;
+        const tmi_shape *x = &TMI_NODE(b->l, n->in[i])->shape;
         uint32_t         off = n->shape.rank - x->rank, last = TMI_NONE;
         int              was = 0;
         for (d = 0; d < n->shape.rank; d++) {
@@ -38485,30 +38548,40 @@ static void tmi_breaks(const tmi_list *l, uint32_t node, const uint32_t *root, u
             if (d >= off) map[d - off] = root[d];
             if (n->shape.dim[d] == 1) continue;
             if (last != TMI_NONE && whole != was)
-                for (e = last; e < root[d]; e++) *breaks |= 1u << e;
+                for (e = last; e < root[d]; e++) b->breaks |= 1u << e;
             last = root[d];
             was = whole;
         }
-        tmi_breaks(l, n->in[i], map, root_node, depth + 1, breaks, second);
+        tmi_breaks(b, n->in[i], map);
     }
 }
 
 /* The root's dimensions, merged as far as all operands allow; those of one element dropped. */
 static void tmi_merged(const tmi_list *l, uint32_t node, uint64_t *dim, uint32_t *n_dim, uint32_t *second) {
     const tmi_node *n = TMI_NODE(l, node);
-    uint32_t        root[TMI_LIST_RANK], i, breaks = 0, sec = TMI_NONE, prev = TMI_NONE;
+    uint32_t        root[TMI_LIST_RANK], i, prev = TMI_NONE;
+    tmi_mark        mark = tmi_mark_take(l->job);
+    tmi_breaking    b;
+    memset(&b, 0, sizeof b);
+    b.l = l;
+    b.job = l->job;
+    b.root = node;
+    b.second = TMI_NONE;
+    tmi_vec_init(&b.seen, sizeof(tmi_break_at), 1);
+    b.hash.scratch = 1;
     for (i = 0; i < TMI_LIST_RANK; i++) root[i] = i;
-    tmi_breaks(l, node, root, node, 0, &breaks, &sec);
+    tmi_breaks(&b, node, root);
+    tmi_mark_drop(l->job, mark);
     *n_dim = 0;
     *second = TMI_NONE;
     for (i = 0; i < n->shape.rank; i++) {
         int cut = 0;
         uint32_t k;
         if (n->shape.dim[i] == 1) continue;
-        for (k = prev == TMI_NONE ? i : prev; k < i; k++) cut |= (int)(breaks >> k & 1);
+        for (k = prev == TMI_NONE ? i : prev; k < i; k++) cut |= (int)(b.breaks >> k & 1);
         if (*n_dim && !cut) dim[*n_dim - 1] *= n->shape.dim[i];
         else dim[(*n_dim)++] = n->shape.dim[i];
-        if (i == sec) *second = *n_dim - 1;
+        if (i == b.second) *second = *n_dim - 1;
         prev = i;
     }
     if (!*n_dim) dim[(*n_dim)++] = 1;
@@ -38642,15 +38715,25 @@ static void tmi_gen_end(tmi_gen *g) {
     tmi_op_set_attr(g->job, m, g->k->func, "arg_attrs", hints);
 }
 
-/* Does a kernel touch memory past 2^31 elements? Everything that it may read is walked. */
-static int tmi_kern_is_wide(const tmi_list *l, uint32_t node, uint32_t root, uint32_t depth) {
-    const tmi_node *n = TMI_NODE(l, node);
-    uint32_t        i;
-    if (tmi_shape_numel(&n->shape) > INT32_MAX / 2) return 1; /* half: room for the last tile */
-    if (n->kind == TMI_L_OP_NONE || depth > 200 || (n->buffer && node != root)) return 0;
-    for (i = 0; i < n->n_in; i++)
-        if (tmi_kern_is_wide(l, n->in[i], root, depth + 1)) return 1;
-    return 0;
+/* Does a kernel touch memory past 2^31 elements? Everything that it may read is walked, each node once however many
+ * ways lead to it. */
+static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
+    tmi_mark mark = tmi_mark_take(l->job);
+    tmi_vec  todo;
+    uint32_t i;
+    int      wide = 0;
+    tmi_vec_init(&todo, sizeof(uint32_t), 1);
+    l->walk++;
+    tmi_todo(l->job, &todo, root);
+    while (todo.n && !wide) {
+        const tmi_node *n = tmi_walk_in(l, tmi_todo_next(&todo));
+        if (!n) continue;
+        wide = tmi_shape_numel(&n->shape) > INT32_MAX / 2; /* half: room for the last tile */
+        if (n->buffer && n != TMI_NODE(l, root)) continue;
+        for (i = 0; i < n->n_in; i++) tmi_todo(l->job, &todo, n->in[i]);
+    }
+    tmi_mark_drop(l->job, mark);
+    return wide;
 }
 
 static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
@@ -38658,7 +38741,7 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     tmi_mark mark = tmi_mark_take(l->job);
     uint32_t node = all[k].anchor;
     tmi_gen_begin(&g, l, m, all, k);
-    if (tmi_kern_is_wide(l, all[k].root, all[k].root, 0)) g.t_index = m->t_i64;
+    if (tmi_kern_is_wide(l, all[k].root)) g.t_index = m->t_i64;
     if (!node) tmi_kern_elementwise(&g, all[k].root);
     else switch (TMI_NODE(l, node)->kind) {
     case TMI_L_OP_MATMUL: tmi_kern_matmul(&g, node); break;
@@ -38675,6 +38758,7 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     }
     if (g.k->grid[0] > INT32_MAX || g.k->grid[1] > INT32_MAX || g.k->grid[2] > INT32_MAX) (void)tmi_op_wrong(l, TMI_NODE(l, g.k->root), "needs more threadgroups than a grid has");
     tmi_gen_end(&g);
+    tmi_gen_forget(&g, 0);
     tmi_mark_drop(l->job, mark);
 }
 
@@ -38788,21 +38872,24 @@ static uint32_t tmi_sp_plain(tmi_spelled *s, uint32_t node) { /* the same; what 
     return node;
 }
 
-/* Do two nodes hold one value: the same op with the same arguments on the same inputs? */
-static int tmi_list_same(const tmi_list *l, uint32_t x, uint32_t y, uint32_t depth) {
+/* Do two nodes hold one value: the same op with the same arguments on the same inputs? Compares at most `*left` pairs,
+ * which also bounds how deep it goes into itself; what takes more counts as different. */
+static int tmi_list_same(const tmi_list *l, uint32_t x, uint32_t y, uint32_t *left) {
     const tmi_node *a = TMI_NODE(l, x), *b = TMI_NODE(l, y);
     uint32_t        i;
     if (x == y) return 1;
-    if (a->kind == TMI_L_OP_NONE || a->kind != b->kind || a->dtype != b->dtype || a->n_in != b->n_in || depth > 8) return 0;
+    if (!*left || a->kind == TMI_L_OP_NONE || a->kind != b->kind || a->dtype != b->dtype || a->n_in != b->n_in) return 0;
+    --*left;
     if (a->axes != b->axes || a->axis != b->axis || a->has_val != b->has_val || a->base != b->base || !tmi_shape_same(&a->shape, &b->shape)) return 0;
     for (i = 0; i < 3; i++)
         if (!(a->val[i] == b->val[i])) return 0;
     if (memcmp(a->num, b->num, sizeof a->num) != 0 || memcmp(a->perm, b->perm, a->shape.rank * sizeof *a->perm) != 0) return 0;
     for (i = 0; i < a->n_in; i++)
-        if (!tmi_list_same(l, a->in[i], b->in[i], depth + 1)) return 0;
+        if (!tmi_list_same(l, a->in[i], b->in[i], left)) return 0;
     return 1;
 }
 
+/* Of two that tmi_list_same() found so, within its bound. */
 static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
     const tmi_node *n = TMI_NODE(s->l, twin);
     uint32_t        i;
@@ -38813,10 +38900,11 @@ static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
 
 /* The same, casts apart. Where the value is worked out twice, `twin` belongs to the match and `kept` stands for both. */
 static int tmi_sp_same(tmi_spelled *s, uint32_t twin, uint32_t kept) {
+    uint32_t left = TMI_SPELLED_MAX; /* a longer match is none */
     if (!twin || !kept) return 0;
     twin = tmi_list_plain(s->l, twin);
     kept = tmi_list_plain(s->l, kept);
-    if (!tmi_list_same(s->l, twin, kept, 0)) return 0;
+    if (!tmi_list_same(s->l, twin, kept, &left)) return 0;
     tmi_sp_add_twin(s, twin, kept);
     return 1;
 }
@@ -39523,6 +39611,9 @@ static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n,
     }
 }
 
+/* Ops one in the other in a kernel; those on an attention's scores count as half of it. */
+#define TMI_FUSED_DEPTH 48u
+
 /* From the last op to the first: each becomes the root of a kernel, or is worked out inside of its only one. */
 static void tmi_fuse(tmi_graph *gr) {
     tmi_list *l = gr->l;
@@ -39546,7 +39637,7 @@ static void tmi_fuse(tmi_graph *gr) {
         if (gr->root[i]) continue;
         if (n->part_of) { /* works on the scores of an attention, in its kernel */
             gr->root[i] = gr->root[gr->place[n->part_of] - 1];
-            depth[i] = 24;
+            depth[i] = TMI_FUSED_DEPTH / 2;
             continue;
         }
         for (u = gr->first[node]; u < gr->first[node + 1] && inside; u++) {
@@ -39555,7 +39646,7 @@ static void tmi_fuse(tmi_graph *gr) {
             for (k = 0; k < user->n_in; k++)
                 if (user->in[k] == node && !tmi_takes(l, user, n, k)) inside = 0;
             if (!same) same = gr->root[at];
-            if (gr->root[at] != same || depth[at] >= 48) inside = 0;
+            if (gr->root[at] != same || depth[at] >= TMI_FUSED_DEPTH) inside = 0;
             if (depth[at] > deepest) deepest = depth[at];
         }
         gr->root[i] = inside ? same : i + 1;
@@ -39712,28 +39803,29 @@ static void tmi_graph_before(tmi_list *l) {
     }
 }
 
-/* Does `node` come behind `anchor` in its kernel: is it worked out from the anchor's tile? */
-static int tmi_is_behind(const tmi_list *l, uint32_t node, uint32_t anchor, uint32_t depth) {
+/* Is a node of an anchor's kernel worked out from the anchor's tile? Asked in the order of the list, so its inputs
+ * have been asked before: those behind are seen by the walk. */
+static int tmi_is_behind(tmi_list *l, uint32_t node, uint32_t anchor) {
     const tmi_node *n = TMI_NODE(l, node);
     uint32_t        i;
-    if (node == anchor) return 1;
-    if (depth > 64 || n->home != TMI_NODE(l, anchor)->home || !tmi_is_pointwise(n) || n->part_of) return 0;
-    for (i = 0; i < n->n_in; i++)
-        if (tmi_is_behind(l, n->in[i], anchor, depth + 1)) return 1;
-    return 0;
+    int             behind = node == anchor;
+    for (i = 0; i < n->n_in && !behind && tmi_is_pointwise(n) && !n->part_of; i++)
+        behind = TMI_NODE(l, n->in[i])->walk == l->walk && TMI_NODE(l, n->in[i])->home == n->home;
+    if (behind) (void)tmi_walk_in(l, node);
+    return behind;
 }
 
 /* Which ops of a kernel of several work on the anchor's tile before it is stored, and which where it loads. */
 static void tmi_record_kernel(tmi_list *l, const tmi_kern *all, uint32_t k) {
     uint32_t *store = TMI_TEMP(l->job, uint32_t, l->n_order), *loads = TMI_TEMP(l->job, uint32_t, l->n_order), n_store = 0, n_load = 0, i;
     uint32_t  anchor = all[k].anchor;
+    l->walk++;
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
+        int             behind = anchor && n->home == k + 1 && tmi_is_behind(l, l->order[i], anchor);
         if (n->home != k + 1 || l->order[i] > l->n_op || (n->part_of && l->order[i] != anchor)) continue;
-        if (!anchor) loads[n_load++] = l->order[i];
-        else if (l->order[i] == anchor) store[n_store++] = loads[n_load++] = anchor;
-        else if (tmi_is_behind(l, l->order[i], anchor, 0)) store[n_store++] = l->order[i];
-        else loads[n_load++] = l->order[i];
+        if (behind) store[n_store++] = l->order[i];
+        if (!behind || l->order[i] == anchor) loads[n_load++] = l->order[i];
     }
     if (n_load > 1) tmi_list_record(l, TMETAL_APPLIED, anchor ? "loads" : "elementwise", "", anchor ? anchor : all[k].root, loads, n_load);
     if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", all[k].root, store, n_store);
