@@ -36879,7 +36879,7 @@ static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) 
         at[n->axis] = size == 1 ? 0 : tmi_gen_add_n(g, here, -(int64_t)start);
         tmi_indices_full(&x->shape, at, &in);
         v = tmi_gen_cast(g, tmi_gen_value(g, n->in[i], &in, 0), tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, type);
-        g->memo.n = mark; /* made under another condition */
+        tmi_gen_forget(g, mark); /* made under another condition */
         r = r ? tmi_gen_select(g, inside, v, r) : v;
         start += size;
     }
@@ -36905,7 +36905,7 @@ static uint32_t tmi_gen_taken(tmi_gen *g, uint32_t node, const tmi_indices *s, u
     g->extra = tmi_gen_and(g, before, ok);
     v = tmi_gen_value(g, node, s, 0);
     g->extra = before;
-    g->memo.n = mark;
+    tmi_gen_forget(g, mark);
     if (!TMI_NODE(g->l, node)->buffer) /* computed: what it gives for a zero may not be one */
         v = tmi_gen_select(g, ok, v, tmi_gen_number(g, 0, TMI_NODE(g->l, node)->dtype));
     return v;
@@ -39614,11 +39614,52 @@ static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n,
 /* Ops one in the other in a kernel; those on an attention's scores count as half of it. */
 #define TMI_FUSED_DEPTH 48u
 
+/* Different indices at which one value is worked out in a kernel: each time it is worked out anew, and ops that change
+ * indices one after the other multiply. */
+#define TMI_FUSED_PLACES 16u
+
+/* At how many indices the kernels of its users read a node, in order; from the last op to the first. */
+typedef struct tmi_placing {
+    uint32_t *n;    /* indices at which a place of the order is worked out */
+    uint32_t *id;   /* equal for ops that are worked out at the same ones */
+    uint32_t *seen; /* by id: who counted it last */
+} tmi_placing;
+
+static void tmi_placing_begin(tmi_placing *p, tmi_job *job, uint32_t n_order) {
+    uint32_t i;
+    p->n = TMI_TEMP(job, uint32_t, n_order);
+    p->id = TMI_TEMP(job, uint32_t, n_order);
+    p->seen = TMI_TEMP(job, uint32_t, 2 * (size_t)n_order);
+    for (i = 0; i < n_order; i++) p->n[i] = 1, p->id[i] = i;
+}
+
+/* Elementwise ops read their own indices, others make some for each input. */
+static uint32_t tmi_placing_of(tmi_placing *p, const tmi_graph *gr, uint32_t i, uint32_t *id) {
+    const tmi_list *l = gr->l;
+    const tmi_node *n = TMI_NODE(l, l->order[i]);
+    uint32_t        u, sum = 0;
+    *id = TMI_NONE;
+    for (u = gr->first[l->order[i]]; u < gr->first[l->order[i] + 1]; u++) {
+        uint32_t        at = gr->user[u];
+        const tmi_node *user = TMI_NODE(l, l->order[at]);
+        int             same = tmi_is_elementwise(user) && tmi_shape_same(&user->shape, &n->shape);
+        uint32_t        set = same ? p->id[at] : l->n_order + at;
+        if (same && p->seen[set] == i + 1) continue;
+        p->seen[set] = i + 1;
+        *id = sum ? i : set;
+        sum = tmi_min32(sum + p->n[at], 2 * TMI_FUSED_PLACES);
+    }
+    if (*id >= l->n_order) *id = i;
+    return sum;
+}
+
 /* From the last op to the first: each becomes the root of a kernel, or is worked out inside of its only one. */
 static void tmi_fuse(tmi_graph *gr) {
     tmi_list *l = gr->l;
     uint32_t *depth = TMI_TEMP(l->job, uint32_t, l->n_order);
-    uint32_t  i, u, k, root;
+    uint32_t  i, u, k, root, places, place;
+    tmi_placing at_indices;
+    tmi_placing_begin(&at_indices, l->job, l->n_order);
     for (i = 0; i < l->n_order; i++)
         gr->claimed[l->order[i]] = TMI_NODE(l, l->order[i])->part_of != 0; /* no other anchor may store it */
     for (i = 0; i < l->n_order; i++) { /* what stands behind each anchor */
@@ -39649,8 +39690,11 @@ static void tmi_fuse(tmi_graph *gr) {
             if (gr->root[at] != same || depth[at] >= TMI_FUSED_DEPTH) inside = 0;
             if (depth[at] > deepest) deepest = depth[at];
         }
+        places = inside ? tmi_placing_of(&at_indices, gr, i, &place) : 0;
+        if (places > TMI_FUSED_PLACES) inside = 0;
         gr->root[i] = inside ? same : i + 1;
         depth[i] = inside ? deepest + 1 : 0;
+        if (inside) at_indices.n[i] = places, at_indices.id[i] = place;
     }
 }
 
