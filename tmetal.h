@@ -100,7 +100,7 @@
  *      5  >>diag       errors, notes and remarks, with their places
  *      6  >>ops        the op table: every operation of Triton IR, one row each
  *      7  >>hardware   the GPU table: families, chips and their bins, features; each figure with its source
- *      8  >>library    functions of ours that emitted kernels call: data only
+ *      8  >>library    functions of ours that emitted kernels call, as Metal text
  *      9  >>ir         types, values, ops, regions; making and changing them
  *     10  >>parse      text to IR: lexer, types, attributes, places, ops
  *     11  >>print      IR back to text; parse(print(x)) is x
@@ -2864,4196 +2864,2139 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
 }
 
 /*==============================================================================
- * >>library  [8]  Functions of ours that emitted kernels call: data only
+ * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
  *
- * gives   tmi_fns[]: one row a function, as Metal text; tmi_externs[]: what external names stand for
- * order   a row stands below the rows that it needs; printing the wanted rows in order gives text that compiles
+ * gives   tmi_fns[]: one row a function; tmi_externs[]: what external names stand for;
+ *         tmi_put_fn(): a row as text; tmi_fn_next(), tmi_fn_indexed(): the rows that a text needs
+ * uses    >>base
+ * order   a row stands below the rows that it needs; printing the wanted rows in order gives text
+ *         that compiles
  *
- * Columns: id, name as called, signature, names of the rows that must stand above, text.
- * Signature: result, then operands in brackets; "" where only other rows or the printer itself call it.
+ * Signature: result, then operands in brackets; "" where only other rows or the printer call it.
  *     f float   h half   t bfloat (MSL 3.1)   d double, carried as its bits in a ulong
  *     q char   c uchar   s short   w ushort   i int   u uint   l long   m ulong   b bool
- * NaN, infinity, signed zero and denormal doubles are as IEEE 754 and C99 have them. Denormal floats are
- * zero on Apple GPUs; where bits can keep them (conversions, directed rounding) they are kept.
+ * NaN, infinity, signed zero and denormal doubles are as IEEE 754 and C99 have them. Denormal
+ * floats are zero on Apple GPUs; where bits can keep them (conversions, directed rounding) they are
+ * kept. The coefficients of polynomials come from tests/library/fit.py.
  *============================================================================*/
 
 /* clang-format off */
-/* Atomic operations that Metal lacks. What is narrower than 32 bits changes by compare-and-swap of the word
- * around it, found by its address; a word ends where the allocation does at the earliest, since Metal's
- * allocations are multiples of 16 bytes. 64-bit sums and bits by halves: the result is right once all have
- * been done, but no value in between is, so that there is no old value to return. */
-#define TMI_WORD_LOOP(T, NAME, V, U, MASK, OLD, EARLY, WANT) \
-    "inline " T " " NAME "(device uchar *p, " V ") {\n" \
-    "    const uint shift = 8 * (uint(reinterpret_cast<ulong>(p)) & 3);\n" \
-    "    device atomic_uint *word = (device atomic_uint *)(p - shift / 8);\n" \
-    "    uint whole = atomic_load_explicit(word, memory_order_relaxed);\n" \
-    "    while (true) {\n" \
-    "        const " T " old = " OLD "(" U "(whole >> shift));\n" \
-    EARLY \
-    "        const uint want = (whole & ~(" MASK " << shift)) | (uint(" U "(" WANT ")) << shift);\n" \
-    "        if (atomic_compare_exchange_weak_explicit(word, &whole, want, memory_order_relaxed, memory_order_relaxed)) return old;\n" \
-    "    }\n" \
-    "}\n"
-#define TMI_WORD_I16(NAME, WANT) TMI_WORD_LOOP("short", NAME, "short v", "ushort", "0xFFFFu", "short", "", WANT)
-#define TMI_WORD_I8(NAME, WANT) TMI_WORD_LOOP("char", NAME, "char v", "uchar", "0xFFu", "char", "", WANT)
-#define TMI_WORD_F16(NAME, WANT) TMI_WORD_LOOP("half", NAME, "half v", "ushort", "0xFFFFu", "as_type<half>", "", "as_type<ushort>(half(" WANT "))")
-#define TMI_WORD_BF16(NAME, WANT) \
-    TMI_WORD_LOOP("bfloat", NAME, "bfloat v", "ushort", "0xFFFFu", "as_type<bfloat>", "", "as_type<ushort>(bfloat(" WANT "))")
-#define TMI_HALVES(NAME, OP, TEST) \
-    "inline void " NAME "(device uchar *p, long v) {    // its two halves, each at once\n" \
-    "    device atomic_uint *word = (device atomic_uint *)p;\n" \
-    "    const uint low = uint(v), high = uint(ulong(v) >> 32);\n" \
-    "    if (low != " TEST ") " OP "(word, low, memory_order_relaxed);\n" \
-    "    if (high != " TEST ") " OP "(word + 1, high, memory_order_relaxed);\n" \
-    "}\n"
+/* -- Functions ---------------------------------------------------------------------------------
+ * Text is MSL without its layout, which tmi_put_fn() adds: `inline` before a function; a new line
+ * after each `;`, `{` and `}` outside of brackets and of `= {...}`, four columns a level; a body
+ * that begins `{ ` stays on its line. What stands after an explicit end of line is printed as it
+ * is, unless the line before was a comment.
+ *     @   the name        $0 $1 ..   the parts of the name, as `_` divides it
+ *     $w  the row's word  $s         the name without its last part     $r  the result's type
+ *     $m  the direction of rounding that _rz, _rd or _ru at the end of the name says, else TO_EVEN
+ *     {#l 1f 2 ..}  a table of 64-bit numbers in hexadecimal, with the suffix l or ul */
+#define TMI_R(name, sig, text) {name, sig, text, ""}
+#define TMI_RW(name, sig, text, word) {name, sig, text, word}
+#define TMI_R3(name, sig, text) \
+    TMI_R(name "_rz", sig, text), TMI_R(name "_rd", sig, text), TMI_R(name "_ru", sig, text)
+#define TMI_R4(name, sig, text) TMI_R(name "_rn", sig, text), TMI_R3(name, sig, text)
+#define TMI_RH(name) \
+    TMI_R(name "_f16", "h(h)", "half @(half x) { return half($s_f32(float(x))); }")
 
-#define TMI_ATOMICS(X) \
-    X(DEBUG_BEGIN, "debug_begin", "u(auuuuuuu)", "", \
-      "inline uint debug_begin(device atomic_uint *debug, uint room, uint site, uint values, uint x, uint y, uint z, uint element) {\n" \
-      "    const uint head[6] = {6 + values, site, x, y, z, element};    // a record; see docs/debugging.md\n" \
-      "    const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed);\n" \
-      "    if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
-      "    for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], memory_order_relaxed);\n" \
-      "    return 8 + at + 6;\n" \
-      "}\n") \
-    X(DEBUG_WORD, "debug_word", "v(auuu)", "", \
-      "inline void debug_word(device atomic_uint *debug, uint record, uint i, uint value) {\n" \
-      "    if (record != 0) atomic_store_explicit(debug + record + i, value, memory_order_relaxed);\n" \
-      "}\n") \
-    X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", "", \
-      "inline void debug_failed(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {\n" \
-      "    uint first = 0;    // the first failure leaves its place, all are counted\n" \
-      "    atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);\n" \
-      "    while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, memory_order_relaxed, memory_order_relaxed)) {\n" \
-      "        if (first != 0) return;\n" \
-      "    }\n" \
-      "    const uint place[4] = {x, y, z, element};\n" \
-      "    for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], memory_order_relaxed);\n" \
-      "}\n") \
-    X(FETCH_CAS_I32, "fetch_cas_i32", "", "", \
-      "inline uint fetch_cas_i32(device atomic_uint *p, uint expected, uint v) {\n" \
-      "    uint old = expected;\n" \
-      "    while (!atomic_compare_exchange_weak_explicit(p, &old, v, memory_order_relaxed, memory_order_relaxed) && old == expected) {\n" \
-      "    }    // the weak form may fail without a reason\n" \
-      "    return old;\n" \
-      "}\n") \
-    X(FETCH_CAS_I16, "fetch_cas_i16", "", "", TMI_WORD_LOOP("short", "fetch_cas_i16", "short expected, short v", "ushort", "0xFFFFu", "short", \
-                                                              "        if (old != expected) return old;\n", "v")) \
-    X(FETCH_CAS_I8, "fetch_cas_i8", "", "", TMI_WORD_LOOP("char", "fetch_cas_i8", "char expected, char v", "uchar", "0xFFu", "char", \
-                                                            "        if (old != expected) return old;\n", "v")) \
-    X(FETCH_AND_I16, "fetch_and_i16", "", "", TMI_WORD_I16("fetch_and_i16", "old & v")) \
-    X(FETCH_OR_I16, "fetch_or_i16", "", "", TMI_WORD_I16("fetch_or_i16", "old | v")) \
-    X(FETCH_XOR_I16, "fetch_xor_i16", "", "", TMI_WORD_I16("fetch_xor_i16", "old ^ v")) \
-    X(FETCH_ADD_I16, "fetch_add_i16", "", "", TMI_WORD_I16("fetch_add_i16", "old + v")) \
-    X(FETCH_MAX_I16, "fetch_max_i16", "", "", TMI_WORD_I16("fetch_max_i16", "max(old, v)")) \
-    X(FETCH_MIN_I16, "fetch_min_i16", "", "", TMI_WORD_I16("fetch_min_i16", "min(old, v)")) \
-    X(FETCH_UMAX_I16, "fetch_umax_i16", "", "", TMI_WORD_I16("fetch_umax_i16", "max(ushort(old), ushort(v))")) \
-    X(FETCH_UMIN_I16, "fetch_umin_i16", "", "", TMI_WORD_I16("fetch_umin_i16", "min(ushort(old), ushort(v))")) \
-    X(FETCH_EXCH_I16, "fetch_exch_i16", "", "", TMI_WORD_I16("fetch_exch_i16", "v")) \
-    X(FETCH_AND_I8, "fetch_and_i8", "", "", TMI_WORD_I8("fetch_and_i8", "old & v")) \
-    X(FETCH_OR_I8, "fetch_or_i8", "", "", TMI_WORD_I8("fetch_or_i8", "old | v")) \
-    X(FETCH_XOR_I8, "fetch_xor_i8", "", "", TMI_WORD_I8("fetch_xor_i8", "old ^ v")) \
-    X(FETCH_ADD_I8, "fetch_add_i8", "", "", TMI_WORD_I8("fetch_add_i8", "old + v")) \
-    X(FETCH_MAX_I8, "fetch_max_i8", "", "", TMI_WORD_I8("fetch_max_i8", "max(old, v)")) \
-    X(FETCH_MIN_I8, "fetch_min_i8", "", "", TMI_WORD_I8("fetch_min_i8", "min(old, v)")) \
-    X(FETCH_UMAX_I8, "fetch_umax_i8", "", "", TMI_WORD_I8("fetch_umax_i8", "max(uchar(old), uchar(v))")) \
-    X(FETCH_UMIN_I8, "fetch_umin_i8", "", "", TMI_WORD_I8("fetch_umin_i8", "min(uchar(old), uchar(v))")) \
-    X(FETCH_EXCH_I8, "fetch_exch_i8", "", "", TMI_WORD_I8("fetch_exch_i8", "v")) \
-    X(FETCH_FADD_F16, "fetch_fadd_f16", "", "", TMI_WORD_F16("fetch_fadd_f16", "old + v")) \
-    X(FETCH_FMAX_F16, "fetch_fmax_f16", "", "", TMI_WORD_F16("fetch_fmax_f16", "fmax(old, v)")) \
-    X(FETCH_FMIN_F16, "fetch_fmin_f16", "", "", TMI_WORD_F16("fetch_fmin_f16", "fmin(old, v)")) \
-    X(FETCH_FADD_BF16, "fetch_fadd_bf16", "", "", TMI_WORD_BF16("fetch_fadd_bf16", "float(old) + float(v)")) \
-    X(FETCH_FMAX_BF16, "fetch_fmax_bf16", "", "", TMI_WORD_BF16("fetch_fmax_bf16", "precise::fmax(float(old), float(v))")) \
-    X(FETCH_FMIN_BF16, "fetch_fmin_bf16", "", "", TMI_WORD_BF16("fetch_fmin_bf16", "precise::fmin(float(old), float(v))")) \
-    X(FETCH_FADD_F32, "fetch_fadd_f32", "", "", \
-      "inline float fetch_fadd_f32(device uchar *p, float v) {    // by its bits: a comparison of floats would never end on NaN\n" \
-      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
-      "    uint old = atomic_load_explicit(word, memory_order_relaxed);\n" \
-      "    while (!atomic_compare_exchange_weak_explicit(word, &old, as_type<uint>(as_type<float>(old) + v),\n" \
-      "                                                  memory_order_relaxed, memory_order_relaxed)) {}\n" \
-      "    return as_type<float>(old);\n" \
-      "}\n") \
-    X(FETCH_FMAX_F32, "fetch_fmax_f32", "", "", \
-      "inline float fetch_fmax_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
-      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
-      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
-      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
-      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_max_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
-      "    return as_type<float>(atomic_fetch_min_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
-      "}\n") \
-    X(FETCH_FMIN_F32, "fetch_fmin_f32", "", "", \
-      "inline float fetch_fmin_f32(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old value\n" \
-      "    device atomic_int *as_int = (device atomic_int *)p;\n" \
-      "    device atomic_uint *as_uint = (device atomic_uint *)p;\n" \
-      "    if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed));\n" \
-      "    if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_min_explicit(as_int, as_type<int>(v), memory_order_relaxed));\n" \
-      "    return as_type<float>(atomic_fetch_max_explicit(as_uint, as_type<uint>(v), memory_order_relaxed));\n" \
-      "}\n") \
-    X(FETCH_ADD_I64, "fetch_add_i64", "", "", \
-      "inline void fetch_add_i64(device uchar *p, long v) {    // low half first; its carry goes into the high one\n" \
-      "    device atomic_uint *word = (device atomic_uint *)p;\n" \
-      "    const uint low = uint(v), old = atomic_fetch_add_explicit(word, low, memory_order_relaxed);\n" \
-      "    const uint high = uint(ulong(v) >> 32) + uint(old + low < low);\n" \
-      "    if (high != 0) atomic_fetch_add_explicit(word + 1, high, memory_order_relaxed);\n" \
-      "}\n") \
-    X(FETCH_AND_I64, "fetch_and_i64", "", "", TMI_HALVES("fetch_and_i64", "atomic_fetch_and_explicit", "~0u")) \
-    X(FETCH_OR_I64, "fetch_or_i64", "", "", TMI_HALVES("fetch_or_i64", "atomic_fetch_or_explicit", "0")) \
-    X(FETCH_XOR_I64, "fetch_xor_i64", "", "", TMI_HALVES("fetch_xor_i64", "atomic_fetch_xor_explicit", "0"))
+/* Atomic operations that Metal lacks. What is narrower than 32 bits changes by compare-and-swap of
+ * the word around it, found by its address; a word ends where the allocation does at the earliest,
+ * since Metal's allocations are multiples of 16 bytes. 64-bit sums and bits by halves: the result
+ * is right once all have been done, but no value in between is, so that there is no old value to
+ * return. */
+#define TMI_AROUND(T, V, U, MASK, OLD, EARLY, WANT) \
+    T " @(device uchar *p, " T " " V ") {" \
+    "const uint shift = 8 * (uint(reinterpret_cast<ulong>(p)) & 3); " \
+    "device atomic_uint *word = (device atomic_uint *)(p - shift / 8); " \
+    "uint whole = atomic_load_explicit(word, memory_order_relaxed); " \
+    "while (true) {const " T " old = " OLD "(" U "(whole >> shift)); " EARLY \
+    "const uint want = (whole & ~(" MASK " << shift)) | (uint(" U "(" WANT ")) << shift); " \
+    "if (atomic_compare_exchange_weak_explicit(word, &whole, want, memory_order_relaxed, " \
+    "memory_order_relaxed)) return old; } }"
+#define TMI_AROUND_CAS "if (old != expected) return old; "
+#define TMI_AROUND_F(T) \
+    TMI_AROUND(T, "v", "ushort", "0xFFFFu", "as_type<" T ">", "", "as_type<ushort>(" T "($w))")
+#define TMI_AROUNDS(S, U, TEXT) \
+    TMI_RW("fetch_and_" S, "", TEXT, "old & v"), TMI_RW("fetch_or_" S, "", TEXT, "old | v"), \
+    TMI_RW("fetch_xor_" S, "", TEXT, "old ^ v"), TMI_RW("fetch_add_" S, "", TEXT, "old + v"), \
+    TMI_RW("fetch_max_" S, "", TEXT, "max(old, v)"), \
+    TMI_RW("fetch_min_" S, "", TEXT, "min(old, v)"), \
+    TMI_RW("fetch_umax_" S, "", TEXT, "max(" U "(old), " U "(v))"), \
+    TMI_RW("fetch_umin_" S, "", TEXT, "min(" U "(old), " U "(v))"), \
+    TMI_RW("fetch_exch_" S, "", TEXT, "v")
+#define TMI_HALVES \
+    "void @(device uchar *p, long v) {    // its two halves, each at once\n" \
+    "device atomic_uint *word = (device atomic_uint *)p; " \
+    "const uint low = uint(v), high = uint(ulong(v) >> 32); " \
+    "if (low != $w) atomic_fetch_$1_explicit(word, low, memory_order_relaxed); " \
+    "if (high != $w) atomic_fetch_$1_explicit(word + 1, high, memory_order_relaxed); }"
 
+/* Families of wrappers. Floats go through doubles: rounding twice one way is rounding once. */
+#define TMI_F64_COMPARE \
+    "bool @(ulong a, ulong b) {    // false when either is NaN\n" \
+    "return !f64_unordered(a, b) && f64_key(a) $w f64_key(b); }"
+#define TMI_F64_WHOLE "ulong @(ulong a) { return f64_integral(a, TO_$w); }"
+#define TMI_F64_ROUNDED "ulong @(ulong a, ulong b) {return f64_$1_to(a, b, $m); }"
+#define TMI_F64_TO "$r @(ulong a) { return f64_to_$2_to(a, $m); }"
+#define TMI_F32_TO "$r @(float x) { return $s_rz($w(x)); }"
+#define TMI_F32_TO_64 "$r @(float x) { return f64_to_$2_to(f32_to_f64(x), $m); }"
+#define TMI_F32_ROUNDED(MORE, SUM) \
+    "float @(float a, float b" MORE ") {const ulong wide = " SUM "; " \
+    "return f64_to_f32_to(wide, $m);    // rounding twice one way is rounding once\n}"
+#define TMI_F32_ALONE \
+    "float @(float a, float b) {    // never part of a fused multiply-add\n" \
+    "#pragma METAL fp contract(off)\nreturn a $w b; }"
+#define TMI_BY_DOUBLE \
+    "float @(float x) { return f64_to_f32(f64_$0(f32_to_f64(x))); }    // by way of double\n"
+#define TMI_TEST_HALF "int @(half x) { return $s_f32(float(x)); }"
+#define TMI_HALF_2 "half @(half a, half b) { return half($s_f32(float(a), float(b))); }"
+#define TMI_HALF_3 \
+    "half @(half a, half b, half c) {return half($s_f32(float(a), float(b), float(c))); }"
+#define TMI_HALF_4 \
+    "half @(half a, half b, half c, half d) {" \
+    "return half($s_f32(float(a), float(b), float(c), float(d))); }"
+
+/* Rows that the compiler calls by number: id, name, signature, text. */
 #define TMI_HELPERS(X) \
-    X(DIV_I32, "div_trunc", "i(ii)", "", \
-      "inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open\n" \
-      "    return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b;\n" \
-      "}\n") \
-    X(DIV_I64, "div_trunc", "l(ll)", "", \
-      "inline long div_trunc(long a, long b) {\n" \
-      "    return b == 0 ? 0 : b == -1 ? long(0ul - ulong(a)) : a / b;\n" \
-      "}\n") \
-    X(DIV_U32, "div_floor", "u(uu)", "", \
-      "inline uint div_floor(uint a, uint b) {\n" \
-      "    return b == 0 ? 0 : a / b;\n" \
-      "}\n") \
-    X(DIV_U64, "div_floor", "m(mm)", "", \
-      "inline ulong div_floor(ulong a, ulong b) {\n" \
-      "    return b == 0 ? 0 : a / b;\n" \
-      "}\n") \
-    X(REM_I32, "rem_trunc", "i(ii)", "", \
-      "inline int rem_trunc(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal\n" \
-      "    if (b == 0 || b == -1) return 0;\n" \
-      "    return a - b * (a / b);\n" \
-      "}\n") \
-    X(REM_I64, "rem_trunc", "l(ll)", "", \
-      "inline long rem_trunc(long a, long b) {\n" \
-      "    if (b == 0 || b == -1) return 0;\n" \
-      "    return a - b * (a / b);\n" \
-      "}\n") \
-    X(REM_U32, "rem_floor", "u(uu)", "", \
-      "inline uint rem_floor(uint a, uint b) {\n" \
-      "    return b == 0 ? 0 : a % b;\n" \
-      "}\n") \
-    X(REM_U64, "rem_floor", "m(mm)", "", \
-      "inline ulong rem_floor(ulong a, ulong b) {\n" \
-      "    return b == 0 ? 0 : a % b;\n" \
-      "}\n") \
-    X(MAX_NAN_F32, "max_nan", "f(ff)", "", \
-      "inline float max_nan(float a, float b) {    // NaN wins; -0 < +0\n" \
-      "    if (isunordered(a, b)) return NAN;\n" \
-      "    return a == b ? as_type<float>(as_type<uint>(a) & as_type<uint>(b)) : fmax(a, b);\n" \
-      "}\n") \
-    X(MAX_NAN_F16, "max_nan", "h(hh)", "", \
-      "inline half max_nan(half a, half b) {\n" \
-      "    if (isunordered(a, b)) return half(NAN);\n" \
-      "    return a == b ? as_type<half>(ushort(as_type<ushort>(a) & as_type<ushort>(b))) : fmax(a, b);\n" \
-      "}\n") \
-    X(MIN_NAN_F32, "min_nan", "f(ff)", "", \
-      "inline float min_nan(float a, float b) {    // NaN wins; -0 < +0\n" \
-      "    if (isunordered(a, b)) return NAN;\n" \
-      "    return a == b ? as_type<float>(as_type<uint>(a) | as_type<uint>(b)) : fmin(a, b);\n" \
-      "}\n") \
-    X(MIN_NAN_F16, "min_nan", "h(hh)", "", \
-      "inline half min_nan(half a, half b) {\n" \
-      "    if (isunordered(a, b)) return half(NAN);\n" \
-      "    return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, b);\n" \
-      "}\n") \
-    X(TO_I32, "to_int", "i(f)", "", \
-      "inline int to_int(float x) {    // truncates; NaN is 0, too large saturates\n" \
-      "    return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(fmax(x, -2147483648.0f));\n" \
-      "}\n") \
-    X(TO_U32, "to_uint", "u(f)", "", \
-      "inline uint to_uint(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
-      "    return !(x > 0.0f) ? 0 : x >= 4294967296.0f ? 0xFFFFFFFFu : uint(x);\n" \
-      "}\n") \
-    X(TO_I16, "to_short", "s(f)", "", \
-      "inline short to_short(float x) {    // truncates; NaN is 0, too large saturates\n" \
-      "    return isnan(x) ? short(0) : short(int(fmin(fmax(x, -32768.0f), 32767.0f)));\n" \
-      "}\n") \
-    X(TO_U16, "to_ushort", "w(f)", "", \
-      "inline ushort to_ushort(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
-      "    return !(x > 0.0f) ? ushort(0) : ushort(uint(fmin(x, 65535.0f)));\n" \
-      "}\n") \
-    X(TO_I64, "to_long", "l(f)", "", \
-      "inline long to_long(float x) {    // truncates; NaN is 0, too large saturates\n" \
-      "    return isnan(x) ? 0 : x >= 9223372036854775808.0f ? 9223372036854775807l : x < -9223372036854775808.0f ? (-9223372036854775807l - 1) : long(x);\n" \
-      "}\n") \
-    X(TO_U64, "to_ulong", "m(f)", "", \
-      "inline ulong to_ulong(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
-      "    return !(x > 0.0f) ? 0 : x >= 18446744073709551616.0f ? 0xFFFFFFFFFFFFFFFFul : ulong(x);\n" \
-      "}\n") \
-    X(RTZ_F16, "half_toward_zero", "h(f)", "", \
-      "inline half half_toward_zero(float x) {    // too large gives the largest half, not infinity\n" \
-      "    half h = half(x);\n" \
-      "    if (isfinite(x) && fabs(float(h)) > fabs(x)) h = as_type<half>(ushort(as_type<ushort>(h) - 1));\n" \
-      "    return h;\n" \
-      "}\n") \
-    X(RTZ_BF16, "bfloat_toward_zero", "t(f)", "", \
-      "inline bfloat bfloat_toward_zero(float x) {\n" \
-      "    return isnan(x) ? bfloat(NAN) : as_type<bfloat>(ushort(as_type<uint>(x) >> 16));\n" \
-      "}\n") \
-    X(IPOWI_32, "ipow", "i(ii)", "", \
-      "inline int ipow(int x, int n) {    // repeated squaring, wrapping\n" \
-      "    uint r = 1, b = uint(x);\n" \
-      "    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n" \
-      "    for (; n != 0; n >>= 1) {\n" \
-      "        if (n & 1) r *= b;\n" \
-      "        b *= b;\n" \
-      "    }\n" \
-      "    return int(r);\n" \
-      "}\n") \
-    X(IPOWI_64, "ipow", "l(ll)", "", \
-      "inline long ipow(long x, long n) {\n" \
-      "    ulong r = 1, b = ulong(x);\n" \
-      "    if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;\n" \
-      "    for (; n != 0; n >>= 1) {\n" \
-      "        if (n & 1) r *= b;\n" \
-      "        b *= b;\n" \
-      "    }\n" \
-      "    return long(r);\n" \
-      "}\n") \
-    X(CLZ64, "clz64", "l(m)", "", \
-      "inline long clz64(ulong x) {\n" \
-      "    const uint hi = uint(x >> 32);\n" \
-      "    return hi != 0 ? clz(hi) : 32 + clz(uint(x));\n" \
-      "}\n") \
-    X(CTZ64, "ctz64", "l(m)", "", \
-      "inline long ctz64(ulong x) {\n" \
-      "    const uint lo = uint(x);\n" \
-      "    return lo != 0 ? ctz(lo) : 32 + ctz(uint(x >> 32));\n" \
-      "}\n") \
-    X(POPC64, "popcount64", "l(m)", "", \
-      "inline long popcount64(ulong x) {\n" \
-      "    return popcount(uint(x)) + popcount(uint(x >> 32));\n" \
-      "}\n") \
-    X(SHUF_B, "shuffle_bits", "", "", \
-      "inline bool shuffle_bits(bool x, ushort lane) {    // simd functions take neither bool nor 64 bits nor bfloat\n" \
-      "    return simd_shuffle(uint(x), lane) != 0;\n" \
-      "}\n") \
-    X(SHUF_L, "shuffle_bits", "", "", \
-      "inline long shuffle_bits(long x, ushort lane) {\n" \
-      "    return as_type<long>(simd_shuffle(as_type<uint2>(x), lane));\n" \
-      "}\n") \
-    X(SHUF_BF, "shuffle_bits", "", "", \
-      "inline bfloat shuffle_bits(bfloat x, ushort lane) {\n" \
-      "    return as_type<bfloat>(simd_shuffle(as_type<ushort>(x), lane));\n" \
-      "}\n") \
-    X(SHUFX_B, "shuffle_xor_bits", "", "", \
-      "inline bool shuffle_xor_bits(bool x, ushort mask) {    // simd functions take neither bool nor 64 bits nor bfloat\n" \
-      "    return simd_shuffle_xor(uint(x), mask) != 0;\n" \
-      "}\n") \
-    X(SHUFX_L, "shuffle_xor_bits", "", "", \
-      "inline long shuffle_xor_bits(long x, ushort mask) {\n" \
-      "    return as_type<long>(simd_shuffle_xor(as_type<uint2>(x), mask));\n" \
-      "}\n") \
-    X(SHUFX_BF, "shuffle_xor_bits", "", "", \
-      "inline bfloat shuffle_xor_bits(bfloat x, ushort mask) {\n" \
-      "    return as_type<bfloat>(simd_shuffle_xor(as_type<ushort>(x), mask));\n" \
-      "}\n")
-
-/* -- Generated rows: double precision, special functions, small floats ------------------------- */
-#define TMI_LIBRARY(X) \
-    X(ROUNDING, "TO_EVEN", "", \
-    "", \
-    "// Directions of rounding\n" \
-    "constant uint TO_EVEN = 0;    // to nearest, halfway cases to even\n" \
-    "constant uint TO_ZERO = 1;\n" \
-    "constant uint TO_DOWN = 2;\n" \
-    "constant uint TO_UP   = 3;\n" \
-    "constant uint TO_AWAY = 4;    // to nearest, halfway cases away from zero; for integers only\n") \
-    X(F64_CONSTANTS, "F64_INF", "", \
-    "", \
-    "// Doubles are carried as their bits\n" \
-    "constant ulong F64_SIGN      = 0x8000000000000000ul;\n" \
-    "constant ulong F64_MAGNITUDE = 0x7ffffffffffffffful;\n" \
-    "constant ulong F64_INF       = 0x7ff0000000000000ul;\n" \
-    "constant ulong F64_NAN       = 0x7ff8000000000000ul;\n" \
-    "constant ulong F64_ONE       = 0x3ff0000000000000ul;\n") \
-    X(LEADING_ZEROS, "leading_zeros", "i(m)", \
-    "", \
-    "// 64 for 0; by halves, as not every system has a clz of ulong\n" \
-    "inline int leading_zeros(ulong x) {\n" \
-    "    const uint hi = uint(x >> 32);\n" \
-    "    return hi != 0u ? int(clz(hi)) : 32 + int(clz(uint(x)));\n" \
-    "}\n") \
-    X(SHIFT_STICKY, "shift_sticky", "", \
-    "", \
-    "// x / 2^n; bit 0 also says whether anything was lost\n" \
-    "inline ulong shift_sticky(ulong x, uint n) {\n" \
-    "    if (n == 0u) return x;\n" \
-    "    if (n > 63u) return ulong(x != 0ul);\n" \
-    "    return (x >> n) | ulong((x << (64u - n)) != 0ul);\n" \
-    "}\n") \
-    X(ROUND_SHIFT, "round_shift", "", \
-    "TO_EVEN", \
-    "// x / 2^n, rounded; n is 1 to 63\n" \
-    "inline ulong round_shift(ulong x, uint n, uint mode, bool neg) {\n" \
-    "    const ulong whole = x >> n, rest = x << (64u - n);\n" \
-    "    if (rest == 0ul) return whole;\n" \
-    "    if (mode == TO_EVEN) return whole + ((rest - 1ul + (whole & 1ul)) >> 63);\n" \
-    "    return whole + ulong(mode == (neg ? TO_DOWN : TO_UP));\n" \
-    "}\n") \
-    X(PACK_FLOAT, "pack_float", "", \
-    "TO_EVEN shift_sticky round_shift", \
-    "// Bits, without the sign, of frac / 2^63 * 2^(exp - zero_exp), rounded to a format with `mant` bits\n" \
-    "// of fraction and exponents below exp_max. Bit 63 of frac is set; bit 0 may be sticky.\n" \
-    "inline ulong pack_float(int exp, ulong frac, uint mant, int exp_max, uint mode, bool neg) {\n" \
-    "    if (exp < 1) {    // a denormal: the exponent stays at the lowest\n" \
-    "        frac = shift_sticky(frac, uint(1 - exp));\n" \
-    "        exp = 1;\n" \
-    "    }\n" \
-    "    const ulong inf = ulong(exp_max) << mant;\n" \
-    "    const ulong bits = (ulong(exp - 1) << mant) + round_shift(frac, 63u - mant, mode, neg);\n" \
-    "    if (exp < exp_max && bits < inf) return bits;\n" \
-    "    const bool largest = mode == TO_ZERO || mode == (neg ? TO_UP : TO_DOWN);\n" \
-    "    return largest ? inf - 1ul : inf;\n" \
-    "}\n") \
-    X(F64_PACK, "f64_pack", "", \
-    "pack_float", \
-    "inline ulong f64_pack(ulong sign, int exp, ulong frac, uint mode) {    // sign in bit 63\n" \
-    "    return sign | pack_float(exp, frac, 52u, 0x7ff, mode, sign != 0ul);\n" \
-    "}\n") \
-    X(F64_SPLIT, "f64_split", "", \
-    "F64_INF leading_zeros", \
-    "// A finite double other than 0 is frac / 2^63 * 2^(exp - 1023), with bit 63 of frac set\n" \
-    "inline ulong f64_split(ulong a, thread int &exp) {\n" \
-    "    const ulong frac = a << 11;\n" \
-    "    exp = int(a >> 52) & 0x7ff;\n" \
-    "    if (exp != 0) return frac | F64_SIGN;\n" \
-    "    const int n = leading_zeros(frac);    // a denormal\n" \
-    "    exp = 1 - n;\n" \
-    "    return frac << n;\n" \
-    "}\n") \
-    X(RECIPROCAL64, "reciprocal64", "", \
-    "", \
-    "// 2^126 / d for d with bit 63 set: 2^62 to 2^63, at most 8 off. A float, then Newton twice.\n" \
-    "inline ulong reciprocal64(ulong d) {\n" \
-    "    ulong r = ulong(uint(0x1p54f / float(uint(d >> 40)))) << 32;\n" \
-    "    long error = long((1ul << 62) - mulhi(d, r));    // 1 - d r, below 2^-21\n" \
-    "    r += ulong(mulhi(long(r >> 1), error << 20) >> 17);\n" \
-    "    error = long((1ul << 62) - mulhi(d, r));         // below 2^-42\n" \
-    "    return r + ulong(mulhi(long(r >> 1), error << 20) >> 17);\n" \
-    "}\n") \
-    X(SQRT64, "sqrt64", "", \
-    "", \
-    "// sqrt(m) 2^62 for m = x / 2^62 in [1, 4): at most 4 off. A float, then Newton's method for the\n" \
-    "// reciprocal root and once for the root.\n" \
-    "inline ulong sqrt64(ulong x, thread ulong &recip) {\n" \
-    "    const float near = precise::rsqrt(float(uint(x >> 32)) * 0x1p-30f);\n" \
-    "    ulong r = ulong(uint(near * 0x1.fffffcp30f)) << 32;    // a little below, never above 1\n" \
-    "    const long error = long((1ul << 60) - mulhi(x, mulhi(r, r)));    // 1 - m r^2, below 2^-20\n" \
-    "    r += ulong(mulhi(long(r >> 1), error << 20) >> 16);\n" \
-    "    const ulong root = mulhi(x, r) << 1;\n" \
-    "    const ulong lo = root * root, hi = mulhi(root, root);    // root^2 to the last bit\n" \
-    "    const ulong want_lo = x << 62, want_hi = x >> 2;\n" \
-    "    const ulong rest_lo = want_lo - lo, rest_hi = want_hi - hi - ulong(want_lo < lo);\n" \
-    "    const long rest = long((rest_hi << 32) | (rest_lo >> 32));\n" \
-    "    recip = r;\n" \
-    "    return root + ulong(mulhi(rest << 10, long(r >> 1)) >> 39);\n" \
-    "}\n") \
-    X(F64_NEG, "f64_neg", "d(d)", \
-    "F64_INF", \
-    "inline ulong f64_neg(ulong a) { return a ^ F64_SIGN; }\n") \
-    X(F64_ABS, "f64_abs", "d(d)", \
-    "F64_INF", \
-    "inline ulong f64_abs(ulong a) { return a & F64_MAGNITUDE; }\n") \
-    X(F64_COPYSIGN, "f64_copysign", "d(dd)", \
-    "F64_INF", \
-    "inline ulong f64_copysign(ulong a, ulong b) { return (a & F64_MAGNITUDE) | (b & F64_SIGN); }\n") \
-    X(F64_ISNAN, "f64_isnan", "b(d)", \
-    "F64_INF", \
-    "inline bool f64_isnan(ulong a) { return (a & F64_MAGNITUDE) > F64_INF; }\n") \
-    X(F64_UNORDERED, "f64_unordered", "b(dd)", \
-    "f64_isnan", \
-    "inline bool f64_unordered(ulong a, ulong b) { return f64_isnan(a) || f64_isnan(b); }\n") \
-    X(F64_KEY, "f64_key", "", \
-    "F64_INF", \
-    "inline long f64_key(ulong a) {    // an integer in the order of the numbers; both zeros are 0\n" \
-    "    const long mag = long(a & F64_MAGNITUDE);\n" \
-    "    return a >= F64_SIGN ? -mag : mag;\n" \
-    "}\n") \
-    X(F64_EQ, "f64_eq", "b(dd)", \
-    "f64_unordered f64_key", \
-    "inline bool f64_eq(ulong a, ulong b) {    // false when either is NaN\n" \
-    "    return !f64_unordered(a, b) && f64_key(a) == f64_key(b);\n" \
-    "}\n") \
-    X(F64_LT, "f64_lt", "b(dd)", \
-    "f64_unordered f64_key", \
-    "inline bool f64_lt(ulong a, ulong b) {    // false when either is NaN\n" \
-    "    return !f64_unordered(a, b) && f64_key(a) < f64_key(b);\n" \
-    "}\n") \
-    X(F64_LE, "f64_le", "b(dd)", \
-    "f64_unordered f64_key", \
-    "inline bool f64_le(ulong a, ulong b) {    // false when either is NaN\n" \
-    "    return !f64_unordered(a, b) && f64_key(a) <= f64_key(b);\n" \
-    "}\n") \
-    X(F64_BELOW, "f64_below", "", \
-    "", \
-    "inline bool f64_below(ulong a, ulong b) {    // a < b for numbers, with -0 below +0\n" \
-    "    const long x = long(a), y = long(b);\n" \
-    "    return (x ^ long(ulong(x >> 63) >> 1)) < (y ^ long(ulong(y >> 63) >> 1));\n" \
-    "}\n") \
-    X(F64_MAXNUM, "f64_maxnum", "d(dd)", \
-    "f64_isnan f64_below", \
-    "inline ulong f64_maxnum(ulong a, ulong b) {    // the other one when one is NaN\n" \
-    "    if (f64_isnan(a)) return b;\n" \
-    "    if (f64_isnan(b)) return a;\n" \
-    "    return f64_below(a, b) ? b : a;\n" \
-    "}\n") \
-    X(F64_MINNUM, "f64_minnum", "d(dd)", \
-    "f64_isnan f64_below", \
-    "inline ulong f64_minnum(ulong a, ulong b) {    // the other one when one is NaN\n" \
-    "    if (f64_isnan(a)) return b;\n" \
-    "    if (f64_isnan(b)) return a;\n" \
-    "    return f64_below(b, a) ? b : a;\n" \
-    "}\n") \
-    X(F64_MAXIMUM, "f64_maximum", "d(dd)", \
-    "F64_INF f64_unordered f64_below", \
-    "inline ulong f64_maximum(ulong a, ulong b) {    // NaN when either is NaN\n" \
-    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
-    "    return f64_below(a, b) ? b : a;\n" \
-    "}\n") \
-    X(F64_MINIMUM, "f64_minimum", "d(dd)", \
-    "F64_INF f64_unordered f64_below", \
-    "inline ulong f64_minimum(ulong a, ulong b) {    // NaN when either is NaN\n" \
-    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
-    "    return f64_below(b, a) ? b : a;\n" \
-    "}\n") \
-    X(F64_ADD_TO, "f64_add_to", "", \
-    "TO_EVEN F64_INF leading_zeros shift_sticky f64_pack", \
-    "// a + b, rounded once. The smaller one is aligned with 10 bits to spare, the last of them sticky.\n" \
-    "inline ulong f64_add_to(ulong a, ulong b, uint mode) {\n" \
-    "    const bool swap = (a & F64_MAGNITUDE) < (b & F64_MAGNITUDE);\n" \
-    "    const ulong large = swap ? b : a, small = swap ? a : b;\n" \
-    "    const ulong sign = large & F64_SIGN, mag = large & F64_MAGNITUDE;\n" \
-    "    const bool minus = (a ^ b) >= F64_SIGN;\n" \
-    "    if (mag >= F64_INF) {\n" \
-    "        const bool lost = minus && (small & F64_MAGNITUDE) == F64_INF;\n" \
-    "        return mag > F64_INF || lost ? F64_NAN : large;\n" \
-    "    }\n" \
-    "    const int exp_large = int(mag >> 52), exp_small = int(small >> 52) & 0x7ff;\n" \
-    "    const ulong top = 1ul << 62;\n" \
-    "    ulong x = (large << 10) & (top - 1ul), y = (small << 10) & (top - 1ul);\n" \
-    "    if (exp_large != 0) x |= top;\n" \
-    "    if (exp_small != 0) y |= top;\n" \
-    "    const int exp = max(exp_large, 1);\n" \
-    "    y = shift_sticky(y, uint(exp - max(exp_small, 1)));\n" \
-    "    const ulong sum = minus ? x - y : x + y;\n" \
-    "    if (sum == 0ul) return !minus ? sign : mode == TO_DOWN ? F64_SIGN : 0ul;\n" \
-    "    const int n = leading_zeros(sum);\n" \
-    "    return f64_pack(sign, exp + 1 - n, sum << n, mode);\n" \
-    "}\n") \
-    X(F64_ADD, "f64_add", "d(dd)", \
-    "TO_EVEN f64_add_to", \
-    "inline ulong f64_add(ulong a, ulong b) { return f64_add_to(a, b, TO_EVEN); }\n") \
-    X(F64_SUB, "f64_sub", "d(dd)", \
-    "TO_EVEN F64_INF f64_add_to", \
-    "inline ulong f64_sub(ulong a, ulong b) { return f64_add_to(a, b ^ F64_SIGN, TO_EVEN); }\n") \
-    X(F64_MUL_TO, "f64_mul_to", "", \
-    "F64_INF f64_pack f64_split", \
-    "// a b, rounded once from the exact 106 bits\n" \
-    "inline ulong f64_mul_to(ulong a, ulong b, uint mode) {\n" \
-    "    const ulong sign = (a ^ b) & F64_SIGN, x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    const bool zero = x == 0ul || y == 0ul;\n" \
-    "    if (x >= F64_INF || y >= F64_INF)\n" \
-    "        return x > F64_INF || y > F64_INF || zero ? F64_NAN : sign | F64_INF;\n" \
-    "    if (zero) return sign;\n" \
-    "    int exp_x, exp_y;\n" \
-    "    const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y);\n" \
-    "    ulong hi = mulhi(p, q), lo = p * q;\n" \
-    "    int exp = exp_x + exp_y - 1022;\n" \
-    "    if (hi < F64_SIGN) {\n" \
-    "        hi = (hi << 1) | (lo >> 63);\n" \
-    "        lo <<= 1;\n" \
-    "        exp--;\n" \
-    "    }\n" \
-    "    return f64_pack(sign, exp, hi | ulong(lo != 0ul), mode);\n" \
-    "}\n") \
-    X(F64_MUL, "f64_mul", "d(dd)", \
-    "TO_EVEN f64_mul_to", \
-    "inline ulong f64_mul(ulong a, ulong b) { return f64_mul_to(a, b, TO_EVEN); }\n") \
-    X(F64_DIV_TO, "f64_div_to", "", \
-    "F64_INF f64_pack f64_split reciprocal64", \
-    "// a / b, rounded once: a quotient of 56 bits from the reciprocal, made exact by its remainder\n" \
-    "inline ulong f64_div_to(ulong a, ulong b, uint mode) {\n" \
-    "    const ulong sign = (a ^ b) & F64_SIGN, x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    if (x >= F64_INF || y >= F64_INF) {\n" \
-    "        if (x > F64_INF || y > F64_INF || x == y) return F64_NAN;\n" \
-    "        return x == F64_INF ? sign | F64_INF : sign;\n" \
-    "    }\n" \
-    "    if (y == 0ul) return x == 0ul ? F64_NAN : sign | F64_INF;\n" \
-    "    if (x == 0ul) return sign;\n" \
-    "    int exp_x, exp_y;\n" \
-    "    ulong p = f64_split(x, exp_x);\n" \
-    "    const ulong q = f64_split(y, exp_y), d = q >> 11;\n" \
-    "    int exp = exp_x - exp_y + 1023;\n" \
-    "    ulong ratio = mulhi(p, reciprocal64(q));    // times 2^62\n" \
-    "    uint shift = 7u;\n" \
-    "    if (p < q) {    // one more bit, so that the quotient has 56\n" \
-    "        shift = 6u;\n" \
-    "        exp--;\n" \
-    "    }\n" \
-    "    ratio >>= shift;\n" \
-    "    long rest = long(((p >> 11) << (62u - shift)) - ratio * d);    // small: the high words cancel\n" \
-    "    if (rest < 0l) {\n" \
-    "        ratio--;\n" \
-    "        rest += long(d);\n" \
-    "    } else if (rest >= long(d)) {\n" \
-    "        ratio++;\n" \
-    "        rest -= long(d);\n" \
-    "    }\n" \
-    "    return f64_pack(sign, exp, (ratio << 8) | ulong(rest != 0l), mode);\n" \
-    "}\n") \
-    X(F64_DIV, "f64_div", "d(dd)", \
-    "TO_EVEN f64_div_to", \
-    "inline ulong f64_div(ulong a, ulong b) { return f64_div_to(a, b, TO_EVEN); }\n") \
-    X(SHIFT_PAIR, "shift_pair", "", \
-    "shift_sticky", \
-    "// hi:lo / 2^n; bit 0 of lo also says whether anything was lost\n" \
-    "inline void shift_pair(thread ulong &hi, thread ulong &lo, uint n) {\n" \
-    "    if (n > 63u) {\n" \
-    "        lo = shift_sticky(hi, n - 64u) | ulong(lo != 0ul);\n" \
-    "        hi = 0ul;\n" \
-    "    } else if (n != 0u) {\n" \
-    "        lo = (hi << (64u - n)) | shift_sticky(lo, n);\n" \
-    "        hi >>= n;\n" \
-    "    }\n" \
-    "}\n") \
-    X(F64_FMA_TO, "f64_fma_to", "", \
-    "TO_EVEN F64_INF leading_zeros f64_pack f64_split f64_add_to f64_mul_to shift_pair", \
-    "// a b + c, rounded once: product and sum are exact in 128 bits, but for a sticky bit\n" \
-    "inline ulong f64_fma_to(ulong a, ulong b, ulong c, uint mode) {\n" \
-    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE, z = c & F64_MAGNITUDE;\n" \
-    "    ulong sign = (a ^ b) & F64_SIGN;\n" \
-    "    const bool minus = (sign ^ c) >= F64_SIGN;\n" \
-    "    if (x >= F64_INF || y >= F64_INF || z > F64_INF) {\n" \
-    "        const bool bad = x > F64_INF || y > F64_INF || z > F64_INF || x == 0ul || y == 0ul;\n" \
-    "        return bad || (z == F64_INF && minus) ? F64_NAN : sign | F64_INF;\n" \
-    "    }\n" \
-    "    if (z == F64_INF) return c;\n" \
-    "    if (x == 0ul || y == 0ul) return f64_add_to(sign, c, mode);\n" \
-    "    if (z == 0ul) return f64_mul_to(a, b, mode);\n" \
-    "    int exp_x, exp_y, exp_z;\n" \
-    "    const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y);\n" \
-    "    ulong hi = mulhi(p, q), lo = p * q, add_hi = f64_split(z, exp_z), add_lo = 0ul;\n" \
-    "    const int exp_p = exp_x + exp_y - 1022;\n" \
-    "    const int exp = max(exp_p, exp_z) + 1;    // one bit for a carry\n" \
-    "    shift_pair(hi, lo, uint(exp - exp_p));\n" \
-    "    shift_pair(add_hi, add_lo, uint(exp - exp_z));\n" \
-    "    if (!minus) {\n" \
-    "        lo += add_lo;\n" \
-    "        hi += add_hi + ulong(lo < add_lo);\n" \
-    "    } else if (hi > add_hi || (hi == add_hi && lo >= add_lo)) {\n" \
-    "        hi -= add_hi + ulong(lo < add_lo);\n" \
-    "        lo -= add_lo;\n" \
-    "    } else {\n" \
-    "        hi = add_hi - hi - ulong(add_lo < lo);\n" \
-    "        lo = add_lo - lo;\n" \
-    "        sign ^= F64_SIGN;\n" \
-    "    }\n" \
-    "    if ((hi | lo) == 0ul) return mode == TO_DOWN ? F64_SIGN : 0ul;\n" \
-    "    const int n = hi != 0ul ? leading_zeros(hi) : 64 + leading_zeros(lo);\n" \
-    "    if (n > 63) hi = lo << (n - 64);\n" \
-    "    else if (n > 0) hi = (hi << n) | (lo >> (64 - n)) | ulong((lo << n) != 0ul);\n" \
-    "    else hi |= ulong(lo != 0ul);\n" \
-    "    return f64_pack(sign, exp - n, hi, mode);\n" \
-    "}\n") \
-    X(F64_FMA, "f64_fma", "d(ddd)", \
-    "TO_EVEN f64_fma_to", \
-    "inline ulong f64_fma(ulong a, ulong b, ulong c) { return f64_fma_to(a, b, c, TO_EVEN); }\n") \
-    X(F64_SQRT_TO, "f64_sqrt_to", "", \
-    "F64_INF f64_pack f64_split sqrt64", \
-    "// Square root, rounded once: 55 bits from sqrt64, made exact by their remainder\n" \
-    "inline ulong f64_sqrt_to(ulong a, uint mode) {\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul || a == F64_INF) return a;\n" \
-    "    if (a > F64_INF) return F64_NAN;    // negative too\n" \
-    "    int exp;\n" \
-    "    const ulong frac = f64_split(a, exp);\n" \
-    "    const bool odd = (exp & 1) == 0;    // the zero_exp is odd\n" \
-    "    const ulong x = odd ? frac : frac >> 1;\n" \
-    "    ulong recip;\n" \
-    "    ulong root = sqrt64(x, recip) >> 8;\n" \
-    "    long rest = long((x << 46) - root * root);    // small: the high words cancel\n" \
-    "    if (rest < 0l) {\n" \
-    "        root--;\n" \
-    "        rest += 2l * long(root) + 1l;\n" \
-    "    } else if (rest > 2l * long(root)) {\n" \
-    "        rest -= 2l * long(root) + 1l;\n" \
-    "        root++;\n" \
-    "    }\n" \
-    "    exp = ((exp - (odd ? 1024 : 1023)) >> 1) + 1023;\n" \
-    "    return f64_pack(0ul, exp, (root << 9) | ulong(rest != 0l), mode);\n" \
-    "}\n") \
-    X(F64_SQRT, "f64_sqrt", "d(d)", \
-    "TO_EVEN f64_sqrt_to", \
-    "inline ulong f64_sqrt(ulong a) { return f64_sqrt_to(a, TO_EVEN); }\n") \
-    X(F64_INTEGRAL, "f64_integral", "", \
-    "TO_EVEN F64_INF", \
-    "// a as a whole number, in the direction of `mode`\n" \
-    "inline ulong f64_integral(ulong a, uint mode) {\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    const bool away = mode == (sign != 0ul ? TO_DOWN : TO_UP);\n" \
-    "    const int exp = int(mag >> 52) - 1023;\n" \
-    "    if (exp > 51) return mag > F64_INF ? F64_NAN : a;\n" \
-    "    if (exp < 0) {    // 0 or 1\n" \
-    "        const ulong half_bits = F64_ONE - (1ul << 52);\n" \
-    "        const bool one = mode == TO_EVEN ? mag > half_bits\n" \
-    "                       : mode == TO_AWAY ? mag >= half_bits : away && mag != 0ul;\n" \
-    "        return one ? sign | F64_ONE : sign;\n" \
-    "    }\n" \
-    "    const ulong unit = 1ul << (52 - exp), below = unit - 1ul;\n" \
-    "    const ulong odd = (mag >> (52 - exp)) & 1ul;\n" \
-    "    const ulong up = mode == TO_EVEN ? (below >> 1) + odd\n" \
-    "                   : mode == TO_AWAY ? unit >> 1 : away ? below : 0ul;\n" \
-    "    return sign | ((mag + up) & ~below);\n" \
-    "}\n") \
-    X(F64_FLOOR, "f64_floor", "d(d)", \
-    "TO_EVEN f64_integral", \
-    "inline ulong f64_floor(ulong a) { return f64_integral(a, TO_DOWN); }\n") \
-    X(F64_CEIL, "f64_ceil", "d(d)", \
-    "TO_EVEN f64_integral", \
-    "inline ulong f64_ceil(ulong a) { return f64_integral(a, TO_UP); }\n") \
-    X(F64_TRUNC, "f64_trunc", "d(d)", \
-    "TO_EVEN f64_integral", \
-    "inline ulong f64_trunc(ulong a) { return f64_integral(a, TO_ZERO); }\n") \
-    X(F64_ROUND, "f64_round", "d(d)", \
-    "TO_EVEN f64_integral", \
-    "inline ulong f64_round(ulong a) { return f64_integral(a, TO_AWAY); }\n") \
-    X(F64_RINT, "f64_rint", "d(d)", \
-    "TO_EVEN f64_integral", \
-    "inline ulong f64_rint(ulong a) { return f64_integral(a, TO_EVEN); }\n") \
-    X(F64_QUOTIENT_REST, "f64_quotient_rest", "", \
-    "TO_EVEN F64_INF leading_zeros f64_pack f64_split reciprocal64", \
-    "// |a| - k |b| for the largest integer k with a result that is not negative, exact; odd: is k odd?\n" \
-    "// Long division, 56 bits of the quotient at a time. a is finite, b is not 0 or NaN.\n" \
-    "inline ulong f64_quotient_rest(ulong a, ulong b, thread bool &odd) {\n" \
-    "    a &= F64_MAGNITUDE;\n" \
-    "    b &= F64_MAGNITUDE;\n" \
-    "    odd = false;\n" \
-    "    if (a < b) return a;\n" \
-    "    int exp_a, exp_b;\n" \
-    "    ulong x = f64_split(a, exp_a) >> 11;\n" \
-    "    const ulong q = f64_split(b, exp_b), d = q >> 11, r = reciprocal64(q);\n" \
-    "    if (x >= d) {\n" \
-    "        x -= d;\n" \
-    "        odd = true;\n" \
-    "    }\n" \
-    "    for (int left = exp_a - exp_b; left > 0; left -= 56) {\n" \
-    "        const uint bits = uint(min(left, 56));\n" \
-    "        ulong k = mulhi(x << 11, r) >> (62u - bits);\n" \
-    "        x = (x << bits) - k * d;\n" \
-    "        if (long(x) < 0l) {\n" \
-    "            x += d;\n" \
-    "            k--;\n" \
-    "        } else if (x >= d) {\n" \
-    "            x -= d;\n" \
-    "            k++;\n" \
-    "        }\n" \
-    "        odd = (k & 1ul) != 0ul;\n" \
-    "    }\n" \
-    "    if (x == 0ul) return 0ul;\n" \
-    "    const int n = leading_zeros(x);\n" \
-    "    return f64_pack(0ul, exp_b + 11 - n, x << n, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_FMOD, "f64_fmod", "d(dd)", \
-    "F64_INF f64_quotient_rest", \
-    "inline ulong f64_fmod(ulong a, ulong b) {    // exact; the sign of a\n" \
-    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN;\n" \
-    "    bool odd;\n" \
-    "    return (a & F64_SIGN) | f64_quotient_rest(a, b, odd);\n" \
-    "}\n") \
-    X(F64_REMAINDER, "f64_remainder", "d(dd)", \
-    "F64_INF f64_sub f64_quotient_rest", \
-    "// a - b n for n nearest to a / b, ties to even; exact\n" \
-    "inline ulong f64_remainder(ulong a, ulong b) {\n" \
-    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN;\n" \
-    "    bool odd;\n" \
-    "    const ulong below = f64_quotient_rest(a, b, odd), above = f64_sub(y, below);\n" \
-    "    const bool up = below > above || (below == above && odd);\n" \
-    "    return (a & F64_SIGN) ^ (up ? above | F64_SIGN : below);\n" \
-    "}\n") \
-    X(F64_FDIM, "f64_fdim", "d(dd)", \
-    "f64_le f64_sub", \
-    "inline ulong f64_fdim(ulong a, ulong b) {    // a - b where that is positive, else 0\n" \
-    "    return f64_le(a, b) ? 0ul : f64_sub(a, b);\n" \
-    "}\n") \
-    X(F64_NEXTAFTER, "f64_nextafter", "d(dd)", \
-    "F64_INF f64_unordered f64_eq f64_lt", \
-    "inline ulong f64_nextafter(ulong a, ulong b) {    // the next number from a toward b\n" \
-    "    if (f64_unordered(a, b)) return F64_NAN;\n" \
-    "    if (f64_eq(a, b)) return b;\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul) return (b & F64_SIGN) | 1ul;\n" \
-    "    return f64_lt(a, b) == (a < F64_SIGN) ? a + 1ul : a - 1ul;\n" \
-    "}\n") \
-    X(F64_LDEXP, "f64_ldexp", "d(di)", \
-    "TO_EVEN F64_INF f64_pack f64_split", \
-    "inline ulong f64_ldexp(ulong a, int n) {    // a 2^n, rounded once\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
-    "    int exp;\n" \
-    "    const ulong frac = f64_split(mag, exp);\n" \
-    "    return f64_pack(a & F64_SIGN, exp + clamp(n, -5000, 5000), frac, TO_EVEN);\n" \
-    "}\n") \
-    X(F64_ILOGB, "f64_ilogb", "i(d)", \
-    "F64_INF f64_split", \
-    "inline int f64_ilogb(ulong a) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul || mag > F64_INF) return -2147483647 - 1;\n" \
-    "    if (mag == F64_INF) return 2147483647;\n" \
-    "    int exp;\n" \
-    "    f64_split(mag, exp);\n" \
-    "    return exp - 1023;\n" \
-    "}\n") \
-    X(I32_TO_F64, "i32_to_f64", "d(i)", \
-    "F64_INF", \
-    "inline ulong i32_to_f64(int x) {    // exact\n" \
-    "    if (x == 0) return 0ul;\n" \
-    "    const uint mag = x < 0 ? 0u - uint(x) : uint(x);\n" \
-    "    const uint n = clz(mag);\n" \
-    "    return (x < 0 ? F64_SIGN : 0ul) + (ulong(1053u - n) << 52) + ((ulong(mag) << n) << 21);\n" \
-    "}\n") \
-    X(F64_LOGB, "f64_logb", "d(d)", \
-    "F64_INF f64_abs f64_ilogb i32_to_f64", \
-    "inline ulong f64_logb(ulong a) {    // exponent; of 0 minus infinity\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul) return F64_SIGN | F64_INF;\n" \
-    "    return mag >= F64_INF ? f64_abs(mag) : i32_to_f64(f64_ilogb(a));\n" \
-    "}\n") \
-    X(U32_TO_F64, "u32_to_f64", "d(u)", \
-    "", \
-    "inline ulong u32_to_f64(uint x) {    // exact\n" \
-    "    if (x == 0u) return 0ul;\n" \
-    "    const uint n = clz(x);\n" \
-    "    return (ulong(1053u - n) << 52) + ((ulong(x) << n) << 21);\n" \
-    "}\n") \
-    X(U64_TO_F64_TO, "u64_to_f64_to", "", \
-    "leading_zeros f64_pack", \
-    "inline ulong u64_to_f64_to(ulong mag, ulong sign, uint mode) {\n" \
-    "    if (mag == 0ul) return 0ul;\n" \
-    "    const int n = leading_zeros(mag);\n" \
-    "    return f64_pack(sign, 1086 - n, mag << n, mode);\n" \
-    "}\n") \
-    X(I64_TO_F64_TO, "i64_to_f64_to", "", \
-    "F64_INF u64_to_f64_to", \
-    "inline ulong i64_to_f64_to(long x, uint mode) {\n" \
-    "    const ulong u = ulong(x), sign = u & F64_SIGN;\n" \
-    "    return u64_to_f64_to(sign != 0ul ? 0ul - u : u, sign, mode);\n" \
-    "}\n") \
-    X(U64_TO_F32_TO, "u64_to_f32_to", "", \
-    "leading_zeros pack_float", \
-    "inline float u64_to_f32_to(ulong mag, ulong sign, uint mode) {\n" \
-    "    if (mag == 0ul) return 0.0f;\n" \
-    "    const int n = leading_zeros(mag);\n" \
-    "    const ulong bits = pack_float(190 - n, mag << n, 23u, 0xff, mode, sign != 0ul);\n" \
-    "    return as_type<float>(uint(bits) | uint(sign >> 32));\n" \
-    "}\n") \
-    X(I64_TO_F32_TO, "i64_to_f32_to", "", \
-    "F64_INF u64_to_f32_to", \
-    "inline float i64_to_f32_to(long x, uint mode) {\n" \
-    "    const ulong u = ulong(x), sign = u & F64_SIGN;\n" \
-    "    return u64_to_f32_to(sign != 0ul ? 0ul - u : u, sign, mode);\n" \
-    "}\n") \
-    X(F64_TO_FLOAT, "f64_to_float", "", \
-    "F64_INF pack_float f64_split", \
-    "// Bits of a in a narrower format, rounded once: `mant` bits of fraction, exponents below exp_max\n" \
-    "inline uint f64_to_float(ulong a, uint mant, int exp_max, uint mode) {\n" \
-    "    const uint sign = uint(a >> 63) << (mant + (exp_max == 0x1f ? 5u : 8u));\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    const uint inf = uint(exp_max) << mant;\n" \
-    "    if (mag == 0ul) return sign;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? inf | (1u << (mant - 1u)) : sign | inf;\n" \
-    "    int exp;\n" \
-    "    const ulong frac = f64_split(mag, exp);\n" \
-    "    exp += (exp_max >> 1) - 1023;\n" \
-    "    return sign | uint(pack_float(exp, frac, mant, exp_max, mode, sign != 0u));\n" \
-    "}\n") \
-    X(F64_TO_F32_TO, "f64_to_f32_to", "", \
-    "f64_to_float", \
-    "inline float f64_to_f32_to(ulong a, uint mode) {\n" \
-    "    return as_type<float>(f64_to_float(a, 23u, 0xff, mode));\n" \
-    "}\n") \
-    X(F64_TO_F32, "f64_to_f32", "f(d)", \
-    "TO_EVEN f64_to_f32_to", \
-    "inline float f64_to_f32(ulong a) { return f64_to_f32_to(a, TO_EVEN); }\n") \
-    X(F64_TO_F16, "f64_to_f16", "h(d)", \
-    "TO_EVEN f64_to_float", \
-    "inline half f64_to_f16(ulong a) {    // to nearest even, once\n" \
-    "    return as_type<half>(ushort(f64_to_float(a, 10u, 0x1f, TO_EVEN)));\n" \
-    "}\n") \
-    X(F64_TO_F16_RZ, "f64_to_f16_rz", "h(d)", \
-    "TO_EVEN f64_to_float", \
-    "inline half f64_to_f16_rz(ulong a) {\n" \
-    "    return as_type<half>(ushort(f64_to_float(a, 10u, 0x1f, TO_ZERO)));\n" \
-    "}\n") \
-    X(F64_TO_BF16, "f64_to_bf16", "t(d)", \
-    "TO_EVEN f64_to_float", \
-    "inline bfloat f64_to_bf16(ulong a) {    // to nearest even, once\n" \
-    "    return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_EVEN)));\n" \
-    "}\n") \
-    X(F64_TO_BF16_RZ, "f64_to_bf16_rz", "t(d)", \
-    "TO_EVEN f64_to_float", \
-    "inline bfloat f64_to_bf16_rz(ulong a) {\n" \
-    "    return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_ZERO)));\n" \
-    "}\n") \
-    X(F32_BITS_TO_F64, "f32_bits_to_f64", "", \
-    "F64_INF", \
-    "inline ulong f32_bits_to_f64(uint x) {    // exact, denormals too\n" \
-    "    const ulong sign = ulong(x >> 31) << 63;\n" \
-    "    const uint mag = x & 0x7fffffffu;\n" \
-    "    if (mag > 0x7f800000u) return F64_NAN;\n" \
-    "    if (mag == 0x7f800000u) return sign | F64_INF;\n" \
-    "    if (mag >= 0x00800000u) return sign | ((ulong(mag) << 29) + (896ul << 52));\n" \
-    "    if (mag == 0u) return sign;\n" \
-    "    const uint n = clz(mag);\n" \
-    "    return sign | ((ulong(904u - n) << 52) + ((ulong(mag) << n) << 21));\n" \
-    "}\n") \
-    X(F32_TO_F64, "f32_to_f64", "d(f)", \
-    "f32_bits_to_f64", \
-    "inline ulong f32_to_f64(float x) { return f32_bits_to_f64(as_type<uint>(x)); }\n") \
-    X(F16_TO_F64, "f16_to_f64", "d(h)", \
-    "f32_to_f64", \
-    "inline ulong f16_to_f64(half x) { return f32_to_f64(float(x)); }\n") \
-    X(BF16_TO_F64, "bf16_to_f64", "d(t)", \
-    "f32_bits_to_f64", \
-    "inline ulong bf16_to_f64(bfloat x) { return f32_bits_to_f64(uint(as_type<ushort>(x)) << 16); }\n") \
-    X(F64_TO_U64_TO, "f64_to_u64_to", "", \
-    "F64_INF f64_isnan f64_integral", \
-    "inline ulong f64_to_u64_to(ulong a, uint mode) {    // saturates; NaN is 2^63, as CUDA has it\n" \
-    "    if (f64_isnan(a)) return F64_SIGN;\n" \
-    "    a = f64_integral(a, mode);\n" \
-    "    const int exp = int(a >> 52) - 1023;    // of a negative number 1025 or more\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul || a >= F64_SIGN) return 0ul;\n" \
-    "    if (exp > 63) return 0xfffffffffffffffful;\n" \
-    "    return ((a << 11) | F64_SIGN) >> (63 - exp);\n" \
-    "}\n") \
-    X(F64_TO_I64_TO, "f64_to_i64_to", "", \
-    "TO_EVEN F64_INF f64_isnan f64_integral f64_to_u64_to", \
-    "inline long f64_to_i64_to(ulong a, uint mode) {    // saturates; NaN is -2^63, as CUDA has it\n" \
-    "    if (f64_isnan(a)) return long(F64_SIGN);\n" \
-    "    a = f64_integral(a, mode);\n" \
-    "    const bool neg = a >= F64_SIGN;\n" \
-    "    const ulong mag = f64_to_u64_to(a & F64_MAGNITUDE, TO_ZERO);\n" \
-    "    if (mag >= F64_SIGN) return long(neg ? F64_SIGN : F64_MAGNITUDE);\n" \
-    "    return neg ? -long(mag) : long(mag);\n" \
-    "}\n") \
-    X(F64_TO_U32_TO, "f64_to_u32_to", "", \
-    "f64_isnan f64_to_u64_to", \
-    "inline uint f64_to_u32_to(ulong a, uint mode) {    // saturates; NaN is 2^31, as CUDA has it\n" \
-    "    if (f64_isnan(a)) return 0x80000000u;\n" \
-    "    return uint(min(f64_to_u64_to(a, mode), 0xfffffffful));\n" \
-    "}\n") \
-    X(F64_TO_I32_TO, "f64_to_i32_to", "", \
-    "f64_to_i64_to", \
-    "inline int f64_to_i32_to(ulong a, uint mode) {    // saturates; NaN is -2^31, as CUDA has it\n" \
-    "    return int(clamp(f64_to_i64_to(a, mode), -2147483648l, 2147483647l));\n" \
-    "}\n") \
-    X(F64_ADD_RZ, "f64_add_rz", "d(dd)", \
-    "TO_EVEN f64_add_to", \
-    "inline ulong f64_add_rz(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_ADD_RD, "f64_add_rd", "d(dd)", \
-    "TO_EVEN f64_add_to", \
-    "inline ulong f64_add_rd(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b, TO_DOWN);\n" \
-    "}\n") \
-    X(F64_ADD_RU, "f64_add_ru", "d(dd)", \
-    "TO_EVEN f64_add_to", \
-    "inline ulong f64_add_ru(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b, TO_UP);\n" \
-    "}\n") \
-    X(F64_MUL_RZ, "f64_mul_rz", "d(dd)", \
-    "TO_EVEN f64_mul_to", \
-    "inline ulong f64_mul_rz(ulong a, ulong b) {\n" \
-    "    return f64_mul_to(a, b, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_MUL_RD, "f64_mul_rd", "d(dd)", \
-    "TO_EVEN f64_mul_to", \
-    "inline ulong f64_mul_rd(ulong a, ulong b) {\n" \
-    "    return f64_mul_to(a, b, TO_DOWN);\n" \
-    "}\n") \
-    X(F64_MUL_RU, "f64_mul_ru", "d(dd)", \
-    "TO_EVEN f64_mul_to", \
-    "inline ulong f64_mul_ru(ulong a, ulong b) {\n" \
-    "    return f64_mul_to(a, b, TO_UP);\n" \
-    "}\n") \
-    X(F64_DIV_RZ, "f64_div_rz", "d(dd)", \
-    "TO_EVEN f64_div_to", \
-    "inline ulong f64_div_rz(ulong a, ulong b) {\n" \
-    "    return f64_div_to(a, b, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_DIV_RD, "f64_div_rd", "d(dd)", \
-    "TO_EVEN f64_div_to", \
-    "inline ulong f64_div_rd(ulong a, ulong b) {\n" \
-    "    return f64_div_to(a, b, TO_DOWN);\n" \
-    "}\n") \
-    X(F64_DIV_RU, "f64_div_ru", "d(dd)", \
-    "TO_EVEN f64_div_to", \
-    "inline ulong f64_div_ru(ulong a, ulong b) {\n" \
-    "    return f64_div_to(a, b, TO_UP);\n" \
-    "}\n") \
-    X(F64_FMA_RZ, "f64_fma_rz", "d(ddd)", \
-    "TO_EVEN f64_fma_to", \
-    "inline ulong f64_fma_rz(ulong a, ulong b, ulong c) {\n" \
-    "    return f64_fma_to(a, b, c, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_FMA_RD, "f64_fma_rd", "d(ddd)", \
-    "TO_EVEN f64_fma_to", \
-    "inline ulong f64_fma_rd(ulong a, ulong b, ulong c) {\n" \
-    "    return f64_fma_to(a, b, c, TO_DOWN);\n" \
-    "}\n") \
-    X(F64_FMA_RU, "f64_fma_ru", "d(ddd)", \
-    "TO_EVEN f64_fma_to", \
-    "inline ulong f64_fma_ru(ulong a, ulong b, ulong c) {\n" \
-    "    return f64_fma_to(a, b, c, TO_UP);\n" \
-    "}\n") \
-    X(F64_SUB_RZ, "f64_sub_rz", "d(dd)", \
-    "TO_EVEN F64_INF f64_add_to", \
-    "inline ulong f64_sub_rz(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b ^ F64_SIGN, TO_ZERO);\n" \
-    "}\n") \
-    X(F64_SQRT_RZ, "f64_sqrt_rz", "d(d)", \
-    "TO_EVEN f64_sqrt_to", \
-    "inline ulong f64_sqrt_rz(ulong a) { return f64_sqrt_to(a, TO_ZERO); }\n") \
-    X(F64_SUB_RD, "f64_sub_rd", "d(dd)", \
-    "TO_EVEN F64_INF f64_add_to", \
-    "inline ulong f64_sub_rd(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b ^ F64_SIGN, TO_DOWN);\n" \
-    "}\n") \
-    X(F64_SQRT_RD, "f64_sqrt_rd", "d(d)", \
-    "TO_EVEN f64_sqrt_to", \
-    "inline ulong f64_sqrt_rd(ulong a) { return f64_sqrt_to(a, TO_DOWN); }\n") \
-    X(F64_SUB_RU, "f64_sub_ru", "d(dd)", \
-    "TO_EVEN F64_INF f64_add_to", \
-    "inline ulong f64_sub_ru(ulong a, ulong b) {\n" \
-    "    return f64_add_to(a, b ^ F64_SIGN, TO_UP);\n" \
-    "}\n") \
-    X(F64_SQRT_RU, "f64_sqrt_ru", "d(d)", \
-    "TO_EVEN f64_sqrt_to", \
-    "inline ulong f64_sqrt_ru(ulong a) { return f64_sqrt_to(a, TO_UP); }\n") \
-    X(F64_RCP_RN, "f64_rcp_rn", "d(d)", \
-    "TO_EVEN F64_INF f64_div_to", \
-    "inline ulong f64_rcp_rn(ulong a) { return f64_div_to(F64_ONE, a, TO_EVEN); }\n") \
-    X(F64_RCP_RZ, "f64_rcp_rz", "d(d)", \
-    "TO_EVEN F64_INF f64_div_to", \
-    "inline ulong f64_rcp_rz(ulong a) { return f64_div_to(F64_ONE, a, TO_ZERO); }\n") \
-    X(F64_RCP_RD, "f64_rcp_rd", "d(d)", \
-    "TO_EVEN F64_INF f64_div_to", \
-    "inline ulong f64_rcp_rd(ulong a) { return f64_div_to(F64_ONE, a, TO_DOWN); }\n") \
-    X(F64_RCP_RU, "f64_rcp_ru", "d(d)", \
-    "TO_EVEN F64_INF f64_div_to", \
-    "inline ulong f64_rcp_ru(ulong a) { return f64_div_to(F64_ONE, a, TO_UP); }\n") \
-    X(WIDE, "wide", "", \
-    "", \
-    "// A real number on the way to a result: frac / 2^63 * 2^exp, negative or not, with bit 63 of frac\n" \
-    "// set; or 0, with frac 0. Sums, products, quotients and roots are right to 2^-60 of themselves.\n" \
-    "struct wide {\n" \
-    "    ulong frac;\n" \
-    "    int exp;\n" \
-    "    bool neg;\n" \
-    "};\n") \
-    X(F32_ADD_RZ, "f32_add_rz", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_add_rz(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
-    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_ADD_RD, "f32_add_rd", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_add_rd(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
-    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_ADD_RU, "f32_add_ru", "f(ff)", \
-    "TO_EVEN f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_add_ru(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
-    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_MUL_RZ, "f32_mul_rz", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_mul_rz(float a, float b) {\n" \
-    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
-    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_MUL_RD, "f32_mul_rd", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_mul_rd(float a, float b) {\n" \
-    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
-    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_MUL_RU, "f32_mul_ru", "f(ff)", \
-    "TO_EVEN f64_mul_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_mul_ru(float a, float b) {\n" \
-    "    const ulong wide = f64_mul_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
-    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_DIV_RZ, "f32_div_rz", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_div_rz(float a, float b) {\n" \
-    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_ZERO);\n" \
-    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_DIV_RD, "f32_div_rd", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_div_rd(float a, float b) {\n" \
-    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_DOWN);\n" \
-    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_DIV_RU, "f32_div_ru", "f(ff)", \
-    "TO_EVEN f64_div_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_div_ru(float a, float b) {\n" \
-    "    const ulong wide = f64_div_to(f32_to_f64(a), f32_to_f64(b), TO_UP);\n" \
-    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_FMA_RZ, "f32_fma_rz", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_fma_rz(float a, float b, float c) {\n" \
-    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_ZERO);\n" \
-    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_FMA_RD, "f32_fma_rd", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_fma_rd(float a, float b, float c) {\n" \
-    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_DOWN);\n" \
-    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_FMA_RU, "f32_fma_ru", "f(fff)", \
-    "TO_EVEN f64_fma_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_fma_ru(float a, float b, float c) {\n" \
-    "    const ulong wide = f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), TO_UP);\n" \
-    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_SUB_RZ, "f32_sub_rz", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_sub_rz(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_ZERO);\n" \
-    "    return f64_to_f32_to(wide, TO_ZERO);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_SQRT_RZ, "f32_sqrt_rz", "f(f)", \
-    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_sqrt_rz(float a) {\n" \
-    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
-    "}\n") \
-    X(F32_RCP_RZ, "f32_rcp_rz", "f(f)", \
-    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_rcp_rz(float a) {\n" \
-    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_ZERO), TO_ZERO);\n" \
-    "}\n") \
-    X(F32_SUB_RD, "f32_sub_rd", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_sub_rd(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_DOWN);\n" \
-    "    return f64_to_f32_to(wide, TO_DOWN);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_SQRT_RD, "f32_sqrt_rd", "f(f)", \
-    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_sqrt_rd(float a) {\n" \
-    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
-    "}\n") \
-    X(F32_RCP_RD, "f32_rcp_rd", "f(f)", \
-    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_rcp_rd(float a) {\n" \
-    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_DOWN), TO_DOWN);\n" \
-    "}\n") \
-    X(F32_SUB_RU, "f32_sub_ru", "f(ff)", \
-    "TO_EVEN f64_neg f64_add_to f64_to_f32_to f32_to_f64 wide", \
-    "inline float f32_sub_ru(float a, float b) {\n" \
-    "    const ulong wide = f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), TO_UP);\n" \
-    "    return f64_to_f32_to(wide, TO_UP);    // rounding twice one way is rounding once\n" \
-    "}\n") \
-    X(F32_SQRT_RU, "f32_sqrt_ru", "f(f)", \
-    "TO_EVEN f64_sqrt_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_sqrt_ru(float a) {\n" \
-    "    return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), TO_UP), TO_UP);\n" \
-    "}\n") \
-    X(F32_RCP_RU, "f32_rcp_ru", "f(f)", \
-    "TO_EVEN F64_INF f64_div_to f64_to_f32_to f32_to_f64", \
-    "inline float f32_rcp_ru(float a) {\n" \
-    "    return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), TO_UP), TO_UP);\n" \
-    "}\n") \
-    X(F32_ADD_RN, "f32_add_rn", "f(ff)", \
-    "", \
-    "inline float f32_add_rn(float a, float b) {    // never part of a fused multiply-add\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    return a + b;\n" \
-    "}\n") \
-    X(F32_SUB_RN, "f32_sub_rn", "f(ff)", \
-    "", \
-    "inline float f32_sub_rn(float a, float b) {    // never part of a fused multiply-add\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    return a - b;\n" \
-    "}\n") \
-    X(F32_MUL_RN, "f32_mul_rn", "f(ff)", \
-    "", \
-    "inline float f32_mul_rn(float a, float b) {    // never part of a fused multiply-add\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    return a * b;\n" \
-    "}\n") \
-    X(F32_RCP_RN, "f32_rcp_rn", "f(f)", \
-    "", \
-    "inline float f32_rcp_rn(float a) { return precise::divide(1.0f, a); }\n") \
-    X(F64_TO_I32_RN, "f64_to_i32_rn", "i(d)", \
-    "TO_EVEN f64_to_i32_to", \
-    "inline int f64_to_i32_rn(ulong a) { return f64_to_i32_to(a, TO_EVEN); }\n") \
-    X(F64_TO_I32_RZ, "f64_to_i32_rz", "i(d)", \
-    "TO_EVEN f64_to_i32_to", \
-    "inline int f64_to_i32_rz(ulong a) { return f64_to_i32_to(a, TO_ZERO); }\n") \
-    X(F64_TO_I32_RD, "f64_to_i32_rd", "i(d)", \
-    "TO_EVEN f64_to_i32_to", \
-    "inline int f64_to_i32_rd(ulong a) { return f64_to_i32_to(a, TO_DOWN); }\n") \
-    X(F64_TO_I32_RU, "f64_to_i32_ru", "i(d)", \
-    "TO_EVEN f64_to_i32_to", \
-    "inline int f64_to_i32_ru(ulong a) { return f64_to_i32_to(a, TO_UP); }\n") \
-    X(F32_TO_I32_RZ, "f32_to_i32_rz", "i(f)", \
-    "", \
-    "inline int f32_to_i32_rz(float x) {    // saturates; NaN is 0\n" \
-    "    return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(max(x, -2147483648.0f));\n" \
-    "}\n") \
-    X(F32_TO_I32_RN, "f32_to_i32_rn", "i(f)", \
-    "f32_to_i32_rz", \
-    "inline int f32_to_i32_rn(float x) { return f32_to_i32_rz(rint(x)); }\n") \
-    X(F32_TO_I32_RD, "f32_to_i32_rd", "i(f)", \
-    "f32_to_i32_rz", \
-    "inline int f32_to_i32_rd(float x) { return f32_to_i32_rz(floor(x)); }\n") \
-    X(F32_TO_I32_RU, "f32_to_i32_ru", "i(f)", \
-    "f32_to_i32_rz", \
-    "inline int f32_to_i32_ru(float x) { return f32_to_i32_rz(ceil(x)); }\n") \
-    X(I32_TO_F32_RN, "i32_to_f32_rn", "f(i)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i32_to_f32_rn(int x) { return i64_to_f32_to(long(x), TO_EVEN); }\n") \
-    X(I32_TO_F32_RZ, "i32_to_f32_rz", "f(i)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i32_to_f32_rz(int x) { return i64_to_f32_to(long(x), TO_ZERO); }\n") \
-    X(I32_TO_F32_RD, "i32_to_f32_rd", "f(i)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i32_to_f32_rd(int x) { return i64_to_f32_to(long(x), TO_DOWN); }\n") \
-    X(I32_TO_F32_RU, "i32_to_f32_ru", "f(i)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i32_to_f32_ru(int x) { return i64_to_f32_to(long(x), TO_UP); }\n") \
-    X(F64_TO_U32_RN, "f64_to_u32_rn", "u(d)", \
-    "TO_EVEN f64_to_u32_to", \
-    "inline uint f64_to_u32_rn(ulong a) { return f64_to_u32_to(a, TO_EVEN); }\n") \
-    X(F64_TO_U32_RZ, "f64_to_u32_rz", "u(d)", \
-    "TO_EVEN f64_to_u32_to", \
-    "inline uint f64_to_u32_rz(ulong a) { return f64_to_u32_to(a, TO_ZERO); }\n") \
-    X(F64_TO_U32_RD, "f64_to_u32_rd", "u(d)", \
-    "TO_EVEN f64_to_u32_to", \
-    "inline uint f64_to_u32_rd(ulong a) { return f64_to_u32_to(a, TO_DOWN); }\n") \
-    X(F64_TO_U32_RU, "f64_to_u32_ru", "u(d)", \
-    "TO_EVEN f64_to_u32_to", \
-    "inline uint f64_to_u32_ru(ulong a) { return f64_to_u32_to(a, TO_UP); }\n") \
-    X(F32_TO_U32_RZ, "f32_to_u32_rz", "u(f)", \
-    "", \
-    "inline uint f32_to_u32_rz(float x) {    // saturates; NaN is 0\n" \
-    "    return isnan(x) ? 0u : x >= 4294967296.0f ? 0xffffffffu : uint(max(x, 0.0f));\n" \
-    "}\n") \
-    X(F32_TO_U32_RN, "f32_to_u32_rn", "u(f)", \
-    "f32_to_u32_rz", \
-    "inline uint f32_to_u32_rn(float x) { return f32_to_u32_rz(rint(x)); }\n") \
-    X(F32_TO_U32_RD, "f32_to_u32_rd", "u(f)", \
-    "f32_to_u32_rz", \
-    "inline uint f32_to_u32_rd(float x) { return f32_to_u32_rz(floor(x)); }\n") \
-    X(F32_TO_U32_RU, "f32_to_u32_ru", "u(f)", \
-    "f32_to_u32_rz", \
-    "inline uint f32_to_u32_ru(float x) { return f32_to_u32_rz(ceil(x)); }\n") \
-    X(U32_TO_F32_RN, "u32_to_f32_rn", "f(u)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u32_to_f32_rn(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_EVEN); }\n") \
-    X(U32_TO_F32_RZ, "u32_to_f32_rz", "f(u)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u32_to_f32_rz(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_ZERO); }\n") \
-    X(U32_TO_F32_RD, "u32_to_f32_rd", "f(u)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u32_to_f32_rd(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_DOWN); }\n") \
-    X(U32_TO_F32_RU, "u32_to_f32_ru", "f(u)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u32_to_f32_ru(uint x) { return u64_to_f32_to(ulong(x), 0ul, TO_UP); }\n") \
-    X(F64_TO_I64_RN, "f64_to_i64_rn", "l(d)", \
-    "TO_EVEN f64_to_i64_to", \
-    "inline long f64_to_i64_rn(ulong a) { return f64_to_i64_to(a, TO_EVEN); }\n") \
-    X(F64_TO_I64_RZ, "f64_to_i64_rz", "l(d)", \
-    "TO_EVEN f64_to_i64_to", \
-    "inline long f64_to_i64_rz(ulong a) { return f64_to_i64_to(a, TO_ZERO); }\n") \
-    X(F64_TO_I64_RD, "f64_to_i64_rd", "l(d)", \
-    "TO_EVEN f64_to_i64_to", \
-    "inline long f64_to_i64_rd(ulong a) { return f64_to_i64_to(a, TO_DOWN); }\n") \
-    X(F64_TO_I64_RU, "f64_to_i64_ru", "l(d)", \
-    "TO_EVEN f64_to_i64_to", \
-    "inline long f64_to_i64_ru(ulong a) { return f64_to_i64_to(a, TO_UP); }\n") \
-    X(F32_TO_I64_RN, "f32_to_i64_rn", "l(f)", \
-    "TO_EVEN f32_to_f64 f64_to_i64_to", \
-    "inline long f32_to_i64_rn(float x) { return f64_to_i64_to(f32_to_f64(x), TO_EVEN); }\n") \
-    X(F32_TO_I64_RZ, "f32_to_i64_rz", "l(f)", \
-    "TO_EVEN f32_to_f64 f64_to_i64_to", \
-    "inline long f32_to_i64_rz(float x) { return f64_to_i64_to(f32_to_f64(x), TO_ZERO); }\n") \
-    X(F32_TO_I64_RD, "f32_to_i64_rd", "l(f)", \
-    "TO_EVEN f32_to_f64 f64_to_i64_to", \
-    "inline long f32_to_i64_rd(float x) { return f64_to_i64_to(f32_to_f64(x), TO_DOWN); }\n") \
-    X(F32_TO_I64_RU, "f32_to_i64_ru", "l(f)", \
-    "TO_EVEN f32_to_f64 f64_to_i64_to", \
-    "inline long f32_to_i64_ru(float x) { return f64_to_i64_to(f32_to_f64(x), TO_UP); }\n") \
-    X(I64_TO_F32_RN, "i64_to_f32_rn", "f(l)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i64_to_f32_rn(long x) { return i64_to_f32_to(x, TO_EVEN); }\n") \
-    X(I64_TO_F32_RZ, "i64_to_f32_rz", "f(l)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i64_to_f32_rz(long x) { return i64_to_f32_to(x, TO_ZERO); }\n") \
-    X(I64_TO_F32_RD, "i64_to_f32_rd", "f(l)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i64_to_f32_rd(long x) { return i64_to_f32_to(x, TO_DOWN); }\n") \
-    X(I64_TO_F32_RU, "i64_to_f32_ru", "f(l)", \
-    "TO_EVEN i64_to_f32_to", \
-    "inline float i64_to_f32_ru(long x) { return i64_to_f32_to(x, TO_UP); }\n") \
-    X(I64_TO_F64, "i64_to_f64", "d(l)", \
-    "TO_EVEN i64_to_f64_to", \
-    "inline ulong i64_to_f64(long x) { return i64_to_f64_to(x, TO_EVEN); }\n") \
-    X(I64_TO_F64_RZ, "i64_to_f64_rz", "d(l)", \
-    "TO_EVEN i64_to_f64_to", \
-    "inline ulong i64_to_f64_rz(long x) { return i64_to_f64_to(x, TO_ZERO); }\n") \
-    X(I64_TO_F64_RD, "i64_to_f64_rd", "d(l)", \
-    "TO_EVEN i64_to_f64_to", \
-    "inline ulong i64_to_f64_rd(long x) { return i64_to_f64_to(x, TO_DOWN); }\n") \
-    X(I64_TO_F64_RU, "i64_to_f64_ru", "d(l)", \
-    "TO_EVEN i64_to_f64_to", \
-    "inline ulong i64_to_f64_ru(long x) { return i64_to_f64_to(x, TO_UP); }\n") \
-    X(F64_TO_U64_RN, "f64_to_u64_rn", "m(d)", \
-    "TO_EVEN f64_to_u64_to", \
-    "inline ulong f64_to_u64_rn(ulong a) { return f64_to_u64_to(a, TO_EVEN); }\n") \
-    X(F64_TO_U64_RZ, "f64_to_u64_rz", "m(d)", \
-    "TO_EVEN f64_to_u64_to", \
-    "inline ulong f64_to_u64_rz(ulong a) { return f64_to_u64_to(a, TO_ZERO); }\n") \
-    X(F64_TO_U64_RD, "f64_to_u64_rd", "m(d)", \
-    "TO_EVEN f64_to_u64_to", \
-    "inline ulong f64_to_u64_rd(ulong a) { return f64_to_u64_to(a, TO_DOWN); }\n") \
-    X(F64_TO_U64_RU, "f64_to_u64_ru", "m(d)", \
-    "TO_EVEN f64_to_u64_to", \
-    "inline ulong f64_to_u64_ru(ulong a) { return f64_to_u64_to(a, TO_UP); }\n") \
-    X(F32_TO_U64_RN, "f32_to_u64_rn", "m(f)", \
-    "TO_EVEN f32_to_f64 f64_to_u64_to", \
-    "inline ulong f32_to_u64_rn(float x) { return f64_to_u64_to(f32_to_f64(x), TO_EVEN); }\n") \
-    X(F32_TO_U64_RZ, "f32_to_u64_rz", "m(f)", \
-    "TO_EVEN f32_to_f64 f64_to_u64_to", \
-    "inline ulong f32_to_u64_rz(float x) { return f64_to_u64_to(f32_to_f64(x), TO_ZERO); }\n") \
-    X(F32_TO_U64_RD, "f32_to_u64_rd", "m(f)", \
-    "TO_EVEN f32_to_f64 f64_to_u64_to", \
-    "inline ulong f32_to_u64_rd(float x) { return f64_to_u64_to(f32_to_f64(x), TO_DOWN); }\n") \
-    X(F32_TO_U64_RU, "f32_to_u64_ru", "m(f)", \
-    "TO_EVEN f32_to_f64 f64_to_u64_to", \
-    "inline ulong f32_to_u64_ru(float x) { return f64_to_u64_to(f32_to_f64(x), TO_UP); }\n") \
-    X(U64_TO_F32_RN, "u64_to_f32_rn", "f(m)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u64_to_f32_rn(ulong x) { return u64_to_f32_to(x, 0ul, TO_EVEN); }\n") \
-    X(U64_TO_F32_RZ, "u64_to_f32_rz", "f(m)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u64_to_f32_rz(ulong x) { return u64_to_f32_to(x, 0ul, TO_ZERO); }\n") \
-    X(U64_TO_F32_RD, "u64_to_f32_rd", "f(m)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u64_to_f32_rd(ulong x) { return u64_to_f32_to(x, 0ul, TO_DOWN); }\n") \
-    X(U64_TO_F32_RU, "u64_to_f32_ru", "f(m)", \
-    "TO_EVEN u64_to_f32_to", \
-    "inline float u64_to_f32_ru(ulong x) { return u64_to_f32_to(x, 0ul, TO_UP); }\n") \
-    X(U64_TO_F64, "u64_to_f64", "d(m)", \
-    "TO_EVEN u64_to_f64_to", \
-    "inline ulong u64_to_f64(ulong x) { return u64_to_f64_to(x, 0ul, TO_EVEN); }\n") \
-    X(U64_TO_F64_RZ, "u64_to_f64_rz", "d(m)", \
-    "TO_EVEN u64_to_f64_to", \
-    "inline ulong u64_to_f64_rz(ulong x) { return u64_to_f64_to(x, 0ul, TO_ZERO); }\n") \
-    X(U64_TO_F64_RD, "u64_to_f64_rd", "d(m)", \
-    "TO_EVEN u64_to_f64_to", \
-    "inline ulong u64_to_f64_rd(ulong x) { return u64_to_f64_to(x, 0ul, TO_DOWN); }\n") \
-    X(U64_TO_F64_RU, "u64_to_f64_ru", "d(m)", \
-    "TO_EVEN u64_to_f64_to", \
-    "inline ulong u64_to_f64_ru(ulong x) { return u64_to_f64_to(x, 0ul, TO_UP); }\n") \
-    X(F64_TO_F32_RZ, "f64_to_f32_rz", "f(d)", \
-    "TO_EVEN f64_to_f32_to", \
-    "inline float f64_to_f32_rz(ulong a) { return f64_to_f32_to(a, TO_ZERO); }\n") \
-    X(F64_TO_F32_RD, "f64_to_f32_rd", "f(d)", \
-    "TO_EVEN f64_to_f32_to", \
-    "inline float f64_to_f32_rd(ulong a) { return f64_to_f32_to(a, TO_DOWN); }\n") \
-    X(F64_TO_F32_RU, "f64_to_f32_ru", "f(d)", \
-    "TO_EVEN f64_to_f32_to", \
-    "inline float f64_to_f32_ru(ulong a) { return f64_to_f32_to(a, TO_UP); }\n") \
-    X(F64_LLROUND, "f64_llround", "l(d)", \
-    "TO_EVEN f64_to_i64_to", \
-    "inline long f64_llround(ulong a) { return f64_to_i64_to(a, TO_AWAY); }\n") \
-    X(LLROUND_F32, "llround_f32", "l(f)", \
-    "TO_EVEN f32_to_f64 f64_to_i64_to", \
-    "inline long llround_f32(float x) { return f64_to_i64_to(f32_to_f64(x), TO_AWAY); }\n") \
-    X(F8E5M2_TO_F16, "f8e5m2_to_f16", "h(c)", \
-    "", \
-    "inline half f8e5m2_to_f16(uchar x) { return as_type<half>(ushort(uint(x) << 8)); }    // exact\n") \
-    X(F8E5M2_TO_F32, "f8e5m2_to_f32", "f(c)", \
-    "f8e5m2_to_f16", \
-    "inline float f8e5m2_to_f32(uchar x) { return float(f8e5m2_to_f16(x)); }    // exact\n") \
-    X(F8_VALUE, "f8_value", "", \
-    "", \
-    "// The number of 8-bit code x with `mant` bits of fraction and its exponent biased by offset; exact\n" \
-    "inline float f8_value(uint x, uint mant, int offset) {\n" \
-    "    const uint mag = x & 0x7fu;\n" \
-    "    const uint scaled = (mag << (23u - mant)) + (uint(127 - offset) << 23);\n" \
-    "    const float tiny = float(mag) * as_type<float>(uint(128 - offset - int(mant)) << 23);\n" \
-    "    const float value = mag >> mant != 0u ? as_type<float>(scaled) : tiny;\n" \
-    "    return x > 0x7fu ? -value : value;\n" \
-    "}\n") \
-    X(F8E4M3FN_TO_F32, "f8e4m3fn_to_f32", "f(c)", \
-    "f8_value", \
-    "inline float f8e4m3fn_to_f32(uchar x) {    // exact; no infinity, NaN is 0x7f and 0xff\n" \
-    "    return (x & 0x7f) == 0x7f ? NAN : f8_value(uint(x), 3u, 7);\n" \
-    "}\n") \
-    X(F8E4M3FN_TO_F16, "f8e4m3fn_to_f16", "h(c)", \
-    "f8e4m3fn_to_f32", \
-    "inline half f8e4m3fn_to_f16(uchar x) { return half(f8e4m3fn_to_f32(x)); }    // exact\n") \
-    X(F8E4M3FNUZ_TO_F32, "f8e4m3fnuz_to_f32", "f(c)", \
-    "f8_value", \
-    "inline float f8e4m3fnuz_to_f32(uchar x) {    // exact; NaN is 0x80\n" \
-    "    return x == 0x80 ? NAN : f8_value(uint(x), 3u, 8);\n" \
-    "}\n") \
-    X(F8E4M3FNUZ_TO_F16, "f8e4m3fnuz_to_f16", "h(c)", \
-    "f8e4m3fnuz_to_f32", \
-    "inline half f8e4m3fnuz_to_f16(uchar x) { return half(f8e4m3fnuz_to_f32(x)); }    // exact\n") \
-    X(F8E5M2FNUZ_TO_F32, "f8e5m2fnuz_to_f32", "f(c)", \
-    "f8_value", \
-    "inline float f8e5m2fnuz_to_f32(uchar x) {    // exact; NaN is 0x80\n" \
-    "    return x == 0x80 ? NAN : f8_value(uint(x), 2u, 16);\n" \
-    "}\n") \
-    X(F8E5M2FNUZ_TO_F16, "f8e5m2fnuz_to_f16", "h(c)", \
-    "f8e5m2fnuz_to_f32", \
-    "inline half f8e5m2fnuz_to_f16(uchar x) { return half(f8e5m2fnuz_to_f32(x)); }    // exact\n") \
-    X(F8E4M3B15_TO_F16, "f8e4m3b15_to_f16", "h(c)", \
-    "", \
-    "// Triton's fp8e4b15, exact: a half with fewer bits; no infinity, no NaN\n" \
-    "inline half f8e4m3b15_to_f16(uchar x) {\n" \
-    "    return as_type<half>(ushort(((uint(x) & 0x80u) << 8) | ((uint(x) & 0x7fu) << 7)));\n" \
-    "}\n") \
-    X(F8E4M3B15_TO_F32, "f8e4m3b15_to_f32", "f(c)", \
-    "f8e4m3b15_to_f16", \
-    "inline float f8e4m3b15_to_f32(uchar x) { return float(f8e4m3b15_to_f16(x)); }    // exact\n") \
-    X(F8_NEAREST, "f8_nearest", "", \
-    "", \
-    "// Code of |x|, to nearest even, at most that of `largest`; see f8_value. Not for NaN.\n" \
-    "inline uint f8_nearest(float x, uint mant, int offset, float largest) {\n" \
-    "    const uint shift = 23u - mant;\n" \
-    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
-    "    const uint tiny = uint(rint(as_type<float>(min(bits, 0x3f800000u))\n" \
-    "                                * as_type<float>(uint(126 + offset + int(mant)) << 23)));\n" \
-    "    if (bits < uint(128 - offset) << 23) return tiny;\n" \
-    "    const uint rounded = bits + (1u << (shift - 1u)) - 1u + ((bits >> shift) & 1u);\n" \
-    "    return (rounded >> shift) - (uint(127 - offset) << mant);\n" \
-    "}\n") \
-    X(F32_TO_F8E4M3FN, "f32_to_f8e4m3fn", "c(f)", \
-    "f8_nearest", \
-    "inline uchar f32_to_f8e4m3fn(float x) {    // to nearest even, saturates at 448\n" \
-    "    if (isnan(x)) return 0x7f;\n" \
-    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, 3u, 7, 448.0f));\n" \
-    "}\n") \
-    X(F32_TO_F8E5M2, "f32_to_f8e5m2", "c(f)", \
-    "f8_nearest", \
-    "inline uchar f32_to_f8e5m2(float x) {    // to nearest even, saturates at 57344\n" \
-    "    if (isnan(x)) return 0x7f;\n" \
-    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, 2u, 15, 57344.0f));\n" \
-    "}\n") \
-    X(F32_TO_F8E4M3FNUZ, "f32_to_f8e4m3fnuz", "c(f)", \
-    "f8_nearest", \
-    "inline uchar f32_to_f8e4m3fnuz(float x) {    // to nearest even, saturates at 240; no -0\n" \
-    "    if (isnan(x)) return 0x80;\n" \
-    "    const uint code = f8_nearest(x, 3u, 8, 240.0f);\n" \
-    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
-    "}\n") \
-    X(F32_TO_F8E5M2FNUZ, "f32_to_f8e5m2fnuz", "c(f)", \
-    "f8_nearest", \
-    "inline uchar f32_to_f8e5m2fnuz(float x) {    // to nearest even, saturates at 57344; no -0\n" \
-    "    if (isnan(x)) return 0x80;\n" \
-    "    const uint code = f8_nearest(x, 2u, 16, 57344.0f);\n" \
-    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
-    "}\n") \
-    X(F32_TO_F8E5M2_RZ, "f32_to_f8e5m2_rz", "c(f)", \
-    "", \
-    "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers saturate\n" \
-    "inline uchar f32_to_f8e5m2_rz(float x) {\n" \
-    "    const uint bits = as_type<uint>(x) & 0x7fffffffu, sign = (as_type<uint>(x) >> 24) & 0x80u;\n" \
-    "    if (bits >= 0x7f800000u) return uchar(bits > 0x7f800000u ? 0x7fu : sign | 0x7cu);\n" \
-    "    if (bits < 0x38800000u) return uchar(sign | uint(as_type<float>(bits) * 0x1p16f));\n" \
-    "    return uchar(sign | ((min(bits, 0x47600000u) >> 21) - (112u << 2)));\n" \
-    "}\n") \
-    X(F16_TO_F8E4M3B15, "f16_to_f8e4m3b15", "c(h)", \
-    "", \
-    "// As Triton does it: to nearest, halfway cases away from zero; saturates at 1.75, so does NaN\n" \
-    "inline uchar f16_to_f8e4m3b15(half x) {\n" \
-    "    const uint bits = uint(as_type<ushort>(x)), mag = min(bits & 0x7fffu, 0x3f00u);\n" \
-    "    return uchar(((bits >> 8) & 0x80u) | ((mag + 0x40u) >> 7));\n" \
-    "}\n") \
-    X(F32_TO_F8E4M3B15, "f32_to_f8e4m3b15", "c(f)", \
-    "f16_to_f8e4m3b15", \
-    "inline uchar f32_to_f8e4m3b15(float x) { return f16_to_f8e4m3b15(half(x)); }    // by way of a half\n") \
-    X(F4E2M1_TO_F32, "f4e2m1_to_f32", "f(c)", \
-    "", \
-    "inline float f4e2m1_to_f32(uchar x) {    // the low 4 bits: 0 0.5 1 1.5 2 3 4 6, and negative\n" \
-    "    const uint mag = uint(x) & 7u;\n" \
-    "    const float value = mag < 2u ? float(mag) * 0.5f : as_type<float>((mag << 22) + (126u << 23));\n" \
-    "    return (x & 8) != 0 ? -value : value;\n" \
-    "}\n") \
-    X(F4E2M1_TO_F16, "f4e2m1_to_f16", "h(c)", \
-    "f4e2m1_to_f32", \
-    "inline half f4e2m1_to_f16(uchar x) { return half(f4e2m1_to_f32(x)); }    // exact\n") \
-    X(F8E8M0_TO_F32, "f8e8m0_to_f32", "f(c)", \
-    "", \
-    "inline float f8e8m0_to_f32(uchar x) {    // a scale, 2^(x - 127); 0xff is NaN, 0 a denormal\n" \
-    "    return as_type<float>(x == 0xff ? 0x7fc00000u : x == 0 ? 0x00400000u : uint(x) << 23);\n" \
-    "}\n") \
-    X(F8_TOWARD_ZERO, "f8_toward_zero", "", \
-    "", \
-    "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n" \
-    "inline uint f8_toward_zero(float x, uint mant, int offset, float largest) {\n" \
-    "    const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest));\n" \
-    "    const float unit = as_type<float>(uint(126 + offset + int(mant)) << 23);\n" \
-    "    if (bits < uint(128 - offset) << 23) return uint(as_type<float>(bits) * unit);\n" \
-    "    return (bits >> (23u - mant)) - (uint(127 - offset) << mant);\n" \
-    "}\n") \
-    X(F32_TO_F8E4M3FN_RZ, "f32_to_f8e4m3fn_rz", "c(f)", \
-    "f8_toward_zero", \
-    "inline uchar f32_to_f8e4m3fn_rz(float x) {    // toward zero, saturates at 448\n" \
-    "    if (isnan(x)) return 0x7f;\n" \
-    "    return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_toward_zero(x, 3u, 7, 448.0f));\n" \
-    "}\n") \
-    X(F32_TO_F8E4M3FNUZ_RZ, "f32_to_f8e4m3fnuz_rz", "c(f)", \
-    "f8_toward_zero", \
-    "inline uchar f32_to_f8e4m3fnuz_rz(float x) {    // toward zero, saturates at 240; no -0\n" \
-    "    if (isnan(x)) return 0x80;\n" \
-    "    const uint code = f8_toward_zero(x, 3u, 8, 240.0f);\n" \
-    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
-    "}\n") \
-    X(F32_TO_F8E5M2FNUZ_RZ, "f32_to_f8e5m2fnuz_rz", "c(f)", \
-    "f8_toward_zero", \
-    "inline uchar f32_to_f8e5m2fnuz_rz(float x) {    // toward zero, saturates at 57344; no -0\n" \
-    "    if (isnan(x)) return 0x80;\n" \
-    "    const uint code = f8_toward_zero(x, 2u, 16, 57344.0f);\n" \
-    "    return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code);\n" \
-    "}\n") \
-    X(ABS_I32, "abs_i32", "i(i)", \
-    "", \
-    "inline int abs_i32(int x) { return int(x < 0 ? 0u - uint(x) : uint(x)); }    // of INT_MIN itself\n") \
-    X(ABS_I64, "abs_i64", "l(l)", \
-    "", \
-    "inline long abs_i64(long x) { return long(x < 0l ? 0ul - ulong(x) : ulong(x)); }\n") \
-    X(COUNT_ONES, "count_ones", "i(m)", \
-    "", \
-    "inline int count_ones(ulong x) { return int(popcount(uint(x)) + popcount(uint(x >> 32))); }\n") \
-    X(REVERSE_BITS64, "reverse_bits64", "m(m)", \
-    "", \
-    "inline ulong reverse_bits64(ulong x) {\n" \
-    "    return (ulong(reverse_bits(uint(x))) << 32) | ulong(reverse_bits(uint(x >> 32)));\n" \
-    "}\n") \
-    X(FIND_FIRST_ONE, "find_first_one", "i(u)", \
-    "", \
-    "inline int find_first_one(uint x) { return x == 0u ? 0 : int(ctz(x)) + 1; }    // lowest bit is 1\n") \
-    X(FIND_FIRST_ONE64, "find_first_one64", "i(m)", \
-    "", \
-    "inline int find_first_one64(ulong x) {    // the lowest bit is 1; 0 when there is none\n" \
-    "    const uint lo = uint(x);\n" \
-    "    return lo != 0u ? int(ctz(lo)) + 1 : x == 0ul ? 0 : int(ctz(uint(x >> 32))) + 33;\n" \
-    "}\n") \
-    X(MUL24_I32, "mul24_i32", "i(ii)", \
-    "", \
-    "inline int mul24_i32(int x, int y) {    // low 24 bits with their sign; the product wraps\n" \
-    "    return int(uint(int(uint(x) << 8) >> 8) * uint(int(uint(y) << 8) >> 8));\n" \
-    "}\n") \
-    X(MUL24_U32, "mul24_u32", "u(uu)", \
-    "", \
-    "inline uint mul24_u32(uint x, uint y) { return (x & 0xffffffu) * (y & 0xffffffu); }\n") \
-    X(SAD_I32, "sad_i32", "u(iiu)", \
-    "", \
-    "inline uint sad_i32(int x, int y, uint z) {    // |x - y| + z\n" \
-    "    return (x > y ? uint(x) - uint(y) : uint(y) - uint(x)) + z;\n" \
-    "}\n") \
-    X(SAD_U32, "sad_u32", "u(uuu)", \
-    "", \
-    "inline uint sad_u32(uint x, uint y, uint z) { return (x > y ? x - y : y - x) + z; }\n") \
-    X(BYTE_PERM, "byte_perm", "u(uuu)", \
-    "", \
-    "// Four bytes of y:x, each picked by three bits of s\n" \
-    "inline uint byte_perm(uint x, uint y, uint s) {\n" \
-    "    const ulong both = (ulong(y) << 32) | ulong(x);\n" \
-    "    uint r = 0u;\n" \
-    "    for (uint i = 0u; i < 4u; i++)\n" \
-    "        r |= (uint(both >> (8u * ((s >> (4u * i)) & 7u))) & 0xffu) << (8u * i);\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(TEST_ISNAN_F32, "test_isnan_f32", "i(f)", \
-    "", \
-    "inline int test_isnan_f32(float x) {    // on the bits, so in every math mode\n" \
-    "    return (as_type<uint>(x) & 0x7fffffffu) > 0x7f800000u ? 1 : 0;\n" \
-    "}\n") \
-    X(TEST_ISINF_F32, "test_isinf_f32", "i(f)", \
-    "", \
-    "inline int test_isinf_f32(float x) {    // on the bits, so in every math mode\n" \
-    "    return (as_type<uint>(x) & 0x7fffffffu) == 0x7f800000u ? 1 : 0;\n" \
-    "}\n") \
-    X(TEST_ISFINITE_F32, "test_isfinite_f32", "i(f)", \
-    "", \
-    "inline int test_isfinite_f32(float x) {    // on the bits, so in every math mode\n" \
-    "    return (as_type<uint>(x) & 0x7fffffffu) < 0x7f800000u ? 1 : 0;\n" \
-    "}\n") \
-    X(TEST_SIGNBIT_F32, "test_signbit_f32", "i(f)", \
-    "", \
-    "inline int test_signbit_f32(float x) { return int(as_type<uint>(x) >> 31); }\n") \
-    X(TEST_ISNAN_F16, "test_isnan_f16", "i(h)", \
-    "test_isnan_f32", \
-    "inline int test_isnan_f16(half x) { return test_isnan_f32(float(x)); }\n") \
-    X(TEST_ISINF_F16, "test_isinf_f16", "i(h)", \
-    "test_isinf_f32", \
-    "inline int test_isinf_f16(half x) { return test_isinf_f32(float(x)); }\n") \
-    X(TEST_ISFINITE_F16, "test_isfinite_f16", "i(h)", \
-    "test_isfinite_f32", \
-    "inline int test_isfinite_f16(half x) { return test_isfinite_f32(float(x)); }\n") \
-    X(TEST_SIGNBIT_F16, "test_signbit_f16", "i(h)", \
-    "", \
-    "inline int test_signbit_f16(half x) { return int(as_type<ushort>(x) >> 15); }\n") \
-    X(TEST_ISNAN_F64, "test_isnan_f64", "i(d)", \
-    "f64_isnan", \
-    "inline int test_isnan_f64(ulong x) { return f64_isnan(x) ? 1 : 0; }\n") \
-    X(TEST_ISINF_F64, "test_isinf_f64", "i(d)", \
-    "F64_INF", \
-    "inline int test_isinf_f64(ulong x) { return (x & F64_MAGNITUDE) == F64_INF ? 1 : 0; }\n") \
-    X(TEST_ISFINITE_F64, "test_isfinite_f64", "i(d)", \
-    "F64_INF", \
-    "inline int test_isfinite_f64(ulong x) { return (x & F64_MAGNITUDE) < F64_INF ? 1 : 0; }\n") \
-    X(TEST_SIGNBIT_F64, "test_signbit_f64", "i(d)", \
-    "", \
-    "inline int test_signbit_f64(ulong x) { return int(x >> 63); }\n") \
-    X(F64_FROM_HALVES, "f64_from_halves", "d(ii)", \
-    "", \
-    "inline ulong f64_from_halves(int hi, int lo) { return (ulong(uint(hi)) << 32) | ulong(uint(lo)); }\n") \
-    X(F64_LOW_HALF, "f64_low_half", "i(d)", \
-    "", \
-    "inline int f64_low_half(ulong a) { return int(uint(a)); }\n") \
-    X(F64_HIGH_HALF, "f64_high_half", "i(d)", \
-    "", \
-    "inline int f64_high_half(ulong a) { return int(uint(a >> 32)); }\n") \
-    X(F64_RCP64H, "f64_rcp64h", "d(d)", \
-    "F64_INF f64_div", \
-    "// The high word of 1 / a; CUDA's may be off by a few units of that word\n" \
-    "inline ulong f64_rcp64h(ulong a) {\n" \
-    "    return f64_div(F64_ONE, a) & 0xffffffff00000000ul;\n" \
-    "}\n") \
-    X(HALF_BITS_TO_F32, "half_bits_to_f32", "f(s)", \
-    "", \
-    "inline float half_bits_to_f32(short x) { return float(as_type<half>(x)); }\n") \
-    X(F32_TO_HALF_BITS, "f32_to_half_bits", "s(f)", \
-    "", \
-    "inline short f32_to_half_bits(float x) { return as_type<short>(half(x)); }\n") \
-    X(SATURATE_F32, "saturate_f32", "f(f)", \
-    "", \
-    "inline float saturate_f32(float x) { return fmin(fmax(x, 0.0f), 1.0f); }    // NaN is 0\n") \
-    X(ILOGB_F32, "ilogb_f32", "i(f)", \
-    "", \
-    "inline int ilogb_f32(float x) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n" \
-    "    const uint mag = as_type<uint>(x) & 0x7fffffffu;\n" \
-    "    if (mag == 0u || mag > 0x7f800000u) return -2147483647 - 1;\n" \
-    "    if (mag == 0x7f800000u) return 2147483647;\n" \
-    "    return mag < 0x00800000u ? -118 - int(clz(mag)) : int(mag >> 23) - 127;\n" \
-    "}\n") \
-    X(ILOGB_F16, "ilogb_f16", "i(h)", \
-    "ilogb_f32", \
-    "inline int ilogb_f16(half x) { return ilogb_f32(float(x)); }\n") \
-    X(LOGB_F32, "logb_f32", "f(f)", \
-    "ilogb_f32", \
-    "inline float logb_f32(float x) {    // exponent; of 0 minus infinity\n" \
-    "    const uint mag = as_type<uint>(x) & 0x7fffffffu;\n" \
-    "    if (mag == 0u) return -INFINITY;\n" \
-    "    return mag >= 0x7f800000u ? as_type<float>(mag) : float(ilogb_f32(x));\n" \
-    "}\n") \
-    X(LOGB_F16, "logb_f16", "h(h)", \
-    "logb_f32", \
-    "inline half logb_f16(half x) { return half(logb_f32(float(x))); }\n") \
-    X(NEXTAFTER_F32, "nextafter_f32", "f(ff)", \
-    "", \
-    "inline float nextafter_f32(float x, float y) {    // the next number from x toward y, on the bits\n" \
-    "    const uint bx = as_type<uint>(x), by = as_type<uint>(y);\n" \
-    "    const uint mx = bx & 0x7fffffffu, my = by & 0x7fffffffu;\n" \
-    "    if (mx > 0x7f800000u || my > 0x7f800000u) return NAN;\n" \
-    "    const int kx = bx > mx ? -int(mx) : int(mx), ky = by > my ? -int(my) : int(my);\n" \
-    "    if (kx == ky) return y;\n" \
-    "    if (mx == 0u) return as_type<float>((by & 0x80000000u) | 1u);\n" \
-    "    return as_type<float>((kx < ky) == (kx > 0) ? bx + 1u : bx - 1u);\n" \
-    "}\n") \
-    X(NEXTAFTER_F16, "nextafter_f16", "h(hh)", \
-    "", \
-    "inline half nextafter_f16(half x, half y) {    // the next number from x toward y\n" \
-    "    const ushort bits = as_type<ushort>(x);\n" \
-    "    if (isnan(x) || isnan(y)) return half(NAN);\n" \
-    "    if (x == y) return y;\n" \
-    "    if ((bits & 0x7fff) == 0) return as_type<half>(ushort(y > x ? 1 : 0x8001));\n" \
-    "    return as_type<half>(ushort((x < y) == (bits < 0x8000) ? bits + 1 : bits - 1));\n" \
-    "}\n") \
-    X(REMAINDER_F32, "remainder_f32", "f(ff)", \
-    "f64_remainder f64_to_f32 f32_to_f64", \
-    "inline float remainder_f32(float x, float y) {    // exact\n" \
-    "    return f64_to_f32(f64_remainder(f32_to_f64(x), f32_to_f64(y)));\n" \
-    "}\n") \
-    X(REMAINDER_F16, "remainder_f16", "h(hh)", \
-    "remainder_f32", \
-    "inline half remainder_f16(half x, half y) { return half(remainder_f32(float(x), float(y))); }\n") \
-    X(LDEXP_F32, "ldexp_f32", "f(fi)", \
-    "", \
-    "// x 2^n, rounded once, on the bits: a denormal result is kept\n" \
-    "inline float ldexp_f32(float x, int n) {\n" \
-    "    const uint sign = as_type<uint>(x) & 0x80000000u, mag = as_type<uint>(x) & 0x7fffffffu;\n" \
-    "    if (mag == 0u || mag >= 0x7f800000u) return x;\n" \
-    "    const uint up = uint(clz(mag)) - 8u;    // of a denormal\n" \
-    "    int exp = mag < 0x00800000u ? 1 - int(up) : int(mag >> 23);\n" \
-    "    const uint frac = ((mag < 0x00800000u ? mag << up : mag) & 0x007fffffu) | 0x00800000u;\n" \
-    "    exp += clamp(n, -1000, 1000);\n" \
-    "    if (exp > 254) return as_type<float>(sign | 0x7f800000u);\n" \
-    "    if (exp > 0) return as_type<float>(sign | ((uint(exp) << 23) + frac - 0x00800000u));\n" \
-    "    const uint down = uint(min(1 - exp, 26)), half_unit = (1u << (down - 1u)) - 1u;\n" \
-    "    return as_type<float>(sign | ((frac + half_unit + ((frac >> down) & 1u)) >> down));\n" \
-    "}\n") \
-    X(LDEXP_F16, "ldexp_f16", "h(hi)", \
-    "ldexp_f32", \
-    "inline half ldexp_f16(half x, int n) { return half(ldexp_f32(float(x), n)); }\n") \
-    X(POWI_F32, "powi_f32", "f(fi)", \
-    "", \
-    "// x^n by squaring, with a second word: 1 ulp for |n| below 2^18, else |n| / 2^18, and 4 ulp\n" \
-    "// below 2^-100, where the second word is lost\n" \
-    "inline float powi_f32(float x, int n) {\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    float base = x, base_lo = 0.0f, r = 1.0f, r_lo = 0.0f;\n" \
-    "    if (n < 0) {\n" \
-    "        base = 1.0f / x;\n" \
-    "        base_lo = isfinite(base) ? fma(-x, base, 1.0f) * base : 0.0f;\n" \
-    "    }\n" \
-    "    for (uint k = n < 0 ? 0u - uint(n) : uint(n); k != 0u; k >>= 1) {\n" \
-    "        if ((k & 1u) != 0u) {\n" \
-    "            const float p = r * base;\n" \
-    "            const float rest = fma(r, base, -p) + fma(r, base_lo, r_lo * base);\n" \
-    "            const bool exact = p != 0.0f && isfinite(p + rest);\n" \
-    "            r = exact ? p + rest : p;\n" \
-    "            r_lo = exact ? rest - (r - p) : 0.0f;\n" \
-    "        }\n" \
-    "        const float p = base * base;\n" \
-    "        const float rest = fma(base, base, -p) + 2.0f * base * base_lo;\n" \
-    "        base = isfinite(p + rest) ? p + rest : p;\n" \
-    "        base_lo = isfinite(p + rest) ? rest - (base - p) : 0.0f;\n" \
-    "    }\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(POWI_F16, "powi_f16", "h(hi)", \
-    "powi_f32", \
-    "inline half powi_f16(half x, int n) { return half(powi_f32(float(x), n)); }\n") \
-    X(WIDE_SCALED, "wide_scaled", "", \
-    "leading_zeros wide", \
-    "inline wide wide_scaled(ulong x, int exp, bool neg) {    // x / 2^63 * 2^exp, for any x\n" \
-    "    const int n = leading_zeros(x);\n" \
-    "    const wide r = {n > 63 ? 0ul : x << n, exp - n, neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_OF, "wide_of", "", \
-    "F64_INF f64_split wide", \
-    "inline wide wide_of(ulong a) {    // a finite double\n" \
-    "    int exp = 0;\n" \
-    "    const bool zero = (a & F64_MAGNITUDE) == 0ul;\n" \
-    "    const ulong frac = zero ? 0ul : f64_split(a, exp);\n" \
-    "    const wide r = {frac, exp - 1023, a >= F64_SIGN};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_TO_F64, "wide_to_f64", "", \
-    "TO_EVEN F64_INF f64_pack wide", \
-    "inline ulong wide_to_f64(wide a) {    // to nearest even\n" \
-    "    const ulong sign = a.neg ? F64_SIGN : 0ul;\n" \
-    "    return a.frac == 0ul ? sign : f64_pack(sign, a.exp + 1023, a.frac, TO_EVEN);\n" \
-    "}\n") \
-    X(WIDE_NEG, "wide_neg", "", \
-    "wide", \
-    "inline wide wide_neg(wide a) {\n" \
-    "    const wide r = {a.frac, a.exp, !a.neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_TIMES, "wide_times", "", \
-    "wide", \
-    "inline wide wide_times(wide a, int n) {    // a 2^n\n" \
-    "    const wide r = {a.frac, a.exp + n, a.neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_ONE, "wide_one", "", \
-    "F64_INF wide", \
-    "inline wide wide_one() {\n" \
-    "    const wide r = {F64_SIGN, 0, false};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_ADD, "wide_add", "", \
-    "F64_INF leading_zeros wide wide_scaled", \
-    "inline wide wide_add(wide a, wide b) {\n" \
-    "    if (a.frac == 0ul) return b;\n" \
-    "    if (b.frac == 0ul) return a;\n" \
-    "    const bool swap = a.exp < b.exp || (a.exp == b.exp && a.frac < b.frac);\n" \
-    "    const wide x = swap ? b : a, y = swap ? a : b;\n" \
-    "    const uint n = uint(x.exp - y.exp);\n" \
-    "    const ulong hi = n > 63u ? 0ul : y.frac >> n;\n" \
-    "    const ulong lo = n == 0u || n > 63u ? 0ul : y.frac << (64u - n);\n" \
-    "    if (x.neg == y.neg) {\n" \
-    "        const ulong sum = x.frac + hi;\n" \
-    "        const bool carry = sum < hi;\n" \
-    "        const wide r = {carry ? (sum >> 1) | F64_SIGN : sum, x.exp + int(carry), x.neg};\n" \
-    "        return r;\n" \
-    "    }\n" \
-    "    const ulong rest = x.frac - hi - ulong(lo != 0ul), rest_lo = 0ul - lo;\n" \
-    "    if (rest == 0ul) return wide_scaled(rest_lo, x.exp - 64, x.neg);\n" \
-    "    const int k = leading_zeros(rest);\n" \
-    "    const wide r = {k == 0 ? rest : (rest << k) | (rest_lo >> (64 - k)), x.exp - k, x.neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_SUB, "wide_sub", "", \
-    "wide wide_neg wide_add", \
-    "inline wide wide_sub(wide a, wide b) { return wide_add(a, wide_neg(b)); }\n") \
-    X(WIDE_MUL, "wide_mul", "", \
-    "F64_INF wide", \
-    "inline wide wide_mul(wide a, wide b) {\n" \
-    "    const ulong hi = mulhi(a.frac, b.frac);\n" \
-    "    const bool low = hi < F64_SIGN;\n" \
-    "    const wide r = {low ? (hi << 1) | ((a.frac * b.frac) >> 63) : hi,\n" \
-    "                    a.exp + b.exp + (low ? 0 : 1), a.neg != b.neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(WIDE_DIV, "wide_div", "", \
-    "reciprocal64 wide wide_scaled", \
-    "// Not by 0. A quotient from the reciprocal, at most 9 units off, then its remainder.\n" \
-    "inline wide wide_div(wide a, wide b) {\n" \
-    "    const ulong r = reciprocal64(b.frac), q = mulhi(a.frac, r);    // times 2^62\n" \
-    "    const ulong lo = q * b.frac, want_lo = a.frac << 62;\n" \
-    "    const ulong rest_hi = (a.frac >> 2) - mulhi(q, b.frac) - ulong(want_lo < lo);\n" \
-    "    const long rest = long((rest_hi << 56) | ((want_lo - lo) >> 8));\n" \
-    "    const ulong near = q + ulong(mulhi(rest, long(r >> 1)) >> 53);\n" \
-    "    return wide_scaled(near, a.exp - b.exp + 1, a.neg != b.neg);\n" \
-    "}\n") \
-    X(WIDE_SQRT, "wide_sqrt", "", \
-    "sqrt64 wide wide_scaled", \
-    "inline wide wide_sqrt(wide a) {    // of |a|\n" \
-    "    if (a.frac == 0ul) return a;\n" \
-    "    const bool odd = (a.exp & 1) != 0;\n" \
-    "    ulong recip;\n" \
-    "    const ulong root = sqrt64(odd ? a.frac : a.frac >> 1, recip);    // times 2^62\n" \
-    "    return wide_scaled(root, ((a.exp - (odd ? 1 : 0)) >> 1) + 1, false);\n" \
-    "}\n") \
-    X(WIDE_FIXED, "wide_fixed", "", \
-    "wide", \
-    "inline long wide_fixed(wide a) {    // a 2^63, for |a| below 1\n" \
-    "    const int n = -a.exp;\n" \
-    "    const long x = n > 63 ? 0l : long(a.frac >> max(n, 1));\n" \
-    "    return a.neg ? -x : x;\n" \
-    "}\n") \
-    X(WIDE_POLY, "wide_poly", "", \
-    "wide wide_scaled", \
-    "// c[0] + c[1] t + ... + c[n-1] t^(n-1), with coefficients times 2^62 and t times 2^63\n" \
-    "inline wide wide_poly(constant const long *c, int n, long t) {\n" \
-    "    long p = c[n - 1];\n" \
-    "    for (int i = n - 2; i >= 0; i--) p = c[i] + 2l * mulhi(p, t);\n" \
-    "    return wide_scaled(p < 0l ? 0ul - ulong(p) : ulong(p), 1, p < 0l);\n" \
-    "}\n") \
-    X(FIXED128, "fixed128", "", \
-    "", \
-    "// hi:lo / 2^116, a number of magnitude below 2048, in two's complement\n" \
-    "struct fixed128 {\n" \
-    "    ulong hi, lo;\n" \
-    "};\n") \
-    X(FIXED_ADD, "fixed_add", "", \
-    "fixed128", \
-    "inline fixed128 fixed_add(fixed128 a, fixed128 b) {\n" \
-    "    const ulong lo = a.lo + b.lo;\n" \
-    "    const fixed128 r = {a.hi + b.hi + ulong(lo < a.lo), lo};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(FIXED_NEG, "fixed_neg", "", \
-    "fixed128", \
-    "inline fixed128 fixed_neg(fixed128 a) {\n" \
-    "    const fixed128 r = {~a.hi + ulong(a.lo == 0ul), 0ul - a.lo};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(FIXED_PRODUCT, "fixed_product", "", \
-    "F64_INF shift_pair fixed128 fixed_neg", \
-    "// x y 2^exp for x and y from 1 to 2 with 127 bits of fraction: x:x_lo / 2^127 and so on. What is\n" \
-    "// too large for a fixed128 becomes 2047.\n" \
-    "inline fixed128 fixed_product(ulong x, ulong x_lo, ulong y, ulong y_lo, int exp, bool neg) {\n" \
-    "    ulong hi = mulhi(x, y), lo = x * y;\n" \
-    "    const ulong cross = mulhi(x, y_lo), other = mulhi(x_lo, y);\n" \
-    "    lo += cross;\n" \
-    "    hi += ulong(lo < cross);\n" \
-    "    lo += other;\n" \
-    "    hi += ulong(lo < other);\n" \
-    "    if (exp > 10) hi = hi != 0ul ? F64_SIGN : 0ul;\n" \
-    "    else shift_pair(hi, lo, uint(min(10 - exp, 127)));\n" \
-    "    const fixed128 r = {min(hi, 2047ul << 52), lo};\n" \
-    "    if (neg) return fixed_neg(r);\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(FIXED_TIMES, "fixed_times", "", \
-    "F64_INF leading_zeros fixed128 fixed_neg fixed_product", \
-    "// a times y:y_lo / 2^127 * 2^exp, or minus that; the product of all bits of a\n" \
-    "inline fixed128 fixed_times(fixed128 a, ulong y, ulong y_lo, int exp, bool neg) {\n" \
-    "    const bool below = a.hi >= F64_SIGN;\n" \
-    "    if (below) a = fixed_neg(a);\n" \
-    "    const int n = a.hi != 0ul ? leading_zeros(a.hi) : 64 + leading_zeros(a.lo);\n" \
-    "    ulong hi = a.hi, lo = a.lo;\n" \
-    "    if (n > 63) {\n" \
-    "        hi = n > 127 ? 0ul : lo << (n - 64);\n" \
-    "        lo = 0ul;\n" \
-    "    } else if (n > 0) {\n" \
-    "        hi = (hi << n) | (lo >> (64 - n));\n" \
-    "        lo <<= n;\n" \
-    "    }\n" \
-    "    return fixed_product(hi, lo, y, y_lo, exp + 11 - n, neg != below);\n" \
-    "}\n") \
-    X(FIXED_TO_WIDE, "fixed_to_wide", "", \
-    "F64_INF leading_zeros wide wide_scaled fixed128 fixed_neg", \
-    "inline wide fixed_to_wide(fixed128 a) {\n" \
-    "    const bool neg = a.hi >= F64_SIGN;\n" \
-    "    if (neg) a = fixed_neg(a);\n" \
-    "    if (a.hi == 0ul) return wide_scaled(a.lo, -53, neg);\n" \
-    "    const int n = leading_zeros(a.hi);\n" \
-    "    const wide r = {n == 0 ? a.hi : (a.hi << n) | (a.lo >> (64 - n)), 11 - n, neg};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(LOG2E, "LOG2E_HI", "", \
-    "", \
-    "// log2(e) 2^127\n" \
-    "constant ulong LOG2E_HI = 0xb8aa3b295c17f0bbul;\n" \
-    "constant ulong LOG2E_LO = 0xbe87fed0691d3e88ul;\n") \
-    X(WIDE_CONSTANTS, "WIDE_LN2", "", \
-    "", \
-    "// Times powers of two from 2^62 to 2^64\n" \
-    "constant ulong WIDE_LN2       = 0xb17217f7d1cf79acul;    // log(2)\n" \
-    "constant ulong WIDE_PI        = 0xc90fdaa22168c235ul;    // pi\n" \
-    "constant ulong WIDE_2_PI      = 0xa2f9836e4e44152aul;    // 2 / pi\n" \
-    "constant ulong WIDE_2_SQRT_PI = 0x906eba8214db688dul;    // 2 / sqrt(pi)\n") \
-    X(WIDE_BY, "wide_by", "", \
-    "wide wide_mul", \
-    "inline wide wide_by(wide a, ulong frac, int exp) {    // a times a constant\n" \
-    "    const wide c = {frac, exp, false};\n" \
-    "    return wide_mul(a, c);\n" \
-    "}\n") \
-    X(EXP2_POLY, "EXP2_POLY", "", \
-    "", \
-    "constant long EXP2_POLY[15] = {\n" \
-    "    0x4000000000000001l, 0x162e42fefa39ef36l, 0x03d7f7bff058b1d6l, 0x0071ac235c1282ffl,\n" \
-    "    0x0009d955b7dd273dl, 0x0000aec3ff3c533bl, 0x00000a184897c365l, 0x0000007ff2ff1623l,\n" \
-    "    0x000000058b0088eal, 0x0000000036a4a7aal, 0x0000000001e4cf52l, 0x00000000000f4655l,\n" \
-    "    0x00000000000070f0l, 0x0000000000000305l, 0x0000000000000013l};\n") \
-    X(WIDE_EXP2, "wide_exp2", "", \
-    "wide wide_times wide_poly fixed128 EXP2_POLY", \
-    "inline wide wide_exp2(fixed128 a) {    // 2^a; the nearest integer is the exponent\n" \
-    "    const ulong rest = (a.hi << 12) | (a.lo >> 52);    // times 2^64, from -1/2 to 1/2\n" \
-    "    const int n = int(long(a.hi + (1ul << 51)) >> 52);\n" \
-    "    return wide_times(wide_poly(EXP2_POLY, 15, long(rest)), n);\n" \
-    "}\n") \
-    X(WIDE_EXP, "wide_exp", "", \
-    "wide fixed_product LOG2E_HI wide_exp2", \
-    "inline wide wide_exp(wide a) {\n" \
-    "    return wide_exp2(fixed_product(a.frac, 0ul, LOG2E_HI, LOG2E_LO, a.exp, a.neg));\n" \
-    "}\n") \
-    X(WIDE_EXP_SQUARE, "wide_exp_square", "", \
-    "F64_INF wide fixed_product LOG2E_HI wide_exp2", \
-    "// e^(x^2 2^n) or e^(-x^2 2^n) for a double x, from the exact square\n" \
-    "inline wide wide_exp_square(wide x, int n, bool neg) {\n" \
-    "    ulong hi = mulhi(x.frac, x.frac), lo = x.frac * x.frac;\n" \
-    "    int exp = 2 * x.exp + 1 + n;\n" \
-    "    if (hi < F64_SIGN) {\n" \
-    "        hi = (hi << 1) | (lo >> 63);\n" \
-    "        lo <<= 1;\n" \
-    "        exp--;\n" \
-    "    }\n" \
-    "    return wide_exp2(fixed_product(hi, lo, LOG2E_HI, LOG2E_LO, exp, neg));\n" \
-    "}\n") \
-    X(EXPM1_POLY, "EXPM1_POLY", "", \
-    "", \
-    "constant long EXPM1_POLY[15] = {\n" \
-    "    0x4000000000000001l, 0x2000000000000001l, 0x0aaaaaaaaaaaaaacl, 0x02aaaaaaaaaaaaaal,\n" \
-    "    0x0088888888888889l, 0x0016c16c16c16c67l, 0x0003403403403409l, 0x0000680680680094l,\n" \
-    "    0x00000b8ef1d2ab0bl, 0x00000127e4fbb182l, 0x0000001ae6456b5fl, 0x000000023dd9ee91l,\n" \
-    "    0x000000002c247a50l, 0x00000000032a5741l, 0x000000000035ff77l};\n") \
-    X(WIDE_EXPM1, "wide_expm1", "", \
-    "wide wide_one wide_sub wide_mul wide_fixed wide_poly wide_exp EXPM1_POLY", \
-    "inline wide wide_expm1(wide a) {    // e^a - 1\n" \
-    "    if (a.exp < -1) return wide_mul(a, wide_poly(EXPM1_POLY, 15, wide_fixed(a)));\n" \
-    "    return wide_sub(wide_exp(a), wide_one());\n" \
-    "}\n") \
-    X(LOG2_INVERSE, "LOG2_INVERSE", "", \
-    "", \
-    "// Near 512 / m for the parts of [1, 2), halved from 3/2 on; log2(512 / them) 2^116 in two words\n" \
-    "constant uint LOG2_INVERSE[32] = {\n" \
-    "    512u, 489u, 475u, 462u, 449u, 437u, 426u, 415u,\n" \
-    "    405u, 395u, 386u, 377u, 368u, 360u, 352u, 345u,\n" \
-    "    676u, 662u, 649u, 636u, 624u, 612u, 601u, 590u,\n" \
-    "    580u, 570u, 560u, 551u, 542u, 533u, 524u, 512u};\n" \
-    "constant long LOG2_HIGH[32] = {\n" \
-    "    0x0000000000000000l, 0x00010f9a634663adl, 0x0001bb4102f92539l, 0x00025f3c65ab7fbal,\n" \
-    "    0x000307e6099b8b54l, 0x0003a7faa87495abl, 0x00043ea120112cd4l, 0x0004d93894473208l,\n" \
-    "    0x0005695b5e8dc37bl, 0x0005fd18b96385a2l, 0x0006854bc50a606cl, 0x000710b57131a22cl,\n" \
-    "    0x00079f7d7f94e2acl, 0x0008215ea5cd3e4cl, 0x0008a62b07f3457cl, 0x00091cddc901de61l,\n" \
-    "    -0x00066a008e4788ccl, -0x0005ee55eb146ab2l, -0x00057923497d8aafl, -0x000501918ec6c113l,\n" \
-    "    -0x00049101eac381cfl, -0x00041e42b6ec0c03l, -0x0003b314fb14c0b5l, -0x000345ec6464170el,\n" \
-    "    -0x0002e0e85a9de050l, -0x00027a228db3514dl, -0x0002118b119b4f3dl, -0x0001b1cd1ecae66fl,\n" \
-    "    -0x0001507b836033bcl, -0x0000ed88ba8b079el, -0x000088e68ea899a1l, 0x0000000000000000l};\n" \
-    "constant ulong LOG2_LOW[32] = {\n" \
-    "    0x0000000000000000ul, 0xccbd61136d37f123ul, 0x3c664ed16b688a2cul, 0x1343a3384109039dul,\n" \
-    "    0xd719978fbbfee732ul, 0x8f49b9239d5e3329ul, 0x421bc0f6d0aaadd0ul, 0x33c2077fc2f4b557ul,\n" \
-    "    0x5885b23dbdaaf11eul, 0x0a0968271aaa9878ul, 0xf5ec39974b36773aul, 0xf3c2d9bc9c710454ul,\n" \
-    "    0xd3bed456b24ed10ful, 0x4c79b39ffeebc293ul, 0x407050799beaaab3ul, 0x9a3288a7d1dafc5eul,\n" \
-    "    0x32d124bc6f1acf96ul, 0xea27240b048ce68dul, 0xa6bb8ad2770ed29bul, 0xa293432ef6b732b7ul,\n" \
-    "    0x9f6e91ad16ecff10ul, 0xa43f396598aae915ul, 0x280000dc4de02437ul, 0xa6b8ef5b1b50bbf1ul,\n" \
-    "    0x1ac7fc60a5103093ul, 0x81fe991e0a9b8d68ul, 0x8d3b087205eb55aful, 0x95e52c2b4ff2fea3ul,\n" \
-    "    0x92b0d2c84965d2bcul, 0x83853ddb664fa6daul, 0x6893f5d7d82b65c5ul, 0x0000000000000000ul};\n") \
-    X(LOG2_POLY, "LOG2_POLY", "", \
-    "", \
-    "constant long LOG2_POLY[12] = {\n" \
-    "    -0x2e2a8eca5705fc2el, 0x00f6384ee1d01fedl, -0x0005c551d94ae0bfl, 0x000024eed8a1df39l,\n" \
-    "    -0x000000f6384ee1cfl, 0x00000006985d8aa0l, -0x000000002e2a8ec9l, 0x0000000001484b14l,\n" \
-    "    -0x0000000000093bb5l, 0x0000000000004329l, -0x00000000000001ecl, 0x000000000000000el};\n") \
-    X(FIXED_LOG2, "fixed_log2", "", \
-    "leading_zeros wide wide_poly fixed128 fixed_add fixed_product LOG2E_HI LOG2_INVERSE " \
-    "LOG2_POLY", \
-    "// log2(a) to 2^-116, or to 2^-66 of itself, for a above 0. a = 2^exp c (1 + r) with c from a table\n" \
-    "// and r below 2^-5; log2(1 + r) = r log2(e) + r^2 p(r).\n" \
-    "inline fixed128 fixed_log2(wide a) {\n" \
-    "    const uint i = uint(a.frac >> 58) & 31u;\n" \
-    "    const ulong inv = ulong(LOG2_INVERSE[i]), hi = mulhi(a.frac, inv), lo = a.frac * inv;\n" \
-    "    const uint above = i < 16u ? 4u : 5u;    // the 1 of 1 + r falls off at the top\n" \
-    "    const long r = long((hi << (64u - above)) | (lo >> above));    // times 2^68\n" \
-    "    const fixed128 whole = {(ulong(long(i < 16u ? a.exp : a.exp + 1)) << 52)\n" \
-    "                            + ulong(LOG2_HIGH[i]), LOG2_LOW[i]};\n" \
-    "    if (r == 0l) return whole;\n" \
-    "    const ulong mag = r < 0l ? 0ul - ulong(r) : ulong(r);\n" \
-    "    const int n = leading_zeros(mag);\n" \
-    "    const ulong x = mag << n, square = mulhi(x, x);\n" \
-    "    const fixed128 linear = fixed_product(x, 0ul, LOG2E_HI, LOG2E_LO, -5 - n, r < 0l);\n" \
-    "    const wide p = wide_poly(LOG2_POLY, 12, r);    // from -0.74 to -0.7\n" \
-    "    const fixed128 rest = fixed_product(square, 0ul, p.frac, 0ul, p.exp - 9 - 2 * n, true);\n" \
-    "    return fixed_add(whole, fixed_add(linear, rest));\n" \
-    "}\n") \
-    X(WIDE_LOG, "wide_log", "", \
-    "wide fixed_to_wide WIDE_LN2 wide_by fixed_log2", \
-    "inline wide wide_log(wide a) { return wide_by(fixed_to_wide(fixed_log2(a)), WIDE_LN2, -1); }\n") \
-    X(LOG1P_POLY, "LOG1P_POLY", "", \
-    "", \
-    "constant long LOG1P_POLY[16] = {\n" \
-    "    0x4000000000000001l, -0x1fffffffffffffffl, 0x1555555555555655l, -0x10000000000000f0l,\n" \
-    "    0x0cccccccccc79394l, -0x0aaaaaaaaaa5bb51l, 0x092492492f01d7c8l, -0x0800000009dbf224l,\n" \
-    "    0x071c71bce157f213l, -0x0666665cbc09c391l, 0x05d179cdc4afd83bl, -0x05555a790640a801l,\n" \
-    "    0x04eab575dd3b7679l, -0x0490c678e4f6b620l, 0x04828e247291308cl, -0x043ad6fa256175c6l};\n") \
-    X(WIDE_LOG1P, "wide_log1p", "", \
-    "wide wide_one wide_add wide_mul wide_fixed wide_poly wide_log LOG1P_POLY", \
-    "inline wide wide_log1p(wide a) {    // log(1 + a), a above -1\n" \
-    "    if (a.exp < -3) return wide_mul(a, wide_poly(LOG1P_POLY, 16, wide_fixed(a)));\n" \
-    "    return wide_log(wide_add(a, wide_one()));\n" \
-    "}\n") \
-    X(SIN_POLY, "SIN_POLY", "", \
-    "", \
-    "constant long SIN_POLY[10] = {\n" \
-    "    0x6487ed5110b4611bl, -0x14abbce625be52bel, 0x01466bc6775aae1el, -0x0009969667315ec2l,\n" \
-    "    0x00002a0f0690fdd0l, -0x00000078c1d3f7a1l, 0x00000000f47a1a68l, -0x00000000016fadb7l,\n" \
-    "    0x000000000001aaeal, -0x0000000000000187l};\n") \
-    X(COS_POLY, "COS_POLY", "", \
-    "", \
-    "constant long COS_POLY[10] = {\n" \
-    "    0x4000000000000001l, -0x277a79937c8bbcb4l, 0x040f07c206d6b0eel, -0x002aba78fc797ff3l,\n" \
-    "    0x0000f0fa83448dd7l, -0x0000034da3e54406l, 0x00000007e74e28d6l, -0x000000000db71261l,\n" \
-    "    0x0000000000120c3bl, -0x000000000000127al};\n") \
-    X(TWO_OVER_PI, "TWO_OVER_PI", "", \
-    "", \
-    "// The bits of 2 / pi after 128 zeros\n" \
-    "constant ulong TWO_OVER_PI[21] = {\n" \
-    "    0x0000000000000000ul, 0x0000000000000000ul, 0xa2f9836e4e441529ul, 0xfc2757d1f534ddc0ul,\n" \
-    "    0xdb6295993c439041ul, 0xfe5163abdebbc561ul, 0xb7246e3a424dd2e0ul, 0x06492eea09d1921cul,\n" \
-    "    0xfe1deb1cb129a73eul, 0xe88235f52ebb4484ul, 0xe99c7026b45f7e41ul, 0x3991d639835339f4ul,\n" \
-    "    0x9c845f8bbdf9283bul, 0x1ff897ffde05980ful, 0xef2f118b5a0a6d1ful, 0x6d367ecf27cb09b7ul,\n" \
-    "    0x4f463f669e5fea2dul, 0x7527bac7ebe5f17bul, 0x3d0739f78a5292eaul, 0x6bfb5fb11f8d5d08ul,\n" \
-    "    0x56033046fc7b6babul};\n") \
-    X(WIDE_SIN_TURN, "wide_sin_turn", "", \
-    "wide wide_neg wide_mul wide_poly SIN_POLY COS_POLY", \
-    "// sin(pi/2 (n + y)), |y| at most 1/2\n" \
-    "inline wide wide_sin_turn(int n, wide y) {\n" \
-    "    const ulong half_turn = y.exp < -64 ? 0ul : y.frac >> (-1 - y.exp);    // times 2^64\n" \
-    "    const long t = long(mulhi(half_turn, half_turn));    // 2 y^2, times 2^63\n" \
-    "    wide r = wide_poly((n & 1) != 0 ? COS_POLY : SIN_POLY, 10, t);\n" \
-    "    if ((n & 1) == 0) r = wide_mul(y, r);\n" \
-    "    if ((n & 2) != 0) return wide_neg(r);\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(QUARTER_TURNS, "quarter_turns", "", \
-    "F64_INF leading_zeros wide wide_scaled WIDE_LN2 wide_by TWO_OVER_PI", \
-    "// a in quarter turns, less the multiples of four: result + n, |result| at most 1/2. Exact to\n" \
-    "// 2^-126: a times 192 bits of 2 / pi, from where quarter turns stop being multiples of four.\n" \
-    "inline wide quarter_turns(wide a, thread int &n) {\n" \
-    "    n = 0;\n" \
-    "    if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1);\n" \
-    "    const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u;\n" \
-    "    ulong w[3];\n" \
-    "    for (uint i = 0u; i < 3u; i++) {\n" \
-    "        const ulong next = bit == 0u ? 0ul : TWO_OVER_PI[word + i + 1u] >> (64u - bit);\n" \
-    "        w[i] = (TWO_OVER_PI[word + i] << bit) | next;\n" \
-    "    }\n" \
-    "    const ulong low = mulhi(a.frac, w[2]), mid = a.frac * w[1];\n" \
-    "    ulong lo = mid + low;\n" \
-    "    ulong hi = a.frac * w[0] + mulhi(a.frac, w[1]) + ulong(lo < low);\n" \
-    "    n = int(hi >> 62);\n" \
-    "    hi = (hi << 2) | (lo >> 62);\n" \
-    "    lo <<= 2;\n" \
-    "    const bool up = hi >= F64_SIGN;\n" \
-    "    if (up) {\n" \
-    "        n++;\n" \
-    "        hi = ~hi + ulong(lo == 0ul);\n" \
-    "        lo = 0ul - lo;\n" \
-    "    }\n" \
-    "    if (a.neg) n = -n;\n" \
-    "    const int k = leading_zeros(hi);\n" \
-    "    if (k > 63) return wide_scaled(lo, -65, a.neg != up);\n" \
-    "    const wide r = {k == 0 ? hi : (hi << k) | (lo >> (64 - k)), -1 - k, a.neg != up};\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(ATAN_POLY, "ATAN_POLY", "", \
-    "", \
-    "constant long ATAN_POLY[18] = {\n" \
-    "    0x4000000000000001l, -0x1555555555555550l, 0x0cccccccccccc7abl, -0x09249249248fe553l,\n" \
-    "    0x071c71c71bdb56f1l, -0x05d1745d00b55ad9l, 0x04ec4ec2ad143351l, -0x0444441c1a388edbl,\n" \
-    "    0x03c3c1b98702a3bel, -0x035e3d0e73f8b7a4l, 0x030b9f31a30a6a23l, -0x02c52419e95d15bdl,\n" \
-    "    0x02816c7be4f34959l, -0x023018c040e6a42cl, 0x01bc6a1251537aaal, -0x0121bdce8c2d2255l,\n" \
-    "    0x00846cc207c5266cl, -0x001eb8c8c23aec79l};\n") \
-    X(WIDE_ATAN2, "wide_atan2", "", \
-    "wide wide_times wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 ATAN_POLY", \
-    "// Angle of the point (x, y), neither negative nor both 0. Where the smaller is more than a quarter\n" \
-    "// of the other, atan(a / b) = pi/4 + atan((a - b) / (a + b)).\n" \
-    "inline wide wide_atan2(wide y, wide x) {\n" \
-    "    const bool longer = y.exp > x.exp || (y.exp == x.exp && y.frac > x.frac);\n" \
-    "    const bool steep = y.frac != 0ul && (x.frac == 0ul || longer);\n" \
-    "    const wide a = steep ? x : y, b = steep ? y : x;\n" \
-    "    const bool turn = a.frac != 0ul && b.exp - a.exp < 2;\n" \
-    "    const wide s = turn ? wide_div(wide_sub(a, b), wide_add(a, b)) : wide_div(a, b);\n" \
-    "    const ulong f = s.exp < -62 ? 0ul : s.frac >> (-1 - s.exp);    // times 2^64\n" \
-    "    wide r = wide_mul(s, wide_poly(ATAN_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
-    "    const wide quarter = {WIDE_PI, -1, false};\n" \
-    "    if (turn) r = wide_add(r, quarter);\n" \
-    "    if (steep) return wide_sub(wide_times(quarter, 1), r);\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(F64_EXP, "f64_exp", "d(d)", \
-    "F64_INF f64_isnan wide_of wide_to_f64 wide_exp", \
-    "inline ulong f64_exp(ulong a) {    // 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
-    "    return wide_to_f64(wide_exp(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_EXP2, "f64_exp2", "d(d)", \
-    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
-    "inline ulong f64_exp2(ulong a) {    // 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
-    "    const wide x = wide_of(a);\n" \
-    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, F64_SIGN, 0ul, x.exp, x.neg)));\n" \
-    "}\n") \
-    X(F64_EXP10, "f64_exp10", "d(d)", \
-    "F64_INF f64_isnan wide wide_of wide_to_f64 fixed_product wide_exp2", \
-    "inline ulong f64_exp10(ulong a) {    // 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : a;\n" \
-    "    const wide x = wide_of(a);\n" \
-    "    const ulong hi = 0xd49a784bcd1b8afeul, lo = 0x492bf6ff4dafdb4dul;    // log2(10) / 2\n" \
-    "    return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, hi, lo, x.exp + 1, x.neg)));\n" \
-    "}\n") \
-    X(F64_EXPM1, "f64_expm1", "d(d)", \
-    "F64_INF f64_isnan wide_of wide_to_f64 wide_expm1", \
-    "inline ulong f64_expm1(ulong a) {    // 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul) return a;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_SIGN | F64_ONE : a;\n" \
-    "    return wide_to_f64(wide_expm1(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_LOG_SPECIAL, "f64_log_special", "", \
-    "F64_INF", \
-    "// Of 0, negative numbers, infinity and NaN\n" \
-    "inline ulong f64_log_special(ulong a) {\n" \
-    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? a : F64_NAN;\n" \
-    "}\n") \
-    X(F64_LOG, "f64_log", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_log f64_log_special", \
-    "inline ulong f64_log(ulong a) {    // 0.51 ulp\n" \
-    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
-    "    return wide_to_f64(wide_log(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_LOG2, "f64_log2", "d(d)", \
-    "F64_INF wide_of wide_to_f64 fixed_to_wide fixed_log2 f64_log_special", \
-    "inline ulong f64_log2(ulong a) {    // 0.51 ulp\n" \
-    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
-    "    return wide_to_f64(fixed_to_wide(fixed_log2(wide_of(a))));\n" \
-    "}\n") \
-    X(F64_LOG10, "f64_log10", "d(d)", \
-    "F64_INF wide_of wide_to_f64 fixed_to_wide wide_by fixed_log2 f64_log_special", \
-    "inline ulong f64_log10(ulong a) {    // 0.51 ulp\n" \
-    "    if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a);\n" \
-    "    return wide_to_f64(wide_by(fixed_to_wide(fixed_log2(wide_of(a))), 0x9a209a84fbcff799ul, -2));\n" \
-    "}\n") \
-    X(F64_LOG1P, "f64_log1p", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_log1p", \
-    "inline ulong f64_log1p(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul || a == F64_INF) return a;\n" \
-    "    if (mag > F64_INF || a > (F64_SIGN | F64_ONE)) return F64_NAN;\n" \
-    "    if (a == (F64_SIGN | F64_ONE)) return F64_SIGN | F64_INF;\n" \
-    "    return wide_to_f64(wide_log1p(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_SIN, "f64_sin", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
-    "inline ulong f64_sin(ulong a) {    // 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
-    "    int n;\n" \
-    "    const wide y = quarter_turns(wide_of(a), n);\n" \
-    "    return wide_to_f64(wide_sin_turn(n, y));\n" \
-    "}\n") \
-    X(F64_COS, "f64_cos", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_sin_turn quarter_turns", \
-    "inline ulong f64_cos(ulong a) {    // 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
-    "    int n;\n" \
-    "    const wide y = quarter_turns(wide_of(a), n);\n" \
-    "    return wide_to_f64(wide_sin_turn(n + 1, y));\n" \
-    "}\n") \
-    X(F64_TAN, "f64_tan", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_div wide_sin_turn quarter_turns", \
-    "inline ulong f64_tan(ulong a) {    // 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
-    "    int n;\n" \
-    "    const wide y = quarter_turns(wide_of(a), n);\n" \
-    "    return wide_to_f64(wide_div(wide_sin_turn(n, y), wide_sin_turn(n + 1, y)));\n" \
-    "}\n") \
-    X(HALF_TURNS, "half_turns", "", \
-    "F64_INF wide wide_scaled wide_times", \
-    "// 2 a without its multiples of four: result + n, |result| at most 1/2; exact\n" \
-    "inline wide half_turns(wide a, thread int &n) {\n" \
-    "    n = 0;\n" \
-    "    if (a.exp < -2) return wide_times(a, 1);\n" \
-    "    if (a.exp > 61) return wide_scaled(0ul, 0, a.neg);\n" \
-    "    const uint whole = uint(a.exp < -1 ? 0ul : a.frac >> (62 - a.exp));\n" \
-    "    const ulong rest = a.exp < -1 ? a.frac : a.frac << (a.exp + 2);    // times 2^64\n" \
-    "    const bool up = rest > F64_SIGN;\n" \
-    "    n = int((whole + uint(up)) & 3u);\n" \
-    "    if (a.neg) n = -n;\n" \
-    "    return wide_scaled(up ? 0ul - rest : rest, -1, a.neg != up);\n" \
-    "}\n") \
-    X(F64_SINPI, "f64_sinpi", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
-    "inline ulong f64_sinpi(ulong a) {    // sin(pi a); of an integer 0 with the sign of a: 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
-    "    int n;\n" \
-    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n, y);\n" \
-    "    return r.frac == 0ul ? a & F64_SIGN : wide_to_f64(r);\n" \
-    "}\n") \
-    X(F64_COSPI, "f64_cospi", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_sin_turn half_turns", \
-    "inline ulong f64_cospi(ulong a) {    // cos(pi a): 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN;\n" \
-    "    int n;\n" \
-    "    const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n + 1, y);\n" \
-    "    return r.frac == 0ul ? 0ul : wide_to_f64(r);\n" \
-    "}\n") \
-    X(F64_ATAN, "f64_atan", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_one wide_atan2", \
-    "inline ulong f64_atan(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == F64_INF) return sign | 0x3ff921fb54442d18ul;    // pi/2\n" \
-    "    if (mag == 0ul) return a;\n" \
-    "    return sign | wide_to_f64(wide_atan2(wide_of(mag), wide_one()));\n" \
-    "}\n") \
-    X(F64_ATAN2, "f64_atan2", "d(dd)", \
-    "F64_INF f64_unordered wide wide_scaled wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2", \
-    "inline ulong f64_atan2(ulong y, ulong x) {    // angle of the point (x, y): 0.51 ulp\n" \
-    "    if (f64_unordered(x, y)) return F64_NAN;\n" \
-    "    const ulong sign = y & F64_SIGN;\n" \
-    "    ulong mx = x & F64_MAGNITUDE, my = y & F64_MAGNITUDE;\n" \
-    "    if (my == F64_INF || mx == F64_INF) {    // as if both were 1 or one of them 0\n" \
-    "        const ulong was = my;\n" \
-    "        my = my == F64_INF ? F64_ONE : 0ul;\n" \
-    "        mx = mx == F64_INF ? F64_ONE : was == F64_INF ? 0ul : mx;\n" \
-    "    }\n" \
-    "    const wide pi = {WIDE_PI, 1, false};\n" \
-    "    wide r = wide_scaled(0ul, 0, false);\n" \
-    "    if (my != 0ul) r = wide_atan2(wide_of(my), wide_of(mx));\n" \
-    "    if (x >= F64_SIGN) r = wide_sub(pi, r);\n" \
-    "    return sign | wide_to_f64(r);\n" \
-    "}\n") \
-    X(WIDE_COSINE, "wide_cosine", "", \
-    "wide wide_one wide_add wide_sub wide_mul wide_sqrt", \
-    "inline wide wide_cosine(wide a) {    // sqrt(1 - a^2)\n" \
-    "    return wide_sqrt(wide_mul(wide_sub(wide_one(), a), wide_add(wide_one(), a)));\n" \
-    "}\n") \
-    X(F64_ASIN, "f64_asin", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_atan2 wide_cosine", \
-    "inline ulong f64_asin(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_ONE) return F64_NAN;\n" \
-    "    if (mag == 0ul) return a;\n" \
-    "    const wide x = wide_of(mag);\n" \
-    "    return sign | wide_to_f64(wide_atan2(x, wide_cosine(x)));\n" \
-    "}\n") \
-    X(F64_ACOS, "f64_acos", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_sub WIDE_LN2 wide_atan2 wide_cosine", \
-    "inline ulong f64_acos(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_ONE) return F64_NAN;\n" \
-    "    const wide x = wide_of(mag), r = wide_atan2(wide_cosine(x), x), pi = {WIDE_PI, 1, false};\n" \
-    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
-    "    return wide_to_f64(wide_sub(pi, r));\n" \
-    "}\n") \
-    X(F64_SINH, "f64_sinh", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
-    "inline ulong f64_sinh(ulong a) {    // (e + e / (e + 1)) / 2 for e = e^|a| - 1: 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
-    "    const wide e = wide_expm1(wide_of(mag));\n" \
-    "    return sign | wide_to_f64(wide_times(wide_add(e, wide_div(e, wide_add(e, wide_one()))), -1));\n" \
-    "}\n") \
-    X(F64_COSH, "f64_cosh", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_exp", \
-    "inline ulong f64_cosh(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == F64_INF) return F64_INF;\n" \
-    "    const wide e = wide_exp(wide_of(mag));\n" \
-    "    return wide_to_f64(wide_times(wide_add(e, wide_div(wide_one(), e)), -1));\n" \
-    "}\n") \
-    X(F64_TANH, "f64_tanh", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_add wide_div wide_expm1", \
-    "inline ulong f64_tanh(ulong a) {    // e / (e + 2) for e = e^(2 |a|) - 1: 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == 0ul) return a;\n" \
-    "    if (mag > 0x4034000000000000ul) return sign | F64_ONE;    // above 20\n" \
-    "    const wide e = wide_expm1(wide_times(wide_of(mag), 1));\n" \
-    "    return sign | wide_to_f64(wide_div(e, wide_add(e, wide_times(wide_one(), 1))));\n" \
-    "}\n") \
-    X(F64_ASINH, "f64_asinh", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_one wide_add wide_mul wide_div wide_sqrt wide_log1p", \
-    "inline ulong f64_asinh(ulong a) {    // log1p(x + x^2 / (1 + sqrt(1 + x^2))): 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == 0ul || mag == F64_INF) return a;\n" \
-    "    const wide x = wide_of(mag), square = wide_mul(x, x), one = wide_one();\n" \
-    "    const wide below = wide_add(one, wide_sqrt(wide_add(one, square)));\n" \
-    "    return sign | wide_to_f64(wide_log1p(wide_add(x, wide_div(square, below))));\n" \
-    "}\n") \
-    X(F64_ACOSH, "f64_acosh", "d(d)", \
-    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_one wide_add wide_sub wide_mul " \
-    "wide_sqrt wide_log1p", \
-    "inline ulong f64_acosh(ulong a) {    // log1p(t + sqrt(t (t + 2))) for t = a - 1: 0.51 ulp\n" \
-    "    if (f64_isnan(a) || a >= F64_SIGN || a < F64_ONE) return F64_NAN;\n" \
-    "    if (a == F64_INF) return a;\n" \
-    "    const wide t = wide_sub(wide_of(a), wide_one());\n" \
-    "    const wide root = wide_sqrt(wide_mul(t, wide_add(t, wide_times(wide_one(), 1))));\n" \
-    "    return wide_to_f64(wide_log1p(wide_add(t, root)));\n" \
-    "}\n") \
-    X(F64_ATANH, "f64_atanh", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_div wide_log1p", \
-    "inline ulong f64_atanh(ulong a) {    // log1p(2 x / (1 - x)) / 2: 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_ONE) return F64_NAN;\n" \
-    "    if (mag == 0ul) return a;\n" \
-    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
-    "    const wide x = wide_of(mag), ratio = wide_div(wide_times(x, 1), wide_sub(wide_one(), x));\n" \
-    "    return sign | wide_to_f64(wide_times(wide_log1p(ratio), -1));\n" \
-    "}\n") \
-    X(F64_POW_SPECIAL, "f64_pow_special", "", \
-    "F64_INF", \
-    "// a^b where one of them is 0, infinite or NaN; odd: is b an odd integer?\n" \
-    "inline ulong f64_pow_special(ulong a, ulong b, bool odd) {\n" \
-    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    if (y == 0ul || a == F64_ONE) return F64_ONE;\n" \
-    "    if (x > F64_INF || y > F64_INF) return F64_NAN;\n" \
-    "    if (x == F64_ONE) return F64_ONE;    // (-1)^infinity\n" \
-    "    const bool grows = y == F64_INF ? x > F64_ONE : x == F64_INF;\n" \
-    "    const bool large = grows == (b < F64_SIGN);\n" \
-    "    return (odd ? a & F64_SIGN : 0ul) | (large ? F64_INF : 0ul);\n" \
-    "}\n") \
-    X(F64_POW, "f64_pow", "d(dd)", \
-    "TO_EVEN F64_INF f64_integral wide wide_of wide_to_f64 fixed_times wide_exp2 fixed_log2 " \
-    "f64_pow_special", \
-    "// a^b = 2^(b log2(a)), the logarithm to 2^-66 of itself\n" \
-    "inline ulong f64_pow(ulong a, ulong b) {    // 0.51 ulp\n" \
-    "    const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE;\n" \
-    "    const bool integer = y < F64_INF && f64_integral(b, TO_ZERO) == b;\n" \
-    "    const bool odd = integer && y < (1077ul << 52)\n" \
-    "                     && f64_integral(y - (1ul << 52), TO_ZERO) != y - (1ul << 52);\n" \
-    "    if (x - 1ul >= F64_INF - 1ul || y - 1ul >= F64_INF - 1ul || a == F64_ONE)\n" \
-    "        return f64_pow_special(a, b, odd);\n" \
-    "    if (a >= F64_SIGN && !integer) return F64_NAN;\n" \
-    "    const wide e = wide_of(b);\n" \
-    "    const wide r = wide_exp2(fixed_times(fixed_log2(wide_of(x)), e.frac, 0ul, e.exp, e.neg));\n" \
-    "    return (odd ? a & F64_SIGN : 0ul) | wide_to_f64(r);\n" \
-    "}\n") \
-    X(F64_POWI, "f64_powi", "d(di)", \
-    "i32_to_f64 f64_pow", \
-    "inline ulong f64_powi(ulong a, int n) { return f64_pow(a, i32_to_f64(n)); }\n") \
-    X(WIDE_CBRT, "wide_cbrt", "", \
-    "wide fixed_times wide_exp2 fixed_log2", \
-    "inline wide wide_cbrt(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n" \
-    "    const ulong third = 0xaaaaaaaaaaaaaaaaul;\n" \
-    "    return wide_exp2(fixed_times(fixed_log2(a), third, third, -2, inverse));\n" \
-    "}\n") \
-    X(F64_CBRT, "f64_cbrt", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_cbrt", \
-    "inline ulong f64_cbrt(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
-    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), false));\n" \
-    "}\n") \
-    X(F64_RCBRT, "f64_rcbrt", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_cbrt", \
-    "inline ulong f64_rcbrt(ulong a) {    // 1 / cbrt(a): 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag == 0ul) return sign | F64_INF;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : sign;\n" \
-    "    return sign | wide_to_f64(wide_cbrt(wide_of(mag), true));\n" \
-    "}\n") \
-    X(F64_RSQRT, "f64_rsqrt", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_one wide_div wide_sqrt", \
-    "inline ulong f64_rsqrt(ulong a) {    // 1 / sqrt(a): 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul) return a | F64_INF;\n" \
-    "    if (a >= F64_INF) return a == F64_INF ? 0ul : F64_NAN;\n" \
-    "    return wide_to_f64(wide_div(wide_one(), wide_sqrt(wide_of(a))));\n" \
-    "}\n") \
-    X(WIDE_NORM, "wide_norm", "", \
-    "wide wide_of wide_add wide_mul wide_sqrt", \
-    "inline wide wide_norm(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n" \
-    "    const wide x = wide_of(a), y = wide_of(b), z = wide_of(c), w = wide_of(d);\n" \
-    "    const wide some = wide_add(wide_mul(x, x), wide_mul(y, y));\n" \
-    "    return wide_sqrt(wide_add(some, wide_add(wide_mul(z, z), wide_mul(w, w))));\n" \
-    "}\n") \
-    X(F64_NORM, "f64_norm", "", \
-    "F64_INF wide_to_f64 wide_norm", \
-    "inline ulong f64_norm(ulong a, ulong b, ulong c, ulong d) {    // infinity before NaN: 0.51 ulp\n" \
-    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
-    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return F64_INF;\n" \
-    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
-    "    return wide_to_f64(wide_norm(a, b, c, d));\n" \
-    "}\n") \
-    X(F64_RNORM, "f64_rnorm", "", \
-    "F64_INF wide_to_f64 wide_one wide_div wide_norm", \
-    "inline ulong f64_rnorm(ulong a, ulong b, ulong c, ulong d) {    // one over it: 0.51 ulp\n" \
-    "    a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE;\n" \
-    "    if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return 0ul;\n" \
-    "    if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN;\n" \
-    "    if ((a | b | c | d) == 0ul) return F64_INF;\n" \
-    "    return wide_to_f64(wide_div(wide_one(), wide_norm(a, b, c, d)));\n" \
-    "}\n") \
-    X(F64_HYPOT, "f64_hypot", "d(dd)", \
-    "f64_norm", \
-    "inline ulong f64_hypot(ulong a, ulong b) { return f64_norm(a, b, 0ul, 0ul); }\n") \
-    X(F64_RHYPOT, "f64_rhypot", "d(dd)", \
-    "f64_rnorm", \
-    "inline ulong f64_rhypot(ulong a, ulong b) { return f64_rnorm(a, b, 0ul, 0ul); }\n") \
-    X(F64_NORM3D, "f64_norm3d", "d(ddd)", \
-    "f64_norm", \
-    "inline ulong f64_norm3d(ulong a, ulong b, ulong c) { return f64_norm(a, b, c, 0ul); }\n") \
-    X(F64_RNORM3D, "f64_rnorm3d", "d(ddd)", \
-    "f64_rnorm", \
-    "inline ulong f64_rnorm3d(ulong a, ulong b, ulong c) { return f64_rnorm(a, b, c, 0ul); }\n") \
-    X(F64_NORM4D, "f64_norm4d", "d(dddd)", \
-    "f64_norm", \
-    "inline ulong f64_norm4d(ulong a, ulong b, ulong c, ulong d) { return f64_norm(a, b, c, d); }\n") \
-    X(F64_RNORM4D, "f64_rnorm4d", "d(dddd)", \
-    "f64_rnorm", \
-    "inline ulong f64_rnorm4d(ulong a, ulong b, ulong c, ulong d) { return f64_rnorm(a, b, c, d); }\n") \
-    X(ERF_POLY, "ERF_POLY", "", \
-    "", \
-    "constant long ERF_POLY[18] = {\n" \
-    "    0x48375d410a6db448l, -0x1812746b0379e6c1l, 0x0738bc86810af86el, -0x01b82ce31288b50dl,\n" \
-    "    0x005596f3439a94fdl, -0x000e016da00205c1l, 0x0001f9a326f9b899l, -0x00003e9a4b87c16fl,\n" \
-    "    0x000006e79b277132l, -0x000000afba1760cal, 0x0000000fe62b8cc7l, -0x0000000151d71170l,\n" \
-    "    0x0000000019e6a37al, -0x0000000001d83a25l, 0x00000000001f5efel, -0x000000000001efdal,\n" \
-    "    0x0000000000001b1fl, -0x0000000000000105l};\n") \
-    X(ERFCX_POLY, "ERFCX_POLY", "", \
-    "", \
-    "constant long ERFCX_POLY[36] = {\n" \
-    "    0x51ba03889de54d9el, -0x05efd7b05c018c4dl, -0x0aa03df5f99222adl, 0x0a7fd0f0a713c1f9l,\n" \
-    "    -0x0378572ac330ffddl, -0x0083a11a023f7556l, 0x008ee9764847cbc8l, 0x0014d461d2e08e79l,\n" \
-    "    -0x0017de520edadaa4l, -0x000771a4cd80ae65l, 0x00036191054f37f9l, 0x000279818193b055l,\n" \
-    "    -0x000006548a0ba660l, -0x000098c78d998f72l, -0x0000389aed6b232cl, 0x00000f9879ae5ce8l,\n" \
-    "    0x000015f27ee98801l, 0x0000063b4b1fff05l, -0x000002fe6f7ba915l, -0x000003602d093781l,\n" \
-    "    -0x000000fca608fe83l, 0x00000070aaac9b87l, 0x0000008c8c645b20l, 0x00000034eefff41fl,\n" \
-    "    -0x000000047cf53706l, -0x00000015a6fa3013l, -0x000000141b51b438l, -0x00000004adf31f0al,\n" \
-    "    0x00000009332c280bl, 0x000000066ee79775l, -0x00000001d1c67780l, -0x000000027869f661l,\n" \
-    "    0x000000001af208a7l, 0x000000007a218a0cl, 0x0000000002f54614l, -0x000000000a19772el};\n") \
-    X(WIDE_ERF, "wide_erf", "", \
-    "wide wide_mul wide_poly ERF_POLY", \
-    "inline wide wide_erf(wide x) {    // for |x| below 1\n" \
-    "    const ulong f = x.exp < -63 ? 0ul : x.frac >> (-1 - x.exp);    // times 2^64\n" \
-    "    return wide_mul(x, wide_poly(ERF_POLY, 18, long(mulhi(f, f) >> 1)));\n" \
-    "}\n") \
-    X(WIDE_ERFCX, "wide_erfcx", "", \
-    "F64_INF wide wide_times wide_one wide_add wide_sub wide_div wide_fixed wide_poly ERFCX_POLY", \
-    "inline wide wide_erfcx(wide x) {    // e^(x^2) erfc(x) for x not below 0\n" \
-    "    const wide two = wide_times(wide_one(), 1);\n" \
-    "    const wide t = wide_div(wide_sub(x, two), wide_add(x, two));\n" \
-    "    const long f = t.exp < 0 ? wide_fixed(t) : t.neg ? -long(F64_MAGNITUDE) : long(F64_MAGNITUDE);\n" \
-    "    return wide_div(wide_poly(ERFCX_POLY, 36, f), wide_add(wide_one(), wide_times(x, 1)));\n" \
-    "}\n") \
-    X(WIDE_ERFC, "wide_erfc", "", \
-    "wide wide_times wide_one wide_sub wide_mul wide_by wide_exp_square wide_erf wide_erfcx", \
-    "// erfc(x sqrt(1/2)) or erfc(x) for a double x; e^-x^2 comes from the exact square\n" \
-    "inline wide wide_erfc(wide x, bool by_root) {\n" \
-    "    wide scaled = x;\n" \
-    "    if (by_root) scaled = wide_by(x, 0xb504f333f9de6484ul, -1);\n" \
-    "    if (scaled.exp < -1) return wide_sub(wide_one(), wide_erf(scaled));\n" \
-    "    const wide pos = {scaled.frac, scaled.exp, false};\n" \
-    "    const wide r = wide_mul(wide_erfcx(pos), wide_exp_square(x, by_root ? -1 : 0, true));\n" \
-    "    if (x.neg) return wide_sub(wide_times(wide_one(), 1), r);\n" \
-    "    return r;\n" \
-    "}\n") \
-    X(F64_ERF, "f64_erf", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erf wide_erfc", \
-    "inline ulong f64_erf(ulong a) {    // 0.52 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == 0ul) return a;\n" \
-    "    if (mag > 0x4018000000000000ul) return sign | F64_ONE;    // above 6\n" \
-    "    const wide x = wide_of(mag);\n" \
-    "    return sign | wide_to_f64(x.exp < 0 ? wide_erf(x) : wide_sub(wide_one(), wide_erfc(x, false)));\n" \
-    "}\n") \
-    X(F64_ERFC, "f64_erfc", "d(d)", \
-    "F64_INF f64_isnan wide_of wide_to_f64 wide_erfc", \
-    "inline ulong f64_erfc(ulong a) {    // 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_ONE + (1ul << 52) : 0ul;\n" \
-    "    return wide_to_f64(wide_erfc(wide_of(a), false));\n" \
-    "}\n") \
-    X(F64_ERFCX, "f64_erfcx", "d(d)", \
-    "F64_INF f64_isnan wide wide_of wide_to_f64 wide_times wide_sub wide_exp_square wide_erfcx", \
-    "// e^(a^2) erfc(a): 0.52 ulp; below 0 it is 2 e^(a^2) - erfcx(-a)\n" \
-    "inline ulong f64_erfcx(ulong a) {\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_INF : 0ul;\n" \
-    "    const wide x = wide_of(a), r = wide_erfcx(wide_of(a & F64_MAGNITUDE));\n" \
-    "    if (a < F64_SIGN) return wide_to_f64(r);\n" \
-    "    return wide_to_f64(wide_sub(wide_times(wide_exp_square(x, 0, false), 1), r));\n" \
-    "}\n") \
-    X(F64_NORMCDF, "f64_normcdf", "d(d)", \
-    "F64_INF f64_isnan wide_of wide_to_f64 wide_neg wide_times wide_erfc", \
-    "inline ulong f64_normcdf(ulong a) {    // erfc(-a sqrt(1/2)) / 2: 0.51 ulp\n" \
-    "    if (f64_isnan(a)) return F64_NAN;\n" \
-    "    if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? 0ul : F64_ONE;\n" \
-    "    return wide_to_f64(wide_times(wide_erfc(wide_neg(wide_of(a)), true), -1));\n" \
-    "}\n") \
-    X(ERFINV_NEAR, "erfinv_near", "", \
-    "", \
-    "// erfinv(x) / x in w = -log(1 - x^2), for w from 0 to 5, to 2^-22\n" \
-    "inline float erfinv_near(float w) {\n" \
-    "    const float v = w - 2.5f;\n" \
-    "    float p = 2.8337157e-8f;\n" \
-    "    p = fma(p, v, 3.4371595e-7f);\n" \
-    "    p = fma(p, v, -3.52606e-6f);\n" \
-    "    p = fma(p, v, -4.3965842e-6f);\n" \
-    "    p = fma(p, v, 0.000218589f);\n" \
-    "    p = fma(p, v, -0.0012537084f);\n" \
-    "    p = fma(p, v, -0.004177685f);\n" \
-    "    p = fma(p, v, 0.24664073f);\n" \
-    "    p = fma(p, v, 1.5014094f);\n" \
-    "    return p;\n" \
-    "}\n") \
-    X(WIDE_ERFINV, "wide_erfinv", "", \
-    "f32_to_f64 wide wide_of wide_times wide_one wide_add wide_sub wide_mul wide_by " \
-    "wide_exp_square wide_erf wide_erfcx erfinv_near", \
-    "// The x above 0 with erf(x) = a, erfc(x) = q. A float from fits in w = -log(q (2 - q)), then one\n" \
-    "// step of fourth order, x + e + x e^2 + (4 x^2 + 1) e^3 / 3,\n" \
-    "// for e = (a - erf(x)) sqrt(pi) / 2 e^(x^2)\n" \
-    "inline wide wide_erfinv(wide a, wide q) {\n" \
-    "    if (a.exp < -30) return wide_by(a, 0xe2dfc48da77b553dul, -1);    // sqrt(pi) / 2\n" \
-    "    const wide both = wide_mul(q, wide_add(a, wide_one()));\n" \
-    "    const float frac = float(uint(both.frac >> 40)) * 0x1p-23f;\n" \
-    "    const float w = -0.693147182f * float(both.exp) - precise::log(frac);\n" \
-    "    float near;\n" \
-    "    if (w < 5.0f) {\n" \
-    "        const float scale = as_type<float>(uint(a.exp + 104) << 23);\n" \
-    "        near = float(uint(a.frac >> 40)) * scale * erfinv_near(w);\n" \
-    "    } else {\n" \
-    "        const float s = precise::sqrt(w), v = 1.0f / s;\n" \
-    "        float p = -731.7467f;\n" \
-    "        p = fma(p, v, 1971.5162f);\n" \
-    "        p = fma(p, v, -2328.539f);\n" \
-    "        p = fma(p, v, 1590.4674f);\n" \
-    "        p = fma(p, v, -700.7769f);\n" \
-    "        p = fma(p, v, 211.76375f);\n" \
-    "        p = fma(p, v, -46.728397f);\n" \
-    "        p = fma(p, v, 8.745652f);\n" \
-    "        p = fma(p, v, -1.5116488f);\n" \
-    "        p = fma(p, v, -0.015487029f);\n" \
-    "        p = fma(p, v, 1.0000987f);\n" \
-    "        near = s * p;\n" \
-    "    }\n" \
-    "    const wide x = wide_of(f32_to_f64(near)), square = wide_mul(x, x);\n" \
-    "    const wide growth = wide_exp_square(x, 0, false);\n" \
-    "    wide e;\n" \
-    "    if (q.exp < -1) e = wide_sub(wide_erfcx(x), wide_mul(q, growth));\n" \
-    "    else e = wide_mul(wide_sub(a, wide_erf(x)), growth);\n" \
-    "    e = wide_by(e, 0xe2dfc48da77b553dul, -1);\n" \
-    "    const wide third = wide_add(wide_times(square, 2), wide_one());\n" \
-    "    wide r = wide_add(x, wide_by(wide_mul(e, third), 0xaaaaaaaaaaaaaaabul, -2));\n" \
-    "    r = wide_add(wide_one(), wide_mul(e, r));\n" \
-    "    return wide_add(x, wide_mul(e, r));\n" \
-    "}\n") \
-    X(F64_ERFINV, "f64_erfinv", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_one wide_sub wide_erfinv", \
-    "inline ulong f64_erfinv(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
-    "    if (mag > F64_ONE) return F64_NAN;\n" \
-    "    if (mag == F64_ONE) return sign | F64_INF;\n" \
-    "    const wide x = wide_of(mag);\n" \
-    "    return mag == 0ul ? a : sign | wide_to_f64(wide_erfinv(x, wide_sub(wide_one(), x)));\n" \
-    "}\n") \
-    X(WIDE_ERFCINV, "wide_erfcinv", "", \
-    "wide wide_neg wide_times wide_one wide_sub wide_erfinv", \
-    "inline wide wide_erfcinv(wide q) {    // for q between 0 and 2\n" \
-    "    const wide a = wide_sub(wide_one(), q);\n" \
-    "    if (!a.neg || a.frac == 0ul) return wide_erfinv(a, q);\n" \
-    "    return wide_neg(wide_erfinv(wide_neg(a), wide_sub(wide_times(wide_one(), 1), q)));\n" \
-    "}\n") \
-    X(F64_ERFCINV, "f64_erfcinv", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_erfcinv", \
-    "inline ulong f64_erfcinv(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong two = F64_ONE + (1ul << 52);\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_INF;\n" \
-    "    if (a > two) return F64_NAN;    // and NaN, and below 0\n" \
-    "    return a == two ? F64_SIGN | F64_INF : wide_to_f64(wide_erfcinv(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_NORMCDFINV, "f64_normcdfinv", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_neg wide_times wide_by wide_erfcinv", \
-    "inline ulong f64_normcdfinv(ulong a) {    // -sqrt(2) erfcinv(2 a): 0.51 ulp\n" \
-    "    if ((a & F64_MAGNITUDE) == 0ul) return F64_SIGN | F64_INF;\n" \
-    "    if (a > F64_ONE) return F64_NAN;    // and NaN, and below 0\n" \
-    "    if (a == F64_ONE) return F64_INF;\n" \
-    "    const wide r = wide_neg(wide_erfcinv(wide_times(wide_of(a), 1)));\n" \
-    "    return r.frac == 0ul ? 0ul : wide_to_f64(wide_by(r, 0xb504f333f9de6484ul, 0));\n" \
-    "}\n") \
-    X(GAMMA_POLY, "GAMMA_POLY", "", \
-    "", \
-    "constant long GAMMA_POLY[25] = {\n" \
-    "    0x38b7f12369ded550l, 0x0108ea88ee561b24l, 0x06a3136e988355a1l, -0x00dbbd60e51761b1l,\n" \
-    "    0x00941de9ba7596d0l, -0x0027b119fca035a0l, 0x000f0115ba1a49c3l, -0x0004dd3f573a0577l,\n" \
-    "    0x0001a752c6b19482l, -0x00008d1614803983l, 0x00002f323b97f0f3l, -0x00000fbfe3e02288l,\n" \
-    "    0x000005413b289de8l, -0x000001c09e6e65cfl, 0x00000095963f53afl, -0x00000031e794f87dl,\n" \
-    "    0x00000010a301c900l, -0x000000057f551086l, 0x00000001d521442al, -0x00000000a89849e4l,\n" \
-    "    0x000000003832f5bel, -0x000000000b0e3904l, 0x0000000003af6a4bl, -0x0000000004053089l,\n" \
-    "    0x0000000001571049l};\n") \
-    X(STIRLING_POLY, "STIRLING_POLY", "", \
-    "", \
-    "constant long STIRLING_POLY[22] = {\n" \
-    "    0x4000000000000001l, 0x00aaaaaaaaaaaaacl, 0x0000e38e38e38e3al, -0x000015f7268edab4l,\n" \
-    "    -0x0000003c279c8cbel, 0x00000019b0ff6876l, 0x00000000491d8122l, -0x000000004d9dcef6l,\n" \
-    "    -0x0000000000d8ebael, 0x0000000001b823a1l, 0x000000000004b8b9l, -0x00000000000faeaal,\n" \
-    "    -0x0000000000002b1el, 0x000000000000d2e4l, 0x0000000000000083l, -0x0000000000000cf9l,\n" \
-    "    -0x0000000000000236l, 0x00000000000002e3l, -0x00000000000000a8l, -0x0000000000000007l,\n" \
-    "    0x000000000000000bl, -0x0000000000000001l};\n") \
-    X(LGAMMA_POLY, "LGAMMA_POLY", "", \
-    "", \
-    "constant long LGAMMA_POLY[26] = {\n" \
-    "    0x1b0ee6072093ce18l, 0x14a34cc4a60fa647l, -0x044f8006955d81a1l, 0x0151322ac7d84843l,\n" \
-    "    -0x0079013f0863d745l, 0x002f5badd5b6d4e9l, -0x00138ac5c2bfa0e9l, 0x000859b57c3248b8l,\n" \
-    "    -0x0003a7fa98ec6ad4l, 0x0001a127b0e7c599l, -0x0000bc6f2df366cfl, 0x00005603742a77fal,\n" \
-    "    -0x0000279792f32651l, 0x00001259773c0ed5l, -0x0000088d936b9607l, 0x000004019dea353bl,\n" \
-    "    -0x000001e27a9aed4cl, 0x000000e3ac66b02dl, -0x0000006b82e8c0c5l, 0x00000032f851ef33l,\n" \
-    "    -0x00000018c2499914l, 0x0000000c67dcb303l, -0x00000005e5810c0dl, 0x000000023e58d764l,\n" \
-    "    -0x000000008ea7a830l, 0x00000000109ddc03l};\n") \
-    X(STIRLING, "stirling", "", \
-    "F64_INF wide wide_times wide_one wide_div wide_fixed wide_poly STIRLING_POLY", \
-    "inline wide stirling(wide x) {    // gamma(x) / (sqrt(2 pi) x^(x - 1/2) e^-x), for x from 8\n" \
-    "    const wide t = wide_times(wide_div(wide_one(), x), 3);\n" \
-    "    return wide_poly(STIRLING_POLY, 22, t.exp < 0 ? wide_fixed(t) : long(F64_MAGNITUDE));\n" \
-    "}\n") \
-    X(WIDE_GAMMA, "wide_gamma", "", \
-    "F64_INF wide wide_times wide_one wide_sub wide_mul wide_div wide_poly fixed128 fixed_add " \
-    "fixed_product fixed_times LOG2E_HI wide_by wide_exp2 fixed_log2 GAMMA_POLY stirling", \
-    "// For x above 0: below 12 by way of gamma(1 + f), with f below 1; from there on Stirling's\n" \
-    "// formula, with x^(x - 1/2) e^-x as one power of 2\n" \
-    "inline wide wide_gamma(wide x) {\n" \
-    "    const wide one = wide_one();\n" \
-    "    if (x.exp >= 4 || (x.exp == 3 && x.frac >= 12ul << 60)) {\n" \
-    "        if (x.exp > 7) return wide_times(one, 2000);\n" \
-    "        const wide y = wide_sub(x, wide_times(one, -1));\n" \
-    "        const fixed128 power = fixed_times(fixed_log2(x), y.frac, 0ul, y.exp, false);\n" \
-    "        const fixed128 less = fixed_product(x.frac, 0ul, LOG2E_HI, LOG2E_LO, x.exp, true);\n" \
-    "        const wide r = wide_mul(wide_exp2(fixed_add(power, less)), stirling(x));\n" \
-    "        return wide_by(r, 0xa06c98ffb1382cb3ul, 1);    // sqrt(2 pi)\n" \
-    "    }\n" \
-    "    wide by = one;\n" \
-    "    while (x.exp > 0) {\n" \
-    "        x = wide_sub(x, one);\n" \
-    "        by = wide_mul(by, x);\n" \
-    "    }\n" \
-    "    const bool small = x.exp < 0;\n" \
-    "    wide f = x;    // 2 f - 1 is the variable\n" \
-    "    if (!small) f = wide_sub(x, one);\n" \
-    "    const ulong fixed = f.exp < -63 ? 0ul : f.frac >> (-1 - f.exp);    // times 2^64\n" \
-    "    const wide r = wide_poly(GAMMA_POLY, 25, long(fixed ^ F64_SIGN));\n" \
-    "    if (small) return wide_div(r, x);\n" \
-    "    return wide_mul(r, by);\n" \
-    "}\n") \
-    X(F64_TGAMMA, "f64_tgamma", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div WIDE_LN2 wide_sin_turn half_turns " \
-    "wide_gamma", \
-    "// Below 0, gamma(-x) = -pi / (x sin(pi x) gamma(x))\n" \
-    "inline ulong f64_tgamma(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF || a == (F64_SIGN | F64_INF)) return F64_NAN;\n" \
-    "    if (mag == 0ul) return sign | F64_INF;\n" \
-    "    if (a == F64_INF) return a;\n" \
-    "    const wide x = wide_of(mag);\n" \
-    "    if (sign == 0ul) return wide_to_f64(wide_gamma(x));\n" \
-    "    int n;\n" \
-    "    const wide y = half_turns(x, n), sine = wide_sin_turn(n, y);\n" \
-    "    if (sine.frac == 0ul) return F64_NAN;    // a pole\n" \
-    "    const wide pi = {WIDE_PI, 1, true};\n" \
-    "    return wide_to_f64(wide_div(pi, wide_mul(wide_mul(x, sine), wide_gamma(x))));\n" \
-    "}\n") \
-    X(WIDE_LGAMMA, "wide_lgamma", "", \
-    "wide wide_times wide_one wide_add wide_sub wide_mul wide_fixed wide_poly wide_by wide_log " \
-    "wide_log1p LGAMMA_POLY stirling wide_gamma", \
-    "// log(gamma(x)) for x above 0: lgamma(2 + t) = t p(t), lgamma(1 + t) = lgamma(2 + t) - log(1 + t)\n" \
-    "inline wide wide_lgamma(wide x) {\n" \
-    "    const wide one = wide_one(), two = wide_times(one, 1);\n" \
-    "    if (x.exp > 1 || (x.exp == 1 && x.frac >= 3ul << 62)) {    // 3 or more\n" \
-    "        if (x.exp < 3) return wide_log(wide_gamma(x));\n" \
-    "        const wide part = wide_mul(wide_sub(x, wide_times(one, -1)), wide_sub(wide_log(x), one));\n" \
-    "        const wide rest = wide_by(stirling(x), 0xc29aba2d53cab4acul, 0);    // sqrt(2 pi / e)\n" \
-    "        return wide_add(part, wide_log(rest));\n" \
-    "    }\n" \
-    "    const bool near_two = x.exp == 1 || (x.exp == 0 && x.frac >= 3ul << 62);    // from 1.5\n" \
-    "    const bool near_one = x.exp >= -1 && !near_two;                             // from 0.5\n" \
-    "    wide t = x;\n" \
-    "    if (near_two) t = wide_sub(x, two);\n" \
-    "    else if (near_one) t = wide_sub(x, one);\n" \
-    "    const wide r = wide_mul(t, wide_poly(LGAMMA_POLY, 26, wide_fixed(t)));\n" \
-    "    if (near_two) return r;\n" \
-    "    const wide less = wide_sub(r, wide_log1p(t));\n" \
-    "    if (near_one) return less;\n" \
-    "    return wide_sub(less, wide_log(x));\n" \
-    "}\n") \
-    X(F64_LGAMMA, "f64_lgamma", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_neg wide_sub wide_mul wide_div WIDE_LN2 wide_log " \
-    "wide_sin_turn half_turns wide_lgamma", \
-    "// log|gamma(a)|; below 0, log(pi / |a sin(pi a)|) - lgamma(-a): near the zeros there the error is\n" \
-    "// 2^-58, not a part of the result\n" \
-    "inline ulong f64_lgamma(ulong a) {    // 0.51 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == 0ul || mag == F64_INF) return F64_INF;\n" \
-    "    const wide x = wide_of(mag);\n" \
-    "    if (x.exp < -60) return wide_to_f64(wide_neg(wide_log(x)));\n" \
-    "    if (a == F64_ONE || a == F64_ONE + (1ul << 52)) return 0ul;\n" \
-    "    if (a < F64_SIGN) return wide_to_f64(wide_lgamma(x));\n" \
-    "    int n;\n" \
-    "    const wide y = half_turns(x, n);\n" \
-    "    wide sine = wide_sin_turn(n, y);\n" \
-    "    if (sine.frac == 0ul) return F64_INF;    // a pole\n" \
-    "    sine.neg = false;\n" \
-    "    const wide pi = {WIDE_PI, 1, false};\n" \
-    "    return wide_to_f64(wide_sub(wide_log(wide_div(pi, wide_mul(x, sine))), wide_lgamma(x)));\n" \
-    "}\n") \
-    X(J0_POLY, "J0_POLY", "", \
-    "", \
-    "constant long J0_POLY[25] = {\n" \
-    "    0x00bbb7e2fc271403l, 0x0ee2838f8904f9c9l, -0x0a602153b51ecceal, -0x0cedee8793476f17l,\n" \
-    "    0x109d33c82734c69al, -0x081e96d04ada7270l, 0x0255f86722db2a6al, -0x00749fcf3430b937l,\n" \
-    "    0x00109f3448afe528l, -0x0001d11773b361c6l, 0x0000285792066e4dl, -0x000002d98a4c9502l,\n" \
-    "    0x0000002ad4f45b20l, -0x000000021ff15308l, 0x00000000171d150fl, -0x0000000000d9dfb9l,\n" \
-    "    0x0000000000070550l, -0x000000000000331el, 0x000000000000014cl, -0x0000000000000006l,\n" \
-    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
-    "    0x0000000000000000l};\n") \
-    X(J1_POLY, "J1_POLY", "", \
-    "", \
-    "constant long J1_POLY[24] = {\n" \
-    "    -0x03b8a0e3e2413e71l, 0x053010a9da8f6677l, 0x09b272e5ae759353l, -0x109d33c82734c698l,\n" \
-    "    0x0a263c845d910f0el, -0x0380f49ab448bf9cl, 0x00cc17aa9b554423l, -0x00213e68915fca4cl,\n" \
-    "    0x00041674c4539c00l, -0x000064daed1013bdl, 0x000007d63c5299cal, -0x000000807edd115dl,\n" \
-    "    0x00000006e7d04ddfl, -0x0000000050e5c9b0l, 0x00000000033106fal, -0x00000000001c153bl,\n" \
-    "    0x000000000000d945l, -0x00000000000005d1l, 0x0000000000000025l, 0x0000000000000000l,\n" \
-    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
-    X(Y0_POLY, "Y0_POLY", "", \
-    "", \
-    "constant long Y0_POLY[25] = {\n" \
-    "    -0x061db2dcbc71fab9l, -0x0d4145fdfee49b35l, 0x1a5a81d661f7886fl, 0x024e57676c116847l,\n" \
-    "    -0x113da2b14a486de6l, 0x0ac13cc089ad139fl, -0x0380d98c8fed54a9l, 0x00bdeb5f967490dbl,\n" \
-    "    -0x001cc706012361fbl, 0x00034d518d9306eel, -0x00004c54df17335cl, 0x000005946e3b6879l,\n" \
-    "    -0x00000056656ac7b5l, 0x000000046662aabbl, -0x0000000031002352l, 0x0000000001d7cb2fl,\n" \
-    "    -0x00000000000f7febl, 0x00000000000072e3l, -0x00000000000002f3l, 0x0000000000000012l,\n" \
-    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l,\n" \
-    "    0x0000000000000000l};\n") \
-    X(Y1_POLY, "Y1_POLY", "", \
-    "", \
-    "constant long Y1_POLY[24] = {\n" \
-    "    0x0487545be06b3d93l, -0x0f937eee757e8700l, 0x017edab31507d031l, 0x0f0b6bd0e83db7cfl,\n" \
-    "    -0x0c91ca96be21530bl, 0x0506eda45ec576b5l, -0x014198f92a31f2adl, 0x003812f7731fb78al,\n" \
-    "    -0x000745813e732b3cl, 0x0000bb60b25c2a8cl, -0x00000f1a8b4ef2e3l, 0x000000ff9a7e3b9al,\n" \
-    "    -0x0000000e1f8ec76bl, 0x00000000a997b425l, -0x0000000006d75039l, 0x00000000003d6c7fl,\n" \
-    "    -0x000000000001e411l, 0x0000000000000d31l, -0x0000000000000051l, 0x0000000000000003l,\n" \
-    "    0x0000000000000001l, 0x0000000000000001l, 0x0000000000000001l, 0x0000000000000000l};\n") \
-    X(HANKEL0, "M0_POLY", "", \
-    "", \
-    "// Modulus and phase of order 0, in 128 / x^2 - 1\n" \
-    "constant long M0_POLY[30] = {\n" \
-    "    0x3ff8197eae4c60c8l, -0x0007cdf1aba4af83l, 0x000017b0ed8f4b83l, -0x000000d018c20c0bl,\n" \
-    "    0x0000000d2c025117l, -0x0000000141fe0382l, 0x000000002966bf68l, -0x0000000006abc06bl,\n" \
-    "    0x000000000148787fl, -0x000000000048ddffl, 0x0000000000122de1l, -0x0000000000050124l,\n" \
-    "    0x0000000000017f7bl, -0x0000000000007b5dl, 0x0000000000002a3dl, -0x0000000000000f47l,\n" \
-    "    0x00000000000005e3l, -0x0000000000000258l, 0x00000000000000d3l, -0x0000000000000053l,\n" \
-    "    0x0000000000000060l, -0x0000000000000031l, -0x0000000000000025l, 0x0000000000000019l,\n" \
-    "    0x0000000000000023l, -0x0000000000000013l, -0x000000000000000bl, 0x0000000000000009l,\n" \
-    "    0x0000000000000004l, -0x0000000000000002l};\n" \
-    "constant long P0_POLY[30] = {\n" \
-    "    -0x07f7dd5acee13bfcl, 0x0007f2a5d9bc393fl, -0x00002d8af657fbd7l, 0x0000023f79869e3al,\n" \
-    "    -0x0000002e98dd7711l, 0x0000000555b094ecl, -0x00000000ca2e44fal, 0x00000000247ff184l,\n" \
-    "    -0x0000000007b709e0l, 0x0000000001daa595l, -0x00000000007ee428l, 0x0000000000251ccfl,\n" \
-    "    -0x00000000000bb8d6l, 0x000000000003f506l, -0x0000000000016a1al, 0x0000000000008850l,\n" \
-    "    -0x00000000000036c0l, 0x00000000000016afl, -0x000000000000078al, 0x0000000000000301l,\n" \
-    "    -0x000000000000048el, 0x0000000000000286l, 0x000000000000023cl, -0x0000000000000169l,\n" \
-    "    -0x00000000000001dcl, 0x0000000000000122l, 0x00000000000000b1l, -0x000000000000006al,\n" \
-    "    -0x0000000000000025l, 0x0000000000000017l};\n") \
-    X(HANKEL1, "M1_POLY", "", \
-    "", \
-    "// Modulus and phase of order 1\n" \
-    "constant long M1_POLY[30] = {\n" \
-    "    0x4017d000d30a4512l, 0x0017a169eb44beb1l, -0x00002d44b00822fal, 0x0000013e50a284cfl,\n" \
-    "    -0x000000120ac810ddl, 0x000000019eeba3a6l, -0x00000000335db43cl, 0x0000000008110194l,\n" \
-    "    -0x000000000185dc46l, 0x0000000000554568l, -0x00000000001509b5l, 0x000000000005bd44l,\n" \
-    "    -0x000000000001b47fl, 0x0000000000008b8al, -0x0000000000002f82l, 0x000000000000111el,\n" \
-    "    -0x000000000000068dl, 0x000000000000029dl, -0x00000000000000e9l, 0x000000000000005el,\n" \
-    "    -0x0000000000000066l, 0x0000000000000037l, 0x000000000000002al, -0x0000000000000019l,\n" \
-    "    -0x0000000000000024l, 0x0000000000000017l, 0x000000000000000el, -0x0000000000000007l,\n" \
-    "    -0x0000000000000002l, 0x0000000000000002l};\n" \
-    "constant long P1_POLY[30] = {\n" \
-    "    0x17eb5a9fde20fdb8l, -0x00144eb77ec8b7f3l, 0x00005302263d86a9l, -0x0000035f4136f000l,\n" \
-    "    0x0000003f33a458f0l, -0x00000006d5e17526l, 0x00000000f9f32a64l, -0x000000002c07fdddl,\n" \
-    "    0x0000000009245ffal, -0x00000000022ad134l, 0x000000000092ba87l, -0x00000000002a89ccl,\n" \
-    "    0x00000000000d5670l, -0x000000000004797fl, 0x000000000001974cl, -0x000000000000989bl,\n" \
-    "    0x0000000000003d04l, -0x000000000000192bl, 0x000000000000086bl, -0x0000000000000358l,\n" \
-    "    0x00000000000004f3l, -0x00000000000002b8l, -0x0000000000000262l, 0x0000000000000184l,\n" \
-    "    0x0000000000000202l, -0x0000000000000135l, -0x00000000000000bcl, 0x0000000000000074l,\n" \
-    "    0x000000000000002al, -0x0000000000000019l};\n") \
-    X(SQUARE_BELOW_8, "square_below_8", "", \
-    "F64_INF wide", \
-    "inline long square_below_8(wide x) {    // x^2 / 32 - 1, times 2^63, for x from 0 to 8\n" \
-    "    const ulong f = x.exp < -61 ? 0ul : x.frac >> (2 - x.exp);    // x / 8, times 2^64\n" \
-    "    return long(mulhi(f, f) ^ F64_SIGN);\n" \
-    "}\n") \
-    X(WIDE_HANKEL, "wide_hankel", "", \
-    "F64_INF wide wide_times wide_one wide_add wide_sub wide_mul wide_div wide_sqrt wide_poly " \
-    "WIDE_LN2 wide_by wide_sin_turn quarter_turns M0_POLY M1_POLY", \
-    "// J or Y of order 0 or 1 from 8 on: sqrt(2 / (pi x)) times a modulus times cosine or sine of\n" \
-    "// x - (2 order + 1) pi/4 + phase / x\n" \
-    "inline wide wide_hankel(wide x, bool order1, bool second) {\n" \
-    "    const wide recip = wide_div(wide_one(), x), half_one = wide_times(wide_one(), -1);\n" \
-    "    const ulong v = recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp);    // 8 / x times 2^64\n" \
-    "    const ulong square = recip.exp >= -3 ? ~0ul : mulhi(v, v);\n" \
-    "    const long t = long(square ^ F64_SIGN);\n" \
-    "    wide phase = wide_by(wide_mul(recip, order1 ? wide_poly(P1_POLY, 30, t)\n" \
-    "                                                : wide_poly(P0_POLY, 30, t)), WIDE_2_PI, -1);\n" \
-    "    int n;\n" \
-    "    const wide turns = quarter_turns(x, n);\n" \
-    "    wide angle = wide_add(wide_sub(turns, half_one), phase);    // in quarter turns\n" \
-    "    if (angle.neg && angle.frac != 0ul && angle.exp >= -1) {\n" \
-    "        angle = wide_add(angle, wide_one());\n" \
-    "        n--;\n" \
-    "    }\n" \
-    "    n += (second ? 0 : 1) - (order1 ? 1 : 0);\n" \
-    "    const wide size = wide_sqrt(wide_by(recip, WIDE_2_PI, -1));\n" \
-    "    const wide modulus = order1 ? wide_poly(M1_POLY, 30, t) : wide_poly(M0_POLY, 30, t);\n" \
-    "    return wide_mul(wide_mul(size, modulus), wide_sin_turn(n, angle));\n" \
-    "}\n") \
-    X(WIDE_J0, "wide_j0", "", \
-    "wide wide_times wide_poly J0_POLY square_below_8 wide_hankel", \
-    "inline wide wide_j0(wide x) {    // for x not below 0\n" \
-    "    if (x.exp > 2) return wide_hankel(x, false, false);\n" \
-    "    return wide_times(wide_poly(J0_POLY, 25, square_below_8(x)), 2);\n" \
-    "}\n") \
-    X(WIDE_J1, "wide_j1", "", \
-    "wide wide_mul wide_poly J1_POLY square_below_8 wide_hankel", \
-    "inline wide wide_j1(wide x) {    // for x not below 0\n" \
-    "    if (x.exp > 2) return wide_hankel(x, true, false);\n" \
-    "    return wide_mul(x, wide_poly(J1_POLY, 24, square_below_8(x)));\n" \
-    "}\n") \
-    X(WIDE_Y0, "wide_y0", "", \
-    "wide wide_times wide_add wide_mul wide_poly WIDE_LN2 wide_by wide_log Y0_POLY " \
-    "square_below_8 wide_hankel wide_j0", \
-    "inline wide wide_y0(wide x) {    // for x above 0: 2/pi log(x) J0(x) and a power series\n" \
-    "    if (x.exp > 2) return wide_hankel(x, false, true);\n" \
-    "    const wide part = wide_by(wide_mul(wide_log(x), wide_j0(x)), WIDE_2_PI, -1);\n" \
-    "    return wide_add(part, wide_times(wide_poly(Y0_POLY, 25, square_below_8(x)), 2));\n" \
-    "}\n") \
-    X(WIDE_Y1, "wide_y1", "", \
-    "wide wide_one wide_add wide_sub wide_mul wide_div wide_poly WIDE_LN2 wide_by wide_log " \
-    "Y1_POLY square_below_8 wide_hankel wide_j1", \
-    "inline wide wide_y1(wide x) {    // for x above 0: 2/pi (log(x) J1(x) - 1 / x) and a power series\n" \
-    "    if (x.exp > 2) return wide_hankel(x, true, true);\n" \
-    "    const wide part = wide_sub(wide_mul(wide_log(x), wide_j1(x)), wide_div(wide_one(), x));\n" \
-    "    const wide rest = wide_mul(x, wide_poly(Y1_POLY, 24, square_below_8(x)));\n" \
-    "    return wide_add(wide_by(part, WIDE_2_PI, -1), rest);\n" \
-    "}\n") \
-    X(F64_J0, "f64_j0", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_j0", \
-    "inline ulong f64_j0(ulong a) {    // 2 ulp, or 2^-57\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : 0ul;\n" \
-    "    return wide_to_f64(wide_j0(wide_of(mag)));\n" \
-    "}\n") \
-    X(F64_J1, "f64_j1", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_j1", \
-    "inline ulong f64_j1(ulong a) {    // 2 ulp, or 2^-57\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a & F64_SIGN;\n" \
-    "    const wide r = wide_j1(wide_of(mag));\n" \
-    "    return (a & F64_SIGN) ^ wide_to_f64(r);\n" \
-    "}\n") \
-    X(F64_Y_SPECIAL, "f64_y_special", "", \
-    "F64_INF", \
-    "// Y of 0, negative numbers, infinity and NaN\n" \
-    "inline ulong f64_y_special(ulong a) {\n" \
-    "    return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? 0ul : F64_NAN;\n" \
-    "}\n") \
-    X(F64_Y0, "f64_y0", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_y0 f64_y_special", \
-    "inline ulong f64_y0(ulong a) {    // 2 ulp, or 2^-57\n" \
-    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y0(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_Y1, "f64_y1", "d(d)", \
-    "F64_INF wide_of wide_to_f64 wide_y1 f64_y_special", \
-    "inline ulong f64_y1(ulong a) {    // 2 ulp, or 2^-57\n" \
-    "    return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y1(wide_of(a)));\n" \
-    "}\n") \
-    X(F64_JN, "f64_jn", "d(id)", \
-    "F64_INF f64_lt i32_to_f64 wide wide_scaled wide_of wide_to_f64 wide_times wide_one wide_sub " \
-    "wide_mul wide_div wide_j0 wide_j1", \
-    "// Upward from J0 and J1 while n is below x; else downward from an order where J is as good as 0,\n" \
-    "// and scaled so that J0 or J1, whichever is larger, comes out\n" \
-    "inline ulong f64_jn(int n, ulong a) {    // 2 ulp, or 2^-57\n" \
-    "    const ulong mag = a & F64_MAGNITUDE, sign = (n & 1) != 0 ? a & F64_SIGN : 0ul;\n" \
-    "    if (n < 0 || mag > F64_INF) return F64_NAN;\n" \
-    "    if (mag == F64_INF) return 0ul;\n" \
-    "    const wide x = wide_of(mag), order = wide_of(i32_to_f64(n)), j0 = wide_j0(x);\n" \
-    "    if (n == 0) return wide_to_f64(j0);\n" \
-    "    if (mag == 0ul) return sign;\n" \
-    "    const wide j1 = wide_j1(x), step = wide_div(wide_times(wide_one(), 1), x);\n" \
-    "    wide last, this_one, next;\n" \
-    "    if (f64_lt(i32_to_f64(n), mag)) {\n" \
-    "        last = j0;\n" \
-    "        this_one = j1;\n" \
-    "        for (int k = 1; k < n; k++) {\n" \
-    "            next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
-    "            last = this_one;\n" \
-    "            this_one = next;\n" \
-    "        }\n" \
-    "        return sign ^ wide_to_f64(this_one);\n" \
-    "    }\n" \
-    "    if (n > 4096 && x.exp + 1 < order.exp) return sign;    // below the least double\n" \
-    "    const int start = n + 20 + int(precise::sqrt(180.0f * float(n)));\n" \
-    "    wide wanted = wide_one();\n" \
-    "    last = wide_scaled(0ul, 0, false);\n" \
-    "    this_one = wide_one();\n" \
-    "    for (int k = start; k > 0; k--) {\n" \
-    "        if (k == n) wanted = this_one;\n" \
-    "        next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), step), this_one), last);\n" \
-    "        last = this_one;\n" \
-    "        this_one = next;\n" \
-    "    }\n" \
-    "    const bool first = this_one.exp >= last.exp;\n" \
-    "    const wide scale = first ? wide_div(j0, this_one) : wide_div(j1, last);\n" \
-    "    return sign ^ wide_to_f64(wide_mul(wanted, scale));\n" \
-    "}\n") \
-    X(F64_YN, "f64_yn", "d(id)", \
-    "F64_INF i32_to_f64 wide wide_of wide_to_f64 wide_times wide_one wide_sub wide_mul wide_div " \
-    "wide_y0 wide_y1 f64_y_special", \
-    "inline ulong f64_yn(int n, ulong a) {    // upward from Y0 and Y1: 2 ulp, or 2^-57\n" \
-    "    if (n < 0) return F64_NAN;\n" \
-    "    if (a - 1ul >= F64_INF - 1ul) return f64_y_special(a);\n" \
-    "    const wide x = wide_of(a), step = wide_div(wide_times(wide_one(), 1), x);\n" \
-    "    wide last = wide_y0(x), this_one = wide_y1(x);\n" \
-    "    if (n == 0) return wide_to_f64(last);\n" \
-    "    for (int k = 1; k < n && this_one.exp < 1100; k++) {\n" \
-    "        const wide factor = wide_mul(wide_of(i32_to_f64(k)), step);\n" \
-    "        const wide next = wide_sub(wide_mul(factor, this_one), last);\n" \
-    "        last = this_one;\n" \
-    "        this_one = next;\n" \
-    "    }\n" \
-    "    return wide_to_f64(this_one);\n" \
-    "}\n") \
-    X(I0_POLY, "I0_POLY", "", \
-    "", \
-    "constant long I0_POLY[32] = {\n" \
-    "    0x0d3f84fc776fad0bl, -0x073b7680121882f3l, 0x060c8b47628ef34al, -0x05b2e343245624cdl,\n" \
-    "    0x059708d6ffa94951l, -0x05700a3f991dbdbfl, 0x0512d865aa07327el, -0x04735cea39bcf623l,\n" \
-    "    0x03a23c21e9bf4de8l, -0x02c04823c4dc3c34l, 0x01ee6f5662ec7239l, -0x01427b0996a6053fl,\n" \
-    "    0x00c3f43357fce143l, -0x006f49639d54b11dl, 0x003b43561ff7da21l, -0x001daf9b709c141al,\n" \
-    "    0x000e079f25e6af29l, -0x000645ffce4466del, 0x0002a93aea267526l, -0x000112c7a39f1c1bl,\n" \
-    "    0x000069a0730e9cb7l, -0x000026c7c5d3a5cdl, 0x00000da17e3cafc6l, -0x00000496e8b9e751l,\n" \
-    "    0x0000017a192da16bl, -0x00000075b0b5a7b1l, 0x00000024790b5f2dl, -0x0000000a77e45b8al,\n" \
-    "    0x00000002598153fbl, -0x00000000a6a84db4l, 0x0000000053a53dafl, -0x000000001488a1f6l};\n") \
-    X(I1_POLY, "I1_POLY", "", \
-    "", \
-    "constant long I1_POLY[32] = {\n" \
-    "    0x02dc29d71cba6314l, -0x03e9760e34eea569l, 0x045b0e4376c23b54l, -0x046204de7fed708fl,\n" \
-    "    0x0414c3e05ffe7848l, -0x0389b54a2683875fl, 0x02dbf2bd17c297bcl, -0x0227abe6b14a92a9l,\n" \
-    "    0x0184125b0cff3713l, -0x00ff1ece00c82844l, 0x009d060d01ee6efal, -0x005aada8e242a007l,\n" \
-    "    0x00313f14c85e8888l, -0x00193682669e48d8l, 0x000c32b635f1cf2dl, -0x000596fda199581el,\n" \
-    "    0x00026e859a9af796l, -0x000101a419b25a55l, 0x000065a5d4c16668l, -0x0000264d7d7c5ec9l,\n" \
-    "    0x00000dcf39cab88cl, -0x000004c5a0d8fad9l, 0x000001955c19e30cl, -0x00000081414f9a05l,\n" \
-    "    0x000000278d7018bal, -0x0000000bb6982519l, 0x000000036f1f68d3l, -0x00000000f18eedb8l,\n" \
-    "    0x0000000036066cefl, -0x000000000e445845l, 0x0000000006762a03l, -0x000000000187ef6fl};\n") \
-    X(I0_TAIL_POLY, "I0_TAIL_POLY", "", \
-    "", \
-    "constant long I0_TAIL_POLY[32] = {\n" \
-    "    0x19bd428ad249a48cl, 0x00370f2d377277abl, 0x00023b54e56bce5bl, 0x00002ebcbdcdeec8l,\n" \
-    "    0x0000063944e7c09el, 0x0000013f49b098a7l, 0x0000005f43f380f9l, 0x0000002a3945599fl,\n" \
-    "    0x000000172106968dl, 0x0000000821664ec0l, -0x000000072f524ba6l, -0x0000000e810b5801l,\n" \
-    "    -0x0000000616113223l, 0x00000008856fe10bl, 0x00000008e1f76070l, -0x00000004e5358f22l,\n" \
-    "    -0x000000086c68ff8bl, 0x00000003e65aca99l, 0x0000000728f9ab2fl, -0x00000003fddf87ccl,\n" \
-    "    -0x000000057913d5c1l, 0x00000003ed4f881dl, 0x000000038a7f8346l, -0x0000000322fc8d3fl,\n" \
-    "    -0x00000001ccfd82d8l, 0x00000001de8fbed9l, 0x00000000a8dea17dl, -0x00000000c53db157l,\n" \
-    "    -0x000000002716035bl, 0x0000000031e336f1l, 0x000000000441d720l, -0x0000000005d0fac9l};\n") \
-    X(I1_TAIL_POLY, "I1_TAIL_POLY", "", \
-    "", \
-    "constant long I1_TAIL_POLY[32] = {\n" \
-    "    0x18ebe783a8402fedl, -0x009fbcb0cc7731f8l, -0x0003978a9be3db99l, -0x00003f1384608247l,\n" \
-    "    -0x000007b2383fa064l, -0x000001761387d53dl, -0x0000006b6384cec3l, -0x0000002e4ebf2771l,\n" \
-    "    -0x0000001916bcdf90l, -0x0000000911322698l, 0x000000072b08134cl, 0x0000000f2bf17be2l,\n" \
-    "    0x00000006b5cb76c5l, -0x000000089aca8eebl, -0x0000000969fd4451l, 0x00000004c7af16d0l,\n" \
-    "    0x00000008d310fd0al, -0x00000003c428fd61l, -0x0000000779e1dcc4l, 0x00000003e60f04c1l,\n" \
-    "    0x00000005b7a3b731l, -0x00000003e20576eal, -0x00000003b4d523ddl, 0x0000000320679647l,\n" \
-    "    0x00000001e3a107c9l, -0x00000001df6ce97fl, -0x00000000b18cf0ffl, 0x00000000c63cf5e5l,\n" \
-    "    0x00000000292cc4e6l, -0x00000000323ff4efl, -0x00000000047e0012l, 0x0000000005de1f91l};\n") \
-    X(BELOW_8, "below_8", "", \
-    "F64_INF wide", \
-    "inline long below_8(wide x) {    // x / 4 - 1, times 2^63, for x from 0 to 8\n" \
-    "    return long((x.exp < -61 ? 0ul : x.frac >> (2 - x.exp)) ^ F64_SIGN);\n" \
-    "}\n") \
-    X(ABOVE_8, "above_8", "", \
-    "F64_INF wide wide_one wide_div", \
-    "inline long above_8(wide x) {    // 16 / x - 1, times 2^63, for x from 8\n" \
-    "    const wide recip = wide_div(wide_one(), x);\n" \
-    "    if (recip.exp >= -3) return long(F64_MAGNITUDE);\n" \
-    "    return long((recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp)) ^ F64_SIGN);\n" \
-    "}\n") \
-    X(F64_CYL_BESSEL_I0, "f64_cyl_bessel_i0", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I0_POLY " \
-    "I0_TAIL_POLY below_8 above_8", \
-    "inline ulong f64_cyl_bessel_i0(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 0.52 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : mag;\n" \
-    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
-    "    if (x.exp < 3) return wide_to_f64(wide_mul(e, wide_poly(I0_POLY, 32, below_8(x))));\n" \
-    "    const wide tail = wide_poly(I0_TAIL_POLY, 32, above_8(x));\n" \
-    "    return wide_to_f64(wide_div(wide_mul(e, tail), wide_sqrt(x)));\n" \
-    "}\n") \
-    X(F64_CYL_BESSEL_I1, "f64_cyl_bessel_i1", "d(d)", \
-    "F64_INF wide wide_of wide_to_f64 wide_mul wide_div wide_sqrt wide_poly wide_exp I1_POLY " \
-    "I1_TAIL_POLY below_8 above_8", \
-    "inline ulong f64_cyl_bessel_i1(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 1.2 ulp\n" \
-    "    const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN;\n" \
-    "    if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a;\n" \
-    "    const wide x = wide_of(mag), e = wide_exp(x);\n" \
-    "    const wide r = x.exp < 3 ? wide_mul(x, wide_poly(I1_POLY, 32, below_8(x)))\n" \
-    "                             : wide_div(wide_poly(I1_TAIL_POLY, 32, above_8(x)), wide_sqrt(x));\n" \
-    "    return sign | wide_to_f64(wide_mul(e, r));\n" \
-    "}\n") \
-    X(EXP_SCALED, "exp_scaled", "", \
-    "", \
-    "// e^(x + x_lo) scale, for x from -150 to 130: 1 ulp. By powers of 2 in two steps, so that nothing\n" \
-    "// overflows on the way to a float.\n" \
-    "inline float exp_scaled(float x, float x_lo, float scale) {\n" \
-    "    const float n = rint(x * 1.44269504f);\n" \
-    "    const float r = fma(n, -1.42860677e-06f, fma(n, -0.693145752f, x)) + x_lo;\n" \
-    "    float p = 0.0013866487f;\n" \
-    "    p = fma(p, r, 0.008366397f);\n" \
-    "    p = fma(p, r, 0.04166748f);\n" \
-    "    p = fma(p, r, 0.16666545f);\n" \
-    "    p = fma(p, r, 0.49999997f);\n" \
-    "    const float whole = fma(r * r, p, r);    // e^r - 1\n" \
-    "    const int k = int(n), half_k = k / 2;\n" \
-    "    const float up = as_type<float>(uint(half_k + 127) << 23);\n" \
-    "    return fma(whole, scale, scale) * up * as_type<float>(uint(k - half_k + 127) << 23);\n" \
-    "}\n") \
-    X(LOG_PAIR, "log_pair", "", \
-    "", \
-    "// log(x) in two floats, to 2^-30 of itself, for a normal x above 0: 2 atanh(f / (2 + f)) for the\n" \
-    "// mantissa 1 + f\n" \
-    "inline float log_pair(float x, thread float &lo) {\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    const uint bits = as_type<uint>(x) - 0x3f3504f3u;    // from sqrt(1/2) on\n" \
-    "    const float k = float(int(bits) >> 23);\n" \
-    "    const float f = as_type<float>((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;\n" \
-    "    const float below = f + 2.0f, s = f / below;\n" \
-    "    const float s_lo = (fma(-s, below, f) - s * (f - (below - 2.0f))) / below;\n" \
-    "    const float ss = s * s;\n" \
-    "    float p = 0.24115351f;\n" \
-    "    p = fma(p, ss, 0.28506234f);\n" \
-    "    p = fma(p, ss, 0.40000892f);\n" \
-    "    p = fma(p, ss, 0.6666666f);\n" \
-    "    const float high = k * 0.693145752f, twice = 2.0f * s;\n" \
-    "    const float sum = high + twice;\n" \
-    "    const float rest = (high == 0.0f ? 0.0f : twice - (sum - high))\n" \
-    "                     + fma(k, 1.42860677e-06f, fma(s * ss, p, 2.0f * s_lo));\n" \
-    "    lo = rest - ((sum + rest) - sum);\n" \
-    "    return sum + rest;\n" \
-    "}\n") \
-    X(EXPM1, "expm1_f32", "f(f)", \
-    "", \
-    "inline float expm1_f32(float x) {    // e^x - 1: 1 ulp\n" \
-    "    if (!(x < 88.73f)) return isnan(x) ? x : INFINITY;\n" \
-    "    if (x == 0.0f) return x;\n" \
-    "    const float y = fmax(x, -30.0f), n = rint(y * 1.44269504f);\n" \
-    "    const float r = fma(n, -1.42860677e-06f, fma(n, -0.693145752f, y));\n" \
-    "    float p = 0.0013866487f;\n" \
-    "    p = fma(p, r, 0.008366397f);\n" \
-    "    p = fma(p, r, 0.04166748f);\n" \
-    "    p = fma(p, r, 0.16666545f);\n" \
-    "    p = fma(p, r, 0.49999997f);\n" \
-    "    const float whole = fma(r * r, p, r);    // e^r - 1\n" \
-    "    const float scale = as_type<float>(uint(int(n) + 126) << 23);\n" \
-    "    return n == 0.0f ? whole : 2.0f * fma(scale, whole, scale - 0.5f);\n" \
-    "}\n") \
-    X(LOG1P, "log1p_f32", "f(f)", \
-    "", \
-    "// log(1 + x): 1 ulp. log of the rounded sum, plus what the rounding lost over the sum.\n" \
-    "inline float log1p_f32(float x) {\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    if (!(x > -1.0f)) return x == -1.0f ? -INFINITY : NAN;\n" \
-    "    if (x == 0.0f || x == INFINITY) return x;\n" \
-    "    const float u = 1.0f + x, lost = (x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f)) / u;\n" \
-    "    const uint bits = as_type<uint>(u) - 0x3f3504f3u;\n" \
-    "    const float k = float(int(bits) >> 23);\n" \
-    "    const float f = as_type<float>((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;\n" \
-    "    float p = -0.076365724f;\n" \
-    "    p = fma(p, f, 0.12762113f);\n" \
-    "    p = fma(p, f, -0.1315948f);\n" \
-    "    p = fma(p, f, 0.14201567f);\n" \
-    "    p = fma(p, f, -0.16623418f);\n" \
-    "    p = fma(p, f, 0.20001243f);\n" \
-    "    p = fma(p, f, -0.2500082f);\n" \
-    "    p = fma(p, f, 0.3333333f);\n" \
-    "    const float square = 0.5f * f * f;\n" \
-    "    const float square_lo = fma(0.5f * f, f, -square);\n" \
-    "    const float rest = fma(f * f * f, p, fma(k, 1.42860677e-06f, lost)) - square_lo;\n" \
-    "    const float high = k * 0.693145752f, sum = high + f;\n" \
-    "    const float sum_lo = k == 0.0f ? 0.0f : f - (sum - high);\n" \
-    "    const float most = sum - square;\n" \
-    "    return most + (((sum - most) - square) + (sum_lo + rest));\n" \
-    "}\n") \
-    X(CBRT_NEAR, "cbrt_near", "", \
-    "", \
-    "inline float cbrt_near(float a) {    // cbrt(a) to 2^-20, for a normal a above 0\n" \
-    "    float y = as_type<float>(as_type<uint>(a) / 3u + 0x2a514067u);\n" \
-    "    for (int i = 0; i < 2; i++) {    // Halley's method\n" \
-    "        const float cube = y * y * y;\n" \
-    "        y *= (cube + 2.0f * a) / (2.0f * cube + a);\n" \
-    "    }\n" \
-    "    return y;\n" \
-    "}\n") \
-    X(CBRT, "cbrt_f32", "f(f)", \
-    "cbrt_near", \
-    "inline float cbrt_f32(float x) {    // 0.6 ulp: a near value, then a step with an exact remainder\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    const float a = fabs(x);\n" \
-    "    if (!(a < INFINITY)) return x;\n" \
-    "    if (a < 0x1p-126f) return copysign(0.0f, x);\n" \
-    "    const float s = a < 0x1p-60f ? a * 0x1p60f : a > 0x1p60f ? a * 0x1p-60f : a;\n" \
-    "    const float y = cbrt_near(s), square = y * y;\n" \
-    "    const float rest = fma(square, y, -s) + fma(y, y, -square) * y;\n" \
-    "    const float r = y - rest / (3.0f * square);\n" \
-    "    return copysign(a < 0x1p-60f ? r * 0x1p-20f : a > 0x1p60f ? r * 0x1p20f : r, x);\n" \
-    "}\n") \
-    X(RCBRT, "rcbrt_f32", "f(f)", \
-    "cbrt_near", \
-    "inline float rcbrt_f32(float x) {    // 1 / cbrt(x): 0.6 ulp, in the same way\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    const float a = fabs(x);\n" \
-    "    if (a < 0x1p-126f) return copysign(INFINITY, x);\n" \
-    "    if (!(a < INFINITY)) return isnan(x) ? x : copysign(0.0f, x);\n" \
-    "    const float s = a < 0x1p-60f ? a * 0x1p60f : a > 0x1p60f ? a * 0x1p-60f : a;\n" \
-    "    const float y = 1.0f / cbrt_near(s), square = y * y, cube = square * y;\n" \
-    "    const float cube_lo = fma(square, y, -cube) + fma(y, y, -square) * y;\n" \
-    "    const float rest = fma(-s, cube, 1.0f) - s * cube_lo;\n" \
-    "    const float r = y + y * rest * (1.0f / 3.0f);\n" \
-    "    return copysign(a < 0x1p-60f ? r * 0x1p20f : a > 0x1p60f ? r * 0x1p-20f : r, x);\n" \
-    "}\n") \
-    X(NORM_F32, "norm_scaled", "", \
-    "", \
-    "// Square of the length over scale^2, where scale is a power of two near the largest coordinate\n" \
-    "inline float norm_scaled(float4 v, thread float &scale) {\n" \
-    "    v = fabs(v);\n" \
-    "    const float largest = fmax(fmax(v.x, v.y), fmax(v.z, v.w));\n" \
-    "    const uint exp = clamp(as_type<uint>(largest) >> 23, 2u, 252u);\n" \
-    "    scale = as_type<float>(exp << 23);\n" \
-    "    v *= as_type<float>((254u - exp) << 23);\n" \
-    "    return fma(v.x, v.x, fma(v.y, v.y, fma(v.z, v.z, v.w * v.w)));\n" \
-    "}\n") \
-    X(NORM4D_F32, "norm4d_f32", "f(ffff)", \
-    "norm_scaled", \
-    "inline float norm4d_f32(float a, float b, float c, float d) {    // 1.2 ulp; infinity before NaN\n" \
-    "    float scale;\n" \
-    "    const float square = norm_scaled(float4(a, b, c, d), scale);\n" \
-    "    if (isinf(a) || isinf(b) || isinf(c) || isinf(d)) return INFINITY;\n" \
-    "    if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return NAN;\n" \
-    "    return precise::sqrt(square) * scale;\n" \
-    "}\n") \
-    X(RNORM4D_F32, "rnorm4d_f32", "f(ffff)", \
-    "norm_scaled", \
-    "inline float rnorm4d_f32(float a, float b, float c, float d) {    // one over it: 2 ulp\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    float scale;\n" \
-    "    const float square = norm_scaled(float4(a, b, c, d), scale);\n" \
-    "    if (isinf(a) || isinf(b) || isinf(c) || isinf(d)) return 0.0f;\n" \
-    "    if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return NAN;\n" \
-    "    if (square == 0.0f) return INFINITY;\n" \
-    "    const float r = 1.0f / precise::sqrt(square), part = square * r;\n" \
-    "    const float rest = fma(-part, r, 1.0f) - fma(square, r, -part) * r;    // 1 - square r^2\n" \
-    "    return fma(0.5f * rest, r, r) / scale;\n" \
-    "}\n") \
-    X(HYPOT_F32, "hypot_f32", "f(ff)", \
-    "norm4d_f32", \
-    "inline float hypot_f32(float a, float b) { return norm4d_f32(a, b, 0.0f, 0.0f); }\n") \
-    X(RHYPOT_F32, "rhypot_f32", "f(ff)", \
-    "rnorm4d_f32", \
-    "inline float rhypot_f32(float a, float b) { return rnorm4d_f32(a, b, 0.0f, 0.0f); }\n") \
-    X(NORM3D_F32, "norm3d_f32", "f(fff)", \
-    "norm4d_f32", \
-    "inline float norm3d_f32(float a, float b, float c) { return norm4d_f32(a, b, c, 0.0f); }\n") \
-    X(RNORM3D_F32, "rnorm3d_f32", "f(fff)", \
-    "rnorm4d_f32", \
-    "inline float rnorm3d_f32(float a, float b, float c) { return rnorm4d_f32(a, b, c, 0.0f); }\n") \
-    X(ERF_SMALL, "erf_small", "", \
-    "", \
-    "inline float erf_small(float x) {    // erf(x) for |x| below 0.93: 1 ulp\n" \
-    "    const float s = x * x;\n" \
-    "    float p = -0.00059595145f;\n" \
-    "    p = fma(p, s, 0.0049873423f);\n" \
-    "    p = fma(p, s, -0.026762962f);\n" \
-    "    p = fma(p, s, 0.11281731f);\n" \
-    "    p = fma(p, s, -0.3761249f);\n" \
-    "    p = fma(p, s, 0.12837915f);\n" \
-    "    return fma(p, x, x);\n" \
-    "}\n") \
-    X(ERF, "erf_f32", "f(f)", \
-    "erf_small", \
-    "inline float erf_f32(float x) {    // 1.2 ulp and the error of exp\n" \
-    "    const float t = fabs(x);\n" \
-    "    if (t <= 0.9277f) return erf_small(x);\n" \
-    "    if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n" \
-    "    if (isnan(x)) return x;\n" \
-    "    float q = -2.1100572e-5f;\n" \
-    "    q = fma(q, t, 0.0004345218f);\n" \
-    "    q = fma(q, t, -0.004171319f);\n" \
-    "    q = fma(q, t, 0.025120012f);\n" \
-    "    q = fma(q, t, -0.10828086f);\n" \
-    "    q = fma(q, t, -0.6333463f);\n" \
-    "    q = fma(q, t, -1.1295152f);\n" \
-    "    q = fma(q, t, 0.00017472546f);\n" \
-    "    return copysign(1.0f - precise::exp(q), x);\n" \
-    "}\n") \
-    X(ERFCX_POS, "erfcx_pos", "", \
-    "", \
-    "inline float erfcx_pos(float x) {    // e^(x^2) erfc(x) for x not below 0: 2 ulp\n" \
-    "    const float t = x < 0x1p60f ? (x - 2.0f) / (x + 2.0f) : 1.0f;\n" \
-    "    float p = 6.0605413e-5f;\n" \
-    "    p = fma(p, t, 0.00016305203f);\n" \
-    "    p = fma(p, t, -0.0003507601f);\n" \
-    "    p = fma(p, t, -0.0014017426f);\n" \
-    "    p = fma(p, t, 0.0012109036f);\n" \
-    "    p = fma(p, t, 0.008695003f);\n" \
-    "    p = fma(p, t, -0.008016576f);\n" \
-    "    p = fma(p, t, -0.0542144f);\n" \
-    "    p = fma(p, t, 0.16404918f);\n" \
-    "    p = fma(p, t, -0.16603069f);\n" \
-    "    p = fma(p, t, -0.09276377f);\n" \
-    "    p = fma(p, t, 1.2769784f);\n" \
-    "    return p / fma(2.0f, x, 1.0f);\n" \
-    "}\n") \
-    X(ERFC, "erfc_f32", "f(f)", \
-    "exp_scaled erf_small erfcx_pos", \
-    "inline float erfc_f32(float x) {    // 4 ulp: e^-(x^2), with the square in two floats, times erfcx\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    if (fabs(x) < 0.5f) return 1.0f - erf_small(x);\n" \
-    "    const float t = fmin(fabs(x), 11.0f), square = t * t, rest = fma(t, t, -square);\n" \
-    "    const float r = exp_scaled(-square, -rest, erfcx_pos(t));\n" \
-    "    return isnan(x) ? x : x < 0.0f ? 2.0f - r : r;\n" \
-    "}\n") \
-    X(ERFCX, "erfcx_f32", "f(f)", \
-    "exp_scaled erfcx_pos", \
-    "inline float erfcx_f32(float x) {    // e^(x^2) erfc(x): 4 ulp; below 0 it is 2 e^(x^2) - erfcx(-x)\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    if (!(x < 0.0f)) return isnan(x) ? x : erfcx_pos(x);\n" \
-    "    if (x < -9.5f) return INFINITY;\n" \
-    "    const float square = x * x, rest = fma(x, x, -square);\n" \
-    "    return exp_scaled(square, rest, 2.0f) - erfcx_pos(-x);\n" \
-    "}\n") \
-    X(NORMCDF, "normcdf_f32", "f(f)", \
-    "exp_scaled erf_small erfcx_pos", \
-    "inline float normcdf_f32(float x) {    // erfc(-x sqrt(1/2)) / 2: 4 ulp\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    const float z = fabs(x) * 0.707106769f;\n" \
-    "    if (z < 0.5f) return fma(0.5f, erf_small(copysign(z, x)), 0.5f);\n" \
-    "    if (isnan(x)) return x;\n" \
-    "    const float t = fmin(fabs(x), 15.0f), square = 0.5f * t * t, rest = fma(0.5f * t, t, -square);\n" \
-    "    const float r = exp_scaled(-square, -rest, 0.5f * erfcx_pos(fmin(z, 11.0f)));\n" \
-    "    return x > 0.0f ? 1.0f - r : r;\n" \
-    "}\n") \
-    X(ERFINV_POS, "erfinv_pos", "", \
-    "erfinv_near log_pair log1p_f32", \
-    "// The x above 0 with erf(x) = a, erfc(x) = q, in w = -log(q (1 + a)): 4 ulp\n" \
-    "inline float erfinv_pos(float a, float q) {\n" \
-    "    float w_lo;\n" \
-    "    const float w = -(log_pair(q, w_lo) + log1p_f32(a));\n" \
-    "    if (w < 5.0f) return a * erfinv_near(w);\n" \
-    "    const float s = precise::sqrt(w), v = 1.0f / s;\n" \
-    "    float p = 6.910186f;\n" \
-    "    p = fma(p, v, -9.399308f);\n" \
-    "    p = fma(p, v, 0.33651727f);\n" \
-    "    p = fma(p, v, 6.553174f);\n" \
-    "    p = fma(p, v, -6.120882f);\n" \
-    "    p = fma(p, v, 3.3815522f);\n" \
-    "    p = fma(p, v, -1.0587729f);\n" \
-    "    p = fma(p, v, -0.037571255f);\n" \
-    "    p = fma(p, v, 1.0005715f);\n" \
-    "    return s * p;\n" \
-    "}\n") \
-    X(ERFINV_F32, "erfinv_f32", "f(f)", \
-    "erfinv_pos", \
-    "inline float erfinv_f32(float x) {    // 4 ulp\n" \
-    "    const float a = fabs(x);\n" \
-    "    if (!(a < 1.0f)) return a == 1.0f ? copysign(INFINITY, x) : NAN;\n" \
-    "    return a == 0.0f ? x : copysign(erfinv_pos(a, 1.0f - a), x);\n" \
-    "}\n") \
-    X(ERFCINV_F32, "erfcinv_f32", "f(f)", \
-    "erfinv_pos", \
-    "inline float erfcinv_f32(float x) {    // 4 ulp\n" \
-    "    if (!(x >= 0.0f && x <= 2.0f)) return NAN;\n" \
-    "    if (x < 0x1p-126f) return INFINITY;\n" \
-    "    if (x > 1.0f) return x == 2.0f ? -INFINITY : -erfinv_pos(x - 1.0f, 2.0f - x);\n" \
-    "    return erfinv_pos(1.0f - x, x);\n" \
-    "}\n") \
-    X(NORMCDFINV_F32, "normcdfinv_f32", "f(f)", \
-    "erfinv_pos", \
-    "inline float normcdfinv_f32(float x) {    // -sqrt(2) erfcinv(2 x): 5 ulp\n" \
-    "    if (!(x >= 0.0f && x <= 1.0f)) return NAN;\n" \
-    "    if (x < 0x1p-126f) return -INFINITY;\n" \
-    "    if (x == 0.5f || x == 1.0f) return x == 0.5f ? 0.0f : INFINITY;\n" \
-    "    const float a = fabs(1.0f - 2.0f * x), q = 2.0f * (x > 0.5f ? 1.0f - x : x);\n" \
-    "    return copysign(1.41421354f * erfinv_pos(a, q), x - 0.5f);\n" \
-    "}\n") \
-    X(SINPI_NEAR, "sinpi_near", "", \
-    "", \
-    "inline float sinpi_near(float x) {    // |sin(pi x)|: 2 ulp; 0 for an integer\n" \
-    "    const float r = x - rint(x), rr = r * r;\n" \
-    "    float p = 0.0802254f;\n" \
-    "    p = fma(p, rr, -0.5996615f);\n" \
-    "    p = fma(p, rr, 2.550311f);\n" \
-    "    p = fma(p, rr, -5.167723f);\n" \
-    "    p = fma(p, rr, 3.1415927f);\n" \
-    "    return fabs(r * p);\n" \
-    "}\n") \
-    X(STIRLING_F32, "gamma_power", "", \
-    "log_pair", \
-    "// (x - 1/2) (log(x) - 1) in two floats, for x from 3 on\n" \
-    "inline float gamma_power(float x, thread float &lo) {\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    float l_lo;\n" \
-    "    const float l = log_pair(x, l_lo), y = x - 0.5f, less = l - 1.0f;\n" \
-    "    const float part = y * less;\n" \
-    "    lo = fma(y, less, -part) + y * ((l - (less + 1.0f)) + l_lo) - (y - x + 0.5f) * less;\n" \
-    "    return part;\n" \
-    "}\n") \
-    X(GAMMA_BELOW_3, "gamma_below_3", "", \
-    "", \
-    "inline float gamma_below_3(float x) {    // for x above 0, by way of gamma(1 + f), f below 1: 2 ulp\n" \
-    "    const float f = x < 1.0f ? x : x < 2.0f ? x - 1.0f : x - 2.0f;\n" \
-    "    float p = -0.020392623f;\n" \
-    "    p = fma(p, f, 0.12705456f);\n" \
-    "    p = fma(p, f, -0.36269805f);\n" \
-    "    p = fma(p, f, 0.6504236f);\n" \
-    "    p = fma(p, f, -0.853318f);\n" \
-    "    p = fma(p, f, 0.9503247f);\n" \
-    "    p = fma(p, f, -0.90289545f);\n" \
-    "    p = fma(p, f, 0.98870635f);\n" \
-    "    p = fma(p, f, -0.577205f);\n" \
-    "    p = fma(p, f, 0.99999994f);\n" \
-    "    return x < 1.0f ? p / x : x < 2.0f ? p : p * (x - 1.0f);\n" \
-    "}\n") \
-    X(TGAMMA_F32, "tgamma_f32", "f(f)", \
-    "exp_scaled sinpi_near gamma_power gamma_below_3", \
-    "// 4 ulp. From 3 on Stirling's formula in the form of gamma_power; below 0,\n" \
-    "// gamma(-x) = -pi / (x sin(pi x) gamma(x)).\n" \
-    "inline float tgamma_f32(float x) {\n" \
-    "    const float a = fabs(x), v = 1.0f / a;\n" \
-    "    if (!(a < INFINITY)) return x > 0.0f ? x : NAN;\n" \
-    "    if (a < 0x1p-126f) return copysign(INFINITY, x);\n" \
-    "    if (a < 0x1p-25f) return 1.0f / x;\n" \
-    "    if (x < 0.0f && x == rint(x)) return NAN;    // a pole\n" \
-    "    const float turned = 3.14159274f / (a * sinpi_near(a));\n" \
-    "    const float sign = fract(a * 0.5f) < 0.5f ? -1.0f : 1.0f;\n" \
-    "    if (a < 3.0f) return x > 0.0f ? gamma_below_3(a) : sign * turned / gamma_below_3(a);\n" \
-    "    if (a > 43.0f) return x > 0.0f ? INFINITY : sign * 0.0f;\n" \
-    "    float lo;\n" \
-    "    const float power = gamma_power(a, lo);\n" \
-    "    float p = 0.0019603716f;\n" \
-    "    p = fma(p, v, -0.0011287315f);\n" \
-    "    p = fma(p, v, -0.0038195243f);\n" \
-    "    p = fma(p, v, 0.005244563f);\n" \
-    "    p = fma(p, v, 0.1266973f);\n" \
-    "    p = fma(p, v, 1.5203469f);\n" \
-    "    return x > 0.0f ? exp_scaled(power, lo, p) : exp_scaled(-power, -lo, sign * turned / p);\n" \
-    "}\n") \
-    X(LGAMMA_PARTS, "lgamma_parts", "", \
-    "gamma_power", \
-    "// log(gamma(x)) in two floats, for x from 3\n" \
-    "inline float lgamma_parts(float x, thread float &lo) {\n" \
-    "    const float v = 1.0f / x, power = gamma_power(x, lo);\n" \
-    "    float p = 0.0006865336f;\n" \
-    "    p = fma(p, v, -0.003008128f);\n" \
-    "    p = fma(p, v, 3.270178e-5f);\n" \
-    "    p = fma(p, v, 0.08333168f);\n" \
-    "    p = fma(p, v, 0.41893855f);\n" \
-    "    lo += p;\n" \
-    "    return power;\n" \
-    "}\n") \
-    X(LGAMMA_POS, "lgamma_pos", "", \
-    "log_pair lgamma_parts", \
-    "inline float lgamma_pos(float x) {    // log(gamma(x)) for x above 0: 3 ulp\n" \
-    "    #pragma METAL fp contract(off)\n" \
-    "    float lo;\n" \
-    "    if (x >= 3.0f) {\n" \
-    "        if (x > 0x1p100f) return x * (log_pair(x, lo) - 1.0f);\n" \
-    "        const float most = lgamma_parts(x, lo);\n" \
-    "        return most + lo;\n" \
-    "    }\n" \
-    "    if (x >= 1.5f) {\n" \
-    "        const float t = x - 2.0f;\n" \
-    "        float p = 5.906967e-5f;\n" \
-    "        p = fma(p, t, -0.00023531404f);\n" \
-    "        p = fma(p, t, 0.00053612073f);\n" \
-    "        p = fma(p, t, -0.0011905085f);\n" \
-    "        p = fma(p, t, 0.002883875f);\n" \
-    "        p = fma(p, t, -0.0073869787f);\n" \
-    "        p = fma(p, t, 0.020581648f);\n" \
-    "        p = fma(p, t, -0.06735205f);\n" \
-    "        p = fma(p, t, 0.322467f);\n" \
-    "        p = fma(p, t, 0.42278433f);\n" \
-    "        return t * p;\n" \
-    "    }\n" \
-    "    const float t = x < 0.5f ? x : x - 1.0f;\n" \
-    "    float p = -0.16255371f;\n" \
-    "    p = fma(p, t, 0.18783598f);\n" \
-    "    p = fma(p, t, -0.094496235f);\n" \
-    "    p = fma(p, t, 0.1008157f);\n" \
-    "    p = fma(p, t, -0.14536114f);\n" \
-    "    p = fma(p, t, 0.17239094f);\n" \
-    "    p = fma(p, t, -0.20738187f);\n" \
-    "    p = fma(p, t, 0.2704529f);\n" \
-    "    p = fma(p, t, -0.40068376f);\n" \
-    "    p = fma(p, t, 0.8224686f);\n" \
-    "    p = fma(p, t, -0.5772157f);\n" \
-    "    return x < 0.5f ? t * p - log_pair(x, lo) : t * p;\n" \
-    "}\n") \
-    X(LGAMMA_F32, "lgamma_f32", "f(f)", \
-    "log_pair sinpi_near lgamma_parts lgamma_pos", \
-    "// log|gamma(x)|: 3 ulp; below 0, log(pi / |x sin(pi x)|) - lgamma(-x), where near zeros the error\n" \
-    "// is 2^-22, not a part of the result\n" \
-    "inline float lgamma_f32(float x) {\n" \
-    "    const float a = fabs(x);\n" \
-    "    if (!(a < INFINITY)) return isnan(x) ? x : INFINITY;\n" \
-    "    if (a < 0x1p-126f) return INFINITY;\n" \
-    "    if (x == 1.0f || x == 2.0f) return 0.0f;\n" \
-    "    if (x > 0.0f) return lgamma_pos(x);\n" \
-    "    float lo;\n" \
-    "    if (a < 0x1p-20f) return -log_pair(a, lo);\n" \
-    "    const float sine = sinpi_near(a);\n" \
-    "    if (sine == 0.0f) return INFINITY;\n" \
-    "    const float turned = log_pair(3.14159274f / (a * sine), lo);\n" \
-    "    if (a < 3.0f) return turned - lgamma_pos(a);\n" \
-    "    float part_lo;\n" \
-    "    const float part = lgamma_parts(a, part_lo);    // near a zero of the result it cancels\n" \
-    "    return (turned - part) + (lo - part_lo);\n" \
-    "}\n") \
-    X(BESSEL_I_TAIL, "bessel_i_tail", "", \
-    "exp_scaled", \
-    "inline float bessel_i_tail(float x, float p) {    // e^x p / sqrt(x); e^8 apart, against overflow\n" \
-    "    return exp_scaled(fmin(x, 120.0f) - 8.0f, 0.0f, p / precise::sqrt(x)) * 2980.95801f;\n" \
-    "}\n") \
-    X(CYL_BESSEL_I0_F32, "cyl_bessel_i0_f32", "f(f)", \
-    "bessel_i_tail", \
-    "inline float cyl_bessel_i0_f32(float a) {    // 4 ulp\n" \
-    "    const float x = fabs(a), v = 1.0f / x;\n" \
-    "    if (x <= 6.0f) {\n" \
-    "        const float xx = x * x;\n" \
-    "        float p = 9.7472514e-20f;\n" \
-    "        p = fma(p, xx, 2.7531777e-17f);\n" \
-    "        p = fma(p, xx, 9.4212705e-15f);\n" \
-    "        p = fma(p, xx, 2.4026239e-12f);\n" \
-    "        p = fma(p, xx, 4.7094173e-10f);\n" \
-    "        p = fma(p, xx, 6.781702e-8f);\n" \
-    "        p = fma(p, xx, 6.7816827e-6f);\n" \
-    "        p = fma(p, xx, 0.00043402778f);\n" \
-    "        p = fma(p, xx, 0.015625f);\n" \
-    "        p = fma(p, xx, 0.25f);\n" \
-    "        p = fma(p, xx, 1.0f);\n" \
-    "        return p;\n" \
-    "    }\n" \
-    "    if (!(x < 100.0f)) return isnan(x) ? x : INFINITY;\n" \
-    "    float p = -17.34566f;\n" \
-    "    p = fma(p, v, 11.6086235f);\n" \
-    "    p = fma(p, v, -2.4983883f);\n" \
-    "    p = fma(p, v, 0.33526182f);\n" \
-    "    p = fma(p, v, 0.011852049f);\n" \
-    "    p = fma(p, v, 0.028593708f);\n" \
-    "    p = fma(p, v, 0.049859803f);\n" \
-    "    p = fma(p, v, 0.39894232f);\n" \
-    "    return bessel_i_tail(x, p);\n" \
-    "}\n") \
-    X(CYL_BESSEL_I1_F32, "cyl_bessel_i1_f32", "f(f)", \
-    "bessel_i_tail", \
-    "inline float cyl_bessel_i1_f32(float a) {    // 4 ulp\n" \
-    "    const float x = fabs(a), v = 1.0f / x;\n" \
-    "    if (x <= 6.0f) {\n" \
-    "        const float xx = x * x;\n" \
-    "        float p = 2.6112547e-20f;\n" \
-    "        p = fma(p, xx, -2.120022e-18f);\n" \
-    "        p = fma(p, xx, 7.586565e-16f);\n" \
-    "        p = fma(p, xx, 1.416106e-13f);\n" \
-    "        p = fma(p, xx, 3.3820564e-11f);\n" \
-    "        p = fma(p, xx, 5.6491345e-9f);\n" \
-    "        p = fma(p, xx, 6.781845e-7f);\n" \
-    "        p = fma(p, xx, 5.4253414e-5f);\n" \
-    "        p = fma(p, xx, 0.0026041667f);\n" \
-    "        p = fma(p, xx, 0.0625f);\n" \
-    "        p = fma(p, xx, 0.5f);\n" \
-    "        return a * p;\n" \
-    "    }\n" \
-    "    if (!(x < 100.0f)) return isnan(x) ? x : copysign(INFINITY, a);\n" \
-    "    float p = 18.444242f;\n" \
-    "    p = fma(p, v, -12.606555f);\n" \
-    "    p = fma(p, v, 2.7262723f);\n" \
-    "    p = fma(p, v, -0.37909767f);\n" \
-    "    p = fma(p, v, -0.021475712f);\n" \
-    "    p = fma(p, v, -0.047366284f);\n" \
-    "    p = fma(p, v, -0.14959417f);\n" \
-    "    p = fma(p, v, 0.39894223f);\n" \
-    "    return copysign(bessel_i_tail(x, p), a);\n" \
-    "}\n") \
-    X(J0_F32, "j0_f32", "f(f)", \
-    "f64_to_f32 f32_to_f64 f64_j0", \
-    "inline float j0_f32(float x) { return f64_to_f32(f64_j0(f32_to_f64(x))); }    // by way of double\n") \
-    X(J1_F32, "j1_f32", "f(f)", \
-    "f64_to_f32 f32_to_f64 f64_j1", \
-    "inline float j1_f32(float x) { return f64_to_f32(f64_j1(f32_to_f64(x))); }    // by way of double\n") \
-    X(Y0_F32, "y0_f32", "f(f)", \
-    "f64_to_f32 f32_to_f64 f64_y0", \
-    "inline float y0_f32(float x) { return f64_to_f32(f64_y0(f32_to_f64(x))); }    // by way of double\n") \
-    X(Y1_F32, "y1_f32", "f(f)", \
-    "f64_to_f32 f32_to_f64 f64_y1", \
-    "inline float y1_f32(float x) { return f64_to_f32(f64_y1(f32_to_f64(x))); }    // by way of double\n") \
-    X(JN_F32, "jn_f32", "f(if)", \
-    "f64_to_f32 f32_to_f64 f64_jn", \
-    "inline float jn_f32(int n, float x) { return f64_to_f32(f64_jn(n, f32_to_f64(x))); }\n") \
-    X(YN_F32, "yn_f32", "f(if)", \
-    "f64_to_f32 f32_to_f64 f64_yn", \
-    "inline float yn_f32(int n, float x) { return f64_to_f32(f64_yn(n, f32_to_f64(x))); }\n") \
-    X(CBRT_F16, "cbrt_f16", "h(h)", \
-    "cbrt_f32", \
-    "inline half cbrt_f16(half x) { return half(cbrt_f32(float(x))); }\n") \
-    X(ERF_F16, "erf_f16", "h(h)", \
-    "erf_f32", \
-    "inline half erf_f16(half x) { return half(erf_f32(float(x))); }\n") \
-    X(ERFC_F16, "erfc_f16", "h(h)", \
-    "erfc_f32", \
-    "inline half erfc_f16(half x) { return half(erfc_f32(float(x))); }\n") \
-    X(ERFCINV_F16, "erfcinv_f16", "h(h)", \
-    "erfcinv_f32", \
-    "inline half erfcinv_f16(half x) { return half(erfcinv_f32(float(x))); }\n") \
-    X(ERFCX_F16, "erfcx_f16", "h(h)", \
-    "erfcx_f32", \
-    "inline half erfcx_f16(half x) { return half(erfcx_f32(float(x))); }\n") \
-    X(ERFINV_F16, "erfinv_f16", "h(h)", \
-    "erfinv_f32", \
-    "inline half erfinv_f16(half x) { return half(erfinv_f32(float(x))); }\n") \
-    X(EXPM1_F16, "expm1_f16", "h(h)", \
-    "expm1_f32", \
-    "inline half expm1_f16(half x) { return half(expm1_f32(float(x))); }\n") \
-    X(J0_F16, "j0_f16", "h(h)", \
-    "j0_f32", \
-    "inline half j0_f16(half x) { return half(j0_f32(float(x))); }\n") \
-    X(J1_F16, "j1_f16", "h(h)", \
-    "j1_f32", \
-    "inline half j1_f16(half x) { return half(j1_f32(float(x))); }\n") \
-    X(Y0_F16, "y0_f16", "h(h)", \
-    "y0_f32", \
-    "inline half y0_f16(half x) { return half(y0_f32(float(x))); }\n") \
-    X(Y1_F16, "y1_f16", "h(h)", \
-    "y1_f32", \
-    "inline half y1_f16(half x) { return half(y1_f32(float(x))); }\n") \
-    X(LGAMMA_F16, "lgamma_f16", "h(h)", \
-    "lgamma_f32", \
-    "inline half lgamma_f16(half x) { return half(lgamma_f32(float(x))); }\n") \
-    X(LOG1P_F16, "log1p_f16", "h(h)", \
-    "log1p_f32", \
-    "inline half log1p_f16(half x) { return half(log1p_f32(float(x))); }\n") \
-    X(NORMCDF_F16, "normcdf_f16", "h(h)", \
-    "normcdf_f32", \
-    "inline half normcdf_f16(half x) { return half(normcdf_f32(float(x))); }\n") \
-    X(NORMCDFINV_F16, "normcdfinv_f16", "h(h)", \
-    "normcdfinv_f32", \
-    "inline half normcdfinv_f16(half x) { return half(normcdfinv_f32(float(x))); }\n") \
-    X(RCBRT_F16, "rcbrt_f16", "h(h)", \
-    "rcbrt_f32", \
-    "inline half rcbrt_f16(half x) { return half(rcbrt_f32(float(x))); }\n") \
-    X(TGAMMA_F16, "tgamma_f16", "h(h)", \
-    "tgamma_f32", \
-    "inline half tgamma_f16(half x) { return half(tgamma_f32(float(x))); }\n") \
-    X(CYL_BESSEL_I0_F16, "cyl_bessel_i0_f16", "h(h)", \
-    "cyl_bessel_i0_f32", \
-    "inline half cyl_bessel_i0_f16(half x) { return half(cyl_bessel_i0_f32(float(x))); }\n") \
-    X(CYL_BESSEL_I1_F16, "cyl_bessel_i1_f16", "h(h)", \
-    "cyl_bessel_i1_f32", \
-    "inline half cyl_bessel_i1_f16(half x) { return half(cyl_bessel_i1_f32(float(x))); }\n") \
-    X(HYPOT_F16, "hypot_f16", "h(hh)", \
-    "hypot_f32", \
-    "inline half hypot_f16(half a, half b) { return half(hypot_f32(float(a), float(b))); }\n") \
-    X(RHYPOT_F16, "rhypot_f16", "h(hh)", \
-    "rhypot_f32", \
-    "inline half rhypot_f16(half a, half b) { return half(rhypot_f32(float(a), float(b))); }\n") \
-    X(NORM3D_F16, "norm3d_f16", "h(hhh)", \
-    "norm3d_f32", \
-    "inline half norm3d_f16(half a, half b, half c) {\n" \
-    "    return half(norm3d_f32(float(a), float(b), float(c)));\n" \
-    "}\n") \
-    X(RNORM3D_F16, "rnorm3d_f16", "h(hhh)", \
-    "rnorm3d_f32", \
-    "inline half rnorm3d_f16(half a, half b, half c) {\n" \
-    "    return half(rnorm3d_f32(float(a), float(b), float(c)));\n" \
-    "}\n") \
-    X(NORM4D_F16, "norm4d_f16", "h(hhhh)", \
-    "norm4d_f32", \
-    "inline half norm4d_f16(half a, half b, half c, half d) {\n" \
-    "    return half(norm4d_f32(float(a), float(b), float(c), float(d)));\n" \
-    "}\n") \
-    X(RNORM4D_F16, "rnorm4d_f16", "h(hhhh)", \
-    "rnorm4d_f32", \
-    "inline half rnorm4d_f16(half a, half b, half c, half d) {\n" \
-    "    return half(rnorm4d_f32(float(a), float(b), float(c), float(d)));\n" \
-    "}\n")
-
-/* What external functions stand for: NVIDIA's libdevice and AMD's device library. Columns: external name; signature;
- * one of Metal's functions with the namespace that it needs, a cast, or a row of TMI_LIBRARY by name. Where the two
- * differ they do as CUDA does. NVIDIA's fast sine is right to 2^-21 and its fast logarithms take 0; Metal's fast
- * ones are right to 2^-13 and leave 0 open, so those names stand for Metal's precise ones. */
-#define TMI_EXTERNS(X) \
-    X("__nv_acosf", "f(f)", "precise::acos") \
-    X("__nv_acos", "d(d)", "f64_acos") \
-    X("__ocml_acos_f32", "f(f)", "precise::acos") \
-    X("__ocml_acos_f64", "d(d)", "f64_acos") \
-    X("__ocml_acos_f16", "h(h)", "acos") \
-    X("__nv_acoshf", "f(f)", "precise::acosh") \
-    X("__nv_acosh", "d(d)", "f64_acosh") \
-    X("__ocml_acosh_f32", "f(f)", "precise::acosh") \
-    X("__ocml_acosh_f64", "d(d)", "f64_acosh") \
-    X("__ocml_acosh_f16", "h(h)", "acosh") \
-    X("__nv_asinf", "f(f)", "precise::asin") \
-    X("__nv_asin", "d(d)", "f64_asin") \
-    X("__ocml_asin_f32", "f(f)", "precise::asin") \
-    X("__ocml_asin_f64", "d(d)", "f64_asin") \
-    X("__ocml_asin_f16", "h(h)", "asin") \
-    X("__nv_asinhf", "f(f)", "precise::asinh") \
-    X("__nv_asinh", "d(d)", "f64_asinh") \
-    X("__ocml_asinh_f32", "f(f)", "precise::asinh") \
-    X("__ocml_asinh_f64", "d(d)", "f64_asinh") \
-    X("__ocml_asinh_f16", "h(h)", "asinh") \
-    X("__nv_atanf", "f(f)", "precise::atan") \
-    X("__nv_atan", "d(d)", "f64_atan") \
-    X("__ocml_atan_f32", "f(f)", "precise::atan") \
-    X("__ocml_atan_f64", "d(d)", "f64_atan") \
-    X("__ocml_atan_f16", "h(h)", "atan") \
-    X("__nv_atanhf", "f(f)", "precise::atanh") \
-    X("__nv_atanh", "d(d)", "f64_atanh") \
-    X("__ocml_atanh_f32", "f(f)", "precise::atanh") \
-    X("__ocml_atanh_f64", "d(d)", "f64_atanh") \
-    X("__ocml_atanh_f16", "h(h)", "atanh") \
-    X("__nv_cbrtf", "f(f)", "cbrt_f32") \
-    X("__nv_cbrt", "d(d)", "f64_cbrt") \
-    X("__ocml_cbrt_f32", "f(f)", "cbrt_f32") \
-    X("__ocml_cbrt_f64", "d(d)", "f64_cbrt") \
-    X("__ocml_cbrt_f16", "h(h)", "cbrt_f16") \
-    X("__nv_ceilf", "f(f)", "ceil") \
-    X("__nv_ceil", "d(d)", "f64_ceil") \
-    X("__ocml_ceil_f32", "f(f)", "ceil") \
-    X("__ocml_ceil_f64", "d(d)", "f64_ceil") \
-    X("__ocml_ceil_f16", "h(h)", "ceil") \
-    X("__nv_cosf", "f(f)", "precise::cos") \
-    X("__nv_cos", "d(d)", "f64_cos") \
-    X("__ocml_cos_f32", "f(f)", "precise::cos") \
-    X("__ocml_cos_f64", "d(d)", "f64_cos") \
-    X("__ocml_cos_f16", "h(h)", "cos") \
-    X("__nv_coshf", "f(f)", "precise::cosh") \
-    X("__nv_cosh", "d(d)", "f64_cosh") \
-    X("__ocml_cosh_f32", "f(f)", "precise::cosh") \
-    X("__ocml_cosh_f64", "d(d)", "f64_cosh") \
-    X("__ocml_cosh_f16", "h(h)", "cosh") \
-    X("__nv_cospif", "f(f)", "precise::cospi") \
-    X("__nv_cospi", "d(d)", "f64_cospi") \
-    X("__ocml_cospi_f32", "f(f)", "precise::cospi") \
-    X("__ocml_cospi_f64", "d(d)", "f64_cospi") \
-    X("__ocml_cospi_f16", "h(h)", "cospi") \
-    X("__nv_cyl_bessel_i0f", "f(f)", "cyl_bessel_i0_f32") \
-    X("__nv_cyl_bessel_i0", "d(d)", "f64_cyl_bessel_i0") \
-    X("__ocml_i0_f32", "f(f)", "cyl_bessel_i0_f32") \
-    X("__ocml_i0_f64", "d(d)", "f64_cyl_bessel_i0") \
-    X("__ocml_i0_f16", "h(h)", "cyl_bessel_i0_f16") \
-    X("__nv_cyl_bessel_i1f", "f(f)", "cyl_bessel_i1_f32") \
-    X("__nv_cyl_bessel_i1", "d(d)", "f64_cyl_bessel_i1") \
-    X("__ocml_i1_f32", "f(f)", "cyl_bessel_i1_f32") \
-    X("__ocml_i1_f64", "d(d)", "f64_cyl_bessel_i1") \
-    X("__ocml_i1_f16", "h(h)", "cyl_bessel_i1_f16") \
-    X("__nv_erff", "f(f)", "erf_f32") \
-    X("__nv_erf", "d(d)", "f64_erf") \
-    X("__ocml_erf_f32", "f(f)", "erf_f32") \
-    X("__ocml_erf_f64", "d(d)", "f64_erf") \
-    X("__ocml_erf_f16", "h(h)", "erf_f16") \
-    X("__nv_erfcf", "f(f)", "erfc_f32") \
-    X("__nv_erfc", "d(d)", "f64_erfc") \
-    X("__ocml_erfc_f32", "f(f)", "erfc_f32") \
-    X("__ocml_erfc_f64", "d(d)", "f64_erfc") \
-    X("__ocml_erfc_f16", "h(h)", "erfc_f16") \
-    X("__nv_erfcinvf", "f(f)", "erfcinv_f32") \
-    X("__nv_erfcinv", "d(d)", "f64_erfcinv") \
-    X("__ocml_erfcinv_f32", "f(f)", "erfcinv_f32") \
-    X("__ocml_erfcinv_f64", "d(d)", "f64_erfcinv") \
-    X("__ocml_erfcinv_f16", "h(h)", "erfcinv_f16") \
-    X("__nv_erfcxf", "f(f)", "erfcx_f32") \
-    X("__nv_erfcx", "d(d)", "f64_erfcx") \
-    X("__ocml_erfcx_f32", "f(f)", "erfcx_f32") \
-    X("__ocml_erfcx_f64", "d(d)", "f64_erfcx") \
-    X("__ocml_erfcx_f16", "h(h)", "erfcx_f16") \
-    X("__nv_erfinvf", "f(f)", "erfinv_f32") \
-    X("__nv_erfinv", "d(d)", "f64_erfinv") \
-    X("__ocml_erfinv_f32", "f(f)", "erfinv_f32") \
-    X("__ocml_erfinv_f64", "d(d)", "f64_erfinv") \
-    X("__ocml_erfinv_f16", "h(h)", "erfinv_f16") \
-    X("__nv_expf", "f(f)", "precise::exp") \
-    X("__nv_exp", "d(d)", "f64_exp") \
-    X("__ocml_exp_f32", "f(f)", "precise::exp") \
-    X("__ocml_exp_f64", "d(d)", "f64_exp") \
-    X("__ocml_exp_f16", "h(h)", "exp") \
-    X("__nv_exp10f", "f(f)", "precise::exp10") \
-    X("__nv_exp10", "d(d)", "f64_exp10") \
-    X("__ocml_exp10_f32", "f(f)", "precise::exp10") \
-    X("__ocml_exp10_f64", "d(d)", "f64_exp10") \
-    X("__ocml_exp10_f16", "h(h)", "exp10") \
-    X("__nv_exp2f", "f(f)", "precise::exp2") \
-    X("__nv_exp2", "d(d)", "f64_exp2") \
-    X("__ocml_exp2_f32", "f(f)", "precise::exp2") \
-    X("__ocml_exp2_f64", "d(d)", "f64_exp2") \
-    X("__ocml_exp2_f16", "h(h)", "exp2") \
-    X("__nv_expm1f", "f(f)", "expm1_f32") \
-    X("__nv_expm1", "d(d)", "f64_expm1") \
-    X("__ocml_expm1_f32", "f(f)", "expm1_f32") \
-    X("__ocml_expm1_f64", "d(d)", "f64_expm1") \
-    X("__ocml_expm1_f16", "h(h)", "expm1_f16") \
-    X("__nv_fabsf", "f(f)", "fabs") \
-    X("__nv_fabs", "d(d)", "f64_abs") \
-    X("__ocml_fabs_f32", "f(f)", "fabs") \
-    X("__ocml_fabs_f64", "d(d)", "f64_abs") \
-    X("__ocml_fabs_f16", "h(h)", "fabs") \
-    X("__nv_floorf", "f(f)", "floor") \
-    X("__nv_floor", "d(d)", "f64_floor") \
-    X("__ocml_floor_f32", "f(f)", "floor") \
-    X("__ocml_floor_f64", "d(d)", "f64_floor") \
-    X("__ocml_floor_f16", "h(h)", "floor") \
-    X("__nv_j0f", "f(f)", "j0_f32") \
-    X("__nv_j0", "d(d)", "f64_j0") \
-    X("__ocml_j0_f32", "f(f)", "j0_f32") \
-    X("__ocml_j0_f64", "d(d)", "f64_j0") \
-    X("__ocml_j0_f16", "h(h)", "j0_f16") \
-    X("__nv_j1f", "f(f)", "j1_f32") \
-    X("__nv_j1", "d(d)", "f64_j1") \
-    X("__ocml_j1_f32", "f(f)", "j1_f32") \
-    X("__ocml_j1_f64", "d(d)", "f64_j1") \
-    X("__ocml_j1_f16", "h(h)", "j1_f16") \
-    X("__nv_lgammaf", "f(f)", "lgamma_f32") \
-    X("__nv_lgamma", "d(d)", "f64_lgamma") \
-    X("__ocml_lgamma_f32", "f(f)", "lgamma_f32") \
-    X("__ocml_lgamma_f64", "d(d)", "f64_lgamma") \
-    X("__ocml_lgamma_f16", "h(h)", "lgamma_f16") \
-    X("__nv_logf", "f(f)", "precise::log") \
-    X("__nv_log", "d(d)", "f64_log") \
-    X("__ocml_log_f32", "f(f)", "precise::log") \
-    X("__ocml_log_f64", "d(d)", "f64_log") \
-    X("__ocml_log_f16", "h(h)", "log") \
-    X("__nv_log10f", "f(f)", "precise::log10") \
-    X("__nv_log10", "d(d)", "f64_log10") \
-    X("__ocml_log10_f32", "f(f)", "precise::log10") \
-    X("__ocml_log10_f64", "d(d)", "f64_log10") \
-    X("__ocml_log10_f16", "h(h)", "log10") \
-    X("__nv_log1pf", "f(f)", "log1p_f32") \
-    X("__nv_log1p", "d(d)", "f64_log1p") \
-    X("__ocml_log1p_f32", "f(f)", "log1p_f32") \
-    X("__ocml_log1p_f64", "d(d)", "f64_log1p") \
-    X("__ocml_log1p_f16", "h(h)", "log1p_f16") \
-    X("__nv_log2f", "f(f)", "precise::log2") \
-    X("__nv_log2", "d(d)", "f64_log2") \
-    X("__ocml_log2_f32", "f(f)", "precise::log2") \
-    X("__ocml_log2_f64", "d(d)", "f64_log2") \
-    X("__ocml_log2_f16", "h(h)", "log2") \
-    X("__nv_logbf", "f(f)", "logb_f32") \
-    X("__nv_logb", "d(d)", "f64_logb") \
-    X("__ocml_logb_f32", "f(f)", "logb_f32") \
-    X("__ocml_logb_f64", "d(d)", "f64_logb") \
-    X("__ocml_logb_f16", "h(h)", "logb_f16") \
-    X("__nv_nearbyintf", "f(f)", "rint") \
-    X("__nv_nearbyint", "d(d)", "f64_rint") \
-    X("__ocml_nearbyint_f32", "f(f)", "rint") \
-    X("__ocml_nearbyint_f64", "d(d)", "f64_rint") \
-    X("__ocml_nearbyint_f16", "h(h)", "rint") \
-    X("__nv_normcdff", "f(f)", "normcdf_f32") \
-    X("__nv_normcdf", "d(d)", "f64_normcdf") \
-    X("__ocml_ncdf_f32", "f(f)", "normcdf_f32") \
-    X("__ocml_ncdf_f64", "d(d)", "f64_normcdf") \
-    X("__ocml_ncdf_f16", "h(h)", "normcdf_f16") \
-    X("__nv_normcdfinvf", "f(f)", "normcdfinv_f32") \
-    X("__nv_normcdfinv", "d(d)", "f64_normcdfinv") \
-    X("__ocml_ncdfinv_f32", "f(f)", "normcdfinv_f32") \
-    X("__ocml_ncdfinv_f64", "d(d)", "f64_normcdfinv") \
-    X("__ocml_ncdfinv_f16", "h(h)", "normcdfinv_f16") \
-    X("__nv_rcbrtf", "f(f)", "rcbrt_f32") \
-    X("__nv_rcbrt", "d(d)", "f64_rcbrt") \
-    X("__ocml_rcbrt_f32", "f(f)", "rcbrt_f32") \
-    X("__ocml_rcbrt_f64", "d(d)", "f64_rcbrt") \
-    X("__ocml_rcbrt_f16", "h(h)", "rcbrt_f16") \
-    X("__nv_rintf", "f(f)", "rint") \
-    X("__nv_rint", "d(d)", "f64_rint") \
-    X("__ocml_rint_f32", "f(f)", "rint") \
-    X("__ocml_rint_f64", "d(d)", "f64_rint") \
-    X("__ocml_rint_f16", "h(h)", "rint") \
-    X("__nv_roundf", "f(f)", "round") \
-    X("__nv_round", "d(d)", "f64_round") \
-    X("__ocml_round_f32", "f(f)", "round") \
-    X("__ocml_round_f64", "d(d)", "f64_round") \
-    X("__ocml_round_f16", "h(h)", "round") \
-    X("__nv_rsqrtf", "f(f)", "precise::rsqrt") \
-    X("__nv_rsqrt", "d(d)", "f64_rsqrt") \
-    X("__ocml_rsqrt_f32", "f(f)", "precise::rsqrt") \
-    X("__ocml_rsqrt_f64", "d(d)", "f64_rsqrt") \
-    X("__ocml_rsqrt_f16", "h(h)", "rsqrt") \
-    X("__nv_sinf", "f(f)", "precise::sin") \
-    X("__nv_sin", "d(d)", "f64_sin") \
-    X("__ocml_sin_f32", "f(f)", "precise::sin") \
-    X("__ocml_sin_f64", "d(d)", "f64_sin") \
-    X("__ocml_sin_f16", "h(h)", "sin") \
-    X("__nv_sinhf", "f(f)", "precise::sinh") \
-    X("__nv_sinh", "d(d)", "f64_sinh") \
-    X("__ocml_sinh_f32", "f(f)", "precise::sinh") \
-    X("__ocml_sinh_f64", "d(d)", "f64_sinh") \
-    X("__ocml_sinh_f16", "h(h)", "sinh") \
-    X("__nv_sinpif", "f(f)", "precise::sinpi") \
-    X("__nv_sinpi", "d(d)", "f64_sinpi") \
-    X("__ocml_sinpi_f32", "f(f)", "precise::sinpi") \
-    X("__ocml_sinpi_f64", "d(d)", "f64_sinpi") \
-    X("__ocml_sinpi_f16", "h(h)", "sinpi") \
-    X("__nv_sqrtf", "f(f)", "precise::sqrt") \
-    X("__nv_sqrt", "d(d)", "f64_sqrt") \
-    X("__ocml_sqrt_f32", "f(f)", "precise::sqrt") \
-    X("__ocml_sqrt_f64", "d(d)", "f64_sqrt") \
-    X("__ocml_sqrt_f16", "h(h)", "sqrt") \
-    X("__nv_tanf", "f(f)", "precise::tan") \
-    X("__nv_tan", "d(d)", "f64_tan") \
-    X("__ocml_tan_f32", "f(f)", "precise::tan") \
-    X("__ocml_tan_f64", "d(d)", "f64_tan") \
-    X("__ocml_tan_f16", "h(h)", "tan") \
-    X("__nv_tanhf", "f(f)", "precise::tanh") \
-    X("__nv_tanh", "d(d)", "f64_tanh") \
-    X("__ocml_tanh_f32", "f(f)", "precise::tanh") \
-    X("__ocml_tanh_f64", "d(d)", "f64_tanh") \
-    X("__ocml_tanh_f16", "h(h)", "tanh") \
-    X("__nv_tgammaf", "f(f)", "tgamma_f32") \
-    X("__nv_tgamma", "d(d)", "f64_tgamma") \
-    X("__ocml_tgamma_f32", "f(f)", "tgamma_f32") \
-    X("__ocml_tgamma_f64", "d(d)", "f64_tgamma") \
-    X("__ocml_tgamma_f16", "h(h)", "tgamma_f16") \
-    X("__nv_truncf", "f(f)", "trunc") \
-    X("__nv_trunc", "d(d)", "f64_trunc") \
-    X("__ocml_trunc_f32", "f(f)", "trunc") \
-    X("__ocml_trunc_f64", "d(d)", "f64_trunc") \
-    X("__ocml_trunc_f16", "h(h)", "trunc") \
-    X("__nv_y0f", "f(f)", "y0_f32") \
-    X("__nv_y0", "d(d)", "f64_y0") \
-    X("__ocml_y0_f32", "f(f)", "y0_f32") \
-    X("__ocml_y0_f64", "d(d)", "f64_y0") \
-    X("__ocml_y0_f16", "h(h)", "y0_f16") \
-    X("__nv_y1f", "f(f)", "y1_f32") \
-    X("__nv_y1", "d(d)", "f64_y1") \
-    X("__ocml_y1_f32", "f(f)", "y1_f32") \
-    X("__ocml_y1_f64", "d(d)", "f64_y1") \
-    X("__ocml_y1_f16", "h(h)", "y1_f16") \
-    X("__nv_atan2f", "f(ff)", "precise::atan2") \
-    X("__nv_atan2", "d(dd)", "f64_atan2") \
-    X("__ocml_atan2_f32", "f(ff)", "precise::atan2") \
-    X("__ocml_atan2_f64", "d(dd)", "f64_atan2") \
-    X("__ocml_atan2_f16", "h(hh)", "atan2") \
-    X("__nv_copysignf", "f(ff)", "copysign") \
-    X("__nv_copysign", "d(dd)", "f64_copysign") \
-    X("__ocml_copysign_f32", "f(ff)", "copysign") \
-    X("__ocml_copysign_f64", "d(dd)", "f64_copysign") \
-    X("__ocml_copysign_f16", "h(hh)", "copysign") \
-    X("__nv_fdimf", "f(ff)", "fdim") \
-    X("__nv_fdim", "d(dd)", "f64_fdim") \
-    X("__ocml_fdim_f32", "f(ff)", "fdim") \
-    X("__ocml_fdim_f64", "d(dd)", "f64_fdim") \
-    X("__ocml_fdim_f16", "h(hh)", "fdim") \
-    X("__nv_fmodf", "f(ff)", "precise::fmod") \
-    X("__nv_fmod", "d(dd)", "f64_fmod") \
-    X("__ocml_fmod_f32", "f(ff)", "precise::fmod") \
-    X("__ocml_fmod_f64", "d(dd)", "f64_fmod") \
-    X("__ocml_fmod_f16", "h(hh)", "fmod") \
-    X("__nv_hypotf", "f(ff)", "hypot_f32") \
-    X("__nv_hypot", "d(dd)", "f64_hypot") \
-    X("__ocml_hypot_f32", "f(ff)", "hypot_f32") \
-    X("__ocml_hypot_f64", "d(dd)", "f64_hypot") \
-    X("__ocml_hypot_f16", "h(hh)", "hypot_f16") \
-    X("__nv_nextafterf", "f(ff)", "nextafter_f32") \
-    X("__nv_nextafter", "d(dd)", "f64_nextafter") \
-    X("__ocml_nextafter_f32", "f(ff)", "nextafter_f32") \
-    X("__ocml_nextafter_f64", "d(dd)", "f64_nextafter") \
-    X("__ocml_nextafter_f16", "h(hh)", "nextafter_f16") \
-    X("__nv_powf", "f(ff)", "precise::pow") \
-    X("__nv_pow", "d(dd)", "f64_pow") \
-    X("__ocml_pow_f32", "f(ff)", "precise::pow") \
-    X("__ocml_pow_f64", "d(dd)", "f64_pow") \
-    X("__ocml_pow_f16", "h(hh)", "pow") \
-    X("__nv_remainderf", "f(ff)", "remainder_f32") \
-    X("__nv_remainder", "d(dd)", "f64_remainder") \
-    X("__ocml_remainder_f32", "f(ff)", "remainder_f32") \
-    X("__ocml_remainder_f64", "d(dd)", "f64_remainder") \
-    X("__ocml_remainder_f16", "h(hh)", "remainder_f16") \
-    X("__nv_rhypotf", "f(ff)", "rhypot_f32") \
-    X("__nv_rhypot", "d(dd)", "f64_rhypot") \
-    X("__ocml_rhypot_f32", "f(ff)", "rhypot_f32") \
-    X("__ocml_rhypot_f64", "d(dd)", "f64_rhypot") \
-    X("__ocml_rhypot_f16", "h(hh)", "rhypot_f16") \
-    X("__nv_norm3df", "f(fff)", "norm3d_f32") \
-    X("__nv_norm3d", "d(ddd)", "f64_norm3d") \
-    X("__ocml_len3_f32", "f(fff)", "norm3d_f32") \
-    X("__ocml_len3_f64", "d(ddd)", "f64_norm3d") \
-    X("__ocml_len3_f16", "h(hhh)", "norm3d_f16") \
-    X("__nv_rnorm3df", "f(fff)", "rnorm3d_f32") \
-    X("__nv_rnorm3d", "d(ddd)", "f64_rnorm3d") \
-    X("__ocml_rlen3_f32", "f(fff)", "rnorm3d_f32") \
-    X("__ocml_rlen3_f64", "d(ddd)", "f64_rnorm3d") \
-    X("__ocml_rlen3_f16", "h(hhh)", "rnorm3d_f16") \
-    X("__nv_norm4df", "f(ffff)", "norm4d_f32") \
-    X("__nv_norm4d", "d(dddd)", "f64_norm4d") \
-    X("__ocml_len4_f32", "f(ffff)", "norm4d_f32") \
-    X("__ocml_len4_f64", "d(dddd)", "f64_norm4d") \
-    X("__ocml_len4_f16", "h(hhhh)", "norm4d_f16") \
-    X("__nv_rnorm4df", "f(ffff)", "rnorm4d_f32") \
-    X("__nv_rnorm4d", "d(dddd)", "f64_rnorm4d") \
-    X("__ocml_rlen4_f32", "f(ffff)", "rnorm4d_f32") \
-    X("__ocml_rlen4_f64", "d(dddd)", "f64_rnorm4d") \
-    X("__ocml_rlen4_f16", "h(hhhh)", "rnorm4d_f16") \
-    X("__nv_fmaf", "f(fff)", "fma") \
-    X("__nv_fma", "d(ddd)", "f64_fma") \
-    X("__ocml_fma_f32", "f(fff)", "fma") \
-    X("__ocml_fma_f64", "d(ddd)", "f64_fma") \
-    X("__ocml_fma_f16", "h(hhh)", "fma") \
-    X("__nv_fmaxf", "f(ff)", "fmax") \
-    X("__nv_fminf", "f(ff)", "fmin") \
-    X("__nv_fmax", "d(dd)", "f64_maxnum") \
-    X("__nv_fmin", "d(dd)", "f64_minnum") \
-    X("__ocml_fmax_f32", "f(ff)", "fmax") \
-    X("__ocml_fmin_f32", "f(ff)", "fmin") \
-    X("__ocml_fmax_f64", "d(dd)", "f64_maxnum") \
-    X("__ocml_fmin_f64", "d(dd)", "f64_minnum") \
-    X("__ocml_fmax_f16", "h(hh)", "fmax") \
-    X("__ocml_fmin_f16", "h(hh)", "fmin") \
-    X("__nv_ldexpf", "f(fi)", "ldexp_f32") \
-    X("__nv_ldexp", "d(di)", "f64_ldexp") \
-    X("__ocml_ldexp_f32", "f(fi)", "ldexp_f32") \
-    X("__ocml_ldexp_f64", "d(di)", "f64_ldexp") \
-    X("__ocml_ldexp_f16", "h(hi)", "ldexp_f16") \
-    X("__nv_scalbnf", "f(fi)", "ldexp_f32") \
-    X("__nv_scalbn", "d(di)", "f64_ldexp") \
-    X("__ocml_scalbn_f32", "f(fi)", "ldexp_f32") \
-    X("__ocml_scalbn_f64", "d(di)", "f64_ldexp") \
-    X("__ocml_scalbn_f16", "h(hi)", "ldexp_f16") \
-    X("__nv_powif", "f(fi)", "powi_f32") \
-    X("__nv_powi", "d(di)", "f64_powi") \
-    X("__ocml_pown_f32", "f(fi)", "powi_f32") \
-    X("__ocml_pown_f64", "d(di)", "f64_powi") \
-    X("__ocml_pown_f16", "h(hi)", "powi_f16") \
-    X("__nv_jnf", "f(if)", "jn_f32") \
-    X("__nv_jn", "d(id)", "f64_jn") \
-    X("__nv_ynf", "f(if)", "yn_f32") \
-    X("__nv_yn", "d(id)", "f64_yn") \
-    X("__nv_ilogbf", "i(f)", "ilogb_f32") \
-    X("__nv_ilogb", "i(d)", "f64_ilogb") \
-    X("__ocml_ilogb_f32", "i(f)", "ilogb_f32") \
-    X("__ocml_ilogb_f64", "i(d)", "f64_ilogb") \
-    X("__ocml_ilogb_f16", "i(h)", "ilogb_f16") \
-    X("__nv_llrintf", "l(f)", "f32_to_i64_rn") \
-    X("__nv_llrint", "l(d)", "f64_to_i64_rn") \
-    X("__nv_llroundf", "l(f)", "llround_f32") \
-    X("__nv_llround", "l(d)", "f64_llround") \
-    X("__nv_isnanf", "i(f)", "test_isnan_f32") \
-    X("__nv_isnand", "i(d)", "test_isnan_f64") \
-    X("__ocml_isnan_f32", "i(f)", "test_isnan_f32") \
-    X("__ocml_isnan_f64", "i(d)", "test_isnan_f64") \
-    X("__ocml_isnan_f16", "i(h)", "test_isnan_f16") \
-    X("__nv_isinff", "i(f)", "test_isinf_f32") \
-    X("__nv_isinfd", "i(d)", "test_isinf_f64") \
-    X("__ocml_isinf_f32", "i(f)", "test_isinf_f32") \
-    X("__ocml_isinf_f64", "i(d)", "test_isinf_f64") \
-    X("__ocml_isinf_f16", "i(h)", "test_isinf_f16") \
-    X("__nv_finitef", "i(f)", "test_isfinite_f32") \
-    X("__nv_isfinited", "i(d)", "test_isfinite_f64") \
-    X("__ocml_isfinite_f32", "i(f)", "test_isfinite_f32") \
-    X("__ocml_isfinite_f64", "i(d)", "test_isfinite_f64") \
-    X("__ocml_isfinite_f16", "i(h)", "test_isfinite_f16") \
-    X("__nv_signbitf", "i(f)", "test_signbit_f32") \
-    X("__nv_signbitd", "i(d)", "test_signbit_f64") \
-    X("__ocml_signbit_f32", "i(f)", "test_signbit_f32") \
-    X("__ocml_signbit_f64", "i(d)", "test_signbit_f64") \
-    X("__ocml_signbit_f16", "i(h)", "test_signbit_f16") \
-    X("__nv_fast_sinf", "f(f)", "precise::sin") \
-    X("__nv_fast_cosf", "f(f)", "precise::cos") \
-    X("__nv_fast_tanf", "f(f)", "precise::tan") \
-    X("__nv_fast_logf", "f(f)", "precise::log") \
-    X("__nv_fast_log2f", "f(f)", "precise::log2") \
-    X("__nv_fast_log10f", "f(f)", "precise::log10") \
-    X("__nv_fast_expf", "f(f)", "fast::exp") \
-    X("__nv_fast_exp10f", "f(f)", "fast::exp10") \
-    X("__nv_fast_powf", "f(ff)", "precise::pow") \
-    X("__nv_fast_fdividef", "f(ff)", "fast::divide") \
-    X("__nv_saturatef", "f(f)", "saturate_f32") \
-    X("__triton_hip_fast_expf", "f(f)", "fast::exp") \
-    X("__triton_hip_fast_fdividef", "f(ff)", "fast::divide") \
-    X("__triton_hip_fast_tanhf", "f(f)", "precise::tanh") \
-    X("__nv_abs", "i(i)", "abs_i32") \
-    X("__nv_llabs", "l(l)", "abs_i64") \
-    X("__nv_brev", "u(u)", "reverse_bits") \
-    X("__nv_brevll", "m(m)", "reverse_bits64") \
-    X("__nv_clz", "u(u)", "clz") \
-    X("__nv_clzll", "i(m)", "leading_zeros") \
-    X("__nv_popc", "u(u)", "popcount") \
-    X("__nv_popcll", "i(m)", "count_ones") \
-    X("__nv_ffs", "i(u)", "find_first_one") \
-    X("__nv_ffsll", "i(m)", "find_first_one64") \
-    X("__nv_mulhi", "i(ii)", "mulhi") \
-    X("__nv_umulhi", "u(uu)", "mulhi") \
-    X("__nv_mul64hi", "l(ll)", "mulhi") \
-    X("__nv_umul64hi", "m(mm)", "mulhi") \
-    X("__nv_mul24", "i(ii)", "mul24_i32") \
-    X("__nv_umul24", "u(uu)", "mul24_u32") \
-    X("__nv_sad", "u(iiu)", "sad_i32") \
-    X("__nv_usad", "u(uuu)", "sad_u32") \
-    X("__nv_hadd", "i(ii)", "hadd") \
-    X("__nv_rhadd", "i(ii)", "rhadd") \
-    X("__nv_uhadd", "u(uu)", "hadd") \
-    X("__nv_urhadd", "u(uu)", "rhadd") \
-    X("__nv_byte_perm", "u(uuu)", "byte_perm") \
-    X("__nv_min", "i(ii)", "min") \
-    X("__nv_max", "i(ii)", "max") \
-    X("__nv_umin", "u(uu)", "min") \
-    X("__nv_umax", "u(uu)", "max") \
-    X("__nv_llmin", "l(ll)", "min") \
-    X("__nv_llmax", "l(ll)", "max") \
-    X("__nv_ullmin", "m(mm)", "min") \
-    X("__nv_ullmax", "m(mm)", "max") \
-    X("__nv_float_as_int", "i(f)", "as_type<int>") \
-    X("__nv_int_as_float", "f(i)", "as_type<float>") \
-    X("__nv_float_as_uint", "u(f)", "as_type<uint>") \
-    X("__nv_uint_as_float", "f(u)", "as_type<float>") \
-    X("__nv_double_as_longlong", "l(d)", "long") \
-    X("__nv_longlong_as_double", "d(l)", "ulong") \
-    X("__nv_hiloint2double", "d(ii)", "f64_from_halves") \
-    X("__nv_double2loint", "i(d)", "f64_low_half") \
-    X("__nv_double2hiint", "i(d)", "f64_high_half") \
-    X("__nv_fadd_rn", "f(ff)", "f32_add_rn") \
-    X("__nv_dadd_rn", "d(dd)", "f64_add") \
-    X("__nv_fsub_rn", "f(ff)", "f32_sub_rn") \
-    X("__nv_dsub_rn", "d(dd)", "f64_sub") \
-    X("__nv_fmul_rn", "f(ff)", "f32_mul_rn") \
-    X("__nv_dmul_rn", "d(dd)", "f64_mul") \
-    X("__nv_fdiv_rn", "f(ff)", "precise::divide") \
-    X("__nv_ddiv_rn", "d(dd)", "f64_div") \
-    X("__nv_frcp_rn", "f(f)", "f32_rcp_rn") \
-    X("__nv_drcp_rn", "d(d)", "f64_rcp_rn") \
-    X("__nv_fsqrt_rn", "f(f)", "precise::sqrt") \
-    X("__nv_dsqrt_rn", "d(d)", "f64_sqrt") \
-    X("__nv_fmaf_rn", "f(fff)", "fma") \
-    X("__nv_fma_rn", "d(ddd)", "f64_fma") \
-    X("__nv_float2int_rn", "i(f)", "f32_to_i32_rn") \
-    X("__nv_double2int_rn", "i(d)", "f64_to_i32_rn") \
-    X("__nv_int2float_rn", "f(i)", "i32_to_f32_rn") \
-    X("__nv_int2double_rn", "d(i)", "i32_to_f64") \
-    X("__nv_float2uint_rn", "u(f)", "f32_to_u32_rn") \
-    X("__nv_double2uint_rn", "u(d)", "f64_to_u32_rn") \
-    X("__nv_uint2float_rn", "f(u)", "u32_to_f32_rn") \
-    X("__nv_uint2double_rn", "d(u)", "u32_to_f64") \
-    X("__nv_float2ll_rn", "l(f)", "f32_to_i64_rn") \
-    X("__nv_double2ll_rn", "l(d)", "f64_to_i64_rn") \
-    X("__nv_ll2float_rn", "f(l)", "i64_to_f32_rn") \
-    X("__nv_ll2double_rn", "d(l)", "i64_to_f64") \
-    X("__nv_float2ull_rn", "m(f)", "f32_to_u64_rn") \
-    X("__nv_double2ull_rn", "m(d)", "f64_to_u64_rn") \
-    X("__nv_ull2float_rn", "f(m)", "u64_to_f32_rn") \
-    X("__nv_ull2double_rn", "d(m)", "u64_to_f64") \
-    X("__nv_double2float_rn", "f(d)", "f64_to_f32") \
-    X("__nv_fadd_rz", "f(ff)", "f32_add_rz") \
-    X("__nv_dadd_rz", "d(dd)", "f64_add_rz") \
-    X("__nv_fsub_rz", "f(ff)", "f32_sub_rz") \
-    X("__nv_dsub_rz", "d(dd)", "f64_sub_rz") \
-    X("__nv_fmul_rz", "f(ff)", "f32_mul_rz") \
-    X("__nv_dmul_rz", "d(dd)", "f64_mul_rz") \
-    X("__nv_fdiv_rz", "f(ff)", "f32_div_rz") \
-    X("__nv_ddiv_rz", "d(dd)", "f64_div_rz") \
-    X("__nv_frcp_rz", "f(f)", "f32_rcp_rz") \
-    X("__nv_drcp_rz", "d(d)", "f64_rcp_rz") \
-    X("__nv_fsqrt_rz", "f(f)", "f32_sqrt_rz") \
-    X("__nv_dsqrt_rz", "d(d)", "f64_sqrt_rz") \
-    X("__nv_fmaf_rz", "f(fff)", "f32_fma_rz") \
-    X("__nv_fma_rz", "d(ddd)", "f64_fma_rz") \
-    X("__nv_float2int_rz", "i(f)", "f32_to_i32_rz") \
-    X("__nv_double2int_rz", "i(d)", "f64_to_i32_rz") \
-    X("__nv_int2float_rz", "f(i)", "i32_to_f32_rz") \
-    X("__nv_float2uint_rz", "u(f)", "f32_to_u32_rz") \
-    X("__nv_double2uint_rz", "u(d)", "f64_to_u32_rz") \
-    X("__nv_uint2float_rz", "f(u)", "u32_to_f32_rz") \
-    X("__nv_float2ll_rz", "l(f)", "f32_to_i64_rz") \
-    X("__nv_double2ll_rz", "l(d)", "f64_to_i64_rz") \
-    X("__nv_ll2float_rz", "f(l)", "i64_to_f32_rz") \
-    X("__nv_ll2double_rz", "d(l)", "i64_to_f64_rz") \
-    X("__nv_float2ull_rz", "m(f)", "f32_to_u64_rz") \
-    X("__nv_double2ull_rz", "m(d)", "f64_to_u64_rz") \
-    X("__nv_ull2float_rz", "f(m)", "u64_to_f32_rz") \
-    X("__nv_ull2double_rz", "d(m)", "u64_to_f64_rz") \
-    X("__nv_double2float_rz", "f(d)", "f64_to_f32_rz") \
-    X("__nv_fadd_rd", "f(ff)", "f32_add_rd") \
-    X("__nv_dadd_rd", "d(dd)", "f64_add_rd") \
-    X("__nv_fsub_rd", "f(ff)", "f32_sub_rd") \
-    X("__nv_dsub_rd", "d(dd)", "f64_sub_rd") \
-    X("__nv_fmul_rd", "f(ff)", "f32_mul_rd") \
-    X("__nv_dmul_rd", "d(dd)", "f64_mul_rd") \
-    X("__nv_fdiv_rd", "f(ff)", "f32_div_rd") \
-    X("__nv_ddiv_rd", "d(dd)", "f64_div_rd") \
-    X("__nv_frcp_rd", "f(f)", "f32_rcp_rd") \
-    X("__nv_drcp_rd", "d(d)", "f64_rcp_rd") \
-    X("__nv_fsqrt_rd", "f(f)", "f32_sqrt_rd") \
-    X("__nv_dsqrt_rd", "d(d)", "f64_sqrt_rd") \
-    X("__nv_fmaf_rd", "f(fff)", "f32_fma_rd") \
-    X("__nv_fma_rd", "d(ddd)", "f64_fma_rd") \
-    X("__nv_float2int_rd", "i(f)", "f32_to_i32_rd") \
-    X("__nv_double2int_rd", "i(d)", "f64_to_i32_rd") \
-    X("__nv_int2float_rd", "f(i)", "i32_to_f32_rd") \
-    X("__nv_float2uint_rd", "u(f)", "f32_to_u32_rd") \
-    X("__nv_double2uint_rd", "u(d)", "f64_to_u32_rd") \
-    X("__nv_uint2float_rd", "f(u)", "u32_to_f32_rd") \
-    X("__nv_float2ll_rd", "l(f)", "f32_to_i64_rd") \
-    X("__nv_double2ll_rd", "l(d)", "f64_to_i64_rd") \
-    X("__nv_ll2float_rd", "f(l)", "i64_to_f32_rd") \
-    X("__nv_ll2double_rd", "d(l)", "i64_to_f64_rd") \
-    X("__nv_float2ull_rd", "m(f)", "f32_to_u64_rd") \
-    X("__nv_double2ull_rd", "m(d)", "f64_to_u64_rd") \
-    X("__nv_ull2float_rd", "f(m)", "u64_to_f32_rd") \
-    X("__nv_ull2double_rd", "d(m)", "u64_to_f64_rd") \
-    X("__nv_double2float_rd", "f(d)", "f64_to_f32_rd") \
-    X("__nv_fadd_ru", "f(ff)", "f32_add_ru") \
-    X("__nv_dadd_ru", "d(dd)", "f64_add_ru") \
-    X("__nv_fsub_ru", "f(ff)", "f32_sub_ru") \
-    X("__nv_dsub_ru", "d(dd)", "f64_sub_ru") \
-    X("__nv_fmul_ru", "f(ff)", "f32_mul_ru") \
-    X("__nv_dmul_ru", "d(dd)", "f64_mul_ru") \
-    X("__nv_fdiv_ru", "f(ff)", "f32_div_ru") \
-    X("__nv_ddiv_ru", "d(dd)", "f64_div_ru") \
-    X("__nv_frcp_ru", "f(f)", "f32_rcp_ru") \
-    X("__nv_drcp_ru", "d(d)", "f64_rcp_ru") \
-    X("__nv_fsqrt_ru", "f(f)", "f32_sqrt_ru") \
-    X("__nv_dsqrt_ru", "d(d)", "f64_sqrt_ru") \
-    X("__nv_fmaf_ru", "f(fff)", "f32_fma_ru") \
-    X("__nv_fma_ru", "d(ddd)", "f64_fma_ru") \
-    X("__nv_float2int_ru", "i(f)", "f32_to_i32_ru") \
-    X("__nv_double2int_ru", "i(d)", "f64_to_i32_ru") \
-    X("__nv_int2float_ru", "f(i)", "i32_to_f32_ru") \
-    X("__nv_float2uint_ru", "u(f)", "f32_to_u32_ru") \
-    X("__nv_double2uint_ru", "u(d)", "f64_to_u32_ru") \
-    X("__nv_uint2float_ru", "f(u)", "u32_to_f32_ru") \
-    X("__nv_float2ll_ru", "l(f)", "f32_to_i64_ru") \
-    X("__nv_double2ll_ru", "l(d)", "f64_to_i64_ru") \
-    X("__nv_ll2float_ru", "f(l)", "i64_to_f32_ru") \
-    X("__nv_ll2double_ru", "d(l)", "i64_to_f64_ru") \
-    X("__nv_float2ull_ru", "m(f)", "f32_to_u64_ru") \
-    X("__nv_double2ull_ru", "m(d)", "f64_to_u64_ru") \
-    X("__nv_ull2float_ru", "f(m)", "u64_to_f32_ru") \
-    X("__nv_ull2double_ru", "d(m)", "u64_to_f64_ru") \
-    X("__nv_double2float_ru", "f(d)", "f64_to_f32_ru") \
-    X("__nv_frsqrt_rn", "f(f)", "precise::rsqrt") \
-    X("__nv_rcp64h", "d(d)", "f64_rcp64h") \
-    X("__nv_half2float", "f(s)", "half_bits_to_f32") \
-    X("__nv_float2half_rn", "s(f)", "f32_to_half_bits")
-/* -- End of generated rows ------------------------------------------------------------------ */
-/* clang-format on */
-
-#define TMI_FNS(X) TMI_HELPERS(X) TMI_ATOMICS(X) TMI_LIBRARY(X)
+    X(DIV_I32, "div_trunc", "i(ii)", \
+      "int @(int a, int b) {    // no trap where Triton leaves the value open\n" \
+      "return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b; }") \
+    X(DIV_I64, "div_trunc", "l(ll)", "long @(long a, long b) {" \
+      "return b == 0 ? 0 : b == -1 ? long(0ul - ulong(a)) : a / b; }") \
+    X(DIV_U32, "div_floor", "u(uu)", "uint @(uint a, uint b) {return b == 0 ? 0 : a / b; }") \
+    X(DIV_U64, "div_floor", "m(mm)", "ulong @(ulong a, ulong b) {return b == 0 ? 0 : a / b; }") \
+    X(REM_I32, "rem_trunc", "i(ii)", \
+      "int @(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal\n" \
+      "if (b == 0 || b == -1) return 0; return a - b * (a / b); }") \
+    X(REM_I64, "rem_trunc", "l(ll)", "long @(long a, long b) {if (b == 0 || b == -1) return 0; " \
+      "return a - b * (a / b); }") \
+    X(REM_U32, "rem_floor", "u(uu)", "uint @(uint a, uint b) {return b == 0 ? 0 : a % b; }") \
+    X(REM_U64, "rem_floor", "m(mm)", "ulong @(ulong a, ulong b) {return b == 0 ? 0 : a % b; }") \
+    X(MAX_NAN_F32, "max_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
+      "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) & " \
+      "as_type<uint>(b)) : fmax(a, b); }") \
+    X(MAX_NAN_F16, "max_nan", "h(hh)", "half @(half a, half b) {" \
+      "if (isunordered(a, b)) return half(NAN); " \
+      "return a == b ? as_type<half>(ushort(as_type<ushort>(a) & as_type<ushort>(b))) : fmax(a, " \
+      "b); }") \
+    X(MIN_NAN_F32, "min_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
+      "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) | " \
+      "as_type<uint>(b)) : fmin(a, b); }") \
+    X(MIN_NAN_F16, "min_nan", "h(hh)", "half @(half a, half b) {" \
+      "if (isunordered(a, b)) return half(NAN); " \
+      "return a == b ? as_type<half>(ushort(as_type<ushort>(a) | as_type<ushort>(b))) : fmin(a, " \
+      "b); }") \
+    X(TO_I32, "to_int", "i(f)", \
+      "int @(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(fmax(x, -2147483648.0f)); }") \
+    X(TO_U32, "to_uint", "u(f)", \
+      "uint @(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "return !(x > 0.0f) ? 0 : x >= 4294967296.0f ? 0xFFFFFFFFu : uint(x); }") \
+    X(TO_I16, "to_short", "s(f)", \
+      "short @(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "return isnan(x) ? short(0) : short(int(fmin(fmax(x, -32768.0f), 32767.0f))); }") \
+    X(TO_U16, "to_ushort", "w(f)", \
+      "ushort @(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "return !(x > 0.0f) ? ushort(0) : ushort(uint(fmin(x, 65535.0f))); }") \
+    X(TO_I64, "to_long", "l(f)", \
+      "long @(float x) {    // truncates; NaN is 0, too large saturates\n" \
+      "return isnan(x) ? 0 : x >= 9223372036854775808.0f ? 9223372036854775807l : x < " \
+      "-9223372036854775808.0f ? (-9223372036854775807l - 1) : long(x); }") \
+    X(TO_U64, "to_ulong", "m(f)", \
+      "ulong @(float x) {    // truncates; NaN and below are 0, too large saturates\n" \
+      "return !(x > 0.0f) ? 0 : x >= 18446744073709551616.0f ? " \
+      "0xFFFFFFFFFFFFFFFFul : ulong(x); }") \
+    X(RTZ_F16, "half_toward_zero", "h(f)", \
+      "half @(float x) {    // too large gives the largest half, not infinity\n" \
+      "half h = half(x); if (isfinite(x) && fabs(float(h)) > fabs(x)) h = " \
+      "as_type<half>(ushort(as_type<ushort>(h) - 1)); return h; }") \
+    X(RTZ_BF16, "bfloat_toward_zero", "t(f)", "bfloat @(float x) {" \
+      "return isnan(x) ? bfloat(NAN) : as_type<bfloat>(ushort(as_type<uint>(x) >> 16)); }") \
+    X(IPOWI_32, "ipow", "i(ii)", "int @(int x, int n) {    // repeated squaring, wrapping\n" \
+      "uint r = 1, b = uint(x); if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0; " \
+      "for (; n != 0; n >>= 1) {if (n & 1) r *= b; b *= b; } return int(r); }") \
+    X(IPOWI_64, "ipow", "l(ll)", "long @(long x, long n) {ulong r = 1, b = ulong(x); " \
+      "if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0; for (; n != 0; n >>= 1) {" \
+      "if (n & 1) r *= b; b *= b; } return long(r); }") \
+    X(CLZ64, "clz64", "l(m)", "long @(ulong x) {const uint hi = uint(x >> 32); " \
+      "return hi != 0 ? clz(hi) : 32 + clz(uint(x)); }") \
+    X(CTZ64, "ctz64", "l(m)", "long @(ulong x) {const uint lo = uint(x); " \
+      "return lo != 0 ? ctz(lo) : 32 + ctz(uint(x >> 32)); }") \
+    X(POPC64, "popcount64", "l(m)", "long @(ulong x) {" \
+      "return popcount(uint(x)) + popcount(uint(x >> 32)); }") \
+    X(SHUF_B, "shuffle_bits", "", \
+      "bool @(bool x, ushort lane) {    // simd functions take neither bool nor 64 bits nor " \
+      "bfloat\n" \
+      "return simd_shuffle(uint(x), lane) != 0; }") \
+    X(SHUF_L, "shuffle_bits", "", "long @(long x, ushort lane) {" \
+      "return as_type<long>(simd_shuffle(as_type<uint2>(x), lane)); }") \
+    X(SHUF_BF, "shuffle_bits", "", "bfloat @(bfloat x, ushort lane) {" \
+      "return as_type<bfloat>(simd_shuffle(as_type<ushort>(x), lane)); }") \
+    X(SHUFX_B, "shuffle_xor_bits", "", \
+      "bool @(bool x, ushort mask) {    // simd functions take neither bool nor 64 bits nor " \
+      "bfloat\n" \
+      "return simd_shuffle_xor(uint(x), mask) != 0; }") \
+    X(SHUFX_L, "shuffle_xor_bits", "", "long @(long x, ushort mask) {" \
+      "return as_type<long>(simd_shuffle_xor(as_type<uint2>(x), mask)); }") \
+    X(SHUFX_BF, "shuffle_xor_bits", "", "bfloat @(bfloat x, ushort mask) {" \
+      "return as_type<bfloat>(simd_shuffle_xor(as_type<ushort>(x), mask)); }") \
+    X(DEBUG_BEGIN, "debug_begin", "u(auuuuuuu)", \
+      "uint @(device atomic_uint *debug, uint room, uint site, uint values, uint x, uint y, uint " \
+      "z, uint element) {const uint head[6] = {6 + values, site, x, y, z, element};    // a " \
+      "record; see docs/debugging.md\n" \
+      "const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed); " \
+      "if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], " \
+      "memory_order_relaxed); return 8 + at + 6; }") \
+    X(DEBUG_WORD, "debug_word", "v(auuu)", \
+      "void @(device atomic_uint *debug, uint record, uint i, uint value) {" \
+      "if (record != 0) atomic_store_explicit(debug + record + i, value, " \
+      "memory_order_relaxed); }") \
+    X(DEBUG_FAILED, "debug_failed", "v(auuuuu)", \
+      "void @(device atomic_uint *debug, uint site, uint x, uint y, uint z, uint element) {" \
+      "uint first = 0;    // the first failure leaves its place, all are counted\n" \
+      "atomic_fetch_add_explicit(debug + 1, 1, memory_order_relaxed);" \
+      " while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, " \
+      "memory_order_relaxed, memory_order_relaxed)) {if (first != 0) return; } " \
+      "const uint place[4] = {x, y, z, element}; " \
+      "for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], " \
+      "memory_order_relaxed); }")
 
 typedef struct tmi_fn {
-    const char *name, *sig, *needs, *text;
+    const char *name, *sig, *text, *word;
 } tmi_fn;
 
-typedef enum tmi_fn_id {
-#define X(id, name, sig, needs, text) TMI_FN_##id,
-    TMI_FNS(X)
+#define X(id, name, sig, text) TMI_FN_##id,
+typedef enum tmi_fn_id { TMI_HELPERS(X) TMI_FN_HELPERS } tmi_fn_id;
 #undef X
-    TMI_FN_COUNT
-} tmi_fn_id;
 
-static const tmi_fn tmi_fns[TMI_FN_COUNT] = {
-#define X(id, name, sig, needs, text) {name, sig, needs, text},
-    TMI_FNS(X)
+static const tmi_fn tmi_fns[] = {
+#define X(id, name, sig, text) TMI_R(name, sig, text),
+    TMI_HELPERS(X)
 #undef X
+    TMI_R("fetch_cas_i32", "", "uint @(device atomic_uint *p, uint expected, uint v) {"
+      "uint old = expected; while (!atomic_compare_exchange_weak_explicit(p, &old, v, "
+      "memory_order_relaxed, memory_order_relaxed) && old == expected) {\n"
+      "    }    // the weak form may fail without a reason\n"
+      "return old; }"),
+    TMI_R("fetch_cas_i16", "",
+      TMI_AROUND("short", "expected, short v", "ushort", "0xFFFFu", "short", TMI_AROUND_CAS, "v")),
+    TMI_R("fetch_cas_i8", "",
+      TMI_AROUND("char", "expected, char v", "uchar", "0xFFu", "char", TMI_AROUND_CAS, "v")),
+    TMI_AROUNDS("i16", "ushort", TMI_AROUND("short", "v", "ushort", "0xFFFFu", "short", "", "$w")),
+    TMI_AROUNDS("i8", "uchar", TMI_AROUND("char", "v", "uchar", "0xFFu", "char", "", "$w")),
+    TMI_RW("fetch_fadd_f16", "", TMI_AROUND_F("half"), "old + v"),
+    TMI_RW("fetch_fmax_f16", "", TMI_AROUND_F("half"), "fmax(old, v)"),
+    TMI_RW("fetch_fmin_f16", "", TMI_AROUND_F("half"), "fmin(old, v)"),
+    TMI_RW("fetch_fadd_bf16", "", TMI_AROUND_F("bfloat"), "float(old) + float(v)"),
+    TMI_RW("fetch_fmax_bf16", "", TMI_AROUND_F("bfloat"), "precise::fmax(float(old), float(v))"),
+    TMI_RW("fetch_fmin_bf16", "", TMI_AROUND_F("bfloat"), "precise::fmin(float(old), float(v))"),
+    TMI_R("fetch_fadd_f32", "",
+      "float @(device uchar *p, float v) {    // by its bits: a comparison of floats would never "
+      "end on NaN\n"
+      "device atomic_uint *word = (device atomic_uint *)p; "
+      "uint old = atomic_load_explicit(word, memory_order_relaxed);"
+      " while (!atomic_compare_exchange_weak_explicit(word, &old, "
+      "as_type<uint>(as_type<float>(old) + v),\n"
+      "                                                  memory_order_relaxed, "
+      "memory_order_relaxed)) {} return as_type<float>(old); }"),
+    TMI_R("fetch_fmax_f32", "",
+      "float @(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old "
+      "value\n"
+      "device atomic_int *as_int = (device atomic_int *)p; "
+      "device atomic_uint *as_uint = (device atomic_uint *)p; "
+      "if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed)); "
+      "if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_max_explicit(as_int, "
+      "as_type<int>(v), memory_order_relaxed)); "
+      "return as_type<float>(atomic_fetch_min_explicit(as_uint, as_type<uint>(v), "
+      "memory_order_relaxed)); }"),
+    TMI_R("fetch_fmin_f32", "",
+      "float @(device uchar *p, float v) {    // by the order of the bits; NaN leaves the old "
+      "value\n"
+      "device atomic_int *as_int = (device atomic_int *)p; "
+      "device atomic_uint *as_uint = (device atomic_uint *)p; "
+      "if (isnan(v)) return as_type<float>(atomic_load_explicit(as_int, memory_order_relaxed)); "
+      "if (as_type<int>(v) >= 0) return as_type<float>(atomic_fetch_min_explicit(as_int, "
+      "as_type<int>(v), memory_order_relaxed)); "
+      "return as_type<float>(atomic_fetch_max_explicit(as_uint, as_type<uint>(v), "
+      "memory_order_relaxed)); }"),
+    TMI_R("fetch_add_i64", "",
+      "void @(device uchar *p, long v) {    // low half first; its carry goes into the high one\n"
+      "device atomic_uint *word = (device atomic_uint *)p; "
+      "const uint low = uint(v), old = atomic_fetch_add_explicit(word, low, memory_order_relaxed); "
+      "const uint high = uint(ulong(v) >> 32) + uint(old + low < low); "
+      "if (high != 0) atomic_fetch_add_explicit(word + 1, high, memory_order_relaxed); }"),
+    TMI_RW("fetch_and_i64", "", TMI_HALVES, "~0u"),
+    TMI_RW("fetch_or_i64", "", TMI_HALVES, "0"),
+    TMI_RW("fetch_xor_i64", "", TMI_HALVES, "0"),
+    TMI_R("TO_EVEN TO_ZERO TO_DOWN TO_UP TO_AWAY", "", "// Directions of rounding\n"
+      "constant uint TO_EVEN = 0;    // to nearest, halfway cases to even\n"
+      "constant uint TO_ZERO = 1; constant uint TO_DOWN = 2; constant uint TO_UP   = 3; "
+      "constant uint TO_AWAY = 4;    // to nearest, halfway cases away from zero; for integers "
+      "only\n"),
+    TMI_R("F64_INF F64_SIGN F64_MAGNITUDE F64_NAN F64_ONE", "",
+      "// Doubles are carried as their bits\n"
+      "constant ulong F64_SIGN      = 0x8000000000000000ul; "
+      "constant ulong F64_MAGNITUDE = 0x7ffffffffffffffful; "
+      "constant ulong F64_INF       = 0x7ff0000000000000ul; "
+      "constant ulong F64_NAN       = 0x7ff8000000000000ul; "
+      "constant ulong F64_ONE       = 0x3ff0000000000000ul;"),
+    TMI_R("leading_zeros", "i(m)",
+      "// 64 for 0; by halves, as not every system has a clz of ulong\n"
+      "int @(ulong x) {const uint hi = uint(x >> 32); return hi != 0u ? int(clz(hi)) : 32 + "
+      "int(clz(uint(x))); }"),
+    TMI_R("shift_sticky", "", "// x / 2^n; bit 0 also says whether anything was lost\n"
+      "ulong @(ulong x, uint n) {if (n == 0u) return x; if (n > 63u) return ulong(x != 0ul); "
+      "return (x >> n) | ulong((x << (64u - n)) != 0ul); }"),
+    TMI_R("round_shift", "", "// x / 2^n, rounded; n is 1 to 63\n"
+      "ulong @(ulong x, uint n, uint mode, bool neg) {const ulong whole = x >> n, rest = x << (64u "
+      "- n); if (rest == 0ul) return whole; if (mode == TO_EVEN) return whole + ((rest - 1ul + "
+      "(whole & 1ul)) >> 63); return whole + ulong(mode == (neg ? TO_DOWN : TO_UP)); }"),
+    TMI_R("pack_float", "",
+      "// Bits, without the sign, of frac / 2^63 * 2^(exp - zero_exp), rounded to a format with "
+      "`mant` bits\n"
+      "// of fraction and exponents below exp_max. Bit 63 of frac is set; bit 0 may be sticky.\n"
+      "ulong @(int exp, ulong frac, uint mant, int exp_max, uint mode, bool neg) {"
+      "if (exp < 1) {    // a denormal: the exponent stays at the lowest\n"
+      "frac = shift_sticky(frac, uint(1 - exp)); exp = 1; } "
+      "const ulong inf = ulong(exp_max) << mant; const ulong bits = (ulong(exp - 1) << mant) + "
+      "round_shift(frac, 63u - mant, mode, neg); if (exp < exp_max && bits < inf) return bits; "
+      "const bool largest = mode == TO_ZERO || mode == (neg ? TO_UP : TO_DOWN); "
+      "return largest ? inf - 1ul : inf; }"),
+    TMI_R("f64_pack", "",
+      "ulong @(ulong sign, int exp, ulong frac, uint mode) {    // sign in bit 63\n"
+      "return sign | pack_float(exp, frac, 52u, 0x7ff, mode, sign != 0ul); }"),
+    TMI_R("f64_split", "",
+      "// A finite double other than 0 is frac / 2^63 * 2^(exp - 1023), with bit 63 of frac set\n"
+      "ulong @(ulong a, thread int &exp) {const ulong frac = a << 11; exp = int(a >> 52) & 0x7ff; "
+      "if (exp != 0) return frac | F64_SIGN; const int n = leading_zeros(frac);    // a denormal\n"
+      "exp = 1 - n; return frac << n; }"),
+    TMI_R("reciprocal64", "",
+      "// 2^126 / d for d with bit 63 set: 2^62 to 2^63, at most 8 off. A float, then Newton "
+      "twice.\n"
+      "ulong @(ulong d) {ulong r = ulong(uint(0x1p54f / float(uint(d >> 40)))) << 32; "
+      "long error = long((1ul << 62) - mulhi(d, r));    // 1 - d r, below 2^-21\n"
+      "r += ulong(mulhi(long(r >> 1), error << 20) >> 17); "
+      "error = long((1ul << 62) - mulhi(d, r));         // below 2^-42\n"
+      "return r + ulong(mulhi(long(r >> 1), error << 20) >> 17); }"),
+    TMI_R("sqrt64", "",
+      "// sqrt(m) 2^62 for m = x / 2^62 in [1, 4): at most 4 off. A float, then Newton's method "
+      "for the\n"
+      "// reciprocal root and once for the root.\n"
+      "ulong @(ulong x, thread ulong &recip) {const float near = precise::rsqrt(float(uint(x >> "
+      "32)) * 0x1p-30f); ulong r = ulong(uint(near * 0x1.fffffcp30f)) << 32;    // a little below, "
+      "never above 1\n"
+      "const long error = long((1ul << 60) - mulhi(x, mulhi(r, r)));    // 1 - m r^2, below 2^-20\n"
+      "r += ulong(mulhi(long(r >> 1), error << 20) >> 16); const ulong root = mulhi(x, r) << 1; "
+      "const ulong lo = root * root, hi = mulhi(root, root);    // root^2 to the last bit\n"
+      "const ulong want_lo = x << 62, want_hi = x >> 2; "
+      "const ulong rest_lo = want_lo - lo, rest_hi = want_hi - hi - ulong(want_lo < lo); "
+      "const long rest = long((rest_hi << 32) | (rest_lo >> 32)); recip = r; "
+      "return root + ulong(mulhi(rest << 10, long(r >> 1)) >> 39); }"),
+    TMI_R("f64_neg", "d(d)", "ulong @(ulong a) { return a ^ F64_SIGN; }"),
+    TMI_R("f64_abs", "d(d)", "ulong @(ulong a) { return a & F64_MAGNITUDE; }"),
+    TMI_R("f64_copysign", "d(dd)",
+      "ulong @(ulong a, ulong b) { return (a & F64_MAGNITUDE) | (b & F64_SIGN); }"),
+    TMI_R("f64_isnan", "b(d)", "bool @(ulong a) { return (a & F64_MAGNITUDE) > F64_INF; }"),
+    TMI_R("f64_unordered", "b(dd)",
+      "bool @(ulong a, ulong b) { return f64_isnan(a) || f64_isnan(b); }"),
+    TMI_R("f64_key", "",
+      "long @(ulong a) {    // an integer in the order of the numbers; both zeros are 0\n"
+      "const long mag = long(a & F64_MAGNITUDE); return a >= F64_SIGN ? -mag : mag; }"),
+    TMI_RW("f64_eq", "b(dd)", TMI_F64_COMPARE, "=="),
+    TMI_RW("f64_lt", "b(dd)", TMI_F64_COMPARE, "<"),
+    TMI_RW("f64_le", "b(dd)", TMI_F64_COMPARE, "<="),
+    TMI_R("f64_below", "", "bool @(ulong a, ulong b) {    // a < b for numbers, with -0 below +0\n"
+      "const long x = long(a), y = long(b); return (x ^ long(ulong(x >> 63) >> 1)) < (y ^ "
+      "long(ulong(y >> 63) >> 1)); }"),
+    TMI_R("f64_maxnum", "d(dd)", "ulong @(ulong a, ulong b) {    // the other one when one is NaN\n"
+      "if (f64_isnan(a)) return b; if (f64_isnan(b)) return a; return f64_below(a, b) ? b : a; }"),
+    TMI_R("f64_minnum", "d(dd)", "ulong @(ulong a, ulong b) {    // the other one when one is NaN\n"
+      "if (f64_isnan(a)) return b; if (f64_isnan(b)) return a; return f64_below(b, a) ? b : a; }"),
+    TMI_R("f64_maximum", "d(dd)", "ulong @(ulong a, ulong b) {    // NaN when either is NaN\n"
+      "if (f64_unordered(a, b)) return F64_NAN; return f64_below(a, b) ? b : a; }"),
+    TMI_R("f64_minimum", "d(dd)", "ulong @(ulong a, ulong b) {    // NaN when either is NaN\n"
+      "if (f64_unordered(a, b)) return F64_NAN; return f64_below(b, a) ? b : a; }"),
+    TMI_R("f64_add_to", "",
+      "// a + b, rounded once. The smaller one is aligned with 10 bits to spare, the last of them "
+      "sticky.\n"
+      "ulong @(ulong a, ulong b, uint mode) {const bool swap = (a & F64_MAGNITUDE) < (b & "
+      "F64_MAGNITUDE); const ulong large = swap ? b : a, small = swap ? a : b; "
+      "const ulong sign = large & F64_SIGN, mag = large & F64_MAGNITUDE; "
+      "const bool minus = (a ^ b) >= F64_SIGN; if (mag >= F64_INF) {"
+      "const bool lost = minus && (small & F64_MAGNITUDE) == F64_INF; "
+      "return mag > F64_INF || lost ? F64_NAN : large; } "
+      "const int exp_large = int(mag >> 52), exp_small = int(small >> 52) & 0x7ff; "
+      "const ulong top = 1ul << 62; ulong x = (large << 10) & (top - 1ul), y = (small << 10) & "
+      "(top - 1ul); if (exp_large != 0) x |= top; if (exp_small != 0) y |= top; "
+      "const int exp = max(exp_large, 1); y = shift_sticky(y, uint(exp - max(exp_small, 1))); "
+      "const ulong sum = minus ? x - y : x + y; if (sum == 0ul) return !minus ? sign : mode == "
+      "TO_DOWN ? F64_SIGN : 0ul; const int n = leading_zeros(sum); "
+      "return f64_pack(sign, exp + 1 - n, sum << n, mode); }"),
+    TMI_R("f64_add", "d(dd)", "ulong @(ulong a, ulong b) { return f64_add_to(a, b, TO_EVEN); }"),
+    TMI_R("f64_sub", "d(dd)",
+      "ulong @(ulong a, ulong b) { return f64_add_to(a, b ^ F64_SIGN, TO_EVEN); }"),
+    TMI_R("f64_mul_to", "", "// a b, rounded once from the exact 106 bits\n"
+      "ulong @(ulong a, ulong b, uint mode) {const ulong sign = (a ^ b) & F64_SIGN, x = a & "
+      "F64_MAGNITUDE, y = b & F64_MAGNITUDE; const bool zero = x == 0ul || y == 0ul; "
+      "if (x >= F64_INF || y >= F64_INF)\n"
+      "        return x > F64_INF || y > F64_INF || zero ? F64_NAN : sign | F64_INF; "
+      "if (zero) return sign; int exp_x, exp_y; const ulong p = f64_split(x, exp_x), q = "
+      "f64_split(y, exp_y); ulong hi = mulhi(p, q), lo = p * q; int exp = exp_x + exp_y - 1022; "
+      "if (hi < F64_SIGN) {hi = (hi << 1) | (lo >> 63); lo <<= 1; exp--; } "
+      "return f64_pack(sign, exp, hi | ulong(lo != 0ul), mode); }"),
+    TMI_R("f64_mul", "d(dd)", "ulong @(ulong a, ulong b) { return f64_mul_to(a, b, TO_EVEN); }"),
+    TMI_R("f64_div_to", "",
+      "// a / b, rounded once: a quotient of 56 bits from the reciprocal, made exact by its "
+      "remainder\n"
+      "ulong @(ulong a, ulong b, uint mode) {const ulong sign = (a ^ b) & F64_SIGN, x = a & "
+      "F64_MAGNITUDE, y = b & F64_MAGNITUDE; if (x >= F64_INF || y >= F64_INF) {"
+      "if (x > F64_INF || y > F64_INF || x == y) return F64_NAN; "
+      "return x == F64_INF ? sign | F64_INF : sign; } if (y == 0ul) return x == 0ul ? F64_NAN : "
+      "sign | F64_INF; if (x == 0ul) return sign; int exp_x, exp_y; ulong p = f64_split(x, exp_x); "
+      "const ulong q = f64_split(y, exp_y), d = q >> 11; int exp = exp_x - exp_y + 1023; "
+      "ulong ratio = mulhi(p, reciprocal64(q));    // times 2^62\n"
+      "uint shift = 7u; if (p < q) {    // one more bit, so that the quotient has 56\n"
+      "shift = 6u; exp--; } ratio >>= shift; long rest = long(((p >> 11) << (62u - shift)) - ratio "
+      "* d);    // small: the high words cancel\n"
+      "if (rest < 0l) {ratio--; rest += long(d); } else if (rest >= long(d)) {ratio++; "
+      "rest -= long(d); } return f64_pack(sign, exp, (ratio << 8) | ulong(rest != 0l), mode); }"),
+    TMI_R("f64_div", "d(dd)", "ulong @(ulong a, ulong b) { return f64_div_to(a, b, TO_EVEN); }"),
+    TMI_R("shift_pair", "", "// hi:lo / 2^n; bit 0 of lo also says whether anything was lost\n"
+      "void @(thread ulong &hi, thread ulong &lo, uint n) {if (n > 63u) {"
+      "lo = shift_sticky(hi, n - 64u) | ulong(lo != 0ul); hi = 0ul; } else if (n != 0u) {"
+      "lo = (hi << (64u - n)) | shift_sticky(lo, n); hi >>= n; } }"),
+    TMI_R("f64_fma_to", "",
+      "// a b + c, rounded once: product and sum are exact in 128 bits, but for a sticky bit\n"
+      "ulong @(ulong a, ulong b, ulong c, uint mode) {const ulong x = a & F64_MAGNITUDE, y = b & "
+      "F64_MAGNITUDE, z = c & F64_MAGNITUDE; ulong sign = (a ^ b) & F64_SIGN; "
+      "const bool minus = (sign ^ c) >= F64_SIGN; if (x >= F64_INF || y >= F64_INF || z > F64_INF) "
+      "{const bool bad = x > F64_INF || y > F64_INF || z > F64_INF || x == 0ul || y == 0ul; "
+      "return bad || (z == F64_INF && minus) ? F64_NAN : sign | F64_INF; } "
+      "if (z == F64_INF) return c; if (x == 0ul || y == 0ul) return f64_add_to(sign, c, mode); "
+      "if (z == 0ul) return f64_mul_to(a, b, mode); int exp_x, exp_y, exp_z; "
+      "const ulong p = f64_split(x, exp_x), q = f64_split(y, exp_y); "
+      "ulong hi = mulhi(p, q), lo = p * q, add_hi = f64_split(z, exp_z), add_lo = 0ul; "
+      "const int exp_p = exp_x + exp_y - 1022; const int exp = max(exp_p, exp_z) + 1;    // one "
+      "bit for a carry\n"
+      "shift_pair(hi, lo, uint(exp - exp_p)); shift_pair(add_hi, add_lo, uint(exp - exp_z)); "
+      "if (!minus) {lo += add_lo; hi += add_hi + ulong(lo < add_lo); "
+      "} else if (hi > add_hi || (hi == add_hi && lo >= add_lo)) {"
+      "hi -= add_hi + ulong(lo < add_lo); lo -= add_lo; } else {"
+      "hi = add_hi - hi - ulong(add_lo < lo); lo = add_lo - lo; sign ^= F64_SIGN; } "
+      "if ((hi | lo) == 0ul) return mode == TO_DOWN ? F64_SIGN : 0ul; "
+      "const int n = hi != 0ul ? leading_zeros(hi) : 64 + leading_zeros(lo); "
+      "if (n > 63) hi = lo << (n - 64); else if (n > 0) hi = (hi << n) | (lo >> (64 - n)) | "
+      "ulong((lo << n) != 0ul); else hi |= ulong(lo != 0ul); "
+      "return f64_pack(sign, exp - n, hi, mode); }"),
+    TMI_R("f64_fma", "d(ddd)",
+      "ulong @(ulong a, ulong b, ulong c) { return f64_fma_to(a, b, c, TO_EVEN); }"),
+    TMI_R("f64_sqrt_to", "",
+      "// Square root, rounded once: 55 bits from sqrt64, made exact by their remainder\n"
+      "ulong @(ulong a, uint mode) {if ((a & F64_MAGNITUDE) == 0ul || a == F64_INF) return a; "
+      "if (a > F64_INF) return F64_NAN;    // negative too\n"
+      "int exp; const ulong frac = f64_split(a, exp); const bool odd = (exp & 1) == 0;    // the "
+      "zero_exp is odd\n"
+      "const ulong x = odd ? frac : frac >> 1; ulong recip; ulong root = sqrt64(x, recip) >> 8; "
+      "long rest = long((x << 46) - root * root);    // small: the high words cancel\n"
+      "if (rest < 0l) {root--; rest += 2l * long(root) + 1l; } else if (rest > 2l * long(root)) {"
+      "rest -= 2l * long(root) + 1l; root++; } exp = ((exp - (odd ? 1024 : 1023)) >> 1) + 1023; "
+      "return f64_pack(0ul, exp, (root << 9) | ulong(rest != 0l), mode); }"),
+    TMI_R("f64_sqrt", "d(d)", "ulong @(ulong a) { return f64_sqrt_to(a, TO_EVEN); }"),
+    TMI_R("f64_integral", "", "// a as a whole number, in the direction of `mode`\n"
+      "ulong @(ulong a, uint mode) {const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "const bool away = mode == (sign != 0ul ? TO_DOWN : TO_UP); "
+      "const int exp = int(mag >> 52) - 1023; if (exp > 51) return mag > F64_INF ? F64_NAN : a; "
+      "if (exp < 0) {    // 0 or 1\n"
+      "const ulong half_bits = F64_ONE - (1ul << 52); const bool one = mode == TO_EVEN ? mag > "
+      "half_bits\n"
+      "                       : mode == TO_AWAY ? mag >= half_bits : away && mag != 0ul; "
+      "return one ? sign | F64_ONE : sign; } const ulong unit = 1ul << (52 - exp), below = unit - "
+      "1ul; const ulong odd = (mag >> (52 - exp)) & 1ul; "
+      "const ulong up = mode == TO_EVEN ? (below >> 1) + odd\n"
+      "                   : mode == TO_AWAY ? unit >> 1 : away ? below : 0ul; "
+      "return sign | ((mag + up) & ~below); }"),
+    TMI_RW("f64_floor", "d(d)", TMI_F64_WHOLE, "DOWN"),
+    TMI_RW("f64_ceil", "d(d)", TMI_F64_WHOLE, "UP"),
+    TMI_RW("f64_trunc", "d(d)", TMI_F64_WHOLE, "ZERO"),
+    TMI_RW("f64_round", "d(d)", TMI_F64_WHOLE, "AWAY"),
+    TMI_RW("f64_rint", "d(d)", TMI_F64_WHOLE, "EVEN"),
+    TMI_R("f64_quotient_rest", "",
+      "// |a| - k |b| for the largest integer k with a result that is not negative, exact; odd: is "
+      "k odd?\n"
+      "// Long division, 56 bits of the quotient at a time. a is finite, b is not 0 or NaN.\n"
+      "ulong @(ulong a, ulong b, thread bool &odd) {a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; "
+      "odd = false; if (a < b) return a; int exp_a, exp_b; ulong x = f64_split(a, exp_a) >> 11; "
+      "const ulong q = f64_split(b, exp_b), d = q >> 11, r = reciprocal64(q); if (x >= d) {x -= d; "
+      "odd = true; } for (int left = exp_a - exp_b; left > 0; left -= 56) {"
+      "const uint bits = uint(min(left, 56)); ulong k = mulhi(x << 11, r) >> (62u - bits); "
+      "x = (x << bits) - k * d; if (long(x) < 0l) {x += d; k--; } else if (x >= d) {x -= d; k++; } "
+      "odd = (k & 1ul) != 0ul; } if (x == 0ul) return 0ul; const int n = leading_zeros(x); "
+      "return f64_pack(0ul, exp_b + 11 - n, x << n, TO_ZERO); }"),
+    TMI_R("f64_fmod", "d(dd)", "ulong @(ulong a, ulong b) {    // exact; the sign of a\n"
+      "const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE; "
+      "if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN; bool odd; "
+      "return (a & F64_SIGN) | f64_quotient_rest(a, b, odd); }"),
+    TMI_R("f64_remainder", "d(dd)", "// a - b n for n nearest to a / b, ties to even; exact\n"
+      "ulong @(ulong a, ulong b) {const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE; "
+      "if (x >= F64_INF || y > F64_INF || y == 0ul) return F64_NAN; bool odd; "
+      "const ulong below = f64_quotient_rest(a, b, odd), above = f64_sub(y, below); "
+      "const bool up = below > above || (below == above && odd); "
+      "return (a & F64_SIGN) ^ (up ? above | F64_SIGN : below); }"),
+    TMI_R("f64_fdim", "d(dd)",
+      "ulong @(ulong a, ulong b) {    // a - b where that is positive, else 0\n"
+      "return f64_le(a, b) ? 0ul : f64_sub(a, b); }"),
+    TMI_R("f64_nextafter", "d(dd)",
+      "ulong @(ulong a, ulong b) {    // the next number from a toward b\n"
+      "if (f64_unordered(a, b)) return F64_NAN; if (f64_eq(a, b)) return b; "
+      "if ((a & F64_MAGNITUDE) == 0ul) return (b & F64_SIGN) | 1ul; "
+      "return f64_lt(a, b) == (a < F64_SIGN) ? a + 1ul : a - 1ul; }"),
+    TMI_R("f64_ldexp", "d(di)", "ulong @(ulong a, int n) {    // a 2^n, rounded once\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag == 0ul || mag >= F64_INF) return mag > F64_INF "
+      "? F64_NAN : a; int exp; const ulong frac = f64_split(mag, exp); "
+      "return f64_pack(a & F64_SIGN, exp + clamp(n, -5000, 5000), frac, TO_EVEN); }"),
+    TMI_R("f64_ilogb", "i(d)",
+      "int @(ulong a) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag == 0ul || mag > F64_INF) return -2147483647 - "
+      "1; if (mag == F64_INF) return 2147483647; int exp; f64_split(mag, exp); "
+      "return exp - 1023; }"),
+    TMI_R("i32_to_f64", "d(i)", "ulong @(int x) {    // exact\n"
+      "if (x == 0) return 0ul; const uint mag = x < 0 ? 0u - uint(x) : uint(x); "
+      "const uint n = clz(mag); return (x < 0 ? F64_SIGN : 0ul) + (ulong(1053u - n) << 52) + "
+      "((ulong(mag) << n) << 21); }"),
+    TMI_R("f64_logb", "d(d)", "ulong @(ulong a) {    // exponent; of 0 minus infinity\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag == 0ul) return F64_SIGN | F64_INF; "
+      "return mag >= F64_INF ? f64_abs(mag) : i32_to_f64(f64_ilogb(a)); }"),
+    TMI_R("u32_to_f64", "d(u)", "ulong @(uint x) {    // exact\n"
+      "if (x == 0u) return 0ul; const uint n = clz(x); "
+      "return (ulong(1053u - n) << 52) + ((ulong(x) << n) << 21); }"),
+    TMI_R("u64_to_f64_to", "", "ulong @(ulong mag, ulong sign, uint mode) {"
+      "if (mag == 0ul) return 0ul; const int n = leading_zeros(mag); "
+      "return f64_pack(sign, 1086 - n, mag << n, mode); }"),
+    TMI_R("i64_to_f64_to", "", "ulong @(long x, uint mode) {"
+      "const ulong u = ulong(x), sign = u & F64_SIGN; return u64_to_f64_to(sign != 0ul ? 0ul - u : "
+      "u, sign, mode); }"),
+    TMI_R("u64_to_f32_to", "", "float @(ulong mag, ulong sign, uint mode) {"
+      "if (mag == 0ul) return 0.0f; const int n = leading_zeros(mag); "
+      "const ulong bits = pack_float(190 - n, mag << n, 23u, 0xff, mode, sign != 0ul); "
+      "return as_type<float>(uint(bits) | uint(sign >> 32)); }"),
+    TMI_R("i64_to_f32_to", "", "float @(long x, uint mode) {"
+      "const ulong u = ulong(x), sign = u & F64_SIGN; return u64_to_f32_to(sign != 0ul ? 0ul - u : "
+      "u, sign, mode); }"),
+    TMI_R("f64_to_float", "",
+      "// Bits of a in a narrower format, rounded once: `mant` bits of fraction, exponents below "
+      "exp_max\n"
+      "uint @(ulong a, uint mant, int exp_max, uint mode) {"
+      "const uint sign = uint(a >> 63) << (mant + (exp_max == 0x1f ? 5u : 8u)); "
+      "const ulong mag = a & F64_MAGNITUDE; const uint inf = uint(exp_max) << mant; "
+      "if (mag == 0ul) return sign; if (mag >= F64_INF) return mag > F64_INF ? inf | (1u << (mant "
+      "- 1u)) : sign | inf; int exp; const ulong frac = f64_split(mag, exp); "
+      "exp += (exp_max >> 1) - 1023; return sign | uint(pack_float(exp, frac, mant, exp_max, mode, "
+      "sign != 0u)); }"),
+    TMI_R("f64_to_f32_to", "", "float @(ulong a, uint mode) {"
+      "return as_type<float>(f64_to_float(a, 23u, 0xff, mode)); }"),
+    TMI_R("f64_to_f32", "f(d)", "float @(ulong a) { return f64_to_f32_to(a, TO_EVEN); }"),
+    TMI_R("f64_to_f16", "h(d)", "half @(ulong a) {    // to nearest even, once\n"
+      "return as_type<half>(ushort(f64_to_float(a, 10u, 0x1f, TO_EVEN))); }"),
+    TMI_R("f64_to_f16_rz", "h(d)", "half @(ulong a) {return as_type<half>(ushort(f64_to_float(a, "
+      "10u, 0x1f, TO_ZERO))); }"),
+    TMI_R("f64_to_bf16", "t(d)", "bfloat @(ulong a) {    // to nearest even, once\n"
+      "return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_EVEN))); }"),
+    TMI_R("f64_to_bf16_rz", "t(d)", "bfloat @(ulong a) {"
+      "return as_type<bfloat>(ushort(f64_to_float(a, 7u, 0xff, TO_ZERO))); }"),
+    TMI_R("f32_bits_to_f64", "", "ulong @(uint x) {    // exact, denormals too\n"
+      "const ulong sign = ulong(x >> 31) << 63; const uint mag = x & 0x7fffffffu; "
+      "if (mag > 0x7f800000u) return F64_NAN; if (mag == 0x7f800000u) return sign | F64_INF; "
+      "if (mag >= 0x00800000u) return sign | ((ulong(mag) << 29) + (896ul << 52)); "
+      "if (mag == 0u) return sign; const uint n = clz(mag); "
+      "return sign | ((ulong(904u - n) << 52) + ((ulong(mag) << n) << 21)); }"),
+    TMI_R("f32_to_f64", "d(f)", "ulong @(float x) { return f32_bits_to_f64(as_type<uint>(x)); }"),
+    TMI_R("f16_to_f64", "d(h)", "ulong @(half x) { return f32_to_f64(float(x)); }"),
+    TMI_R("bf16_to_f64", "d(t)",
+      "ulong @(bfloat x) { return f32_bits_to_f64(uint(as_type<ushort>(x)) << 16); }"),
+    TMI_R("f64_to_u64_to", "",
+      "ulong @(ulong a, uint mode) {    // saturates; NaN is 2^63, as CUDA has it\n"
+      "if (f64_isnan(a)) return F64_SIGN; a = f64_integral(a, mode); "
+      "const int exp = int(a >> 52) - 1023;    // of a negative number 1025 or more\n"
+      "if ((a & F64_MAGNITUDE) == 0ul || a >= F64_SIGN) return 0ul; "
+      "if (exp > 63) return 0xfffffffffffffffful; return ((a << 11) | F64_SIGN) >> (63 - exp); }"),
+    TMI_R("f64_to_i64_to", "",
+      "long @(ulong a, uint mode) {    // saturates; NaN is -2^63, as CUDA has it\n"
+      "if (f64_isnan(a)) return long(F64_SIGN); a = f64_integral(a, mode); "
+      "const bool neg = a >= F64_SIGN; const ulong mag = f64_to_u64_to(a & F64_MAGNITUDE, "
+      "TO_ZERO); if (mag >= F64_SIGN) return long(neg ? F64_SIGN : F64_MAGNITUDE); "
+      "return neg ? -long(mag) : long(mag); }"),
+    TMI_R("f64_to_u32_to", "",
+      "uint @(ulong a, uint mode) {    // saturates; NaN is 2^31, as CUDA has it\n"
+      "if (f64_isnan(a)) return 0x80000000u; return uint(min(f64_to_u64_to(a, mode), "
+      "0xfffffffful)); }"),
+    TMI_R("f64_to_i32_to", "",
+      "int @(ulong a, uint mode) {    // saturates; NaN is -2^31, as CUDA has it\n"
+      "return int(clamp(f64_to_i64_to(a, mode), -2147483648l, 2147483647l)); }"),
+    TMI_R3("f64_add", "d(dd)", TMI_F64_ROUNDED), TMI_R3("f64_mul", "d(dd)", TMI_F64_ROUNDED),
+    TMI_R3("f64_div", "d(dd)", TMI_F64_ROUNDED),
+    TMI_R3("f64_fma", "d(ddd)",
+      "ulong @(ulong a, ulong b, ulong c) {return f64_fma_to(a, b, c, $m);}"),
+    TMI_R3("f64_sub", "d(dd)",
+      "ulong @(ulong a, ulong b) {return f64_add_to(a, b ^ F64_SIGN, $m);}"),
+    TMI_R3("f64_sqrt", "d(d)", "ulong @(ulong a) { return f64_sqrt_to(a, $m); }"),
+    TMI_R4("f64_rcp", "d(d)", "ulong @(ulong a) { return f64_div_to(F64_ONE, a, $m); }"),
+    TMI_R("wide", "",
+      "// A real number on the way to a result: frac / 2^63 * 2^exp, negative or not, with bit 63 "
+      "of frac\n"
+      "// set; or 0, with frac 0. Sums, products, quotients and roots are right to 2^-60 of "
+      "themselves.\n"
+      "struct wide {ulong frac; int exp; bool neg; };"),
+    TMI_R3("f32_add", "f(ff)", TMI_F32_ROUNDED("", "f64_$1_to(f32_to_f64(a), f32_to_f64(b), $m)")),
+    TMI_R3("f32_mul", "f(ff)", TMI_F32_ROUNDED("", "f64_$1_to(f32_to_f64(a), f32_to_f64(b), $m)")),
+    TMI_R3("f32_div", "f(ff)", TMI_F32_ROUNDED("", "f64_$1_to(f32_to_f64(a), f32_to_f64(b), $m)")),
+    TMI_R3("f32_fma", "f(fff)",
+      TMI_F32_ROUNDED(", float c", "f64_fma_to(f32_to_f64(a), f32_to_f64(b), f32_to_f64(c), $m)")),
+    TMI_R3("f32_sub", "f(ff)",
+      TMI_F32_ROUNDED("", "f64_add_to(f32_to_f64(a), f64_neg(f32_to_f64(b)), $m)")),
+    TMI_R3("f32_sqrt", "f(f)",
+      "float @(float a) {return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), $m), $m);}"),
+    TMI_R3("f32_rcp", "f(f)",
+      "float @(float a) {return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), $m), $m);}"),
+    TMI_RW("f32_add_rn", "f(ff)", TMI_F32_ALONE, "+"),
+    TMI_RW("f32_sub_rn", "f(ff)", TMI_F32_ALONE, "-"),
+    TMI_RW("f32_mul_rn", "f(ff)", TMI_F32_ALONE, "*"),
+    TMI_R("f32_rcp_rn", "f(f)", "float @(float a) { return precise::divide(1.0f, a); }"),
+    TMI_R4("f64_to_i32", "i(d)", TMI_F64_TO),
+    TMI_R("f32_to_i32_rz", "i(f)", "int @(float x) {    // saturates; NaN is 0\n"
+      "return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(max(x, -2147483648.0f)); }"),
+    TMI_RW("f32_to_i32_rn", "i(f)", TMI_F32_TO, "rint"),
+    TMI_RW("f32_to_i32_rd", "i(f)", TMI_F32_TO, "floor"),
+    TMI_RW("f32_to_i32_ru", "i(f)", TMI_F32_TO, "ceil"),
+    TMI_R4("i32_to_f32", "f(i)", "float @(int x) { return i64_to_f32_to(long(x), $m); }"),
+    TMI_R4("f64_to_u32", "u(d)", TMI_F64_TO),
+    TMI_R("f32_to_u32_rz", "u(f)", "uint @(float x) {    // saturates; NaN is 0\n"
+      "return isnan(x) ? 0u : x >= 4294967296.0f ? 0xffffffffu : uint(max(x, 0.0f)); }"),
+    TMI_RW("f32_to_u32_rn", "u(f)", TMI_F32_TO, "rint"),
+    TMI_RW("f32_to_u32_rd", "u(f)", TMI_F32_TO, "floor"),
+    TMI_RW("f32_to_u32_ru", "u(f)", TMI_F32_TO, "ceil"),
+    TMI_R4("u32_to_f32", "f(u)", "float @(uint x) { return u64_to_f32_to(ulong(x), 0ul, $m); }"),
+    TMI_R4("f64_to_i64", "l(d)", TMI_F64_TO), TMI_R4("f32_to_i64", "l(f)", TMI_F32_TO_64),
+    TMI_R4("i64_to_f32", "f(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
+    TMI_R("i64_to_f64", "d(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
+    TMI_R3("i64_to_f64", "d(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
+    TMI_R4("f64_to_u64", "m(d)", TMI_F64_TO), TMI_R4("f32_to_u64", "m(f)", TMI_F32_TO_64),
+    TMI_R4("u64_to_f32", "f(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
+    TMI_R("u64_to_f64", "d(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
+    TMI_R3("u64_to_f64", "d(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
+    TMI_R3("f64_to_f32", "f(d)", TMI_F64_TO),
+    TMI_R("f64_llround", "l(d)", "long @(ulong a) { return f64_to_i64_to(a, TO_AWAY); }"),
+    TMI_R("llround_f32", "l(f)",
+      "long @(float x) { return f64_to_i64_to(f32_to_f64(x), TO_AWAY); }"),
+    TMI_R("f8e5m2_to_f16", "h(c)", "half @(uchar x) { return as_type<half>(ushort(uint(x) << 8)); "
+      "}    // exact\n"),
+    TMI_R("f8e5m2_to_f32", "f(c)", "float @(uchar x) { return float(f8e5m2_to_f16(x)); "
+      "}    // exact\n"),
+    TMI_R("f8_value", "",
+      "// The number of 8-bit code x with `mant` bits of fraction and its exponent biased by "
+      "offset; exact\n"
+      "float @(uint x, uint mant, int offset) {const uint mag = x & 0x7fu; "
+      "const uint scaled = (mag << (23u - mant)) + (uint(127 - offset) << 23); "
+      "const float tiny = float(mag) * as_type<float>(uint(128 - offset - int(mant)) << 23); "
+      "const float value = mag >> mant != 0u ? as_type<float>(scaled) : tiny; "
+      "return x > 0x7fu ? -value : value; }"),
+    TMI_R("f8e4m3fn_to_f32", "f(c)",
+      "float @(uchar x) {    // exact; no infinity, NaN is 0x7f and 0xff\n"
+      "return (x & 0x7f) == 0x7f ? NAN : f8_value(uint(x), 3u, 7); }"),
+    TMI_R("f8e4m3fn_to_f16", "h(c)", "half @(uchar x) { return half(f8e4m3fn_to_f32(x)); "
+      "}    // exact\n"),
+    TMI_R("f8e4m3fnuz_to_f32", "f(c)", "float @(uchar x) {    // exact; NaN is 0x80\n"
+      "return x == 0x80 ? NAN : f8_value(uint(x), 3u, 8); }"),
+    TMI_R("f8e4m3fnuz_to_f16", "h(c)", "half @(uchar x) { return half(f8e4m3fnuz_to_f32(x)); "
+      "}    // exact\n"),
+    TMI_R("f8e5m2fnuz_to_f32", "f(c)", "float @(uchar x) {    // exact; NaN is 0x80\n"
+      "return x == 0x80 ? NAN : f8_value(uint(x), 2u, 16); }"),
+    TMI_R("f8e5m2fnuz_to_f16", "h(c)", "half @(uchar x) { return half(f8e5m2fnuz_to_f32(x)); "
+      "}    // exact\n"),
+    TMI_R("f8e4m3b15_to_f16", "h(c)",
+      "// Triton's fp8e4b15, exact: a half with fewer bits; no infinity, no NaN\n"
+      "half @(uchar x) {return as_type<half>(ushort(((uint(x) & 0x80u) << 8) | ((uint(x) & 0x7fu) "
+      "<< 7))); }"),
+    TMI_R("f8e4m3b15_to_f32", "f(c)", "float @(uchar x) { return float(f8e4m3b15_to_f16(x)); "
+      "}    // exact\n"),
+    TMI_R("f8_nearest", "",
+      "// Code of |x|, to nearest even, at most that of `largest`; see f8_value. Not for NaN.\n"
+      "uint @(float x, uint mant, int offset, float largest) {const uint shift = 23u - mant; "
+      "const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest)); "
+      "const uint tiny = uint(rint(as_type<float>(min(bits, 0x3f800000u))\n"
+      "                                * as_type<float>(uint(126 + offset + int(mant)) << 23))); "
+      "if (bits < uint(128 - offset) << 23) return tiny; "
+      "const uint rounded = bits + (1u << (shift - 1u)) - 1u + ((bits >> shift) & 1u); "
+      "return (rounded >> shift) - (uint(127 - offset) << mant); }"),
+    TMI_R("f32_to_f8e4m3fn", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 448\n"
+      "if (isnan(x)) return 0x7f; return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, "
+      "3u, 7, 448.0f)); }"),
+    TMI_R("f32_to_f8e5m2", "c(f)", "uchar @(float x) {    // to nearest even, saturates at 57344\n"
+      "if (isnan(x)) return 0x7f; return uchar(((as_type<uint>(x) >> 24) & 0x80u) | f8_nearest(x, "
+      "2u, 15, 57344.0f)); }"),
+    TMI_R("f32_to_f8e4m3fnuz", "c(f)",
+      "uchar @(float x) {    // to nearest even, saturates at 240; no -0\n"
+      "if (isnan(x)) return 0x80; const uint code = f8_nearest(x, 3u, 8, 240.0f); "
+      "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
+    TMI_R("f32_to_f8e5m2fnuz", "c(f)",
+      "uchar @(float x) {    // to nearest even, saturates at 57344; no -0\n"
+      "if (isnan(x)) return 0x80; const uint code = f8_nearest(x, 2u, 16, 57344.0f); "
+      "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
+    TMI_R("f32_to_f8e5m2_rz", "c(f)",
+      "// Toward zero, by way of a half as Triton does it: infinity stays, finite numbers "
+      "saturate\n"
+      "uchar @(float x) {const uint bits = as_type<uint>(x) & 0x7fffffffu, sign = "
+      "(as_type<uint>(x) >> 24) & 0x80u; if (bits >= 0x7f800000u) return uchar(bits > 0x7f800000u "
+      "? 0x7fu : sign | 0x7cu); if (bits < 0x38800000u) return uchar(sign | "
+      "uint(as_type<float>(bits) * 0x1p16f)); return uchar(sign | ((min(bits, 0x47600000u) >> 21) "
+      "- (112u << 2))); }"),
+    TMI_R("f16_to_f8e4m3b15", "c(h)",
+      "// As Triton does it: to nearest, halfway cases away from zero; saturates at 1.75, so does "
+      "NaN\n"
+      "uchar @(half x) {const uint bits = uint(as_type<ushort>(x)), mag = min(bits & 0x7fffu, "
+      "0x3f00u); return uchar(((bits >> 8) & 0x80u) | ((mag + 0x40u) >> 7)); }"),
+    TMI_R("f32_to_f8e4m3b15", "c(f)", "uchar @(float x) { return f16_to_f8e4m3b15(half(x)); "
+      "}    // by way of a half\n"),
+    TMI_R("f4e2m1_to_f32", "f(c)",
+      "float @(uchar x) {    // the low 4 bits: 0 0.5 1 1.5 2 3 4 6, and negative\n"
+      "const uint mag = uint(x) & 7u; const float value = mag < 2u ? float(mag) * 0.5f : "
+      "as_type<float>((mag << 22) + (126u << 23)); return (x & 8) != 0 ? -value : value; }"),
+    TMI_R("f4e2m1_to_f16", "h(c)", "half @(uchar x) { return half(f4e2m1_to_f32(x)); "
+      "}    // exact\n"),
+    TMI_R("f8e8m0_to_f32", "f(c)",
+      "float @(uchar x) {    // a scale, 2^(x - 127); 0xff is NaN, 0 a denormal\n"
+      "return as_type<float>(x == 0xff ? 0x7fc00000u : x == 0 ? 0x00400000u : uint(x) << 23); }"),
+    TMI_R("f8_toward_zero", "",
+      "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n"
+      "uint @(float x, uint mant, int offset, float largest) {"
+      "const uint bits = min(as_type<uint>(x) & 0x7fffffffu, as_type<uint>(largest)); "
+      "const float unit = as_type<float>(uint(126 + offset + int(mant)) << 23); "
+      "if (bits < uint(128 - offset) << 23) return uint(as_type<float>(bits) * unit); "
+      "return (bits >> (23u - mant)) - (uint(127 - offset) << mant); }"),
+    TMI_R("f32_to_f8e4m3fn_rz", "c(f)", "uchar @(float x) {    // toward zero, saturates at 448\n"
+      "if (isnan(x)) return 0x7f; return uchar(((as_type<uint>(x) >> 24) & 0x80u) | "
+      "f8_toward_zero(x, 3u, 7, 448.0f)); }"),
+    TMI_R("f32_to_f8e4m3fnuz_rz", "c(f)",
+      "uchar @(float x) {    // toward zero, saturates at 240; no -0\n"
+      "if (isnan(x)) return 0x80; const uint code = f8_toward_zero(x, 3u, 8, 240.0f); "
+      "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
+    TMI_R("f32_to_f8e5m2fnuz_rz", "c(f)",
+      "uchar @(float x) {    // toward zero, saturates at 57344; no -0\n"
+      "if (isnan(x)) return 0x80; const uint code = f8_toward_zero(x, 2u, 16, 57344.0f); "
+      "return uchar(code == 0u ? 0u : ((as_type<uint>(x) >> 24) & 0x80u) | code); }"),
+    TMI_R("abs_i32", "i(i)", "int @(int x) { return int(x < 0 ? 0u - uint(x) : uint(x)); "
+      "}    // of INT_MIN itself\n"),
+    TMI_R("abs_i64", "l(l)", "long @(long x) { return long(x < 0l ? 0ul - ulong(x) : ulong(x)); }"),
+    TMI_R("count_ones", "i(m)",
+      "int @(ulong x) { return int(popcount(uint(x)) + popcount(uint(x >> 32))); }"),
+    TMI_R("reverse_bits64", "m(m)", "ulong @(ulong x) {"
+      "return (ulong(reverse_bits(uint(x))) << 32) | ulong(reverse_bits(uint(x >> 32))); }"),
+    TMI_R("find_first_one", "i(u)", "int @(uint x) { return x == 0u ? 0 : int(ctz(x)) + 1; "
+      "}    // lowest bit is 1\n"),
+    TMI_R("find_first_one64", "i(m)",
+      "int @(ulong x) {    // the lowest bit is 1; 0 when there is none\n"
+      "const uint lo = uint(x); return lo != 0u ? int(ctz(lo)) + 1 : x == 0ul ? 0 : int(ctz(uint(x "
+      ">> 32))) + 33; }"),
+    TMI_R("mul24_i32", "i(ii)",
+      "int @(int x, int y) {    // low 24 bits with their sign; the product wraps\n"
+      "return int(uint(int(uint(x) << 8) >> 8) * uint(int(uint(y) << 8) >> 8)); }"),
+    TMI_R("mul24_u32", "u(uu)",
+      "uint @(uint x, uint y) { return (x & 0xffffffu) * (y & 0xffffffu); }"),
+    TMI_R("sad_i32", "u(iiu)", "uint @(int x, int y, uint z) {    // |x - y| + z\n"
+      "return (x > y ? uint(x) - uint(y) : uint(y) - uint(x)) + z; }"),
+    TMI_R("sad_u32", "u(uuu)",
+      "uint @(uint x, uint y, uint z) { return (x > y ? x - y : y - x) + z; }"),
+    TMI_R("byte_perm", "u(uuu)", "// Four bytes of y:x, each picked by three bits of s\n"
+      "uint @(uint x, uint y, uint s) {const ulong both = (ulong(y) << 32) | ulong(x); "
+      "uint r = 0u; for (uint i = 0u; i < 4u; i++)\n"
+      "        r |= (uint(both >> (8u * ((s >> (4u * i)) & 7u))) & 0xffu) << "
+      "(8u * i); return r; }"),
+    TMI_R("test_isnan_f32", "i(f)", "int @(float x) {    // on the bits, so in every math mode\n"
+      "return (as_type<uint>(x) & 0x7fffffffu) > 0x7f800000u ? 1 : 0; }"),
+    TMI_R("test_isinf_f32", "i(f)", "int @(float x) {    // on the bits, so in every math mode\n"
+      "return (as_type<uint>(x) & 0x7fffffffu) == 0x7f800000u ? 1 : 0; }"),
+    TMI_R("test_isfinite_f32", "i(f)", "int @(float x) {    // on the bits, so in every math mode\n"
+      "return (as_type<uint>(x) & 0x7fffffffu) < 0x7f800000u ? 1 : 0; }"),
+    TMI_R("test_signbit_f32", "i(f)", "int @(float x) { return int(as_type<uint>(x) >> 31); }"),
+    TMI_R("test_isnan_f16", "i(h)", TMI_TEST_HALF), TMI_R("test_isinf_f16", "i(h)", TMI_TEST_HALF),
+    TMI_R("test_isfinite_f16", "i(h)", TMI_TEST_HALF),
+    TMI_R("test_signbit_f16", "i(h)", "int @(half x) { return int(as_type<ushort>(x) >> 15); }"),
+    TMI_R("test_isnan_f64", "i(d)", "int @(ulong x) { return f64_isnan(x) ? 1 : 0; }"),
+    TMI_R("test_isinf_f64", "i(d)",
+      "int @(ulong x) { return (x & F64_MAGNITUDE) == F64_INF ? 1 : 0; }"),
+    TMI_R("test_isfinite_f64", "i(d)",
+      "int @(ulong x) { return (x & F64_MAGNITUDE) < F64_INF ? 1 : 0; }"),
+    TMI_R("test_signbit_f64", "i(d)", "int @(ulong x) { return int(x >> 63); }"),
+    TMI_R("f64_from_halves", "d(ii)",
+      "ulong @(int hi, int lo) { return (ulong(uint(hi)) << 32) | ulong(uint(lo)); }"),
+    TMI_R("f64_low_half", "i(d)", "int @(ulong a) { return int(uint(a)); }"),
+    TMI_R("f64_high_half", "i(d)", "int @(ulong a) { return int(uint(a >> 32)); }"),
+    TMI_R("f64_rcp64h", "d(d)",
+      "// The high word of 1 / a; CUDA's may be off by a few units of that word\n"
+      "ulong @(ulong a) {return f64_div(F64_ONE, a) & 0xffffffff00000000ul; }"),
+    TMI_R("half_bits_to_f32", "f(s)", "float @(short x) { return float(as_type<half>(x)); }"),
+    TMI_R("f32_to_half_bits", "s(f)", "short @(float x) { return as_type<short>(half(x)); }"),
+    TMI_R("saturate_f32", "f(f)", "float @(float x) { return fmin(fmax(x, 0.0f), 1.0f); "
+      "}    // NaN is 0\n"),
+    TMI_R("ilogb_f32", "i(f)",
+      "int @(float x) {    // exponent; of 0 and NaN INT_MIN, of infinity INT_MAX\n"
+      "const uint mag = as_type<uint>(x) & 0x7fffffffu; "
+      "if (mag == 0u || mag > 0x7f800000u) return -2147483647 - 1; "
+      "if (mag == 0x7f800000u) return 2147483647; return mag < 0x00800000u ? -118 - int(clz(mag)) "
+      ": int(mag >> 23) - 127; }"),
+    TMI_R("ilogb_f16", "i(h)", "int @(half x) { return ilogb_f32(float(x)); }"),
+    TMI_R("logb_f32", "f(f)", "float @(float x) {    // exponent; of 0 minus infinity\n"
+      "const uint mag = as_type<uint>(x) & 0x7fffffffu; if (mag == 0u) return -INFINITY; "
+      "return mag >= 0x7f800000u ? as_type<float>(mag) : float(ilogb_f32(x)); }"),
+    TMI_R("logb_f16", "h(h)", "half @(half x) { return half(logb_f32(float(x))); }"),
+    TMI_R("nextafter_f32", "f(ff)",
+      "float @(float x, float y) {    // the next number from x toward y, on the bits\n"
+      "const uint bx = as_type<uint>(x), by = as_type<uint>(y); "
+      "const uint mx = bx & 0x7fffffffu, my = by & 0x7fffffffu; "
+      "if (mx > 0x7f800000u || my > 0x7f800000u) return NAN; "
+      "const int kx = bx > mx ? -int(mx) : int(mx), ky = by > my ? -int(my) : int(my); "
+      "if (kx == ky) return y; if (mx == 0u) return as_type<float>((by & 0x80000000u) | 1u); "
+      "return as_type<float>((kx < ky) == (kx > 0) ? bx + 1u : bx - 1u); }"),
+    TMI_R("nextafter_f16", "h(hh)",
+      "half @(half x, half y) {    // the next number from x toward y\n"
+      "const ushort bits = as_type<ushort>(x); if (isnan(x) || isnan(y)) return half(NAN); "
+      "if (x == y) return y; if ((bits & 0x7fff) == 0) return as_type<half>(ushort(y > x ? 1 : "
+      "0x8001)); return as_type<half>(ushort((x < y) == (bits < 0x8000) ? "
+      "bits + 1 : bits - 1)); }"),
+    TMI_R("remainder_f32", "f(ff)", "float @(float x, float y) {    // exact\n"
+      "return f64_to_f32(f64_remainder(f32_to_f64(x), f32_to_f64(y))); }"),
+    TMI_R("remainder_f16", "h(hh)",
+      "half @(half x, half y) { return half(remainder_f32(float(x), float(y))); }"),
+    TMI_R("ldexp_f32", "f(fi)", "// x 2^n, rounded once, on the bits: a denormal result is kept\n"
+      "float @(float x, int n) {const uint sign = as_type<uint>(x) & 0x80000000u, mag = "
+      "as_type<uint>(x) & 0x7fffffffu; if (mag == 0u || mag >= 0x7f800000u) return x; "
+      "const uint up = uint(clz(mag)) - 8u;    // of a denormal\n"
+      "int exp = mag < 0x00800000u ? 1 - int(up) : int(mag >> 23); "
+      "const uint frac = ((mag < 0x00800000u ? mag << up : mag) & 0x007fffffu) | 0x00800000u; "
+      "exp += clamp(n, -1000, 1000); if (exp > 254) return as_type<float>(sign | 0x7f800000u); "
+      "if (exp > 0) return as_type<float>(sign | ((uint(exp) << 23) + frac - 0x00800000u)); "
+      "const uint down = uint(min(1 - exp, 26)), half_unit = (1u << (down - 1u)) - 1u; "
+      "return as_type<float>(sign | ((frac + half_unit + ((frac >> down) & 1u)) >> down)); }"),
+    TMI_R("ldexp_f16", "h(hi)", "half @(half x, int n) { return half(ldexp_f32(float(x), n)); }"),
+    TMI_R("powi_f32", "f(fi)",
+      "// x^n by squaring, with a second word: 1 ulp for |n| below 2^18, else |n| / 2^18, and 4 "
+      "ulp\n"
+      "// below 2^-100, where the second word is lost\n"
+      "float @(float x, int n) {#pragma METAL fp contract(off)\n"
+      "float base = x, base_lo = 0.0f, r = 1.0f, r_lo = 0.0f; if (n < 0) {base = 1.0f / x; "
+      "base_lo = isfinite(base) ? fma(-x, base, 1.0f) * base : 0.0f; } "
+      "for (uint k = n < 0 ? 0u - uint(n) : uint(n); k != 0u; k >>= 1) {if ((k & 1u) != 0u) {"
+      "const float p = r * base; const float rest = fma(r, base, -p) + fma(r, base_lo, r_lo * "
+      "base); const bool exact = p != 0.0f && isfinite(p + rest); r = exact ? p + rest : p; "
+      "r_lo = exact ? rest - (r - p) : 0.0f; } const float p = base * base; "
+      "const float rest = fma(base, base, -p) + 2.0f * base * base_lo; "
+      "base = isfinite(p + rest) ? p + rest : p; base_lo = isfinite(p + rest) ? rest - (base - p) "
+      ": 0.0f; } return r; }"),
+    TMI_R("powi_f16", "h(hi)", "half @(half x, int n) { return half(powi_f32(float(x), n)); }"),
+    TMI_R("wide_scaled", "",
+      "wide @(ulong x, int exp, bool neg) {    // x / 2^63 * 2^exp, for any x\n"
+      "const int n = leading_zeros(x); const wide r = {n > 63 ? 0ul : x << n, exp - n, neg}; "
+      "return r; }"),
+    TMI_R("wide_of", "", "wide @(ulong a) {    // a finite double\n"
+      "int exp = 0; const bool zero = (a & F64_MAGNITUDE) == 0ul; "
+      "const ulong frac = zero ? 0ul : f64_split(a, exp); "
+      "const wide r = {frac, exp - 1023, a >= F64_SIGN}; return r; }"),
+    TMI_R("wide_to_f64", "", "ulong @(wide a) {    // to nearest even\n"
+      "const ulong sign = a.neg ? F64_SIGN : 0ul; return a.frac == 0ul ? sign : f64_pack(sign, "
+      "a.exp + 1023, a.frac, TO_EVEN); }"),
+    TMI_R("wide_neg", "", "wide @(wide a) {const wide r = {a.frac, a.exp, !a.neg}; return r; }"),
+    TMI_R("wide_times", "", "wide @(wide a, int n) {    // a 2^n\n"
+      "const wide r = {a.frac, a.exp + n, a.neg}; return r; }"),
+    TMI_R("wide_one", "", "wide @() {const wide r = {F64_SIGN, 0, false}; return r; }"),
+    TMI_R("wide_add", "", "wide @(wide a, wide b) {if (a.frac == 0ul) return b; "
+      "if (b.frac == 0ul) return a; const bool swap = a.exp < b.exp || (a.exp == b.exp && a.frac < "
+      "b.frac); const wide x = swap ? b : a, y = swap ? a : b; const uint n = uint(x.exp - y.exp); "
+      "const ulong hi = n > 63u ? 0ul : y.frac >> n; const ulong lo = n == 0u || n > 63u ? 0ul : "
+      "y.frac << (64u - n); if (x.neg == y.neg) {const ulong sum = x.frac + hi; "
+      "const bool carry = sum < hi; const wide r = {carry ? (sum >> 1) | F64_SIGN : sum, x.exp + "
+      "int(carry), x.neg}; return r; } const ulong rest = x.frac - hi - ulong(lo != 0ul), rest_lo "
+      "= 0ul - lo; if (rest == 0ul) return wide_scaled(rest_lo, x.exp - 64, x.neg); "
+      "const int k = leading_zeros(rest); const wide r = {k == 0 ? rest : (rest << k) | (rest_lo "
+      ">> (64 - k)), x.exp - k, x.neg}; return r; }"),
+    TMI_R("wide_sub", "", "wide @(wide a, wide b) { return wide_add(a, wide_neg(b)); }"),
+    TMI_R("wide_mul", "", "wide @(wide a, wide b) {const ulong hi = mulhi(a.frac, b.frac); "
+      "const bool low = hi < F64_SIGN; const wide r = {low ? (hi << 1) | ((a.frac * b.frac) >> 63) "
+      ": hi,\n"
+      "                    a.exp + b.exp + (low ? 0 : 1), a.neg != b.neg}; return r; }"),
+    TMI_R("wide_div", "",
+      "// Not by 0. A quotient from the reciprocal, at most 9 units off, then its remainder.\n"
+      "wide @(wide a, wide b) {const ulong r = reciprocal64(b.frac), q = mulhi(a.frac, r);    // "
+      "times 2^62\n"
+      "const ulong lo = q * b.frac, want_lo = a.frac << 62; "
+      "const ulong rest_hi = (a.frac >> 2) - mulhi(q, b.frac) - ulong(want_lo < lo); "
+      "const long rest = long((rest_hi << 56) | ((want_lo - lo) >> 8)); "
+      "const ulong near = q + ulong(mulhi(rest, long(r >> 1)) >> 53); "
+      "return wide_scaled(near, a.exp - b.exp + 1, a.neg != b.neg); }"),
+    TMI_R("wide_sqrt", "", "wide @(wide a) {    // of |a|\n"
+      "if (a.frac == 0ul) return a; const bool odd = (a.exp & 1) != 0; ulong recip; "
+      "const ulong root = sqrt64(odd ? a.frac : a.frac >> 1, recip);    // times 2^62\n"
+      "return wide_scaled(root, ((a.exp - (odd ? 1 : 0)) >> 1) + 1, false); }"),
+    TMI_R("wide_fixed", "", "long @(wide a) {    // a 2^63, for |a| below 1\n"
+      "const int n = -a.exp; const long x = n > 63 ? 0l : long(a.frac >> max(n, 1)); "
+      "return a.neg ? -x : x; }"),
+    TMI_R("wide_poly", "",
+      "// c[0] + c[1] t + ... + c[n-1] t^(n-1), with coefficients times 2^62 and t times 2^63\n"
+      "wide @(constant const long *c, int n, long t) {long p = c[n - 1]; "
+      "for (int i = n - 2; i >= 0; i--) p = c[i] + 2l * mulhi(p, t); "
+      "return wide_scaled(p < 0l ? 0ul - ulong(p) : ulong(p), 1, p < 0l); }"),
+    TMI_R("fixed128", "",
+      "// hi:lo / 2^116, a number of magnitude below 2048, in two's complement\n"
+      "struct fixed128 {ulong hi, lo; };"),
+    TMI_R("fixed_add", "", "fixed128 @(fixed128 a, fixed128 b) {const ulong lo = a.lo + b.lo; "
+      "const fixed128 r = {a.hi + b.hi + ulong(lo < a.lo), lo}; return r; }"),
+    TMI_R("fixed_neg", "", "fixed128 @(fixed128 a) {const fixed128 r = {~a.hi + ulong(a.lo == "
+      "0ul), 0ul - a.lo}; return r; }"),
+    TMI_R("fixed_product", "",
+      "// x y 2^exp for x and y from 1 to 2 with 127 bits of fraction: x:x_lo / 2^127 and so on. "
+      "What is\n"
+      "// too large for a fixed128 becomes 2047.\n"
+      "fixed128 @(ulong x, ulong x_lo, ulong y, ulong y_lo, int exp, bool neg) {"
+      "ulong hi = mulhi(x, y), lo = x * y; const ulong cross = mulhi(x, y_lo), other = mulhi(x_lo, "
+      "y); lo += cross; hi += ulong(lo < cross); lo += other; hi += ulong(lo < other); "
+      "if (exp > 10) hi = hi != 0ul ? F64_SIGN : 0ul; else shift_pair(hi, lo, uint(min(10 - exp, "
+      "127))); const fixed128 r = {min(hi, 2047ul << 52), lo}; if (neg) return fixed_neg(r); "
+      "return r; }"),
+    TMI_R("fixed_times", "",
+      "// a times y:y_lo / 2^127 * 2^exp, or minus that; the product of all bits of a\n"
+      "fixed128 @(fixed128 a, ulong y, ulong y_lo, int exp, bool neg) {"
+      "const bool below = a.hi >= F64_SIGN; if (below) a = fixed_neg(a); "
+      "const int n = a.hi != 0ul ? leading_zeros(a.hi) : 64 + leading_zeros(a.lo); "
+      "ulong hi = a.hi, lo = a.lo; if (n > 63) {hi = n > 127 ? 0ul : lo << (n - 64); lo = 0ul; "
+      "} else if (n > 0) {hi = (hi << n) | (lo >> (64 - n)); lo <<= n; } "
+      "return fixed_product(hi, lo, y, y_lo, exp + 11 - n, neg != below); }"),
+    TMI_R("fixed_to_wide", "", "wide @(fixed128 a) {const bool neg = a.hi >= F64_SIGN; "
+      "if (neg) a = fixed_neg(a); if (a.hi == 0ul) return wide_scaled(a.lo, -53, neg); "
+      "const int n = leading_zeros(a.hi); const wide r = {n == 0 ? a.hi : (a.hi << n) | (a.lo >> "
+      "(64 - n)), 11 - n, neg}; return r; }"),
+    TMI_R("LOG2E_HI LOG2E_LO", "", "// log2(e) 2^127\n"
+      "constant ulong LOG2E_HI = 0xb8aa3b295c17f0bbul; "
+      "constant ulong LOG2E_LO = 0xbe87fed0691d3e88ul;"),
+    TMI_R("WIDE_LN2 WIDE_PI WIDE_2_PI WIDE_2_SQRT_PI", "",
+      "// Times powers of two from 2^62 to 2^64\n"
+      "constant ulong WIDE_LN2       = 0xb17217f7d1cf79acul;    // log(2)\n"
+      "constant ulong WIDE_PI        = 0xc90fdaa22168c235ul;    // pi\n"
+      "constant ulong WIDE_2_PI      = 0xa2f9836e4e44152aul;    // 2 / pi\n"
+      "constant ulong WIDE_2_SQRT_PI = 0x906eba8214db688dul;    // 2 / sqrt(pi)\n"),
+    TMI_R("wide_by", "", "wide @(wide a, ulong frac, int exp) {    // a times a constant\n"
+      "const wide c = {frac, exp, false}; return wide_mul(a, c); }"),
+    TMI_R("EXP2_POLY", "",
+      "constant long EXP2_POLY[15] = {#l 4000000000000001 162e42fefa39ef36 3d7f7bff058b1d6 "
+      "71ac235c1282ff 9d955b7dd273d aec3ff3c533b a184897c365 7ff2ff1623 58b0088ea 36a4a7aa 1e4cf52 "
+      "f4655 70f0 305 13};"),
+    TMI_R("wide_exp2", "", "wide @(fixed128 a) {    // 2^a; the nearest integer is the exponent\n"
+      "const ulong rest = (a.hi << 12) | (a.lo >> 52);    // times 2^64, from -1/2 to 1/2\n"
+      "const int n = int(long(a.hi + (1ul << 51)) >> 52); "
+      "return wide_times(wide_poly(EXP2_POLY, 15, long(rest)), n); }"),
+    TMI_R("wide_exp", "", "wide @(wide a) {return wide_exp2(fixed_product(a.frac, 0ul, LOG2E_HI, "
+      "LOG2E_LO, a.exp, a.neg)); }"),
+    TMI_R("wide_exp_square", "",
+      "// e^(x^2 2^n) or e^(-x^2 2^n) for a double x, from the exact square\n"
+      "wide @(wide x, int n, bool neg) {ulong hi = mulhi(x.frac, x.frac), lo = x.frac * x.frac; "
+      "int exp = 2 * x.exp + 1 + n; if (hi < F64_SIGN) {hi = (hi << 1) | (lo >> 63); lo <<= 1; "
+      "exp--; } return wide_exp2(fixed_product(hi, lo, LOG2E_HI, LOG2E_LO, exp, neg)); }"),
+    TMI_R("EXPM1_POLY", "",
+      "constant long EXPM1_POLY[15] = {#l 4000000000000001 2000000000000001 aaaaaaaaaaaaaac "
+      "2aaaaaaaaaaaaaa 88888888888889 16c16c16c16c67 3403403403409 680680680094 b8ef1d2ab0b "
+      "127e4fbb182 1ae6456b5f 23dd9ee91 2c247a50 32a5741 35ff77};"),
+    TMI_R("wide_expm1", "", "wide @(wide a) {    // e^a - 1\n"
+      "if (a.exp < -1) return wide_mul(a, wide_poly(EXPM1_POLY, 15, wide_fixed(a))); "
+      "return wide_sub(wide_exp(a), wide_one()); }"),
+    TMI_R("LOG2_INVERSE LOG2_HIGH LOG2_LOW", "",
+      "// Near 512 / m for the parts of [1, 2), halved from 3/2 on; log2(512 / them) 2^116 in two "
+      "words\n"
+      "constant uint LOG2_INVERSE[32] = {\n"
+      "    512u, 489u, 475u, 462u, 449u, 437u, 426u, 415u,\n"
+      "    405u, 395u, 386u, 377u, 368u, 360u, 352u, 345u,\n"
+      "    676u, 662u, 649u, 636u, 624u, 612u, 601u, 590u,\n"
+      "    580u, 570u, 560u, 551u, 542u, 533u, 524u, 512u}; "
+      "constant long LOG2_HIGH[32] = {#l 0 10f9a634663ad 1bb4102f92539 25f3c65ab7fba 307e6099b8b54 "
+      "3a7faa87495ab 43ea120112cd4 4d93894473208 5695b5e8dc37b 5fd18b96385a2 6854bc50a606c "
+      "710b57131a22c 79f7d7f94e2ac 8215ea5cd3e4c 8a62b07f3457c 91cddc901de61 -66a008e4788cc "
+      "-5ee55eb146ab2 -57923497d8aaf -501918ec6c113 -49101eac381cf -41e42b6ec0c03 -3b314fb14c0b5 "
+      "-345ec6464170e -2e0e85a9de050 -27a228db3514d -2118b119b4f3d -1b1cd1ecae66f -1507b836033bc "
+      "-ed88ba8b079e -88e68ea899a1 0}; "
+      "constant ulong LOG2_LOW[32] = {#ul 0 ccbd61136d37f123 3c664ed16b688a2c 1343a3384109039d "
+      "d719978fbbfee732 8f49b9239d5e3329 421bc0f6d0aaadd0 33c2077fc2f4b557 5885b23dbdaaf11e "
+      "a0968271aaa9878 f5ec39974b36773a f3c2d9bc9c710454 d3bed456b24ed10f 4c79b39ffeebc293 "
+      "407050799beaaab3 9a3288a7d1dafc5e 32d124bc6f1acf96 ea27240b048ce68d a6bb8ad2770ed29b "
+      "a293432ef6b732b7 9f6e91ad16ecff10 a43f396598aae915 280000dc4de02437 a6b8ef5b1b50bbf1 "
+      "1ac7fc60a5103093 81fe991e0a9b8d68 8d3b087205eb55af 95e52c2b4ff2fea3 92b0d2c84965d2bc "
+      "83853ddb664fa6da 6893f5d7d82b65c5 0};"),
+    TMI_R("LOG2_POLY", "",
+      "constant long LOG2_POLY[12] = {#l -2e2a8eca5705fc2e f6384ee1d01fed -5c551d94ae0bf "
+      "24eed8a1df39 -f6384ee1cf 6985d8aa0 -2e2a8ec9 1484b14 -93bb5 4329 -1ec e};"),
+    TMI_R("fixed_log2", "",
+      "// log2(a) to 2^-116, or to 2^-66 of itself, for a above 0. a = 2^exp c (1 + r) with c from "
+      "a table\n"
+      "// and r below 2^-5; log2(1 + r) = r log2(e) + r^2 p(r).\n"
+      "fixed128 @(wide a) {const uint i = uint(a.frac >> 58) & 31u; "
+      "const ulong inv = ulong(LOG2_INVERSE[i]), hi = mulhi(a.frac, inv), lo = a.frac * inv; "
+      "const uint above = i < 16u ? 4u : 5u;    // the 1 of 1 + r falls off at the top\n"
+      "const long r = long((hi << (64u - above)) | (lo >> above));    // times 2^68\n"
+      "const fixed128 whole = {(ulong(long(i < 16u ? a.exp : a.exp + 1)) << 52)\n"
+      "                            + ulong(LOG2_HIGH[i]), LOG2_LOW[i]}; if (r == 0l) return whole; "
+      "const ulong mag = r < 0l ? 0ul - ulong(r) : ulong(r); const int n = leading_zeros(mag); "
+      "const ulong x = mag << n, square = mulhi(x, x); "
+      "const fixed128 linear = fixed_product(x, 0ul, LOG2E_HI, LOG2E_LO, -5 - n, r < 0l); "
+      "const wide p = wide_poly(LOG2_POLY, 12, r);    // from -0.74 to -0.7\n"
+      "const fixed128 rest = fixed_product(square, 0ul, p.frac, 0ul, p.exp - 9 - 2 * n, true); "
+      "return fixed_add(whole, fixed_add(linear, rest)); }"),
+    TMI_R("wide_log", "",
+      "wide @(wide a) { return wide_by(fixed_to_wide(fixed_log2(a)), WIDE_LN2, -1); }"),
+    TMI_R("LOG1P_POLY", "",
+      "constant long LOG1P_POLY[16] = {#l 4000000000000001 -1fffffffffffffff 1555555555555655 "
+      "-10000000000000f0 cccccccccc79394 -aaaaaaaaaa5bb51 92492492f01d7c8 -800000009dbf224 "
+      "71c71bce157f213 -666665cbc09c391 5d179cdc4afd83b -5555a790640a801 4eab575dd3b7679 "
+      "-490c678e4f6b620 4828e247291308c -43ad6fa256175c6};"),
+    TMI_R("wide_log1p", "", "wide @(wide a) {    // log(1 + a), a above -1\n"
+      "if (a.exp < -3) return wide_mul(a, wide_poly(LOG1P_POLY, 16, wide_fixed(a))); "
+      "return wide_log(wide_add(a, wide_one())); }"),
+    TMI_R("SIN_POLY", "",
+      "constant long SIN_POLY[10] = {#l 6487ed5110b4611b -14abbce625be52be 1466bc6775aae1e "
+      "-9969667315ec2 2a0f0690fdd0 -78c1d3f7a1 f47a1a68 -16fadb7 1aaea -187};"),
+    TMI_R("COS_POLY", "",
+      "constant long COS_POLY[10] = {#l 4000000000000001 -277a79937c8bbcb4 40f07c206d6b0ee "
+      "-2aba78fc797ff3 f0fa83448dd7 -34da3e54406 7e74e28d6 -db71261 120c3b -127a};"),
+    TMI_R("TWO_OVER_PI", "", "// The bits of 2 / pi after 128 zeros\n"
+      "constant ulong TWO_OVER_PI[21] = {#ul 0 0 a2f9836e4e441529 fc2757d1f534ddc0 "
+      "db6295993c439041 fe5163abdebbc561 b7246e3a424dd2e0 6492eea09d1921c fe1deb1cb129a73e "
+      "e88235f52ebb4484 e99c7026b45f7e41 3991d639835339f4 9c845f8bbdf9283b 1ff897ffde05980f "
+      "ef2f118b5a0a6d1f 6d367ecf27cb09b7 4f463f669e5fea2d 7527bac7ebe5f17b 3d0739f78a5292ea "
+      "6bfb5fb11f8d5d08 56033046fc7b6bab};"),
+    TMI_R("wide_sin_turn", "", "// sin(pi/2 (n + y)), |y| at most 1/2\n"
+      "wide @(int n, wide y) {const ulong half_turn = y.exp < -64 ? 0ul : y.frac >> (-1 - y.exp);  "
+      "  // times 2^64\n"
+      "const long t = long(mulhi(half_turn, half_turn));    // 2 y^2, times 2^63\n"
+      "wide r = wide_poly((n & 1) != 0 ? COS_POLY : SIN_POLY, 10, t); "
+      "if ((n & 1) == 0) r = wide_mul(y, r); if ((n & 2) != 0) return wide_neg(r); return r; }"),
+    TMI_R("quarter_turns", "",
+      "// a in quarter turns, less the multiples of four: result + n, |result| at most 1/2. Exact "
+      "to\n"
+      "// 2^-126: a times 192 bits of 2 / pi, from where quarter turns stop being multiples of "
+      "four.\n"
+      "wide @(wide a, thread int &n) {n = 0; if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1); "
+      "const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u; ulong w[3]; "
+      "for (uint i = 0u; i < 3u; i++) {const ulong next = bit == 0u ? 0ul : TWO_OVER_PI[word + i + "
+      "1u] >> (64u - bit); w[i] = (TWO_OVER_PI[word + i] << bit) | next; } "
+      "const ulong low = mulhi(a.frac, w[2]), mid = a.frac * w[1]; ulong lo = mid + low; "
+      "ulong hi = a.frac * w[0] + mulhi(a.frac, w[1]) + ulong(lo < low); n = int(hi >> 62); "
+      "hi = (hi << 2) | (lo >> 62); lo <<= 2; const bool up = hi >= F64_SIGN; if (up) {n++; "
+      "hi = ~hi + ulong(lo == 0ul); lo = 0ul - lo; } if (a.neg) n = -n; "
+      "const int k = leading_zeros(hi); if (k > 63) return wide_scaled(lo, -65, a.neg != up); "
+      "const wide r = {k == 0 ? hi : (hi << k) | (lo >> (64 - k)), -1 - k, a.neg != up}; return r; "
+      "}"),
+    TMI_R("ATAN_POLY", "",
+      "constant long ATAN_POLY[18] = {#l 4000000000000001 -1555555555555550 cccccccccccc7ab "
+      "-9249249248fe553 71c71c71bdb56f1 -5d1745d00b55ad9 4ec4ec2ad143351 -444441c1a388edb "
+      "3c3c1b98702a3be -35e3d0e73f8b7a4 30b9f31a30a6a23 -2c52419e95d15bd 2816c7be4f34959 "
+      "-23018c040e6a42c 1bc6a1251537aaa -121bdce8c2d2255 846cc207c5266c -1eb8c8c23aec79};"),
+    TMI_R("wide_atan2", "",
+      "// Angle of the point (x, y), neither negative nor both 0. Where the smaller is more than a "
+      "quarter\n"
+      "// of the other, atan(a / b) = pi/4 + atan((a - b) / (a + b)).\n"
+      "wide @(wide y, wide x) {const bool longer = y.exp > x.exp || (y.exp == x.exp && y.frac > "
+      "x.frac); const bool steep = y.frac != 0ul && (x.frac == 0ul || longer); "
+      "const wide a = steep ? x : y, b = steep ? y : x; "
+      "const bool turn = a.frac != 0ul && b.exp - a.exp < 2; "
+      "const wide s = turn ? wide_div(wide_sub(a, b), wide_add(a, b)) : wide_div(a, b); "
+      "const ulong f = s.exp < -62 ? 0ul : s.frac >> (-1 - s.exp);    // times 2^64\n"
+      "wide r = wide_mul(s, wide_poly(ATAN_POLY, 18, long(mulhi(f, f) >> 1))); "
+      "const wide quarter = {WIDE_PI, -1, false}; if (turn) r = wide_add(r, quarter); "
+      "if (steep) return wide_sub(wide_times(quarter, 1), r); return r; }"),
+    TMI_R("f64_exp", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
+      "? 0ul : a; return wide_to_f64(wide_exp(wide_of(a))); }"),
+    TMI_R("f64_exp2", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
+      "? 0ul : a; const wide x = wide_of(a); return wide_to_f64(wide_exp2(fixed_product(x.frac, "
+      "0ul, F64_SIGN, 0ul, x.exp, x.neg))); }"),
+    TMI_R("f64_exp10", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
+      "? 0ul : a; const wide x = wide_of(a); const ulong hi = 0xd49a784bcd1b8afeul, lo = "
+      "0x492bf6ff4dafdb4dul;    // log2(10) / 2\n"
+      "return wide_to_f64(wide_exp2(fixed_product(x.frac, 0ul, hi, lo, x.exp + 1, x.neg))); }"),
+    TMI_R("f64_expm1", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == 0ul) return a; "
+      "if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_SIGN | F64_ONE : a; "
+      "return wide_to_f64(wide_expm1(wide_of(a))); }"),
+    TMI_R("f64_log_special", "", "// Of 0, negative numbers, infinity and NaN\n"
+      "ulong @(ulong a) {return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? a "
+      ": F64_NAN; }"),
+    TMI_R("f64_log", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a); "
+      "return wide_to_f64(wide_log(wide_of(a))); }"),
+    TMI_R("f64_log2", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a); "
+      "return wide_to_f64(fixed_to_wide(fixed_log2(wide_of(a)))); }"),
+    TMI_R("f64_log10", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (a - 1ul >= F64_INF - 1ul) return f64_log_special(a); "
+      "return wide_to_f64(wide_by(fixed_to_wide(fixed_log2(wide_of(a))), 0x9a209a84fbcff799ul, "
+      "-2)); }"),
+    TMI_R("f64_log1p", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag == 0ul || a == F64_INF) return a; "
+      "if (mag > F64_INF || a > (F64_SIGN | F64_ONE)) return F64_NAN; "
+      "if (a == (F64_SIGN | F64_ONE)) return F64_SIGN | F64_INF; "
+      "return wide_to_f64(wide_log1p(wide_of(a))); }"),
+    TMI_R("f64_sin", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN; int n; "
+      "const wide y = quarter_turns(wide_of(a), n); return wide_to_f64(wide_sin_turn(n, y)); }"),
+    TMI_R("f64_cos", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN; int n; "
+      "const wide y = quarter_turns(wide_of(a), n); return "
+      "wide_to_f64(wide_sin_turn(n + 1, y)); }"),
+    TMI_R("f64_tan", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN; int n; "
+      "const wide y = quarter_turns(wide_of(a), n); return wide_to_f64(wide_div(wide_sin_turn(n, "
+      "y), wide_sin_turn(n + 1, y))); }"),
+    TMI_R("half_turns", "",
+      "// 2 a without its multiples of four: result + n, |result| at most 1/2; exact\n"
+      "wide @(wide a, thread int &n) {n = 0; if (a.exp < -2) return wide_times(a, 1); "
+      "if (a.exp > 61) return wide_scaled(0ul, 0, a.neg); "
+      "const uint whole = uint(a.exp < -1 ? 0ul : a.frac >> (62 - a.exp)); "
+      "const ulong rest = a.exp < -1 ? a.frac : a.frac << (a.exp + 2);    // times 2^64\n"
+      "const bool up = rest > F64_SIGN; n = int((whole + uint(up)) & 3u); if (a.neg) n = -n; "
+      "return wide_scaled(up ? 0ul - rest : rest, -1, a.neg != up); }"),
+    TMI_R("f64_sinpi", "d(d)",
+      "ulong @(ulong a) {    // sin(pi a); of an integer 0 with the sign of a: 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN; int n; "
+      "const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n, y); "
+      "return r.frac == 0ul ? a & F64_SIGN : wide_to_f64(r); }"),
+    TMI_R("f64_cospi", "d(d)", "ulong @(ulong a) {    // cos(pi a): 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) >= F64_INF) return F64_NAN; int n; "
+      "const wide y = half_turns(wide_of(a), n), r = wide_sin_turn(n + 1, y); "
+      "return r.frac == 0ul ? 0ul : wide_to_f64(r); }"),
+    TMI_R("f64_atan", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF) return F64_NAN; if (mag == F64_INF) return sign | 0x3ff921fb54442d18ul;  "
+      "  // pi/2\n"
+      "if (mag == 0ul) return a; return sign | "
+      "wide_to_f64(wide_atan2(wide_of(mag), wide_one())); }"),
+    TMI_R("f64_atan2", "d(dd)",
+      "ulong @(ulong y, ulong x) {    // angle of the point (x, y): 0.51 ulp\n"
+      "if (f64_unordered(x, y)) return F64_NAN; const ulong sign = y & F64_SIGN; "
+      "ulong mx = x & F64_MAGNITUDE, my = y & F64_MAGNITUDE; "
+      "if (my == F64_INF || mx == F64_INF) {    // as if both were 1 or one of them 0\n"
+      "const ulong was = my; my = my == F64_INF ? F64_ONE : 0ul; "
+      "mx = mx == F64_INF ? F64_ONE : was == F64_INF ? 0ul : mx; } "
+      "const wide pi = {WIDE_PI, 1, false}; wide r = wide_scaled(0ul, 0, false); "
+      "if (my != 0ul) r = wide_atan2(wide_of(my), wide_of(mx)); "
+      "if (x >= F64_SIGN) r = wide_sub(pi, r); return sign | wide_to_f64(r); }"),
+    TMI_R("wide_cosine", "", "wide @(wide a) {    // sqrt(1 - a^2)\n"
+      "return wide_sqrt(wide_mul(wide_sub(wide_one(), a), wide_add(wide_one(), a))); }"),
+    TMI_R("f64_asin", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_ONE) return F64_NAN; if (mag == 0ul) return a; const wide x = wide_of(mag); "
+      "return sign | wide_to_f64(wide_atan2(x, wide_cosine(x))); }"),
+    TMI_R("f64_acos", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag > F64_ONE) return F64_NAN; "
+      "const wide x = wide_of(mag), r = wide_atan2(wide_cosine(x), x), pi = {WIDE_PI, 1, false}; "
+      "if (a < F64_SIGN) return wide_to_f64(r); return wide_to_f64(wide_sub(pi, r)); }"),
+    TMI_R("f64_sinh", "d(d)",
+      "ulong @(ulong a) {    // (e + e / (e + 1)) / 2 for e = e^|a| - 1: 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF) return F64_NAN; if (mag == 0ul || mag == F64_INF) return a; "
+      "const wide e = wide_expm1(wide_of(mag)); return sign | wide_to_f64(wide_times(wide_add(e, "
+      "wide_div(e, wide_add(e, wide_one()))), -1)); }"),
+    TMI_R("f64_cosh", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag > F64_INF) return F64_NAN; "
+      "if (mag == F64_INF) return F64_INF; const wide e = wide_exp(wide_of(mag)); "
+      "return wide_to_f64(wide_times(wide_add(e, wide_div(wide_one(), e)), -1)); }"),
+    TMI_R("f64_tanh", "d(d)",
+      "ulong @(ulong a) {    // e / (e + 2) for e = e^(2 |a|) - 1: 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF) return F64_NAN; if (mag == 0ul) return a; "
+      "if (mag > 0x4034000000000000ul) return sign | F64_ONE;    // above 20\n"
+      "const wide e = wide_expm1(wide_times(wide_of(mag), 1)); "
+      "return sign | wide_to_f64(wide_div(e, wide_add(e, wide_times(wide_one(), 1)))); }"),
+    TMI_R("f64_asinh", "d(d)",
+      "ulong @(ulong a) {    // log1p(x + x^2 / (1 + sqrt(1 + x^2))): 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF) return F64_NAN; if (mag == 0ul || mag == F64_INF) return a; "
+      "const wide x = wide_of(mag), square = wide_mul(x, x), one = wide_one(); "
+      "const wide below = wide_add(one, wide_sqrt(wide_add(one, square))); "
+      "return sign | wide_to_f64(wide_log1p(wide_add(x, wide_div(square, below)))); }"),
+    TMI_R("f64_acosh", "d(d)",
+      "ulong @(ulong a) {    // log1p(t + sqrt(t (t + 2))) for t = a - 1: 0.51 ulp\n"
+      "if (f64_isnan(a) || a >= F64_SIGN || a < F64_ONE) return F64_NAN; "
+      "if (a == F64_INF) return a; const wide t = wide_sub(wide_of(a), wide_one()); "
+      "const wide root = wide_sqrt(wide_mul(t, wide_add(t, wide_times(wide_one(), 1)))); "
+      "return wide_to_f64(wide_log1p(wide_add(t, root))); }"),
+    TMI_R("f64_atanh", "d(d)", "ulong @(ulong a) {    // log1p(2 x / (1 - x)) / 2: 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_ONE) return F64_NAN; if (mag == 0ul) return a; "
+      "if (mag == F64_ONE) return sign | F64_INF; const wide x = wide_of(mag), ratio = "
+      "wide_div(wide_times(x, 1), wide_sub(wide_one(), x)); "
+      "return sign | wide_to_f64(wide_times(wide_log1p(ratio), -1)); }"),
+    TMI_R("f64_pow_special", "",
+      "// a^b where one of them is 0, infinite or NaN; odd: is b an odd integer?\n"
+      "ulong @(ulong a, ulong b, bool odd) {const ulong x = a & F64_MAGNITUDE, y = b & "
+      "F64_MAGNITUDE; if (y == 0ul || a == F64_ONE) return F64_ONE; "
+      "if (x > F64_INF || y > F64_INF) return F64_NAN; "
+      "if (x == F64_ONE) return F64_ONE;    // (-1)^infinity\n"
+      "const bool grows = y == F64_INF ? x > F64_ONE : x == F64_INF; "
+      "const bool large = grows == (b < F64_SIGN); return (odd ? a & F64_SIGN : 0ul) | (large ? "
+      "F64_INF : 0ul); }"),
+    TMI_R("f64_pow", "d(dd)", "// a^b = 2^(b log2(a)), the logarithm to 2^-66 of itself\n"
+      "ulong @(ulong a, ulong b) {    // 0.51 ulp\n"
+      "const ulong x = a & F64_MAGNITUDE, y = b & F64_MAGNITUDE; "
+      "const bool integer = y < F64_INF && f64_integral(b, TO_ZERO) == b; "
+      "const bool odd = integer && y < (1077ul << 52)\n"
+      "                     && f64_integral(y - (1ul << 52), TO_ZERO) != y - (1ul << 52); "
+      "if (x - 1ul >= F64_INF - 1ul || y - 1ul >= F64_INF - 1ul || a == F64_ONE)\n"
+      "        return f64_pow_special(a, b, odd); if (a >= F64_SIGN && !integer) return F64_NAN; "
+      "const wide e = wide_of(b); const wide r = wide_exp2(fixed_times(fixed_log2(wide_of(x)), "
+      "e.frac, 0ul, e.exp, e.neg)); return (odd ? a & F64_SIGN : 0ul) | wide_to_f64(r); }"),
+    TMI_R("f64_powi", "d(di)", "ulong @(ulong a, int n) { return f64_pow(a, i32_to_f64(n)); }"),
+    TMI_R("wide_cbrt", "", "wide @(wide a, bool inverse) {    // 2^(log2(a) / 3), or one over it\n"
+      "const ulong third = 0xaaaaaaaaaaaaaaaaul; return wide_exp2(fixed_times(fixed_log2(a), "
+      "third, third, -2, inverse)); }"),
+    TMI_R("f64_cbrt", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag == 0ul || mag >= F64_INF) return mag > F64_INF ? F64_NAN : a; "
+      "return sign | wide_to_f64(wide_cbrt(wide_of(mag), false)); }"),
+    TMI_R("f64_rcbrt", "d(d)", "ulong @(ulong a) {    // 1 / cbrt(a): 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag == 0ul) return sign | F64_INF; if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : "
+      "sign; return sign | wide_to_f64(wide_cbrt(wide_of(mag), true)); }"),
+    TMI_R("f64_rsqrt", "d(d)", "ulong @(ulong a) {    // 1 / sqrt(a): 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) == 0ul) return a | F64_INF; "
+      "if (a >= F64_INF) return a == F64_INF ? 0ul : F64_NAN; "
+      "return wide_to_f64(wide_div(wide_one(), wide_sqrt(wide_of(a)))); }"),
+    TMI_R("wide_norm", "",
+      "wide @(ulong a, ulong b, ulong c, ulong d) {    // sqrt(a^2 + b^2 + c^2 + d^2)\n"
+      "const wide x = wide_of(a), y = wide_of(b), z = wide_of(c), w = wide_of(d); "
+      "const wide some = wide_add(wide_mul(x, x), wide_mul(y, y)); "
+      "return wide_sqrt(wide_add(some, wide_add(wide_mul(z, z), wide_mul(w, w)))); }"),
+    TMI_R("f64_norm", "",
+      "ulong @(ulong a, ulong b, ulong c, ulong d) {    // infinity before NaN: 0.51 ulp\n"
+      "a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE; "
+      "if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return F64_INF; "
+      "if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN; "
+      "return wide_to_f64(wide_norm(a, b, c, d)); }"),
+    TMI_R("f64_rnorm", "",
+      "ulong @(ulong a, ulong b, ulong c, ulong d) {    // one over it: 0.51 ulp\n"
+      "a &= F64_MAGNITUDE; b &= F64_MAGNITUDE; c &= F64_MAGNITUDE; d &= F64_MAGNITUDE; "
+      "if (a == F64_INF || b == F64_INF || c == F64_INF || d == F64_INF) return 0ul; "
+      "if (max(max(a, b), max(c, d)) > F64_INF) return F64_NAN; "
+      "if ((a | b | c | d) == 0ul) return F64_INF; return wide_to_f64(wide_div(wide_one(), "
+      "wide_norm(a, b, c, d))); }"),
+    TMI_R("f64_hypot", "d(dd)", "ulong @(ulong a, ulong b) { return f64_norm(a, b, 0ul, 0ul); }"),
+    TMI_R("f64_rhypot", "d(dd)", "ulong @(ulong a, ulong b) { return f64_rnorm(a, b, 0ul, 0ul); }"),
+    TMI_R("f64_norm3d", "d(ddd)",
+      "ulong @(ulong a, ulong b, ulong c) { return f64_norm(a, b, c, 0ul); }"),
+    TMI_R("f64_rnorm3d", "d(ddd)",
+      "ulong @(ulong a, ulong b, ulong c) { return f64_rnorm(a, b, c, 0ul); }"),
+    TMI_R("f64_norm4d", "d(dddd)",
+      "ulong @(ulong a, ulong b, ulong c, ulong d) { return f64_norm(a, b, c, d); }"),
+    TMI_R("f64_rnorm4d", "d(dddd)",
+      "ulong @(ulong a, ulong b, ulong c, ulong d) { return f64_rnorm(a, b, c, d); }"),
+    TMI_R("ERF_POLY", "",
+      "constant long ERF_POLY[18] = {#l 48375d410a6db448 -1812746b0379e6c1 738bc86810af86e "
+      "-1b82ce31288b50d 5596f3439a94fd -e016da00205c1 1f9a326f9b899 -3e9a4b87c16f 6e79b277132 "
+      "-afba1760ca fe62b8cc7 -151d71170 19e6a37a -1d83a25 1f5efe -1efda 1b1f -105};"),
+    TMI_R("ERFCX_POLY", "",
+      "constant long ERFCX_POLY[36] = {#l 51ba03889de54d9e -5efd7b05c018c4d -aa03df5f99222ad "
+      "a7fd0f0a713c1f9 -378572ac330ffdd -83a11a023f7556 8ee9764847cbc8 14d461d2e08e79 "
+      "-17de520edadaa4 -771a4cd80ae65 36191054f37f9 279818193b055 -6548a0ba660 -98c78d998f72 "
+      "-389aed6b232c f9879ae5ce8 15f27ee98801 63b4b1fff05 -2fe6f7ba915 -3602d093781 -fca608fe83 "
+      "70aaac9b87 8c8c645b20 34eefff41f -47cf53706 -15a6fa3013 -141b51b438 -4adf31f0a 9332c280b "
+      "66ee79775 -1d1c67780 -27869f661 1af208a7 7a218a0c 2f54614 -a19772e};"),
+    TMI_R("wide_erf", "", "wide @(wide x) {    // for |x| below 1\n"
+      "const ulong f = x.exp < -63 ? 0ul : x.frac >> (-1 - x.exp);    // times 2^64\n"
+      "return wide_mul(x, wide_poly(ERF_POLY, 18, long(mulhi(f, f) >> 1))); }"),
+    TMI_R("wide_erfcx", "", "wide @(wide x) {    // e^(x^2) erfc(x) for x not below 0\n"
+      "const wide two = wide_times(wide_one(), 1); const wide t = wide_div(wide_sub(x, two), "
+      "wide_add(x, two)); const long f = t.exp < 0 ? wide_fixed(t) : t.neg ? -long(F64_MAGNITUDE) "
+      ": long(F64_MAGNITUDE); return wide_div(wide_poly(ERFCX_POLY, 36, f), wide_add(wide_one(), "
+      "wide_times(x, 1))); }"),
+    TMI_R("wide_erfc", "",
+      "// erfc(x sqrt(1/2)) or erfc(x) for a double x; e^-x^2 comes from the exact square\n"
+      "wide @(wide x, bool by_root) {wide scaled = x; if (by_root) scaled = wide_by(x, "
+      "0xb504f333f9de6484ul, -1); if (scaled.exp < -1) return wide_sub(wide_one(), "
+      "wide_erf(scaled)); const wide pos = {scaled.frac, scaled.exp, false}; "
+      "const wide r = wide_mul(wide_erfcx(pos), wide_exp_square(x, by_root ? -1 : 0, true)); "
+      "if (x.neg) return wide_sub(wide_times(wide_one(), 1), r); return r; }"),
+    TMI_R("f64_erf", "d(d)", "ulong @(ulong a) {    // 0.52 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF) return F64_NAN; if (mag == 0ul) return a; "
+      "if (mag > 0x4018000000000000ul) return sign | F64_ONE;    // above 6\n"
+      "const wide x = wide_of(mag); return sign | wide_to_f64(x.exp < 0 ? wide_erf(x) : "
+      "wide_sub(wide_one(), wide_erfc(x, false))); }"),
+    TMI_R("f64_erfc", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
+      "? F64_ONE + (1ul << 52) : 0ul; return wide_to_f64(wide_erfc(wide_of(a), false)); }"),
+    TMI_R("f64_erfcx", "d(d)", "// e^(a^2) erfc(a): 0.52 ulp; below 0 it is 2 e^(a^2) - erfcx(-a)\n"
+      "ulong @(ulong a) {if (f64_isnan(a)) return F64_NAN; "
+      "if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN ? F64_INF : 0ul; "
+      "const wide x = wide_of(a), r = wide_erfcx(wide_of(a & F64_MAGNITUDE)); "
+      "if (a < F64_SIGN) return wide_to_f64(r); "
+      "return wide_to_f64(wide_sub(wide_times(wide_exp_square(x, 0, false), 1), r)); }"),
+    TMI_R("f64_normcdf", "d(d)", "ulong @(ulong a) {    // erfc(-a sqrt(1/2)) / 2: 0.51 ulp\n"
+      "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
+      "? 0ul : F64_ONE; return wide_to_f64(wide_times(wide_erfc(wide_neg(wide_of(a)), true), -1)); "
+      "}"),
+    TMI_R("erfinv_near", "", "// erfinv(x) / x in w = -log(1 - x^2), for w from 0 to 5, to 2^-22\n"
+      "float @(float w) {const float v = w - 2.5f; float p = 2.8337157e-8f; "
+      "p = fma(p, v, 3.4371595e-7f); p = fma(p, v, -3.52606e-6f); p = fma(p, v, -4.3965842e-6f); "
+      "p = fma(p, v, 0.000218589f); p = fma(p, v, -0.0012537084f); p = fma(p, v, -0.004177685f); "
+      "p = fma(p, v, 0.24664073f); p = fma(p, v, 1.5014094f); return p; }"),
+    TMI_R("wide_erfinv", "",
+      "// The x above 0 with erf(x) = a, erfc(x) = q. A float from fits in w = -log(q (2 - q)), "
+      "then one\n"
+      "// step of fourth order, x + e + x e^2 + (4 x^2 + 1) e^3 / 3,\n"
+      "// for e = (a - erf(x)) sqrt(pi) / 2 e^(x^2)\n"
+      "wide @(wide a, wide q) {if (a.exp < -30) return wide_by(a, 0xe2dfc48da77b553dul, -1);    // "
+      "sqrt(pi) / 2\n"
+      "const wide both = wide_mul(q, wide_add(a, wide_one())); "
+      "const float frac = float(uint(both.frac >> 40)) * 0x1p-23f; "
+      "const float w = -0.693147182f * float(both.exp) - precise::log(frac); float near; "
+      "if (w < 5.0f) {const float scale = as_type<float>(uint(a.exp + 104) << 23); "
+      "near = float(uint(a.frac >> 40)) * scale * erfinv_near(w); } else {"
+      "const float s = precise::sqrt(w), v = 1.0f / s; float p = -731.7467f; "
+      "p = fma(p, v, 1971.5162f); p = fma(p, v, -2328.539f); p = fma(p, v, 1590.4674f); "
+      "p = fma(p, v, -700.7769f); p = fma(p, v, 211.76375f); p = fma(p, v, -46.728397f); "
+      "p = fma(p, v, 8.745652f); p = fma(p, v, -1.5116488f); p = fma(p, v, -0.015487029f); "
+      "p = fma(p, v, 1.0000987f); near = s * p; } const wide x = wide_of(f32_to_f64(near)), square "
+      "= wide_mul(x, x); const wide growth = wide_exp_square(x, 0, false); wide e; "
+      "if (q.exp < -1) e = wide_sub(wide_erfcx(x), wide_mul(q, growth));"
+      " else e = wide_mul(wide_sub(a, wide_erf(x)), growth); "
+      "e = wide_by(e, 0xe2dfc48da77b553dul, -1); const wide third = wide_add(wide_times(square, "
+      "2), wide_one()); wide r = wide_add(x, wide_by(wide_mul(e, third), 0xaaaaaaaaaaaaaaabul, "
+      "-2)); r = wide_add(wide_one(), wide_mul(e, r)); return wide_add(x, wide_mul(e, r)); }"),
+    TMI_R("f64_erfinv", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN; "
+      "if (mag > F64_ONE) return F64_NAN; if (mag == F64_ONE) return sign | F64_INF; "
+      "const wide x = wide_of(mag); return mag == 0ul ? a : sign | wide_to_f64(wide_erfinv(x, "
+      "wide_sub(wide_one(), x))); }"),
+    TMI_R("wide_erfcinv", "", "wide @(wide q) {    // for q between 0 and 2\n"
+      "const wide a = wide_sub(wide_one(), q); if (!a.neg || a.frac == 0ul) return wide_erfinv(a, "
+      "q); return wide_neg(wide_erfinv(wide_neg(a), wide_sub(wide_times(wide_one(), 1), q))); }"),
+    TMI_R("f64_erfcinv", "d(d)", "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong two = F64_ONE + (1ul << 52); if ((a & F64_MAGNITUDE) == 0ul) return F64_INF; "
+      "if (a > two) return F64_NAN;    // and NaN, and below 0\n"
+      "return a == two ? F64_SIGN | F64_INF : wide_to_f64(wide_erfcinv(wide_of(a))); }"),
+    TMI_R("f64_normcdfinv", "d(d)", "ulong @(ulong a) {    // -sqrt(2) erfcinv(2 a): 0.51 ulp\n"
+      "if ((a & F64_MAGNITUDE) == 0ul) return F64_SIGN | F64_INF; "
+      "if (a > F64_ONE) return F64_NAN;    // and NaN, and below 0\n"
+      "if (a == F64_ONE) return F64_INF; "
+      "const wide r = wide_neg(wide_erfcinv(wide_times(wide_of(a), 1))); "
+      "return r.frac == 0ul ? 0ul : wide_to_f64(wide_by(r, 0xb504f333f9de6484ul, 0)); }"),
+    TMI_R("GAMMA_POLY", "",
+      "constant long GAMMA_POLY[25] = {#l 38b7f12369ded550 108ea88ee561b24 6a3136e988355a1 "
+      "-dbbd60e51761b1 941de9ba7596d0 -27b119fca035a0 f0115ba1a49c3 -4dd3f573a0577 1a752c6b19482 "
+      "-8d1614803983 2f323b97f0f3 -fbfe3e02288 5413b289de8 -1c09e6e65cf 95963f53af -31e794f87d "
+      "10a301c900 -57f551086 1d521442a -a89849e4 3832f5be -b0e3904 3af6a4b -4053089 1571049};"),
+    TMI_R("STIRLING_POLY", "",
+      "constant long STIRLING_POLY[22] = {#l 4000000000000001 aaaaaaaaaaaaac e38e38e38e3a "
+      "-15f7268edab4 -3c279c8cbe 19b0ff6876 491d8122 -4d9dcef6 -d8ebae 1b823a1 4b8b9 -faeaa -2b1e "
+      "d2e4 83 -cf9 -236 2e3 -a8 -7 b -1};"),
+    TMI_R("LGAMMA_POLY", "",
+      "constant long LGAMMA_POLY[26] = {#l 1b0ee6072093ce18 14a34cc4a60fa647 -44f8006955d81a1 "
+      "151322ac7d84843 -79013f0863d745 2f5badd5b6d4e9 -138ac5c2bfa0e9 859b57c3248b8 -3a7fa98ec6ad4 "
+      "1a127b0e7c599 -bc6f2df366cf 5603742a77fa -279792f32651 1259773c0ed5 -88d936b9607 "
+      "4019dea353b -1e27a9aed4c e3ac66b02d -6b82e8c0c5 32f851ef33 -18c2499914 c67dcb303 -5e5810c0d "
+      "23e58d764 -8ea7a830 109ddc03};"),
+    TMI_R("stirling", "",
+      "wide @(wide x) {    // gamma(x) / (sqrt(2 pi) x^(x - 1/2) e^-x), for x from 8\n"
+      "const wide t = wide_times(wide_div(wide_one(), x), 3); "
+      "return wide_poly(STIRLING_POLY, 22, t.exp < 0 ? wide_fixed(t) : long(F64_MAGNITUDE)); }"),
+    TMI_R("wide_gamma", "",
+      "// For x above 0: below 12 by way of gamma(1 + f), with f below 1; from there on "
+      "Stirling's\n"
+      "// formula, with x^(x - 1/2) e^-x as one power of 2\n"
+      "wide @(wide x) {const wide one = wide_one(); if (x.exp >= 4 || (x.exp == 3 && x.frac >= "
+      "12ul << 60)) {if (x.exp > 7) return wide_times(one, 2000); "
+      "const wide y = wide_sub(x, wide_times(one, -1)); "
+      "const fixed128 power = fixed_times(fixed_log2(x), y.frac, 0ul, y.exp, false); "
+      "const fixed128 less = fixed_product(x.frac, 0ul, LOG2E_HI, LOG2E_LO, x.exp, true); "
+      "const wide r = wide_mul(wide_exp2(fixed_add(power, less)), stirling(x)); "
+      "return wide_by(r, 0xa06c98ffb1382cb3ul, 1);    // sqrt(2 pi)\n"
+      "} wide by = one; while (x.exp > 0) {x = wide_sub(x, one); by = wide_mul(by, x); } "
+      "const bool small = x.exp < 0; wide f = x;    // 2 f - 1 is the variable\n"
+      "if (!small) f = wide_sub(x, one); const ulong fixed = f.exp < -63 ? 0ul : f.frac >> (-1 - "
+      "f.exp);    // times 2^64\n"
+      "const wide r = wide_poly(GAMMA_POLY, 25, long(fixed ^ F64_SIGN)); "
+      "if (small) return wide_div(r, x); return wide_mul(r, by); }"),
+    TMI_R("f64_tgamma", "d(d)", "// Below 0, gamma(-x) = -pi / (x sin(pi x) gamma(x))\n"
+      "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong sign = a & F64_SIGN, mag = a & F64_MAGNITUDE; "
+      "if (mag > F64_INF || a == (F64_SIGN | F64_INF)) return F64_NAN; "
+      "if (mag == 0ul) return sign | F64_INF; if (a == F64_INF) return a; "
+      "const wide x = wide_of(mag); if (sign == 0ul) return wide_to_f64(wide_gamma(x)); int n; "
+      "const wide y = half_turns(x, n), sine = wide_sin_turn(n, y); "
+      "if (sine.frac == 0ul) return F64_NAN;    // a pole\n"
+      "const wide pi = {WIDE_PI, 1, true}; return wide_to_f64(wide_div(pi, wide_mul(wide_mul(x, "
+      "sine), wide_gamma(x)))); }"),
+    TMI_R("wide_lgamma", "",
+      "// log(gamma(x)) for x above 0: lgamma(2 + t) = t p(t), lgamma(1 + t) = lgamma(2 + t) - "
+      "log(1 + t)\n"
+      "wide @(wide x) {const wide one = wide_one(), two = wide_times(one, 1); "
+      "if (x.exp > 1 || (x.exp == 1 && x.frac >= 3ul << 62)) {    // 3 or more\n"
+      "if (x.exp < 3) return wide_log(wide_gamma(x)); const wide part = wide_mul(wide_sub(x, "
+      "wide_times(one, -1)), wide_sub(wide_log(x), one)); "
+      "const wide rest = wide_by(stirling(x), 0xc29aba2d53cab4acul, 0);    // sqrt(2 pi / e)\n"
+      "return wide_add(part, wide_log(rest)); } const bool near_two = x.exp == 1 || (x.exp == 0 && "
+      "x.frac >= 3ul << 62);    // from 1.5\n"
+      "const bool near_one = x.exp >= -1 && !near_two;                             // from 0.5\n"
+      "wide t = x; if (near_two) t = wide_sub(x, two); else if (near_one) t = wide_sub(x, one); "
+      "const wide r = wide_mul(t, wide_poly(LGAMMA_POLY, 26, wide_fixed(t))); "
+      "if (near_two) return r; const wide less = wide_sub(r, wide_log1p(t)); "
+      "if (near_one) return less; return wide_sub(less, wide_log(x)); }"),
+    TMI_R("f64_lgamma", "d(d)",
+      "// log|gamma(a)|; below 0, log(pi / |a sin(pi a)|) - lgamma(-a): near the zeros there the "
+      "error is\n"
+      "// 2^-58, not a part of the result\n"
+      "ulong @(ulong a) {    // 0.51 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag > F64_INF) return F64_NAN; "
+      "if (mag == 0ul || mag == F64_INF) return F64_INF; const wide x = wide_of(mag); "
+      "if (x.exp < -60) return wide_to_f64(wide_neg(wide_log(x))); "
+      "if (a == F64_ONE || a == F64_ONE + (1ul << 52)) return 0ul; "
+      "if (a < F64_SIGN) return wide_to_f64(wide_lgamma(x)); int n; "
+      "const wide y = half_turns(x, n); wide sine = wide_sin_turn(n, y); "
+      "if (sine.frac == 0ul) return F64_INF;    // a pole\n"
+      "sine.neg = false; const wide pi = {WIDE_PI, 1, false}; "
+      "return wide_to_f64(wide_sub(wide_log(wide_div(pi, wide_mul(x, sine))), wide_lgamma(x))); }"),
+    TMI_R("J0_POLY", "",
+      "constant long J0_POLY[25] = {#l bbb7e2fc271403 ee2838f8904f9c9 -a602153b51eccea "
+      "-cedee8793476f17 109d33c82734c69a -81e96d04ada7270 255f86722db2a6a -749fcf3430b937 "
+      "109f3448afe528 -1d11773b361c6 285792066e4d -2d98a4c9502 2ad4f45b20 -21ff15308 171d150f "
+      "-d9dfb9 70550 -331e 14c -6 1 1 1 1 0};"),
+    TMI_R("J1_POLY", "",
+      "constant long J1_POLY[24] = {#l -3b8a0e3e2413e71 53010a9da8f6677 9b272e5ae759353 "
+      "-109d33c82734c698 a263c845d910f0e -380f49ab448bf9c cc17aa9b554423 -213e68915fca4c "
+      "41674c4539c00 -64daed1013bd 7d63c5299ca -807edd115d 6e7d04ddf -50e5c9b0 33106fa -1c153b "
+      "d945 -5d1 25 0 1 1 1 0};"),
+    TMI_R("Y0_POLY", "",
+      "constant long Y0_POLY[25] = {#l -61db2dcbc71fab9 -d4145fdfee49b35 1a5a81d661f7886f "
+      "24e57676c116847 -113da2b14a486de6 ac13cc089ad139f -380d98c8fed54a9 bdeb5f967490db "
+      "-1cc706012361fb 34d518d9306ee -4c54df17335c 5946e3b6879 -56656ac7b5 46662aabb -31002352 "
+      "1d7cb2f -f7feb 72e3 -2f3 12 1 1 1 1 0};"),
+    TMI_R("Y1_POLY", "",
+      "constant long Y1_POLY[24] = {#l 487545be06b3d93 -f937eee757e8700 17edab31507d031 "
+      "f0b6bd0e83db7cf -c91ca96be21530b 506eda45ec576b5 -14198f92a31f2ad 3812f7731fb78a "
+      "-745813e732b3c bb60b25c2a8c -f1a8b4ef2e3 ff9a7e3b9a -e1f8ec76b a997b425 -6d75039 3d6c7f "
+      "-1e411 d31 -51 3 1 1 1 0};"),
+    TMI_R("M0_POLY P0_POLY", "", "// Modulus and phase of order 0, in 128 / x^2 - 1\n"
+      "constant long M0_POLY[30] = {#l 3ff8197eae4c60c8 -7cdf1aba4af83 17b0ed8f4b83 -d018c20c0b "
+      "d2c025117 -141fe0382 2966bf68 -6abc06b 148787f -48ddff 122de1 -50124 17f7b -7b5d 2a3d -f47 "
+      "5e3 -258 d3 -53 60 -31 -25 19 23 -13 -b 9 4 -2}; "
+      "constant long P0_POLY[30] = {#l -7f7dd5acee13bfc 7f2a5d9bc393f -2d8af657fbd7 23f79869e3a "
+      "-2e98dd7711 555b094ec -ca2e44fa 247ff184 -7b709e0 1daa595 -7ee428 251ccf -bb8d6 3f506 "
+      "-16a1a 8850 -36c0 16af -78a 301 -48e 286 23c -169 -1dc 122 b1 -6a -25 17};"),
+    TMI_R("M1_POLY P1_POLY", "", "// Modulus and phase of order 1\n"
+      "constant long M1_POLY[30] = {#l 4017d000d30a4512 17a169eb44beb1 -2d44b00822fa 13e50a284cf "
+      "-120ac810dd 19eeba3a6 -335db43c 8110194 -185dc46 554568 -1509b5 5bd44 -1b47f 8b8a -2f82 "
+      "111e -68d 29d -e9 5e -66 37 2a -19 -24 17 e -7 -2 2}; "
+      "constant long P1_POLY[30] = {#l 17eb5a9fde20fdb8 -144eb77ec8b7f3 5302263d86a9 -35f4136f000 "
+      "3f33a458f0 -6d5e17526 f9f32a64 -2c07fddd 9245ffa -22ad134 92ba87 -2a89cc d5670 -4797f 1974c "
+      "-989b 3d04 -192b 86b -358 4f3 -2b8 -262 184 202 -135 -bc 74 2a -19};"),
+    TMI_R("square_below_8", "",
+      "long @(wide x) {    // x^2 / 32 - 1, times 2^63, for x from 0 to 8\n"
+      "const ulong f = x.exp < -61 ? 0ul : x.frac >> (2 - x.exp);    // x / 8, times 2^64\n"
+      "return long(mulhi(f, f) ^ F64_SIGN); }"),
+    TMI_R("wide_hankel", "",
+      "// J or Y of order 0 or 1 from 8 on: sqrt(2 / (pi x)) times a modulus times cosine or sine "
+      "of\n"
+      "// x - (2 order + 1) pi/4 + phase / x\n"
+      "wide @(wide x, bool order1, bool second) {const wide recip = wide_div(wide_one(), x), "
+      "half_one = wide_times(wide_one(), -1); const ulong v = recip.exp < -66 ? 0ul : recip.frac "
+      ">> (-4 - recip.exp);    // 8 / x times 2^64\n"
+      "const ulong square = recip.exp >= -3 ? ~0ul : mulhi(v, v); "
+      "const long t = long(square ^ F64_SIGN); wide phase = wide_by(wide_mul(recip, order1 ? "
+      "wide_poly(P1_POLY, 30, t)\n"
+      "                                                : wide_poly(P0_POLY, 30, t)), WIDE_2_PI, "
+      "-1); int n; const wide turns = quarter_turns(x, n); "
+      "wide angle = wide_add(wide_sub(turns, half_one), phase);    // in quarter turns\n"
+      "if (angle.neg && angle.frac != 0ul && angle.exp >= -1) {"
+      "angle = wide_add(angle, wide_one()); n--; } n += (second ? 0 : 1) - (order1 ? 1 : 0); "
+      "const wide size = wide_sqrt(wide_by(recip, WIDE_2_PI, -1)); "
+      "const wide modulus = order1 ? wide_poly(M1_POLY, 30, t) : wide_poly(M0_POLY, 30, t); "
+      "return wide_mul(wide_mul(size, modulus), wide_sin_turn(n, angle)); }"),
+    TMI_R("wide_j0", "", "wide @(wide x) {    // for x not below 0\n"
+      "if (x.exp > 2) return wide_hankel(x, false, false); "
+      "return wide_times(wide_poly(J0_POLY, 25, square_below_8(x)), 2); }"),
+    TMI_R("wide_j1", "", "wide @(wide x) {    // for x not below 0\n"
+      "if (x.exp > 2) return wide_hankel(x, true, false); "
+      "return wide_mul(x, wide_poly(J1_POLY, 24, square_below_8(x))); }"),
+    TMI_R("wide_y0", "",
+      "wide @(wide x) {    // for x above 0: 2/pi log(x) J0(x) and a power series\n"
+      "if (x.exp > 2) return wide_hankel(x, false, true); "
+      "const wide part = wide_by(wide_mul(wide_log(x), wide_j0(x)), WIDE_2_PI, -1); "
+      "return wide_add(part, wide_times(wide_poly(Y0_POLY, 25, square_below_8(x)), 2)); }"),
+    TMI_R("wide_y1", "",
+      "wide @(wide x) {    // for x above 0: 2/pi (log(x) J1(x) - 1 / x) and a power series\n"
+      "if (x.exp > 2) return wide_hankel(x, true, true); "
+      "const wide part = wide_sub(wide_mul(wide_log(x), wide_j1(x)), wide_div(wide_one(), x)); "
+      "const wide rest = wide_mul(x, wide_poly(Y1_POLY, 24, square_below_8(x))); "
+      "return wide_add(wide_by(part, WIDE_2_PI, -1), rest); }"),
+    TMI_R("f64_j0", "d(d)", "ulong @(ulong a) {    // 2 ulp, or 2^-57\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : "
+      "0ul; return wide_to_f64(wide_j0(wide_of(mag))); }"),
+    TMI_R("f64_j1", "d(d)", "ulong @(ulong a) {    // 2 ulp, or 2^-57\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a "
+      "& F64_SIGN; const wide r = wide_j1(wide_of(mag)); return (a & "
+      "F64_SIGN) ^ wide_to_f64(r); }"),
+    TMI_R("f64_y_special", "", "// Y of 0, negative numbers, infinity and NaN\n"
+      "ulong @(ulong a) {return (a & F64_MAGNITUDE) == 0ul ? F64_SIGN | F64_INF : a == F64_INF ? "
+      "0ul : F64_NAN; }"),
+    TMI_R("f64_y0", "d(d)", "ulong @(ulong a) {    // 2 ulp, or 2^-57\n"
+      "return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y0(wide_of(a))); }"),
+    TMI_R("f64_y1", "d(d)", "ulong @(ulong a) {    // 2 ulp, or 2^-57\n"
+      "return a - 1ul >= F64_INF - 1ul ? f64_y_special(a) : wide_to_f64(wide_y1(wide_of(a))); }"),
+    TMI_R("f64_jn", "d(id)",
+      "// Upward from J0 and J1 while n is below x; else downward from an order where J is as good "
+      "as 0,\n"
+      "// and scaled so that J0 or J1, whichever is larger, comes out\n"
+      "ulong @(int n, ulong a) {    // 2 ulp, or 2^-57\n"
+      "const ulong mag = a & F64_MAGNITUDE, sign = (n & 1) != 0 ? a & F64_SIGN : 0ul; "
+      "if (n < 0 || mag > F64_INF) return F64_NAN; if (mag == F64_INF) return 0ul; "
+      "const wide x = wide_of(mag), order = wide_of(i32_to_f64(n)), j0 = wide_j0(x); "
+      "if (n == 0) return wide_to_f64(j0); if (mag == 0ul) return sign; "
+      "const wide j1 = wide_j1(x), step = wide_div(wide_times(wide_one(), 1), x); "
+      "wide last, this_one, next; if (f64_lt(i32_to_f64(n), mag)) {last = j0; this_one = j1; "
+      "for (int k = 1; k < n; k++) {next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), "
+      "step), this_one), last); last = this_one; this_one = next; } "
+      "return sign ^ wide_to_f64(this_one); } if (n > 4096 && x.exp + 1 < order.exp) return sign;  "
+      "  // below the least double\n"
+      "const int start = n + 20 + int(precise::sqrt(180.0f * float(n))); wide wanted = wide_one(); "
+      "last = wide_scaled(0ul, 0, false); this_one = wide_one(); for (int k = start; k > 0; k--) {"
+      "if (k == n) wanted = this_one; next = wide_sub(wide_mul(wide_mul(wide_of(i32_to_f64(k)), "
+      "step), this_one), last); last = this_one; this_one = next; } "
+      "const bool first = this_one.exp >= last.exp; const wide scale = first ? wide_div(j0, "
+      "this_one) : wide_div(j1, last); return sign ^ wide_to_f64(wide_mul(wanted, scale)); }"),
+    TMI_R("f64_yn", "d(id)",
+      "ulong @(int n, ulong a) {    // upward from Y0 and Y1: 2 ulp, or 2^-57\n"
+      "if (n < 0) return F64_NAN; if (a - 1ul >= F64_INF - 1ul) return f64_y_special(a); "
+      "const wide x = wide_of(a), step = wide_div(wide_times(wide_one(), 1), x); "
+      "wide last = wide_y0(x), this_one = wide_y1(x); if (n == 0) return wide_to_f64(last); "
+      "for (int k = 1; k < n && this_one.exp < 1100; k++) {"
+      "const wide factor = wide_mul(wide_of(i32_to_f64(k)), step); "
+      "const wide next = wide_sub(wide_mul(factor, this_one), last); last = this_one; "
+      "this_one = next; } return wide_to_f64(this_one); }"),
+    TMI_R("I0_POLY", "",
+      "constant long I0_POLY[32] = {#l d3f84fc776fad0b -73b7680121882f3 60c8b47628ef34a "
+      "-5b2e343245624cd 59708d6ffa94951 -5700a3f991dbdbf 512d865aa07327e -4735cea39bcf623 "
+      "3a23c21e9bf4de8 -2c04823c4dc3c34 1ee6f5662ec7239 -1427b0996a6053f c3f43357fce143 "
+      "-6f49639d54b11d 3b43561ff7da21 -1daf9b709c141a e079f25e6af29 -645ffce4466de 2a93aea267526 "
+      "-112c7a39f1c1b 69a0730e9cb7 -26c7c5d3a5cd da17e3cafc6 -496e8b9e751 17a192da16b -75b0b5a7b1 "
+      "24790b5f2d -a77e45b8a 2598153fb -a6a84db4 53a53daf -1488a1f6};"),
+    TMI_R("I1_POLY", "",
+      "constant long I1_POLY[32] = {#l 2dc29d71cba6314 -3e9760e34eea569 45b0e4376c23b54 "
+      "-46204de7fed708f 414c3e05ffe7848 -389b54a2683875f 2dbf2bd17c297bc -227abe6b14a92a9 "
+      "184125b0cff3713 -ff1ece00c82844 9d060d01ee6efa -5aada8e242a007 313f14c85e8888 "
+      "-193682669e48d8 c32b635f1cf2d -596fda199581e 26e859a9af796 -101a419b25a55 65a5d4c16668 "
+      "-264d7d7c5ec9 dcf39cab88c -4c5a0d8fad9 1955c19e30c -81414f9a05 278d7018ba -bb6982519 "
+      "36f1f68d3 -f18eedb8 36066cef -e445845 6762a03 -187ef6f};"),
+    TMI_R("I0_TAIL_POLY", "",
+      "constant long I0_TAIL_POLY[32] = {#l 19bd428ad249a48c 370f2d377277ab 23b54e56bce5b "
+      "2ebcbdcdeec8 63944e7c09e 13f49b098a7 5f43f380f9 2a3945599f 172106968d 821664ec0 -72f524ba6 "
+      "-e810b5801 -616113223 8856fe10b 8e1f76070 -4e5358f22 -86c68ff8b 3e65aca99 728f9ab2f "
+      "-3fddf87cc -57913d5c1 3ed4f881d 38a7f8346 -322fc8d3f -1ccfd82d8 1de8fbed9 a8dea17d "
+      "-c53db157 -2716035b 31e336f1 441d720 -5d0fac9};"),
+    TMI_R("I1_TAIL_POLY", "",
+      "constant long I1_TAIL_POLY[32] = {#l 18ebe783a8402fed -9fbcb0cc7731f8 -3978a9be3db99 "
+      "-3f1384608247 -7b2383fa064 -1761387d53d -6b6384cec3 -2e4ebf2771 -1916bcdf90 -911322698 "
+      "72b08134c f2bf17be2 6b5cb76c5 -89aca8eeb -969fd4451 4c7af16d0 8d310fd0a -3c428fd61 "
+      "-779e1dcc4 3e60f04c1 5b7a3b731 -3e20576ea -3b4d523dd 320679647 1e3a107c9 -1df6ce97f "
+      "-b18cf0ff c63cf5e5 292cc4e6 -323ff4ef -47e0012 5de1f91};"),
+    TMI_R("below_8", "", "long @(wide x) {    // x / 4 - 1, times 2^63, for x from 0 to 8\n"
+      "return long((x.exp < -61 ? 0ul : x.frac >> (2 - x.exp)) ^ F64_SIGN); }"),
+    TMI_R("above_8", "", "long @(wide x) {    // 16 / x - 1, times 2^63, for x from 8\n"
+      "const wide recip = wide_div(wide_one(), x); "
+      "if (recip.exp >= -3) return long(F64_MAGNITUDE); "
+      "return long((recip.exp < -66 ? 0ul : recip.frac >> (-4 - recip.exp)) ^ F64_SIGN); }"),
+    TMI_R("f64_cyl_bessel_i0", "d(d)",
+      "ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 0.52 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE; if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : "
+      "mag; const wide x = wide_of(mag), e = wide_exp(x); "
+      "if (x.exp < 3) return wide_to_f64(wide_mul(e, wide_poly(I0_POLY, 32, below_8(x)))); "
+      "const wide tail = wide_poly(I0_TAIL_POLY, 32, above_8(x)); "
+      "return wide_to_f64(wide_div(wide_mul(e, tail), wide_sqrt(x))); }"),
+    TMI_R("f64_cyl_bessel_i1", "d(d)",
+      "ulong @(ulong a) {    // e^x times a fit, above 8 over sqrt(x): 1.2 ulp\n"
+      "const ulong mag = a & F64_MAGNITUDE, sign = a & F64_SIGN; "
+      "if (mag >= F64_INF) return mag > F64_INF ? F64_NAN : a; "
+      "const wide x = wide_of(mag), e = wide_exp(x); const wide r = x.exp < 3 ? wide_mul(x, "
+      "wide_poly(I1_POLY, 32, below_8(x)))\n"
+      "                             : wide_div(wide_poly(I1_TAIL_POLY, 32, above_8(x)), "
+      "wide_sqrt(x)); return sign | wide_to_f64(wide_mul(e, r)); }"),
+    TMI_R("exp_scaled", "",
+      "// e^(x + x_lo) scale, for x from -150 to 130: 1 ulp. By powers of 2 in two steps, so that "
+      "nothing\n"
+      "// overflows on the way to a float.\n"
+      "float @(float x, float x_lo, float scale) {const float n = rint(x * 1.44269504f); "
+      "const float r = fma(n, -1.42860677e-06f, fma(n, -0.693145752f, x)) + x_lo; "
+      "float p = 0.0013866487f; p = fma(p, r, 0.008366397f); p = fma(p, r, 0.04166748f); "
+      "p = fma(p, r, 0.16666545f); p = fma(p, r, 0.49999997f); "
+      "const float whole = fma(r * r, p, r);    // e^r - 1\n"
+      "const int k = int(n), half_k = k / 2; const float up = as_type<float>(uint(half_k + 127) << "
+      "23); return fma(whole, scale, scale) * up * as_type<float>(uint(k - "
+      "half_k + 127) << 23); }"),
+    TMI_R("log_pair", "",
+      "// log(x) in two floats, to 2^-30 of itself, for a normal x above 0: 2 atanh(f / (2 + f)) "
+      "for the\n"
+      "// mantissa 1 + f\n"
+      "float @(float x, thread float &lo) {#pragma METAL fp contract(off)\n"
+      "const uint bits = as_type<uint>(x) - 0x3f3504f3u;    // from sqrt(1/2) on\n"
+      "const float k = float(int(bits) >> 23); const float f = as_type<float>((bits & 0x007fffffu) "
+      "+ 0x3f3504f3u) - 1.0f; const float below = f + 2.0f, s = f / below; "
+      "const float s_lo = (fma(-s, below, f) - s * (f - (below - 2.0f))) / below; "
+      "const float ss = s * s; float p = 0.24115351f; p = fma(p, ss, 0.28506234f); "
+      "p = fma(p, ss, 0.40000892f); p = fma(p, ss, 0.6666666f); "
+      "const float high = k * 0.693145752f, twice = 2.0f * s; const float sum = high + twice; "
+      "const float rest = (high == 0.0f ? 0.0f : twice - (sum - high))\n"
+      "                     + fma(k, 1.42860677e-06f, fma(s * ss, p, 2.0f * s_lo)); "
+      "lo = rest - ((sum + rest) - sum); return sum + rest; }"),
+    TMI_R("expm1_f32", "f(f)", "float @(float x) {    // e^x - 1: 1 ulp\n"
+      "if (!(x < 88.73f)) return isnan(x) ? x : INFINITY; if (x == 0.0f) return x; "
+      "const float y = fmax(x, -30.0f), n = rint(y * 1.44269504f); "
+      "const float r = fma(n, -1.42860677e-06f, fma(n, -0.693145752f, y)); "
+      "float p = 0.0013866487f; p = fma(p, r, 0.008366397f); p = fma(p, r, 0.04166748f); "
+      "p = fma(p, r, 0.16666545f); p = fma(p, r, 0.49999997f); "
+      "const float whole = fma(r * r, p, r);    // e^r - 1\n"
+      "const float scale = as_type<float>(uint(int(n) + 126) << 23); "
+      "return n == 0.0f ? whole : 2.0f * fma(scale, whole, scale - 0.5f); }"),
+    TMI_R("log1p_f32", "f(f)",
+      "// log(1 + x): 1 ulp. log of the rounded sum, plus what the rounding lost over the sum.\n"
+      "float @(float x) {#pragma METAL fp contract(off)\n"
+      "if (!(x > -1.0f)) return x == -1.0f ? -INFINITY : NAN; "
+      "if (x == 0.0f || x == INFINITY) return x; const float u = 1.0f + x, lost = (x > 1.0f ? 1.0f "
+      "- (u - x) : x - (u - 1.0f)) / u; const uint bits = as_type<uint>(u) - 0x3f3504f3u; "
+      "const float k = float(int(bits) >> 23); const float f = as_type<float>((bits & 0x007fffffu) "
+      "+ 0x3f3504f3u) - 1.0f; float p = -0.076365724f; p = fma(p, f, 0.12762113f); "
+      "p = fma(p, f, -0.1315948f); p = fma(p, f, 0.14201567f); p = fma(p, f, -0.16623418f); "
+      "p = fma(p, f, 0.20001243f); p = fma(p, f, -0.2500082f); p = fma(p, f, 0.3333333f); "
+      "const float square = 0.5f * f * f; const float square_lo = fma(0.5f * f, f, -square); "
+      "const float rest = fma(f * f * f, p, fma(k, 1.42860677e-06f, lost)) - square_lo; "
+      "const float high = k * 0.693145752f, sum = high + f; "
+      "const float sum_lo = k == 0.0f ? 0.0f : f - (sum - high); const float most = sum - square; "
+      "return most + (((sum - most) - square) + (sum_lo + rest)); }"),
+    TMI_R("cbrt_near", "", "float @(float a) {    // cbrt(a) to 2^-20, for a normal a above 0\n"
+      "float y = as_type<float>(as_type<uint>(a) / 3u + 0x2a514067u); "
+      "for (int i = 0; i < 2; i++) {    // Halley's method\n"
+      "const float cube = y * y * y; y *= (cube + 2.0f * a) / (2.0f * cube + a); } return y; }"),
+    TMI_R("cbrt_f32", "f(f)",
+      "float @(float x) {    // 0.6 ulp: a near value, then a step with an exact remainder\n"
+      "#pragma METAL fp contract(off)\n"
+      "const float a = fabs(x); if (!(a < INFINITY)) return x; "
+      "if (a < 0x1p-126f) return copysign(0.0f, x); const float s = a < 0x1p-60f ? a * 0x1p60f : a "
+      "> 0x1p60f ? a * 0x1p-60f : a; const float y = cbrt_near(s), square = y * y; "
+      "const float rest = fma(square, y, -s) + fma(y, y, -square) * y; "
+      "const float r = y - rest / (3.0f * square); return copysign(a < 0x1p-60f ? r * 0x1p-20f : a "
+      "> 0x1p60f ? r * 0x1p20f : r, x); }"),
+    TMI_R("rcbrt_f32", "f(f)", "float @(float x) {    // 1 / cbrt(x): 0.6 ulp, in the same way\n"
+      "#pragma METAL fp contract(off)\n"
+      "const float a = fabs(x); if (a < 0x1p-126f) return copysign(INFINITY, x); "
+      "if (!(a < INFINITY)) return isnan(x) ? x : copysign(0.0f, x); "
+      "const float s = a < 0x1p-60f ? a * 0x1p60f : a > 0x1p60f ? a * 0x1p-60f : a; "
+      "const float y = 1.0f / cbrt_near(s), square = y * y, cube = square * y; "
+      "const float cube_lo = fma(square, y, -cube) + fma(y, y, -square) * y; "
+      "const float rest = fma(-s, cube, 1.0f) - s * cube_lo; "
+      "const float r = y + y * rest * (1.0f / 3.0f); return copysign(a < 0x1p-60f ? r * 0x1p20f : "
+      "a > 0x1p60f ? r * 0x1p-20f : r, x); }"),
+    TMI_R("norm_scaled", "",
+      "// Square of the length over scale^2, where scale is a power of two near the largest "
+      "coordinate\n"
+      "float @(float4 v, thread float &scale) {v = fabs(v); "
+      "const float largest = fmax(fmax(v.x, v.y), fmax(v.z, v.w)); "
+      "const uint exp = clamp(as_type<uint>(largest) >> 23, 2u, 252u); "
+      "scale = as_type<float>(exp << 23); v *= as_type<float>((254u - exp) << 23); "
+      "return fma(v.x, v.x, fma(v.y, v.y, fma(v.z, v.z, v.w * v.w))); }"),
+    TMI_R("norm4d_f32", "f(ffff)",
+      "float @(float a, float b, float c, float d) {    // 1.2 ulp; infinity before NaN\n"
+      "float scale; const float square = norm_scaled(float4(a, b, c, d), scale); "
+      "if (isinf(a) || isinf(b) || isinf(c) || isinf(d)) return INFINITY; "
+      "if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return NAN; "
+      "return precise::sqrt(square) * scale; }"),
+    TMI_R("rnorm4d_f32", "f(ffff)",
+      "float @(float a, float b, float c, float d) {    // one over it: 2 ulp\n"
+      "#pragma METAL fp contract(off)\n"
+      "float scale; const float square = norm_scaled(float4(a, b, c, d), scale); "
+      "if (isinf(a) || isinf(b) || isinf(c) || isinf(d)) return 0.0f; "
+      "if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return NAN; "
+      "if (square == 0.0f) return INFINITY; const float r = 1.0f / precise::sqrt(square), part = "
+      "square * r; const float rest = fma(-part, r, 1.0f) - fma(square, r, -part) * r;    // 1 - "
+      "square r^2\n"
+      "return fma(0.5f * rest, r, r) / scale; }"),
+    TMI_R("hypot_f32", "f(ff)",
+      "float @(float a, float b) { return norm4d_f32(a, b, 0.0f, 0.0f); }"),
+    TMI_R("rhypot_f32", "f(ff)",
+      "float @(float a, float b) { return rnorm4d_f32(a, b, 0.0f, 0.0f); }"),
+    TMI_R("norm3d_f32", "f(fff)",
+      "float @(float a, float b, float c) { return norm4d_f32(a, b, c, 0.0f); }"),
+    TMI_R("rnorm3d_f32", "f(fff)",
+      "float @(float a, float b, float c) { return rnorm4d_f32(a, b, c, 0.0f); }"),
+    TMI_R("erf_small", "", "float @(float x) {    // erf(x) for |x| below 0.93: 1 ulp\n"
+      "const float s = x * x; float p = -0.00059595145f; p = fma(p, s, 0.0049873423f); "
+      "p = fma(p, s, -0.026762962f); p = fma(p, s, 0.11281731f); p = fma(p, s, -0.3761249f); "
+      "p = fma(p, s, 0.12837915f); return fma(p, x, x); }"),
+    TMI_R("erf_f32", "f(f)", "float @(float x) {    // 1.2 ulp and the error of exp\n"
+      "const float t = fabs(x); if (t <= 0.9277f) return erf_small(x); "
+      "if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n"
+      "if (isnan(x)) return x; float q = -2.1100572e-5f; q = fma(q, t, 0.0004345218f); "
+      "q = fma(q, t, -0.004171319f); q = fma(q, t, 0.025120012f); q = fma(q, t, -0.10828086f); "
+      "q = fma(q, t, -0.6333463f); q = fma(q, t, -1.1295152f); q = fma(q, t, 0.00017472546f); "
+      "return copysign(1.0f - precise::exp(q), x); }"),
+    TMI_R("erfcx_pos", "", "float @(float x) {    // e^(x^2) erfc(x) for x not below 0: 2 ulp\n"
+      "const float t = x < 0x1p60f ? (x - 2.0f) / (x + 2.0f) : 1.0f; float p = 6.0605413e-5f; "
+      "p = fma(p, t, 0.00016305203f); p = fma(p, t, -0.0003507601f); "
+      "p = fma(p, t, -0.0014017426f); p = fma(p, t, 0.0012109036f); p = fma(p, t, 0.008695003f); "
+      "p = fma(p, t, -0.008016576f); p = fma(p, t, -0.0542144f); p = fma(p, t, 0.16404918f); "
+      "p = fma(p, t, -0.16603069f); p = fma(p, t, -0.09276377f); p = fma(p, t, 1.2769784f); "
+      "return p / fma(2.0f, x, 1.0f); }"),
+    TMI_R("erfc_f32", "f(f)",
+      "float @(float x) {    // 4 ulp: e^-(x^2), with the square in two floats, times erfcx\n"
+      "#pragma METAL fp contract(off)\n"
+      "if (fabs(x) < 0.5f) return 1.0f - erf_small(x); "
+      "const float t = fmin(fabs(x), 11.0f), square = t * t, rest = fma(t, t, -square); "
+      "const float r = exp_scaled(-square, -rest, erfcx_pos(t)); "
+      "return isnan(x) ? x : x < 0.0f ? 2.0f - r : r; }"),
+    TMI_R("erfcx_f32", "f(f)",
+      "float @(float x) {    // e^(x^2) erfc(x): 4 ulp; below 0 it is 2 e^(x^2) - erfcx(-x)\n"
+      "#pragma METAL fp contract(off)\n"
+      "if (!(x < 0.0f)) return isnan(x) ? x : erfcx_pos(x); if (x < -9.5f) return INFINITY; "
+      "const float square = x * x, rest = fma(x, x, -square); "
+      "return exp_scaled(square, rest, 2.0f) - erfcx_pos(-x); }"),
+    TMI_R("normcdf_f32", "f(f)", "float @(float x) {    // erfc(-x sqrt(1/2)) / 2: 4 ulp\n"
+      "#pragma METAL fp contract(off)\n"
+      "const float z = fabs(x) * 0.707106769f; if (z < 0.5f) return fma(0.5f, "
+      "erf_small(copysign(z, x)), 0.5f); if (isnan(x)) return x; "
+      "const float t = fmin(fabs(x), 15.0f), square = 0.5f * t * t, rest = fma(0.5f * t, t, "
+      "-square); const float r = exp_scaled(-square, -rest, 0.5f * erfcx_pos(fmin(z, 11.0f))); "
+      "return x > 0.0f ? 1.0f - r : r; }"),
+    TMI_R("erfinv_pos", "",
+      "// The x above 0 with erf(x) = a, erfc(x) = q, in w = -log(q (1 + a)): 4 ulp\n"
+      "float @(float a, float q) {float w_lo; const float w = -(log_pair(q, w_lo) + log1p_f32(a)); "
+      "if (w < 5.0f) return a * erfinv_near(w); const float s = precise::sqrt(w), v = 1.0f / s; "
+      "float p = 6.910186f; p = fma(p, v, -9.399308f); p = fma(p, v, 0.33651727f); "
+      "p = fma(p, v, 6.553174f); p = fma(p, v, -6.120882f); p = fma(p, v, 3.3815522f); "
+      "p = fma(p, v, -1.0587729f); p = fma(p, v, -0.037571255f); p = fma(p, v, 1.0005715f); "
+      "return s * p; }"),
+    TMI_R("erfinv_f32", "f(f)", "float @(float x) {    // 4 ulp\n"
+      "const float a = fabs(x); if (!(a < 1.0f)) return a == 1.0f ? copysign(INFINITY, x) : NAN; "
+      "return a == 0.0f ? x : copysign(erfinv_pos(a, 1.0f - a), x); }"),
+    TMI_R("erfcinv_f32", "f(f)", "float @(float x) {    // 4 ulp\n"
+      "if (!(x >= 0.0f && x <= 2.0f)) return NAN; if (x < 0x1p-126f) return INFINITY; "
+      "if (x > 1.0f) return x == 2.0f ? -INFINITY : -erfinv_pos(x - 1.0f, 2.0f - x); "
+      "return erfinv_pos(1.0f - x, x); }"),
+    TMI_R("normcdfinv_f32", "f(f)", "float @(float x) {    // -sqrt(2) erfcinv(2 x): 5 ulp\n"
+      "if (!(x >= 0.0f && x <= 1.0f)) return NAN; if (x < 0x1p-126f) return -INFINITY; "
+      "if (x == 0.5f || x == 1.0f) return x == 0.5f ? 0.0f : INFINITY; "
+      "const float a = fabs(1.0f - 2.0f * x), q = 2.0f * (x > 0.5f ? 1.0f - x : x); "
+      "return copysign(1.41421354f * erfinv_pos(a, q), x - 0.5f); }"),
+    TMI_R("sinpi_near", "", "float @(float x) {    // |sin(pi x)|: 2 ulp; 0 for an integer\n"
+      "const float r = x - rint(x), rr = r * r; float p = 0.0802254f; p = fma(p, rr, -0.5996615f); "
+      "p = fma(p, rr, 2.550311f); p = fma(p, rr, -5.167723f); p = fma(p, rr, 3.1415927f); "
+      "return fabs(r * p); }"),
+    TMI_R("gamma_power", "", "// (x - 1/2) (log(x) - 1) in two floats, for x from 3 on\n"
+      "float @(float x, thread float &lo) {#pragma METAL fp contract(off)\n"
+      "float l_lo; const float l = log_pair(x, l_lo), y = x - 0.5f, less = l - 1.0f; "
+      "const float part = y * less; lo = fma(y, less, -part) + y * ((l - (less + 1.0f)) + l_lo) - "
+      "(y - x + 0.5f) * less; return part; }"),
+    TMI_R("gamma_below_3", "",
+      "float @(float x) {    // for x above 0, by way of gamma(1 + f), f below 1: 2 ulp\n"
+      "const float f = x < 1.0f ? x : x < 2.0f ? x - 1.0f : x - 2.0f; float p = -0.020392623f; "
+      "p = fma(p, f, 0.12705456f); p = fma(p, f, -0.36269805f); p = fma(p, f, 0.6504236f); "
+      "p = fma(p, f, -0.853318f); p = fma(p, f, 0.9503247f); p = fma(p, f, -0.90289545f); "
+      "p = fma(p, f, 0.98870635f); p = fma(p, f, -0.577205f); p = fma(p, f, 0.99999994f); "
+      "return x < 1.0f ? p / x : x < 2.0f ? p : p * (x - 1.0f); }"),
+    TMI_R("tgamma_f32", "f(f)",
+      "// 4 ulp. From 3 on Stirling's formula in the form of gamma_power; below 0,\n"
+      "// gamma(-x) = -pi / (x sin(pi x) gamma(x)).\n"
+      "float @(float x) {const float a = fabs(x), v = 1.0f / a; "
+      "if (!(a < INFINITY)) return x > 0.0f ? x : NAN; "
+      "if (a < 0x1p-126f) return copysign(INFINITY, x); if (a < 0x1p-25f) return 1.0f / x; "
+      "if (x < 0.0f && x == rint(x)) return NAN;    // a pole\n"
+      "const float turned = 3.14159274f / (a * sinpi_near(a)); "
+      "const float sign = fract(a * 0.5f) < 0.5f ? -1.0f : 1.0f; "
+      "if (a < 3.0f) return x > 0.0f ? gamma_below_3(a) : sign * turned / gamma_below_3(a); "
+      "if (a > 43.0f) return x > 0.0f ? INFINITY : sign * 0.0f; float lo; "
+      "const float power = gamma_power(a, lo); float p = 0.0019603716f; "
+      "p = fma(p, v, -0.0011287315f); p = fma(p, v, -0.0038195243f); p = fma(p, v, 0.005244563f); "
+      "p = fma(p, v, 0.1266973f); p = fma(p, v, 1.5203469f); "
+      "return x > 0.0f ? exp_scaled(power, lo, p) : exp_scaled(-power, -lo, sign * turned / p); }"),
+    TMI_R("lgamma_parts", "", "// log(gamma(x)) in two floats, for x from 3\n"
+      "float @(float x, thread float &lo) {const float v = 1.0f / x, power = gamma_power(x, lo); "
+      "float p = 0.0006865336f; p = fma(p, v, -0.003008128f); p = fma(p, v, 3.270178e-5f); "
+      "p = fma(p, v, 0.08333168f); p = fma(p, v, 0.41893855f); lo += p; return power; }"),
+    TMI_R("lgamma_pos", "", "float @(float x) {    // log(gamma(x)) for x above 0: 3 ulp\n"
+      "#pragma METAL fp contract(off)\n"
+      "float lo; if (x >= 3.0f) {if (x > 0x1p100f) return x * (log_pair(x, lo) - 1.0f); "
+      "const float most = lgamma_parts(x, lo); return most + lo; } if (x >= 1.5f) {"
+      "const float t = x - 2.0f; float p = 5.906967e-5f; p = fma(p, t, -0.00023531404f); "
+      "p = fma(p, t, 0.00053612073f); p = fma(p, t, -0.0011905085f); p = fma(p, t, 0.002883875f); "
+      "p = fma(p, t, -0.0073869787f); p = fma(p, t, 0.020581648f); p = fma(p, t, -0.06735205f); "
+      "p = fma(p, t, 0.322467f); p = fma(p, t, 0.42278433f); return t * p; } "
+      "const float t = x < 0.5f ? x : x - 1.0f; float p = -0.16255371f; "
+      "p = fma(p, t, 0.18783598f); p = fma(p, t, -0.094496235f); p = fma(p, t, 0.1008157f); "
+      "p = fma(p, t, -0.14536114f); p = fma(p, t, 0.17239094f); p = fma(p, t, -0.20738187f); "
+      "p = fma(p, t, 0.2704529f); p = fma(p, t, -0.40068376f); p = fma(p, t, 0.8224686f); "
+      "p = fma(p, t, -0.5772157f); return x < 0.5f ? t * p - log_pair(x, lo) : t * p; }"),
+    TMI_R("lgamma_f32", "f(f)",
+      "// log|gamma(x)|: 3 ulp; below 0, log(pi / |x sin(pi x)|) - lgamma(-x), where near zeros "
+      "the error\n"
+      "// is 2^-22, not a part of the result\n"
+      "float @(float x) {const float a = fabs(x); if (!(a < INFINITY)) return isnan(x) ? x : "
+      "INFINITY; if (a < 0x1p-126f) return INFINITY; if (x == 1.0f || x == 2.0f) return 0.0f; "
+      "if (x > 0.0f) return lgamma_pos(x); float lo; if (a < 0x1p-20f) return -log_pair(a, lo); "
+      "const float sine = sinpi_near(a); if (sine == 0.0f) return INFINITY; "
+      "const float turned = log_pair(3.14159274f / (a * sine), lo); "
+      "if (a < 3.0f) return turned - lgamma_pos(a); float part_lo; "
+      "const float part = lgamma_parts(a, part_lo);    // near a zero of the result it cancels\n"
+      "return (turned - part) + (lo - part_lo); }"),
+    TMI_R("bessel_i_tail", "",
+      "float @(float x, float p) {    // e^x p / sqrt(x); e^8 apart, against overflow\n"
+      "return exp_scaled(fmin(x, 120.0f) - 8.0f, 0.0f, p / precise::sqrt(x)) * 2980.95801f; }"),
+    TMI_R("cyl_bessel_i0_f32", "f(f)", "float @(float a) {    // 4 ulp\n"
+      "const float x = fabs(a), v = 1.0f / x; if (x <= 6.0f) {const float xx = x * x; "
+      "float p = 9.7472514e-20f; p = fma(p, xx, 2.7531777e-17f); p = fma(p, xx, 9.4212705e-15f); "
+      "p = fma(p, xx, 2.4026239e-12f); p = fma(p, xx, 4.7094173e-10f); "
+      "p = fma(p, xx, 6.781702e-8f); p = fma(p, xx, 6.7816827e-6f); "
+      "p = fma(p, xx, 0.00043402778f); p = fma(p, xx, 0.015625f); p = fma(p, xx, 0.25f); "
+      "p = fma(p, xx, 1.0f); return p; } if (!(x < 100.0f)) return isnan(x) ? x : INFINITY; "
+      "float p = -17.34566f; p = fma(p, v, 11.6086235f); p = fma(p, v, -2.4983883f); "
+      "p = fma(p, v, 0.33526182f); p = fma(p, v, 0.011852049f); p = fma(p, v, 0.028593708f); "
+      "p = fma(p, v, 0.049859803f); p = fma(p, v, 0.39894232f); return bessel_i_tail(x, p); }"),
+    TMI_R("cyl_bessel_i1_f32", "f(f)", "float @(float a) {    // 4 ulp\n"
+      "const float x = fabs(a), v = 1.0f / x; if (x <= 6.0f) {const float xx = x * x; "
+      "float p = 2.6112547e-20f; p = fma(p, xx, -2.120022e-18f); p = fma(p, xx, 7.586565e-16f); "
+      "p = fma(p, xx, 1.416106e-13f); p = fma(p, xx, 3.3820564e-11f); "
+      "p = fma(p, xx, 5.6491345e-9f); p = fma(p, xx, 6.781845e-7f); p = fma(p, xx, 5.4253414e-5f); "
+      "p = fma(p, xx, 0.0026041667f); p = fma(p, xx, 0.0625f); p = fma(p, xx, 0.5f); return a * p; "
+      "} if (!(x < 100.0f)) return isnan(x) ? x : copysign(INFINITY, a); float p = 18.444242f; "
+      "p = fma(p, v, -12.606555f); p = fma(p, v, 2.7262723f); p = fma(p, v, -0.37909767f); "
+      "p = fma(p, v, -0.021475712f); p = fma(p, v, -0.047366284f); p = fma(p, v, -0.14959417f); "
+      "p = fma(p, v, 0.39894223f); return copysign(bessel_i_tail(x, p), a); }"),
+    TMI_R("j0_f32", "f(f)", TMI_BY_DOUBLE), TMI_R("j1_f32", "f(f)", TMI_BY_DOUBLE),
+    TMI_R("y0_f32", "f(f)", TMI_BY_DOUBLE), TMI_R("y1_f32", "f(f)", TMI_BY_DOUBLE),
+    TMI_R("jn_f32", "f(if)",
+      "float @(int n, float x) { return f64_to_f32(f64_jn(n, f32_to_f64(x))); }"),
+    TMI_R("yn_f32", "f(if)",
+      "float @(int n, float x) { return f64_to_f32(f64_yn(n, f32_to_f64(x))); }"),
+    TMI_RH("cbrt"), TMI_RH("erf"), TMI_RH("erfc"), TMI_RH("erfcinv"), TMI_RH("erfcx"),
+    TMI_RH("erfinv"), TMI_RH("expm1"), TMI_RH("j0"),
+    TMI_RH("j1"), TMI_RH("y0"), TMI_RH("y1"), TMI_RH("lgamma"), TMI_RH("log1p"), TMI_RH("normcdf"),
+    TMI_RH("normcdfinv"), TMI_RH("rcbrt"),
+    TMI_RH("tgamma"), TMI_RH("cyl_bessel_i0"), TMI_RH("cyl_bessel_i1"),
+    TMI_R("hypot_f16", "h(hh)", TMI_HALF_2), TMI_R("rhypot_f16", "h(hh)", TMI_HALF_2),
+    TMI_R("norm3d_f16", "h(hhh)", TMI_HALF_3), TMI_R("rnorm3d_f16", "h(hhh)", TMI_HALF_3),
+    TMI_R("norm4d_f16", "h(hhhh)", TMI_HALF_4), TMI_R("rnorm4d_f16", "h(hhhh)", TMI_HALF_4),
 };
+
+#define TMI_FN_COUNT ((uint32_t)(sizeof tmi_fns / sizeof *tmi_fns))
+
+/* -- External names: CUDA's libdevice and AMD's OCML --------------------------------------------
+ * EP: by a function of Metal under precise::; EM: by one of Metal's that has no other form; EO: by
+ * ours. The first operand says how many there are of which kind. */
+#define TMI_OCML(oc, F, D, H, f, d, h) \
+    {"__ocml_" oc "_f32", F, f}, {"__ocml_" oc "_f64", D, d}, {"__ocml_" oc "_f16", H, h}
+#define TMI_BOTH(nv, oc, F, D, H, f, d, h) \
+    {"__nv_" nv "f", F, f}, {"__nv_" nv, D, d}, TMI_OCML(oc, F, D, H, f, d, h)
+#define TMI_E1(nv, oc, f, d, h) TMI_BOTH(nv, oc, "f(f)", "d(d)", "h(h)", f, d, h)
+#define TMI_E2(nv, oc, f, d, h) TMI_BOTH(nv, oc, "f(ff)", "d(dd)", "h(hh)", f, d, h)
+#define TMI_E3(nv, oc, f, d, h) TMI_BOTH(nv, oc, "f(fff)", "d(ddd)", "h(hhh)", f, d, h)
+#define TMI_E4(nv, oc, f, d, h) TMI_BOTH(nv, oc, "f(ffff)", "d(dddd)", "h(hhhh)", f, d, h)
+#define TMI_EI(nv, oc, f, d, h) TMI_BOTH(nv, oc, "f(fi)", "d(di)", "h(hi)", f, d, h)
+#define TMI_ET(nv, oc, f, d, h) TMI_BOTH(nv, oc, "i(f)", "i(d)", "i(h)", f, d, h)
+#define TMI_TEST(oc) \
+    TMI_OCML(oc, "i(f)", "i(d)", "i(h)", "test_" oc "_f32", "test_" oc "_f64", "test_" oc "_f16")
+#define TMI_EP(E, name) E(name, name, "precise::" name, "f64_" name, name)
+#define TMI_EM(E, name) E(name, name, name, "f64_" name, name)
+#define TMI_EO(E, name) E(name, name, name "_f32", "f64_" name, name "_f16")
+#define TMI_E_R3(nv, sig, nearest, fn) \
+    {"__nv_" nv "_rn", sig, nearest}, {"__nv_" nv "_rz", sig, fn "_rz"}, \
+    {"__nv_" nv "_rd", sig, fn "_rd"}, {"__nv_" nv "_ru", sig, fn "_ru"}
+#define TMI_E_R4(nv, sig, fn) TMI_E_R3(nv, sig, fn "_rn", fn)
 
 typedef struct tmi_extern {
     const char *symbol, *sig, *callee;
 } tmi_extern;
 
 static const tmi_extern tmi_externs[] = {
-#define X(symbol, sig, callee) {symbol, sig, callee},
-    TMI_EXTERNS(X)
-#undef X
+    TMI_EP(TMI_E1, "acos"), TMI_EP(TMI_E1, "acosh"), TMI_EP(TMI_E1, "asin"),
+    TMI_EP(TMI_E1, "asinh"), TMI_EP(TMI_E1, "atan"), TMI_EP(TMI_E1, "atanh"),
+    TMI_EO(TMI_E1, "cbrt"), TMI_EM(TMI_E1, "ceil"), TMI_EP(TMI_E1, "cos"), TMI_EP(TMI_E1, "cosh"),
+    TMI_EP(TMI_E1, "cospi"),
+    TMI_E1("cyl_bessel_i0", "i0", "cyl_bessel_i0_f32", "f64_cyl_bessel_i0", "cyl_bessel_i0_f16"),
+    TMI_E1("cyl_bessel_i1", "i1", "cyl_bessel_i1_f32", "f64_cyl_bessel_i1", "cyl_bessel_i1_f16"),
+    TMI_EO(TMI_E1, "erf"), TMI_EO(TMI_E1, "erfc"), TMI_EO(TMI_E1, "erfcinv"),
+    TMI_EO(TMI_E1, "erfcx"), TMI_EO(TMI_E1, "erfinv"), TMI_EP(TMI_E1, "exp"),
+    TMI_EP(TMI_E1, "exp10"), TMI_EP(TMI_E1, "exp2"), TMI_EO(TMI_E1, "expm1"),
+    TMI_E1("fabs", "fabs", "fabs", "f64_abs", "fabs"), TMI_EM(TMI_E1, "floor"),
+    TMI_EO(TMI_E1, "j0"), TMI_EO(TMI_E1, "j1"), TMI_EO(TMI_E1, "lgamma"), TMI_EP(TMI_E1, "log"),
+    TMI_EP(TMI_E1, "log10"), TMI_EO(TMI_E1, "log1p"), TMI_EP(TMI_E1, "log2"),
+    TMI_EO(TMI_E1, "logb"), TMI_E1("nearbyint", "nearbyint", "rint", "f64_rint", "rint"),
+    TMI_E1("normcdf", "ncdf", "normcdf_f32", "f64_normcdf", "normcdf_f16"),
+    TMI_E1("normcdfinv", "ncdfinv", "normcdfinv_f32", "f64_normcdfinv", "normcdfinv_f16"),
+    TMI_EO(TMI_E1, "rcbrt"), TMI_EM(TMI_E1, "rint"), TMI_EM(TMI_E1, "round"),
+    TMI_EP(TMI_E1, "rsqrt"), TMI_EP(TMI_E1, "sin"), TMI_EP(TMI_E1, "sinh"), TMI_EP(TMI_E1, "sinpi"),
+    TMI_EP(TMI_E1, "sqrt"), TMI_EP(TMI_E1, "tan"), TMI_EP(TMI_E1, "tanh"), TMI_EO(TMI_E1, "tgamma"),
+    TMI_EM(TMI_E1, "trunc"), TMI_EO(TMI_E1, "y0"), TMI_EO(TMI_E1, "y1"), TMI_EP(TMI_E2, "atan2"),
+    TMI_EM(TMI_E2, "copysign"), TMI_EM(TMI_E2, "fdim"), TMI_EP(TMI_E2, "fmod"),
+    TMI_EO(TMI_E2, "hypot"), TMI_EO(TMI_E2, "nextafter"), TMI_EP(TMI_E2, "pow"),
+    TMI_EO(TMI_E2, "remainder"), TMI_EO(TMI_E2, "rhypot"),
+    TMI_E3("norm3d", "len3", "norm3d_f32", "f64_norm3d", "norm3d_f16"),
+    TMI_E3("rnorm3d", "rlen3", "rnorm3d_f32", "f64_rnorm3d", "rnorm3d_f16"),
+    TMI_E4("norm4d", "len4", "norm4d_f32", "f64_norm4d", "norm4d_f16"),
+    TMI_E4("rnorm4d", "rlen4", "rnorm4d_f32", "f64_rnorm4d", "rnorm4d_f16"), TMI_EM(TMI_E3, "fma"),
+    TMI_E2("fmax", "fmax", "fmax", "f64_maxnum", "fmax"),
+    TMI_E2("fmin", "fmin", "fmin", "f64_minnum", "fmin"), TMI_EO(TMI_EI, "ldexp"),
+    TMI_EI("scalbn", "scalbn", "ldexp_f32", "f64_ldexp", "ldexp_f16"),
+    TMI_EI("powi", "pown", "powi_f32", "f64_powi", "powi_f16"), TMI_EO(TMI_ET, "ilogb"),
+    TMI_TEST("isnan"), TMI_TEST("isinf"), TMI_TEST("isfinite"), TMI_TEST("signbit"),
+    {"__nv_jnf", "f(if)", "jn_f32"}, {"__nv_jn", "d(id)", "f64_jn"},
+    {"__nv_ynf", "f(if)", "yn_f32"}, {"__nv_yn", "d(id)", "f64_yn"},
+    {"__nv_llrintf", "l(f)", "f32_to_i64_rn"}, {"__nv_llrint", "l(d)", "f64_to_i64_rn"},
+    {"__nv_llroundf", "l(f)", "llround_f32"}, {"__nv_llround", "l(d)", "f64_llround"},
+    {"__nv_isnanf", "i(f)", "test_isnan_f32"}, {"__nv_isnand", "i(d)", "test_isnan_f64"},
+    {"__nv_isinff", "i(f)", "test_isinf_f32"}, {"__nv_isinfd", "i(d)", "test_isinf_f64"},
+    {"__nv_finitef", "i(f)", "test_isfinite_f32"}, {"__nv_isfinited", "i(d)", "test_isfinite_f64"},
+    {"__nv_signbitf", "i(f)", "test_signbit_f32"}, {"__nv_signbitd", "i(d)", "test_signbit_f64"},
+    {"__nv_fast_sinf", "f(f)", "precise::sin"}, {"__nv_fast_cosf", "f(f)", "precise::cos"},
+    {"__nv_fast_tanf", "f(f)", "precise::tan"}, {"__nv_fast_logf", "f(f)", "precise::log"},
+    {"__nv_fast_log2f", "f(f)", "precise::log2"}, {"__nv_fast_log10f", "f(f)", "precise::log10"},
+    {"__nv_fast_expf", "f(f)", "fast::exp"}, {"__nv_fast_exp10f", "f(f)", "fast::exp10"},
+    {"__nv_fast_powf", "f(ff)", "precise::pow"}, {"__nv_fast_fdividef", "f(ff)", "fast::divide"},
+    {"__nv_saturatef", "f(f)", "saturate_f32"}, {"__triton_hip_fast_expf", "f(f)", "fast::exp"},
+    {"__triton_hip_fast_fdividef", "f(ff)", "fast::divide"},
+    {"__triton_hip_fast_tanhf", "f(f)", "precise::tanh"}, {"__nv_abs", "i(i)", "abs_i32"},
+    {"__nv_llabs", "l(l)", "abs_i64"}, {"__nv_brev", "u(u)", "reverse_bits"},
+    {"__nv_brevll", "m(m)", "reverse_bits64"}, {"__nv_clz", "u(u)", "clz"},
+    {"__nv_clzll", "i(m)", "leading_zeros"}, {"__nv_popc", "u(u)", "popcount"},
+    {"__nv_popcll", "i(m)", "count_ones"}, {"__nv_ffs", "i(u)", "find_first_one"},
+    {"__nv_ffsll", "i(m)", "find_first_one64"}, {"__nv_mulhi", "i(ii)", "mulhi"},
+    {"__nv_umulhi", "u(uu)", "mulhi"}, {"__nv_mul64hi", "l(ll)", "mulhi"},
+    {"__nv_umul64hi", "m(mm)", "mulhi"}, {"__nv_mul24", "i(ii)", "mul24_i32"},
+    {"__nv_umul24", "u(uu)", "mul24_u32"}, {"__nv_sad", "u(iiu)", "sad_i32"},
+    {"__nv_usad", "u(uuu)", "sad_u32"}, {"__nv_hadd", "i(ii)", "hadd"},
+    {"__nv_rhadd", "i(ii)", "rhadd"}, {"__nv_uhadd", "u(uu)", "hadd"},
+    {"__nv_urhadd", "u(uu)", "rhadd"}, {"__nv_byte_perm", "u(uuu)", "byte_perm"},
+    {"__nv_min", "i(ii)", "min"}, {"__nv_max", "i(ii)", "max"}, {"__nv_umin", "u(uu)", "min"},
+    {"__nv_umax", "u(uu)", "max"}, {"__nv_llmin", "l(ll)", "min"}, {"__nv_llmax", "l(ll)", "max"},
+    {"__nv_ullmin", "m(mm)", "min"}, {"__nv_ullmax", "m(mm)", "max"},
+    {"__nv_float_as_int", "i(f)", "as_type<int>"}, {"__nv_int_as_float", "f(i)", "as_type<float>"},
+    {"__nv_float_as_uint", "u(f)", "as_type<uint>"},
+    {"__nv_uint_as_float", "f(u)", "as_type<float>"}, {"__nv_double_as_longlong", "l(d)", "long"},
+    {"__nv_longlong_as_double", "d(l)", "ulong"},
+    {"__nv_hiloint2double", "d(ii)", "f64_from_halves"},
+    {"__nv_double2loint", "i(d)", "f64_low_half"}, {"__nv_double2hiint", "i(d)", "f64_high_half"},
+    {"__nv_rcp64h", "d(d)", "f64_rcp64h"}, {"__nv_half2float", "f(s)", "half_bits_to_f32"},
+    TMI_E_R4("fadd", "f(ff)", "f32_add"), TMI_E_R3("dadd", "d(dd)", "f64_add", "f64_add"),
+    TMI_E_R4("fsub", "f(ff)", "f32_sub"), TMI_E_R3("dsub", "d(dd)", "f64_sub", "f64_sub"),
+    TMI_E_R4("fmul", "f(ff)", "f32_mul"), TMI_E_R3("dmul", "d(dd)", "f64_mul", "f64_mul"),
+    TMI_E_R3("fdiv", "f(ff)", "precise::divide", "f32_div"),
+    TMI_E_R3("ddiv", "d(dd)", "f64_div", "f64_div"), TMI_E_R4("frcp", "f(f)", "f32_rcp"),
+    TMI_E_R4("drcp", "d(d)", "f64_rcp"), TMI_E_R3("fsqrt", "f(f)", "precise::sqrt", "f32_sqrt"),
+    TMI_E_R3("dsqrt", "d(d)", "f64_sqrt", "f64_sqrt"), TMI_E_R3("fmaf", "f(fff)", "fma", "f32_fma"),
+    TMI_E_R3("fma", "d(ddd)", "f64_fma", "f64_fma"), TMI_E_R4("float2int", "i(f)", "f32_to_i32"),
+    TMI_E_R4("double2int", "i(d)", "f64_to_i32"), TMI_E_R4("int2float", "f(i)", "i32_to_f32"),
+    {"__nv_int2double_rn", "d(i)", "i32_to_f64"}, TMI_E_R4("float2uint", "u(f)", "f32_to_u32"),
+    TMI_E_R4("double2uint", "u(d)", "f64_to_u32"), TMI_E_R4("uint2float", "f(u)", "u32_to_f32"),
+    {"__nv_uint2double_rn", "d(u)", "u32_to_f64"}, TMI_E_R4("float2ll", "l(f)", "f32_to_i64"),
+    TMI_E_R4("double2ll", "l(d)", "f64_to_i64"), TMI_E_R4("ll2float", "f(l)", "i64_to_f32"),
+    TMI_E_R3("ll2double", "d(l)", "i64_to_f64", "i64_to_f64"),
+    TMI_E_R4("float2ull", "m(f)", "f32_to_u64"), TMI_E_R4("double2ull", "m(d)", "f64_to_u64"),
+    TMI_E_R4("ull2float", "f(m)", "u64_to_f32"),
+    TMI_E_R3("ull2double", "d(m)", "u64_to_f64", "u64_to_f64"),
+    TMI_E_R3("double2float", "f(d)", "f64_to_f32", "f64_to_f32"),
+    {"__nv_frsqrt_rn", "f(f)", "precise::rsqrt"},
+    {"__nv_float2half_rn", "s(f)", "f32_to_half_bits"},
 };
+/* clang-format on */
 
 #define TMI_EXTERN_COUNT ((uint32_t)(sizeof tmi_externs / sizeof *tmi_externs))
 
-/* The row of a function by its name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
-static uint32_t tmi_fn_named(const char *name, size_t len) {
-    uint32_t i;
-    if (!len) return TMI_FN_COUNT;
-    for (i = 0; i < TMI_FN_COUNT; i++)
-        if (tmi_fns[i].name[0] == name[0] && strlen(tmi_fns[i].name) == len && memcmp(tmi_fns[i].name, name, len) == 0) return i;
-    return TMI_FN_COUNT;
-}
-
-/* Does a row of constants declare that name beside the one that it is called by? Constants have names in capitals. */
-static int tmi_fn_constant(const char *name, size_t len) {
-    uint32_t    i;
-    const char *at;
-    if (name[0] < 'A' || name[0] > 'Z') return 0;
-    for (i = 0; i < TMI_FN_COUNT; i++) {
-        if (tmi_fns[i].sig[0] || tmi_fns[i].name[0] < 'A' || tmi_fns[i].name[0] > 'Z') continue;
-        for (at = tmi_fns[i].text; (at = strstr(at, "constant ")) != NULL;) {
-            at += 9;
-            at += strcspn(at, " "); /* the type */
-            at += *at == ' ';
-            if (strcspn(at, " [") == len && memcmp(at, name, len) == 0) return 1;
-        }
+/* Is a name among those of a row? Rows of constants have all that they declare, in capitals. */
+static int tmi_fn_has(const tmi_fn *f, const char *name, size_t len) {
+    const char *s = f->name;
+    if (s[0] != name[0] && s[0] > 'Z') return 0;
+    for (; s; s = strchr(s, ' ')) {
+        s += *s == ' ';
+        if (strncmp(s, name, len) == 0 && (!s[len] || s[len] == ' ')) return 1;
     }
     return 0;
+}
+
+/* The row of a name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
+static uint32_t tmi_fn_named(const char *name, size_t len) {
+    uint32_t i = 0;
+    if (!len) return TMI_FN_COUNT;
+    while (i < TMI_FN_COUNT && !tmi_fn_has(&tmi_fns[i], name, len)) i++;
+    return i;
+}
+
+/* -- Layout of the text ------------------------------------------------------------------------ */
+
+static const char *tmi_fn_type(char letter) {
+    static const char        letters[] = "fhtdqcswiulmbv";
+    static const char *const types[] = {
+        "float",  "half", "bfloat", "ulong", "char",  "uchar", "short",
+        "ushort", "int",  "uint",   "long",  "ulong", "bool",  "void",
+    };
+    return types[strchr(letters, letter) - letters];
+}
+
+/* What `@` or `$x` at s stands for; gives the text after it. */
+static const char *tmi_put_fn_word(tmi_text *t, const tmi_fn *f, const char *s) {
+    const char *at = f->name, *end = at + strlen(at);
+    char        mode = end[-1], part;
+    if (*s == '@') {
+        tmi_put_str(t, at);
+        return s + 1;
+    }
+    switch (s[1]) {
+    case 'w': tmi_put_str(t, f->word); break;
+    case 'r': tmi_put_str(t, tmi_fn_type(f->sig[0])); break;
+    case 'm':
+        tmi_put_str(t, mode == 'z' ? "TO_ZERO" : mode == 'd' ? "TO_DOWN" : mode == 'u' ? "TO_UP"
+                                                                                       : "TO_EVEN");
+        break;
+    case 's':
+        while (*--end != '_') {}
+        tmi_put_bytes(t, at, (size_t)(end - at));
+        break;
+    default:
+        for (part = '0'; part < s[1]; part++) at = strchr(at, '_') + 1;
+        tmi_put_bytes(t, at, strcspn(at, "_"));
+    }
+    return s + 2;
+}
+
+/* `l 1f 2 -a}`, four to a line; gives the `}`. */
+static const char *tmi_put_fn_numbers(tmi_text *t, const char *s) {
+    size_t      suffix = strcspn(s, " "), n;
+    const char *at;
+    uint32_t    i;
+    for (at = s + suffix, i = 0; *at == ' '; at += n, i++) {
+        tmi_put_str(t, !i ? "\n    " : i % 4 ? ", " : ",\n    ");
+        if (*++at == '-') tmi_put_char(t, *at++);
+        n = strcspn(at, " }");
+        tmi_put_str(t, "0x");
+        tmi_put_bytes(t, "0000000000000000", 16 - n);
+        tmi_put_bytes(t, at, n);
+        tmi_put_bytes(t, s, suffix);
+    }
+    return at;
+}
+
+/* A comment or a directive to the end of its line; gives what follows. */
+static const char *tmi_put_fn_line(tmi_text *t, const char *s) {
+    size_t n = strcspn(s, "\n") + 1;
+    tmi_put_bytes(t, s, n);
+    return s + n;
+}
+
+/* The end of a statement's line, with the comment behind it; gives what follows. */
+static const char *tmi_put_fn_end(tmi_text *t, const char *s) {
+    if (s[strspn(s, " ")] == '/') return tmi_put_fn_line(t, s);
+    tmi_put_char(t, '\n');
+    return s + (*s == ' ');
+}
+
+/* Does the `{` before s open a body or an initialiser that stays on its line? */
+static int tmi_fn_stays(const char *text, const char *s) {
+    if (s - text > 2 && s[-3] == '=') return 1;
+    return *s == '}' || *s == '\n' || (*s == ' ' && s[strspn(s, " ")] != '/');
+}
+
+static int tmi_fn_starts(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* The text of a row, laid out. */
+static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
+    const char *s = f->text;
+    uint32_t    depth = 0, flat = 0, i; /* flat: brackets, and braces that stay on their line */
+    int         fresh = 1, ends;
+    while (*s) {
+        if (fresh) {
+            for (i = *s == '}'; i < depth; i++) tmi_put_str(t, "    ");
+            fresh = *s == '#' || (*s == '/' && s[1] == '/');
+            if (fresh) {
+                s = tmi_put_fn_line(t, s);
+                continue;
+            }
+            if (!depth && *s != '}' && !tmi_fn_starts(s, "constant ") &&
+                !tmi_fn_starts(s, "struct "))
+                tmi_put_str(t, "inline ");
+        }
+        if (*s == '@' || *s == '$') {
+            s = tmi_put_fn_word(t, f, s);
+            continue;
+        }
+        tmi_put_char(t, *s);
+        ends = 0;
+        switch (*s++) {
+        case '(': flat++; break;
+        case ')': flat--; break;
+        case ';': ends = !flat; break;
+        case '{':
+            ends = !flat && !tmi_fn_stays(f->text, s);
+            if (ends) depth++;
+            else flat++;
+            if (!ends && *s == '#') s = tmi_put_fn_numbers(t, s + 1);
+            break;
+        case '}':
+            if (flat) flat--;
+            else depth--;
+            ends = !flat && *s != ';' && !tmi_fn_starts(s, " else") && !tmi_fn_starts(s, " while");
+            break;
+        default: break;
+        }
+        if (ends) {
+            s = tmi_put_fn_end(t, s);
+            fresh = 1;
+        }
+    }
+}
+
+/* -- What a text needs ------------------------------------------------------------------------ */
+
+static int tmi_fn_is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The length of the next word that may be a row's, 0 at the end: numbers and comments are none. */
+static size_t tmi_fn_next(const char **text) {
+    const char *s = *text;
+    size_t      n;
+    while (*s) {
+        for (n = 0; tmi_fn_is_word(s[n]); n++) {}
+        if (n && *s > '9') {
+            *text = s;
+            return n;
+        }
+        if (s[0] == '/' && s[1] == '/') n = strcspn(s, "\n");
+        s += n + !n;
+    }
+    return 0;
+}
+
+/* Rows by all their names: open addressing, 0 for an empty slot, else the row's number + 1. */
+#define TMI_FN_SLOTS 1024u
+
+static void tmi_fn_fill(uint16_t *slot) {
+    uint32_t i, h;
+    for (i = 0; i < TMI_FN_COUNT; i++) {
+        const char *s = tmi_fns[i].name;
+        size_t      n;
+        for (; (n = strcspn(s, " ")) != 0; s += n + (s[n] == ' ')) {
+            for (h = tmi_hash_bytes(s, n); slot[h % TMI_FN_SLOTS]; h++) {}
+            slot[h % TMI_FN_SLOTS] = (uint16_t)(i + 1);
+        }
+    }
+}
+
+/* As tmi_fn_named(), for many names. */
+static uint32_t tmi_fn_indexed(const uint16_t *slot, const char *name, size_t len) {
+    uint32_t h = tmi_hash_bytes(name, len), i;
+    for (; (i = slot[h % TMI_FN_SLOTS]) != 0; h++)
+        if (tmi_fn_has(&tmi_fns[i - 1], name, len)) return i - 1;
+    return TMI_FN_COUNT;
 }
 
 /*==============================================================================
@@ -24066,7 +22009,7 @@ static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
     uint32_t x[2];
     x[0] = v[0];
     x[1] = tmi_t_intcast(t, v[1], TMI_S_I32, 1);
-    return tmi_t_call(t, TMI_FN_POWI_F32, x, 2);
+    return tmi_t_call(t, tmi_fn_named("powi_f32", 8), x, 2);
 }
 
 static uint32_t tmi_elt_ipowi(tmi_thr *t, const uint32_t *v, int kind) { /* narrow ones wrap when cut */
@@ -31558,6 +29501,8 @@ typedef struct tmi_emit {
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
+    uint16_t   *fn_slots; /* rows by name, filled when the first is called */
+    int         fn_slots_full;
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
     const char *file_prefix; /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *loop_names[24];
@@ -31630,7 +29575,7 @@ static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
         if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
-    if (tmi_fn_named(s, n) != TMI_FN_COUNT || tmi_fn_constant(s, n)) return 1;
+    if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
         static const char *const stems[] = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float", "double", "size_t"};
@@ -32232,19 +30177,19 @@ static uint32_t tmi_callee(const tmi_ins *n) {
     case TMI_TF_F2S: return wide ? TMI_FN_TO_I64 : kind == TMI_S_I16 ? TMI_FN_TO_I16 : TMI_FN_TO_I32;
     case TMI_TF_F2U: return wide ? TMI_FN_TO_U64 : kind == TMI_S_I16 ? TMI_FN_TO_U16 : TMI_FN_TO_U32;
     case TMI_TF_FTOF_RTZ: return kind == TMI_S_F16 ? TMI_FN_RTZ_F16 : TMI_FN_RTZ_BF16;
-    case TMI_TF_ERF: return TMI_FN_ERF;
-    case TMI_TF_ERFC: return TMI_FN_ERFC;
-    case TMI_TF_EXPM1: return TMI_FN_EXPM1;
-    case TMI_TF_LOG1P: return TMI_FN_LOG1P;
-    case TMI_TF_CBRT: return TMI_FN_CBRT;
+    case TMI_TF_ERF: case TMI_TF_ERFC: case TMI_TF_EXPM1: case TMI_TF_LOG1P: case TMI_TF_CBRT:
+        return tmi_fn_named(tmi_tfs[n->op].text, strlen(tmi_tfs[n->op].text));
     case TMI_TF_HELP: case TMI_TF_CALLX: return n->c;
     default: return TMI_NONE;
     }
 }
 
-/* Note that a function is called, and all that it needs. */
+/* Note that a function is called, and all that it needs: rows above it, which bounds the depth. */
 static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
-    const char *s, *end;
+    const char *s;
+    tmi_text    t;
+    tmi_mark    m;
+    size_t      n;
     if (fn >= TMI_FN_COUNT) { /* an external name: one of Metal's functions, or a row */
         s = tmi_externs[fn - TMI_FN_COUNT].callee;
         fn = tmi_fn_named(s, strlen(s));
@@ -32252,10 +30197,16 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     }
     if (e->fns[fn]) return tmi_fns[fn].name;
     e->fns[fn] = 1;
-    for (s = tmi_fns[fn].needs; *s; s = *end ? end + 1 : end) {
-        for (end = s; *end && *end != ' '; end++) {}
-        (void)tmi_use_fn(e, tmi_fn_named(s, (size_t)(end - s)));
+    if (!e->fn_slots_full) tmi_fn_fill(e->fn_slots);
+    e->fn_slots_full = 1;
+    m = tmi_mark_take(e->job);
+    tmi_text_init(e->job, &t);
+    tmi_put_fn(&t, &tmi_fns[fn]);
+    for (s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
+        uint32_t row = tmi_fn_indexed(e->fn_slots, s, n);
+        if (row < fn) (void)tmi_use_fn(e, row);
     }
+    tmi_mark_drop(e->job, m);
     return tmi_fns[fn].name;
 }
 
@@ -33312,6 +31263,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    e->fn_slots = TMI_TEMP(job, uint16_t, TMI_FN_SLOTS);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
@@ -33613,8 +31565,11 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
 
 static void tmi_put_helpers(tmi_text *t, const uint8_t *fns) {
     uint32_t i;
-    for (i = 0; i < TMI_FN_COUNT; i++)
-        if (fns[i]) tmi_put(t, "%s\n", tmi_fns[i].text);
+    for (i = 0; i < TMI_FN_COUNT; i++) {
+        if (!fns[i]) continue;
+        tmi_put_fn(t, &tmi_fns[i]);
+        tmi_put_char(t, '\n');
+    }
 }
 
 /* A text joined to another: the body is printed first, since only then is known what it calls. */
@@ -33656,9 +31611,8 @@ static int tmi_moves_only(const tmi_op *op) {
 /* Doubles are computed in software: how many ops, by which functions, and how much text that is. */
 static void tmi_remark_fp64(tmi_emit *e) {
     const tmi_module *m = e->m;
-    uint32_t    op, i, n = 0, lines = 0, shown = 0;
-    const char *c;
-    tmi_text    t;
+    uint32_t    op, i, n = 0, shown = 0;
+    tmi_text    t, all;
     tmi_at      first;
     memset(&first, 0, sizeof first);
     for (op = tmi_walk_next(m, e->p->func, e->p->func); op; op = tmi_walk_next(m, e->p->func, op)) {
@@ -33669,14 +31623,15 @@ static void tmi_remark_fp64(tmi_emit *e) {
     }
     if (!n) return;
     tmi_text_init(e->job, &t);
+    tmi_text_init(e->job, &all);
     for (i = 0; i < TMI_FN_COUNT; i++) {
         if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
-        for (c = tmi_fns[i].text; *c; c++) lines += *c == '\n';
+        tmi_put_fn(&all, &tmi_fns[i]);
         if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
     }
     if (shown > 8) tmi_put(&t, " and %u more", shown - 8);
     tmi_remark(e->job, first, TMETAL_APPLIED, "fp64", "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines of 64-bit integer arithmetic", n,
-               n > 1 ? "s" : "", tmi_text_join(&t, 1), lines);
+               n > 1 ? "s" : "", tmi_text_join(&t, 1), all.lines);
 }
 
 /* Prints and asserts, for whoever reads the debug buffer. */

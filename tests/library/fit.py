@@ -106,15 +106,10 @@ def horner(name, c, p, x, error):
     lines += ['%s = fma(%s, %s, %s);' % (p, p, x, float_text(k)) for k in reversed(c[:-1])]
     return lines
 
-def hexadecimal(k, signed):
-    return ('-' if k < 0 else '') + '0x%016x' % abs(k) + ('l' if signed else 'ul')
-
 def table(name, c, signed=True):
-    """A table of 64-bit numbers, four a line."""
-    words = [hexadecimal(k, signed) for k in c]
-    lines = ['    ' + ', '.join(words[i:i + 4]) + ',' for i in range(0, len(words), 4)]
-    lines[-1] = lines[-1][:-1] + '};'
-    return ['constant %s %s[%d] = {' % ('long' if signed else 'ulong', name, len(c))] + lines
+    """A table of 64-bit numbers, as the rows of >>library write one."""
+    return ['constant %s %s[%d] = {#%s %s};' % ('long' if signed else 'ulong', name, len(c), 'l' if signed else 'ul',
+                                                ' '.join('%x' % k for k in c))]
 
 fits = {}
 def fit(f):

@@ -14,7 +14,7 @@ namespace library {
 typedef std::vector<uint64_t> values;
 
 struct call {
-    const char *name, *signature; /* as in TMI_LIBRARY */
+    const char *name, *signature; /* as in tmi_fns */
     void (*run)(const unsigned long *in, unsigned long out, unsigned long n);
 
     char   result() const { return signature[0]; }

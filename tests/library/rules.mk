@@ -9,9 +9,7 @@
 BUILD ?= build
 CC    ?= cc
 
-# Where TMI_LIBRARY and TMI_EXTERNS are.
 LIBRARY_HEADER ?= tmetal.h
-EXTERNS_HEADER ?= $(LIBRARY_HEADER)
 
 CLANGXX ?= $(shell for v in -19 -21 -20 -18 -17 -16 ''; do command -v clang++$$v >/dev/null 2>&1 && { echo clang++$$v; break; }; done)
 LIBRARY_CXX ?= $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
@@ -43,9 +41,9 @@ library-text: $(LIBRARY_DIR)/text sim
 	$(BUILD)/sim --check --msl 3.1 $(LIBRARY_DIR)/library.metal
 	$(BUILD)/sim --check --msl 3.0 $(LIBRARY_DIR)/library30.metal
 
-$(LIBRARY_DIR)/text: tests/library/text.c $(LIBRARY_HEADER) $(EXTERNS_HEADER)
+$(LIBRARY_DIR)/text: tests/library/text.c $(LIBRARY_HEADER)
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O1 -w -DLIBRARY_HEADER='"$(abspath $(LIBRARY_HEADER))"' -DEXTERNS_HEADER='"$(abspath $(EXTERNS_HEADER))"' $< -o $@
+	$(CC) -std=c99 -O1 -w -DLIBRARY_HEADER='"$(abspath $(LIBRARY_HEADER))"' $< -o $@
 	$@ metal > $(LIBRARY_DIR)/library.metal
 	$@ metal30 > $(LIBRARY_DIR)/library30.metal
 	$@ calls > $(LIBRARY_DIR)/calls.clcpp

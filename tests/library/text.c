@@ -1,4 +1,4 @@
-/* The rows of TMI_LIBRARY and TMI_EXTERNS as text for the other parts of this test.
+/* The rows of tmi_fns, from the first of the library proper, and of tmi_externs as text for the other parts of this test.
  *
  *     text metal      all rows, as Metal 3.1
  *     text metal30    those that need no bfloat, as Metal 3.0
@@ -8,7 +8,7 @@
  *     text check      checks the table itself
  *     text symbols FILE    is there an external function for every name and signature of the file?
  *
- * LIBRARY_HEADER and EXTERNS_HEADER say where the macros are. */
+ * LIBRARY_HEADER says where the header is. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,32 +17,38 @@
 #ifndef LIBRARY_HEADER
 #define LIBRARY_HEADER "../../tmetal.h"
 #endif
-#ifndef EXTERNS_HEADER
-#define EXTERNS_HEADER LIBRARY_HEADER
-#endif
 #define TMETAL_IMPLEMENTATION
 #include LIBRARY_HEADER
-#include EXTERNS_HEADER
 
 typedef struct row {
-    const char *id, *name, *signature, *needs, *text;
+    const char *name, *signature, *text;
+    const tmi_fn *fn;
 } row;
 
-static const row rows[] = {
-#define X(id, name, signature, needs, text) {#id, name, signature, needs, text},
-    TMI_LIBRARY(X)
-#undef X
-};
+static row      rows[1000];
+static size_t   n_rows;
+static char     memory[1 << 20];
+static uint16_t slots[TMI_FN_SLOTS];
 
-typedef struct external {
-    const char *name, *signature, *call;
-} external;
-
-static const external externals[] = {
-#define X(name, signature, call) {name, signature, call},
-    TMI_EXTERNS(X)
-#undef X
-};
+static void fill_rows(void) {
+    tmetal_arena   arena = tmetal_arena_on(memory, sizeof memory);
+    tmetal_options options;
+    tmetal_result  result;
+    tmi_job        job;
+    tmi_text       t;
+    uint32_t       i;
+    memset(&options, 0, sizeof options);
+    tmi_job_begin(&job, &arena, &options, &result);
+    tmi_fn_fill(slots);
+    for (i = tmi_fn_named("TO_EVEN", 7); i < TMI_FN_COUNT; i++, n_rows++) {
+        tmi_text_init(&job, &t);
+        tmi_put_fn(&t, &tmi_fns[i]);
+        rows[n_rows].text = tmi_text_join(&t, 0);
+        rows[n_rows].name = tmi_fns[i].name;
+        rows[n_rows].signature = tmi_fns[i].sig;
+        rows[n_rows].fn = &tmi_fns[i];
+    }
+}
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -53,7 +59,7 @@ static int has_bfloat(const row *r) { return strstr(r->text, "bfloat") != NULL; 
 static void print_metal(int bfloats) {
     size_t i;
     puts("#include <metal_stdlib>\nusing namespace metal;\n");
-    for (i = 0; i < COUNT(rows); i++)
+    for (i = 0; i < n_rows; i++)
         if (bfloats || !has_bfloat(&rows[i])) printf("%s\n", rows[i].text);
 }
 
@@ -80,7 +86,7 @@ static size_t operands(const char *signature) { return strlen(signature) - 3; }
 static void print_calls(void) {
     size_t i, k;
     print_metal(1);
-    for (i = 0; i < COUNT(rows); i++) {
+    for (i = 0; i < n_rows; i++) {
         const char *s = rows[i].signature;
         if (!*s) continue;
         printf("extern \"C\" void call_%s(const ulong *in, ulong out, ulong n) {\n", rows[i].name);
@@ -96,14 +102,14 @@ static void print_calls(void) {
 
 static void print_table(void) {
     size_t i;
-    for (i = 0; i < COUNT(rows); i++)
+    for (i = 0; i < n_rows; i++)
         if (*rows[i].signature) printf("CALL(%s, \"%s\")\n", rows[i].name, rows[i].signature);
 }
 
 static void print_externs(void) {
     size_t i;
-    for (i = 0; i < COUNT(externals); i++)
-        printf("EXTERN(\"%s\", \"%s\", \"%s\")\n", externals[i].name, externals[i].signature, externals[i].call);
+    for (i = 0; i < TMI_EXTERN_COUNT; i++)
+        printf("EXTERN(\"%s\", \"%s\", \"%s\")\n", tmi_externs[i].symbol, tmi_externs[i].sig, tmi_externs[i].callee);
 }
 
 /* -- Checks -------------------------------------------------------------------------------------- */
@@ -117,9 +123,9 @@ static void complain(const char *what, const char *name, const char *detail) {
 
 static size_t find_row(const char *name, size_t length) {
     size_t i;
-    for (i = 0; i < COUNT(rows); i++)
+    for (i = 0; i < n_rows; i++)
         if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0) return i;
-    return COUNT(rows);
+    return n_rows;
 }
 
 static int in_list(const char *list, const char *name) {
@@ -152,50 +158,24 @@ static void check_lines(const row *r) {
     }
 }
 
-/* Does the row declare a constant of that name beside the one that it is called by? */
-static int declares(const row *r, const char *word, size_t length) {
+/* Each constant that the row declares is among its names. */
+static void check_names(const row *r) {
     const char *at = r->text;
     while ((at = strstr(at, "\nconstant ")) != NULL) {
         const char *name = at + 10 + strcspn(at + 10, " ") + 1;
-        if (strncmp(name, word, length) == 0 && !isalnum((unsigned char)name[length]) && name[length] != '_') return 1;
+        if (!tmi_fn_has(r->fn, name, strcspn(name, " [;"))) complain("does not name its constant", r->name, name);
         at++;
     }
-    return 0;
 }
 
-static size_t find_word(const char *word, size_t length) {
-    size_t i = find_row(word, length);
-    if (i < COUNT(rows)) return i;
-    for (i = 0; i < COUNT(rows); i++)
-        if (declares(&rows[i], word, length)) return i;
-    return i;
-}
-
-/* Every word of the text that another row declares must be among the needs. */
+/* What a text names stands above it. */
 static void check_words(const row *r) {
     const char *at = r->text;
-    while (*at) {
-        if (at[0] == '/' && at[1] == '/') {
-            while (*at && *at != '\n') at++;
-        } else if (isalpha((unsigned char)*at)) {
-            const char *from = at;
-            size_t      i;
-            while (isalnum((unsigned char)*at) || *at == '_') at++;
-            i = find_word(from, (size_t)(at - from));
-            if (i < COUNT(rows) && &rows[i] != r && !in_list(r->needs, rows[i].name))
-                complain("does not say that it needs", r->name, rows[i].name);
-        } else at++;
-    }
-}
-
-static void check_needs(size_t index) {
-    const char *at = rows[index].needs;
-    while (*at) {
-        size_t n = strcspn(at, " "), i = find_row(at, n);
-        if (i == COUNT(rows)) complain("needs what is no row:", rows[index].name, at);
-        else if (i >= index) complain("stands before what it needs:", rows[index].name, rows[i].name);
-        at += n;
-        while (*at == ' ') at++;
+    size_t      n;
+    for (; (n = tmi_fn_next(&at)) != 0; at += n) {
+        uint32_t i = tmi_fn_indexed(slots, at, n);
+        if (i != tmi_fn_named(at, n)) complain("names what the index has not:", r->name, at);
+        if (i < TMI_FN_COUNT && &tmi_fns[i] > r->fn) complain("stands before what it needs:", r->name, tmi_fns[i].name);
     }
 }
 
@@ -205,31 +185,31 @@ static void check_externs(void) {
         "fdim float floor fma fmax fmin fmod hadd ldexp log log10 log2 long max min mulhi popcount pow reverse_bits "
         "rhadd rint round rsqrt sin sinh sinpi sqrt tan tanh trunc ulong as_type<float> as_type<int> as_type<uint>";
     size_t i, k;
-    for (i = 0; i < COUNT(externals); i++) {
-        const external *e = &externals[i];
-        const char     *call = strrchr(e->call, ':') ? strrchr(e->call, ':') + 1 : e->call;
-        const size_t    at = find_row(e->call, strlen(e->call));
-        if (!good_signature(e->signature)) complain("has a bad signature:", e->name, e->signature);
-        if (at < COUNT(rows)) {
-            if (strcmp(rows[at].signature, e->signature) != 0)
-                complain("does not have the signature of", e->name, rows[at].name);
-        } else if (!in_list(builtins, call)) complain("calls what is neither here nor in Metal:", e->name, e->call);
+    for (i = 0; i < TMI_EXTERN_COUNT; i++) {
+        const tmi_extern *e = &tmi_externs[i];
+        const char     *call = strrchr(e->callee, ':') ? strrchr(e->callee, ':') + 1 : e->callee;
+        const size_t    at = find_row(e->callee, strlen(e->callee));
+        if (!good_signature(e->sig)) complain("has a bad signature:", e->symbol, e->sig);
+        if (at < n_rows) {
+            if (strcmp(rows[at].signature, e->sig) != 0)
+                complain("does not have the signature of", e->symbol, rows[at].name);
+        } else if (!in_list(builtins, call)) complain("calls what is neither here nor in Metal:", e->symbol, e->callee);
         for (k = 0; k < i; k++)
-            if (strcmp(externals[k].name, e->name) == 0 && strcmp(externals[k].signature, e->signature) == 0)
-                complain("stands twice", e->name, "");
+            if (strcmp(tmi_externs[k].symbol, e->symbol) == 0 && strcmp(tmi_externs[k].sig, e->sig) == 0)
+                complain("stands twice", e->symbol, "");
     }
 }
 
 static int check(void) {
     size_t i, k;
-    for (i = 0; i < COUNT(rows); i++) {
+    for (i = 0; i < n_rows; i++) {
         const row *r = &rows[i];
         if (*r->signature && !good_signature(r->signature)) complain("has a bad signature:", r->name, r->signature);
         for (k = 0; k < i; k++)
             if (strcmp(rows[k].name, r->name) == 0) complain("stands twice", r->name, "");
         check_lines(r);
+        check_names(r);
         check_words(r);
-        check_needs(i);
     }
     check_externs();
     return wrong;
@@ -255,9 +235,9 @@ static int check_symbols(const char *path) {
     }
     while (fgets(line, sizeof line, f)) {
         if (line[0] == '#' || sscanf(line, "%99s %19s", name, signature) != 2) continue;
-        for (i = 0; i < COUNT(externals); i++)
-            if (strcmp(externals[i].name, name) == 0 && same_kinds(signature, externals[i].signature)) break;
-        if (i == COUNT(externals)) complain("is no external function", name, signature);
+        for (i = 0; i < TMI_EXTERN_COUNT; i++)
+            if (strcmp(tmi_externs[i].symbol, name) == 0 && same_kinds(signature, tmi_externs[i].sig)) break;
+        if (i == TMI_EXTERN_COUNT) complain("is no external function", name, signature);
         n++;
     }
     fclose(f);
@@ -267,6 +247,7 @@ static int check_symbols(const char *path) {
 
 int main(int argc, char **argv) {
     const char *what = argc >= 2 ? argv[1] : "";
+    fill_rows();
     if (strcmp(what, "metal") == 0) print_metal(1);
     else if (strcmp(what, "metal30") == 0) print_metal(0);
     else if (strcmp(what, "calls") == 0) print_calls();
