@@ -560,7 +560,7 @@ typedef struct tmetal_result {
     uint32_t             n_diags;
     const tmetal_remark *remarks;
     uint32_t             n_remarks;
-    tmetal_diag          full;    /* for TMETAL_E_ARENA: the arena has no room for it */
+    tmetal_diag          full;    /* for TMETAL_E_ARENA, and TMETAL_E_MISUSE without an arena: nothing else holds it */
     char                 full_text[160];
     const char          *msl;     /* all kernels in one text, what they share once; NUL-terminated */
     size_t               msl_len;
@@ -38843,34 +38843,13 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     return 1;
 }
 
-/* The diagnostic of a full arena lives in the result: there is no arena left to hold it. */
-static void tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
-    uint64_t n[2];
-    const char *parts[3] = {"arena is full: needs at least ", " bytes, has ", ""};
-    size_t   at = 0, i, k, len;
-    if (!arena->need) arena->need = arena->cap + TMI_ALIGN;
-    n[0] = arena->need;
-    n[1] = arena->cap;
-    for (i = 0; i < 3; i++) {
-        char     digits[24];
-        uint64_t v = i < 2 ? n[i] : 0;
-        len = strlen(parts[i]);
-        memcpy(out->full_text + at, parts[i], len);
-        at += len;
-        if (i == 2) break;
-        k = sizeof digits;
-        do digits[--k] = (char)('0' + (int)(v % 10));
-        while ((v /= 10) != 0);
-        memcpy(out->full_text + at, digits + k, sizeof digits - k);
-        at += sizeof digits - k;
-    }
-    out->full_text[at] = '\0';
-    out->code = TMETAL_E_ARENA;
+/* The one diagnostic where there is no arena to hold it: it lives in the result, its text in `full_text`. */
+static tmetal_code tmi_report_alone(tmetal_result *out, tmetal_code code, const char *help) {
     memset(&out->full, 0, sizeof out->full);
-    out->full.code = TMETAL_E_ARENA;
+    out->code = out->full.code = code;
     out->full.message = out->full_text;
     out->full.note = out->full.excerpt = "";
-    out->full.help = "give a larger arena; tmetal_arena_bound(len) says how much always suffices";
+    out->full.help = help;
     out->kernels = NULL;
     out->n_kernels = out->n_scratch = 0;
     out->diags = &out->full;
@@ -38878,17 +38857,43 @@ static void tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
     out->remarks = NULL;
     out->n_remarks = 0;
     out->graph = NULL;
+    return code;
+}
+
+static tmetal_code tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
+    static const char *const parts[2] = {"arena is full: needs at least ", " bytes, has "};
+    uint64_t n[2];
+    size_t   at = 0, i, k;
+    if (!arena->need) arena->need = arena->cap + TMI_ALIGN;
+    n[0] = arena->need;
+    n[1] = arena->cap;
+    for (i = 0; i < 2; i++) {
+        char digits[24];
+        memcpy(out->full_text + at, parts[i], strlen(parts[i]));
+        at += strlen(parts[i]);
+        k = sizeof digits;
+        do digits[--k] = (char)('0' + (int)(n[i] % 10));
+        while ((n[i] /= 10) != 0);
+        memcpy(out->full_text + at, digits + k, sizeof digits - k);
+        at += sizeof digits - k;
+    }
+    out->full_text[at] = '\0';
+    return tmi_report_alone(out, TMETAL_E_ARENA, "give a larger arena; tmetal_arena_bound(len) says how much always suffices");
 }
 
 /* Run one step with the arena's exits caught. */
 static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, const tmetal_options *opt, tmetal_result *out) {
-    tmi_job      job;
-    tmetal_arena before = *arena;
-    int          left = 0;
-    if (!tmi_job_begin(&job, arena, opt, out)) {
-        tmi_report_full(arena, out);
-        return out->code;
+    static const char no_arena[] = "no arena: it is NULL";
+    tmi_job           job;
+    tmetal_arena      before;
+    int               left = 0;
+    if (!arena) {
+        memset(out, 0, sizeof *out);
+        memcpy(out->full_text, no_arena, sizeof no_arena);
+        return tmi_report_alone(out, TMETAL_E_MISUSE, "tmetal_arena_on(memory, bytes) makes one");
     }
+    before = *arena;
+    if (!tmi_job_begin(&job, arena, opt, out)) return tmi_report_full(arena, out);
 #ifndef TMETAL_NO_SETJMP
     left = setjmp(job.full);
 #endif
@@ -38901,8 +38906,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena, c
         *arena = before;
         arena->peak = peak;
         arena->need = need;
-        tmi_report_full(arena, out);
-        return out->code;
+        return tmi_report_full(arena, out);
     } else {
         job.top = job.end; /* the job is not used any more: its scratch is free for the diagnostics */
         job.opt = job.asked; /* tmetal_transform may have been at its second compilation */
@@ -39152,12 +39156,12 @@ static void tmi_step_same(tmi_job *job, tmi_call *c) {
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
     tmi_call      c;
     tmetal_result out;
-    tmetal_arena  before = *arena;
+    size_t        used = arena ? arena->used : 0;
     memset(&c, 0, sizeof c);
     c.given = a;
     c.other = b;
     if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
-    arena->used = before.used;
+    if (arena) arena->used = used;
     return c.truth;
 }
 
@@ -39452,14 +39456,10 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
         tmetal_arena none = tmetal_arena_on(NULL, 0);
-        tmi_report_full(&none, out);
-        return out->code;
+        return tmi_report_full(&none, out);
     }
     if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
-    if (b->code == TMETAL_E_ARENA) {
-        tmi_report_full(b->arena, out);
-        return out->code;
-    }
+    if (b->code == TMETAL_E_ARENA) return tmi_report_full(b->arena, out);
     out->code = b->code;
     out->diags = b->diags;
     out->n_diags = b->n_diags;

@@ -879,12 +879,32 @@ static char *simulate(const request *r, workshop *w, job *j, const char *recorde
     return text;
 }
 
+/* What the launch printed and asserted: debug buffers, kernel after kernel. */
+static void put_debug(buffer *b, job *j, const char *path) {
+    FILE    *f = fopen(path, "rb");
+    size_t   n = 0, at = 0;
+    unsigned i, k;
+    char    *bytes = f ? read_stream(f, path, &n) : NULL;
+    if (f) fclose(f);
+    for (i = 0; bytes && i < j->result.n_kernels; i++) {
+        const tmetal_kernel *kernel = &j->result.kernels[i];
+        for (k = 0; k < kernel->n_args; k++) {
+            size_t      size = kernel->args[k].kind == TMETAL_ARG_DEBUG ? kernel->args[k].size : 0;
+            const char *text = size && at + size <= n ? tmetal_debug_text(kernel, bytes + at, size, &j->arena) : NULL;
+            if (text) put(b, text);
+            at += size;
+        }
+    }
+    free(bytes);
+}
+
 /* -- run: one recorded launch ------------------------------------------------------------------------------- */
 
 static int run_command(request *r) {
     const char *name = r->files[0];
     size_t      n = strlen(name);
-    char       *ttir = (char *)malloc(n + 6), *text = NULL, flags[64];
+    char       *ttir = (char *)malloc(n + 6), *text = NULL, debug[1280];
+    buffer      flags;
     const char *seed = r->value[OPT_SEED] ? r->value[OPT_SEED] : "1";
     FILE       *f;
     workshop    w;
@@ -892,6 +912,7 @@ static int run_command(request *r) {
     job         j;
     int         status = 1;
     memset(&b, 0, sizeof b);
+    memset(&flags, 0, sizeof flags);
     if (!ttir || n < 6 || strcmp(name + n - 5, ".case") != 0 || strspn(seed, "0123456789") != strlen(seed) || !*seed || strlen(seed) > 18) {
         free(ttir);
         return n < 6 || strcmp(name + n - 5, ".case") != 0 ? misuse(r, "not a .case file (tests/kernels/README.md says how to write one):", name) : misuse(r, "not a number:", seed);
@@ -904,12 +925,15 @@ static int run_command(request *r) {
     }
     fclose(f);
     if (!open_job(r, ttir, &j)) return free(ttir), 1;
-    snprintf(flags, sizeof flags, " --seed %s %s", seed, r->value[OPT_JSON] ? "--json" : "--counters");
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
     else if (open_workshop(&w)) {
-        text = simulate(r, &w, &j, name, flags, &status);
+        putf(&flags, " --seed %s %s --debug", seed, r->value[OPT_JSON] ? "--json" : "--counters");
+        put_word(&flags, workshop_path(&w, debug, "debug.bin"));
+        text = flags.failed ? NULL : simulate(r, &w, &j, name, flags.text, &status);
+        if (text && !r->value[OPT_JSON]) put_debug(&b, &j, debug);
         close_workshop(&w);
     }
+    free(flags.text);
     if (text && status < 2) {
         put(&b, text);
         if (write_buffer(r, &b) != 0) status = 1;

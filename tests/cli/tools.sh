@@ -182,6 +182,13 @@ says '^out_ptr: WRONG'
 gives 1 run "$out/row_sum.case" --json
 cp "$out/out" "$out/run.json"
 holds "$out/run.json" 'j["right"] is False'
+gives 0 run tests/examples/checked.case
+says '^pid (1, 0, 0) idx (7) v: -2.0$'
+grep -q '^debug:' "$out/out" && fail "run prints the words of the debug buffer"
+mkdir "$out/moved"
+cp "$build/sim" "$tmetal" "$out/moved"
+n=$((n + 1))
+"$out/moved/tmetal" run $k/row_sum.case > "$out/out" 2> "$out/err" || fail "the simulator runs only where it was built"
 [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'tmetal-??????' -newer "$out/facts" 2> /dev/null)" ] || fail "run leaves a folder behind"
 
 # -- bench -----------------------------------------------------------------------------------------------------------------------

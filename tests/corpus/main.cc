@@ -156,7 +156,7 @@ int run(settings &s) {
     s.pool.progress = isatty(2);
     sim::fingerprint(); /* once here instead of once in every worker */
     std::vector<outcome> all = judge_all(paths, s.pool);
-    set_apart(all, exceptions(sim::program_directory() + "/../tests/corpus/cannot-agree.txt"));
+    set_apart(all, exceptions(sim::tests_directory() + "/corpus/cannot-agree.txt"));
     if (!s.json.empty()) write_json(s.json, all);
     if (s.census) {
         print_census(stdout, all);

@@ -246,7 +246,7 @@ std::string short_name(const std::string &path) {
 
 /* A case on the list counts apart when it does not agree. */
 void set_apart(const std::vector<std::string> &cases, std::vector<judgement> &all) {
-    const std::string tests = sim::program_directory() + "/../tests/";
+    const std::string tests = sim::tests_directory() + "/";
     const exceptions  known(tests + "corpus/cannot-agree.txt"), open(tests + "interp/left-open.txt");
     for (size_t i = 0; i < cases.size(); i++) {
         if (all[i].what != verdict_kind::wrong) continue;

@@ -30,7 +30,7 @@ std::string environment(const char *name, const std::string &otherwise) {
 
 std::string clang() { return environment("CLANGXX", SIM_CLANGXX); }
 std::string include_directory() {
-    return environment("SIM_INCLUDE", program_directory() + "/../tests/sim/include");
+    return environment("SIM_INCLUDE", tests_directory() + "/sim/include");
 }
 std::string cache_directory(const build_options &o) {
     return o.cache_dir.empty() ? environment("SIM_CACHE", program_directory() + "/sim-cache")

@@ -22,6 +22,11 @@ std::string program_directory() {
     return s.substr(0, s.rfind('/'));
 }
 
+std::string tests_directory() {
+    const std::string beside = program_directory() + "/../tests";
+    return exists(beside + "/sim/include") ? beside : SIM_TESTS;
+}
+
 std::string read_file(const std::string &path) {
     struct stat about;
     if (stat(path.c_str(), &about) || S_ISDIR(about.st_mode)) return "";

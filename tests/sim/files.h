@@ -9,6 +9,7 @@
 namespace sim {
 
 std::string program_directory();                /* where this program's binary lies */
+std::string tests_directory();                  /* tests/ of this project: beside that, or where it was built from */
 std::string read_file(const std::string &path); /* empty when it cannot be read */
 bool        write_file(const std::string &path, const std::string &bytes);
 bool        exists(const std::string &path);

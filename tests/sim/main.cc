@@ -19,6 +19,7 @@ const char usage[] =
     "  --msl VERSION   language version for --check, e.g. 3.1\n"
     "  --seed N        order of threadgroups and threads; default 1\n"
     "  --counters      print memory traffic, line by line\n"
+    "  --debug FILE    what the debug buffers hold, to FILE; default: printed as words\n"
     "  --json          print one JSON object instead: errors, buffers, counters\n"
     "  --no-checks     bounds only: no races, no initialisation\n"
     "  --no-contract   do not fuse a*b+c\n"
@@ -28,7 +29,7 @@ const char usage[] =
 
 struct settings {
     std::vector<std::string> files;
-    std::string              plan, recorded;
+    std::string              plan, recorded, debug;
     bool                     check = false, as_json = false;
     int                      version = 310;
     sim::run_options         run;
@@ -51,6 +52,7 @@ settings read_arguments(int argc, char **argv) {
         };
         if (a == "--plan") s.plan = value();
         else if (a == "--case") s.recorded = value();
+        else if (a == "--debug") s.debug = value();
         else if (a == "--check") s.check = true;
         else if (a == "--msl")
             s.version = static_cast<int>(std::strtod(value().c_str(), nullptr) * 100 + 0.5);
@@ -179,7 +181,9 @@ void print_report(const settings &s, const corpus::case_result &r) {
                    b.result.largest, b.result.differing, b.result.elements,
                    b.result.why.empty() ? "" : "; ", b.result.why.c_str());
     for (const std::string &l : r.report.log) printf("log: %s\n", l.c_str());
-    if (!r.debug.empty()) {
+    if (!r.debug.empty() && !s.debug.empty()) {
+        if (!sim::write_file(s.debug, std::string(r.debug.begin(), r.debug.end()))) throw std::runtime_error("cannot write " + s.debug);
+    } else if (!r.debug.empty()) {
         printf("debug:");
         for (size_t i = 0; i + 4 <= r.debug.size() && i < 64; i += 4) {
             uint32_t word;

@@ -16,7 +16,7 @@ SIM_CXX      ?= $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
 SIM_CXXFLAGS ?= -O2
 # (libstdc++ uses a deprecated function of its own, which clang notes.)
 SIM_WARNINGS  = -Wall -Wextra -Werror -Wno-deprecated-declarations
-SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLANGXX)"'
+SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLANGXX)"' -DSIM_TESTS='"$(abspath tests)"'
 # Kernels are loaded at run time and find the simulator's functions in the program.
 SIM_LINK      = -rdynamic -ldl
 

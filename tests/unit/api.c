@@ -525,6 +525,47 @@ START_TEST(wrong_calls_are_told) {
 }
 END_TEST
 
+START_TEST(no_arena_is_a_misuse) {
+    static const char   ops[] = "tt.sum:[8,8]:1";
+    tmetal_arena        arena = arena_at(0);
+    tmetal_result       r, made;
+    tmetal_module      *m, *none;
+    const char         *text;
+    size_t              n;
+    tmetal_detection    found;
+    tmetal_transformation t;
+    uint32_t            i;
+    says_ok(compile(scale, NULL, &arena, &made), &made);
+    says_ok(tmetal_parse(scale, strlen(scale), NULL, &arena, &m, &r), &r);
+    for (i = 0; i < 11; i++) {
+        tmetal_code code = i == 0   ? tmetal_compile(scale, strlen(scale), NULL, NULL, &r)
+                           : i == 1 ? tmetal_parse(scale, strlen(scale), NULL, NULL, &none, &r)
+                           : i == 2 ? tmetal_verify(m, NULL, NULL, &r)
+                           : i == 3 ? tmetal_print(m, NULL, &text, &n, &r)
+                           : i == 4 ? tmetal_emit(m, NULL, NULL, &r)
+                           : i == 5 ? tmetal_plan(m, NULL, NULL, &r)
+                           : i == 6 ? tmetal_compile_ops(ops, strlen(ops), NULL, NULL, &r)
+                           : i == 7 ? tmetal_print_ops(ops, strlen(ops), NULL, NULL, &text, &n, &r)
+                           : i == 8 ? tmetal_module_ops(ops, strlen(ops), NULL, NULL, &none, &r)
+                           : i == 9 ? tmetal_detect(m, NULL, &found, &r)
+                                    : tmetal_transform(scale, strlen(scale), NULL, NULL, &t, &r);
+        ck_assert_int_eq(code, TMETAL_E_MISUSE);
+        ck_assert_int_eq(r.diags[0].code, TMETAL_E_MISUSE);
+        ck_assert_str_eq(r.diags[0].message, "no arena: it is NULL");
+        ck_assert(*r.diags[0].help && r.n_kernels == 0);
+        ck_assert_str_eq(tmetal_diag_text(&r.diags[0], NULL), r.diags[0].message);
+    }
+    ck_assert_ptr_null(tmetal_plan_json(&made, NULL));
+    ck_assert_ptr_null(tmetal_explain_json(&made, NULL));
+    ck_assert_ptr_null(tmetal_layouts_json(&made, NULL));
+    ck_assert_ptr_null(tmetal_mlx_json(&made.kernels[0], NULL));
+    ck_assert_ptr_null(tmetal_debug_text(&made.kernels[0], "", 0, NULL));
+    ck_assert_ptr_null(tmetal_transform_json(&t, NULL));
+    ck_assert_ptr_null(tmetal_build_begin(NULL));
+    ck_assert_int_eq(tmetal_same(m, m, NULL), 0);
+}
+END_TEST
+
 START_TEST(an_arena_may_begin_anywhere_and_be_used_again) {
     tmetal_result r, s;
     int           shift, i;
@@ -782,6 +823,7 @@ int main(void) {
     tcase_add_test(t, fusion_is_off_when_asked);
     tcase_add_test(t, errors_stop_at_the_number_asked_for);
     tcase_add_test(t, wrong_calls_are_told);
+    tcase_add_test(t, no_arena_is_a_misuse);
     tcase_add_test(t, an_arena_may_begin_anywhere_and_be_used_again);
     tcase_add_test(t, two_threads_compile_on_two_arenas);
     tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
