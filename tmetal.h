@@ -30204,7 +30204,7 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     tmi_put_fn(&t, &tmi_fns[fn]);
     for (s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
         uint32_t row = tmi_fn_indexed(e->fn_slots, s, n);
-        if (row < fn) (void)tmi_use_fn(e, row);
+        if (row < fn && strcmp(tmi_fns[row].name, tmi_fns[fn].name) != 0) (void)tmi_use_fn(e, row);
     }
     tmi_mark_drop(e->job, m);
     return tmi_fns[fn].name;
