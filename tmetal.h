@@ -33004,6 +33004,7 @@ typedef struct tmi_asked {
 typedef struct tmi_node {
     const char     *id, *type;  /* as written; type "" for inputs */
     const tmi_json *json, *args; /* the op; its arguments or NULL */
+    uint32_t        made_for;   /* op of the list that it is a part of; 0: it is one, or an input */
     tmi_asked      *asked;      /* while its rule runs */
     uint32_t        at;         /* byte of the text */
     uint16_t        kind;       /* tmi_list_kind */
@@ -33026,7 +33027,7 @@ typedef struct tmi_node {
     uint32_t        split, part; /* first stage: groups over the reduced elements, and elements a group */
     uint8_t         is_result, is_scratch, is_inline;
     uint8_t         is_gone;    /* part of an operation that was spelt out */
-    uint8_t         is_spelt;   /* such an operation */
+    uint32_t        spelt;      /* such an operation: its entry of tmi_list.fused, + 1 */
     uint32_t        base;       /* of an attention that was spelt out: the product that the scores are worked out from;
                                  * of a scan: the reduction whose results it adds */
     uint32_t        part_of;    /* such a product, ops on its tile, such a reduction: the op whose kernel does it */
@@ -33863,6 +33864,21 @@ static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
     return i;
 }
 
+/* A node that an op needs besides its own. */
+static uint32_t tmi_node_made(tmi_list *l, uint32_t op, const char *suffix, uint16_t kind, uint32_t n_in) {
+    const tmi_node *of = TMI_NODE(l, op);
+    uint32_t        i = tmi_node_new(l, tmi_format(l->job, 0, "%s%s", of->id, suffix), kind);
+    tmi_node       *n = TMI_NODE(l, i);
+    n->json = of->json;
+    n->made_for = of->made_for ? of->made_for : op <= l->n_op ? op : 0;
+    n->at = of->at;
+    n->dtype = of->dtype;
+    n->shape = of->shape;
+    n->n_in = n_in;
+    n->in = TMI_NEW(l->job, uint32_t, n_in);
+    return i;
+}
+
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
 static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     const tmi_json *name = tmi_json_item(tmi_json_get(n->json, "inputs"), i), *sj = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
@@ -34119,6 +34135,7 @@ typedef struct tmi_kern {
     uint64_t grid[3];
     uint32_t *arg;         /* node whose memory argument i is */
     uint32_t n_arg;
+    uint32_t *op, n_op;    /* until it is built: its nodes in the order of the list */
 } tmi_kern;
 
 typedef struct tmi_known {
@@ -35140,10 +35157,7 @@ typedef struct tmi_cutting {
 
 /* The op of the list that a node belongs to: first stages have nodes of their own. */
 static const char *tmi_list_op_name(const tmi_list *l, const tmi_node *n) {
-    uint32_t i;
-    for (i = 1; i <= l->n_op; i++)
-        if (TMI_NODE(l, i)->json == n->json) return TMI_NODE(l, i)->id;
-    return n->id;
+    return n->made_for ? TMI_NODE(l, n->made_for)->id : n->id;
 }
 
 static uint32_t tmi_node_wanted(const tmi_list *l, const tmi_node *n) { return tmi_wanted_of(l->job, tmi_list_op_name(l, n), ""); }
@@ -37173,17 +37187,11 @@ static uint32_t tmi_list_turned(tmi_list *l, uint32_t node) {
     int       swaps = n->kind == TMI_L_OP_TRANSPOSE;
     for (i = 0; i < r && swaps; i++) swaps = n->perm[i] == (i + 2 < r ? i : i + 2 == r ? r - 1 : r - 2);
     if (swaps) return n->in[0];
-    at = tmi_node_new(l, tmi_format(l->job, 0, "%s.turned", n->id), TMI_L_OP_TRANSPOSE);
+    at = tmi_node_made(l, node, ".turned", TMI_L_OP_TRANSPOSE, 1);
     t = TMI_NODE(l, at);
-    t->json = n->json;
-    t->at = n->at;
-    t->dtype = n->dtype;
-    t->shape = n->shape;
     t->shape.dim[r - 2] = n->shape.dim[r - 1];
     t->shape.dim[r - 1] = n->shape.dim[r - 2];
     for (i = 0; i < r; i++) t->perm[i] = i + 2 < r ? i : i + 2 == r ? r - 1 : r - 2;
-    t->n_in = 1;
-    t->in = TMI_NEW(l->job, uint32_t, 1);
     t->in[0] = node;
     return at;
 }
@@ -37247,19 +37255,21 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
 
 typedef int (*tmi_sp_fn)(tmi_spelled *, uint32_t, tmi_node *);
 
+static int tmi_is_smaller(const void *ctx, uint32_t a, uint32_t b) { /* in the order of the list */
+    (void)ctx;
+    return a < b;
+}
+
 static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *what, const char *why, uint32_t root, const uint32_t *op, uint32_t n) {
     tmi_fused *f = (tmi_fused *)tmi_vec_add(l->job, &l->fused);
-    uint32_t   i, k;
     f->kind = kind;
     f->what = what;
     f->why = why;
     f->root = root;
     f->n_op = n;
     f->op = TMI_NEW(l->job, uint32_t, n);
-    for (i = 0; i < n; i++) { /* in the order of the list */
-        for (k = i; k > 0 && f->op[k - 1] > op[i]; k--) f->op[k] = f->op[k - 1];
-        f->op[k] = op[i];
-    }
+    memcpy(f->op, op, n * sizeof *op);
+    tmi_sort(l->job, f->op, n, tmi_is_smaller, NULL);
 }
 
 /* Is a value of the match read by an op outside of it? */
@@ -37290,13 +37300,13 @@ static void tmi_list_unread(tmi_list *l, uint32_t node) {
     tmi_vec  todo;
     uint32_t k;
     tmi_vec_init(&todo, sizeof(uint32_t), 1);
-    *(uint32_t *)tmi_vec_add(l->job, &todo) = node;
+    tmi_todo(l->job, &todo, node);
     while (todo.n) {
-        tmi_node *n = TMI_NODE(l, *TMI_AT(&todo, uint32_t, --todo.n));
+        tmi_node *n = TMI_NODE(l, tmi_todo_next(&todo));
         TMI_ASSERT(l->job, "oplist", n->n_use > 0 && !n->is_gone);
         if (--n->n_use || n->is_result || n->kind == TMI_L_OP_NONE) continue;
         n->is_gone = 1;
-        for (k = 0; k < n->n_in; k++) *(uint32_t *)tmi_vec_add(l->job, &todo) = n->in[k];
+        for (k = 0; k < n->n_in; k++) tmi_todo(l->job, &todo, n->in[k]);
     }
     tmi_mark_drop(l->job, mark);
 }
@@ -37321,7 +37331,7 @@ static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const c
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
-    to.is_spelt = 1;
+    to.spelt = l->fused.n;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
     for (; first < l->node.n; first++) TMI_NODE(l, TMI_NODE(l, first)->in[0])->n_use++;
@@ -37367,8 +37377,8 @@ static void tmi_find_spelled(tmi_list *l) {
                 if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0) axes = TMI_NODE(l, red)->axes;
         if (axes && n->kind == TMI_L_OP_SUB) (void)tmi_sp_try(&gr, root, axes, "log softmax", tmi_sp_log_softmax);
         else if (axes && !tmi_sp_try(&gr, root, axes, "softmax", tmi_sp_softmax)) (void)tmi_sp_try(&gr, root, axes, "rms norm", tmi_sp_norm);
-        for (; done && made < l->node.n; made++) *(uint32_t *)tmi_vec_add(l->job, &order) = made;
-        *(uint32_t *)tmi_vec_add(l->job, &order) = root;
+        for (; done && made < l->node.n; made++) tmi_todo(l->job, &order, made);
+        tmi_todo(l->job, &order, root);
     }
     l->order = TMI_NEW(l->job, uint32_t, order.n);
     for (l->n_order = i = 0; i < order.n; i++)
@@ -37376,13 +37386,11 @@ static void tmi_find_spelled(tmi_list *l) {
     tmi_mark_drop(l->job, mark);
 }
 
-static uint32_t tmi_part_node(tmi_list *l, const tmi_node *of, uint16_t kind, uint8_t dtype, uint32_t groups, const char *suffix) {
-    uint32_t        i = tmi_node_new(l, tmi_format(l->job, 0, "%s%s", of->id, suffix), kind), d;
+static uint32_t tmi_part_node(tmi_list *l, uint32_t op, uint16_t kind, uint32_t n_in, uint8_t dtype, uint32_t groups, const char *suffix) {
+    uint32_t        i = tmi_node_made(l, op, suffix, kind, n_in), d;
     tmi_node       *p = TMI_NODE(l, i);
-    const tmi_node *x = TMI_NODE(l, of->in[0]);
+    const tmi_node *of = TMI_NODE(l, op), *x = TMI_NODE(l, of->in[0]);
     p->dtype = dtype;
-    p->json = of->json;
-    p->at = of->at;
     p->axes = of->axes;
     p->shape.rank = 0;
     for (d = 0; d < x->shape.rank; d++)
@@ -37420,24 +37428,20 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     memset(&g, 0, sizeof g);
     g.l = l;
     fold = tmi_comb_of(&g, n);
-    first = tmi_part_node(l, n, n->kind, fold.type, (uint32_t)groups, ".parts");
-    n = TMI_NODE(l, node);
+    first = tmi_part_node(l, node, n->kind, 1, fold.type, (uint32_t)groups, ".parts");
     p = TMI_NODE(l, first);
-    p->n_in = 1;
-    p->in = TMI_NEW(l->job, uint32_t, 1);
     p->in[0] = n->in[0];
     p->split = (uint32_t)groups;
     p->part = part;
-    if (fold.n == 2) twin = tmi_part_node(l, n, TMI_L_OP_PART, TMI_LT_I32, (uint32_t)groups, ".places");
-    TMI_NODE(l, first)->twin = twin;
-    n = TMI_NODE(l, node);
+    if (fold.n == 2) twin = tmi_part_node(l, node, TMI_L_OP_PART, 0, TMI_LT_I32, (uint32_t)groups, ".places");
+    p->twin = twin;
     n->count = tmi_runs_size(&f.runs, 1, f.runs.n);
     n->axes = tmi_parts_last(&TMI_NODE(l, first)->shape, (uint32_t)groups) ? 1u << (TMI_NODE(l, first)->shape.rank - 1) : 1u;
     n->n_in = fold.n;
     n->in = TMI_NEW(l->job, uint32_t, 2);
     n->in[0] = first;
     n->in[1] = twin;
-    *(uint32_t *)tmi_vec_add(l->job, order) = first;
+    tmi_todo(l->job, order, first);
 }
 
 /* scatter_add(x, index, source) is a copy of x, then additions in its place; 16-bit elements are summed in 32 bits
@@ -37445,39 +37449,24 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
 static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
     tmi_node *n = TMI_NODE(l, node), *c, *a;
     uint8_t   acc = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_is(n->dtype, 'u') ? (uint8_t)TMI_LT_U32 : (uint8_t)TMI_LT_I32;
-    uint32_t  copy = tmi_node_new(l, tmi_format(l->job, 0, "%s.copy", n->id), TMI_L_OP_CAST), add = node;
+    uint32_t  copy = tmi_node_made(l, node, ".copy", TMI_L_OP_CAST, 1), add = node;
     c = TMI_NODE(l, copy);
-    c->json = n->json;
-    c->at = n->at;
-    c->shape = n->shape;
     c->dtype = acc;
-    c->n_in = 1;
-    c->in = TMI_NEW(l->job, uint32_t, 1);
     c->in[0] = n->in[0];
     if (acc != n->dtype) {
-        add = tmi_node_new(l, tmi_format(l->job, 0, "%s.sums", n->id), n->kind);
+        add = tmi_node_made(l, node, ".sums", n->kind, 3);
         a = TMI_NODE(l, add);
-        *a = *n;
-        a->id = tmi_format(l->job, 0, "%s.sums", n->id);
+        a->axis = n->axis;
         a->dtype = acc;
-        a->is_result = 0;
+        memcpy(a->in, n->in, 3 * sizeof *n->in);
         n->kind = TMI_L_OP_CAST;
         n->n_in = 1;
-        n->in = TMI_NEW(l->job, uint32_t, 1);
         n->in[0] = add;
     }
-    a = TMI_NODE(l, add);
-    {
-        uint32_t *in = TMI_NEW(l->job, uint32_t, 3);
-        in[0] = copy;
-        in[1] = a->in[1];
-        in[2] = a->in[2];
-        a->in = in;
-        a->n_in = 3;
-    }
+    TMI_NODE(l, add)->in[0] = copy;
     c->twin = add; /* whose memory it writes */
-    *(uint32_t *)tmi_vec_add(l->job, order) = copy;
-    if (add != node) *(uint32_t *)tmi_vec_add(l->job, order) = add;
+    tmi_todo(l->job, order, copy);
+    if (add != node) tmi_todo(l->job, order, add);
 }
 
 /* The order again, with first stages before their second. */
@@ -37489,7 +37478,7 @@ static void tmi_split_all(tmi_list *l) {
     for (i = 0; i < l->n_order; i++) {
         if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD) tmi_scatter_steps(l, l->order[i], &order);
         else tmi_two_stages(l, l->order[i], &order);
-        *(uint32_t *)tmi_vec_add(l->job, &order) = l->order[i];
+        tmi_todo(l->job, &order, l->order[i]);
     }
     list = TMI_NEW(l->job, uint32_t, order.n);
     for (i = 0; i < order.n; i++) list[i] = *TMI_AT(&order, uint32_t, i);
@@ -37814,20 +37803,34 @@ static int tmi_is_behind(tmi_list *l, uint32_t node, uint32_t anchor) {
     return behind;
 }
 
-/* Which ops of a kernel of several work on the anchor's tile before it is stored, and which where it loads. */
-static void tmi_record_kernel(tmi_list *l, const tmi_kern *all, uint32_t k) {
-    uint32_t *store = TMI_TEMP(l->job, uint32_t, l->n_order), *loads = TMI_TEMP(l->job, uint32_t, l->n_order), n_store = 0, n_load = 0, i;
-    uint32_t  anchor = all[k].anchor;
-    l->walk++;
+/* Ops of the order by the kernel that works them out; a view of memory has none. */
+static void tmi_kern_members(tmi_list *l, tmi_kern *k, uint32_t n) {
+    uint32_t *at = TMI_TEMP(l->job, uint32_t, l->n_order), i;
+    for (i = 0; i < l->n_order; i++)
+        if (TMI_NODE(l, l->order[i])->home) k[TMI_NODE(l, l->order[i])->home - 1].n_op++;
+    for (i = 0; i < n; at += k[i].n_op, k[i++].n_op = 0) k[i].op = at;
     for (i = 0; i < l->n_order; i++) {
-        const tmi_node *n = TMI_NODE(l, l->order[i]);
-        int             behind = anchor && n->home == k + 1 && tmi_is_behind(l, l->order[i], anchor);
-        if (n->home != k + 1 || l->order[i] > l->n_op || (n->part_of && l->order[i] != anchor)) continue;
-        if (behind) store[n_store++] = l->order[i];
-        if (!behind || l->order[i] == anchor) loads[n_load++] = l->order[i];
+        uint32_t home = TMI_NODE(l, l->order[i])->home;
+        if (home) k[home - 1].op[k[home - 1].n_op++] = l->order[i];
     }
-    if (n_load > 1) tmi_list_record(l, TMETAL_APPLIED, anchor ? "loads" : "elementwise", "", anchor ? anchor : all[k].root, loads, n_load);
-    if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", all[k].root, store, n_store);
+}
+
+/* Which ops of a kernel of several work on the anchor's tile before it is stored, and which where it loads. */
+static void tmi_record_kernel(tmi_list *l, const tmi_kern *k) {
+    tmi_mark  mark = tmi_mark_take(l->job);
+    uint32_t *store = TMI_TEMP(l->job, uint32_t, k->n_op), *loads = TMI_TEMP(l->job, uint32_t, k->n_op);
+    uint32_t  anchor = k->anchor, n_store = 0, n_load = 0, i, node;
+    l->walk++;
+    for (i = 0; i < k->n_op; i++) {
+        int behind = anchor && tmi_is_behind(l, k->op[i], anchor);
+        node = k->op[i];
+        if (node > l->n_op || (TMI_NODE(l, node)->part_of && node != anchor)) continue;
+        if (behind) store[n_store++] = node;
+        if (!behind || node == anchor) loads[n_load++] = node;
+    }
+    if (n_load > 1) tmi_list_record(l, TMETAL_APPLIED, anchor ? "loads" : "elementwise", "", anchor ? anchor : k->root, loads, n_load);
+    if (n_store > 1) tmi_list_record(l, TMETAL_APPLIED, "store", "", k->root, store, n_store);
+    tmi_mark_drop(l->job, mark);
 }
 
 static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
@@ -37847,19 +37850,20 @@ static const char *tmi_names_text(tmi_list *l, const uint32_t *op, uint32_t n) {
 }
 
 /* "softmax of m, d, e, s, p; add y": what was spelt out first, then the other ops in order. */
-static const char *tmi_kern_ops(tmi_list *l, uint32_t k) {
+static const char *tmi_kern_ops(tmi_list *l, const tmi_kern *k) {
     tmi_mark    mark = tmi_mark_take(l->job);
     tmi_text    t;
     const char *p;
     uint32_t    i, n = 0;
     tmi_text_init(l->job, &t);
-    for (i = 0; i < l->fused.n; i++) {
-        const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
-        if (f->kind == TMETAL_APPLIED && TMI_NODE(l, f->root)->home == k + 1) tmi_put(&t, "%s%s of %s", n++ ? "; " : "", f->what, tmi_names_text(l, f->op, f->n_op));
-    }
-    for (i = 0; i < l->n_order; i++) {
-        const tmi_node *x = TMI_NODE(l, l->order[i]);
-        if (x->home != k + 1 || x->part_of || (x->is_spelt && n)) continue;
+    for (i = 0; i < k->n_op; i++)
+        if (TMI_NODE(l, k->op[i])->spelt) {
+            const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, TMI_NODE(l, k->op[i])->spelt - 1);
+            tmi_put(&t, "%s%s of %s", n++ ? "; " : "", f->what, tmi_names_text(l, f->op, f->n_op));
+        }
+    for (i = 0; i < k->n_op; i++) {
+        const tmi_node *x = TMI_NODE(l, k->op[i]);
+        if (x->part_of || (x->spelt && n)) continue;
         tmi_put(&t, "%s%s ", n++ ? "; " : "", x->kind == TMI_L_OP_PART ? "places" : tmi_list_ops[x->kind].name);
         tmi_put_name(&t, x->id, strlen(x->id));
     }
@@ -38003,8 +38007,9 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
         x->home = n;
     }
     for (i = 0; i < l->n_order; i++) TMI_NODE(l, l->order[i])->home = TMI_NODE(l, l->order[gr.root[i] - 1])->home;
-    for (i = 0; i < n; i++) k[i].ops = tmi_kern_ops(l, i);
-    for (i = 0; i < n; i++) tmi_record_kernel(l, k, i);
+    tmi_kern_members(l, k, n);
+    for (i = 0; i < n; i++) k[i].ops = tmi_kern_ops(l, &k[i]);
+    for (i = 0; i < n; i++) tmi_record_kernel(l, &k[i]);
     tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);
     for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
