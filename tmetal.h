@@ -137,6 +137,20 @@
 #define TMETAL_VERSION        "0.1.0"
 #define TMETAL_VERSION_NUMBER 100u /* major * 10000 + minor * 100 + patch */
 
+/* Parts that may be left out: see the manual. */
+#ifdef TMETAL_CORE
+#    undef TMETAL_NO_OPS
+#    undef TMETAL_NO_FP64
+#    undef TMETAL_NO_BUILDER
+#    undef TMETAL_NO_PTX
+#    undef TMETAL_NO_REPORTS
+#    define TMETAL_NO_OPS
+#    define TMETAL_NO_FP64
+#    define TMETAL_NO_BUILDER
+#    define TMETAL_NO_PTX
+#    define TMETAL_NO_REPORTS
+#endif
+
 #ifndef TMETAL_API
 #    if defined(TMETAL_STATIC) && defined(__GNUC__)
 #        define TMETAL_API static __attribute__((__unused__)) /* no warning about those that are not called */
@@ -218,7 +232,7 @@
     X(307, INLINE_ASM, "inline assembly cannot run on Apple GPUs: %s")                          \
     X(308, RECURSION, "function %s calls itself")                                               \
     X(309, CONTROL, "this shape of control flow is not supported: %s")                          \
-    X(310, PART, "%s needs %s, which this build leaves out: %s")                                \
+    X(311, PART, "%s needs %s, which this build leaves out: %s")                                \
     X(501, TG_MEMORY, "needs %u bytes of threadgroup memory; %s has %u")                        \
     X(502, GPU_NAME, "GPU '%s' is not in the table")                                            \
     X(503, THREADS, "%u threads a threadgroup asked for: %s")                                   \
@@ -255,9 +269,6 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes);
 /* A cap that suffices to compile any module whose text has `len` bytes. The reasoning stands at its
  * definition; a test compiles every case in an arena of just this size. */
 TMETAL_API size_t tmetal_arena_bound(size_t len);
-
-/* The same for an op list, whose few bytes stand for whole kernels. */
-TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 
 /* -- What comes in ----------------------------------------------------------- */
 
@@ -609,6 +620,9 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
  * A graph of operations on whole tensors, as JSON or in the short form "tt.reduce:[1024,512]:1", one a
  * line; docs/oplists.md lists the operations and their arguments. */
 
+/* A cap that suffices for a list of `len` bytes; its few bytes stand for whole kernels. */
+TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
+
 /* Compile a list to kernels in launch order and one plan for all of them. Parameters are the graph's
  * inputs in order of first use, then its results (ops that no other op reads) in order of the list;
  * what lies between kernels is scratch. Arguments as of tmetal_compile. */
@@ -794,6 +808,7 @@ typedef uint32_t tmetal_block;
 
 typedef struct tmetal_builder tmetal_builder; /* in the arena that it was begun in */
 
+#ifndef TMETAL_NO_BUILDER
 /* NULL when the arena is too small; arena->need then says how small. */
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena);
 /* Verifies. `module` is NULL unless all was right. The builder must not be used again. */
@@ -874,6 +889,7 @@ TMETAL_API void         tmetal_build_branch(tmetal_builder *b, tmetal_block to, 
 TMETAL_API void         tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition,
                                                tmetal_block yes, const tmetal_value *yes_values, uint32_t n_yes,
                                                tmetal_block no, const tmetal_value *no_values, uint32_t n_no);
+#endif
 
 /* -- What a kernel computes: reductions and patterns ---------------------------
  * Found by structure and use counts, never by a name; docs/fusion.md describes each. */
@@ -10977,6 +10993,7 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
  * reported at once; all else is for the verifier at the end, as with text.
  *============================================================================*/
 
+#ifndef TMETAL_NO_BUILDER
 /* An op whose regions are being filled. */
 typedef struct tmi_opened {
     uint32_t op, outer;  /* outer: the block that goes on after it */
@@ -11719,6 +11736,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
     b->p.block = 0;
     tmi_vec_init(&b->opened, sizeof(tmi_opened), 0);
 }
+#endif
 
 /*==============================================================================
  * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
@@ -12219,6 +12237,7 @@ typedef struct tmi_detector {
 #define TMI_DT_PATTERN(d, i) TMI_AT(&(d)->pattern, tmi_dt_pattern, (i))
 #define TMI_DT_LIST(d, i)    (*TMI_AT(&(d)->list, uint32_t, (i)))
 
+#ifndef TMETAL_NO_REPORTS
 static void tmi_dt_take(tmi_detector *d, uint32_t op) {
     uint32_t i;
     for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
@@ -12232,6 +12251,7 @@ static int tmi_dt_step(tmi_detector *d) {
     d->left--;
     return 1;
 }
+#endif
 
 /* -- Constants ----------------------------------------------------------------------------- */
 
@@ -12277,6 +12297,7 @@ static int tmi_dt_number(const tmi_module *m, uint32_t v, double *x) { /* a fini
     return 1;
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* -infinity, or a number so low that exp of its difference to any score is 0. */
 static int tmi_dt_is_lowest(const tmi_module *m, uint32_t v) {
     uint64_t        bits = 0;
@@ -12538,6 +12559,7 @@ static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
     uint32_t left = TMI_DT_STEPS;
     return tmi_dt_same_in(d, a, b, TMI_DT_DEPTH, &left);
 }
+#endif
 
 /* -- Combine regions: what they do is found by evaluating them ------------------------------------------- */
 
@@ -12705,6 +12727,59 @@ static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t 
     return tmi_dt_yielded(m, op, 0, k);
 }
 
+/* Result of operand `of` in one case: 0 the left argument, 1 the right one, 2 neither. */
+static uint32_t tmi_dt_side(tmi_dt_case *c, const tmi_op *red, uint32_t of, uint32_t value, uint32_t index) {
+    uint32_t   v = tmi_dt_returned(c->m, red, of);
+    tmi_dt_res r;
+    c->at[0] = tmi_dt_cases[value];
+    c->at[1] = tmi_dt_cases[index];
+    if (!v) return 2;
+    c->left = TMI_DT_STEPS;
+    r = tmi_dt_eval(c, v, TMI_DT_REGION);
+    if (r.tag != TMI_RES_ARG || r.v % c->n != of) return 2;
+    return r.v >= c->n;
+}
+
+static tmi_dt_case tmi_dt_case_of(const tmi_module *m, const tmi_op *red, uint32_t one, uint32_t two) {
+    tmi_dt_case c;
+    memset(&c, 0, sizeof c);
+    c.m = m;
+    c.body = tmi_op_body(m, red, 0);
+    c.n = red->n_in;
+    c.one = one;
+    c.two = two;
+    return c;
+}
+
+/* NaN rule from the sides taken where the left, the right one is NaN. */
+static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
+    return left == 1 && right == 0 ? TMETAL_NAN_IGNORED : left == 0 && right == 1 ? TMETAL_NAN_WINS : TMETAL_NAN_BY_ORDER;
+}
+
+/* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
+static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
+    tmi_dt_case c = tmi_dt_case_of(m, red, 0, 1);
+    uint32_t    rel, i, side[TMI_REL_COUNT], eq[3];
+    if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
+    for (rel = 0; rel < TMI_REL_COUNT; rel++) {
+        if (rel > TMI_REL_GT && !tmi_is_floatlike(m, tmi_in_type(m, red, 0))) break;
+        for (i = 0; i < 3; i++) { /* the index stands before, at or after the other */
+            uint32_t v = tmi_dt_side(&c, red, 0, rel, i), x = tmi_dt_side(&c, red, 1, rel, i);
+            if (v > 1 || x > 1) return TMETAL_REDUCE_GENERIC;
+            if (rel == TMI_REL_EQ) eq[i] = x;
+            else if (v != x) return TMETAL_REDUCE_GENERIC; /* a value with another's index */
+            else if (i && v != side[rel] && rel != TMI_REL_NAN_B) return TMETAL_REDUCE_GENERIC;
+            side[rel] = v;
+        }
+    }
+    if (side[TMI_REL_LT] == side[TMI_REL_GT] || (c.sees_signed && c.sees_unsigned)) return TMETAL_REDUCE_GENERIC;
+    r->is_unsigned = c.sees_unsigned;
+    r->tie = eq[TMI_REL_LT] == 0 && eq[TMI_REL_GT] == 1 ? TMETAL_TIE_FIRST : eq[TMI_REL_LT] == 1 && eq[TMI_REL_GT] == 0 ? TMETAL_TIE_LAST : TMETAL_TIE_ANY;
+    if (tmi_is_floatlike(m, tmi_in_type(m, red, 0))) r->nan = tmi_dt_nan_rule(side[TMI_REL_NAN_L], side[TMI_REL_NAN_R]);
+    return side[TMI_REL_LT] == 1 ? TMETAL_REDUCE_ARGMAX : TMETAL_REDUCE_ARGMIN;
+}
+
+#ifndef TMETAL_NO_REPORTS
 /* A value inside calls, seen from the region: into results of calls, out of arguments of callees. */
 static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call, uint32_t *n) {
     uint32_t i, body;
@@ -12735,35 +12810,6 @@ static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k)
         if (a == tmi_block_arg(m, body, red->n_in + k)) seen |= 2;
     }
     return seen == 3 ? op->kind : (uint32_t)TMI_OP_NONE;
-}
-
-/* Result of operand `of` in one case: 0 the left argument, 1 the right one, 2 neither. */
-static uint32_t tmi_dt_side(tmi_dt_case *c, const tmi_op *red, uint32_t of, uint32_t value, uint32_t index) {
-    uint32_t   v = tmi_dt_returned(c->m, red, of);
-    tmi_dt_res r;
-    c->at[0] = tmi_dt_cases[value];
-    c->at[1] = tmi_dt_cases[index];
-    if (!v) return 2;
-    c->left = TMI_DT_STEPS;
-    r = tmi_dt_eval(c, v, TMI_DT_REGION);
-    if (r.tag != TMI_RES_ARG || r.v % c->n != of) return 2;
-    return r.v >= c->n;
-}
-
-static tmi_dt_case tmi_dt_case_of(const tmi_module *m, const tmi_op *red, uint32_t one, uint32_t two) {
-    tmi_dt_case c;
-    memset(&c, 0, sizeof c);
-    c.m = m;
-    c.body = tmi_op_body(m, red, 0);
-    c.n = red->n_in;
-    c.one = one;
-    c.two = two;
-    return c;
-}
-
-/* NaN rule from the sides taken where the left, the right one is NaN. */
-static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
-    return left == 1 && right == 0 ? TMETAL_NAN_IGNORED : left == 0 && right == 1 ? TMETAL_NAN_WINS : TMETAL_NAN_BY_ORDER;
 }
 
 /* Maximum or minimum of operand k by whatever comparisons: SUM stands for "neither". */
@@ -12819,30 +12865,6 @@ static uint32_t tmi_dt_kind_of_operand(const tmi_module *m, const tmi_op *red, u
     return kind != TMETAL_REDUCE_GENERIC ? kind : tmi_dt_truth(m, red, k);
 }
 
-/* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
-static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
-    tmi_dt_case c = tmi_dt_case_of(m, red, 0, 1);
-    uint32_t    rel, i, side[TMI_REL_COUNT], eq[3];
-    if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
-    for (rel = 0; rel < TMI_REL_COUNT; rel++) {
-        if (rel > TMI_REL_GT && !tmi_is_floatlike(m, tmi_in_type(m, red, 0))) break;
-        for (i = 0; i < 3; i++) { /* the index stands before, at or after the other */
-            uint32_t v = tmi_dt_side(&c, red, 0, rel, i), x = tmi_dt_side(&c, red, 1, rel, i);
-            if (v > 1 || x > 1) return TMETAL_REDUCE_GENERIC;
-            if (rel == TMI_REL_EQ) eq[i] = x;
-            else if (v != x) return TMETAL_REDUCE_GENERIC; /* a value with another's index */
-            else if (i && v != side[rel] && rel != TMI_REL_NAN_B) return TMETAL_REDUCE_GENERIC;
-            side[rel] = v;
-        }
-    }
-    if (side[TMI_REL_LT] == side[TMI_REL_GT] || (c.sees_signed && c.sees_unsigned)) return TMETAL_REDUCE_GENERIC;
-    r->is_unsigned = c.sees_unsigned;
-    r->tie = eq[TMI_REL_LT] == 0 && eq[TMI_REL_GT] == 1 ? TMETAL_TIE_FIRST : eq[TMI_REL_LT] == 1 && eq[TMI_REL_GT] == 0 ? TMETAL_TIE_LAST : TMETAL_TIE_ANY;
-    if (tmi_is_floatlike(m, tmi_in_type(m, red, 0))) r->nan = tmi_dt_nan_rule(side[TMI_REL_NAN_L], side[TMI_REL_NAN_R]);
-    return side[TMI_REL_LT] == 1 ? TMETAL_REDUCE_ARGMAX : TMETAL_REDUCE_ARGMIN;
-}
-
-#ifndef TMETAL_NO_REPORTS
 /* -- Formulas: what they compute is found by working them out for some numbers ---------------------- */
 
 #define TMI_DT_LN_2 0.69314718055994530942
@@ -18337,14 +18359,6 @@ static int tmi_mul64(int64_t a, int64_t b, int64_t *r) {
     return 1;
 }
 
-static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
-    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
-static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static int64_t tmi_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t tmi_max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -19462,68 +19476,6 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     }
 }
 
-/* -- As data for callers: see tmetal_map ------------------------------------------------------------------ */
-
-static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
-    uint32_t x = m->offset, i;
-    if (!m->n_lanes || (uint64_t)reg >> m->n_registers || lane >> m->n_lanes || simdgroup >> m->n_simdgroups) return 0;
-    for (i = 0; i < m->n_registers; i++) x ^= reg >> i & 1 ? m->registers[i] : 0;
-    for (i = 0; i < m->n_lanes; i++) x ^= lane >> i & 1 ? m->lanes[i] : 0;
-    for (i = 0; i < m->n_simdgroups; i++) x ^= simdgroup >> i & 1 ? m->simdgroups[i] : 0;
-    for (i = m->n_dims; i-- > 0;) {
-        index[i] = x & (m->dims[i] - 1);
-        x >>= tmi_log2(m->dims[i]);
-    }
-    return 1;
-}
-
-/* Elimination with registers first, then lanes, then simdgroups: what a lower one reaches needs no higher one. */
-static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
-    uint32_t basis[32], i, b, want = 0, n = m->n_registers + m->n_lanes + m->n_simdgroups;
-    uint64_t from[32], f;
-    if (!m->n_lanes) return 0;
-    for (i = 0; i < m->n_dims; i++) {
-        if (index[i] >= m->dims[i]) return 0;
-        want = (want << tmi_log2(m->dims[i])) | index[i];
-    }
-    memset(basis, 0, sizeof basis);
-    memset(from, 0, sizeof from);
-    for (i = 0; i < n; i++) {
-        b = i < m->n_registers ? m->registers[i] : i < m->n_registers + m->n_lanes ? m->lanes[i - m->n_registers] : m->simdgroups[i - m->n_registers - m->n_lanes];
-        for (f = (uint64_t)1 << i; b && basis[tmi_log2(b)];) {
-            f ^= from[tmi_log2(b)];
-            b ^= basis[tmi_log2(b)];
-        }
-        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
-    }
-    for (f = 0, want ^= m->offset; want; want ^= basis[i]) {
-        i = tmi_log2(want);
-        if (!basis[i]) return 0;
-        f ^= from[i];
-    }
-    *reg = (uint32_t)(f & (((uint64_t)1 << m->n_registers) - 1));
-    *lane = (uint32_t)(f >> m->n_registers) & ((1u << m->n_lanes) - 1);
-    *simdgroup = (uint32_t)(f >> m->n_registers >> m->n_lanes);
-    return 1;
-}
-
-/* -- Describing ----------------------------------------------------------------------------------------- */
-
-static void tmi_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
-    uint32_t i;
-    tmi_put_str(t, what);
-    for (i = 0; i < n; i++) tmi_put(t, " %u", b[i]);
-}
-
-static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
-    tmi_text t;
-    tmi_text_init(job, &t);
-    tmi_put_bases(&t, "register", l->reg, l->n_reg);
-    tmi_put_bases(&t, " | lane", l->lane, TMI_LANE_BITS);
-    if (l->n_sg) tmi_put_bases(&t, " | simdgroup", l->sg, l->n_sg);
-    return tmi_text_join(&t, 1);
-}
-
 /*==============================================================================
  * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
  *
@@ -19885,12 +19837,6 @@ static const tmi_layout_name tmi_layout_names[] = {
     {"DEFAULT", TMETAL_DEFAULT}, {"ROW_MAJOR", TMETAL_ROW_MAJOR}, {"COLUMN_MAJOR", TMETAL_COLUMN_MAJOR}, {"TILED", TMETAL_TILED}, {"COALESCED", TMETAL_COALESCED},
 };
 #define TMI_N_LAYOUTS (sizeof tmi_layout_names / sizeof *tmi_layout_names)
-
-static const char *tmi_layout_text(uint32_t layout) {
-    size_t i;
-    for (i = 0; i + 1 < TMI_N_LAYOUTS && tmi_layout_names[i].layout != layout; i++) {}
-    return tmi_layout_names[i].name;
-}
 
 /* entry ::= layout | '%'? value '=' layout */
 typedef struct tmi_wanted {
@@ -27435,12 +27381,6 @@ static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
     tmi_barriers_in(&h, 1);
 }
 
-static uint32_t tmi_count_barriers(const tmi_thr *t) {
-    uint32_t id, n = 0;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
-    return n;
-}
-
 /* Two barriers with nothing between them that needs both are one. */
 static void tmi_merge_barriers(tmi_thr *t) {
     uint32_t id, next;
@@ -27537,7 +27477,73 @@ static const char *const tmi_layout_sums[16] = { /* by the sum of the bits */
 static const char *const tmi_access_names[TMETAL_ACCESS_COUNT] = {"broadcast", "contiguous", "strided", "block", "gather", "scatter"};
 static const char *const tmi_access_kind_names[] = {"load", "store", "atomic"};
 
+/* -- As data for callers: see tmetal_map ------------------------------------------------------------------ */
+
+static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup, uint32_t *index) {
+    uint32_t x = m->offset, i;
+    if (!m->n_lanes || (uint64_t)reg >> m->n_registers || lane >> m->n_lanes || simdgroup >> m->n_simdgroups) return 0;
+    for (i = 0; i < m->n_registers; i++) x ^= reg >> i & 1 ? m->registers[i] : 0;
+    for (i = 0; i < m->n_lanes; i++) x ^= lane >> i & 1 ? m->lanes[i] : 0;
+    for (i = 0; i < m->n_simdgroups; i++) x ^= simdgroup >> i & 1 ? m->simdgroups[i] : 0;
+    for (i = m->n_dims; i-- > 0;) {
+        index[i] = x & (m->dims[i] - 1);
+        x >>= tmi_log2(m->dims[i]);
+    }
+    return 1;
+}
+
+/* Elimination with registers first, then lanes, then simdgroups: what a lower one reaches needs no higher one. */
+static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg, uint32_t *lane, uint32_t *simdgroup) {
+    uint32_t basis[32], i, b, want = 0, n = m->n_registers + m->n_lanes + m->n_simdgroups;
+    uint64_t from[32], f;
+    if (!m->n_lanes) return 0;
+    for (i = 0; i < m->n_dims; i++) {
+        if (index[i] >= m->dims[i]) return 0;
+        want = (want << tmi_log2(m->dims[i])) | index[i];
+    }
+    memset(basis, 0, sizeof basis);
+    memset(from, 0, sizeof from);
+    for (i = 0; i < n; i++) {
+        b = i < m->n_registers ? m->registers[i] : i < m->n_registers + m->n_lanes ? m->lanes[i - m->n_registers] : m->simdgroups[i - m->n_registers - m->n_lanes];
+        for (f = (uint64_t)1 << i; b && basis[tmi_log2(b)];) {
+            f ^= from[tmi_log2(b)];
+            b ^= basis[tmi_log2(b)];
+        }
+        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
+    }
+    for (f = 0, want ^= m->offset; want; want ^= basis[i]) {
+        i = tmi_log2(want);
+        if (!basis[i]) return 0;
+        f ^= from[i];
+    }
+    *reg = (uint32_t)(f & (((uint64_t)1 << m->n_registers) - 1));
+    *lane = (uint32_t)(f >> m->n_registers) & ((1u << m->n_lanes) - 1);
+    *simdgroup = (uint32_t)(f >> m->n_registers >> m->n_lanes);
+    return 1;
+}
+
 /* -- Layouts by name -------------------------------------------------------------------- */
+
+static const char *tmi_layout_text(uint32_t layout) {
+    size_t i;
+    for (i = 0; i + 1 < TMI_N_LAYOUTS && tmi_layout_names[i].layout != layout; i++) {}
+    return tmi_layout_names[i].name;
+}
+
+static void tmi_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
+    uint32_t i;
+    tmi_put_str(t, what);
+    for (i = 0; i < n; i++) tmi_put(t, " %u", b[i]);
+}
+
+static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
+    tmi_text t;
+    tmi_text_init(job, &t);
+    tmi_put_bases(&t, "register", l->reg, l->n_reg);
+    tmi_put_bases(&t, " | lane", l->lane, TMI_LANE_BITS);
+    if (l->n_sg) tmi_put_bases(&t, " | simdgroup", l->sg, l->n_sg);
+    return tmi_text_join(&t, 1);
+}
 
 static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) { /* see tmi_lin_matrix */
     uint32_t rank = tmi_rank(m, type), row;
@@ -28904,6 +28910,20 @@ static void tmi_report_kernel(tmi_plan *p, const tmi_accesses *of, uint32_t byte
 }
 
 /* -- What a program costs: tmetal_transform -------------------------------------------------- */
+
+static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint32_t tmi_count_barriers(const tmi_thr *t) {
+    uint32_t id, n = 0;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    return n;
+}
 
 #define TMI_COST_ROUNDS 256u /* of loops that are walked round by round; others are multiplied */
 
@@ -32330,6 +32350,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
  * order   of the text: objects keep the order of their keys, numbers and strings their spelling
  *============================================================================*/
 
+#ifndef TMETAL_NO_OPS
 /* -- The tree ---------------------------------------------------------------------------------------------- */
 
 typedef enum tmi_json_kind { TMI_J_NULL, TMI_J_FALSE, TMI_J_TRUE, TMI_J_NUMBER, TMI_J_STRING, TMI_J_ARRAY, TMI_J_OBJECT } tmi_json_kind;
@@ -34103,6 +34124,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     }
     return job->n_errors ? NULL : l;
 }
+#endif
 
 /*==============================================================================
  * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
@@ -34119,6 +34141,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
  * vary along an axis of the kernel has one element there, so broadcasting costs nothing.
  *============================================================================*/
 
+#ifndef TMETAL_NO_OPS
 /* -- Kernels and the generator ---------------------------------------------------------------------------------- */
 
 /* Indices into a value seen as an array of `rank` dimensions, row-major: any grouping of its own. */
@@ -38017,6 +38040,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     *n_kernel = n;
     return l->job->n_errors ? NULL : m;
 }
+#endif
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
@@ -38622,6 +38646,7 @@ static void tmi_compile_text(tmi_job *job, const char *src, size_t len) {
     if (!job->n_errors) tmi_compile_module(job, m);
 }
 
+#ifndef TMETAL_NO_OPS
 static tmi_list *tmi_read_list(tmi_job *job, const char *src, size_t len) {
     job->src = src;
     job->src_len = len;
@@ -38664,7 +38689,12 @@ static int tmi_is_list(const char *src, size_t len) {
         return i != start + 7 || strncmp(src + start, "tt.func", 7) != 0;
     return i > start && i < len && src[i] == ':';
 }
+#else
+#define tmi_is_list(src, len)           0
+#define tmi_compile_list(job, src, len) ((void)0)
+#endif
 
+#ifndef TMETAL_NO_REPORTS
 /* -- Told on the way: tmetal_transform ------------------------------------------------------------------------- */
 
 static void tmi_compile_any(tmi_job *job, const char *src, size_t len) {
@@ -38673,7 +38703,6 @@ static void tmi_compile_any(tmi_job *job, const char *src, size_t len) {
     else tmi_compile_text(job, src, len);
 }
 
-#ifndef TMETAL_NO_REPORTS
 /* Programs of a kernel; 0: the launch decides. */
 static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
     const uint32_t *grid = r->kernels[kernel].grid;
@@ -38807,10 +38836,12 @@ typedef struct tmi_call {
     size_t          text_len;
     int             truth;
     int             no_text; /* tmetal_plan leaves the Metal out */
+#ifndef TMETAL_NO_BUILDER
     tmetal_builder *builder;
     tmi_make_fn     make;
     const tmi_make *args;
     uint32_t        made;
+#endif
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
     tmetal_transformation *changed;
@@ -38948,13 +38979,6 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
 }
 
-/* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
- * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
- * is given back; what stays of it, text and IR, is less than 160 KiB. */
-TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
-    return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
-}
-
 static void tmi_step_parse(tmi_job *job, tmi_call *c) {
     c->module = tmi_read_text(job, c->src, c->len);
     if (job->n_errors) return;
@@ -39008,6 +39032,18 @@ TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_opt
     return tmi_run(tmi_step_emit, &c, arena, opt, out);
 }
 
+#ifndef TMETAL_NO_OPS
+/* A line such as "add:[8],[8]" is an op, so a list has at most an op for every 8 bytes, and an op is at most
+ * three kernels. The largest kernel that an op becomes takes less than 6 MiB while it is compiled, and that
+ * is given back; what stays of it, text and IR, is less than 160 KiB. */
+TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
+    return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
+}
+
+TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
+    return tmi_is_list(src, len);
+}
+
 static void tmi_step_compile_ops(tmi_job *job, tmi_call *c) {
     tmi_compile_list(job, c->src, c->len);
 }
@@ -39057,10 +39093,7 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
     if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
 }
-
-TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
-    return tmi_is_list(src, len);
-}
+#endif
 
 /* -- What was found, as text ------------------------------------------------------------------------ */
 
@@ -39393,7 +39426,13 @@ TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_a
 
 /* Two compilations, one after the other, and what both are told on the way: the first one's results stay. */
 TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
-    return tmi_mul_sat(tmi_is_list(src, len) ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len), 2);
+    size_t once = tmetal_arena_bound(len);
+#ifdef TMETAL_NO_OPS
+    (void)src;
+#else
+    if (tmi_is_list(src, len)) once = tmetal_arena_bound_ops(len);
+#endif
+    return tmi_mul_sat(once, 2);
 }
 
 static void tmi_step_transform(tmi_job *job, tmi_call *c) {
@@ -39417,6 +39456,7 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
 }
 #endif
 
+#ifndef TMETAL_NO_BUILDER
 /* -- Building ------------------------------------------------------------------------------------------ */
 
 static const tmetal_options tmi_build_options = {"<built>", NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0};
@@ -39699,6 +39739,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
     k.is_cond = 1;
     (void)tmi_build_run(b, tmi_make_branch, &k);
 }
+#endif
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */
