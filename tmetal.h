@@ -32687,12 +32687,6 @@ static const tmi_json *tmi_json_get(const tmi_json *object, const char *key) { /
     return NULL;
 }
 
-static const tmi_json *tmi_json_item(const tmi_json *array, uint32_t i) {
-    const tmi_json *k = array && array->kind == TMI_J_ARRAY ? array->child : NULL;
-    for (; k && i; i--) k = k->next;
-    return k;
-}
-
 /* Sign, digits and power of ten of a number's text. `more`: non-zero digits past the nineteenth. */
 static void tmi_json_decimal(const char *s, int *negative, uint64_t *digits, int *e10, int *more) {
     int seen = 0, e = 0, e_negative = 0, n = 0;
@@ -33061,6 +33055,7 @@ typedef struct tmi_list {
     tmi_job  *job;
     tmi_json *json;
     tmi_vec   node;     /* tmi_node; 0 is none, then the ops in order, then the inputs */
+    tmi_hash  named;    /* nodes by id */
     uint32_t  n_op;
     uint32_t *order, n_order; /* ops so that inputs come first */
     const tmetal_gpu *gpu;
@@ -33857,31 +33852,47 @@ static uint8_t tmi_input_type(const tmi_node *n, uint32_t i) {
 }
 
 /* Type of an input of the graph: its own, the op's, the result's where that says it, else f32. */
-static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, uint8_t *type) {
-    const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i);
-    if (j && j->kind == TMI_J_NULL) j = NULL;
+static int tmi_list_read_input_type(tmi_list *l, tmi_node *n, uint32_t i, const tmi_json *own, uint8_t *type) {
+    const tmi_json *j = own;
     *type = tmi_input_type(n, i);
     if (!j && *type) return 1;
     if (!j) j = tmi_json_get(n->json, "dtype");
     if (!j && n->kind != TMI_L_OP_CAST) j = tmi_arg(n, "dtype");
-    if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !tmi_json_item(tmi_json_get(n->json, "input_dtypes"), i)) j = NULL; /* it names the result */
+    if (n->kind == TMI_L_OP_CAST && !tmi_arg(n, "dtype|to|type") && !own) j = NULL; /* it names the result */
     *type = TMI_LT_F32;
     return !j || tmi_list_read_type(l, n, j, type);
 }
 
-static uint32_t tmi_node_named(const tmi_list *l, const char *id, uint32_t from) {
-    uint32_t i;
-    for (i = from; i < l->node.n; i++)
-        if (TMI_NODE(l, i)->id && strcmp(TMI_NODE(l, i)->id, id) == 0) return i;
-    return 0;
+static uint32_t tmi_node_hash(const void *ctx, uint32_t node) {
+    const char *id = TMI_NODE((const tmi_list *)ctx, node)->id;
+    return tmi_hash_bytes(id, strlen(id));
+}
+
+/* The slot of the first node of this name; 0 in it: there is none. */
+static uint32_t *tmi_node_slot(tmi_list *l, const char *id) {
+    uint32_t k;
+    tmi_hash_room(l->job, &l->named, tmi_node_hash, l);
+    k = tmi_hash_bytes(id, strlen(id)) & (l->named.cap - 1);
+    while (l->named.slot[k] && strcmp(TMI_NODE(l, l->named.slot[k])->id, id) != 0) k = (k + 1) & (l->named.cap - 1);
+    return &l->named.slot[k];
+}
+
+static uint32_t tmi_node_named(tmi_list *l, const char *id) { return *tmi_node_slot(l, id); }
+
+static void tmi_node_set_name(tmi_list *l, uint32_t node, const char *id) {
+    uint32_t *slot = tmi_node_slot(l, id);
+    TMI_NODE(l, node)->id = id;
+    if (*slot) return;
+    *slot = node;
+    l->named.n++;
 }
 
 static uint32_t tmi_node_new(tmi_list *l, const char *id, uint16_t kind) {
     uint32_t  i = l->node.n;
     tmi_node *n = (tmi_node *)tmi_vec_add(l->job, &l->node);
-    n->id = id;
     n->type = "";
     n->kind = kind;
+    if (id) tmi_node_set_name(l, i, id);
     return i;
 }
 
@@ -33900,16 +33911,36 @@ static uint32_t tmi_node_made(tmi_list *l, uint32_t op, const char *suffix, uint
     return i;
 }
 
+/* What an op says of its inputs, read side by side: an op may have as many inputs as a list has ops. */
+typedef struct tmi_given {
+    const tmi_json *next[3], *it[3]; /* name, shape, type; it: NULL where there is none, or null */
+} tmi_given;
+
+static void tmi_given_begin(tmi_given *to, const tmi_node *n) {
+    static const char *const keys[3] = {"inputs", "input_shapes", "input_dtypes"};
+    uint32_t i;
+    for (i = 0; i < 3; i++) {
+        const tmi_json *list = tmi_json_get(n->json, keys[i]);
+        to->next[i] = list && list->kind == TMI_J_ARRAY ? list->child : NULL;
+    }
+}
+
+static void tmi_given_next(tmi_given *to) {
+    uint32_t i;
+    for (i = 0; i < 3; i++) {
+        to->it[i] = to->next[i] && to->next[i]->kind != TMI_J_NULL ? to->next[i] : NULL;
+        if (to->next[i]) to->next[i] = to->next[i]->next;
+    }
+}
+
 /* Input i of an op: another op, a named input of the graph, or one of its own. 0 after an error. */
-static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
-    const tmi_json *name = tmi_json_item(tmi_json_get(n->json, "inputs"), i), *sj = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
+static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const tmi_given *given) {
+    const tmi_json *name = given->it[0], *sj = given->it[1];
     tmi_shape shape;
     uint32_t  id;
-    if (name && name->kind == TMI_J_NULL) name = NULL;
-    if (sj && sj->kind == TMI_J_NULL) sj = NULL;
     if (name && name->kind != TMI_J_STRING) return (uint32_t)tmi_arg_wrong(l, n, name, "inputs", "names of ops or inputs");
     if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
-    id = name ? tmi_node_named(l, name->text, 1) : 0;
+    id = name ? tmi_node_named(l, name->text) : 0;
     if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape)) return (uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape, "it is another shape than where the input was first used");
     if (id) return id;
     if (!sj) {
@@ -33920,7 +33951,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i) {
     id = tmi_node_new(l, name ? name->text : NULL, TMI_L_OP_NONE);
     TMI_NODE(l, id)->shape = shape;
     TMI_NODE(l, id)->at = sj->at;
-    return tmi_list_read_input_type(l, n, i, &TMI_NODE(l, id)->dtype) ? id : 0;
+    return tmi_list_read_input_type(l, n, i, given->it[2], &TMI_NODE(l, id)->dtype) ? id : 0;
 }
 
 /* Inputs without a name get one that nothing else in the list has: y.0, y.1. */
@@ -33932,8 +33963,8 @@ static void tmi_list_name_inputs(tmi_list *l) {
             const char *name;
             if (in->id) continue;
             name = tmi_format(l->job, 0, "%s.%u", TMI_NODE(l, i)->id, k);
-            while (tmi_node_named(l, name, 1)) name = tmi_format(l->job, 0, "%s_", name);
-            in->id = name;
+            while (tmi_node_named(l, name)) name = tmi_format(l->job, 0, "%s_", name);
+            tmi_node_set_name(l, TMI_NODE(l, i)->in[k], name);
         }
 }
 
@@ -33946,6 +33977,7 @@ static const char *tmi_list_counts(tmi_job *job, uint16_t kind) { /* "1 to 2 inp
 
 static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
     const tmi_json *names = tmi_json_get(n->json, "inputs"), *shapes = tmi_json_get(n->json, "input_shapes"), *item;
+    tmi_given       given;
     uint32_t        i;
     if (names && names->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, names, "inputs", "a list of names");
     if (shapes && shapes->kind != TMI_J_ARRAY) return tmi_arg_wrong(l, n, shapes, "input_shapes", "a list of shapes");
@@ -33959,8 +33991,11 @@ static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
         return 0;
     }
     n->in = TMI_NEW(l->job, uint32_t, n->n_in);
-    for (i = 0; i < n->n_in; i++)
-        if (!(n->in[i] = tmi_list_read_input(l, n, i))) return 0;
+    tmi_given_begin(&given, n);
+    for (i = 0; i < n->n_in; i++) {
+        tmi_given_next(&given);
+        if (!(n->in[i] = tmi_list_read_input(l, n, i, &given))) return 0;
+    }
     return 1;
 }
 
@@ -33992,12 +34027,11 @@ static int tmi_list_read_op(tmi_list *l, const tmi_json *j, uint32_t index) {
         tmi_list_unknown(l, type);
         return 0;
     }
-    n->id = NULL; /* not to be found as its own name */
-    if (id && tmi_node_named(l, id->text, 1)) {
+    if (id && tmi_node_named(l, id->text)) {
         n->id = id->text;
         return tmi_arg_wrong(l, n, id, "id", "a name that no other op has");
     }
-    n->id = id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index);
+    tmi_node_set_name(l, l->node.n - 1, id ? id->text : tmi_format(l->job, 0, "%s_%u", tmi_list_ops[n->kind].name, index));
     if (!tmi_check_own_keys(l, n)) return 0;
     n->args = tmi_json_get(j, "args");
     if (n->args && n->args->kind != TMI_J_OBJECT) return tmi_arg_wrong(l, n, n->args, "args", "an object");
@@ -34063,12 +34097,14 @@ static int tmi_list_sort(tmi_list *l) {
 
 /* The shapes that an op gives for inputs that are other ops' results. */
 static int tmi_list_check_shapes(tmi_list *l, const tmi_node *n) {
-    uint32_t i;
+    tmi_given inputs;
+    uint32_t  i;
+    tmi_given_begin(&inputs, n);
     for (i = 0; i < n->n_in; i++) {
-        const tmi_json *j = tmi_json_item(tmi_json_get(n->json, "input_shapes"), i);
-        tmi_shape       given;
-        if (n->in[i] > l->n_op || !j || j->kind == TMI_J_NULL) continue;
-        if (!tmi_list_read_shape(l, n, j, &given)) return 0;
+        tmi_shape given;
+        tmi_given_next(&inputs);
+        if (n->in[i] > l->n_op || !inputs.it[1]) continue;
+        if (!tmi_list_read_shape(l, n, inputs.it[1], &given)) return 0;
         if (!tmi_shape_same(&given, &tmi_in_node(l, n, i)->shape))
             return tmi_shapes_wrong(l, n, &given, &tmi_in_node(l, n, i)->shape,
                                     tmi_format(l->job, 1, "the first is given for '%s', the second is what that op gives", tmi_in_node(l, n, i)->id));
@@ -37567,7 +37603,9 @@ static int tmi_is_cheap(const tmi_node *n) {
     }
 }
 
-/* May `n` be worked out where `user` loads it? Products read each element many times: only what is cheap. */
+/* May `n` be worked out where `user` loads it? Products read each element many times: only what is cheap. All inputs
+ * from TMI_TAKES_IN on are alike: who asks for each stops there. */
+#define TMI_TAKES_IN 4u
 static int tmi_takes(const tmi_list *l, const tmi_node *user, const tmi_node *n, uint32_t input) {
     (void)l;
     switch (user->kind) {
@@ -37651,8 +37689,8 @@ static void tmi_fuse(tmi_graph *gr) {
         for (u = gr->first[node]; u < gr->first[node + 1] && inside; u++) {
             uint32_t        at = gr->user[u];
             const tmi_node *user = TMI_NODE(l, l->order[at]);
-            for (k = 0; k < user->n_in; k++)
-                if (user->in[k] == node && !tmi_takes(l, user, n, k)) inside = 0;
+            for (k = 0; k < user->n_in && k <= TMI_TAKES_IN; k++)
+                if ((user->in[k] == node || k == TMI_TAKES_IN) && !tmi_takes(l, user, n, k)) inside = 0;
             if (!same) same = gr->root[at];
             if (gr->root[at] != same || depth[at] >= TMI_FUSED_DEPTH) inside = 0;
             if (depth[at] > deepest) deepest = depth[at];
@@ -37800,17 +37838,16 @@ static uint64_t tmi_node_bytes(const tmi_node *n) { return tmi_shape_numel(&n->s
 
 /* Were each op a kernel: it reads its inputs, each once, and writes its result. */
 static void tmi_graph_before(tmi_list *l) {
-    uint32_t i, k, m;
+    uint32_t i, k;
     l->graph = TMI_NEW(l->job, tmetal_graph, 1);
     l->graph->ops = l->n_op;
     for (i = 1; i <= l->n_op; i++) {
         const tmi_node *n = TMI_NODE(l, i);
         l->graph->bytes_before += tmi_node_bytes(n);
         if (!n->is_result) l->graph->scratch_before += tmi_node_bytes(n);
-        for (k = 0; k < n->n_in; k++) {
-            for (m = 0; m < k && n->in[m] != n->in[k]; m++) {}
-            if (m == k) l->graph->bytes_before += tmi_node_bytes(TMI_NODE(l, n->in[k]));
-        }
+        l->walk++;
+        for (k = 0; k < n->n_in; k++)
+            if (tmi_walk_in(l, n->in[k])) l->graph->bytes_before += tmi_node_bytes(TMI_NODE(l, n->in[k]));
     }
 }
 
@@ -37905,8 +37942,8 @@ static const char *tmi_why_stored(tmi_graph *gr, uint32_t node) {
         several |= home && user->home != home;
         home = user->home;
         follow += (uint32_t)tmi_follows(l, user, &n->shape);
-        for (k = 0; k < user->n_in && tmi_is_pointwise(n); k++)
-            if (user->in[k] == node && !tmi_takes(l, user, n, k)) return tmi_format(l->job, 0, "%s reads each element many times, or in another order: it is worked out once", user->id);
+        for (k = 0; k < user->n_in && k <= TMI_TAKES_IN && tmi_is_pointwise(n); k++)
+            if ((user->in[k] == node || k == TMI_TAKES_IN) && !tmi_takes(l, user, n, k)) return tmi_format(l->job, 0, "%s reads each element many times, or in another order: it is worked out once", user->id);
     }
     if (!user || (!tmi_is_pointwise(n) && !follow)) return NULL;
     if (!several) return tmi_is_pointwise(n) ? "too many ops one in the other" : tmi_format(l->job, 0, "%s does not take it element by element as it is worked out", user->id);
@@ -37995,7 +38032,7 @@ static void tmi_put_graph(tmi_list *l) {
     (void)tmi_put_activations(l, to);
     for (i = 0; i < found; i++, to++) {
         l->job->kernel = to->kernel < l->job->out->n_kernels ? l->job->out->kernels[to->kernel].name : "";
-        tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0], 1))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
+        tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0]))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
     }
     l->job->kernel = "";
     l->job->out->graph = l->graph;
