@@ -28721,6 +28721,16 @@ static void tmi_report_reductions(tmi_plan *p, tmetal_kernel *k) {
 
 static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
 
+/* Accumulator tiles that one simdgroup holds of the largest product. */
+static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
+    const tmi_module *m = p->m;
+    uint32_t          op, most = 1;
+    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
+        if (tmi_dot_is_mma(m, TMI_OP(m, op)))
+            most = tmi_max32(most, (uint32_t)(tmi_numel(m, tmi_out_type(m, TMI_OP(m, op), 0)) / 64 / groups));
+    return most;
+}
+
 static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
     uint64_t most = 1;
@@ -28731,7 +28741,11 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
     }
     if (p->job->opt->threads) tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for", p->threads);
     else if (p->has_mma)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, about %u accumulator tiles each on %s", p->threads, groups, groups == 1 ? " has" : "s share", tmi_dot_tiles(p->gpu), p->gpu->name);
+        tmi_remark(p->job, at, TMETAL_APPLIED, "threads",
+                   "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, up to %u "
+                   "accumulator tile%s each on %s",
+                   p->threads, groups, groups == 1 ? " has" : "s share", tmi_report_tiles(p, groups),
+                   tmi_s(tmi_report_tiles(p, groups)), p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread", p->threads,
                    (unsigned long long)most, (unsigned long long)(most / p->threads));
