@@ -32899,6 +32899,8 @@ static uint8_t tmi_list_type_named(const char *s) {
 
 static int tmi_lt_is(uint8_t type, char kind) { return tmi_list_types[type].kind == kind; }
 static int tmi_lt_is_int(uint8_t type) { return tmi_lt_is(type, 's') || tmi_lt_is(type, 'u') || tmi_lt_is(type, 'b'); }
+/* Floats are f32 between load and store. */
+static uint8_t tmi_lt_work(uint8_t type) { return tmi_lt_is(type, 'f') ? (uint8_t)TMI_LT_F32 : type; }
 static uint32_t tmi_lt_bytes(uint8_t type) { return tmi_list_types[type].bits / 8u; }
 
 /* What two types become together: float over integer over bool; the wider; two 16-bit floats that differ
@@ -32975,7 +32977,7 @@ static uint8_t tmi_lt_promote(uint8_t a, uint8_t b) {
     X(ABS,         "abs",         same,   ABSF, 1, 1) \
     X(RELU,        "relu",        same,   NONE, 1, 1) \
     X(SQUARE,      "square",      same,   MULF, 1, 1) \
-    X(CAST,        "cast",        cast,   NONE, 1, 1) \
+    X(CAST,        "cast",        convert, NONE, 1, 1) \
     X(DROPOUT,     "dropout",     dropout, NONE, 1, 1) \
     X(MATMUL,      "matmul",      matmul, DOT,  2, 3) \
     X(SOFTMAX,     "softmax",     rows,   NONE, 1, 1) \
@@ -33479,7 +33481,7 @@ static int tmi_rule_same(tmi_list *l, tmi_node *n) {
     return tmi_arg_type(l, n);
 }
 
-static int tmi_rule_cast(tmi_list *l, tmi_node *n) {
+static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
     if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!j) j = tmi_json_get(n->json, "dtype");
@@ -34482,14 +34484,46 @@ static uint32_t tmi_pow2_ceil(uint64_t n, uint32_t least, uint32_t most) {
     return p;
 }
 
+/* Which indices along an axis lie below n; 0: all, as tiles end with it. */
+static uint32_t tmi_gen_below(tmi_gen *g, uint32_t axis, uint32_t at, uint64_t n) {
+    return n % g->size[axis] ? tmi_gen_cmpi(g, TMI_SLT, at, tmi_gen_index(g, (int64_t)n)) : 0;
+}
+
+/* The tile's index along an axis over one row of `n` elements from `base` on; sets the mask. */
+static uint32_t tmi_gen_span(tmi_gen *g, uint32_t axis, uint32_t base, uint64_t n) {
+    uint32_t at = tmi_gen_along(g, axis, base);
+    g->mask[axis] = tmi_gen_below(g, axis, at, n);
+    return at;
+}
+
+/* A value stretched to the whole tile. */
+static uint32_t tmi_gen_whole(tmi_gen *g, uint32_t v) {
+    uint32_t dims[TMI_GEN_RANK], k;
+    for (k = 0; k < TMI_GEN_RANK; k++)
+        if (g->pos[k] >= 0) dims[g->pos[k]] = g->size[k];
+    return g->rank ? tmi_gen_stretch(g, v, dims) : v;
+}
+
 /* A tile's index along an axis of `n` elements, one tile a program of grid axis `grid`; sets the mask. */
 static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t grid) {
     uint64_t tiles = tmi_cdiv(n, g->size[axis]);
     uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
     if (at && tmi_def(g->m, at)) tmi_gen_name(g, at, axis ? "col" : "row");
     g->k->grid[grid] = tiles;
-    g->mask[axis] = n % g->size[axis] ? tmi_gen_cmpi(g, TMI_SLT, at, tmi_gen_index(g, (int64_t)n)) : 0;
+    g->mask[axis] = tmi_gen_below(g, axis, at, n);
     return at;
+}
+
+/* A program's number, row-major over n sizes, cut into an index for each. */
+static void tmi_gen_unravel(tmi_gen *g, uint32_t at, const uint64_t *size, uint32_t n, uint32_t *out) {
+    uint64_t all = 1, below;
+    uint32_t i, part;
+    for (i = 0; i < n; i++) all *= size[i];
+    for (below = all, i = 0; i < n; i++) {
+        below /= size[i];
+        part = size[i] == 1 ? 0 : tmi_gen_div(g, at, below);
+        out[i] = below * size[i] == all ? part : tmi_gen_rem(g, part, size[i]);
+    }
 }
 
 /* -- Loops -------------------------------------------------------------------------------------------------------------------- */
@@ -34680,6 +34714,12 @@ static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
 
 static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t other);
 
+/* The same as another type. */
+static uint32_t tmi_gen_as(tmi_gen *g, uint32_t node, const tmi_indices *s, uint8_t type) {
+    uint32_t v = tmi_gen_value(g, node, s, 0);
+    return tmi_gen_cast(g, v, tmi_lt_work(TMI_NODE(g->l, node)->dtype), type);
+}
+
 /* The place of an op in the list, where comments point. */
 static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     tmetal_place p;
@@ -34695,13 +34735,9 @@ static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
 
 /* Operand i of an elementwise op, cast to the type that the op works in. */
 static uint32_t tmi_gen_operand(tmi_gen *g, const tmi_node *n, uint32_t i, const tmi_indices *s, uint8_t type) {
-    const tmi_node *x = TMI_NODE(g->l, n->in[i]);
-    tmi_indices       in;
-    uint8_t         from = x->dtype;
-    tmi_gen_stretched(g, &n->shape, s, &x->shape, &in);
-    if (tmi_lt_is(type, 'f')) type = TMI_LT_F32; /* all floats are f32 here */
-    if (tmi_lt_is(from, 'f')) from = TMI_LT_F32;
-    return tmi_gen_cast(g, tmi_gen_value(g, n->in[i], &in, 0), from, type);
+    tmi_indices in;
+    tmi_gen_stretched(g, &n->shape, s, &TMI_NODE(g->l, n->in[i])->shape, &in);
+    return tmi_gen_as(g, n->in[i], &in, tmi_lt_work(type));
 }
 
 /* The type in which operands meet, before the result's. */
@@ -34746,7 +34782,7 @@ static uint32_t tmi_gen_binary(tmi_gen *g, uint32_t node, const tmi_indices *s) 
     } else {
         x = tmi_gen_2(g, tmi_op_for(op, type), x, y);
     }
-    return tmi_gen_cast(g, x, type, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype);
+    return tmi_gen_cast(g, x, type, tmi_lt_work(n->dtype));
 }
 
 static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s) {
@@ -34764,7 +34800,7 @@ static uint32_t tmi_gen_compare(tmi_gen *g, uint32_t node, const tmi_indices *s)
     return tmi_gen_cmpi(g, tmi_lt_is(type, 's') ? on_signed[which] : on_unsigned[which], x, y);
 }
 
-static uint32_t tmi_gen_bits_op(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+static uint32_t tmi_gen_bits(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        x = tmi_gen_operand(g, n, 0, s, n->dtype);
     if (n->kind == TMI_L_OP_NOT) return tmi_gen_2(g, TMI_OP_XORI, x, tmi_gen_const(g, tmi_list_work(g->m, n->dtype), n->dtype == TMI_LT_BOOL ? 1 : -1));
@@ -34799,13 +34835,13 @@ static uint32_t tmi_gen_unary(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     case TMI_L_OP_RECIPROCAL: x = tmi_gen_2(g, TMI_OP_DIVF, tmi_gen_float(g, 1), x); break;
     default: x = tmi_gen_1(g, tmi_list_ops[n->kind].detail, x); break;
     }
-    return tmi_gen_cast(g, x, TMI_LT_F32, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype);
+    return tmi_gen_cast(g, x, TMI_LT_F32, tmi_lt_work(n->dtype));
 }
 
 /* Ops that integers have too. */
 static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint8_t         type = tmi_lt_work(n->dtype);
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type), elem = tmi_list_work(g->m, type);
     int             is_float = tmi_lt_is(type, 'f');
     switch (n->kind) {
@@ -34819,14 +34855,14 @@ static uint32_t tmi_gen_same(tmi_gen *g, uint32_t node, const tmi_indices *s) {
 
 static uint32_t tmi_gen_where(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint8_t         type = tmi_lt_work(n->dtype);
     uint32_t        c = tmi_gen_operand(g, n, 0, s, TMI_LT_BOOL), x = tmi_gen_operand(g, n, 1, s, type);
     return tmi_gen_select(g, c, x, tmi_gen_operand(g, n, 2, s, type));
 }
 
 static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) { /* NaN stays */
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint8_t         type = tmi_lt_work(n->dtype);
     uint32_t        x = tmi_gen_operand(g, n, 0, s, type);
     int             is_float = tmi_lt_is(type, 'f');
     if (n->has_val & 1) x = tmi_gen_2(g, is_float ? (uint32_t)TMI_OP_MAXIMUMF : tmi_op_for(TMI_OP_MAXNUMF, type), x, tmi_gen_number(g, n->val[0], type));
@@ -34836,7 +34872,7 @@ static uint32_t tmi_gen_clamp(tmi_gen *g, uint32_t node, const tmi_indices *s) {
 
 static uint32_t tmi_gen_fma(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint8_t         type = tmi_lt_work(n->dtype);
     uint32_t        v[3], i;
     for (i = 0; i < 3; i++) v[i] = tmi_gen_operand(g, n, i, s, type);
     if (!tmi_lt_is(type, 'f')) return tmi_gen_2(g, TMI_OP_ADDI, tmi_gen_2(g, TMI_OP_MULI, v[0], v[1]), v[2]);
@@ -34844,7 +34880,7 @@ static uint32_t tmi_gen_fma(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     return tmi_b_op(&g->b, TMI_OP_FMA, tmi_value_type(g->m, v[0]), v, 3);
 }
 
-static uint32_t tmi_gen_cast_op(tmi_gen *g, uint32_t node, const tmi_indices *s) {
+static uint32_t tmi_gen_convert(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node), *x = TMI_NODE(g->l, n->in[0]);
     tmi_indices       in;
     tmi_gen_stretched(g, &n->shape, s, &x->shape, &in);
@@ -34909,7 +34945,7 @@ static uint32_t tmi_gen_broadcast(tmi_gen *g, uint32_t node, const tmi_indices *
 static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) {
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        at[TMI_LIST_RANK], i, before = g->extra, here, start = 0, r = 0, mark = g->memo.n;
-    uint8_t         type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+    uint8_t         type = tmi_lt_work(n->dtype);
     tmi_gen_full(g, &n->shape, s, at);
     here = tmi_gen_some(g, at[n->axis]);
     for (i = 0; i < n->n_in; i++) {
@@ -34923,7 +34959,7 @@ static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) 
         g->extra = tmi_gen_and(g, before, inside);
         at[n->axis] = size == 1 ? 0 : tmi_gen_add_n(g, here, -(int64_t)start);
         tmi_indices_full(&x->shape, at, &in);
-        v = tmi_gen_cast(g, tmi_gen_value(g, n->in[i], &in, 0), tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, type);
+        v = tmi_gen_as(g, n->in[i], &in, type);
         tmi_gen_forget(g, mark); /* made under another condition */
         r = r ? tmi_gen_select(g, inside, v, r) : v;
         start += size;
@@ -34984,35 +35020,30 @@ typedef uint32_t (*tmi_gen_fn)(tmi_gen *, uint32_t, const tmi_indices *);
 
 /* Forms that are worked out where they are read; NULL: a kernel computes them. */
 static tmi_gen_fn tmi_gen_of(const tmi_node *n) {
-    enum { TMI_FORM_reduce, TMI_FORM_binary, TMI_FORM_compare, TMI_FORM_bits, TMI_FORM_where, TMI_FORM_clamp, TMI_FORM_fma, TMI_FORM_unary, TMI_FORM_same,
-           TMI_FORM_cast, TMI_FORM_dropout, TMI_FORM_matmul, TMI_FORM_rows, TMI_FORM_attention, TMI_FORM_conv, TMI_FORM_scan, TMI_FORM_transpose,
-           TMI_FORM_reshape, TMI_FORM_broadcast, TMI_FORM_concat, TMI_FORM_gather, TMI_FORM_embedding, TMI_FORM_scatter, TMI_FORM_sort };
-    static const uint8_t form[TMI_L_OP_COUNT] = {
-        TMI_FORM_reduce,
-#define X(id, name, form, detail, least, most) TMI_FORM_##form,
+#define tmi_gen_reduce    NULL
+#define tmi_gen_matmul    NULL
+#define tmi_gen_rows      NULL
+#define tmi_gen_attention NULL
+#define tmi_gen_conv      NULL
+#define tmi_gen_scan      NULL
+#define tmi_gen_scatter   NULL
+#define tmi_gen_sort      NULL
+    static const tmi_gen_fn form[TMI_L_OP_COUNT] = {
+        NULL,
+#define X(id, name, form, detail, least, most) tmi_gen_##form,
         TMI_LIST_OPS(X)
 #undef X
-        TMI_FORM_reduce,
+        NULL,
     };
-    switch (form[n->kind]) {
-    case TMI_FORM_binary: return tmi_gen_binary;
-    case TMI_FORM_compare: return tmi_gen_compare;
-    case TMI_FORM_bits: return tmi_gen_bits_op;
-    case TMI_FORM_where: return tmi_gen_where;
-    case TMI_FORM_clamp: return tmi_gen_clamp;
-    case TMI_FORM_fma: return tmi_gen_fma;
-    case TMI_FORM_unary: return tmi_gen_unary;
-    case TMI_FORM_same: return tmi_gen_same;
-    case TMI_FORM_cast: return tmi_gen_cast_op;
-    case TMI_FORM_dropout: return tmi_gen_dropout;
-    case TMI_FORM_transpose: return tmi_gen_transpose;
-    case TMI_FORM_reshape: return tmi_gen_reshape;
-    case TMI_FORM_broadcast: return tmi_gen_broadcast;
-    case TMI_FORM_concat: return tmi_gen_concat;
-    case TMI_FORM_gather: return tmi_gen_gather;
-    case TMI_FORM_embedding: return tmi_gen_embedding;
-    default: return NULL;
-    }
+#undef tmi_gen_reduce
+#undef tmi_gen_matmul
+#undef tmi_gen_rows
+#undef tmi_gen_attention
+#undef tmi_gen_conv
+#undef tmi_gen_scan
+#undef tmi_gen_scatter
+#undef tmi_gen_sort
+    return form[n->kind];
 }
 
 static int tmi_is_pointwise(const tmi_node *n) { return n->kind != TMI_L_OP_NONE && tmi_gen_of(n) != NULL; }
@@ -35088,8 +35119,17 @@ static tmi_comb tmi_comb_of(const tmi_gen *g, const tmi_node *n) {
     else if (tmi_lt_is(in, 'f')) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_MEAN) f.type = TMI_LT_F32;
     else if (n->kind == TMI_L_OP_SUM || n->kind == TMI_L_OP_PROD)
-        f.type = tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
+        f.type = tmi_lt_work(n->dtype);
     else f.type = in == TMI_LT_BOOL ? (uint8_t)TMI_LT_I32 : in;
+    return f;
+}
+
+static tmi_comb tmi_comb_one(uint16_t kind, uint8_t type) { /* of single values */
+    tmi_comb f;
+    f.kind = kind;
+    f.type = type;
+    f.n = 1;
+    f.length = 1;
     return f;
 }
 
@@ -35317,7 +35357,7 @@ static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
     uint32_t        identity = tmi_comb_identity(g, &r->fold), mask = g->mask[r->f.by_rows ? 1 : 0];
     int             direct = x->buffer && !(x->dtype == TMI_LT_BOOL) && tmi_list_work(g->m, x->dtype) == tmi_list_work(g->m, r->fold.type);
     v[0] = tmi_gen_value(g, r->n->in[0], &r->space, direct ? identity : 0);
-    v[0] = tmi_gen_cast(g, v[0], tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, r->fold.type);
+    v[0] = tmi_gen_cast(g, v[0], tmi_lt_work(x->dtype), r->fold.type);
     if (mask && (!direct || !tmi_gen_varies(g, v[0], r->f.by_rows ? 1 : 0))) v[0] = tmi_gen_select(g, mask, v[0], identity);
     if (r->fold.n == 1) return;
     v[1] = r->n->n_in == 2 ? tmi_gen_value(g, r->n->in[1], &r->space, 0) : tmi_reduce_place(r);
@@ -35325,34 +35365,22 @@ static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
     tmi_gen_join(g, v, 2);
 }
 
-static void tmi_reduce_tile_full(tmi_reducing *r, uint32_t *v) { /* accumulators hold the whole tile */
-    tmi_gen *g = r->g;
-    uint32_t i, dims[TMI_GEN_RANK], k;
-    for (k = 0; k < TMI_GEN_RANK; k++)
-        if (g->pos[k] >= 0) dims[g->pos[k]] = g->size[k];
-    for (i = 0; i < r->fold.n && g->rank; i++) v[i] = tmi_gen_stretch(g, v[i], dims);
-}
-
 /* Run `i` and those after it: a loop for each reduced one that does not fit the tile. */
 static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     tmi_gen *g = r->g;
-    uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0;
+    uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0, k;
     uint64_t size, step;
     tmi_loop loop;
     while (i < r->f.runs.n && (!r->f.runs.reduced[i] || (i == r->f.fold && i != r->split && r->f.runs.size[i] <= g->size[axis]))) {
         if (r->f.runs.reduced[i]) { /* all of it in the tile */
-            r->space.at[i] = tmi_gen_along(g, axis, 0);
-            g->mask[axis] = r->f.runs.size[i] < g->size[axis]
-                                ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[i],
-                                               tmi_gen_index(g, (int64_t)r->f.runs.size[i]))
-                                : 0;
+            r->space.at[i] = tmi_gen_span(g, axis, 0, r->f.runs.size[i]);
         }
         i++;
     }
     if (i == r->f.runs.n) {
         tmi_reduce_load(r, v);
         if (r->acc[0]) {
-            tmi_reduce_tile_full(r, v);
+            for (i = 0; i < r->fold.n; i++) v[i] = tmi_gen_whole(g, v[i]);
             tmi_comb_2(g, &r->fold, r->acc, v);
         } else {
             r->acc[0] = v[0];
@@ -35363,7 +35391,7 @@ static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     if (!r->acc[0]) { /* accumulators to carry */
         r->acc[0] = tmi_comb_identity(g, &r->fold);
         r->acc[1] = tmi_gen_const(g, g->m->t_i32, INT32_MAX);
-        tmi_reduce_tile_full(r, r->acc);
+        for (k = 0; k < r->fold.n; k++) r->acc[k] = tmi_gen_whole(g, r->acc[k]);
     }
     size = r->f.runs.size[i];
     step = i == r->f.fold ? g->size[axis] : 1;
@@ -35386,17 +35414,12 @@ static void tmi_reduce_place_out(tmi_reducing *r, tmi_indices *out) {
     tmi_gen        *g = r->g;
     const tmi_runs *runs = &r->f.runs;
     uint32_t        i, last = r->f.by_rows ? runs->n : runs->n - 1, at;
-    uint64_t        rows = tmi_runs_size(runs, 0, last), below = rows;
+    uint64_t        rows = tmi_runs_size(runs, 0, last), size[TMI_LIST_RANK];
     out->rank = 0;
     at = rows == 1 ? 0 : r->f.by_rows ? tmi_gen_tile(g, 0, rows, 0) : tmi_gen_pid(g, 1);
     if (!r->f.by_rows) g->k->grid[1] = rows;
-    for (i = 0; i < last; i++) {
-        uint32_t part;
-        if (runs->reduced[i]) continue;
-        below /= runs->size[i];
-        part = tmi_gen_div(g, at, below);
-        r->space.at[i] = below * runs->size[i] == rows ? part : tmi_gen_rem(g, part, runs->size[i]);
-    }
+    for (i = 0; i < last; i++) size[i] = runs->reduced[i] ? 1 : runs->size[i];
+    tmi_gen_unravel(g, at, size, last, r->space.at);
     if (rows > 1) tmi_indices_add(out, rows, at);
     if (r->f.by_rows) return;
     r->space.at[last] = tmi_gen_tile(g, 1, runs->size[last], 0);
@@ -35407,7 +35430,7 @@ static void tmi_reduce_place_out(tmi_reducing *r, tmi_indices *out) {
 static uint32_t tmi_reduce_result(tmi_reducing *r, const uint32_t *v) {
     tmi_gen *g = r->g;
     uint64_t n = r->n->count ? r->n->count : r->fold.length;
-    uint8_t  type = tmi_lt_is(r->n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->n->dtype;
+    uint8_t  type = tmi_lt_work(r->n->dtype);
     if (tmi_is_arg(r->n->kind)) {
         uint32_t ok = tmi_gen_cmpi(g, TMI_SLT, v[1], tmi_gen_const(g, g->m->t_i32, INT32_MAX));
         return tmi_gen_cast(g, tmi_gen_select(g, ok, v[1], tmi_gen_const(g, g->m->t_i32, 0)), TMI_LT_I32, type);
@@ -35448,7 +35471,7 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
     else tmi_gen_reduced(g, &r.fold, r.f.by_rows ? 1 : 0, r.acc, v);
     g->mask[r.f.by_rows ? 1 : 0] = 0;
     if (r.n->split && r.fold.n == 2) { /* both halves go to the second stage as they are */
-        tmi_gen_store(g, node, &out, tmi_gen_cast(g, v[0], r.fold.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype));
+        tmi_gen_store(g, node, &out, tmi_gen_cast(g, v[0], r.fold.type, tmi_lt_work(r.n->dtype)));
         tmi_gen_store(g, r.n->twin, &out, v[1]);
         return;
     }
@@ -35516,18 +35539,10 @@ static void tmi_rowing_begin(tmi_rowing *r, tmi_gen *g, uint32_t node, uint32_t 
 
 /* The indices along the row: all of them, or those from `base` on. */
 static void tmi_rowing_at(tmi_rowing *r, uint32_t base) {
-    tmi_gen *g = r->g;
-    r->space.at[1] = tmi_gen_along(g, r->axis, base);
-    g->mask[r->axis] = r->size % g->size[r->axis] ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[1],
-                                                                 tmi_gen_index(g, (int64_t)r->size))
-                                                  : 0;
+    r->space.at[1] = tmi_gen_span(r->g, r->axis, base, r->size);
 }
 
-static uint32_t tmi_rowing_x(tmi_rowing *r) {
-    const tmi_node *x = TMI_NODE(r->g->l, r->n->in[0]);
-    uint32_t        v = tmi_gen_value(r->g, r->n->in[0], &r->space, 0);
-    return tmi_gen_cast(r->g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32);
-}
+static uint32_t tmi_rowing_x(tmi_rowing *r) { return tmi_gen_as(r->g, r->n->in[0], &r->space, TMI_LT_F32); }
 
 /* `identity` for elements that do not exist. */
 static uint32_t tmi_rowing_only(tmi_rowing *r, uint32_t v, uint32_t identity) {
@@ -35536,12 +35551,8 @@ static uint32_t tmi_rowing_only(tmi_rowing *r, uint32_t v, uint32_t identity) {
 }
 
 static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) { /* of a tile of f32 */
-    tmi_comb f;
+    tmi_comb f = tmi_comb_one(kind, TMI_LT_F32);
     uint32_t out;
-    f.kind = kind;
-    f.type = TMI_LT_F32;
-    f.n = 1;
-    f.length = r->size;
     tmi_gen_reduced(r->g, &f, r->axis, &v, &out);
     return out;
 }
@@ -35549,10 +35560,8 @@ static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) { /* o
 /* A loop over the row in tiles that carries `init`, full tiles of f32. */
 static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
     tmi_gen *g = r->g;
-    uint32_t dims[TMI_GEN_RANK], i, k;
-    for (k = 0; k < TMI_GEN_RANK; k++)
-        if (g->pos[k] >= 0) dims[g->pos[k]] = g->size[k];
-    for (i = 0; i < n; i++) init[i] = tmi_gen_stretch(g, init[i], dims);
+    uint32_t i;
+    for (i = 0; i < n; i++) init[i] = tmi_gen_whole(g, init[i]);
     tmi_gen_loop(g, &r->loop, 0, tmi_gen_index(g, (int64_t)r->size), g->size[r->axis], init, n);
     tmi_rowing_at(r, r->loop.index);
 }
@@ -35666,11 +35675,10 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
 }
 
 static uint32_t tmi_rowing_weight(tmi_rowing *r, uint32_t i) { /* input i at the element's place in the row */
-    const tmi_node *w = TMI_NODE(r->g->l, r->n->in[i]);
-    tmi_indices       s;
+    tmi_indices s;
     s.rank = 0;
     tmi_indices_add(&s, r->size, r->space.at[1]);
-    return tmi_gen_cast(r->g, tmi_gen_value(r->g, r->n->in[i], &s, 0), tmi_lt_is(w->dtype, 'f') ? (uint8_t)TMI_LT_F32 : w->dtype, TMI_LT_F32);
+    return tmi_gen_as(r->g, r->n->in[i], &s, TMI_LT_F32);
 }
 
 /* Facts of a row: maximum and sum of a softmax, or mean and 1 / deviation of a norm. */
@@ -35746,7 +35754,7 @@ static uint32_t tmi_gen_dot_tile(tmi_gen *g, uint32_t v, uint8_t from, uint8_t t
     dims[0] = rows;
     dims[1] = cols;
     if (tmi_lt_is(to, 'f')) {
-        v = tmi_gen_cast(g, v, tmi_lt_is(from, 'f') ? (uint8_t)TMI_LT_F32 : from, TMI_LT_F32);
+        v = tmi_gen_cast(g, v, tmi_lt_work(from), TMI_LT_F32);
         v = tmi_gen_narrow(g, v, to);
     } else {
         v = tmi_gen_cast(g, v, from, to);
@@ -35808,18 +35816,16 @@ typedef struct tmi_producting {
 static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t acc) {
     tmi_gen        *g = p->g;
     const tmi_node *a = TMI_NODE(g->l, p->n->in[0]), *b = TMI_NODE(g->l, p->n->in[1]);
-    uint32_t        k, va, vb, limit = tmi_gen_index(g, (int64_t)p->k), ragged = p->k % p->bk != 0;
-    tmi_indices       s;
+    uint32_t        k, va, vb;
+    tmi_indices     s;
     tmi_gen_axes(g, p->bm, p->bk);
-    k = tmi_gen_along(g, 1, base);
+    k = tmi_gen_span(g, 1, base, p->k);
     g->mask[0] = p->mask_m;
-    g->mask[1] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : p->row, p->n->num[0] ? p->row : k, &s);
     va = tmi_gen_zeroed(g, p->n->in[0], tmi_gen_value(g, p->n->in[0], &s, 0), g->mask[1]);
     va = tmi_gen_dot_tile(g, va, a->dtype, p->type, p->bm, p->bk);
     tmi_gen_axes(g, p->bk, p->bn);
-    k = tmi_gen_along(g, 0, base);
-    g->mask[0] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
+    k = tmi_gen_span(g, 0, base, p->k);
     g->mask[1] = p->mask_n;
     if (b->shape.rank == 1) {
         s.rank = 0;
@@ -35834,7 +35840,7 @@ static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t a
 
 static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, tmi_indices *out) {
     tmi_node *n = TMI_NODE(g->l, node);
-    uint64_t  batch = 1, below;
+    uint64_t  batch = 1, size[TMI_LIST_RANK];
     uint32_t  i, pid;
     int       a_row = TMI_NODE(g->l, n->in[0])->shape.rank > 1, b_col = TMI_NODE(g->l, n->in[1])->shape.rank > 1;
     memset(p, 0, sizeof *p);
@@ -35845,7 +35851,7 @@ static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, t
     p->k = (uint64_t)n->num[4];
     p->type = tmi_dot_type(g, n);
     p->n_batch = n->shape.rank - (uint32_t)a_row - (uint32_t)b_col;
-    for (i = 0; i < p->n_batch; i++) batch *= n->shape.dim[i];
+    for (i = 0; i < p->n_batch; i++) batch *= size[i] = n->shape.dim[i];
     tmi_dot_tile(g, batch, p->m, p->nn, &p->bm, &p->bn);
     p->bk = tmi_pow2_ceil(p->k, 16, 32);
     tmi_gen_axes(g, p->bm, p->bn);
@@ -35856,11 +35862,7 @@ static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, t
     out->rank = 0;
     g->k->grid[2] = batch;
     pid = batch > 1 ? tmi_gen_pid(g, 2) : 0;
-    for (below = batch, i = 0; i < p->n_batch; i++) {
-        uint64_t size = n->shape.dim[i];
-        below /= size;
-        p->batch[i] = size == 1 ? 0 : below * size == batch ? tmi_gen_div(g, pid, below) : tmi_gen_rem(g, tmi_gen_div(g, pid, below), size);
-    }
+    tmi_gen_unravel(g, pid, size, p->n_batch, p->batch);
     if (batch > 1) tmi_indices_add(out, batch, pid);
     if (a_row) tmi_indices_add(out, p->m, p->row);
     if (b_col) tmi_indices_add(out, p->nn, p->col);
@@ -35893,10 +35895,10 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
     if (p.n->n_in == 3) {
         const tmi_node *b = TMI_NODE(g->l, p.n->in[2]);
         tmi_gen_stretched(g, &p.n->shape, &out, &b->shape, &bias);
-        dims[0] = tmi_gen_cast(g, tmi_gen_value(g, p.n->in[2], &bias, 0), tmi_lt_is(b->dtype, 'f') ? (uint8_t)TMI_LT_F32 : b->dtype, work);
+        dims[0] = tmi_gen_as(g, p.n->in[2], &bias, work);
         acc = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, work), acc, dims[0]);
     }
-    tmi_gen_finish(g, tmi_gen_cast(g, acc, work, tmi_lt_is(p.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : p.n->dtype), &out);
+    tmi_gen_finish(g, tmi_gen_cast(g, acc, work, tmi_lt_work(p.n->dtype)), &out);
 }
 
 /* -- Convolution: a product of weights and patches, which are read where they stand --------------------------------------------------
@@ -35915,20 +35917,18 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     const tmi_shape *ws = &w->shape;
     const int64_t  *num = c->n->num;
     uint64_t        window = (uint64_t)ws->dim[2] * ws->dim[3];
-    uint32_t        k, va, vb, ch, y, xx, ragged = c->depth % c->bk != 0, limit = tmi_gen_index(g, (int64_t)c->depth), before = g->extra, ok = 0;
+    uint32_t        k, va, vb, ch, y, xx, before = g->extra, ok = 0;
     tmi_indices       s;
     tmi_gen_axes(g, c->bm, c->bk);
-    k = tmi_gen_along(g, 1, base);
+    k = tmi_gen_span(g, 1, base, c->depth);
     g->mask[0] = c->mask_m;
-    g->mask[1] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
     s.rank = 0;
     tmi_indices_add(&s, ws->dim[0], c->channel);
     tmi_indices_add(&s, c->depth, k);
     va = tmi_gen_zeroed(g, c->n->in[1], tmi_gen_value(g, c->n->in[1], &s, 0), g->mask[1]);
     va = tmi_gen_dot_tile(g, va, w->dtype, c->type, c->bm, c->bk);
     tmi_gen_axes(g, c->bk, c->bn);
-    k = tmi_gen_along(g, 0, base);
-    g->mask[0] = ragged ? tmi_gen_cmpi(g, TMI_SLT, k, limit) : 0;
+    k = tmi_gen_span(g, 0, base, c->depth);
     g->mask[1] = c->mask_n;
     ch = tmi_gen_div(g, k, window);
     y = tmi_gen_rem(g, tmi_gen_div(g, k, ws->dim[3]), ws->dim[2]);
@@ -36002,16 +36002,15 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     g->mask[1] = c.mask_n;
     s.rank = 0;
     if (c.n->n_in == 3) {
-        const tmi_node *b = TMI_NODE(g->l, c.n->in[2]);
         tmi_indices_add(&s, ws->dim[0], c.channel);
-        i = tmi_gen_cast(g, tmi_gen_value(g, c.n->in[2], &s, 0), tmi_lt_is(b->dtype, 'f') ? (uint8_t)TMI_LT_F32 : b->dtype, TMI_LT_F32);
+        i = tmi_gen_as(g, c.n->in[2], &s, TMI_LT_F32);
         acc = tmi_gen_2(g, TMI_OP_ADDF, acc, i);
     }
     s.rank = 0;
     tmi_indices_add(&s, out->dim[0], c.image);
     tmi_indices_add(&s, out->dim[1], c.channel);
     tmi_indices_add(&s, area, pixel);
-    tmi_gen_finish(g, tmi_gen_cast(g, acc, TMI_LT_F32, tmi_lt_is(c.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : c.n->dtype), &s);
+    tmi_gen_finish(g, tmi_gen_cast(g, acc, TMI_LT_F32, tmi_lt_work(c.n->dtype)), &s);
 }
 
 /* -- Attention: scores never leave the group ------------------------------------------------------------------------------------------
@@ -36045,9 +36044,8 @@ static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, 
     uint32_t  node = a->n->in[input], col, v;
     tmi_indices s;
     tmi_gen_axes(g, rows, cols);
-    col = tmi_gen_along(g, 1, 0);
+    col = tmi_gen_span(g, 1, 0, n_col);
     g->mask[0] = mask_row;
-    g->mask[1] = n_col < cols ? tmi_gen_cmpi(g, TMI_SLT, col, tmi_gen_index(g, (int64_t)n_col)) : 0;
     tmi_attend_space(a, input, row, col, &s);
     v = tmi_gen_value(g, node, &s, 0);
     v = tmi_gen_zeroed(g, node, v, tmi_gen_and(g, g->mask[0], g->mask[1]));
@@ -36072,15 +36070,13 @@ static uint32_t tmi_attend_spelled(tmi_attending *a, uint32_t product, uint32_t 
 }
 
 /* Scores of a tile: scaled, masked, causal. exp2 is what the hardware has: everything is in units of log2. */
-static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_keys) {
+static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     tmi_gen  *g = a->g;
-    uint32_t  key, k, zero, dims[2], s, mask_key, ninf = tmi_gen_f32(g, TMI_BITS_NINF), ok = 0;
+    uint32_t  key, k, zero, dims[2], s, ninf = tmi_gen_f32(g, TMI_BITS_NINF), ok = 0;
     uint64_t  n_keys = (uint64_t)a->n->num[3];
     tmi_gen_axes(g, a->bn, a->bd);
-    key = tmi_gen_along(g, 0, base);
-    mask_key = n_keys % a->bn ? tmi_gen_cmpi(g, TMI_SLT, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
-    *ok_keys = mask_key;
-    k = tmi_attend_tile(a, 1, key, mask_key, (uint64_t)a->n->num[4], a->bn, a->bd);
+    key = tmi_gen_span(g, 0, base, n_keys);
+    k = tmi_attend_tile(a, 1, key, g->mask[0], (uint64_t)a->n->num[4], a->bn, a->bd);
     dims[0] = a->bm;
     dims[1] = a->bn;
     zero = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, g->m->t_float[TMI_F_F32], dims, 2), 0);
@@ -36088,9 +36084,8 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
     tmi_gen_name(g, s, a->n->base ? TMI_NODE(g->l, a->n->base)->id : "product");
     if (!a->n->base) s = tmi_gen_2(g, TMI_OP_MULF, s, tmi_gen_float(g, a->n->val[0] * 1.4426950408889634));
     tmi_gen_axes(g, a->bm, a->bn);
-    key = tmi_gen_along(g, 1, base);
+    key = tmi_gen_span(g, 1, base, n_keys);
     g->mask[0] = a->mask_row;
-    g->mask[1] = n_keys % a->bn ? tmi_gen_cmpi(g, TMI_SLT, key, tmi_gen_index(g, (int64_t)n_keys)) : 0;
     ok = g->mask[1];
     if (a->n->num[0]) {
         const uint32_t some = tmi_gen_some(g, key);
@@ -36112,7 +36107,8 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
         if (x->dtype == TMI_LT_BOOL) ok = tmi_gen_and(g, ok, v);
         else {
             const uint32_t log2_e = tmi_gen_float(g, 1.4426950408889634);
-            s = tmi_gen_2(g, TMI_OP_ADDF, s, tmi_gen_2(g, TMI_OP_MULF, tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, TMI_LT_F32), log2_e));
+            v = tmi_gen_cast(g, v, tmi_lt_work(x->dtype), TMI_LT_F32);
+            s = tmi_gen_2(g, TMI_OP_ADDF, s, tmi_gen_2(g, TMI_OP_MULF, v, log2_e));
         }
     }
     return ok ? tmi_gen_select(g, ok, s, ninf) : s;
@@ -36120,7 +36116,7 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base, uint32_t *ok_
 
 static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     const tmi_shape *q;
-    uint64_t  batch = 1, below;
+    uint64_t  batch = 1, size[TMI_LIST_RANK];
     uint32_t  i, pid, largest;
     memset(a, 0, sizeof *a);
     a->g = g;
@@ -36137,26 +36133,19 @@ static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     tmi_gen_axes(g, a->bm, a->bn);
     a->row = tmi_gen_tile(g, 0, (uint64_t)a->n->num[2], 0);
     a->mask_row = g->mask[0];
-    for (i = 0; i + 2 < q->rank; i++) batch *= q->dim[i];
+    for (i = 0; i + 2 < q->rank; i++) batch *= size[i] = q->dim[i];
     g->k->grid[1] = batch;
     pid = batch > 1 ? tmi_gen_pid(g, 1) : 0;
-    for (below = batch, i = 0; i + 2 < q->rank; i++) {
-        below /= q->dim[i];
-        a->batch[i] = q->dim[i] == 1 ? 0 : below * q->dim[i] == batch ? tmi_gen_div(g, pid, below) : tmi_gen_rem(g, tmi_gen_div(g, pid, below), q->dim[i]);
-    }
+    tmi_gen_unravel(g, pid, size, i, a->batch);
     a->q = tmi_attend_tile(a, 0, a->row, a->mask_row, (uint64_t)a->n->num[4], a->bm, a->bd);
 }
 
 /* One tile of keys: carried are the row's maximum, its sum, and the result so far. */
 static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen *g = a->g;
-    uint32_t s, top, safe, shrink, w, v, ok_keys, dims[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), max[2];
-    tmi_comb f;
-    s = tmi_attend_scores(a, base, &ok_keys);
-    f.type = TMI_LT_F32;
-    f.n = 1;
-    f.length = 1;
-    f.kind = TMI_L_OP_MAX;
+    uint32_t s, top, safe, shrink, w, v, ninf = tmi_gen_f32(g, TMI_BITS_NINF), max[2];
+    tmi_comb f = tmi_comb_one(TMI_L_OP_MAX, TMI_LT_F32);
+    s = tmi_attend_scores(a, base);
     tmi_gen_reduced(g, &f, 1, &s, &max[0]);
     top = tmi_gen_2(g, TMI_OP_MAXNUMF, c[0], max[0]);
     const uint32_t right = tmi_gen_float(g, 0);
@@ -36175,15 +36164,11 @@ static void tmi_attend_step(tmi_attending *a, uint32_t base, uint32_t *c) {
     tmi_gen_name(g, top, "new_max");
     tmi_gen_name(g, c[1], "new_sum");
     tmi_gen_axes(g, a->bn, a->bv);
-    v = tmi_gen_along(g, 0, base);
-    ok_keys = (uint64_t)a->n->num[3] % a->bn ? tmi_gen_cmpi(g, TMI_SLT, v, tmi_gen_index(g, a->n->num[3])) : 0;
-    v = tmi_attend_tile(a, 2, v, ok_keys, (uint64_t)a->n->num[5], a->bn, a->bv);
-    dims[0] = a->bm;
-    dims[1] = a->bv;
+    v = tmi_gen_span(g, 0, base, (uint64_t)a->n->num[3]);
+    v = tmi_attend_tile(a, 2, v, g->mask[0], (uint64_t)a->n->num[5], a->bn, a->bv);
     tmi_gen_axes(g, a->bm, a->bv);
-    c[2] = tmi_gen_2(g, TMI_OP_MULF, c[2], shrink);
-    const uint32_t other = tmi_gen_stretch(g, c[2], dims);
-    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type_v), v, other);
+    c[2] = tmi_gen_whole(g, tmi_gen_2(g, TMI_OP_MULF, c[2], shrink));
+    c[2] = tmi_gen_dot(g, tmi_gen_narrow(g, w, a->type_v), v, c[2]);
 }
 
 static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
@@ -36220,8 +36205,7 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
     tmi_gen_name(g, c[2], "acc");
     tmi_gen_axes(g, a.bm, a.bv);
     g->mask[0] = a.mask_row;
-    col = tmi_gen_along(g, 1, 0);
-    g->mask[1] = (uint64_t)a.n->num[5] < a.bv ? tmi_gen_cmpi(g, TMI_SLT, col, tmi_gen_index(g, a.n->num[5])) : 0;
+    col = tmi_gen_span(g, 1, 0, (uint64_t)a.n->num[5]);
     const uint32_t right = tmi_gen_float(g, 1);
     sum = c[1];
     if (!a.n->base)
@@ -36240,21 +36224,18 @@ static void tmi_kern_attention(tmi_gen *g, uint32_t node) {
 static uint32_t tmi_scan_tile(tmi_rowing *r, const tmi_comb *f, uint32_t *total) {
     tmi_gen        *g = r->g;
     const tmi_node *x = TMI_NODE(g->l, r->n->in[0]);
-    uint32_t        at = r->space.at[1], before = g->extra, v, out, i, dims[TMI_GEN_RANK];
+    uint32_t        at = r->space.at[1], before = g->extra, v, out;
     tmi_indices     s = r->space;
     int             direct = x->buffer && !tmi_lt_is(x->dtype, 'b');
     if (r->n->num[1]) {
         s.at[1] = tmi_gen_add_n(g, tmi_gen_some(g, at), r->n->num[0] ? 1 : -1);
         g->extra = tmi_gen_and(g, before, tmi_gen_cmpi(g, TMI_ULT, s.at[1], tmi_gen_index(g, (int64_t)r->size)));
     }
-    v = tmi_gen_value(g, r->n->in[0], &s, 0);
-    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, f->type);
+    v = tmi_gen_as(g, r->n->in[0], &s, f->type);
     if (!direct) v = tmi_rowing_only(r, v, tmi_gen_number(g, 0, f->type));
     if (!direct && r->n->num[1]) v = tmi_gen_select(g, g->extra, v, tmi_gen_number(g, 0, f->type));
     g->extra = before;
-    for (i = 0; i < TMI_GEN_RANK; i++)
-        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
-    v = tmi_gen_stretch(g, v, dims);
+    v = tmi_gen_whole(g, v);
     if (total) tmi_gen_reduced(g, f, r->axis, &v, total);
     tmi_gen_region(g, f, TMI_OP_SCAN, r->axis, &v, &out, r->n->num[0] != 0);
     return out;
@@ -36265,13 +36246,10 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     const tmi_node *n = TMI_NODE(g->l, node), *r = TMI_NODE(g->l, n->base), *x = TMI_NODE(g->l, r->in[0]);
     uint64_t        size = n->shape.dim[n->axis], before = tmi_shape_numel(&n->shape) / size, folded = tmi_shape_numel(&x->shape) / tmi_shape_numel(&r->shape);
     uint32_t        v, ok, dims[TMI_GEN_RANK], identity, row;
-    uint8_t         rt = tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r->dtype;
+    uint8_t         rt = tmi_lt_work(r->dtype);
     tmi_comb        f, fold = tmi_comb_of(g, r);
     tmi_indices     s;
-    f.kind = TMI_L_OP_SUM;
-    f.type = tmi_lt_is(r->dtype, 'f') || tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype;
-    f.n = 1;
-    f.length = size;
+    f = tmi_comb_one(TMI_L_OP_SUM, tmi_lt_is(r->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_work(n->dtype));
     tmi_gen_axes(g, tmi_pow2_ceil(size, 2, 4096), tmi_pow2_ceil(folded, 1, 4096));
     s.rank = 0;
     tmi_indices_add(&s, before, before > 1 ? tmi_gen_pid(g, 0) : 0);
@@ -36281,10 +36259,9 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     tmi_indices_add(&s, folded, tmi_gen_along(g, 1, 0));
     ok = n->num[1] || size < g->size[0] ? tmi_gen_cmpi(g, TMI_ULT, s.at[1], tmi_gen_index(g, (int64_t)size)) : 0;
     g->mask[0] = ok;
-    g->mask[1] = folded < g->size[1] ? tmi_gen_cmpi(g, TMI_SLT, s.at[2], tmi_gen_index(g, (int64_t)folded)) : 0;
+    g->mask[1] = tmi_gen_below(g, 1, s.at[2], folded);
     identity = tmi_comb_identity(g, &fold);
-    v = tmi_gen_value(g, r->in[0], &s, 0);
-    v = tmi_gen_cast(g, v, tmi_lt_is(x->dtype, 'f') ? (uint8_t)TMI_LT_F32 : x->dtype, fold.type);
+    v = tmi_gen_as(g, r->in[0], &s, fold.type);
     if (g->mask[1]) v = tmi_gen_select(g, g->mask[1], v, identity);
     tmi_gen_reduced(g, &fold, 1, &v, &v);
     if (r->kind == TMI_L_OP_MEAN) v = tmi_gen_2(g, TMI_OP_DIVF, v, tmi_gen_float(g, (double)folded));
@@ -36296,11 +36273,11 @@ static void tmi_kern_scan_reduced(tmi_gen *g, uint32_t node) {
     v = tmi_gen_stretch(g, v, dims);
     tmi_gen_name(g, v, r->id);
     tmi_gen_region(g, &f, TMI_OP_SCAN, 0, &v, &v, n->num[0] != 0);
-    g->mask[0] = size < g->size[0] ? tmi_gen_cmpi(g, TMI_SLT, row, tmi_gen_index(g, (int64_t)size)) : 0;
+    g->mask[0] = tmi_gen_below(g, 0, row, size);
     g->mask[1] = 0;
     s.rank = 2;
     s.at[1] = row;
-    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : n->dtype), &s);
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_work(n->dtype)), &s);
 }
 
 static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
@@ -36309,19 +36286,13 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     uint32_t   v, total, carry, i, dims[TMI_GEN_RANK], base, elem;
     uint64_t   last;
     tmi_rowing_begin(&r, g, node, 4096);
-    f.kind = TMI_L_OP_SUM;
-    f.type = tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') || tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype;
-    f.n = 1;
-    f.length = r.size;
+    f = tmi_comb_one(TMI_L_OP_SUM, tmi_lt_is(TMI_NODE(g->l, r.n->in[0])->dtype, 'f') ? (uint8_t)TMI_LT_F32 : tmi_lt_work(r.n->dtype));
     elem = tmi_list_work(g->m, f.type);
     if (g->pos[r.axis] < 0) tmi_gen_axes(g, r.axis ? g->size[0] : 2, r.axis ? 2 : g->size[1]); /* a scan wants a tile */
     if (r.whole) {
         tmi_rowing_at(&r, 0);
-        if (r.size < g->size[r.axis])
-            g->mask[r.axis] =
-                tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
         v = tmi_scan_tile(&r, &f, NULL);
-        tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+        tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_work(r.n->dtype)), &r.space);
         return;
     }
     for (i = 0; i < g->rank; i++) dims[i] = 1;
@@ -36335,7 +36306,7 @@ static void tmi_kern_scan(tmi_gen *g, uint32_t node) {
     tmi_rowing_at(&r, base);
     v = tmi_scan_tile(&r, &f, &total);
     v = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), v, r.loop.carried[0]);
-    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_is(r.n->dtype, 'f') ? (uint8_t)TMI_LT_F32 : r.n->dtype), &r.space);
+    tmi_gen_finish(g, tmi_gen_cast(g, v, f.type, tmi_lt_work(r.n->dtype)), &r.space);
     total = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, f.type), r.loop.carried[0], total);
     tmi_gen_loop_end(g, &r.loop, &total, &carry);
 }
@@ -36452,7 +36423,7 @@ static uint32_t tmi_sort_unkey(tmi_gen *g, uint32_t v, uint8_t type) {
 static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     tmi_rowing  r;
     tmi_sorting s;
-    uint32_t    v, i, dims[TMI_GEN_RANK], type, place;
+    uint32_t    v, type, place;
     uint64_t    keep;
     uint8_t     from;
     tmi_rowing_begin(&r, g, node, TMI_SORT_MAX);
@@ -36469,14 +36440,11 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     s.rows = r.axis ? g->size[0] : 1;
     s.after = r.axis ? 1 : g->size[1];
     tmi_rowing_at(&r, 0);
-    if (r.size < s.n) g->mask[r.axis] = tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)r.size));
-    for (i = 0; i < TMI_GEN_RANK; i++)
-        if (g->pos[i] >= 0) dims[g->pos[i]] = g->size[i];
     v = tmi_gen_value(g, r.n->in[0], &r.space, 0);
     v = tmi_sort_key(g, v, from, r.n->num[2] != 0);
     s.elem = tmi_elem(g->m, tmi_value_type(g->m, v));
     if (r.n->num[0]) v = tmi_gen_2(g, TMI_OP_XORI, v, tmi_gen_const(g, s.elem, -1));
-    place = tmi_gen_stretch(g, tmi_b_to_int(&g->b, r.space.at[1], 32, 0), dims);
+    place = tmi_gen_whole(g, tmi_b_to_int(&g->b, r.space.at[1], 32, 0));
     s.index = place;
     if (r.n->num[2]) { /* key above, place below */
         const uint32_t high = tmi_gen_const(g, g->m->t_i64, 32);
@@ -36485,7 +36453,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
         s.elem = g->m->t_i64;
     }
     v = tmi_rowing_only(&r, v, tmi_gen_const(g, s.elem, s.elem == g->m->t_i64 ? INT64_MAX : INT32_MAX));
-    v = tmi_sort_network(&s, tmi_gen_stretch(g, v, dims));
+    v = tmi_sort_network(&s, tmi_gen_whole(g, v));
     if (r.n->num[2]) {
         type = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), g->m->t_i32);
         v = tmi_b_1(&g->b, TMI_OP_TRUNCI, type, v);
@@ -36495,7 +36463,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     }
     keep = r.n->kind == TMI_L_OP_TOPK ? (uint64_t)r.n->num[1] : r.size;
     r.space.dim[1] = keep;
-    g->mask[r.axis] = keep < s.n ? tmi_gen_cmpi(g, TMI_SLT, r.space.at[1], tmi_gen_index(g, (int64_t)keep)) : 0;
+    g->mask[r.axis] = tmi_gen_below(g, r.axis, r.space.at[1], keep);
     tmi_gen_finish(g, v, &r.space);
 }
 
@@ -36510,8 +36478,7 @@ static void tmi_kern_scatter(tmi_gen *g, uint32_t node) {
     s.rank = 0;
     full = tmi_gen_tile(g, 1, numel, 0);
     tmi_indices_add(&s, numel, full);
-    v = tmi_gen_value(g, n->in[2], &s, 0);
-    v = tmi_gen_cast(g, v, tmi_lt_is(src->dtype, 'f') ? (uint8_t)TMI_LT_F32 : src->dtype, n->dtype);
+    v = tmi_gen_as(g, n->in[2], &s, n->dtype);
     tmi_gen_full(g, &src->shape, &s, at);
     at[n->axis] = tmi_gen_looked_up(g, n->in[1], &s, n->shape.dim[n->axis], &ok);
     tmi_indices_full(&n->shape, at, &to);
@@ -36640,8 +36607,8 @@ static uint32_t tmi_elementwise_block(const tmi_node *n, uint64_t numel) {
  * transposed operand is close together if there is one; a program for each index of the rest. */
 static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
     const tmi_node *n = TMI_NODE(g->l, node);
-    uint64_t        dim[TMI_LIST_RANK], numel = tmi_shape_numel(&n->shape), rest = 1, below;
-    uint32_t        rank, second, i, pid, tile1;
+    uint64_t        dim[TMI_LIST_RANK], numel = tmi_shape_numel(&n->shape), rest = 1, size[TMI_LIST_RANK];
+    uint32_t        rank, second, i, pid, tile1, at[2];
     tmi_indices       s;
     tmi_merged(g->l, node, dim, &rank, &second);
     s.rank = 0;
@@ -36661,19 +36628,15 @@ static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
     }
     for (i = 0; i < rank; i++) {
         tmi_indices_add(&s, dim[i], 0);
-        if (i != second && i + 1 != rank) rest *= dim[i];
+        rest *= size[i] = i == second || i + 1 == rank ? 1 : dim[i];
     }
-    s.at[rank - 1] = tmi_gen_tile(g, 1, dim[rank - 1], 0);
-    s.at[second] = tmi_gen_tile(g, 0, dim[second], 1);
+    at[1] = tmi_gen_tile(g, 1, dim[rank - 1], 0);
+    at[0] = tmi_gen_tile(g, 0, dim[second], 1);
     pid = rest > 1 ? tmi_gen_pid(g, 2) : 0;
     g->k->grid[2] = rest;
-    for (below = rest, i = 0; i + 1 < rank; i++) {
-        uint32_t part;
-        if (i == second) continue;
-        below /= dim[i];
-        part = tmi_gen_div(g, pid, below);
-        s.at[i] = below * dim[i] == rest ? part : tmi_gen_rem(g, part, dim[i]);
-    }
+    tmi_gen_unravel(g, pid, size, rank, s.at);
+    s.at[rank - 1] = at[1];
+    s.at[second] = at[0];
     tmi_gen_finish(g, 0, &s);
 }
 
