@@ -1357,8 +1357,8 @@ static void *tmi_vec_at(const tmi_vec *v, uint32_t i) {
 #define TMI_AT(vec, type, i) ((type *)tmi_vec_at((vec), (i)))
 
 /* A growing array of ids as a stack: what a walk has still to look at. */
-static void tmi_todo(tmi_job *job, tmi_vec *v, uint32_t id) { *(uint32_t *)tmi_vec_add(job, v) = id; }
-static uint32_t tmi_todo_next(tmi_vec *v) { return *(uint32_t *)tmi_vec_at(v, --v->n); }
+static TMI_UNUSED void tmi_todo(tmi_job *job, tmi_vec *v, uint32_t id) { *(uint32_t *)tmi_vec_add(job, v) = id; }
+static TMI_UNUSED uint32_t tmi_todo_next(tmi_vec *v) { return *(uint32_t *)tmi_vec_at(v, --v->n); }
 
 /* -- Hashing -------------------------------------------------------------------
  * Open addressing over 32-bit ids; 0 is an empty slot. The caller compares keys, so one table type
@@ -3149,6 +3149,7 @@ static const tmi_fn tmi_fns[] = {
       "constant uint TO_ZERO = 1; constant uint TO_DOWN = 2; constant uint TO_UP   = 3; "
       "constant uint TO_AWAY = 4;    // to nearest, halfway cases away from zero; for integers "
       "only\n"),
+#ifndef TMETAL_NO_FP64
     TMI_R("F64_INF F64_SIGN F64_MAGNITUDE F64_NAN F64_ONE", "",
       "// Doubles are carried as their bits\n"
       "constant ulong F64_SIGN      = 0x8000000000000000ul; "
@@ -3156,6 +3157,7 @@ static const tmi_fn tmi_fns[] = {
       "constant ulong F64_INF       = 0x7ff0000000000000ul; "
       "constant ulong F64_NAN       = 0x7ff8000000000000ul; "
       "constant ulong F64_ONE       = 0x3ff0000000000000ul;"),
+#endif
     TMI_R("leading_zeros", "i(m)",
       "// 64 for 0; by halves, as not every system has a clz of ulong\n"
       "int @(ulong x) {const uint hi = uint(x >> 32); return hi != 0u ? int(clz(hi)) : 32 + "
@@ -3178,6 +3180,7 @@ static const tmi_fn tmi_fns[] = {
       "round_shift(frac, 63u - mant, mode, neg); if (exp < exp_max && bits < inf) return bits; "
       "const bool largest = mode == TO_ZERO || mode == (neg ? TO_UP : TO_DOWN); "
       "return largest ? inf - 1ul : inf; }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("f64_pack", "",
       "ulong @(ulong sign, int exp, ulong frac, uint mode) {    // sign in bit 63\n"
       "return sign | pack_float(exp, frac, 52u, 0x7ff, mode, sign != 0ul); }"),
@@ -3391,10 +3394,12 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("i64_to_f64_to", "", "ulong @(long x, uint mode) {"
       "const ulong u = ulong(x), sign = u & F64_SIGN; return u64_to_f64_to(sign != 0ul ? 0ul - u : "
       "u, sign, mode); }"),
+#endif
     TMI_R("u64_to_f32_to", "", "float @(ulong mag, ulong sign, uint mode) {"
       "if (mag == 0ul) return 0.0f; const int n = leading_zeros(mag); "
       "const ulong bits = pack_float(190 - n, mag << n, 23u, 0xff, mode, sign != 0ul); "
       "return as_type<float>(uint(bits) | uint(sign >> 32)); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("i64_to_f32_to", "", "float @(long x, uint mode) {"
       "const ulong u = ulong(x), sign = u & F64_SIGN; return u64_to_f32_to(sign != 0ul ? 0ul - u : "
       "u, sign, mode); }"),
@@ -3473,36 +3478,45 @@ static const tmi_fn tmi_fns[] = {
       "float @(float a) {return f64_to_f32_to(f64_sqrt_to(f32_to_f64(a), $m), $m);}"),
     TMI_R3("f32_rcp", "f(f)",
       "float @(float a) {return f64_to_f32_to(f64_div_to(F64_ONE, f32_to_f64(a), $m), $m);}"),
+#endif
     TMI_RW("f32_add_rn", "f(ff)", TMI_F32_ALONE, "+"),
     TMI_RW("f32_sub_rn", "f(ff)", TMI_F32_ALONE, "-"),
     TMI_RW("f32_mul_rn", "f(ff)", TMI_F32_ALONE, "*"),
     TMI_R("f32_rcp_rn", "f(f)", "float @(float a) { return precise::divide(1.0f, a); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R4("f64_to_i32", "i(d)", TMI_F64_TO),
+#endif
     TMI_R("f32_to_i32_rz", "i(f)", "int @(float x) {    // saturates; NaN is 0\n"
       "return isnan(x) ? 0 : x >= 2147483648.0f ? 2147483647 : int(max(x, -2147483648.0f)); }"),
     TMI_RW("f32_to_i32_rn", "i(f)", TMI_F32_TO, "rint"),
     TMI_RW("f32_to_i32_rd", "i(f)", TMI_F32_TO, "floor"),
     TMI_RW("f32_to_i32_ru", "i(f)", TMI_F32_TO, "ceil"),
+#ifndef TMETAL_NO_FP64
     TMI_R4("i32_to_f32", "f(i)", "float @(int x) { return i64_to_f32_to(long(x), $m); }"),
     TMI_R4("f64_to_u32", "u(d)", TMI_F64_TO),
+#endif
     TMI_R("f32_to_u32_rz", "u(f)", "uint @(float x) {    // saturates; NaN is 0\n"
       "return isnan(x) ? 0u : x >= 4294967296.0f ? 0xffffffffu : uint(max(x, 0.0f)); }"),
     TMI_RW("f32_to_u32_rn", "u(f)", TMI_F32_TO, "rint"),
     TMI_RW("f32_to_u32_rd", "u(f)", TMI_F32_TO, "floor"),
     TMI_RW("f32_to_u32_ru", "u(f)", TMI_F32_TO, "ceil"),
     TMI_R4("u32_to_f32", "f(u)", "float @(uint x) { return u64_to_f32_to(ulong(x), 0ul, $m); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R4("f64_to_i64", "l(d)", TMI_F64_TO), TMI_R4("f32_to_i64", "l(f)", TMI_F32_TO_64),
     TMI_R4("i64_to_f32", "f(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
     TMI_R("i64_to_f64", "d(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
     TMI_R3("i64_to_f64", "d(l)", "$r @(long x) { return i64_to_$2_to(x, $m); }"),
     TMI_R4("f64_to_u64", "m(d)", TMI_F64_TO), TMI_R4("f32_to_u64", "m(f)", TMI_F32_TO_64),
+#endif
     TMI_R4("u64_to_f32", "f(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("u64_to_f64", "d(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
     TMI_R3("u64_to_f64", "d(m)", "$r @(ulong x) { return u64_to_$2_to(x, 0ul, $m); }"),
     TMI_R3("f64_to_f32", "f(d)", TMI_F64_TO),
     TMI_R("f64_llround", "l(d)", "long @(ulong a) { return f64_to_i64_to(a, TO_AWAY); }"),
     TMI_R("llround_f32", "l(f)",
       "long @(float x) { return f64_to_i64_to(f32_to_f64(x), TO_AWAY); }"),
+#endif
     TMI_R("f8e5m2_to_f16", "h(c)", "half @(uchar x) { return as_type<half>(ushort(uint(x) << 8)); "
       "}    // exact\n"),
     TMI_R("f8e5m2_to_f32", "f(c)", "float @(uchar x) { return float(f8e5m2_to_f16(x)); "
@@ -3636,6 +3650,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("test_isnan_f16", "i(h)", TMI_TEST_HALF), TMI_R("test_isinf_f16", "i(h)", TMI_TEST_HALF),
     TMI_R("test_isfinite_f16", "i(h)", TMI_TEST_HALF),
     TMI_R("test_signbit_f16", "i(h)", "int @(half x) { return int(as_type<ushort>(x) >> 15); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("test_isnan_f64", "i(d)", "int @(ulong x) { return f64_isnan(x) ? 1 : 0; }"),
     TMI_R("test_isinf_f64", "i(d)",
       "int @(ulong x) { return (x & F64_MAGNITUDE) == F64_INF ? 1 : 0; }"),
@@ -3649,6 +3664,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f64_rcp64h", "d(d)",
       "// The high word of 1 / a; CUDA's may be off by a few units of that word\n"
       "ulong @(ulong a) {return f64_div(F64_ONE, a) & 0xffffffff00000000ul; }"),
+#endif
     TMI_R("half_bits_to_f32", "f(s)", "float @(short x) { return float(as_type<half>(x)); }"),
     TMI_R("f32_to_half_bits", "s(f)", "short @(float x) { return as_type<short>(half(x)); }"),
     TMI_R("saturate_f32", "f(f)", "float @(float x) { return fmin(fmax(x, 0.0f), 1.0f); "
@@ -3678,10 +3694,12 @@ static const tmi_fn tmi_fns[] = {
       "if (x == y) return y; if ((bits & 0x7fff) == 0) return as_type<half>(ushort(y > x ? 1 : "
       "0x8001)); return as_type<half>(ushort((x < y) == (bits < 0x8000) ? "
       "bits + 1 : bits - 1)); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("remainder_f32", "f(ff)", "float @(float x, float y) {    // exact\n"
       "return f64_to_f32(f64_remainder(f32_to_f64(x), f32_to_f64(y))); }"),
     TMI_R("remainder_f16", "h(hh)",
       "half @(half x, half y) { return half(remainder_f32(float(x), float(y))); }"),
+#endif
     TMI_R("ldexp_f32", "f(fi)", "// x 2^n, rounded once, on the bits: a denormal result is kept\n"
       "float @(float x, int n) {const uint sign = as_type<uint>(x) & 0x80000000u, mag = "
       "as_type<uint>(x) & 0x7fffffffu; if (mag == 0u || mag >= 0x7f800000u) return x; "
@@ -3708,6 +3726,7 @@ static const tmi_fn tmi_fns[] = {
       "base = isfinite(p + rest) ? p + rest : p; base_lo = isfinite(p + rest) ? rest - (base - p) "
       ": 0.0f; } return r; }"),
     TMI_R("powi_f16", "h(hi)", "half @(half x, int n) { return half(powi_f32(float(x), n)); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("wide_scaled", "",
       "wide @(ulong x, int exp, bool neg) {    // x / 2^63 * 2^exp, for any x\n"
       "const int n = leading_zeros(x); const wide r = {n > 63 ? 0ul : x << n, exp - n, neg}; "
@@ -4155,11 +4174,13 @@ static const tmi_fn tmi_fns[] = {
       "if (f64_isnan(a)) return F64_NAN; if ((a & F64_MAGNITUDE) == F64_INF) return a >= F64_SIGN "
       "? 0ul : F64_ONE; return wide_to_f64(wide_times(wide_erfc(wide_neg(wide_of(a)), true), -1)); "
       "}"),
+#endif
     TMI_R("erfinv_near", "", "// erfinv(x) / x in w = -log(1 - x^2), for w from 0 to 5, to 2^-22\n"
       "float @(float w) {const float v = w - 2.5f; float p = 2.8337157e-8f; "
       "p = fma(p, v, 3.4371595e-7f); p = fma(p, v, -3.52606e-6f); p = fma(p, v, -4.3965842e-6f); "
       "p = fma(p, v, 0.000218589f); p = fma(p, v, -0.0012537084f); p = fma(p, v, -0.004177685f); "
       "p = fma(p, v, 0.24664073f); p = fma(p, v, 1.5014094f); return p; }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("wide_erfinv", "",
       "// The x above 0 with erf(x) = a, erfc(x) = q. A float from fits in w = -log(q (2 - q)), "
       "then one\n"
@@ -4440,6 +4461,7 @@ static const tmi_fn tmi_fns[] = {
       "wide_poly(I1_POLY, 32, below_8(x)))\n"
       "                             : wide_div(wide_poly(I1_TAIL_POLY, 32, above_8(x)), "
       "wide_sqrt(x)); return sign | wide_to_f64(wide_mul(e, r)); }"),
+#endif
     TMI_R("exp_scaled", "",
       "// e^(x + x_lo) scale, for x from -150 to 130: 1 ulp. By powers of 2 in two steps, so that "
       "nothing\n"
@@ -4687,20 +4709,24 @@ static const tmi_fn tmi_fns[] = {
       "p = fma(p, v, -12.606555f); p = fma(p, v, 2.7262723f); p = fma(p, v, -0.37909767f); "
       "p = fma(p, v, -0.021475712f); p = fma(p, v, -0.047366284f); p = fma(p, v, -0.14959417f); "
       "p = fma(p, v, 0.39894223f); return copysign(bessel_i_tail(x, p), a); }"),
+#ifndef TMETAL_NO_FP64
     TMI_R("j0_f32", "f(f)", TMI_BY_DOUBLE), TMI_R("j1_f32", "f(f)", TMI_BY_DOUBLE),
     TMI_R("y0_f32", "f(f)", TMI_BY_DOUBLE), TMI_R("y1_f32", "f(f)", TMI_BY_DOUBLE),
     TMI_R("jn_f32", "f(if)",
       "float @(int n, float x) { return f64_to_f32(f64_jn(n, f32_to_f64(x))); }"),
     TMI_R("yn_f32", "f(if)",
       "float @(int n, float x) { return f64_to_f32(f64_yn(n, f32_to_f64(x))); }"),
+#endif
     TMI_RH("cbrt"), TMI_RH("erf"), TMI_RH("erfc"), TMI_RH("erfcinv"), TMI_RH("erfcx"),
-    TMI_RH("erfinv"), TMI_RH("expm1"), TMI_RH("j0"),
-    TMI_RH("j1"), TMI_RH("y0"), TMI_RH("y1"), TMI_RH("lgamma"), TMI_RH("log1p"), TMI_RH("normcdf"),
+    TMI_RH("erfinv"), TMI_RH("expm1"), TMI_RH("lgamma"), TMI_RH("log1p"), TMI_RH("normcdf"),
     TMI_RH("normcdfinv"), TMI_RH("rcbrt"),
     TMI_RH("tgamma"), TMI_RH("cyl_bessel_i0"), TMI_RH("cyl_bessel_i1"),
     TMI_R("hypot_f16", "h(hh)", TMI_HALF_2), TMI_R("rhypot_f16", "h(hh)", TMI_HALF_2),
     TMI_R("norm3d_f16", "h(hhh)", TMI_HALF_3), TMI_R("rnorm3d_f16", "h(hhh)", TMI_HALF_3),
     TMI_R("norm4d_f16", "h(hhhh)", TMI_HALF_4), TMI_R("rnorm4d_f16", "h(hhhh)", TMI_HALF_4),
+#ifndef TMETAL_NO_FP64
+    TMI_RH("j0"), TMI_RH("j1"), TMI_RH("y0"), TMI_RH("y1"),
+#endif
 };
 
 #define TMI_FN_COUNT ((uint32_t)(sizeof tmi_fns / sizeof *tmi_fns))
@@ -21805,10 +21831,6 @@ static uint32_t tmi_conv(tmi_thr *t, uint32_t a, int kind) { /* float to float, 
     return tmi_t_un(t, TMI_TF_FCONV, tmi_tty_of(kind, 1), a);
 }
 
-static uint32_t tmi_float_bits_const(tmi_thr *t, int kind, uint32_t f16, uint32_t bf16, uint32_t f32) {
-    return tmi_t_const(t, tmi_tty_of(kind, 1), kind == TMI_S_F16 ? f16 : kind == TMI_S_BF16 ? bf16 : f32);
-}
-
 /* Triton leaves counts of the width and more open; CUDA gives 0, or the sign: so do we. */
 static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     uint32_t bits = tmi_scalar_bits[tmi_t_type(t, a).kind];
@@ -21990,32 +22012,6 @@ static const tmi_soft_row *tmi_soft_of(uint32_t format) {
     return NULL;
 }
 
-/* Operations on doubles that are one call. */
-typedef struct tmi_f64_row {
-    uint16_t    tf;
-    const char *name;
-} tmi_f64_row;
-
-static const tmi_f64_row tmi_f64_rows[] = {
-    {TMI_TF_FADD, "f64_add"}, {TMI_TF_FSUB, "f64_sub"}, {TMI_TF_FMUL, "f64_mul"}, {TMI_TF_FDIV, "f64_div"}, {TMI_TF_FREM, "f64_fmod"},
-    {TMI_TF_FNEG, "f64_neg"}, {TMI_TF_FABS, "f64_abs"}, {TMI_TF_FMAXN, "f64_maxnum"}, {TMI_TF_FMINN, "f64_minnum"}, {TMI_TF_FMAX, "f64_maximum"},
-    {TMI_TF_FMIN, "f64_minimum"}, {TMI_TF_FMA, "f64_fma"}, {TMI_TF_SQRT, "f64_sqrt"}, {TMI_TF_PSQRT, "f64_sqrt"}, {TMI_TF_RSQRT, "f64_rsqrt"},
-    {TMI_TF_FLOOR, "f64_floor"}, {TMI_TF_CEIL, "f64_ceil"}, {TMI_TF_FTRUNC, "f64_trunc"}, {TMI_TF_ROUND, "f64_round"}, {TMI_TF_RINT, "f64_rint"},
-    {TMI_TF_COPYSIGN, "f64_copysign"}, {TMI_TF_ISNAN, "f64_isnan"}, {TMI_TF_EXP, "f64_exp"}, {TMI_TF_EXP2, "f64_exp2"}, {TMI_TF_EXP10, "f64_exp10"},
-    {TMI_TF_EXPM1, "f64_expm1"}, {TMI_TF_LOG, "f64_log"}, {TMI_TF_LOG2, "f64_log2"}, {TMI_TF_LOG10, "f64_log10"}, {TMI_TF_LOG1P, "f64_log1p"},
-    {TMI_TF_SIN, "f64_sin"}, {TMI_TF_COS, "f64_cos"}, {TMI_TF_TAN, "f64_tan"}, {TMI_TF_ASIN, "f64_asin"}, {TMI_TF_ACOS, "f64_acos"},
-    {TMI_TF_ATAN, "f64_atan"}, {TMI_TF_SINH, "f64_sinh"}, {TMI_TF_COSH, "f64_cosh"}, {TMI_TF_TANH, "f64_tanh"}, {TMI_TF_ASINH, "f64_asinh"},
-    {TMI_TF_ACOSH, "f64_acosh"}, {TMI_TF_ATANH, "f64_atanh"}, {TMI_TF_POW, "f64_pow"}, {TMI_TF_ATAN2, "f64_atan2"}, {TMI_TF_CBRT, "f64_cbrt"},
-    {TMI_TF_ERF, "f64_erf"}, {TMI_TF_ERFC, "f64_erfc"}, {TMI_TF_FPOWI, "f64_powi"},
-};
-
-static const char *tmi_f64_name(int tf) {
-    size_t i;
-    for (i = 0; i < sizeof tmi_f64_rows / sizeof *tmi_f64_rows; i++)
-        if (tmi_f64_rows[i].tf == tf) return tmi_f64_rows[i].name;
-    return NULL;
-}
-
 static uint32_t tmi_soft_call(tmi_thr *t, const char *name, const uint32_t *v, uint32_t n) {
     uint32_t fn = name ? tmi_fn_named(name, strlen(name)) : (uint32_t)TMI_FN_COUNT;
     if (fn == TMI_FN_COUNT) tmi_bug(t->job, "lower", name ? name : "a function of doubles is missing");
@@ -22085,6 +22081,33 @@ static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kin
     return tmi_t_intcast(t, v, kind, 0);
 }
 
+#ifndef TMETAL_NO_FP64
+/* Operations on doubles that are one call. */
+typedef struct tmi_f64_row {
+    uint16_t    tf;
+    const char *name;
+} tmi_f64_row;
+
+static const tmi_f64_row tmi_f64_rows[] = {
+    {TMI_TF_FADD, "f64_add"}, {TMI_TF_FSUB, "f64_sub"}, {TMI_TF_FMUL, "f64_mul"}, {TMI_TF_FDIV, "f64_div"}, {TMI_TF_FREM, "f64_fmod"},
+    {TMI_TF_FNEG, "f64_neg"}, {TMI_TF_FABS, "f64_abs"}, {TMI_TF_FMAXN, "f64_maxnum"}, {TMI_TF_FMINN, "f64_minnum"}, {TMI_TF_FMAX, "f64_maximum"},
+    {TMI_TF_FMIN, "f64_minimum"}, {TMI_TF_FMA, "f64_fma"}, {TMI_TF_SQRT, "f64_sqrt"}, {TMI_TF_PSQRT, "f64_sqrt"}, {TMI_TF_RSQRT, "f64_rsqrt"},
+    {TMI_TF_FLOOR, "f64_floor"}, {TMI_TF_CEIL, "f64_ceil"}, {TMI_TF_FTRUNC, "f64_trunc"}, {TMI_TF_ROUND, "f64_round"}, {TMI_TF_RINT, "f64_rint"},
+    {TMI_TF_COPYSIGN, "f64_copysign"}, {TMI_TF_ISNAN, "f64_isnan"}, {TMI_TF_EXP, "f64_exp"}, {TMI_TF_EXP2, "f64_exp2"}, {TMI_TF_EXP10, "f64_exp10"},
+    {TMI_TF_EXPM1, "f64_expm1"}, {TMI_TF_LOG, "f64_log"}, {TMI_TF_LOG2, "f64_log2"}, {TMI_TF_LOG10, "f64_log10"}, {TMI_TF_LOG1P, "f64_log1p"},
+    {TMI_TF_SIN, "f64_sin"}, {TMI_TF_COS, "f64_cos"}, {TMI_TF_TAN, "f64_tan"}, {TMI_TF_ASIN, "f64_asin"}, {TMI_TF_ACOS, "f64_acos"},
+    {TMI_TF_ATAN, "f64_atan"}, {TMI_TF_SINH, "f64_sinh"}, {TMI_TF_COSH, "f64_cosh"}, {TMI_TF_TANH, "f64_tanh"}, {TMI_TF_ASINH, "f64_asinh"},
+    {TMI_TF_ACOSH, "f64_acosh"}, {TMI_TF_ATANH, "f64_atanh"}, {TMI_TF_POW, "f64_pow"}, {TMI_TF_ATAN2, "f64_atan2"}, {TMI_TF_CBRT, "f64_cbrt"},
+    {TMI_TF_ERF, "f64_erf"}, {TMI_TF_ERFC, "f64_erfc"}, {TMI_TF_FPOWI, "f64_powi"},
+};
+
+static const char *tmi_f64_name(int tf) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_f64_rows / sizeof *tmi_f64_rows; i++)
+        if (tmi_f64_rows[i].tf == tf) return tmi_f64_rows[i].name;
+    return NULL;
+}
+
 static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     /* ordered predicates by eq, lt, le; unordered ones are the opposite of an ordered one */
     uint32_t r, greater;
@@ -22130,6 +22153,9 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
     return tmi_soft_call(t, tmi_f64_name(tf), x, op->n_in);
 }
+#else
+#define tmi_f64_elt(w, op, v) (v)[0] /* refused before: see tmi_refuse_types */
+#endif
 
 static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, tmi_tty type);
 
@@ -23170,7 +23196,11 @@ static tmi_tty tmi_fold_type(tmi_low *w, const tmi_folding *f, uint32_t i) {
     return t;
 }
 
+#ifdef TMETAL_NO_PTX
+#define tmi_asm_scalars(w, op, holder) ((void)0) /* refused before */
+#else
 static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder);
+#endif
 
 /* The combining region applied to n left and n right values, which it replaces. */
 static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint32_t *right) {
@@ -24482,6 +24512,17 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
     }
 }
 
+/* The layout in which an op of single elements works where it has tensors, element by element; TMI_NONE: scalars. */
+static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
+    const tmi_op *op = TMI_OP(w->m, id);
+    tmi_lin l;
+    if (!tmi_op_shape(w->m, op)) return TMI_NONE;
+    l = *tmi_op_lin(w->p, id);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
+}
+
+#ifndef TMETAL_NO_PTX
 /* -- Inline PTX: the instructions that Triton's users write, on this thread's values --------------------------- */
 
 enum {
@@ -24555,6 +24596,10 @@ typedef struct tmi_ptx {
     const char *word; /* the instruction last read */
     size_t      n_word;
 } tmi_ptx;
+
+static uint32_t tmi_float_bits_const(tmi_thr *t, int kind, uint32_t f16, uint32_t bf16, uint32_t f32) {
+    return tmi_t_const(t, tmi_tty_of(kind, 1), kind == TMI_S_F16 ? f16 : kind == TMI_S_BF16 ? bf16 : f32);
+}
 
 static int tmi_ptx_type_of(const char *s, size_t n, tmi_ptx_type *type) {
     static const struct { const char *name; tmi_ptx_type type; } types[] = {
@@ -25219,16 +25264,6 @@ static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_
     return tmi_ptx_as(w, v, type.kind);
 }
 
-/* The layout in which an op of single elements works where it has tensors, element by element; TMI_NONE: scalars. */
-static uint32_t tmi_flat_op_lin(tmi_low *w, uint32_t id) {
-    const tmi_op *op = TMI_OP(w->m, id);
-    tmi_lin l;
-    if (!tmi_op_shape(w->m, op)) return TMI_NONE;
-    l = *tmi_op_lin(w->p, id);
-    l.vec = 0;
-    return tmi_lin_id(w->p, &l);
-}
-
 /* One loop over groups of 2^bits neighbours, which tmi_group_point() then names one by one. */
 static void tmi_group_loop(tmi_low *w, tmi_nest *n, uint32_t bits) {
     uint32_t i, var;
@@ -25313,6 +25348,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
 }
+#endif
 
 /* -- tt.map_elementwise: a region on single elements, or on `pack` neighbours at a time --------------------------- */
 
@@ -26105,7 +26141,9 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_STORE: tmi_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
+#ifndef TMETAL_NO_PTX
     case TMI_OP_ASM: tmi_lower_asm(w, id); break;
+#endif
     case TMI_OP_MAP: tmi_lower_map(w, id); break;
     case TMI_OP_PRINT: tmi_lower_print(w, id); break;
     case TMI_OP_ASSERT: case TMI_OP_CF_ASSERT: tmi_lower_assert(w, id); break;
@@ -31642,6 +31680,7 @@ static int tmi_moves_only(const tmi_op *op) {
            op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF || (op->n_region && !tmi_is_region_op(op->kind)) || (tmi_ops[op->kind].traits & TMI_ENDS);
 }
 
+#ifndef TMETAL_NO_FP64
 /* Doubles are computed in software: how many ops, by which functions, and how much text that is. */
 static void tmi_remark_fp64(tmi_emit *e) {
     const tmi_module *m = e->m;
@@ -31667,6 +31706,9 @@ static void tmi_remark_fp64(tmi_emit *e) {
     tmi_remark(e->job, first, TMETAL_APPLIED, "fp64", "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines of 64-bit integer arithmetic", n,
                n > 1 ? "s" : "", tmi_text_join(&t, 1), all.lines);
 }
+#else
+#define tmi_remark_fp64(e) ((void)0)
+#endif
 
 /* Prints and asserts, for whoever reads the debug buffer. */
 /* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT and BF16_MATH
@@ -38066,6 +38108,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
 
+#ifndef TMETAL_NO_FP64
 /* A name that >>library has no function for. */
 static int tmi_f64_lacks(const tmi_op *op) {
     int         tf = tmi_tf_of_op[op->kind];
@@ -38077,6 +38120,16 @@ static int tmi_f64_lacks(const tmi_op *op) {
     name = tmi_f64_name(tf);
     return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
 }
+#else
+/* An external function that rests on those of doubles. */
+static int tmi_is_left_out(uint32_t fn) {
+    const char *s = tmi_externs[fn - TMI_FN_COUNT].callee;
+    if (tmi_fn_named(s, strlen(s)) != TMI_FN_COUNT) return 0;
+    return strstr(s, "f64") || strstr(s, "f32") || strstr(s, "f16"); /* no name of Metal's own */
+}
+
+#define tmi_f64_lacks(op) 0
+#endif
 
 static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t i, f;
@@ -38088,6 +38141,12 @@ static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
             tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP64, tmi_ops[op->kind].name);
             return;
         }
+#ifdef TMETAL_NO_FP64
+        if (f == TMI_F_F64) {
+            tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_ops[op->kind].name, "fp64 in software", "TMETAL_NO_FP64");
+            return;
+        }
+#endif
         if (!tmi_soft_of(f)) {
             tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP8, tmi_ops[op->kind].name, tmi_float_names[f]);
             return;
@@ -38113,7 +38172,12 @@ static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *si
 static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
     if (fn == TMI_NONE || !tmi_extern_fits(m, op, tmi_fn_sig(fn))) tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
+#ifdef TMETAL_NO_FP64
+    else if (tmi_is_left_out(fn)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"), "fp64 in software", "TMETAL_NO_FP64");
+    else tmi_refuse_types(job, m, op);
+#else
     else if (job->opt->no_fp64) tmi_refuse_types(job, m, op);
+#endif
 }
 
 static int tmi_is_lowered(const tmi_op *op) {
@@ -38138,14 +38202,22 @@ static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
     return op->kind == TMI_OP_DOT_SCALED && (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 || b == TMI_SCALED_E3M2);
 }
 
+static void tmi_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op) {
+#ifdef TMETAL_NO_PTX
+    tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_ops[op->kind].name, "inline PTX", "TMETAL_NO_PTX");
+#else
+    const char *text = tmi_ptx_unknown(job, m, op);
+    if (text) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
+#endif
+}
+
 static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    const char *text;
     if (!tmi_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
     if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op)) return;
-    if (op->kind == TMI_OP_ASM && (text = tmi_ptx_unknown(job, m, op)) != NULL) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
+    if (op->kind == TMI_OP_ASM) tmi_refuse_asm(job, m, op);
     if (tmi_is_six_bits(m, op)) tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled", "e2m3 and e3m2", "how they lie in bytes is not known");
     else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
     else tmi_refuse_types(job, m, op);
