@@ -79,6 +79,7 @@ $(BUILD)/fill: tests/docs/fill.c tmetal.h
 docs: $(BUILD)/fill             ## print the generated tables of docs/ anew
 	$(BUILD)/fill $(DOCS)
 	sh tests/docs/blocks.sh $(BUILD) fill
+	sh tests/docs/diffs.sh $(BUILD) fill
 docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	$(BUILD)/fill --check $(DOCS)
 	CC="$(CC)" sh tests/docs/blocks.sh $(BUILD)

@@ -790,7 +790,7 @@ TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index); /* zeroe
 
 typedef struct tmetal_op_info {
     const char *name;      /* "arith.addf" */
-    const char *group;     /* the sheet it belongs to: "arith", "tt memory", ... */
+    const char *group;     /* the table of docs/ops.md it belongs to: "arith", "tt memory", ... */
     int         lowered;   /* 1: compiled to Metal; 0: read and printed only */
 } tmetal_op_info;
 
@@ -907,7 +907,7 @@ typedef enum tmetal_reduce_kind {
     TMETAL_REDUCE_PRODUCT,
     TMETAL_REDUCE_AND,     /* bitwise */
     TMETAL_REDUCE_OR,
-    TMETAL_REDUCE_XOR,     /* of truths too: is their number odd? */
+    TMETAL_REDUCE_XOR,     /* of booleans too: is the number of true ones odd? */
     TMETAL_REDUCE_WELFORD, /* operands: mean, sum of squares about it, weight */
     TMETAL_REDUCE_COUNT
 } tmetal_reduce_kind;
@@ -1171,7 +1171,7 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
 
 #define TMI_ALIGN       16u      /* of every allocation: enough for any type used here */
 #define TMI_MAX_DEPTH   200u     /* nesting of regions, types, attributes and locations */
-#define TMI_MAX_RANK    24u      /* tl.sort makes rank 20; the sheet knows no more */
+#define TMI_MAX_RANK    24u      /* tl.sort makes rank 20, the highest that Triton makes */
 #define TMI_MAX_NUMEL   1048576u /* Triton's own limit of elements a tensor */
 #define TMI_MAX_SRC     0xfffffff0u
 #define TMI_NONE        0xffffffffu
@@ -2220,7 +2220,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_FENCE  0x0100u /* orders all memory accesses around it */
 #define TMI_SCOPE  0x0200u /* body sees no values from outside */
 #define TMI_INNER  0x0400u /* made by tmetal, never read from text */
-#define TMI_TRUTH  0x0800u /* results are truths: i1 in the shape of the first operand */
+#define TMI_TRUTH  0x0800u /* results are booleans: i1 in the shape of the first operand */
 
 #define TMI_PE  (TMI_PURE | TMI_ELT)
 #define TMI_PEC (TMI_PURE | TMI_ELT | TMI_CHEAP)
@@ -2453,7 +2453,7 @@ static const tmi_old_op tmi_old_ops[] = {
 #undef X
 };
 
-/* Words of the enums of the `tt` dialect and their integers in generic form (sheet 2.1). */
+/* Words of the enums of the `tt` dialect and their integers in generic form (Triton, TritonAttrDefs.td). */
 typedef struct tmi_word {
     const char *word;
     int32_t     value;
@@ -5076,7 +5076,7 @@ typedef struct tmi_type {
     uint32_t hash;
 } tmi_type;
 
-/* One row a float type: id, text, bits, exponent and mantissa bits, special, bias (sheet 1.5). */
+/* One row a float type: id, text, bits, exponent and mantissa bits, special, bias (LLVM, APFloat.h). */
 /* clang-format off */
 #define TMI_FLOATS(X) \
     X(F16,      "f16",          16,  5, 10, 0,   15) \
@@ -6831,7 +6831,7 @@ static uint32_t tmi_parse_string_attr(tmi_parser *p) {
     return tmi_attr_new(p->job, p->m, TMI_A_STRING, type, text);
 }
 
-/* The attributes that are not numbers; sheet 1.6. */
+/* The attributes that are not numbers. */
 static uint32_t tmi_parse_other_attr(tmi_parser *p) {
     if (tmi_skip_word(p, "true")) return tmi_attr_new(p->job, p->m, TMI_A_BOOL, p->m->t_i1, 1);
     if (tmi_skip_word(p, "false")) return tmi_attr_new(p->job, p->m, TMI_A_BOOL, p->m->t_i1, 0);
@@ -11843,7 +11843,7 @@ static uint32_t tmi_splat_source(const tmi_module *m, uint32_t value) {
 }
 
 /* -- Axis facts ----------------------------------------------------------------------------
- * Per value and dimension, as powers of two (sheet 5.3): contiguity c, the length of runs that grow
+ * Per value and dimension, as powers of two, as Triton's AxisInfo has them: contiguity c, the length of runs that grow
  * by one; divisibility v of each run's first element (pointers: of its byte address); constancy k,
  * the length of runs of equal elements. Scalars count as one dimension of one element. */
 typedef struct tmi_axis {
@@ -12228,7 +12228,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
  *============================================================================*/
 
 #define TMI_DT_DEPTH 24u /* of walks up the operands: a pattern is smaller; a deeper one is not found */
-#define TMI_DT_STEPS 512u /* of one walk over operands that may be shared: no text makes us walk for ever */
+#define TMI_DT_STEPS 512u /* of one walk over operands that may be shared: so that no text makes us walk without end */
 #define TMI_DT_OPS   256u /* ops of one pattern: a longer one is recorded as a near miss that says so; seen at most 60 */
 
 typedef struct tmi_dt_reduce {
@@ -12540,7 +12540,7 @@ static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
 }
 
 /* Does the function write, anywhere, to what this address points into? Parameters are taken to be apart:
- * who launches them on overlapping memory says so (tmetal_options.alias), and what reads this must heed it. */
+ * who launches them on overlapping memory says so (tmetal_options.alias), and what reads this must know it. */
 static int tmi_dt_is_written(const tmi_detector *d, uint32_t address) {
     uint32_t base = tmi_dt_base(d->m, address), i;
     for (i = 0; i < d->written.n; i++) {
@@ -12609,7 +12609,7 @@ typedef struct tmi_dt_case {
     uint8_t  sees_signed, sees_unsigned;
 } tmi_dt_case;
 
-enum { TMI_RES_NONE, TMI_RES_ARG, TMI_RES_BOOL }; /* a result: unknown, an argument, a truth */
+enum { TMI_RES_NONE, TMI_RES_ARG, TMI_RES_BOOL }; /* a result: unknown, an argument, a boolean */
 
 typedef struct tmi_dt_res {
     uint32_t tag, v;
@@ -12857,7 +12857,7 @@ static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t 
     return is_max ? TMETAL_REDUCE_MAX : TMETAL_REDUCE_MIN;
 }
 
-/* `a or b`, `a and b` of numbers taken as truths. */
+/* `a or b`, `a and b` of numbers taken as booleans. */
 static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k) {
     static const uint8_t pair[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
@@ -13004,7 +13004,7 @@ static int tmi_dt_welford(tmi_detector *d, const tmi_op *red) {
 
 /* -- Reductions ------------------------------------------------------------------------------------------------ */
 
-/* Is every element 0 or 1 (sign -1: 0 or -1)? A widened truth, or a choice of such. */
+/* Is every element 0 or 1 (sign -1: 0 or -1)? A widened boolean, or a choice of such. */
 static int tmi_dt_is_truth(const tmi_module *m, uint32_t v, int *sign, uint32_t depth) {
     uint32_t      def = tmi_def(m, v);
     const tmi_op *op = TMI_OP(m, def);
@@ -13026,7 +13026,7 @@ static int tmi_dt_is_truth(const tmi_module *m, uint32_t v, int *sign, uint32_t 
     }
 }
 
-/* Largest or smallest of widened truths: any or all of them. */
+/* Largest or smallest of widened booleans: any or all of them. */
 static void tmi_dt_of_truths(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
     int sign = 0, is_max = r->kind == TMETAL_REDUCE_MAX;
     if (r->kind != TMETAL_REDUCE_MAX && r->kind != TMETAL_REDUCE_MIN) return;
@@ -16227,7 +16227,7 @@ static void tmi_tile_store(tmi_refs *x, tmi_build *b, uint32_t value, const tmi_
     (void)tmi_b_op(b, TMI_OP_STORE, 0, in, mask ? 3 : 2);
 }
 
-/* Kinds of atomic read-modify-write (sheet 2.1), and two of ours for floats. */
+/* Kinds of atomic read-modify-write (Triton, TritonAttrDefs.td), and two of ours for floats. */
 enum { TMI_RMW_AND = 1, TMI_RMW_OR, TMI_RMW_XOR, TMI_RMW_ADD, TMI_RMW_FADD, TMI_RMW_MAX, TMI_RMW_MIN, TMI_RMW_UMAX, TMI_RMW_UMIN, TMI_RMW_EXCH,
        TMI_RMW_FMAX, TMI_RMW_FMIN, TMI_RMW_CAS };
 
@@ -17787,7 +17787,7 @@ static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t ste
     return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, a), in, 2);
 }
 
-/* The rounds of one part: rounds are counted, then dealt out evenly. No bound can wrap: where a part ends
+/* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a part ends
  * with the loop its bound is the loop's, and a part without rounds has two equal bounds. */
 static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t part) {
     tmi_module *m = s->m;
@@ -19434,9 +19434,9 @@ static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
 
 /* -- Making layouts ---------------------------------------------------------------------------------- */
 
-/* How a tensor is dealt out to threads. */
+/* How a tensor is divided among threads. */
 typedef struct tmi_deal {
-    uint32_t left[TMI_MAX_RANK]; /* bits of each axis not dealt yet */
+    uint32_t left[TMI_MAX_RANK]; /* bits of each axis not assigned yet */
     uint32_t low[TMI_MAX_RANK];  /* next bit of each axis */
     uint32_t rank;
 } tmi_deal;
@@ -19510,7 +19510,7 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
  * order   of the text; ties go to the earlier op, so that reports and kernels are the same everywhere
  *
  * A tensor value is one of three things. INLINE: index arithmetic and renamings, computed again in
- * every loop that reads it, in whatever layout is asked. CLONE: pure too, but too dear for that; kept
+ * every loop that reads it, in whatever layout is asked. CLONE: pure too, but too costly for that; kept
  * in registers, once per layout asked. NODE: loaded, reduced, multiplied, ...: computed once in one
  * layout; where another is asked it is converted (or loaded again, when that is allowed and small).
  * NODEs that elementwise ops connect share one layout: a component.
@@ -34661,7 +34661,7 @@ static uint32_t tmi_gen_masks(tmi_gen *g, uint32_t tile) {
     return mask;
 }
 
-/* From memory to what is computed with: 16-bit floats as f32, bytes as truths. */
+/* From memory to what is computed with: 16-bit floats as f32, bytes as booleans. */
 static uint32_t tmi_gen_widen(tmi_gen *g, uint32_t v, uint8_t type) {
     uint32_t want = tmi_type_like(g->job, g->m, tmi_value_type(g->m, v), tmi_list_work(g->m, type));
     if (want == tmi_value_type(g->m, v)) return v;
@@ -36375,7 +36375,7 @@ static uint32_t tmi_sort_shape(tmi_sorting *s, uint32_t v, uint32_t low) { /* [.
     return tmi_b_reshape(&s->g->b, v, dims, 3);
 }
 
-static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* truth of a bit of the place */
+static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* is a bit of the place set? */
     tmi_gen *g = s->g;
     uint32_t type = tmi_value_type(g->m, s->index), v = tmi_b_2(&g->b, TMI_OP_ANDI, s->index, tmi_b_const(&g->b, type, (uint64_t)1 << bit));
     return tmi_b_cmpi(&g->b, TMI_NE, v, tmi_b_const(&g->b, type, 0));
@@ -39056,7 +39056,7 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes) {
  *   printing   a bounded number of lines for each per-thread instruction; a function of the library stands
  *              at most once in a kernel, whose own text is some 50 bytes at least
  * tests/unit/bound.c measures it: recorded kernels, the same squeezed to what is needed, and modules made to
- * be dear take at most a third of the bytes per byte below; the fixed part holds the copies that any text
+ * be costly take at most a third of the bytes per byte below; the fixed part holds the copies that any text
  * may ask for. */
 #define TMI_BOUND_PER_BYTE 512u
 #define TMI_BOUND_FIXED    (2u << 20)

@@ -1,4 +1,4 @@
-/* Embedding in a C++11 engine: its own allocator, its own threads, a cache of pipelines.
+/* Embedding in a C++11 engine: its own allocator, its own threads, its own copies of what it keeps.
  *
  *     c++ -std=c++11 -pthread -I. examples/engine.cc -o engine && ./engine
  *

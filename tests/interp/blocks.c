@@ -152,7 +152,7 @@ void ti_run_descriptor_store(ti_machine *m, ti_frame *f, const ti_op *op) {
     store_access(m, op, &a, ti_in(f, op, 1));
 }
 
-/* Kinds as in sheet 2.1, as kinds of atomics; 0: none. */
+/* Kinds as in Triton's TritonAttrDefs.td, as kinds of atomics; 0: none. */
 static int64_t atomic_kind(int64_t kind, const ti_type *elem) {
     switch (kind) {
     case 1: return elem->kind == TI_FLOAT ? 5 : 4;

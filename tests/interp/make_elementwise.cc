@@ -65,7 +65,7 @@ bool maker::extended(const ti_table_row &row) {
 /* -- Floats ------------------------------------------------------------------------------------------------ */
 
 /* Functions on a stretch of their domain: how steep they are there, how large, and the error that is allowed
- * of them, in units of the last place of `most`. Wider than what sheet 3.2 asks of a compiler. */
+ * of them, in units of the last place of `most`. Wider than Metal's specification allows a function. */
 static const struct {
     const char *op;
     double      low, high, slope, most;

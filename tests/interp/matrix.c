@@ -84,7 +84,7 @@ void ti_run_dot(ti_machine *m, ti_frame *f, const ti_op *op) {
 
 /* -- Scaled ---------------------------------------------------------------------------- */
 
-/* Kinds as in sheet 2.1. */
+/* Kinds as in Triton's TritonAttrDefs.td. */
 enum { E4M3, E5M2, E2M3, E3M2, E2M1, BF16, FP16 };
 
 static const char *const kind_names[] = {"f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN", "bf16", "f16"};

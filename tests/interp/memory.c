@@ -66,7 +66,7 @@ void ti_run_store(ti_machine *m, ti_frame *f, const ti_op *op) {
 
 /* -- Atomics ------------------------------------------------------------------------ */
 
-/* Kinds as in sheet 2.1. */
+/* Kinds as in Triton's TritonAttrDefs.td. */
 enum { AND = 1, OR, XOR, ADD, FADD, MAX, MIN, UMAX, UMIN, EXCH };
 
 uint64_t ti_rmw_result(ti_machine *m, const ti_op *op, const ti_type *elem, int64_t kind, uint64_t old, uint64_t value) {

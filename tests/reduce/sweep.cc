@@ -95,7 +95,7 @@ int64_t reduced(const extent &e) { /* elements behind one result */
     return n;
 }
 
-/* Inputs on which a wrong result shows: truths so rare that some rows have one and others none. */
+/* Inputs on which a wrong result shows: true elements so rare that some rows have one and others none. */
 std::string inputs_of(const std::string &kind, const std::string &type, int64_t n) {
     char text[40];
     if (kind == "prod") return "positive";

@@ -1,8 +1,8 @@
 /* tmetal_arena_bound: every module compiles in an arena of just that size. Files as they are and squeezed
- * (no places, names of one or two letters, no indentation), and modules generated to be as dear for their
+ * (no places, names of one or two letters, no indentation), and modules generated to be as costly for their
  * length as we could think of; each at several lengths, so that a cost that grows faster than the text shows.
  *
- *   bound FILE.ttir...      or FILE names on standard input, one a line; -v prints the dearest */
+ *   bound FILE.ttir...      or FILE names on standard input, one a line; -v prints the costliest */
 #define TMETAL_IMPLEMENTATION
 #include "tmetal.h"
 
@@ -14,12 +14,12 @@ static char  *memory;
 static size_t room = (size_t)1 << 31;
 static int    verbose, failed, n_texts;
 
-typedef struct dear {
+typedef struct costly {
     double per_byte;
     size_t len, peak;
     char   name[160];
-} dear;
-static dear dearest;
+} costly;
+static costly costliest;
 
 static void measure(const char *name, const char *text, size_t len) {
     size_t        bound = tmetal_arena_bound(len);
@@ -38,11 +38,11 @@ static void measure(const char *name, const char *text, size_t len) {
         return;
     }
     per_byte = arena.peak > TMI_BOUND_FIXED ? (double)(arena.peak - TMI_BOUND_FIXED) / (double)len : 0.0;
-    if (per_byte > dearest.per_byte || !*dearest.name) {
-        dearest.per_byte = per_byte;
-        dearest.len = len;
-        dearest.peak = arena.peak;
-        snprintf(dearest.name, sizeof dearest.name, "%.150s", name);
+    if (per_byte > costliest.per_byte || !*costliest.name) {
+        costliest.per_byte = per_byte;
+        costliest.len = len;
+        costliest.peak = arena.peak;
+        snprintf(costliest.name, sizeof costliest.name, "%.150s", name);
     }
     if (verbose > 1 || (verbose && per_byte * 4 > TMI_BOUND_PER_BYTE))
         printf("%-70.70s %9lu bytes of text, peak %11lu, %8.1f a byte %s\n", name, (unsigned long)len, (unsigned long)arena.peak, (double)arena.peak / (double)len,
@@ -262,8 +262,8 @@ int main(int argc, char **argv) {
     generated(10000);
     externals(1);
     externals(100);
-    printf("bound: %d texts, %d failed; the dearest takes %.0f of %u bytes a byte beside the fixed part (%s, %lu bytes of text, peak %lu)\n", n_texts, failed, dearest.per_byte,
-           (unsigned)TMI_BOUND_PER_BYTE, dearest.name, (unsigned long)dearest.len, (unsigned long)dearest.peak);
+    printf("bound: %d texts, %d failed; the costliest takes %.0f of %u bytes a byte beside the fixed part (%s, %lu bytes of text, peak %lu)\n", n_texts, failed, costliest.per_byte,
+           (unsigned)TMI_BOUND_PER_BYTE, costliest.name, (unsigned long)costliest.len, (unsigned long)costliest.peak);
     free(memory);
     return failed != 0;
 }

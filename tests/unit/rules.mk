@@ -54,7 +54,7 @@ $(BUILD)/rebuild: tests/unit/rebuild.c tmetal.h
 	$(UNIT_CC) -O1 $< -o $@
 
 # -- Memory (arenas of every size: tests/robust) ---------------------------------------------------------
-test-memory: $(BUILD)/bound     ## tmetal_arena_bound: recorded kernels, and modules made to be dear
+test-memory: $(BUILD)/bound     ## tmetal_arena_bound: recorded kernels, and modules made to be costly
 	$(UNIT_TTIR) | $(BUILD)/bound
 check-memory: $(BUILD)/bound    ## the same over the whole corpus [CORPUS=dir]
 	if [ -d $(CORPUS) ]; then find $(CORPUS) -name '*.ttir' | $(BUILD)/bound; fi
