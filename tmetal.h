@@ -17000,7 +17000,7 @@ static uint32_t tmi_pointer_root(const tmi_module *m, uint32_t v) {
     return 0;
 }
 
-/* The same tile from another scalar: the chain down to the root, made again. */
+/* The same tile from another scalar: the chain down to the root, made again; as deep as tmi_pointer_root() went. */
 static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
     tmi_module *m = b->m;
     tmi_op      o;
@@ -19586,6 +19586,7 @@ typedef struct tmi_plan {
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
     tmi_vec           comp, lin, inst;
+    tmi_vec           required; /* tmi_required: still to be made readable */
     tmi_vec           reader;  /* tmi_reader */
     tmi_hash          lin_hash;
     uint32_t         *first_inst; /* per value: instance + 1 */
@@ -20182,15 +20183,19 @@ typedef struct tmi_reach {
 } tmi_reach;
 
 #define TMI_REACH_VISITS 512u /* values looked at for one access: expressions share operands */
+#define TMI_REACH_DEPTH  128u /* of them one on the other */
+typedef struct tmi_reaching {
+    uint32_t visits, depth;
+} tmi_reaching;
 
-static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits);
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_reaching *at);
 
 /* Through a shape op: of each bit of the result the operand's. */
-static void tmi_reach_shape(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+static void tmi_reach_shape(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi_reaching *at) {
     const tmi_module *m = p->m;
     uint32_t  in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0), how[1 + 32], i, d, low, bits;
     tmi_reach x;
-    tmi_reach_of(p, tmi_in(m, op, 0), &x, visits);
+    tmi_reach_of(p, tmi_in(m, op, 0), &x, at);
     memset(r, 0, sizeof *r);
     if (op->kind == TMI_OP_TRANS) {
         tmi_trans_bits(m, op, how);
@@ -20217,7 +20222,7 @@ static void tmi_reach_shape(const tmi_plan *p, const tmi_op *op, tmi_reach *r, u
 }
 
 /* x / 2^k and x % 2^k where the runs of x never straddle a multiple of 2^k. */
-static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi_reaching *at) {
     const tmi_module *m = p->m;
     uint32_t  v = tmi_in(m, op, 0), type = tmi_value_type(m, v), d, i, k, fits = 0;
     int       is_div = op->kind == TMI_OP_DIVSI || op->kind == TMI_OP_DIVUI;
@@ -20225,7 +20230,7 @@ static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
     tmi_reach x;
     memset(r, 0, sizeof *r);
     if (!tmi_const_int(m, tmi_in(m, op, 1), &n) || n <= 0 || !tmi_is_pow2((uint64_t)n)) return;
-    tmi_reach_of(p, v, &x, visits);
+    tmi_reach_of(p, v, &x, at);
     k = tmi_log2((uint64_t)n);
     for (d = 0; d < tmi_rank(m, type); d++) { /* the axis whose low bits are those of x */
         tmi_axis a = tmi_axis_get(&p->axes, v, d);
@@ -20241,17 +20246,17 @@ static void tmi_reach_divided(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
     if (tmi_popcount(r->known) < tmi_type_bits(m, type)) r->known = 0; /* what is not known may carry */
 }
 
-static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+static void tmi_reach_sum(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi_reaching *at) {
     tmi_reach y;
     uint32_t  i;
-    tmi_reach_of(p, tmi_in(p->m, op, 0), r, visits);
-    tmi_reach_of(p, tmi_in(p->m, op, 1), &y, visits);
+    tmi_reach_of(p, tmi_in(p->m, op, 0), r, at);
+    tmi_reach_of(p, tmi_in(p->m, op, 1), &y, at);
     for (i = 0; i < TMI_MAX_REG; i++) r->step[i] = op->kind == TMI_OP_SUBI ? r->step[i] - y.step[i] : r->step[i] + y.step[i];
     r->known &= y.known;
 }
 
 /* Times a constant; of two values only what stands still in both is known. */
-static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r, uint32_t *visits) {
+static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r, tmi_reaching *at) {
     uint32_t  i, a = tmi_in(p->m, op, 0), b = tmi_in(p->m, op, 1);
     int64_t   n;
     tmi_reach y;
@@ -20259,25 +20264,26 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
         a = b;
         b = tmi_in(p->m, op, 0);
     }
-    tmi_reach_of(p, a, r, visits);
+    tmi_reach_of(p, a, r, at);
     if (tmi_const_int(p->m, b, &n) && n > -(1 << 24) && n < 1 << 24 && (op->kind != TMI_OP_SHLI || (n >= 0 && n < 24))) {
         for (i = 0; i < TMI_MAX_REG; i++) r->step[i] *= op->kind == TMI_OP_SHLI ? (int64_t)1 << n : n;
         return;
     }
-    tmi_reach_of(p, b, &y, visits);
+    tmi_reach_of(p, b, &y, at);
     for (i = 0; i < TMI_MAX_REG; i++)
         if (r->step[i] || y.step[i]) r->known &= ~(1u << i);
     r->known &= y.known;
     memset(r->step, 0, sizeof r->step);
 }
 
-static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32_t *visits) {
+static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_reaching *at) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
     uint32_t i, d;
     memset(r, 0, sizeof *r);
     if (!tmi_is_tensor(m, tmi_value_type(m, value))) r->known = ~0u;
-    if (r->known || !tmi_def(m, value) || ++*visits > TMI_REACH_VISITS) return;
+    if (r->known || !tmi_def(m, value) || ++at->visits > TMI_REACH_VISITS || at->depth == TMI_REACH_DEPTH) return;
+    at->depth++;
     switch (op->kind) {
     case TMI_OP_CONSTANT: {
         int64_t n;
@@ -20289,15 +20295,16 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32
         for (i = 0; i < tmi_type_bits(m, tmi_value_type(m, value)); i++) r->step[i] = (int64_t)1 << i;
         r->known = ~0u;
         break;
-    case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_TRANS: tmi_reach_shape(p, op, r, visits); break;
-    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: tmi_reach_sum(p, op, r, visits); break;
-    case TMI_OP_MULI: case TMI_OP_SHLI: tmi_reach_product(p, op, r, visits); break;
-    case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI: tmi_reach_divided(p, op, r, visits); break;
+    case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_TRANS: tmi_reach_shape(p, op, r, at); break;
+    case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: tmi_reach_sum(p, op, r, at); break;
+    case TMI_OP_MULI: case TMI_OP_SHLI: tmi_reach_product(p, op, r, at); break;
+    case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI: tmi_reach_divided(p, op, r, at); break;
     case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_INDEX_CAST: case TMI_OP_INDEX_CASTU:
-        tmi_reach_of(p, tmi_in(m, op, 0), r, visits);
+        tmi_reach_of(p, tmi_in(m, op, 0), r, at);
         break;
     default: break;
     }
+    at->depth--;
     for (d = 0; d < tmi_rank(m, tmi_value_type(m, value)); d++) /* runs that other facts tell of */
         for (i = 0; i < tmi_axis_get(&p->axes, value, d).c; i++) {
             uint32_t bit = tmi_dim_low(m, tmi_value_type(m, value), d) + i;
@@ -20309,13 +20316,14 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, uint32
 
 static void tmi_find_reach(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, visits;
+    uint32_t op;
+    tmi_reaching at;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         if (!tmi_accesses_memory(o) || !tmi_is_tensor(m, tmi_in_type(m, o, 0)) || !tmi_rank(m, tmi_in_type(m, o, 0)) || !tmi_is_ptrlike(m, tmi_in_type(m, o, 0))) continue;
-        visits = 0;
+        memset(&at, 0, sizeof at);
         p->reach[op] = TMI_TEMP(p->job, tmi_reach, 1);
-        tmi_reach_of(p, tmi_in(m, o, 0), p->reach[op], &visits);
+        tmi_reach_of(p, tmi_in(m, o, 0), p->reach[op], &at);
     }
 }
 
@@ -21120,8 +21128,9 @@ static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
     return "its elements are not known to be neighbours in memory";
 }
 
-/* The same of a value computed from loads; `cost` adds up what each tile would compute again. */
-static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost) {
+/* The same of a value computed from loads; `cost` adds up what each tile would compute again. At most TMI_INLINE_DEPTH
+ * ops one on the other, as what is inlined: the functions that walk over it afterwards go as deep. */
+static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost, uint32_t depth) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
     const tmi_op *op = TMI_OP(m, def);
@@ -21135,13 +21144,13 @@ static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t bl
     if (op->kind == TMI_OP_LOAD) return tmi_load_not_direct(p, op);
     if (!tmi_is_view(op->kind) && !((tmi_ops[op->kind].traits & TMI_ELT) && (tmi_ops[op->kind].traits & TMI_PURE))) return "it is computed, not loaded";
     *cost += tmi_op_cost(m, op);
-    if (*cost > TMI_INLINE_COST) return "computing it again for each tile costs more";
+    if (*cost > TMI_INLINE_COST || depth == TMI_INLINE_DEPTH) return "computing it again for each tile costs more";
     for (i = 0; i < op->n_in; i++)
-        if (tmi_is_tensor(m, tmi_in_type(m, op, i)) && (why = tmi_not_direct(p, tmi_in(m, op, i), block, cost)) != NULL) return why;
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i)) && (why = tmi_not_direct(p, tmi_in(m, op, i), block, cost, depth + 1)) != NULL) return why;
     return NULL;
 }
 
-/* From now on loads and what is computed from them are made where they are read. */
+/* From now on loads and what is computed from them are made where they are read. As deep as tmi_not_direct() went. */
 static void tmi_make_direct(tmi_plan *p, uint32_t value) {
     const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
     uint32_t i;
@@ -21168,7 +21177,7 @@ static void tmi_choose_direct(tmi_plan *p) {
             uint32_t v = tmi_in(m, o, k), cost = 0;
             p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
                              : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT) ? "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache"
-                             : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost);
+                             : p->pure[v] ? "it is computed, not loaded" : tmi_not_direct(p, v, o->block, &cost, 0);
         }
         for (k = 0; k < 2; k++) /* one alone: the other must find room as a whole, for K is cut for both or for none */
             if (!p->staged[k][op] && p->staged[!k][op] && tmi_operand_bytes(p, o, !k) > p->gpu->tg_bytes / 4)
@@ -21283,8 +21292,6 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
     return TMI_NONE;
 }
 
-static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view);
-
 /* A small load from memory that nothing writes may be done again in another layout that suits it as well. */
 static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
@@ -21299,23 +21306,47 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     return i <= 2 * tmi_access_lines(p, tmi_def(m, value), TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin), &vec, &fewest);
 }
 
-static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    const tmi_module *m = p->m;
-    tmi_lin  l;
-    uint32_t id, i;
+/* Values that have to be readable in a layout. Clones need others, and these again: a chain of them is as long as the
+ * text, so what is still to be done stands in a list. */
+typedef struct tmi_required {
+    uint32_t value;
+    tmi_lin  view;
+} tmi_required;
+
+static void tmi_require_later(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_required *r;
     (void)ctx;
     if (!view || tmi_inst_for(p, value, view) != TMI_NONE) return;
-    l = *view;
+    r = (tmi_required *)tmi_vec_add(p->job, &p->required);
+    r->value = value;
+    r->view = *view;
+}
+
+/* The last in the list is taken first: those from `from` on in the order in which they were entered. */
+static void tmi_require_turn(tmi_plan *p, uint32_t from) {
+    uint32_t end = p->required.n;
+    for (; from + 1 < end; from++) {
+        tmi_required *x = TMI_AT(&p->required, tmi_required, from), *y = TMI_AT(&p->required, tmi_required, --end), t = *x;
+        *x = *y;
+        *y = t;
+    }
+}
+
+static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+    const tmi_module *m = p->m;
+    tmi_lin  l = *view;
+    uint32_t id, i, from = p->required.n;
+    if (tmi_inst_for(p, value, view) != TMI_NONE) return;
     tmi_lin_trim(&l);
     if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, value));
-        id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
-        (void)id;
+        (void)tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
         for (i = 0; i < op->n_in; i++) {
             tmi_lin v = l;
             if (tmi_is_view(op->kind)) tmi_view(m, op, op->kind == TMI_OP_SPLIT ? TMI_VALUE(m, value)->index : i, &v);
-            if (tmi_is_tensor(m, tmi_in_type(m, op, i))) tmi_require_operand(p, tmi_in(m, op, i), &v);
+            if (tmi_is_tensor(m, tmi_in_type(m, op, i))) tmi_needs(p, tmi_in(m, op, i), &v, tmi_require_later, NULL);
         }
+        tmi_require_turn(p, from);
         return;
     }
     id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CONVERT);
@@ -21323,7 +21354,13 @@ static void tmi_require(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *v
 }
 
 static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view) {
-    tmi_needs(p, value, view, tmi_require, NULL);
+    TMI_ASSERT(p->job, "plan", p->required.n == 0);
+    tmi_needs(p, value, view, tmi_require_later, NULL);
+    tmi_require_turn(p, 0);
+    while (p->required.n) {
+        tmi_required r = *TMI_AT(&p->required, tmi_required, --p->required.n);
+        tmi_require(p, r.value, &r.view);
+    }
 }
 
 /* Where its op leaves a value: reductions decide that themselves. */
@@ -21458,7 +21495,8 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
     }
 }
 
-/* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. */
+/* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. As deep as
+ * tmi_not_direct() went. */
 static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
@@ -21646,6 +21684,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->required, sizeof(tmi_required), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
     tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
     p->first_shown = TMI_TEMP(job, uint32_t, m->value.n);
@@ -28182,7 +28221,7 @@ static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
 }
 
 /* Lanes for which a condition can hold at all. What is not known holds for all, and `masked` says so. */
-static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+static uint32_t tmi_look_active_one(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
     const tmi_ins *n = TMI_INS(k->t, cond);
     tmi_lanes x, y;
     uint32_t  i, bits = 0;
@@ -28190,10 +28229,6 @@ static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uin
     if (tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT) {
         for (i = 0; i < 32; i++) bits |= (uint32_t)((x.at[i] != 0) == holds) << i;
         return bits;
-    }
-    if (n->op == TMI_TF_AND && holds) {
-        bits = tmi_look_active(k, n->a, 1, masked);
-        return bits & tmi_look_active(k, n->b, 1, masked);
     }
     if (n->op == TMI_TF_ICMP && holds && (n->c == TMI_EQ || n->c == TMI_SLT || n->c == TMI_ULT) &&
         TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) && tmi_lanes_of(k, n->b, &y) &&
@@ -28208,6 +28243,29 @@ static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uin
     }
     if (!tmi_is_placing(k->t, cond, 0)) *masked = 1;
     return ~0u;
+}
+
+/* The same of several that must all hold: an `and` of two is taken apart where nothing is known of it as a whole. */
+static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+    tmi_mark  mark = tmi_mark_take(k->p->job);
+    tmi_vec   todo;
+    tmi_lanes x;
+    uint32_t  bits = ~0u;
+    tmi_vec_init(&todo, sizeof(uint32_t), 1);
+    tmi_todo(k->p->job, &todo, cond);
+    while (todo.n) {
+        const tmi_ins *n;
+        cond = tmi_todo_next(&todo);
+        n = TMI_INS(k->t, cond);
+        if (n->op == TMI_TF_AND && holds && !(tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT)) {
+            tmi_todo(k->p->job, &todo, n->b);
+            tmi_todo(k->p->job, &todo, n->a);
+        } else {
+            bits &= tmi_look_active_one(k, cond, holds, masked);
+        }
+    }
+    tmi_mark_drop(k->p->job, mark);
+    return bits;
 }
 
 static uint32_t tmi_access_mask(const tmi_ins *n) { return n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0; }
@@ -29193,7 +29251,10 @@ typedef struct tmi_telling {
     uint8_t   by_shuffle;
     uint32_t  n_elt, n_load, n_store, n_reduce;
     uint32_t  left;  /* steps of a walk */
+    uint32_t  depth; /* of it, at most TMI_TELL_DEPTH: what is told of longer chains is told of their ends */
 } tmi_telling;
+
+#define TMI_TELL_DEPTH 256u
 
 static void tmi_tell_begin(tmi_telling *x) {
     memset(x->in, 0, x->p->m->op.n);
@@ -29347,7 +29408,7 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
     uint32_t          id = tmi_def(m, v), i;
     const tmi_op     *op = TMI_OP(m, id);
     int               hangs = 0;
-    if (!id || !x->left) return 0;
+    if (!id || !x->left || x->depth == TMI_TELL_DEPTH) return 0;
     x->left--;
     if (x->in[id]) return x->in[id] == 2;
     x->in[id] = 1;
@@ -29361,7 +29422,9 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
         x->in[id] = 0;
         return 0;
     }
+    x->depth++;
     for (i = 0; i < op->n_in; i++) hangs |= tmi_tell_back(x, tmi_in(m, op, i));
+    x->depth--;
     x->in[id] = hangs ? 2 : 1;
     if (hangs && (tmi_ops[op->kind].traits & TMI_ELT) && tmi_is_tensor(m, tmi_value_type(m, v))) x->n_elt++;
     return hangs;
@@ -29372,10 +29435,11 @@ static void tmi_tell_on(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     const tmi_users  *u = &x->p->users;
     uint32_t          i, k;
-    for (i = u->first[v]; i < u->first[v + 1]; i++) {
+    if (x->depth == TMI_TELL_DEPTH) return;
+    x->depth++;
+    for (i = u->first[v]; i < u->first[v + 1] && x->left; i++) {
         uint32_t      id = u->at[i].op;
         const tmi_op *op = TMI_OP(m, id);
-        if (!x->left) return;
         x->left--;
         if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR) {
             tmi_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
@@ -29391,6 +29455,7 @@ static void tmi_tell_on(tmi_telling *x, uint32_t v) {
         x->n_elt += (tmi_ops[op->kind].traits & TMI_ELT) && op->n_out && tmi_is_tensor(m, tmi_out_type(m, op, 0));
         for (k = 0; k < op->n_out; k++) tmi_tell_on(x, tmi_out(m, op, k));
     }
+    x->depth--;
 }
 
 static void tmi_tell_way(tmi_telling *x, uint32_t anchor, const char *what, const char *kept) {
