@@ -12267,6 +12267,7 @@ typedef struct tmi_detector {
 static void tmi_dt_take(tmi_detector *d, uint32_t op) {
     uint32_t i;
     for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
+    TMI_ASSERT(d->job, "detect", op < d->m->op.n);
     if (!op || i < d->n_op) return;
     if (d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
 }
@@ -12405,6 +12406,7 @@ static int tmi_dt_through(tmi_detector *d, uint32_t *v, tmi_dt_path *path) {
         break;
     default: return 0;
     }
+    TMI_ASSERT(d->job, "detect", op->n_in == 1 && op->n_out == 1);
     tmi_dt_take(d, def);
     *v = tmi_in(m, op, 0);
     return 1;
@@ -12937,6 +12939,7 @@ static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r,
     uint32_t          i, kind, arg = 0;
     double            a, b = 0.0;
     v = tmi_dt_exact(d, v);
+    TMI_ASSERT(d->job, "detect", c->n && c->n <= sizeof c->given / sizeof *c->given);
     for (i = 0; i < c->n; i++)
         if (v == c->given[i]) return *r = c->number[i], 1;
     if (tmi_dt_number(m, v, r)) return 1;
@@ -13140,6 +13143,9 @@ static void tmi_dt_classify(tmi_detector *d, uint32_t id, tmi_dt_reduce *r) {
             return;
         }
     }
+    TMI_ASSERT(d->job, "detect", kind != TMETAL_REDUCE_WELFORD || red->n_in == 3);
+    TMI_ASSERT(d->job, "detect", (kind != TMETAL_REDUCE_ARGMAX && kind != TMETAL_REDUCE_ARGMIN) ||
+               red->n_in == 2);
     tmi_dt_of_truths(m, red, r);
     r->carried = (uint8_t)(red->n_out == 1 && tmi_dt_is_carried(d, tmi_out(m, red, 0), plain));
     if (tmi_dt_asserts(m, id)) r->reason = "the region also asserts";
@@ -13349,6 +13355,7 @@ static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
             }
             r->kind = TMETAL_REDUCE_MEAN;
             r->divide = u->op;
+            TMI_ASSERT(d->job, "detect", d->number[r->op] < d->number[u->op]);
             return;
         }
         if (kind == TMI_OP_DIVSI || kind == TMI_OP_DIVUI || kind == TMI_OP_FLOORDIVSI) {
@@ -13372,6 +13379,7 @@ static void tmi_dt_find_reductions(tmi_detector *d) {
         r->op = op;
         r->axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
         r->loops = tmi_dt_loops(m, tmi_parent_op(m, TMI_OP(m, op)), d->func);
+        TMI_ASSERT(d->job, "detect", r->axis < tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)));
         r->reason = "";
         tmi_dt_classify(d, op, r);
     }
@@ -13386,6 +13394,7 @@ static tmi_dt_reduce *tmi_dt_reduced(tmi_detector *d, uint32_t v, const tmi_dt_p
     if (!def || !d->reduce_of[def] || TMI_VALUE(d->m, v)->index != index || path->bad) return NULL;
     r = TMI_DT_REDUCE(d, d->reduce_of[def] - 1);
     if (path->axis != TMI_NONE && path->axis != r->axis) return NULL;
+    TMI_ASSERT(d->job, "detect", r->op == def);
     tmi_dt_take(d, def);
     return r;
 }
@@ -13429,6 +13438,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     uint32_t        i;
     tmi_dt_take(d, root);
     if (d->n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
+    TMI_ASSERT(d->job, "detect", root && kind < TMETAL_PATTERN_COUNT && d->n_op <= TMI_DT_OPS);
     tmi_dt_order_ops(d);
     p->kind = kind;
     p->root = root;
@@ -13441,6 +13451,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     p->shared = near ? 0 : tmi_dt_shared(d, root);
     for (i = 0; i < d->n_op; i++) {
         *(uint32_t *)tmi_vec_add(d->job, &d->list) = d->op[i];
+        TMI_ASSERT(d->job, "detect", !i || d->number[d->op[i - 1]] < d->number[d->op[i]]);
         if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->op[i]] = 1;
     }
     d->n_op = 0;
@@ -13545,6 +13556,7 @@ static int tmi_dt_same_exp(tmi_detector *d, uint32_t v, uint32_t e, uint32_t *fo
 static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind, uint32_t root, uint32_t e, uint32_t form) {
     uint32_t        t = 0, base = tmi_dt_math(d, e, &t), x;
     tmi_dt_pattern *p;
+    TMI_ASSERT(d->job, "detect", r->kind == TMETAL_REDUCE_SUM && tmi_dt_is_exp(base));
     if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
     if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block) form |= TMETAL_FORM_LOOP;
     x = tmi_dt_shifted(d, t, r->axis, &form);
@@ -13846,6 +13858,7 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
 static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inverse, uint32_t eps) {
     uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, r, to, TMI_DT_SPREAD), i, u, was = d->n_op, found = 0, keep[TMI_DT_OPS];
     double   x;
+    TMI_ASSERT(d->job, "detect", d->n_op <= TMI_DT_OPS && v->x);
     memcpy(keep, d->op, sizeof keep);
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
@@ -13959,6 +13972,7 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate
     uint32_t            arg = 0, i, kind = tmi_dt_math(d, gate, &arg);
     double              t[4], turn = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_EXP2 ? -TMI_DT_LN_2 : -1.0;
     memset(&c, 0, sizeof c);
+    TMI_ASSERT(d->job, "detect", kind != TMI_OP_NONE);
     if (!tmi_dt_poly_of(d, arg, x, g->q)) return 0;
     c.n = 2;
     c.given[0] = x;
@@ -14045,6 +14059,7 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int nea
     tmi_dt_gate     g;
     tmi_dt_pattern *r;
     n = tmi_dt_factors(d, v, at, 0, 10, 4);
+    TMI_ASSERT(d->job, "detect", n <= 10);
     for (i = 1; i < n; i++) {
         d->n_op = 0;
         if (!tmi_dt_gate_of(d, v, at[i], gate, &g) || tmi_dt_small(g.q[1], 1e-9)) continue;
@@ -14375,6 +14390,7 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
         p->form = now->form;
         p->first = now->first;
         p->n = now->n;
+        TMI_ASSERT(d->job, "detect", now == TMI_DT_PATTERN(d, d->pattern.n - 1));
         p->shared = now->shared;
         d->pattern.n--;
         return 1;
@@ -14385,6 +14401,7 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
     const tmi_op   *first = TMI_OP(d->m, a->first);
     tmi_dt_pattern *p;
+    TMI_ASSERT(d->job, "detect", a->first && a->dot && a->first != a->dot);
     tmi_dt_take(d, a->dot);
     tmi_dt_take(d, a->first);
     if (tmi_dt_attention_joins(d, a, root)) return;
@@ -14443,6 +14460,7 @@ static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
+    TMI_ASSERT(d->job, "detect", TMI_OP(m, a->first)->kind == TMI_OP_DOT);
     if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
     if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR || tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) root = tmi_dt_divided_after(d, a, top);
     if (root) {
@@ -14554,6 +14572,7 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     const char       *near = NULL, *reason = "";
     double            zero;
     tmi_dt_pattern   *p;
+    TMI_ASSERT(d->job, "detect", op->kind == TMI_OP_DOT && op->n_in == 3);
     d->n_op = 0;
     tmi_dt_take(d, dot);
     u = d->users.first[v];
@@ -14621,6 +14640,8 @@ static void tmi_dt_publish_reduction(tmi_detector *d, const tmi_dt_reduce *r, tm
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, r->op);
     uint32_t          type = tmi_in_type(m, op, 0);
+    TMI_ASSERT(d->job, "detect", r->kind < TMETAL_REDUCE_COUNT &&
+               (r->kind == TMETAL_REDUCE_MEAN) == (r->divide != 0));
     memset(out, 0, sizeof *out);
     out->kind = (tmetal_reduce_kind)r->kind;
     out->function = function;
@@ -14668,6 +14689,8 @@ static const char *tmi_dt_constant_text(tmi_detector *d, uint32_t v) {
 static void tmi_dt_publish_pattern(tmi_detector *d, const tmi_dt_pattern *p, tmetal_pattern *out, const char *function) {
     const tmi_op *op = TMI_OP(d->m, p->root);
     uint32_t     *ops = TMI_NEW(d->job, uint32_t, p->n ? p->n : 1), i;
+    TMI_ASSERT(d->job, "detect", p->n && p->first + p->n <= d->list.n);
+    TMI_ASSERT(d->job, "detect", p->near == (p->near && *p->reason));
     memset(out, 0, sizeof *out);
     out->kind = (tmetal_pattern_kind)p->kind;
     out->near_miss = p->near;
@@ -34025,6 +34048,7 @@ static uint32_t tmi_node_made(tmi_list *l, uint32_t op, const char *suffix, uint
     uint32_t        i = tmi_node_new(l, tmi_format(l->job, 0, "%s%s", of->id, suffix), kind);
     tmi_node       *n = TMI_NODE(l, i);
     n->json = of->json;
+    TMI_ASSERT(l->job, "json", op && op < i);
     n->made_for = of->made_for ? of->made_for : op <= l->n_op ? op : 0;
     n->at = of->at;
     n->dtype = of->dtype;
@@ -34065,6 +34089,7 @@ static uint32_t tmi_list_read_input(tmi_list *l, tmi_node *n, uint32_t i, const 
     if (sj && !tmi_list_read_shape(l, n, sj, &shape)) return 0;
     id = name ? tmi_node_named(l, name->text) : 0;
     if (id > l->n_op && sj && !tmi_shape_same(&shape, &TMI_NODE(l, id)->shape)) return (uint32_t)tmi_shapes_wrong(l, n, &shape, &TMI_NODE(l, id)->shape, "it is another shape than where the input was first used");
+    TMI_ASSERT(l->job, "json", id < l->node.n);
     if (id) return id;
     if (!sj) {
         if (name) tmi_error(l->job, tmi_json_at(name->at), TMETAL_E_OPS_INPUT, n->id, name->text);
@@ -34210,6 +34235,7 @@ static int tmi_list_sort(tmi_list *l) {
         }
     if (n_todo < n) tmi_list_cycle(l, waits);
     l->order = TMI_NEW(l->job, uint32_t, n);
+    TMI_ASSERT(l->job, "json", n_todo <= n && most <= n);
     l->n_order = n;
     first = TMI_TEMP(l->job, uint32_t, most + 2);
     for (i = 1; i <= n; i++) first[round[i] + 1]++;
@@ -34243,6 +34269,10 @@ static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     tmi_asked_for(&asked, "dtype"); /* of every op: the type of its inputs */
     n->asked = &asked;
     ok = tmi_list_check_shapes(l, n) && tmi_rules[n->kind](l, n) && tmi_check_beside(l, n) && tmi_check_args(l, n);
+    TMI_ASSERT(l->job, "json", !ok ||
+               (n->dtype && n->shape.rank <= TMI_LIST_RANK && tmi_shape_numel(&n->shape)));
+    TMI_ASSERT(l->job, "json", !ok || n->axis < TMI_LIST_RANK);
+    TMI_ASSERT(l->job, "json", asked.n <= sizeof asked.names / sizeof *asked.names);
     n->asked = NULL;
     return ok;
 }
@@ -34383,6 +34413,7 @@ static uint32_t tmi_gen_f32(tmi_gen *g, uint32_t bits) { return tmi_b_const(&g->
 /* A value stretched to the dimensions of a tile. */
 static uint32_t tmi_gen_stretch(tmi_gen *g, uint32_t v, const uint32_t *dims) {
     uint32_t type = tmi_value_type(g->m, v), want = tmi_type_tensor(g->job, g->m, tmi_elem(g->m, type), dims, g->rank);
+    TMI_ASSERT(g->job, "oplist", !tmi_is_tensor(g->m, type) || tmi_rank(g->m, type) == g->rank);
     if (type == want) return v;
     if (!tmi_is_tensor(g->m, type)) return tmi_b_1(&g->b, TMI_OP_SPLAT, want, v);
     return tmi_b_1(&g->b, TMI_OP_BROADCAST, want, v);
@@ -34405,6 +34436,8 @@ static uint32_t tmi_gen_2(tmi_gen *g, uint32_t kind, uint32_t x, uint32_t y) {
     uint32_t v[2];
     v[0] = x;
     v[1] = y;
+    TMI_ASSERT(g->job, "oplist", tmi_value_type(g->m, x) &&
+               tmi_elem(g->m, tmi_value_type(g->m, x)) == tmi_elem(g->m, tmi_value_type(g->m, y)));
     tmi_gen_join(g, v, 2);
     return tmi_b_2(&g->b, kind, v[0], v[1]);
 }
@@ -34505,6 +34538,7 @@ static void tmi_gen_align(tmi_gen *g, const tmi_shape *shape, const tmi_indices 
         while (i < s->rank && s->dim[i] == 1) i++;
         tmi_indices_add(to, p, from < s->rank ? tmi_gen_linear(g, s, from, i < s->rank ? i : s->rank) : 0);
     }
+    TMI_ASSERT(g->job, "oplist", i >= s->rank && j == shape->rank && to->rank <= shape->rank);
     first[to->rank] = shape->rank;
 }
 
@@ -34515,6 +34549,7 @@ static uint32_t tmi_gen_cut(tmi_gen *g, const tmi_shape *shape, uint32_t at, uin
     for (i = first; i < lo; i++) above *= shape->dim[i];
     for (i = lo; i < hi; i++) size *= shape->dim[i];
     for (i = hi; i < last; i++) below *= shape->dim[i];
+    TMI_ASSERT(g->job, "oplist", first <= lo && lo < hi && hi <= last && last <= shape->rank);
     at = tmi_gen_div(g, at, below);
     if (size == 1) return 0;
     return above > 1 ? tmi_gen_rem(g, at, size) : at;
@@ -34558,6 +34593,8 @@ static void tmi_gen_stretched(tmi_gen *g, const tmi_shape *shape, const tmi_indi
 /* Two axes of a kernel and how many elements a tile has along each, powers of two. */
 static void tmi_gen_axes(tmi_gen *g, uint32_t size0, uint32_t size1) {
     uint32_t i;
+    TMI_ASSERT(g->job, "oplist", size0 && size1 && !(size0 & (size0 - 1)) &&
+               !(size1 & (size1 - 1)));
     g->size[0] = size0;
     g->size[1] = size1;
     g->rank = 0;
@@ -34616,6 +34653,7 @@ static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t gri
     uint64_t tiles = tmi_cdiv(n, g->size[axis]);
     uint32_t at = tmi_gen_along(g, axis, tiles > 1 ? tmi_gen_mul(g, tmi_gen_pid(g, grid), g->size[axis]) : 0);
     if (at && tmi_def(g->m, at)) tmi_gen_name(g, at, axis ? "col" : "row");
+    TMI_ASSERT(g->job, "oplist", n && grid < 3 && g->k->grid[grid] == 1);
     g->k->grid[grid] = tiles;
     g->mask[axis] = tmi_gen_below(g, axis, at, n);
     return at;
@@ -34625,6 +34663,7 @@ static uint32_t tmi_gen_tile(tmi_gen *g, uint32_t axis, uint64_t n, uint32_t gri
 static void tmi_gen_unravel(tmi_gen *g, uint32_t at, const uint64_t *size, uint32_t n, uint32_t *out) {
     uint64_t all = 1, below;
     uint32_t i, part;
+    TMI_ASSERT(g->job, "oplist", n <= TMI_LIST_RANK);
     for (i = 0; i < n; i++) all *= size[i];
     for (below = all, i = 0; i < n; i++) {
         below /= size[i];
@@ -34643,6 +34682,7 @@ typedef struct tmi_loop {
 
 static void tmi_gen_loop(tmi_gen *g, tmi_loop *p, uint32_t low, uint32_t high, uint64_t step, const uint32_t *init, uint32_t n) {
     uint32_t in[3 + 8], v[1 + 8], i, body;
+    TMI_ASSERT(g->job, "oplist", n <= 8 && step);
     in[0] = tmi_gen_some(g, low);
     in[1] = high;
     in[2] = tmi_gen_index(g, (int64_t)step);
@@ -34673,6 +34713,7 @@ static void tmi_gen_forget(tmi_gen *g, uint32_t n) {
 /* Values of the body are forgotten: they do not reach what follows. */
 static void tmi_gen_loop_end(tmi_gen *g, tmi_loop *p, const uint32_t *yields, uint32_t *results) {
     uint32_t i;
+    TMI_ASSERT(g->job, "oplist", g->b.block != p->block && g->memo.n >= p->memo);
     (void)tmi_b_op(&g->b, TMI_OP_YIELD, 0, yields, p->n);
     g->b.block = p->block;
     tmi_gen_forget(g, p->memo);
@@ -34687,6 +34728,7 @@ static uint32_t tmi_gen_pointer(tmi_gen *g, uint32_t node) { /* the kernel's arg
     uint32_t *pair;
     for (i = 0; i < g->arg.n; i++)
         if (TMI_AT(&g->arg, uint32_t, i)[0] == owner) return TMI_AT(&g->arg, uint32_t, i)[1];
+    TMI_ASSERT(g->job, "oplist", owner && TMI_NODE(g->l, owner)->dtype);
     v = tmi_value_new(g->job, g->m, tmi_type_ptr(g->job, g->m, tmi_list_elem(g->m, TMI_NODE(g->l, owner)->dtype), 1));
     tmi_gen_name(g, v, TMI_NODE(g->l, owner)->id);
     pair = (uint32_t *)tmi_vec_add(g->job, &g->arg);
@@ -34787,6 +34829,8 @@ static uint32_t tmi_gen_load(tmi_gen *g, uint32_t node, const tmi_indices *s, ui
 static void tmi_gen_store(tmi_gen *g, uint32_t node, const tmi_indices *s, uint32_t value) {
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        in[3], mask;
+    TMI_ASSERT(g->job, "oplist",
+               tmi_elem(g->m, tmi_value_type(g->m, value)) == tmi_list_work(g->m, n->dtype));
     in[0] = tmi_gen_address(g, node, s);
     in[1] = tmi_gen_narrow(g, value, n->dtype);
     tmi_gen_join(g, in, 2);
@@ -34802,6 +34846,7 @@ static void tmi_gen_store(tmi_gen *g, uint32_t node, const tmi_indices *s, uint3
 static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
     uint32_t type = tmi_value_type(g->m, v), want = tmi_type_like(g->job, g->m, type, tmi_list_work(g->m, to));
     int      from_signed = tmi_lt_is(from, 's');
+    TMI_ASSERT(g->job, "oplist", tmi_elem(g->m, type) == tmi_list_work(g->m, from) && to);
     if (to == TMI_LT_F16 || to == TMI_LT_BF16) { /* rounds */
         uint32_t f = tmi_gen_cast(g, v, from, TMI_LT_F32);
         return from == to ? v : tmi_gen_widen(g, tmi_gen_narrow(g, f, to), to);
@@ -35053,6 +35098,7 @@ static uint32_t tmi_gen_concat(tmi_gen *g, uint32_t node, const tmi_indices *s) 
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        at[TMI_LIST_RANK], i, before = g->extra, here, start = 0, r = 0, mark = g->memo.n;
     uint8_t         type = tmi_lt_work(n->dtype);
+    TMI_ASSERT(g->job, "oplist", n->axis < n->shape.rank);
     tmi_gen_full(g, &n->shape, s, at);
     here = tmi_gen_some(g, at[n->axis]);
     for (i = 0; i < n->n_in; i++) {
@@ -35186,6 +35232,8 @@ static uint32_t tmi_gen_value(tmi_gen *g, uint32_t node, const tmi_indices *at, 
         v = tmi_gen_of(n)(g, node, s);
         tmi_gen_name(g, v, n->id);
     }
+    TMI_ASSERT(g->job, "oplist",
+               tmi_elem(g->m, tmi_value_type(g->m, v)) == tmi_list_work(g->m, n->dtype));
     g->b.loc = loc;
     memo = (tmi_known *)tmi_vec_add(g->job, &g->memo);
     memo->node = node;
@@ -35264,6 +35312,7 @@ static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_
         v[0] = tmi_gen_2(g, f->type == TMI_LT_BOOL ? op : tmi_op_for(op, f->type), v[0], w[0]);
         return;
     }
+    TMI_ASSERT(g->job, "oplist", f->n == 2);
     first = tmi_gen_cmpi(g, TMI_SLT, v[1], w[1]);
     if (tmi_lt_is(f->type, 'f')) { /* v is kept when it is better, or equal and earlier, or w is NaN and v is not */
         same = tmi_gen_cmpf(g, TMI_FOEQ, v[0], w[0]);
@@ -35291,6 +35340,7 @@ static void tmi_gen_region(tmi_gen *g, const tmi_comb *f, uint32_t kind, uint32_
         shape[i] = i == pos ? 1 : tmi_dim(m, type, i);
         if (i != pos) dims[rank++] = tmi_dim(m, type, i);
     }
+    TMI_ASSERT(g->job, "oplist", g->pos[axis] >= 0 && (f->n == 1 || f->n == 2));
     op = tmi_op_new(g->job, m, kind);
     tmi_op_operands(g->job, m, op, in, f->n);
     tmi_op_set_int(g->job, m, op, "axis", m->t_i32, pos);
@@ -35558,6 +35608,8 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
     tmi_cutting_of(&TMI_NODE(g->l, r.n->in[0])->shape, r.n->axes, tmi_node_wanted(g->l, r.n), &r.f);
     r.fold.length = tmi_runs_size(&r.f.runs, 1, r.f.runs.n);
     for (i = 0; i < r.f.runs.n; i++) tmi_indices_add(&r.space, r.f.runs.size[i], 0);
+    TMI_ASSERT(g->job, "oplist", r.f.runs.n && r.f.runs.n <= TMI_LIST_RANK &&
+               (r.f.by_rows ? r.f.fold == r.f.runs.n - 1 : 1));
     tmi_gen_axes(g, r.f.tile0, r.f.tile1);
     tmi_reduce_place_out(&r, &out);
     if (r.n->split) { /* first of two stages: a part of the longest run a program */
@@ -35573,6 +35625,7 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
             out.at[0] = group;
         } else tmi_indices_add(&out, r.n->split, group);
     }
+    TMI_ASSERT(g->job, "oplist", out.rank <= 2 * TMI_LIST_RANK);
     tmi_reduce_runs(&r, 0);
     if (r.f.fold == TMI_NONE) v[0] = r.acc[0], v[1] = r.acc[1];
     else tmi_gen_reduced(g, &r.fold, r.f.by_rows ? 1 : 0, r.acc, v);
@@ -35641,6 +35694,7 @@ static void tmi_rowing_begin(tmi_rowing *r, tmi_gen *g, uint32_t node, uint32_t 
     tmi_indices_add(&r->space, r->before, 0);
     tmi_indices_add(&r->space, r->size, 0);
     tmi_indices_add(&r->space, r->after, 0);
+    TMI_ASSERT(g->job, "oplist", r->before * r->size * r->after == tmi_shape_numel(x));
     tmi_rowing_axes(r, most);
 }
 
@@ -36079,6 +36133,7 @@ static void tmi_kern_conv(tmi_gen *g, uint32_t node) {
     pixels = (uint64_t)out->dim[0] * area;
     c.per_group = ws->dim[0] / (uint64_t)c.n->num[6];
     c.depth = (uint64_t)ws->dim[1] * ws->dim[2] * ws->dim[3];
+    TMI_ASSERT(g->job, "oplist", c.per_group && out->rank == 4 && ws->rank == 4);
     c.type = tmi_dot_type(g, c.n);
     tmi_dot_tile(g, (uint64_t)c.n->num[6], c.per_group, pixels, &c.bm, &c.bn);
     c.bk = tmi_pow2_ceil(c.depth, 16, 32);
@@ -36228,6 +36283,7 @@ static void tmi_attend_begin(tmi_attending *a, tmi_gen *g, uint32_t node) {
     memset(a, 0, sizeof *a);
     a->g = g;
     a->n = TMI_NODE(g->l, node);
+    TMI_ASSERT(g->job, "oplist", a->n->n_in >= 3 && tmi_lt_is(a->n->dtype, 'f'));
     a->type = tmi_dot_type(g, a->n);
     if (!a->n->base) a->type = tmi_lt_promote(a->type, TMI_NODE(g->l, a->n->in[2])->dtype);
     a->type_v = a->n->base ? (uint8_t)a->n->num[6] : a->type;
@@ -36546,6 +36602,7 @@ static void tmi_kern_sort(tmi_gen *g, uint32_t node) {
     s.n = g->size[r.axis];
     s.rows = r.axis ? g->size[0] : 1;
     s.after = r.axis ? 1 : g->size[1];
+    TMI_ASSERT(g->job, "oplist", s.n >= 2 && s.n <= TMI_SORT_MAX && r.size <= s.n);
     tmi_rowing_at(&r, 0);
     v = tmi_gen_value(g, r.n->in[0], &r.space, 0);
     v = tmi_sort_key(g, v, from, r.n->num[2] != 0);
@@ -36804,6 +36861,8 @@ static void tmi_gen_end(tmi_gen *g) {
     g->k->arg = TMI_NEW(g->job, uint32_t, n);
     g->k->n_arg = n;
     for (i = 0; i < n; i++) {
+        TMI_ASSERT(g->job, "oplist", TMI_AT(&g->arg, uint32_t, i)[0] &&
+                   TMI_AT(&g->arg, uint32_t, i)[1]);
         g->k->arg[i] = TMI_AT(&g->arg, uint32_t, i)[0];
         v[i] = TMI_AT(&g->arg, uint32_t, i)[1];
         dims[i] = tmi_value_type(m, v[i]);
@@ -36853,6 +36912,7 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     tmi_mark mark = tmi_mark_take(l->job);
     uint32_t node = all[k].anchor;
     tmi_gen_begin(&g, l, m, all, k);
+    TMI_ASSERT(l->job, "oplist", all[k].root && (!node || !tmi_is_pointwise(TMI_NODE(l, node))));
     if (tmi_kern_is_wide(l, all[k].root)) g.t_index = m->t_i64;
     if (!node) tmi_kern_elementwise(&g, all[k].root);
     else switch (TMI_NODE(l, node)->kind) {
@@ -36910,6 +36970,7 @@ static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
     gr->claimed = TMI_TEMP(l->job, uint8_t, l->node.n);
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
+        TMI_ASSERT(l->job, "oplist", !gr->place[l->order[i]] && !n->is_gone);
         gr->place[l->order[i]] = i + 1;
         for (k = 0; k < n->n_in; k++) gr->first[n->in[k] + 2]++;
     }
@@ -36917,7 +36978,10 @@ static void tmi_graph_make(tmi_graph *gr, tmi_list *l) {
     gr->user = TMI_TEMP(l->job, uint32_t, gr->first[l->node.n + 1] + 1);
     for (i = 0; i < l->n_order; i++) {
         const tmi_node *n = TMI_NODE(l, l->order[i]);
-        for (k = 0; k < n->n_in; k++) gr->user[gr->first[n->in[k] + 1]++] = i;
+        for (k = 0; k < n->n_in; k++) {
+            TMI_ASSERT(l->job, "oplist", gr->place[n->in[k]] <= i); /* inputs come first */
+            gr->user[gr->first[n->in[k] + 1]++] = i;
+        }
     }
 }
 
@@ -37405,6 +37469,7 @@ static int tmi_is_smaller(const void *ctx, uint32_t a, uint32_t b) { /* in the o
 
 static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *what, const char *why, uint32_t root, const uint32_t *op, uint32_t n) {
     tmi_fused *f = (tmi_fused *)tmi_vec_add(l->job, &l->fused);
+    TMI_ASSERT(l->job, "oplist", n && root && (kind == TMETAL_MISSED) == (*why != 0));
     f->kind = kind;
     f->what = what;
     f->why = why;
@@ -37474,6 +37539,7 @@ static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const c
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
+    TMI_ASSERT(l->job, "oplist", s.n <= TMI_SPELLED_MAX && to.n_in && s.op[0] == root);
     to.spelt = l->fused.n;
     *TMI_NODE(l, root) = to;
     for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
@@ -37571,6 +37637,7 @@ static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     memset(&g, 0, sizeof g);
     g.l = l;
     fold = tmi_comb_of(&g, n);
+    TMI_ASSERT(l->job, "oplist", part * (groups - 1) < size && part * groups >= size);
     first = tmi_part_node(l, node, n->kind, 1, fold.type, (uint32_t)groups, ".parts");
     p = TMI_NODE(l, first);
     p->in[0] = n->in[0];
@@ -37782,6 +37849,8 @@ static void tmi_fuse(tmi_graph *gr) {
         places = inside ? tmi_placing_of(&at_indices, gr, i, &place) : 0;
         if (places > TMI_FUSED_PLACES) inside = 0;
         gr->root[i] = inside ? same : i + 1;
+        TMI_ASSERT(l->job, "oplist", gr->root[i] > i && gr->root[i] <= l->n_order &&
+                   deepest <= TMI_FUSED_DEPTH);
         depth[i] = inside ? deepest + 1 : 0;
         if (inside) at_indices.n[i] = places, at_indices.id[i] = place;
     }
@@ -37829,6 +37898,7 @@ static void tmi_put_params(tmi_list *l, uint32_t n) {
         if (!is_input && !x->is_result) continue;
         dims = TMI_NEW(l->job, uint32_t, x->shape.rank);
         memcpy(dims, x->shape.dim, x->shape.rank * sizeof *dims);
+        TMI_ASSERT(l->job, "oplist", x->slot < n && !p[x->slot].name && x->dtype);
         p[x->slot].name = x->id;
         p[x->slot].type = tmi_list_types[x->dtype].name[0];
         p[x->slot].dims = dims;
@@ -37896,6 +37966,7 @@ static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
     for (i = 0; i < out->n_args; i++) {
         tmetal_arg     *a = (tmetal_arg *)&out->args[i];
         const tmi_node *x = TMI_NODE(l, k->arg[a->param]);
+        TMI_ASSERT(l->job, "oplist", x->is_scratch ? x->slot < l->job->out->n_scratch : x->slot < l->job->out->n_params);
         a->param = x->slot;
         if (x->is_scratch) a->kind = TMETAL_ARG_SCRATCH;
         a->type = tmi_list_types[x->dtype].name[0];
@@ -37968,6 +38039,7 @@ static void tmi_record_kernel(tmi_list *l, const tmi_kern *k) {
     for (i = 0; i < k->n_op; i++) {
         int behind = anchor && tmi_is_behind(l, k->op[i], anchor);
         node = k->op[i];
+        TMI_ASSERT(l->job, "oplist", TMI_NODE(l, node)->home == TMI_NODE(l, k->root)->home);
         if (node > l->n_op || (TMI_NODE(l, node)->part_of && node != anchor)) continue;
         if (behind) store[n_store++] = node;
         if (!behind || node == anchor) loads[n_load++] = node;
