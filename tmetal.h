@@ -2978,14 +2978,18 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       "return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b; }") \
     X(DIV_I64, "div_trunc", "l(ll)", "long @(long a, long b) {" \
       "return b == 0 ? 0 : b == -1 ? long(0ul - ulong(a)) : a / b; }") \
-    X(DIV_U32, "div_floor", "u(uu)", "uint @(uint a, uint b) {return b == 0 ? 0 : a / b; }") \
+    X(DIV_U32, "div_floor", "u(uu)", \
+      "uint @(uint a, uint b) {    // by halves, as int: Apple's compiler may get unsigned / wrong\n" \
+      "if (int(b) <= 0) return b == 0 ? 0 : uint(a >= b); " \
+      "const uint q = uint(int(a >> 1) / int(b)) * 2; return q + uint(a - q * b >= b); }") \
     X(DIV_U64, "div_floor", "m(mm)", "ulong @(ulong a, ulong b) {return b == 0 ? 0 : a / b; }") \
     X(REM_I32, "rem_trunc", "i(ii)", \
       "int @(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal\n" \
       "if (b == 0 || b == -1) return 0; return a - b * (a / b); }") \
     X(REM_I64, "rem_trunc", "l(ll)", "long @(long a, long b) {if (b == 0 || b == -1) return 0; " \
       "return a - b * (a / b); }") \
-    X(REM_U32, "rem_floor", "u(uu)", "uint @(uint a, uint b) {return b == 0 ? 0 : a % b; }") \
+    X(REM_U32, "rem_floor", "u(uu)", \
+      "uint @(uint a, uint b) {return b == 0 ? 0 : a - div_floor(a, b) * b; }") \
     X(REM_U64, "rem_floor", "m(mm)", "ulong @(ulong a, ulong b) {return b == 0 ? 0 : a % b; }") \
     X(MAX_NAN_F32, "max_nan", "f(ff)", "float @(float a, float b) {    // NaN wins; -0 < +0\n" \
       "if (isunordered(a, b)) return NAN; return a == b ? as_type<float>(as_type<uint>(a) & " \
@@ -4514,7 +4518,7 @@ static const tmi_fn tmi_fns[] = {
       "const float sum_lo = k == 0.0f ? 0.0f : f - (sum - high); const float most = sum - square; "
       "return most + (((sum - most) - square) + (sum_lo + rest)); }"),
     TMI_R("cbrt_near", "", "float @(float a) {    // cbrt(a) to 2^-20, for a normal a above 0\n"
-      "float y = as_type<float>(as_type<uint>(a) / 3u + 0x2a514067u); "
+      "float y = as_type<float>(as_type<int>(a) / 3 + 0x2a514067); "
       "for (int i = 0; i < 2; i++) {    // Halley's method\n"
       "const float cube = y * y * y; y *= (cube + 2.0f * a) / (2.0f * cube + a); } return y; }"),
     TMI_R("cbrt_f32", "f(f)",
@@ -18758,6 +18762,8 @@ static int tmi_division_kind(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     if (op == TMI_TF_SREM && x->lo >= 0 && y->lo > 0) return TMI_TF_UREM;
     if (op == TMI_TF_SDIV) return zero || (minus && x->lo == lo) ? TMI_TF_GSDIV : TMI_TF_SDIV;
     if (op == TMI_TF_SREM) return zero || minus || x->lo < 0 || y->lo < 0 ? TMI_TF_GSREM : TMI_TF_SREM;
+    if (x->type.kind == TMI_S_I32 && (x->lo < 0 || y->lo < 0)) /* a function past a fault: TMI_FN_DIV_U32 */
+        zero = zero || y->lo != y->hi || y->lo < 0 || !tmi_is_pow2((uint64_t)y->lo);
     if (op == TMI_TF_UDIV && zero) return TMI_TF_GUDIV;
     if (op == TMI_TF_UREM && zero) return TMI_TF_GUREM;
     return op;
@@ -29904,9 +29910,18 @@ static tmi_sign tmi_rmw_sign(const tmi_ins *n) {
     return n->type.kind == TMI_S_I32 && n->d != TMI_RMW_MAX && n->d != TMI_RMW_MIN ? TMI_UNSIGNED : TMI_SIGNED;
 }
 
+/* Unsigned / and % but by powers of two may come out wrong (HigherOrderCO/Bend issue 824; Dawn's fix_u32_div_mod.h):
+ * where both sides are below 2^31 they are carried out in int. Where that is not known, see TMI_FN_DIV_U32. */
+static int tmi_divides_as_int(const tmi_emit *e, const tmi_ins *n) {
+    int64_t c;
+    return (n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM) && n->type.kind == TMI_S_I32 && tmi_nonneg(e, n->a) &&
+           tmi_nonneg(e, n->b) && !(tmi_t_is_const(e->t, n->b, &c) && tmi_is_pow2((uint64_t)c));
+}
+
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
+    if (tmi_divides_as_int(e, n)) return TMI_SIGNED;
     switch (n->op) {
     case TMI_TF_CONST: return TMI_ANY;
     case TMI_TF_HELP: return tmi_sig_sign(*tmi_fn_sig(n->c));
@@ -29958,8 +29973,8 @@ static void tmi_vote_operands(tmi_emit *e, const tmi_ins *n) {
         break;
     }
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI: case TMI_TF_GUDIV: case TMI_TF_GUREM:
-        tmi_vote(e, n->a, -1);
-        tmi_vote(e, n->b, -1);
+        tmi_vote(e, n->a, tmi_divides_as_int(e, n) ? 1 : -1);
+        tmi_vote(e, n->b, tmi_divides_as_int(e, n) ? 1 : -1);
         break;
     case TMI_TF_USHR: case TMI_TF_ZEXT: case TMI_TF_U2F: tmi_vote(e, n->a, -1); break;
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL:
@@ -30089,6 +30104,7 @@ static int tmi_operand_level(int mine, int right) {
 
 /* Sign in which an operation on two integers is carried out. */
 static tmi_sign tmi_work_sign(const tmi_emit *e, const tmi_ins *n) {
+    if (tmi_divides_as_int(e, n)) return TMI_SIGNED;
     switch (n->op) {
     case TMI_TF_SDIV: case TMI_TF_SREM: case TMI_TF_SSHR: return TMI_SIGNED;
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_USHR: return TMI_UNSIGNED;
