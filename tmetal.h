@@ -16977,7 +16977,8 @@ static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
  *     %n = tt.addptr %q, splat(%step)                    %n = tt.addptr %s, %step
  *     scf.yield %n                                       scf.yield %n
  *
- * so that a thread carries one pointer, not one for each of its elements. */
+ * so that a thread carries one pointer, not one for each of its elements. Of pointers to one byte not even one: they
+ * may be added to but once (see tmi_t_padd), so what is carried is an offset from %a, with or without optimisation. */
 
 /* The scalar of a uniform tile: of a splat, or of a constant that is the same everywhere. 0: not uniform. */
 static uint32_t tmi_uniform_scalar(tmi_build *b, uint32_t v, uint32_t loop) {
@@ -17043,8 +17044,13 @@ static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
     return r;
 }
 
-/* The tile where the scalar has reached `s`: pointers start from it, integers add it to what they began with. */
-static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t s) {
+/* The tile where the scalar has reached `s`: pointers start from it, or from a `root` that it is an offset of;
+ * integers add it to what they began with. */
+static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t root, uint32_t s) {
+    uint32_t in[2];
+    in[0] = root;
+    in[1] = s;
+    if (root) s = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, root), in, 2);
     if (tmi_is_ptrlike(b->m, tmi_value_type(b->m, init))) return tmi_pointer_rebuild(b, init, s);
     return tmi_b_2(b, TMI_OP_ADDI, init, tmi_b_splat(b, s, tmi_value_type(b->m, init)));
 }
@@ -17052,20 +17058,22 @@ static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t s) {
 static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_rename *names) {
     uint32_t  body = tmi_op_body(m, TMI_OP(m, op), 0), end = tmi_terminator(m, body), arg = tmi_block_arg(m, body, 1 + i), k;
     uint32_t  init = tmi_in(m, TMI_OP(m, op), 3 + i), type = tmi_value_type(m, arg), root = 0, s, next, result, old = tmi_out(m, TMI_OP(m, op), i), in[2], t;
-    int       ptr = tmi_is_ptrlike(m, type);
+    int       ptr = tmi_is_ptrlike(m, type), bytes = ptr && tmi_pointee_bytes_log2(m, type) == 0;
+    uint32_t  from = 0; /* of bytes: the pointer that the offset starts from */
     tmi_steps steps;
     tmi_build b;
-    if (!tmi_is_tensor(m, type) || (!ptr && !tmi_is_intlike(m, type))) return 0;
+    if (!bytes && (job->opt->plain || !tmi_is_tensor(m, type) || (!ptr && !tmi_is_intlike(m, type)))) return 0;
     if (!tmi_find_steps(m, arg, tmi_in(m, TMI_OP(m, end), i), ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, &steps)) return 0;
     if (ptr && (root = tmi_pointer_root(m, init)) == 0) return 0;
     b = tmi_build_before(job, m, op);
-    if (!ptr) root = tmi_b_const(&b, tmi_elem(m, type), 0);
+    if (bytes) from = root;
+    if (!ptr || bytes) root = tmi_b_const(&b, ptr ? m->t_i64 : tmi_elem(m, type), 0);
     s = tmi_for_add(job, m, op, root, &result);
     TMI_VALUE(m, s)->name = TMI_VALUE(m, arg)->name;
     TMI_VALUE(m, s)->loc = TMI_VALUE(m, arg)->loc;
     TMI_VALUE(m, result)->name = TMI_VALUE(m, old)->name;
     b = tmi_build_before(job, m, TMI_BLOCK(m, body)->first_op);
-    t = tmi_induction_tile(&b, init, s);
+    t = tmi_induction_tile(&b, init, from, s);
     tmi_name_after(m, t, arg);
     names->to[arg] = t;
     b = tmi_build_before(job, m, end);
@@ -17073,12 +17081,13 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     for (next = s, k = steps.n; k-- > 0;) {
         in[0] = next;
         in[1] = tmi_uniform_scalar(&b, steps.value[k], op);
-        next = tmi_b_op(&b, ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, tmi_value_type(m, s), in, 2);
+        if (bytes && tmi_value_type(m, in[1]) != m->t_i64) in[1] = tmi_b_op(&b, TMI_OP_EXTSI, m->t_i64, &in[1], 1);
+        next = tmi_b_op(&b, ptr && !bytes ? TMI_OP_ADDPTR : TMI_OP_ADDI, tmi_value_type(m, s), in, 2);
     }
     tmi_for_yield(job, m, op, next);
     if (TMI_OP(m, op)->next) {
         b = tmi_build_before(job, m, TMI_OP(m, op)->next);
-        names->to[old] = tmi_induction_tile(&b, init, result);
+        names->to[old] = tmi_induction_tile(&b, init, from, result);
     }
     return 1;
 }
@@ -17197,7 +17206,7 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     X("products",        tmi_lower_products,   1, "products of scaled and of 8-bit types become products of wider ones") \
     X("accumulators",    tmi_accumulators,     0, "sums over the rounds of a loop are reduced once behind it") \
     X("control",         tmi_simplify_control, 0, "loops and branches hand on only what they change") \
-    X("induction",       tmi_inductions,       0, "pointers that a loop moves on are computed from its counter") \
+    X("induction",       tmi_inductions,       1, "pointers that a loop moves on are computed from its counter") \
     X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -19112,12 +19121,29 @@ static void tmi_t_barrier(tmi_thr *t, uint32_t flags, const char *why) {
     (void)tmi_t_pin(t, &n);
 }
 
-/* ptr + offset elements */
+/* The sum of two offsets of a pointer, which are signed, without wrapping. */
+static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
+    int64_t lo, hi;
+    if (tmi_t_type(t, a).kind != TMI_S_I32 || tmi_t_type(t, b).kind != TMI_S_I32 ||
+        !tmi_exact_range(TMI_TF_IADD, TMI_INS(t, a), TMI_INS(t, b), &lo, &hi) || lo < INT32_MIN || hi > INT32_MAX) {
+        a = tmi_t_intcast(t, a, TMI_S_I64, 1);
+        b = tmi_t_intcast(t, b, TMI_S_I64, 1);
+    }
+    return tmi_t_bin(t, TMI_TF_IADD, a, b);
+}
+
+/* ptr + offset elements. For elements of one byte integers are added first and the pointer once: an access by a
+ * chain of such sums may be dropped (JuliaGPU GPUCompiler.jl, merge_byte_gep_chains!). */
 static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
+    const tmi_ins *p = TMI_INS(t, ptr);
     tmi_ins  n;
     uint32_t ops[2];
     int64_t  c;
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
+    if (p->op == TMI_TF_PADD && tmi_scalar_bytes[p->type.elem] == 1) {
+        ptr = p->a;
+        off = tmi_t_offsets(t, p->b, off);
+    }
     tmi_ins_zero(&n, TMI_TF_PADD, tmi_t_type(t, ptr));
     n.a = ops[0] = ptr;
     n.b = ops[1] = off;
