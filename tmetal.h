@@ -19340,6 +19340,7 @@ static void tmi_view_forward(const tmi_module *m, const tmi_op *op, tmi_lin *l) 
         how[0] = 0;
         how[1] = 1;
         tmi_lin_each(l, tmi_bits_drop, how);
+        if (l->vec && !l->reg[0]) l->vec = 0; /* else a vector of copies */
         break;
     default: break;
     }
