@@ -7,11 +7,17 @@ CFLAGS ?= -O2
 STRICT  = -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror
 CASE   ?= examples/kernels/softmax.case
 
-.PHONY: docs docs-check test-chips test-detect detect-table all help deps run test check own corpus clean
+.PHONY: docs docs-check house test-house test-chips test-detect detect-table all help deps run test check own corpus clean
 all: $(BUILD)/tmetal            ## the command line, build/tmetal
 
 help:                           ## this list
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/' | sort
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed 's/:.*##  */	/' | sort | awk -F'	' ' \
+	    { text[$$1] = $$2; name[NR] = $$1 } \
+	    function show(n) { printf "  %-18s %s\n", n, text[n]; delete text[n] } \
+	    function group(title, like,   i) { print "\n" title; for (i = 1; i <= NR; i++) if (name[i] in text && name[i] ~ like) show(name[i]) } \
+	    END { print "To begin with"; n = split("all run test deps clean help", first, " "); for (i = 1; i <= n; i++) show(first[i]); \
+	          group("Parts of make test", "^(test-|own)"); group("What is written anew", "^(docs|bless|.*-table)"); \
+	          group("Longer, or more", ".") }'
 
 $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 	@mkdir -p $(BUILD)
@@ -35,7 +41,7 @@ include tests/interp/rules.mk
 include tests/library/rules.mk
 include tests/oplist/rules.mk
 include tests/transform/rules.mk
-include tests/reduce/rules.mk
+include tests/layouts/rules.mk
 include tests/robust/rules.mk
 include tests/unit/rules.mk
 include tests/mlx/rules.mk
@@ -86,6 +92,12 @@ docs-check: $(BUILD)/fill       ## are they what tmetal.h says?
 	CC="$(CC)" sh tests/docs/diffs.sh $(BUILD)
 	CC="$(CC)" sh tests/docs/code.sh $(BUILD)
 
+# -- The house ----------------------------------------------------------------------------------------
+house:                          ## write what the banners of tmetal.h say of `uses`, and lower tests/house/ratchet.txt
+	sh tests/house/check.sh $(BUILD) fill
+test-house:                     ## lengths of lines and functions, banners, declarations: tests/house
+	sh tests/house/check.sh $(BUILD)
+
 # -- GPUs -------------------------------------------------------------------------------------------
 $(BUILD)/test-chips: tests/chips/test.c $(HEADER)
 	$(LINKED) tests/chips/test.c $(HEADER) -o $@
@@ -124,6 +136,7 @@ test:                           ## what must pass before each commit [JOBS=proce
 	@$(MAKE) --no-print-directory TMETAL_AGAIN=1 -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test
 else
 test: docs-check
+test: test-house
 test: test-compile
 test: test-unit
 test: test-cases
@@ -143,7 +156,7 @@ test: test-random
 test: test-versions
 test: test-library
 test: test-oplist-quick
-test: test-reduce-quick
+test: test-layouts-quick
 test: test-robust
 test: test-mlx
 test: test-examples
@@ -162,7 +175,7 @@ check: check-reductions
 check: check-explain
 check: test-oplist
 check: check-transform
-check: test-reduce
+check: test-layouts
 check: layouts-table-check
 
 clean:                          ## remove build/

@@ -5049,7 +5049,7 @@ static uint32_t tmi_fn_indexed(const uint16_t *slot, const char *name, size_t le
  * >>ir  [9]  Types, values, ops, regions; making and changing them
  *
  * gives   tmetal_module and everything in it, by 32-bit ids; 0 is none
- * uses    >>base  >>ops
+ * uses    >>ops
  *============================================================================*/
 
 /* -- Types ---------------------------------------------------------------------- */
@@ -5857,7 +5857,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
  * >>parse  [10]  Text to IR: lexer, types, attributes, places, ops
  *
  * gives   tmi_parse_module()
- * uses    >>base  >>diag  >>ops  >>ir
+ * uses    >>ops  >>ir
  * order   one pass over the text; values and blocks may be used before they are defined
  *
  * Ops are stored as MLIR's generic form has them: operands, results, attributes by their generic
@@ -8669,7 +8669,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
  * >>print  [11]  IR back to text; parse(print(x)) is x
  *
  * gives   tmi_print_module()
- * uses    >>base  >>ops  >>ir
+ * uses    >>ops  >>ir
  * order   of the IR; names are those that were read, places become #loc aliases in order of use
  *============================================================================*/
 
@@ -9702,7 +9702,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
  *
  * gives   tmi_verify_module(): 1 when all holds; tmi_same_module()
- * uses    >>ir  >>diag
+ * uses    >>ops  >>ir  >>parse  >>print
  * order   of the text; one error an op, so that no error is caused by another
  *============================================================================*/
 
@@ -11016,7 +11016,7 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
  * >>builder  [13]  Modules made call by call, without text
  *
  * gives   tmetal_builder; tmi_make_*(): one function a call of tmetal_build_*()
- * uses    >>parse for the text of types and attributes, >>verify for what a result's type follows from
+ * uses    >>ops  >>ir  >>parse  >>verify
  * order   of the calls; values get the numbers that MLIR would print
  *
  * What is wrong at once (a number that is no value, text that does not parse, a region left open) is
@@ -11772,7 +11772,7 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
  * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
- * uses    >>ir
+ * uses    >>ops  >>ir  >>verify
  *============================================================================*/
 
 /* -- Uses ---------------------------------------------------------------------------- */
@@ -12223,7 +12223,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
  * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect(): reductions and patterns of one function; changes nothing
- * uses    >>ir  >>analyse  >>library
+ * uses    >>ops  >>library  >>ir  >>verify  >>analyse
  * order   by the root op's place in the text
  *
  * Nothing here looks at a name: what a combine region does is decided by evaluating it, what a chain of
@@ -14972,7 +14972,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
  * >>transform  [16]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
- * uses    >>ir  >>analyse
+ * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect
  * order   of the pass table at the end of the floor; each pass says what it requires and what it leaves
  *============================================================================*/
 
@@ -18135,7 +18135,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
  * >>thread  [17]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
- * uses    >>base  >>ir
+ * uses    >>ir
  *
  * Lowering makes this form from tiles, clean-up runs on it while it is made (constants, ranges,
  * common subexpressions, loop invariants), and the printer only formats it. Values are SSA; what
@@ -19154,7 +19154,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
  * >>layout  [18]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
- * uses    >>ir
+ * uses    >>ops  >>ir
  *
  * A tensor's elements are numbered row-major; every dimension is a power of two, so that number is a
  * string of bits and each dimension owns a run of them. A layout gives for each bit of (register,
@@ -19562,7 +19562,7 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
  * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
- * uses    >>ir  >>analyse  >>layout  >>hardware
+ * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout
  * order   of the text; ties go to the earlier op, so that reports and kernels are the same everywhere
  *
  * A tensor value is one of three things. INLINE: index arithmetic and renamings, computed again in
@@ -21789,7 +21789,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
  * >>lower  [20]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
- * uses    >>plan  >>layout  >>thread
+ * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout  >>plan
  * order   program order; work on tiles of one layout is gathered into one loop nest where no
  *         dependence and no memory access forbids it
  *
@@ -26854,7 +26854,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
- * uses    >>thread
+ * uses    >>thread  >>plan
  *============================================================================*/
 
 #define TMI_MAX_OPERANDS 8u
@@ -27595,7 +27595,8 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
- * uses    >>plan  >>thread; nothing here changes anything
+ * uses    >>ops  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout  >>plan  >>lower
+ *         >>clean
  * order   of the text
  *============================================================================*/
 
@@ -29657,7 +29658,8 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
  * >>emit  [23]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
- * uses    >>thread  >>clean  >>plan
+ * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
+ *         >>plan  >>lower  >>clean  >>report
  *
  * Nothing is decided here but words: which name, which of int and uint, what fits on a line.
  *============================================================================*/
@@ -32533,7 +32535,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
  * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
- * uses    >>base  >>diag
+ * uses    >>ops  >>ir  >>parse  >>emit
  * order   of the text: objects keep the order of their keys, numbers and strings their spelling
  *============================================================================*/
 
@@ -34363,7 +34365,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
- * uses    >>json  >>ir  >>transform (the builder)  >>emit
+ * uses    >>ops  >>ir  >>transform  >>plan  >>json
  * order   kernels in the order of the list; a kernel stands where its last op does
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.

@@ -1,6 +1,6 @@
-/* Reductions against a reference: build/reduce [--quick] [--filter TEXT] [--jobs N] [--keep DIR]
+/* Reductions against a reference: build/forced [--quick] [--filter TEXT] [--jobs N] [--keep DIR]
  *                                 [--verbose] [--progress]
- * or the table of a document:     build/reduce --table FILE [--check] */
+ * or the table of a document:     build/forced --table FILE [--check] */
 #include "sweep.h"
 #include "table.h"
 

@@ -1,0 +1,93 @@
+#!/bin/sh
+# The rules of the house that a machine can check: length of lines and functions, the banners of the floors and what
+# they say, no declaration across floors. What is not kept yet has a number in ratchet.txt, which may only fall.
+#   tests/house/check.sh BUILD         is all kept?
+#   tests/house/check.sh BUILD fill    writes what the banners say of `uses`, and lowers the numbers
+set -eu
+here=$(dirname "$0")
+build=$1/house
+fill=${2:-}
+header=tmetal.h
+mkdir -p "$build"
+bad=0
+complain() { echo "house: $*" >&2; bad=1; }
+
+awk -f "$here/names.awk" pass=1 $header pass=2 $header > "$build/names"
+
+# `uses`: every floor may use >>config, >>base and >>diag; the others are named.
+awk '
+    $1 == "floor" { name[++n] = $3; at[$3] = $2 }
+    $1 == "says" { said[$2 " " $3] = 1 }
+    $1 == "uses" { used[$2 " " $3] = $5 " " $4 }
+    END {
+        split("config base diag", free)
+        for (i in free) skip[free[i]] = 1
+        for (i = 1; i <= n; i++) {
+            list = ""
+            for (k = 1; k <= n; k++) {
+                f = name[k]
+                if (skip[f] || skip[name[i]] || said[name[i] " every"]) continue
+                if ((name[i] " " f) in used) {
+                    if (k > i) print "wrong >>" name[i] " uses >>" f ", a floor below it: " used[name[i] " " f]
+                    list = list " " f
+                    if (!said[name[i] " " f]) print "wrong the banner of >>" name[i] " leaves out >>" f ": " used[name[i] " " f]
+                } else if (said[name[i] " " f]) print "wrong the banner of >>" name[i] " says >>" f ", which it does not use"
+            }
+            if (list != "") print "list", name[i] list
+        }
+    }' "$build/names" > "$build/uses"
+
+if [ "$fill" ]; then
+    awk -v lists="$build/uses" '
+        function put(f,    line, i, n, w) {
+            n = split(list[f], w, " ")
+            line = " * uses   "
+            for (i = 1; i <= n; i++) {
+                if (length(line) + length(w[i]) + 4 > 100) {
+                    print line
+                    line = " *        "
+                }
+                line = line (line ~ /[a-z]$/ ? "  " : " ") ">>" w[i]
+            }
+            print line
+            done = 1
+        }
+        BEGIN {
+            while ((getline s < lists) > 0) if (s ~ /^list /) {
+                split(s, w, " ")
+                list[w[2]] = substr(s, length(w[2]) + 7)
+            }
+        }
+        /^ \* >>[a-z]+  \[[0-9]+\]/ { floor = substr($2, 3); done = !(floor in list) }
+        floor != "" && / \* uses / && (floor in list) { if (!done) put(floor); skip = 1; next }
+        skip && /^ \*          *>>/ { next }
+        { skip = 0 }
+        floor != "" && !done && (/^ \* order / || /^ \*=+\*\// || /^ \*$/ && seen) { put(floor) }
+        floor != "" { seen = seen || /^ \* gives / }
+        /^ \*=+\*\// { floor = ""; seen = 0 }
+        { print }' $header > "$build/header"
+    cmp -s $header "$build/header" || cp "$build/header" $header
+else
+    while read -r kind text; do [ "$kind" = wrong ] && complain "$text"; done < "$build/uses" || true
+    grep -q '^wrong' "$build/uses" && bad=1
+fi
+
+# Banners stand in order, as the map at the top lists them.
+awk '$1 == "floor" { print $2, $3 }' "$build/names" > "$build/banners"
+sed -n '/^ \* MAP OF THE FILE/,/^ \* Version/s/^ \* *\([0-9][0-9]*\)  >>\([a-z]*\) .*/\1 \2/p' $header > "$build/map"
+cmp -s "$build/banners" "$build/map" || complain "the banners are not those of the map: $(diff "$build/map" "$build/banners" | sed -n 2p)"
+awk '$1 != NR { exit 1 }' "$build/banners" || complain "the banners are not numbered in order"
+
+# What has a number.
+awk '/^forward/ { n++; print "house:   line " $2 ": " $3 " of >>" $5 " is declared in >>" $4 > "/dev/stderr" } END { print "forward", n + 0 }' "$build/names" > "$build/counts"
+awk '$1 == "function" && $2 > 60 { n++; print "house:   line " $3 ": " $4 " has " $2 " lines" > "/dev/stderr" } END { print "functions-over-60", n + 0 }' "$build/names" >> "$build/counts"
+awk '/^word/ { n++ } END { print "names-elsewhere", n + 0 }' "$build/names" >> "$build/counts"
+awk 'length > 120 { n++ } END { print "lines-over-120", n + 0 }' $header >> "$build/counts"
+awk 'length > 100 { n++ } END { print "lines-over-100-per-mille", int((n * 1000 + NR - 1) / NR) }' $header >> "$build/counts"
+while read -r what most; do
+    now=$(awk -v what="$what" '$1 == what { print $2 }' "$build/counts")
+    [ "$now" -le "$most" ] || complain "$what: $now, at most $most"
+done < "$here/ratchet.txt"
+if [ "$fill" ]; then cp "$build/counts" "$here/ratchet.txt"; fi
+[ $bad = 0 ] || exit 1
+echo "house: $(tr '\n' ' ' < "$build/counts")"
