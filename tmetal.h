@@ -27,6 +27,17 @@
  *                                           freed with 0xDD: several times slower
  *     TMETAL_NO_SETJMP       [not defined]  for targets without setjmp: TMETAL_ABORT(code) must be defined,
  *                                           is called when the arena is full, and must not return
+ *     TMETAL_NO_OPS          [not defined]  without op lists and JSON in
+ *     TMETAL_NO_FP64         [not defined]  without fp64 in software, and what works by way of it
+ *     TMETAL_NO_BUILDER      [not defined]  without tmetal_build_...
+ *     TMETAL_NO_PTX          [not defined]  without inline PTX
+ *     TMETAL_NO_REPORTS      [not defined]  without what only explains: options.reports, tmetal_detect,
+ *                                           tmetal_transform and names of their enums
+ *     TMETAL_CORE            [not defined]  without all five
+ *
+ *     A part that is left out declares none of its functions and costs nothing. A kernel that needs it is
+ *     refused by TM311, which names the switch; all others give the same Metal and plan. What they cost:
+ *     docs/embedding.md. Define the same ones wherever the header is included.
  *
  * DOES NOT
  *
@@ -4730,6 +4741,31 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("norm4d_f16", "h(hhhh)", TMI_HALF_4), TMI_R("rnorm4d_f16", "h(hhhh)", TMI_HALF_4),
 #ifndef TMETAL_NO_FP64
     TMI_RH("j0"), TMI_RH("j1"), TMI_RH("y0"), TMI_RH("y1"),
+#else
+    TMI_R(
+      "ATAN_POLY COS_POLY ERFCX_POLY ERF_POLY EXP2_POLY EXPM1_POLY F64_INF F64_MAGNITUDE "
+      "F64_NAN F64_ONE F64_SIGN GAMMA_POLY I0_POLY I0_TAIL_POLY I1_POLY I1_TAIL_POLY J0_POLY "
+      "J1_POLY LGAMMA_POLY LOG1P_POLY LOG2E_HI LOG2E_LO LOG2_HIGH LOG2_INVERSE LOG2_LOW "
+      "LOG2_POLY M0_POLY M1_POLY P0_POLY P1_POLY SIN_POLY STIRLING_POLY TWO_OVER_PI WIDE_2_PI "
+      "WIDE_2_SQRT_PI WIDE_LN2 WIDE_PI Y0_POLY Y1_POLY above_8 below_8 bf16_to_f64 f16_to_f64 "
+      "f32_add_rd f32_add_ru f32_add_rz f32_bits_to_f64 f32_div_rd f32_div_ru f32_div_rz "
+      "f32_fma_rd f32_fma_ru f32_fma_rz f32_mul_rd f32_mul_ru f32_mul_rz f32_rcp_rd f32_rcp_ru "
+      "f32_rcp_rz f32_sqrt_rd f32_sqrt_ru f32_sqrt_rz f32_sub_rd f32_sub_ru f32_sub_rz "
+      "f32_to_f64 f32_to_i64_rd f32_to_i64_rn f32_to_i64_ru f32_to_i64_rz f32_to_u64_rd "
+      "f32_to_u64_rn f32_to_u64_ru f32_to_u64_rz fixed128 fixed_add fixed_log2 fixed_neg "
+      "fixed_product fixed_times fixed_to_wide half_turns i32_to_f32_rd i32_to_f32_rn "
+      "i32_to_f32_ru i32_to_f32_rz i32_to_f64 i64_to_f32_rd i64_to_f32_rn i64_to_f32_ru "
+      "i64_to_f32_rz i64_to_f32_to i64_to_f64 i64_to_f64_rd i64_to_f64_ru i64_to_f64_rz "
+      "i64_to_f64_to j0_f16 j0_f32 j1_f16 j1_f32 jn_f32 llround_f32 quarter_turns reciprocal64 "
+      "remainder_f16 remainder_f32 shift_pair sqrt64 square_below_8 stirling test_isfinite_f64 "
+      "test_isinf_f64 test_isnan_f64 test_signbit_f64 u32_to_f64 u64_to_f64 u64_to_f64_rd "
+      "u64_to_f64_ru u64_to_f64_rz u64_to_f64_to wide wide_add wide_atan2 wide_by wide_cbrt "
+      "wide_cosine wide_div wide_erf wide_erfc wide_erfcinv wide_erfcx wide_erfinv wide_exp "
+      "wide_exp2 wide_exp_square wide_expm1 wide_fixed wide_gamma wide_hankel wide_j0 wide_j1 "
+      "wide_lgamma wide_log wide_log1p wide_mul wide_neg wide_norm wide_of wide_one wide_poly "
+      "wide_scaled wide_sin_turn wide_sqrt wide_sub wide_times wide_to_f64 wide_y0 wide_y1 "
+      "y0_f16 y0_f32 y1_f16 y1_f32 yn_f32",
+      "", ""), /* their names alone: nothing else is called so, here or there */
 #endif
 };
 
@@ -29770,7 +29806,7 @@ static int tmi_is_reserved(const char *s) {
     uint32_t i, n = (uint32_t)strlen(s), digits = n;
     for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
         if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
-    if (tmi_fn_named(s, n) != TMI_FN_COUNT) return 1;
+    if (tmi_fn_named(s, n) != TMI_FN_COUNT || strncmp(s, "f64_", 4) == 0) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
         static const char *const stems[] = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float", "double", "size_t"};
@@ -38303,11 +38339,11 @@ static int tmi_f64_lacks(const tmi_op *op) {
     return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
 }
 #else
-/* An external function that rests on those of doubles. */
+/* An external function that rests on those of doubles: its row is a name alone. */
 static int tmi_is_left_out(uint32_t fn) {
     const char *s = tmi_externs[fn - TMI_FN_COUNT].callee;
-    if (tmi_fn_named(s, strlen(s)) != TMI_FN_COUNT) return 0;
-    return strstr(s, "f64") || strstr(s, "f32") || strstr(s, "f16"); /* no name of Metal's own */
+    uint32_t    row = tmi_fn_named(s, strlen(s));
+    return row != TMI_FN_COUNT && !*tmi_fns[row].text;
 }
 
 #define tmi_f64_lacks(op) 0
@@ -38515,6 +38551,9 @@ static int tmi_options_ok(tmi_job *job) {
     if (job->opt->msl && i == n) tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) || job->opt->two_stage > TMI_SPLIT_PARTS)
         tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
+#ifdef TMETAL_NO_REPORTS
+    if (job->opt->reports) tmi_error(job, nowhere, TMETAL_E_PART, "options.reports", "what explains", "TMETAL_NO_REPORTS");
+#endif
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
     while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
@@ -38901,10 +38940,21 @@ static int tmi_is_given(tmi_job *job, const void *p, const char *what, const cha
 
 static tmi_module *tmi_read_text(tmi_job *job, const char *src, size_t len) {
     tmi_module *m;
+#ifdef TMETAL_NO_OPS
+    tmi_at nowhere;
+#endif
     if (len && !tmi_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
     job->src = len ? src : "";
     job->src_len = len;
-    m = tmi_parse_file(job, job->src, len);
+#ifdef TMETAL_NO_OPS
+    while (len && strchr(" \t\r\n", *src)) src++, len--;
+    if (len && (*src == '{' || *src == '[')) {
+        memset(&nowhere, 0, sizeof nowhere);
+        tmi_error(job, nowhere, TMETAL_E_PART, "JSON", "op lists", "TMETAL_NO_OPS");
+        return NULL;
+    }
+#endif
+    m = tmi_parse_file(job, job->src, job->src_len);
     if (!job->n_errors) (void)tmi_verify_all(job, m);
     return m;
 }

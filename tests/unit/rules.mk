@@ -63,8 +63,9 @@ $(BUILD)/bound: tests/unit/bound.c tmetal.h
 	$(UNIT_CC) -O1 $< -o $@
 
 # -- Builds ---------------------------------------------------------------------------------------------
-test-compile:                   ## one unit, three units, static, C and C++; what the object file needs
+test-compile:                   ## one unit, three units, static, C and C++; each part left out; what the object file needs
 	CC="$(CC)" sh tests/compile/run.sh $(BUILD)
+	CC="$(CC)" sh tests/compile/parts.sh $(BUILD)
 
 # -- Golden texts -----------------------------------------------------------------------------------------
 test-golden: $(BUILD)/tmetal    ## the Metal and the plan of the example kernels, byte by byte

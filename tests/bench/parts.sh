@@ -1,0 +1,62 @@
+#!/bin/sh
+# What each part costs: the table of docs/embedding.md.
+#   tests/bench/parts.sh BUILD [CORPUS]          print it
+#   tests/bench/parts.sh BUILD CORPUS fill       print it into docs/embedding.md
+# Lines that are left of the header, CPU seconds of two compilers, bytes of text at -Os, and the median of the
+# microseconds that a kernel of the corpus takes at -O2.
+set -eu
+build=$1/bench-parts
+corpus=${2:-tests/kernels}
+mkdir -p "$build"
+clang=$(command -v clang || command -v clang-19 || true)
+
+# Lines behind the switches given as $2 and after; only conditions about our own switches are looked at.
+lines_left() {
+    awk -v switches=" $1 " '
+        function on(w) { return index(switches, " " w " ") > 0 }
+        /^#ifn?def TMETAL_NO_(OPS|FP64|BUILDER|PTX|REPORTS)$/ { deep++; ours[deep] = 1; was[deep] = off; hides = ($1 == "#ifndef") == on($2); if (hides) off = 1; flip[deep] = !was[deep]; next }
+        /^# *if/ { deep++; ours[deep] = 0 }
+        /^#else/ && ours[deep] { if (flip[deep]) off = !off; next }
+        /^# *endif/ { if (ours[deep]) { off = was[deep]; deep--; next } deep-- }
+        !off { n++ }
+        END { print n }' tmetal.h
+}
+
+# CPU seconds of a compiler with options
+cpu() {
+    { time -p sh -c "printf '#define TMETAL_IMPLEMENTATION\n#include \"tmetal.h\"\n' | $* -std=c99 -I. -x c -c - -o $build/out.o"; } 2>&1 |
+        awk '$1 == "user" || $1 == "sys" { s += $2 } END { printf "%.1f", s }'
+}
+
+row() { # name, switches to compile with, switches that are then off
+    flags=
+    for s in $2; do flags="$flags -D$s"; done
+    left=$(lines_left "$3")
+    g0=$(cpu gcc -O0 $flags) g2=$(cpu gcc -O2 $flags)
+    gcc -std=c99 -O1 -DTMETAL_IMPLEMENTED tests/bench/bench.c tests/bench/shapes.c tests/robust/text.c "$build/out.o" -o "$build/bench"
+    us=$("$build/bench" --ops 0 "$corpus" | awk '$1 == "median" { printf "%.0f", $2 * 1000; exit }')
+    if [ -n "$clang" ]; then c0=$(cpu "$clang" -O0 $flags) c2=$(cpu "$clang" -O2 $flags); else c0=- c2=-; fi
+    cpu gcc -Os $flags > /dev/null
+    text=$(size "$build/out.o" | awk 'NR == 2 { print $1 }')
+    echo "| $1 | $left | $g0 | $g2 | $c0 | $c2 | $text | $us |"
+}
+
+parts="TMETAL_NO_OPS TMETAL_NO_FP64 TMETAL_NO_BUILDER TMETAL_NO_PTX TMETAL_NO_REPORTS"
+table() {
+    echo "| build | lines left | gcc -O0, s | gcc -O2, s | clang -O0, s | clang -O2, s | text at -Os, bytes | a kernel, us |"
+    echo "|---|---:|---:|---:|---:|---:|---:|---:|"
+    row "all parts" "" ""
+    for s in $parts; do row "\`$s\`" "$s" "$s"; done
+    row '`TMETAL_CORE`' TMETAL_CORE "$parts"
+}
+
+table > "$build/table"
+if [ "${3:-}" = fill ]; then
+    awk -v table="$build/table" '
+        /^<!-- BEGIN tests\/bench\/parts.sh -->/ { print; while ((getline line < table) > 0) print line; skip = 1; next }
+        /^<!-- END -->/ { skip = 0 }
+        !skip { print }' docs/embedding.md > "$build/embedding.md"
+    cp "$build/embedding.md" docs/embedding.md
+else
+    cat "$build/table"
+fi
