@@ -2242,11 +2242,11 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_OPS_TT(X) \
     X(MODULE,      "builtin.module",              "tt structure", 0, 0,       module,   module,   none,      NONE,   TMI_SCOPE) \
     X(FUNC,        "tt.func",                     "tt structure", 0, 0,       func,     func,     none,      NONE,   TMI_SCOPE) \
-    X(RETURN,      "tt.return",                   "tt structure", TMI_VAR, 0, ret,      ret,      none,      NONE,   TMI_ENDS) \
+    X(RETURN,      "tt.return",                   "tt structure", TMI_VAR, 0, ret,      yield,    none,      NONE,   TMI_ENDS) \
     X(CALL,        "tt.call",                     "tt structure", TMI_VAR, TMI_VAR, call, call,   call,      NONE,   TMI_READS | TMI_WRITES) \
     X(PID,         "tt.get_program_id",           "tt structure", 0, 1,       pid,      pid,      pid,       PID,    TMI_PURE | TMI_CHEAP) \
     X(NPROGRAMS,   "tt.get_num_programs",         "tt structure", 0, 1,       pid,      pid,      pid,       NPROG,  TMI_PURE | TMI_CHEAP) \
-    X(RANGE,       "tt.make_range",               "tt shape",  0, 1,          range,    range,    range,     NONE,   TMI_PURE | TMI_CHEAP) \
+    X(RANGE,       "tt.make_range",               "tt shape",  0, 1,          range,    typed,    range,     NONE,   TMI_PURE | TMI_CHEAP) \
     X(SPLAT,       "tt.splat",                    "tt shape",  1, 1,          splat,    arrow,    splat,     NONE,   TMI_PV) \
     X(UNSPLAT,     "tt.unsplat",                  "tt shape",  1, 1,          unsplat,  unsplat,  unsplat,   NONE,   TMI_PURE) \
     X(EXPAND,      "tt.expand_dims",              "tt shape",  1, 1,          expand,   arrow,    view,      NONE,   TMI_PV) \
@@ -2254,14 +2254,14 @@ static void tmi_diags_finish(tmi_job *job) {
     X(RESHAPE,     "tt.reshape",                  "tt shape",  1, 1,          reshape,  arrow,    view,      NONE,   TMI_PV) \
     X(TRANS,       "tt.trans",                    "tt shape",  1, 1,          trans,    arrow,    view,      NONE,   TMI_PV) \
     X(JOIN,        "tt.join",                     "tt shape",  2, 1,          join,     arrow,    join,      NONE,   TMI_PURE | TMI_CHEAP) \
-    X(SPLIT,       "tt.split",                    "tt shape",  1, 2,          split,    arrow,    split,     NONE,   TMI_PURE | TMI_CHEAP) \
+    X(SPLIT,       "tt.split",                    "tt shape",  1, 2,          split,    split,    split,     NONE,   TMI_PURE | TMI_CHEAP) \
     X(CAT,         "tt.cat",                      "tt shape",  2, 1,          cat,      arrow,    cat,       NONE,   TMI_PURE | TMI_CHEAP) \
     X(GATHER,      "tt.gather",                   "tt shape",  2, 1,          gather,   gather,   gather,    NONE,   TMI_PURE) \
-    X(HISTOGRAM,   "tt.histogram",                "tt shape",  TMI_VAR, 1,    hist,     arrow,    hist,      NONE,   TMI_PURE) \
+    X(HISTOGRAM,   "tt.histogram",                "tt shape",  TMI_VAR, 1,    hist,     hist,     hist,      NONE,   TMI_PURE) \
     X(TTBITCAST,   "tt.bitcast",                  "tt cast",   1, 1,          bitcast,  arrow,    elt,       BITCAST, TMI_PEC) \
     X(INT_TO_PTR,  "tt.int_to_ptr",               "tt cast",   1, 1,          int2ptr,  arrow,    elt,       I2P,    TMI_PEC) \
     X(PTR_TO_INT,  "tt.ptr_to_int",               "tt cast",   1, 1,          ptr2int,  arrow,    elt,       P2I,    TMI_PEC) \
-    X(FP_TO_FP,    "tt.fp_to_fp",                 "tt cast",   1, 1,          fptofp,   arrow,    elt,       FCONV,  TMI_PE) \
+    X(FP_TO_FP,    "tt.fp_to_fp",                 "tt cast",   1, 1,          fptofp,   fptofp,   elt,       FCONV,  TMI_PE) \
     X(ADDPTR,      "tt.addptr",                   "tt elementwise", 2, 1,     addptr,   addptr,   elt,       PADD,   TMI_PEC) \
     X(CLAMPF,      "tt.clampf",                   "tt elementwise", 3, 1,     samefloat, same,    elt,       CLAMP,  TMI_PE) \
     X(PRECISE_SQRT, "tt.precise_sqrt",            "tt elementwise", 1, 1,     samefloat, same,    elt,       PSQRT,  TMI_PE) \
@@ -2331,8 +2331,8 @@ static void tmi_diags_finish(tmi_job *job) {
     X(MINNUMF,     "arith.minnumf",      "arith", 2, 1, samefloat, same,     elt,      FMINN,  TMI_PE | TMI_SWAPS) \
     X(MAXIMUMF,    "arith.maximumf",     "arith", 2, 1, samefloat, same,     elt,      FMAX,   TMI_PE | TMI_SWAPS) \
     X(MINIMUMF,    "arith.minimumf",     "arith", 2, 1, samefloat, same,     elt,      FMIN,   TMI_PE | TMI_SWAPS) \
-    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmp,      elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
-    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmp,      elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPI,        "arith.cmpi",         "arith", 2, 1, cmpi,      cmpi,     elt,      ICMP,   TMI_PEC | TMI_TRUTH) \
+    X(CMPF,        "arith.cmpf",         "arith", 2, 1, cmpf,      cmpf,     elt,      FCMP,   TMI_PEC | TMI_TRUTH) \
     X(SELECT,      "arith.select",       "arith", 3, 1, select,    select,   elt,      SELECT, TMI_PEC) \
     X(EXTSI,       "arith.extsi",        "arith", 1, 1, intwider,  cast,     elt,      SEXT,   TMI_PEC) \
     X(EXTUI,       "arith.extui",        "arith", 1, 1, intwider,  cast,     elt,      ZEXT,   TMI_PEC) \
@@ -2346,9 +2346,9 @@ static void tmi_diags_finish(tmi_job *job) {
     X(BITCAST,     "arith.bitcast",      "arith", 1, 1, bitcast,   cast,     elt,      BITCAST, TMI_PEC) \
     X(INDEX_CAST,  "arith.index_cast",   "arith", 1, 1, indexcast, cast,     elt,      SCAST,  TMI_PEC) \
     X(INDEX_CASTU, "arith.index_castui", "arith", 1, 1, indexcast, cast,     elt,      UCAST,  TMI_PEC) \
-    X(ADDUI_EXT,   "arith.addui_extended",  "arith", 2, 2, extended, extended, elt2,   UADDX,  TMI_PE) \
-    X(MULUI_EXT,   "arith.mului_extended",  "arith", 2, 2, extended, extended, elt2,   UMULX,  TMI_PE) \
-    X(MULSI_EXT,   "arith.mulsi_extended",  "arith", 2, 2, extended, extended, elt2,   SMULX,  TMI_PE)
+    X(ADDUI_EXT,   "arith.addui_extended",  "arith", 2, 2, extended, addx, elt2,   UADDX,  TMI_PE) \
+    X(MULUI_EXT,   "arith.mului_extended",  "arith", 2, 2, extended, mulx, elt2,   UMULX,  TMI_PE) \
+    X(MULSI_EXT,   "arith.mulsi_extended",  "arith", 2, 2, extended, mulx, elt2,   SMULX,  TMI_PE)
 
 #define TMI_OPS_MATH(X) \
     X(EXP,       "math.exp",       "math", 1, 1, samefloat, same, elt, EXP,   TMI_PE) \
@@ -2389,7 +2389,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(CTLZ,      "math.ctlz",      "math", 1, 1, sameint,   same, elt, CLZ,   TMI_PE) \
     X(CTTZ,      "math.cttz",      "math", 1, 1, sameint,   same, elt, CTZ,   TMI_PE) \
     X(CTPOP,     "math.ctpop",     "math", 1, 1, sameint,   same, elt, POPC,  TMI_PE) \
-    X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     extended, elt, FPOWI, TMI_PE) \
+    X(FPOWI,     "math.fpowi",     "math", 2, 1, fpowi,     fpowi, elt, FPOWI, TMI_PE) \
     X(IPOWI,     "math.ipowi",     "math", 2, 1, sameint,   same, elt, IPOWI, TMI_PE) \
     X(ISNAN,     "math.isnan",     "math", 1, 1, fltclass,  same, elt, ISNAN, TMI_PE | TMI_TRUTH) \
     X(ISINF,     "math.isinf",     "math", 1, 1, fltclass,  same, elt, ISINF, TMI_PE | TMI_TRUTH)
@@ -2403,7 +2403,7 @@ static void tmi_diags_finish(tmi_job *job) {
     X(EXECUTE,   "scf.execute_region", "scf", 0, TMI_VAR, execute, execute,  none,     NONE, 0) \
     X(BR,        "cf.br",          "cf", 0, 0,              branch, br,      none,     NONE, TMI_ENDS) \
     X(COND_BR,   "cf.cond_br",     "cf", 1, 0,              branch, cond_br, none,     NONE, TMI_ENDS) \
-    X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,  assert_,  assert_,  NONE, TMI_WRITES) \
+    X(CF_ASSERT, "cf.assert",      "cf", 1, 0,              cond,   cfassert, assert_,  NONE, TMI_WRITES) \
     X(POISON,    "ub.poison",      "other", 0, 1,           any,   typed,    constant, NONE, TMI_PURE | TMI_CHEAP) \
     X(UNDEF,     "llvm.mlir.undef", "other", 0, 1,          any,   typed,    constant, NONE, TMI_PURE | TMI_CHEAP) \
     X(ASSUME,    "llvm.intr.assume", "other", TMI_VAR, 0,   any,   assume,   none,     NONE, 0) \
@@ -2432,6 +2432,89 @@ static void tmi_diags_finish(tmi_job *job) {
     X("triton_gpu.barrier",               TTG_BARRIER)
 /* clang-format on */
 
+/* -- Syntax: what the `text` column stands for -----------------------------------------------------
+ * Read by the parser and written by the printer. A character stands for itself, a word for the
+ * word; a space is written and not asked for. "": a syntax like no other, see tmi_parse_custom.
+ * NULL: only the generic form.
+ *
+ *   $1 $n $o  an operand; one or more; none or more
+ *   $N        like $n, and may end in a comma
+ *   $l $L $I  list in brackets: any type, i64, i32
+ *   $s        operand 1, written behind a list
+ *   $A        attributes that nothing else shows
+ *   $F $U     flags; words that are unit attributes
+ *   $K. $k.   a row of tmi_fields; one that is only read
+ *   $v        the constant
+ *   $b        a branch's target
+ *   $W        words with '|' between
+ *   $w $M $X $B  read and forgotten: see tmi_parse_forgotten
+ *   $t0 $T0   type of operand 0; types of the operands from 0 on
+ *   $S        type of all operands and of the result
+ *   $O $a     type of all operands, of operand 0; in 2.1 in parentheses
+ *   $r $Q     type of the next result; of all
+ *   $f        function type
+ *   $R $D $P  result or operand 0, perhaps without its !tt.ptr or !tt.tensordesc
+ *   $c $p $V  types of a select, a load, a store
+ *   $( $)     read where their first token stands, written where operands are left
+ *   $~ $)     the same, always written
+ *   $- $)     the same, never written
+ *   $< $)     read and written where there are operands
+ *   ;         then what is not written: r, the result is like the first type; e, like its
+ *             element; 2, the second result like the first; c and 0, operand 2 and 0 like the
+ *             result; i, operand 0 is i1 */
+#define TMI_TEXT_same      " $n$Kn$F$A : $S"
+#define TMI_TEXT_cast      " $1$F$A : $t0 to $r"
+#define TMI_TEXT_fpowi     " $n$F$A : $t0, $t1;r"
+#define TMI_TEXT_addx      " $n$F$A : $S, $r"
+#define TMI_TEXT_mulx      " $n$F$A : $S$-, $t0$);2"
+#define TMI_TEXT_arrow     " $n$U$A : $O -> $r"
+#define TMI_TEXT_split     " $n$A : $O -> $r;2"
+#define TMI_TEXT_hist      " $n$A : $a -> $r"
+#define TMI_TEXT_fptofp    " $n$kr$A$Kr : $O -> $r"
+#define TMI_TEXT_unsplat   " $1$A : $t0;e"
+#define TMI_TEXT_cmpi      " $Ki, $n$F$A : $S"
+#define TMI_TEXT_cmpf      " $Kf, $n$F$A : $S"
+#define TMI_TEXT_select    " $n$A : $c"
+#define TMI_TEXT_constant  "$A$v"
+#define TMI_TEXT_typed     "$A : $r"
+#define TMI_TEXT_pid       "$Kx$A : $r"
+#define TMI_TEXT_addptr    " $n$A : $t0, $t1;r"
+#define TMI_TEXT_load      " $N$Kc$Ke$kc$A : $p"
+#define TMI_TEXT_store     " $n$Kc$Ke$kc$A : $V"
+#define TMI_TEXT_rmw       " $Ko, $Km$Kg, $n$A : $f"
+#define TMI_TEXT_cas       " $Km$Kg, $n$A : $f"
+#define TMI_TEXT_dot       " $n$Kp$A : $t0 * $t1 -> $r;c"
+#define TMI_TEXT_gather    " $1[$1]$A : $f"
+#define TMI_TEXT_extern_   "$( $n$)$A : $f"
+#define TMI_TEXT_asm_      " $Ka$A$( $n : $T0$) -> $Q"
+#define TMI_TEXT_call      " $Kl($o)$A : $f"
+#define TMI_TEXT_yield     "$A$( $n : $T0$)"
+#define TMI_TEXT_condition "($1)$A$( $n : $T1$);i"
+#define TMI_TEXT_operand   "$M$( $n$)$A$< : $T0$)"
+#define TMI_TEXT_barrier   "$W$A"
+#define TMI_TEXT_assume    " $1$B$A : $t0"
+#define TMI_TEXT_print     " $Kh$A$( : $n : $T0$)"
+#define TMI_TEXT_assert_   " $1, $Kt$X$A$~ : $t0$)"
+#define TMI_TEXT_cfassert  " $1, $Ku$X$A$- : $t0$)"
+#define TMI_TEXT_mkptr     " $1, $L, $L, $I$A : $R"
+#define TMI_TEXT_advance   " $1, $I$A : $R;0"
+#define TMI_TEXT_mkdesc    " $1, $I, $L$A : $P, $D"
+#define TMI_TEXT_dload     " $1$l$Kc$Ke$kc$A : $t0 -> $r"
+#define TMI_TEXT_dstore    " $1$l, $s$A : $t0, $t1"
+#define TMI_TEXT_dreduce   " $Kd, $1$l, $s$A : $t0, $t1"
+#define TMI_TEXT_dgather   " $1$l$A : $f"
+#define TMI_TEXT_dscatter  " $1$l, $1$A : $T0"
+#define TMI_TEXT_br        " $b$A"
+#define TMI_TEXT_cond_br   " $1$w, $b, $b$A;i"
+#define TMI_TEXT_dotscaled ""
+#define TMI_TEXT_for_      ""
+#define TMI_TEXT_if_       ""
+#define TMI_TEXT_while_    ""
+#define TMI_TEXT_execute   ""
+#define TMI_TEXT_func      ""
+#define TMI_TEXT_module    ""
+#define TMI_TEXT_generic   NULL
+
 typedef enum tmi_op_kind {
     TMI_OP_NONE,
 #define X(id, name, group, in, out, types, text, lower, tf, traits) TMI_OP_##id,
@@ -2441,14 +2524,14 @@ typedef enum tmi_op_kind {
 } tmi_op_kind;
 
 typedef struct tmi_op_row {
-    const char *name, *group;
+    const char *name, *group, *text;
     uint8_t     in, out;
     uint16_t    traits;
 } tmi_op_row;
 
 static const tmi_op_row tmi_ops[TMI_OP_COUNT] = {
-    {"", "", 0, 0, 0},
-#define X(id, name, group, in, out, types, text, lower, tf, traits) {name, group, in, out, traits},
+    {"", "", NULL, 0, 0, 0},
+#define X(id, name, group, in, out, types, text, lower, tf, traits) {name, group, TMI_TEXT_##text, in, out, traits},
     TMI_OPS(X)
 #undef X
 };
@@ -2512,6 +2595,46 @@ static const tmi_word tmi_words_cmpi[] = {TMI_CMPI(X) {NULL, 0}};
 #define X(id, text) {text, TMI_F##id},
 static const tmi_word tmi_words_cmpf[] = {TMI_CMPF(X) {NULL, 0}};
 #undef X
+
+/* Attributes that a syntax shows: `lead` stands before one that may be missing. Without words it
+ * is a string, or with a keyword of "@" a symbol. */
+typedef struct tmi_field {
+    char            key; /* behind $K in a syntax */
+    const char     *lead, *keyword, *attr;
+    const tmi_word *words;
+} tmi_field;
+
+static const tmi_field tmi_fields[] = {
+    {'n', ", ", "propagateNan", "propagateNan", tmi_words_nan},
+    {'p', ", ", "inputPrecision", "inputPrecision", tmi_words_precision},
+    {'r', ", ", "rounding", "rounding", tmi_words_rounding},
+    {'c', " ", "cacheModifier", "cache", tmi_words_cache},
+    {'e', " ", "evictionPolicy", "evict", tmi_words_evict},
+    {'L', " ", "lhs", "a_elem_type", tmi_words_scaled},
+    {'R', " ", "rhs", "b_elem_type", tmi_words_scaled},
+    {'g', ", ", NULL, "scope", tmi_words_scope},
+    {'x', " ", NULL, "axis", tmi_words_axis},
+    {'m', NULL, NULL, "sem", tmi_words_sem},
+    {'o', NULL, NULL, "atomic_rmw_op", tmi_words_rmw},
+    {'d', NULL, NULL, "kind", tmi_words_dreduce},
+    {'i', NULL, NULL, "predicate", tmi_words_cmpi},
+    {'f', NULL, NULL, "predicate", tmi_words_cmpf},
+    {'a', NULL, NULL, "asm_string", NULL},
+    {'h', NULL, NULL, "prefix", NULL},
+    {'t', NULL, NULL, "message", NULL},
+    {'u', NULL, NULL, "msg", NULL},
+    {'l', NULL, "@", "callee", NULL}};
+
+static const tmi_field *tmi_field_of(char key) {
+    const tmi_field *f = tmi_fields;
+    while (f->key != key) f++; /* those of the syntaxes above: 19 rows */
+    return f;
+}
+
+static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "nneg",
+                                             "to_nearest_even", "downward", "upward",
+                                             "toward_zero", "to_nearest_away", NULL};
+static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout", NULL};
 
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
@@ -5634,11 +5757,16 @@ static uint32_t tmi_block_op(const tmi_module *m, uint32_t block) { /* that owns
 }
 
 /* The attribute with that name; NULL when absent. Ops have few, so the list is walked. */
-static const tmi_attr *tmi_attr_of(const tmi_module *m, const tmi_op *op, const char *name) {
+static uint32_t tmi_attr_id(const tmi_module *m, const tmi_op *op, const char *name) {
     uint32_t i;
     for (i = op->attr; i; i = TMI_NAMED(m, i)->next)
-        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0) return TMI_ATTR(m, TMI_NAMED(m, i)->attr);
-    return NULL;
+        if (strcmp(TMI_STR(m, TMI_NAMED(m, i)->name), name) == 0) return TMI_NAMED(m, i)->attr;
+    return 0;
+}
+
+static const tmi_attr *tmi_attr_of(const tmi_module *m, const tmi_op *op, const char *name) {
+    uint32_t id = tmi_attr_id(m, op, name);
+    return id ? TMI_ATTR(m, id) : NULL;
 }
 
 static int64_t tmi_attr_int(const tmi_module *m, const tmi_op *op, const char *name, int64_t missing) {
@@ -7084,6 +7212,7 @@ typedef struct tmi_draft {
     uint32_t op, kind, at;
     uint32_t in, n_in;    /* operands on the stack, from `in` */
     uint32_t out, n_out;  /* result types, from `out`; only after all operands */
+    uint32_t first;       /* the type that was written first */
     const tmi_tok *names; /* bound results: tokens; `sub` counts the results of a group */
     uint32_t n_names;
 } tmi_draft;
@@ -7103,10 +7232,19 @@ static void tmi_draft_result(tmi_parser *p, tmi_draft *d, uint32_t type) {
     d->n_out++;
 }
 
-/* %a (',' %b)* */
+/* The first character of the token behind the one at hand. */
+static char tmi_peek_token(tmi_parser *p) {
+    int newline;
+    return tmi_peek_at(p, tmi_lex_blank(p, p->pos, &newline));
+}
+
+/* %a (',' %b)* , up to a comma before a word: that belongs to what follows */
 static void tmi_parse_operands(tmi_parser *p, tmi_draft *d) {
-    do tmi_draft_operand(p, d);
-    while (!p->bad && tmi_skip_punct(p, ','));
+    for (;;) {
+        tmi_draft_operand(p, d);
+        if (p->bad || !tmi_at_punct(p, ',') || tmi_is_letter(tmi_peek_token(p))) return;
+        tmi_next(p);
+    }
 }
 
 static void tmi_draft_expect(tmi_parser *p, tmi_draft *d, uint32_t i, uint32_t type) {
@@ -7158,12 +7296,32 @@ static int64_t tmi_parse_enum(tmi_parser *p, const tmi_word *words) {
     return 0;
 }
 
-/* word '=' enum */
-static int tmi_parse_keyword(tmi_parser *p, tmi_draft *d, const char *word, const char *attr, const tmi_word *words) {
-    if (!tmi_skip_word(p, word)) return 0;
-    tmi_want_punct(p, '=');
-    if (!p->bad) tmi_set_i32(p, d, attr, tmi_parse_enum(p, words));
-    return 1;
+/* [lead] [keyword '='] word, or a string or a symbol ; what has a lead may be missing */
+static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
+    int      is_symbol = f->keyword && *f->keyword == '@';
+    int64_t  value;
+    uint32_t text, type = f->key == 'i' || f->key == 'f' ? p->m->t_i64 : p->m->t_i32;
+    if (!f->words) {
+        text = is_symbol ? tmi_parse_symbol(p) : tmi_parse_string(p);
+        text = tmi_attr_new(p->job, p->m, is_symbol ? TMI_A_SYMBOL : TMI_A_STRING, 0, text);
+        tmi_set(p, d, f->attr, text);
+        return;
+    }
+    if (f->lead && *f->lead == ',') {
+        if (!tmi_at_punct(p, ',') || !tmi_is_letter(tmi_peek_token(p))) return;
+        tmi_next(p);
+    }
+    if (f->keyword && !tmi_at_word(p, f->keyword)) {
+        if (*f->lead == ',') tmi_expected(p, tmi_format(p->job, 1, "'%s'", f->keyword));
+        return;
+    }
+    if (!f->keyword && f->lead && p->tok.kind != TMI_K_WORD) return;
+    if (f->keyword) {
+        tmi_next(p);
+        tmi_want_punct(p, '=');
+    }
+    value = p->bad ? 0 : tmi_parse_enum(p, f->words);
+    if (!p->bad) tmi_op_set_int(p->job, p->m, d->op, f->attr, type, value);
 }
 
 /* Flags between operands and attributes: overflow<..>, fastmath<..>, exact, nneg, rounding words.
@@ -7186,161 +7344,7 @@ static void tmi_parse_attrs_colon(tmi_parser *p, tmi_draft *d) {
     tmi_want_punct(p, ':');
 }
 
-/* -- Forms: one function a syntax of the op table --------------------------------------------- */
-
-/* same ::= %a (',' %b)* [',' 'propagateNan' '=' kw] flags attrs ':' T */
-static void tmi_parse_same(tmi_parser *p, tmi_draft *d) {
-    uint32_t type, i;
-    do {
-        if (p->tok.kind == TMI_K_WORD) break;
-        tmi_draft_operand(p, d);
-    } while (!p->bad && tmi_skip_punct(p, ','));
-    (void)tmi_parse_keyword(p, d, "propagateNan", "propagateNan", tmi_words_nan);
-    tmi_parse_flags(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    for (i = 0; i < d->n_in; i++) tmi_draft_expect(p, d, i, type);
-    if (tmi_ops[d->kind].traits & TMI_TRUTH)
-        type = p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1);
-    tmi_draft_result(p, d, type);
-}
-
-/* cast ::= %a flags attrs ':' T 'to' U */
-static void tmi_parse_cast(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    tmi_parse_flags(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, 1);
-    if (!tmi_skip_word(p, "to")) tmi_expected(p, "'to'");
-    tmi_draft_result(p, d, tmi_parse_type(p));
-}
-
-/* extended ::= %a ',' %b attrs ':' T ',' T1 : two results, or (fpowi) one of the first type */
-static void tmi_parse_extended(tmi_parser *p, tmi_draft *d) {
-    uint32_t a, b;
-    tmi_parse_operands(p, d);
-    tmi_parse_flags(p, d);
-    tmi_parse_attrs_colon(p, d);
-    a = tmi_parse_type(p);
-    b = tmi_skip_punct(p, ',') ? tmi_parse_type(p) : a;
-    tmi_draft_expect(p, d, 0, a);
-    tmi_draft_expect(p, d, 1, d->kind == TMI_OP_FPOWI ? b : a);
-    tmi_draft_result(p, d, a);
-    if (d->kind == TMI_OP_FPOWI) return;
-    tmi_draft_result(p, d, d->kind == TMI_OP_ADDUI_EXT ? b : a);
-}
-
-/* arrow ::= %a (',' %b)* words attrs [',' 'rounding' '=' kw] ':' A ['->' B] ; 2.1 puts A in parentheses */
-static void tmi_parse_arrow(tmi_parser *p, tmi_draft *d) {
-    uint32_t type, base;
-    do {
-        if (tmi_parse_keyword(p, d, "rounding", "rounding", tmi_words_rounding)) break;
-        tmi_draft_operand(p, d);
-    } while (!p->bad && tmi_skip_punct(p, ','));
-    while (p->tok.kind == TMI_K_WORD && !p->bad) {
-        tmi_set(p, d, TMI_STR(p->m, tmi_intern_src(p, p->tok.at, p->tok.len)),
-                tmi_attr_new(p->job, p->m, TMI_A_UNIT, 0, 0));
-        tmi_next(p);
-    }
-    tmi_parse_op_attrs(p, d);
-    if (tmi_skip_punct(p, ',')) (void)tmi_parse_keyword(p, d, "rounding", "rounding", tmi_words_rounding);
-    tmi_want_punct(p, ':');
-    base = p->n_stack;
-    p->is_old |= tmi_at_punct(p, '(');
-    (void)tmi_parse_type_list(p);
-    type = p->n_stack > base ? tmi_stack(p, base) : 0;
-    p->n_stack = base;
-    tmi_draft_expect(p, d, 0, type);
-    if (d->n_in == 2 && d->kind != TMI_OP_HISTOGRAM) tmi_draft_expect(p, d, 1, type);
-    tmi_want_arrow(p);
-    type = tmi_parse_type(p);
-    tmi_draft_result(p, d, type);
-    if (d->kind == TMI_OP_SPLIT) tmi_draft_result(p, d, type);
-}
-
-/* unsplat ::= %t attrs ':' T ; the result is T's element */
-static void tmi_parse_unsplat(tmi_parser *p, tmi_draft *d) {
-    uint32_t type;
-    tmi_draft_operand(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    tmi_draft_expect(p, d, 0, type);
-    tmi_draft_result(p, d, p->bad ? 0 : tmi_elem(p->m, type));
-}
-
-/* cmp ::= predicate ',' %a ',' %b flags attrs ':' T */
-static void tmi_parse_cmp(tmi_parser *p, tmi_draft *d) {
-    uint32_t type;
-    int64_t  predicate = tmi_parse_enum(p, d->kind == TMI_OP_CMPI ? tmi_words_cmpi : tmi_words_cmpf);
-    tmi_want_punct(p, ',');
-    tmi_op_set_int(p->job, p->m, d->op, "predicate", p->m->t_i64, predicate);
-    tmi_parse_operands(p, d);
-    tmi_parse_flags(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    tmi_draft_expect(p, d, 0, type);
-    tmi_draft_expect(p, d, 1, type);
-    tmi_draft_result(p, d, p->bad ? 0 : tmi_type_like(p->job, p->m, type, p->m->t_i1));
-}
-
-/* select ::= %c ',' %x ',' %y attrs ':' [Tc ','] T */
-static void tmi_parse_select(tmi_parser *p, tmi_draft *d) {
-    uint32_t type, cond;
-    tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    cond = p->m->t_i1;
-    if (tmi_skip_punct(p, ',')) {
-        cond = type;
-        type = tmi_parse_type(p);
-    }
-    tmi_draft_expect(p, d, 0, cond);
-    tmi_draft_expect(p, d, 1, type);
-    tmi_draft_expect(p, d, 2, type);
-    tmi_draft_result(p, d, type);
-}
-
-/* constant ::= attrs attribute */
-static void tmi_parse_constant(tmi_parser *p, tmi_draft *d) {
-    uint32_t attr;
-    tmi_parse_op_attrs(p, d);
-    attr = tmi_parse_attr(p);
-    if (p->bad) return;
-    if (!TMI_ATTR(p->m, attr)->type) {
-        tmi_expected(p, "a constant with a type");
-        return;
-    }
-    tmi_set(p, d, "value", attr);
-    tmi_draft_result(p, d, TMI_ATTR(p->m, attr)->type);
-}
-
-/* typed ::= attrs ':' T */
-static void tmi_parse_typed(tmi_parser *p, tmi_draft *d) {
-    tmi_parse_attrs_colon(p, d);
-    tmi_draft_result(p, d, tmi_parse_type(p));
-}
-
-static void tmi_parse_range(tmi_parser *p, tmi_draft *d) {
-    tmi_parse_typed(p, d);
-}
-
-/* pid ::= [x|y|z] attrs ':' T */
-static void tmi_parse_pid(tmi_parser *p, tmi_draft *d) {
-    if (p->tok.kind == TMI_K_WORD) tmi_set_i32(p, d, "axis", tmi_parse_enum(p, tmi_words_axis));
-    tmi_parse_typed(p, d);
-}
-
-/* addptr ::= %p ',' %o attrs ':' T ',' U */
-static void tmi_parse_addptr(tmi_parser *p, tmi_draft *d) {
-    uint32_t type;
-    tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    tmi_draft_expect(p, d, 0, type);
-    tmi_want_punct(p, ',');
-    tmi_parse_operand_types(p, d, 1, 1);
-    tmi_draft_result(p, d, type);
-}
+/* -- The syntaxes of the op table ------------------------------------------------------------------- */
 
 /* What a pointer, tensor of pointers or block pointer gives when loaded; 0 if it is none. */
 static uint32_t tmi_pointee(tmi_job *job, tmi_module *m, uint32_t type) {
@@ -7351,54 +7355,12 @@ static uint32_t tmi_pointee(tmi_job *job, tmi_module *m, uint32_t type) {
     return tmi_type_like(job, m, type, t->elem);
 }
 
-static void tmi_parse_cache_words(tmi_parser *p, tmi_draft *d) {
-    while (tmi_parse_keyword(p, d, "cacheModifier", "cache", tmi_words_cache) ||
-           tmi_parse_keyword(p, d, "evictionPolicy", "evict", tmi_words_evict)) {}
-}
-
-/* load ::= %p [',' %m [',' %o]] [cacheModifier] [evictionPolicy] attrs ':' T ['->' R]
- * T is the pointer's type since 3.0, before that the result's (block pointers: both). */
-static void tmi_parse_load(tmi_parser *p, tmi_draft *d) {
-    uint32_t type, value;
-    do {
-        if (tmi_at_punct(p, ':')) break; /* an empty optional operand after its comma: tests print it */
-        tmi_draft_operand(p, d);
-    } while (!p->bad && tmi_skip_punct(p, ','));
-    tmi_parse_cache_words(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    if (p->bad) return;
-    value = tmi_pointee(p->job, p->m, type);
-    if (value && (value != 0) && tmi_at_arrow(p)) {
-        tmi_next(p);
-        value = tmi_parse_type(p);
-    }
-    if (value) tmi_draft_expect(p, d, 0, type);
-    else value = type;
-    if (d->n_in > 2) tmi_draft_expect(p, d, 2, value);
-    tmi_draft_result(p, d, value);
-}
-
-/* store ::= %p ',' %v [',' %m] words attrs ':' T [',' V] */
-static void tmi_parse_store(tmi_parser *p, tmi_draft *d) {
-    uint32_t type, value;
-    tmi_parse_operands(p, d);
-    tmi_parse_cache_words(p, d);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_type(p);
-    if (p->bad) return;
-    value = tmi_pointee(p->job, p->m, type);
-    if (tmi_skip_punct(p, ',')) value = tmi_parse_type(p);
-    if (value) tmi_draft_expect(p, d, 0, type);
-    else value = type;
-    tmi_draft_expect(p, d, 1, value);
-}
-
 /* fn-types ::= ':' '(' types ')' '->' types, checked against the operands */
 static void tmi_parse_fn_types(tmi_parser *p, tmi_draft *d) {
     uint32_t base = p->n_stack, n, i;
     n = tmi_parse_type_list(p);
-    for (i = 0; i < n && i < d->n_in && !p->bad; i++) tmi_draft_expect(p, d, i, tmi_stack(p, base + i));
+    for (i = 0; i < n && i < d->n_in && !p->bad; i++)
+        tmi_draft_expect(p, d, i, tmi_stack(p, base + i));
     if (!p->bad && n != d->n_in) tmi_expected(p, "one type an operand");
     p->n_stack = base;
     tmi_want_arrow(p);
@@ -7406,50 +7368,225 @@ static void tmi_parse_fn_types(tmi_parser *p, tmi_draft *d) {
     d->n_out = p->bad ? 0 : tmi_parse_type_list(p);
 }
 
-/* rmw ::= op ',' sem ',' scope ',' %p ',' %v [',' %m] attrs ':' fn-type */
-static void tmi_parse_rmw(tmi_parser *p, tmi_draft *d) {
-    tmi_set_i32(p, d, "atomic_rmw_op", tmi_parse_enum(p, tmi_words_rmw));
-    tmi_want_punct(p, ',');
-    tmi_set_i32(p, d, "sem", tmi_parse_enum(p, tmi_words_sem));
-    tmi_want_punct(p, ',');
-    if (p->tok.kind == TMI_K_WORD) {
-        tmi_set_i32(p, d, "scope", tmi_parse_enum(p, tmi_words_scope));
-        tmi_want_punct(p, ',');
-    }
-    tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
+/* '[' [%a, ...] ']' ; gives how many */
+static uint32_t tmi_parse_index_list(tmi_parser *p, tmi_draft *d) {
+    uint32_t before = d->n_in;
+    tmi_want_punct(p, '[');
+    if (!p->bad && !tmi_at_punct(p, ']')) tmi_parse_operands(p, d);
+    tmi_want_punct(p, ']');
+    return d->n_in - before;
 }
 
-/* cas ::= sem ',' scope ',' %p ',' %c ',' %v attrs ':' fn-type */
-static void tmi_parse_cas(tmi_parser *p, tmi_draft *d) {
-    tmi_set_i32(p, d, "sem", tmi_parse_enum(p, tmi_words_sem));
-    tmi_want_punct(p, ',');
-    if (p->tok.kind == TMI_K_WORD) {
-        tmi_set_i32(p, d, "scope", tmi_parse_enum(p, tmi_words_scope));
-        tmi_want_punct(p, ',');
-    }
-    tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
+static void tmi_expect_from(tmi_parser *p, tmi_draft *d, uint32_t from, uint32_t n, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < n; i++) tmi_draft_expect(p, d, from + i, type);
 }
 
-/* dot ::= %a ',' %b ',' %c [',' 'inputPrecision' '=' kw] attrs ':' Ta '*' Tb '->' Td */
-static void tmi_parse_dot(tmi_parser *p, tmi_draft *d) {
-    uint32_t type;
+/* '$s': operand 1 stands behind the list whose elements follow it. */
+static void tmi_parse_second(tmi_parser *p, tmi_draft *d) {
+    uint32_t value = tmi_use(p), i;
+    tmi_push(p, 0);
+    for (i = p->n_stack - 1; i > d->in + 1; i--)
+        *TMI_AT(&p->stack, uint32_t, i) = tmi_stack(p, i - 1);
+    *TMI_AT(&p->stack, uint32_t, d->in + 1) = value;
+    d->n_in++;
+}
+
+/* attribute with a type, after the others */
+static void tmi_parse_value(tmi_parser *p, tmi_draft *d) {
+    uint32_t attr = tmi_parse_attr(p);
+    if (p->bad) return;
+    if (!TMI_ATTR(p->m, attr)->type) {
+        tmi_expected(p, "a constant with a type");
+        return;
+    }
+    tmi_set(p, d, "value", attr);
+    tmi_draft_result(p, d, TMI_ATTR(p->m, attr)->type);
+}
+
+/* word ('|' word)*, on the op's line */
+static void tmi_parse_bars(tmi_parser *p, tmi_draft *d) {
+    uint32_t at = p->tok.at, end = at, text;
+    while (p->tok.kind == TMI_K_WORD && !p->tok.first) {
+        end = p->tok.at + p->tok.len;
+        tmi_next(p);
+        if (!tmi_skip_punct(p, '|')) break;
+    }
+    if (end == at) return;
+    text = tmi_intern_src(p, at, end - at);
+    tmi_set(p, d, "addrSpace", tmi_attr_new(p->job, p->m, TMI_A_STRING, 0, text));
+}
+
+/* What says nothing that is needed: 'memfence' '[' .. ']' of a barrier; 'weights' '(' .. ')' of a
+ * branch; file, function and line of an assertion in 3.0, which its location has too; an
+ * assumption's bundles, which repeat its condition. */
+static void tmi_parse_forgotten(tmi_parser *p, char item) {
+    uint32_t depth = 0;
+    while (item == 'X' && !p->bad && tmi_skip_punct(p, ',')) {
+        if (p->tok.kind == TMI_K_STRING) (void)tmi_parse_string(p);
+        else (void)tmi_parse_u32(p);
+    }
+    if (item == 'X' || (item == 'M' && !tmi_skip_word(p, "memfence"))) return;
+    if (item == 'w' && !tmi_skip_word(p, "weights")) return;
+    if (!tmi_at_punct(p, '[') && !tmi_at_punct(p, '(')) return;
     do {
-        if (p->tok.kind == TMI_K_WORD) break;
-        tmi_draft_operand(p, d);
-    } while (!p->bad && tmi_skip_punct(p, ','));
-    (void)tmi_parse_keyword(p, d, "inputPrecision", "inputPrecision", tmi_words_precision);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, 1);
-    tmi_want_punct(p, '*');
-    tmi_parse_operand_types(p, d, 1, 1);
-    tmi_want_arrow(p);
-    type = tmi_parse_type(p);
+        if (tmi_at_punct(p, '[') || tmi_at_punct(p, '(')) depth++;
+        if (tmi_at_punct(p, ']') || tmi_at_punct(p, ')')) depth--;
+        tmi_next(p);
+    } while (depth && p->tok.kind != TMI_K_END);
+}
+
+/* load: T ['->' R], T being the pointer's type since 3.0, before that the result's, or of block
+ * pointers both; store: T [',' V] */
+static void tmi_parse_access_types(tmi_parser *p, tmi_draft *d, int is_load) {
+    uint32_t type = tmi_parse_type(p), value;
+    if (p->bad) return;
+    value = tmi_pointee(p->job, p->m, type);
+    if (is_load && value && tmi_at_arrow(p)) {
+        tmi_next(p);
+        value = tmi_parse_type(p);
+    } else if (!is_load && tmi_skip_punct(p, ',')) {
+        value = tmi_parse_type(p);
+    }
+    if (value) tmi_draft_expect(p, d, 0, type);
+    else value = type;
+    if (!is_load) tmi_draft_expect(p, d, 1, value);
+    if (is_load && d->n_in > 2) tmi_draft_expect(p, d, 2, value);
+    if (is_load) tmi_draft_result(p, d, value);
+}
+
+/* select: [Tc ','] T */
+static void tmi_parse_select_types(tmi_parser *p, tmi_draft *d) {
+    uint32_t type = tmi_parse_type(p), cond = p->m->t_i1;
+    if (tmi_skip_punct(p, ',')) {
+        cond = type;
+        type = tmi_parse_type(p);
+    }
+    tmi_draft_expect(p, d, 0, cond);
+    tmi_draft_expect(p, d, 1, type);
     tmi_draft_expect(p, d, 2, type);
     tmi_draft_result(p, d, type);
+}
+
+/* One type of operands: of all, or of the first; what 2.1 has in parentheses may stand so. */
+static void tmi_parse_shared_type(tmi_parser *p, tmi_draft *d, char item) {
+    uint32_t base = p->n_stack, type;
+    p->is_old |= item != 'S' && tmi_at_punct(p, '(');
+    if (item == 'S') tmi_push(p, tmi_parse_type(p));
+    else (void)tmi_parse_type_list(p);
+    d->first = p->n_stack > base ? tmi_stack(p, base) : 0;
+    p->n_stack = base;
+    tmi_expect_from(p, d, 0, item == 'a' ? 1 : d->n_in, d->first);
+    if (item != 'S') return;
+    type = d->first;
+    if (!p->bad && tmi_ops[d->kind].traits & TMI_TRUTH) type = tmi_type_like(p->job, p->m, type, p->m->t_i1);
+    tmi_draft_result(p, d, type);
+}
+
+static void tmi_parse_type_item(tmi_parser *p, tmi_draft *d, char item, uint32_t number) {
+    uint32_t type;
+    switch (item) {
+    case 'S': case 'O': case 'a': tmi_parse_shared_type(p, d, item); break;
+    case 't': case 'P':
+        type = item == 'P' ? tmi_parse_short(p, 0) : tmi_parse_type(p);
+        if (!number) d->first = type;
+        tmi_draft_expect(p, d, number, type);
+        break;
+    case 'r': tmi_draft_result(p, d, tmi_parse_type(p)); break;
+    case 'R': case 'D': tmi_draft_result(p, d, tmi_parse_short(p, item == 'D')); break;
+    case 'T': tmi_parse_operand_types(p, d, number, d->n_in - number); break;
+    case 'f': tmi_parse_fn_types(p, d); break;
+    case 'Q':
+        d->out = p->n_stack;
+        d->n_out = tmi_at_punct(p, '(') ? tmi_parse_type_list(p) : tmi_parse_types(p);
+        break;
+    case 'c': tmi_parse_select_types(p, d); break;
+    default: tmi_parse_access_types(p, d, item == 'p'); break;
+    }
+}
+
+static void tmi_parse_target(tmi_parser *p, tmi_draft *d);
+
+/* The item behind a '$'; gives where the syntax goes on. */
+static const char *tmi_parse_item(tmi_parser *p, tmi_draft *d, const char *f) {
+    char     item = *f++;
+    uint32_t n;
+    switch (item) {
+    case '1': tmi_draft_operand(p, d); break;
+    case 'o':
+        if (p->tok.kind != TMI_K_VALUE) break; /* fallthrough */
+    case 'n': tmi_parse_operands(p, d); break;
+    case 'N':
+        do tmi_draft_operand(p, d);
+        while (!p->bad && tmi_skip_punct(p, ',') && !tmi_at_punct(p, ':')); /* Triton's tests have %p, : */
+        break;
+    case 'l': (void)tmi_parse_index_list(p, d); break;
+    case 'L': case 'I':
+        n = tmi_parse_index_list(p, d);
+        tmi_expect_from(p, d, d->n_in - n, n, item == 'L' ? p->m->t_i64 : p->m->t_i32);
+        break;
+    case 's': tmi_parse_second(p, d); break;
+    case 'A': tmi_parse_op_attrs(p, d); break;
+    case 'F': case 'U': tmi_parse_flags(p, d); break;
+    case 'v': tmi_parse_value(p, d); break;
+    case 'W': tmi_parse_bars(p, d); break;
+    case 'b': tmi_parse_target(p, d); break;
+    case 'w': case 'M': case 'X': case 'B': tmi_parse_forgotten(p, item); break;
+    case 'K': case 'k': tmi_parse_field(p, d, tmi_field_of(*f++)); break;
+    case ')': break;
+    default:
+        n = item == 't' || item == 'T' ? (uint32_t)(*f++ - '0') : 0;
+        tmi_parse_type_item(p, d, item, n);
+        break;
+    }
+    return f;
+}
+
+/* Whether what a group begins with stands here. */
+static int tmi_is_group_here(const tmi_parser *p, const tmi_draft *d, const char *f) {
+    if (*f++ == '<') return d->n_in != 0;
+    while (*f == ' ') f++;
+    return *f == '$' ? p->tok.kind == TMI_K_VALUE && !p->tok.first : tmi_at_punct(p, *f);
+}
+
+static const char *tmi_parse_literal(tmi_parser *p, const char *f) {
+    if (f[0] == '-' && f[1] == '>') {
+        tmi_want_arrow(p);
+        return f + 2;
+    }
+    if (!tmi_is_letter(*f)) {
+        tmi_want_punct(p, *f);
+        return f + 1;
+    }
+    if (!tmi_skip_word(p, "to")) tmi_expected(p, "'to'"); /* the one word */
+    return f + 2;
+}
+
+static void tmi_parse_custom(tmi_parser *p, tmi_draft *d);
+
+/* An op's text by its syntax, which >>ops describes. */
+static void tmi_parse_text(tmi_parser *p, tmi_draft *d, const char *f) {
+    if (!f || !*f) {
+        tmi_parse_custom(p, d);
+        return;
+    }
+    while (*f && *f != ';' && !p->bad) {
+        if (*f == ' ') f++;
+        else if (*f != '$') f = tmi_parse_literal(p, f);
+        else if (!strchr("(~-<", f[1])) f = tmi_parse_item(p, d, f + 1);
+        else f = tmi_is_group_here(p, d, f + 1) ? f + 2 : strstr(f, "$)") + 2;
+    }
+    while (!p->bad && *f) {
+        switch (*f++) {
+        case 'r': tmi_draft_result(p, d, d->first); break;
+        case 'e': tmi_draft_result(p, d, tmi_elem(p->m, d->first)); break;
+        case '2': tmi_draft_result(p, d, tmi_stack(p, d->out)); break;
+        case 'c': tmi_draft_expect(p, d, 2, tmi_stack(p, d->out)); break;
+        case '0': tmi_draft_expect(p, d, 0, tmi_stack(p, d->out)); break;
+        case 'i': tmi_draft_expect(p, d, 0, p->m->t_i1); break;
+        default: break;
+        }
+    }
 }
 
 /* 3.3 on: %a ['scale' %as] ',' %b ['scale' %bs] ',' %c ; 3.2: %a ',' %as ',' %b [',' %bs] ',' %c.
@@ -7488,8 +7625,8 @@ static void tmi_parse_dotscaled(tmi_parser *p, tmi_draft *d) {
     uint32_t v[5] = {0, 0, 0, 0, 0}, i, type, list;
     int      has[2];
     tmi_parse_scaled_operands(p, d, v, has);
-    (void)tmi_parse_keyword(p, d, "lhs", "a_elem_type", tmi_words_scaled);
-    (void)tmi_parse_keyword(p, d, "rhs", "b_elem_type", tmi_words_scaled);
+    tmi_parse_field(p, d, tmi_field_of('L'));
+    tmi_parse_field(p, d, tmi_field_of('R'));
     tmi_parse_attrs_colon(p, d);
     for (i = 0; i < 5; i++)
         if (i < 3 || has[i - 3]) tmi_push(p, v[i]), d->n_in++;
@@ -7506,256 +7643,6 @@ static void tmi_parse_dotscaled(tmi_parser *p, tmi_draft *d) {
     for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = i < 3 || has[i - 3];
     tmi_set(p, d, "operandSegmentSizes", list);
     tmi_draft_result(p, d, type);
-}
-
-/* gather ::= %src '[' %idx ']' attrs ':' fn-type */
-static void tmi_parse_gather(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, '[');
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, ']');
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
-}
-
-/* extern_ ::= %a (',' %b)* attrs ':' fn-type */
-static void tmi_parse_extern_(tmi_parser *p, tmi_draft *d) {
-    if (p->tok.kind == TMI_K_VALUE) tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
-}
-
-/* asm_ ::= string attrs [%a, ... ':' types] '->' types */
-static void tmi_parse_asm_(tmi_parser *p, tmi_draft *d) {
-    tmi_set(p, d, "asm_string", tmi_attr_new(p->job, p->m, TMI_A_STRING, 0, tmi_parse_string(p)));
-    tmi_parse_op_attrs(p, d);
-    if (p->tok.kind == TMI_K_VALUE) {
-        tmi_parse_operands(p, d);
-        tmi_want_punct(p, ':');
-        tmi_parse_operand_types(p, d, 0, d->n_in);
-    }
-    tmi_want_arrow(p);
-    d->out = p->n_stack;
-    d->n_out = p->bad ? 0 : tmi_at_punct(p, '(') ? tmi_parse_type_list(p) : tmi_parse_types(p);
-}
-
-/* call ::= symbol '(' [operands] ')' attrs ':' fn-type */
-static void tmi_parse_call(tmi_parser *p, tmi_draft *d) {
-    tmi_set(p, d, "callee", tmi_attr_new(p->job, p->m, TMI_A_SYMBOL, 0, tmi_parse_symbol(p)));
-    tmi_want_punct(p, '(');
-    if (!p->bad && !tmi_at_punct(p, ')')) tmi_parse_operands(p, d);
-    tmi_want_punct(p, ')');
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
-}
-
-/* yield ::= attrs [%a, ... ':' types] */
-static void tmi_parse_yield(tmi_parser *p, tmi_draft *d) {
-    tmi_parse_op_attrs(p, d);
-    if (p->tok.kind != TMI_K_VALUE) return;
-    tmi_parse_operands(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, d->n_in);
-}
-
-static void tmi_parse_ret(tmi_parser *p, tmi_draft *d) {
-    tmi_parse_yield(p, d);
-}
-
-/* condition ::= '(' %c ')' attrs [%a, ... ':' types] */
-static void tmi_parse_condition(tmi_parser *p, tmi_draft *d) {
-    tmi_want_punct(p, '(');
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, ')');
-    tmi_draft_expect(p, d, 0, p->m->t_i1);
-    tmi_parse_op_attrs(p, d);
-    if (p->bad || p->tok.kind != TMI_K_VALUE) return;
-    tmi_parse_operands(p, d);
-    tmi_want_punct(p, ':');
-    tmi_parse_operand_types(p, d, 1, d->n_in - 1);
-}
-
-/* operand ::= [%a, ...] attrs [':' types] ; also gpu.barrier's memfence list */
-static void tmi_parse_operand(tmi_parser *p, tmi_draft *d) {
-    if (tmi_skip_word(p, "memfence")) {
-        tmi_want_punct(p, '[');
-        while (!p->bad && !tmi_at_punct(p, ']')) {
-            (void)tmi_parse_attr(p);
-            if (!tmi_skip_punct(p, ',')) break;
-        }
-        tmi_want_punct(p, ']');
-    }
-    if (p->tok.kind == TMI_K_VALUE && !p->tok.first) tmi_parse_operands(p, d);
-    tmi_parse_op_attrs(p, d);
-    if (!d->n_in) return;
-    tmi_want_punct(p, ':');
-    tmi_parse_operand_types(p, d, 0, d->n_in);
-}
-
-/* barrier ::= word ('|' word)* attrs */
-static void tmi_parse_barrier(tmi_parser *p, tmi_draft *d) {
-    uint32_t at = p->tok.at, end = at;
-    while (p->tok.kind == TMI_K_WORD && !p->tok.first) {
-        end = p->tok.at + p->tok.len;
-        tmi_next(p);
-        if (!tmi_skip_punct(p, '|')) break;
-    }
-    if (end > at)
-        tmi_set(p, d, "addrSpace", tmi_attr_new(p->job, p->m, TMI_A_STRING, 0, tmi_intern_src(p, at, end - at)));
-    tmi_parse_op_attrs(p, d);
-}
-
-/* assume ::= %c ['[' string '(' operands ':' types ')' ... ']'] attrs ':' i1 */
-static void tmi_parse_assume(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    if (tmi_at_punct(p, '[')) {
-        uint32_t depth = 0; /* an operand bundle only repeats what the condition says */
-        do {
-            if (tmi_at_punct(p, '[') || tmi_at_punct(p, '(')) depth++;
-            if (tmi_at_punct(p, ']') || tmi_at_punct(p, ')')) depth--;
-            tmi_next(p);
-        } while (depth && p->tok.kind != TMI_K_END);
-    }
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, 1);
-}
-
-/* print ::= string attrs [':' %a, ... ':' types] */
-static void tmi_parse_print(tmi_parser *p, tmi_draft *d) {
-    tmi_set(p, d, "prefix", tmi_attr_new(p->job, p->m, TMI_A_STRING, 0, tmi_parse_string(p)));
-    tmi_parse_op_attrs(p, d);
-    if (!tmi_skip_punct(p, ':')) return;
-    tmi_parse_operands(p, d);
-    tmi_want_punct(p, ':');
-    tmi_parse_operand_types(p, d, 0, d->n_in);
-}
-
-/* assert_ ::= %c ',' string [',' string ',' string ',' int] attrs [':' T] */
-static void tmi_parse_assert_(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, ',');
-    tmi_set(p, d, d->kind == TMI_OP_CF_ASSERT ? "msg" : "message",
-            tmi_attr_new(p->job, p->m, TMI_A_STRING, 0, tmi_parse_string(p)));
-    while (!p->bad && tmi_skip_punct(p, ',')) { /* 3.0, 3.1: file, function, line; the loc has them too */
-        if (p->tok.kind == TMI_K_STRING) (void)tmi_parse_string(p);
-        else (void)tmi_parse_u32(p);
-    }
-    tmi_parse_op_attrs(p, d);
-    if (tmi_skip_punct(p, ':')) tmi_parse_operand_types(p, d, 0, 1);
-}
-
-/* '[' [%a, ...] ']' ; gives how many */
-static uint32_t tmi_parse_index_list(tmi_parser *p, tmi_draft *d) {
-    uint32_t before = d->n_in;
-    tmi_want_punct(p, '[');
-    if (!p->bad && !tmi_at_punct(p, ']')) tmi_parse_operands(p, d);
-    tmi_want_punct(p, ']');
-    return d->n_in - before;
-}
-
-static void tmi_expect_from(tmi_parser *p, tmi_draft *d, uint32_t from, uint32_t n, uint32_t type) {
-    uint32_t i;
-    for (i = 0; i < n; i++) tmi_draft_expect(p, d, from + i, type);
-}
-
-/* mkptr ::= %base ',' '[' shape ']' ',' '[' strides ']' ',' '[' offsets ']' attrs ':' T */
-static void tmi_parse_mkptr(tmi_parser *p, tmi_draft *d) {
-    uint32_t n, k, type;
-    tmi_draft_operand(p, d);
-    for (k = 0, n = 0; k < 3 && !p->bad; k++) {
-        tmi_want_punct(p, ',');
-        n = tmi_parse_index_list(p, d);
-        tmi_expect_from(p, d, d->n_in - n, n, k == 2 ? p->m->t_i32 : p->m->t_i64);
-    }
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_short(p, 0);
-    tmi_draft_result(p, d, type);
-}
-
-/* advance ::= %p ',' '[' offsets ']' attrs ':' T */
-static void tmi_parse_advance(tmi_parser *p, tmi_draft *d) {
-    uint32_t n, type;
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, ',');
-    n = tmi_parse_index_list(p, d);
-    tmi_expect_from(p, d, 1, n, p->m->t_i32);
-    tmi_parse_attrs_colon(p, d);
-    type = tmi_parse_short(p, 0);
-    tmi_draft_expect(p, d, 0, type);
-    tmi_draft_result(p, d, type);
-}
-
-/* mkdesc ::= %base ',' '[' shape ']' ',' '[' strides ']' attrs ':' Tbase ',' T */
-static void tmi_parse_mkdesc(tmi_parser *p, tmi_draft *d) {
-    uint32_t n;
-    tmi_draft_operand(p, d);
-    tmi_want_punct(p, ',');
-    n = tmi_parse_index_list(p, d);
-    tmi_expect_from(p, d, d->n_in - n, n, p->m->t_i32);
-    tmi_want_punct(p, ',');
-    n = tmi_parse_index_list(p, d);
-    tmi_expect_from(p, d, d->n_in - n, n, p->m->t_i64);
-    tmi_parse_attrs_colon(p, d);
-    tmi_draft_expect(p, d, 0, tmi_parse_short(p, 0));
-    tmi_want_punct(p, ',');
-    tmi_draft_result(p, d, tmi_parse_short(p, 1));
-}
-
-/* dload ::= %d '[' idx ']' words attrs ':' Td '->' T */
-static void tmi_parse_dload(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    (void)tmi_parse_index_list(p, d);
-    tmi_parse_cache_words(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, 1);
-    tmi_want_arrow(p);
-    tmi_draft_result(p, d, tmi_parse_type(p));
-}
-
-/* dstore ::= %d '[' idx ']' ',' %src attrs ':' Td ',' T ; stored as desc, src, indices */
-static void tmi_parse_dstore(tmi_parser *p, tmi_draft *d) {
-    uint32_t n, src, i;
-    tmi_draft_operand(p, d);
-    tmi_push(p, 0); /* kept for src */
-    d->n_in++;
-    n = tmi_parse_index_list(p, d);
-    (void)n;
-    tmi_want_punct(p, ',');
-    src = tmi_use(p);
-    i = d->in + 1;
-    *TMI_AT(&p->stack, uint32_t, i) = src;
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, 2);
-}
-
-/* dreduce ::= kind ',' dstore */
-static void tmi_parse_dreduce(tmi_parser *p, tmi_draft *d) {
-    tmi_set_i32(p, d, "kind", tmi_parse_enum(p, tmi_words_dreduce));
-    tmi_want_punct(p, ',');
-    tmi_parse_dstore(p, d);
-}
-
-/* dgather ::= %d '[' %xs ',' %y ']' attrs ':' fn-type */
-static void tmi_parse_dgather(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    (void)tmi_parse_index_list(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_fn_types(p, d);
-}
-
-/* dscatter ::= %d '[' %xs ',' %y ']' ',' %src attrs ':' Td ',' Txs ',' Ty ',' Tsrc */
-static void tmi_parse_dscatter(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    (void)tmi_parse_index_list(p, d);
-    tmi_want_punct(p, ',');
-    tmi_draft_operand(p, d);
-    tmi_parse_attrs_colon(p, d);
-    tmi_parse_operand_types(p, d, 0, d->n_in);
-}
-
-static void tmi_parse_generic(tmi_parser *p, tmi_draft *d) {
-    (void)d;
-    tmi_expected(p, "the op's name in quotes: it has no short form");
 }
 
 /* -- Regions and blocks ---------------------------------------------------------------------- */
@@ -7981,7 +7868,7 @@ static uint32_t tmi_count_inits(const tmi_parser *p) {
 }
 
 /* for_ ::= ['unsigned'] %iv '=' %lb 'to' %ub 'step' %st ['iter_args' inits '->' types] [':' T] region attrs */
-static void tmi_parse_for_(tmi_parser *p, tmi_draft *d) {
+static void tmi_parse_for(tmi_parser *p, tmi_draft *d) {
     uint32_t  n = 0, i, type, base;
     tmi_tok   iv, *names = NULL;
     tmi_mark  mark = tmi_mark_take(p->job);
@@ -8028,7 +7915,7 @@ static void tmi_parse_for_(tmi_parser *p, tmi_draft *d) {
 }
 
 /* if_ ::= %c ['->' types] region ['else' region] attrs */
-static void tmi_parse_if_(tmi_parser *p, tmi_draft *d) {
+static void tmi_parse_if(tmi_parser *p, tmi_draft *d) {
     uint32_t r;
     tmi_draft_operand(p, d);
     tmi_draft_expect(p, d, 0, p->m->t_i1);
@@ -8047,7 +7934,7 @@ static void tmi_parse_if_(tmi_parser *p, tmi_draft *d) {
 }
 
 /* while_ ::= [inits] ':' fn-type region 'do' region ['attributes' dict] */
-static void tmi_parse_while_(tmi_parser *p, tmi_draft *d) {
+static void tmi_parse_while(tmi_parser *p, tmi_draft *d) {
     uint32_t  n = 0, i, base, n_types, r;
     tmi_tok  *names = NULL;
     tmi_mark  mark = tmi_mark_take(p->job);
@@ -8095,19 +7982,17 @@ static void tmi_parse_execute(tmi_parser *p, tmi_draft *d) {
 }
 
 /* target ::= ^bb ['(' %a, ... ':' types ')'] */
-static void tmi_parse_target(tmi_parser *p, tmi_draft *d, int typed) {
+static void tmi_parse_target(tmi_parser *p, tmi_draft *d) {
     uint32_t  block = tmi_use_block(p), base = p->n_stack, n, i, first;
     tmi_succ *s;
     if (!p->bad && tmi_skip_punct(p, '(')) {
         do tmi_push(p, tmi_use(p));
         while (!p->bad && tmi_skip_punct(p, ','));
         n = p->n_stack - base;
-        if (typed) {
-            tmi_want_punct(p, ':');
-            for (i = 0; i < n && !p->bad; i++) {
-                if (i) tmi_want_punct(p, ',');
-                tmi_expect_type(p, tmi_stack(p, base + i), tmi_parse_type(p), d->at);
-            }
+        tmi_want_punct(p, ':');
+        for (i = 0; i < n && !p->bad; i++) {
+            if (i) tmi_want_punct(p, ',');
+            tmi_expect_type(p, tmi_stack(p, base + i), tmi_parse_type(p), d->at);
         }
         tmi_want_punct(p, ')');
     }
@@ -8121,28 +8006,6 @@ static void tmi_parse_target(tmi_parser *p, tmi_draft *d, int typed) {
     s->block = block;
     s->n_in = n;
     s->in = first;
-}
-
-/* br ::= target attrs */
-static void tmi_parse_br(tmi_parser *p, tmi_draft *d) {
-    tmi_parse_target(p, d, 1);
-    tmi_parse_op_attrs(p, d);
-}
-
-/* cond_br ::= %c ['weights' '(' array ')'] ',' target ',' target attrs */
-static void tmi_parse_cond_br(tmi_parser *p, tmi_draft *d) {
-    tmi_draft_operand(p, d);
-    tmi_draft_expect(p, d, 0, p->m->t_i1);
-    if (tmi_skip_word(p, "weights")) {
-        tmi_want_punct(p, '(');
-        if (!p->bad) (void)tmi_parse_attr(p);
-        tmi_want_punct(p, ')');
-    }
-    tmi_want_punct(p, ',');
-    tmi_parse_target(p, d, 1);
-    tmi_want_punct(p, ',');
-    tmi_parse_target(p, d, 1);
-    tmi_parse_op_attrs(p, d);
 }
 
 /* -- Functions and modules -------------------------------------------------------------------- */
@@ -8252,14 +8115,19 @@ static void tmi_parse_module(tmi_parser *p, tmi_draft *d) {
 
 /* -- Ops ------------------------------------------------------------------------------------------ */
 
-typedef void (*tmi_parse_fn)(tmi_parser *, tmi_draft *);
-
-static const tmi_parse_fn tmi_parse_by_kind[TMI_OP_COUNT] = {
-    0,
-#define X(id, name, group, in, out, types, text, lower, tf, traits) tmi_parse_##text,
-    TMI_OPS(X)
-#undef X
-};
+/* What the op table gives no syntax for. */
+static void tmi_parse_custom(tmi_parser *p, tmi_draft *d) {
+    switch (d->kind) {
+    case TMI_OP_DOT_SCALED: tmi_parse_dotscaled(p, d); break;
+    case TMI_OP_FOR: tmi_parse_for(p, d); break;
+    case TMI_OP_IF: tmi_parse_if(p, d); break;
+    case TMI_OP_WHILE: tmi_parse_while(p, d); break;
+    case TMI_OP_EXECUTE: tmi_parse_execute(p, d); break;
+    case TMI_OP_FUNC: tmi_parse_func(p, d); break;
+    case TMI_OP_MODULE: tmi_parse_module(p, d); break;
+    default: tmi_expected(p, "the op's name in quotes: it has no short form"); break;
+    }
+}
 
 /* generic ::= string '(' operands ')' ['[' targets ']'] ['<' dict '>'] ['(' regions ')'] dict ':' fn-type */
 static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
@@ -8267,7 +8135,7 @@ static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
     if (!p->bad && !tmi_at_punct(p, ')')) tmi_parse_operands(p, d);
     tmi_want_punct(p, ')');
     if (tmi_skip_punct(p, '[')) {
-        do tmi_parse_target(p, d, 1);
+        do tmi_parse_target(p, d);
         while (!p->bad && tmi_skip_punct(p, ','));
         tmi_want_punct(p, ']');
     }
@@ -8483,7 +8351,7 @@ static void tmi_parse_op(tmi_parser *p) {
         tmi_op_append(p->m, p->block, d.op);
         tmi_next(p);
         if (quoted) tmi_parse_generic_op(p, &d);
-        else tmi_parse_by_kind[d.kind](p, &d);
+        else tmi_parse_text(p, &d, tmi_ops[d.kind].text);
     }
     if (!p->bad) {
         tmi_modernise(p, &d);
@@ -8713,6 +8581,7 @@ typedef struct tmi_printer {
     tmi_job          *job;
     const tmi_module *m;
     tmi_text         *t;
+    const char       *form;       /* the syntax of the op being printed; NULL: one like no other */
     uint8_t          *named;      /* per value: printed by its name; else %tmi.7 */
     uint8_t          *taken;      /* per string: a value in sight has it */
     tmi_vec           trail;      /* uint32_t: names taken, the newest last */
@@ -8758,7 +8627,7 @@ static void tmi_print_out_types(tmi_printer *p, const tmi_op *op) {
 }
 
 static void tmi_print_fn_type(tmi_printer *p, const tmi_op *op) {
-    tmi_put_str(p->t, " : (");
+    tmi_put_char(p->t, '(');
     tmi_print_in_types(p, op, 0, op->n_in);
     tmi_put_str(p->t, ") -> ");
     tmi_print_out_types(p, op);
@@ -8887,14 +8756,50 @@ static void tmi_print_attr(tmi_printer *p, uint32_t id) {
     }
 }
 
-/* Attributes that an op's syntax does not show itself. `shown` lists those that it does. */
+/* The attribute of a field, where its words or its string can say it; else NULL. */
+static const tmi_attr *tmi_field_attr(const tmi_module *m, const tmi_op *op, const tmi_field *f) {
+    const tmi_attr *a = tmi_attr_of(m, op, f->attr);
+    const tmi_word *w;
+    uint8_t         kind = f->keyword ? TMI_A_SYMBOL : TMI_A_STRING;
+    if (!a || !f->words) return a && a->kind == kind && !a->type ? a : NULL;
+    for (w = f->words; w->word; w++)
+        if (a->kind == TMI_A_INT && (uint64_t)(int64_t)w->value == a->value) return a;
+    return NULL;
+}
+
+static int tmi_is_flag(const tmi_attr *a) {
+    return a->kind == TMI_A_UNIT || a->kind == TMI_A_OPAQUE;
+}
+
+static int tmi_is_one_of(const char *const *names, const char *name) {
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0) return 1;
+    return 0;
+}
+
+/* Whether a syntax shows the attribute `name` of an op itself. */
+static int tmi_form_shows(const tmi_module *m, const tmi_op *op, const char *f, const char *name) {
+    const tmi_attr *a = tmi_attr_of(m, op, name);
+    for (; (f = strchr(f, '$')) != NULL; f += 2) {
+        const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
+        if (field && strcmp(field->attr, name) == 0 && tmi_field_attr(m, op, field)) return 1;
+        if (f[1] == 'F' && tmi_is_flag(a) && tmi_is_one_of(tmi_flag_words, name)) return 1;
+        if (f[1] == 'U' && tmi_is_flag(a) && tmi_is_one_of(tmi_unit_words, name)) return 1;
+        if (f[1] == 'v' && strcmp(name, "value") == 0) return 1;
+        if (f[1] == 'W' && a->kind == TMI_A_STRING && strcmp(name, "addrSpace") == 0) return 1;
+    }
+    return 0;
+}
+
+/* Attributes that an op's syntax does not show itself. `shown` lists those that it does where it
+ * is none of the table. */
 static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *const *shown, const char *before) {
-    uint32_t i, n = 0, k;
+    uint32_t i, n = 0;
     for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
-        for (k = 0; shown && shown[k] && strcmp(shown[k], name) != 0; k++) {}
-        if (shown && shown[k]) continue;
+        if (shown && tmi_is_one_of(shown, name)) continue;
+        if (p->form && tmi_form_shows(p->m, op, p->form, name)) continue;
         tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
         n++;
         tmi_print_name(p, a->name);
@@ -8906,17 +8811,21 @@ static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *co
     return n;
 }
 
-static const char *tmi_word_of(const tmi_word *words, int64_t value) {
-    uint32_t i;
-    for (i = 0; words[i].word; i++)
-        if (words[i].value == value) return words[i].word;
-    return words[0].word;
-}
-
-static void tmi_print_keyword(tmi_printer *p, const tmi_op *op, const char *before, const char *attr,
-                              const tmi_word *words) {
-    const tmi_attr *a = tmi_attr_of(p->m, op, attr);
-    if (a) tmi_put(p->t, "%s%s", before, tmi_word_of(words, (int64_t)a->value));
+/* A field of a syntax with what leads to it. */
+static void tmi_print_field(tmi_printer *p, const tmi_op *op, char key) {
+    const tmi_field *f = tmi_field_of(key);
+    const tmi_attr  *a = tmi_field_attr(p->m, op, f);
+    const tmi_word  *w = f->words;
+    if (!a) return;
+    if (!w) {
+        if (f->keyword) tmi_put_char(p->t, '@'), tmi_print_name(p, (uint32_t)a->value);
+        else tmi_print_string(p, (uint32_t)a->value);
+        return;
+    }
+    while ((uint64_t)(int64_t)w->value != a->value) w++;
+    if (f->lead) tmi_put_str(p->t, f->lead);
+    if (f->keyword) tmi_put(p->t, "%s = ", f->keyword);
+    tmi_put_str(p->t, w->word);
 }
 
 /* -- Places --------------------------------------------------------------------------------- */
@@ -9041,166 +8950,125 @@ static int tmi_region_has_args(const tmi_module *m, uint32_t region) {
     return b && TMI_BLOCK(m, b)->n_arg != 0;
 }
 
-/* -- Forms: the same as the parser's ---------------------------------------------------------------- */
+/* -- The syntaxes of the op table -------------------------------------------------------------------- */
 
-static void tmi_print_flags(tmi_printer *p, const tmi_op *op) {
-    static const char *const flags[] = {"overflow", "fastmath", "exact", "nneg", NULL};
+static void tmi_print_target(tmi_printer *p, const tmi_op *op, uint32_t i) {
+    const tmi_succ *s = TMI_SUCC(p->m, op->succ + i);
+    uint32_t        k;
+    tmi_put(p->t, "^bb%u", tmi_block_number(p->m, s->block));
+    if (!s->n_in) return;
+    for (k = 0; k < s->n_in; k++) {
+        tmi_put_str(p->t, k ? ", " : "(");
+        tmi_print_value(p, TMI_ID(p->m, s->in + k));
+    }
+    for (k = 0; k < s->n_in; k++)
+        tmi_print_type_of(p, k ? ", " : " : ", tmi_value_type(p->m, TMI_ID(p->m, s->in + k)));
+    tmi_put_char(p->t, ')');
+}
+
+/* [a, b]: lists share the operands that are left, but for single ones behind them. */
+static uint32_t tmi_print_bracketed(tmi_printer *p, const tmi_op *op, const char *f, uint32_t at) {
+    uint32_t lists = 1, singles = 0, n;
+    if (at == 1 && strstr(f, "$s")) at = 2;
+    for (; *f && *f != ';'; f++) {
+        lists += f[0] == '$' && (f[1] == 'l' || f[1] == 'L' || f[1] == 'I');
+        singles += f[0] == '$' && f[1] == '1';
+    }
+    n = (op->n_in - at - singles) / lists;
+    tmi_put_char(p->t, '[');
+    tmi_print_list(p, op, at, at + n);
+    tmi_put_char(p->t, ']');
+    return at + n;
+}
+
+static void tmi_print_flags(tmi_printer *p, const tmi_op *op, const char *const *flags) {
     uint32_t i;
     for (i = 0; flags[i]; i++) {
         const tmi_attr *a = tmi_attr_of(p->m, op, flags[i]);
-        if (!a) continue;
+        if (!a || !tmi_is_flag(a)) continue;
         tmi_put(p->t, " %s", flags[i]);
         if (a->kind == TMI_A_OPAQUE) tmi_put_str(p->t, TMI_STR(p->m, (uint32_t)a->value));
     }
-    for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) { /* rounding words are unit attributes */
-        const char *name = TMI_STR(p->m, TMI_NAMED(p->m, i)->name);
-        if (op->kind == TMI_OP_TRUNCF && TMI_ATTR(p->m, TMI_NAMED(p->m, i)->attr)->kind == TMI_A_UNIT && !strchr(name, '.'))
-            tmi_put(p->t, " %s", name);
-    }
 }
 
-static const char *const tmi_shown_flags[] = {"overflow", "fastmath", "exact", "nneg", "propagateNan", "predicate",
-                                              "to_nearest_even", "downward", "upward", "toward_zero",
-                                              "to_nearest_away", NULL};
-
-static void tmi_print_same(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_keyword(p, op, ", propagateNan = ", "propagateNan", tmi_words_nan);
-    tmi_print_flags(p, op);
-    tmi_print_attrs(p, op, tmi_shown_flags, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-}
-
-static void tmi_print_cast(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_print_flags(p, op);
-    tmi_print_attrs(p, op, tmi_shown_flags, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    tmi_print_type_of(p, " to ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_extended(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_flags(p, op);
-    tmi_print_attrs(p, op, tmi_shown_flags, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    if (op->kind == TMI_OP_FPOWI) tmi_print_type_of(p, ", ", tmi_in_type(p->m, op, 1));
-    if (op->kind == TMI_OP_ADDUI_EXT) tmi_print_type_of(p, ", ", tmi_out_type(p->m, op, 1));
-}
-
-static void tmi_print_arrow(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"allow_reorder", "efficient_layout", "rounding", NULL};
-    tmi_print_list(p, op, 0, op->n_in);
-    if (op->kind == TMI_OP_RESHAPE && tmi_attr_of(p->m, op, "allow_reorder")) tmi_put_str(p->t, " allow_reorder");
-    if (op->kind == TMI_OP_RESHAPE && tmi_attr_of(p->m, op, "efficient_layout")) tmi_put_str(p->t, " efficient_layout");
-    tmi_print_attrs(p, op, op->kind == TMI_OP_RESHAPE || op->kind == TMI_OP_FP_TO_FP ? shown : NULL, " ");
-    if (op->kind == TMI_OP_FP_TO_FP) tmi_print_keyword(p, op, ", rounding = ", "rounding", tmi_words_rounding);
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    tmi_print_type_of(p, " -> ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_unsplat(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-}
-
-static void tmi_print_cmp(tmi_printer *p, const tmi_op *op) {
-    tmi_put(p->t, "%s, ", tmi_word_of(op->kind == TMI_OP_CMPI ? tmi_words_cmpi : tmi_words_cmpf,
-                                      tmi_attr_int(p->m, op, "predicate", 0)));
-    tmi_print_same(p, op);
-}
-
-static void tmi_print_select(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 3);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_put_str(p->t, " : ");
-    if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) {
-        tmi_put_type(p->t, p->m, tmi_in_type(p->m, op, 0));
-        tmi_put_str(p->t, ", ");
-    }
-    tmi_put_type(p->t, p->m, tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_constant(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"value", NULL};
+static void tmi_print_type_item(tmi_printer *p, const tmi_op *op, char item, uint32_t number,
+                                uint32_t *out) {
     uint32_t i;
-    tmi_print_attrs(p, op, shown, "");
-    if (p->t->col && op->attr && TMI_NAMED(p->m, op->attr)->next) tmi_put_char(p->t, ' ');
-    for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next)
-        if (strcmp(TMI_STR(p->m, TMI_NAMED(p->m, i)->name), "value") == 0) tmi_print_attr(p, TMI_NAMED(p->m, i)->attr);
+    switch (item) {
+    case 'r': case 'R': case 'D': tmi_put_type(p->t, p->m, tmi_out_type(p->m, op, (*out)++)); break;
+    case 'f': tmi_print_fn_type(p, op); break;
+    case 'T': tmi_print_in_types(p, op, number, op->n_in); break;
+    case 'Q':
+        for (i = 0; i < op->n_out; i++) tmi_print_type_of(p, i ? ", " : "", tmi_out_type(p->m, op, i));
+        break;
+    case 'c':
+        if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) {
+            tmi_print_in_types(p, op, 0, 1);
+            tmi_put_str(p->t, ", ");
+        }
+        tmi_put_type(p->t, p->m, tmi_out_type(p->m, op, 0));
+        break;
+    default:
+        *out += item == 'S';
+        tmi_put_type(p->t, p->m, tmi_in_type(p->m, op, number));
+        break;
+    }
 }
 
-static void tmi_print_typed(tmi_printer *p, const tmi_op *op) {
-    tmi_print_attrs(p, op, NULL, "");
-    tmi_print_type_of(p, op->attr ? " : " : ": ", tmi_out_type(p->m, op, 0));
+/* An op by its syntax, which >>ops describes. */
+static void tmi_print_form(tmi_printer *p, const tmi_op *op, const char *f) {
+    uint32_t    at = 0, out = 0, target = 0, number, from;
+    const char *words;
+    p->form = f;
+    while (*f && *f != ';') {
+        char item = *f++;
+        if (item != '$') {
+            tmi_put_char(p->t, item);
+            continue;
+        }
+        item = *f++;
+        number = item == 't' || item == 'T' ? (uint32_t)(*f++ - '0') : 0;
+        from = at;
+        switch (item) {
+        case '1': tmi_print_list(p, op, from, ++at); break;
+        case 'n': case 'o': case 'N': tmi_print_list(p, op, from, at = op->n_in); break;
+        case 'l': case 'L': case 'I': at = tmi_print_bracketed(p, op, f, at); break;
+        case 's': tmi_print_list(p, op, 1, 2); break;
+        case 'A': (void)tmi_print_attrs(p, op, NULL, " "); break;
+        case 'F': tmi_print_flags(p, op, tmi_flag_words); break;
+        case 'U': tmi_print_flags(p, op, tmi_unit_words); break;
+        case 'v': tmi_put_char(p->t, ' '), tmi_print_attr(p, tmi_attr_id(p->m, op, "value")); break;
+        case 'W':
+            words = tmi_attr_str(p->m, op, "addrSpace");
+            tmi_put(p->t, *words ? " %s" : "%s", words);
+            break;
+        case 'b': tmi_print_target(p, op, target++); break;
+        case 'K': tmi_print_field(p, op, *f++); break;
+        case 'k': f++; break;
+        case '(': case '<': case '-':
+            if (item == '-' || (item == '(' ? at : 0) >= op->n_in) f = strstr(f, "$)") + 2;
+            break;
+        case ')': case '~': case 'w': case 'M': case 'X': case 'B': break;
+        default: tmi_print_type_item(p, op, item, number, &out); break;
+        }
+    }
+    p->form = NULL;
 }
 
-static void tmi_print_range(tmi_printer *p, const tmi_op *op) {
-    tmi_print_typed(p, op);
-}
-
-static void tmi_print_pid(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"axis", NULL};
-    tmi_print_keyword(p, op, "", "axis", tmi_words_axis);
-    tmi_print_attrs(p, op, shown, " ");
-    tmi_print_type_of(p, " : ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_addptr(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 2);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, 2);
-}
-
-static const char *const tmi_shown_cache[] = {"cache", "evict", NULL};
-
-static void tmi_print_cache_words(tmi_printer *p, const tmi_op *op) {
-    tmi_print_keyword(p, op, " cacheModifier = ", "cache", tmi_words_cache);
-    tmi_print_keyword(p, op, " evictionPolicy = ", "evict", tmi_words_evict);
-    tmi_print_attrs(p, op, tmi_shown_cache, " ");
-}
-
-static void tmi_print_load(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_cache_words(p, op);
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-}
-
-static void tmi_print_store(tmi_printer *p, const tmi_op *op) {
-    tmi_print_load(p, op);
-}
-
-static void tmi_print_rmw(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"atomic_rmw_op", "sem", "scope", NULL};
-    tmi_print_keyword(p, op, "", "atomic_rmw_op", tmi_words_rmw);
-    tmi_print_keyword(p, op, ", ", "sem", tmi_words_sem);
-    tmi_print_keyword(p, op, ", ", "scope", tmi_words_scope);
-    tmi_put_str(p->t, ", ");
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_attrs(p, op, shown, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_cas(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"sem", "scope", NULL};
-    tmi_print_keyword(p, op, "", "sem", tmi_words_sem);
-    tmi_print_keyword(p, op, ", ", "scope", tmi_words_scope);
-    tmi_put_str(p->t, ", ");
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_attrs(p, op, shown, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_dot(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"inputPrecision", NULL};
-    tmi_print_list(p, op, 0, 3);
-    tmi_print_keyword(p, op, ", inputPrecision = ", "inputPrecision", tmi_words_precision);
-    tmi_print_attrs(p, op, shown, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    tmi_print_type_of(p, " * ", tmi_in_type(p->m, op, 1));
-    tmi_print_type_of(p, " -> ", tmi_out_type(p->m, op, 0));
+/* Whether its syntax can say an op: it has the operands and what may not be missing. Any op has a
+ * generic form. */
+static int tmi_has_form(const tmi_module *m, const tmi_op *op) {
+    const tmi_op_row *row = &tmi_ops[op->kind];
+    const char       *f;
+    if (!row->text || !*row->text || op->region) return 0;
+    if (row->in != TMI_VAR && op->n_in != row->in) return 0;
+    if (row->out != TMI_VAR && op->n_out != row->out) return 0;
+    for (f = row->text; (f = strchr(f, '$')) != NULL; f += 2) {
+        const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
+        if (field && !field->lead && !tmi_field_attr(m, op, field)) return 0;
+        if (f[1] == 'v' && !tmi_attr_of(m, op, "value")) return 0;
+    }
+    return 1;
 }
 
 /* Where the scales of a dot_scaled stand among its operands; 0: none. */
@@ -9230,226 +9098,14 @@ static void tmi_print_dotscaled(tmi_printer *p, const tmi_op *op) {
     if (b) tmi_put_str(p->t, " scale "), tmi_print_list(p, op, b, b + 1);
     tmi_put_str(p->t, ", ");
     tmi_print_list(p, op, 2, 3);
-    tmi_print_keyword(p, op, " lhs = ", "a_elem_type", tmi_words_scaled);
-    tmi_print_keyword(p, op, " rhs = ", "b_elem_type", tmi_words_scaled);
+    tmi_print_field(p, op, 'L');
+    tmi_print_field(p, op, 'R');
     tmi_print_attrs(p, op, shown, " ");
     tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
     if (a) tmi_print_type_of(p, ", ", tmi_in_type(p->m, op, a));
     tmi_print_type_of(p, " * ", tmi_in_type(p->m, op, 1));
     if (b) tmi_print_type_of(p, ", ", tmi_in_type(p->m, op, b));
     tmi_print_type_of(p, " -> ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_gather(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_put_char(p->t, '[');
-    tmi_print_list(p, op, 1, 2);
-    tmi_put_char(p->t, ']');
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_extern_(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_asm_(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"asm_string", NULL};
-    uint32_t i;
-    tmi_print_string(p, (uint32_t)(tmi_attr_of(p->m, op, "asm_string") ? tmi_attr_of(p->m, op, "asm_string")->value : 0));
-    tmi_print_attrs(p, op, shown, " ");
-    if (op->n_in) {
-        tmi_put_char(p->t, ' ');
-        tmi_print_list(p, op, 0, op->n_in);
-        tmi_put_str(p->t, " : ");
-        tmi_print_in_types(p, op, 0, op->n_in);
-    }
-    tmi_put_str(p->t, " -> ");
-    for (i = 0; i < op->n_out; i++) tmi_print_type_of(p, i ? ", " : "", tmi_out_type(p->m, op, i));
-}
-
-static void tmi_print_call(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"callee", NULL};
-    const tmi_attr *callee = tmi_attr_of(p->m, op, "callee");
-    tmi_put_char(p->t, '@');
-    tmi_print_name(p, callee ? (uint32_t)callee->value : 0);
-    tmi_put_char(p->t, '(');
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_put_char(p->t, ')');
-    tmi_print_attrs(p, op, shown, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_yield(tmi_printer *p, const tmi_op *op) {
-    tmi_print_attrs(p, op, NULL, "");
-    if (!op->n_in) return;
-    if (op->attr) tmi_put_char(p->t, ' ');
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, op->n_in);
-}
-
-static void tmi_print_ret(tmi_printer *p, const tmi_op *op) {
-    tmi_print_yield(p, op);
-}
-
-static void tmi_print_condition(tmi_printer *p, const tmi_op *op) {
-    tmi_put_char(p->t, '(');
-    tmi_print_list(p, op, 0, 1);
-    tmi_put_char(p->t, ')');
-    tmi_print_attrs(p, op, NULL, " ");
-    if (op->n_in < 2) return;
-    tmi_put_char(p->t, ' ');
-    tmi_print_list(p, op, 1, op->n_in);
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 1, op->n_in);
-}
-
-static void tmi_print_operand(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_print_attrs(p, op, NULL, op->n_in ? " " : "");
-    if (!op->n_in) return;
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, op->n_in);
-}
-
-static void tmi_print_barrier(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"addrSpace", NULL};
-    tmi_put_str(p->t, tmi_attr_str(p->m, op, "addrSpace"));
-    tmi_print_attrs(p, op, shown, " ");
-}
-
-static void tmi_print_assume(tmi_printer *p, const tmi_op *op) {
-    tmi_print_operand(p, op);
-}
-
-static void tmi_print_print(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"prefix", NULL};
-    const tmi_attr *prefix = tmi_attr_of(p->m, op, "prefix");
-    tmi_print_string(p, prefix ? (uint32_t)prefix->value : 0);
-    tmi_print_attrs(p, op, shown, " ");
-    if (!op->n_in) return;
-    tmi_put_str(p->t, " : ");
-    tmi_print_list(p, op, 0, op->n_in);
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, op->n_in);
-}
-
-static void tmi_print_assert_(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"message", "msg", NULL};
-    const tmi_attr *text = tmi_attr_of(p->m, op, op->kind == TMI_OP_CF_ASSERT ? "msg" : "message");
-    tmi_print_list(p, op, 0, 1);
-    tmi_put_str(p->t, ", ");
-    tmi_print_string(p, text ? (uint32_t)text->value : 0);
-    tmi_print_attrs(p, op, shown, " ");
-    if (op->kind == TMI_OP_ASSERT) tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-}
-
-/* make_tensor_ptr has three lists of one length after the base; make_tensor_descriptor two. */
-static void tmi_print_lists(tmi_printer *p, const tmi_op *op, uint32_t from, uint32_t lists) {
-    uint32_t n = (op->n_in - from) / lists, k;
-    for (k = 0; k < lists; k++) {
-        tmi_put_str(p->t, ", [");
-        tmi_print_list(p, op, from + k * n, from + (k + 1) * n);
-        tmi_put_char(p->t, ']');
-    }
-}
-
-static void tmi_print_mkptr(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_print_lists(p, op, 1, 3);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_type_of(p, " : ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_advance(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_print_lists(p, op, 1, 1);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_type_of(p, " : ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_mkdesc(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_print_lists(p, op, 1, 2);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    tmi_print_type_of(p, ", ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_indexed(tmi_printer *p, const tmi_op *op, uint32_t from, uint32_t to) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_put_char(p->t, '[');
-    tmi_print_list(p, op, from, to);
-    tmi_put_char(p->t, ']');
-}
-
-static void tmi_print_dload(tmi_printer *p, const tmi_op *op) {
-    tmi_print_indexed(p, op, 1, op->n_in);
-    tmi_print_cache_words(p, op);
-    tmi_print_type_of(p, " : ", tmi_in_type(p->m, op, 0));
-    tmi_print_type_of(p, " -> ", tmi_out_type(p->m, op, 0));
-}
-
-static void tmi_print_dstore(tmi_printer *p, const tmi_op *op) {
-    static const char *const shown[] = {"kind", NULL};
-    tmi_print_indexed(p, op, 2, op->n_in);
-    tmi_put_str(p->t, ", ");
-    tmi_print_list(p, op, 1, 2);
-    tmi_print_attrs(p, op, op->kind == TMI_OP_DREDUCE ? shown : NULL, " ");
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, 2);
-}
-
-static void tmi_print_dreduce(tmi_printer *p, const tmi_op *op) {
-    tmi_print_keyword(p, op, "", "kind", tmi_words_dreduce);
-    tmi_put_str(p->t, ", ");
-    tmi_print_dstore(p, op);
-}
-
-static void tmi_print_dgather(tmi_printer *p, const tmi_op *op) {
-    tmi_print_indexed(p, op, 1, 3);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_print_fn_type(p, op);
-}
-
-static void tmi_print_dscatter(tmi_printer *p, const tmi_op *op) {
-    tmi_print_indexed(p, op, 1, 3);
-    tmi_put_str(p->t, ", ");
-    tmi_print_list(p, op, 3, 4);
-    tmi_print_attrs(p, op, NULL, " ");
-    tmi_put_str(p->t, " : ");
-    tmi_print_in_types(p, op, 0, op->n_in);
-}
-
-static void tmi_print_target(tmi_printer *p, const tmi_op *op, uint32_t i) {
-    const tmi_succ *s = TMI_SUCC(p->m, op->succ + i);
-    uint32_t        k;
-    tmi_put(p->t, "^bb%u", tmi_block_number(p->m, s->block));
-    if (!s->n_in) return;
-    for (k = 0; k < s->n_in; k++) {
-        tmi_put_str(p->t, k ? ", " : "(");
-        tmi_print_value(p, TMI_ID(p->m, s->in + k));
-    }
-    for (k = 0; k < s->n_in; k++)
-        tmi_print_type_of(p, k ? ", " : " : ", tmi_value_type(p->m, TMI_ID(p->m, s->in + k)));
-    tmi_put_char(p->t, ')');
-}
-
-static void tmi_print_br(tmi_printer *p, const tmi_op *op) {
-    tmi_print_target(p, op, 0);
-    tmi_print_attrs(p, op, NULL, " ");
-}
-
-static void tmi_print_cond_br(tmi_printer *p, const tmi_op *op) {
-    tmi_print_list(p, op, 0, 1);
-    tmi_put_str(p->t, ", ");
-    tmi_print_target(p, op, 0);
-    tmi_put_str(p->t, ", ");
-    tmi_print_target(p, op, 1);
-    tmi_print_attrs(p, op, NULL, " ");
 }
 
 static void tmi_print_inits(tmi_printer *p, const tmi_op *op, uint32_t from_in, uint32_t block, uint32_t from_arg) {
@@ -9464,7 +9120,7 @@ static void tmi_print_inits(tmi_printer *p, const tmi_op *op, uint32_t from_in, 
     tmi_put_char(p->t, ')');
 }
 
-static void tmi_print_for_(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_for(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"unsignedCmp", NULL};
     uint32_t block = tmi_op_body(p->m, op, 0), i;
     if (tmi_attr_of(p->m, op, "unsignedCmp")) tmi_put_str(p->t, "unsigned ");
@@ -9487,7 +9143,7 @@ static void tmi_print_for_(tmi_printer *p, const tmi_op *op) {
     tmi_print_attrs(p, op, shown, " ");
 }
 
-static void tmi_print_if_(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_if(tmi_printer *p, const tmi_op *op) {
     uint32_t other = tmi_op_region(p->m, op, 1);
     tmi_print_list(p, op, 0, 1);
     if (op->n_out) {
@@ -9504,7 +9160,7 @@ static void tmi_print_if_(tmi_printer *p, const tmi_op *op) {
     tmi_print_attrs(p, op, NULL, " ");
 }
 
-static void tmi_print_while_(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_while(tmi_printer *p, const tmi_op *op) {
     uint32_t body = tmi_op_region(p->m, op, 1);
     if (op->n_in) {
         tmi_print_inits(p, op, 0, tmi_op_body(p->m, op, 0), 0);
@@ -9603,18 +9259,9 @@ static void tmi_print_generic(tmi_printer *p, const tmi_op *op) {
         tmi_put_str(p->t, i ? ", " : " (");
         tmi_print_region(p, r, 1, 0);
     }
-    if (op->region) tmi_put_char(p->t, ')');
+    tmi_put_str(p->t, op->region ? ") : " : " : ");
     tmi_print_fn_type(p, op);
 }
-
-typedef void (*tmi_print_fn)(tmi_printer *, const tmi_op *);
-
-static const tmi_print_fn tmi_print_by_kind[TMI_OP_COUNT] = {
-    0,
-#define X(id, name, group, in, out, types, text, lower, tf, traits) tmi_print_##text,
-    TMI_OPS(X)
-#undef X
-};
 
 /* Results that belong to one bound group: names x, x#1, x#2, ... */
 static uint32_t tmi_group_size(const tmi_module *m, const tmi_op *op, uint32_t first) {
@@ -9643,15 +9290,30 @@ static void tmi_print_results(tmi_printer *p, const tmi_op *op) {
     if (op->n_out) tmi_put_str(p->t, " = ");
 }
 
+static void tmi_print_custom(tmi_printer *p, const tmi_op *op) {
+    switch (op->kind) {
+    case TMI_OP_DOT_SCALED: tmi_print_dotscaled(p, op); break;
+    case TMI_OP_FOR: tmi_print_for(p, op); break;
+    case TMI_OP_IF: tmi_print_if(p, op); break;
+    case TMI_OP_WHILE: tmi_print_while(p, op); break;
+    case TMI_OP_EXECUTE: tmi_print_execute(p, op); break;
+    case TMI_OP_FUNC: tmi_print_func(p, op); break;
+    default: tmi_print_module(p, op); break;
+    }
+}
+
 static void tmi_print_op(tmi_printer *p, uint32_t id) {
     const tmi_op *op = TMI_OP(p->m, id);
     tmi_print_results(p, op);
-    if (tmi_print_by_kind[op->kind] != tmi_print_generic) {
-        int bare = op->kind == TMI_OP_CONDITION || (!op->n_in && !op->n_out && !op->n_region && !op->n_succ && !op->attr);
-        tmi_put_str(p->t, op->kind == TMI_OP_MODULE ? "module" : tmi_ops[op->kind].name);
-        if (!bare) tmi_put_char(p->t, ' ');
+    if (tmi_has_form(p->m, op)) {
+        tmi_put_str(p->t, tmi_ops[op->kind].name);
+        tmi_print_form(p, op, tmi_ops[op->kind].text);
+    } else if (tmi_ops[op->kind].text && !*tmi_ops[op->kind].text) {
+        tmi_put(p->t, "%s ", op->kind == TMI_OP_MODULE ? "module" : tmi_ops[op->kind].name);
+        tmi_print_custom(p, op);
+    } else {
+        tmi_print_generic(p, op);
     }
-    tmi_print_by_kind[op->kind](p, op);
     tmi_print_loc(p, op->loc);
 }
 

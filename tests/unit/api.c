@@ -672,6 +672,33 @@ START_TEST(an_id_of_an_op_list_stays_a_name) {
 }
 END_TEST
 
+/* What a short form cannot say is printed otherwise: in the dictionary, or in the generic form. */
+START_TEST(an_attribute_of_another_kind_comes_back) {
+    static const char *const ops[] = {
+        "%y = arith.extui %n {nneg = 3 : i32, overflow = \"x\"} : i32 to i64",
+        "%y = arith.addi %n, %n overflow<nsw, nuw> {fastmath, exact = 1 : i32} : i32",
+        "\"ttg.barrier\"() {addrSpace = 3 : i32} : () -> ()",
+        "ttg.barrier local|global {a}",
+        "\"tt.print\"() {prefix = 3 : i32} : () -> ()",
+        "\"tt.print\"(%n) {hex = false} : (i32) -> ()",
+        "%y = arith.cmpi slt, %n, %n {fastmath = 1 : i32, rounding = 7 : i32} : i32",
+        "%y = arith.constant {a = 1 : i32} 7 : i32",
+        "%y = tt.load %p {cacheModifier = 2 : i32} : !tt.ptr<f32>",
+    };
+    static char    text[1000];
+    tmetal_arena   arena = arena_at(0);
+    tmetal_result  r;
+    tmetal_module *m, *again;
+    const char    *first;
+    size_t         n;
+    snprintf(text, sizeof text, "module {\n  tt.func public @k(%%n: i32, %%p: !tt.ptr<f32>) {\n    %s\n    tt.return\n  }\n}\n", ops[_i]);
+    says_ok(tmetal_parse(text, strlen(text), NULL, &arena, &m, &r), &r);
+    says_ok(tmetal_print(m, &arena, &first, &n, &r), &r);
+    ck_assert_msg(tmetal_parse(first, n, NULL, &arena, &again, &r) == TMETAL_OK, "%s: %.300s", r.n_diags ? r.diags[0].message : "", first);
+    ck_assert_msg(tmetal_same(m, again, &arena), "%.300s", first);
+}
+END_TEST
+
 static void is_shown_plainly(const char *what, const char *s) {
     const char *p;
     for (p = s; p && *p; p++) ck_assert_msg(*p >= 32 && *p < 127, "%s: byte %u in '%.200s'", what, (unsigned)(unsigned char)*p, s);
@@ -828,6 +855,7 @@ int main(void) {
     tcase_add_test(t, two_threads_compile_on_two_arenas);
     tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
     tcase_add_loop_test(t, a_key_or_a_symbol_stays_one, 0, 11);
+    tcase_add_loop_test(t, an_attribute_of_another_kind_comes_back, 0, 9);
     tcase_add_loop_test(t, text_from_outside_is_shown_without_controls, 0, 7);
     tcase_add_loop_test(t, an_op_list_is_utf8, 0, 6);
     tcase_add_test(t, the_tables_can_be_walked);
