@@ -3569,9 +3569,6 @@ static const tmi_fn tmi_fns[] = {
       "if (mag == 0u) return sign; const uint n = clz(mag); "
       "return sign | ((ulong(904u - n) << 52) + ((ulong(mag) << n) << 21)); }"),
     TMI_R("f32_to_f64", "d(f)", "ulong @(float x) { return f32_bits_to_f64(as_type<uint>(x)); }"),
-    TMI_R("f16_to_f64", "d(h)", "ulong @(half x) { return f32_to_f64(float(x)); }"),
-    TMI_R("bf16_to_f64", "d(t)",
-      "ulong @(bfloat x) { return f32_bits_to_f64(uint(as_type<ushort>(x)) << 16); }"),
     TMI_R("f64_to_u64_to", "",
       "ulong @(ulong a, uint mode) {    // saturates; NaN is 2^63, as CUDA has it\n"
       "if (f64_isnan(a)) return F64_SIGN; a = f64_integral(a, mode); "
@@ -3724,15 +3721,6 @@ static const tmi_fn tmi_fns[] = {
       "0x3f00u); return uchar(((bits >> 8) & 0x80u) | ((mag + 0x40u) >> 7)); }"),
     TMI_R("f32_to_f8e4m3b15", "c(f)", "uchar @(float x) { return f16_to_f8e4m3b15(half(x)); "
       "}    // by way of a half\n"),
-    TMI_R("f4e2m1_to_f32", "f(c)",
-      "float @(uchar x) {    // the low 4 bits: 0 0.5 1 1.5 2 3 4 6, and negative\n"
-      "const uint mag = uint(x) & 7u; const float value = mag < 2u ? float(mag) * 0.5f : "
-      "as_type<float>((mag << 22) + (126u << 23)); return (x & 8) != 0 ? -value : value; }"),
-    TMI_R("f4e2m1_to_f16", "h(c)", "half @(uchar x) { return half(f4e2m1_to_f32(x)); "
-      "}    // exact\n"),
-    TMI_R("f8e8m0_to_f32", "f(c)",
-      "float @(uchar x) {    // a scale, 2^(x - 127); 0xff is NaN, 0 a denormal\n"
-      "return as_type<float>(x == 0xff ? 0x7fc00000u : x == 0 ? 0x00400000u : uint(x) << 23); }"),
     TMI_R("f8_toward_zero", "",
       "// Code of |x|, toward zero, at most that of `largest`; see f8_value. Not for NaN.\n"
       "uint @(float x, uint mant, int offset, float largest) {"
