@@ -12164,6 +12164,15 @@ static const tmi_dt_call tmi_dt_calls[] = {
     {TMI_OP_SQRT, "sqrt"}, {TMI_OP_RSQRT, "rsqrt"}, {TMI_OP_ERF, "erf"}, {TMI_OP_ERFC, "erfc"},
 };
 
+/* Is v = 1 / x? */
+static int tmi_dt_reciprocal(tmi_detector *d, uint32_t v, uint32_t *x) {
+    uint32_t a, b, was = d->n_op;
+    double   one;
+    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && tmi_dt_number(d->m, a, &one) && tmi_dt_close(one, 1.0, 1e-12)) return *x = b, 1;
+    d->n_op = was;
+    return 0;
+}
+
 /* The op that a library call of one operand stands for; its symbol is looked up in the table of >>library. */
 static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
     const char *symbol = tmi_attr_str(m, op, "symbol"), *callee;
@@ -12183,14 +12192,11 @@ static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
 
 /* The function of one operand that makes a value: exp, tanh, rsqrt, ...; TMI_OP_NONE: something else. */
 static uint32_t tmi_dt_math(tmi_detector *d, uint32_t v, uint32_t *arg) {
-    uint32_t      kind = tmi_dt_kind(d->m, v), def = tmi_def(d->m, v);
+    uint32_t      kind = tmi_dt_kind(d->m, v), def = tmi_def(d->m, v), i;
     const tmi_op *op = TMI_OP(d->m, def);
     if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(d->m, op);
-    switch (kind) {
-    case TMI_OP_EXP: case TMI_OP_EXP2: case TMI_OP_TANH: case TMI_OP_LOG: case TMI_OP_LOG2: case TMI_OP_SQRT: case TMI_OP_RSQRT:
-    case TMI_OP_ERF: case TMI_OP_ERFC: break;
-    default: return TMI_OP_NONE;
-    }
+    for (i = 0; i < sizeof tmi_dt_calls / sizeof *tmi_dt_calls && tmi_dt_calls[i].kind != kind; i++) {}
+    if (i == sizeof tmi_dt_calls / sizeof *tmi_dt_calls) return TMI_OP_NONE;
     tmi_dt_take(d, def);
     *arg = tmi_in(d->m, op, 0);
     return kind;
@@ -12729,6 +12735,22 @@ static void tmi_dt_of_truths(const tmi_module *m, const tmi_op *red, tmi_dt_redu
     r->reason = "of truths widened to numbers";
 }
 
+/* One step up through an op that moves no element along the axis; 0: it is none. */
+static int tmi_dt_up(const tmi_module *m, uint32_t *v, uint32_t *axis) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, *v));
+    uint32_t      at;
+    if (op->kind == TMI_OP_EXPAND) {
+        at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
+        if (at == *axis) return 0;
+        *axis -= at < *axis;
+    } else if (op->kind != TMI_OP_BROADCAST ||
+               tmi_dim(m, tmi_in_type(m, op, 0), *axis) != tmi_dim(m, tmi_out_type(m, op, 0), *axis)) {
+        return 0;
+    }
+    *v = tmi_in(m, op, 0);
+    return 1;
+}
+
 /* Is an integer tensor the place along the axis: a range of its own, or one behind an offset? */
 static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
     const tmi_module *m = d->m;
@@ -12738,14 +12760,7 @@ static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
         if (!tmi_def(m, v)) return 0;
         switch (op->kind) {
         case TMI_OP_RANGE: return axis == 0;
-        case TMI_OP_EXPAND:
-            if ((uint32_t)tmi_attr_int(m, op, "axis", 0) == axis) return 0;
-            if ((uint32_t)tmi_attr_int(m, op, "axis", 0) < axis) axis--;
-            break;
-        case TMI_OP_BROADCAST:
-            if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-            break;
-        case TMI_OP_EXTSI: case TMI_OP_EXTUI: break;
+        case TMI_OP_EXTSI: case TMI_OP_EXTUI: v = tmi_in(m, op, 0); continue;
         case TMI_OP_ADDI: /* plus one number for all */
             a = tmi_in(m, op, 0);
             b = tmi_in(m, op, 1);
@@ -12753,9 +12768,9 @@ static int tmi_dt_is_position(tmi_detector *d, uint32_t v, uint32_t axis) {
             else if (tmi_splat_source(m, b) || tmi_def_kind(m, b) == TMI_OP_CONSTANT) v = a;
             else return 0;
             continue;
-        default: return 0;
+        default:
+            if (!tmi_dt_up(m, &v, &axis)) return 0;
         }
-        v = tmi_in(m, op, 0);
     }
     return 0;
 }
@@ -12879,13 +12894,8 @@ static int tmi_dt_covers(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t bo
             if (tmi_attr_int(m, op, "start", 0) != 0 || axis) return 0;
             return !tmi_dt_number(m, tmi_dt_whole(m, bound), &n) || n <= (double)tmi_dim(m, type, 0);
         }
-        if (op->kind == TMI_OP_BROADCAST && tmi_dim(m, tmi_in_type(m, op, 0), axis) == tmi_dim(m, type, axis)) v = tmi_in(m, op, 0);
-        else if (op->kind == TMI_OP_EXPAND) {
-            uint32_t at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-            if (at == axis) return 0;
-            axis -= at < axis;
-            v = tmi_in(m, op, 0);
-        } else if (op->kind == TMI_OP_ADDI) { /* counter of a loop from 0 to the bound, plus a range as long as its step */
+        if (tmi_dt_up(m, &v, &axis)) continue;
+        if (op->kind == TMI_OP_ADDI) { /* counter of a loop from 0 to the bound, plus a range as long as its step */
             const tmi_op *f;
             a = tmi_splat_source(m, tmi_in(m, op, 0));
             b = tmi_in(m, op, 1);
@@ -12907,23 +12917,16 @@ static int tmi_dt_covers(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t bo
 static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t count, uint32_t depth) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
-    uint32_t          at;
     int64_t           pred;
     if (!depth || !tmi_def(m, cond) || axis >= tmi_rank(m, tmi_value_type(m, cond))) return 0;
     switch (op->kind) {
     case TMI_OP_ANDI:
         return tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, depth - 1) || tmi_dt_bounds(d, tmi_in(m, op, 1), axis, count, depth - 1);
-    case TMI_OP_BROADCAST:
-        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-        return tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, depth - 1);
-    case TMI_OP_EXPAND:
-        at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_bounds(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1);
     case TMI_OP_CMPI:
         pred = tmi_attr_int(m, op, "predicate", 0);
         return (pred == TMI_SLT || pred == TMI_ULT) && tmi_dt_same_count(m, tmi_in(m, op, 1), count) &&
                tmi_dt_covers(d, tmi_in(m, op, 0), axis, tmi_in(m, op, 1));
-    default: return 0;
+    default: return tmi_dt_up(m, &cond, &axis) && tmi_dt_bounds(d, cond, axis, count, depth - 1);
     }
 }
 
@@ -12960,7 +12963,7 @@ static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uin
 /* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
 static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
-    uint32_t          def = tmi_def(m, v), at;
+    uint32_t          def = tmi_def(m, v);
     const tmi_op     *op = TMI_OP(m, def);
     if (!def || !depth || !*left || axis >= tmi_rank(m, tmi_value_type(m, v))) return 0;
     --*left;
@@ -12971,12 +12974,6 @@ static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t
         if (tmi_dt_is_zero(m, tmi_in(m, op, 2)) && tmi_dt_bounds(d, tmi_in(m, op, 0), axis, count, 8)) return 1;
         return tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left) && tmi_dt_zero_past(d, tmi_in(m, op, 2), axis, count, depth - 1, left);
     case TMI_OP_FOR: return tmi_dt_zero_past_loop(d, v, axis, count, depth, left);
-    case TMI_OP_EXPAND:
-        at = (uint32_t)tmi_attr_int(m, op, "axis", 0);
-        return at != axis && tmi_dt_zero_past(d, tmi_in(m, op, 0), axis - (at < axis), count, depth - 1, left);
-    case TMI_OP_BROADCAST:
-        if (tmi_dim(m, tmi_in_type(m, op, 0), axis) != tmi_dim(m, tmi_out_type(m, op, 0), axis)) return 0;
-        return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
     case TMI_OP_CONSTANT: return tmi_dt_is_zero(m, v);
     case TMI_OP_MULF: case TMI_OP_MULI: case TMI_OP_ANDI:
         return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left) || tmi_dt_zero_past(d, tmi_in(m, op, 1), axis, count, depth - 1, left);
@@ -12985,7 +12982,7 @@ static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t
     case TMI_OP_DIVF: case TMI_OP_PRECISE_DIV: case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: case TMI_OP_NEGF: case TMI_OP_ABSF:
     case TMI_OP_ABSI: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TRUNCI: case TMI_OP_SITOFP: case TMI_OP_UITOFP:
         return tmi_dt_zero_past(d, tmi_in(m, op, 0), axis, count, depth - 1, left);
-    default: return 0;
+    default: return tmi_dt_up(m, &v, &axis) && tmi_dt_zero_past(d, v, axis, count, depth - 1, left);
     }
 }
 
@@ -13259,9 +13256,8 @@ static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind
 /* One op that reads the sum (brought back to full shape): a quotient, or a product with its reciprocal. */
 static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t user, uint32_t num, uint32_t den, uint32_t e) {
     tmi_dt_path path = tmi_dt_no_path();
-    uint32_t    form = 0, w, t, s = tmi_dt_back(d, den, &path), one;
-    double      x;
-    if (tmi_dt_is(d, s, TMI_OP_DIVF, &one, &t) && tmi_dt_number(d->m, one, &x) && tmi_dt_close(x, 1.0, 1e-12)) s = tmi_dt_back(d, t, &path);
+    uint32_t    form = 0, w, t, s = tmi_dt_back(d, den, &path);
+    if (tmi_dt_reciprocal(d, s, &t)) s = tmi_dt_back(d, t, &path);
     if (tmi_dt_reduced(d, s, &path, 0) != r) return 0; /* put back along another axis */
     if (tmi_dt_same_exp(d, num, e, &form)) {
         tmi_dt_softmax_done(d, r, TMETAL_PATTERN_SOFTMAX, user, e, form);
@@ -13577,13 +13573,15 @@ static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inve
 /* The root of one variance: rsqrt(var + eps), 1 / sqrt(var + eps). */
 static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          root = tmi_out(m, TMI_OP(m, op), 0), arg, kind, a, b, i, eps = 0, u;
+    uint32_t          root, arg, kind, a, b, i, eps = 0, u, norm;
     tmi_dt_var        v;
     tmi_dt_path       path = tmi_dt_no_path();
     int               got = 0, inverse;
-    d->n_op = 0;
+    if (!d->reduce.n || TMI_OP(m, op)->n_out != 1) return;
+    root = tmi_out(m, TMI_OP(m, op), 0);
     kind = tmi_dt_math(d, root, &arg);
     inverse = kind == TMI_OP_SQRT;
+    if (!inverse && kind != TMI_OP_RSQRT) return;
     arg = tmi_dt_back(d, arg, &path);
     if (tmi_dt_is(d, arg, TMI_OP_ADDF, &a, &b)) {
         for (i = 0; i < 2 && !got; i++) {
@@ -13595,31 +13593,21 @@ static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
         }
     } else got = tmi_dt_variance(d, arg, &path, &v);
     if (!got) return;
+    norm = v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM;
     if (!eps && inverse) /* sqrt(var) + eps */
         for (u = d->users.first[root]; u < d->users.first[root + 1]; u++)
             if (TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF) {
                 tmi_dt_take(d, d->users.at[u].op);
-                (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form, "eps is added outside the root");
+                (void)tmi_dt_record(d, norm, op, v.axis, v.form, "eps is added outside the root");
                 return;
             }
     if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
         tmi_dt_take(d, op);
-        (void)tmi_dt_record(d, v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, op, v.axis, v.form,
+        (void)tmi_dt_record(d, norm, op, v.axis, v.form,
                             v.bad ? v.reason : "x is not multiplied by the scale alone in this kernel");
     }
 }
 
-static void tmi_dt_find_norms(tmi_detector *d) {
-    uint32_t op, arg, kind;
-    if (!d->reduce.n) return;
-    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op)) {
-        if (TMI_OP(d->m, op)->n_out != 1) continue;
-        d->n_op = 0;
-        kind = tmi_dt_math(d, tmi_out(d->m, TMI_OP(d->m, op), 0), &arg);
-        if (kind == TMI_OP_SQRT || kind == TMI_OP_RSQRT) tmi_dt_norm_at(d, op);
-    }
-    d->n_op = 0;
-}
 
 /* -- GELU and SiLU: x times a function of x ------------------------------------------------------------------------------ */
 
@@ -13766,8 +13754,11 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int nea
 /* From one exp, tanh or erf through what reads it, at most 16 values: the products on the way, nearest first. */
 static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          v[16], n = 1, i, u, k, last = 0;
+    uint32_t          v[16], n = 1, i, u, k, last = 0, math;
+    if (TMI_OP(m, op)->n_out != 1) return;
     v[0] = tmi_out(m, TMI_OP(m, op), 0);
+    math = tmi_dt_math(d, v[0], &k);
+    if (!tmi_dt_is_exp(math) && math != TMI_OP_TANH && math != TMI_OP_ERF && math != TMI_OP_ERFC) return;
     for (i = 0; i < n; i++)
         for (u = d->users.first[v[i]]; u < d->users.first[v[i] + 1]; u++) {
             const tmi_op *o = TMI_OP(m, d->users.at[u].op);
@@ -13786,36 +13777,20 @@ static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
             if (tmi_dt_try_gated(d, tmi_def(m, v[i]), v[0], 1)) return;
 }
 
-static void tmi_dt_find_gates(tmi_detector *d) {
-    uint32_t op, arg, kind;
-    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op)) {
-        if (TMI_OP(d->m, op)->n_out != 1) continue;
-        d->n_op = 0;
-        kind = tmi_dt_math(d, tmi_out(d->m, TMI_OP(d->m, op), 0), &arg);
-        if (tmi_dt_is_exp(kind) || kind == TMI_OP_TANH || kind == TMI_OP_ERF || kind == TMI_OP_ERFC) tmi_dt_gates_from(d, op);
-    }
-    d->n_op = 0;
-}
 
 /* -- Multiply-add ------------------------------------------------------------------------------------------------------------ */
 
-static void tmi_dt_find_multiply_adds(tmi_detector *d) {
+static void tmi_dt_multiply_add_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          op, i;
-    for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        if ((o->kind != TMI_OP_ADDF && o->kind != TMI_OP_SUBF) || d->claimed[op] || d->reduce_of[tmi_parent_op(m, o)]) continue;
-        for (i = 0; i < 2; i++) {
-            uint32_t v = tmi_in(m, o, i);
-            if (tmi_def_kind(m, v) != TMI_OP_MULF) continue;
-            d->n_op = 0;
-            tmi_dt_take(d, tmi_def(m, v));
-            (void)tmi_dt_record(d, TMETAL_PATTERN_MULTIPLY_ADD, op, 0, o->kind == TMI_OP_SUBF ? (uint32_t)TMETAL_FORM_MINUS : 0u,
-                                tmi_n_uses(&d->users, v) > 1 ? "the product is read elsewhere too" : NULL);
-            break;
-        }
-    }
-    d->n_op = 0;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t          i, v;
+    if ((o->kind != TMI_OP_ADDF && o->kind != TMI_OP_SUBF) || d->claimed[op] || d->reduce_of[tmi_parent_op(m, o)]) return;
+    for (i = 0; i < 2 && tmi_def_kind(m, tmi_in(m, o, i)) != TMI_OP_MULF; i++) {}
+    if (i == 2) return;
+    v = tmi_in(m, o, i);
+    tmi_dt_take(d, tmi_def(m, v));
+    (void)tmi_dt_record(d, TMETAL_PATTERN_MULTIPLY_ADD, op, 0, o->kind == TMI_OP_SUBF ? (uint32_t)TMETAL_FORM_MINUS : 0u,
+                        tmi_n_uses(&d->users, v) > 1 ? "the product is read elsewhere too" : NULL);
 }
 
 /* -- Attention: softmax of the scores of one product, weighing the rows of a second ----------------------------------------- */
@@ -13865,6 +13840,10 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     return pred >= TMI_SLT && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
 }
 
+static uint32_t tmi_dt_mask_form(tmi_detector *d, const tmi_op *select) {
+    return TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(d->m, select, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
+}
+
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
 static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
     const tmi_module *m = d->m;
@@ -13885,7 +13864,7 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
         } else if (op->kind == TMI_OP_SELECT) {
             k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2 : 0;
             if (!k) break;
-            a->form |= TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(m, op, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
+            a->form |= tmi_dt_mask_form(d, op);
             v = tmi_in(m, op, k);
         } else if (op->kind == TMI_OP_ADDF && i + 1 < depth) {
             x = tmi_in(m, op, 0);
@@ -13894,10 +13873,8 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
             if (!r) r = tmi_dt_scores(d, y, a, depth - i - 1), y = x;
             if (!r) break;
             y = tmi_dt_bare(d, y);
-            if (tmi_def_kind(m, y) == TMI_OP_SELECT) { /* zero or -infinity is added */
-                op = TMI_OP(m, tmi_def(m, y));
-                a->form |= TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(m, op, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
-            } else a->form |= TMETAL_FORM_BIAS;
+            a->form |= tmi_def_kind(m, y) != TMI_OP_SELECT ? (uint32_t)TMETAL_FORM_BIAS
+                                                           : tmi_dt_mask_form(d, TMI_OP(m, tmi_def(m, y))); /* of 0 or -infinity */
             return r;
         } else if (tmi_dt_math(d, v, &x) == TMI_OP_TANH) {
             a->near = "the scores pass through tanh: a soft cap";
@@ -13999,13 +13976,23 @@ static int tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, uint32_t
     return !has_max || scaled;
 }
 
+/* The next sum of the exponentials along the keys. */
+static const tmi_dt_reduce *tmi_dt_next_sum(tmi_detector *d, const tmi_dt_attention *a, const tmi_dt_reduce *r) {
+    uint32_t i = r ? d->reduce_of[r->op] : 0;
+    for (; i < d->reduce.n; i++) {
+        r = TMI_DT_REDUCE(d, i);
+        if (r->kind == TMETAL_REDUCE_SUM && r->axis == a->axis &&
+            tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) == a->e) return r;
+    }
+    return NULL;
+}
+
 /* sums = sums * alpha + sum(P) */
 static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t base, uint32_t whole, int has_max) {
     const tmi_module *m = d->m;
-    uint32_t          i, k, n, u, to[TMI_DT_SPREAD];
-    for (i = 0; i < d->reduce.n; i++) {
-        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
+    uint32_t          k, n, u, to[TMI_DT_SPREAD];
+    const tmi_dt_reduce *r;
+    for (r = NULL; (r = tmi_dt_next_sum(d, a, r)) != NULL;) {
         n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
         for (k = 0; k < n; k++)
             for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
@@ -14049,8 +14036,7 @@ static void tmi_dt_go_on(tmi_detector *d, uint32_t *acc, uint32_t *sum) {
 /* The division of the accumulator by the sums, after the loops; 0: none. */
 static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint32_t axis) {
     const tmi_module *m = d->m;
-    uint32_t          to[TMI_DT_SPREAD], n = tmi_dt_spread(d, acc, to, TMI_DT_SPREAD), i, u, x, y, was = d->n_op;
-    double            one;
+    uint32_t          to[TMI_DT_SPREAD], n = tmi_dt_spread(d, acc, to, TMI_DT_SPREAD), i, u, x, was = d->n_op;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
             const tmi_op *op = TMI_OP(m, d->users.at[u].op);
@@ -14060,7 +14046,7 @@ static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint
             if (kind != TMI_OP_MULF && (kind != TMI_OP_DIVF || d->users.at[u].operand)) continue;
             x = tmi_dt_back(d, tmi_in(m, op, 1 - d->users.at[u].operand), &path);
             if (kind == TMI_OP_MULF) {
-                if (!tmi_dt_is(d, x, TMI_OP_DIVF, &y, &x) || !tmi_dt_number(m, y, &one) || !tmi_dt_close(one, 1.0, 1e-12)) continue;
+                if (!tmi_dt_reciprocal(d, x, &x)) continue;
                 x = tmi_dt_back(d, x, &path);
             }
             if (x == sum && !path.bad && (path.axis == TMI_NONE || path.axis == axis)) return d->users.at[u].op;
@@ -14120,16 +14106,15 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
 /* exp(S - max) V, divided by the sums of exp(S - max) behind the product, all in one trip. */
 static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
     const tmi_module *m = d->m;
-    uint32_t          i, root, was = d->n_op;
+    uint32_t          root, was = d->n_op;
     tmi_dt_path       path = tmi_dt_no_path();
+    const tmi_dt_reduce *r;
     tmi_dt_reduce    *max = top ? tmi_dt_reduced(d, tmi_dt_back(d, top, &path), &path, 0) : NULL;
     if (top && (!max || max->kind != TMETAL_REDUCE_MAX || max->axis != a->axis)) {
         d->n_op = was;
         return 0;
     }
-    for (i = 0; i < d->reduce.n; i++) {
-        const tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        if (r->kind != TMETAL_REDUCE_SUM || r->axis != a->axis || tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, r->op), 0), TMI_DT_ZERO) != a->e) continue;
+    for (r = NULL; (r = tmi_dt_next_sum(d, a, r)) != NULL;) {
         root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0), a->axis);
         if (!root) continue;
         tmi_dt_take(d, r->op);
@@ -14172,29 +14157,25 @@ static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint
     tmi_dt_attention_done(d, a, root ? root : a->dot);
 }
 
-static void tmi_dt_find_attention(tmi_detector *d) {
+static void tmi_dt_attention_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          op, weights, base;
-    for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
-        tmi_dt_attention a;
-        if (TMI_OP(m, op)->kind != TMI_OP_DOT) continue;
-        memset(&a, 0, sizeof a);
-        a.dot = op;
-        a.acc = a.sum = a.top = TMI_NONE;
-        a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
-        d->n_op = 0;
-        d->left = TMI_DT_STEPS;
-        weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
-        if (tmi_dt_attention_whole(d, &a, weights)) continue;
-        a.e = weights;
-        base = tmi_dt_math(d, weights, &a.t);
-        if (tmi_dt_is_exp(base)) tmi_dt_attention_streamed(d, &a, base);
-        else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
-            a.near = "no softmax between the two products";
-            tmi_dt_attention_done(d, &a, op);
-        }
+    uint32_t          weights, base;
+    tmi_dt_attention  a;
+    if (TMI_OP(m, op)->kind != TMI_OP_DOT) return;
+    memset(&a, 0, sizeof a);
+    a.dot = op;
+    a.acc = a.sum = a.top = TMI_NONE;
+    a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
+    d->left = TMI_DT_STEPS;
+    weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
+    if (tmi_dt_attention_whole(d, &a, weights)) return;
+    a.e = weights;
+    base = tmi_dt_math(d, weights, &a.t);
+    if (tmi_dt_is_exp(base)) tmi_dt_attention_streamed(d, &a, base);
+    else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
+        a.near = "no softmax between the two products";
+        tmi_dt_attention_done(d, &a, op);
     }
-    d->n_op = 0;
 }
 
 /* -- Matrix products and what follows them -------------------------------------------------------------------------------------- */
@@ -14258,13 +14239,15 @@ static uint32_t tmi_dt_epilogue(tmi_detector *d, uint32_t v, uint32_t root, uint
 static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, dot);
-    uint32_t          v = tmi_out(m, op, 0), c = tmi_in(m, op, 2), loop = 0, of = 0, at, form = 0, root = dot, u;
+    uint32_t          v, c, loop = 0, of = 0, at, form = 0, root = dot, u;
     const char       *near = NULL, *reason = "";
     double            zero;
     tmi_dt_pattern   *p;
-    TMI_ASSERT(d->job, "detect", op->kind == TMI_OP_DOT && op->n_in == 3);
-    d->n_op = 0;
+    if (op->kind != TMI_OP_DOT || d->claimed[dot]) return;
+    TMI_ASSERT(d->job, "detect", op->n_in == 3 && !d->n_op);
     tmi_dt_take(d, dot);
+    v = tmi_out(m, op, 0);
+    c = tmi_in(m, op, 2);
     u = d->users.first[v];
     if (tmi_dt_number(m, c, &zero) && tmi_dt_small(zero, 0.0) && tmi_n_uses(&d->users, v) == 1 && TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF &&
         tmi_dt_carried(m, tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand), &of) != TMI_NONE) { /* acc += dot(a, b) */
@@ -14293,12 +14276,6 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     if (!near) p->reason = reason;
 }
 
-static void tmi_dt_find_matmuls(tmi_detector *d) {
-    uint32_t op;
-    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op))
-        if (TMI_OP(d->m, op)->kind == TMI_OP_DOT && !d->claimed[op]) tmi_dt_matmul_at(d, op);
-    d->n_op = 0;
-}
 
 /* -- All of it -------------------------------------------------------------------------------------------------------------------- */
 
@@ -14423,6 +14400,12 @@ static void tmi_dt_publish(tmi_detector *d, tmetal_detection *found) {
     found->n_patterns = n;
 }
 
+/* Asks of each op whether a pattern ends, or begins, there. */
+static void tmi_dt_each(tmi_detector *d, void (*at)(tmi_detector *, uint32_t)) {
+    uint32_t op;
+    for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op), d->n_op = 0) at(d, op);
+}
+
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
 static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmetal_detection *found) {
     tmi_mark     mark = tmi_mark_take(job);
@@ -14447,12 +14430,12 @@ static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmetal_detect
             *(uint32_t *)tmi_vec_add(job, &d.written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
     }
     tmi_dt_find_reductions(&d);
-    tmi_dt_find_gates(&d);
+    tmi_dt_each(&d, tmi_dt_gates_from);
     tmi_dt_find_softmax(&d);
-    tmi_dt_find_norms(&d);
-    tmi_dt_find_attention(&d);
-    tmi_dt_find_matmuls(&d);
-    tmi_dt_find_multiply_adds(&d);
+    tmi_dt_each(&d, tmi_dt_norm_at);
+    tmi_dt_each(&d, tmi_dt_attention_at);
+    tmi_dt_each(&d, tmi_dt_matmul_at);
+    tmi_dt_each(&d, tmi_dt_multiply_add_at);
     tmi_dt_publish(&d, found);
     tmi_mark_drop(job, mark);
 }
