@@ -2413,7 +2413,7 @@ static void tmi_diags_finish(tmi_job *job) {
 /* Made by our own passes; never read from text. */
 #define TMI_OPS_INNER(X) \
     X(CONVERT,   "tmi.convert",    "inner", 1, 1,           any,   arrow,    convert,  NONE, TMI_PURE | TMI_INNER) \
-    X(FLIPBIT,   "tmi.exchange",   "inner", 1, 1,           any,   arrow,    flipbit,  NONE, TMI_PURE | TMI_INNER) \
+    X(FLIPBIT,   "tmi.exchange",   "inner", 1, 1,           any,   arrow,    view,     NONE, TMI_PV | TMI_INNER) \
     X(PADDING,   "tmi.padding",    "inner", 0, 1,           any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
 
 #define TMI_OPS(X) TMI_OPS_TT(X) TMI_OPS_ARITH(X) TMI_OPS_MATH(X) TMI_OPS_CONTROL(X) TMI_OPS_INNER(X)
@@ -11905,6 +11905,21 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
     }
 }
 
+/* A combining region that is one op on its two arguments: that op, else 0. */
+static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
+    uint32_t block = tmi_op_body(m, op, 0), first = TMI_BLOCK(m, block)->first_op, x, y;
+    const tmi_op *o = TMI_OP(m, first), *end;
+    if (op->n_in != 1 || !first || !o->next) return 0;
+    end = TMI_OP(m, o->next);
+    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1) return 0;
+    if (o->n_in != 2 || o->n_out != 1 || o->kind == TMI_OP_ASM) return 0;
+    if (tmi_in(m, end, 0) != tmi_out(m, o, 0)) return 0;
+    x = tmi_block_arg(m, block, 0);
+    y = tmi_block_arg(m, block, 1);
+    if (tmi_in(m, o, 0) == x && tmi_in(m, o, 1) == y) return first;
+    return (tmi_ops[o->kind].traits & TMI_SWAPS) && tmi_in(m, o, 1) == x && tmi_in(m, o, 0) == y ? first : 0;
+}
+
 /*==============================================================================
  * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
@@ -16779,6 +16794,62 @@ static void tmi_inductions(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
+/* -- Exchanges of neighbours --------------------------------------------------------- */
+
+/* The value whose pairs along an axis `v` combines by exclusive or and spreads out again; 0: none. */
+static uint32_t tmi_xor_of_pairs(const tmi_module *m, uint32_t v, uint32_t *axis) {
+    const tmi_op *red;
+    uint32_t i, k, one = 0, reduced = 0, x, type = tmi_value_type(m, v);
+    if (tmi_def_kind(m, v) == TMI_OP_BROADCAST) one = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    k = one ? tmi_def_kind(m, one) : 0u;
+    if (k == TMI_OP_EXPAND || k == TMI_OP_RESHAPE) reduced = tmi_in(m, TMI_OP(m, tmi_def(m, one)), 0);
+    if (!reduced || tmi_def_kind(m, reduced) != TMI_OP_REDUCE) return 0;
+    red = TMI_OP(m, tmi_def(m, reduced));
+    k = tmi_simple_combiner(m, red);
+    x = tmi_in(m, red, 0);
+    *axis = (uint32_t)tmi_attr_int(m, red, "axis", 0);
+    if (!k || TMI_OP(m, k)->kind != TMI_OP_XORI || tmi_value_type(m, x) != type) return 0;
+    for (i = 0; i < tmi_rank(m, type); i++) { /* the axis that was two long is the one spread out */
+        uint32_t had = tmi_dim(m, tmi_value_type(m, one), i), has = tmi_dim(m, type, i);
+        if (i == *axis ? has != 2 || had != 1 : had != has) return 0;
+    }
+    return x;
+}
+
+static void tmi_make_exchange(tmi_job *job, tmi_module *m, uint32_t op, uint32_t x, int64_t axis) {
+    TMI_OP(m, op)->kind = TMI_OP_FLIPBIT;
+    tmi_op_operands(job, m, op, &x, 1);
+    tmi_op_set_int(job, m, op, "axis", m->t_i32, axis);
+}
+
+/* Floats are exchanged as integers: exchange them as they are, where simdgroups shuffle them so. */
+static void tmi_exchange_floats(tmi_job *job, tmi_module *m, uint32_t op) {
+    const tmi_op *o = TMI_OP(m, op), *swap, *from;
+    uint32_t type;
+    if (o->kind != TMI_OP_BITCAST && o->kind != TMI_OP_TTBITCAST) return;
+    type = tmi_out_type(m, o, 0);
+    if (tmi_format_of(m, type) != TMI_F_F16 && tmi_format_of(m, type) != TMI_F_F32) return;
+    if (tmi_def_kind(m, tmi_in(m, o, 0)) != TMI_OP_FLIPBIT) return;
+    swap = TMI_OP(m, tmi_def(m, tmi_in(m, o, 0)));
+    if (tmi_def_kind(m, tmi_in(m, swap, 0)) != o->kind) return;
+    from = TMI_OP(m, tmi_def(m, tmi_in(m, swap, 0)));
+    if (tmi_in_type(m, from, 0) != type) return;
+    tmi_make_exchange(job, m, op, tmi_in(m, from, 0), tmi_attr_int(m, swap, "axis", 0));
+}
+
+/* x ^ (both of a pair combined by ^) is the other one of the pair: tl.sort and tl.flip spell it so.
+ * Requires: nothing. Leaves: exchanges, which only rename where elements stand. */
+static void tmi_exchanges(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t op, i, x, axis = 0;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        for (i = 0; i < 2 && TMI_OP(m, op)->kind == TMI_OP_XORI; i++) {
+            x = tmi_in(m, TMI_OP(m, op), i);
+            if (tmi_xor_of_pairs(m, tmi_in(m, TMI_OP(m, op), 1 - i), &axis) == x) tmi_make_exchange(job, m, op, x, axis);
+        }
+        tmi_exchange_floats(job, m, op);
+    }
+}
+
 /* -- Ops that nothing reads ------------------------------------------------------------------------ */
 
 static int tmi_is_droppable(const tmi_op *op) {
@@ -16876,6 +16947,7 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     X("accumulators",    tmi_accumulators,     0, "sums over the rounds of a loop are reduced once behind it") \
     X("control",         tmi_simplify_control, 0, "loops and branches hand on only what they change") \
     X("induction",       tmi_inductions,       1, "pointers that a loop moves on are computed from its counter") \
+    X("exchanges",       tmi_exchanges,        0, "pairs that are combined by exclusive or and taken apart change places") \
     X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -17969,7 +18041,8 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
  *   BARRIER  a: flags, b: threadgroup array before it, c: that was read, d: the one behind it
- *   FOR      c: count, d: body   LOOP  a: from, b: to, c: step, d: body   WHILE  d: body
+ *   FOR      c: count, d: body; f: its variable is f >> round, not the round
+ *   LOOP     a: from, b: to, c: step, d: body               WHILE  d: body
  *   IF       a: condition, c: then, d: else or 0, e: one thread alone comes in    DECL  a: array
  *   HELP     a: first of b operands in list, c: function (row of >>library, then of externs)
  *   CALLX    the same, for what it does                  LOGLINE  c: op, d: its operand: a line of MSL logging
@@ -18756,6 +18829,23 @@ static uint32_t tmi_t_for(tmi_thr *t, uint32_t count) {
     return tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, (int64_t)count - 1);
 }
 
+/* for (uint d = from; d >= to; d >>= 1), both powers of two: open, and give d. */
+static uint32_t tmi_t_halving(tmi_thr *t, uint32_t from, uint32_t to) {
+    uint32_t v = tmi_t_for(t, tmi_log2(from) - tmi_log2(to) + 1);
+    TMI_INS(t, TMI_INS(t, v)->a)->f = from;
+    TMI_INS(t, v)->lo = to;
+    TMI_INS(t, v)->hi = from;
+    return v;
+}
+
+/* for (uint i = 1; i < count; i++): the first round is written before it. */
+static uint32_t tmi_t_for_others(tmi_thr *t, uint32_t count) {
+    uint32_t v = tmi_t_for(t, count);
+    TMI_INS(t, TMI_INS(t, v)->a)->b = 1;
+    TMI_INS(t, v)->lo = 1;
+    return v;
+}
+
 /* if (cond) {: the caller closes it, after tmi_t_else or not. */
 static uint32_t tmi_t_if(tmi_thr *t, uint32_t cond) {
     tmi_ins  n;
@@ -18967,6 +19057,9 @@ static void tmi_view(const tmi_module *m, const tmi_op *op, uint32_t piece, tmi_
         tmi_lin_each(l, tmi_bits_insert, how);
         l->offset |= piece;
         break;
+    case TMI_OP_FLIPBIT:
+        l->offset ^= 1u << tmi_dim_low(m, in, (uint32_t)tmi_attr_int(m, op, "axis", 0));
+        break;
     default: break; /* reshape, expand_dims: the numbers stay */
     }
 }
@@ -19143,6 +19236,12 @@ static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) 
         else if (i < TMI_LANE_BITS) *lanes |= 1u << i;
         else *groups |= 1u << (i - TMI_LANE_BITS);
     }
+}
+
+static int tmi_lin_has_copies(const tmi_lin *l) {
+    uint32_t lanes, groups;
+    tmi_lin_copies(l, &lanes, &groups);
+    return lanes || groups;
 }
 
 /* Does some thread hold every one of 2^bits elements? */
@@ -19390,20 +19489,6 @@ static int tmi_s_of(const tmi_module *m, uint32_t type) {
     }
 }
 
-/* A combining region that is one op on its two arguments: that op, else 0. */
-static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
-    uint32_t block = tmi_op_body(m, op, 0), first = TMI_BLOCK(m, block)->first_op;
-    const tmi_op *o = TMI_OP(m, first), *end;
-    if (op->n_in != 1 || !first || !o->next) return 0;
-    end = TMI_OP(m, o->next);
-    if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1 || o->n_in != 2 || o->n_out != 1 || o->kind == TMI_OP_ASM) return 0;
-    if (tmi_in(m, end, 0) != tmi_out(m, o, 0)) return 0;
-    if (tmi_in(m, o, 0) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 1)) return first;
-    if ((tmi_ops[o->kind].traits & TMI_SWAPS) && tmi_in(m, o, 1) == tmi_block_arg(m, block, 0) && tmi_in(m, o, 0) == tmi_block_arg(m, block, 1))
-        return first;
-    return 0;
-}
-
 /* The value that changes nothing, exactly: -0 for a float sum, NaN where NaN is ignored. 0: there is none. */
 static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
     int64_t lo, hi;
@@ -19479,7 +19564,7 @@ static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
 
 static int tmi_is_view(uint32_t kind) {
     return (kind == TMI_OP_EXPAND || kind == TMI_OP_BROADCAST || kind == TMI_OP_RESHAPE || kind == TMI_OP_TRANS ||
-            kind == TMI_OP_JOIN || kind == TMI_OP_SPLIT || kind == TMI_OP_CAT);
+            kind == TMI_OP_JOIN || kind == TMI_OP_SPLIT || kind == TMI_OP_CAT || kind == TMI_OP_FLIPBIT);
 }
 
 static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
@@ -21021,14 +21106,37 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
 static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
+    const tmi_lin *have;
     uint32_t i, vec, fewest;
+    tmi_shuffle s;
+    tmi_lin same = *l;
     if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile")) return 0;
+    have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
+    same.offset = have->offset;
+    if (tmi_lin_same(&same, have) && tmi_lin_shuffle(have, l, &s)) return 0; /* one shuffle each */
     if (tmi_numel(m, tmi_value_type(m, value)) * tmi_bytes(m, tmi_value_type(m, value)) > 4096) return 0;
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return 0;
     if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
     i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
-    return i <= 2 * tmi_access_lines(p, tmi_def(m, value), TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin), &vec, &fewest);
+    return i <= 2 * tmi_access_lines(p, tmi_def(m, value), have, &vec, &fewest);
+}
+
+/* Do shuffles bring a layout to another at no more cost than threadgroup memory? */
+static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuffle *s) {
+    uint32_t i, mixed = 0;
+    if (!tmi_lin_shuffle(have, want, s)) return 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) mixed += s->reg_of_lane[i] != 0;
+    return mixed <= 1; /* each such bit doubles the shuffles; beyond one, memory costs no more */
+}
+
+/* The instance to move a value from: the first, or the first that shuffles alone bring there. */
+static uint32_t tmi_nearest_inst(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
+    uint32_t i;
+    tmi_shuffle s;
+    for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next)
+        if (tmi_shuffles_serve(TMI_LIN(p, TMI_INST(p, i - 1)->lin), l, &s)) return i - 1;
+    return p->first_inst[value] - 1;
 }
 
 /* Values that have to be readable in a layout. Clones need others, and these again: a chain of them is as long as the
@@ -21074,8 +21182,9 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
         tmi_require_turn(p, from);
         return;
     }
+    i = tmi_nearest_inst(p, value, &l);
     id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CONVERT);
-    TMI_INST(p, id)->source = p->first_inst[value] - 1;
+    TMI_INST(p, id)->source = i;
 }
 
 static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view) {
@@ -22163,7 +22272,7 @@ typedef struct tmi_parts {
 } tmi_parts;
 
 static int tmi_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thread) {
-    uint32_t seen = x->fixed, i;
+    uint32_t seen = 0, i;
     for (i = 0; i < n_reg + n_thread; i++) {
         uint32_t b = i < n_reg ? x->reg[i] : x->thread[i - n_reg];
         if ((b & (b - 1)) || (seen & b)) return 0;
@@ -22175,7 +22284,8 @@ static int tmi_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thr
 /* Sum or XOR of all contributions: a sum where no two bits meet, which reads better. */
 static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts *x, uint32_t mode) {
     tmi_thr *t = w->t;
-    uint32_t n_reg = nest ? nest->lin->n_reg : 0, n_thread = TMI_LANE_BITS + w->p->n_sg, i, k, r, term, vec = nest ? nest->vec : 0;
+    uint32_t n_reg = nest ? nest->lin->n_reg : 0, n_thread = TMI_LANE_BITS + w->p->n_sg, i, k, r, term, all;
+    const uint32_t vec = nest ? nest->vec : 0;
     int      plain = tmi_is_single_bits(x, n_reg, n_thread), join = plain ? TMI_TF_IADD : TMI_TF_XOR;
     r = 0;
     for (i = 0; i < n_thread; i = k) {
@@ -22202,6 +22312,8 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         }
         r = r ? tmi_t_bin(t, join, r, term) : term;
     }
+    for (i = 0, all = 0; i < n_reg + n_thread; i++) all |= i < n_reg ? x->reg[i] : x->thread[i - n_reg];
+    if (x->fixed & all) join = TMI_TF_XOR; /* flips bits that others set */
     if (x->fixed) r = r ? tmi_t_bin(t, join, r, tmi_t_u32(t, x->fixed)) : tmi_t_u32(t, x->fixed);
     if (vec && mode == TMI_VEC) {
         uint32_t part[4], any = 0;
@@ -22715,10 +22827,7 @@ static uint32_t tmi_from_shared(tmi_low *w, uint32_t v, tmi_tty type) {
 
 /* Is the instance moved by shuffles? Else through threadgroup memory. */
 static int tmi_convert_by_shuffle(const tmi_plan *p, const tmi_inst *in, tmi_shuffle *s) {
-    uint32_t i, mixed = 0;
-    if (!tmi_lin_shuffle(TMI_LIN(p, TMI_INST(p, in->source)->lin), TMI_LIN(p, in->lin), s)) return 0;
-    for (i = 0; i < TMI_LANE_BITS; i++) mixed += s->reg_of_lane[i] != 0;
-    return mixed <= 1; /* each such bit doubles the shuffles; beyond one, memory is no dearer */
+    return tmi_shuffles_serve(TMI_LIN(p, TMI_INST(p, in->source)->lin), TMI_LIN(p, in->lin), s);
 }
 
 /* The lane whose value a thread wants: a map of its own lane and of the register it fills. */
@@ -22737,6 +22846,7 @@ static uint32_t tmi_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode,
 static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
     tmi_ins n;
     tmi_tty type = tmi_t_type(w->t, v);
+    if (TMI_INS(w->t, v)->op == TMI_TF_CONST) return v; /* every lane holds it */
     if (type.kind == TMI_S_PTR) {
         v = tmi_shuffled(w, op, tmi_t_un(w->t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v), lane);
         return tmi_t_tern(w->t, TMI_TF_I2P, type, v, 0, 0);
@@ -22747,6 +22857,12 @@ static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
     return tmi_t_pin(w->t, &n);
 }
 
+/* Metal shuffles vectors of these as it does their elements. */
+static int tmi_shuffles_vectors(int kind) {
+    return kind == TMI_S_F32 || kind == TMI_S_F16 || kind == TMI_S_I32 || kind == TMI_S_I16;
+}
+
+/* What other lanes hold of element or vector `mode`; 0: the vector's elements go one by one. */
 static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_shuffle *s, uint32_t mode) {
     const tmi_lin *src = TMI_LIN(w->p, TMI_INST(w->p, in->source)->lin);
     tmi_thr *t = w->t;
@@ -22768,6 +22884,8 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     for (k = 0; k < src->n_reg; k++)
         if (s->reg_base >> k & 1) view.offset ^= src->reg[k];
     lane = tmi_source_lane(w, s, mode, &is_xor, &mask);
+    k = (uint32_t)tmi_s_of(w->m, tmi_value_type(w->m, in->value));
+    if (mode == TMI_VEC && (!is_xor || mixed != TMI_NONE || !tmi_shuffles_vectors((int)k))) return 0;
     v[0] = tmi_inst_element(w, in->source, &view, mode);
     v[0] = is_xor ? (mask ? tmi_shuffled(w, TMI_TF_SHUFX, v[0], tmi_t_u32(t, mask)) : v[0]) : tmi_shuffled(w, TMI_TF_SHUF, v[0], lane);
     if (mixed == TMI_NONE) return v[0];
@@ -22779,13 +22897,45 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     return tmi_t_select(t, tmi_t_icmp(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), right), v[1], v[0]);
 }
 
-static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) { /* threadgroup array of a conversion */
+/* Does each thread read what one other holds in the same registers? Its number differs in `mask`. */
+static int tmi_convert_swaps(const tmi_plan *p, const tmi_inst *in, uint32_t *mask) {
+    const tmi_lin *have = TMI_LIN(p, TMI_INST(p, in->source)->lin);
+    tmi_lin  want = *TMI_LIN(p, in->lin);
+    uint32_t i, base, left = have->offset ^ want.offset;
+    *mask = 0;
+    for (i = 0; i < TMI_LANE_BITS + have->n_sg; i++) {
+        base = i < TMI_LANE_BITS ? have->lane[i] : have->sg[i - TMI_LANE_BITS];
+        if (!base || (base & (base - 1)) || !(left & base)) continue;
+        left ^= base;
+        *mask |= 1u << i;
+    }
+    want.offset = have->offset;
+    return !left && *mask && tmi_lin_same(have, &want) && !tmi_lin_has_copies(have);
+}
+
+/* Threadgroup array of a conversion: padded rows; where threads swap, what each holds side by side. */
+static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) {
     tmi_inst *in = TMI_INST(w->p, inst);
-    uint32_t  type = tmi_value_type(w->m, in->value), bits = tmi_type_bits(w->m, type);
+    uint32_t  type = tmi_value_type(w->m, in->value), bits = tmi_type_bits(w->m, type), mask, count;
     tmi_tty   s = tmi_shared_type(w->m, type);
-    if (!in->buffer)
-        in->buffer = tmi_t_array(w->t, TMI_AS_GROUP, s, tmi_padded_count(bits, tmi_scalar_bytes[s.kind]), tmi_source_name(w, in->value));
+    if (in->buffer) return in->buffer;
+    count = tmi_padded_count(bits, tmi_scalar_bytes[s.kind]);
+    if (tmi_convert_swaps(w->p, in, &mask)) {
+        if (tmi_shuffles_vectors(s.kind)) s.width = (uint8_t)(1u << TMI_LIN(w->p, in->lin)->vec);
+        count = (1u << bits) / s.width;
+    }
+    in->buffer = tmi_t_array(w->t, TMI_AS_GROUP, s, count, tmi_source_name(w, in->value));
     return in->buffer;
+}
+
+/* Where element or vector `k` of thread `at` stands in the array of threads that swap. */
+static uint32_t tmi_swap_index(tmi_low *w, uint32_t at, uint32_t width, uint32_t k) {
+    const uint32_t skip = tmi_log2(width), all = TMI_LANE_BITS + w->p->n_sg;
+    tmi_parts x;
+    uint32_t  i;
+    memset(&x, 0, sizeof x);
+    for (i = skip; i < w->nest->lin->n_reg; i++) x.reg[i] = 1u << (i - skip + all);
+    return tmi_t_add(w->t, at, tmi_parts_expr(w, w->nest, &x, k));
 }
 
 /* The half of a conversion that writes: in the source's nest. */
@@ -22794,7 +22944,15 @@ static void tmi_convert_write(tmi_low *w, uint32_t inst) {
     const tmi_lin  *src = w->nest->lin;
     uint32_t buf = tmi_buffer_of(w, inst), bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), k, n = 1u << w->nest->vec;
     uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, buf)->type.kind], holder = tmi_is_holder(w, src), branch = 0;
-    uint32_t v[4], at[4];
+    uint32_t v[4], at[4], mask, width = TMI_ARR(w->t, buf)->type.width;
+    if (tmi_convert_swaps(w->p, in, &mask)) {
+        for (k = 0; k < n; k += width) {
+            v[0] = tmi_to_memory(w, tmi_elem_at(w, in->value, src, width > 1 ? TMI_VEC : k));
+            at[0] = tmi_swap_index(w, tmi_t_tid(w->t), width, k);
+            tmi_t_write(w->t, buf, at[0], 0, v[0]);
+        }
+        return;
+    }
     for (k = 0; k < n; k++) {
         v[k] = tmi_to_memory(w, tmi_elem_at(w, in->value, src, k));
         at[k] = tmi_padded_index(w, src, bits, bytes, k);
@@ -22808,13 +22966,24 @@ static void tmi_convert_write(tmi_low *w, uint32_t inst) {
 static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     tmi_shuffle s;
-    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), bytes;
+    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), bytes,
+             mask, at, width = 1;
     tmi_tty  type = tmi_tty_from(w->m, tmi_value_type(w->m, in->value));
     if (tmi_convert_by_shuffle(w->p, in, &s)) {
+        if (n > 1 && (part[0] = tmi_convert_shuffle(w, in, &s, TMI_VEC)) != 0) return part[0];
         for (k = 0; k < n; k++) part[k] = tmi_convert_shuffle(w, in, &s, k);
         return tmi_t_vmake(w->t, part, n);
     }
     bytes = tmi_scalar_bytes[TMI_ARR(w->t, tmi_buffer_of(w, inst))->type.kind];
+    if (tmi_convert_swaps(w->p, in, &mask)) {
+        at = tmi_t_bin(w->t, TMI_TF_XOR, tmi_t_tid(w->t), tmi_t_u32(w->t, mask));
+        width = TMI_ARR(w->t, in->buffer)->type.width;
+        for (k = 0; k < n; k += width) {
+            uint32_t index = tmi_swap_index(w, at, width, k);
+            part[k] = tmi_from_shared(w, tmi_t_read(w->t, in->buffer, index, 0), type);
+        }
+        return width > 1 ? part[0] : tmi_t_vmake(w->t, part, n);
+    }
     for (k = 0; k < n; k++)
         part[k] = tmi_from_shared(w, tmi_t_read(w->t, in->buffer, tmi_padded_index(w, w->nest->lin, bits, bytes, k), 0), type);
     return tmi_t_vmake(w->t, part, n);
@@ -23036,18 +23205,76 @@ static uint32_t tmi_simd_reduce(tmi_low *w, uint16_t op, uint32_t v) {
     return tmi_t_pin(w->t, &n);
 }
 
+/* What the rounds of a loop carry: variables that start with v. Accumulators `acc` that v was just read
+ * from go on; others are made. */
+static void tmi_carry_begin(tmi_low *w, const tmi_op *op, const uint32_t *acc, const uint32_t *v,
+                            uint32_t *var) {
+    tmi_thr *t = w->t;
+    uint32_t i;
+    for (i = 0; i < op->n_in; i++) {
+        const tmi_ins *n = TMI_INS(t, v[i]);
+        var[i] = n->op == TMI_TF_LDA && n->a == acc[i] && !n->c ? n->a : 0;
+        if (var[i] && TMI_ARR(t, var[i])->count == 1) continue;
+        var[i] = tmi_t_array(t, TMI_AS_PRIVATE, n->type, 1, tmi_source_name(w, tmi_out(w->m, op, i)));
+        tmi_t_write(t, var[i], tmi_t_u32(t, 0), 0, v[i]);
+    }
+}
+
+static void tmi_carry_read(tmi_low *w, const tmi_op *op, const uint32_t *var, uint32_t *v) {
+    uint32_t i, zero = tmi_t_u32(w->t, 0);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, var[i], zero, 0);
+}
+
+static void tmi_carry_write(tmi_low *w, const tmi_op *op, const uint32_t *var, const uint32_t *v) {
+    uint32_t i, zero = tmi_t_u32(w->t, 0);
+    for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, var[i], zero, 0, v[i]);
+}
+
+/* Ends the loop; v is what the last round left. */
+static void tmi_carry_end(tmi_low *w, const tmi_op *op, const uint32_t *var, uint32_t *v) {
+    tmi_carry_write(w, op, var, v);
+    (void)tmi_t_close(w->t);
+    tmi_carry_read(w, op, var, v);
+}
+
+/* Do so many rounds of the region read better as a loop? One takes a line for each op and value, the loop
+ * three and one for each value. */
+static int tmi_fold_rolls(tmi_low *w, const tmi_folding *f, uint32_t rounds) {
+    const tmi_module *m = w->m;
+    const tmi_op *op = TMI_OP(m, f->op);
+    uint32_t o = TMI_BLOCK(m, tmi_op_body(m, op, 0))->first_op, lines = op->n_in;
+    for (; o && TMI_OP(m, o)->next; o = TMI_OP(m, o)->next) lines++;
+    return (rounds - 1) * lines > 4 + op->n_in;
+}
+
+/* Each lane takes in what the lane that differs from it in bit `d` holds. */
+static void tmi_fold_round(tmi_low *w, const tmi_folding *f, uint32_t *v, uint32_t d) {
+    uint32_t i, other[8];
+    for (i = 0; i < TMI_OP(w->m, f->op)->n_in; i++) other[i] = tmi_shuffled(w, TMI_TF_SHUFX, v[i], d);
+    tmi_fold_combine(w, f, v, other);
+}
+
 /* Combine over the lanes that share a result; every lane ends with it. */
 static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
-    uint32_t b, i, other[8];
+    uint32_t b, k, d, rounds, var[8];
     if (f->lane_axis == 31 && f->combiner && tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind) && tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
-        v[0] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, v[0]);
+        for (k = 0; k < tmi_t_type(w->t, v[0]).width; k++)
+            var[k] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, tmi_t_vget(w->t, v[0], k));
+        v[0] = tmi_t_vmake(w->t, var, k);
         return;
     }
-    for (b = TMI_LANE_BITS; b-- > 0;) {
-        if (!(f->lane_axis >> b & 1)) continue;
-        for (i = 0; i < op->n_in; i++) other[i] = tmi_shuffled(w, TMI_TF_SHUFX, v[i], tmi_t_u32(w->t, 1u << b));
-        tmi_fold_combine(w, f, v, other);
+    for (b = TMI_LANE_BITS; b > 0; b -= rounds ? rounds : 1) {
+        for (rounds = 0; rounds < b && (f->lane_axis >> (b - 1 - rounds) & 1); rounds++) {}
+        if (rounds && TMI_INS(w->t, v[0])->op != TMI_TF_CONST && tmi_fold_rolls(w, f, rounds)) {
+            tmi_carry_begin(w, op, f->acc, v, var);
+            d = tmi_t_halving(w->t, 1u << (b - 1), 1u << (b - rounds));
+            tmi_carry_read(w, op, var, v);
+            tmi_fold_round(w, f, v, d);
+            tmi_carry_end(w, op, var, v);
+            continue;
+        }
+        for (k = 1; k <= rounds; k++) tmi_fold_round(w, f, v, tmi_t_u32(w->t, 1u << (b - k)));
     }
 }
 
@@ -23142,31 +23369,73 @@ static uint32_t tmi_fold_rank(tmi_low *w, const tmi_folding *f) {
 typedef struct tmi_finish {
     tmi_folding *f;
     tmi_lin      out;      /* layout of the result */
+    uint32_t     width;    /* neighbours that are combined as one vector; 1: each by itself */
+    int          by_rank;  /* partials of one simdgroup stand together; else those of one result do */
     uint32_t     buf[8];   /* threadgroup arrays */
     uint32_t     store[8]; /* array of results when a thread holds several */
     uint32_t     value[8]; /* or the one result */
 } tmi_finish;
 
-/* Read the partials of result entry `index` (an element of a vector: `element`). */
-static void tmi_fold_fetch(tmi_low *w, const tmi_folding *f, uint32_t index, uint32_t element, int off_axis_vec, uint32_t *v) {
+/* Read the partials of result entry `index`: of a vector its element, or all where they stay together. */
+static void tmi_fold_fetch(tmi_low *w, const tmi_finish *x, uint32_t index, uint32_t element, uint32_t *v) {
+    const tmi_folding *f = x->f;
+    const int one = x->out.vec && x->width == 1;
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t i;
     for (i = 0; i < op->n_in; i++) {
-        if (!f->acc[i]) v[i] = off_axis_vec ? tmi_t_vget(w->t, f->part[i], element) : f->part[i];
-        else v[i] = tmi_t_read(w->t, f->acc[i], index, off_axis_vec ? tmi_t_u32(w->t, element) : 0);
+        if (!f->acc[i]) v[i] = one ? tmi_t_vget(w->t, f->part[i], element) : f->part[i];
+        else v[i] = tmi_t_read(w->t, f->acc[i], index, one ? tmi_t_u32(w->t, element) : 0);
     }
-    if (!off_axis_vec) tmi_fold_vector(w, f, v);
+    if (!x->out.vec) tmi_fold_vector(w, f, v);
 }
 
-/* A view of the result in a nest of its own: for numbering its elements. */
-static uint32_t tmi_result_number(tmi_low *w, const tmi_lin *out, uint32_t mode) {
-    return tmi_coord(w, out, 0, 32, mode);
+/* The bits of v that `keep` names, packed together. */
+static uint32_t tmi_pack_bits(uint32_t v, uint32_t keep) {
+    uint32_t r = 0, k = 0;
+    for (; keep; keep >>= 1, v >>= 1)
+        if (keep & 1) r |= (v & 1u) << k++;
+    return r;
 }
 
-static uint32_t tmi_partial_slot(tmi_low *w, const tmi_folding *f, const tmi_lin *out, uint32_t mode, uint32_t rank) {
-    tmi_thr *t = w->t;
-    const uint32_t right = tmi_t_u32(t, 1u << tmi_popcount(f->sg_axis));
-    return tmi_t_add(t, tmi_t_mul(t, tmi_result_number(w, out, mode), right), rank);
+/* Where the partial of simdgroup `rank` stands. Together with those of its neighbours, so that lanes beside
+ * each other touch banks beside each other; where one simdgroup then reads all partials of a result, those
+ * are together. */
+static uint32_t tmi_partial_slot(tmi_low *w, const tmi_finish *x, uint32_t mode, uint32_t rank) {
+    tmi_thr  *t = w->t;
+    tmi_parts p;
+    uint32_t  i, vec = 0, left, number;
+    if (!x->by_rank) {
+        left = tmi_t_mul(t, tmi_coord(w, w->nest->lin, 0, 32, mode),
+                         tmi_t_u32(t, 1u << tmi_popcount(x->f->sg_axis)));
+        return tmi_t_add(t, left, rank);
+    }
+    if (x->width > 1)
+        for (i = 0; i < x->out.vec; i++) vec |= x->out.reg[i];
+    tmi_parts_of(w->nest->lin, 0, 32, &p);
+    for (i = 0; i < TMI_MAX_REG; i++) p.reg[i] = tmi_pack_bits(p.reg[i], ~vec);
+    for (i = 0; i < TMI_LANE_BITS + TMI_MAX_SG; i++) p.thread[i] = tmi_pack_bits(p.thread[i], ~vec);
+    p.fixed = tmi_pack_bits(p.fixed, ~vec);
+    number = tmi_parts_expr(w, w->nest, &p, mode);
+    left = tmi_t_u32(t, (tmi_fold_slots(w, x->f) >> tmi_popcount(x->f->sg_axis)) / x->width);
+    return tmi_t_add(t, tmi_t_mul(t, rank, left), number);
+}
+
+/* How the results of one thread are combined with those of others. Vectors are shuffled and kept as such
+ * where nothing but the element's place in its vector tells neighbours apart. */
+static void tmi_finish_init(tmi_low *w, tmi_finish *x, tmi_folding *f, const tmi_lin *l) {
+    uint32_t i, vec = 0, others = 0;
+    tmi_tty  type = tmi_fold_type(w, f, 0);
+    memset(x, 0, sizeof *x);
+    x->f = f;
+    x->out = *l;
+    tmi_reduced_lin(w->m, TMI_OP(w->m, f->op), &x->out);
+    x->width = 1;
+    for (i = 0; i < TMI_LANE_BITS; i++) others |= x->out.lane[i];
+    x->by_rank = others != 0;
+    for (i = 0; i < x->out.n_sg; i++) others |= x->out.sg[i];
+    for (i = 0; i < x->out.n_reg; i++) *(i < x->out.vec ? &vec : &others) |= x->out.reg[i];
+    if (tmi_popcount(vec) != x->out.vec || (vec & (others | x->out.offset)) || (f->sg_axis && !x->by_rank)) return;
+    if (tmi_shuffles_vectors(type.kind)) x->width = 1u << x->out.vec;
 }
 
 /* Lanes first; where simdgroups share results, one lane of each writes its partial. */
@@ -23174,7 +23443,7 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     tmi_folding  *f = x->f;
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
-    uint32_t      i, k, off_axis = x->out.vec, v[8], branch;
+    uint32_t      i, k, times = (1u << x->out.vec) / x->width, v[8], branch;
     tmi_lin       writer = *TMI_LIN(w->p, out_id);
     w->t->src = f->op;
     if (!f->sg_axis && x->out.n_reg > x->out.vec)
@@ -23184,10 +23453,12 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             x->store[i] = f->acc[i] && TMI_ARR(w->t, f->acc[i])->type.width == type.width ? f->acc[i]
                               : tmi_t_array(w->t, TMI_AS_PRIVATE, type, 1u << (x->out.n_reg - x->out.vec), tmi_source_name(w, tmi_out(w->m, op, i)));
         }
-    if (f->sg_axis)
-        for (i = 0; i < op->n_in; i++)
-            x->buf[i] = tmi_t_array(w->t, TMI_AS_GROUP, tmi_as_shared(tmi_fold_type(w, f, i)), tmi_fold_slots(w, f),
-                                    tmi_source_name(w, tmi_out(w->m, op, i)));
+    for (i = 0; i < op->n_in && f->sg_axis; i++) {
+        tmi_tty type = tmi_as_shared(tmi_fold_type(w, f, i));
+        type.width = (uint8_t)x->width;
+        x->buf[i] = tmi_t_array(w->t, TMI_AS_GROUP, type, tmi_fold_slots(w, f) / x->width,
+                                tmi_source_name(w, tmi_out(w->m, op, i)));
+    }
     if (!f->sg_axis && !f->lane_axis && x->store[0] && x->store[0] == f->acc[0]) return; /* already there */
     tmi_nest_begin(w, &n, out_id);
     tmi_nest_loops(w, &n);
@@ -23197,8 +23468,8 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         memset(&p, 0, sizeof p);
         for (i = n.vec; i < n.lin->n_reg; i++) p.reg[i] = 1u << (i - n.vec);
         index = tmi_parts_expr(w, &n, &p, 0);
-        for (k = 0; k < 1u << off_axis; k++) {
-            tmi_fold_fetch(w, f, index, k, off_axis != 0, v);
+        for (k = 0; k < times; k++) {
+            tmi_fold_fetch(w, x, index, k, v);
             tmi_fold_lanes(w, f, v);
             tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
             for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
@@ -23209,7 +23480,8 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             for (i = 0; i < writer.n_sg; i++)
                 if (f->sg_axis >> i & 1) writer.sg[i] = 1u << (25 + i); /* each writes a slot of its own */
             {
-                uint32_t slot = tmi_partial_slot(w, f, n.lin, k, tmi_fold_rank(w, f)), holder = tmi_is_holder(w, &writer), keep[8];
+                uint32_t slot = tmi_partial_slot(w, x, k, tmi_fold_rank(w, f)), keep[8];
+                uint32_t holder = tmi_is_holder(w, &writer);
                 for (i = 0; i < op->n_in; i++) keep[i] = tmi_to_memory(w, v[i]);
                 branch = holder ? tmi_t_if(w->t, holder) : 0;
                 for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, x->buf[i], slot, 0, keep[i]);
@@ -23218,12 +23490,20 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         }
         if (!f->sg_axis)
             for (i = 0; i < op->n_in; i++) {
-                uint32_t r = tmi_t_vmake(w->t, part[i], 1u << off_axis);
+                uint32_t r = tmi_t_vmake(w->t, part[i], times);
                 if (x->store[i]) tmi_t_write(w->t, x->store[i], index, 0, r);
                 else x->value[i] = r;
             }
     }
     tmi_nest_end(w, &n);
+}
+
+/* The partial of simdgroup `rank`, of each operand. */
+static void tmi_fetch_partials(tmi_low *w, const tmi_finish *x, uint32_t k, uint32_t rank, uint32_t *v) {
+    const tmi_op *op = TMI_OP(w->m, x->f->op);
+    uint32_t i, at = tmi_partial_slot(w, x, k, rank);
+    for (i = 0; i < op->n_in; i++)
+        v[i] = tmi_from_shared(w, tmi_t_read(w->t, x->buf[i], at, 0), tmi_fold_type(w, x->f, i));
 }
 
 /* All simdgroups have written: combine their partials, in every thread that wants the result. */
@@ -23232,8 +23512,9 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
     tmi_parts     p;
-    uint32_t      i, k, s, parts = 1u << tmi_popcount(f->sg_axis), index, part[8][4], v[8], e[8];
-    int           lanes_free;
+    uint32_t      i, k, s = 0, parts = 1u << tmi_popcount(f->sg_axis), index, part[8][4], v[8], e[8], var[8],
+                  times = (1u << x->out.vec) / x->width;
+    const int     rolls = tmi_fold_rolls(w, f, parts - 1);
     w->t->src = f->op;
     if (x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) {
@@ -23241,17 +23522,17 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             type.width = (uint8_t)(1u << x->out.vec);
             x->store[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, type, 1u << (x->out.n_reg - x->out.vec), tmi_source_name(w, tmi_out(w->m, op, i)));
         }
-    for (lanes_free = 1, i = 0; i < TMI_LANE_BITS; i++) lanes_free &= !x->out.lane[i];
     tmi_nest_begin(w, &n, out_id);
     tmi_nest_loops(w, &n);
     memset(&p, 0, sizeof p);
     for (i = n.vec; i < n.lin->n_reg; i++) p.reg[i] = 1u << (i - n.vec);
     index = tmi_parts_expr(w, &n, &p, 0);
-    for (k = 0; k < 1u << n.vec; k++) {
+    for (k = 0; k < times; k++) {
         uint64_t bits;
         uint16_t ck = f->combiner ? TMI_OP(w->m, f->combiner)->kind : (uint16_t)0;
         tmi_tty  type = tmi_fold_type(w, f, 0);
-        if (f->combiner && lanes_free && parts > 2 && tmi_simd_of(ck, type.kind) && type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
+        if (f->combiner && !x->by_rank && parts > 2 && tmi_simd_of(ck, type.kind) &&
+            type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
             /* every simdgroup reads the partials, a lane each, and reduces them once more */
             uint32_t lane = tmi_t_lane(w->t),
                      in_range =
@@ -23260,26 +23541,29 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             tmi_ins  ld;
             tmi_ins_zero(&ld, TMI_TF_LDT, type);
             ld.a = x->buf[0];
-            ld.b = tmi_partial_slot(w, f, n.lin, k, lane);
+            ld.b = tmi_partial_slot(w, x, k, lane);
             ld.e = in_range; /* guarded read: the identity where there is no partial */
             ld.f = in_range ? tmi_t_const(w->t, type, bits) : 0;
             r = tmi_t_pin(w->t, &ld);
             v[0] = tmi_simd_reduce(w, ck, r);
             tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
         } else {
-            for (s = 0; s < parts; s++) {
-                for (i = 0; i < op->n_in; i++) {
-                    uint32_t at = tmi_partial_slot(w, f, n.lin, k, tmi_t_u32(w->t, s));
-                    e[i] = tmi_from_shared(w, tmi_t_read(w->t, x->buf[i], at, 0), tmi_fold_type(w, f, i));
-                    if (!s) v[i] = e[i];
-                }
-                if (s) tmi_fold_combine(w, f, v, e);
+            tmi_fetch_partials(w, x, k, tmi_t_u32(w->t, 0), v);
+            if (rolls) {
+                tmi_carry_begin(w, op, f->acc, v, var);
+                s = tmi_t_for_others(w->t, parts);
+                tmi_carry_read(w, op, var, v);
             }
+            for (i = 1; i < (rolls ? 2 : parts); i++) {
+                tmi_fetch_partials(w, x, k, rolls ? s : tmi_t_u32(w->t, i), e);
+                tmi_fold_combine(w, f, v, e);
+            }
+            if (rolls) tmi_carry_end(w, op, var, v);
         }
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
     }
     for (i = 0; i < op->n_in; i++) {
-        uint32_t r = tmi_t_vmake(w->t, part[i], 1u << n.vec);
+        uint32_t r = tmi_t_vmake(w->t, part[i], times);
         if (x->store[i]) tmi_t_write(w->t, x->store[i], index, 0, r);
         else x->value[i] = r;
     }
@@ -23361,9 +23645,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
         }
     }
     if (bits) { /* and the others in turn */
-        uint32_t var = tmi_t_for(w->t, 1u << bits);
-        TMI_INS(w->t, TMI_INS(w->t, var)->a)->b = 1;
-        TMI_INS(w->t, var)->lo = 1;
+        uint32_t var = bits > 1 ? tmi_t_for_others(w->t, 1u << bits) : tmi_t_u32(w->t, 1);
         for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0; /* elements of the first register are not these */
         n.first_memo = w->memo.n;
         for (i = 0, k = 0; i < flat.n_reg; i++)
@@ -23372,7 +23654,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
         for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, f->acc[i], index, 0);
         tmi_combine(w, op, v, e);
         for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
-        (void)tmi_t_close(w->t);
+        if (bits > 1) (void)tmi_t_close(w->t);
     }
     tmi_nest_end(w, &n);
 }
@@ -23383,24 +23665,13 @@ static void tmi_reduce_general(tmi_low *w, uint32_t id) {
     uint32_t    lin_id = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), out_id;
     tmi_lin     flat = *TMI_LIN(w->p, lin_id);
     flat.vec = 0;
-    memset(&x, 0, sizeof x);
     tmi_folding_init(w, id, &flat, &f);
     tmi_fold_general(w, &f, lin_id);
-    x.f = &f;
-    x.out = flat;
-    tmi_reduced_lin(w->m, TMI_OP(w->m, id), &x.out);
+    tmi_finish_init(w, &x, &f, &flat);
     out_id = tmi_lin_id(w->p, &x.out);
     tmi_finish_lanes(w, &x, out_id);
     if (f.sg_axis) tmi_finish_groups(w, &x, out_id);
     tmi_finish_results(w, &x);
-}
-
-/* The bits of v that `keep` names, packed together. */
-static uint32_t tmi_pack_bits(uint32_t v, uint32_t keep) {
-    uint32_t r = 0, k = 0;
-    for (; keep; keep >>= 1, v >>= 1)
-        if (keep & 1) r |= (v & 1u) << k++;
-    return r;
 }
 
 /* -- Scans: registers, lanes, simdgroups, registers again ----------------------------------------------- */
@@ -23613,9 +23884,7 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
             total[i] = tmi_t_array(t, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1, tmi_source_name(w, tmi_out(w->m, op, i)));
             tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
         }
-        var = tmi_t_for(t, count);
-        TMI_INS(t, TMI_INS(t, var)->a)->b = 1;
-        TMI_INS(t, var)->lo = 1;
+        var = tmi_t_for_others(t, count);
         tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
         for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
         for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
@@ -23921,12 +24190,6 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_t_write(t, res, tmi_register_index(w, &n), 0, v);
     tmi_nest_end(w, &n);
     tmi_result_in_array(w, out, res);
-}
-
-static int tmi_lin_has_copies(const tmi_lin *l) {
-    uint32_t lanes, groups;
-    tmi_lin_copies(l, &lanes, &groups);
-    return lanes || groups;
 }
 
 /* -- Atomic operations: one thread for each element --------------------------------------------------------- */
@@ -25621,9 +25884,7 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < n_fold; i++) {
-        x[i].f = &f[i];
-        x[i].out = *TMI_LIN(w->p, slot->lin);
-        tmi_reduced_lin(w->m, TMI_OP(w->m, f[i].op), &x[i].out);
+        tmi_finish_init(w, &x[i], &f[i], TMI_LIN(w->p, slot->lin));
         tmi_finish_lanes(w, &x[i], tmi_lin_id(w->p, &x[i].out));
     }
     for (i = 0; i < n_fold; i++) { /* all partials are written before the first is read: one barrier serves all */
@@ -26528,54 +26789,60 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 
 #define TMI_MAX_OPERANDS 8u
 
-/* Values that an instruction reads; long lists (vectors, helpers) have at most 8. */
-static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
+/* Where an instruction keeps the values that it reads; long lists (vectors, helpers) have at most 8. */
+static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
     uint32_t k = 0, i;
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
     case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
-        for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = TMI_LST(t, n->a + i);
+        for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
         return k;
     case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
-        v[k++] = n->a;
-        v[k++] = n->b;
+        v[k++] = &n->a;
+        v[k++] = &n->b;
         return k;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC:
-        v[k++] = n->b;
-        if (n->c) v[k++] = n->c;
-        if (n->e) v[k++] = n->e;
-        if (n->f) v[k++] = n->f;
+        v[k++] = &n->b;
+        if (n->c) v[k++] = &n->c;
+        if (n->e) v[k++] = &n->e;
+        if (n->f) v[k++] = &n->f;
         return k;
     case TMI_TF_STA: case TMI_TF_STT:
-        v[k++] = n->b;
-        if (n->c) v[k++] = n->c;
-        v[k++] = n->d;
+        v[k++] = &n->b;
+        if (n->c) v[k++] = &n->c;
+        v[k++] = &n->d;
         return k;
     case TMI_TF_ADDT:
-        v[k++] = n->b;
-        v[k++] = n->c;
+        v[k++] = &n->b;
+        v[k++] = &n->c;
         return k;
-    case TMI_TF_SIMD: case TMI_TF_BALLOT: case TMI_TF_IF: v[k++] = n->a; return k;
+    case TMI_TF_SIMD: case TMI_TF_BALLOT: case TMI_TF_IF: v[k++] = &n->a; return k;
     case TMI_TF_FLOAD: case TMI_TF_FSTORE:
-        v[k++] = n->b;
-        v[k++] = n->d;
+        v[k++] = &n->b;
+        v[k++] = &n->d;
         return k;
     case TMI_TF_FMMA:
-        v[k++] = n->b;
-        v[k++] = n->d;
-        v[k++] = n->f;
+        v[k++] = &n->b;
+        v[k++] = &n->d;
+        v[k++] = &n->f;
         return k;
-    case TMI_TF_FFILL: v[k++] = n->b; return k;
+    case TMI_TF_FFILL: v[k++] = &n->b; return k;
     case TMI_TF_DECL:
-        if (n->b) v[k++] = n->b;
+        if (n->b) v[k++] = &n->b;
         return k;
     default:
-        if (n->a) v[k++] = n->a;
-        if (n->b) v[k++] = n->b;
-        if (n->c) v[k++] = n->c;
+        if (n->a) v[k++] = &n->a;
+        if (n->b) v[k++] = &n->b;
+        if (n->c) v[k++] = &n->c;
         return k;
     }
+}
+
+static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
+    uint32_t *slot[TMI_MAX_OPERANDS], k = tmi_operand_slots(t, (tmi_ins *)n, slot), i;
+    for (i = 0; i < k; i++) v[i] = *slot[i];
+    return k;
 }
 
 /* Array that an instruction touches; 0 none. A product touches three. */
@@ -27235,7 +27502,9 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
     int      apart;
     tmi_dead_code(t);
-    if (!t->job->opt->plain) tmi_merge_masks(t);
+    if (!t->job->opt->plain) {
+        tmi_merge_masks(t);
+    }
     bytes = tmi_place_arrays(t, roomy, &apart);
 #ifndef TMETAL_NO_REPORTS
     if (t->job->tally) t->untiled = tmi_count_untiled(t);
@@ -28865,6 +29134,7 @@ static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
     else c->times = tmi_mul64u(c->times, rounds);
     for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN; i++) {
         if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
+        if (v && n->op == TMI_TF_FOR && n->f) c->value[v] = (int64_t)(n->f >> i);
         flow = tmi_cost_block(c, n->d);
     }
     c->times = times;
@@ -30645,17 +30915,20 @@ static void tmi_body(tmi_emit *e, uint32_t blk) {
 static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v = TMI_BLK(e->t, n->d)->first, name;
+    const char *s;
     tmi_comment(e, n);
     if (n->c - n->b <= 64 && !n->e) { /* registers are named by constants only: unrolled, or they go to memory */
         tmi_line(e);
         tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
     }
-    name = tmi_unique_name(e, e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
+    name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
     *TMI_AT(&e->taken_at, uint32_t, name) = 0; /* free again outside of the loop */
     while (v && TMI_INS(e->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(e->t, v)->next;
     e->named[v] = name + 1;
     tmi_line(e);
-    tmi_put(e->out, "for (uint %s = %u; %s < %u; %s++) {\n", tmi_taken(e, name), n->b, tmi_taken(e, name), n->c, tmi_taken(e, name));
+    s = tmi_taken(e, name);
+    if (n->f) tmi_put(e->out, "for (uint %s = %u; %s > %u; %s >>= 1) {\n", s, n->f, s, n->f >> n->c, s);
+    else tmi_put(e->out, "for (uint %s = %u; %s < %u; %s++) {\n", s, n->b, s, n->c, s);
     e->loop_depth++;
     *TMI_AT(&e->taken_at, uint32_t, name) = 2;
     tmi_body(e, n->d);
@@ -31010,7 +31283,9 @@ static void tmi_emit_variables(tmi_emit *e) {
     }
     for (i = n; i-- > 0;) { /* backward: readers come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
-        uint32_t mine = tmi_max32(reach[order[i]], i);
+        /* what has a variable of its own has read its operands by then */
+        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA;
+        uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
         for (k = tmi_operands(t, x, v); k-- > 0;) {
             uint32_t b = x->blk, home = TMI_INS(t, v[k])->blk, to = mine;
             for (; b && b != home; b = TMI_BLK(t, b)->parent) /* a reader in a loop reads in every round */

@@ -82,49 +82,32 @@ kernel void range_of_rows(
     for (uint i = 1; i < 4; i++) {
         // reductions.py:43  low = tl.where
         const float low_2 = low[i];
-        // reductions.py:46  tl.reduce
-        const float value_7 = tile_3;
         // reductions.py:40  cols
         const uint cols = tid + i * 64;
         // reductions.py:46  tl.reduce
-        const bool test = value_7 < low_2 || (value_7 == low_2 && tile_4 < int(cols));
-        tile_3 = test ? value_7 : low_2;
+        const bool test = tile_3 < low_2 || (tile_3 == low_2 && tile_4 < int(cols));
+        tile_3 = test ? tile_3 : low_2;
         tile_4 = int(test ? uint(tile_4) : cols);
     }
-    const float other = simd_shuffle_xor(tile_3, 16);
-    const int other_2 = simd_shuffle_xor(tile_4, 16);
-    const bool test = tile_3 < other || (tile_3 == other && tile_4 < other_2);
-    const float value_7 = test ? tile_3 : other;
-    const float other_3 = simd_shuffle_xor(value_7, 8);
-    const int offset = test ? tile_4 : other_2;
-    const int other_4 = simd_shuffle_xor(offset, 8);
-    const bool test_2 = value_7 < other_3 || (value_7 == other_3 && offset < other_4);
-    const float value_8 = test_2 ? value_7 : other_3;
-    const float other_5 = simd_shuffle_xor(value_8, 4);
-    const int offset_2 = test_2 ? offset : other_4;
-    const int other_6 = simd_shuffle_xor(offset_2, 4);
-    const bool test_3 = value_8 < other_5 || (value_8 == other_5 && offset_2 < other_6);
-    const float value_9 = test_3 ? value_8 : other_5;
-    const float other_7 = simd_shuffle_xor(value_9, 2);
-    const int offset_3 = test_3 ? offset_2 : other_6;
-    const int other_8 = simd_shuffle_xor(offset_3, 2);
-    const bool test_4 = value_9 < other_7 || (value_9 == other_7 && offset_3 < other_8);
-    const float value_10 = test_4 ? value_9 : other_7;
-    const float other_9 = simd_shuffle_xor(value_10, 1);
-    const int offset_4 = test_4 ? offset_3 : other_8;
-    const int other_10 = simd_shuffle_xor(offset_4, 1);
-    const bool test_5 = value_10 < other_9 || (value_10 == other_9 && offset_4 < other_10);
+    #pragma clang loop unroll(full)
+    for (uint d = 16; d > 0; d >>= 1) {
+        const float other = simd_shuffle_xor(tile_3, d);
+        const int other_2 = simd_shuffle_xor(tile_4, d);
+        const bool test = tile_3 < other || (tile_3 == other && tile_4 < other_2);
+        tile_3 = test ? tile_3 : other;
+        tile_4 = test ? tile_4 : other_2;
+    }
     if (first_lane) {
-        shared_3[group] = test_5 ? value_10 : other_9;
-        shared_4[group] = test_5 ? offset_4 : other_10;
+        shared_3[group] = tile_3;
+        shared_4[group] = tile_4;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared_3 is complete
-    const float value_11 = shared_3[0];
-    const int offset_5 = shared_4[0];
-    const float value_12 = shared_3[1];
-    const int offset_6 = shared_4[1];
-    const bool test_6 = value_11 < value_12 || (value_11 == value_12 && offset_5 < offset_6);
+    const float value_7 = shared_3[0];
+    const int offset = shared_4[0];
+    const float value_8 = shared_3[1];
+    const int offset_2 = shared_4[1];
+    const int offset_3 = value_7 < value_8 || (value_7 == value_8 && offset < offset_2) ? offset : offset_2;
     if (first_thread) {
-        where_ptr[program.x] = test_6 ? offset_5 : offset_6;
+        where_ptr[program.x] = offset_3;
     }
 }
