@@ -79,7 +79,7 @@
  *         |          ^
  *     note: operand 0 is tensor<4x128xf32>, whose axes count from 0
  *
- *     First the place in the user's Python where the operation carries it, then that in the IR. One run
+ *     First the location in the user's Python where the operation carries it, then that in the IR. One run
  *     reports every error up to options.max_errors, and none that follows from another. Codes never change
  *     their meaning: docs/diagnostics.md lists them. Remarks say what was chosen and why: r.remarks, most of
  *     them with options.reports.
@@ -102,18 +102,18 @@
  *     No state outside the arguments: any number of threads may compile at once, each with its own arena.
  *     The same input gives the same bytes on every machine, with every compiler and in every locale.
  *
- * MAP OF THE FILE              grep -n '>>' tmetal.h; a floor uses only floors above it in this list
+ * MAP OF THE FILE              grep -n '>>' tmetal.h; a section uses only sections above it
  *
  *      1  >>manual     what this is and how to use it
  *      2  >>api        public types and functions
  *      3  >>config     compilers, asserts, limits
  *      4  >>base       arena, growing arrays, strings, text, numbers, sorting
- *      5  >>diag       errors, notes and remarks, with their places
+ *      5  >>diag       errors, notes and remarks, with their locations
  *      6  >>ops        the op table: every operation of Triton IR, one row each
  *      7  >>hardware   the GPU table: families, chips and their bins, features; each figure with its source
  *      8  >>library    functions of ours that emitted kernels call, as Metal text
  *      9  >>ir         types, values, ops, regions; making and changing them
- *     10  >>parse      text to IR: lexer, types, attributes, places, ops
+ *     10  >>parse      text to IR: lexer, types, attributes, locations, ops
  *     11  >>print      IR back to text; parse(print(x)) is x
  *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
  *     13  >>builder    modules made call by call, without text
@@ -252,7 +252,7 @@
     X(507, GPU_LIMIT, "limit %s of %u: %s")                                                     \
     X(508, MLX, "%s cannot be an MLX kernel: %s")                                               \
     X(901, ARENA, "arena is full: needs at least %llu bytes, has %llu")                         \
-    X(902, BUG, "tmetal broke a promise of its own in floor %s: %s")                            \
+    X(902, BUG, "tmetal broke a promise of its own in section %s: %s")                            \
     X(903, MISUSE, "%s")
 
 typedef enum tmetal_code {
@@ -846,7 +846,7 @@ TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs);
 /* End the block at hand with tt.return; the function too, unless a block of it is still open. */
 TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n);
 
-/* The place that what is built next comes from: line and column from 1; line 0 ends it. */
+/* The location that what is built next comes from: line and column from 1; line 0 ends it. */
 TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line, uint32_t col);
 /* The value's name in the IR and, where it becomes a variable, in the Metal. */
 TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name);
@@ -1157,9 +1157,9 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
 
 /* TMETAL_DEBUG: check our own promises, verify after every pass, fill dropped scratch with 0xDD. */
 #ifdef TMETAL_DEBUG
-#    define TMI_ASSERT(job, floor, cond) ((cond) ? (void)0 : tmi_bug((job), (floor), #cond))
+#    define TMI_ASSERT(job, section, cond) ((cond) ? (void)0 : tmi_bug((job), (section), #cond))
 #else
-#    define TMI_ASSERT(job, floor, cond) ((void)0)
+#    define TMI_ASSERT(job, section, cond) ((void)0)
 #endif
 
 #ifndef TMI_TRAP
@@ -1215,7 +1215,7 @@ typedef struct tmi_job {
     size_t                top;    /* scratch starts here */
     size_t                end;    /* and ends here */
     size_t                pad;    /* bytes that aligning the arena's base took: in no figure */
-    const char           *floor;  /* who asked last, for the message of a full arena */
+    const char           *section; /* who asked last, for the message of a full arena */
     const tmetal_options *opt;    /* never NULL */
     const tmetal_options *asked;  /* the caller's */
     tmetal_result        *out;    /* never NULL */
@@ -1998,7 +1998,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
 }
 
 /*==============================================================================
- * >>diag  [5]  Errors, notes and remarks, with their places
+ * >>diag  [5]  Errors, notes and remarks, with their locations
  *
  * gives   tmi_error(), tmi_help(), tmi_remark(), tmi_bug(), tmi_diags_finish()
  * uses    >>base
@@ -2176,11 +2176,11 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
 }
 
 /* A promise of our own that did not hold: report TM902 and leave. No text can be emitted after it. */
-static void tmi_bug(tmi_job *job, const char *floor, const char *what) TMI_NORETURN;
-static void tmi_bug(tmi_job *job, const char *floor, const char *what) {
+static void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static void tmi_bug(tmi_job *job, const char *section, const char *what) {
     tmi_at nowhere;
     memset(&nowhere, 0, sizeof nowhere);
-    tmi_error(job, nowhere, TMETAL_E_BUG, floor, what);
+    tmi_error(job, nowhere, TMETAL_E_BUG, section, what);
     tmi_leave(job, 2);
 }
 
@@ -2214,7 +2214,7 @@ static void tmi_diags_finish(tmi_job *job) {
  * Columns: id, spelling, group, operands in, results out (TMI_VAR: any number), `types` the
  * verifier's rule, `text` the syntax that the parser reads and the printer writes, `lower` the
  * lowering, `tf` the per-thread operation or the detail that the lowering needs, traits.
- * A floor expands the rows with its own prefix; an unknown word in a column does not compile.
+ * A section expands the rows with its own prefix; an unknown word in a column does not compile.
  *============================================================================*/
 
 #define TMI_VAR 255u
@@ -5331,7 +5331,7 @@ typedef struct tmi_op {
     uint32_t region;     /* first; the others follow by `next` */
     uint32_t n_succ, succ; /* branch targets: module->succs[succ ...] */
     uint32_t block, prev, next;
-    uint32_t loc, src;   /* place; byte offset + 1 in the text */
+    uint32_t loc, src;   /* location; byte offset + 1 in the text */
 } tmi_op;
 
 typedef struct tmi_succ {
@@ -5805,7 +5805,7 @@ static tmetal_place tmi_loc_place(const tmi_module *m, uint32_t loc) {
     return p;
 }
 
-/* The Python variable that a place names: innermost name of the outermost call; 0 for none. */
+/* The Python variable that a location names: innermost name of the outermost call; 0 for none. */
 static uint32_t tmi_loc_name(const tmi_module *m, uint32_t loc) {
     uint32_t steps;
     for (steps = 0; loc && steps < 64; steps++) {
@@ -6006,14 +6006,14 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
 }
 
 /*==============================================================================
- * >>parse  [10]  Text to IR: lexer, types, attributes, places, ops
+ * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
  *
  * gives   tmi_parse_module()
  * uses    >>ops  >>ir
  * order   one pass over the text; values and blocks may be used before they are defined
  *
  * Ops are stored as MLIR's generic form has them: operands, results, attributes by their generic
- * names, regions. Old spellings become the newest one here, so no later floor knows of versions.
+ * names, regions. Old spellings become the newest one here, so no later section knows of versions.
  *============================================================================*/
 
 /* Bytes of the mark that some editors put before UTF-8. */
@@ -8562,7 +8562,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
  *
  * gives   tmi_print_module()
  * uses    >>ops  >>ir
- * order   of the IR; names are those that were read, places become #loc aliases in order of use
+ * order   of the IR; names are those that were read, locations become #loc aliases in order of use
  *============================================================================*/
 
 typedef struct tmi_printer {
@@ -8573,8 +8573,8 @@ typedef struct tmi_printer {
     uint8_t          *named;      /* per value: printed by its name; else %tmi.7 */
     uint8_t          *taken;      /* per string: a value in sight has it */
     tmi_vec           trail;      /* uint32_t: names taken, the newest last */
-    uint32_t         *loc_number; /* of each place with an alias line; 0: none yet */
-    uint32_t         *loc_order;  /* those places in order of number */
+    uint32_t         *loc_number; /* of each location with an alias line; 0: none yet */
+    uint32_t         *loc_order;  /* those locations in order of number */
     uint32_t          n_locs, indent;
 } tmi_printer;
 
@@ -11925,7 +11925,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
  *
  * gives   tmi_detect(): reductions and patterns of one function; changes nothing
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse
- * order   by the root op's place in the text
+ * order   by the root op's position in the text
  *
  * Nothing here looks at a name: what a combine region does is decided by evaluating it, what a chain of
  * ops computes by its operands, its constants and its use counts. Where almost everything fits, the
@@ -14657,12 +14657,12 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect
- * order   of the pass table at the end of the floor; each pass says what it requires and what it leaves
+ * order   of the pass table at the end of the section; each pass says what it requires and what it leaves
  *============================================================================*/
 
 /* -- Building -------------------------------------------------------------------------- */
 
-/* Where new ops go: before `before`, or at the end of `block`; and the place that they carry. */
+/* Where new ops go: before `before`, or at the end of `block`; and the location that they carry. */
 typedef struct tmi_build {
     tmi_job    *job;
     tmi_module *m;
@@ -14884,7 +14884,7 @@ static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
     return n;
 }
 
-/* An inlined op stands at its own place, called from the call's. */
+/* An inlined op keeps its own location, called from the call's. */
 static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
     uint32_t id;
     tmi_loc *l;
@@ -15404,7 +15404,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- One kernel's own module: it and all that it calls --------------------------------------------------
  * Passes keep arrays over all values of a module, so a module of many kernels is taken apart first: time
- * then grows with the text, not with its square. What only ever grows (types, names, attributes, places,
+ * then grows with the text, not with its square. What only ever grows (types, names, attributes, locations,
  * lists) is shared, and handed on from kernel to kernel. */
 typedef struct tmi_taking {
     tmi_job          *job;
@@ -38229,7 +38229,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
  *
  * gives   tmi_read_text() and tmi_read_list(); tmi_compile_text(), tmi_compile_list(),
  *         tmi_compile_module(); tmi_compile_told() for tmetal_transform
- * uses    every floor above
+ * uses    every section above
  *============================================================================*/
 
 /* -- What cannot be compiled yet is refused, all of it at once -------------------------------------------- */
@@ -39045,7 +39045,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len, tmetal_t
  * >>entry  [27]  Public functions and the one setjmp
  *
  * gives   everything of >>api
- * uses    every floor; nothing here but calls
+ * uses    every section; nothing here but calls
  *============================================================================*/
 
 static const tmetal_options tmi_default_options = {NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0};
@@ -39093,7 +39093,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     job->opt = job->asked = opt ? opt : &tmi_default_options;
     job->reports = job->opt->reports != 0;
     job->out = out;
-    job->floor = "base";
+    job->section = "base";
     arena->need = 0;
     at = (base + arena->used + TMI_ALIGN - 1) & ~(uintptr_t)(TMI_ALIGN - 1);
     if (!arena->base || at - base > arena->cap) return 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The rules of the house that a machine can check: length of lines and functions, the banners of the floors and what
-# they say, no declaration across floors. What is not kept yet has a number in ratchet.txt, which may only fall.
+# The rules of the house that a machine can check: length of lines and functions, the banners of the sections and what
+# they say, no declaration across sections. What is not kept yet has a number in ratchet.txt, which may only fall.
 #   tests/house/check.sh BUILD         is all kept?
 #   tests/house/check.sh BUILD fill    writes what the banners say of `uses`, and lowers the numbers
 set -eu
@@ -14,9 +14,9 @@ complain() { echo "house: $*" >&2; bad=1; }
 
 awk -f "$here/names.awk" pass=1 $header pass=2 $header > "$build/names"
 
-# `uses`: every floor may use >>config, >>base and >>diag; the others are named.
+# `uses`: every section may use >>config, >>base and >>diag; the others are named.
 awk '
-    $1 == "floor" { name[++n] = $3; at[$3] = $2 }
+    $1 == "section" { name[++n] = $3; at[$3] = $2 }
     $1 == "says" { said[$2 " " $3] = 1 }
     $1 == "uses" { used[$2 " " $3] = $5 " " $4 }
     END {
@@ -28,7 +28,7 @@ awk '
                 f = name[k]
                 if (skip[f] || skip[name[i]] || said[name[i] " every"]) continue
                 if ((name[i] " " f) in used) {
-                    if (k > i) print "wrong >>" name[i] " uses >>" f ", a floor below it: " used[name[i] " " f]
+                    if (k > i) print "wrong >>" name[i] " uses >>" f ", a section below it: " used[name[i] " " f]
                     list = list " " f
                     if (!said[name[i] " " f]) print "wrong the banner of >>" name[i] " leaves out >>" f ": " used[name[i] " " f]
                 } else if (said[name[i] " " f]) print "wrong the banner of >>" name[i] " says >>" f ", which it does not use"
@@ -58,13 +58,13 @@ if [ "$fill" ]; then
                 list[w[2]] = substr(s, length(w[2]) + 7)
             }
         }
-        /^ \* >>[a-z]+  \[[0-9]+\]/ { floor = substr($2, 3); done = !(floor in list) }
-        floor != "" && / \* uses / && (floor in list) { if (!done) put(floor); skip = 1; next }
+        /^ \* >>[a-z]+  \[[0-9]+\]/ { section = substr($2, 3); done = !(section in list) }
+        section != "" && / \* uses / && (section in list) { if (!done) put(section); skip = 1; next }
         skip && /^ \*          *>>/ { next }
         { skip = 0 }
-        floor != "" && !done && (/^ \* order / || /^ \*=+\*\// || /^ \*$/ && seen) { put(floor) }
-        floor != "" { seen = seen || /^ \* gives / }
-        /^ \*=+\*\// { floor = ""; seen = 0 }
+        section != "" && !done && (/^ \* order / || /^ \*=+\*\// || /^ \*$/ && seen) { put(section) }
+        section != "" { seen = seen || /^ \* gives / }
+        /^ \*=+\*\// { section = ""; seen = 0 }
         { print }' $header > "$build/header"
     cmp -s $header "$build/header" || cp "$build/header" $header
 else
@@ -73,7 +73,7 @@ else
 fi
 
 # Banners stand in order, as the map at the top lists them.
-awk '$1 == "floor" { print $2, $3 }' "$build/names" > "$build/banners"
+awk '$1 == "section" { print $2, $3 }' "$build/names" > "$build/banners"
 sed -n '/^ \* MAP OF THE FILE/,/^ \* Version/s/^ \* *\([0-9][0-9]*\)  >>\([a-z]*\) .*/\1 \2/p' $header > "$build/map"
 cmp -s "$build/banners" "$build/map" || complain "the banners are not those of the map: $(diff "$build/map" "$build/banners" | sed -n 2p)"
 awk '$1 != NR { exit 1 }' "$build/banners" || complain "the banners are not numbered in order"

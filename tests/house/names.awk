@@ -1,9 +1,9 @@
-# What each floor of tmetal.h defines and uses; see check.sh. Prints
-#   floor NUMBER NAME LINE          a banner
+# What each section of tmetal.h defines and uses; see check.sh. Prints
+#   section NUMBER NAME LINE          a banner
 #   uses NAME OTHER COUNT ONE       so many names of OTHER, of which the last column is one
-#   says NAME OTHER                 what its banner says; `every`: that it uses every floor
-#   word NAME LINE FUNCTION         the second word of a function's name is not its floor
-#   forward LINE FUNCTION NAME OTHER    declared in one floor, defined in another
+#   says NAME OTHER                 what its banner says; `every`: that it uses every section
+#   word NAME LINE FUNCTION         the second word of a function's name is not its section
+#   forward LINE FUNCTION NAME OTHER    declared in one section, defined in another
 #   function LINES LINE FUNCTION
 # Reads the file twice: names are defined before they are used, but enumerators and macros anywhere above.
 
@@ -29,7 +29,7 @@ function bare(s) { # without comments and the text of strings
 }
 
 function define(name) {
-    if (name != "" && !(name in home)) home[name] = floor
+    if (name != "" && !(name in home)) home[name] = section
 }
 
 # The name that a declaration at the margin declares: the last before `(`, `[`, `=` or `;`.
@@ -39,10 +39,10 @@ function declared(s) {
 }
 
 /^ \* >>[a-z]+  \[[0-9]+\]/ {
-    floor = substr($2, 3)
+    section = substr($2, 3)
     number = $3
     gsub(/[][]/, "", number)
-    if (pass == 2) print "floor", number, floor, FNR
+    if (pass == 2) print "section", number, section, FNR
     banner = 1
 }
 
@@ -50,8 +50,8 @@ banner && pass == 2 && /^ \* uses / { says = 1 }
 banner && pass == 2 && says && !/^ \* (uses| )  / { says = 0 }
 banner && says {
     for (i = 1; i <= NF; i++)
-        if ($i ~ /^>>/) print "says", floor, substr($i, 3)
-    if (/every floor/) print "says", floor, "every"
+        if ($i ~ /^>>/) print "says", section, substr($i, 3)
+    if (/every section/) print "says", section, "every"
 }
 /\*\/$/ { banner = says = 0 }
 
@@ -59,7 +59,7 @@ FNR == 1 { comment = inside = 0 }
 
 {
     s = bare($0)
-    if (floor == "" || floor == "manual" || floor == "api") next
+    if (section == "" || section == "manual" || section == "api") next
 }
 
 pass == 1 {
@@ -71,7 +71,7 @@ pass == 1 {
     t = s
     while (match(t, /TMI_[A-Z0-9_]*_##/)) { # enumerators made by pasting
         name = substr(t, RSTART, RLENGTH - 2)
-        if (!(name in prefix)) prefix[name] = floor
+        if (!(name in prefix)) prefix[name] = section
         t = substr(t, RSTART + RLENGTH)
     }
     if (s ~ /^(static|typedef)/) {
@@ -106,20 +106,20 @@ pass == 2 {
             p = name
             while (other == "" && sub(/_[^_]*$/, "", p)) if ((p "_") in prefix) other = prefix[p "_"]
         }
-        if (other != "" && other != floor) {
-            uses[floor " " other]++
-            some[floor " " other] = name
+        if (other != "" && other != section) {
+            uses[section " " other]++
+            some[section " " other] = name
         }
     }
     if (s ~ /^static.*\(.*\) *;$/ || s ~ /^static.*\([^{;]*$/ || s ~ /^static.*\) {/) {
         name = declared(s)
         if (s ~ /;$/) {
-            if ((name in home) && home[name] != floor) print "forward", FNR, name, floor, home[name]
+            if ((name in home) && home[name] != section) print "forward", FNR, name, section, home[name]
         } else if (s ~ /\)? {$/ || s ~ /\([^{;]*$/) {
             start = FNR
             now = name
             split(name, w, "_")
-            if (w[1] == "tmi" && w[2] != floor) print "word", floor, FNR, name
+            if (w[1] == "tmi" && w[2] != section) print "word", section, FNR, name
         }
     }
     if (s ~ /^}/ && now != "") {
