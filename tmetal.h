@@ -5172,21 +5172,26 @@ static size_t tmi_fn_next(const char **text) {
 /* Rows by all their names: open addressing, 0 for an empty slot, else the row's number + 1. */
 #define TMI_FN_SLOTS 1024u
 
+static uint32_t tmi_fn_hash(const char *s, size_t n) { /* 480 rows are hashed for a text: by a few letters each */
+    return (uint32_t)n * 37u + (uint32_t)s[0] * 5u + (uint32_t)s[n / 2] * 61u + (uint32_t)s[n / 3] * 131u + (uint32_t)s[n - 1] * 251u;
+}
+
 static void tmi_fn_fill(uint16_t *slot) {
     uint32_t i, h;
     for (i = 0; i < TMI_FN_COUNT; i++) {
         const char *s = tmi_fns[i].name;
         size_t      n;
-        for (; (n = strcspn(s, " ")) != 0; s += n + (s[n] == ' ')) {
-            for (h = tmi_hash_bytes(s, n); slot[h % TMI_FN_SLOTS]; h++) {}
+        for (; *s; s += n + (s[n] == ' ')) {
+            for (n = 0; s[n] && s[n] != ' '; n++) {}
+            for (h = tmi_fn_hash(s, n); slot[h % TMI_FN_SLOTS]; h++) {}
             slot[h % TMI_FN_SLOTS] = (uint16_t)(i + 1);
         }
     }
 }
 
-/* As tmi_fn_named(), for many names. */
+/* As tmi_fn_named(), for many names; of a length above 0. */
 static uint32_t tmi_fn_indexed(const uint16_t *slot, const char *name, size_t len) {
-    uint32_t h = tmi_hash_bytes(name, len), i;
+    uint32_t h = tmi_fn_hash(name, len), i;
     for (; (i = slot[h % TMI_FN_SLOTS]) != 0; h++)
         if (tmi_fn_has(&tmi_fns[i - 1], name, len)) return i - 1;
     return TMI_FN_COUNT;
@@ -29705,11 +29710,22 @@ static const char *const tmi_reserved[] = {
     "unsigned", "ushort", "using", "vec", "vertex", "virtual", "visible", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
-static int tmi_is_reserved(const char *s) {
-    uint32_t i, n = (uint32_t)strlen(s), digits = n;
-    for (i = 0; i < sizeof tmi_reserved / sizeof *tmi_reserved; i++)
-        if (tmi_reserved[i][0] == s[0] && strcmp(tmi_reserved[i], s) == 0) return 1;
-    if (tmi_fn_named(s, n) != TMI_FN_COUNT || strncmp(s, "f64_", 4) == 0) return 1;
+/* The row of that name; TMI_FN_COUNT: Metal's own. */
+static uint32_t tmi_row_named(tmi_emit *e, const char *name, size_t len) {
+    if (!e->fn_slots_full) tmi_fn_fill(e->fn_slots);
+    e->fn_slots_full = 1;
+    return tmi_fn_indexed(e->fn_slots, name, len);
+}
+
+static int tmi_is_reserved(tmi_emit *e, const char *s) {
+    uint32_t i, n = (uint32_t)strlen(s), digits = n, low = 0, high = sizeof tmi_reserved / sizeof *tmi_reserved;
+    while (low < high) { /* they are sorted */
+        int order = strcmp(tmi_reserved[i = (low + high) / 2], s);
+        if (!order) return 1;
+        if (order < 0) low = i + 1;
+        else high = i;
+    }
+    if (tmi_row_named(e, s, n) != TMI_FN_COUNT || strncmp(s, "f64_", 4) == 0) return 1;
     while (digits && tmi_is_digit(s[digits - 1])) digits--; /* float4, uint16, half8x8 and the like */
     if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
         static const char *const stems[] = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float", "double", "size_t"};
@@ -29788,11 +29804,16 @@ static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
     if (!n) buf[n++] = 't';
     buf[n] = '\0';
     if (e->job->opt->mlx && tmi_mlx_word(buf)) n = tmi_drop_underscores(buf);
-    if (tmi_is_reserved(buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf))) buf[n++] = '_', buf[n] = '\0';
-    base_len = n;
     id = tmi_intern(e->job, &e->taken, buf, n);
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
     k = *TMI_AT(&e->taken_at, uint32_t, id);
+    if (!k && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
+        buf[n++] = '_', buf[n] = '\0';
+        id = tmi_intern(e->job, &e->taken, buf, n);
+        while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
+        k = *TMI_AT(&e->taken_at, uint32_t, id);
+    }
+    base_len = n;
     if (!k) {
         tmi_take_name(e, id, 2);
         return id;
@@ -30336,18 +30357,16 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     size_t      n;
     if (fn >= TMI_FN_COUNT) { /* an external name: one of Metal's functions, or a row */
         s = tmi_externs[fn - TMI_FN_COUNT].callee;
-        fn = tmi_fn_named(s, strlen(s));
+        fn = tmi_row_named(e, s, strlen(s));
         if (fn == TMI_FN_COUNT) return s;
     }
     if (e->fns[fn]) return tmi_fns[fn].name;
     e->fns[fn] = 1;
-    if (!e->fn_slots_full) tmi_fn_fill(e->fn_slots);
-    e->fn_slots_full = 1;
     m = tmi_mark_take(e->job);
     tmi_text_init(e->job, &t);
     tmi_put_fn(&t, &tmi_fns[fn]);
     for (s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
-        uint32_t row = tmi_fn_indexed(e->fn_slots, s, n);
+        uint32_t row = tmi_row_named(e, s, n);
         if (row < fn && strcmp(tmi_fns[row].name, tmi_fns[fn].name) != 0) (void)tmi_use_fn(e, row);
     }
     tmi_mark_drop(e->job, m);
@@ -30517,7 +30536,7 @@ static uint32_t tmi_rmw_fn(tmi_emit *e, const tmi_ins *n) { /* fetch_fadd_f16 an
     static const char *const ops[] = {"", "and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch", "fmax", "fmin", "cas"};
     static const char *const types[TMI_S_COUNT] = {"", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", ""};
     const char *name = tmi_format(e->job, 1, "fetch_%s_%s", ops[n->d], types[n->type.kind]);
-    uint32_t    fn = tmi_fn_named(name, strlen(name));
+    uint32_t    fn = tmi_row_named(e, name, strlen(name));
     if (fn == TMI_FN_COUNT) tmi_bug(e->job, "emit", name);
     return fn;
 }
