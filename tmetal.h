@@ -11928,7 +11928,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 /*==============================================================================
  * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
  *
- * gives   tmi_detect(): reductions and patterns of one function; changes nothing
+ * gives   tmi_detect_kernel(), tmi_detect_module(): reductions and patterns of functions; changes nothing
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse
  * order   by the root op's position in the text
  *
@@ -11964,6 +11964,7 @@ typedef struct tmi_detector {
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
     uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
     tmi_vec     reduce, pattern, list;
+    tmi_vec     reductions, patterns; /* tmetal_reduction, tmetal_pattern: of the functions so far */
     tmi_vec     written;  /* uint32_t: parameters that the function writes to; 0: it does not know where */
     uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried */
     uint32_t    left;     /* steps that the walk under way may still take */
@@ -13082,6 +13083,7 @@ static void tmi_dt_find_reductions(tmi_detector *d) {
         tmi_dt_reduce *r;
         if (TMI_OP(m, op)->kind != TMI_OP_REDUCE) continue;
         r = (tmi_dt_reduce *)tmi_vec_add(d->job, &d->reduce);
+        memset(r, 0, sizeof *r); /* of the function before */
         d->reduce_of[op] = d->reduce.n;
         r->op = op;
         r->axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
@@ -13145,6 +13147,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     uint32_t        i;
     tmi_dt_take(d, root);
     if (d->n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
+    memset(p, 0, sizeof *p);
     TMI_ASSERT(d->job, "detect", root && kind < TMETAL_PATTERN_COUNT && d->n_op <= TMI_DT_OPS);
     tmi_dt_order_ops(d);
     p->kind = kind;
@@ -14405,19 +14408,15 @@ static int tmi_dt_is_before(const void *ctx, uint32_t a, uint32_t b) {
     return x->root != y->root ? d->number[x->root] < d->number[y->root] : x->kind < y->kind;
 }
 
-static void tmi_dt_publish(tmi_detector *d, tmetal_detection *found) {
-    uint32_t          i, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
-    const char       *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
-    tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reduce.n);
-    tmetal_pattern   *p = TMI_NEW(d->job, tmetal_pattern, n);
-    for (i = 0; i < d->reduce.n; i++) tmi_dt_publish_reduction(d, TMI_DT_REDUCE(d, i), &r[i], function);
+static void tmi_dt_publish(tmi_detector *d) {
+    uint32_t    i, n = d->pattern.n, *order = TMI_TEMP(d->job, uint32_t, n);
+    const char *function = tmi_attr_str(d->m, TMI_OP(d->m, d->func), "sym_name");
+    for (i = 0; i < d->reduce.n; i++)
+        tmi_dt_publish_reduction(d, TMI_DT_REDUCE(d, i), (tmetal_reduction *)tmi_vec_add(d->job, &d->reductions), function);
     for (i = 0; i < n; i++) order[i] = i;
     tmi_sort(d->job, order, n, tmi_dt_is_before, d);
-    for (i = 0; i < n; i++) tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]), &p[i], function);
-    found->reductions = r;
-    found->n_reductions = d->reduce.n;
-    found->patterns = p;
-    found->n_patterns = n;
+    for (i = 0; i < n; i++)
+        tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]), (tmetal_pattern *)tmi_vec_add(d->job, &d->patterns), function);
 }
 
 /* Asks of each op whether a pattern ends, or begins, there. */
@@ -14426,79 +14425,80 @@ static void tmi_dt_each(tmi_detector *d, void (*at)(tmi_detector *, uint32_t)) {
     for (op = tmi_walk_next(d->m, d->func, d->func); op; op = tmi_walk_next(d->m, d->func, op), d->n_op = 0) at(d, op);
 }
 
+/* `scope`: the function, or the module of all of them. */
+static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t scope) {
+    memset(d, 0, sizeof *d);
+    d->job = job;
+    d->m = m;
+    d->number = TMI_TEMP(job, uint32_t, m->op.n);
+    d->reduce_of = TMI_TEMP(job, uint32_t, m->op.n);
+    d->claimed = TMI_TEMP(job, uint8_t, m->op.n);
+    tmi_vec_init(&d->reduce, sizeof(tmi_dt_reduce), 1);
+    tmi_vec_init(&d->pattern, sizeof(tmi_dt_pattern), 1);
+    tmi_vec_init(&d->list, sizeof(uint32_t), 1);
+    tmi_vec_init(&d->written, sizeof(uint32_t), 1);
+    tmi_vec_init(&d->reductions, sizeof(tmetal_reduction), 1);
+    tmi_vec_init(&d->patterns, sizeof(tmetal_pattern), 1);
+    tmi_users_make(job, m, scope, &d->users);
+}
+
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
-static void tmi_detect(tmi_job *job, tmi_module *m, uint32_t func, tmetal_detection *found) {
-    tmi_mark     mark = tmi_mark_take(job);
-    tmi_detector d;
-    uint32_t     op, n = 0;
-    memset(&d, 0, sizeof d);
-    d.job = job;
-    d.m = m;
-    d.func = func;
-    d.number = TMI_TEMP(job, uint32_t, m->op.n);
-    d.reduce_of = TMI_TEMP(job, uint32_t, m->op.n);
-    d.claimed = TMI_TEMP(job, uint8_t, m->op.n);
-    tmi_vec_init(&d.reduce, sizeof(tmi_dt_reduce), 1);
-    tmi_vec_init(&d.pattern, sizeof(tmi_dt_pattern), 1);
-    tmi_vec_init(&d.list, sizeof(uint32_t), 1);
-    tmi_users_make(job, m, func, &d.users);
-    tmi_vec_init(&d.written, sizeof(uint32_t), 1);
+static void tmi_dt_function(tmi_detector *d, uint32_t func) {
+    const tmi_module *m = d->m;
+    uint32_t          op, n = 0;
+    d->func = func;
+    d->reduce.n = d->pattern.n = d->list.n = d->written.n = 0;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
-        d.number[op] = n++;
+        d->number[op] = n++;
         if ((tmi_ops[o->kind].traits & TMI_WRITES) && o->kind != TMI_OP_ASSERT && o->kind != TMI_OP_CF_ASSERT && o->kind != TMI_OP_PRINT)
-            *(uint32_t *)tmi_vec_add(job, &d.written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
+            *(uint32_t *)tmi_vec_add(d->job, &d->written) = o->n_in ? tmi_dt_base(m, tmi_in(m, o, 0)) : 0;
     }
-    tmi_dt_find_reductions(&d);
-    tmi_dt_each(&d, tmi_dt_gates_from);
-    tmi_dt_find_softmax(&d);
-    tmi_dt_each(&d, tmi_dt_norm_at);
-    tmi_dt_each(&d, tmi_dt_attention_at);
-    tmi_dt_each(&d, tmi_dt_matmul_at);
-    tmi_dt_each(&d, tmi_dt_multiply_add_at);
-    tmi_dt_publish(&d, found);
-    tmi_mark_drop(job, mark);
+    tmi_dt_find_reductions(d);
+    tmi_dt_each(d, tmi_dt_gates_from);
+    tmi_dt_find_softmax(d);
+    tmi_dt_each(d, tmi_dt_norm_at);
+    tmi_dt_each(d, tmi_dt_attention_at);
+    tmi_dt_each(d, tmi_dt_matmul_at);
+    tmi_dt_each(d, tmi_dt_multiply_add_at);
+    tmi_dt_publish(d);
 }
 
-/* Several functions' findings as one. */
-static void tmi_dt_join(tmi_job *job, const tmetal_detection *found, uint32_t n, tmetal_detection *out) {
-    tmetal_reduction *r;
-    tmetal_pattern   *p;
+static void tmi_dt_end(const tmi_detector *d, tmetal_detection *out) {
+    tmetal_reduction *r = TMI_NEW(d->job, tmetal_reduction, d->reductions.n);
+    tmetal_pattern   *p = TMI_NEW(d->job, tmetal_pattern, d->patterns.n);
     uint32_t          i;
-    memset(out, 0, sizeof *out);
-    for (i = 0; i < n; i++) out->n_reductions += found[i].n_reductions, out->n_patterns += found[i].n_patterns;
-    r = TMI_NEW(job, tmetal_reduction, out->n_reductions);
-    p = TMI_NEW(job, tmetal_pattern, out->n_patterns);
+    for (i = 0; i < d->reductions.n; i++) r[i] = *TMI_AT(&d->reductions, tmetal_reduction, i);
+    for (i = 0; i < d->patterns.n; i++) p[i] = *TMI_AT(&d->patterns, tmetal_pattern, i);
     out->reductions = r;
+    out->n_reductions = d->reductions.n;
     out->patterns = p;
-    for (i = 0; i < n; i++) {
-        if (found[i].n_reductions) memcpy(r, found[i].reductions, found[i].n_reductions * sizeof *r);
-        if (found[i].n_patterns) memcpy(p, found[i].patterns, found[i].n_patterns * sizeof *p);
-        r += found[i].n_reductions;
-        p += found[i].n_patterns;
-    }
+    out->n_patterns = d->patterns.n;
 }
 
-/* Of all functions of a module that have a body. */
 static void tmi_detect_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+    tmi_mark         mark = tmi_mark_take(job);
+    tmi_detector     d;
     tmetal_detection found;
-    tmi_detect(job, m, func, &found);
+    tmi_dt_begin(&d, job, m, func);
+    tmi_dt_function(&d, func);
+    tmi_dt_end(&d, &found);
+    tmi_mark_drop(job, mark);
     k->reductions = found.reductions;
     k->n_reductions = found.n_reductions;
     k->patterns = found.patterns;
     k->n_patterns = found.n_patterns;
 }
 
+/* Of all functions of a module that have a body. */
 static void tmi_detect_module(tmi_job *job, tmi_module *m, tmetal_detection *out) {
-    tmi_mark          mark = tmi_mark_take(job);
-    uint32_t          first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, f, n = 0, i;
-    tmetal_detection     *found, all;
-    for (f = first; f; f = TMI_OP(m, f)->next) n += TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0);
-    found = TMI_TEMP(job, tmetal_detection, n);
-    for (i = 0, f = first; f; f = TMI_OP(m, f)->next)
-        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0)) tmi_detect(job, m, f, &found[i++]);
-    tmi_dt_join(job, found, n, &all);
-    *out = all;
+    tmi_mark     mark = tmi_mark_take(job);
+    uint32_t     f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op;
+    tmi_detector d;
+    tmi_dt_begin(&d, job, m, m->top);
+    for (; f; f = TMI_OP(m, f)->next)
+        if (TMI_OP(m, f)->kind == TMI_OP_FUNC && tmi_op_body(m, TMI_OP(m, f), 0)) tmi_dt_function(&d, f);
+    tmi_dt_end(&d, out);
     tmi_mark_drop(job, mark);
 }
 
