@@ -1389,8 +1389,11 @@ static uint32_t tmi_mix(uint32_t h, uint32_t x) {
 static uint32_t tmi_hash_bytes(const void *p, size_t n) {
     const unsigned char *s = (const unsigned char *)p;
     uint32_t             h = 2166136261u;
-    size_t               i;
-    for (i = 0; i < n; i++) h = (h ^ s[i]) * 16777619u;
+    for (; n >= 4; n -= 4, s += 4) { /* four at once, the same on every machine */
+        h = (h ^ (s[0] | (uint32_t)s[1] << 8 | (uint32_t)s[2] << 16 | (uint32_t)s[3] << 24)) * 0x9E3779B1u;
+        h ^= h >> 15;
+    }
+    for (; n; n--) h = (h ^ *s++) * 16777619u;
     return h ^ (h >> 15);
 }
 
@@ -1654,26 +1657,30 @@ static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
 /* -- Names ---------------------------------------------------------------------
  * Names come from outside: ids of op lists, attribute keys, symbols. One that is no word is quoted. */
 
-static int tmi_is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+/* What a character may be in MLIR, as a sum: 1 a digit, 2 a hexadecimal one, 4 a letter, 8 in a word,
+ * 16 a blank, 32 a token of its own. */
+static const uint8_t tmi_char_class[256] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 16, 0, 0, 0, 8, 0, 0, 0, 32, 32, 32, 32, 32, 32, 8, 32, 11, 11, 11, 11, 11, 11, 11,
+    11, 11, 11, 32, 0, 32, 32, 32, 32, 0, 14, 14, 14, 14, 14, 14, 12, 12, 12, 12, 12, 12, 12,
+    12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 0, 32, 0, 8, 0, 14, 14, 14, 14, 14,
+    14, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 32,
+    32, 0, 0};
 
-static int tmi_is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+static int tmi_is_class(char c, int class_) { return tmi_char_class[(unsigned char)c] & class_; }
 
-static int tmi_is_hex(char c) {
-    return tmi_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+static int tmi_is_digit(char c) { return tmi_is_class(c, 1); }
+
+static int tmi_is_hex(char c) { return tmi_is_class(c, 2); }
+
+static int tmi_is_letter(char c) { return tmi_is_class(c, 4); }
 
 static int tmi_hex_digit(char c) {
     return tmi_is_digit(c) ? c - '0' : tmi_is_hex(c) ? (c | 32) - 'a' + 10 : -1;
 }
 
 /* bare-id ::= (letter | '_') (letter | digit | '_' | '$' | '.')* */
-static int tmi_is_word_char(char c) {
-    return tmi_is_letter(c) || tmi_is_digit(c) || c == '_' || c == '$' || c == '.';
-}
+static int tmi_is_word_char(char c) { return tmi_is_class(c, 8); }
 
 /* suffix-id, what may stand behind % and ^: digits, or letters, digits, '$', '.', '_', '-' after no digit. */
 static int tmi_is_suffix(const char *s) {
@@ -5361,6 +5368,7 @@ struct tmetal_module {
     tmi_vec     words; /* uint64_t: elements of dense constants */
     tmi_hash    type_hash;
     uint32_t    top;   /* the builtin.module op */
+    uint32_t    file_named, file_shown; /* of the last location in a file: its name, and that to show */
     uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
     const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     size_t      src_len;
@@ -5782,12 +5790,17 @@ static void tmi_loc_file(tmi_job *job, tmi_module *m, uint32_t loc, uint32_t fil
     const char *name = TMI_STR(m, file);
     tmi_loc    *l = TMI_LOC(m, loc);
     l->kind = TMI_L_FILE;
-    l->text = l->child = file;
+    l->text = file;
     l->line = line;
     l->col = col;
-    if (!tmi_tidy(NULL, name)) return;
-    name = tmi_format(job, 0, "%s", name);
-    l->child = tmi_intern(job, &m->strings, name, strlen(name));
+    if (file != m->file_named) { /* most stand in the same one as the last */
+        m->file_named = m->file_shown = file;
+        if (tmi_tidy(NULL, name)) {
+            name = tmi_format(job, 0, "%s", name);
+            m->file_shown = tmi_intern(job, &m->strings, name, strlen(name));
+        }
+    }
+    l->child = m->file_shown;
 }
 
 static tmetal_place tmi_loc_place(const tmi_module *m, uint32_t loc) {
@@ -6143,33 +6156,39 @@ static void tmi_expected(tmi_parser *p, const char *what) {
     p->bad = 1;
 }
 
-static uint32_t tmi_lex_blank(tmi_parser *p, uint32_t at, int *newline) {
-    for (;; at++) {
-        char c = tmi_peek_at(p, at);
+static uint32_t tmi_lex_blank(const tmi_parser *p, uint32_t at, int *newline) {
+    for (; at < p->len; at++) {
+        char c = p->src[at];
+        if (tmi_is_class(c, 16) || c == '\0') continue;
         if (c == '\n') *newline = 1;
         else if (c == '/' && tmi_peek_at(p, at + 1) == '/') {
             while (at < p->len && p->src[at] != '\n') at++;
             at--;
-        } else if (c != ' ' && c != '\t' && c != '\r' && !(c == '\0' && at < p->len)) return at;
+        } else break;
     }
+    return at;
+}
+
+/* The end of the characters of a class from `at` on. */
+static uint32_t tmi_lex_run(const tmi_parser *p, uint32_t at, int class_) {
+    while (at < p->len && tmi_is_class(p->src[at], class_)) at++;
+    return at;
 }
 
 static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     if (p->src[at] == '0' && tmi_peek_at(p, at + 1) == 'x' && tmi_is_hex(tmi_peek_at(p, at + 2))) {
-        for (at += 2; tmi_is_hex(tmi_peek_at(p, at)); at++) {}
         p->tok.kind = TMI_K_HEX;
-        return at;
+        return tmi_lex_run(p, at + 2, 2);
     }
-    while (tmi_is_digit(tmi_peek_at(p, at))) at++;
+    at = tmi_lex_run(p, at, 1);
     p->tok.kind = TMI_K_INT;
     if (tmi_peek_at(p, at) != '.') return at;
     p->tok.kind = TMI_K_FLOAT;
-    for (at++; tmi_is_digit(tmi_peek_at(p, at)); at++) {}
+    at = tmi_lex_run(p, at + 1, 1);
     if (tmi_peek_at(p, at) == 'e' || tmi_peek_at(p, at) == 'E') {
         uint32_t e = at + 1;
         if (tmi_peek_at(p, e) == '+' || tmi_peek_at(p, e) == '-') e++;
-        if (tmi_is_digit(tmi_peek_at(p, e)))
-            for (at = e; tmi_is_digit(tmi_peek_at(p, at)); at++) {}
+        if (tmi_is_digit(tmi_peek_at(p, e))) at = tmi_lex_run(p, e, 1);
     }
     return at;
 }
@@ -6190,12 +6209,9 @@ static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
 
 /* suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])* */
 static uint32_t tmi_lex_suffix(const tmi_parser *p, uint32_t at) {
-    char c = tmi_peek_at(p, at);
-    if (tmi_is_digit(c)) {
-        while (tmi_is_digit(tmi_peek_at(p, at))) at++;
-        return at;
-    }
-    while (tmi_is_word_char(c) || c == '-') c = tmi_peek_at(p, ++at);
+    if (tmi_is_digit(tmi_peek_at(p, at))) return tmi_lex_run(p, at, 1);
+    do at = tmi_lex_run(p, at, 8);
+    while (tmi_peek_at(p, at) == '-' && at++ < p->len);
     return at;
 }
 
@@ -6241,7 +6257,7 @@ static void tmi_next(tmi_parser *p) {
     }
     if (tmi_is_letter(c) || c == '_') {
         p->tok.kind = TMI_K_WORD;
-        while (tmi_is_word_char(tmi_peek_at(p, end))) end++;
+        end = tmi_lex_run(p, end, 8);
     } else if (tmi_is_digit(c)) {
         end = tmi_lex_number(p, at);
     } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
@@ -6254,7 +6270,7 @@ static void tmi_next(tmi_parser *p) {
         int closed;
         end = tmi_lex_string(p, at, &closed);
         p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
-    } else if (strchr("(){}[]<>,:=*-+?|/", c)) {
+    } else if (tmi_is_class(c, 32)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
         if (c == '-' && tmi_peek_at(p, end) == '>') p->tok.punct = '>', end++;
@@ -6281,8 +6297,9 @@ static int tmi_at_arrow(const tmi_parser *p) {
 }
 
 static int tmi_at_word(const tmi_parser *p, const char *word) {
-    size_t n = strlen(word);
-    return p->tok.kind == TMI_K_WORD && p->tok.len == n && memcmp(p->src + p->tok.at, word, n) == 0;
+    const char *s = p->src + p->tok.at;
+    if (p->tok.kind != TMI_K_WORD || *s != *word) return 0;
+    return strncmp(s, word, p->tok.len) == 0 && !word[p->tok.len];
 }
 
 static int tmi_skip_punct(tmi_parser *p, char c) {
@@ -6541,11 +6558,6 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
     int         sign = s[0] == 's' ? 1 : s[0] == 'u' ? 2 : 0;
     uint32_t    skip = sign ? 2 : 1;
 
-    for (i = 0; i < TMI_F_COUNT; i++)
-        if (strlen(tmi_float_names[i]) == n && memcmp(tmi_float_names[i], s, n) == 0) {
-            tmi_next(p);
-            return p->m->t_float[i];
-        }
     if (tmi_skip_word(p, "index")) return p->m->t_index;
     if (tmi_skip_word(p, "none")) return p->m->t_none;
     if (s[skip - 1] == 'i' && n > skip && n < skip + 4) {
@@ -6555,6 +6567,11 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
             return tmi_type_int(p->job, p->m, bits, sign);
         }
     }
+    for (i = 0; i < TMI_F_COUNT; i++)
+        if (*s == *tmi_float_names[i] && tmi_at_word(p, tmi_float_names[i])) {
+            tmi_next(p);
+            return p->m->t_float[i];
+        }
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_UNKNOWN_TYPE, TMI_STR(p->m, tmi_intern_src(p, p->tok.at, n)));
         tmi_help(p->job, NULL, "types of Triton IR: i1 to i64, f16, bf16, f32, f64, f8..., index, tensor<...>, !tt.ptr<...>");
@@ -7566,7 +7583,7 @@ static void tmi_parse_text(tmi_parser *p, tmi_draft *d, const char *f) {
     while (*f && *f != ';' && !p->bad) {
         if (*f == ' ') f++;
         else if (*f != '$') f = tmi_parse_literal(p, f);
-        else if (!strchr("(~-<", f[1])) f = tmi_parse_item(p, d, f + 1);
+        else if (f[1] != '(' && f[1] != '~' && f[1] != '-' && f[1] != '<') f = tmi_parse_item(p, d, f + 1);
         else f = tmi_is_group_here(p, d, f + 1) ? f + 2 : strstr(f, "$)") + 2;
     }
     while (!p->bad && *f) {
@@ -8215,7 +8232,7 @@ static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
     const tmi_attr *a;
     static const char *const gone[] = {"operandSegmentSizes", "resultSegmentSizes", "overflowFlags", "fastmath"};
     uint32_t i;
-    for (i = 0; i < 4; i++)
+    for (i = 0; i < 4 && TMI_OP(m, d->op)->attr; i++)
         if (d->kind != TMI_OP_DOT_SCALED || i) tmi_op_drop_attr(m, d->op, gone[i]);
     if (d->kind == TMI_OP_DOT) {
         a = tmi_attr_of(m, TMI_OP(m, d->op), "allowTF32");
@@ -8249,8 +8266,10 @@ static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
 }
 
 /* 2.1 has tt.trans without order (all axes reversed) and tt.view, which promises no order. */
-static void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, const char *name) {
+static void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint32_t at, uint32_t len) {
+    const char *name;
     if (d->kind != TMI_OP_RESHAPE && d->kind != TMI_OP_EXTERN && d->kind != TMI_OP_TRANS) return;
+    name = TMI_STR(p->m, tmi_intern_src(p, at, len));
     if (strcmp(name, "tt.view") == 0) tmi_set(p, d, "allow_reorder", tmi_attr_new(p->job, p->m, TMI_A_UNIT, 0, 0));
     if (strcmp(name, "tt.pure_extern_elementwise") == 0 || strcmp(name, "tt.impure_extern_elementwise") == 0)
         tmi_set(p, d, "pure", tmi_attr_new(p->job, p->m, TMI_A_BOOL, p->m->t_i1, name[3] == 'p'));
@@ -8348,7 +8367,7 @@ static void tmi_parse_op(tmi_parser *p) {
     }
     if (!p->bad) {
         tmi_modernise(p, &d);
-        tmi_modernise_name(p, &d, TMI_STR(p->m, tmi_intern_src(p, tok.at + skip, tok.len - 2 * skip)));
+        tmi_modernise_name(p, &d, tok.at + skip, tok.len - 2 * skip);
         tmi_draft_finish(p, &d);
     }
     if (!p->bad) TMI_OP(p->m, d.op)->loc = tmi_parse_loc(p);
