@@ -633,6 +633,8 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
 
 /* A cap that suffices for a list of `len` bytes; its few bytes stand for whole kernels. */
 TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
+/* The same by what the list says: its operations are counted, each by its kind. */
+TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len);
 
 /* Compile a list to kernels in launch order and one plan for all of them. Parameters are the graph's
  * inputs in order of first use, then its results (ops that no other op reads) in order of the list;
@@ -5660,7 +5662,7 @@ static void tmi_put_func_type(tmi_text *t, const tmi_module *m, const tmi_type *
     if (outs != 1) tmi_put_char(t, ')');
 }
 
-/* The type as MLIR writes it. Depth is bounded: the reader refuses deep nesting. */
+/* The type as MLIR writes it. Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_put_type(tmi_text *t, const tmi_module *m, uint32_t id) {
     const tmi_type *type = TMI_TYPE(m, id);
     switch (type->kind) {
@@ -6580,7 +6582,7 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
     return 0;
 }
 
-/* type ::= word | tensor | vector | '!'... | fn-type */
+/* type ::= word | tensor | vector | '!'... | fn-type. Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static uint32_t tmi_parse_type(tmi_parser *p) {
     uint32_t id = 0;
     if (p->bad) return 0;
@@ -6704,6 +6706,7 @@ static uint32_t tmi_parse_loc_fused(tmi_parser *p) {
     return id;
 }
 
+/* Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static uint32_t tmi_parse_loc_body(tmi_parser *p) {
     uint32_t id = 0;
     if (!tmi_enter(p)) {
@@ -6861,7 +6864,7 @@ static void tmi_parse_scalar(tmi_parser *p, uint32_t type) {
     if (!p->bad) *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = v;
 }
 
-/* elems ::= scalar | '[' [elems (',' elems)*] ']' */
+/* elems ::= scalar | '[' [elems (',' elems)*] ']'. Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static void tmi_parse_elems(tmi_parser *p, uint32_t type) {
     if (!tmi_at_punct(p, '[')) {
         tmi_parse_scalar(p, type);
@@ -7036,6 +7039,7 @@ static uint32_t tmi_parse_other_attr(tmi_parser *p) {
     return tmi_attr_new(p->job, p->m, TMI_A_TYPE, tmi_parse_type(p), 0);
 }
 
+/* Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static uint32_t tmi_parse_attr(tmi_parser *p) {
     uint32_t id = 0;
     if (p->bad) return 0;
@@ -7803,7 +7807,7 @@ static void tmi_scope_leave(tmi_parser *p, tmi_scope s) {
     p->func_region = s.func_region;
 }
 
-/* A region in braces with its own scope. */
+/* A region in braces with its own scope. Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static uint32_t tmi_parse_region(tmi_parser *p, tmi_draft *d) {
     uint32_t  region = tmi_region_new(p->job, p->m, d->op);
     tmi_scope s;
@@ -8725,6 +8729,7 @@ static void tmi_print_attr_list(tmi_printer *p, const tmi_attr *a) {
     tmi_put_char(p->t, '>');
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static void tmi_print_attr(tmi_printer *p, uint32_t id) {
     const tmi_attr *a = TMI_ATTR(p->m, id);
     uint32_t        i;
@@ -9314,6 +9319,7 @@ static void tmi_print_custom(tmi_printer *p, const tmi_op *op) {
     }
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
 static void tmi_print_op(tmi_printer *p, uint32_t id) {
     const tmi_op *op = TMI_OP(p->m, id);
     tmi_print_results(p, op);
@@ -9367,7 +9373,7 @@ static void tmi_name_results(tmi_printer *p, const tmi_op *op) {
 }
 
 /* A name is free again behind its region; nothing inside of a function sees another one's. Regions nest at most
- * TMI_MAX_DEPTH deep. */
+ * TMI_MAX_DEPTH deep. Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
 static void tmi_name_region(tmi_printer *p, uint32_t region) {
     const tmi_module *m = p->m;
     uint32_t          start = p->trail.n, b, op, r, i;
@@ -10205,7 +10211,7 @@ static void tmi_dom_find(tmi_dominators *d) {
             }
 }
 
-/* Numbers the tree of dominators from block i on. */
+/* Numbers the tree of dominators from block i on. Depth: TMI_MAX_BLOCKS. */
 static uint32_t tmi_dom_number(tmi_verifier *v, const tmi_dominators *d, uint32_t i, uint32_t n) {
     uint32_t k;
     v->dom_in[d->block[i]] = ++n;
@@ -10597,6 +10603,7 @@ static int tmi_same_str(const tmi_pair *p, uint32_t a, uint32_t b) {
     return strcmp(TMI_STR(p->a, a), TMI_STR(p->b, b)) == 0;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_same_type(const tmi_pair *p, uint32_t a, uint32_t b) {
     const tmi_type *x = TMI_TYPE(p->a, a), *y = TMI_TYPE(p->b, b);
     uint32_t        i;
@@ -10620,6 +10627,7 @@ static int tmi_same_dict(const tmi_pair *p, uint32_t a, uint32_t b) {
     return !a && !b;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the parser. */
 static int tmi_same_attr(const tmi_pair *p, uint32_t a, uint32_t b) {
     const tmi_attr *x = TMI_ATTR(p->a, a), *y = TMI_ATTR(p->b, b);
     uint32_t        i;
@@ -10642,6 +10650,7 @@ static int tmi_same_attr(const tmi_pair *p, uint32_t a, uint32_t b) {
     }
 }
 
+/* Depth: TMI_MAX_DEPTH. */
 static int tmi_same_loc(const tmi_pair *p, uint32_t a, uint32_t b, uint32_t depth) {
     const tmi_loc *x, *y;
     uint32_t       i;
@@ -12299,6 +12308,7 @@ static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op 
     return i == k;
 }
 
+/* Depth: TMI_DT_DEPTH. */
 static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
     const tmi_value  *x = TMI_VALUE(m, a), *y = TMI_VALUE(m, b);
@@ -12446,6 +12456,7 @@ static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint3
     return r;
 }
 
+/* Depth: TMI_DT_REGION. */
 static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
     const tmi_module *m = c->m;
     const tmi_value  *x = TMI_VALUE(m, v);
@@ -12669,6 +12680,7 @@ static int tmi_dt_calc_guard(tmi_detector *d, tmi_dt_sample *c, const tmi_op *op
     return tmi_dt_calc(d, c, tmi_in(d->m, op, bits == 2 ? 2 : 1), r, depth);
 }
 
+/* Depth: TMI_DT_REGION. */
 static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r, uint32_t depth) {
     const tmi_module *m = d->m;
     const tmi_op     *op;
@@ -12743,7 +12755,8 @@ static int tmi_dt_welford(tmi_detector *d, const tmi_op *red) {
 
 /* -- Reductions ------------------------------------------------------------------------------------------------ */
 
-/* Is every element 0 or 1 (sign -1: 0 or -1)? A widened boolean, or a choice of such. */
+/* Is every element 0 or 1 (sign -1: 0 or -1)? A widened boolean, or a choice of such.
+ * Depth: its last argument. */
 static int tmi_dt_is_truth(const tmi_module *m, uint32_t v, int *sign, uint32_t depth) {
     uint32_t      def = tmi_def(m, v);
     const tmi_op *op = TMI_OP(m, def);
@@ -12953,7 +12966,8 @@ static int tmi_dt_covers(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t bo
     return 0;
 }
 
-/* Does a condition let exactly the first `count` places along the axis pass? `axis` is that of the condition. */
+/* Does a condition let exactly the first `count` places along the axis pass? `axis` is that of the condition.
+ * Depth: its last argument. */
 static int tmi_dt_bounds(tmi_detector *d, uint32_t cond, uint32_t axis, uint32_t count, uint32_t depth) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, cond));
@@ -13000,7 +13014,8 @@ static int tmi_dt_zero_past_loop(tmi_detector *d, uint32_t v, uint32_t axis, uin
     return tmi_dt_zero_past(d, tmi_in(m, add, 1 - i), axis, count, depth - 1, left);
 }
 
-/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds? */
+/* Is a tensor zero behind the first `count` places along the axis, so that `count` is how many a sum adds?
+ * Depth: TMI_DT_DEPTH. */
 static int tmi_dt_zero_past(tmi_detector *d, uint32_t v, uint32_t axis, uint32_t count, uint32_t depth, uint32_t *left) {
     const tmi_module *m = d->m;
     uint32_t          def = tmi_def(m, v);
@@ -13336,6 +13351,7 @@ static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op
     return 0;
 }
 
+/* Depth: 2, a reciprocal and what it is multiplied with. */
 static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum, uint32_t e, int depth) {
     uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, sum, to, TMI_DT_SPREAD), i, u, k;
     double   x;
@@ -13582,7 +13598,8 @@ static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uin
     p->eps = eps;
 }
 
-/* Every product with the scale r (or quotient by its inverse): `inverse` says that r is the root itself. */
+/* Every product with the scale r (or quotient by its inverse): `inverse` says that r is the root itself.
+ * Depth: 2, a reciprocal and what it is multiplied with. */
 static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inverse, uint32_t eps) {
     uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, r, to, TMI_DT_SPREAD), i, u, was = d->n_op, found = 0, keep[TMI_DT_OPS];
     double   x;
@@ -13756,7 +13773,8 @@ static uint32_t tmi_dt_gated(tmi_dt_gate *g, double tol, uint32_t *form, const c
     return TMETAL_PATTERN_SILU;
 }
 
-/* Values that a product may be "x times a function" of: its factors, and the arguments of ops in them. */
+/* Values that a product may be "x times a function" of: its factors, and the arguments of ops in them.
+ * Depth: its last argument. */
 static uint32_t tmi_dt_factors(tmi_detector *d, uint32_t v, uint32_t *out, uint32_t n, uint32_t cap, uint32_t depth) {
     uint32_t      i, kind;
     double        x;
@@ -13865,7 +13883,8 @@ static void tmi_dt_along(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
     }
 }
 
-/* Do both sides of a comparison count along different axes: rows against columns? */
+/* Do both sides of a comparison count along different axes: rows against columns?
+ * Depth: its last argument. */
 static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
     tmi_dt_path   a = tmi_dt_no_path(), b = tmi_dt_no_path();
@@ -13886,7 +13905,8 @@ static uint32_t tmi_dt_mask_form(tmi_detector *d, const tmi_op *select) {
     return TMETAL_FORM_MASK | (tmi_dt_is_causal(d, tmi_in(d->m, select, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
 }
 
-/* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none. */
+/* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0: there is none.
+ * Depth: TMI_DT_DEPTH. */
 static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
     const tmi_module *m = d->m;
     uint32_t          was = d->n_op, i, k, x, y, r;
@@ -14929,7 +14949,7 @@ static void tmi_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
     tmi_block_args(c->job, c->m, to, list, n);
 }
 
-/* A whole op with its regions, in no block yet. */
+/* A whole op with its regions, in no block yet. Depth: TMI_MAX_DEPTH, by the verifier. */
 static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
@@ -15100,7 +15120,8 @@ static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32
     return op;
 }
 
-/* Copy block i and what follows, up to `stop`; `out` gets the values that stop is entered with. */
+/* Copy block i and what follows, up to `stop`; `out` gets the values that stop is entered with.
+ * Depth: TMI_MAX_BLOCKS, and tmi_depth_ok judges what it makes. */
 static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out) {
     tmi_module *m = f->m;
     for (;;) {
@@ -15207,7 +15228,8 @@ static void tmi_dispatch_args(tmi_dispatch *d, uint32_t block, uint32_t *v) {
     for (i = 1; i < d->n - d->f->n_types; i++) d->f->c.to[d->carried[i]] = v[i];
 }
 
-/* if (next == i) { block i } else { the blocks after it }; `v` is carried in, `out` comes out. */
+/* if (next == i) { block i } else { the blocks after it }; `v` is carried in, `out` comes out.
+ * Depth: TMI_MAX_BLOCKS, and tmi_depth_ok judges what it makes. */
 static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_t *out) {
     tmi_flow   *f = d->f;
     tmi_module *m = f->m;
@@ -15474,7 +15496,8 @@ static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
     return id;
 }
 
-/* An op and what is in it; operands and branch targets still mean the old ones. */
+/* An op and what is in it; operands and branch targets still mean the old ones.
+ * Depth: TMI_MAX_DEPTH, by the verifier. */
 static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
     const tmi_module *m = t->m;
     tmi_module       *f = t->f;
@@ -15612,7 +15635,8 @@ static int tmi_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
     return 1;
 }
 
-/* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready. */
+/* Functions are made ready callee first; `state` per op: 1 on the way, 2 ready.
+ * Depth: TMI_MAX_DEPTH, by job->depth. */
 static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *state) {
     uint32_t   op, next, callee;
     tmi_rename names;
@@ -16456,7 +16480,8 @@ static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
     return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits) ? op->kind : (uint32_t)TMI_OP_NONE;
 }
 
-/* Does a value of the loop's body depend on another, through the ops of the body? */
+/* Does a value of the loop's body depend on another, through the ops of the body?
+ * Depth: *left, which its caller sets. */
 static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
     uint32_t      def = tmi_def(m, v), i;
     const tmi_op *op = TMI_OP(m, def);
@@ -16736,7 +16761,8 @@ static uint32_t tmi_pointer_root(const tmi_module *m, uint32_t v) {
     return 0;
 }
 
-/* The same tile from another scalar: the chain down to the root, made again; as deep as tmi_pointer_root() went. */
+/* The same tile from another scalar: the chain down to the root, made again; as deep as tmi_pointer_root() went.
+ * Depth: 32, by tmi_pointer_root. */
 static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
     tmi_module *m = b->m;
     tmi_op      o;
@@ -17398,7 +17424,8 @@ static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t
     return r;
 }
 
-/* 0: it is not made element by element from ranges, numbers and memory. */
+/* 0: it is not made element by element from ranges, numbers and memory.
+ * Depth: its last argument. */
 static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
     uint32_t i;
     if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
@@ -18549,7 +18576,8 @@ static tmi_tty tmi_wider(const tmi_thr *t, uint32_t a, uint32_t b) {
     return y.width > x.width ? y : x;
 }
 
-/* A binary operation on integers or floats of one kind; a scalar meets a vector element by element. */
+/* A binary operation on integers or floats of one kind; a scalar meets a vector element by element.
+ * Depth: TMI_MAX_DEPTH: a sum is regrouped once for each loop that it stands further in. */
 static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     tmi_ins  n;
     int64_t  x, y, r;
@@ -18623,7 +18651,7 @@ static int tmi_icmp_known(const tmi_ins *a, const tmi_ins *b, uint32_t p) {
     }
 }
 
-/* p: a tmi_cmpi */
+/* p: a tmi_cmpi. Depth: 2, as sums of constants are folded. */
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     tmi_ins  n;
     uint32_t ops[2];
@@ -18660,6 +18688,7 @@ static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     return tmi_t_pure(t, &n, ops, 2);
 }
 
+/* Depth: 2, as two negations are folded. */
 static uint32_t tmi_t_select(tmi_thr *t, uint32_t c, uint32_t x, uint32_t y) {
     tmi_tty type = tmi_wider(t, x, y);
     int64_t k;
@@ -19617,7 +19646,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         if (op->kind == TMI_OP_RANGE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_CONSTANT || op->kind == TMI_OP_POISON ||
             op->kind == TMI_OP_UNDEF)
             k = TMI_C_INLINE, pure = 1, over_node = 0;
-        else if (tmi_is_view(op->kind)) k = depth < TMI_INLINE_DEPTH ? TMI_C_INLINE : pure ? TMI_C_CLONE : TMI_C_NODE;
+        else if (tmi_is_view(op->kind)) k = depth < TMI_INLINE_DEPTH ? TMI_C_INLINE : TMI_C_CLONE;
         else if ((traits & TMI_ELT) && (traits & TMI_PURE) && pure && op->n_out == 1)
             k = cost <= TMI_INLINE_COST && depth < TMI_INLINE_DEPTH ? TMI_C_INLINE : TMI_C_CLONE;
         else pure = 0;
@@ -20110,6 +20139,7 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
     memset(r->step, 0, sizeof r->step);
 }
 
+/* Depth: TMI_REACH_DEPTH. */
 static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_reaching *at) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
@@ -20501,6 +20531,7 @@ static uint64_t tmi_convert_cost(const tmi_plan *p, uint32_t type, const tmi_lin
 /* Leaves that an expression reads: nodes and clones with the view of them, scalars with none. */
 typedef void (*tmi_need_fn)(tmi_plan *, void *ctx, uint32_t value, const tmi_lin *view);
 
+/* Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need_fn fn, void *ctx) {
     const tmi_module *m = p->m;
     const tmi_op *op;
@@ -20628,7 +20659,8 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     tmi_pick_add(k, &l, "as the ops that read it need it");
 }
 
-/* Layout that makes a chain of renamings from a decided component's value to `value` free. */
+/* Layout that makes a chain of renamings from a decided component's value to `value` free.
+ * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op;
@@ -20656,7 +20688,8 @@ static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
     comp->last_reader = p->reader.n;
 }
 
-/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice. */
+/* Enter `op` with every component that `value` is computed from; seen[] keeps it from looking twice.
+ * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
     const tmi_module *m = p->m;
     uint32_t i;
@@ -20963,7 +20996,8 @@ static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
 }
 
 /* The same of a value computed from loads; `cost` adds up what each tile would compute again. At most TMI_INLINE_DEPTH
- * ops one on the other, as what is inlined: the functions that walk over it afterwards go as deep. */
+ * ops one on the other, as what is inlined: the functions that walk over it afterwards go as deep.
+ * Depth: TMI_INLINE_DEPTH. */
 static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t block, uint32_t *cost, uint32_t depth) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
@@ -20984,7 +21018,8 @@ static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t bl
     return NULL;
 }
 
-/* From now on loads and what is computed from them are made where they are read. As deep as tmi_not_direct() went. */
+/* From now on loads and what is computed from them are made where they are read. As deep as tmi_not_direct() went.
+ * Depth: TMI_INLINE_DEPTH, by tmi_not_direct. */
 static void tmi_make_direct(tmi_plan *p, uint32_t value) {
     const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
     uint32_t i;
@@ -21354,7 +21389,7 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
 }
 
 /* Loads among what a direct operand is computed from work in the layout that the tiles ask of them. As deep as
- * tmi_not_direct() went. */
+ * tmi_not_direct() went. Depth: TMI_INLINE_DEPTH, by tmi_not_direct. */
 static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
@@ -21713,6 +21748,7 @@ static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
 
 /* -- Elementwise ------------------------------------------------------------------------------- */
 
+/* Depth: 2, through float. */
 static uint32_t tmi_conv(tmi_thr *t, uint32_t a, int kind) { /* float to float, nearest even */
     if (tmi_t_type(t, a).kind == kind) return a;
     if ((tmi_t_type(t, a).kind == TMI_S_F16 && kind == TMI_S_BF16) || (tmi_t_type(t, a).kind == TMI_S_BF16 && kind == TMI_S_F16))
@@ -22005,6 +22041,7 @@ static const char *tmi_f64_name(int tf) {
     return NULL;
 }
 
+/* Depth: 2, an opposite has no opposite of its own. */
 static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     /* ordered predicates by eq, lt, le; unordered ones are the opposite of an ordered one */
     uint32_t r, greater;
@@ -22463,7 +22500,8 @@ static int tmi_view_varies(const tmi_nest *n, const tmi_lin *view) {
     return 0;
 }
 
-/* Which register of an instance the view reads: index into its array, and element of the vector. */
+/* Which register of an instance the view reads: index into its array, and element of the vector.
+ * Depth: 2, the elements of a vector. */
 static uint32_t tmi_inst_element(tmi_low *w, uint32_t inst, const tmi_lin *view, uint32_t mode) {
     tmi_thr        *t = w->t;
     const tmi_inst *in = TMI_INST(w->p, inst);
@@ -22508,7 +22546,8 @@ static uint32_t tmi_inst_element(tmi_low *w, uint32_t inst, const tmi_lin *view,
     return tmi_t_read(t, in->ref, index, vec ? element : 0);
 }
 
-/* An element of a constant that is not the same everywhere: from a table. */
+/* An element of a constant that is not the same everywhere: from a table.
+ * Depth: 2, the elements of a vector. */
 static uint32_t tmi_table_element(tmi_low *w, const tmi_op *op, const tmi_lin *view, uint32_t mode) {
     const tmi_attr *a = tmi_attr_of(w->m, op, "value");
     tmi_thr *t = w->t;
@@ -22588,7 +22627,8 @@ static void tmi_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
     *link = p->shown.n;
 }
 
-/* The element (or vector of elements) of a tensor where the open nest stands. */
+/* The element (or vector of elements) of a tensor where the open nest stands.
+ * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode) {
     uint32_t lin, r, inst, keep_src = w->t->src;
     if (w->p->klass[value] == TMI_C_SCALAR) return tmi_scalar_value(w, value);
@@ -22867,6 +22907,7 @@ static uint32_t tmi_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode,
     return tmi_parts_expr(w, w->nest, &x, mode);
 }
 
+/* Depth: 2, a pointer as a number. */
 static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
     tmi_ins n;
     tmi_tty type = tmi_t_type(w->t, v);
@@ -25038,7 +25079,8 @@ static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
     return r;
 }
 
-/* A function of two words, bit by bit: bit 2x + y of `table` is its value. */
+/* A function of two words, bit by bit: bit 2x + y of `table` is its value.
+ * Depth: 2, the opposite of a table. */
 static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t table) {
     tmi_thr *t = w->t;
     switch (table & 15) {
@@ -25992,7 +26034,8 @@ static void tmi_copy_all(tmi_low *w, tmi_copy *c, uint32_t n) {
 
 /* May what the body yields be computed right in the carried value's array? Yes where a chain of
  * elementwise ops and matrix products leads from one to the other, each link read by the next alone: then
- * every element is read before it is overwritten. Marks the whole chain. */
+ * every element is read before it is overwritten. Marks the whole chain.
+ * Depth: 16, its last argument. */
 static int tmi_chain_in_place(tmi_low *w, uint32_t block, uint32_t arg, uint32_t value, uint32_t depth) {
     uint32_t def = tmi_def(w->m, value), i, first, last;
     const tmi_op *op = TMI_OP(w->m, def);
@@ -26219,6 +26262,7 @@ static int tmi_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     return 0;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_lower_block(tmi_low *w, uint32_t block) {
     uint32_t op, s, first = w->slot.n, n, outer_block = w->block, outer_first = w->first_slot, outer_fence = w->fence, i;
     tmi_seen *outer = TMI_TEMP(w->job, tmi_seen, 32);
@@ -27317,7 +27361,8 @@ static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
     return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
 }
 
-/* Find, from the innermost out, which loops and branches may need barriers inside. */
+/* Find, from the innermost out, which loops and branches may need barriers inside.
+ * Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
     tmi_thr    *t = h->t;
     uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
@@ -27426,6 +27471,7 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     tmi_note_inside(h, n, s);
 }
 
+/* Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
     tmi_thr    *t = h->t;
     tmi_touched one;
@@ -27826,6 +27872,7 @@ static void tmi_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
     for (i = 0; i < 32; i++) z->at[i] = (int64_t)((uint64_t)x->at[i] + (uint64_t)y->at[i] * (uint64_t)times);
 }
 
+/* Depth: 2, the factors swapped. */
 static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
     uint32_t i, zeros = tmi_lanes_zeros(x) + tmi_lanes_zeros(y);
     if (x->known != TMI_EXACT && y->known == TMI_EXACT) {
@@ -28226,7 +28273,8 @@ typedef struct tmi_touched_by {
     uint32_t  es;      /* of an element */
 } tmi_touched_by;
 
-/* Does a condition only tell threads apart, as where a tile has fewer elements than there are threads? */
+/* Does a condition only tell threads apart, as where a tile has fewer elements than there are threads?
+ * Depth: 8, its last argument. */
 static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t v[TMI_MAX_OPERANDS], i;
@@ -28567,7 +28615,8 @@ typedef struct tmi_rows {
     uint32_t         **dims; /* by type id */
 } tmi_rows;
 
-/* Are the steps of a tile of addresses more than an estimate? Numbers narrower than 32 bits may wrap around on the way. */
+/* Are the steps of a tile of addresses more than an estimate? Numbers narrower than 32 bits may wrap around on the way.
+ * Depth: TMI_REACH_VISITS. */
 static int tmi_reach_is_exact(const tmi_plan *p, uint32_t value, uint32_t *visits) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
@@ -29181,6 +29230,7 @@ static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
     return TMI_COST_ON;
 }
 
+/* Depth: TMI_MAX_DEPTH, by the verifier. */
 static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
     uint32_t id;
     int      flow;
@@ -29422,7 +29472,8 @@ static int tmi_tell_is_pass(const tmi_op *op) { /* one element in, one out, or t
     return (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind) || op->kind == TMI_OP_SPLAT;
 }
 
-/* What a value is computed from, up to loads and reductions; 1: it hangs on one. */
+/* What a value is computed from, up to loads and reductions; 1: it hangs on one.
+ * Depth: TMI_TELL_DEPTH. */
 static int tmi_tell_back(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     uint32_t          id = tmi_def(m, v), i;
@@ -29450,7 +29501,8 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
     return hangs;
 }
 
-/* Where a value goes through elementwise ops, up to stores; loops hand it on. */
+/* Where a value goes through elementwise ops, up to stores; loops hand it on.
+ * Depth: TMI_TELL_DEPTH. */
 static void tmi_tell_on(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     const tmi_users  *u = &x->p->users;
@@ -30368,7 +30420,8 @@ static uint32_t tmi_callee(const tmi_ins *n) {
     }
 }
 
-/* Note that a function is called, and all that it needs: rows above it, which bounds the depth. */
+/* Note that a function is called, and all that it needs: rows above it, which bounds the depth.
+ * Depth: TMI_FN_COUNT, as rows need rows above them; a few in fact. */
 static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     const char *s;
     tmi_text    t;
@@ -30725,7 +30778,8 @@ static int tmi_vmake_is_sum(const tmi_emit *e, const tmi_ins *n) {
     return x->op == TMI_TF_IADD && x->a == TMI_LST(e->t, n->a);
 }
 
-/* The value where it is used: its variable, or its expression; cast when the reader wants another sign. */
+/* The value where it is used: its variable, or its expression; cast when the reader wants another sign.
+ * Depth: TMI_LINE_WIDTH: an expression that is longer is no part of another. */
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign have = tmi_sign_of(e, id);
@@ -31255,6 +31309,7 @@ static void tmi_note_sum(tmi_emit *e, const tmi_ins *n) {
     *to = (uint8_t)(*to | (tmi_is_contracted(e, n) ? 1 : 2));
 }
 
+/* Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
@@ -32775,7 +32830,8 @@ static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
     r->depth--;
 }
 
-/* value ::= object | array | string | number | true | false | null. NULL after an error. */
+/* value ::= object | array | string | number | true | false | null. NULL after an error.
+ * Depth: TMI_MAX_DEPTH. */
 static tmi_json *tmi_json_value(tmi_json_reader *r) {
     tmi_json *j = TMI_NEW(r->job, tmi_json, 1);
     char      c;
@@ -32822,6 +32878,7 @@ typedef struct tmi_json_writer {
     const char *src;
 } tmi_json_writer;
 
+/* Depth: TMI_MAX_DEPTH, by the reader. */
 static void tmi_json_write(const tmi_json_writer *w, const tmi_json *j, uint32_t depth) {
     static const char *const words[] = {"null", "false", "true"};
     const tmi_json *k;
@@ -34869,7 +34926,8 @@ static void tmi_gen_store(tmi_gen *g, uint32_t node, const tmi_indices *s, uint3
 
 /* -- Casts and elementwise ops -------------------------------------------------------------------------------------------------------- */
 
-/* Between types that are computed with; floats to integers cut toward zero. */
+/* Between types that are computed with; floats to integers cut toward zero.
+ * Depth: 2, through float. */
 static uint32_t tmi_gen_cast(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
     uint32_t type = tmi_value_type(g->m, v), want = tmi_type_like(g->job, g->m, type, tmi_list_work(g->m, to));
     int      from_signed = tmi_lt_is(from, 's');
@@ -35549,7 +35607,8 @@ static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
     tmi_gen_join(g, v, 2);
 }
 
-/* Run `i` and those after it: a loop for each reduced one that does not fit the tile. */
+/* Run `i` and those after it: a loop for each reduced one that does not fit the tile.
+ * Depth: 2 * TMI_LIST_RANK, the runs of a shape. */
 static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     tmi_gen *g = r->g;
     uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0, k;
@@ -36723,7 +36782,8 @@ static int tmi_break_is_new(tmi_breaking *b, uint32_t node, const uint32_t *map)
     return 1;
 }
 
-/* Recurses into what is worked out in the same kernel: at most TMI_FUSED_DEPTH deep, by tmi_fuse. */
+/* Recurses into what is worked out in the same kernel: at most TMI_FUSED_DEPTH deep, by tmi_fuse.
+ * Depth: TMI_FUSED_DEPTH, by tmi_fuse. */
 static void tmi_breaks(tmi_breaking *b, uint32_t node, const uint32_t *root) {
     const tmi_node *n = TMI_NODE(b->l, node);
     uint32_t        i, d, e, map[TMI_LIST_RANK];
@@ -37076,7 +37136,8 @@ static uint32_t tmi_sp_plain(tmi_spelled *s, uint32_t node) { /* the same; what 
 }
 
 /* Do two nodes hold one value: the same op with the same arguments on the same inputs? Compares at most `*left` pairs,
- * which also bounds how deep it goes into itself; what takes more counts as different. */
+ * which also bounds how deep it goes into itself; what takes more counts as different.
+ * Depth: *left, which its caller sets. */
 static int tmi_list_same(const tmi_list *l, uint32_t x, uint32_t y, uint32_t *left) {
     const tmi_node *a = TMI_NODE(l, x), *b = TMI_NODE(l, y);
     uint32_t        i;
@@ -37092,7 +37153,8 @@ static int tmi_list_same(const tmi_list *l, uint32_t x, uint32_t y, uint32_t *le
     return 1;
 }
 
-/* Of two that tmi_list_same() found so, within its bound. */
+/* Of two that tmi_list_same() found so, within its bound.
+ * Depth: TMI_SPELLED_MAX, by tmi_list_same. */
 static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
     const tmi_node *n = TMI_NODE(s->l, twin);
     uint32_t        i;
@@ -37389,7 +37451,8 @@ static int tmi_sp_norm(tmi_spelled *s, uint32_t root, tmi_node *to) {
 
 /* -- Attention: softmax of scores worked out from one product, times another -- */
 
-/* The product of queries and keys behind scores, through elementwise ops of their shape; 0: none. */
+/* The product of queries and keys behind scores, through elementwise ops of their shape; 0: none.
+ * Depth: 24, its last argument. */
 static uint32_t tmi_sp_product(tmi_spelled *s, uint32_t node, uint32_t depth) {
     const tmi_node *n = TMI_NODE(s->l, node);
     uint32_t        i, found;
@@ -37401,15 +37464,16 @@ static uint32_t tmi_sp_product(tmi_spelled *s, uint32_t node, uint32_t depth) {
     return 0;
 }
 
-/* Adds the ops between the product and the scores; is the node one of them? Each is looked at once. */
-static int tmi_sp_chain(tmi_spelled *s, uint32_t node, uint32_t product) {
+/* Adds the ops between the product and the scores; is the node one of them? Each is looked at once.
+ * Depth: TMI_SPELLED_MAX. */
+static int tmi_sp_chain(tmi_spelled *s, uint32_t node, uint32_t product, uint32_t depth) {
     const tmi_node *n = TMI_NODE(s->l, node);
     uint32_t        i;
     int             on = 0;
     if (node == product || tmi_sp_has(s, node)) return 1;
-    if (s->looked++ > 4000) return tmi_sp_no(s, "it has too many ops between the products");
+    if (s->looked++ > 4000 || depth == TMI_SPELLED_MAX) return tmi_sp_no(s, "it has too many ops between the products");
     if (!tmi_is_elementwise(n) || !tmi_shape_same(&n->shape, &s->shape)) return 0;
-    for (i = 0; i < n->n_in; i++) on |= tmi_sp_chain(s, n->in[i], product);
+    for (i = 0; i < n->n_in; i++) on |= tmi_sp_chain(s, n->in[i], product, depth + 1);
     if (on) tmi_sp_add(s, node);
     return on;
 }
@@ -37462,7 +37526,7 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
     if (!tmi_lt_is(qk->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, qk->in[0])->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, qk->in[1])->dtype, 'f') || !tmi_lt_is(TMI_NODE(l, n->in[1])->dtype, 'f') || !tmi_lt_is(n->dtype, 'f'))
         return tmi_sp_no(s, "it works on integers");
     if (!tmi_lt_is(TMI_NODE(l, scores)->dtype, 'f') || !tmi_sp_batches_fit(s, &TMI_NODE(l, qk->in[0])->shape, &TMI_NODE(l, qk->in[1])->shape, &TMI_NODE(l, n->in[1])->shape)) return 0;
-    (void)tmi_sp_chain(s, scores, product);
+    (void)tmi_sp_chain(s, scores, product, 0);
     tmi_sp_add(s, product);
     if (s->why) return 0;
     q = qk->num[0] ? tmi_list_turned(l, qk->in[0]) : qk->in[0];
@@ -39304,6 +39368,45 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
 }
 
+/* KiB that stay of an op of a kind, with all reports: a third more than the largest of the tests. While it is compiled a
+ * kernel takes as much again and half as much. */
+static uint32_t tmi_list_room(uint16_t kind) {
+    switch (kind) {
+    case TMI_L_OP_NONE: return 0;
+    case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 750;
+    case TMI_L_OP_ARGMAX: case TMI_L_OP_ARGMIN: return 144;
+    case TMI_L_OP_ATTENTION: return 112;
+    case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: case TMI_L_OP_DROPOUT: case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SOFTMAX:
+    case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: return 80;
+    default: return kind <= TMI_L_OP_REDUCE ? 104 : 42;
+    }
+}
+
+/* Every word that names an operation counts as one. A name that is spelt with escapes is not seen: then each object of
+ * the list counts, as the largest kind. */
+TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
+    uint32_t room, most = 0;
+    size_t   i, k, n_objects = 0, sum = tmi_add_sat(tmi_mul_sat(len, 128), 16u << 10);
+    int      escapes = 0;
+    char     word[24];
+    if (!src) return tmetal_arena_bound_ops(len);
+    for (i = 0; i < len; i += k + 1) {
+        n_objects += src[i] == '{';
+        escapes |= src[i] == '\\';
+        for (k = 0; i + k < len && (src[i + k] == '_' || tmi_is_letter(src[i + k]) || tmi_is_digit(src[i + k])); k++) {}
+        if (!k) continue;
+        if (i + k < len) n_objects += src[i + k] == '{', escapes |= src[i + k] == '\\';
+        if (k >= sizeof word) continue;
+        memcpy(word, src + i, k);
+        word[k] = '\0';
+        room = tmi_list_room(tmi_list_kind_named(word));
+        most = tmi_max32(most, room);
+        sum = tmi_add_sat(sum, (size_t)room << 10);
+    }
+    if (escapes) most = tmi_list_room(TMI_L_OP_SORT), sum = tmi_add_sat(sum, tmi_mul_sat(n_objects, (size_t)most << 10));
+    return tmi_add_sat(sum, (size_t)most * 1536);
+}
+
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
     return tmi_is_list(src, len);
 }
@@ -39694,7 +39797,7 @@ TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
 #ifdef TMETAL_NO_OPS
     (void)src;
 #else
-    if (tmi_is_list(src, len)) once = tmetal_arena_bound_ops(len);
+    if (tmi_is_list(src, len)) once = tmetal_arena_bound_list(src, len);
 #endif
     return tmi_mul_sat(once, 2);
 }

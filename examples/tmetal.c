@@ -388,7 +388,7 @@ typedef struct job {
 
 /* The bound for op lists is for the worst of them: begin with less, and double it where it is not enough. */
 static tmetal_code compile_list(job *j, const tmetal_options *opt) {
-    size_t      most = tmetal_arena_bound_ops(j->len);
+    size_t      most = tmetal_arena_bound_list(j->src, j->len);
     tmetal_code code = tmetal_compile_ops(j->src, j->len, opt, &j->arena, &j->result);
     while (code == TMETAL_E_ARENA && j->arena.cap < most) {
         size_t bytes = j->arena.cap < most / 2 ? j->arena.cap * 2 : most;

@@ -37,7 +37,7 @@ static measured measure(const char *text, size_t len, double least, int is_list)
     measured m;
     double   begin = now();
     int      runs = 0;
-    size_t   want = is_list ? tmetal_arena_bound_ops(len) : tmetal_arena_bound(len);
+    size_t   want = is_list ? tmetal_arena_bound_list(text, len) : tmetal_arena_bound(len);
     if (want > (size_t)3 << 30) want = (size_t)3 << 30;
     if (want > space_bytes) {
         free(space);

@@ -22,7 +22,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_LONG    ?= 900
 FUZZ_FROM    ?= 1
 
-.PHONY: bench odd libfuzzer fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
+.PHONY: bench depth depth-long odd libfuzzer fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
 
 $(BUILD)/robust/header.o: tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
@@ -71,6 +71,16 @@ uninitialised: $(BUILD)/digest  ## nothing depends on what the arena held before
 arenas: $(BUILD)/arenas         ## arenas of every size: a clean refusal, then the same bytes
 	$(BUILD)/arenas examples/kernels/vector_add.ttir examples/kernels/row_sum.ttir
 
+# -- Hostile shapes -----------------------------------------------------------------------------------------------
+DEPTH_C = tests/robust/depth.c tests/bench/shapes.c tests/robust/text.c
+$(BUILD)/depth: $(DEPTH_C) tests/bench/shapes.h $(wildcard tests/robust/*.h) $(BUILD)/robust/header.o
+	$(ROBUST_C) -O1 $(DEPTH_C) $(BUILD)/robust/header.o -lpthread -o $@
+depth: $(BUILD)/depth           ## graphs with more ways than ops, chains longer than a stack is deep
+	python3 tests/robust/recursion.py tmetal.h
+	$(BUILD)/depth --quick
+depth-long: $(BUILD)/depth      ## the same with chains of 40,000 operations
+	$(BUILD)/depth
+
 # -- Compilers ---------------------------------------------------------------------------------------------------
 warnings:                       ## the header alone, without a warning: gcc or cc as C99 and C++11
 	@sh tests/robust/warnings.sh short
@@ -79,5 +89,5 @@ warnings-all:                   ## the same for every compiler, language and tar
 same-bytes: $(BUILD)/digest     ## the same output from every compiler and optimisation
 	@sh tests/robust/same.sh $(BUILD) $(ROBUST_FILES)
 
-test-robust: warnings odd arenas fuzz
-check-robust: warnings-all same-bytes sanitized uninitialised fuzz-long
+test-robust: warnings odd arenas depth fuzz
+check-robust: warnings-all same-bytes sanitized uninitialised depth-long fuzz-long
