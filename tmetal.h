@@ -14571,43 +14571,33 @@ TMI_STATIC_ASSERT(pattern_names, sizeof tmi_dt_pattern_names / sizeof *tmi_dt_pa
 /*    which     kind          form, without, NaN
  *      MPS or MPSGraph; since; fields
  *      MLX; where it differs; when it pays; source */
+#define TMI_MAP(X, kind, nan, mps, since, fields, mlx, differs) /* a reduction */ \
+    X(REDUCE, kind, 0, 0, nan, mps, since, fields, mlx, differs, "", "G; X")
 #define TMI_MAPPINGS(X) \
-    X(REDUCE,   SUM,          0, 0, NONE, \
-      "reductionSumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.sum(x, axis=axis)", "", "", "G; X") \
-    X(REDUCE,   MEAN,         0, 0, NONE, \
-      "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.mean(x, axis=axis)", "the mean of a whole axis: a masked row is passed as its own length", "", "G; X") \
-    X(REDUCE,   MAX,          0, 0, NONE, \
-      "reductionMaximumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.max(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
-    X(REDUCE,   MAX,          0, 0, WINS, \
-      "reductionMaximumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.max(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
-    X(REDUCE,   MIN,          0, 0, NONE, \
-      "reductionMinimumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.min(x, axis=axis)", "Apple states no rule for NaN", "", "G; X") \
-    X(REDUCE,   MIN,          0, 0, WINS, \
-      "reductionMinimumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.min(x, axis=axis)", "MLX states no rule for NaN", "", "G; X") \
-    X(REDUCE,   ARGMAX,       0, 0, NONE, \
-      "reductionArgMaximumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
-      "mx.argmax(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
-    X(REDUCE,   ARGMIN,       0, 0, NONE, \
-      "reductionArgMinimumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
-      "mx.argmin(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN", "", "G; X") \
-    X(REDUCE,   ANY,          0, 0, NONE, \
-      "reductionOrWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
-      "mx.any(x, axis=axis)", "", "", "G; X") \
-    X(REDUCE,   ALL,          0, 0, NONE, \
-      "reductionAndWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
-      "mx.all(x, axis=axis)", "", "", "G; X") \
-    X(REDUCE,   PRODUCT,      0, 0, NONE, \
-      "reductionProductWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.prod(x, axis=axis)", "", "", "G; X") \
-    X(REDUCE,   WELFORD,      0, 0, NONE, \
-      "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", "macOS 11.0", "axes = axis; squares = variance times count", \
-      "mx.mean(x, axis=axis), mx.var(x, axis=axis)", "only where every weight is 1 and the squares start at 0", "", "G; X") \
+    TMI_MAP(X, SUM, NONE, "reductionSumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.sum(x, axis=axis)", "") \
+    TMI_MAP(X, MEAN, NONE, "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.mean(x, axis=axis)", "the mean of a whole axis: a masked row is passed as its own length") \
+    TMI_MAP(X, MAX, NONE, "reductionMaximumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "Apple states no rule for NaN") \
+    TMI_MAP(X, MAX, WINS, "reductionMaximumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.max(x, axis=axis)", "MLX states no rule for NaN") \
+    TMI_MAP(X, MIN, NONE, "reductionMinimumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "Apple states no rule for NaN") \
+    TMI_MAP(X, MIN, WINS, "reductionMinimumPropagateNaNWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.min(x, axis=axis)", "MLX states no rule for NaN") \
+    TMI_MAP(X, ARGMAX, NONE, "reductionArgMaximumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmax(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN") \
+    TMI_MAP(X, ARGMIN, NONE, "reductionArgMinimumWithTensor:axis:name:", "macOS 12.0", "axis = axis", \
+      "mx.argmin(x, axis=axis)", "the index without the value; neither states a rule for ties or NaN") \
+    TMI_MAP(X, ANY, NONE, "reductionOrWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.any(x, axis=axis)", "") \
+    TMI_MAP(X, ALL, NONE, "reductionAndWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
+      "mx.all(x, axis=axis)", "") \
+    TMI_MAP(X, PRODUCT, NONE, "reductionProductWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
+      "mx.prod(x, axis=axis)", "") \
+    TMI_MAP(X, WELFORD, NONE, "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", "macOS 11.0", \
+      "axes = axis; squares = variance times count", "mx.mean(x, axis=axis), mx.var(x, axis=axis)", "only where every weight is 1 and the squares start at 0") \
     X(PATTERN,  SOFTMAX,      0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
       "softMaxWithTensor:axis:name:; on matrices along rows MPSMatrixSoftMax", "macOS 11.0; 10.13", "axis = axis; MPSMatrixSoftMax: sourceRows, sourceColumns", \
       "mx.softmax(x, axis=axis)", "", "", "G; M; X") \
@@ -33607,7 +33597,8 @@ static int tmi_shape_broadcast(tmi_list *l, const tmi_node *n, tmi_shape *to, co
     return 1;
 }
 
-static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) { /* shape of all inputs together; types promoted */
+/* Before the rule of an elementwise op: shape of all inputs together; types promoted. */
+static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) {
     uint32_t i;
     n->shape = tmi_in_node(l, n, 0)->shape;
     n->dtype = tmi_in_node(l, n, 0)->dtype;
@@ -33622,7 +33613,6 @@ static int tmi_rule_broadcasted(tmi_list *l, tmi_node *n) { /* shape of all inpu
 static int tmi_rule_scalar(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "value|scalar|other");
     int64_t         whole;
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     if (n->n_in == 2) return 1;
     if (!j) return tmi_op_wrong(l, n, "has one input and no argument 'value': it takes two operands");
     if (!tmi_arg_double(l, n, "value|scalar|other", 0, &n->val[0])) return 0;
@@ -33649,7 +33639,6 @@ static int tmi_rule_bits(tmi_list *l, tmi_node *n) {
     int logical = strstr(n->type, "logical") != NULL;
     uint32_t i;
     if (n->n_in < tmi_list_ops[n->kind].most) return tmi_op_wrong(l, n, "takes two inputs");
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     for (i = 0; i < n->n_in && !logical; i++)
         if (tmi_lt_is(tmi_in_node(l, n, i)->dtype, 'f')) logical = 1;
     if (logical) n->dtype = TMI_LT_BOOL;
@@ -33657,13 +33646,12 @@ static int tmi_rule_bits(tmi_list *l, tmi_node *n) {
 }
 
 static int tmi_rule_where(tmi_list *l, tmi_node *n) {
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     n->dtype = tmi_lt_promote(tmi_in_node(l, n, 1)->dtype, tmi_in_node(l, n, 2)->dtype);
     return tmi_arg_type(l, n);
 }
 
 static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
-    if (!tmi_rule_broadcasted(l, n) || !tmi_arg_double(l, n, "min|lower|min_value", 0, &n->val[0]) ||
+    if (!tmi_arg_double(l, n, "min|lower|min_value", 0, &n->val[0]) ||
         !tmi_arg_double(l, n, "max|upper|max_value", 0, &n->val[1]))
         return 0;
     n->has_val = (tmi_arg(n, "min|lower|min_value") ? 1 : 0) | (tmi_arg(n, "max|upper|max_value") ? 2 : 0);
@@ -33671,15 +33659,8 @@ static int tmi_rule_clamp(tmi_list *l, tmi_node *n) { /* val: lower, upper */
     return n->has_val ? tmi_arg_type(l, n) : tmi_op_wrong(l, n, "needs 'min' or 'max'");
 }
 
-static int tmi_rule_fma(tmi_list *l, tmi_node *n) {
-    if (!tmi_rule_broadcasted(l, n)) return 0;
-    if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
-    return tmi_arg_type(l, n);
-}
-
 static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by tanh */
     const tmi_json *j = n->kind == TMI_L_OP_GELU ? tmi_arg(n, "approximate|mode|approx") : NULL;
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!tmi_lt_is(n->dtype, 'f')) n->dtype = TMI_LT_F32;
     if (j) {
         if (j->kind == TMI_J_TRUE || (j->kind == TMI_J_STRING && strcmp(j->text, "tanh") == 0)) n->num[0] = 1;
@@ -33690,20 +33671,19 @@ static int tmi_rule_unary(tmi_list *l, tmi_node *n) { /* floats; num[0]: GELU by
 }
 
 static int tmi_rule_same(tmi_list *l, tmi_node *n) {
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     if (tmi_lt_is(n->dtype, 'b')) n->dtype = TMI_LT_I32;
     return tmi_arg_type(l, n);
 }
+#define tmi_rule_fma tmi_rule_same
 
 static int tmi_rule_convert(tmi_list *l, tmi_node *n) {
     const tmi_json *j = tmi_arg(n, "dtype|to|type");
-    if (!tmi_rule_broadcasted(l, n)) return 0;
     if (!j) j = tmi_json_get(n->json, "dtype");
     return j ? tmi_list_read_type(l, n, j, &n->dtype) : tmi_op_wrong(l, n, "needs the argument 'dtype'");
 }
 
 static int tmi_rule_dropout(tmi_list *l, tmi_node *n) { /* val[0]: share dropped; num: seed, offset */
-    if (!tmi_rule_broadcasted(l, n) || !tmi_arg_double(l, n, "p|rate", 0.5, &n->val[0]) || !tmi_arg_int(l, n, "seed", 0, &n->num[0]) ||
+    if (!tmi_arg_double(l, n, "p|rate", 0.5, &n->val[0]) || !tmi_arg_int(l, n, "seed", 0, &n->num[0]) ||
         !tmi_arg_int(l, n, "offset", 0, &n->num[1]))
         return 0;
     if (!(n->val[0] >= 0 && n->val[0] < 1)) return tmi_op_wrong(l, n, "needs 'p' from 0 to below 1");
@@ -34352,7 +34332,9 @@ static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
     memset(&asked, 0, sizeof asked);
     tmi_asked_for(&asked, "dtype"); /* of every op: the type of its inputs */
     n->asked = &asked;
-    ok = tmi_list_check_shapes(l, n) && tmi_rules[n->kind](l, n) && tmi_check_beside(l, n) && tmi_check_args(l, n);
+    ok = tmi_list_check_shapes(l, n);
+    if (ok && n->kind >= TMI_L_OP_ADD && n->kind <= TMI_L_OP_DROPOUT) ok = tmi_rule_broadcasted(l, n);
+    ok = ok && tmi_rules[n->kind](l, n) && tmi_check_beside(l, n) && tmi_check_args(l, n);
     TMI_ASSERT(l->job, "json", !ok ||
                (n->dtype && n->shape.rank <= TMI_LIST_RANK && tmi_shape_numel(&n->shape)));
     TMI_ASSERT(l->job, "json", !ok || n->axis < TMI_LIST_RANK);
@@ -34516,14 +34498,20 @@ static void tmi_gen_join(tmi_gen *g, uint32_t *v, uint32_t n) {
     for (i = 0; i < n && any; i++) v[i] = tmi_gen_stretch(g, v[i], dims);
 }
 
-static uint32_t tmi_gen_2(tmi_gen *g, uint32_t kind, uint32_t x, uint32_t y) {
+static void tmi_gen_meet(tmi_gen *g, uint32_t *x, uint32_t *y) { /* two values take one shape */
     uint32_t v[2];
-    v[0] = x;
-    v[1] = y;
-    TMI_ASSERT(g->job, "oplist", tmi_value_type(g->m, x) &&
-               tmi_elem(g->m, tmi_value_type(g->m, x)) == tmi_elem(g->m, tmi_value_type(g->m, y)));
+    v[0] = *x;
+    v[1] = *y;
     tmi_gen_join(g, v, 2);
-    return tmi_b_2(&g->b, kind, v[0], v[1]);
+    *x = v[0];
+    *y = v[1];
+}
+
+static uint32_t tmi_gen_2(tmi_gen *g, uint32_t kind, uint32_t x, uint32_t y) {
+    TMI_ASSERT(g->job, "oplist", kind == TMI_OP_ADDPTR ||
+               tmi_elem(g->m, tmi_value_type(g->m, x)) == tmi_elem(g->m, tmi_value_type(g->m, y)));
+    tmi_gen_meet(g, &x, &y);
+    return tmi_b_2(&g->b, kind, x, y);
 }
 
 static uint32_t tmi_gen_1(tmi_gen *g, uint32_t kind, uint32_t x) { return tmi_b_1(&g->b, kind, tmi_value_type(g->m, x), x); }
@@ -34538,11 +34526,8 @@ static uint32_t tmi_gen_select(tmi_gen *g, uint32_t c, uint32_t x, uint32_t y) {
 }
 
 static uint32_t tmi_gen_cmpi(tmi_gen *g, int predicate, uint32_t x, uint32_t y) {
-    uint32_t v[2];
-    v[0] = x;
-    v[1] = y;
-    tmi_gen_join(g, v, 2);
-    return tmi_b_cmpi(&g->b, predicate, v[0], v[1]);
+    tmi_gen_meet(g, &x, &y);
+    return tmi_b_cmpi(&g->b, predicate, x, y);
 }
 
 static uint32_t tmi_gen_cmpf(tmi_gen *g, int predicate, uint32_t x, uint32_t y) {
@@ -34823,7 +34808,7 @@ static uint32_t tmi_gen_pointer(tmi_gen *g, uint32_t node) { /* the kernel's arg
 
 /* Pointers to the elements of a node's memory at indices: what all share first, then what differs. */
 static uint32_t tmi_gen_address(tmi_gen *g, uint32_t node, const tmi_indices *s) {
-    uint32_t p = tmi_gen_pointer(g, node), i, whole = 0, tile = 0, v[2];
+    uint32_t p = tmi_gen_pointer(g, node), i, whole = 0, tile = 0;
     uint64_t stride = 1;
     for (i = s->rank; i-- > 0; stride *= s->dim[i]) {
         uint32_t part = tmi_gen_mul(g, s->at[i], stride);
@@ -34831,16 +34816,8 @@ static uint32_t tmi_gen_address(tmi_gen *g, uint32_t node, const tmi_indices *s)
         if (tmi_is_tensor(g->m, tmi_value_type(g->m, part))) tile = tmi_gen_add(g, part, tile);
         else whole = tmi_gen_add(g, part, whole);
     }
-    if (whole) {
-        v[0] = p;
-        v[1] = whole;
-        p = tmi_b_op(&g->b, TMI_OP_ADDPTR, tmi_value_type(g->m, p), v, 2);
-    }
-    if (!tile) return p;
-    v[0] = p;
-    v[1] = tile;
-    tmi_gen_join(g, v, 2);
-    return tmi_b_op(&g->b, TMI_OP_ADDPTR, tmi_value_type(g->m, v[0]), v, 2);
+    if (whole) p = tmi_gen_2(g, TMI_OP_ADDPTR, p, whole);
+    return tile ? tmi_gen_2(g, TMI_OP_ADDPTR, p, tile) : p;
 }
 
 /* The masks of the axes along which a tile has more than one element. */
@@ -34892,13 +34869,10 @@ static uint32_t tmi_gen_load(tmi_gen *g, uint32_t node, const tmi_indices *s, ui
     const tmi_node *n = TMI_NODE(g->l, node);
     uint32_t        in[3], v, elem = tmi_list_elem(g->m, n->dtype), mask, type;
     in[0] = tmi_gen_address(g, node, s);
-    if (g->extra) {
-        in[1] = g->extra;
-        tmi_gen_join(g, in, 2);
-        mask = tmi_gen_and(g, tmi_gen_masks(g, in[0]), g->extra);
-    } else {
-        mask = tmi_gen_masks(g, in[0]);
-    }
+    in[1] = g->extra;
+    if (g->extra) tmi_gen_join(g, in, 2);
+    mask = tmi_gen_masks(g, in[0]);
+    mask = tmi_gen_and(g, mask, g->extra);
     if (mask) {
         in[1] = mask;
         in[2] = tmi_gen_other(g, other, n->dtype);
@@ -36301,18 +36275,12 @@ static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, 
 }
 
 /* Scores that a list spells out: its own ops, on the tile of the product. */
-static uint32_t tmi_attend_spelled(tmi_attending *a, uint32_t product, uint32_t key) {
-    tmi_gen         *g = a->g;
-    const tmi_shape *scores = &TMI_NODE(g->l, a->n->base)->shape;
-    tmi_indices      at;
-    uint32_t         i, v;
-    at.rank = 0;
-    for (i = 0; i + 2 < scores->rank; i++) tmi_indices_add(&at, scores->dim[i], a->batch[i]);
-    tmi_indices_add(&at, scores->dim[i], a->row);
-    tmi_indices_add(&at, scores->dim[i + 1], key);
+static uint32_t tmi_attend_spelled(tmi_attending *a, uint32_t product, const tmi_indices *at) {
+    tmi_gen *g = a->g;
+    uint32_t v;
     g->given = a->n->base;
     g->given_value = product;
-    v = tmi_gen_value(g, a->n->in[3], &at, 0);
+    v = tmi_gen_value(g, a->n->in[3], at, 0);
     g->given = 0;
     return a->n->num[7] ? v : tmi_gen_2(g, TMI_OP_MULF, v, tmi_gen_float(g, 1.4426950408889634));
 }
@@ -36320,8 +36288,10 @@ static uint32_t tmi_attend_spelled(tmi_attending *a, uint32_t product, uint32_t 
 /* Scores of a tile: scaled, masked, causal. exp2 is what the hardware has: everything is in units of log2. */
 static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
     tmi_gen  *g = a->g;
-    uint32_t  key, k, zero, dims[2], s, ninf = tmi_gen_f32(g, TMI_BITS_NINF), ok = 0;
+    uint32_t  key, k, zero, dims[2], s, ninf = tmi_gen_f32(g, TMI_BITS_NINF), ok = 0, i;
     uint64_t  n_keys = (uint64_t)a->n->num[3];
+    tmi_shape scores = TMI_NODE(g->l, a->n->in[0])->shape;
+    tmi_indices at;
     tmi_gen_axes(g, a->bn, a->bd);
     key = tmi_gen_span(g, 0, base, n_keys);
     k = tmi_attend_tile(a, 1, key, g->mask[0], (uint64_t)a->n->num[4], a->bn, a->bd);
@@ -36339,17 +36309,16 @@ static uint32_t tmi_attend_scores(tmi_attending *a, uint32_t base) {
         const uint32_t some = tmi_gen_some(g, key);
         ok = tmi_gen_and(g, ok, tmi_gen_cmpi(g, TMI_SGE, tmi_gen_some(g, a->row), some));
     }
-    if (a->n->base) s = tmi_attend_spelled(a, s, key);
+    scores.dim[scores.rank - 1] = (uint32_t)n_keys;
+    at.rank = 0;
+    for (i = 0; i + 2 < scores.rank; i++) tmi_indices_add(&at, scores.dim[i], a->batch[i]);
+    tmi_indices_add(&at, scores.dim[i], a->row);
+    tmi_indices_add(&at, n_keys, key);
+    if (a->n->base) s = tmi_attend_spelled(a, s, &at);
     else if (a->n->n_in == 4) {
-        const tmi_node *x = TMI_NODE(g->l, a->n->in[3]), *q = TMI_NODE(g->l, a->n->in[0]);
-        tmi_shape       scores = q->shape;
-        tmi_indices       at, in;
-        uint32_t        i, v;
-        scores.dim[scores.rank - 1] = (uint32_t)n_keys;
-        at.rank = 0;
-        for (i = 0; i + 2 < scores.rank; i++) tmi_indices_add(&at, scores.dim[i], a->batch[i]);
-        tmi_indices_add(&at, scores.dim[i], a->row);
-        tmi_indices_add(&at, n_keys, key);
+        const tmi_node *x = TMI_NODE(g->l, a->n->in[3]);
+        tmi_indices     in;
+        uint32_t        v;
         tmi_gen_stretched(g, &scores, &at, &x->shape, &in);
         v = tmi_gen_value(g, a->n->in[3], &in, 0);
         if (x->dtype == TMI_LT_BOOL) ok = tmi_gen_and(g, ok, v);
