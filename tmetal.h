@@ -2443,8 +2443,8 @@ static void tmi_diags_finish(tmi_job *job) {
 
 /* -- Syntax: what the `text` column stands for -----------------------------------------------------
  * Read by the parser and written by the printer. A character stands for itself, a word for the
- * word; a space is written and not asked for. "": a syntax like no other, see tmi_parse_custom.
- * NULL: only the generic form.
+ * word; a space is written and not asked for. With ';' at its head: a syntax like no other, see
+ * tmi_parse_custom. NULL: only the generic form.
  *
  *   $1 $n $o  an operand; one or more; none or more
  *   $N        like $n, and may end in a comma
@@ -2515,13 +2515,13 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_TEXT_dscatter  " $1$l, $1$A : $T0"
 #define TMI_TEXT_br        " $b$A"
 #define TMI_TEXT_cond_br   " $1$w, $b, $b$A;i"
-#define TMI_TEXT_dotscaled ""
-#define TMI_TEXT_for_      ""
-#define TMI_TEXT_if_       ""
-#define TMI_TEXT_while_    ""
-#define TMI_TEXT_execute   ""
-#define TMI_TEXT_func      ""
-#define TMI_TEXT_module    ""
+#define TMI_TEXT_dotscaled ";$KL$KR"
+#define TMI_TEXT_for_      ";"
+#define TMI_TEXT_if_       ";"
+#define TMI_TEXT_while_    ";"
+#define TMI_TEXT_execute   ";"
+#define TMI_TEXT_func      ";"
+#define TMI_TEXT_module    ";"
 #define TMI_TEXT_generic   NULL
 
 typedef enum tmi_op_kind {
@@ -2638,6 +2638,17 @@ static const tmi_field *tmi_field_of(char key) {
     const tmi_field *f = tmi_fields;
     while (f->key != key) f++; /* those of the syntaxes above: 19 rows */
     return f;
+}
+
+/* The only words of 64 bits. */
+static int tmi_is_predicate(const tmi_field *f) { return f->key == 'i' || f->key == 'f'; }
+
+/* The attribute `name` as an op's syntax shows it; NULL where it does not. */
+static const tmi_field *tmi_field_named(uint16_t kind, const char *name) {
+    const char *f = tmi_ops[kind].text;
+    for (; f && (f = strchr(f, '$')) != NULL; f += 2)
+        if (f[1] == 'K' && strcmp(tmi_field_of(f[2])->attr, name) == 0) return tmi_field_of(f[2]);
+    return NULL;
 }
 
 static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "nneg",
@@ -7314,7 +7325,7 @@ static int64_t tmi_parse_enum(tmi_parser *p, const tmi_word *words) {
 static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
     int      is_symbol = f->keyword && *f->keyword == '@';
     int64_t  value;
-    uint32_t text, type = f->key == 'i' || f->key == 'f' ? p->m->t_i64 : p->m->t_i32;
+    uint32_t text, type = tmi_is_predicate(f) ? p->m->t_i64 : p->m->t_i32;
     if (!f->words) {
         text = is_symbol ? tmi_parse_symbol(p) : tmi_parse_string(p);
         text = tmi_attr_new(p->job, p->m, is_symbol ? TMI_A_SYMBOL : TMI_A_STRING, 0, text);
@@ -7580,7 +7591,7 @@ static void tmi_parse_custom(tmi_parser *p, tmi_draft *d);
 
 /* An op's text by its syntax, which >>ops describes. */
 static void tmi_parse_text(tmi_parser *p, tmi_draft *d, const char *f) {
-    if (!f || !*f) {
+    if (!f || *f == ';') {
         tmi_parse_custom(p, d);
         return;
     }
@@ -9077,7 +9088,7 @@ static void tmi_print_form(tmi_printer *p, const tmi_op *op, const char *f) {
 static int tmi_has_form(const tmi_module *m, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
     const char       *f;
-    if (!row->text || !*row->text || op->region) return 0;
+    if (!row->text || *row->text == ';' || op->region) return 0;
     if (row->in != TMI_VAR && op->n_in != row->in) return 0;
     if (row->out != TMI_VAR && op->n_out != row->out) return 0;
     for (f = row->text; (f = strchr(f, '$')) != NULL; f += 2) {
@@ -9326,7 +9337,7 @@ static void tmi_print_op(tmi_printer *p, uint32_t id) {
     if (tmi_has_form(p->m, op)) {
         tmi_put_str(p->t, tmi_ops[op->kind].name);
         tmi_print_form(p, op, tmi_ops[op->kind].text);
-    } else if (tmi_ops[op->kind].text && !*tmi_ops[op->kind].text) {
+    } else if (tmi_ops[op->kind].text && *tmi_ops[op->kind].text == ';') {
         tmi_put(p->t, "%s ", op->kind == TMI_OP_MODULE ? "module" : tmi_ops[op->kind].name);
         tmi_print_custom(p, op);
     } else {
@@ -10529,19 +10540,12 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
 
 /* Attributes that stand for words have values that there are words for. */
 static int tmi_words_ok(tmi_verifier *v, const tmi_op *op) {
-    static const struct {
-        const char     *name;
-        const tmi_word *words;
-    } rows[] = {{"propagateNan", tmi_words_nan}, {"rounding", tmi_words_rounding}, {"cache", tmi_words_cache}, {"evict", tmi_words_evict},
-                {"sem", tmi_words_sem}, {"scope", tmi_words_scope}, {"inputPrecision", tmi_words_precision}};
-    uint32_t i, k, id;
-    for (id = op->attr; id; id = TMI_NAMED(v->m, id)->next)
-        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-            const tmi_attr *a = TMI_ATTR(v->m, TMI_NAMED(v->m, id)->attr);
-            if (strcmp(TMI_STR(v->m, TMI_NAMED(v->m, id)->name), rows[i].name) != 0) continue;
-            for (k = 0; rows[i].words[k].word && (a->kind != TMI_A_INT || rows[i].words[k].value != (int64_t)a->value); k++) {}
-            if (!rows[i].words[k].word && *tmi_ops[op->kind].group == 't') return tmi_fail_attr(v, op, rows[i].name, "a number that a word stands for");
-        }
+    uint32_t id;
+    for (id = op->attr; id; id = TMI_NAMED(v->m, id)->next) {
+        const tmi_field *f = tmi_field_named(op->kind, TMI_STR(v->m, TMI_NAMED(v->m, id)->name));
+        if (f && f->words && !tmi_field_attr(v->m, op, f))
+            return tmi_fail_attr(v, op, f->attr, "a number that a word stands for");
+    }
     return 1;
 }
 
@@ -10821,35 +10825,23 @@ static uint32_t tmi_make_type(tmetal_builder *b, const tmi_make *k) {
 
 /* Words of enums may be written instead of their integers: {predicate = "slt"}. */
 static void tmi_make_words(tmetal_builder *b, uint32_t op) {
-    static const struct {
-        uint16_t        kind; /* 0: any */
-        const char     *name;
-        const tmi_word *words;
-    } rows[] = {{TMI_OP_CMPI, "predicate", tmi_words_cmpi}, {TMI_OP_CMPF, "predicate", tmi_words_cmpf},
-                {0, "cache", tmi_words_cache}, {0, "evict", tmi_words_evict}, {0, "sem", tmi_words_sem},
-                {0, "scope", tmi_words_scope}, {TMI_OP_RMW, "atomic_rmw_op", tmi_words_rmw},
-                {TMI_OP_DREDUCE, "kind", tmi_words_dreduce}, {TMI_OP_PID, "axis", tmi_words_axis},
-                {TMI_OP_NPROGRAMS, "axis", tmi_words_axis}, {0, "rounding", tmi_words_rounding},
-                {TMI_OP_CLAMPF, "propagateNan", tmi_words_nan}, {TMI_OP_DOT, "inputPrecision", tmi_words_precision},
-                {TMI_OP_DOT_SCALED, "a_elem_type", tmi_words_scaled}, {TMI_OP_DOT_SCALED, "b_elem_type", tmi_words_scaled}};
     tmi_module *m = b->m;
-    uint32_t    at, i, w;
+    uint32_t    at;
     for (at = TMI_OP(m, op)->attr; at; at = TMI_NAMED(m, at)->next) {
-        const char     *name = TMI_STR(m, TMI_NAMED(m, at)->name);
-        const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
-        if (a->kind != TMI_A_STRING) continue;
-        for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-            if (strcmp(rows[i].name, name) != 0 || (rows[i].kind && rows[i].kind != TMI_OP(m, op)->kind)) continue;
-            for (w = 0; rows[i].words[w].word && strcmp(rows[i].words[w].word, TMI_STR(m, (uint32_t)a->value)) != 0; w++) {}
-            if (!rows[i].words[w].word) {
-                (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: '%s' is no word of attribute '%s'", tmi_ops[TMI_OP(m, op)->kind].name,
-                                                    TMI_STR(m, (uint32_t)a->value), name), NULL);
-                return;
-            }
-            TMI_NAMED(m, at)->attr = tmi_attr_new(b->job, m, TMI_A_INT, name[0] == 'p' && name[1] == 'r' && name[2] == 'e' ? m->t_i64 : m->t_i32,
-                                                  (uint64_t)(int64_t)rows[i].words[w].value);
-            break;
+        const char      *name = TMI_STR(m, TMI_NAMED(m, at)->name), *given;
+        const tmi_attr  *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
+        const tmi_field *f = tmi_field_named(TMI_OP(m, op)->kind, name);
+        const tmi_word  *w = f ? f->words : NULL;
+        if (a->kind != TMI_A_STRING || !w) continue;
+        given = TMI_STR(m, (uint32_t)a->value);
+        while (w->word && strcmp(w->word, given) != 0) w++;
+        if (!w->word) {
+            (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: '%s' is no word of attribute '%s'",
+                                                tmi_ops[TMI_OP(m, op)->kind].name, given, name), NULL);
+            return;
         }
+        TMI_NAMED(m, at)->attr = tmi_attr_new(b->job, m, TMI_A_INT, tmi_is_predicate(f) ? m->t_i64 : m->t_i32,
+                                              (uint64_t)(int64_t)w->value);
     }
 }
 
