@@ -5375,14 +5375,18 @@ typedef struct tmi_region {
 } tmi_region;
 
 struct tmetal_module {
-    tmi_strings strings;
-    tmi_vec     type, attr, named, loc, value, op, succ, block, region;
-    tmi_vec     ids;   /* uint32_t: operand, result, argument, dimension lists */
-    tmi_vec     words; /* uint64_t: elements of dense constants */
-    tmi_hash    type_hash;
+    /* what only grows, shared by the modules that are taken from one: see tmi_take_kernel */
+    tmi_strings *strings;
+    tmi_vec     *type, *attr, *named, *loc;
+    tmi_vec     *ids;   /* uint32_t: operand, result, argument, dimension lists */
+    tmi_vec     *words; /* uint64_t: elements of dense constants */
+    tmi_hash    *type_hash;
+    uint32_t    *t_float; /* per format: its type; 0: none yet */
+    /* its own */
+    tmi_vec     value, op, succ, block, region;
     uint32_t    top;   /* the builtin.module op */
     uint32_t    file_named, file_shown; /* of the last location in a file: its name, and that to show */
-    uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none, t_float[TMI_F_COUNT];
+    uint32_t    t_i1, t_i8, t_i16, t_i32, t_i64, t_index, t_none;
     const char *src, *file; /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     size_t      src_len;
     uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
@@ -5390,18 +5394,18 @@ struct tmetal_module {
 
 typedef tmetal_module tmi_module;
 
-#define TMI_TYPE(m, id)   TMI_AT(&(m)->type, tmi_type, (id))
-#define TMI_ATTR(m, id)   TMI_AT(&(m)->attr, tmi_attr, (id))
-#define TMI_NAMED(m, id)  TMI_AT(&(m)->named, tmi_named, (id))
-#define TMI_LOC(m, id)    TMI_AT(&(m)->loc, tmi_loc, (id))
+#define TMI_TYPE(m, id)   TMI_AT((m)->type, tmi_type, (id))
+#define TMI_ATTR(m, id)   TMI_AT((m)->attr, tmi_attr, (id))
+#define TMI_NAMED(m, id)  TMI_AT((m)->named, tmi_named, (id))
+#define TMI_LOC(m, id)    TMI_AT((m)->loc, tmi_loc, (id))
 #define TMI_VALUE(m, id)  TMI_AT(&(m)->value, tmi_value, (id))
 #define TMI_OP(m, id)     TMI_AT(&(m)->op, tmi_op, (id))
 #define TMI_SUCC(m, id)   TMI_AT(&(m)->succ, tmi_succ, (id))
 #define TMI_BLOCK(m, id)  TMI_AT(&(m)->block, tmi_block, (id))
 #define TMI_REGION(m, id) TMI_AT(&(m)->region, tmi_region, (id))
-#define TMI_ID(m, i)      (*TMI_AT(&(m)->ids, uint32_t, (i)))
-#define TMI_WORD(m, i)    (*TMI_AT(&(m)->words, uint64_t, (i)))
-#define TMI_STR(m, id)    tmi_string_at(&(m)->strings, (id))
+#define TMI_ID(m, i)      (*TMI_AT((m)->ids, uint32_t, (i)))
+#define TMI_WORD(m, i)    (*TMI_AT((m)->words, uint64_t, (i)))
+#define TMI_STR(m, id)    tmi_string_at((m)->strings, (id))
 
 /* -- Making types ------------------------------------------------------------------ */
 
@@ -5423,9 +5427,9 @@ static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, con
     uint32_t  h = tmi_type_hash_of(m, t, dims), k, id, i;
     tmi_type *have;
 
-    tmi_hash_room(job, &m->type_hash, tmi_type_hash_id, m);
-    for (k = h & (m->type_hash.cap - 1); (id = m->type_hash.slot[k]) != 0;
-         k = (k + 1) & (m->type_hash.cap - 1)) {
+    tmi_hash_room(job, m->type_hash, tmi_type_hash_id, m);
+    for (k = h & (m->type_hash->cap - 1); (id = m->type_hash->slot[k]) != 0;
+         k = (k + 1) & (m->type_hash->cap - 1)) {
         have = TMI_TYPE(m, id);
         if (have->hash != h || have->kind != t->kind || have->bits != t->bits || have->elem != t->elem ||
             have->sign != t->sign || have->format != t->format || have->space != t->space ||
@@ -5434,14 +5438,14 @@ static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, con
         for (i = 0; i < t->n_dims && TMI_ID(m, have->dims + i) == dims[i]; i++) {}
         if (i == t->n_dims) return id;
     }
-    id = m->type.n;
-    have = (tmi_type *)tmi_vec_add(job, &m->type);
+    id = m->type->n;
+    have = (tmi_type *)tmi_vec_add(job, m->type);
     *have = *t;
     have->hash = h;
-    have->dims = m->ids.n;
-    for (i = 0; i < t->n_dims; i++) *(uint32_t *)tmi_vec_add(job, &m->ids) = dims[i];
-    m->type_hash.slot[k] = id;
-    m->type_hash.n++;
+    have->dims = m->ids->n;
+    for (i = 0; i < t->n_dims; i++) *(uint32_t *)tmi_vec_add(job, m->ids) = dims[i];
+    m->type_hash->slot[k] = id;
+    m->type_hash->n++;
     return id;
 }
 
@@ -5477,7 +5481,7 @@ static void tmi_module_types(tmi_job *job, tmi_module *m) {
     tmi_type t;
     uint32_t i;
     memset(&t, 0, sizeof t);
-    (void)tmi_vec_add(job, &m->type); /* id 0 */
+    (void)tmi_vec_add(job, m->type); /* id 0 */
     m->t_i1 = tmi_type_int(job, m, 1, 0);
     m->t_i8 = tmi_type_int(job, m, 8, 0);
     m->t_i16 = tmi_type_int(job, m, 16, 0);
@@ -5497,30 +5501,49 @@ static void tmi_module_types(tmi_job *job, tmi_module *m) {
     }
 }
 
+static void tmi_module_tables(tmi_job *job, tmi_module *m) {
+    struct tables {
+        tmi_strings strings;
+        tmi_vec     type, attr, named, loc, ids, words;
+        tmi_hash    type_hash;
+        uint32_t    t_float[TMI_F_COUNT];
+    } *t = TMI_NEW(job, struct tables, 1);
+    m->strings = &t->strings;
+    m->type = &t->type;
+    m->attr = &t->attr;
+    m->named = &t->named;
+    m->loc = &t->loc;
+    m->ids = &t->ids;
+    m->words = &t->words;
+    m->type_hash = &t->type_hash;
+    m->t_float = t->t_float;
+}
+
 static tmi_module *tmi_module_new(tmi_job *job) {
     tmi_module *m = TMI_NEW(job, tmi_module, 1);
-    tmi_strings_init(job, &m->strings);
-    tmi_vec_init(&m->type, sizeof(tmi_type), 0);
-    tmi_vec_init(&m->attr, sizeof(tmi_attr), 0);
-    tmi_vec_init(&m->named, sizeof(tmi_named), 0);
-    tmi_vec_init(&m->loc, sizeof(tmi_loc), 0);
+    tmi_module_tables(job, m);
+    tmi_strings_init(job, m->strings);
+    tmi_vec_init(m->type, sizeof(tmi_type), 0);
+    tmi_vec_init(m->attr, sizeof(tmi_attr), 0);
+    tmi_vec_init(m->named, sizeof(tmi_named), 0);
+    tmi_vec_init(m->loc, sizeof(tmi_loc), 0);
     tmi_vec_init(&m->value, sizeof(tmi_value), 0);
     tmi_vec_init(&m->op, sizeof(tmi_op), 0);
     tmi_vec_init(&m->succ, sizeof(tmi_succ), 0);
     tmi_vec_init(&m->block, sizeof(tmi_block), 0);
     tmi_vec_init(&m->region, sizeof(tmi_region), 0);
-    tmi_vec_init(&m->ids, sizeof(uint32_t), 0);
-    tmi_vec_init(&m->words, sizeof(uint64_t), 0);
-    (void)tmi_vec_add(job, &m->attr); /* id 0 of each is none */
-    (void)tmi_vec_add(job, &m->named);
-    (void)tmi_vec_add(job, &m->loc);
+    tmi_vec_init(m->ids, sizeof(uint32_t), 0);
+    tmi_vec_init(m->words, sizeof(uint64_t), 0);
+    (void)tmi_vec_add(job, m->attr); /* id 0 of each is none */
+    (void)tmi_vec_add(job, m->named);
+    (void)tmi_vec_add(job, m->loc);
     (void)tmi_vec_add(job, &m->value);
     (void)tmi_vec_add(job, &m->op);
     (void)tmi_vec_add(job, &m->succ);
     (void)tmi_vec_add(job, &m->block);
     (void)tmi_vec_add(job, &m->region);
-    (void)tmi_vec_add(job, &m->ids);
-    (void)tmi_vec_add(job, &m->words);
+    (void)tmi_vec_add(job, m->ids);
+    (void)tmi_vec_add(job, m->words);
     tmi_module_types(job, m);
     return m;
 }
@@ -5548,20 +5571,23 @@ static void tmi_hash_copy(tmi_job *job, tmi_hash *to, const tmi_hash *from) {
 static tmi_module *tmi_module_copy(tmi_job *job, const tmi_module *from) {
     tmi_module *m = TMI_NEW(job, tmi_module, 1);
     *m = *from;
-    tmi_vec_copy(job, &m->strings.item, &from->strings.item);
-    tmi_hash_copy(job, &m->strings.hash, &from->strings.hash);
-    tmi_vec_copy(job, &m->type, &from->type);
-    tmi_vec_copy(job, &m->attr, &from->attr);
-    tmi_vec_copy(job, &m->named, &from->named);
-    tmi_vec_copy(job, &m->loc, &from->loc);
+    tmi_module_tables(job, m);
+    *m->strings = *from->strings;
+    memcpy(m->t_float, from->t_float, TMI_F_COUNT * sizeof *m->t_float);
+    tmi_vec_copy(job, &m->strings->item, &from->strings->item);
+    tmi_hash_copy(job, &m->strings->hash, &from->strings->hash);
+    tmi_vec_copy(job, m->type, from->type);
+    tmi_vec_copy(job, m->attr, from->attr);
+    tmi_vec_copy(job, m->named, from->named);
+    tmi_vec_copy(job, m->loc, from->loc);
     tmi_vec_copy(job, &m->value, &from->value);
     tmi_vec_copy(job, &m->op, &from->op);
     tmi_vec_copy(job, &m->succ, &from->succ);
     tmi_vec_copy(job, &m->block, &from->block);
     tmi_vec_copy(job, &m->region, &from->region);
-    tmi_vec_copy(job, &m->ids, &from->ids);
-    tmi_vec_copy(job, &m->words, &from->words);
-    tmi_hash_copy(job, &m->type_hash, &from->type_hash);
+    tmi_vec_copy(job, m->ids, from->ids);
+    tmi_vec_copy(job, m->words, from->words);
+    tmi_hash_copy(job, m->type_hash, from->type_hash);
     return m;
 }
 
@@ -5810,7 +5836,7 @@ static void tmi_loc_file(tmi_job *job, tmi_module *m, uint32_t loc, uint32_t fil
         m->file_named = m->file_shown = file;
         if (tmi_tidy(NULL, name)) {
             name = tmi_format(job, 0, "%s", name);
-            m->file_shown = tmi_intern(job, &m->strings, name, strlen(name));
+            m->file_shown = tmi_intern(job, m->strings, name, strlen(name));
         }
     }
     l->child = m->file_shown;
@@ -5859,8 +5885,8 @@ static tmi_at tmi_at_of(const tmi_module *m, const tmi_op *op) {
 /* -- Making and changing ops ------------------------------------------------------------ */
 
 static uint32_t tmi_ids_add(tmi_job *job, tmi_module *m, const uint32_t *ids, uint32_t n) {
-    uint32_t first = m->ids.n, i;
-    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(job, &m->ids) = ids[i];
+    uint32_t first = m->ids->n, i;
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(job, m->ids) = ids[i];
     return first;
 }
 
@@ -5965,8 +5991,8 @@ static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
 }
 
 static uint32_t tmi_attr_new(tmi_job *job, tmi_module *m, int kind, uint32_t type, uint64_t value) {
-    uint32_t  id = m->attr.n;
-    tmi_attr *a = (tmi_attr *)tmi_vec_add(job, &m->attr);
+    uint32_t  id = m->attr->n;
+    tmi_attr *a = (tmi_attr *)tmi_vec_add(job, m->attr);
     a->kind = (uint8_t)kind;
     a->type = type;
     a->value = value;
@@ -5986,9 +6012,9 @@ static void tmi_op_set_attr(tmi_job *job, tmi_module *m, uint32_t op, const char
         TMI_NAMED(m, at)->attr = attr;
         return;
     }
-    id = m->named.n;
-    n = (tmi_named *)tmi_vec_add(job, &m->named);
-    n->name = tmi_intern(job, &m->strings, name, strlen(name));
+    id = m->named->n;
+    n = (tmi_named *)tmi_vec_add(job, m->named);
+    n->name = tmi_intern(job, m->strings, name, strlen(name));
     n->attr = attr;
     n->next = at;
     if (last) TMI_NAMED(m, last)->next = id;
@@ -6355,7 +6381,7 @@ static void tmi_exit(tmi_parser *p) {
 }
 
 static uint32_t tmi_intern_src(tmi_parser *p, uint32_t at, uint32_t len) {
-    return tmi_intern(p->job, &p->m->strings, p->src + at, len);
+    return tmi_intern(p->job, p->m->strings, p->src + at, len);
 }
 
 /* A string token without quotes and escapes. */
@@ -6379,7 +6405,7 @@ static uint32_t tmi_parse_string(tmi_parser *p) {
             out[k++] = (char)(s[i] == 'n' ? '\n' : s[i] == 't' ? '\t' : s[i]);
         }
     }
-    id = tmi_intern(p->job, &p->m->strings, out, k);
+    id = tmi_intern(p->job, p->m->strings, out, k);
     tmi_mark_drop(p->job, mark);
     tmi_next(p);
     return id;
@@ -6659,8 +6685,8 @@ static uint32_t tmi_parse_types(tmi_parser *p) {
 static uint32_t tmi_parse_loc_body(tmi_parser *p);
 
 static uint32_t tmi_loc_new(tmi_parser *p, int kind) {
-    uint32_t id = p->m->loc.n;
-    ((tmi_loc *)tmi_vec_add(p->job, &p->m->loc))->kind = (uint8_t)kind;
+    uint32_t id = p->m->loc->n;
+    ((tmi_loc *)tmi_vec_add(p->job, p->m->loc))->kind = (uint8_t)kind;
     return id;
 }
 
@@ -6710,9 +6736,9 @@ static uint32_t tmi_parse_loc_fused(tmi_parser *p) {
         while (!p->bad && tmi_skip_punct(p, ','));
     }
     tmi_want_punct(p, ']');
-    TMI_LOC(p->m, id)->child = p->m->ids.n;
+    TMI_LOC(p->m, id)->child = p->m->ids->n;
     TMI_LOC(p->m, id)->line = p->n_stack - base; /* how many */
-    for (i = base; i < p->n_stack; i++) *(uint32_t *)tmi_vec_add(p->job, &p->m->ids) = tmi_stack(p, i);
+    for (i = base; i < p->n_stack; i++) *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, i);
     p->n_stack = base;
     return id;
 }
@@ -6855,7 +6881,7 @@ static uint32_t tmi_parse_number(tmi_parser *p) {
     return tmi_attr_new(p->job, p->m, (int)kind, type, bits);
 }
 
-/* One scalar of dense<...> or array<...> in element type; appended to module->words. */
+/* One scalar of dense<...> or array<...> in element type; appended to module->words-> */
 static void tmi_parse_scalar(tmi_parser *p, uint32_t type) {
     uint64_t v;
     if (tmi_at_word(p, "true") || tmi_at_word(p, "false")) {
@@ -6872,7 +6898,7 @@ static void tmi_parse_scalar(tmi_parser *p, uint32_t type) {
         tmi_next(p);
         v = tmi_number_bits(p, &tok, negative, type);
     }
-    if (!p->bad) *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = v;
+    if (!p->bad) *(uint64_t *)tmi_vec_add(p->job, p->m->words) = v;
 }
 
 /* elems ::= scalar | '[' [elems (',' elems)*] ']'. Depth: TMI_MAX_DEPTH, by tmi_enter. */
@@ -6919,7 +6945,7 @@ static void tmi_parse_blob(tmi_parser *p, const tmi_tok *tok, uint32_t elem, uin
             }
             if (tmi_is_intlike(p->m, elem)) v = (uint64_t)tmi_sext(v, bits);
         }
-        *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = v;
+        *(uint64_t *)tmi_vec_add(p->job, p->m->words) = v;
     }
 }
 
@@ -6953,7 +6979,7 @@ static uint32_t tmi_parse_dense(tmi_parser *p) {
     if (p->bad || !type) return 0;
     elem = TMI_TYPE(p->m, type)->kind == TMI_T_VECTOR ? TMI_TYPE(p->m, type)->elem : tmi_elem(p->m, type);
     numel = tmi_numel(p->m, type);
-    first = p->m->words.n;
+    first = p->m->words->n;
     if (p->tok.kind == TMI_K_STRING) {
         tmi_parse_blob(p, &p->tok, elem, numel > TMI_MAX_NUMEL ? 0 : numel);
         tmi_next(p);
@@ -6963,7 +6989,7 @@ static uint32_t tmi_parse_dense(tmi_parser *p) {
     tmi_want_punct(p, '>');
     tmi_want_punct(p, ':');
     (void)tmi_parse_type(p);
-    n = p->m->words.n - first;
+    n = p->m->words->n - first;
     if (!p->bad && n != 1 && n != numel) {
         tmi_error(p->job, tmi_at_src(at), TMETAL_E_DENSE, (unsigned long long)n, tmi_type_text(p->job, p->m, type),
                   (unsigned long long)numel);
@@ -6980,14 +7006,14 @@ static uint32_t tmi_parse_list(tmi_parser *p) {
     tmi_next(p);
     tmi_want_punct(p, '<');
     type = tmi_parse_type(p);
-    first = p->m->words.n;
+    first = p->m->words->n;
     if (!p->bad && tmi_skip_punct(p, ':')) {
         do tmi_parse_scalar(p, type);
         while (!p->bad && tmi_skip_punct(p, ','));
     }
     tmi_want_punct(p, '>');
     id = tmi_attr_new(p->job, p->m, TMI_A_LIST, type, first);
-    TMI_ATTR(p->m, id)->n = p->m->words.n - first;
+    TMI_ATTR(p->m, id)->n = p->m->words->n - first;
     return id;
 }
 
@@ -7000,9 +7026,9 @@ static uint32_t tmi_parse_array(tmi_parser *p) {
         while (!p->bad && tmi_skip_punct(p, ','));
     }
     tmi_want_punct(p, ']');
-    id = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids.n);
+    id = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids->n);
     TMI_ATTR(p->m, id)->n = p->n_stack - base;
-    for (i = base; i < p->n_stack; i++) *(uint32_t *)tmi_vec_add(p->job, &p->m->ids) = tmi_stack(p, i);
+    for (i = base; i < p->n_stack; i++) *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, i);
     p->n_stack = base;
     return id;
 }
@@ -7067,9 +7093,9 @@ static uint32_t tmi_parse_attr(tmi_parser *p) {
 
 static uint32_t tmi_named_insert(tmi_parser *p, uint32_t list, uint32_t name, uint32_t attr) {
     const char *s = TMI_STR(p->m, name);
-    uint32_t    id = p->m->named.n, at = list, last = 0;
+    uint32_t    id = p->m->named->n, at = list, last = 0;
     int         c = 1;
-    tmi_named  *n = (tmi_named *)tmi_vec_add(p->job, &p->m->named);
+    tmi_named  *n = (tmi_named *)tmi_vec_add(p->job, p->m->named);
     while (at && (c = strcmp(TMI_STR(p->m, TMI_NAMED(p->m, at)->name), s)) < 0) {
         last = at;
         at = TMI_NAMED(p->m, at)->next;
@@ -7164,7 +7190,7 @@ static uint32_t tmi_value_key(tmi_parser *p, const tmi_tok *tok, uint32_t sub) {
     memcpy(s, p->src + tok->at + 1, tok->len - 1);
     s[tok->len - 1] = '#';
     for (v = 0; v < n; v++) s[tok->len + v] = buf[n - 1 - v];
-    key = tmi_intern(p->job, &p->m->strings, s, tok->len + n);
+    key = tmi_intern(p->job, p->m->strings, s, tok->len + n);
     tmi_mark_drop(p->job, mark);
     return key;
 }
@@ -7663,9 +7689,9 @@ static void tmi_parse_dotscaled(tmi_parser *p, tmi_draft *d) {
     tmi_want_arrow(p);
     type = tmi_parse_type(p);
     tmi_expect_type(p, v[2], type, d->at);
-    list = tmi_attr_new(p->job, p->m, TMI_A_LIST, p->m->t_i32, p->m->words.n);
+    list = tmi_attr_new(p->job, p->m, TMI_A_LIST, p->m->t_i32, p->m->words->n);
     TMI_ATTR(p->m, list)->n = 5;
-    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = i < 3 || has[i - 3];
+    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(p->job, p->m->words) = i < 3 || has[i - 3];
     tmi_set(p, d, "operandSegmentSizes", list);
     tmi_draft_result(p, d, type);
 }
@@ -8022,8 +8048,8 @@ static void tmi_parse_target(tmi_parser *p, tmi_draft *d) {
         tmi_want_punct(p, ')');
     }
     n = p->n_stack - base;
-    first = p->m->ids.n;
-    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(p->job, &p->m->ids) = tmi_stack(p, base + i);
+    first = p->m->ids->n;
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, base + i);
     p->n_stack = base;
     if (!TMI_OP(p->m, d->op)->n_succ) TMI_OP(p->m, d->op)->succ = p->m->succ.n;
     TMI_OP(p->m, d->op)->n_succ++;
@@ -8086,9 +8112,9 @@ static void tmi_func_attrs(tmi_parser *p, tmi_draft *d, uint32_t base, uint32_t 
     for (i = 0; i < n; i++) dims[i] = tmi_value_type(p->m, tmi_stack(p, base + 2 * i));
     for (i = 0; i < n_res; i++) dims[n + i] = tmi_stack(p, base + 2 * n + i);
     tmi_set(p, d, "function_type", tmi_attr_new(p->job, p->m, TMI_A_TYPE, tmi_type_get(p->job, p->m, &t, dims), 0));
-    attr = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids.n);
+    attr = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids->n);
     TMI_ATTR(p->m, attr)->n = n;
-    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(p->job, &p->m->ids) = tmi_stack(p, base + 2 * i + 1);
+    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, base + 2 * i + 1);
     tmi_set(p, d, "arg_attrs", attr);
     tmi_mark_drop(p->job, mark);
 }
@@ -8290,9 +8316,9 @@ static void tmi_modernise_name(tmi_parser *p, const tmi_draft *d, uint32_t at, u
         tmi_set(p, d, "pure", tmi_attr_new(p->job, p->m, TMI_A_BOOL, p->m->t_i1, name[3] == 'p'));
     if (d->kind == TMI_OP_TRANS && !tmi_attr_of(p->m, TMI_OP(p->m, d->op), "order") && d->n_out && !p->bad) {
         uint32_t rank = tmi_rank(p->m, tmi_stack(p, d->out)), list, i;
-        list = tmi_attr_new(p->job, p->m, TMI_A_LIST, p->m->t_i32, p->m->words.n);
+        list = tmi_attr_new(p->job, p->m, TMI_A_LIST, p->m->t_i32, p->m->words->n);
         TMI_ATTR(p->m, list)->n = rank;
-        for (i = 0; i < rank; i++) *(uint64_t *)tmi_vec_add(p->job, &p->m->words) = rank - 1 - i;
+        for (i = 0; i < rank; i++) *(uint64_t *)tmi_vec_add(p->job, p->m->words) = rank - 1 - i;
         tmi_set(p, d, "order", list);
     }
 }
@@ -8473,7 +8499,7 @@ static void tmi_check_forward(tmi_parser *p) {
         tmi_block *b = TMI_BLOCK(p->m, i);
         if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
-    for (i = 1; i < p->m->loc.n; i++) {
+    for (i = 1; i < p->m->loc->n; i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
         if (l->kind == TMI_L_ALIAS && !l->child)
             tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, l->text)), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
@@ -8483,7 +8509,7 @@ static void tmi_check_forward(tmi_parser *p) {
 /* A loop among location aliases would never end a walk: cut it where it closes. */
 static void tmi_cut_loc_loops(tmi_module *m) {
     uint32_t i, steps, at;
-    for (i = 1; i < m->loc.n; i++)
+    for (i = 1; i < m->loc->n; i++)
         for (at = i, steps = 0; at; at = TMI_LOC(m, at)->child) {
             if (TMI_LOC(m, at)->kind != TMI_L_ALIAS && TMI_LOC(m, at)->kind != TMI_L_NAME) break;
             if (++steps > 100) {
@@ -8663,13 +8689,13 @@ static void tmi_print_fn_type(tmi_printer *p, const tmi_op *op) {
 /* -- Attributes ------------------------------------------------------------------------- */
 
 static void tmi_print_string(tmi_printer *p, uint32_t str) {
-    const tmi_string *s = TMI_AT(&p->m->strings.item, tmi_string, str);
+    const tmi_string *s = TMI_AT(&p->m->strings->item, tmi_string, str);
     tmi_put_quoted(p->t, s->p, s->len);
 }
 
 /* A key or a symbol: bare where that reads back, else quoted. */
 static void tmi_print_name(tmi_printer *p, uint32_t str) {
-    const tmi_string *s = TMI_AT(&p->m->strings.item, tmi_string, str);
+    const tmi_string *s = TMI_AT(&p->m->strings->item, tmi_string, str);
     tmi_put_name(p->t, s->p, s->len);
 }
 
@@ -9403,7 +9429,7 @@ static void tmi_name_region(tmi_printer *p, uint32_t region) {
 static void tmi_name_values(tmi_printer *p) {
     uint32_t i, nameless = 0;
     p->named = TMI_TEMP(p->job, uint8_t, p->m->value.n);
-    p->taken = TMI_TEMP(p->job, uint8_t, p->m->strings.item.n);
+    p->taken = TMI_TEMP(p->job, uint8_t, p->m->strings->item.n);
     tmi_vec_init(&p->trail, sizeof(uint32_t), 1);
     tmi_name_region(p, TMI_OP(p->m, p->m->top)->region);
     for (i = 1; i < p->m->value.n; i++) nameless |= !p->named[i];
@@ -9418,8 +9444,8 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     p.m = m;
     p.t = t;
     tmi_name_values(&p);
-    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
-    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc->n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc->n);
     tmi_print_op(&p, m->top);
     tmi_put_char(t, '\n');
     tmi_print_locs(&p);
@@ -10412,7 +10438,7 @@ static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
 /* A call names one function. */
 static int tmi_symbols_ok(tmi_verifier *v, const tmi_op *module) {
     const tmi_module *m = v->m;
-    uint8_t          *taken = TMI_TEMP(v->job, uint8_t, m->strings.item.n);
+    uint8_t          *taken = TMI_TEMP(v->job, uint8_t, m->strings->item.n);
     uint32_t          op, b = tmi_op_body(m, module, 0), before = v->job->n_errors;
     for (op = b ? TMI_BLOCK(m, b)->first_op : 0; op; op = TMI_OP(m, op)->next) {
         const tmi_attr *name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
@@ -10870,7 +10896,7 @@ static int tmi_make_take(tmetal_builder *b, uint32_t name) {
 
 /* The name, with _2, _3, ... behind it where others of the function have it. */
 static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
-    uint32_t    base = tmi_intern(b->job, &b->m->strings, want, strlen(want)), name = base, n;
+    uint32_t    base = tmi_intern(b->job, b->m->strings, want, strlen(want)), name = base, n;
     const char *s;
     if (tmi_make_take(b, base)) {
         *tmi_map_at(b->job, &b->tries, base) = 1;
@@ -10879,7 +10905,7 @@ static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
     do {
         n = ++*tmi_map_at(b->job, &b->tries, base);
         s = tmi_format(b->job, 1, "%s_%u", want, n);
-        name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+        name = tmi_intern(b->job, b->m->strings, s, strlen(s));
     } while (!tmi_make_take(b, name));
     return name;
 }
@@ -10887,7 +10913,7 @@ static uint32_t tmi_make_free_name(tmetal_builder *b, const char *want) {
 static void tmi_make_number(tmetal_builder *b, uint32_t value) {
     tmi_mark mark = tmi_mark_take(b->job);
     const char *s = tmi_format(b->job, 1, "%u", b->number++); /* names given by the caller begin with a letter */
-    TMI_VALUE(b->m, value)->name = tmi_intern(b->job, &b->m->strings, s, strlen(s));
+    TMI_VALUE(b->m, value)->name = tmi_intern(b->job, b->m->strings, s, strlen(s));
     tmi_mark_drop(b->job, mark);
 }
 
@@ -10915,7 +10941,7 @@ static int tmi_make_values_ok(tmetal_builder *b, const uint32_t *v, uint32_t n, 
 static int tmi_make_types_ok(tmetal_builder *b, const uint32_t *t, uint32_t n, const char *where) {
     uint32_t i;
     for (i = 0; i < n; i++)
-        if (!t[i] || t[i] >= b->m->type.n) {
+        if (!t[i] || t[i] >= b->m->type->n) {
             (void)tmi_make_misuse(b, tmi_format(b->job, 1, "%s: type %u is none of this module", where, i), "make it with tmetal_build_type");
             return 0;
         }
@@ -10938,9 +10964,9 @@ static uint32_t tmi_make_place(tmetal_builder *b, const tmi_make *k) {
     memset(&b->place, 0, sizeof b->place);
     b->loc = 0;
     if (!k->index || !k->name) return 1;
-    b->loc = b->m->loc.n;
-    (void)tmi_vec_add(b->job, &b->m->loc);
-    file = tmi_intern(b->job, &b->m->strings, k->name, strlen(k->name));
+    b->loc = b->m->loc->n;
+    (void)tmi_vec_add(b->job, b->m->loc);
+    file = tmi_intern(b->job, b->m->strings, k->name, strlen(k->name));
     tmi_loc_file(b->job, b->m, b->loc, file, k->index, k->value ? k->value - 1 : 0); /* Triton counts columns from 0 */
     b->place = tmi_loc_place(b->m, b->loc);
     return 1;
@@ -10990,8 +11016,8 @@ static uint32_t tmi_make_func(tmetal_builder *b, const tmi_make *k) {
     TMI_OP(m, b->func)->loc = b->loc;
     tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), b->func);
     b->number = 0;
-    tmi_op_set_attr(b->job, m, b->func, "sym_name", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, k->name, strlen(k->name))));
-    tmi_op_set_attr(b->job, m, b->func, "sym_visibility", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, &m->strings, word, strlen(word))));
+    tmi_op_set_attr(b->job, m, b->func, "sym_name", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, m->strings, k->name, strlen(k->name))));
+    tmi_op_set_attr(b->job, m, b->func, "sym_visibility", tmi_attr_new(b->job, m, TMI_A_STRING, 0, tmi_intern(b->job, m->strings, word, strlen(word))));
     tmi_make_func_type(b, k);
     region = tmi_region_new(b->job, m, b->func);
     b->p.block = tmi_block_new(b->job, m, region);
@@ -11150,9 +11176,9 @@ static int tmi_make_scales(tmetal_builder *b, uint32_t op) {
     uint32_t    n = TMI_OP(m, op)->n_in, attr, i;
     if (tmi_attr_of(m, TMI_OP(m, op), "operandSegmentSizes")) return 1;
     if (n != 3 && n != 5) return (int)tmi_make_misuse(b, "tt.dot_scaled with one scale", "say which: {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}");
-    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, m->words.n);
+    attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, m->words->n);
     TMI_ATTR(m, attr)->n = 5;
-    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(b->job, &m->words) = i < n;
+    for (i = 0; i < 5; i++) *(uint64_t *)tmi_vec_add(b->job, m->words) = i < n;
     tmi_op_set_attr(b->job, m, op, "operandSegmentSizes", attr);
     return 1;
 }
@@ -11199,9 +11225,9 @@ static uint32_t tmi_make_result(tmetal_builder *b, const tmi_make *k) {
 
 static uint32_t tmi_make_splat(tmetal_builder *b, uint32_t type, uint64_t bits) {
     tmi_module *m = b->m;
-    uint32_t    op = tmi_op_new(b->job, m, TMI_OP_CONSTANT), attr, word = m->words.n;
+    uint32_t    op = tmi_op_new(b->job, m, TMI_OP_CONSTANT), attr, word = m->words->n;
     if (tmi_is_tensor(m, type)) {
-        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        *(uint64_t *)tmi_vec_add(b->job, m->words) = bits;
         attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
         TMI_ATTR(m, attr)->n = 1;
     } else {
@@ -14754,8 +14780,8 @@ static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
     tmi_module *m = b->m;
     uint32_t    v = tmi_b_op(b, TMI_OP_CONSTANT, type, NULL, 0), word, attr;
     if (tmi_is_tensor(m, type)) {
-        word = m->words.n;
-        *(uint64_t *)tmi_vec_add(b->job, &m->words) = bits;
+        word = m->words->n;
+        *(uint64_t *)tmi_vec_add(b->job, m->words) = bits;
         attr = tmi_attr_new(b->job, m, TMI_A_DENSE, type, word);
         TMI_ATTR(m, attr)->n = 1;
     } else {
@@ -14811,11 +14837,11 @@ static uint32_t tmi_b_along(tmi_build *b, uint32_t v, uint32_t shape, uint32_t a
 
 static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes change places */
     tmi_module *m = b->m;
-    uint32_t    type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r, word = m->words.n, attr, from;
+    uint32_t    type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r, word = m->words->n, attr, from;
     for (i = 0; i < rank; i++) {
         from = i + 2 < rank ? i : i + 2 == rank ? rank - 1 : rank - 2;
         dims[i] = tmi_dim(m, type, from);
-        *(uint64_t *)tmi_vec_add(b->job, &m->words) = from;
+        *(uint64_t *)tmi_vec_add(b->job, m->words) = from;
     }
     r = tmi_b_1(b, TMI_OP_TRANS, tmi_type_tensor(b->job, m, tmi_elem(m, type), dims, rank), v);
     attr = tmi_attr_new(b->job, m, TMI_A_LIST, m->t_i32, word);
@@ -14915,8 +14941,8 @@ static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
     uint32_t id;
     tmi_loc *l;
     if (!c->call) return loc;
-    id = c->m->loc.n;
-    l = (tmi_loc *)tmi_vec_add(c->job, &c->m->loc);
+    id = c->m->loc->n;
+    l = (tmi_loc *)tmi_vec_add(c->job, c->m->loc);
     l->kind = TMI_L_CALL;
     l->child = loc;
     l->other = c->call;
@@ -15433,7 +15459,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
 /* -- One kernel's own module: it and all that it calls --------------------------------------------------
  * Passes keep arrays over all values of a module, so a module of many kernels is taken apart first: time
  * then grows with the text, not with its square. What only ever grows (types, names, attributes, locations,
- * lists) is shared, and handed on from kernel to kernel. */
+ * lists) is shared by pointer. */
 typedef struct tmi_taking {
     tmi_job          *job;
     const tmi_module *m; /* from here */
@@ -15450,25 +15476,12 @@ static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
     t->m = m;
     t->value = TMI_TEMP(job, uint32_t, m->value.n);
     t->block = TMI_TEMP(job, uint32_t, m->block.n);
-    t->func = TMI_TEMP(job, uint32_t, m->strings.item.n);
+    t->func = TMI_TEMP(job, uint32_t, m->strings->item.n);
     t->seen = TMI_TEMP(job, uint32_t, m->op.n);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next) {
         name = TMI_OP(m, op)->kind == TMI_OP_FUNC ? tmi_attr_of(m, TMI_OP(m, op), "sym_name") : NULL;
         if (name && !t->func[name->value]) t->func[name->value] = op;
     }
-}
-
-/* What all modules taken from one share, as it stands after work on one of them. */
-static void tmi_taken_tables(tmi_module *to, const tmi_module *from) {
-    to->strings = from->strings;
-    to->type = from->type;
-    to->attr = from->attr;
-    to->named = from->named;
-    to->loc = from->loc;
-    to->ids = from->ids;
-    to->words = from->words;
-    to->type_hash = from->type_hash;
-    memcpy(to->t_float, from->t_float, sizeof to->t_float);
 }
 
 static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
@@ -17096,7 +17109,7 @@ static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32
     tmi_type        t = *TMI_TYPE(m, fn->type);
     for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
     args[n] = tmi_value_new(job, m, m->t_i32);
-    TMI_VALUE(m, args[n])->name = tmi_intern(job, &m->strings, name, strlen(name));
+    TMI_VALUE(m, args[n])->name = tmi_intern(job, m->strings, name, strlen(name));
     tmi_block_args(job, m, block, args, n + 1);
     names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, TMI_NE, args[n], tmi_b_const(&b, m->t_i32, 0));
     for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
@@ -17509,8 +17522,8 @@ static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
     uint32_t at = TMI_OP(m, op)->attr, last = 0, id;
     for (TMI_OP(m, op)->attr = 0; at; at = TMI_NAMED(m, at)->next) {
         tmi_named *n;
-        id = m->named.n;
-        n = (tmi_named *)tmi_vec_add(job, &m->named);
+        id = m->named->n;
+        n = (tmi_named *)tmi_vec_add(job, m->named);
         *n = *TMI_NAMED(m, at);
         n->next = 0;
         if (last) TMI_NAMED(m, last)->next = id;
@@ -17530,7 +17543,7 @@ static void tmi_split_params(tmi_split *s, uint32_t func) {
         if (s->n == 1) text = "parts";
         s->part[i].param = n + i;
         list[n + i] = tmi_value_new(s->job, m, tmi_type_ptr(s->job, m, s->part[i].elem == m->t_i1 ? m->t_i8 : s->part[i].elem, 1));
-        name = tmi_intern(s->job, &m->strings, text, strlen(text));
+        name = tmi_intern(s->job, m->strings, text, strlen(text));
         TMI_VALUE(m, list[n + i])->name = name;
     }
     tmi_block_args(s->job, m, block, list, n + s->n);
@@ -17542,9 +17555,9 @@ static void tmi_split_params(tmi_split *s, uint32_t func) {
     tmi_op_set_attr(s->job, m, func, "function_type", tmi_attr_new(s->job, m, TMI_A_TYPE, tmi_type_get(s->job, m, &t, dims), 0));
     {   /* hints of the parameters that there were, then of the new ones */
         const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
-        uint32_t        none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named.n;
-        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, &m->named);
-        entry->name = tmi_intern(s->job, &m->strings, "tt.divisibility", 15);
+        uint32_t        none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named->n;
+        tmi_named      *entry = (tmi_named *)tmi_vec_add(s->job, m->named);
+        entry->name = tmi_intern(s->job, m->strings, "tt.divisibility", 15);
         entry->attr = tmi_attr_new(s->job, m, TMI_A_INT, m->t_i32, 16);
         sixteen = tmi_attr_new(s->job, m, TMI_A_DICT, 0, named);
         for (i = 0; i < n + s->n; i++) list[i] = i >= n ? sixteen : old && old->kind == TMI_A_ARRAY && i < old->n ? TMI_ID(m, (uint32_t)old->value + i) : none;
@@ -17868,7 +17881,7 @@ static void tmi_split_apply(tmi_split *s) {
     s->first = tmi_clone_op(&c, s->func);
     tmi_own_attrs(s->job, m, s->first);
     for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++) name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts", tmi_attr_str(m, TMI_OP(m, s->func), "sym_name"), i);
-    text = tmi_intern(s->job, &m->strings, name, strlen(name));
+    text = tmi_intern(s->job, m->strings, name, strlen(name));
     tmi_op_set_attr(s->job, m, s->first, "sym_name", tmi_attr_new(s->job, m, TMI_A_STRING, 0, text));
     tmi_op_insert_before(m, s->func, s->first);
     tmi_split_params(s, s->first);
@@ -18911,7 +18924,7 @@ static void tmi_t_barrier(tmi_thr *t, uint32_t flags, const char *why) {
     tmi_ins n;
     tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
     n.a = flags;
-    n.name = why ? tmi_intern(t->job, &t->m->strings, why, strlen(why)) : 0;
+    n.name = why ? tmi_intern(t->job, t->m->strings, why, strlen(why)) : 0;
     (void)tmi_t_pin(t, &n);
 }
 
@@ -21725,7 +21738,7 @@ static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
     s = TMI_STR(m, name);
     for (n = (uint32_t)strlen(s); n && tmi_is_digit(s[n - 1]); n--) {}
     if (n < 2 || s[n - 1] != '_' || !s[n]) return name;
-    return tmi_intern(w->job, &w->m->strings, s, n - 1); /* x_10 was x before MLIR numbered it */
+    return tmi_intern(w->job, w->m->strings, s, n - 1); /* x_10 was x before MLIR numbered it */
 }
 
 /* -- Elementwise ------------------------------------------------------------------------------- */
@@ -24088,10 +24101,10 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
         uint32_t name = tmi_source_name(w, tmi_out(w->m, op, i)), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
         if (s.high) {
-            s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1, tmi_intern(w->job, &w->m->strings, "carry", 5));
+            s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1, tmi_intern(w->job, w->m->strings, "carry", 5));
             TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type); /* read, but not used, before the first row */
         }
-        if (s.groups && s.lanes) s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other), tmi_intern(w->job, &w->m->strings, "before", 6));
+        if (s.groups && s.lanes) s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other), tmi_intern(w->job, w->m->strings, "before", 6));
         if (s.groups) s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), tmi_scan_slots(w, &s), name);
     }
     tmi_nest_begin(w, &n, lin_id);
@@ -26564,8 +26577,8 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     cols = p->n_bits - 3 - sg_cols;
     batches = p->b_bits - sg_batch;
     steps = p->k_bits - p->chunk_bits - 3;
-    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows, tmi_intern(w->job, &w->m->strings, "a_tile", 6));
-    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols, tmi_intern(w->job, &w->m->strings, "b_tile", 6));
+    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows, tmi_intern(w->job, w->m->strings, "a_tile", 6));
+    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols, tmi_intern(w->job, w->m->strings, "b_tile", 6));
     row0 = tmi_tile_base(w, l, p->n_bits, p->m_bits);
     col0 = tmi_tile_base(w, l, 0, p->n_bits);
     if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
@@ -26792,7 +26805,7 @@ static void tmi_serial_begin(tmi_low *w) {
     tmi_t_open(t, loop, 0);
     TMI_INS(t, loop)->d = t->cur;
     iv = tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, INT32_MAX - 1);
-    TMI_INS(t, iv)->name = tmi_intern(w->job, &w->m->strings, "turn", 4);
+    TMI_INS(t, iv)->name = tmi_intern(w->job, w->m->strings, "turn", 4);
     tmi_t_barrier(t, TMI_BAR_DEVICE | TMI_BAR_GROUP, "the program before this one is done");
     w->program[0] = tmi_t_bin(t, TMI_TF_UREM, iv, n[0]);
     w->program[1] = tmi_t_bin(t, TMI_TF_UREM, tmi_t_bin(t, TMI_TF_UDIV, iv, n[0]), n[1]);
@@ -28816,9 +28829,9 @@ static void tmi_report_layouts(tmi_plan *p, const tmi_thr *t, const tmi_accesses
     x.t = t;
     x.of = of;
     x.bases = TMI_TEMP(p->job, tmetal_map, p->lin.n);
-    x.dims = TMI_TEMP(p->job, uint32_t *, p->m->type.n);
+    x.dims = TMI_TEMP(p->job, uint32_t *, p->m->type->n);
     x.map = TMI_TEMP(p->job, const char *, p->lin.n);
-    x.type = TMI_TEMP(p->job, const char *, p->m->type.n);
+    x.type = TMI_TEMP(p->job, const char *, p->m->type->n);
     tmi_rows_walk(&x);
     k->n_layouts = x.n;
     x.row = TMI_NEW(p->job, tmetal_layout_row, x.n);
@@ -34536,16 +34549,16 @@ static uint32_t tmi_gen_and(tmi_gen *g, uint32_t a, uint32_t b) { return a && b 
 
 /* What a value is called in the text, and in comments; the first name stays. */
 static void tmi_gen_name(tmi_gen *g, uint32_t value, const char *name) {
-    uint32_t id = tmi_intern(g->job, &g->m->strings, name, strlen(name)), def = tmi_def(g->m, value);
+    uint32_t id = tmi_intern(g->job, g->m->strings, name, strlen(name)), def = tmi_def(g->m, value);
     tmi_loc *l;
     if (TMI_VALUE(g->m, value)->name) return;
     TMI_VALUE(g->m, value)->name = id;
     if (!def) return;
-    l = (tmi_loc *)tmi_vec_add(g->job, &g->m->loc);
+    l = (tmi_loc *)tmi_vec_add(g->job, g->m->loc);
     l->kind = TMI_L_NAME;
     l->text = id;
     l->child = TMI_OP(g->m, def)->loc;
-    TMI_OP(g->m, def)->loc = g->m->loc.n - 1;
+    TMI_OP(g->m, def)->loc = g->m->loc->n - 1;
 }
 
 /* -- Index arithmetic, with what is known folded ------------------------------------------------------------------------ */
@@ -34929,9 +34942,9 @@ static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     uint32_t     file;
     if (n->loc || !n->json) return n->loc;
     p = tmi_place_of(g->job, n->at + 1, NULL);
-    n->loc = g->m->loc.n;
-    (void)tmi_vec_add(g->job, &g->m->loc);
-    file = tmi_intern(g->job, &g->m->strings, p.file, strlen(p.file));
+    n->loc = g->m->loc->n;
+    (void)tmi_vec_add(g->job, g->m->loc);
+    file = tmi_intern(g->job, g->m->strings, p.file, strlen(p.file));
     tmi_loc_file(g->job, g->m, n->loc, file, p.line, p.col - 1); /* counted from 0 in IR */
     return n->loc;
 }
@@ -36855,7 +36868,7 @@ static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
 /* -- Functions ------------------------------------------------------------------------------------------------------------------------ */
 
 static void tmi_gen_set_str(tmi_gen *g, uint32_t op, const char *key, const char *value) {
-    tmi_op_set_attr(g->job, g->m, op, key, tmi_attr_new(g->job, g->m, TMI_A_STRING, 0, tmi_intern(g->job, &g->m->strings, value, strlen(value))));
+    tmi_op_set_attr(g->job, g->m, op, key, tmi_attr_new(g->job, g->m, TMI_A_STRING, 0, tmi_intern(g->job, g->m->strings, value, strlen(value))));
 }
 
 /* The name of a kernel: that of its root, made one that no other kernel has. */
@@ -36914,10 +36927,10 @@ static void tmi_gen_end(tmi_gen *g) {
         g->k->arg[i] = TMI_AT(&g->arg, uint32_t, i)[0];
         v[i] = TMI_AT(&g->arg, uint32_t, i)[1];
         dims[i] = tmi_value_type(m, v[i]);
-        named = m->named.n;
+        named = m->named->n;
         {
-            tmi_named *entry = (tmi_named *)tmi_vec_add(g->job, &m->named);
-            entry->name = tmi_intern(g->job, &m->strings, "tt.divisibility", 15);
+            tmi_named *entry = (tmi_named *)tmi_vec_add(g->job, m->named);
+            entry->name = tmi_intern(g->job, m->strings, "tt.divisibility", 15);
             entry->attr = tmi_attr_new(g->job, m, TMI_A_INT, m->t_i32, 16);
         }
         dict[i] = tmi_attr_new(g->job, m, TMI_A_DICT, 0, named);
@@ -36928,7 +36941,7 @@ static void tmi_gen_end(tmi_gen *g) {
     t.bits = n;
     t.n_dims = n;
     tmi_op_set_attr(g->job, m, g->k->func, "function_type", tmi_attr_new(g->job, m, TMI_A_TYPE, tmi_type_get(g->job, m, &t, dims), 0));
-    hints = tmi_attr_new(g->job, m, TMI_A_ARRAY, 0, m->ids.n);
+    hints = tmi_attr_new(g->job, m, TMI_A_ARRAY, 0, m->ids->n);
     TMI_ATTR(m, hints)->n = n;
     (void)tmi_ids_add(g->job, m, dict, n);
     tmi_op_set_attr(g->job, m, g->k->func, "arg_attrs", hints);
@@ -38779,7 +38792,6 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
         if (!tmi_is_kernel(m, op)) continue;
         u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
         u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
-        if (n > 1) tmi_taken_tables(m, u->m);
         i++;
     }
     return n;
@@ -38798,15 +38810,14 @@ static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_u
     memset(&p, 0, sizeof p);
     p.job = job;
     p.t = &t;
-    p.loc_number = TMI_TEMP(job, uint32_t, m->loc.n);
-    p.loc_order = TMI_TEMP(job, uint32_t, m->loc.n);
+    p.loc_number = TMI_TEMP(job, uint32_t, m->loc->n);
+    p.loc_order = TMI_TEMP(job, uint32_t, m->loc->n);
     p.m = m;
     tmi_put_str(&t, "module ");
     tmi_print_module_head(&p, TMI_OP(m, m->top));
     tmi_put_char(&t, '{');
     p.indent = 1;
     for (i = 0; i < n; i++) {
-        tmi_taken_tables(unit[i].m, m);
         p.m = copy = tmi_module_copy(job, unit[i].m);
         tmi_padding_params(job, copy, unit[i].func);
         tmi_name_values(&p);
@@ -38850,11 +38861,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_check_wanted(job, m);
     tmi_check_alias(job, m);
     n = tmi_units(job, m, &unit);
-    for (i = 0; i < n; i++) {
-        tmi_taken_tables(unit[i].m, m);
-        tmi_refuse_called(job, unit[i].m, unit[i].func);
-        tmi_taken_tables(m, unit[i].m);
-    }
+    for (i = 0; i < n; i++) tmi_refuse_called(job, unit[i].m, unit[i].func);
     if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
@@ -38863,14 +38870,12 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     for (i = 0; i < n; i++) {
         tmetal_kernel *k = &kernels[splits.n_kernel];
         job->kernel = k->name = tmi_format(job, 0, "%s", tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func), "sym_name"));
-        tmi_taken_tables(unit[i].m, m);
         if (!tmi_ready_kernel(job, unit[i].m, unit[i].func, k)) return;
         tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
         if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
         tmi_refuse_regions(job, unit[i].m, unit[i].func);
         tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
         tmi_tally_split(job, splits.n_kernel);
-        tmi_taken_tables(m, unit[i].m);
     }
     if (job->n_errors) return;
     unit = splits.unit;
@@ -38880,10 +38885,8 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
-        tmi_taken_tables(unit[i].m, m);
         tmi_tally_at(job, i);
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
-        tmi_taken_tables(m, unit[i].m);
         tmi_mark_drop(job, mark);
     }
     job->kernel = "";
