@@ -35395,35 +35395,52 @@ static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_
     v[1] = tmi_gen_select(g, better, v[1], w[1]);
 }
 
-/* tt.reduce (or tt.scan) of tiles along an axis of the kernel; results keep the axis with one element. */
-static void tmi_gen_region(tmi_gen *g, const tmi_comb *f, uint32_t kind, uint32_t axis, const uint32_t *in, uint32_t *out, int reverse) {
+/* tt.reduce (or tt.scan) of n tiles along axis `pos` of theirs. The builder stands in the region, whose arguments
+ * are `args`, until tmi_gen_region_end(). */
+static void tmi_gen_region_begin(tmi_gen *g, uint32_t kind, uint32_t pos, const uint32_t *in,
+                                 uint32_t n, uint32_t *args, uint32_t *out) {
     tmi_module *m = g->m;
-    uint32_t    op, body, args[4], v[2], w[2], i, dims[TMI_GEN_RANK], rank = 0, keep = g->b.block, pos = (uint32_t)g->pos[axis];
-    uint32_t    type = tmi_value_type(m, in[0]), shape[TMI_GEN_RANK];
-    for (i = 0; i < g->rank; i++) {
-        shape[i] = i == pos ? 1 : tmi_dim(m, type, i);
+    uint32_t    type = tmi_value_type(m, in[0]), dims[3], rank = 0, i,
+        op = tmi_op_new(g->job, m, kind), body;
+    for (i = 0; i < tmi_rank(m, type); i++)
         if (i != pos) dims[rank++] = tmi_dim(m, type, i);
-    }
-    TMI_ASSERT(g->job, "oplist", g->pos[axis] >= 0 && (f->n == 1 || f->n == 2));
-    op = tmi_op_new(g->job, m, kind);
-    tmi_op_operands(g->job, m, op, in, f->n);
+    TMI_ASSERT(g->job, "oplist", pos < tmi_rank(m, type) && rank < 3 && (n == 1 || n == 2));
+    tmi_op_operands(g->job, m, op, in, n);
     tmi_op_set_int(g->job, m, op, "axis", m->t_i32, pos);
-    if (kind == TMI_OP_SCAN) tmi_op_set_attr(g->job, m, op, "reverse", tmi_attr_new(g->job, m, TMI_A_BOOL, 0, reverse != 0));
     body = tmi_block_new(g->job, m, tmi_region_new(g->job, m, op));
-    for (i = 0; i < 2 * f->n; i++) args[i] = tmi_value_new(g->job, m, tmi_elem(m, tmi_value_type(m, in[i % f->n])));
-    tmi_block_args(g->job, m, body, args, 2 * f->n);
-    for (i = 0; i < f->n; i++) {
+    for (i = 0; i < 2 * n; i++) args[i] = tmi_value_new(g->job, m,
+                                                        tmi_elem(m, tmi_value_type(m, in[i % n])));
+    tmi_block_args(g->job, m, body, args, 2 * n);
+    for (i = 0; i < n; i++) {
         uint32_t elem = tmi_elem(m, tmi_value_type(m, in[i]));
         out[i] = tmi_value_new(g->job, m, kind == TMI_OP_SCAN ? tmi_value_type(m, in[i]) : rank ? tmi_type_tensor(g->job, m, elem, dims, rank) : elem);
     }
-    tmi_op_results(g->job, m, op, out, f->n);
+    tmi_op_results(g->job, m, op, out, n);
     tmi_b_insert(&g->b, op);
     g->b.block = body;
-    for (i = 0; i < f->n; i++) v[i] = args[i], w[i] = args[f->n + i];
-    tmi_comb_2(g, f, v, w);
-    (void)tmi_b_op(&g->b, kind == TMI_OP_SCAN ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, 0, v, f->n);
-    g->b.block = keep;
-    for (i = 0; i < f->n && rank && kind == TMI_OP_REDUCE; i++) out[i] = tmi_b_reshape(&g->b, out[i], shape, g->rank);
+}
+
+static void tmi_gen_region_end(tmi_gen *g, const uint32_t *v, uint32_t n) {
+    uint32_t op = tmi_block_op(g->m, g->b.block);
+    (void)tmi_b_op(&g->b, TMI_OP(g->m, op)->kind == TMI_OP_SCAN ? TMI_OP_SCAN_RETURN : TMI_OP_REDUCE_RETURN, 0, v, n);
+    g->b.block = TMI_OP(g->m, op)->block;
+}
+
+/* tt.reduce (or tt.scan) of tiles along an axis of the kernel; results keep the axis with one element. */
+static void tmi_gen_region(tmi_gen *g, const tmi_comb *f, uint32_t kind, uint32_t axis,
+                           const uint32_t *in, uint32_t *out, int reverse) {
+    tmi_module *m = g->m;
+    uint32_t    args[4], i, rank = g->rank, pos = (uint32_t)g->pos[axis],
+        type = tmi_value_type(m, in[0]), shape[TMI_GEN_RANK];
+    for (i = 0; i < rank; i++) shape[i] = i == pos ? 1 : tmi_dim(m, type, i);
+    tmi_gen_region_begin(g, kind, pos, in, f->n, args, out);
+    if (kind == TMI_OP_SCAN)
+        tmi_op_set_attr(g->job, m, tmi_block_op(m, g->b.block), "reverse",
+                        tmi_attr_new(g->job, m, TMI_A_BOOL, 0, reverse != 0));
+    tmi_comb_2(g, f, args, args + f->n);
+    tmi_gen_region_end(g, args, f->n);
+    for (i = 0; i < f->n && rank > 1 && kind == TMI_OP_REDUCE; i++) out[i] = tmi_b_reshape(&g->b,
+                                                            out[i], shape, rank);
 }
 
 static void tmi_gen_reduced(tmi_gen *g, const tmi_comb *f, uint32_t axis, const uint32_t *in, uint32_t *out) {
@@ -36565,32 +36582,16 @@ static uint32_t tmi_sort_bit(tmi_sorting *s, uint32_t bit) { /* is a bit of the 
 /* The element whose place differs in one bit: the exclusive or of both, without one's own. */
 static uint32_t tmi_sort_partner(tmi_sorting *s, uint32_t v, uint32_t bit) {
     tmi_gen *g = s->g;
-    tmi_module *m = g->m;
-    uint32_t x = tmi_sort_shape(s, v, bit), type = tmi_value_type(m, x), dims[2], op, body, args[2], out, keep = g->b.block, shape[3];
-    shape[0] = dims[0] = tmi_dim(m, type, 0);
-    shape[1] = 1;
-    shape[2] = dims[1] = tmi_dim(m, type, 2);
-    op = tmi_op_new(g->job, m, TMI_OP_REDUCE);
-    tmi_op_operands(g->job, m, op, &x, 1);
-    tmi_op_set_int(g->job, m, op, "axis", m->t_i32, 1);
-    body = tmi_block_new(g->job, m, tmi_region_new(g->job, m, op));
-    args[0] = tmi_value_new(g->job, m, s->elem);
-    args[1] = tmi_value_new(g->job, m, s->elem);
-    tmi_block_args(g->job, m, body, args, 2);
-    out = tmi_value_new(g->job, m, tmi_type_tensor(g->job, m, s->elem, dims, 2));
-    tmi_op_results(g->job, m, op, &out, 1);
-    tmi_b_insert(&g->b, op);
-    g->b.block = body;
-    out = tmi_b_2(&g->b, TMI_OP_XORI, args[0], args[1]);
-    (void)tmi_b_op(&g->b, TMI_OP_REDUCE_RETURN, 0, &out, 1);
-    g->b.block = keep;
-    out = tmi_b_reshape(&g->b, tmi_out(m, TMI_OP(m, op), 0), shape, 3);
+    uint32_t x = tmi_sort_shape(s, v, bit), type = tmi_value_type(g->m, x),
+        was = tmi_value_type(g->m, v), shape[3], args[2], out, i;
+    for (i = 0; i < 3; i++) shape[i] = i == 1 ? 1 : tmi_dim(g->m, type, i);
+    tmi_gen_region_begin(g, TMI_OP_REDUCE, 1, &x, 1, args, &out);
+    args[0] = tmi_b_2(&g->b, TMI_OP_XORI, args[0], args[1]);
+    tmi_gen_region_end(g, args, 1);
+    out = tmi_b_reshape(&g->b, out, shape, 3);
     out = tmi_b_2(&g->b, TMI_OP_XORI, tmi_b_broadcast(&g->b, out, type), x);
-    {
-        uint32_t back[TMI_GEN_RANK], i, was = tmi_value_type(m, v);
-        for (i = 0; i < tmi_rank(m, was); i++) back[i] = tmi_dim(m, was, i);
-        return tmi_b_reshape(&g->b, out, back, tmi_rank(m, was));
-    }
+    for (i = 0; i < tmi_rank(g->m, was); i++) shape[i] = tmi_dim(g->m, was, i);
+    return tmi_b_reshape(&g->b, out, shape, tmi_rank(g->m, was));
 }
 
 /* Ascending: after round k, runs of 2^(k + 1) are sorted, up and down in turn; the last run is the row. */
@@ -38209,39 +38210,43 @@ static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) 
 }
 
 /* GELU and SiLU stay as they are written: their ops work in the kernels' registers. */
-static uint32_t tmi_put_activations(tmi_list *l, tmetal_fusion *to) {
-    uint32_t i, k, n = 0;
+static void tmi_put_activations(tmi_list *l, tmi_vec *to) {
+    uint32_t i, k;
     for (i = 0; i < l->job->out->n_kernels; i++)
         for (k = 0; k < l->job->out->kernels[i].n_patterns; k++) {
             const tmetal_pattern *p = &l->job->out->kernels[i].patterns[k];
             const char          **op;
+            tmetal_fusion        *f;
             if (p->near_miss || (p->kind != TMETAL_PATTERN_GELU && p->kind != TMETAL_PATTERN_SILU)) continue;
-            if (to) {
-                op = TMI_NEW(l->job, const char *, 1);
-                op[0] = *p->value == '%' ? p->value + 1 : p->value;
-                to[n].kind = TMETAL_FOUND;
-                to[n].what = p->kind == TMETAL_PATTERN_GELU ? "GELU" : "SiLU";
-                to[n].ops = op;
-                to[n].n_ops = 1;
-                to[n].kernel = i;
-                to[n].reason = "";
-            }
-            n++;
+            op = TMI_NEW(l->job, const char *, 1);
+            op[0] = *p->value == '%' ? p->value + 1 : p->value;
+            f = (tmetal_fusion *)tmi_vec_add(l->job, to);
+            f->kind = TMETAL_FOUND;
+            f->what = p->kind == TMETAL_PATTERN_GELU ? "GELU" : "SiLU";
+            f->ops = op;
+            f->n_ops = 1;
+            f->kernel = i;
+            f->reason = "";
+            l->job->kernel = l->job->out->kernels[i].name;
+            tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, *op))->at), TMETAL_FOUND,
+                       "fusion",
+                       "%s is %s, in the registers of kernel %u", *op, f->what, i);
         }
-    return n;
 }
 
 /* The summary, and a remark for each line of it. */
 static void tmi_put_graph(tmi_list *l) {
-    uint32_t       i, k, found = tmi_put_activations(l, NULL);
-    tmetal_fusion *to = TMI_NEW(l->job, tmetal_fusion, l->fused.n + found);
-    l->graph->fusions = to;
-    l->graph->n_fusions = l->fused.n + found;
-    for (i = 0; i < l->fused.n; i++, to++) {
+    tmi_mark       mark = tmi_mark_take(l->job);
+    tmi_vec        found;
+    tmetal_fusion *to;
+    uint32_t       i, k;
+    tmi_vec_init(&found, sizeof(tmetal_fusion), 1);
+    for (i = 0; i < l->fused.n; i++) {
         const tmi_fused *f = TMI_AT(&l->fused, tmi_fused, i);
         const char     **ops = TMI_NEW(l->job, const char *, f->n_op);
         uint32_t         home = TMI_NODE(l, f->root)->home;
         for (k = 0; k < f->n_op; k++) ops[k] = TMI_NODE(l, f->op[k])->id;
+        to = (tmetal_fusion *)tmi_vec_add(l->job, &found);
         to->kind = f->kind;
         to->what = f->what;
         to->ops = ops;
@@ -38250,11 +38255,11 @@ static void tmi_put_graph(tmi_list *l) {
         to->reason = f->why;
         tmi_remark_fusion(l, f, to->kernel);
     }
-    (void)tmi_put_activations(l, to);
-    for (i = 0; i < found; i++, to++) {
-        l->job->kernel = to->kernel < l->job->out->n_kernels ? l->job->out->kernels[to->kernel].name : "";
-        tmi_remark(l->job, tmi_json_at(TMI_NODE(l, tmi_node_named(l, to->ops[0]))->at), TMETAL_FOUND, "fusion", "%s is %s, in the registers of kernel %u", to->ops[0], to->what, to->kernel);
-    }
+    tmi_put_activations(l, &found);
+    l->graph->fusions = to = TMI_NEW(l->job, tmetal_fusion, found.n);
+    l->graph->n_fusions = found.n;
+    for (i = 0; i < found.n; i++) to[i] = *TMI_AT(&found, tmetal_fusion, i);
+    tmi_mark_drop(l->job, mark);
     l->job->kernel = "";
     l->job->out->graph = l->graph;
 }

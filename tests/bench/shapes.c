@@ -295,6 +295,22 @@ static void list_joined(out *o, size_t ops) {
     list_end(o);
 }
 
+/* The same in the short form. */
+static void list_short(out *o, size_t ops) {
+    for (; o->ops < ops; o->ops++) put(o, "tt.exp:[64,64]\n");
+}
+
+/* One op with as many keys as others have ops: they mean nothing, and no two are alike. */
+static void list_keys(out *o, size_t ops) {
+    unsigned long k;
+    LIST_OP("\"type\":\"exp\",\"input_shapes\":[[64,64]],\"args\":{\"k0\":0");
+    o->n--;
+    for (k = 1; k < (unsigned long)ops; k++) put(o, ",\"k%lu\":0", k);
+    put(o, "}}");
+    o->ops = ops;
+    list_end(o);
+}
+
 static const struct {
     const char *name;
     void (*make)(out *, size_t);
@@ -303,7 +319,8 @@ static const struct {
               {"reductions", reductions},       {"kernels", kernels},             {"list: chain", list_chain},
               {"list: where", list_where},      {"list: diamonds", list_diamonds}, {"list: residual", list_residual},
               {"list: SwiGLU", list_swiglu},    {"list: spelt out", list_spelled}, {"list: backwards", list_backwards},
-              {"list: apart", list_apart},      {"list: joined", list_joined}};
+              {"list: apart", list_apart},      {"list: joined", list_joined},
+              {"list: short, apart", list_short}, {"list: keys", list_keys}};
 
 size_t shape_count(void) {
     return sizeof shapes / sizeof *shapes;
