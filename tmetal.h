@@ -3219,6 +3219,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       "record; see docs/debugging.md\n" \
       "const uint at = atomic_fetch_add_explicit(debug, head[0], memory_order_relaxed); " \
       "if (at > room || head[0] > room - at) return 0;    // full: counted, not written\n" \
+      "#pragma clang loop unroll(full)\n" \
       "for (uint i = 0; i < 6; i++) atomic_store_explicit(debug + 8 + at + i, head[i], " \
       "memory_order_relaxed); return 8 + at + 6; }") \
     X(DEBUG_WORD, "debug_word", "v(auuu)", \
@@ -3232,6 +3233,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
       " while (!atomic_compare_exchange_weak_explicit(debug + 2, &first, site + 1, " \
       "memory_order_relaxed, memory_order_relaxed)) {if (first != 0) return; } " \
       "const uint place[4] = {x, y, z, element}; " \
+      "#pragma clang loop unroll(full)\n" \
       "for (uint i = 0; i < 4; i++) atomic_store_explicit(debug + 3 + i, place[i], " \
       "memory_order_relaxed); }")
 
@@ -4061,6 +4063,7 @@ static const tmi_fn tmi_fns[] = {
       "four.\n"
       "wide @(wide a, thread int &n) {n = 0; if (a.exp < -1) return wide_by(a, WIDE_2_PI, -1); "
       "const uint at = uint(a.exp + 63), word = at >> 6, bit = at & 63u; ulong w[3]; "
+      "#pragma clang loop unroll(full)\n"
       "for (uint i = 0u; i < 3u; i++) {const ulong next = bit == 0u ? 0ul : TWO_OVER_PI[word + i + "
       "1u] >> (64u - bit); w[i] = (TWO_OVER_PI[word + i] << bit) | next; } "
       "const ulong low = mulhi(a.frac, w[2]), mid = a.frac * w[1]; ulong lo = mid + low; "
