@@ -29689,6 +29689,8 @@ typedef struct tmi_emit {
     tmi_plan   *p;
     tmi_thr    *t;
     tmi_text   *out;
+    uint64_t    copies, expanded; /* of the statement being printed, and of all so far, once loops are unrolled */
+    const char *size;    /* what is large about the kernel, or NULL */
     uint32_t   *uses;    /* per instruction */
     uint32_t   *named;   /* string id + 1 of its variable; 0: written where it is used */
     uint16_t   *len;     /* columns of its expression */
@@ -29709,6 +29711,7 @@ typedef struct tmi_emit {
     tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
+    uint32_t   *fn_lines; /* of those: lines with all that they call */
     uint16_t   *fn_slots; /* rows by name, filled when the first is called */
     int         fn_slots_full;
     uint8_t     uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16, uses_logging;
@@ -30425,11 +30428,13 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     tmi_text    t;
     tmi_mark    m;
     size_t      n;
+    uint64_t    before = e->expanded;
     if (fn >= TMI_FN_COUNT) { /* an external name: one of Metal's functions, or a row */
         s = tmi_externs[fn - TMI_FN_COUNT].callee;
         fn = tmi_row_named(e, s, strlen(s));
         if (fn == TMI_FN_COUNT) return s;
     }
+    e->expanded += e->copies * e->fn_lines[fn];
     if (e->fns[fn]) return tmi_fns[fn].name;
     e->fns[fn] = 1;
     m = tmi_mark_take(e->job);
@@ -30437,8 +30442,12 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     tmi_put_fn(&t, &tmi_fns[fn]);
     for (s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
         uint32_t row = tmi_row_named(e, s, n);
-        if (row < fn && strcmp(tmi_fns[row].name, tmi_fns[fn].name) != 0) (void)tmi_use_fn(e, row);
+        if (row >= fn || strcmp(tmi_fns[row].name, tmi_fns[fn].name) == 0) continue;
+        (void)tmi_use_fn(e, row);
+        e->fn_lines[fn] += e->fn_lines[row];
     }
+    e->fn_lines[fn] += t.lines;
+    e->expanded = before + e->copies * e->fn_lines[fn];
     tmi_mark_drop(e->job, m);
     return tmi_fns[fn].name;
 }
@@ -31006,10 +31015,12 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v = TMI_BLK(e->t, n->d)->first, name;
     const char *s;
+    uint64_t    around = e->copies;
     tmi_comment(e, n);
     if (n->c - n->b <= 64 && !n->e) { /* registers are named by constants only: unrolled, or they go to memory */
         tmi_line(e);
         tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
+        e->copies *= n->c - n->b;
     }
     name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
     *TMI_AT(&e->taken_at, uint32_t, name) = 0; /* free again outside of the loop */
@@ -31023,6 +31034,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     *TMI_AT(&e->taken_at, uint32_t, name) = 2;
     tmi_body(e, n->d);
     *TMI_AT(&e->taken_at, uint32_t, name) = 0;
+    e->copies = around;
     e->loop_depth--;
     tmi_line(e);
     tmi_put_str(e->out, "}\n");
@@ -31314,6 +31326,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         const tmi_ins *n = TMI_INS(e->t, id);
         if (n->op == TMI_TF_LOOPVAR) continue;
         if (tmi_tfs[n->op].traits & TMI_TR_STMT) {
+            e->expanded += e->copies;
             tmi_stmt(e, id);
             continue;
         }
@@ -31321,6 +31334,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
         e->len[id] = (uint16_t)tmi_expr_len(e, id);
         if (TMI_REPORTS(e->job) && (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)) tmi_note_sum(e, n);
         if (tmi_needs_variable(e, id)) {
+            e->expanded += e->copies;
             tmi_stmt_value(e, id);
             e->len[id] = (uint16_t)tmi_expr_len(e, id);
         }
@@ -31480,6 +31494,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     tmi_job *job = p->job;
     uint32_t n = t->ins.n;
     memset(e, 0, sizeof *e);
+    e->copies = 1;
     e->job = job;
     e->m = p->m;
     e->p = p;
@@ -31503,6 +31518,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    e->fn_lines = TMI_TEMP(job, uint32_t, TMI_FN_COUNT);
     e->fn_slots = TMI_TEMP(job, uint16_t, TMI_FN_SLOTS);
     tmi_strings_init(job, &e->taken);
     tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
@@ -31801,6 +31817,7 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
     }
     tmi_put(e->out, "//   memory   %u bytes of threadgroup memory\n", k->threadgroup_bytes);
     tmi_put_str(e->out, "//   compile  safe math: masked elements, infinities and NaN are meant\n");
+    if (e->size) tmi_put(e->out, "//   size     %s\n", e->size);
 }
 
 static void tmi_put_helpers(tmi_text *t, const uint8_t *fns) {
@@ -31810,6 +31827,23 @@ static void tmi_put_helpers(tmi_text *t, const uint8_t *fns) {
         tmi_put_fn(t, &tmi_fns[i]);
         tmi_put_char(t, '\n');
     }
+}
+
+/* Apple's compiler dies on bodies of some hundred copies, or takes minutes (modular issue 6768, Lulzx/cuda-metal issue
+ * 133); it says no bound. These are ours: one in 500 of the corpus' kernels passes one. */
+static void tmi_remark_size(tmi_emit *e, size_t bytes) {
+    uint64_t own = 0;
+    uint32_t i;
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space == TMI_AS_PRIVATE) own += (uint64_t)a->count * a->type.width * tmi_scalar_bytes[a->type.kind];
+        if (a->space == TMI_AS_FRAG) own += (uint64_t)a->count * 2 * tmi_scalar_bytes[a->type.kind]; /* 64 by 32 lanes */
+    }
+    if (e->expanded <= 4096 && bytes <= 49152 && own <= 4096) return;
+    e->size = tmi_format(e->job, 1, "%llu statements once loops are unrolled, %llu bytes of text, %llu of arrays a thread",
+                         (unsigned long long)e->expanded, (unsigned long long)bytes, (unsigned long long)own);
+    tmi_remark(e->job, tmi_at_of(e->m, TMI_OP(e->m, e->p->func)), TMETAL_FOUND, "size",
+               "large: %s; Apple's compiler may take minutes or fail: smaller blocks help", e->size);
 }
 
 /* A text joined to another: the body is printed first, since only then is known what it calls. */
@@ -32097,6 +32131,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     k->macos = tmi_msl_row_of(k->msl_version)->macos;
     k->ios = tmi_msl_row_of(k->msl_version)->ios;
     e.out = &all;
+    tmi_remark_size(&e, body.len);
     tmi_put_head(&e, k);
     head = joined->count > 1 ? tmi_text_join(&all, 0) : "";
     tmi_put_includes(&all, p->job, e.uses_matrix, e.uses_logging);
