@@ -162,7 +162,7 @@ outcome run_one(const std::string &name, const std::string &ttir, const std::str
     o.why = check_found(k, w);
     if (!o.why.empty()) return o;
     const sim::launch_plan plan = plan_of(k, w, c);
-    const auto             built = sim::build({{name, preamble + w.text, plan.version}}, sim::build_options());
+    const auto             built = sim::build({{name, preamble + w.text, plan.version, false}}, sim::build_options());
     for (const sim::unit &u : built->units())
         if (!u.errors.empty()) {
             o.why = u.errors[0].str();
@@ -185,7 +185,7 @@ bool small_arrays_are_errors(const std::string &preamble) {
     for (size_t size : {7, 8}) {
         for (auto &b : c.buffers) b.size = size * 4;
         const mlx::kernel w = wrapped(k, c, 0);
-        const auto        built = sim::build({{name, preamble + w.text, 310}}, sim::build_options());
+        const auto        built = sim::build({{name, preamble + w.text, 310, false}}, sim::build_options());
         if (built->units()[0].errors.empty() != (size == 8)) return false;
     }
     return true;
@@ -204,7 +204,7 @@ bool other_types_are_errors(const std::string &preamble) {
         if (in[i].ndim) in[i].dtype = "uint32";
         else in[i].ndim = 1; /* a number as an array of one element */
         const mlx::kernel w = mlx::wrap(k.mlx->name, k.mlx->header, k.mlx->source, in, out);
-        if (sim::build({{name, preamble + w.text, 310}}, sim::build_options())->units()[0].errors.empty()) return false;
+        if (sim::build({{name, preamble + w.text, 310, false}}, sim::build_options())->units()[0].errors.empty()) return false;
     }
     return true;
 }

@@ -185,6 +185,7 @@ private:
         u.name = s.name;
         parsed p = parse(s);
         if (p.errors.empty()) check(p);
+        if (p.errors.empty() && s.emitted) check_emitted(p);
         std::string undefine;
         for (const directive &d : p.lexed.directives)
             if (d.name == "define")

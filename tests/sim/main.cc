@@ -17,6 +17,7 @@ const char usage[] =
     "usage: sim KERNEL.metal --plan PLAN.json --case CASE.case [options]\n"
     "       sim --check FILE.metal...\n"
     "  --msl VERSION   language version for --check, e.g. 3.1\n"
+    "  --rules         --check as text of tmetal's: what Apple's compilers get wrong is refused too\n"
     "  --seed N        order of threadgroups and threads; default 1\n"
     "  --counters      print memory traffic, line by line\n"
     "  --debug FILE    what the debug buffers hold, to FILE; default: printed as words\n"
@@ -30,7 +31,7 @@ const char usage[] =
 struct settings {
     std::vector<std::string> files;
     std::string              plan, recorded, debug;
-    bool                     check = false, as_json = false;
+    bool                     check = false, as_json = false, rules = false;
     int                      version = 310;
     sim::run_options         run;
     sim::build_options       build;
@@ -54,6 +55,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--case") s.recorded = value();
         else if (a == "--debug") s.debug = value();
         else if (a == "--check") s.check = true;
+        else if (a == "--rules") s.rules = true;
         else if (a == "--msl")
             s.version = static_cast<int>(std::strtod(value().c_str(), nullptr) * 100 + 0.5);
         else if (a == "--seed") s.run.seed = std::strtoull(value().c_str(), nullptr, 10);
@@ -207,7 +209,7 @@ void print_report(const settings &s, const corpus::case_result &r) {
 
 int check(const settings &s) {
     std::vector<sim::source> sources;
-    for (const std::string &f : s.files) sources.push_back({f, read_or_throw(f), s.version});
+    for (const std::string &f : s.files) sources.push_back({f, read_or_throw(f), s.version, s.rules});
     sim::build_options o = s.build;
     o.check_only = true;
     return print_errors(*sim::build(sources, o));

@@ -64,6 +64,9 @@ parsed parse(const source &s);
 /* msl_check.cc: everything that is an error in Metal but not in C++. */
 void check(parsed &p);
 
+/* msl_rules.cc: what Metal allows and Apple's compilers or GPUs are known to get wrong. */
+void check_emitted(parsed &p);
+
 /* Built-in inputs of kernels; NULL when there is none of that name. */
 struct builtin_input {
     const char *name;

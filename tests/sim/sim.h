@@ -29,6 +29,7 @@ struct source {
     std::string name; /* shown in messages; unique in one build */
     std::string text;
     int         version = 310; /* __METAL_VERSION__: 300, 310, 320, 400 or 410 */
+    bool        emitted = true; /* by tmetal: must keep the rules of msl_rules.cc, which Metal itself does not know */
 };
 
 /* `line` and `column` count from 1; 0 where there is no place. */

@@ -55,7 +55,7 @@ struct wanted_site {
 struct test_kernel {
     std::string                           path, text, what;
     int                                   version = 310;
-    bool                                  wrong = false, launched = false;
+    bool                                  wrong = false, launched = false, emitted = false;
     std::array<uint32_t, 3>               grid{{1, 1, 1}};
     uint32_t                              threads = 32;
     double                                seconds = 10;
@@ -160,6 +160,8 @@ void read_line(test_kernel &t, const std::string &line) {
         t.sites.push_back(s);
     } else if (word == "seconds") {
         in >> t.seconds;
+    } else if (word == "emitted") {
+        t.emitted = true;
     } else {
         throw std::runtime_error(t.path + ": cannot read '// " + line + "'");
     }
@@ -320,7 +322,7 @@ int main(int argc, char **argv) {
     try {
         const std::vector<test_kernel> all = read_kernels(argc > 1 ? argv[1] : "tests/sim");
         std::vector<sim::source>       sources;
-        for (const test_kernel &t : all) sources.push_back({t.path, t.text, t.version});
+        for (const test_kernel &t : all) sources.push_back({t.path, t.text, t.version, t.emitted});
         const auto m = sim::build(sources);
         size_t     failed = 0, wrong = 0;
         for (const test_kernel &t : all) {

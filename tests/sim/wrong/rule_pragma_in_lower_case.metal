@@ -1,0 +1,15 @@
+// The pragma for safe math is written in upper case.
+// emitted
+// expect '#pragma metal' is not known
+#pragma clang diagnostic ignored "-Wall"
+#include <metal_stdlib>
+using namespace metal;
+#pragma metal fp math_mode(safe)
+
+[[max_total_threads_per_threadgroup(64)]]
+kernel void test(
+    device float *x [[buffer(0)]],
+    uint tid [[thread_index_in_threadgroup]])
+{
+    x[tid] = 1.0f;
+}

@@ -1,0 +1,14 @@
+// Some drivers take warnings for errors: the text turns them off.
+// emitted
+// expect warnings are on
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+[[max_total_threads_per_threadgroup(64)]]
+kernel void test(
+    device float *x [[buffer(0)]],
+    uint tid [[thread_index_in_threadgroup]])
+{
+    x[tid] = 1.0f;
+}
