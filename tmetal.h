@@ -1235,6 +1235,8 @@ typedef struct tmi_job {
     size_t                seek_at, seek_start; /* where the last line count stopped, see tmi_place_of */
     uint32_t              seek_line;
     int                   reports; /* 1: what only explains is asked for */
+    struct tmi_wanted    *wanted; /* options.layouts, entry by entry: see >>plan */
+    uint32_t              n_wanted;
     struct tmi_tally     *tally; /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
@@ -19726,47 +19728,42 @@ static const tmi_layout_name tmi_layout_names[] = {
 };
 #define TMI_N_LAYOUTS (sizeof tmi_layout_names / sizeof *tmi_layout_names)
 
-/* entry ::= layout | '%'? value '=' layout */
 typedef struct tmi_wanted {
-    const char *name, *word; /* name: of a value or of an op; the word that stands for a layout */
-    size_t      n_name, n_word; /* n_name 0: for all reductions */
+    const char *name; /* of a value or of an op; "": for all reductions */
     uint32_t    layout;
 } tmi_wanted;
 
-/* The next entry of the option: 1, 0 at its end, -1 where it is wrong. */
-static int tmi_wanted_next(const char **s, tmi_wanted *w) {
-    size_t i, n, eq = (size_t)-1;
-    memset(w, 0, sizeof *w);
-    if (!*s || !**s) return 0;
-    for (n = 0; (*s)[n] && (*s)[n] != ','; n++)
-        if ((*s)[n] == '=') eq = n;
-    w->word = eq == (size_t)-1 ? *s : *s + eq + 1;
-    w->n_word = (size_t)(*s + n - w->word);
-    if (eq != (size_t)-1) {
-        w->name = **s == '%' ? *s + 1 : *s;
-        w->n_name = (size_t)(*s + eq - w->name);
+/* Reads the option, for all floors: entries ::= entry (',' entry)*, entry ::= layout | '%'? value '=' layout.
+ * NULL, or the word that stands where a layout should. */
+static const char *tmi_wanted_read(tmi_job *job) {
+    const char *option = job->opt->layouts ? job->opt->layouts : "";
+    size_t      len = strlen(option), i;
+    char       *s = (char *)memcpy(TMI_NEW(job, char, len + 1), option, len + 1), *word, *end;
+    job->wanted = TMI_NEW(job, tmi_wanted, len + 1);
+    for (job->n_wanted = 0; *s; s = end) {
+        tmi_wanted *w = &job->wanted[job->n_wanted++];
+        for (end = s; *end && *end != ','; end++) {}
+        if (*end) *end++ = '\0';
+        word = strrchr(s, '=');
+        w->name = word ? s + (*s == '%') : "";
+        if (word) *word++ = '\0';
+        else word = s;
+        for (i = 0; i < TMI_N_LAYOUTS && strcmp(tmi_layout_names[i].name, word) != 0; i++) {}
+        if (i == TMI_N_LAYOUTS || (word != s && !*w->name)) return word;
+        w->layout = (uint32_t)tmi_layout_names[i].layout;
     }
-    *s += (*s)[n] ? n + 1 : n;
-    if (eq != (size_t)-1 && !w->n_name) return -1;
-    for (i = 0; i < TMI_N_LAYOUTS; i++)
-        if (strlen(tmi_layout_names[i].name) == w->n_word && memcmp(tmi_layout_names[i].name, w->word, w->n_word) == 0) break;
-    if (i == TMI_N_LAYOUTS) return -1;
-    w->layout = tmi_layout_names[i].layout;
-    return 1;
+    return NULL;
 }
 
-static int tmi_wanted_is(const tmi_wanted *w, const char *name) {
-    return w->n_name && strlen(name) == w->n_name && memcmp(name, w->name, w->n_name) == 0;
-}
+static int tmi_wanted_is(const tmi_wanted *w, const char *name) { return *w->name && strcmp(w->name, name) == 0; }
 
 /* What the caller wants of something by either of two names: a layout + 1; 0 nothing. */
 static uint32_t tmi_wanted_of(const tmi_job *job, const char *name, const char *other) {
-    const char *s = job->opt->layouts;
-    uint32_t    all = 0, own = 0;
-    tmi_wanted  w;
-    while (tmi_wanted_next(&s, &w) > 0) {
-        if (!w.n_name) all = w.layout + 1;
-        else if (tmi_wanted_is(&w, name) || tmi_wanted_is(&w, other)) own = w.layout + 1;
+    uint32_t i, all = 0, own = 0;
+    for (i = 0; i < job->n_wanted; i++) {
+        const tmi_wanted *w = &job->wanted[i];
+        if (!*w->name) all = w->layout + 1;
+        else if (tmi_wanted_is(w, name) || tmi_wanted_is(w, other)) own = w->layout + 1;
     }
     return own ? own : all;
 }
@@ -20892,7 +20889,7 @@ static const char *tmi_forced_lin(tmi_plan *p, const tmi_comp *c, uint32_t layou
 static void tmi_force_layouts(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
-    if (!p->job->opt->layouts) return;
+    if (!p->job->n_wanted) return;
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
         struct tmi_force *f = &p->force[op];
         tmi_comp *c;
@@ -29637,15 +29634,14 @@ static void tmi_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted
 /* Reductions that the caller named and that are no longer there once the kernel is optimised. */
 static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
     const tmi_module *m = p->m;
-    const char       *s, *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
-    uint32_t          i, op;
-    tmi_wanted        w;
+    const char       *list_op = tmi_attr_str(m, TMI_OP(m, p->func), TMI_ATTR_OP);
+    uint32_t          i, at, op;
     if (*list_op && !k->n_reductions && tmi_wanted_of(p->job, list_op, ""))
         tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "'%s', for which the caller wants a layout, combines nothing: there is one element to a result", list_op);
-    for (i = 0; i < k->n_reductions && p->job->opt->layouts; i++) {
+    for (i = 0; i < k->n_reductions && p->job->n_wanted; i++) {
         const char *name = k->reductions[i].value[0] == '%' ? k->reductions[i].value + 1 : k->reductions[i].value;
         int         wanted = 0;
-        for (s = p->job->opt->layouts; tmi_wanted_next(&s, &w) > 0;) wanted |= tmi_wanted_is(&w, name);
+        for (at = 0; at < p->job->n_wanted; at++) wanted |= tmi_wanted_is(&p->job->wanted[at], name);
         for (op = tmi_walk_next(m, p->func, p->func); op && wanted; op = tmi_walk_next(m, p->func, op))
             if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && strcmp(TMI_STR(m, TMI_VALUE(m, tmi_out(m, TMI_OP(m, op), 0))->name), name) == 0) wanted = 0;
         if (wanted) tmi_remark(p->job, tmi_at_of(m, TMI_OP(m, p->func)), TMETAL_MISSED, "layout", "%%%s, for which the caller wants a layout, is no reduction any more: its result was not needed, or became something else", name);
@@ -36947,7 +36943,7 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
     tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
     tmi_gen_set_str(g, g->k->func, "tmetal.ops", g->k->ops);
-    if (l->job->opt->layouts && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
+    if (l->job->n_wanted && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
         tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
@@ -38559,17 +38555,9 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     if (TMI_REPORTS(job)) tmi_report_all(&p, &t, &noted, bytes, k);
 }
 
-/* A piece of an option's text, as a string. */
-static const char *tmi_piece(tmi_job *job, const char *s, size_t n) {
-    char *copy = TMI_TEMP(job, char, n + 1);
-    if (n) memcpy(copy, s, n);
-    return copy;
-}
-
 static int tmi_options_ok(tmi_job *job) {
     tmi_at      nowhere;
-    tmi_wanted  w;
-    const char *s = job->opt->alias, *layouts = job->opt->layouts;
+    const char *s = job->opt->alias, *word = tmi_wanted_read(job);
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
     int         more;
@@ -38583,10 +38571,9 @@ static int tmi_options_ok(tmi_job *job) {
 #endif
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0) tmi_error(job, nowhere, TMETAL_E_OPTION, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
-    while ((more = tmi_wanted_next(&layouts, &w)) > 0) {}
-    if (more < 0)
+    if (word)
         tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
-                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", tmi_piece(job, w.word, w.n_word)));
+                  tmi_format(job, 1, "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in %%sum=TILED", word));
     return job->out->code == TMETAL_OK;
 }
 
@@ -38803,12 +38790,12 @@ static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
 }
 
 static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
-    const char *s = job->opt->layouts;
-    tmi_wanted  w;
-    tmi_at      nowhere;
+    uint32_t i;
+    tmi_at   nowhere;
     memset(&nowhere, 0, sizeof nowhere);
-    while (tmi_wanted_next(&s, &w) > 0)
-        if (w.n_name && !tmi_wanted_exists(m, &w)) tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", tmi_piece(job, w.name, w.n_name)));
+    for (i = 0; i < job->n_wanted; i++)
+        if (*job->wanted[i].name && !tmi_wanted_exists(m, &job->wanted[i]))
+            tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts", tmi_format(job, 1, "no reduction gives '%s'", job->wanted[i].name));
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
