@@ -13767,33 +13767,40 @@ static void tmi_dt_gate_upright(tmi_dt_gate *g) {
     for (i = 0; i < 4; i++) g->q[i] = -g->q[i];
 }
 
-/* What x (a + b S(q)) is: a kind with its form, or the reason why it is none. `tol` is relative. */
+/* Functions of the form x (a + b S(q1 x + q3 x^3)): what is written here, and what is said where it is nearly so. */
+static const struct {
+    uint32_t    gate, kind, form;
+    double      q1, q3, a, b;
+    const char *argument, *factors;
+} tmi_dt_gate_rows[] = {
+    {TMI_OP_ERF, TMETAL_PATTERN_GELU, TMETAL_FORM_ERF, 0.70710678118654752440, 0.0, 0.5, 0.5,
+     "erf of another argument than x over the root of two", "the factors around erf are not one half"},
+    {TMI_OP_EXP, TMETAL_PATTERN_GELU, TMETAL_FORM_TANH, 1.59576912160573071176, 0.07135481627159, 0.0, 1.0,
+     "the tanh has another argument than that of GELU", "the factors around tanh are not one half"},
+    {TMI_OP_EXP, TMETAL_PATTERN_SILU, 0, 1.0, 0.0, 0.0, 1.0,
+     "the logistic function of another argument than x", "the factors around the logistic function are not one"},
+};
+
+/* Is x what a row says? `tolerance` is relative. */
+static int tmi_dt_as_said(double x, double said, double tolerance) {
+    return tmi_dt_small(x - said, said > 0.0 ? tolerance * said : tolerance);
+}
+
+/* What x (a + b S(q)) is: a kind with its form, and the reason if it is none. `tol` is relative. */
 static uint32_t tmi_dt_gated(tmi_dt_gate *g, double tol, uint32_t *form, const char **near) {
-    double a, b;
-    int    cubic = !tmi_dt_small(g->q[3], 1e-6);
+    int      cubic = !tmi_dt_small(g->q[3], 1e-6);
+    uint32_t r = g->kind == TMI_OP_ERF ? 0 : cubic ? 1 : 2;
     tmi_dt_gate_upright(g);
-    a = g->a;
-    b = g->b;
     *near = NULL;
-    *form = 0;
-    if (g->kind == TMI_OP_ERF) {
-        *form = TMETAL_FORM_ERF;
-        if (!tmi_dt_close(g->q[1], 0.70710678118654752440, tol) || cubic || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
-            *near = "erf of another argument than x over the root of two";
-        else if (!tmi_dt_close(a, 0.5, tol) || !tmi_dt_close(b, 0.5, tol)) *near = "the factors around erf are not one half";
-        return TMETAL_PATTERN_GELU;
-    }
-    if (cubic) {
-        *form = TMETAL_FORM_TANH;
-        if (!tmi_dt_close(g->q[1], 1.59576912160573071176, tol) || !tmi_dt_close(g->q[3], 0.07135481627159, tol) || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
-            *near = "the tanh has another argument than that of GELU";
-        else if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around tanh are not one half";
-        return TMETAL_PATTERN_GELU;
-    }
-    if (!tmi_dt_small(a, tol) || !tmi_dt_close(b, 1.0, tol)) *near = "the factors around the logistic function are not one";
-    else if (!tmi_dt_close(g->q[1], 1.0, tol) || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol))
-        *near = tmi_dt_close(g->q[1], 1.702, 1e-3) ? "the logistic function of 1.702 x: the quick approximation of GELU" : "the logistic function of another argument than x";
-    return TMETAL_PATTERN_SILU;
+    *form = tmi_dt_gate_rows[r].form;
+    if (!tmi_dt_as_said(g->a, tmi_dt_gate_rows[r].a, tol) || !tmi_dt_as_said(g->b, tmi_dt_gate_rows[r].b, tol))
+        *near = tmi_dt_gate_rows[r].factors;
+    if (!tmi_dt_as_said(g->q[1], tmi_dt_gate_rows[r].q1, tol) || !tmi_dt_small(g->q[0], tol) || !tmi_dt_small(g->q[2], tol) ||
+        (r == 0 && cubic) || (r == 1 && !tmi_dt_as_said(g->q[3], tmi_dt_gate_rows[r].q3, tol)))
+        *near = tmi_dt_gate_rows[r].argument;
+    if (r == 2 && *near && tmi_dt_close(g->q[1], 1.702, 1e-3))
+        *near = "the logistic function of 1.702 x: the quick approximation of GELU";
+    return tmi_dt_gate_rows[r].kind;
 }
 
 /* Values that a product may be "x times a function" of: its factors, and the arguments of ops in them.
