@@ -1159,7 +1159,7 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
 
 /* TMETAL_DEBUG: check our own promises, verify after every pass, fill dropped scratch with 0xDD. */
 #ifdef TMETAL_DEBUG
-#    define TMI_ASSERT(job, section, cond) ((cond) ? (void)0 : tmi_bug((job), (section), #cond))
+#    define TMI_ASSERT(job, section, cond) ((cond) ? (void)0 : tmi_wrong((job), (section), #cond))
 #else
 #    define TMI_ASSERT(job, section, cond) ((void)0)
 #endif
@@ -1258,6 +1258,16 @@ static void tmi_leave(tmi_job *job, int code) {
 #endif
 }
 
+#ifdef TMETAL_DEBUG
+/* An assertion that does not hold: TM902, or the end where nothing is at hand to tell it. */
+static void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static void tmi_wrong(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static void tmi_wrong(tmi_job *job, const char *section, const char *what) {
+    if (!job) TMI_TRAP();
+    tmi_bug(job, section, what);
+}
+#endif
+
 static uint32_t tmi_max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t tmi_min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -1281,6 +1291,8 @@ static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
     size_t        bytes = tmi_align_up(tmi_mul_sat(count, size));
     size_t        busy = a->used - job->pad + (job->end - job->top);
     char         *at;
+    TMI_ASSERT(job, "base", job->arena->used <= job->top && job->top <= job->end);
+    TMI_ASSERT(job, "base", size > 0);
 
     if (bytes > job->top - a->used) {
         a->need = tmi_add_sat(busy + job->pad, bytes);
@@ -1313,6 +1325,7 @@ static tmi_mark tmi_mark_take(const tmi_job *job) {
 }
 
 static void tmi_mark_drop(tmi_job *job, tmi_mark m) {
+    TMI_ASSERT(job, "base", m.top >= job->top && m.top <= job->end);
 #ifdef TMETAL_DEBUG
     memset((char *)job->arena->base + job->top, 0xDD, m.top - job->top);
 #endif
@@ -1321,6 +1334,8 @@ static void tmi_mark_drop(tmi_job *job, tmi_mark m) {
 
 /* Results made since the mark too: for what was only tried. */
 static void tmi_mark_undo(tmi_job *job, tmi_mark m) {
+    TMI_ASSERT(job, "base", m.used <= job->arena->used);
+    TMI_ASSERT(job, "base", m.top >= job->top);
 #ifdef TMETAL_DEBUG
     memset((char *)job->arena->base + m.used, 0xDD, job->arena->used - m.used);
 #endif
@@ -1349,6 +1364,8 @@ static void tmi_vec_init(tmi_vec *v, size_t size, int scratch) {
 /* One more item at the end, zeroed. */
 static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
     uint32_t i = v->n++;
+    TMI_ASSERT(job, "base", v->size > 0);
+    TMI_ASSERT(job, "base", v->n < TMI_NONE);
     if ((i >> TMI_PAGE_BITS) == v->n_page) {
         if (v->n_page == v->cap_page) {
             uint32_t cap = v->cap_page ? v->cap_page * 2 : (TMI_FIRST + TMI_PAGE - 1) / TMI_PAGE;
@@ -1364,7 +1381,7 @@ static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
 
 static void *tmi_vec_at(const tmi_vec *v, uint32_t i) {
 #ifdef TMETAL_DEBUG
-    if (i >= v->n_page * TMI_PAGE) TMI_TRAP(); /* an id of ours that does not exist */
+    if (i > v->n || i >= v->n_page * TMI_PAGE) TMI_TRAP(); /* the last may just have been taken off */
 #endif
     return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * v->size;
 }
@@ -1436,6 +1453,8 @@ static uint32_t tmi_intern(tmi_job *job, tmi_strings *s, const char *p, size_t l
     uint32_t    h = tmi_hash_bytes(p, len), k, id;
     tmi_string *str;
     char       *copy;
+    TMI_ASSERT(job, "base", s->item.n > 0);
+    TMI_ASSERT(job, "base", len < TMI_NONE);
 
     if (len == 0) return 0;
     tmi_hash_room(job, &s->hash, tmi_string_hash, s);
@@ -1505,6 +1524,7 @@ static tmi_chunk *tmi_text_grow(tmi_text *t) { /* one more chunk, twice as long 
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
     const char *line = (const char *)memchr(p, '\n', n);
     size_t      part;
+    TMI_ASSERT(t->job, "base", n == 0 || p != NULL);
     t->len += n;
     if (!line) t->col += (uint32_t)n;
     for (; line; line = (const char *)memchr(line, '\n', (size_t)(p + n - line))) {
@@ -1747,6 +1767,7 @@ static uint32_t tmi_popcount(uint32_t v) {
 /* Two's complement value of the low `bits` bits. */
 static int64_t tmi_sext(uint64_t v, uint32_t bits) {
     uint64_t sign;
+    TMI_ASSERT(NULL, "base", bits > 0 && bits <= 64);
     if (bits == 0 || bits >= 64) return (int64_t)v;
     sign = (uint64_t)1 << (bits - 1);
     v &= (sign << 1) - 1;
@@ -1763,6 +1784,7 @@ static uint64_t tmi_zext(uint64_t v, uint32_t bits) {
 static void tmi_sort(tmi_job *job, uint32_t *a, uint32_t n, int (*before)(const void *, uint32_t, uint32_t), const void *ctx) {
     tmi_mark  mark = tmi_mark_take(job);
     uint32_t *from = a, *to = TMI_TEMP(job, uint32_t, n), *t, run, i, x, y, k;
+    TMI_ASSERT(job, "base", n == 0 || a != NULL);
     for (run = 1; run < n; run *= 2, t = from, from = to, to = t)
         for (i = 0; i < n; i += 2 * run) {
             uint32_t mid = i + run < n ? i + run : n, end = mid + run < n ? mid + run : n;
@@ -1847,6 +1869,7 @@ static uint64_t tmi_big_div(tmi_big *a, const tmi_big *b) {
     uint64_t q = 0;
     uint32_t s = tmi_big_bits(a) > tmi_big_bits(b) ? tmi_big_bits(a) - tmi_big_bits(b) : 0;
     tmi_big  d;
+    TMI_ASSERT(NULL, "base", b->n > 0);
     for (;; s--) {
         d = *b;
         tmi_big_shl(&d, s);
@@ -5431,6 +5454,8 @@ static uint32_t tmi_type_hash_id(const void *ctx, uint32_t id) {
 static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, const uint32_t *dims) {
     uint32_t  h = tmi_type_hash_of(m, t, dims), k, id, i;
     tmi_type *have;
+    TMI_ASSERT(job, "ir", t->n_dims == 0 || dims != NULL);
+    TMI_ASSERT(job, "ir", t->elem < m->type->n);
 
     tmi_hash_room(job, m->type_hash, tmi_type_hash_id, m);
     for (k = h & (m->type_hash->cap - 1); (id = m->type_hash->slot[k]) != 0;
@@ -5456,6 +5481,7 @@ static uint32_t tmi_type_get(tmi_job *job, tmi_module *m, const tmi_type *t, con
 
 static uint32_t tmi_type_int(tmi_job *job, tmi_module *m, uint32_t bits, int sign) {
     tmi_type t;
+    TMI_ASSERT(job, "ir", bits > 0 && bits <= 64);
     memset(&t, 0, sizeof t);
     t.kind = TMI_T_INT;
     t.bits = bits;
@@ -5475,6 +5501,7 @@ static uint32_t tmi_type_tensor(tmi_job *job, tmi_module *m, uint32_t elem, cons
 
 static uint32_t tmi_type_ptr(tmi_job *job, tmi_module *m, uint32_t elem, uint32_t space) {
     tmi_type t;
+    TMI_ASSERT(job, "ir", elem < m->type->n);
     memset(&t, 0, sizeof t);
     t.kind = TMI_T_PTR;
     t.elem = elem;
@@ -5612,6 +5639,7 @@ static uint32_t tmi_rank(const tmi_module *m, uint32_t type) {
 }
 
 static uint32_t tmi_dim(const tmi_module *m, uint32_t type, uint32_t axis) {
+    TMI_ASSERT(NULL, "ir", axis < tmi_rank(m, type));
     return TMI_ID(m, TMI_TYPE(m, type)->dims + axis);
 }
 
@@ -5675,6 +5703,7 @@ static int tmi_same_shape(const tmi_module *m, uint32_t a, uint32_t b) {
 /* `type` with another element type: same shape, or the element itself for scalars. */
 static uint32_t tmi_type_like(tmi_job *job, tmi_module *m, uint32_t type, uint32_t elem) {
     uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(m, type);
+    TMI_ASSERT(job, "ir", type < m->type->n && elem < m->type->n);
     if (!tmi_is_tensor(m, type)) return elem;
     for (i = 0; i < rank; i++) dims[i] = tmi_dim(m, type, i);
     return tmi_type_tensor(job, m, elem, dims, rank);
@@ -5747,14 +5776,19 @@ static const char *tmi_type_text(tmi_job *job, const tmi_module *m, uint32_t typ
 /* -- Reading ops -------------------------------------------------------------------- */
 
 static uint32_t tmi_in(const tmi_module *m, const tmi_op *op, uint32_t i) {
+    TMI_ASSERT(NULL, "ir", i < op->n_in);
+    TMI_ASSERT(NULL, "ir", op->in + op->n_in <= m->ids->n);
     return TMI_ID(m, op->in + i);
 }
 
 static uint32_t tmi_out(const tmi_module *m, const tmi_op *op, uint32_t i) {
+    TMI_ASSERT(NULL, "ir", i < op->n_out);
+    TMI_ASSERT(NULL, "ir", op->out + op->n_out <= m->ids->n);
     return TMI_ID(m, op->out + i);
 }
 
 static uint32_t tmi_value_type(const tmi_module *m, uint32_t value) {
+    TMI_ASSERT(NULL, "ir", value < m->value.n);
     return TMI_VALUE(m, value)->type;
 }
 
@@ -5769,6 +5803,7 @@ static uint32_t tmi_out_type(const tmi_module *m, const tmi_op *op, uint32_t i) 
 /* The op that defines a value; 0 for arguments. */
 static uint32_t tmi_def(const tmi_module *m, uint32_t value) {
     const tmi_value *v = TMI_VALUE(m, value);
+    TMI_ASSERT(NULL, "ir", value < m->value.n);
     return v->is_arg ? 0 : v->def;
 }
 
@@ -5778,6 +5813,8 @@ static uint16_t tmi_def_kind(const tmi_module *m, uint32_t value) {
 }
 
 static uint32_t tmi_block_arg(const tmi_module *m, uint32_t block, uint32_t i) {
+    TMI_ASSERT(NULL, "ir", block && block < m->block.n);
+    TMI_ASSERT(NULL, "ir", i < TMI_BLOCK(m, block)->n_arg);
     return TMI_ID(m, TMI_BLOCK(m, block)->arg + i);
 }
 
@@ -5891,18 +5928,21 @@ static tmi_at tmi_at_of(const tmi_module *m, const tmi_op *op) {
 
 static uint32_t tmi_ids_add(tmi_job *job, tmi_module *m, const uint32_t *ids, uint32_t n) {
     uint32_t first = m->ids->n, i;
+    TMI_ASSERT(job, "ir", n == 0 || ids != NULL);
     for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(job, m->ids) = ids[i];
     return first;
 }
 
 static uint32_t tmi_value_new(tmi_job *job, tmi_module *m, uint32_t type) {
     uint32_t id = m->value.n;
+    TMI_ASSERT(job, "ir", type < m->type->n);
     ((tmi_value *)tmi_vec_add(job, &m->value))->type = type;
     return id;
 }
 
 static uint32_t tmi_region_new(tmi_job *job, tmi_module *m, uint32_t op) {
     uint32_t id = m->region.n, r;
+    TMI_ASSERT(job, "ir", op < m->op.n);
     ((tmi_region *)tmi_vec_add(job, &m->region))->op = op;
     TMI_OP(m, op)->n_region++;
     if (!TMI_OP(m, op)->region) {
@@ -5918,6 +5958,7 @@ static uint32_t tmi_block_new(tmi_job *job, tmi_module *m, uint32_t region) {
     uint32_t    id = m->block.n;
     tmi_block  *b = (tmi_block *)tmi_vec_add(job, &m->block);
     tmi_region *r = TMI_REGION(m, region);
+    TMI_ASSERT(job, "ir", region && region < m->region.n);
     b->region = region;
     b->prev = r->last_block;
     if (r->last_block) TMI_BLOCK(m, r->last_block)->next = id;
@@ -5930,6 +5971,8 @@ static uint32_t tmi_block_new(tmi_job *job, tmi_module *m, uint32_t region) {
 static void tmi_block_args(tmi_job *job, tmi_module *m, uint32_t block, const uint32_t *values, uint32_t n) {
     tmi_block *b = TMI_BLOCK(m, block);
     uint32_t   i;
+    TMI_ASSERT(job, "ir", block && block < m->block.n);
+    TMI_ASSERT(job, "ir", n == 0 || values != NULL);
     b->arg = tmi_ids_add(job, m, values, n);
     b->n_arg = n;
     for (i = 0; i < n; i++) {
@@ -5942,11 +5985,14 @@ static void tmi_block_args(tmi_job *job, tmi_module *m, uint32_t block, const ui
 
 static uint32_t tmi_op_new(tmi_job *job, tmi_module *m, uint32_t kind) {
     uint32_t id = m->op.n;
+    TMI_ASSERT(job, "ir", kind < TMI_OP_COUNT);
     ((tmi_op *)tmi_vec_add(job, &m->op))->kind = (uint16_t)kind;
     return id;
 }
 
 static void tmi_op_operands(tmi_job *job, tmi_module *m, uint32_t op, const uint32_t *values, uint32_t n) {
+    TMI_ASSERT(job, "ir", op && op < m->op.n);
+    TMI_ASSERT(job, "ir", n == 0 || values != NULL);
     TMI_OP(m, op)->in = tmi_ids_add(job, m, values, n);
     TMI_OP(m, op)->n_in = n;
 }
@@ -5954,6 +6000,8 @@ static void tmi_op_operands(tmi_job *job, tmi_module *m, uint32_t op, const uint
 /* Bind values (made before, maybe already used) as the op's results. */
 static void tmi_op_results(tmi_job *job, tmi_module *m, uint32_t op, const uint32_t *values, uint32_t n) {
     uint32_t i;
+    TMI_ASSERT(job, "ir", op && op < m->op.n);
+    TMI_ASSERT(job, "ir", n == 0 || values != NULL);
     TMI_OP(m, op)->out = tmi_ids_add(job, m, values, n);
     TMI_OP(m, op)->n_out = n;
     for (i = 0; i < n; i++) {
@@ -5967,6 +6015,8 @@ static void tmi_op_results(tmi_job *job, tmi_module *m, uint32_t op, const uint3
 static void tmi_op_append(tmi_module *m, uint32_t block, uint32_t op) {
     tmi_block *b = TMI_BLOCK(m, block);
     tmi_op    *o = TMI_OP(m, op);
+    TMI_ASSERT(NULL, "ir", op && op < m->op.n);
+    TMI_ASSERT(NULL, "ir", block && block < m->block.n);
     o->block = block;
     o->prev = b->last_op;
     o->next = 0;
@@ -5978,6 +6028,8 @@ static void tmi_op_append(tmi_module *m, uint32_t block, uint32_t op) {
 static void tmi_op_unlink(tmi_module *m, uint32_t op) {
     tmi_op    *o = TMI_OP(m, op);
     tmi_block *b = TMI_BLOCK(m, o->block);
+    TMI_ASSERT(NULL, "ir", op && op < m->op.n);
+    TMI_ASSERT(NULL, "ir", TMI_OP(m, op)->block != 0);
     if (o->prev) TMI_OP(m, o->prev)->next = o->next;
     else b->first_op = o->next;
     if (o->next) TMI_OP(m, o->next)->prev = o->prev;
@@ -5987,6 +6039,9 @@ static void tmi_op_unlink(tmi_module *m, uint32_t op) {
 
 static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
     tmi_op *o = TMI_OP(m, op), *b = TMI_OP(m, before);
+    TMI_ASSERT(NULL, "ir", before && before < m->op.n && op && op < m->op.n);
+    TMI_ASSERT(NULL, "ir", TMI_OP(m, before)->block != 0);
+    TMI_ASSERT(NULL, "ir", TMI_OP(m, op)->block == 0);
     o->block = b->block;
     o->next = before;
     o->prev = b->prev;
@@ -5998,6 +6053,7 @@ static void tmi_op_insert_before(tmi_module *m, uint32_t before, uint32_t op) {
 static uint32_t tmi_attr_new(tmi_job *job, tmi_module *m, int kind, uint32_t type, uint64_t value) {
     uint32_t  id = m->attr->n;
     tmi_attr *a = (tmi_attr *)tmi_vec_add(job, m->attr);
+    TMI_ASSERT(job, "ir", type < m->type->n);
     a->kind = (uint8_t)kind;
     a->type = type;
     a->value = value;
@@ -6009,6 +6065,8 @@ static void tmi_op_set_attr(tmi_job *job, tmi_module *m, uint32_t op, const char
     uint32_t   id = 0, at = TMI_OP(m, op)->attr, last = 0;
     int        c = 1;
     tmi_named *n;
+    TMI_ASSERT(job, "ir", op && op < m->op.n);
+    TMI_ASSERT(job, "ir", attr && attr < m->attr->n);
     while (at && (c = strcmp(TMI_STR(m, TMI_NAMED(m, at)->name), name)) < 0) {
         last = at;
         at = TMI_NAMED(m, at)->next;
@@ -6048,6 +6106,7 @@ static void tmi_op_drop_attr(tmi_module *m, uint32_t op, const char *name) {
 static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     const tmi_op *o = TMI_OP(m, op);
     uint32_t      r, b;
+    TMI_ASSERT(NULL, "ir", root && root < m->op.n && op && op < m->op.n);
     for (r = o->region; r; r = TMI_REGION(m, r)->next)
         for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next)
             if (TMI_BLOCK(m, b)->first_op) return TMI_BLOCK(m, b)->first_op;
@@ -11530,6 +11589,7 @@ typedef struct tmi_users {
 
 static void tmi_users_make(tmi_job *job, const tmi_module *m, uint32_t func, tmi_users *u) {
     uint32_t op, i, total = 0;
+    TMI_ASSERT(job, "analyse", func && func < m->op.n);
     u->first = TMI_TEMP(job, uint32_t, m->value.n + 2);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
         for (i = 0; i < TMI_OP(m, op)->n_in; i++) u->first[tmi_in(m, TMI_OP(m, op), i) + 2]++, total++;
@@ -11544,6 +11604,7 @@ static void tmi_users_make(tmi_job *job, const tmi_module *m, uint32_t func, tmi
 }
 
 static uint32_t tmi_n_uses(const tmi_users *u, uint32_t value) {
+    TMI_ASSERT(NULL, "analyse", u->first[value] <= u->first[value + 1]);
     return u->first[value + 1] - u->first[value];
 }
 
@@ -11551,6 +11612,8 @@ static uint32_t tmi_n_uses(const tmi_users *u, uint32_t value) {
 
 /* The one integer that every element of a value has; 0 when it is not known. */
 static int tmi_const_int(const tmi_module *m, uint32_t value, int64_t *v) {
+    TMI_ASSERT(NULL, "analyse", value < m->value.n);
+    TMI_ASSERT(NULL, "analyse", v != NULL);
     for (;;) {
         uint32_t        def = tmi_def(m, value);
         const tmi_op   *op = TMI_OP(m, def);
@@ -11575,6 +11638,7 @@ static int tmi_const_int(const tmi_module *m, uint32_t value, int64_t *v) {
 /* The scalar that every element of a tensor is a copy of, through shape ops; 0 when there is none.
  * Splat constants have no scalar of their own: tmi_const_int knows them. */
 static uint32_t tmi_splat_source(const tmi_module *m, uint32_t value) {
+    TMI_ASSERT(NULL, "analyse", value < m->value.n);
     for (;;) {
         uint32_t def = tmi_def(m, value);
         if (!tmi_is_tensor(m, tmi_value_type(m, value))) return value;
@@ -11613,6 +11677,7 @@ static uint32_t tmi_axis_rank(const tmi_module *m, uint32_t value) {
 
 static tmi_axis tmi_axis_get(const tmi_axes *x, uint32_t value, uint32_t d) {
     tmi_axis one = {0, 0, 0};
+    TMI_ASSERT(x->job, "analyse", value < x->m->value.n);
     if (!x->at[value] || d >= tmi_axis_rank(x->m, value)) return one;
     return x->axis[x->at[value] - 1 + d];
 }
@@ -11733,6 +11798,7 @@ static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d) {
     const tmi_module *m = x->m;
     tmi_axis l = tmi_axis_get(x, tmi_in(m, op, 0), d), r = tmi_axis_get(x, tmi_in(m, op, 1), d), z = {0, 0, 0};
     uint32_t size = tmi_axis_size(m, tmi_out(m, op, 0), d);
+    TMI_ASSERT(x->job, "analyse", op->n_in == 2 && op->n_out >= 1);
     z.k = tmi_min8(l.k, r.k);
     switch (op->kind) {
     case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_ADDPTR: return tmi_axis_sum(m, op, l, r);
@@ -11856,6 +11922,8 @@ static void tmi_axis_room(tmi_axes *x, uint32_t value, uint32_t *next) {
 /* Meet: a fact holds of a loop-carried value when it holds of all that flows in. */
 static void tmi_axis_meet(tmi_axes *x, uint32_t to, uint32_t from, int first) {
     uint32_t d;
+    TMI_ASSERT(x->job, "analyse", to < x->m->value.n && from < x->m->value.n);
+    TMI_ASSERT(x->job, "analyse", tmi_value_type(x->m, to) == tmi_value_type(x->m, from));
     for (d = 0; d < tmi_axis_rank(x->m, to); d++) {
         tmi_axis *a = &x->axis[x->at[to] - 1 + d], b = tmi_axis_get(x, from, d), z = *a;
         if (first) z = b;
@@ -11942,6 +12010,7 @@ static void tmi_axis_args(tmi_axes *x, const tmi_op *func) {
  * with what the loop yields until nothing changes; facts only shrink, so that ends. */
 static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *x) {
     uint32_t op, i, r, b, next = 0, rounds;
+    TMI_ASSERT(job, "analyse", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     memset(x, 0, sizeof *x);
     x->job = job;
     x->m = m;
@@ -11965,6 +12034,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
 static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
     uint32_t block = tmi_op_body(m, op, 0), first = TMI_BLOCK(m, block)->first_op, x, y;
     const tmi_op *o = TMI_OP(m, first), *end;
+    TMI_ASSERT(NULL, "analyse", op->n_region == 1);
     if (op->n_in != 1 || !first || !o->next) return 0;
     end = TMI_OP(m, o->next);
     if (end->next || !(tmi_ops[end->kind].traits & TMI_ENDS) || end->n_in != 1) return 0;
@@ -14736,6 +14806,8 @@ typedef struct tmi_build {
 
 static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
     tmi_build b;
+    TMI_ASSERT(job, "transform", op && op < m->op.n);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->block != 0);
     b.job = job;
     b.m = m;
     b.before = op;
@@ -14746,6 +14818,8 @@ static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
 }
 
 static void tmi_b_insert(tmi_build *b, uint32_t op) {
+    TMI_ASSERT(b->job, "transform", op && op < b->m->op.n);
+    TMI_ASSERT(b->job, "transform", b->block && b->block < b->m->block.n);
     TMI_OP(b->m, op)->loc = b->loc;
     TMI_OP(b->m, op)->src = b->src;
     if (b->before) tmi_op_insert_before(b->m, b->before, op);
@@ -14755,6 +14829,9 @@ static void tmi_b_insert(tmi_build *b, uint32_t op) {
 /* A new op with at most one result; gives the result, or the op where there is none. */
 static uint32_t tmi_b_op(tmi_build *b, uint32_t kind, uint32_t type, const uint32_t *in, uint32_t n) {
     uint32_t op = tmi_op_new(b->job, b->m, kind), v = 0;
+    TMI_ASSERT(b->job, "transform", kind < TMI_OP_COUNT);
+    TMI_ASSERT(b->job, "transform", n == 0 || in != NULL);
+    TMI_ASSERT(b->job, "transform", type < b->m->type->n);
     tmi_op_operands(b->job, b->m, op, in, n);
     if (type) {
         v = tmi_value_new(b->job, b->m, type);
@@ -14777,6 +14854,7 @@ static uint32_t tmi_b_2(tmi_build *b, uint32_t kind, uint32_t x, uint32_t y) { /
 
 static uint32_t tmi_b_select(tmi_build *b, uint32_t c, uint32_t x, uint32_t y) {
     uint32_t in[3];
+    TMI_ASSERT(b->job, "transform", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
     in[0] = c;
     in[1] = x;
     in[2] = y;
@@ -14791,6 +14869,7 @@ static void tmi_b_attr(tmi_build *b, uint32_t value, const char *name, int64_t v
 static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
     tmi_module *m = b->m;
     uint32_t    v = tmi_b_op(b, TMI_OP_CONSTANT, type, NULL, 0), word, attr;
+    TMI_ASSERT(b->job, "transform", type && type < b->m->type->n);
     if (tmi_is_tensor(m, type)) {
         word = m->words->n;
         *(uint64_t *)tmi_vec_add(b->job, m->words) = bits;
@@ -14805,6 +14884,7 @@ static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
 
 static uint32_t tmi_b_cmpi(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
     uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
+    TMI_ASSERT(b->job, "transform", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
     in[0] = x;
     in[1] = y;
     v = tmi_b_op(b, TMI_OP_CMPI, type, in, 2);
@@ -14832,17 +14912,22 @@ static uint32_t tmi_b_range(tmi_build *b, uint32_t n) { /* 0 .. n-1 */
 
 static uint32_t tmi_b_reshape(tmi_build *b, uint32_t v, const uint32_t *dims, uint32_t rank) {
     uint32_t type = tmi_type_tensor(b->job, b->m, tmi_elem(b->m, tmi_value_type(b->m, v)), dims, rank);
+    TMI_ASSERT(b->job, "transform", rank <= TMI_MAX_RANK);
+    TMI_ASSERT(b->job, "transform", v && v < b->m->value.n);
     return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_RESHAPE, type, v);
 }
 
 static uint32_t tmi_b_broadcast(tmi_build *b, uint32_t v, uint32_t shape) {
     uint32_t type = tmi_type_like(b->job, b->m, shape, tmi_elem(b->m, tmi_value_type(b->m, v)));
+    TMI_ASSERT(b->job, "transform", v && v < b->m->value.n);
+    TMI_ASSERT(b->job, "transform", tmi_is_tensor(b->m, shape));
     return type == tmi_value_type(b->m, v) ? v : tmi_b_1(b, TMI_OP_BROADCAST, type, v);
 }
 
 /* A vector along one axis of a shape, copied along the others. */
 static uint32_t tmi_b_along(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
     uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(b->m, shape);
+    TMI_ASSERT(b->job, "transform", axis < tmi_rank(b->m, shape));
     for (i = 0; i < rank; i++) dims[i] = i == axis ? tmi_dim(b->m, shape, i) : 1;
     return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, rank), shape);
 }
@@ -14884,6 +14969,7 @@ static uint32_t tmi_renamed(const tmi_rename *r, uint32_t v) {
 static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
     tmi_module *m = r->m;
     uint32_t    op, i, k;
+    TMI_ASSERT(NULL, "transform", func && func < r->m->op.n);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         for (i = 0; i < o->n_in; i++) TMI_ID(m, o->in + i) = tmi_renamed(r, TMI_ID(m, o->in + i));
@@ -14897,6 +14983,7 @@ static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
 /* The name and place of one value for another that stands for it. */
 static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
     tmi_value *v = TMI_VALUE(m, value), *l = TMI_VALUE(m, like);
+    TMI_ASSERT(NULL, "transform", value < m->value.n && like < m->value.n);
     v->name = l->name;
     if (v->is_arg || !l->is_arg) return;
     v->loc = l->loc;
@@ -14914,6 +15001,7 @@ static uint64_t tmi_most_copied(const tmi_job *job, const tmi_module *m) {
 }
 
 static int tmi_may_copy(tmi_job *job, const tmi_module *m, uint32_t op, uint64_t more) {
+    TMI_ASSERT(job, "transform", job->copied <= job->most_copied || job->n_errors);
     if (job->copied + more <= job->most_copied) return 1;
     tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL, "copies of called functions and of blocks would be ten times the text");
     tmi_help(job, NULL, "let Triton inline the function, or call it less often");
@@ -14942,6 +15030,7 @@ static uint32_t tmi_cloned(const tmi_cloning *c, uint32_t v) { return v < c->n &
 static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
     tmi_module *m = c->m;
     uint32_t    n = tmi_value_new(c->job, m, tmi_value_type(m, v));
+    TMI_ASSERT(c->job, "transform", v < c->m->value.n);
     TMI_VALUE(m, n)->name = TMI_VALUE(m, v)->name;
     TMI_VALUE(m, n)->loc = TMI_VALUE(m, v)->loc;
     c->to[v] = n;
@@ -14974,6 +15063,7 @@ static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
+    TMI_ASSERT(c->job, "transform", op && op < c->m->op.n);
     c->job->copied += o.kind == TMI_OP_DOT || o.kind == TMI_OP_DOT_SCALED ? 16 : 1;
     list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
     for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
@@ -15029,6 +15119,7 @@ static uint32_t tmi_flow_succ(const tmi_flow *f, uint32_t i, uint32_t k) { /* k-
 static int tmi_flow_order(tmi_flow *f, uint32_t *order) {
     uint32_t *state = TMI_TEMP(f->job, uint32_t, f->n), *stack = TMI_TEMP(f->job, uint32_t, f->n + 1);
     uint32_t  depth = 0, out = f->n, i, s;
+    TMI_ASSERT(f->job, "transform", f->n > 0);
     for (i = 0; i < f->n; i++) order[i] = TMI_NONE;
     stack[depth++] = 0;
     state[0] = 1; /* 1 + successors visited; f->n + 9: done */
@@ -15144,6 +15235,8 @@ static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32
  * Depth: TMI_MAX_BLOCKS, and tmi_depth_ok judges what it makes. */
 static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out) {
     tmi_module *m = f->m;
+    TMI_ASSERT(f->job, "transform", i < f->n);
+    TMI_ASSERT(f->job, "transform", dest && dest < f->m->block.n);
     for (;;) {
         uint32_t end = TMI_BLOCK(m, f->block[i])->last_op, next, *passed;
         if (f->copied > f->budget) return; /* the caller sees it */
@@ -15170,6 +15263,7 @@ typedef struct tmi_dispatch {
 } tmi_dispatch;
 
 static void tmi_dispatch_carry(tmi_dispatch *d, uint32_t v) {
+    TMI_ASSERT(d->f->job, "transform", v && v < d->f->m->value.n);
     if (d->slot[v]) return;
     d->carried[d->n] = v;
     d->slot[v] = ++d->n;
@@ -15254,6 +15348,7 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
     tmi_flow   *f = d->f;
     tmi_module *m = f->m;
     uint32_t    k, c, op, side, *mine, keep = d->b.block;
+    TMI_ASSERT(d->f->job, "transform", i < f->n);
     if (i + 1 >= f->n) { /* the last one: nothing else is left */
         tmi_flow_copy_ops(f, i, d->b.block);
         tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, out);
@@ -15351,6 +15446,8 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
     tmi_flow  f;
     uint32_t *order, *out, body, op, i, entry = TMI_REGION(m, region)->first_block;
     tmi_mark  mark = tmi_mark_take(job);
+    TMI_ASSERT(job, "transform", owner && owner < m->op.n);
+    TMI_ASSERT(job, "transform", region && region < m->region.n);
     memset(&f, 0, sizeof f);
     f.job = job;
     f.m = m;
@@ -15402,6 +15499,7 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
 /* scf.execute_region of one block: its ops move before it. */
 static void tmi_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
     uint32_t block = tmi_op_body(m, TMI_OP(m, op), 0), x, next, i;
+    TMI_ASSERT(NULL, "transform", op && TMI_OP(m, op)->n_region == 1);
     for (x = TMI_BLOCK(m, block)->first_op; x; x = next) {
         next = TMI_OP(m, x)->next;
         if (!next) break;
@@ -15453,6 +15551,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
     const tmi_op *end = NULL;
+    TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     tmi_structure_execute(job, m, func);
     if (!job->n_errors && TMI_BLOCK(m, body)->next) {
         for (b = body; b && (!end || end->kind != TMI_OP_RETURN); b = TMI_BLOCK(m, b)->next) end = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
@@ -15609,6 +15708,7 @@ static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
 
 static uint32_t tmi_find_func(const tmi_module *m, const char *name) {
     uint32_t op;
+    TMI_ASSERT(NULL, "transform", name != NULL);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
         if (TMI_OP(m, op)->kind == TMI_OP_FUNC && strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_name"), name) == 0) return op;
     return 0;
@@ -15618,6 +15718,8 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     uint32_t body = tmi_op_body(m, TMI_OP(m, callee), 0), i, op, end = TMI_BLOCK(m, body)->last_op;
     tmi_cloning c;
     tmi_mark mark = tmi_mark_take(job);
+    TMI_ASSERT(job, "transform", TMI_OP(m, call)->kind == TMI_OP_CALL);
+    TMI_ASSERT(job, "transform", TMI_OP(m, callee)->kind == TMI_OP_FUNC);
     tmi_cloning_init(job, m, &c);
     c.call = TMI_OP(m, call)->loc;
     for (i = 0; i < TMI_OP(m, call)->n_in; i++) c.to[tmi_block_arg(m, body, i)] = tmi_in(m, TMI_OP(m, call), i);
@@ -15649,6 +15751,8 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     tmi_rename names;
     tmi_mark   mark;
     int        any = 0;
+    TMI_ASSERT(job, "transform", TMI_OP(m, func)->kind == TMI_OP_FUNC);
+    TMI_ASSERT(job, "transform", state[func] == 0);
     state[func] = 1;
     if (job->depth++ == TMI_MAX_DEPTH) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_NESTING, TMI_MAX_DEPTH);
@@ -15743,6 +15847,8 @@ static uint32_t tmi_ref_part(const tmi_refs *x, uint32_t value, uint32_t i) {
 
 static void tmi_ref_set(tmi_refs *x, uint32_t value, const uint32_t *parts, uint32_t n) {
     uint32_t i;
+    TMI_ASSERT(x->job, "transform", value < x->m->value.n);
+    TMI_ASSERT(x->job, "transform", n > 0 && parts != NULL);
     x->at[value] = x->part.n + 1;
     for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(x->job, &x->part) = parts[i];
 }
@@ -15812,6 +15918,7 @@ static void tmi_ref_control(tmi_refs *x, uint32_t op) {
 
 static void tmi_ref_make_desc(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     uint32_t v = tmi_out(x->m, op, 0), type = tmi_value_type(x->m, v), rank = tmi_ref_rank(x->m, type), i, p[2 * TMI_MAX_RANK + 2];
+    TMI_ASSERT(b->job, "transform", op->n_out == 1);
     for (i = 0; i < 2 * rank + 1; i++) p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
     p[2 * rank + 1] = tmi_b_const(b, x->m->t_i1, tmi_attr_int(x->m, op, "padding", 1) == 2);
     tmi_ref_set(x, v, p, 2 * rank + 2);
@@ -15819,12 +15926,14 @@ static void tmi_ref_make_desc(tmi_refs *x, tmi_build *b, const tmi_op *op) {
 
 static void tmi_ref_make_ptr(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 1];
+    TMI_ASSERT(b->job, "transform", op->n_out == 1);
     for (i = 0; i < 3 * rank + 1; i++) p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
     tmi_ref_set(x, v, p, 3 * rank + 1);
 }
 
 static void tmi_ref_advance(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 1];
+    TMI_ASSERT(b->job, "transform", op->n_in >= 1 && op->n_out == 1);
     for (i = 0; i < 3 * rank + 1; i++) p[i] = tmi_ref_part(x, tmi_in(x->m, op, 0), i);
     for (i = 0; i < rank; i++) p[2 * rank + 1 + i] = tmi_b_2(b, TMI_OP_ADDI, p[2 * rank + 1 + i], tmi_b_to_int(b, tmi_in(x->m, op, 1 + i), 64, 1));
     tmi_ref_set(x, v, p, 3 * rank + 1);
@@ -15832,6 +15941,7 @@ static void tmi_ref_advance(tmi_refs *x, tmi_build *b, const tmi_op *op) {
 
 static void tmi_ref_select(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     uint32_t v = tmi_out(x->m, op, 0), n = tmi_ref_count(x->m, tmi_value_type(x->m, v)), i, p[3 * TMI_MAX_RANK + 2], a, c;
+    TMI_ASSERT(b->job, "transform", op->n_in == 3);
     for (i = 0; i < n; i++) {
         a = tmi_ref_part(x, tmi_in(x->m, op, 1), i);
         c = tmi_ref_part(x, tmi_in(x->m, op, 2), i);
@@ -16015,6 +16125,7 @@ static int tmi_reduce_kind(const tmi_module *m, int64_t kind, uint32_t elem) {
 static void tmi_tile_reduce(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi_tile *t) {
     tmi_module *m = x->m;
     uint32_t    in[3], mask, v, type;
+    TMI_ASSERT(b->job, "transform", t->elem < b->m->type->n);
     in[1] = tmi_tile_value(x, b, tmi_in(m, op, 1), t);
     in[0] = tmi_tile_pointers(b, t, &mask);
     in[2] = mask;
@@ -16281,6 +16392,7 @@ static void tmi_lower_scaled(tmi_build *b, uint32_t op) {
     tmi_op      o = *TMI_OP(m, op);
     const tmi_attr *seg = tmi_attr_of(m, &o, "operandSegmentSizes");
     uint32_t    has_a, has_b, in[3], elem;
+    TMI_ASSERT(b->job, "transform", TMI_OP(b->m, op)->kind == TMI_OP_DOT_SCALED);
     has_a = seg && seg->n > 3 ? (uint32_t)TMI_WORD(m, (uint32_t)seg->value + 3) : o.n_in > 3;
     has_b = seg && seg->n > 4 ? (uint32_t)TMI_WORD(m, (uint32_t)seg->value + 4) : o.n_in > 4;
     elem = tmi_attr_int(m, &o, "a_elem_type", 0) == TMI_SCALED_FP16 || tmi_attr_int(m, &o, "b_elem_type", 0) == TMI_SCALED_FP16 ? m->t_float[TMI_F_F16]
@@ -16301,6 +16413,7 @@ static int tmi_is_f8(const tmi_module *m, uint32_t type) {
 static void tmi_lower_f8_dot(tmi_build *b, uint32_t op) {
     tmi_module *m = b->m;
     uint32_t    in[3];
+    TMI_ASSERT(b->job, "transform", TMI_OP(b->m, op)->kind == TMI_OP_DOT);
     in[0] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 0), m->t_float[TMI_F_F16]);
     in[1] = tmi_b_cast_float(b, tmi_in(m, TMI_OP(m, op), 1), m->t_float[TMI_F_F16]);
     in[2] = tmi_in(m, TMI_OP(m, op), 2);
@@ -16328,6 +16441,7 @@ static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
 static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
     tmi_op    o = *TMI_OP(m, op);
     uint32_t  body = tmi_op_body(m, &o, 0), end = tmi_terminator(m, body), i, n, *list = TMI_TEMP(job, uint32_t, o.n_in + 1);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
     for (i = n = 0; i < o.n_in; i++)
         if (i < 3 || !drop[i - 3]) list[n++] = tmi_in(m, &o, i);
     tmi_op_operands(job, m, op, list, n);
@@ -16346,6 +16460,7 @@ static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t
 static uint32_t tmi_for_add(tmi_job *job, tmi_module *m, uint32_t op, uint32_t init, uint32_t *result) {
     tmi_op    o = *TMI_OP(m, op);
     uint32_t  body = tmi_op_body(m, &o, 0), i, arg = tmi_value_new(job, m, tmi_value_type(m, init)), *list = TMI_TEMP(job, uint32_t, o.n_in + 2);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
     for (i = 0; i < o.n_in; i++) list[i] = tmi_in(m, &o, i);
     list[i++] = init;
     tmi_op_operands(job, m, op, list, i);
@@ -16360,6 +16475,7 @@ static uint32_t tmi_for_add(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i
 
 static void tmi_for_yield(tmi_job *job, tmi_module *m, uint32_t op, uint32_t value) {
     uint32_t end = tmi_terminator(m, tmi_op_body(m, TMI_OP(m, op), 0)), n = TMI_OP(m, end)->n_in, i, *list = TMI_TEMP(job, uint32_t, n + 1);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
     for (i = 0; i < n; i++) list[i] = tmi_in(m, TMI_OP(m, end), i);
     list[n] = value;
     tmi_op_operands(job, m, end, list, n + 1);
@@ -16370,6 +16486,8 @@ static int tmi_for_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
     const tmi_op *o = TMI_OP(m, op);
     uint32_t body = tmi_op_body(m, o, 0), end = tmi_terminator(m, body), i, n = 0, y, arg;
     uint8_t *drop = TMI_TEMP(job, uint8_t, o->n_out);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->n_in == 3 + TMI_OP(m, op)->n_out);
     for (i = 0; i < o->n_out; i++) {
         y = tmi_renamed(names, tmi_in(m, TMI_OP(m, end), i));
         arg = tmi_block_arg(m, body, 1 + i);
@@ -16387,6 +16505,8 @@ static void tmi_if_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
     tmi_op   o = *TMI_OP(m, op);
     uint32_t end[2], i, k, n = 0, *list = TMI_TEMP(job, uint32_t, o.n_out);
     uint8_t *drop = TMI_TEMP(job, uint8_t, o.n_out);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_IF);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->n_in == 1);
     if (!o.n_out || o.n_region != 2) return;
     for (k = 0; k < 2; k++) end[k] = tmi_terminator(m, tmi_op_body(m, &o, k));
     for (i = 0; i < o.n_out; i++) {
@@ -16492,6 +16612,7 @@ static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
 static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
     uint32_t      def = tmi_def(m, v), i;
     const tmi_op *op = TMI_OP(m, def);
+    TMI_ASSERT(NULL, "transform", v < m->value.n && on < m->value.n);
     if (v == on) return 1;
     if (!def || !*left) return 0;
     --*left;
@@ -16528,6 +16649,8 @@ static uint32_t tmi_acc_reduction(const tmi_module *m, uint32_t v, tmi_acc *a) {
 static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_acc *a) {
     uint32_t      side, end, left = 256, def;
     const tmi_op *op;
+    TMI_ASSERT(NULL, "transform", TMI_OP(m, loop)->kind == TMI_OP_FOR);
+    TMI_ASSERT(NULL, "transform", index < TMI_OP(m, loop)->n_out);
     memset(a, 0, sizeof *a);
     a->loop = loop;
     a->body = tmi_op_body(m, TMI_OP(m, loop), 0);
@@ -16549,6 +16672,7 @@ static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_
 static uint64_t tmi_carried_words(const tmi_module *m, uint32_t loop) {
     uint64_t n = 0;
     uint32_t i;
+    TMI_ASSERT(NULL, "transform", TMI_OP(m, loop)->kind == TMI_OP_FOR);
     for (i = 0; i < TMI_OP(m, loop)->n_out; i++) {
         uint32_t type = tmi_out_type(m, TMI_OP(m, loop), i);
         if (tmi_is_tensor(m, type)) n += tmi_numel(m, type) * (tmi_bits(m, type) > 32 ? 2 : 1);
@@ -16636,6 +16760,7 @@ static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *n
     uint32_t  axis = (uint32_t)tmi_attr_int(m, TMI_OP(m, a->red), "axis", 0), seed, tile, result, last, i, in[2], after = TMI_OP(m, a->loop)->next;
     uint64_t  bits;
     tmi_build b = tmi_build_before(job, m, a->loop);
+    TMI_ASSERT(job, "transform", a->loop && a->join && a->red);
     b.loc = join.loc;
     seed = tmi_acc_seed(&b, a, join.kind, axis, init);
     tile = tmi_for_add(job, m, a->loop, seed, &result);
@@ -16675,6 +16800,8 @@ static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t l
     const char *wrong, *text = "";
     uint8_t    *drop;
     int         found = tmi_acc_find(m, loop, index, &a);
+    TMI_ASSERT(job, "transform", TMI_OP(m, loop)->kind == TMI_OP_FOR);
+    TMI_ASSERT(job, "transform", index < TMI_OP(m, loop)->n_out);
     if (found) {
         tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
         tmi_users_make(job, m, func, &users);
@@ -16803,6 +16930,8 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     uint32_t  from = 0; /* of bytes: the pointer that the offset starts from */
     tmi_steps steps;
     tmi_build b;
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
+    TMI_ASSERT(job, "transform", i < TMI_OP(m, op)->n_out);
     if (!bytes && (job->opt->plain || !tmi_is_tensor(m, type) || (!ptr && !tmi_is_intlike(m, type)))) return 0;
     if (!tmi_find_steps(m, arg, tmi_in(m, TMI_OP(m, end), i), ptr ? TMI_OP_ADDPTR : TMI_OP_ADDI, &steps)) return 0;
     if (ptr && (root = tmi_pointer_root(m, init)) == 0) return 0;
@@ -16874,6 +17003,7 @@ static uint32_t tmi_xor_of_pairs(const tmi_module *m, uint32_t v, uint32_t *axis
 }
 
 static void tmi_make_exchange(tmi_job *job, tmi_module *m, uint32_t op, uint32_t x, int64_t axis) {
+    TMI_ASSERT(job, "transform", tmi_value_type(m, x) == tmi_out_type(m, TMI_OP(m, op), 0));
     TMI_OP(m, op)->kind = TMI_OP_FLIPBIT;
     tmi_op_operands(job, m, op, &x, 1);
     tmi_op_set_int(job, m, op, "axis", m->t_i32, axis);
@@ -16941,6 +17071,7 @@ static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
 static int tmi_flatten_if(tmi_build *b, uint32_t op, tmi_rename *names) {
     tmi_module *m = b->m;
     uint32_t    side, i, x, end[2];
+    TMI_ASSERT(b->job, "transform", TMI_OP(b->m, op)->kind == TMI_OP_IF);
     for (side = 0; side < 2; side++) {
         uint32_t body = tmi_op_body(m, TMI_OP(m, op), side);
         if (!body && !TMI_OP(m, op)->n_out) break; /* nobody reads anything of it */
@@ -17058,6 +17189,7 @@ typedef struct tmi_tally {
 
 static uint32_t tmi_count_ops(const tmi_module *m, uint32_t func) {
     uint32_t op, n = 0;
+    TMI_ASSERT(NULL, "transform", func && func < m->op.n);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) n++;
     return n;
 }
@@ -17167,6 +17299,7 @@ static void tmi_tell_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
 /* One pass over the kernel at hand. */
 static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_pass *pass) {
     tmi_mark mark = tmi_mark_take(job);
+    TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     if (TMI_TELLS(job)) tmi_tell_pass(job, m, func, pass);
     else pass->run(job, m, func);
     if (!job->n_errors) tmi_trace(job, m, pass->name);
@@ -17184,6 +17317,7 @@ static int tmi_transform(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     size_t   i;
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
+    TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     tmi_mark_drop(job, mark);
     if (ok) tmi_trace(job, m, "calls");
     for (i = 0; ok && i < sizeof tmi_passes / sizeof *tmi_passes; i++) {
@@ -17246,6 +17380,7 @@ static int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
 }
 
 static int tmi_is_inside(const tmi_module *m, uint32_t op, uint32_t outer) {
+    TMI_ASSERT(NULL, "transform", op && op < m->op.n && outer && outer < m->op.n);
     for (; op; op = tmi_parent_op(m, TMI_OP(m, op)))
         if (op == outer) return 1;
     return 0;
@@ -17435,6 +17570,8 @@ static uint32_t tmi_slice_op(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t
  * Depth: its last argument. */
 static uint32_t tmi_slice(tmi_slicing *x, uint32_t v, uint32_t axis, uint32_t depth) {
     uint32_t i;
+    TMI_ASSERT(NULL, "transform", x->n <= 256);
+    TMI_ASSERT(NULL, "transform", v < x->s->m->value.n);
     if (!v || !depth || !tmi_def(x->s->m, v)) return 0;
     for (i = 0; i < x->n; i++)
         if (x->from[i] == v && x->axis[i] == axis) return x->to[i];
@@ -17670,6 +17807,7 @@ static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t
 static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value, uint32_t place) {
     tmi_module *m = s->m;
     uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2], address, type;
+    TMI_ASSERT(b->job, "transform", place && value);
     if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
     if (p->scalar) {
         in[0] = tmi_split_address(s, b, s->first, p, place);
@@ -17961,6 +18099,8 @@ static const uint8_t tmi_scalar_bits[TMI_S_COUNT] = {0, 1, 8, 16, 32, 64, 16, 16
 
 static tmi_tty tmi_tty_of(int kind, int width) {
     tmi_tty t;
+    TMI_ASSERT(NULL, "thread", kind >= 0 && kind < TMI_S_COUNT);
+    TMI_ASSERT(NULL, "thread", width >= 1 && width <= 4);
     t.kind = (uint8_t)kind;
     t.width = (uint8_t)width;
     t.elem = t.spare = 0;
@@ -18164,6 +18304,7 @@ typedef struct tmi_thr {
 static uint32_t tmi_t_block(tmi_thr *t, uint32_t parent, uint32_t owner) {
     uint32_t id = t->blk.n;
     tmi_blk *b = (tmi_blk *)tmi_vec_add(t->job, &t->blk);
+    TMI_ASSERT(t->job, "thread", parent < t->blk.n && owner < t->ins.n);
     b->parent = parent;
     b->owner = owner;
     b->depth = parent ? (uint16_t)(TMI_BLK(t, parent)->depth + 1) : 0;
@@ -18243,8 +18384,10 @@ static int tmi_exact_range(int op, const tmi_ins *a, const tmi_ins *b, int64_t *
 
 /* Range of a result that folding did not decide; also says whether it may wrap. */
 static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
-    const tmi_ins *a = TMI_INS(t, n->a), *b = TMI_INS(t, n->b), *c = TMI_INS(t, n->c);
+    const tmi_ins *a = TMI_INS(t, n->a), *b = TMI_INS(t, n->b);
+    const tmi_ins *c = TMI_INS(t, n->op == TMI_TF_SELECT ? n->c : 0); /* of others no instruction: a predicate, a callee */
     int64_t        lo, hi, flo, fhi;
+    TMI_ASSERT(t->job, "thread", n->type.kind < TMI_S_COUNT);
     tmi_full_range(n->type.kind, &flo, &fhi);
     n->lo = flo;
     n->hi = fhi;
@@ -18327,6 +18470,8 @@ static int tmi_ins_same(const tmi_thr *t, const tmi_ins *x, const tmi_ins *y) {
 static void tmi_blk_append(tmi_thr *t, uint32_t blk, uint32_t id) {
     tmi_blk *b = TMI_BLK(t, blk);
     tmi_ins *n = TMI_INS(t, id);
+    TMI_ASSERT(t->job, "thread", blk && blk < t->blk.n);
+    TMI_ASSERT(t->job, "thread", id && id < t->ins.n);
     n->blk = blk;
     n->next = 0;
     n->prev = b->last;
@@ -18338,6 +18483,8 @@ static void tmi_blk_append(tmi_thr *t, uint32_t blk, uint32_t id) {
 static void tmi_ins_unlink(tmi_thr *t, uint32_t id) {
     tmi_ins *n = TMI_INS(t, id);
     tmi_blk *b = TMI_BLK(t, n->blk);
+    TMI_ASSERT(t->job, "thread", id && id < t->ins.n);
+    TMI_ASSERT(t->job, "thread", TMI_INS(t, id)->blk != 0);
     if (n->prev) TMI_INS(t, n->prev)->next = n->next;
     else b->first = n->next;
     if (n->next) TMI_INS(t, n->next)->prev = n->prev;
@@ -18347,6 +18494,8 @@ static void tmi_ins_unlink(tmi_thr *t, uint32_t id) {
 
 static void tmi_ins_before(tmi_thr *t, uint32_t before, uint32_t id) {
     tmi_ins *n = TMI_INS(t, id), *b = TMI_INS(t, before);
+    TMI_ASSERT(t->job, "thread", before && before < t->ins.n && id && id < t->ins.n);
+    TMI_ASSERT(t->job, "thread", TMI_INS(t, before)->blk != 0);
     n->blk = b->blk;
     n->next = before;
     n->prev = b->prev;
@@ -18372,6 +18521,7 @@ static uint32_t tmi_t_home(tmi_thr *t, const tmi_ins *n, const uint32_t *operand
 /* Put an instruction at the end of `home`, which is open: before the statement that is being filled. */
 static void tmi_t_place(tmi_thr *t, uint32_t home, uint32_t id) {
     uint32_t b = t->cur;
+    TMI_ASSERT(t->job, "thread", home && home < t->blk.n);
     if (home == b) {
         tmi_blk_append(t, home, id);
         return;
@@ -18383,6 +18533,7 @@ static void tmi_t_place(tmi_thr *t, uint32_t home, uint32_t id) {
 static uint32_t tmi_t_raw(tmi_thr *t, const tmi_ins *n) {
     uint32_t id = t->ins.n;
     tmi_ins *made = (tmi_ins *)tmi_vec_add(t->job, &t->ins);
+    TMI_ASSERT(t->job, "thread", n->op > 0 && n->op < TMI_TF_COUNT);
     *made = *n;
     made->src = t->src;
     return id;
@@ -18391,6 +18542,7 @@ static uint32_t tmi_t_raw(tmi_thr *t, const tmi_ins *n) {
 /* A statement or a read, at the end of the current block. */
 static uint32_t tmi_t_pin(tmi_thr *t, tmi_ins *n) {
     uint32_t id;
+    TMI_ASSERT(t->job, "thread", t->cur && t->cur < t->blk.n);
     if (tmi_s_is_int(n->type.kind) && n->lo == 0 && n->hi == 0) tmi_full_range(n->type.kind, &n->lo, &n->hi);
     id = tmi_t_raw(t, n);
     tmi_blk_append(t, t->cur, id);
@@ -18400,6 +18552,8 @@ static uint32_t tmi_t_pin(tmi_thr *t, tmi_ins *n) {
 /* A pure value: an equal one that reaches here, or a new one as far out as its operands allow. */
 static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n, const uint32_t *operands, uint32_t count) {
     uint32_t h = tmi_ins_hash_of(t, n), k, id;
+    TMI_ASSERT(t->job, "thread", tmi_tfs[n->op].traits & TMI_TR_PURE);
+    TMI_ASSERT(t->job, "thread", n->type.kind > 0);
     tmi_hash_room(t->job, &t->cse, tmi_ins_hash, t);
     for (k = h & (t->cse.cap - 1); (id = t->cse.slot[k]) != 0; k = (k + 1) & (t->cse.cap - 1)) {
         const tmi_ins *have = TMI_INS(t, id);
@@ -18416,10 +18570,12 @@ static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n, const uint32_t *operands, uin
 /* What the source calls a value: the first name stays. */
 static void tmi_t_name(tmi_thr *t, uint32_t id, uint32_t name) {
     tmi_ins *n = TMI_INS(t, id);
+    TMI_ASSERT(t->job, "thread", id && id < t->ins.n);
     if (name && !n->name && n->op != TMI_TF_CONST && n->op != TMI_TF_LOOPVAR) n->name = name;
 }
 
 static void tmi_ins_zero(tmi_ins *n, int op, tmi_tty type) {
+    TMI_ASSERT(NULL, "thread", op > 0 && op < TMI_TF_COUNT);
     memset(n, 0, sizeof *n);
     n->op = (uint16_t)op;
     n->type = type;
@@ -18429,6 +18585,7 @@ static void tmi_ins_zero(tmi_ins *n, int op, tmi_tty type) {
 
 static uint32_t tmi_t_const(tmi_thr *t, tmi_tty type, uint64_t bits) {
     tmi_ins n;
+    TMI_ASSERT(t->job, "thread", type.kind > 0 && type.kind < TMI_S_COUNT);
     type.width = 1;
     tmi_ins_zero(&n, TMI_TF_CONST, type);
     if (type.kind == TMI_S_BOOL) bits &= 1;
@@ -18453,6 +18610,7 @@ static uint32_t tmi_t_bool(tmi_thr *t, int v) {
 
 static int tmi_t_is_const(const tmi_thr *t, uint32_t id, int64_t *v) {
     const tmi_ins *n = TMI_INS(t, id);
+    TMI_ASSERT(t->job, "thread", id < t->ins.n);
     if (n->op != TMI_TF_CONST || !tmi_s_is_int(n->type.kind)) return 0;
     *v = (int64_t)((uint64_t)n->b << 32 | n->a);
     return 1;
@@ -18460,10 +18618,12 @@ static int tmi_t_is_const(const tmi_thr *t, uint32_t id, int64_t *v) {
 
 static uint64_t tmi_t_bits(const tmi_thr *t, uint32_t id) {
     const tmi_ins *n = TMI_INS(t, id);
+    TMI_ASSERT(t->job, "thread", TMI_INS(t, id)->op == TMI_TF_CONST);
     return (uint64_t)n->b << 32 | n->a;
 }
 
 static tmi_tty tmi_t_type(const tmi_thr *t, uint32_t id) {
+    TMI_ASSERT(t->job, "thread", id && id < t->ins.n);
     return TMI_INS(t, id)->type;
 }
 
@@ -18548,6 +18708,7 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b);
 static uint32_t tmi_fold_sum(tmi_thr *t, uint32_t a, uint32_t b) {
     const tmi_ins *x = TMI_INS(t, a), *y = TMI_INS(t, b);
     int64_t        c1, c2;
+    TMI_ASSERT(t->job, "thread", tmi_s_is_int(TMI_INS(t, a)->type.kind));
     if (tmi_t_is_const(t, b, &c2) && x->op == TMI_TF_IADD && tmi_t_is_const(t, x->b, &c1))
         return tmi_t_bin(t, TMI_TF_IADD, x->a, tmi_t_const(t, x->type, (uint64_t)c1 + (uint64_t)c2));
     if (y->op == TMI_TF_IADD && y->type.width == x->type.width) {
@@ -18589,6 +18750,8 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     tmi_ins  n;
     int64_t  x, y, r;
     uint32_t k, ops[2];
+    TMI_ASSERT(t->job, "thread", a && a < t->ins.n && b && b < t->ins.n);
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
     if ((tmi_tfs[op].traits & TMI_TR_SWAPS) && tmi_t_is_const(t, a, &x) && !tmi_t_is_const(t, b, &y)) k = a, a = b, b = k;
     if (tmi_t_is_const(t, a, &x) && tmi_t_is_const(t, b, &y) && tmi_fold_ints(op, tmi_t_type(t, a).kind, x, y, &r))
         return tmi_t_int(t, tmi_t_type(t, a).kind, r);
@@ -18612,6 +18775,7 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 
 static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     tmi_ins n;
+    TMI_ASSERT(t->job, "thread", a && a < t->ins.n);
     type.width = tmi_t_type(t, a).width;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_NOT) return TMI_INS(t, a)->a;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_CONST) return tmi_t_bool(t, !tmi_t_bits(t, a));
@@ -18623,6 +18787,7 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
 static uint32_t tmi_t_tern(tmi_thr *t, int op, tmi_tty type, uint32_t a, uint32_t b, uint32_t c) {
     tmi_ins  n;
     uint32_t ops[3];
+    TMI_ASSERT(t->job, "thread", a && a < t->ins.n && b < t->ins.n && c < t->ins.n);
     tmi_ins_zero(&n, op, type);
     n.a = ops[0] = a;
     n.b = ops[1] = b;
@@ -18664,6 +18829,8 @@ static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     uint32_t ops[2];
     int      known;
     int64_t  c;
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
+    TMI_ASSERT(t->job, "thread", p <= TMI_UGE);
     if (tmi_t_type(t, a).kind == TMI_S_BOOL) {
         if (p == TMI_EQ) return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), tmi_t_bin(t, TMI_TF_XOR, a, b));
         if (p == TMI_NE) return tmi_t_bin(t, TMI_TF_XOR, a, b);
@@ -18687,6 +18854,8 @@ static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
 static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     tmi_ins  n;
     uint32_t ops[2];
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
+    TMI_ASSERT(t->job, "thread", tmi_s_is_float(tmi_t_type(t, a).kind));
     if (p == TMI_FFALSE || p == TMI_FTRUE) return tmi_t_bool(t, p == TMI_FTRUE);
     tmi_ins_zero(&n, TMI_TF_FCMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width));
     n.a = ops[0] = a;
@@ -18699,6 +18868,8 @@ static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
 static uint32_t tmi_t_select(tmi_thr *t, uint32_t c, uint32_t x, uint32_t y) {
     tmi_tty type = tmi_wider(t, x, y);
     int64_t k;
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, c).kind == TMI_S_BOOL);
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, x).kind == tmi_t_type(t, y).kind);
     if (x == y) return x;
     if (tmi_t_is_const(t, c, &k)) return k ? x : y;
     if (TMI_INS(t, c)->op == TMI_TF_NOT) return tmi_t_select(t, TMI_INS(t, c)->a, y, x);
@@ -18715,6 +18886,7 @@ static uint32_t tmi_t_intcast(tmi_thr *t, uint32_t a, int kind, int sign) {
     tmi_tty from = tmi_t_type(t, a), to = tmi_tty_of(kind, from.width);
     int64_t c;
     uint32_t fb = tmi_scalar_bits[from.kind], tb = tmi_scalar_bits[kind];
+    TMI_ASSERT(t->job, "thread", tmi_s_is_int(kind) || kind == TMI_S_BOOL);
     if (fb == tb) return a;
     if (tmi_t_is_const(t, a, &c)) return tmi_t_int(t, kind, fb == 1 ? (sign ? -(c & 1) : (c & 1)) : fb < tb && !sign ? (int64_t)tmi_zext((uint64_t)c, fb) : c);
     if (tb == 1) return tmi_t_icmp(t, TMI_NE, tmi_t_and(t, a, tmi_t_int(t, from.kind, 1)), tmi_t_int(t, from.kind, 0));
@@ -18731,6 +18903,7 @@ static uint32_t tmi_t_intcast(tmi_thr *t, uint32_t a, int kind, int sign) {
 static uint32_t tmi_t_vmake(tmi_thr *t, const uint32_t *v, uint32_t width) {
     tmi_ins  n;
     uint32_t i, first, id;
+    TMI_ASSERT(t->job, "thread", width >= 1 && width <= 4);
     for (i = 1; i < width && v[i] == v[0]; i++) {}
     if (i == width) return v[0]; /* the same everywhere: a scalar stands for it */
     for (i = 0; i < width; i++) /* the elements of one vector in order: that vector */
@@ -18762,6 +18935,7 @@ static uint32_t tmi_t_vget(tmi_thr *t, uint32_t v, uint32_t i) {
     tmi_ins        n;
     const tmi_ins *x = TMI_INS(t, v);
     uint32_t       ops[2];
+    TMI_ASSERT(t->job, "thread", i < 4);
     if (x->type.width == 1) return v;
     if (x->op == TMI_TF_VMAKE) return TMI_LST(t, x->a + i);
     tmi_ins_zero(&n, TMI_TF_VGET, tmi_tty_of(x->type.kind, 1));
@@ -18792,6 +18966,7 @@ static uint32_t tmi_t_group(tmi_thr *t) { return tmi_t_leaf(t, TMI_TF_GROUP, (in
 static uint32_t tmi_t_program(tmi_thr *t, int op, uint32_t axis) {
     tmi_ins n;
     uint32_t id;
+    TMI_ASSERT(t->job, "thread", axis < 3);
     tmi_ins_zero(&n, op, tmi_tty_of(TMI_S_I32, 1));
     n.a = axis;
     n.lo = op == TMI_TF_NPROG;
@@ -18806,6 +18981,8 @@ static uint32_t tmi_t_array(tmi_thr *t, tmi_space space, tmi_tty type, uint32_t 
     uint32_t id = t->arr.n;
     tmi_arr *a = (tmi_arr *)tmi_vec_add(t->job, &t->arr);
     tmi_ins  n;
+    TMI_ASSERT(t->job, "thread", count > 0);
+    TMI_ASSERT(t->job, "thread", type.kind > 0);
     a->space = (uint8_t)space;
     a->type = type;
     a->count = count;
@@ -18824,6 +19001,8 @@ static uint32_t tmi_t_array(tmi_thr *t, tmi_space space, tmi_tty type, uint32_t 
 static uint32_t tmi_t_read(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t element) {
     const tmi_arr *a = TMI_ARR(t, arr);
     tmi_ins        n;
+    TMI_ASSERT(t->job, "thread", arr && arr < t->arr.n);
+    TMI_ASSERT(t->job, "thread", index && index < t->ins.n);
     tmi_ins_zero(&n, a->space == TMI_AS_GROUP ? TMI_TF_LDT : a->space == TMI_AS_TABLE ? TMI_TF_LDC : TMI_TF_LDA, a->type);
     if (element || a->space == TMI_AS_FRAG) n.type.width = 1;
     n.a = arr;
@@ -18842,6 +19021,8 @@ static uint32_t tmi_t_read(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t el
 static void tmi_t_write(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t element, uint32_t value) {
     const tmi_arr *a = TMI_ARR(t, arr);
     tmi_ins        n;
+    TMI_ASSERT(t->job, "thread", arr && arr < t->arr.n);
+    TMI_ASSERT(t->job, "thread", index && index < t->ins.n && value && value < t->ins.n);
     tmi_ins_zero(&n, a->space == TMI_AS_GROUP ? TMI_TF_STT : TMI_TF_STA, tmi_tty_of(TMI_S_NONE, 1));
     n.a = arr;
     n.b = index;
@@ -18881,6 +19062,7 @@ static uint32_t tmi_t_loopvar(tmi_thr *t, uint32_t loop, tmi_tty type, int64_t l
 static uint32_t tmi_t_for(tmi_thr *t, uint32_t count) {
     tmi_ins  n;
     uint32_t loop;
+    TMI_ASSERT(t->job, "thread", count > 0);
     tmi_ins_zero(&n, TMI_TF_FOR, tmi_tty_of(TMI_S_NONE, 1));
     n.c = count;
     loop = tmi_t_pin(t, &n);
@@ -18910,6 +19092,7 @@ static uint32_t tmi_t_for_others(tmi_thr *t, uint32_t count) {
 static uint32_t tmi_t_if(tmi_thr *t, uint32_t cond) {
     tmi_ins  n;
     uint32_t id;
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, cond).kind == TMI_S_BOOL);
     tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
     n.a = cond;
     id = tmi_t_pin(t, &n);
@@ -18919,6 +19102,7 @@ static uint32_t tmi_t_if(tmi_thr *t, uint32_t cond) {
 }
 
 static void tmi_t_else(tmi_thr *t, uint32_t id) {
+    TMI_ASSERT(t->job, "thread", TMI_INS(t, id)->op == TMI_TF_IF);
     (void)tmi_t_close(t);
     tmi_t_open(t, id, 1);
     TMI_INS(t, id)->d = t->cur;
@@ -18943,6 +19127,8 @@ static void tmi_t_barrier(tmi_thr *t, uint32_t flags, const char *why) {
 /* The sum of two offsets of a pointer, which are signed, without wrapping. */
 static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
     int64_t lo, hi;
+    TMI_ASSERT(t->job, "thread", tmi_s_is_int(tmi_t_type(t, a).kind) &&
+                tmi_s_is_int(tmi_t_type(t, b).kind));
     if (tmi_t_type(t, a).kind != TMI_S_I32 || tmi_t_type(t, b).kind != TMI_S_I32 ||
         !tmi_exact_range(TMI_TF_IADD, TMI_INS(t, a), TMI_INS(t, b), &lo, &hi) || lo < INT32_MIN || hi > INT32_MAX) {
         a = tmi_t_intcast(t, a, TMI_S_I64, 1);
@@ -18958,6 +19144,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     tmi_ins  n;
     uint32_t ops[2];
     int64_t  c;
+    TMI_ASSERT(t->job, "thread", tmi_t_type(t, ptr).kind == TMI_S_PTR);
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
     if (p->op == TMI_TF_PADD && tmi_scalar_bytes[p->type.elem] == 1) {
         ptr = p->a;
@@ -18997,6 +19184,7 @@ typedef struct tmi_lin {
 } tmi_lin;
 
 static void tmi_lin_zero(tmi_lin *l, uint32_t n_sg) {
+    TMI_ASSERT(NULL, "layout", n_sg <= TMI_MAX_SG);
     memset(l, 0, sizeof *l);
     l->n_sg = (uint8_t)n_sg;
 }
@@ -19026,6 +19214,8 @@ typedef uint32_t (*tmi_bits_fn)(const uint32_t *how, uint32_t x);
 
 static void tmi_lin_each(tmi_lin *l, tmi_bits_fn fn, const uint32_t *how) {
     uint32_t i;
+    TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG && l->n_sg <= TMI_MAX_SG);
+    TMI_ASSERT(NULL, "layout", l->vec <= l->n_reg);
     for (i = 0; i < l->n_reg; i++) l->reg[i] = fn(how, l->reg[i]);
     for (i = 0; i < TMI_LANE_BITS; i++) l->lane[i] = fn(how, l->lane[i]);
     for (i = 0; i < l->n_sg; i++) l->sg[i] = fn(how, l->sg[i]);
@@ -19035,6 +19225,7 @@ static void tmi_lin_each(tmi_lin *l, tmi_bits_fn fn, const uint32_t *how) {
 /* -- Bits of dimensions ------------------------------------------------------------------- */
 
 static uint32_t tmi_dim_bits(const tmi_module *m, uint32_t type, uint32_t d) {
+    TMI_ASSERT(NULL, "layout", d < tmi_rank(m, type));
     return tmi_log2(tmi_dim(m, type, d));
 }
 
@@ -19045,6 +19236,7 @@ static uint32_t tmi_dim_low(const tmi_module *m, uint32_t type, uint32_t d) { /*
 }
 
 static uint32_t tmi_dim_mask(const tmi_module *m, uint32_t type, uint32_t d) {
+    TMI_ASSERT(NULL, "layout", d < tmi_rank(m, type));
     return ((1u << tmi_dim_bits(m, type, d)) - 1u) << tmi_dim_low(m, type, d);
 }
 
@@ -19055,18 +19247,21 @@ static uint32_t tmi_type_bits(const tmi_module *m, uint32_t type) { /* of an ele
 /* how: low bit, count, of the bits to take out */
 static uint32_t tmi_bits_drop(const uint32_t *how, uint32_t x) {
     uint32_t low = x & ((1u << how[0]) - 1u);
+    TMI_ASSERT(NULL, "layout", how != NULL);
     return ((x >> how[0] >> how[1]) << how[0]) | low;
 }
 
 /* how: low bit, count, of zero bits to put in */
 static uint32_t tmi_bits_insert(const uint32_t *how, uint32_t x) {
     uint32_t low = x & ((1u << how[0]) - 1u);
+    TMI_ASSERT(NULL, "layout", how != NULL);
     return ((x >> how[0]) << how[0] << how[1]) | low;
 }
 
 /* how: n, then of each result bit the source bit */
 static uint32_t tmi_bits_permute(const uint32_t *how, uint32_t x) {
     uint32_t i, r = 0;
+    TMI_ASSERT(NULL, "layout", how[0] <= 32);
     for (i = 0; i < how[0]; i++) r |= ((x >> how[1 + i]) & 1u) << i;
     return r;
 }
@@ -19077,6 +19272,7 @@ static uint32_t tmi_bits_permute(const uint32_t *how, uint32_t x) {
 static void tmi_trans_bits(const tmi_module *m, const tmi_op *op, uint32_t *how) {
     const tmi_attr *order = tmi_attr_of(m, op, "order");
     uint32_t in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0), k, i;
+    TMI_ASSERT(NULL, "layout", op->kind == TMI_OP_TRANS);
     how[0] = tmi_type_bits(m, in);
     for (k = 0; k < tmi_rank(m, out); k++) {
         uint32_t src = (uint32_t)TMI_WORD(m, (uint32_t)order->value + k); /* result axis k is source axis src */
@@ -19090,6 +19286,7 @@ static void tmi_trans_bits(const tmi_module *m, const tmi_op *op, uint32_t *how)
 static void tmi_view(const tmi_module *m, const tmi_op *op, uint32_t piece, tmi_lin *l) {
     uint32_t how[2 + TMI_MAX_RANK * 2], i;
     uint32_t in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0);
+    TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
     switch (op->kind) {
     case TMI_OP_TRANS: {
         uint32_t bits[1 + 32];
@@ -19127,6 +19324,7 @@ static void tmi_view(const tmi_module *m, const tmi_op *op, uint32_t piece, tmi_
 /* The other way: a layout of the operand that makes the result's `l` free; new bits become registers. */
 static void tmi_view_forward(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
     uint32_t how[2 + 64], i, in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0);
+    TMI_ASSERT(NULL, "layout", op->n_out >= 1 && op->n_in >= 1);
     switch (op->kind) {
     case TMI_OP_TRANS: {
         uint32_t bits[1 + 32], inv[1 + 32];
@@ -19190,6 +19388,8 @@ static void tmi_lin_trim(tmi_lin *l) {
 /* Layout of a reduction's result: the axis' bits are gone. */
 static void tmi_lin_slice(const tmi_module *m, uint32_t type, uint32_t axis, tmi_lin *l) {
     uint32_t how[2];
+    TMI_ASSERT(NULL, "layout", axis < tmi_rank(m, type));
+    TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
     how[0] = tmi_dim_low(m, type, axis);
     how[1] = tmi_dim_bits(m, type, axis);
     tmi_lin_each(l, tmi_bits_drop, how);
@@ -19201,6 +19401,7 @@ static void tmi_lin_slice(const tmi_module *m, uint32_t type, uint32_t axis, tmi
 /* A register index whose number is `want`: the XOR of registers' bases. 0 when there is none. */
 static int tmi_lin_register(const tmi_lin *l, uint32_t want, uint32_t *index) {
     uint32_t basis[32], from[32], i, b, f;
+    TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
     memset(basis, 0, sizeof basis);
     memset(from, 0, sizeof from);
     for (i = 0; i < l->n_reg; i++) {
@@ -19224,6 +19425,8 @@ static int tmi_lin_register(const tmi_lin *l, uint32_t want, uint32_t *index) {
  * which bits of the register index the wanted register bit i flips, and *base what the offset flips. */
 static int tmi_lin_readable(const tmi_lin *a, const tmi_lin *w, uint32_t *reg, uint32_t *base) {
     uint32_t i;
+    TMI_ASSERT(NULL, "layout", a->n_sg == w->n_sg);
+    TMI_ASSERT(NULL, "layout", a->n_reg <= TMI_MAX_REG && w->n_reg <= TMI_MAX_REG);
     for (i = 0; i < TMI_LANE_BITS; i++)
         if (a->lane[i] != w->lane[i]) return 0;
     for (i = 0; i < a->n_sg; i++)
@@ -19266,6 +19469,7 @@ static int tmi_lin_reach(const tmi_lin *a, uint32_t want, uint32_t *reg, uint32_
 
 static int tmi_lin_shuffle(const tmi_lin *a, const tmi_lin *w, tmi_shuffle *s) {
     uint32_t i;
+    TMI_ASSERT(NULL, "layout", a->n_sg == w->n_sg);
     memset(s, 0, sizeof *s);
     for (i = 0; i < a->n_sg; i++)
         if (a->sg[i] != w->sg[i]) return 0;
@@ -19308,6 +19512,7 @@ static int tmi_lin_has_copies(const tmi_lin *l) {
 static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
     uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
     tmi_lin  kept = *l;
+    TMI_ASSERT(NULL, "layout", bits <= TMI_MAX_REG);
     tmi_lin_trim(&kept); /* of the registers, those that are no copies */
     tmi_lin_copies(l, &lanes, &groups);
     n -= l->n_reg - kept.n_reg;
@@ -19368,6 +19573,8 @@ static void tmi_lin_blocked(const tmi_module *m, uint32_t type, const uint32_t *
 static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows, uint32_t sg_cols, uint32_t n_sg, tmi_lin *l) {
     uint32_t rank = tmi_rank(m, type), cols = tmi_dim_bits(m, type, rank - 1), rows = tmi_dim_bits(m, type, rank - 2);
     uint32_t row = tmi_dim_low(m, type, rank - 2), i, b = 0, batch = rank > 2 ? tmi_dim_bits(m, type, 0) : 0;
+    TMI_ASSERT(NULL, "layout", n_sg <= TMI_MAX_SG);
+    TMI_ASSERT(NULL, "layout", sg_rows + sg_cols <= n_sg);
     tmi_lin_zero(l, n_sg);
     l->reg[l->n_reg++] = 1u;
     l->vec = 1;
@@ -19526,6 +19733,9 @@ static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
 static uint32_t tmi_lin_id(tmi_plan *p, const tmi_lin *l) {
     tmi_hash *t = &p->lin_hash;
     uint32_t  k, id;
+    TMI_ASSERT(p->job, "plan", l->n_sg <= TMI_MAX_SG);
+    TMI_ASSERT(p->job, "plan", l->n_reg <= TMI_MAX_REG);
+    TMI_ASSERT(p->job, "plan", l->vec <= 2);
     tmi_hash_room(p->job, t, tmi_lin_hash_of, p);
     for (k = tmi_lin_hash(l) & (t->cap - 1); (id = t->slot[k]) != 0; k = (k + 1) & (t->cap - 1))
         if (tmi_lin_same(TMI_LIN(p, id - 1), l)) return id - 1;
@@ -19595,6 +19805,7 @@ static int tmi_fold_is_wide(const tmi_module *m, const tmi_op *op) {
  * regions of more than one op fold element by element. */
 static void tmi_reduced_lin(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
     uint32_t axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask = tmi_dim_mask(m, tmi_in_type(m, op, 0), axis), i;
+    TMI_ASSERT(NULL, "plan", op->kind == TMI_OP_REDUCE);
     for (i = 0; i < l->vec; i++)
         if (l->reg[i] & mask) l->vec = 0;
     if (!tmi_fold_is_simple(m, op)) l->vec = 0;
@@ -19607,6 +19818,7 @@ static int tmi_is_view(uint32_t kind);
 
 static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
     int64_t d;
+    TMI_ASSERT(NULL, "plan", op->kind < TMI_OP_COUNT);
     switch (op->kind) {
     case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI: case TMI_OP_CEILDIVSI:
     case TMI_OP_CEILDIVUI: case TMI_OP_FLOORDIVSI: /* hundreds of cycles; by a constant a multiplication */
@@ -19667,6 +19879,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
 
 static void tmi_classify_args(tmi_plan *p, uint32_t block) {
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", block && block < p->m->block.n);
     for (i = 0; i < TMI_BLOCK(p->m, block)->n_arg; i++) {
         uint32_t v = tmi_block_arg(p->m, block, i);
         p->klass[v] = tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ? TMI_C_NODE : TMI_C_SCALAR;
@@ -19679,6 +19892,7 @@ static int tmi_is_region_op(uint32_t kind) { /* whose region is a function of sc
 
 /* The next op of the function's own flow: combining regions are skipped. */
 static uint32_t tmi_flow_next(const tmi_module *m, uint32_t func, uint32_t op) {
+    TMI_ASSERT(NULL, "plan", func && op && op < m->op.n);
     if (tmi_is_region_op(TMI_OP(m, op)->kind)) {
         uint32_t at = op;
         for (;;) {
@@ -19911,6 +20125,7 @@ static void tmi_find_accesses(tmi_plan *p) {
 /* May the memory behind `base` change while the kernel runs? */
 static int tmi_is_written(const tmi_plan *p, uint32_t base) {
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", base <= p->n_param);
     if (!base || p->unknown_write) return 1;
     for (i = 0; i < p->n_param; i++)
         if (p->alias[i] == p->alias[base - 1] && (p->written & (i < 31 ? 1u << i : 1u << 31))) return 1;
@@ -19920,6 +20135,7 @@ static int tmi_is_written(const tmi_plan *p, uint32_t base) {
 /* -- Components ------------------------------------------------------------------------------ */
 
 static uint32_t tmi_root(tmi_plan *p, uint32_t x) {
+    TMI_ASSERT(p->job, "plan", x < p->m->value.n + p->m->op.n);
     while (p->parent[x] != x) x = p->parent[x] = p->parent[p->parent[x]];
     return x;
 }
@@ -19932,11 +20148,13 @@ static void tmi_join(tmi_plan *p, uint32_t a, uint32_t b) { /* the earlier one l
 }
 
 static int tmi_is_node(const tmi_plan *p, uint32_t value) {
+    TMI_ASSERT(p->job, "plan", value < p->m->value.n);
     return p->klass[value] == TMI_C_NODE;
 }
 
 /* The element of the union-find that stands for an op without a tensor result of its own. */
 static uint32_t tmi_op_element(const tmi_plan *p, uint32_t op) {
+    TMI_ASSERT(p->job, "plan", op < p->m->op.n);
     return p->m->value.n + op;
 }
 
@@ -19990,6 +20208,7 @@ static void tmi_join_op(tmi_plan *p, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, id);
     uint32_t i, own = tmi_op_element(p, id);
+    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     if (op->n_region && !tmi_is_region_op(op->kind)) {
         tmi_join_loop(p, op);
         return;
@@ -20028,6 +20247,7 @@ static int tmi_is_root_op(const tmi_plan *p, const tmi_op *op) {
 
 static uint32_t tmi_comp_new(tmi_plan *p, uint32_t element, uint32_t type) {
     uint32_t root = tmi_root(p, element);
+    TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, type));
     if (!p->comp_of[root]) {
         tmi_comp *c = (tmi_comp *)tmi_vec_add(p->job, &p->comp);
         c->first = root;
@@ -20146,6 +20366,7 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_re
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
     uint32_t i, d;
+    TMI_ASSERT(p->job, "plan", value < p->m->value.n);
     memset(r, 0, sizeof *r);
     if (!tmi_is_tensor(m, tmi_value_type(m, value))) r->known = ~0u;
     if (r->known || !tmi_def(m, value) || ++at->visits > TMI_REACH_VISITS || at->depth == TMI_REACH_DEPTH) return;
@@ -20226,6 +20447,7 @@ static void tmi_access_order(const tmi_plan *p, uint32_t id, uint32_t *order) {
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t type = tmi_op_shape(m, op), rank = tmi_rank(m, type), i, k, t;
     uint32_t ptr = tmi_in(m, op, 0);
+    TMI_ASSERT(p->job, "plan", id && tmi_accesses_memory(TMI_OP(p->m, id)));
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (!tmi_is_ptrlike(m, tmi_value_type(m, ptr))) return;
     for (i = 1; i < rank; i++) /* insertion sort, stable; at most 24 axes */
@@ -20243,6 +20465,7 @@ static uint64_t tmi_access_bytes(const tmi_plan *p, uint32_t op) {
     uint32_t type = tmi_op_shape(m, TMI_OP(m, op)), ptr = tmi_in_type(m, TMI_OP(m, op), 0);
     const tmi_type *t = TMI_TYPE(m, tmi_elem(m, ptr));
     uint32_t w = p->weight[op] > 24 ? 24 : p->weight[op];
+    TMI_ASSERT(p->job, "plan", op && op < p->m->op.n);
     return (tmi_numel(m, type) * (t->kind == TMI_T_PTR ? tmi_bytes(m, t->elem) : 4)) << w;
 }
 
@@ -20267,6 +20490,7 @@ static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     const tmi_op *op = TMI_OP(m, id);
     uint32_t type = tmi_op_shape(m, op), c = tmi_comp_new(p, tmi_op_element(p, id), type);
     tmi_comp *comp = TMI_COMP(p, c);
+    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     p->op_next[id] = comp->ops;
     comp->ops = id;
     if (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) comp->reduced |= 1u << tmi_attr_int(m, op, "axis", 0);
@@ -20299,16 +20523,20 @@ static void tmi_components(tmi_plan *p) {
 
 static uint32_t tmi_comp_of(const tmi_plan *p, uint32_t element) {
     uint32_t x = element;
+    TMI_ASSERT(p->job, "plan", element < p->m->value.n + p->m->op.n);
     while (p->parent[x] != x) x = p->parent[x];
     return p->comp_of[x] - 1;
 }
 
 static const tmi_lin *tmi_comp_lin(const tmi_plan *p, uint32_t comp) {
+    TMI_ASSERT(p->job, "plan", comp < p->comp.n);
+    TMI_ASSERT(p->job, "plan", TMI_COMP(p, comp)->lin != 0);
     return TMI_LIN(p, TMI_COMP(p, comp)->lin - 1);
 }
 
 /* The layout that an op works in. */
 static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
+    TMI_ASSERT(p->job, "plan", op && op < p->m->op.n);
     return p->own[op] ? TMI_LIN(p, p->own[op] - 1) : tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, op)));
 }
 
@@ -20516,6 +20744,8 @@ static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *
 static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l) {
     uint32_t vec, fewest, lines = tmi_access_lines(p, id, l, &vec, &fewest);
     uint64_t n;
+    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
+    TMI_ASSERT(p->job, "plan", l->n_sg == p->n_sg);
     if (!lines) return 0;
     n = ((uint64_t)1 << (l->n_reg - vec)) << p->n_sg;
     return (n * lines) << tmi_min32(p->weight[id], 24);
@@ -20525,6 +20755,7 @@ static uint64_t tmi_access_cost(const tmi_plan *p, uint32_t id, const tmi_lin *l
 static uint64_t tmi_convert_cost(const tmi_plan *p, uint32_t type, const tmi_lin *have, const tmi_lin *want) {
     uint32_t    reg[TMI_MAX_REG], base;
     tmi_shuffle s;
+    TMI_ASSERT(p->job, "plan", have->n_sg == want->n_sg);
     if (tmi_lin_readable(have, want, reg, &base)) return 0;
     if (tmi_lin_shuffle(have, want, &s)) return ((uint64_t)1 << want->n_reg) * 2;
     return 64 + tmi_numel(p->m, type) * tmi_bytes(p->m, type) / 32;
@@ -20539,6 +20770,8 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
     const tmi_op *op;
     tmi_lin  v;
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
+    TMI_ASSERT(p->job, "plan", view->n_sg == p->n_sg);
     if (p->klass[value] != TMI_C_INLINE) {
         fn(p, ctx, value, p->klass[value] == TMI_C_SCALAR ? NULL : view);
         return;
@@ -20555,6 +20788,7 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
  * component. `own`: the component being decided; its values cost nothing. */
 static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
     uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (c == own) return 0;
     if (def && TMI_OP(p->m, def)->kind == TMI_OP_REDUCE) {
         if (!p->own[def] && !TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, def)))->lin) return 0;
@@ -20589,6 +20823,8 @@ static uint64_t tmi_reads_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
     const tmi_module *m = p->m;
     tmi_edge_sum s;
     uint32_t op, i;
+    TMI_ASSERT(p->job, "plan", c < p->comp.n);
+    TMI_ASSERT(p->job, "plan", l->n_sg == p->n_sg);
     s.cost = 0;
     s.own = c;
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
@@ -20616,6 +20852,8 @@ static uint64_t tmi_readers_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
     tmi_own_sum s;
     uint32_t    r, i, v, other;
     tmi_lin     left;
+    TMI_ASSERT(p->job, "plan", c < p->comp.n);
+    TMI_ASSERT(p->job, "plan", l->n_sg == p->n_sg);
     s.cost = 0;
     s.own = c;
     s.lin = l;
@@ -20667,6 +20905,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
@@ -20682,6 +20921,7 @@ static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l
 static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
     tmi_comp   *comp = TMI_COMP(p, c);
     tmi_reader *r;
+    TMI_ASSERT(p->job, "plan", c < p->comp.n && op < p->m->op.n);
     if (comp->last_reader && TMI_READER(p, comp->last_reader - 1)->op == op) return;
     r = (tmi_reader *)tmi_vec_add(p->job, &p->reader);
     r->op = op;
@@ -20695,6 +20935,7 @@ static void tmi_reader_add(tmi_plan *p, uint32_t c, uint32_t op) {
 static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t value) {
     const tmi_module *m = p->m;
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (seen[value] == op) return;
     seen[value] = op;
     if (p->klass[value] == TMI_C_NODE) tmi_reader_add(p, tmi_comp_of(p, value), op);
@@ -20754,6 +20995,7 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
 static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, vec = 0, bits = tmi_type_bits(m, c->type);
+    TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (c->access) {
         tmi_access_order(p, c->access, order);
@@ -20775,6 +21017,7 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
 static int tmi_kept_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, turn, kept = 0, vec = 2, threads = TMI_LANE_BITS + p->n_sg;
+    TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     if (!tmi_folds_short(p, c)) return 0;
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (c->access) {
@@ -20863,6 +21106,7 @@ static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, 
 /* Element after element to thread after thread, again and again; no vectors. */
 static void tmi_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i;
+    TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
     tmi_lin_blocked(p->m, c->type, order, order, 0, p->n_sg, l);
 }
@@ -20928,6 +21172,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     uint64_t  best = (uint64_t)-1, cost;
     uint32_t  i, op, chosen = 0;
     tmi_lin   l;
+    TMI_ASSERT(p->job, "plan", c < p->comp.n);
     if (comp->forced) { /* other ops of the component may want shorter vectors too */
         l = *tmi_comp_lin(p, c);
         for (op = comp->ops; op; op = p->op_next[op]) tmi_keep_vectors_whole(p->m, TMI_OP(p->m, op), &l);
@@ -20988,6 +21233,7 @@ static void tmi_choose_layouts(tmi_plan *p) {
 static const char *tmi_load_not_direct(const tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
     uint32_t i, d, type = tmi_out_type(m, op, 0);
+    TMI_ASSERT(p->job, "plan", op->kind == TMI_OP_LOAD);
     if (tmi_attr_of(m, op, "isVolatile") || tmi_attr_int(m, op, "cache", 1) == 7) return "its load is volatile";
     for (i = 0; i < op->n_in; i++)
         if (!p->pure[tmi_in(m, op, i)]) return "its addresses are no arithmetic on program numbers and parameters";
@@ -21005,6 +21251,7 @@ static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t bl
     uint32_t      def = tmi_def(m, value), i;
     const tmi_op *op = TMI_OP(m, def);
     const char   *why;
+    TMI_ASSERT(p->job, "plan", depth <= TMI_INLINE_DEPTH);
     if (p->pure[value]) return NULL;
     if (!def) return "a loop carries it";
     if (tmi_n_uses(&p->users, value) != 1) return "other ops read it too";
@@ -21025,6 +21272,7 @@ static const char *tmi_not_direct(const tmi_plan *p, uint32_t value, uint32_t bl
 static void tmi_make_direct(tmi_plan *p, uint32_t value) {
     const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, value));
     uint32_t i;
+    TMI_ASSERT(p->job, "plan", p->pure[value] || tmi_def(p->m, value));
     if (p->pure[value]) return;
     p->klass[value] = TMI_C_INLINE;
     for (i = 0; op->kind != TMI_OP_LOAD && i < op->n_in; i++)
@@ -21033,6 +21281,7 @@ static void tmi_make_direct(tmi_plan *p, uint32_t value) {
 
 static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t k) {
     uint32_t type = tmi_in_type(p->m, dot, k);
+    TMI_ASSERT(p->job, "plan", k < 2);
     return tmi_numel(p->m, type) * tmi_bytes(p->m, type);
 }
 
@@ -21147,6 +21396,8 @@ static void tmi_choose_own(tmi_plan *p) {
 static uint32_t tmi_inst_new(tmi_plan *p, uint32_t value, uint32_t lin, int kind) {
     uint32_t  id = p->inst.n, *link = &p->first_inst[value];
     tmi_inst *n = (tmi_inst *)tmi_vec_add(p->job, &p->inst);
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
+    TMI_ASSERT(p->job, "plan", lin < p->lin.n);
     n->value = value;
     n->lin = lin;
     n->kind = (uint8_t)kind;
@@ -21158,6 +21409,8 @@ static uint32_t tmi_inst_new(tmi_plan *p, uint32_t value, uint32_t lin, int kind
 /* An instance that a thread can read as `view` from its own registers; TMI_NONE: none yet. */
 static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *view) {
     uint32_t i, reg[TMI_MAX_REG], base;
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
+    TMI_ASSERT(p->job, "plan", view->n_sg == p->n_sg);
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next)
         if (tmi_lin_readable(TMI_LIN(p, TMI_INST(p, i - 1)->lin), view, reg, &base)) return i - 1;
     return TMI_NONE;
@@ -21230,6 +21483,7 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     tmi_lin  l = *view;
     uint32_t id, i, from = p->required.n;
+    TMI_ASSERT(p->job, "plan", p->klass[value] == TMI_C_CLONE || p->klass[value] == TMI_C_NODE);
     if (tmi_inst_for(p, value, view) != TMI_NONE) return;
     tmi_lin_trim(&l);
     if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
@@ -21262,6 +21516,7 @@ static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view
 static void tmi_natural_lin(const tmi_plan *p, uint32_t value, tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
+    TMI_ASSERT(p->job, "plan", value && p->klass[value] == TMI_C_NODE);
     *l = *tmi_comp_lin(p, tmi_comp_of(p, value));
     if (tmi_def(m, value) && p->own[tmi_def(m, value)]) *l = *TMI_LIN(p, p->own[tmi_def(m, value)] - 1);
     if (op->kind != TMI_OP_REDUCE) return;
@@ -21288,6 +21543,7 @@ static const tmi_lin *tmi_value_lin(const tmi_plan *p, uint32_t value) {
 static void tmi_require_copies(tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
     uint32_t i, k, body = tmi_op_body(m, op, 0), end;
+    TMI_ASSERT(p->job, "plan", op->n_region > 0);
     if (op->kind == TMI_OP_FOR) {
         end = tmi_terminator(m, body);
         for (i = 0; i < op->n_out; i++) {
@@ -21354,6 +21610,8 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     uint32_t v = tmi_in(p->m, op, k);
     tmi_lin  l;
     tmi_comp c;
+    TMI_ASSERT(p->job, "plan", k < 2);
+    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     if (!tmi_forward_lin(p, v, TMI_NONE, &l)) {
         memset(&c, 0, sizeof c);
         c.type = tmi_value_type(p->m, v);
@@ -21373,6 +21631,8 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
     uint32_t type = tmi_in_type(m, dot, k), out = tmi_out_type(m, dot, 0), rank = tmi_rank(m, out), i;
     uint32_t row = tmi_dim_low(m, out, rank - 2), own = tmi_dim_mask(m, out, k ? rank - 1 : rank - 2), batch = rank > 2 ? tmi_dim_mask(m, out, 0) : 0;
     uint32_t to = k ? 0 : tmi_dim_low(m, type, rank - 2), from = k ? 0 : row, b_from = rank > 2 ? tmi_dim_low(m, out, 0) : 0, b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
+    TMI_ASSERT(p->job, "plan", k < 2);
+    TMI_ASSERT(p->job, "plan", dot->kind == TMI_OP_DOT);
     tmi_lin_matrix(m, type, 0, 0, 0, l);
     l->n_sg = (uint8_t)p->n_sg;
     for (i = 0; i < p->n_sg; i++) l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to : d->sg[i] & batch ? d->sg[i] >> b_from << b_to : 0;
@@ -21396,6 +21656,7 @@ static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
     const tmi_op *op = TMI_OP(m, def);
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (p->pure[value]) return;
     if (op->kind == TMI_OP_LOAD) {
         p->own[def] = tmi_lin_id(p, view) + 1;
@@ -21412,6 +21673,8 @@ static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
 static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
     uint32_t v = tmi_in(p->m, TMI_OP(p->m, id), k);
     tmi_lin  l;
+    TMI_ASSERT(p->job, "plan", k < 2);
+    TMI_ASSERT(p->job, "plan", TMI_OP(p->m, id)->kind == TMI_OP_DOT);
     tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
     p->tile[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_direct_loads(p, v, &l);
@@ -21421,6 +21684,7 @@ static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin
 /* An operand that is printed is read in whatever layout it has. */
 static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
     tmi_comp c;
+    TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
     if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
         memset(&c, 0, sizeof c);
         c.type = tmi_value_type(p->m, value);
@@ -21506,6 +21770,7 @@ static int tmi_in_while(const tmi_module *m, uint32_t op) {
 }
 
 static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why) {
+    TMI_ASSERT(p->job, "plan", op && op < p->m->op.n);
     if (p->serial || (p->order && !serial)) return;
     p->serial = (uint8_t)serial;
     p->order = why;
@@ -21569,6 +21834,8 @@ static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) { /*
 }
 
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu, int unforced, tmi_plan *p) {
+    TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
+    TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
     p->unforced = (uint8_t)unforced;
     p->job = job;
@@ -21739,6 +22006,7 @@ static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
     const tmi_value  *v = TMI_VALUE(m, value);
     uint32_t name = tmi_loc_name(m, v->is_arg ? v->loc : TMI_OP(m, v->def)->loc), n;
     const char *s;
+    TMI_ASSERT(w->job, "lower", value < w->m->value.n);
     if (name) return name;
     name = v->name;
     if (!name || tmi_is_digit(TMI_STR(m, name)[0]) || TMI_STR(m, name)[0] == 'c') return 0;
@@ -22511,6 +22779,8 @@ static uint32_t tmi_inst_element(tmi_low *w, uint32_t inst, const tmi_lin *view,
     tmi_nest       *n = w->nest;
     tmi_parts       x, hi, lo;
     uint32_t        i, base, index, element, vec = in->vec, mask = (1u << vec) - 1u;
+    TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
+    TMI_ASSERT(w->job, "lower", view->n_sg == w->p->n_sg);
 
     memset(&x, 0, sizeof x);
     if (!tmi_lin_readable(l, view, x.reg, &base)) tmi_bug(w->job, "lower", "a tensor is read in a layout that it is not held in");
@@ -22574,6 +22844,7 @@ static uint32_t tmi_piece_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t which, a, b;
     tmi_lin  v = *view;
     int64_t  c;
+    TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT);
     which = tmi_coord(w, view, 0, 1, mode);
     tmi_view(w->m, op, 0, &v);
     if (tmi_t_type(w->t, which).width == 1 && tmi_t_is_const(w->t, which, &c)) return tmi_elem_at(w, tmi_in(w->m, op, (uint32_t)c), &v, mode);
@@ -22633,6 +22904,9 @@ static void tmi_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
  * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode) {
     uint32_t lin, r, inst, keep_src = w->t->src;
+    TMI_ASSERT(w->job, "lower", value && value < w->m->value.n);
+    TMI_ASSERT(w->job, "lower", view->n_sg == w->p->n_sg);
+    TMI_ASSERT(w->job, "lower", w->nest != NULL);
     if (w->p->klass[value] == TMI_C_SCALAR) return tmi_scalar_value(w, value);
     if (mode == TMI_VEC && (!w->nest->vec || !tmi_view_varies(w->nest, view))) mode = 0;
     if (mode < TMI_VEC && !tmi_view_varies(w->nest, view)) mode = 0;
@@ -22693,6 +22967,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0, other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
     tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
+    TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
     if (tmi_access_width(w->p, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
@@ -22804,6 +23079,7 @@ static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
     tmi_inst *in = TMI_INST(w->p, inst);
     uint32_t  vec = TMI_LIN(w->p, in->lin)->vec;
     tmi_tty   type = tmi_tty_from(w->m, tmi_value_type(w->m, in->value));
+    TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
     if (in->store) return;
     if (type.kind == TMI_S_PTR) vec = 0; /* Metal has no vectors of pointers */
     in->vec = (uint8_t)vec;
@@ -22822,6 +23098,8 @@ static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
     tmi_nest *n = w->nest;
     tmi_parts x;
     uint32_t  i, index;
+    TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
+    TMI_ASSERT(w->job, "lower", v && v < w->t->ins.n);
     if (in->store != TMI_ST_ARRAY) {
         in->store = TMI_ST_SSA;
         in->ref = v;
@@ -22913,6 +23191,7 @@ static uint32_t tmi_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode,
 static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
     tmi_ins n;
     tmi_tty type = tmi_t_type(w->t, v);
+    TMI_ASSERT(w->job, "lower", v && v < w->t->ins.n && lane && lane < w->t->ins.n);
     if (TMI_INS(w->t, v)->op == TMI_TF_CONST) return v; /* every lane holds it */
     if (type.kind == TMI_S_PTR) {
         v = tmi_shuffled(w, op, tmi_t_un(w->t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v), lane);
@@ -24102,6 +24381,7 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     tmi_scanning  s;
     tmi_nest      n;
     uint32_t      i, lin_id = w->p->own[id] - 1;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_SCAN);
     tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
     for (i = 0; i < s.n; i++) {
         tmi_tty  type = tmi_tty_from(w->m, tmi_in_type(w->m, op, i));
@@ -24189,6 +24469,7 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     uint32_t stage = w->p->stage[0][id] - 1, flat = tmi_flat_lin(w, out), chunk = 0, buf, res, v, at, whole = bits, index;
     tmi_tty  mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
     tmi_nest n;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_GATHER);
     while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
     buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
     res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, out));
@@ -24223,6 +24504,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_nest n;
     tmi_ins  add;
     int      kind;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_HISTOGRAM);
     TMI_ARR(t, buf)->is_atomic = 1;
     i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
     if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp(t, TMI_ULT, tmi_t_tid(t), tmi_t_u32(t, bins)));
@@ -24452,6 +24734,8 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
 static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t flat;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_RMW || TMI_OP(w->m, id)->kind ==
+                TMI_OP_CAS);
     if (!tmi_is_tensor(w->m, tmi_out_type(w->m, op, 0))) {
         tmi_atomic_scalar(w, op);
         return;
@@ -24477,6 +24761,7 @@ static uint32_t tmi_t_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n)
 }
 
 static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
+    TMI_ASSERT(w->job, "lower", axis < 3);
     return w->p->serial ? w->program[axis] : tmi_t_program(w->t, TMI_TF_PID, axis);
 }
 
@@ -24506,6 +24791,7 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
     tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
     tmi_lin  l;
     tmi_nest n;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_ASSERT);
     if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
         const uint32_t right = tmi_t_u32(t, 0);
         alone = tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right);
@@ -24583,6 +24869,7 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     tmi_thr *t = w->t;
     uint32_t i, v, holder;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_PRINT);
     for (i = 0; i < op->n_in || (!op->n_in && !i); i++) {
         tmi_lin  l;
         tmi_nest n;
@@ -25453,6 +25740,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id), *end;
     uint32_t body = tmi_op_body(w->m, op, 0), pack = (uint32_t)tmi_attr_int(w->m, op, "pack", 1), bits = tmi_log2(pack), flat = tmi_flat_op_lin(w, id), i, k, arr[8];
     tmi_nest n, *outer;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 1);
     for (i = 0; i < op->n_out && i < 8; i++)
         arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)), 1u << TMI_LIN(w->p, flat)->n_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
     tmi_nest_begin(w, &n, flat);
@@ -25491,6 +25779,7 @@ static uint32_t tmi_n_slots(const tmi_low *w) { return w->slot.n - w->first_slot
 
 static uint32_t tmi_slot_add(tmi_low *w, int is_nest, uint32_t lin, uint32_t op) {
     tmi_slot *s = (tmi_slot *)tmi_vec_add(w->job, &w->slot);
+    TMI_ASSERT(w->job, "lower", op < w->m->op.n);
     s->is_nest = (uint8_t)is_nest;
     s->lin = lin;
     s->op = op;
@@ -25549,6 +25838,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const
 
 static uint32_t tmi_class_of(const tmi_low *w, uint32_t ptr) {
     uint32_t base = w->p->base[ptr];
+    TMI_ASSERT(w->job, "lower", ptr && ptr < w->m->value.n);
     if (base) base = w->p->alias[base - 1] + 1;
     return base && base < 32 ? base - 1 : 31;
 }
@@ -25607,6 +25897,7 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
     tmi_seen *s = &w->seen[c];
     uint32_t *at = writes ? &s->wslot : &s->rslot, *p = writes ? &s->wptr : &s->rptr, *l = writes ? &s->wlin : &s->rlin;
     uint8_t  *k = writes ? &s->wcopies : &s->rcopies;
+    TMI_ASSERT(w->job, "lower", c < 32);
     if (*at <= w->fence) *p = ptr, *l = lin, *k = (uint8_t)copies;
     else {
         if (*p != ptr || *l != lin) *p = TMI_NONE;
@@ -25626,6 +25917,8 @@ static void tmi_task_into(tmi_low *w, uint32_t slot, int kind, uint32_t op, uint
     uint32_t  id = w->task.n;
     tmi_task *t = (tmi_task *)tmi_vec_add(w->job, &w->task);
     tmi_slot *s = TMI_SLOT(w, w->first_slot + slot);
+    TMI_ASSERT(w->job, "lower", slot < w->slot.n);
+    TMI_ASSERT(w->job, "lower", op < w->m->op.n);
     t->kind = (uint8_t)kind;
     t->op = op;
     t->inst = inst;
@@ -25637,6 +25930,7 @@ static void tmi_task_into(tmi_low *w, uint32_t slot, int kind, uint32_t op, uint
 /* The last nest of that layout at or after `lo`, among the last few slots; else a new one. */
 static uint32_t tmi_pick_slot(tmi_low *w, uint32_t lo, uint32_t lin) {
     uint32_t n = tmi_n_slots(w), k, tries = 0;
+    TMI_ASSERT(w->job, "lower", lo <= w->slot.n);
     for (k = n; k-- > lo && tries < 16; tries++) {
         const tmi_slot *s = TMI_SLOT(w, w->first_slot + k);
         if (s->is_nest && s->lin == lin) return k;
@@ -25657,6 +25951,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
     const tmi_lin *l = TMI_LIN(w->p, in->lin);
     tmi_sched     s;
     int           load = op->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT, copies = 0;
+    TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
     tmi_sched_init(w, &s, in->lin);
     if (in->kind == TMI_I_CONVERT) {
         tmi_inst    *src = TMI_INST(w->p, in->source);
@@ -25700,6 +25995,7 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
     uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot, ptr;
     const tmi_lin *l = TMI_LIN(w->p, lin);
     tmi_sched     s;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_sched_init(w, &s, lin);
     tmi_sched_operands(w, &s, op, l);
     ptr = tmi_in(w->m, op, 0);
@@ -25724,6 +26020,7 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     tmi_lin   none;
     tmi_slot *slot;
     uint32_t  i;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_lin_zero(&none, w->p->n_sg);
     tmi_sched_init(w, &s, TMI_NONE);
     for (i = 0; i < op->n_in; i++) tmi_needs(w->p, tmi_in(w->m, op, i), &none, tmi_sched_need, &s);
@@ -25750,6 +26047,7 @@ static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t k, slot, i;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if (op->n_region || op->kind == TMI_OP_ASM || (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
         for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
             if (tmi_whole_meets(w, id, k)) {
@@ -25774,6 +26072,7 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
 /* Copies and conversions of a value, right after it is there. */
 static void tmi_place_copies(tmi_low *w, uint32_t value) {
     uint32_t x;
+    TMI_ASSERT(w->job, "lower", value && value < w->m->value.n);
     for (x = w->p->first_inst[value]; x; x = TMI_INST(w->p, x - 1)->next)
         if (TMI_INST(w->p, x - 1)->kind != TMI_I_FIRST) tmi_place_inst(w, x - 1);
 }
@@ -25790,6 +26089,7 @@ static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
 static void tmi_place_op(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if ((tmi_ops[op->kind].traits & TMI_ENDS) || op->kind == TMI_OP_ASSUME) return;
     if (tmi_is_whole_op(w, op)) tmi_place_whole(w, id);
     else if (op->kind == TMI_OP_STORE || op->kind == TMI_OP_REDUCE) tmi_place_root(w, id);
@@ -25804,6 +26104,8 @@ static void tmi_place_op(tmi_low *w, uint32_t id) {
 /* The layout in which an op reads its operand i; 0 when it reads no tensor there. */
 static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin *scratch) {
     const tmi_op *op = TMI_OP(w->m, id), *up;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
+    TMI_ASSERT(w->job, "lower", i < TMI_OP(w->m, id)->n_in);
     if (!tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) return NULL;
     switch (op->kind) {
     case TMI_OP_UNSPLAT: tmi_lin_zero(scratch, w->p->n_sg); return scratch;
@@ -25842,6 +26144,7 @@ static void tmi_mark_outer(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin
 
 static void tmi_mark_clone(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
     uint32_t i;
+    TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
     for (i = 0; i < op->n_in; i++) {
         tmi_lin v = *l;
         if (!tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) continue;
@@ -25877,6 +26180,7 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id);
 static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     w->t->src = id;
     if (op->kind == TMI_OP_LOAD) {
         w->scalar[tmi_out(w->m, op, 0)] = tmi_scalar_load(w, op);
@@ -25922,6 +26226,7 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
     tmi_folding  *f;
     tmi_finish   *x;
     const tmi_lin *l = TMI_LIN(w->p, slot->lin);
+    TMI_ASSERT(w->job, "lower", slot->is_nest);
     n_reg = l->n_reg;
     for (t = slot->first; t; t = TMI_TASK(w, t - 1)->next)
         n_fold += TMI_TASK(w, t - 1)->kind == TMI_TASK_ROOT && TMI_OP(w->m, TMI_TASK(w, t - 1)->op)->kind == TMI_OP_REDUCE;
@@ -25977,6 +26282,8 @@ static void tmi_carry_storage(tmi_low *w, uint32_t value, uint32_t *var) {
 /* Another value lives in the same array: a loop's result in the array of what it carries. */
 static void tmi_share_storage(tmi_low *w, uint32_t value, uint32_t with) {
     tmi_inst *a, *b;
+    TMI_ASSERT(w->job, "lower", value && with);
+    TMI_ASSERT(w->job, "lower", tmi_value_type(w->m, value) == tmi_value_type(w->m, with));
     if (w->p->klass[value] != TMI_C_NODE) return;
     a = TMI_INST(w->p, w->p->first_inst[value] - 1);
     b = TMI_INST(w->p, w->p->first_inst[with] - 1);
@@ -26030,6 +26337,7 @@ static void tmi_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
 }
 
 static void tmi_copy_all(tmi_low *w, tmi_copy *c, uint32_t n) {
+    TMI_ASSERT(w->job, "lower", n == 0 || c != NULL);
     tmi_copy_tensors(w, c, n);
     tmi_copy_scalars(w, c, n);
 }
@@ -26107,6 +26415,8 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     uint32_t body = tmi_op_body(w->m, op, 0), end = tmi_terminator(w->m, body), n = op->n_out, i, iv;
     uint32_t *var = TMI_TEMP(w->job, uint32_t, n);
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, n);
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_FOR);
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_in == 3 + TMI_OP(w->m, id)->n_out);
     w->t->src = id;
     for (i = 0; i < n; i++) {
         uint32_t arg = tmi_block_arg(w->m, body, 1 + i);
@@ -26154,6 +26464,7 @@ static void tmi_branch_yields(tmi_low *w, const tmi_op *op, uint32_t block, cons
 static void tmi_lower_if(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t *var = TMI_TEMP(w->job, uint32_t, op->n_out), i, branch, other = tmi_op_body(w->m, op, 1);
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_IF);
     w->t->src = id;
     for (i = 0; i < op->n_out; i++) tmi_carry_storage(w, tmi_out(w->m, op, i), &var[i]);
     branch = tmi_t_if(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)));
@@ -26178,6 +26489,8 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_in + op->n_out);
     tmi_ins   n;
     uint32_t  loop;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_WHILE);
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 2);
     w->t->src = id;
     for (i = 0; i < op->n_in; i++) {
         tmi_carry_storage(w, tmi_block_arg(w->m, before, i), &var[i]);
@@ -26226,6 +26539,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
 
 static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
+    TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     w->t->src = id;
     switch (op->kind) {
     case TMI_OP_FOR: tmi_lower_for(w, id); break;
@@ -26269,6 +26583,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
     uint32_t op, s, first = w->slot.n, n, outer_block = w->block, outer_first = w->first_slot, outer_fence = w->fence, i;
     tmi_seen *outer = TMI_TEMP(w->job, tmi_seen, 32);
     int wrap;
+    TMI_ASSERT(w->job, "lower", block && block < w->m->block.n);
     memcpy(outer, w->seen, sizeof w->seen);
     memset(w->seen, 0, sizeof w->seen);
     w->block = block;
@@ -26346,6 +26661,7 @@ static uint32_t tmi_product_bytes(tmi_low *w, const tmi_product *p, uint32_t k) 
 static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t a = tmi_in_type(w->m, op, 0), d = tmi_out_type(w->m, op, 0), k;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_DOT);
     memset(p, 0, sizeof *p);
     p->id = id;
     p->op = op;
@@ -26372,6 +26688,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis), pad, v, at, holder, branch = 0, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
+    TMI_ASSERT(w->job, "lower", k < 2);
     s->k_bits = p->k_bits - p->chunk_bits;
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
@@ -26740,6 +27057,7 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
     uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
     tmi_product p;
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_DOT);
     tmi_product_init(w, id, &p);
     if (!tmi_dot_is_mma(w->m, p.op)) {
         tmi_lower_plain_dot(w, &p, l);
@@ -26822,6 +27140,7 @@ static void tmi_serial_begin(tmi_low *w) {
 static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_low  w;
     tmi_job *job = p->job;
+    TMI_ASSERT(p->job, "lower", p->func && TMI_OP(p->m, p->func)->kind == TMI_OP_FUNC);
     memset(&w, 0, sizeof w);
     w.p = p;
     w.t = t;
@@ -26862,6 +27181,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 /* Where an instruction keeps the values that it reads; long lists (vectors, helpers) have at most 8. */
 static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
     uint32_t k = 0, i;
+    TMI_ASSERT(t->job, "clean", n->op < TMI_TF_COUNT);
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG:
     case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE: case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
@@ -26939,6 +27259,7 @@ static uint32_t tmi_bodies(const tmi_ins *n, uint32_t *b) {
 /* The next instruction in the order of execution: into bodies, then on. 0 at the end. */
 static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
     uint32_t b[2], n = tmi_bodies(TMI_INS(t, id), b), i;
+    TMI_ASSERT(t->job, "clean", id < t->ins.n);
     for (i = 0; i < n; i++)
         if (TMI_BLK(t, b[i])->first) return TMI_BLK(t, b[i])->first;
     for (;;) {
@@ -26956,6 +27277,7 @@ static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
 
 static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *reads) {
     uint32_t b[2], k, i;
+    TMI_ASSERT(t->job, "clean", n->op > 0 && n->op < TMI_TF_COUNT);
     if (n->op == TMI_TF_DECL) return reads[n->a] != 0;
     if (n->op == TMI_TF_STA || n->op == TMI_TF_FFILL || n->op == TMI_TF_STT || n->op == TMI_TF_ADDT) return reads[n->a] != 0;
     if (n->op == TMI_TF_FLOAD || n->op == TMI_TF_FMMA) return reads[n->a] != 0;
@@ -27082,6 +27404,7 @@ static void tmi_merge_masks(tmi_thr *t) {
 
 /* The statement of block `blk` that holds instruction `id`. */
 static uint32_t tmi_holder_in(const tmi_thr *t, uint32_t id, uint32_t blk) {
+    TMI_ASSERT(t->job, "clean", id && id < t->ins.n && blk && blk < t->blk.n);
     while (id && TMI_INS(t, id)->blk != blk) id = TMI_BLK(t, TMI_INS(t, id)->blk)->owner;
     return id;
 }
@@ -27129,6 +27452,7 @@ static void tmi_sink(tmi_thr *t) {
 /* -- Threadgroup memory ----------------------------------------------------------------------------------- */
 
 static uint32_t tmi_arr_bytes(const tmi_arr *a) {
+    TMI_ASSERT(NULL, "clean", a->count > 0);
     return (a->count * a->type.width * tmi_scalar_bytes[a->type.kind] + 15u) & ~15u;
 }
 
@@ -27316,6 +27640,7 @@ static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list)
 }
 
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
+    TMI_ASSERT(NULL, "clean", a->count > 0 && b->count > 0);
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
 }
 
@@ -27399,6 +27724,7 @@ static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
     uint32_t    id, arr[3];
     uint8_t     how[3];
     int         passes = 1;
+    TMI_ASSERT(h->t->job, "clean", blk && blk < h->t->blk.n);
     one.arr = arr;
     one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
@@ -27436,6 +27762,7 @@ static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
 static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read, uint32_t after) {
     tmi_thr *t = h->t;
     tmi_ins  n;
+    TMI_ASSERT(h->t->job, "clean", before && before < h->t->ins.n);
     tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
     n.a = TMI_BAR_GROUP;
     n.b = arr;
@@ -27456,6 +27783,7 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     uint32_t       after;
     int            branch = n->op == TMI_TF_IF, after_read;
     tmi_touched    start, end[2];
+    TMI_ASSERT(h->t->job, "clean", id && id < h->t->ins.n);
     if (s->done && !(s->waits && h->now.n) && !tmi_conflict(h, &s->early, &after_read, &after)) {
         if (!s->passes) tmi_touched_clear(&h->now);
         tmi_touch(&h->now, &s->late);
@@ -27479,6 +27807,7 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
     tmi_touched one;
     uint32_t    id, k, arr[3], after = 0;
     uint8_t     how[3];
+    TMI_ASSERT(h->t->job, "clean", blk && blk < h->t->blk.n);
     one.arr = arr;
     one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {

@@ -21,15 +21,17 @@ SANITIZE     = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fn
 FUZZ_SECONDS ?= 10
 FUZZ_LONG    ?= 900
 FUZZ_FROM    ?= 1
+# Of the header that all programs of the tests share: `make asserted` builds it with every assertion on.
+HEADER_FLAGS ?=
 
-.PHONY: bench depth depth-long odd libfuzzer fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
+.PHONY: bench asserted depth depth-long odd libfuzzer fuzz fuzz-long warnings warnings-all same-bytes sanitized arenas uninitialised test-robust check-robust
 
 $(BUILD)/robust/header.o: tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -O2 -c $< -o $@
+	$(CC) -std=c99 -O2 $(HEADER_FLAGS) -c $< -o $@
 $(BUILD)/robust/header-san.o: tests/robust/header.c tmetal.h
 	@mkdir -p $(@D)
-	$(CC) -std=c99 $(SANITIZE) -c $< -o $@
+	$(CC) -std=c99 $(SANITIZE) $(HEADER_FLAGS) -c $< -o $@
 
 # -- Time and memory -----------------------------------------------------------------------------------
 $(BUILD)/bench: tests/bench/bench.c tests/bench/shapes.c tests/robust/text.c $(BUILD)/robust/header.o
@@ -80,6 +82,10 @@ depth: $(BUILD)/depth           ## graphs with more ways than ops, chains longer
 	$(BUILD)/depth --quick
 depth-long: $(BUILD)/depth      ## the same with chains of 40,000 operations
 	$(BUILD)/depth
+
+# -- Assertions -------------------------------------------------------------------------------------------------
+asserted:                       ## odd inputs, arenas, fuzz, chains, corpus and random modules with every assertion on
+	$(MAKE) BUILD=$(BUILD)/asserted CFLAGS='-O1 -DTMETAL_DEBUG' HEADER_FLAGS='-DTMETAL_DEBUG -DTMI_FIRST=1' odd arenas fuzz depth own corpus test-random
 
 # -- Compilers ---------------------------------------------------------------------------------------------------
 warnings:                       ## the header alone, without a warning: gcc or cc as C99 and C++11
