@@ -27524,7 +27524,8 @@ static void tmi_alive_with(tmi_alive *v, uint32_t i) {
 #define TMI_FAR_TOO_MUCH 0x40000000u /* bytes: no sum near it wraps */
 
 /* Give each threadgroup array its place. Apart from each other while that is cheap; else arrays that are
- * never alive together share. Gives the bytes used; *apart when no two share. */
+ * never alive together share. Counters stand alone behind the others: cast to atomics, shared memory crashes
+ * M3's compiler (JuliaGPU Metal.jl issue 282). Gives the bytes used; *apart when no two share. */
 static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     uint32_t  i, k, most = 0;
     uint64_t  total = 0;
@@ -27539,10 +27540,12 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     *apart = total <= roomy;
     if (*apart) return (uint32_t)total;
     tmi_alive_init(t, &v);
+    for (i = 1; i < t->arr.n; i++)
+        if (TMI_ARR(t, i)->is_atomic) TMI_ARR(t, i)->at = TMI_FAR_TOO_MUCH;
     for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
         tmi_arr *a = TMI_ARR(t, i);
         int moved = 1;
-        if (a->space != TMI_AS_GROUP || !a->first) continue;
+        if (a->space != TMI_AS_GROUP || !a->first || a->is_atomic) continue;
         a->shown = 0;
         a->at = 0;
         tmi_alive_with(&v, i);
@@ -27553,6 +27556,10 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
             }
         if (a->at >= TMI_FAR_TOO_MUCH) return TMI_FAR_TOO_MUCH;
         if (a->at + tmi_arr_bytes(a) > most) most = a->at + tmi_arr_bytes(a);
+    }
+    for (i = 1; i < t->arr.n; i++) {
+        tmi_arr *a = TMI_ARR(t, i);
+        if (a->is_atomic && a->first) a->at = most, most += tmi_arr_bytes(a);
     }
     return most;
 }
@@ -32048,6 +32055,7 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
     uint32_t i, any = 0, arena = 0, word;
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space == TMI_AS_GROUP && a->first && a->shown) bytes -= tmi_arr_bytes(a);
         if (a->space == TMI_AS_GROUP && a->first && !a->shown)
             arena = tmi_max32(arena, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
     }
