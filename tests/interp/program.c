@@ -450,7 +450,7 @@ ti_module *ti_read(const char *text, size_t len, char *why, size_t why_size) {
     t.text = text;
     t.len = len;
     t.line = 1;
-    t.to->types = TAKE(t.to, ti_type *, t.m->type.n);
+    t.to->types = TAKE(t.to, ti_type *, t.m->type->n);
     t.slot = (unsigned *)calloc(t.m->value.n + 1, sizeof *t.slot);
     t.block = (ti_block **)calloc(t.m->block.n + 1, sizeof *t.block);
     translate_module(&t);
