@@ -7296,7 +7296,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
         val->type = type;
         val->is_forward = 0;
     } else {
-        if (b && b->region == p->region)
+        if (b) /* in an inner block too: MLIR has no shadowing */
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
         v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
