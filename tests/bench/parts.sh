@@ -2,6 +2,7 @@
 # What each part costs: the table of docs/embedding.md.
 #   tests/bench/parts.sh BUILD [CORPUS]          print it
 #   tests/bench/parts.sh BUILD CORPUS fill       print it into docs/embedding.md
+#   tests/bench/parts.sh BUILD CORPUS SWITCH     the row of one switch alone; "" for the whole
 # Lines that are left of the header, CPU seconds of two compilers, bytes of text at -Os, and the median of the
 # microseconds that a kernel of the corpus takes at -O2.
 set -eu
@@ -33,8 +34,8 @@ row() { # name, switches to compile with, switches that are then off
     for s in $2; do flags="$flags -D$s"; done
     left=$(lines_left "$3")
     g0=$(cpu gcc -O0 $flags) g2=$(cpu gcc -O2 $flags)
-    gcc -std=c99 -O1 -DTMETAL_IMPLEMENTED tests/bench/bench.c tests/bench/shapes.c tests/robust/text.c "$build/out.o" -o "$build/bench"
-    us=$("$build/bench" --ops 0 "$corpus" | awk '$1 == "median" { printf "%.0f", $2 * 1000; exit }')
+    gcc -std=c99 -O1 -DTMETAL_IMPLEMENTED $flags tests/bench/median.c tests/robust/text.c "$build/out.o" -o "$build/median"
+    us=$("$build/median" "$corpus")
     if [ -n "$clang" ]; then c0=$(cpu "$clang" -O0 $flags) c2=$(cpu "$clang" -O2 $flags); else c0=- c2=-; fi
     cpu gcc -Os $flags > /dev/null
     text=$(size "$build/out.o" | awk 'NR == 2 { print $1 }')
@@ -50,6 +51,10 @@ table() {
     row '`TMETAL_CORE`' TMETAL_CORE "$parts"
 }
 
+if [ $# = 3 ] && [ "$3" != fill ]; then
+    case $3 in "") row "all parts" "" "" ;; TMETAL_CORE) row '`TMETAL_CORE`' "$3" "$parts" ;; *) row "\`$3\`" "$3" "$3" ;; esac
+    exit 0
+fi
 table > "$build/table"
 if [ "${3:-}" = fill ]; then
     awk -v table="$build/table" '
