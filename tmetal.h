@@ -11667,7 +11667,7 @@ typedef struct tmi_axes {
     tmi_module *m;
     uint32_t   *at;   /* per value: first entry of `axis` + 1; 0: unknown */
     tmi_axis   *axis;
-    int         changed;
+    int         changed, later; /* later: some values depend on what stands behind them */
 } tmi_axes;
 
 static uint32_t tmi_axis_rank(const tmi_module *m, uint32_t value) {
@@ -11699,11 +11699,18 @@ static uint32_t tmi_axis_size(const tmi_module *m, uint32_t value, uint32_t d) {
 }
 
 /* Hints that Triton left on an op or argument override what is computed. */
-static void tmi_axis_hint(const tmi_module *m, uint32_t named, const char *name, uint32_t d, uint8_t *to) {
+static void tmi_axis_hints(const tmi_module *m, uint32_t named, uint32_t d, tmi_axis *z) {
     for (; named; named = TMI_NAMED(m, named)->next) {
         const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, named)->attr);
+        const char     *name = TMI_STR(m, TMI_NAMED(m, named)->name);
         int64_t         v = 0;
-        if (strcmp(TMI_STR(m, TMI_NAMED(m, named)->name), name) != 0) continue;
+        uint8_t        *to;
+        if (strncmp(name, "tt.", 3) != 0) continue;
+        to = strcmp(name, "tt.contiguity") == 0     ? &z->c
+             : strcmp(name, "tt.divisibility") == 0 ? &z->v
+             : strcmp(name, "tt.constancy") == 0    ? &z->k
+                                                    : NULL;
+        if (!to) continue;
         if (a->kind == TMI_A_INT) v = (int64_t)a->value;
         else if (a->kind == TMI_A_DENSE && a->n) v = (int64_t)TMI_WORD(m, (uint32_t)a->value + (a->n > d ? d : 0));
         if (v > 0) *to = tmi_max8(*to, tmi_axis_p2(v));
@@ -11976,13 +11983,12 @@ static void tmi_axis_walk(tmi_axes *x, uint32_t func, int first) {
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         tmi_axis_loop(x, o, first);
+        if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE || o->kind == TMI_OP_IF) x->later = 1;
         if (!o->n_out || o->n_region) continue;
         for (d = 0; d < tmi_axis_rank(m, tmi_out(m, o, 0)); d++) {
             uint32_t size = tmi_axis_size(m, tmi_out(m, o, 0), d);
             tmi_axis z = tmi_axis_of_op(x, o, d);
-            tmi_axis_hint(m, o->attr, "tt.contiguity", d, &z.c);
-            tmi_axis_hint(m, o->attr, "tt.divisibility", d, &z.v);
-            tmi_axis_hint(m, o->attr, "tt.constancy", d, &z.k);
+            tmi_axis_hints(m, o->attr, d, &z);
             z.c = tmi_min8(z.c, (uint8_t)size);
             z.k = tmi_min8(z.k, (uint8_t)size);
             if (memcmp(&z, &x->axis[x->at[tmi_out(m, o, 0)] - 1 + d], sizeof z) != 0) x->changed = 1;
@@ -11995,12 +12001,15 @@ static void tmi_axis_args(tmi_axes *x, const tmi_op *func) {
     const tmi_module *m = x->m;
     const tmi_attr   *hints = tmi_attr_of(m, func, "arg_attrs");
     uint32_t block = tmi_op_body(m, func, 0), i;
+    tmi_axis hint;
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         tmi_axis *a = &x->axis[x->at[tmi_block_arg(m, block, i)] - 1];
         uint32_t  dict = 0;
         if (hints && hints->kind == TMI_A_ARRAY && i < hints->n)
             dict = (uint32_t)TMI_ATTR(m, TMI_ID(m, (uint32_t)hints->value + i))->value;
-        tmi_axis_hint(m, dict, "tt.divisibility", 0, &a->v);
+        memset(&hint, 0, sizeof hint);
+        tmi_axis_hints(m, dict, 0, &hint);
+        a->v = tmi_max8(a->v, hint.v);
         if (tmi_is_ptrlike(m, tmi_value_type(m, tmi_block_arg(m, block, i)))) /* natural alignment is the contract */
             a->v = tmi_max8(a->v, (uint8_t)tmi_pointee_bytes_log2(m, tmi_value_type(m, tmi_block_arg(m, block, i))));
     }
@@ -12024,7 +12033,7 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *
     x->axis = TMI_TEMP(job, tmi_axis, next);
     tmi_axis_args(x, TMI_OP(m, func));
     tmi_axis_walk(x, func, 1);
-    for (rounds = 0, x->changed = 1; x->changed && rounds < 200; rounds++) {
+    for (rounds = 0, x->changed = x->later; x->changed && rounds < 200; rounds++) {
         x->changed = 0;
         tmi_axis_walk(x, func, 0);
     }
