@@ -18149,7 +18149,7 @@ static int tmi_s_int(uint32_t bits) {
 #define TMI_TFS(X) \
     X(CONST,    "",        const_,  TMI_TR_P)  X(PARAM,   "",        param,   TMI_TR_P) \
     X(TID,      "tid",     builtin, TMI_TR_P)  X(LANE,    "lane",    builtin, TMI_TR_P) \
-    X(GROUP,    "group",   builtin, TMI_TR_P)  X(PID,     "program", builtin3, TMI_TR_P) \
+    X(GROUP,    "sg",      builtin, TMI_TR_P)  X(PID,     "program", builtin3, TMI_TR_P) \
     X(NPROG,    "programs", builtin3, TMI_TR_P) X(LOOPVAR, "",       loopvar, TMI_TR_P) \
     X(IADD,     "+",       infix,   TMI_TR_PVW) X(ISUB,   "-",       infix,   TMI_TR_PV) \
     X(IMUL,     "*",       infix,   TMI_TR_PVW) X(AND,    "&",       infix,   TMI_TR_PVW) \
@@ -18427,6 +18427,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
     case TMI_TF_UDIV:
     case TMI_TF_SDIV:
         if (a->lo >= 0 && b->lo > 0) n->lo = a->lo / b->hi, n->hi = a->hi / b->lo;
+        else if (n->op == TMI_TF_SDIV && b->lo > 0) n->lo = tmi_min64(a->lo / b->lo, a->lo / b->hi), n->hi = tmi_max64(a->hi / b->lo, a->hi / b->hi);
         break;
     case TMI_TF_UREM:
     case TMI_TF_SREM:
@@ -18671,6 +18672,21 @@ static int tmi_fold_ints(int op, int kind, int64_t x, int64_t y, int64_t *r) {
     return 1;
 }
 
+/* x op c where the range of x, which is not negative, decides; 0 where it does not. */
+static uint32_t tmi_fold_by_range(tmi_thr *t, int op, uint32_t a, uint32_t b, int64_t c) {
+    const tmi_ins *x = TMI_INS(t, a);
+    int64_t        bits; /* all that x can have */
+    if (x->lo < 0 || c < 0 || x->type.kind == TMI_S_BOOL) return 0;
+    bits = (int64_t)(((uint64_t)2 << tmi_log2((uint64_t)x->hi | 1)) - 1);
+    switch (op) {
+    case TMI_TF_AND: return (bits & ~c) == 0 ? a : (bits & c) == 0 ? tmi_t_zero(t, tmi_t_type(t, b)) : 0;
+    case TMI_TF_OR: return (bits & ~c) == 0 ? b : 0;
+    case TMI_TF_UREM: case TMI_TF_SREM: return x->hi < c ? a : 0;
+    case TMI_TF_UDIV: case TMI_TF_SDIV: return x->hi < c ? tmi_t_zero(t, tmi_t_type(t, b)) : 0;
+    default: return 0;
+    }
+}
+
 /* x op c and c op x that need no instruction; 0: none of them. Elements of vectors follow the same rules. */
 static uint32_t tmi_fold_identity(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     int64_t  c;
@@ -18703,7 +18719,7 @@ static uint32_t tmi_fold_identity(tmi_thr *t, int op, uint32_t a, uint32_t b) {
         break;
     default: break;
     }
-    return 0;
+    return tmi_fold_by_range(t, op, a, b, c);
 }
 
 static uint32_t tmi_t_depth(const tmi_thr *t, uint32_t id) {
@@ -18712,19 +18728,37 @@ static uint32_t tmi_t_depth(const tmi_thr *t, uint32_t id) {
 
 static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b);
 
+/* The x of x * c, and c; any other value is itself times 1. */
+static uint32_t tmi_scaled(const tmi_thr *t, uint32_t id, int64_t *c) {
+    *c = 1;
+    return TMI_INS(t, id)->op == TMI_TF_IMUL && tmi_t_is_const(t, TMI_INS(t, id)->b, c) ? TMI_INS(t, id)->a : id;
+}
+
+/* x * c1 + x * c2; 0: these are no such two. */
+static uint32_t tmi_fold_multiples(tmi_thr *t, uint32_t a, uint32_t b) {
+    int64_t  c1, c2;
+    uint32_t x = tmi_scaled(t, a, &c1), y = tmi_scaled(t, b, &c2);
+    if (x != y || (x == a && x == b) || TMI_INS(t, x)->op == TMI_TF_CONST) return 0;
+    return tmi_t_bin(t, TMI_TF_IMUL, x, tmi_t_const(t, tmi_tty_of(tmi_t_type(t, x).kind, 1), (uint64_t)c1 + (uint64_t)c2));
+}
+
 /* (x + c1) + c2 and x + (y + z) where x and y stand further out than z: sums of 32-bit integers wrap,
  * so they may be regrouped, and what does not change then leaves the loop as one value. */
 static uint32_t tmi_fold_sum(tmi_thr *t, uint32_t a, uint32_t b) {
     const tmi_ins *x = TMI_INS(t, a), *y = TMI_INS(t, b);
     int64_t        c1, c2;
+    uint32_t       k;
     TMI_ASSERT(t->job, "thread", tmi_s_is_int(TMI_INS(t, a)->type.kind));
     if (tmi_t_is_const(t, b, &c2) && x->op == TMI_TF_IADD && tmi_t_is_const(t, x->b, &c1))
         return tmi_t_bin(t, TMI_TF_IADD, x->a, tmi_t_const(t, x->type, (uint64_t)c1 + (uint64_t)c2));
+    if ((k = tmi_fold_multiples(t, a, b)) != 0) return k;
     if (y->op == TMI_TF_IADD && y->type.width == x->type.width) {
         uint32_t p = y->a, q = y->b, dx = tmi_t_depth(t, a);
         uint32_t dp = tmi_t_depth(t, p), dq = tmi_t_depth(t, q), d = tmi_t_depth(t, b);
         if (dx < d && dp < dq) return tmi_t_bin(t, TMI_TF_IADD, tmi_t_bin(t, TMI_TF_IADD, a, p), q);
         if (dx < d && dq < dp) return tmi_t_bin(t, TMI_TF_IADD, tmi_t_bin(t, TMI_TF_IADD, a, q), p);
+        if ((k = tmi_fold_multiples(t, a, p)) != 0) return tmi_t_bin(t, TMI_TF_IADD, k, q);
+        if ((k = tmi_fold_multiples(t, a, q)) != 0) return tmi_t_bin(t, TMI_TF_IADD, p, k);
     }
     return 0;
 }
@@ -18782,12 +18816,23 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     return tmi_t_pure(t, &n, ops, 2);
 }
 
+static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b);
+
 static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     tmi_ins n;
+    int64_t c;
     TMI_ASSERT(t->job, "thread", a && a < t->ins.n);
     type.width = tmi_t_type(t, a).width;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_NOT) return TMI_INS(t, a)->a;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_CONST) return tmi_t_bool(t, !tmi_t_bits(t, a));
+    if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
+        static const uint8_t opposite[] = {TMI_NE, TMI_EQ, TMI_SGE, TMI_SGT, TMI_SLE, TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
+        return tmi_t_icmp(t, opposite[TMI_INS(t, a)->c], TMI_INS(t, a)->a, TMI_INS(t, a)->b);
+    }
+    if (op == TMI_TF_TRUNC && TMI_INS(t, a)->op == TMI_TF_AND && tmi_t_is_const(t, TMI_INS(t, a)->b, &c)) { /* bits that are cut off anyway */
+        uint64_t kept = ((uint64_t)1 << tmi_scalar_bits[type.kind]) - 1;
+        if (((uint64_t)c & kept) == kept) a = TMI_INS(t, a)->a;
+    }
     tmi_ins_zero(&n, op, type);
     n.a = a;
     return tmi_t_pure(t, &n, &a, 1);
@@ -26706,7 +26751,11 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
-    if (!s->buf) s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, tmi_source_name(w, value));
+    if (!s->buf) {
+        uint32_t name = tmi_source_name(w, value), out = tmi_source_name(w, tmi_out(w->m, p->op, 0));
+        if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1); /* a step towards the product */
+        s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
+    }
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
     tmi_nest_loops(w, &n);
     v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
@@ -28930,7 +28979,7 @@ static void tmi_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins 
     b->before = n->b && noted->array[n->b] ? noted->array[n->b] : "";
     b->after = n->d && noted->array[n->d] ? noted->array[n->d] : "";
     if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(p->m, n->name) : "asked for");
-    else if (n->b != n->d) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
+    else if (strcmp(b->before, b->after) != 0) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
     else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
     else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
 }
@@ -30027,9 +30076,19 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
 
 typedef enum tmi_sign { TMI_ANY, TMI_SIGNED, TMI_UNSIGNED } tmi_sign;
 
+typedef struct tmi_taken_name {
+    uint32_t use;  /* the name that is taken in its stead: itself, or another where it is reserved */
+    uint32_t next; /* next number to try; 0: free */
+} tmi_taken_name;
+
 typedef struct tmi_trail {
-    uint32_t name, before; /* taken_at[name] as it was */
+    uint32_t name, before; /* tmi_taken_name.next as it was */
 } tmi_trail;
+
+/* What a value is for: told by its readers, and through arithmetic by theirs. */
+enum { TMI_FOR_MASK = 1, TMI_FOR_OFFSET = 2, TMI_FOR_SLOT = 4, TMI_FOR_BOUND = 8,
+       TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32 }; /* read by other lines of the source; by its own */
+
 
 typedef struct tmi_emit {
     tmi_job    *job;
@@ -30042,21 +30101,34 @@ typedef struct tmi_emit {
     uint32_t   *uses;    /* per instruction */
     uint32_t   *named;   /* string id + 1 of its variable; 0: written where it is used */
     uint16_t   *len;     /* columns of its expression */
+    uint8_t    *cheap;   /* written anew at each use: see tmi_emit_cheap */
     uint8_t    *sign;    /* tmi_sign of its expression or variable */
     int8_t     *votes;   /* which sign its readers want: above 0 signed, below unsigned */
     uint32_t   *epoch;   /* writes before it, in its block */
     uint32_t   *user;    /* its reader, when it is the only one */
     uint8_t    *is_const; /* pointers: to const */
     uint32_t   *arr_name; /* per array */
+    uint32_t   *arr_pitch, *pitch_name; /* threadgroup: elements of a row, where matrices are read from it; string id */
+    uint32_t    pitch_of, pitch_unit; /* array whose index is being printed, 0 none; elements that the index counts in */
+    uint32_t   *arr_as;   /* threadgroup: the first of its name, type and place, which is the one declared */
     uint8_t    *arr_sign, *arr_const;
     uint8_t    *param_sign, *param_used, *param_written;
     uint32_t   *param_name;
     uint32_t    n_param, n_own; /* arguments; those that are parameters of the function */
     uint32_t    indent, line_src;   /* source line of the last comment */
+    tmi_chunk  *line_chunk; /* where the line that is being printed begins */
+    uint32_t    line_from;
     const char *line_file;
     uint32_t    loop_depth;
+    uint8_t    *role;     /* per instruction: TMI_FOR_... */
+    uint32_t   *role_of;  /* the array or the pointer that it is for */
+    uint8_t    *arr_role; /* per array: TMI_FOR_OTHERS */
+    uint32_t   *arr_put;  /* the value that is first written to it */
+    uint32_t   *kept;     /* per instruction: the write that puts it into an entry where it stays as long as it is read */
+    uint32_t   *of_line;  /* per instruction: tells apart the lines and names of the source */
+    tmi_strings said;     /* source lines that have had their comment */
     tmi_strings taken;    /* names in use */
-    tmi_vec     taken_at; /* uint32_t per taken name: next number to try */
+    tmi_vec     taken_at; /* tmi_taken_name per string of it */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     uint8_t    *fns;      /* per row of >>library: it is called */
     uint32_t   *fn_lines; /* of those: lines with all that they call */
@@ -30111,14 +30183,14 @@ static const char *const tmi_reserved[] = {
     "cross", "ctz", "decltype", "default", "delete", "determinant", "device", "distance", "distance_squared", "divide", "do", "dot",
     "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "extract_bits", "fabs", "faceforward",
     "false", "fast", "fdim", "float", "float16", "float8", "floor", "fma", "fmax", "fmax3", "fmedian3", "fmin", "fmin3", "fmod", "for",
-    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "group", "hadd", "half", "if", "ilogb",
+    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "hadd", "half", "if", "ilogb",
     "imaginary", "inline", "insert_bits", "int", "int16", "int8", "intersection", "isfinite", "isinf", "isnan", "isnormal", "isordered",
     "isunordered", "kernel", "lane", "ldexp", "length", "length_squared", "level", "llong", "log", "log10", "log2", "long", "mad24",
     "madhi", "madsat", "main", "make_filled_simdgroup_matrix", "matrix", "max", "max3", "median3", "mem_flags", "mesh", "metal", "min",
     "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
     "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "packed_vec", "popcount", "pow", "powr", "precise", "private",
     "program", "programs", "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast",
-    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "short", "sign",
+    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "sg", "short", "sign",
     "signbit", "signed", "simd_active_threads_mask", "simd_all", "simd_and", "simd_any", "simd_ballot", "simd_broadcast",
     "simd_broadcast_first", "simd_is_first", "simd_max", "simd_min", "simd_or", "simd_prefix_exclusive_product",
     "simd_prefix_exclusive_sum", "simd_prefix_inclusive_product", "simd_prefix_inclusive_sum", "simd_product", "simd_shuffle",
@@ -30200,95 +30272,223 @@ static uint32_t tmi_drop_underscores(char *s) {
     return n;
 }
 
-/* A name of our own choosing as near to the wanted one as can be: identifiers only, no double
- * underscores, not reserved, not taken; "x_2", "x_3" in order where it is. */
 static void tmi_take_name(tmi_emit *e, uint32_t id, uint32_t next) {
-    tmi_trail *t = (tmi_trail *)tmi_vec_add(e->job, &e->trail);
+    tmi_trail      *t = (tmi_trail *)tmi_vec_add(e->job, &e->trail);
+    tmi_taken_name *n = TMI_AT(&e->taken_at, tmi_taken_name, id);
     t->name = id;
-    t->before = *TMI_AT(&e->taken_at, uint32_t, id);
-    *TMI_AT(&e->taken_at, uint32_t, id) = next;
+    t->before = n->next;
+    n->next = next;
 }
 
-static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
-    char     buf[56];
-    uint32_t n = 0, i, id, base_len, k;
-    for (i = 0; want[i] && n < 40; i++) {
-        char c = want[i];
-        if (!tmi_is_letter(c) && !tmi_is_digit(c)) c = '_';
-        if (c == '_' && n && buf[n - 1] == '_') continue;
-        if (!n && tmi_is_digit(c)) buf[n++] = 'v';
-        if (!n && c == '_') continue;
-        buf[n++] = c;
+/* Names taken since `start` are free again. */
+static void tmi_free_names(tmi_emit *e, uint32_t start) {
+    while (e->trail.n > start) {
+        const tmi_trail *t = TMI_AT(&e->trail, tmi_trail, --e->trail.n);
+        TMI_AT(&e->taken_at, tmi_taken_name, t->name)->next = t->before;
+    }
+}
+
+/* The id of a name, or of what stands for it where it is reserved: that is looked up once. */
+static uint32_t tmi_name_id(tmi_emit *e, char *buf, uint32_t n) {
+    uint32_t id = tmi_intern(e->job, &e->taken, buf, n), use = id;
+    while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
+    if (TMI_AT(&e->taken_at, tmi_taken_name, id)->use) return TMI_AT(&e->taken_at, tmi_taken_name, id)->use;
+    if (buf[n - 1] != '_' && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
+        buf[n++] = '_', buf[n] = '\0';
+        use = tmi_name_id(e, buf, n);
+    }
+    TMI_AT(&e->taken_at, tmi_taken_name, id)->use = use;
+    return use;
+}
+
+/* An identifier as near to the wanted one as can be: no double underscores, not reserved. `role` is put
+ * behind it unless NULL. */
+static uint32_t tmi_name_of(tmi_emit *e, const char *want, const char *role) {
+    char     buf[64];
+    uint32_t n = 0, part;
+    for (part = 0; part < 2; part++) {
+        const char *s = part ? role : want;
+        for (; s && *s && n < 40u + part * 16u; s++) {
+            char c = *s;
+            if (!tmi_is_letter(c) && !tmi_is_digit(c)) c = '_';
+            if (c == '_' && (!n || buf[n - 1] == '_')) continue;
+            if (!n && tmi_is_digit(c)) buf[n++] = 'v';
+            buf[n++] = c;
+        }
+        if (part || !role || !n) continue;
+        buf[n] = '\0';
+        if (strlen(role) <= n && strcmp(buf + n - strlen(role), role) == 0) role = "all"; /* no row_sum_sum */
+        if (n > 4 && memcmp(buf + n - 4, "_ptr", 4) == 0) n -= 4; /* x_ptr gives x_start */
+        if (buf[n - 1] != '_') buf[n++] = '_';
     }
     while (n && buf[n - 1] == '_') n--;
     if (!n) buf[n++] = 't';
     buf[n] = '\0';
     if (e->job->opt->mlx && tmi_mlx_word(buf)) n = tmi_drop_underscores(buf);
-    id = tmi_intern(e->job, &e->taken, buf, n);
-    while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
-    k = *TMI_AT(&e->taken_at, uint32_t, id);
-    if (!k && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
-        buf[n++] = '_', buf[n] = '\0';
-        id = tmi_intern(e->job, &e->taken, buf, n);
-        while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
-        k = *TMI_AT(&e->taken_at, uint32_t, id);
-    }
-    base_len = n;
+    return tmi_name_id(e, buf, n);
+}
+
+static int tmi_is_free(const tmi_emit *e, uint32_t id) {
+    return !TMI_AT(&e->taken_at, tmi_taken_name, id)->next;
+}
+
+/* Take a name, with a number where it is taken already: "x_2", "x_3" in order. */
+static uint32_t tmi_take_free(tmi_emit *e, uint32_t id) {
+    const tmi_string *base = TMI_AT(&e->taken.item, tmi_string, id);
+    uint32_t k = TMI_AT(&e->taken_at, tmi_taken_name, id)->next, n, other;
+    char     buf[80];
     if (!k) {
         tmi_take_name(e, id, 2);
         return id;
     }
     for (;; k++) { /* the next free number of that name; the counter makes this one step as a rule */
-        uint32_t v = k, d = 0, other;
+        uint32_t v = k, d = 0;
         char     digits[12];
         do digits[d++] = (char)('0' + v % 10);
         while ((v /= 10) != 0);
-        n = base_len;
-        if (n && buf[n - 1] != '_') buf[n++] = '_';
+        n = base->len;
+        memcpy(buf, base->p, n);
+        if (buf[n - 1] != '_') buf[n++] = '_';
         while (d) buf[n++] = digits[--d];
         buf[n] = '\0';
-        other = tmi_intern(e->job, &e->taken, buf, n);
-        while (e->taken_at.n <= other) (void)tmi_vec_add(e->job, &e->taken_at);
-        if (*TMI_AT(&e->taken_at, uint32_t, other)) continue;
+        other = tmi_name_id(e, buf, n);
+        if (!tmi_is_free(e, other)) continue;
         tmi_take_name(e, other, 2);
         tmi_take_name(e, id, k + 1);
         return other;
     }
 }
 
+static uint32_t tmi_unique_name(tmi_emit *e, const char *want) {
+    return tmi_take_free(e, tmi_name_of(e, want, NULL));
+}
+
 static const char *tmi_taken(const tmi_emit *e, uint32_t id) {
     return tmi_string_at(&e->taken, id);
 }
 
-static const char *tmi_hint_compare(const tmi_emit *e, const tmi_ins *n) {
-    int64_t c;
-    uint16_t op = TMI_INS(e->t, n->a)->op;
-    if (n->op == TMI_TF_ICMP && n->c == TMI_EQ && tmi_t_is_const(e->t, n->b, &c) && c == 0) {
-        if (op == TMI_TF_TID) return "first_thread";
-        if (op == TMI_TF_LANE) return "first_lane";
-        if (op == TMI_TF_GROUP) return "first_group";
+/* What the source line does, in Triton's words where there are any. */
+static const char *tmi_op_words(const tmi_emit *e, const tmi_op *op) {
+    uint32_t c;
+    switch (op->kind) {
+    case TMI_OP_LOAD: return "tl.load";
+    case TMI_OP_STORE: return "tl.store";
+    case TMI_OP_DOT: return "tl.dot";
+    case TMI_OP_EXP: return "tl.exp";
+    case TMI_OP_EXP2: return "tl.exp2";
+    case TMI_OP_LOG: return "tl.log";
+    case TMI_OP_SQRT: return "tl.sqrt";
+    case TMI_OP_RSQRT: return "tl.rsqrt";
+    case TMI_OP_SELECT: return "tl.where";
+    case TMI_OP_FOR: return "for";
+    case TMI_OP_WHILE: return "while";
+    case TMI_OP_IF: return "if";
+    case TMI_OP_PID: return "tl.program_id";
+    case TMI_OP_MAXNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MAXSI: case TMI_OP_MAXUI: return "tl.maximum";
+    case TMI_OP_MINNUMF: case TMI_OP_MINIMUMF: case TMI_OP_MINSI: case TMI_OP_MINUI: return "tl.minimum";
+    case TMI_OP_REDUCE:
+        c = tmi_simple_combiner(e->m, op);
+        if (!c) return "tl.reduce";
+        switch (TMI_OP(e->m, c)->kind) {
+        case TMI_OP_ADDF: case TMI_OP_ADDI: return "tl.sum";
+        case TMI_OP_MAXNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MAXSI: case TMI_OP_MAXUI: return "tl.max";
+        case TMI_OP_MINNUMF: case TMI_OP_MINIMUMF: case TMI_OP_MINSI: case TMI_OP_MINUI: return "tl.min";
+        case TMI_OP_XORI: return "tl.xor_sum";
+        default: return "tl.reduce";
+        }
+    default: return NULL;
     }
-    if (n->op == TMI_TF_ICMP && n->c >= TMI_SLT) return "inside";
-    return "test";
 }
 
-/* What a value without a name of its own is called: by what it is, then by the line that it comes from. */
-static const char *tmi_hint(const tmi_emit *e, const tmi_ins *n) {
-    uint32_t name = n->src ? tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc) : 0;
-    if (n->name) return TMI_STR(e->m, n->name);
+/* What the source calls the line that a value comes from; of a reduction without a name: what is reduced. 0: nothing. */
+static uint32_t tmi_line_name(const tmi_emit *e, uint32_t id) {
+    uint32_t      src = TMI_INS(e->t, id)->src, def, name = src ? tmi_loc_name(e->m, TMI_OP(e->m, src)->loc) : 0;
+    const tmi_op *op = TMI_OP(e->m, src);
+    if (name || !src || (op->kind != TMI_OP_REDUCE && op->kind != TMI_OP_SCAN)) return name;
+    def = tmi_def(e->m, tmi_in(e->m, op, op->n_in > 1 && TMI_INS(e->t, id)->type.kind > TMI_S_BOOL && tmi_s_is_int(TMI_INS(e->t, id)->type.kind)));
+    return def ? tmi_loc_name(e->m, TMI_OP(e->m, def)->loc) : 0;
+}
+
+/* What a step of a computation is called, behind the name of what is computed. */
+static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
+    static const char *const types[TMI_S_COUNT] = {"", "flag", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "address"};
+    const tmi_ins *n = TMI_INS(e->t, id);
+    if (n->type.kind == TMI_S_PTR) return "start";
+    if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) return "partner";
+    if (n->type.kind == TMI_S_BOOL) return e->role[id] & TMI_FOR_MASK ? "mask" : n->op == TMI_TF_ICMP || n->op == TMI_TF_FCMP ? "test" : "flag";
+    if (e->role[id] & TMI_FOR_SLOT) return "slot";
+    if (e->role[id] & TMI_FOR_OFFSET) return !n->name && tmi_line_name(e, id) ? "base" : "offset"; /* base: what leaves the loop of an index */
+    if (e->role[id] & TMI_FOR_BOUND) return "bound";
+    if (!n->name && n->src && (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE || TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
+        return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, TMI_OP(e->m, n->src)) ? tmi_op_words(e, TMI_OP(e->m, n->src)) + 3 : "part";
     switch (n->op) {
-    case TMI_TF_ICMP: case TMI_TF_FCMP: return tmi_hint_compare(e, n);
-    case TMI_TF_PADD: case TMI_TF_PCAST: return "ptr";
+    case TMI_TF_IADD: case TMI_TF_FADD: return "sum";
+    case TMI_TF_ISUB: case TMI_TF_FSUB: return "diff";
+    case TMI_TF_IMUL: case TMI_TF_FMUL: return "product";
+    case TMI_TF_FDIV: case TMI_TF_SDIV: case TMI_TF_UDIV: case TMI_TF_GSDIV: case TMI_TF_GUDIV: return "quotient";
+    case TMI_TF_FREM: case TMI_TF_SREM: case TMI_TF_UREM: case TMI_TF_GSREM: case TMI_TF_GUREM: return "rest";
+    case TMI_TF_AND: case TMI_TF_OR: case TMI_TF_XOR: case TMI_TF_BITCAST: return "bits";
+    case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR: return "shifted";
+    case TMI_TF_UMULHI: case TMI_TF_SMULHI: return "high";
+    case TMI_TF_FNEG: return "negated";
+    case TMI_TF_SELECT: return "chosen";
+    case TMI_TF_SEXT: case TMI_TF_ZEXT: case TMI_TF_TRUNC: case TMI_TF_FCONV: case TMI_TF_S2F: case TMI_TF_U2F: return types[n->type.kind];
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: return "neighbour";
+    case TMI_TF_SIMD: return "simd";
+    case TMI_TF_BALLOT: return "lanes";
+    case TMI_TF_VMAKE: return tmi_role_word(e, TMI_LST(e->t, n->a));
     case TMI_TF_LDG: return "loaded";
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: return "other";
-    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC:
-        if (TMI_ARR(e->t, n->a)->name) return TMI_STR(e->m, TMI_ARR(e->t, n->a)->name);
-        break;
-    default: break;
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: return "held";
+    case TMI_TF_RMW: return "old";
+    default: return tmi_is_letter(tmi_tfs[n->op].text[0]) ? tmi_tfs[n->op].text : "value";
     }
-    if (n->type.kind == TMI_S_BOOL) return "test";
-    if (tmi_s_is_int(n->type.kind)) return n->lo >= 0 ? "index" : "offset";
-    return name ? TMI_STR(e->m, name) : "value";
+}
+
+/* The name of the pointer parameter that a pointer follows from; NULL: of several. */
+static const char *tmi_pointer_word(const tmi_emit *e, uint32_t ptr) {
+    while (TMI_INS(e->t, ptr)->op == TMI_TF_PADD || TMI_INS(e->t, ptr)->op == TMI_TF_PCAST) ptr = TMI_INS(e->t, ptr)->a;
+    return TMI_INS(e->t, ptr)->op == TMI_TF_PARAM ? tmi_taken(e, e->param_name[TMI_INS(e->t, ptr)->a]) : NULL;
+}
+
+/* Whose name a value bears: that of the line that it comes from, else of the array or pointer that it is for. */
+static const char *tmi_subject(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t    name = n->name ? n->name : tmi_line_name(e, id), of = e->role_of[id];
+    int         is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL;
+    const char *s = NULL;
+    if (n->type.kind == TMI_S_PTR) s = tmi_pointer_word(e, id);
+    else if (is_int && of && !n->name && (e->role[id] & TMI_FOR_SLOT) && TMI_ARR(e->t, of)->name) s = TMI_STR(e->m, TMI_ARR(e->t, of)->name);
+    else if (is_int && of && (e->role[id] & TMI_FOR_OFFSET) && !name) s = tmi_pointer_word(e, of);
+    if (s) return s;
+    if (!name && (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) && e->arr_name[n->a]) return tmi_taken(e, e->arr_name[n->a]);
+    if (!name && n->op == TMI_TF_LDG) return tmi_pointer_word(e, n->a);
+    return name ? TMI_STR(e->m, name) : NULL;
+}
+
+/* A role that stands alone: names of functions and types do not, and steps of arithmetic say little. */
+static const char *tmi_bare_word(const tmi_emit *e, uint32_t id, const char *role) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG) || n->op == TMI_TF_VMAKE ||
+           (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_U2F) ? "value" : role;
+}
+
+/* Is it what the source's later lines read under the source's name? */
+static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    return (n->name || tmi_s_is_float(n->type.kind)) && n->type.kind != TMI_S_PTR && (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
+}
+
+/* The name of a value: the source's own for what the source's later lines read, else with what it is for. */
+static uint32_t tmi_value_name(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    const char    *subject = tmi_subject(e, id), *role = tmi_role_word(e, id);
+    uint32_t       name;
+    if (!subject) return tmi_unique_name(e, tmi_bare_word(e, id, role));
+    if (tmi_bears_name(e, id)) {
+        name = tmi_name_of(e, n->name ? TMI_STR(e->m, n->name) : subject, NULL);
+        if (tmi_is_free(e, name)) return tmi_take_free(e, name);
+    }
+    return tmi_take_free(e, tmi_name_of(e, subject, role));
 }
 
 /* -- Signs ------------------------------------------------------------------------------------ */
@@ -30558,6 +30758,31 @@ static void tmi_expr_vector_fma(tmi_emit *e, const tmi_ins *n, int which) {
     tmi_put_char(e->out, ')');
 }
 
+/* Is a constant meant as bits, or so large that it must be? Then it reads as such, and always the same. */
+static int tmi_is_bits(const tmi_emit *e, const tmi_ins *n, uint32_t id, tmi_sign work) {
+    int64_t c;
+    if (!tmi_t_is_const(e->t, id, &c) || n->type.width != 1 || (n->type.kind != TMI_S_I32 && n->type.kind != TMI_S_I64)) return 0;
+    if (n->op == TMI_TF_AND || n->op == TMI_TF_OR || n->op == TMI_TF_XOR) return c > 255 || c < -256;
+    return work == TMI_UNSIGNED && (n->op == TMI_TF_IADD || n->op == TMI_TF_IMUL || n->op == TMI_TF_UMULHI) && (c > 0xFFFFFF || c < -0xFFFFFF);
+}
+
+static void tmi_put_bits(tmi_emit *e, uint32_t id, int is_unsigned) {
+    int      wide = tmi_t_type(e->t, id).kind == TMI_S_I64;
+    uint64_t bits = wide ? tmi_t_bits(e->t, id) : tmi_t_bits(e->t, id) & 0xFFFFFFFFu;
+    tmi_put_str(e->out, "0x");
+    tmi_put_hex(e->out, bits, wide && bits >> 32 ? 16 : bits >> 16 ? 8 : 4);
+    tmi_put_str(e->out, wide ? (is_unsigned ? "ul" : "l") : is_unsigned ? "u" : "");
+}
+
+/* Is a product by a constant that of a row and the pitch of the array that is being indexed? Then that has a name. */
+static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
+    int64_t c;
+    if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1 || !tmi_t_is_const(e->t, n->b, &c)) return 0;
+    if (c < 1 || c * (int64_t)e->pitch_unit != (int64_t)e->arr_pitch[e->pitch_of]) return 0;
+    tmi_put(e->out, e->pitch_unit > 1 ? "(%s / %u)" : "%s", tmi_taken(e, e->pitch_name[e->pitch_of]), e->pitch_unit);
+    return 1;
+}
+
 static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     int      is_bool = n->type.kind == TMI_S_BOOL, mine = tmi_infix_level(n->op, is_bool && n->type.width == 1), small = tmi_is_small(n->type.kind);
     int      is_int = tmi_s_is_int(n->type.kind) && !is_bool, shift = mine == TMI_L_SHIFT;
@@ -30599,7 +30824,9 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
         if (n->type.kind == TMI_S_I64) tmi_put_char(e->out, 'l');
     } else {
         tmi_put(e->out, " %s ", text);
-        tmi_expr_wide(e, n->b, right, is_bool || (is_int && n->type.width > 1) ? n->type.width : 1, tmi_operand_level(mine, 1));
+        if (tmi_put_pitch(e, n)) {}
+        else if (tmi_is_bits(e, n, n->b, work) && (work == TMI_UNSIGNED || (int64_t)tmi_t_bits(e->t, n->b) >= 0)) tmi_put_bits(e, n->b, work == TMI_UNSIGNED);
+        else tmi_expr_wide(e, n->b, right, is_bool || (is_int && n->type.width > 1) ? n->type.width : 1, tmi_operand_level(mine, 1));
     }
     tmi_close_level(e, level, mine);
     if (small) tmi_put_char(e->out, ')');
@@ -30867,13 +31094,22 @@ static void tmi_expr_ldg(tmi_emit *e, const tmi_ins *n, int level) {
     tmi_close_level(e, level, TMI_L_COND);
 }
 
+static void tmi_expr_index(tmi_emit *e, uint32_t arr, uint32_t unit, uint32_t index, int level) {
+    uint32_t around = e->pitch_of, around_unit = e->pitch_unit;
+    e->pitch_of = e->arr_pitch[arr] ? arr : 0;
+    e->pitch_unit = unit;
+    tmi_expr(e, index, TMI_ANY, level);
+    e->pitch_of = around;
+    e->pitch_unit = around_unit;
+}
+
 /* An array entry: x, x[i], x[i][c], or a matrix's own element of a lane. */
 static void tmi_put_entry(tmi_emit *e, uint32_t arr, uint32_t index, uint32_t element) {
     const tmi_arr *a = TMI_ARR(e->t, arr);
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[arr]));
     if (a->count > 1 || a->space == TMI_AS_GROUP || a->space == TMI_AS_TABLE) {
         tmi_put_char(e->out, '[');
-        tmi_expr(e, index, TMI_ANY, TMI_L_ANY);
+        tmi_expr_index(e, arr, a->type.width, index, TMI_L_ANY);
         tmi_put_char(e->out, ']');
     }
     if (a->space == TMI_AS_FRAG) tmi_put_str(e->out, ".thread_elements()");
@@ -31139,6 +31375,10 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign have = tmi_sign_of(e, id);
     int      is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL, turn = is_int && want != TMI_ANY && have != TMI_ANY && want != have;
+    if (turn && n->op == TMI_TF_TRUNC && !e->named[id]) { /* cutting bits off is a cast already */
+        tmi_put_cast(e, n->type, want, n->a, TMI_ANY);
+        return;
+    }
     if (turn) {
         tmi_put_msl_type(e, n->type, want, 0);
         tmi_put_char(e->out, '(');
@@ -31157,7 +31397,60 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
 
 static void tmi_line(tmi_emit *e) { /* start one */
     uint32_t i;
+    e->line_chunk = e->out->last;
+    e->line_from = e->out->last ? e->out->last->n : 0;
     for (i = 0; i < e->indent; i++) tmi_put_str(e->out, "    ");
+}
+
+#define TMI_COLUMNS 100u
+
+/* Where to break a line that is too long: behind a comma or before an operator, as far out of brackets as can be,
+ * then the one that binds least, then as far right; 0: nowhere between `from` and `to`. */
+static uint32_t tmi_wrap_at(const char *s, uint32_t from, uint32_t to) {
+    static const char loose[] = "?:|&^+-*/";
+    uint32_t    i, at = 0, depth = 0, cost, least = ~0u;
+    const char *op;
+    for (i = 0; i < to; i++) {
+        if (s[i] == '(' || s[i] == '[') depth++;
+        if (s[i] == ')' || s[i] == ']') depth -= depth > 0;
+        if (i <= from || s[i] != ' ') continue;
+        op = s[i - 1] == ',' ? loose : strchr(loose, s[i + 1]);
+        if (!op || (s[i - 1] != ',' && s[i + 2] != ' ' && s[i + 3] != ' ')) continue;
+        cost = depth * 16 + (uint32_t)(op - loose) / 2; /* sums together, products together */
+        if (cost > least) continue;
+        least = cost;
+        at = i;
+    }
+    return at;
+}
+
+/* End the line that tmi_line began. What is too long goes on in the next one, 8 columns further in. */
+static void tmi_end_line(tmi_emit *e, const char *end) {
+    tmi_text  *t = e->out;
+    tmi_chunk *c, *first = e->line_chunk ? e->line_chunk : t->first;
+    uint32_t   from, n = t->col + (uint32_t)strlen(end), at, done = 0, deeper = 0, k;
+    char       s[2048];
+    tmi_put_str(t, end);
+    if (n <= TMI_COLUMNS + 1 || n + 4 > sizeof s) return; /* what is longer has few lines that are shorter */
+    for (c = first, from = e->line_from; c; c = c->next, from = 0) memcpy(s + done, tmi_chunk_text(c) + from, c->n - from), done += c->n - from;
+    memset(s + done, 0, 4);
+    if (done == n && !memchr(s, '"', n)) { /* taken back, and put in parts */
+        first->n = e->line_chunk ? e->line_from : 0;
+        first->next = NULL;
+        t->last = first;
+        t->len -= n;
+        t->lines--;
+        t->col = 0;
+        for (done = 0; (n - done) + deeper > TMI_COLUMNS + 1; done += at + 1) {
+            at = tmi_wrap_at(s + done, deeper ? 0 : e->indent * 4 + 16, deeper < TMI_COLUMNS ? TMI_COLUMNS - deeper : 0);
+            if (!at) break;
+            tmi_put_bytes(t, s + done, at);
+            tmi_put_char(t, '\n');
+            deeper = e->indent * 4 + 8;
+            for (k = 0; k < deeper; k++) tmi_put_char(t, ' ');
+        }
+        tmi_put_bytes(t, s + done, n - done);
+    }
 }
 
 static const char *tmi_basename(const char *path) {
@@ -31179,57 +31472,39 @@ static void tmi_put_ascii(tmi_emit *e, const char *s, uint32_t most) {
     }
 }
 
-/* What the source line does, in Triton's words where there are any. */
-static const char *tmi_op_words(const tmi_emit *e, const tmi_op *op) {
-    uint32_t c;
-    switch (op->kind) {
-    case TMI_OP_LOAD: return "tl.load";
-    case TMI_OP_STORE: return "tl.store";
-    case TMI_OP_DOT: return "tl.dot";
-    case TMI_OP_EXP: return "tl.exp";
-    case TMI_OP_EXP2: return "tl.exp2";
-    case TMI_OP_LOG: return "tl.log";
-    case TMI_OP_SQRT: return "tl.sqrt";
-    case TMI_OP_RSQRT: return "tl.rsqrt";
-    case TMI_OP_SELECT: return "tl.where";
-    case TMI_OP_FOR: return "for";
-    case TMI_OP_WHILE: return "while";
-    case TMI_OP_IF: return "if";
-    case TMI_OP_PID: return "tl.program_id";
-    case TMI_OP_MAXNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MAXSI: case TMI_OP_MAXUI: return "tl.maximum";
-    case TMI_OP_MINNUMF: case TMI_OP_MINIMUMF: case TMI_OP_MINSI: case TMI_OP_MINUI: return "tl.minimum";
-    case TMI_OP_REDUCE:
-        c = tmi_simple_combiner(e->m, op);
-        if (!c) return "tl.reduce";
-        switch (TMI_OP(e->m, c)->kind) {
-        case TMI_OP_ADDF: case TMI_OP_ADDI: return "tl.sum";
-        case TMI_OP_MAXNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MAXSI: case TMI_OP_MAXUI: return "tl.max";
-        case TMI_OP_MINNUMF: case TMI_OP_MINIMUMF: case TMI_OP_MINSI: case TMI_OP_MINUI: return "tl.min";
-        case TMI_OP_XORI: return "tl.xor_sum";
-        default: return "tl.reduce";
-        }
-    default: return NULL;
+/* Does the statement do what its source line is about? Declarations, addresses and loops that layouts make do not. */
+static int tmi_is_work(const tmi_emit *e, const tmi_ins *n) {
+    switch (n->op) {
+    case TMI_TF_DECL: case TMI_TF_FOR: return 0;
+    case TMI_TF_IF: return TMI_OP(e->m, n->src)->kind == TMI_OP_IF;
+    case TMI_TF_STA: return TMI_INS(e->t, n->d)->op != TMI_TF_CONST;
+    default: return (tmi_tfs[n->op].traits & TMI_TR_STMT) || (n->name && n->type.kind != TMI_S_PTR);
     }
 }
 
-/* // softmax.py:17  row = tl.load  -- once for each line of the source */
+/* // line 17: row = tl.load  -- once for each line of the source; the file only where it is not the function's. */
 static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
-    const tmi_op *op = TMI_OP(e->m, n->src);
-    tmetal_place  p;
-    uint32_t      name;
-    const char   *words;
-    if (!n->src) return;
-    p = tmi_loc_place(e->m, op->loc);
+    tmetal_place p, f;
+    uint32_t     name, known;
+    const char  *words, *key;
+    if (!n->src || !tmi_is_work(e, n)) return;
+    p = tmi_loc_place(e->m, TMI_OP(e->m, n->src)->loc);
     if (!p.file || !p.line || (p.line == e->line_src && e->line_file && strcmp(e->line_file, p.file) == 0)) return;
     e->line_src = p.line;
     e->line_file = p.file;
+    f = tmi_loc_place(e->m, TMI_OP(e->m, e->p->func)->loc);
+    if (f.file && strcmp(f.file, p.file) == 0) f.file = p.file;
+    if (f.file == p.file && f.line == p.line) return; /* the head of the text says that */
+    key = tmi_format(e->job, 1, "%u %s", p.line, f.file == p.file ? "" : p.file);
+    known = e->said.item.n;
+    if (tmi_intern(e->job, &e->said, key, strlen(key)) < known) return;
     tmi_line(e);
     tmi_put_str(e->out, "// ");
-    tmi_put_ascii(e, tmi_basename(p.file), 40);
-    tmi_put(e->out, ":%u", p.line);
-    name = tmi_loc_name(e->m, op->loc);
-    words = tmi_op_words(e, op);
-    if (name || words) tmi_put_str(e->out, "  ");
+    if (f.file != p.file) tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
+    else tmi_put(e->out, "line %u", p.line);
+    words = tmi_op_words(e, TMI_OP(e->m, n->src));
+    name = TMI_OP(e->m, n->src)->n_region && !(words && words[0] == 't') ? 0 : tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc);
+    if (name || words) tmi_put_str(e->out, ": ");
     if (name) tmi_put_ascii(e, TMI_STR(e->m, name), 40);
     if (words) tmi_put(e->out, name ? " = %s" : "%s", words);
     tmi_put_char(e->out, '\n');
@@ -31245,7 +31520,7 @@ static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expr
     int      is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL;
     if (is_int && n->op != TMI_TF_LDA) sign = e->votes[id] > 0 ? TMI_SIGNED : e->votes[id] < 0 ? TMI_UNSIGNED : natural;
     if (is_int && sign == TMI_ANY) sign = TMI_SIGNED;
-    tmi_comment(e, n);
+    if (!tmi_s_is_int(n->type.kind) || tmi_bears_name(e, id) || (tmi_tfs[n->op].traits & TMI_TR_STMT)) tmi_comment(e, n);
     tmi_line(e);
     if (n->type.kind == TMI_S_PTR) {
         tmi_put_msl_type(e, n->type, sign, tmi_ptr_is_const(e, id));
@@ -31256,17 +31531,37 @@ static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expr
         tmi_put_char(e->out, ' ');
     }
     {
-        uint32_t name = tmi_unique_name(e, tmi_hint(e, n));
+        uint32_t name = tmi_value_name(e, id);
         tmi_put(e->out, "%s = ", tmi_taken(e, name));
         tmi_expr(e, id, sign, TMI_L_ANY);
         e->named[id] = name + 1;
         e->sign[id] = (uint8_t)(is_int ? sign : TMI_ANY);
     }
-    tmi_put_str(e->out, ";\n");
+    tmi_end_line(e, ";\n");
+}
+
+/* An array bears the source's name when later lines read it, else it holds parts of what bears it. */
+static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
+    const tmi_arr *a = TMI_ARR(e->t, i);
+    const char    *role = a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table" : e->arr_put[i] ? tmi_role_word(e, e->arr_put[i]) : "parts", *own;
+    uint32_t       name = a->name, init = a->decl ? TMI_INS(e->t, a->decl)->b : 0;
+    if (!name && init) name = TMI_INS(e->t, init)->op == TMI_TF_LDA ? TMI_ARR(e->t, TMI_INS(e->t, init)->a)->name : TMI_INS(e->t, init)->name;
+    if (!name && a->decl) name = tmi_line_name(e, a->decl);
+    if (!name && a->space == TMI_AS_GROUP && e->arr_put[i]) name = TMI_INS(e->t, e->arr_put[i])->name ? TMI_INS(e->t, e->arr_put[i])->name : tmi_line_name(e, e->arr_put[i]);
+    if (!name) return tmi_unique_name(e, a->space == TMI_AS_PRIVATE ? tmi_bare_word(e, e->arr_put[i], role) : role);
+    own = TMI_STR(e->m, name);
+    if (a->space == TMI_AS_TABLE) return tmi_unique_name(e, e->file_prefix ? tmi_format(e->job, 1, "%s_%s", e->file_prefix, own) : own);
+    if (a->space == TMI_AS_FRAG) return tmi_unique_name(e, own);
+    if (a->space == TMI_AS_PRIVATE && e->arr_role[i]) {
+        name = tmi_name_of(e, own, NULL);
+        if (tmi_is_free(e, name)) return tmi_take_free(e, name);
+    }
+    return tmi_take_free(e, tmi_name_of(e, own, role));
 }
 
 static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     const tmi_arr *a = TMI_ARR(e->t, n->a);
+    e->arr_name[n->a] = tmi_array_name(e, n->a);
     tmi_comment(e, n);
     tmi_line(e);
     if (a->space == TMI_AS_FRAG) {
@@ -31282,7 +31577,7 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
         tmi_put_str(e->out, " = ");
         tmi_expr_wide(e, n->b, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_ANY);
     }
-    tmi_put_str(e->out, ";\n");
+    tmi_end_line(e, ";\n");
 }
 
 /* x = x + y reads x += y where the operator and the entry allow it. */
@@ -31311,7 +31606,7 @@ static void tmi_stmt_atomic(tmi_emit *e, const tmi_ins *n) {
     tmi_put_entry(e, n->a, n->b, 0);
     tmi_put_str(e->out, ", ");
     tmi_expr(e, n->op == TMI_TF_ADDT ? n->c : n->d, TMI_UNSIGNED, TMI_L_ANY);
-    tmi_put_str(e->out, ", memory_order_relaxed);\n");
+    tmi_end_line(e, ", memory_order_relaxed);\n");
 }
 
 static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
@@ -31329,7 +31624,7 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
         if (n->c || a->type.width == 1) tmi_expr(e, n->d, (tmi_sign)e->arr_sign[n->a], TMI_L_ANY);
         else tmi_expr_wide(e, n->d, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_ANY);
     }
-    tmi_put_str(e->out, ";\n");
+    tmi_end_line(e, ";\n");
 }
 
 static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
@@ -31345,7 +31640,7 @@ static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
     tmi_put_access(e, n->a, n->type.width, (n->d & TMI_INS_VOLATILE) != 0);
     tmi_put_str(e->out, " = ");
     tmi_expr_wide(e, n->b, TMI_SIGNED, n->type.width, TMI_L_ANY);
-    tmi_put_str(e->out, ";\n");
+    tmi_end_line(e, ";\n");
 }
 
 static void tmi_body(tmi_emit *e, uint32_t blk) {
@@ -31353,15 +31648,12 @@ static void tmi_body(tmi_emit *e, uint32_t blk) {
     e->indent++;
     tmi_stmt_block(e, blk);
     e->indent--;
-    while (e->trail.n > start) { /* names of the block are free again */
-        const tmi_trail *t = TMI_AT(&e->trail, tmi_trail, --e->trail.n);
-        *TMI_AT(&e->taken_at, uint32_t, t->name) = t->before;
-    }
+    tmi_free_names(e, start);
 }
 
 static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t v = TMI_BLK(e->t, n->d)->first, name;
+    uint32_t v = TMI_BLK(e->t, n->d)->first, name, start = e->trail.n;
     const char *s;
     uint64_t    around = e->copies;
     tmi_comment(e, n);
@@ -31371,7 +31663,6 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
         e->copies *= n->c - n->b;
     }
     name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
-    *TMI_AT(&e->taken_at, uint32_t, name) = 0; /* free again outside of the loop */
     while (v && TMI_INS(e->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(e->t, v)->next;
     e->named[v] = name + 1;
     tmi_line(e);
@@ -31379,9 +31670,8 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     if (n->f) tmi_put(e->out, "for (uint %s = %u; %s > %u; %s >>= 1) {\n", s, n->f, s, n->f >> n->c, s);
     else tmi_put(e->out, "for (uint %s = %u; %s < %u; %s++) {\n", s, n->b, s, n->c, s);
     e->loop_depth++;
-    *TMI_AT(&e->taken_at, uint32_t, name) = 2;
     tmi_body(e, n->d);
-    *TMI_AT(&e->taken_at, uint32_t, name) = 0;
+    tmi_free_names(e, start);
     e->copies = around;
     e->loop_depth--;
     tmi_line(e);
@@ -31390,7 +31680,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
 
 static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t v = TMI_BLK(e->t, n->d)->first, name, count;
+    uint32_t v = TMI_BLK(e->t, n->d)->first, name, count, start = e->trail.n;
     int      kind;
     int64_t  step;
     const char *s;
@@ -31423,8 +31713,9 @@ static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
             tmi_expr(e, n->c, sign, TMI_L_COND);
         }
     }
-    tmi_put_str(e->out, ") {\n");
+    tmi_end_line(e, ") {\n");
     tmi_body(e, n->d);
+    tmi_free_names(e, start);
     tmi_line(e);
     tmi_put_str(e->out, "}\n");
 }
@@ -31434,7 +31725,7 @@ static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
     tmi_line(e);
     tmi_put_str(e->out, "if (");
     tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
-    tmi_put_str(e->out, ") {\n");
+    tmi_end_line(e, ") {\n");
     tmi_body(e, n->c);
     tmi_line(e);
     if (n->d && TMI_BLK(e->t, n->d)->first) {
@@ -31471,7 +31762,7 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
     tmi_line(e);
     if (n->op == TMI_TF_FFILL) {
         tmi_put_tile(e, n->a, n->b);
-        tmi_put_str(e->out, " = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n");
+        tmi_end_line(e, " = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n");
     } else if (n->op == TMI_TF_FLOAD) {
         tmi_put_str(e->out, "simdgroup_load(");
         tmi_put_tile(e, n->a, n->b);
@@ -31482,10 +31773,11 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
             tmi_put_str(e->out, " *)");
         }
         tmi_put(e->out, "%s + ", tmi_taken(e, e->arr_name[n->c]));
-        tmi_expr(e, n->d, TMI_ANY, TMI_L_ADD + 1);
-        tmi_put(e->out, ", %u", n->e);
+        tmi_expr_index(e, n->c, 1, n->d, TMI_L_ADD + 1);
+        if (e->arr_pitch[n->c] == n->e) tmi_put(e->out, ", %s", tmi_taken(e, e->pitch_name[n->c]));
+        else tmi_put(e->out, ", %u", n->e);
         if (n->f) tmi_put_str(e->out, ", ulong2(0, 0), true");
-        tmi_put_str(e->out, ");\n");
+        tmi_end_line(e, ");\n");
     } else {
         tmi_put_str(e->out, "simdgroup_multiply_accumulate(");
         tmi_put_tile(e, n->a, n->b);
@@ -31495,7 +31787,7 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
         tmi_put_tile(e, n->e, n->f);
         tmi_put_str(e->out, ", ");
         tmi_put_tile(e, n->a, n->b);
-        tmi_put_str(e->out, ");\n");
+        tmi_end_line(e, ");\n");
     }
 }
 
@@ -31503,30 +31795,28 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
 
 #define TMI_LINE_WIDTH 84u /* columns that an expression may fill before it is broken up */
 
+/* Columns of an expression, closely: an operand has a separator or a bracket on both sides. */
 static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t v[TMI_MAX_OPERANDS], k, sum = 4;
+    uint32_t v[TMI_MAX_OPERANDS], k, sum = 0;
+    int64_t  c;
     if (e->named[id]) return (uint32_t)strlen(tmi_taken(e, e->named[id] - 1));
-    if (n->op == TMI_TF_CONST) return 6;
+    if (n->op == TMI_TF_CONST) {
+        if (!tmi_t_is_const(e->t, id, &c)) return 6;
+        for (sum = c < 0 ? 2 : 1; c > 9 || c < -9; c /= 10) sum++;
+        return sum;
+    }
     if (n->op == TMI_TF_PARAM) return (uint32_t)strlen(tmi_taken(e, e->param_name[n->a]));
-    if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a]));
-    else if (tmi_tfs[n->op].text[0]) sum += (uint32_t)strlen(tmi_tfs[n->op].text);
+    if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
+    if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
+        sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a])) + (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
+    } else if (tmi_tfs[n->op].text[0]) sum += (uint32_t)strlen(tmi_tfs[n->op].text);
+    else if (n->op != TMI_TF_LOOPVAR) sum += 4;
     if (n->op == TMI_TF_LDG && n->type.width > 1) sum += 26;
+    if (tmi_tfs[n->op].text[0] && tmi_tfs[n->op].text[1] && tmi_callee(n) == TMI_NONE) sum += (uint32_t)strlen(tmi_call_prefix(n));
     k = tmi_operands(e->t, n, v);
     while (k-- > 0) sum += e->len[v[k]] + 2u;
     return sum > 60000 ? 60000 : sum;
-}
-
-/* Is there a write between a read and its only reader, or a place where not every lane comes? */
-static int tmi_may_move_read(const tmi_emit *e, uint32_t id) {
-    const tmi_ins *n = TMI_INS(e->t, id), *u;
-    uint32_t user = e->user[id], at = user;
-    if (!user) return 0;
-    u = TMI_INS(e->t, user);
-    if (tmi_tfs[n->op].traits & TMI_TR_LANE) return u->blk == n->blk && (u->op == TMI_TF_STA || u->op == TMI_TF_STT) && e->epoch[id] == e->epoch[user];
-    /* follow readers that are written inside others, up to the statement that holds them */
-    while (TMI_INS(e->t, at)->blk == n->blk && !(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1 && !e->named[at] && e->user[at]) at = e->user[at];
-    return TMI_INS(e->t, at)->blk == n->blk && e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP && TMI_INS(e->t, at)->op != TMI_TF_WHILE;
 }
 
 /* Blocks between a value and its reader: through branches is fine, into a loop is not. */
@@ -31535,6 +31825,38 @@ static int tmi_crosses_loop(const tmi_emit *e, uint32_t id, uint32_t user) {
     for (; b && b != home; b = TMI_BLK(e->t, b)->parent)
         if (!TMI_BLK(e->t, b)->is_if) return 1;
     return TMI_INS(e->t, user)->op == TMI_TF_LOOP && 0;
+}
+
+/* Does what lanes do together stay where all of them come when it is written inside its only reader? Through
+ * operations that compute all their operands, up to a write or to a variable of the same block. */
+static int tmi_may_move_lanes(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id), *u;
+    uint32_t at = e->user[id];
+    for (;; at = e->user[at]) {
+        u = TMI_INS(e->t, at);
+        if (u->blk != n->blk || e->epoch[id] != e->epoch[at]) return 0;
+        if (u->op == TMI_TF_STA || u->op == TMI_TF_STT || u->op == TMI_TF_DECL) return 1;
+        if (u->type.kind == TMI_S_BOOL || u->type.width != 1 || !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR) || (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
+            (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV) || (u->op >= TMI_TF_FMAXN && u->op <= TMI_TF_FMIN))) return 0;
+        if (e->uses[at] != 1 || tmi_crosses_loop(e, at, e->user[at])) return 1;
+    }
+}
+
+/* Is there a write between a read and its only reader, or a place where not every lane comes? */
+static int tmi_may_move_read(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t at = e->user[id];
+    if (!at) return 0;
+    if (tmi_tfs[n->op].traits & TMI_TR_LANE) return tmi_may_move_lanes(e, id);
+    /* follow readers that are written inside others, up to the statement that holds them */
+    while (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1 && !e->named[at] && e->user[at]) {
+        if (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, at, e->user[at])) break; /* a variable */
+        at = e->user[at];
+    }
+    if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE) && TMI_INS(e->t, at)->blk != n->blk) return 0;
+    for (; TMI_INS(e->t, at)->blk != n->blk; at = TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->owner) /* into branches, as their first write */
+        if (!TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->is_if || e->epoch[at]) return 0;
+    return e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP && TMI_INS(e->t, at)->op != TMI_TF_WHILE;
 }
 
 /* Leaves and what is as short as a name are written where they are used. */
@@ -31548,23 +31870,83 @@ static int tmi_is_trivial(const tmi_emit *e, const tmi_ins *n) {
     }
 }
 
-/* A variable read at the head of a loop's body and not written before its last reader: no copy of it. */
+static int tmi_is_plain_index(const tmi_emit *e, uint32_t id) {
+    return e->named[id] || e->cheap[id] || tmi_is_trivial(e, TMI_INS(e->t, id));
+}
+
+/* A variable or an entry of registers that stays as it is up to its last reader: no copy of it. */
 static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return n->op == TMI_TF_LDA && TMI_ARR(e->t, n->a)->count == 1 && TMI_ARR(e->t, n->a)->space == TMI_AS_PRIVATE && !n->c && (n->flags & TMI_INS_NOWRAP);
+    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e || !(n->flags & TMI_INS_NOWRAP)) return 0;
+    if (TMI_ARR(e->t, n->a)->count == 1) return !n->c;
+    return tmi_is_plain_index(e, n->b) && (!n->c || tmi_is_plain_index(e, n->c));
+}
+
+/* Is a value with several readers put into registers at once, so that these can read it there? */
+static int tmi_is_kept(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id), *put = TMI_INS(e->t, e->kept[id]);
+    uint32_t v[TMI_MAX_OPERANDS], k, at;
+    if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE) return 0;
+    if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0 || n->type.kind == TMI_S_PTR) return 0;
+    for (at = n->next; at != e->kept[id]; at = TMI_INS(e->t, at)->next) {
+        if (!at || (tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT)) return 0;
+        for (k = tmi_operands(e->t, TMI_INS(e->t, at), v); k-- > 0;)
+            if (v[k] == id) return 0;
+    }
+    return 1;
+}
+
+/* From here on the value is read from where it was put: x[i] is its name. */
+static void tmi_name_kept(tmi_emit *e, uint32_t put) {
+    const tmi_ins *n = TMI_INS(e->t, put);
+    tmi_text       entry, *out = e->out;
+    const char    *s;
+    tmi_text_init(e->job, &entry);
+    e->out = &entry;
+    tmi_put_entry(e, n->a, n->b, 0);
+    e->out = out;
+    s = tmi_text_join(&entry, 1);
+    e->named[n->d] = tmi_intern(e->job, &e->taken, s, strlen(s)) + 1;
+    e->sign[n->d] = e->arr_sign[n->a];
+    e->len[n->d] = (uint16_t)strlen(s);
+}
+
+#define TMI_CHEAP_LEN  14u /* columns that are written at each use, however many there are */
+#define TMI_CHEAP_MORE 48u /* or of all uses but one together */
+
+static int tmi_may_be_cheap(const tmi_ins *n) { /* by its operation */
+    return !n->name && n->type.width == 1 && tmi_s_is_int(n->type.kind) && !tmi_is_small(n->type.kind) &&
+           ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT || n->op == TMI_TF_ICMP);
+}
+
+/* A step of arithmetic on what has a name, such as i * 4, lane % 8 or lane == 0: a person writes it again where
+ * it is needed. Its operands may not be reads that have no name: these would move. */
+static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
+    int64_t  c;
+    if (!tmi_may_be_cheap(n)) return 0;
+    if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV || n->op == TMI_TF_SREM) &&
+        (!tmi_t_is_const(e->t, n->b, &c) || c <= 0 || (c & (c - 1))))
+        return 0;
+    for (i = 0; i < k; i++)
+        if (!tmi_is_plain_index(e, v[i]) && !tmi_is_plain_variable(e, v[i])) return 0;
+    return e->len[id] <= TMI_CHEAP_LEN || e->len[id] * (e->uses[id] - 1) <= TMI_CHEAP_MORE;
 }
 
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t traits = tmi_tfs[n->op].traits;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
-    if (e->uses[id] != 1) return 1;
+    if ((e->cheap[id] = (uint8_t)tmi_emit_cheap(e, id)) != 0) return 0;
+    if (e->uses[id] != 1) return !tmi_is_kept(e, id);
     if (n->op == TMI_TF_FMUL && n->type.kind == TMI_S_BF16 && e->user[id] && (TMI_INS(e->t, e->user[id])->op == TMI_TF_FADD || TMI_INS(e->t, e->user[id])->op == TMI_TF_FSUB))
         return 1; /* rounded by itself: within one expression Metal may contract */
     if (e->user[id] && TMI_INS(e->t, e->user[id])->op == TMI_TF_VGET && n->op != TMI_TF_LDA) return 1;
     if ((traits & (TMI_TR_READ | TMI_TR_LANE)) && !tmi_may_move_read(e, id)) return 1;
     if (n->op == TMI_TF_LDG && n->b && TMI_INS(e->t, e->user[id])->op != TMI_TF_STA && TMI_INS(e->t, e->user[id])->op != TMI_TF_STT) return 1; /* a masked load is a line of its own */
     if (!(traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, id, e->user[id])) return 1;
+    if (TMI_INS(e->t, e->user[id])->blk == n->blk && (TMI_INS(e->t, e->user[id])->op == TMI_TF_STA || TMI_INS(e->t, e->user[id])->op == TMI_TF_STT)) return 0;
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
@@ -31607,7 +31989,7 @@ static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
         tmi_expr(e, v, tmi_s_is_int(type.kind) && type.kind != TMI_S_BOOL ? (last && is_signed && !hex ? TMI_SIGNED : TMI_UNSIGNED) : TMI_ANY, TMI_L_COND);
         if (!wide) tmi_put_char(e->out, ')');
     }
-    tmi_put_str(e->out, ");\n");
+    tmi_end_line(e, ");\n");
 }
 
 static void tmi_stmt(tmi_emit *e, uint32_t id) {
@@ -31618,6 +32000,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_STA: case TMI_TF_STT:
         if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
         else tmi_stmt_sta(e, n);
+        if (e->kept[n->d] == id && e->uses[n->d] > 1 && !e->named[n->d] && !e->cheap[n->d] && tmi_is_kept(e, n->d)) tmi_name_kept(e, id);
         break;
     case TMI_TF_STG: tmi_stmt_stg(e, id); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
@@ -31646,7 +32029,7 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
         tmi_note_line(e, id);
         if (n->op == TMI_TF_RMW) tmi_expr_rmw(e, n);
         else tmi_expr_helper(e, n);
-        tmi_put_str(e->out, ";\n");
+        tmi_end_line(e, ";\n");
         break;
     case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN:
         tmi_line(e);
@@ -31709,6 +32092,7 @@ static void tmi_emit_uses(tmi_emit *e) {
         }
         tmi_vote_operands(e, n);
         switch (n->op) {
+        case TMI_TF_FLOAD: e->arr_pitch[n->c] = n->e; break;
         case TMI_TF_LANE: e->uses_lane = 1; break;
         case TMI_TF_GROUP: e->uses_group = 1; break;
         case TMI_TF_TID: e->uses_tid = 1; break;
@@ -31722,7 +32106,62 @@ static void tmi_emit_uses(tmi_emit *e) {
     for (id = 1; id < t->arr.n; id++) e->uses_bf16 |= TMI_ARR(t, id)->type.kind == TMI_S_BF16;
 }
 
-/* Reads of variables that stay as they are up to the last reader: written by the variable's own name. */
+/* A number that two instructions share if they come from one line, and one assignment, of the source. */
+static void tmi_note_lines(tmi_emit *e) {
+    uint32_t i, src = 0, key = 0;
+    for (i = 1; i < e->t->ins.n; i++) {
+        const tmi_ins *n = TMI_INS(e->t, i);
+        if (n->src != src) {
+            uint32_t loc = n->src ? TMI_OP(e->m, n->src)->loc : 0;
+            src = n->src;
+            key = loc ? tmi_mix(tmi_loc_name(e->m, loc), tmi_loc_place(e->m, loc).line) : src;
+        }
+        e->of_line[i] = key;
+    }
+}
+
+/* What instruction `id` wants its operand `v` for. */
+static uint8_t tmi_role_in(const tmi_ins *n, uint32_t v, uint32_t *of) {
+    *of = 0;
+    switch (n->op) {
+    case TMI_TF_LDG: return v == n->b ? TMI_FOR_MASK : 0;
+    case TMI_TF_STG: return v == n->c ? TMI_FOR_MASK : 0;
+    case TMI_TF_IF: return TMI_FOR_MASK;
+    case TMI_TF_LOOP: return v == n->b ? TMI_FOR_BOUND : 0;
+    case TMI_TF_ICMP: return n->c >= TMI_SLT && v == n->b ? TMI_FOR_BOUND : 0;
+    case TMI_TF_PADD:
+        *of = n->a;
+        return v == n->b ? TMI_FOR_OFFSET : 0;
+    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_ADDT:
+        *of = n->a;
+        return v == n->b ? TMI_FOR_SLOT : 0;
+    case TMI_TF_FLOAD:
+        *of = n->c;
+        return v == n->d ? TMI_FOR_SLOT : 0;
+    default: return 0;
+    }
+}
+
+/* One step of the backward walk: what `id` tells of its operands. */
+static void tmi_note_roles(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), mine = e->of_line[id], of;
+    int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
+                         n->op == TMI_TF_VMAKE || n->op == TMI_TF_VGET;
+    while (k-- > 0) {
+        const tmi_ins *x = TMI_INS(e->t, v[k]);
+        uint8_t role = tmi_role_in(n, v[k], &of);
+        if (!role && passes_on && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL)) role = e->role[id] & (TMI_FOR_MASK | TMI_FOR_OFFSET | TMI_FOR_SLOT | TMI_FOR_BOUND), of = e->role_of[id];
+        if (e->role[v[k]] & (TMI_FOR_OFFSET | TMI_FOR_SLOT)) role &= (uint8_t)~(TMI_FOR_OFFSET | TMI_FOR_SLOT); /* of one thing */
+        else if (role & (TMI_FOR_OFFSET | TMI_FOR_SLOT)) e->role_of[v[k]] = of;
+        role |= e->of_line[v[k]] != mine ? TMI_FOR_OTHERS : TMI_FOR_ITSELF;
+        e->role[v[k]] |= role;
+        if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) && e->of_line[TMI_ARR(e->t, x->a)->decl] != mine) e->arr_role[x->a] = TMI_FOR_OTHERS;
+    }
+}
+
+/* Reads of variables that stay as they are up to the last reader: written by the variable's own name.
+ * And what each value is for. */
 static void tmi_emit_variables(tmi_emit *e) {
     tmi_thr  *t = e->t;
     uint32_t *pos = TMI_TEMP(e->job, uint32_t, t->ins.n), *end = TMI_TEMP(e->job, uint32_t, t->ins.n), *reach = TMI_TEMP(e->job, uint32_t, t->ins.n);
@@ -31737,8 +32176,10 @@ static void tmi_emit_variables(tmi_emit *e) {
     for (i = n; i-- > 0;) { /* backward: readers come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
-        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA;
+        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA && !tmi_may_be_cheap(x);
         uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
+        tmi_note_roles(e, order[i]);
+        if (x->op == TMI_TF_LOOP) mine = tmi_max32(mine, end[order[i]]); /* its end is worked out in every round */
         for (k = tmi_operands(t, x, v); k-- > 0;) {
             uint32_t b = x->blk, home = TMI_INS(t, v[k])->blk, to = mine;
             for (; b && b != home; b = TMI_BLK(t, b)->parent) /* a reader in a loop reads in every round */
@@ -31748,7 +32189,11 @@ static void tmi_emit_variables(tmi_emit *e) {
     }
     for (i = n; i-- > 0;) {
         tmi_ins *x = TMI_INS(t, order[i]);
-        if (x->op == TMI_TF_STA) next_write[x->a] = i + 1;
+        if (x->op == TMI_TF_STA) {
+            if (!x->c && (!next_write[x->a] || next_write[x->a] - 1 >= reach[x->d])) e->kept[x->d] = order[i];
+            next_write[x->a] = i + 1;
+        }
+        if ((x->op == TMI_TF_STA || x->op == TMI_TF_STT) && TMI_INS(t, x->d)->op != TMI_TF_CONST) e->arr_put[x->a] = x->d;
         if (x->op == TMI_TF_LDA && (!next_write[x->a] || next_write[x->a] - 1 >= reach[order[i]])) x->flags |= TMI_INS_NOWRAP;
     }
 }
@@ -31851,12 +32296,22 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->uses = TMI_TEMP(job, uint32_t, n);
     e->named = TMI_TEMP(job, uint32_t, n);
     e->len = TMI_TEMP(job, uint16_t, n);
+    e->cheap = TMI_TEMP(job, uint8_t, n);
     e->sign = TMI_TEMP(job, uint8_t, n);
     e->votes = TMI_TEMP(job, int8_t, n);
     e->epoch = TMI_TEMP(job, uint32_t, n);
     e->user = TMI_TEMP(job, uint32_t, n);
     e->is_const = TMI_TEMP(job, uint8_t, n);
+    e->role = TMI_TEMP(job, uint8_t, n);
+    e->role_of = TMI_TEMP(job, uint32_t, n);
+    e->arr_role = TMI_TEMP(job, uint8_t, t->arr.n);
+    e->arr_put = TMI_TEMP(job, uint32_t, t->arr.n);
+    e->of_line = TMI_TEMP(job, uint32_t, n);
+    e->kept = TMI_TEMP(job, uint32_t, n);
     e->arr_name = TMI_TEMP(job, uint32_t, t->arr.n);
+    e->arr_as = TMI_TEMP(job, uint32_t, t->arr.n);
+    e->arr_pitch = TMI_TEMP(job, uint32_t, t->arr.n);
+    e->pitch_name = TMI_TEMP(job, uint32_t, t->arr.n);
     e->arr_sign = TMI_TEMP(job, uint8_t, t->arr.n);
     e->arr_const = TMI_TEMP(job, uint8_t, t->arr.n);
     e->n_own = TMI_BLOCK(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0))->n_arg;
@@ -31869,9 +32324,11 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->fn_lines = TMI_TEMP(job, uint32_t, TMI_FN_COUNT);
     e->fn_slots = TMI_TEMP(job, uint16_t, TMI_FN_SLOTS);
     tmi_strings_init(job, &e->taken);
-    tmi_vec_init(&e->taken_at, sizeof(uint32_t), 1);
+    tmi_strings_init(job, &e->said);
+    tmi_vec_init(&e->taken_at, sizeof(tmi_taken_name), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
     tmi_emit_uses(e);
+    tmi_note_lines(e);
     tmi_emit_variables(e);
     tmi_emit_written(e);
     tmi_emit_constness(e);
@@ -31984,7 +32441,7 @@ static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
 static void tmi_put_builtins(tmi_emit *e) {
     static const char *const text[5] = {"uint3 program  [[threadgroup_position_in_grid]]", "uint3 programs [[threadgroups_per_grid]]",
                                         "uint  tid      [[thread_index_in_threadgroup]]", "uint  lane     [[thread_index_in_simdgroup]]",
-                                        "uint  group    [[simdgroup_index_in_threadgroup]]"};
+                                        "uint  sg       [[simdgroup_index_in_threadgroup]]"};
     uint8_t used[5];
     uint32_t i;
     used[0] = e->uses_pid;
@@ -32061,31 +32518,39 @@ static void tmi_put_entry_type(tmi_emit *e, uint32_t arr) {
 }
 
 static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
-    uint32_t i, any = 0, arena = 0, word;
-    for (i = 1; i < e->t->arr.n; i++) {
-        const tmi_arr *a = TMI_ARR(e->t, i);
-        if (a->space == TMI_AS_GROUP && a->first && a->shown) bytes -= tmi_arr_bytes(a);
-        if (a->space == TMI_AS_GROUP && a->first && !a->shown)
-            arena = tmi_max32(arena, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
-    }
-    word = arena ? arena : 8;
-    const char *name = arena ? tmi_taken(e, tmi_unique_name(e, "shared")) : "";
-    if (arena) tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", arena > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
+    uint32_t *count = TMI_TEMP(e->job, uint32_t, e->t->arr.n), i, any = 0, word = 0, n = 0;
+    const char *name = "";
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
-        tmi_put_str(e->out, "    ");
-        any = 1;
-        tmi_put_str(e->out, "threadgroup ");
-        tmi_put_entry_type(e, i);
+        count[e->arr_as[i]] = tmi_max32(count[e->arr_as[i]], a->count);
         if (a->shown) {
-            tmi_put(e->out, " %s[%u];\n", tmi_taken(e, e->arr_name[i]), a->count);
+            bytes -= tmi_arr_bytes(a);
+            continue;
+        }
+        n += e->arr_as[i] == i;
+        word = tmi_max32(word, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
+    }
+    if (n > 1) {
+        name = tmi_taken(e, tmi_unique_name(e, "shared"));
+        tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", word > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
+    }
+    for (i = 1; i < e->t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(e->t, i);
+        if (a->space != TMI_AS_GROUP || !a->first || e->arr_as[i] != i) continue;
+        tmi_put_str(e->out, "    threadgroup ");
+        any = 1;
+        tmi_put_entry_type(e, i);
+        if (a->shown || n == 1) {
+            tmi_put(e->out, " %s[%u];\n", tmi_taken(e, e->arr_name[i]), count[i]);
         } else {
             tmi_put(e->out, " *const %s = (threadgroup ", tmi_taken(e, e->arr_name[i]));
             tmi_put_entry_type(e, i);
-            tmi_put(e->out, " *)(%s + %u);    // %u bytes\n", name, a->at / word, tmi_arr_bytes(a));
+            tmi_put(e->out, " *)(%s + %u);    // %u entries\n", name, a->at / word, count[i]);
         }
     }
+    for (i = 1; i < e->t->arr.n; i++)
+        if (e->pitch_name[i] && (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]])) tmi_put(e->out, "    const uint %s = %u;    // elements from row to row\n", tmi_taken(e, e->pitch_name[i]), e->arr_pitch[i]);
     if (any) tmi_put_char(e->out, '\n');
 }
 
@@ -32107,15 +32572,32 @@ static void tmi_put_tables(tmi_emit *e) {
     }
 }
 
+static uint32_t tmi_pitch_name(tmi_emit *e, uint32_t i) {
+    return TMI_ARR(e->t, i)->name ? tmi_take_free(e, tmi_name_of(e, TMI_STR(e->m, TMI_ARR(e->t, i)->name), "pitch")) : tmi_unique_name(e, "pitch");
+}
+
+/* Names of the arrays of the whole kernel. Those of one name that share memory as the same type are one to the reader. */
 static void tmi_name_arrays(tmi_emit *e) {
-    uint32_t i;
+    uint32_t   *first = TMI_TEMP(e->job, uint32_t, e->t->arr.n + 1), i, id;
+    tmi_strings places;
+    tmi_strings_init(e->job, &places);
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
-        const char *hint = a->name ? TMI_STR(e->m, a->name) : a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table" : "tile";
-        if (a->space == TMI_AS_GROUP && a->name) hint = tmi_format(e->job, 1, "%s_shared", hint);
-        if (a->space == TMI_AS_GROUP && !a->first) continue;
-        if (a->space == TMI_AS_TABLE && e->file_prefix) hint = tmi_format(e->job, 1, "%s_%s", e->file_prefix, hint);
-        e->arr_name[i] = tmi_unique_name(e, hint);
+        e->arr_as[i] = i;
+        if (a->space == TMI_AS_GROUP && a->first && !a->shown) {
+            const char *key = tmi_format(e->job, 1, "%u %u %u %u %u %u", a->name, a->at, (uint32_t)a->type.kind, (uint32_t)a->type.width,
+                                         (uint32_t)a->is_atomic, (uint32_t)e->arr_sign[i]);
+            id = tmi_intern(e->job, &places, key, strlen(key));
+            if (first[id]) {
+                e->arr_as[i] = first[id];
+                e->arr_name[i] = e->arr_name[first[id]];
+                if (e->arr_pitch[i]) e->pitch_name[i] = e->arr_pitch[i] == e->arr_pitch[first[id]] ? e->pitch_name[first[id]] : tmi_pitch_name(e, i);
+                continue;
+            }
+            first[id] = i;
+        }
+        if (a->space == TMI_AS_TABLE || (a->space == TMI_AS_GROUP && a->first)) e->arr_name[i] = tmi_array_name(e, i);
+        if (e->arr_pitch[i]) e->pitch_name[i] = tmi_pitch_name(e, i);
     }
 }
 
@@ -32387,7 +32869,7 @@ static void tmi_mlx_put_locals(tmi_emit *e, const tmetal_kernel *k, const tmetal
     if (e->uses_nprog) tmi_put_str(e->out, "    const uint3 programs = threadgroups_per_grid;\n");
     if (e->uses_tid) tmi_put_str(e->out, "    const uint tid = thread_index_in_threadgroup;\n");
     if (e->uses_lane) tmi_put_str(e->out, "    const uint lane = thread_index_in_simdgroup;\n");
-    if (e->uses_group) tmi_put_str(e->out, "    const uint group = simdgroup_index_in_threadgroup;\n");
+    if (e->uses_group) tmi_put_str(e->out, "    const uint sg = simdgroup_index_in_threadgroup;\n");
     tmi_put_char(e->out, '\n');
 }
 

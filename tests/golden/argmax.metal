@@ -17,42 +17,39 @@ kernel void argmax(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // argmax.py:12  x
-    device const float *const x_2 = x_ptr + int(program.x * n_cols);
+    device const float *const x_start = x_ptr + int(program.x * n_cols);
     float x[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // argmax.py:11  cols
+        // line 11: cols
         const uint cols = tid + i * 32;
-        // argmax.py:12  x = tl.load
-        x[i] = int(cols) < n_cols ? x_2[cols] : -INFINITY;
+        // line 12: x = tl.load
+        x[i] = int(cols) < n_cols ? x_start[cols] : -INFINITY;
     }
-    // argmax.py:13  tl.reduce
-    float tile = x[0];
-    int tile_2 = int(tid);
+    float x_part = x[0];
+    int cols = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        // argmax.py:12  x = tl.load
-        const float x_3 = x[i];
-        // argmax.py:11  cols
-        const uint cols = tid + i * 32;
-        // argmax.py:13  tl.reduce
-        const bool test = tile > x_3 || (tile == x_3 && tile_2 < int(cols));
-        tile = test ? tile : x_3;
-        tile_2 = int(test ? uint(tile_2) : cols);
+        const float x_held = x_part;
+        const uint cols_bound = tid + i * 32;
+        const bool x_flag = x_held > x[i] || (x_held == x[i] && cols < int(cols_bound));
+        // line 13: tl.reduce
+        x_part = x_flag ? x_held : x[i];
+        cols = int(x_flag ? uint(cols) : cols_bound);
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {
-        const float other = simd_shuffle_xor(tile, d);
-        const int other_2 = simd_shuffle_xor(tile_2, d);
-        const bool test = tile > other || (tile == other && tile_2 < other_2);
-        tile = test ? tile : other;
-        tile_2 = test ? tile_2 : other_2;
+        const float x_held = x_part;
+        const float x_partner = simd_shuffle_xor(x_held, d);
+        const int cols_partner = simd_shuffle_xor(cols, d);
+        const bool x_flag = x_held > x_partner || (x_held == x_partner && cols < cols_partner);
+        x_part = x_flag ? x_held : x_partner;
+        cols = x_flag ? cols : cols_partner;
     }
-    // argmax.py:14  tl.store
     if (tid == 0) {
-        value_ptr[program.x] = tile;
-        // argmax.py:15  tl.store
-        index_ptr[program.x] = tile_2;
+        // line 14: tl.store
+        value_ptr[program.x] = x_part;
+        // line 15: tl.store
+        index_ptr[program.x] = cols;
     }
 }

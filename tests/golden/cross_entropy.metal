@@ -18,58 +18,47 @@ kernel void cross_entropy(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // cross_entropy.py:11  label = tl.load
+    // line 11: label = tl.load
     const long label = labels_ptr[program.x];
-    // cross_entropy.py:14  row_sum = for
     float row_max = -INFINITY;
     float row_sum = 0.0f;
-    // cross_entropy.py:16  x
-    device const float *const x_2 = logits_ptr + int(program.x * n_cols);
-    // cross_entropy.py:14  row_sum = for
+    device const float *const logits_start = logits_ptr + int(program.x * n_cols);
+    // line 14: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
-        const float row_max_2 = row_max;
-        // cross_entropy.py:16  x = tl.load
+        const float row_max_held = row_max;
         float x[4];
-        // cross_entropy.py:17  new_max = tl.max
-        float new_max = NAN;
-        // cross_entropy.py:15  cols
-        const uint offset = start + tid;
-        // cross_entropy.py:17  new_max = tl.max
+        float new_max_part = NAN;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // cross_entropy.py:15  cols
-            const int cols = int(offset + i * 32);
-            // cross_entropy.py:16  x = tl.load
-            const float x_3 = cols < n_cols ? x_2[cols] : -INFINITY;
-            x[i] = x_3;
-            // cross_entropy.py:17  new_max = tl.max
-            new_max = fmax(new_max, x_3);
+            // line 15: cols
+            const int cols = int(start + tid + i * 32);
+            // line 16: x = tl.load
+            x[i] = cols < n_cols ? logits_start[cols] : -INFINITY;
+            // line 17: new_max = tl.max
+            new_max_part = fmax(new_max_part, x[i]);
         }
-        const float new_max_2 = simd_max(new_max);
-        const float new_max_3 = fmax(row_max_2, new_max_2);
-        // cross_entropy.py:18  row_sum = tl.sum
-        float row_sum_2 = -0.0f;
+        const float new_max = fmax(row_max_held, simd_max(new_max_part));
+        float row_sum_part = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            row_sum_2 += fast::exp(x[i] - new_max_3);
+            // line 18: row_sum = tl.sum
+            row_sum_part += fast::exp(x[i] - new_max);
         }
-        const float row_sum_3 = simd_sum(row_sum_2);
-        // cross_entropy.py:19
-        row_max = new_max_3;
-        row_sum = row_sum * fast::exp(row_max_2 - new_max_3) + row_sum_3;
+        const float row_sum_simd = simd_sum(row_sum_part);
+        // line 19
+        row_max = new_max;
+        row_sum = row_sum * fast::exp(row_max_held - new_max) + row_sum_simd;
     }
-    // cross_entropy.py:21  if
-    float tile;
+    float value;
+    // line 21: if
     if (label != long(ignore_index)) {
-        // cross_entropy.py:23  loss
-        const float loss = precise::log(row_sum) + row_max - x_2[label];
-        tile = loss;
+        // line 23: loss
+        value = precise::log(row_sum) + row_max - logits_start[label];
     } else {
-        // cross_entropy.py:21
-        tile = 0.0f;
+        value = 0.0f;
     }
-    // cross_entropy.py:24  tl.store
     if (tid == 0) {
-        loss_ptr[program.x] = tile;
+        // line 24: tl.store
+        loss_ptr[program.x] = value;
     }
 }

@@ -17,65 +17,44 @@ kernel void cumsum(
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]])
 {
-    // cumsum.py:12  carry = for
-    float tile = 0.0f;
-    // cumsum.py:15  x
-    const int x_2 = int(program.x * n_cols);
-    device const float *const x_3 = x_ptr + x_2;
-    // cumsum.py:16
-    device float *const ptr = y_ptr + x_2;
-    const uint index = (lane - 1) & 31;
-    const bool test = (lane & 31) == 0;
-    const bool test_2 = !test;
-    const uint index_2 = lane | 31;
-    // cumsum.py:12  carry = for
+    float carry = 0.0f;
+    const int x_offset = int(program.x * n_cols);
+    device const float *const x_start = x_ptr + x_offset;
+    device float *const y_start = y_ptr + x_offset;
+    // line 12: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
-        // cumsum.py:15  x = tl.load
         float x[4];
-        // cumsum.py:13  cols
-        const uint offset = start + tid;
-        // cumsum.py:15  x = tl.load
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // cumsum.py:13  cols
-            const int cols = int(offset + i * 32);
-            // cumsum.py:15  x = tl.load
-            x[i] = cols < n_cols ? x_3[cols] : 0.0f;
+            // line 13: cols
+            const int cols = int(start + tid + i * 32);
+            // line 15: x = tl.load
+            x[i] = cols < n_cols ? x_start[cols] : 0.0f;
         }
-        // cumsum.py:16
-        float tile_2[4];
-        float carry = 0.0f;
+        float x_held[4];
+        float carry_part = 0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // cumsum.py:15  x = tl.load
-            const float x_4 = x[i];
-            // cumsum.py:16
-            tile_2[i] = x_4;
-            const float value = simd_prefix_inclusive_sum(x_4);
-            const float other = simd_shuffle(value, index);
-            const float other_2 = simd_shuffle(value, index_2);
-            const float value_2 = tile_2[i];
-            const bool test_3 = i == 0;
-            const float value_3 = test_3 ? other : test ? carry : carry + other;
-            tile_2[i] = test_2 || !test_3 ? value_3 + value_2 : value_2;
-            carry = test_3 ? other_2 : carry + other_2;
+            // line 16
+            x_held[i] = x[i];
+            const float x_simd = simd_prefix_inclusive_sum(x_held[i]);
+            const float x_partner = simd_shuffle(x_simd, (lane - 1) & 31);
+            const float x_partner_2 = simd_shuffle(x_simd, 31);
+            const float x_part = i != 0 ? (lane != 0 ? carry_part + x_partner : carry_part)
+                    : x_partner;
+            x_held[i] = (lane != 0) || (i != 0) ? x_part + x_held[i] : x_held[i];
+            carry_part = i != 0 ? carry_part + x_partner_2 : x_partner_2;
         }
-        // cumsum.py:17  carry = tl.sum
-        float carry_2 = -0.0f;
+        float carry_part_2 = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // cumsum.py:16
-            const float value = tile_2[i];
-            // cumsum.py:13  cols
-            const int cols = int(offset + i * 32);
-            // cumsum.py:16  tl.store
+            const int cols = int(start + tid + i * 32);
             if (cols < n_cols) {
-                ptr[cols] = tile + value;
+                y_start[cols] = carry + x_held[i];
             }
-            // cumsum.py:17  carry = tl.sum
-            carry_2 += x[i];
+            // line 17: carry = tl.sum
+            carry_part_2 += x[i];
         }
-        const float carry_3 = simd_sum(carry_2);
-        tile += carry_3;
+        carry += simd_sum(carry_part_2);
     }
 }

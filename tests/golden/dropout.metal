@@ -19,59 +19,67 @@ kernel void dropout(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // dropout.py:13  keep
-    const ulong keep = ulong(long(seed));
-    const uint keep_2 = uint(int((keep >> 32l) & 4294967295l));
-    const uint keep_3 = uint(int(keep & 4294967295l));
-    const uint keep_4 = keep_3 + (-1640531527);
-    const uint keep_5 = keep_2 + (-1150833019);
-    const uint keep_6 = mulhi(keep_3, 0xD2511F53u);
-    const uint keep_7 = keep_3 * (-766435501);
-    const uint keep_8 = keep_3 + 1013904242;
-    const uint keep_9 = keep_2 + 1993301258;
-    const uint keep_10 = keep_3 + (-626627285);
-    const uint keep_11 = keep_2 + 842468239;
-    const uint keep_12 = keep_3 + 2027808484;
-    const uint keep_13 = keep_2 + (-308364780);
-    const uint keep_14 = keep_3 + 387276957;
-    const uint keep_15 = keep_2 + (-1459197799);
-    const uint keep_16 = keep_3 + (-1253254570);
-    const uint keep_17 = keep_2 + 1684936478;
-    const uint keep_18 = keep_3 + 1401181199;
-    const uint keep_19 = keep_2 + 534103459;
-    const uint keep_20 = keep_2 + (-616729560);
-    const uint keep_21 = keep_3 + (-1879881855);
-    // dropout.py:14
+    const ulong keep_i64 = ulong(long(seed));
+    const uint keep_i32 = uint(keep_i64 >> 32l);
+    const uint keep_i32_2 = uint(keep_i64);
+    const uint keep_sum = keep_i32_2 + 0x9E3779B9u;
+    const uint keep_sum_2 = keep_i32 + 0xBB67AE85u;
+    const uint keep_high = mulhi(keep_i32_2, 0xD2511F53u);
+    const uint keep_product = keep_i32_2 * 0xD2511F53u;
+    const uint keep_sum_3 = keep_i32_2 + 0x3C6EF372u;
+    const uint keep_sum_4 = keep_i32 + 0x76CF5D0Au;
+    const uint keep_sum_5 = keep_i32_2 + 0xDAA66D2Bu;
+    const uint keep_sum_6 = keep_i32 + 0x32370B8Fu;
+    const uint keep_sum_7 = keep_i32_2 + 0x78DDE6E4u;
+    const uint keep_sum_8 = keep_i32 + 0xED9EBA14u;
+    const uint keep_sum_9 = keep_i32_2 + 0x1715609Du;
+    const uint keep_sum_10 = keep_i32 + 0xA9066899u;
+    const uint keep_sum_11 = keep_i32_2 + 0xB54CDA56u;
+    const uint keep_sum_12 = keep_i32 + 0x646E171Eu;
+    const uint keep_sum_13 = keep_i32_2 + 0x5384540Fu;
+    const uint keep_sum_14 = keep_i32 + 0x1FD5C5A3u;
+    const uint keep_sum_15 = keep_i32 + 0xDB3D7428u;
+    const uint keep_sum_16 = keep_i32_2 + 0x8FF34781u;
     const float value = 1.0f - p;
-    // dropout.py:10  offsets
-    const uint offset = program.x * 512 + tid;
-    // dropout.py:14
+    const uint offsets_base = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // dropout.py:10  offsets
-        const int offsets = int(offset + i * 128);
-        // dropout.py:12  x = tl.load
+        // line 10: offsets
+        const int offsets = int(offsets_base + i * 128);
         if (offsets < n) {
-            // dropout.py:13  keep
-            const uint keep_22 = (keep_6 ^ (uint(offsets) * 0xD2511F53u)) ^ keep_5;
-            const uint keep_23 = mulhi(uint(offsets), 0xD2511F53u) ^ keep_2;
-            const uint keep_24 = (mulhi(keep_22, 0xCD9E8D57u) ^ (keep_23 * (-845247145))) ^ keep_8;
-            const uint keep_25 = mulhi(keep_23, 0xCD9E8D57u) ^ keep_4;
-            const uint keep_26 = (mulhi(keep_25, 0xD2511F53u) ^ keep_7) ^ keep_9;
-            const uint keep_27 = (mulhi(keep_24, 0xD2511F53u) ^ (keep_25 * (-766435501))) ^ keep_11;
-            const uint keep_28 = (mulhi(keep_26, 0xCD9E8D57u) ^ (keep_22 * (-845247145))) ^ keep_10;
-            const uint keep_29 = (mulhi(keep_28, 0xD2511F53u) ^ (keep_24 * (-766435501))) ^ keep_13;
-            const uint keep_30 = (mulhi(keep_27, 0xCD9E8D57u) ^ (keep_26 * (-845247145))) ^ keep_12;
-            const uint keep_31 = (mulhi(keep_30, 0xD2511F53u) ^ (keep_28 * (-766435501))) ^ keep_15;
-            const uint keep_32 = (mulhi(keep_29, 0xCD9E8D57u) ^ (keep_27 * (-845247145))) ^ keep_14;
-            const uint keep_33 = mulhi((mulhi(keep_32, 0xD2511F53u) ^ (keep_30 * (-766435501))) ^ keep_17, 0xCD9E8D57u);
-            const uint keep_34 = (mulhi(keep_31, 0xCD9E8D57u) ^ (keep_29 * (-845247145))) ^ keep_16;
-            const uint keep_35 = mulhi((keep_33 ^ (keep_31 * (-845247145))) ^ keep_18, 0xD2511F53u) ^ (keep_34 * (-766435501));
-            const uint keep_36 = ((mulhi(keep_34, 0xD2511F53u) ^ (keep_32 * (-766435501))) ^ keep_19) * (-845247145);
-            const uint keep_37 = (mulhi(keep_35 ^ keep_20, 0xCD9E8D57u) ^ keep_36) ^ keep_21;
-            const float keep_38 = float(int(int(keep_37) < 0 ? 0 - keep_37 - 1 : keep_37)) * 4.6566126e-10f;
-            // dropout.py:14  tl.store
-            y_ptr[offsets] = keep_38 > p ? x_ptr[offsets] / value : 0.0f;
+            const uint keep_bits = (keep_high ^ (uint(offsets) * 0xD2511F53u)) ^ keep_sum_2;
+            const uint keep_bits_2 = mulhi(uint(offsets), 0xD2511F53u) ^ keep_i32;
+            const uint keep_bits_3 = (mulhi(keep_bits, 0xCD9E8D57u) ^ (keep_bits_2 * 0xCD9E8D57u))
+                    ^ keep_sum_3;
+            const uint keep_bits_4 = mulhi(keep_bits_2, 0xCD9E8D57u) ^ keep_sum;
+            const uint keep_bits_5 = (mulhi(keep_bits_4, 0xD2511F53u) ^ keep_product) ^ keep_sum_4;
+            const uint keep_bits_6 = (mulhi(keep_bits_3, 0xD2511F53u)
+                    ^ (keep_bits_4 * 0xD2511F53u)) ^ keep_sum_6;
+            const uint keep_bits_7 = (mulhi(keep_bits_5, 0xCD9E8D57u) ^ (keep_bits * 0xCD9E8D57u))
+                    ^ keep_sum_5;
+            const uint keep_bits_8 = (mulhi(keep_bits_7, 0xD2511F53u)
+                    ^ (keep_bits_3 * 0xD2511F53u)) ^ keep_sum_8;
+            const uint keep_bits_9 = (mulhi(keep_bits_6, 0xCD9E8D57u)
+                    ^ (keep_bits_5 * 0xCD9E8D57u)) ^ keep_sum_7;
+            const uint keep_bits_10 = (mulhi(keep_bits_9, 0xD2511F53u)
+                    ^ (keep_bits_7 * 0xD2511F53u)) ^ keep_sum_10;
+            const uint keep_bits_11 = (mulhi(keep_bits_8, 0xCD9E8D57u)
+                    ^ (keep_bits_6 * 0xCD9E8D57u)) ^ keep_sum_9;
+            const uint keep_high_2 = mulhi((mulhi(keep_bits_11, 0xD2511F53u)
+                    ^ (keep_bits_9 * 0xD2511F53u)) ^ keep_sum_12, 0xCD9E8D57u);
+            const uint keep_bits_12 = (mulhi(keep_bits_10, 0xCD9E8D57u)
+                    ^ (keep_bits_8 * 0xCD9E8D57u)) ^ keep_sum_11;
+            const uint keep_bits_13 = mulhi((keep_high_2 ^ (keep_bits_10 * 0xCD9E8D57u))
+                    ^ keep_sum_13, 0xD2511F53u) ^ (keep_bits_12 * 0xD2511F53u);
+            const uint keep_product_2 = ((mulhi(keep_bits_12, 0xD2511F53u)
+                    ^ (keep_bits_11 * 0xD2511F53u)) ^ keep_sum_14) * 0xCD9E8D57u;
+            const uint keep_bits_14 = (mulhi(keep_bits_13 ^ keep_sum_15, 0xCD9E8D57u)
+                    ^ keep_product_2) ^ keep_sum_16;
+            // line 13: keep
+            const bool keep = float(int(int(keep_bits_14) < 0 ? 0 - keep_bits_14 - 1
+                    : keep_bits_14)) * 4.6566126e-10f > p;
+            // line 14: tl.store
+            y_ptr[offsets] = keep ? x_ptr[offsets] / value : 0.0f;
         }
     }
 }

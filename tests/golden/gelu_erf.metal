@@ -44,15 +44,15 @@ kernel void gelu_erf(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // gelu.py:11  offsets
-    const uint offset = program.x * 512 + tid;
+    const uint offsets_base = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(offset + i * 128);
-        // gelu.py:13  x = tl.load
+        // line 11: offsets
+        const int offsets = int(offsets_base + i * 128);
         if (offsets < n) {
+            // line 13: x = tl.load
             const float x = x_ptr[offsets];
-            // gelu.py:15  tl.store
+            // line 15: tl.store
             y_ptr[offsets] = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
         }
     }

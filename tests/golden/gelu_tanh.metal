@@ -17,18 +17,17 @@ kernel void gelu_tanh(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // gelu.py:20  offsets
-    const uint offset = program.x * 512 + tid;
+    const uint offsets_base = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(offset + i * 128);
-        // gelu.py:22  x = tl.load
+        // line 20: offsets
+        const int offsets = int(offsets_base + i * 128);
         if (offsets < n) {
+            // line 22: x = tl.load
             const float x = x_ptr[offsets];
-            // gelu.py:24  y
-            const float y = x * 0.5f * (precise::tanh((x + x * 0.044715f * x * x) * 0.7978846f) + 1.0f);
-            // gelu.py:25  tl.store
-            y_ptr[offsets] = y;
+            // line 25: tl.store
+            y_ptr[offsets] = x * 0.5f
+                    * (precise::tanh((x + x * 0.044715f * x * x) * 0.7978846f) + 1.0f);
         }
     }
 }

@@ -22,94 +22,80 @@ kernel void layer_norm(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // layer_norm.py:15  total = for
     float total[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         total[i] = 0.0f;
     }
-    // layer_norm.py:11  x_ptr
-    const int x_ptr_2 = int(program.x * stride);
-    device const float *const x_ptr_3 = x_ptr + x_ptr_2;
-    // layer_norm.py:15  total = for
-    const int index = max(n_cols, 0);
-    for (uint start = 0; start < uint(index); start += 128) {
-        // layer_norm.py:16  cols
-        const uint offset = start + tid;
-        // layer_norm.py:17  total
+    const int x_offset = int(program.x * stride);
+    device const float *const x_start = x_ptr + x_offset;
+    const int total_bound = max(n_cols, 0);
+    // line 15: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // layer_norm.py:16  cols
-            const int cols = int(offset + i * 32);
-            // layer_norm.py:17  total = tl.load
-            const float total_2 = cols < n_cols ? x_ptr_3[cols] : 0.0f;
-            total[i] += total_2;
+            // line 16: cols
+            const int cols = int(start + tid + i * 32);
+            // line 17: total = tl.load
+            const float total_loaded = cols < n_cols ? x_start[cols] : 0.0f;
+            total[i] += total_loaded;
         }
     }
-    // layer_norm.py:18  mean = tl.sum
-    float mean = -0.0f;
+    float mean_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        mean += total[i];
+        // line 18: mean = tl.sum
+        mean_part += total[i];
     }
-    const float mean_2 = simd_sum(mean);
-    // layer_norm.py:21  squares = for
+    const float mean_simd = simd_sum(mean_part);
     float squares[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         squares[i] = 0.0f;
     }
-    // layer_norm.py:18  mean
-    const float mean_3 = float(n_cols);
-    const float mean_4 = mean_2 / mean_3;
-    // layer_norm.py:21  squares = for
-    for (uint start_2 = 0; start_2 < uint(index); start_2 += 128) {
-        // layer_norm.py:22  cols
-        const uint offset = start_2 + tid;
-        // layer_norm.py:25  squares
+    const float mean_f32 = float(n_cols);
+    const float mean = mean_simd / mean_f32;
+    // line 21: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // layer_norm.py:22  cols
-            const int cols = int(offset + i * 32);
-            // layer_norm.py:23  x
-            const bool x = cols < n_cols;
-            const float x_2 = x ? x_ptr_3[cols] : 0.0f;
-            // layer_norm.py:24  x = tl.where
-            const float x_3 = x ? x_2 - mean_4 : 0.0f;
-            // layer_norm.py:25  squares
-            squares[i] += x_3 * x_3;
+            // line 22: cols
+            const int cols = int(start + tid + i * 32);
+            const bool x_mask = cols < n_cols;
+            // line 23: x = tl.load
+            const float x = x_mask ? x_start[cols] : 0.0f;
+            // line 24: x = tl.where
+            const float x_chosen = x_mask ? x - mean : 0.0f;
+            // line 25: squares
+            squares[i] += x_chosen * x_chosen;
         }
     }
-    // layer_norm.py:26  rstd = tl.sum
-    float rstd = -0.0f;
+    float rstd_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        rstd += squares[i];
+        // line 26: rstd = tl.sum
+        rstd_part += squares[i];
     }
-    const float rstd_2 = simd_sum(rstd);
-    const float rstd_3 = 1.0f / precise::sqrt(rstd_2 / mean_3 + eps);
-    // layer_norm.py:27  tl.store
+    const float rstd_simd = simd_sum(rstd_part);
+    const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
     if (tid == 0) {
-        mean_ptr[program.x] = mean_4;
-        // layer_norm.py:28  tl.store
-        rstd_ptr[program.x] = rstd_3;
+        // line 27: tl.store
+        mean_ptr[program.x] = mean;
+        // line 28: tl.store
+        rstd_ptr[program.x] = rstd;
     }
-    // layer_norm.py:12  y_ptr
-    device float *const y_ptr_2 = y_ptr + x_ptr_2;
-    // layer_norm.py:30  for
-    for (uint start_3 = 0; start_3 < uint(index); start_3 += 128) {
-        // layer_norm.py:31  cols
-        const uint offset = start_3 + tid;
-        // layer_norm.py:30  for
+    device float *const y_start = y_ptr + x_offset;
+    // line 30: for
+    for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
-            // layer_norm.py:31  cols
-            const int cols = int(offset + i * 32);
-            // layer_norm.py:33  weight = tl.load
+            // line 31: cols
+            const int cols = int(start + tid + i * 32);
             if (cols < n_cols) {
-                // layer_norm.py:36
-                const float value = (x_ptr_3[cols] - mean_4) * rstd_3 * weight_ptr[cols];
-                y_ptr_2[cols] = value + bias_ptr[cols];
+                const float value = (x_start[cols] - mean) * rstd * weight_ptr[cols]
+                        + bias_ptr[cols];
+                // line 36: tl.store
+                y_start[cols] = value;
             }
         }
     }

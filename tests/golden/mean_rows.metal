@@ -17,31 +17,27 @@ kernel void mean_rows(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    threadgroup float shared[2];
+    threadgroup float x_shared[2];
 
-    // reductions.py:33  x
-    device const float *const x = x_ptr + int(program.x * N);
-    // reductions.py:34  tl.sum
-    float tile = -0.0f;
+    device const float *const x_start = x_ptr + int(program.x * N);
+    float x_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // reductions.py:32  cols
+        // line 32: cols
         const uint cols = tid + i * 64;
-        // reductions.py:33  x = tl.load
-        const float x_2 = int(cols) < N ? x[cols] : 0.0f;
-        // reductions.py:34  tl.sum
-        tile += x_2;
+        // line 33: x = tl.load
+        const float x = int(cols) < N ? x_start[cols] : 0.0f;
+        // line 34: tl.sum
+        x_part += x;
     }
-    const float value = simd_sum(tile);
+    const float x_simd = simd_sum(x_part);
     if (lane == 0) {
-        shared[group] = value;
+        x_shared[sg] = x_simd;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    const float value_2 = shared[0];
-    const float value_3 = shared[1];
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
     if (tid == 0) {
-        out_ptr[program.x] = (value_2 + value_3) / float(N);
+        out_ptr[program.x] = (x_shared[0] + x_shared[1]) / float(N);
     }
 }

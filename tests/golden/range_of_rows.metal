@@ -19,95 +19,80 @@ kernel void range_of_rows(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
+    threadgroup float low_shared[2];
     threadgroup float shared[2];
-    threadgroup float shared_2[2];
-    threadgroup float shared_3[2];
-    threadgroup int shared_4[2];
+    threadgroup float low_shared_2[2];
+    threadgroup int cols_shared[2];
 
-    // reductions.py:42  x
-    device const float *const x = x_ptr + int(program.x * N);
-    // reductions.py:43  low = tl.where
+    device const float *const x_start = x_ptr + int(program.x * N);
     float low[4];
-    // reductions.py:44  tl.min
-    float tile = NAN;
-    // reductions.py:45  tl.max
-    float tile_2 = NAN;
+    float low_part = NAN;
+    float part = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // reductions.py:40  cols
+        // line 40: cols
         const uint cols = tid + i * 64;
-        // reductions.py:41  inside
+        // line 41: inside
         const bool inside = int(cols) < N;
-        // reductions.py:42  x = tl.load
-        const float x_2 = inside ? x[cols] : 0.0f;
-        // reductions.py:43  low = tl.where
-        const float low_2 = inside ? x_2 : INFINITY;
-        low[i] = low_2;
-        // reductions.py:44  tl.min
-        tile = fmin(tile, low_2);
-        // reductions.py:45  tl.max
-        tile_2 = fmax(tile_2, inside ? x_2 : -INFINITY);
+        // line 42: x = tl.load
+        const float x = inside ? x_start[cols] : 0.0f;
+        // line 43: low = tl.where
+        low[i] = inside ? x : INFINITY;
+        // line 44: tl.min
+        low_part = fmin(low_part, low[i]);
+        // line 45: tl.max
+        part = fmax(part, inside ? x : -INFINITY);
     }
-    // reductions.py:44  tl.min
-    const float value = simd_min(tile);
-    const bool first_lane = lane == 0;
-    if (first_lane) {
-        shared[group] = value;
+    const float low_simd = simd_min(low_part);
+    if (lane == 0) {
+        low_shared[sg] = low_simd;
     }
-    // reductions.py:45  tl.max
-    const float value_2 = simd_max(tile_2);
-    if (first_lane) {
-        shared_2[group] = value_2;
+    const float simd = simd_max(part);
+    if (lane == 0) {
+        shared[sg] = simd;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    // reductions.py:44  tl.min
-    const float value_3 = shared[0];
-    const float value_4 = shared[1];
-    // reductions.py:45  tl.max
-    const float value_5 = shared_2[0];
-    const float value_6 = shared_2[1];
-    // reductions.py:44  tl.store
-    const bool first_thread = tid == 0;
-    if (first_thread) {
-        low_ptr[program.x] = fmin(value_3, value_4);
-        // reductions.py:45  tl.store
-        high_ptr[program.x] = fmax(value_5, value_6);
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // low_shared is complete
+    const float shared_held = shared[0];
+    const float shared_held_2 = shared[1];
+    if (tid == 0) {
+        low_ptr[program.x] = fmin(low_shared[0], low_shared[1]);
+        high_ptr[program.x] = fmax(shared_held, shared_held_2);
     }
-    // reductions.py:46  tl.reduce
-    float tile_3 = low[0];
-    int tile_4 = int(tid);
+    float low_part_2 = low[0];
+    int cols_part = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        // reductions.py:43  low = tl.where
-        const float low_2 = low[i];
-        // reductions.py:40  cols
+        const float low_held = low_part_2;
         const uint cols = tid + i * 64;
-        // reductions.py:46  tl.reduce
-        const bool test = tile_3 < low_2 || (tile_3 == low_2 && tile_4 < int(cols));
-        tile_3 = test ? tile_3 : low_2;
-        tile_4 = int(test ? uint(tile_4) : cols);
+        const bool low_flag = low_held < low[i] || (low_held == low[i] && cols_part < int(cols));
+        // line 46: tl.reduce
+        low_part_2 = low_flag ? low_held : low[i];
+        cols_part = int(low_flag ? uint(cols_part) : cols);
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {
-        const float other = simd_shuffle_xor(tile_3, d);
-        const int other_2 = simd_shuffle_xor(tile_4, d);
-        const bool test = tile_3 < other || (tile_3 == other && tile_4 < other_2);
-        tile_3 = test ? tile_3 : other;
-        tile_4 = test ? tile_4 : other_2;
+        const float low_held = low_part_2;
+        const float low_partner = simd_shuffle_xor(low_held, d);
+        const int cols_partner = simd_shuffle_xor(cols_part, d);
+        const bool low_flag = low_held < low_partner
+                || (low_held == low_partner && cols_part < cols_partner);
+        low_part_2 = low_flag ? low_held : low_partner;
+        cols_part = low_flag ? cols_part : cols_partner;
     }
-    if (first_lane) {
-        shared_3[group] = tile_3;
-        shared_4[group] = tile_4;
+    if (lane == 0) {
+        low_shared_2[sg] = low_part_2;
+        cols_shared[sg] = cols_part;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // shared_3 is complete
-    const float value_7 = shared_3[0];
-    const int offset = shared_4[0];
-    const float value_8 = shared_3[1];
-    const int offset_2 = shared_4[1];
-    const int offset_3 = value_7 < value_8 || (value_7 == value_8 && offset < offset_2) ? offset : offset_2;
-    if (first_thread) {
-        where_ptr[program.x] = offset_3;
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // low_shared_2 is complete
+    const float low_held = low_shared_2[0];
+    const int cols_held = cols_shared[0];
+    const float low_held_2 = low_shared_2[1];
+    const int cols_bound = cols_shared[1];
+    const bool low_flag = low_held < low_held_2
+            || (low_held == low_held_2 && cols_held < cols_bound);
+    if (tid == 0) {
+        where_ptr[program.x] = low_flag ? cols_held : cols_bound;
     }
 }

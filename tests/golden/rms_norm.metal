@@ -19,57 +19,44 @@ kernel void rms_norm(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     threadgroup float scale_shared[4];
 
-    // rms_norm.py:13  x
-    const int x_2 = int(program.x * n_cols);
-    device const half *const x_3 = x_ptr + x_2;
+    const int x_offset = int(program.x * n_cols);
+    device const half *const x_start = x_ptr + x_offset;
     float x[4];
-    // rms_norm.py:14  scale = tl.sum
-    float scale = -0.0f;
-    // rms_norm.py:15  weight
+    float scale_part = -0.0f;
     float weight[4];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // rms_norm.py:11  cols
+        // line 11: cols
         const uint cols = tid + i * 128;
-        // rms_norm.py:12  mask
+        // line 12: mask
         const bool mask = int(cols) < n_cols;
-        // rms_norm.py:13  x = tl.load
-        const half x_4 = mask ? x_3[cols] : 0.0h;
-        const float x_5 = float(x_4);
-        x[i] = x_5;
-        // rms_norm.py:14  scale = tl.sum
-        scale += x_5 * x_5;
-        // rms_norm.py:15  weight = tl.load
-        const half weight_2 = mask ? weight_ptr[cols] : 0.0h;
-        weight[i] = float(weight_2);
+        // line 13: x = tl.load
+        const half x_loaded = mask ? x_start[cols] : 0.0h;
+        x[i] = float(x_loaded);
+        // line 14: scale = tl.sum
+        scale_part += x[i] * x[i];
+        // line 15: weight = tl.load
+        const half weight_loaded = mask ? weight_ptr[cols] : 0.0h;
+        weight[i] = float(weight_loaded);
     }
-    // rms_norm.py:14  scale = tl.sum
-    const float scale_2 = simd_sum(scale);
+    const float scale_simd = simd_sum(scale_part);
     if (lane == 0) {
-        scale_shared[group] = scale_2;
+        scale_shared[sg] = scale_simd;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // scale_shared is complete
-    const float scale_3 = lane < 4 ? scale_shared[lane] : -0.0f;
-    const float scale_4 = simd_sum(scale_3);
-    // rms_norm.py:16
-    device half *const ptr = y_ptr + x_2;
-    // rms_norm.py:14  scale = tl.rsqrt
-    const float scale_5 = precise::rsqrt(scale_4 / float(n_cols) + eps);
+    const float scale_simd_2 = simd_sum(lane < 4 ? scale_shared[lane] : -0.0f);
+    device half *const y_start = y_ptr + x_offset;
+    const float scale = precise::rsqrt(scale_simd_2 / float(n_cols) + eps);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // rms_norm.py:13  x
-        const float x_4 = x[i];
-        // rms_norm.py:15  weight
-        const float weight_2 = weight[i];
-        // rms_norm.py:11  cols
         const uint cols = tid + i * 128;
-        // rms_norm.py:16  tl.store
         if (int(cols) < n_cols) {
-            ptr[cols] = half(x_4 * scale_5 * weight_2);
+            // line 16: tl.store
+            y_start[cols] = half(x[i] * scale * weight[i]);
         }
     }
 }

@@ -18,29 +18,28 @@ kernel void rope(
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]])
 {
-    // rope.py:16  start
+    // line 16: start
     const int start = int((program.x * n_heads + program.y) * 32);
-    // rope.py:17  low
-    device const float *const low = x_ptr + start;
-    // rope.py:12  i
+    device const float *const x_start = x_ptr + start;
+    // line 12: i
     const uint i = lane % 16;
-    // rope.py:17  low = tl.load
-    const float low_2 = low[i];
-    // rope.py:18  high = tl.load
-    const float high = (low + 16)[i];
+    // line 17: low = tl.load
+    const float low = x_start[i];
+    // line 18: high = tl.load
+    const float high = (x_start + 16)[i];
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // in place, other threads read what is written next
-    // rope.py:19
-    device float *const ptr = out_ptr + start;
-    // rope.py:13  angle
-    const float angle = float(program.x) * fast::exp((0.0f - precise::log(base)) * float(i) / 16.0f);
-    // rope.py:14  cos
+    device float *const out_start = out_ptr + start;
+    // line 13: angle
+    const float angle = float(program.x)
+            * fast::exp((0.0f - precise::log(base)) * float(i) / 16.0f);
+    // line 14: cos
     const float cos_ = precise::cos(angle);
-    // rope.py:15  sin
+    // line 15: sin
     const float sin_ = precise::sin(angle);
-    // rope.py:19  tl.store
     if (tid < 16) {
-        ptr[i] = low_2 * cos_ - high * sin_;
-        // rope.py:20  tl.store
-        (ptr + 16)[i] = high * cos_ + low_2 * sin_;
+        // line 19: tl.store
+        out_start[i] = low * cos_ - high * sin_;
+        // line 20: tl.store
+        (out_start + 16)[i] = high * cos_ + low * sin_;
     }
 }

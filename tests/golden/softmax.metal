@@ -19,67 +19,51 @@ kernel void softmax(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     threadgroup float x_shared[2];
     threadgroup float denominator_shared[2];
 
-    // softmax.py:13  x
-    device const float *const x_3 = x_ptr + int(program.x * x_stride);
+    device const float *const x_start = x_ptr + int(program.x * x_stride);
     float x[4];
-    // softmax.py:14  x = tl.max
-    float x_2 = NAN;
+    float x_part = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // softmax.py:11  cols
+        // line 11: cols
         const uint cols = tid + i * 64;
-        // softmax.py:13  x = tl.load
-        const float x_4 = int(cols) < n_cols ? x_3[cols] : -INFINITY;
-        x[i] = x_4;
-        // softmax.py:14  x = tl.max
-        x_2 = fmax(x_2, x_4);
+        // line 13: x = tl.load
+        x[i] = int(cols) < n_cols ? x_start[cols] : -INFINITY;
+        // line 14: x = tl.max
+        x_part = fmax(x_part, x[i]);
     }
-    const float x_4 = simd_max(x_2);
-    const bool first_lane = lane == 0;
-    if (first_lane) {
-        x_shared[group] = x_4;
+    const float x_simd = simd_max(x_part);
+    if (lane == 0) {
+        x_shared[sg] = x_simd;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    const float x_5 = x_shared[0];
-    const float x_6 = x_shared[1];
-    const float x_7 = fmax(x_5, x_6);
-    // softmax.py:15  numerator = tl.exp
+    const float x_max = fmax(x_shared[0], x_shared[1]);
     float numerator[4];
-    // softmax.py:16  denominator = tl.sum
-    float denominator = -0.0f;
+    float denominator_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // softmax.py:15  numerator = tl.exp
-        const float numerator_2 = fast::exp(x[i] - x_7);
-        numerator[i] = numerator_2;
-        // softmax.py:16  denominator = tl.sum
-        denominator += numerator_2;
+        // line 15: numerator = tl.exp
+        numerator[i] = fast::exp(x[i] - x_max);
+        // line 16: denominator = tl.sum
+        denominator_part += numerator[i];
     }
-    const float denominator_2 = simd_sum(denominator);
-    if (first_lane) {
-        denominator_shared[group] = denominator_2;
+    const float denominator_simd = simd_sum(denominator_part);
+    if (lane == 0) {
+        denominator_shared[sg] = denominator_simd;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // denominator_shared is complete
-    const float denominator_3 = denominator_shared[0];
-    const float denominator_4 = denominator_shared[1];
-    // softmax.py:17
-    device float *const ptr = out_ptr + int(program.x * out_stride);
-    // softmax.py:16  denominator = tl.sum
-    const float denominator_5 = denominator_3 + denominator_4;
+    device float *const out_start = out_ptr + int(program.x * out_stride);
+    const float denominator = denominator_shared[0] + denominator_shared[1];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // softmax.py:15  numerator = tl.exp
-        const float numerator_2 = numerator[i];
-        // softmax.py:11  cols
         const uint cols = tid + i * 64;
-        // softmax.py:17  tl.store
         if (int(cols) < n_cols) {
-            ptr[cols] = numerator_2 / denominator_5;
+            // line 17: tl.store
+            out_start[cols] = numerator[i] / denominator;
         }
     }
 }

@@ -17,50 +17,46 @@ kernel void sum_both(
     constant int &N           [[buffer(3)]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     threadgroup float shared[8];
 
-    // reductions.py:72  tl.sum
-    float tile[2];
+    float x_part[2];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        tile[i] = -0.0f;
+        x_part[i] = -0.0f;
     }
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        // reductions.py:69  rows
-        const uint rows = group + i * 8;
-        // reductions.py:71  x
-        device const float *const x = x_ptr + int(rows * N);
-        const bool x_2 = int(rows) < M;
-        // reductions.py:72  tl.sum
+        // line 69: rows
+        const uint rows = sg + i * 8;
+        device const float *const x_start = x_ptr + int(rows * N);
+        const bool x_mask = int(rows) < M;
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 8; j++) {
-            // reductions.py:70  cols
+            // line 70: cols
             const uint cols = lane + j * 32;
-            // reductions.py:71  x = tl.load
-            const float x_3 = x_2 && int(cols) < N ? x[cols] : 0.0f;
-            // reductions.py:72  tl.sum
-            tile[i] += x_3;
+            // line 71: x = tl.load
+            const float x = x_mask && int(cols) < N ? x_start[cols] : 0.0f;
+            // line 72: tl.sum
+            x_part[i] += x;
         }
     }
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        tile[i] = simd_sum(tile[i]);
+        x_part[i] = simd_sum(x_part[i]);
     }
-    float tile_2 = -0.0f;
+    float value = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        tile_2 += tile[i];
+        value += x_part[i];
     }
     if (lane == 0) {
-        shared[group] = tile_2;
+        shared[sg] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    const float value = lane < 8 ? shared[lane] : -0.0f;
-    const float value_2 = simd_sum(value);
+    const float simd = simd_sum(lane < 8 ? shared[lane] : -0.0f);
     if (tid == 0) {
-        *out_ptr = value_2;
+        *out_ptr = simd;
     }
 }

@@ -18,21 +18,18 @@ kernel void sum_columns(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // reductions.py:64  tl.sum
-    float tile = -0.0f;
-    // reductions.py:61  cols
+    float x_part = -0.0f;
+    // line 61: cols
     const int cols = int(program.x * 64 + tid);
-    // reductions.py:62  x
-    const bool x = cols < N;
-    // reductions.py:64  tl.sum
+    const bool x_mask = cols < N;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 16; i++) {
-        // reductions.py:62  x = tl.load
-        const float x_2 = i < M && x ? (x_ptr + int(i * uint(N)))[cols] : 0.0f;
-        // reductions.py:64  tl.sum
-        tile += x_2;
+        // line 62: x = tl.load
+        const float x = i < M && x_mask ? (x_ptr + int(i * uint(N)))[cols] : 0.0f;
+        // line 64: tl.sum
+        x_part += x;
     }
-    if (x) {
-        out_ptr[cols] = tile;
+    if (x_mask) {
+        out_ptr[cols] = x_part;
     }
 }

@@ -17,23 +17,21 @@ kernel void sum_parts(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     threadgroup float shared[4];
 
-    // reductions.py:78  at
+    // line 78: at
     const int at = int(program.x * 512 + tid * 4);
-    // reductions.py:79  tl.load
-    const float4 loaded = at < n ? *(device const float4 *)(x_ptr + at) : float4(0.0f);
-    const float value = loaded.x + loaded.y + loaded.z + loaded.w;
-    const float value_2 = simd_sum(value);
+    const float4 x_loaded = at < n ? *(device const float4 *)(x_ptr + at) : float4(0.0f);
+    const float simd = simd_sum(x_loaded.x + x_loaded.y + x_loaded.z + x_loaded.w);
     if (lane == 0) {
-        shared[group] = value_2;
+        // line 79: tl.sum
+        shared[sg] = simd;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    const float value_3 = lane < 4 ? shared[lane] : -0.0f;
-    const float value_4 = simd_sum(value_3);
+    const float simd_2 = simd_sum(lane < 4 ? shared[lane] : -0.0f);
     if (tid == 0) {
-        part_ptr[program.x] = value_4;
+        part_ptr[program.x] = simd_2;
     }
 }

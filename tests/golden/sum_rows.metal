@@ -17,36 +17,31 @@ kernel void sum_rows(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // reductions.py:23  acc = for
     float acc[2];
     #pragma clang loop unroll(full)
     for (uint j = 0; j < 2; j++) {
         acc[j] = -0.0f;
     }
-    // reductions.py:21  row_ptr
-    device const float *const row_ptr = x_ptr + int(program.x * stride_m);
-    // reductions.py:23  acc = for
+    device const float *const x_start = x_ptr + int(program.x * stride_m);
+    // line 23: for
     for (uint i = 0; i < uint(max(N, 0)); i += 64) {
-        // reductions.py:24  cols
-        const uint offset = i + tid;
-        // reductions.py:25  acc
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 2; j++) {
-            // reductions.py:24  cols
-            const int cols = int(offset + j * 32);
-            // reductions.py:25  acc = tl.load
-            const float acc_3 = cols < N ? row_ptr[cols] : 0.0f;
-            acc[j] += acc_3;
+            // line 24: cols
+            const int cols = int(i + tid + j * 32);
+            // line 25: acc = tl.load
+            const float acc_loaded = cols < N ? x_start[cols] : 0.0f;
+            acc[j] += acc_loaded;
         }
     }
-    float acc_2 = -0.0f;
+    float acc_part = -0.0f;
     #pragma clang loop unroll(full)
     for (uint j = 0; j < 2; j++) {
-        acc_2 += acc[j];
+        acc_part += acc[j];
     }
-    const float acc_3 = simd_sum(acc_2);
-    // reductions.py:26  tl.store
+    const float acc_simd = simd_sum(acc_part);
     if (tid == 0) {
-        out_ptr[program.x] = 0.0f + acc_3;
+        // line 26: tl.store
+        out_ptr[program.x] = 0.0f + acc_simd;
     }
 }

@@ -18,51 +18,40 @@ kernel void truths_of_rows(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]],
     uint  lane     [[thread_index_in_simdgroup]],
-    uint  group    [[simdgroup_index_in_threadgroup]])
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
+    threadgroup char positive_shared[2];
     threadgroup char shared[2];
-    threadgroup char shared_2[2];
 
-    // reductions.py:53  positive
-    device const int *const positive = x_ptr + int(program.x * N);
-    // reductions.py:54  tl.reduce
-    bool tile = false;
-    // reductions.py:55  tl.reduce
-    bool tile_2 = true;
+    device const int *const x_start = x_ptr + int(program.x * N);
+    bool positive_flag = false;
+    bool flag = true;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        // reductions.py:52  cols
+        // line 52: cols
         const uint cols = tid + i * 64;
-        // reductions.py:53  positive = tl.load
-        const int positive_2 = int(cols) < N ? positive[cols] : 0;
-        const bool positive_3 = positive_2 > 0;
-        // reductions.py:54  tl.reduce
-        tile = tile || positive_3;
-        // reductions.py:55  tl.reduce
-        tile_2 = tile_2 && (positive_3 || int(cols) >= N);
+        const int positive_loaded = int(cols) < N ? x_start[cols] : 0;
+        // line 53: positive
+        const bool positive = positive_loaded > 0;
+        // line 54: tl.reduce
+        positive_flag = positive_flag || positive;
+        // line 55: tl.reduce
+        flag = flag && (positive || int(cols) >= N);
     }
-    // reductions.py:54  tl.reduce
-    const bool test = simd_any(tile);
-    const bool first_lane = lane == 0;
-    if (first_lane) {
-        shared[group] = char(uchar(test));
+    const bool positive_flag_2 = simd_any(positive_flag);
+    if (lane == 0) {
+        positive_shared[sg] = char(uchar(positive_flag_2));
     }
-    // reductions.py:55  tl.reduce
-    const bool test_2 = simd_all(tile_2);
-    if (first_lane) {
-        shared_2[group] = char(uchar(test_2));
+    const bool flag_2 = simd_all(flag);
+    if (lane == 0) {
+        shared[sg] = char(uchar(flag_2));
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    // reductions.py:54  tl.reduce
-    const char offset = shared[0];
-    const char offset_2 = shared[1];
-    // reductions.py:55  tl.reduce
-    const char offset_3 = shared_2[0];
-    const char offset_4 = shared_2[1];
-    // reductions.py:54  tl.store
+    threadgroup_barrier(mem_flags::mem_threadgroup);    // positive_shared is complete
+    const char shared_held = shared[0];
+    const char shared_held_2 = shared[1];
     if (tid == 0) {
-        any_ptr[program.x] = char(uchar((offset != char(0)) || (offset_2 != char(0))));
-        // reductions.py:55  tl.store
-        all_ptr[program.x] = char(uchar(offset_3 != char(0) && offset_4 != char(0)));
+        any_ptr[program.x] = char(uchar((positive_shared[0] != char(0))
+                || (positive_shared[1] != char(0))));
+        all_ptr[program.x] = char(uchar(shared_held != char(0) && shared_held_2 != char(0)));
     }
 }

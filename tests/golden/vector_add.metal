@@ -18,14 +18,13 @@ kernel void vector_add(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    // vector_add.py:10  offsets
-    const uint offset = program.x * 256 + tid;
+    const uint offsets_base = program.x * 256 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const int offsets = int(offset + i * 64);
-        // vector_add.py:12  x = tl.load
+        // line 10: offsets
+        const int offsets = int(offsets_base + i * 64);
         if (offsets < n) {
-            // vector_add.py:14  tl.store
+            // line 14: tl.store
             out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
         }
     }
