@@ -1141,7 +1141,6 @@ TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
 TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed, tmetal_arena *arena);
 #endif
 
-
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -1942,6 +1941,38 @@ static uint64_t tmi_float_from_decimal(const tmi_float_format *f, int negative, 
     }
     q = tmi_big_div(&a, &b);
     return tmi_float_round(f, negative, q, -shift, more || a.n);
+}
+
+/* A number as it is written: ['-'] digits ['.' digits] ['e' ['+' | '-'] digits]. */
+typedef struct tmi_decimal {
+    uint64_t digits;        /* at most nineteen, times ten to the power e10 */
+    int      negative, e10;
+    int      more;          /* digits that are not zero follow those */
+} tmi_decimal;
+
+static tmi_decimal tmi_decimal_of(const char *s, size_t n) {
+    const char *end = s + n;
+    int         e = 0, point = 0, e_negative = 0;
+    tmi_decimal d;
+    memset(&d, 0, sizeof d);
+    d.negative = n && *s == '-';
+    for (s += d.negative; s < end && *s != 'e' && *s != 'E'; s++) {
+        if (*s == '.') point = 1;
+        else if (d.digits < 1000000000000000000u) d.digits = d.digits * 10 + (uint64_t)(*s - '0'), d.e10 -= point;
+        else d.more |= *s != '0', d.e10 += !point;
+    }
+    for (; s < end; s++) {
+        if (*s == '-') e_negative = 1;
+        else if (*s >= '0' && *s <= '9' && e < 100000) e = e * 10 + (*s - '0');
+    }
+    d.e10 += e_negative ? -e : e;
+    return d;
+}
+
+/* The same in a format. `negative`: a sign stands before it. */
+static uint64_t tmi_decimal_bits(const tmi_float_format *f, const char *s, size_t n, int negative) {
+    tmi_decimal d = tmi_decimal_of(s, n);
+    return tmi_float_from_decimal(f, negative | d.negative, d.digits, d.e10, d.more);
 }
 
 /* Sign, integer mantissa and exponent of finite bits; 0 for infinities and NaN. */
@@ -6878,37 +6909,13 @@ static uint64_t tmi_int_value(tmi_parser *p, const tmi_tok *tok, int *over) {
     return v;
 }
 
-static uint64_t tmi_decimal_value(tmi_parser *p, const tmi_tok *tok, int negative, const tmi_float_format *f) {
-    uint64_t digits = 0;
-    int      e10 = 0, point = 0, more = 0, e = 0, esign = 0;
-    uint32_t i;
-    for (i = 0; i < tok->len; i++) {
-        char c = p->src[tok->at + i];
-        if (c == '.') point = 1;
-        else if (c == 'e' || c == 'E') break;
-        else if (digits < 1000000000000000000u) {
-            digits = digits * 10 + (uint64_t)(c - '0');
-            e10 -= point;
-        } else {
-            more |= c != '0';
-            e10 += !point;
-        }
-    }
-    for (i++; i < tok->len; i++) {
-        char c = p->src[tok->at + i];
-        if (c == '-') esign = 1;
-        else if (c != '+' && e < 100000) e = e * 10 + (c - '0');
-    }
-    return tmi_float_from_decimal(f, negative, digits, e10 + (esign ? -e : e), more);
-}
-
 /* The bits of one number token in an element type: decimal, or hex bits of a float. */
 static uint64_t tmi_number_bits(tmi_parser *p, const tmi_tok *tok, int negative, uint32_t type) {
     const tmi_type *t = TMI_TYPE(p->m, type);
     int             over = 0;
     uint64_t        v;
     if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_FLOAT)
-        return tmi_decimal_value(p, tok, negative, &tmi_float_formats[t->format]);
+        return tmi_decimal_bits(&tmi_float_formats[t->format], p->src + tok->at, tok->len, negative);
     if (t->kind == TMI_T_FLOAT && tok->kind == TMI_K_HEX && !negative) {
         v = tmi_hex_value(p, tok, &over);
         if (!over && tmi_zext(v, t->bits) == v) return v;
@@ -13769,7 +13776,6 @@ static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
     }
 }
 
-
 /* -- GELU and SiLU: x times a function of x ------------------------------------------------------------------------------ */
 
 /* x (a + b S(q(x))), where S is the logistic function (kind EXP) or erf (kind ERF), and q a polynomial. */
@@ -13945,7 +13951,6 @@ static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
         if (tmi_dt_kind(m, v[i]) == TMI_OP_MULF || tmi_dt_kind(m, v[i]) == TMI_OP_DIVF)
             if (tmi_dt_try_gated(d, tmi_def(m, v[i]), v[0], 1)) return;
 }
-
 
 /* -- Multiply-add ------------------------------------------------------------------------------------------------------------ */
 
@@ -14446,7 +14451,6 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     p->x = tmi_in(m, op, 0);
     if (!near) p->reason = reason;
 }
-
 
 /* -- All of it -------------------------------------------------------------------------------------------------------------------- */
 
@@ -14999,7 +15003,6 @@ static void tmi_name_after(tmi_module *m, uint32_t value, uint32_t like) {
 }
 
 /* -- Copying ops ----------------------------------------------------------------------------- */
-
 
 /* Calls are copied into their callers and blocks behind each branch that reaches them, so a text of 20
  * lines could ask for a million ops. Copies may add 1,000 ops and one for every 8 bytes of text, ten times
@@ -19767,7 +19770,6 @@ static int tmi_chip_has(tmi_plan *p, uint32_t feature) {
     else p->chip_lacked |= feature;
     return has;
 }
-
 
 struct tmi_force { /* a layout that the caller asked for */
     uint8_t     layout; /* + 1; 0: none */
@@ -25491,19 +25493,8 @@ static int tmi_ptx_kind(const tmi_ptx_type *type) {
 
 /* A literal with a point, in an instruction on floats. */
 static uint64_t tmi_ptx_decimal(const tmi_ptx_arg *a, int kind) {
-    const char *s = a->at, *end = a->at + a->len;
-    uint64_t    digits = 0;
-    int         e10 = 0, e = 0, point = 0, more = 0, neg = *s == '-', e_neg = 0;
-    for (s += neg; s < end && *s != 'e' && *s != 'E'; s++) {
-        if (*s == '.') point = 1;
-        else if (digits < 1000000000000000000u) digits = digits * 10 + (uint64_t)(*s - '0'), e10 -= point;
-        else more |= *s != '0', e10 += !point;
-    }
-    for (s++; s < end; s++) {
-        if (*s == '-') e_neg = 1;
-        else if (*s != '+' && e < 100000) e = e * 10 + (*s - '0');
-    }
-    return tmi_float_from_decimal(&tmi_float_formats[kind == TMI_S_BF16 ? TMI_F_BF16 : kind == TMI_S_F16 ? TMI_F_F16 : TMI_F_F32], neg, digits, e10 + (e_neg ? -e : e), more);
+    int f = kind == TMI_S_BF16 ? TMI_F_BF16 : kind == TMI_S_F16 ? TMI_F_F16 : TMI_F_F32;
+    return tmi_decimal_bits(&tmi_float_formats[f], a->at, a->len, 0);
 }
 
 static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg, int kind) {
@@ -33779,53 +33770,23 @@ static const tmi_json *tmi_json_get(const tmi_json *object, const char *key) { /
     return NULL;
 }
 
-/* Sign, digits and power of ten of a number's text. `more`: non-zero digits past the nineteenth. */
-static void tmi_json_decimal(const char *s, int *negative, uint64_t *digits, int *e10, int *more) {
-    int seen = 0, e = 0, e_negative = 0, n = 0;
-    *negative = *s == '-';
-    *digits = 0;
-    *e10 = *more = 0;
-    for (s += *negative; (*s >= '0' && *s <= '9') || *s == '.'; s++) {
-        if (*s == '.') {
-            seen = 1;
-            continue;
-        }
-        if (n < 19) {
-            *digits = *digits * 10 + (uint64_t)(*s - '0');
-            if (*digits) n++;
-            *e10 -= seen;
-        } else {
-            *more |= *s != '0';
-            *e10 += !seen;
-        }
-    }
-    if (*s != 'e' && *s != 'E') return;
-    e_negative = s[1] == '-';
-    for (s += s[1] == '-' || s[1] == '+' ? 2 : 1; *s; s++)
-        if (e < 100000) e = e * 10 + (*s - '0');
-    *e10 += e_negative ? -e : e;
-}
-
 /* A whole number, also as 2.0 or 1e3. 0 when it is none or does not fit. */
 static int tmi_json_int(const tmi_json *j, int64_t *v) {
-    int      negative, e10, more;
-    uint64_t d;
+    tmi_decimal d;
     if (!j || j->kind != TMI_J_NUMBER) return 0;
-    tmi_json_decimal(j->text, &negative, &d, &e10, &more);
-    if (more) return 0;
-    for (; e10 < 0 && d % 10 == 0 && d; e10++) d /= 10;
-    for (; e10 > 0 && d && d < (uint64_t)1 << 59; e10--) d *= 10;
-    if (d && (e10 || d > (uint64_t)INT64_MAX)) return 0;
-    *v = negative ? -(int64_t)d : (int64_t)d;
+    d = tmi_decimal_of(j->text, j->len);
+    if (d.more) return 0;
+    for (; d.e10 < 0 && d.digits % 10 == 0 && d.digits; d.e10++) d.digits /= 10;
+    for (; d.e10 > 0 && d.digits && d.digits < (uint64_t)1 << 59; d.e10--) d.digits *= 10;
+    if (d.digits && (d.e10 || d.digits > (uint64_t)INT64_MAX)) return 0;
+    *v = d.negative ? -(int64_t)d.digits : (int64_t)d.digits;
     return 1;
 }
 
 static int tmi_json_double(const tmi_json *j, double *v) {
-    int      negative, e10, more;
-    uint64_t d, bits;
+    uint64_t bits;
     if (!j || j->kind != TMI_J_NUMBER) return 0;
-    tmi_json_decimal(j->text, &negative, &d, &e10, &more);
-    bits = tmi_float_from_decimal(&tmi_float_formats[TMI_F_F64], negative, d, e10, more);
+    bits = tmi_decimal_bits(&tmi_float_formats[TMI_F_F64], j->text, j->len, 0);
     memcpy(v, &bits, sizeof *v);
     return 1;
 }
