@@ -7162,30 +7162,35 @@ static uint32_t tmi_parse_attr(tmi_parser *p) {
     return id;
 }
 
-static uint32_t tmi_named_insert(tmi_parser *p, uint32_t list, uint32_t name, uint32_t attr) {
-    const char *s = TMI_STR(p->m, name);
-    uint32_t    id = p->m->named->n, at = list, last = 0;
-    int         c = 1;
-    tmi_named  *n = (tmi_named *)tmi_vec_add(p->job, p->m->named);
-    while (at && (c = strcmp(TMI_STR(p->m, TMI_NAMED(p->m, at)->name), s)) < 0) {
-        last = at;
-        at = TMI_NAMED(p->m, at)->next;
+static int tmi_named_before(const void *ctx, uint32_t a, uint32_t b) {
+    const tmi_module *m = (const tmi_module *)ctx;
+    return strcmp(TMI_STR(m, TMI_NAMED(m, a)->name), TMI_STR(m, TMI_NAMED(m, b)->name)) < 0;
+}
+
+/* The entries of a list and those on the stack from `base` on, by name; of one name the last. */
+static uint32_t tmi_named_sorted(tmi_parser *p, uint32_t list, uint32_t base) {
+    uint32_t  head = 0, n = p->n_stack - base, i;
+    tmi_mark  mark = tmi_mark_take(p->job);
+    uint32_t *id;
+    for (i = list; i; i = TMI_NAMED(p->m, i)->next) n++;
+    id = TMI_TEMP(p->job, uint32_t, n);
+    for (n = 0, i = list; i; i = TMI_NAMED(p->m, i)->next) id[n++] = i;
+    for (i = base; i < p->n_stack; i++) id[n++] = tmi_stack(p, i);
+    tmi_sort(p->job, id, n, tmi_named_before, p->m);
+    while (n-- > 0) {
+        if (head && !tmi_named_before(p->m, id[n], head)) continue;
+        TMI_NAMED(p->m, id[n])->next = head;
+        head = id[n];
     }
-    if (at && c == 0) {
-        TMI_NAMED(p->m, at)->attr = attr;
-        return list;
-    }
-    n->name = name;
-    n->attr = attr;
-    n->next = at;
-    if (!last) return id;
-    TMI_NAMED(p->m, last)->next = id;
-    return list;
+    p->n_stack = base;
+    tmi_mark_drop(p->job, mark);
+    return head;
 }
 
 /* dict ::= '{' [entry (',' entry)*] '}' ; entry ::= (bare-id | string) ['=' attribute]
  * Adds to a list sorted by name and gives its head. */
 static uint32_t tmi_parse_entries(tmi_parser *p, uint32_t list) {
+    uint32_t base = p->n_stack;
     if (!tmi_skip_punct(p, '{')) return list;
     while (!p->bad && !tmi_at_punct(p, '}')) {
         uint32_t name, attr;
@@ -7195,14 +7200,19 @@ static uint32_t tmi_parse_entries(tmi_parser *p, uint32_t list) {
             tmi_next(p);
         } else {
             tmi_expected(p, "an attribute name");
-            return list;
+            break;
         }
         attr = tmi_skip_punct(p, '=') ? tmi_parse_attr(p) : tmi_attr_new(p->job, p->m, TMI_A_UNIT, 0, 0);
-        if (!p->bad) list = tmi_named_insert(p, list, name, attr);
+        if (!p->bad) {
+            tmi_named *n = (tmi_named *)tmi_vec_add(p->job, p->m->named);
+            n->name = name;
+            n->attr = attr;
+            tmi_push(p, p->m->named->n - 1);
+        }
         if (!tmi_skip_punct(p, ',')) break;
     }
     tmi_want_punct(p, '}');
-    return list;
+    return tmi_named_sorted(p, list, base);
 }
 
 static uint32_t tmi_parse_dict(tmi_parser *p) {
@@ -8559,18 +8569,18 @@ static tmi_at tmi_at_name(const tmi_parser *p, const char *name) {
 
 static void tmi_check_forward(tmi_parser *p) {
     uint32_t i;
-    for (i = 0; i + 1 < p->forward.n; i += 2) {
+    for (i = 0; i + 1 < p->forward.n && !tmi_enough_errors(p->job); i += 2) {
         uint32_t v = *TMI_AT(&p->forward, uint32_t, i), at = *TMI_AT(&p->forward, uint32_t, i + 1);
         if (TMI_VALUE(p->m, v)->is_forward)
             tmi_error(p->job, tmi_at_src(at), TMETAL_E_UNDEFINED,
                       tmi_format(p->job, 1, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, v)->name)));
     }
     if (p->job->n_errors) return; /* what is wrong may have held their definitions */
-    for (i = 1; i < p->m->block.n; i++) {
+    for (i = 1; i < p->m->block.n && !tmi_enough_errors(p->job); i++) {
         tmi_block *b = TMI_BLOCK(p->m, i);
         if (!b->region) tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, b->label)), TMETAL_E_BLOCK, TMI_STR(p->m, b->label));
     }
-    for (i = 1; i < p->m->loc->n; i++) {
+    for (i = 1; i < p->m->loc->n && !tmi_enough_errors(p->job); i++) {
         tmi_loc *l = TMI_LOC(p->m, i);
         if (l->kind == TMI_L_ALIAS && !l->child)
             tmi_error(p->job, tmi_at_name(p, TMI_STR(p->m, l->text)), TMETAL_E_ALIAS, TMI_STR(p->m, l->text));
@@ -8903,8 +8913,9 @@ static int tmi_is_one_of(const char *const *names, const char *name) {
 }
 
 /* Whether a syntax shows the attribute `name` of an op itself. */
-static int tmi_form_shows(const tmi_module *m, const tmi_op *op, const char *f, const char *name) {
-    const tmi_attr *a = tmi_attr_of(m, op, name);
+static int tmi_form_shows(const tmi_module *m, const tmi_op *op, const char *f, const tmi_named *n) {
+    const tmi_attr *a = TMI_ATTR(m, n->attr);
+    const char     *name = TMI_STR(m, n->name);
     for (; (f = strchr(f, '$')) != NULL; f += 2) {
         const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
         if (field && strcmp(field->attr, name) == 0 && tmi_field_attr(m, op, field)) return 1;
@@ -8924,7 +8935,7 @@ static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *co
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
         if (shown && tmi_is_one_of(shown, name)) continue;
-        if (p->form && tmi_form_shows(p->m, op, p->form, name)) continue;
+        if (p->form && tmi_form_shows(p->m, op, p->form, a)) continue;
         tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
         n++;
         tmi_print_name(p, a->name);

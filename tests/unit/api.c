@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <time.h>
 
 static const char scale[] =
     "tt.func public @scale(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %a: f32) {\n"
@@ -699,6 +700,31 @@ START_TEST(an_attribute_of_another_kind_comes_back) {
 }
 END_TEST
 
+/* 20,000 keys in no order, places and blocks that nothing defines: each took 4 to 50 seconds. */
+START_TEST(long_lists_of_names_are_read_in_linear_time) {
+    const unsigned n = 20000;
+    size_t         room = (size_t)4 << 20, at = 0;
+    char          *text = (char *)malloc(room);
+    tmetal_arena   arena = arena_at(0);
+    tmetal_module *m;
+    tmetal_result  r;
+    clock_t        start = clock();
+    unsigned       i;
+    ck_assert_ptr_nonnull(text);
+    at += (size_t)snprintf(text, room, "module {\n tt.func public @k(%%x: i32) {\n");
+    if (_i == 0) at += (size_t)snprintf(text + at, room - at, " %%y = arith.addi %%x, %%x {");
+    for (i = 0; i < n; i++)
+        at += (size_t)(_i == 0   ? snprintf(text + at, room - at, "%sk%u = 1", i ? ", " : "", i * 7919 % n)
+                       : _i == 1 ? snprintf(text + at, room - at, " %%a%u = arith.addi %%x, %%x : i32 loc(#l%u)\n", i, i)
+                                 : snprintf(text + at, room - at, " \"cf.br\"()[^b%u] : () -> ()\n", i));
+    at += (size_t)snprintf(text + at, room - at, "%s tt.return\n }\n}\n", _i == 0 ? "} : i32\n" : "");
+    (void)tmetal_parse(text, at, NULL, &arena, &m, &r);
+    ck_assert_int_eq(r.code, _i == 0 ? TMETAL_OK : _i == 1 ? TMETAL_E_ALIAS : TMETAL_E_BLOCK);
+    ck_assert_msg(clock() - start < 3 * CLOCKS_PER_SEC, "%.1f s", (double)(clock() - start) / CLOCKS_PER_SEC);
+    free(text);
+}
+END_TEST
+
 static void is_shown_plainly(const char *what, const char *s) {
     const char *p;
     for (p = s; p && *p; p++) ck_assert_msg(*p >= 32 && *p < 127, "%s: byte %u in '%.200s'", what, (unsigned)(unsigned char)*p, s);
@@ -855,6 +881,7 @@ int main(void) {
     tcase_add_test(t, two_threads_compile_on_two_arenas);
     tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
     tcase_add_loop_test(t, a_key_or_a_symbol_stays_one, 0, 11);
+    tcase_add_loop_test(t, long_lists_of_names_are_read_in_linear_time, 0, 3);
     tcase_add_loop_test(t, an_attribute_of_another_kind_comes_back, 0, 9);
     tcase_add_loop_test(t, text_from_outside_is_shown_without_controls, 0, 7);
     tcase_add_loop_test(t, an_op_list_is_utf8, 0, 6);
