@@ -30550,7 +30550,10 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     case TMI_TF_CALLX: return tmi_sig_sign(*tmi_fn_sig(n->c));
     case TMI_TF_SELECT: return tmi_sign_both(e, n->b, n->c);
     case TMI_TF_LDA: case TMI_TF_LDT: return (tmi_sign)e->arr_sign[n->a];
-    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
+    case TMI_TF_SHUF: case TMI_TF_SHUFX:
+        if (n->type.kind == TMI_S_I64) return TMI_SIGNED; /* a function of ours */
+        return tmi_sign_of(e, n->a);
+    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN: case TMI_TF_VGET: return tmi_sign_of(e, n->a);
     case TMI_TF_SIMD: return n->d ? TMI_UNSIGNED : n->c == TMI_SIMD_MAX || n->c == TMI_SIMD_MIN ? TMI_SIGNED : tmi_sign_of(e, n->a);
     case TMI_TF_VMAKE: {
         uint32_t i;
