@@ -7314,7 +7314,8 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
         val->is_forward = 0;
     } else {
         if (b) /* in an inner block too: MLIR has no shadowing */
-            tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
+            tmi_error(p->job, tmi_at_src(at), TMETAL_E_REDEFINED,
+                      tmi_format(p->job, 1, "value %%%s", TMI_STR(p->m, key)));
         v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
     }
@@ -7810,7 +7811,8 @@ static uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
     if (!id) return 0;
     b = TMI_BLOCK(p->m, id);
     if (b->region) {
-        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_REDEFINED, tmi_format(p->job, 1, "block %s", tmi_tok_text(p, &tok)));
+        tmi_error(p->job, tmi_at_src(tok.at), TMETAL_E_REDEFINED,
+                  tmi_format(p->job, 1, "block %s", tmi_tok_text(p, &tok)));
         p->bad = 1;
         return 0;
     }
@@ -9480,8 +9482,10 @@ static void tmi_name_drop(tmi_printer *p, uint32_t start) {
 static void tmi_name_results(tmi_printer *p, const tmi_op *op) {
     uint32_t i, start = p->trail.n, named = 0;
     int      keep = 1;
-    for (i = 0; i < op->n_out; i += tmi_group_size(p->m, op, i))
-        keep &= tmi_is_suffix(TMI_STR(p->m, TMI_VALUE(p->m, tmi_out(p->m, op, i))->name)) || !TMI_VALUE(p->m, tmi_out(p->m, op, i))->name;
+    for (i = 0; i < op->n_out; i += tmi_group_size(p->m, op, i)) {
+        uint32_t name = TMI_VALUE(p->m, tmi_out(p->m, op, i))->name;
+        keep &= !name || tmi_is_suffix(TMI_STR(p->m, name));
+    }
     for (i = 0; i < op->n_out && keep; i++) {
         named += TMI_VALUE(p->m, tmi_out(p->m, op, i))->name != 0;
         tmi_name_take(p, tmi_out(p->m, op, i));
@@ -9497,8 +9501,10 @@ static void tmi_name_region(tmi_printer *p, uint32_t region) {
     const tmi_module *m = p->m;
     uint32_t          start = p->trail.n, b, op, r, i;
     for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
-        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++)
-            if (tmi_is_suffix(TMI_STR(m, TMI_VALUE(m, tmi_block_arg(m, b, i))->name))) tmi_name_take(p, tmi_block_arg(m, b, i));
+        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) {
+            uint32_t v = tmi_block_arg(m, b, i);
+            if (tmi_is_suffix(TMI_STR(m, TMI_VALUE(m, v)->name))) tmi_name_take(p, v);
+        }
     for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
         for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
             tmi_name_results(p, TMI_OP(m, op));
@@ -9561,7 +9567,8 @@ static const char *tmi_op_name(const tmi_op *op) {
 }
 
 static int tmi_fail_want(tmi_verifier *v, const tmi_op *op, const char *want, const char *what, uint32_t type) {
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want, what, tmi_type_text(v->job, v->m, type));
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want, what,
+              tmi_type_text(v->job, v->m, type));
     return 0;
 }
 
