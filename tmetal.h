@@ -23954,11 +23954,9 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         if (f->combiner && !x->by_rank && parts > 2 && tmi_simd_of(ck, type.kind) &&
             type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
             /* every simdgroup reads the partials, a lane each, and reduces them once more */
-            uint32_t lane = tmi_t_lane(w->t),
-                     in_range =
-                         parts < 32 ? tmi_t_icmp(w->t, TMI_ULT, lane, tmi_t_u32(w->t, parts)) : 0,
-                     r;
+            uint32_t lane = tmi_t_lane(w->t), in_range = 0, r;
             tmi_ins  ld;
+            if (parts < 32) in_range = tmi_t_icmp(w->t, TMI_ULT, lane, tmi_t_u32(w->t, parts));
             tmi_ins_zero(&ld, TMI_TF_LDT, type);
             ld.a = x->buf[0];
             ld.b = tmi_partial_slot(w, x, k, lane);
@@ -32933,6 +32931,21 @@ static void tmi_note_end(const tmi_emit *e, uint32_t before) {
         if (e->arr_name[i]) e->noted->array[i] = tmi_format(e->job, 0, "%s", tmi_taken(e, e->arr_name[i]));
 }
 
+/* What the host must compile the text with. */
+static void tmi_emit_compile_with(tmi_emit *e, tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
+        tmi_tty type;
+        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        type = tmi_param_type(e, tmi_arg_param(e, &k->args[i]));
+        e->uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
+    }
+    k->msl_version = e->uses_logging ? 320 : e->uses_bf16 ? 310 : 300;
+    k->math_mode = "safe";
+    k->macos = tmi_msl_row_of(k->msl_version)->macos;
+    k->ios = tmi_msl_row_of(k->msl_version)->ios;
+}
+
 /* Print one kernel: `k` gets its text and everything a launcher needs. */
 static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_noted *noted, tmetal_kernel *k, tmi_joined *joined) {
     tmi_emit e;
@@ -32963,16 +32976,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     e.indent = 0;
     if (p->job->opt->mlx) mlx = tmi_mlx_begin(&e, k);
     tmi_body(&e, 1);
-    for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
-        tmi_tty type;
-        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
-        type = tmi_param_type(&e, tmi_arg_param(&e, &k->args[i]));
-        e.uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
-    }
-    k->msl_version = e.uses_logging ? 320 : e.uses_bf16 ? 310 : 300;
-    k->math_mode = "safe";
-    k->macos = tmi_msl_row_of(k->msl_version)->macos;
-    k->ios = tmi_msl_row_of(k->msl_version)->ios;
+    tmi_emit_compile_with(&e, k);
     e.out = &all;
     tmi_remark_size(&e, body.len);
     tmi_put_head(&e, k);

@@ -88,6 +88,9 @@ while read -r what most; do
     now=$(awk -v what="$what" '$1 == what { print $2 }' "$build/counts")
     [ "$now" -le "$most" ] || complain "$what: $now, at most $most"
 done < "$here/ratchet.txt"
-if [ "$fill" ]; then cp "$build/counts" "$here/ratchet.txt"; fi
+if [ "$fill" ]; then # never upwards
+    awk 'NR == FNR { most[$1] = $2; next } { print $1, ($1 in most) && most[$1] < $2 ? most[$1] : $2 }' \
+        "$here/ratchet.txt" "$build/counts" > "$build/ratchet" && cp "$build/ratchet" "$here/ratchet.txt"
+fi
 [ $bad = 0 ] || exit 1
 echo "house: $(tr '\n' ' ' < "$build/counts")"
