@@ -31661,13 +31661,23 @@ static void tmi_body(tmi_emit *e, uint32_t blk) {
     tmi_free_names(e, start);
 }
 
+/* Is a loop unrolled? Short ones are; of longer ones those that may go over registers, which a run-time index would put
+ * into memory and which then may read 0 in big kernels (Genesis-Embodied-AI/quadrants issue 835). */
+static int tmi_is_unrolled(const tmi_emit *e, const tmi_ins *n) {
+    uint32_t i, rounds = n->c - n->b;
+    if (n->e || rounds <= 64) return !n->e;
+    for (i = 1; i < e->t->arr.n && e->copies * rounds <= 1024; i++)
+        if (TMI_ARR(e->t, i)->space == TMI_AS_PRIVATE && TMI_ARR(e->t, i)->count >= rounds) return 1;
+    return 0;
+}
+
 static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v = TMI_BLK(e->t, n->d)->first, name, start = e->trail.n;
     const char *s;
     uint64_t    around = e->copies;
     tmi_comment(e, n);
-    if (n->c - n->b <= 64 && !n->e) { /* registers are named by constants only: unrolled, or they go to memory */
+    if (tmi_is_unrolled(e, n)) {
         tmi_line(e);
         tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
         e->copies *= n->c - n->b;
