@@ -7225,6 +7225,7 @@ static uint32_t tmi_bind(tmi_parser *p, tmi_map *map, uint32_t name, uint32_t id
     uint32_t     b = p->bindings.n;
     uint32_t    *slot = tmi_map_at(p->job, map, name);
     tmi_binding *n = (tmi_binding *)tmi_vec_add(p->job, &p->bindings);
+    TMI_ASSERT(p->job, "parse", region < p->m->region.n);
     n->name = name;
     n->id = id;
     n->outer = *slot;
@@ -7304,6 +7305,7 @@ static uint32_t tmi_use(tmi_parser *p) {
 static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t at) {
     tmi_binding *b = tmi_binding_of(p, &p->values, key);
     uint32_t     v;
+    TMI_ASSERT(p->job, "parse", type < p->m->type->n);
     if (b && TMI_VALUE(p->m, b->id)->is_forward) {
         tmi_value *val = TMI_VALUE(p->m, b->id);
         v = b->id;
@@ -8729,6 +8731,7 @@ typedef struct tmi_printer {
 static void tmi_print_op(tmi_printer *p, uint32_t id);
 
 static void tmi_print_value(tmi_printer *p, uint32_t value) {
+    TMI_ASSERT(NULL, "print", value < p->m->value.n);
     if (p->named[value]) tmi_put(p->t, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, value)->name));
     else tmi_put(p->t, "%%tmi.%u", value); /* a dot in front of a number: no Python name has it */
 }
@@ -8853,6 +8856,7 @@ static void tmi_print_attr_list(tmi_printer *p, const tmi_attr *a) {
 static void tmi_print_attr(tmi_printer *p, uint32_t id) {
     const tmi_attr *a = TMI_ATTR(p->m, id);
     uint32_t        i;
+    TMI_ASSERT(NULL, "print", id < p->m->attr->n);
     switch (a->kind) {
     case TMI_A_INT:
     case TMI_A_FLOAT:
@@ -9067,6 +9071,7 @@ static void tmi_print_block_head(tmi_printer *p, uint32_t block) {
 /* '{' ops '}'. `head` prints the entry block's label too; `quiet` leaves an empty scf.yield out. */
 static void tmi_print_region(tmi_printer *p, uint32_t region, int head, int quiet) {
     uint32_t b, op;
+    TMI_ASSERT(NULL, "print", region && region < p->m->region.n);
     tmi_put_char(p->t, '{');
     p->indent++;
     for (b = TMI_REGION(p->m, region)->first_block; b; b = TMI_BLOCK(p->m, b)->next) {
@@ -9443,6 +9448,8 @@ static void tmi_print_custom(tmi_printer *p, const tmi_op *op) {
 /* Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
 static void tmi_print_op(tmi_printer *p, uint32_t id) {
     const tmi_op *op = TMI_OP(p->m, id);
+    TMI_ASSERT(NULL, "print", id && id < p->m->op.n);
+    TMI_ASSERT(NULL, "print", TMI_OP(p->m, id)->kind < TMI_OP_COUNT);
     tmi_print_results(p, op);
     if (tmi_has_form(p->m, op)) {
         tmi_put_str(p->t, tmi_ops[op->kind].name);
@@ -10668,6 +10675,8 @@ static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     const tmi_op *op = TMI_OP(v->m, id);
     uint32_t      i, b;
     int           ok, poisoned;
+    TMI_ASSERT(v->job, "verify", id && id < v->m->op.n);
+    TMI_ASSERT(v->job, "verify", TMI_OP(v->m, id)->kind < TMI_OP_COUNT);
     if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
     poisoned = tmi_is_poisoned(v, op);
     ok = !poisoned;
@@ -15071,6 +15080,7 @@ static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
 static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
     uint32_t id;
     tmi_loc *l;
+    TMI_ASSERT(c->job, "transform", loc < c->m->loc->n);
     if (!c->call) return loc;
     id = c->m->loc->n;
     l = (tmi_loc *)tmi_vec_add(c->job, c->m->loc);
@@ -15627,6 +15637,7 @@ static void tmi_taking_init(tmi_job *job, const tmi_module *m, tmi_taking *t) {
 
 static uint32_t tmi_take_value(tmi_taking *t, uint32_t v) {
     uint32_t id = t->f->value.n;
+    TMI_ASSERT(t->job, "transform", v < t->m->value.n);
     *(tmi_value *)tmi_vec_add(t->job, &t->f->value) = *TMI_VALUE(t->m, v);
     t->value[v] = id;
     return id;
@@ -15640,6 +15651,7 @@ static uint32_t tmi_take_op(tmi_taking *t, uint32_t op) {
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t          id = tmi_op_new(t->job, f, o->kind), r, b, x, i, region, block, *list;
     tmi_mark          mark = tmi_mark_take(t->job);
+    TMI_ASSERT(t->job, "transform", op && op < t->m->op.n);
     *TMI_OP(f, id) = *o;
     TMI_OP(f, id)->n_region = 0;
     TMI_OP(f, id)->region = 0;
@@ -19109,6 +19121,7 @@ static void tmi_t_write(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t eleme
 /* Open the body of a statement; tmi_t_close ends it. */
 static void tmi_t_open(tmi_thr *t, uint32_t owner, int is_if) {
     uint32_t b = tmi_t_block(t, t->cur, owner);
+    TMI_ASSERT(t->job, "thread", owner && owner < t->ins.n);
     TMI_BLK(t, b)->is_if = (uint8_t)is_if;
     t->cur = b;
 }
@@ -19122,6 +19135,8 @@ static uint32_t tmi_t_close(tmi_thr *t) { /* gives the block just ended */
 
 static uint32_t tmi_t_loopvar(tmi_thr *t, uint32_t loop, tmi_tty type, int64_t lo, int64_t hi) {
     tmi_ins n;
+    TMI_ASSERT(t->job, "thread", loop && loop < t->ins.n);
+    TMI_ASSERT(t->job, "thread", lo <= hi);
     tmi_ins_zero(&n, TMI_TF_LOOPVAR, type);
     n.a = loop;
     n.lo = lo;
@@ -19193,6 +19208,7 @@ enum { TMI_BAR_GROUP = 1, TMI_BAR_DEVICE = 2 };
 
 static void tmi_t_barrier(tmi_thr *t, uint32_t flags, const char *why) {
     tmi_ins n;
+    TMI_ASSERT(t->job, "thread", why != NULL);
     tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
     n.a = flags;
     n.name = why ? tmi_intern(t->job, t->m->strings, why, strlen(why)) : 0;
@@ -27768,6 +27784,7 @@ static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
     uint8_t     how[3];
     tmi_touched one;
     tmi_inside *s;
+    TMI_ASSERT(h->t->job, "clean", id && id < h->t->ins.n);
     if (!n) return;
     alone |= TMI_INS(t, id)->op == TMI_TF_IF && TMI_INS(t, id)->e; /* one thread keeps its own order */
     h->inside[id] = s = TMI_TEMP(t->job, tmi_inside, 1);
@@ -29637,6 +29654,7 @@ static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
 static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
     uint32_t id;
     int      flow;
+    TMI_ASSERT(NULL, "report", blk && blk < c->t->blk.n);
     for (id = TMI_BLK(c->t, blk)->first; id; id = TMI_INS(c->t, id)->next) {
         const tmi_ins *n = TMI_INS(c->t, id);
         flow = TMI_COST_ON;
@@ -29882,6 +29900,8 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
     uint32_t          id = tmi_def(m, v), i;
     const tmi_op     *op = TMI_OP(m, id);
     int               hangs = 0;
+    TMI_ASSERT(x->p->job, "report", v < x->p->m->value.n);
+    TMI_ASSERT(x->p->job, "report", x->depth <= TMI_TELL_DEPTH);
     if (!id || !x->left || x->depth == TMI_TELL_DEPTH) return 0;
     x->left--;
     if (x->in[id]) return x->in[id] == 2;
@@ -29910,6 +29930,8 @@ static void tmi_tell_on(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     const tmi_users  *u = &x->p->users;
     uint32_t          i, k;
+    TMI_ASSERT(x->p->job, "report", v < x->p->m->value.n);
+    TMI_ASSERT(x->p->job, "report", x->depth <= TMI_TELL_DEPTH);
     if (x->depth == TMI_TELL_DEPTH) return;
     x->depth++;
     for (i = u->first[v]; i < u->first[v + 1] && x->left; i++) {
@@ -30168,6 +30190,7 @@ static const char *tmi_msl_scalar(int kind, tmi_sign sign) {
 }
 
 static void tmi_put_msl_type(tmi_emit *e, tmi_tty type, tmi_sign sign, int is_const) {
+    TMI_ASSERT(e->job, "emit", type.kind < TMI_S_COUNT && type.width <= 4);
     if (type.kind == TMI_S_PTR) {
         tmi_put(e->out, "device %s%s *", is_const ? "const " : "", tmi_msl_scalar(type.elem, TMI_ANY));
         return;
@@ -30295,7 +30318,8 @@ static void tmi_free_names(tmi_emit *e, uint32_t start) {
     }
 }
 
-/* The id of a name, or of what stands for it where it is reserved: that is looked up once. */
+/* The id of a name, or of what stands for it where it is reserved: that is looked up once.
+ * Depth: 2, one underscore is added. */
 static uint32_t tmi_name_id(tmi_emit *e, char *buf, uint32_t n) {
     uint32_t id = tmi_intern(e->job, &e->taken, buf, n), use = id;
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
@@ -30416,7 +30440,8 @@ static uint32_t tmi_line_name(const tmi_emit *e, uint32_t id) {
     return def ? tmi_loc_name(e->m, TMI_OP(e->m, def)->loc) : 0;
 }
 
-/* What a step of a computation is called, behind the name of what is computed. */
+/* What a step of a computation is called, behind the name of what is computed.
+ * Depth: 2, a vector and its first element. */
 static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
     static const char *const types[TMI_S_COUNT] = {"", "flag", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "address"};
     const tmi_ins *n = TMI_INS(e->t, id);
@@ -30849,6 +30874,7 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
     tmi_sign want = n->c >= TMI_ULT ? TMI_UNSIGNED : TMI_SIGNED, wa = want, wb = want;
     tmi_sign sa = tmi_sign_of(e, n->a), sb = tmi_sign_of(e, n->b);
     uint32_t width = n->type.width;
+    TMI_ASSERT(e->job, "emit", n->op == TMI_TF_ICMP);
     if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) wa = wb = TMI_ANY; /* both readings agree */
     if (n->c < TMI_SLT) wa = wb = TMI_ANY;
     if (n->c < TMI_SLT &&
@@ -30874,6 +30900,7 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
 static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
     static const char *const text[16] = {"", "==", ">", ">=", "<", "<=", "", "", "", "<=", "<", ">=", ">", "!=", "", ""};
     uint32_t width = n->type.width, p = n->c;
+    TMI_ASSERT(e->job, "emit", n->op == TMI_TF_FCMP);
     if (p == TMI_FUNO && n->a == n->b) { /* not ordered with itself: not a number */
         tmi_put_str(e->out, "isnan(");
         tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
@@ -30915,6 +30942,7 @@ static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
 
 static void tmi_expr_select(tmi_emit *e, const tmi_ins *n, tmi_sign work, int level) {
     uint32_t width = n->type.width;
+    TMI_ASSERT(e->job, "emit", n->op == TMI_TF_SELECT);
     if (tmi_t_type(e->t, n->a).width > 1) {
         tmi_put_str(e->out, "select(");
         tmi_expr_wide(e, n->c, work, width, TMI_L_ANY);
@@ -31063,6 +31091,8 @@ static int tmi_ptr_is_const(const tmi_emit *e, uint32_t id) {
 /* base[index], or *(vector type *)(base + index) */
 static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, int is_volatile) {
     const tmi_ins *p = TMI_INS(e->t, ptr);
+    TMI_ASSERT(e->job, "emit", ptr && ptr < e->t->ins.n);
+    TMI_ASSERT(e->job, "emit", width >= 1 && width <= 4);
     if (width > 1) {
         tmi_put(e->out, "*(%sdevice %s%s%u *)(", is_volatile ? "volatile " : "", tmi_ptr_is_const(e, ptr) ? "const " : "",
                 tmi_msl_scalar(p->type.elem, TMI_ANY), width);
@@ -31334,6 +31364,8 @@ static void tmi_expr_leaf(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_expr_body(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
+    TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
+    TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op < TMI_TF_COUNT);
     switch (n->op) {
     case TMI_TF_CONST: tmi_put_const(e, id, want, level); break;
     case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: tmi_expr_leaf(e, n); break;
@@ -31385,6 +31417,7 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign have = tmi_sign_of(e, id);
     int      is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL, turn = is_int && want != TMI_ANY && have != TMI_ANY && want != have;
+    TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
     if (turn && n->op == TMI_TF_TRUNC && !e->named[id]) { /* cutting bits off is a cast already */
         tmi_put_cast(e, n->type, want, n->a, TMI_ANY);
         return;
@@ -31655,6 +31688,7 @@ static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
 
 static void tmi_body(tmi_emit *e, uint32_t blk) {
     uint32_t start = e->trail.n;
+    TMI_ASSERT(e->job, "emit", blk && blk < e->t->blk.n);
     e->indent++;
     tmi_stmt_block(e, blk);
     e->indent--;
@@ -31676,6 +31710,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     uint32_t v = TMI_BLK(e->t, n->d)->first, name, start = e->trail.n;
     const char *s;
     uint64_t    around = e->copies;
+    TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op == TMI_TF_FOR);
     tmi_comment(e, n);
     if (tmi_is_unrolled(e, n)) {
         tmi_line(e);
@@ -31741,6 +31776,7 @@ static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
 }
 
 static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
+    TMI_ASSERT(e->job, "emit", n->op == TMI_TF_IF);
     tmi_comment(e, n);
     tmi_line(e);
     tmi_put_str(e->out, "if (");
@@ -32014,6 +32050,7 @@ static void tmi_stmt_log(tmi_emit *e, const tmi_ins *n) {
 
 static void tmi_stmt(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
+    TMI_ASSERT(e->job, "emit", id && id < e->t->ins.n);
     switch (n->op) {
     case TMI_TF_DECL: tmi_stmt_decl(e, n); break;
     case TMI_TF_ADDT: tmi_stmt_atomic(e, n); break;
@@ -32073,6 +32110,7 @@ static void tmi_note_sum(tmi_emit *e, const tmi_ins *n) {
 /* Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     uint32_t id;
+    TMI_ASSERT(e->job, "emit", blk && blk < e->t->blk.n);
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
         const tmi_ins *n = TMI_INS(e->t, id);
         if (n->op == TMI_TF_LOOPVAR) continue;
