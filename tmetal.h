@@ -18460,7 +18460,9 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
     case TMI_TF_UDIV:
     case TMI_TF_SDIV:
         if (a->lo >= 0 && b->lo > 0) n->lo = a->lo / b->hi, n->hi = a->hi / b->lo;
-        else if (n->op == TMI_TF_SDIV && b->lo > 0) n->lo = tmi_min64(a->lo / b->lo, a->lo / b->hi), n->hi = tmi_max64(a->hi / b->lo, a->hi / b->hi);
+        else if (n->op == TMI_TF_SDIV && b->lo > 0)
+            n->lo = tmi_min64(a->lo / b->lo, a->lo / b->hi),
+                n->hi = tmi_max64(a->hi / b->lo, a->hi / b->hi);
         break;
     case TMI_TF_UREM:
     case TMI_TF_SREM:
@@ -18712,7 +18714,8 @@ static uint32_t tmi_fold_by_range(tmi_thr *t, int op, uint32_t a, uint32_t b, in
     if (x->lo < 0 || c < 0 || x->type.kind == TMI_S_BOOL) return 0;
     bits = (int64_t)(((uint64_t)2 << tmi_log2((uint64_t)x->hi | 1)) - 1);
     switch (op) {
-    case TMI_TF_AND: return (bits & ~c) == 0 ? a : (bits & c) == 0 ? tmi_t_zero(t, tmi_t_type(t, b)) : 0;
+    case TMI_TF_AND: return (bits & ~c) == 0 ? a : (bits & c) == 0
+        ? tmi_t_zero(t, tmi_t_type(t, b)) : 0;
     case TMI_TF_OR: return (bits & ~c) == 0 ? b : 0;
     case TMI_TF_UREM: case TMI_TF_SREM: return x->hi < c ? a : 0;
     case TMI_TF_UDIV: case TMI_TF_SDIV: return x->hi < c ? tmi_t_zero(t, tmi_t_type(t, b)) : 0;
@@ -18764,7 +18767,8 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b);
 /* The x of x * c, and c; any other value is itself times 1. */
 static uint32_t tmi_scaled(const tmi_thr *t, uint32_t id, int64_t *c) {
     *c = 1;
-    return TMI_INS(t, id)->op == TMI_TF_IMUL && tmi_t_is_const(t, TMI_INS(t, id)->b, c) ? TMI_INS(t, id)->a : id;
+    return TMI_INS(t, id)->op == TMI_TF_IMUL && tmi_t_is_const(t, TMI_INS(t, id)->b, c)
+        ? TMI_INS(t, id)->a : id;
 }
 
 /* x * c1 + x * c2; 0: these are no such two. */
@@ -18772,7 +18776,8 @@ static uint32_t tmi_fold_multiples(tmi_thr *t, uint32_t a, uint32_t b) {
     int64_t  c1, c2;
     uint32_t x = tmi_scaled(t, a, &c1), y = tmi_scaled(t, b, &c2);
     if (x != y || (x == a && x == b) || TMI_INS(t, x)->op == TMI_TF_CONST) return 0;
-    return tmi_t_bin(t, TMI_TF_IMUL, x, tmi_t_const(t, tmi_tty_of(tmi_t_type(t, x).kind, 1), (uint64_t)c1 + (uint64_t)c2));
+    return tmi_t_bin(t, TMI_TF_IMUL, x,
+        tmi_t_const(t, tmi_tty_of(tmi_t_type(t, x).kind, 1), (uint64_t)c1 + (uint64_t)c2));
 }
 
 /* (x + c1) + c2 and x + (y + z) where x and y stand further out than z: sums of 32-bit integers wrap,
@@ -18859,10 +18864,14 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_NOT) return TMI_INS(t, a)->a;
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_CONST) return tmi_t_bool(t, !tmi_t_bits(t, a));
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
-        static const uint8_t opposite[] = {TMI_NE, TMI_EQ, TMI_SGE, TMI_SGT, TMI_SLE, TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
+        static const uint8_t opposite[] =
+            {TMI_NE, TMI_EQ, TMI_SGE, TMI_SGT, TMI_SLE, TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE,
+            TMI_ULT};
         return tmi_t_icmp(t, opposite[TMI_INS(t, a)->c], TMI_INS(t, a)->a, TMI_INS(t, a)->b);
     }
-    if (op == TMI_TF_TRUNC && TMI_INS(t, a)->op == TMI_TF_AND && tmi_t_is_const(t, TMI_INS(t, a)->b, &c)) { /* bits that are cut off anyway */
+    /* bits that are cut off anyway */
+    if (op == TMI_TF_TRUNC && TMI_INS(t, a)->op == TMI_TF_AND
+        && tmi_t_is_const(t, TMI_INS(t, a)->b, &c)) {
         uint64_t kept = ((uint64_t)1 << tmi_scalar_bits[type.kind]) - 1;
         if (((uint64_t)c & kept) == kept) a = TMI_INS(t, a)->a;
     }
@@ -26775,8 +26784,10 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
     if (!s->buf) {
-        uint32_t name = tmi_source_name(w, value), out = tmi_source_name(w, tmi_out(w->m, p->op, 0));
-        if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1); /* a step towards the product */
+        uint32_t name = tmi_source_name(w, value),
+            out = tmi_source_name(w, tmi_out(w->m, p->op, 0));
+        /* a step towards the product */
+        if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
         s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
     }
     tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
@@ -29003,7 +29014,10 @@ static void tmi_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins 
     b->before = n->b && noted->array[n->b] ? noted->array[n->b] : "";
     b->after = n->d && noted->array[n->d] ? noted->array[n->d] : "";
     if (!*b->before) b->reason = tmi_format(job, 0, "%s%s", space, n->name ? TMI_STR(p->m, n->name) : "asked for");
-    else if (strcmp(b->before, b->after) != 0) b->reason = tmi_format(job, 0, "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c ? "read" : "written", b->after);
+    else if (strcmp(b->before, b->after) != 0)
+        b->reason = tmi_format(job, 0,
+            "%s has been %s, and %s takes its place in threadgroup memory", b->before, n->c
+            ? "read" : "written", b->after);
     else if (n->c) b->reason = tmi_format(job, 0, "%s has been read before it and is written behind it", b->before);
     else b->reason = tmi_format(job, 0, "%s is written before it and read by other threads behind it", b->before);
 }
@@ -30116,7 +30130,8 @@ typedef struct tmi_trail {
 
 /* What a value is for: told by its readers, and through arithmetic by theirs. */
 enum { TMI_FOR_MASK = 1, TMI_FOR_OFFSET = 2, TMI_FOR_SLOT = 4, TMI_FOR_BOUND = 8,
-       TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32 }; /* read by other lines of the source; by its own */
+       /* read by other lines of the source; by its own */
+       TMI_FOR_OTHERS = 16, TMI_FOR_ITSELF = 32 };
 
 
 typedef struct tmi_emit {
@@ -30213,14 +30228,16 @@ static const char *const tmi_reserved[] = {
     "cross", "ctz", "decltype", "default", "delete", "determinant", "device", "distance", "distance_squared", "divide", "do", "dot",
     "double", "dynamic_cast", "else", "enum", "exp", "exp10", "exp2", "explicit", "export", "extern", "extract_bits", "fabs", "faceforward",
     "false", "fast", "fdim", "float", "float16", "float8", "floor", "fma", "fmax", "fmax3", "fmedian3", "fmin", "fmin3", "fmod", "for",
-    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube", "hadd", "half", "if", "ilogb",
+    "fract", "fragment", "frexp", "friend", "goto", "gradient2d", "gradient3d", "gradientcube",
+        "hadd", "half", "if", "ilogb",
     "imaginary", "inline", "insert_bits", "int", "int16", "int8", "intersection", "isfinite", "isinf", "isnan", "isnormal", "isordered",
     "isunordered", "kernel", "lane", "ldexp", "length", "length_squared", "level", "llong", "log", "log10", "log2", "long", "mad24",
     "madhi", "madsat", "main", "make_filled_simdgroup_matrix", "matrix", "max", "max3", "median3", "mem_flags", "mesh", "metal", "min",
     "min3", "min_lod_clamp", "mix", "modf", "mul24", "mulhi", "mutable", "namespace", "new", "nextafter", "noexcept", "normalize", "not",
     "not_eq", "nullptr", "object", "object_data", "operator", "or", "or_eq", "packed_vec", "popcount", "pow", "powr", "precise", "private",
     "program", "programs", "protected", "ptrdiff_t", "public", "quad", "ray_data", "reflect", "refract", "register", "reinterpret_cast",
-    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler", "saturate", "select", "sg", "short", "sign",
+    "restrict", "return", "reverse_bits", "rhadd", "rint", "rotate", "round", "rsqrt", "sampler",
+        "saturate", "select", "sg", "short", "sign",
     "signbit", "signed", "simd_active_threads_mask", "simd_all", "simd_and", "simd_any", "simd_ballot", "simd_broadcast",
     "simd_broadcast_first", "simd_is_first", "simd_max", "simd_min", "simd_or", "simd_prefix_exclusive_product",
     "simd_prefix_exclusive_sum", "simd_prefix_inclusive_product", "simd_prefix_inclusive_sum", "simd_product", "simd_shuffle",
@@ -30323,8 +30340,10 @@ static void tmi_free_names(tmi_emit *e, uint32_t start) {
 static uint32_t tmi_name_id(tmi_emit *e, char *buf, uint32_t n) {
     uint32_t id = tmi_intern(e->job, &e->taken, buf, n), use = id;
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
-    if (TMI_AT(&e->taken_at, tmi_taken_name, id)->use) return TMI_AT(&e->taken_at, tmi_taken_name, id)->use;
-    if (buf[n - 1] != '_' && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
+    if (TMI_AT(&e->taken_at, tmi_taken_name, id)->use)
+        return TMI_AT(&e->taken_at, tmi_taken_name, id)->use;
+    if (buf[n - 1] != '_'
+        && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
         buf[n++] = '_', buf[n] = '\0';
         use = tmi_name_id(e, buf, n);
     }
@@ -30348,7 +30367,8 @@ static uint32_t tmi_name_of(tmi_emit *e, const char *want, const char *role) {
         }
         if (part || !role || !n) continue;
         buf[n] = '\0';
-        if (strlen(role) <= n && strcmp(buf + n - strlen(role), role) == 0) role = "all"; /* no row_sum_sum */
+        /* no row_sum_sum */
+        if (strlen(role) <= n && strcmp(buf + n - strlen(role), role) == 0) role = "all";
         if (n > 4 && memcmp(buf + n - 4, "_ptr", 4) == 0) n -= 4; /* x_ptr gives x_start */
         if (buf[n - 1] != '_') buf[n++] = '_';
     }
@@ -30431,28 +30451,40 @@ static const char *tmi_op_words(const tmi_emit *e, const tmi_op *op) {
     }
 }
 
-/* What the source calls the line that a value comes from; of a reduction without a name: what is reduced. 0: nothing. */
+/* What the source calls the line that a value comes from; of a reduction without a name: what is
+ * reduced. 0: nothing. */
 static uint32_t tmi_line_name(const tmi_emit *e, uint32_t id) {
-    uint32_t      src = TMI_INS(e->t, id)->src, def, name = src ? tmi_loc_name(e->m, TMI_OP(e->m, src)->loc) : 0;
+    uint32_t      src = TMI_INS(e->t, id)->src, def, name = src
+        ? tmi_loc_name(e->m, TMI_OP(e->m, src)->loc) : 0;
     const tmi_op *op = TMI_OP(e->m, src);
     if (name || !src || (op->kind != TMI_OP_REDUCE && op->kind != TMI_OP_SCAN)) return name;
-    def = tmi_def(e->m, tmi_in(e->m, op, op->n_in > 1 && TMI_INS(e->t, id)->type.kind > TMI_S_BOOL && tmi_s_is_int(TMI_INS(e->t, id)->type.kind)));
+    def = tmi_def(e->m,
+        tmi_in(e->m, op,
+        op->n_in > 1 && TMI_INS(e->t, id)->type.kind > TMI_S_BOOL
+        && tmi_s_is_int(TMI_INS(e->t, id)->type.kind)));
     return def ? tmi_loc_name(e->m, TMI_OP(e->m, def)->loc) : 0;
 }
 
 /* What a step of a computation is called, behind the name of what is computed.
  * Depth: 2, a vector and its first element. */
 static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
-    static const char *const types[TMI_S_COUNT] = {"", "flag", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "address"};
+    static const char *const types[TMI_S_COUNT] =
+        {"", "flag", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "address"};
     const tmi_ins *n = TMI_INS(e->t, id);
     if (n->type.kind == TMI_S_PTR) return "start";
     if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) return "partner";
-    if (n->type.kind == TMI_S_BOOL) return e->role[id] & TMI_FOR_MASK ? "mask" : n->op == TMI_TF_ICMP || n->op == TMI_TF_FCMP ? "test" : "flag";
+    if (n->type.kind == TMI_S_BOOL)
+        return e->role[id] & TMI_FOR_MASK ? "mask" : n->op == TMI_TF_ICMP || n->op == TMI_TF_FCMP
+            ? "test" : "flag";
     if (e->role[id] & TMI_FOR_SLOT) return "slot";
-    if (e->role[id] & TMI_FOR_OFFSET) return !n->name && tmi_line_name(e, id) ? "base" : "offset"; /* base: what leaves the loop of an index */
+    /* base: what leaves the loop of an index */
+    if (e->role[id] & TMI_FOR_OFFSET) return !n->name && tmi_line_name(e, id) ? "base" : "offset";
     if (e->role[id] & TMI_FOR_BOUND) return "bound";
-    if (!n->name && n->src && (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE || TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
-        return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, TMI_OP(e->m, n->src)) ? tmi_op_words(e, TMI_OP(e->m, n->src)) + 3 : "part";
+    if (!n->name && n->src
+        && (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE
+        || TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
+        return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, TMI_OP(e->m, n->src))
+            ? tmi_op_words(e, TMI_OP(e->m, n->src)) + 3 : "part";
     switch (n->op) {
     case TMI_TF_IADD: case TMI_TF_FADD: return "sum";
     case TMI_TF_ISUB: case TMI_TF_FSUB: return "diff";
@@ -30478,39 +30510,49 @@ static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
 
 /* The name of the pointer parameter that a pointer follows from; NULL: of several. */
 static const char *tmi_pointer_word(const tmi_emit *e, uint32_t ptr) {
-    while (TMI_INS(e->t, ptr)->op == TMI_TF_PADD || TMI_INS(e->t, ptr)->op == TMI_TF_PCAST) ptr = TMI_INS(e->t, ptr)->a;
-    return TMI_INS(e->t, ptr)->op == TMI_TF_PARAM ? tmi_taken(e, e->param_name[TMI_INS(e->t, ptr)->a]) : NULL;
+    while (TMI_INS(e->t, ptr)->op == TMI_TF_PADD || TMI_INS(e->t, ptr)->op == TMI_TF_PCAST) ptr =
+        TMI_INS(e->t, ptr)->a;
+    return TMI_INS(e->t, ptr)->op == TMI_TF_PARAM
+        ? tmi_taken(e, e->param_name[TMI_INS(e->t, ptr)->a]) : NULL;
 }
 
-/* Whose name a value bears: that of the line that it comes from, else of the array or pointer that it is for. */
+/* Whose name a value bears: that of the line that it comes from, else of the array or pointer that
+ * it is for. */
 static const char *tmi_subject(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t    name = n->name ? n->name : tmi_line_name(e, id), of = e->role_of[id];
     int         is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL;
     const char *s = NULL;
     if (n->type.kind == TMI_S_PTR) s = tmi_pointer_word(e, id);
-    else if (is_int && of && !n->name && (e->role[id] & TMI_FOR_SLOT) && TMI_ARR(e->t, of)->name) s = TMI_STR(e->m, TMI_ARR(e->t, of)->name);
+    else if (is_int && of && !n->name && (e->role[id] & TMI_FOR_SLOT) && TMI_ARR(e->t, of)->name)
+        s = TMI_STR(e->m, TMI_ARR(e->t, of)->name);
     else if (is_int && of && (e->role[id] & TMI_FOR_OFFSET) && !name) s = tmi_pointer_word(e, of);
     if (s) return s;
-    if (!name && (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) && e->arr_name[n->a]) return tmi_taken(e, e->arr_name[n->a]);
+    if (!name && (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC)
+            && e->arr_name[n->a])
+        return tmi_taken(e, e->arr_name[n->a]);
     if (!name && n->op == TMI_TF_LDG) return tmi_pointer_word(e, n->a);
     return name ? TMI_STR(e->m, name) : NULL;
 }
 
-/* A role that stands alone: names of functions and types do not, and steps of arithmetic say little. */
+/* A role that stands alone: names of functions and types do not, and steps of arithmetic say
+ * little. */
 static const char *tmi_bare_word(const tmi_emit *e, uint32_t id, const char *role) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG) || n->op == TMI_TF_VMAKE ||
+    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG)
+        || n->op == TMI_TF_VMAKE ||
            (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_U2F) ? "value" : role;
 }
 
 /* Is it what the source's later lines read under the source's name? */
 static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return (n->name || tmi_s_is_float(n->type.kind)) && n->type.kind != TMI_S_PTR && (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
+    return (n->name || tmi_s_is_float(n->type.kind)) && n->type.kind != TMI_S_PTR
+        && (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
 }
 
-/* The name of a value: the source's own for what the source's later lines read, else with what it is for. */
+/* The name of a value: the source's own for what the source's later lines read, else with what it
+ * is for. */
 static uint32_t tmi_value_name(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const char    *subject = tmi_subject(e, id), *role = tmi_role_word(e, id);
@@ -30793,12 +30835,18 @@ static void tmi_expr_vector_fma(tmi_emit *e, const tmi_ins *n, int which) {
     tmi_put_char(e->out, ')');
 }
 
-/* Is a constant meant as bits, or so large that it must be? Then it reads as such, and always the same. */
+/* Is a constant meant as bits, or so large that it must be? Then it reads as such, and always the
+ * same. */
 static int tmi_is_bits(const tmi_emit *e, const tmi_ins *n, uint32_t id, tmi_sign work) {
     int64_t c;
-    if (!tmi_t_is_const(e->t, id, &c) || n->type.width != 1 || (n->type.kind != TMI_S_I32 && n->type.kind != TMI_S_I64)) return 0;
-    if (n->op == TMI_TF_AND || n->op == TMI_TF_OR || n->op == TMI_TF_XOR) return c > 255 || c < -256;
-    return work == TMI_UNSIGNED && (n->op == TMI_TF_IADD || n->op == TMI_TF_IMUL || n->op == TMI_TF_UMULHI) && (c > 0xFFFFFF || c < -0xFFFFFF);
+    if (!tmi_t_is_const(e->t, id, &c) || n->type.width != 1
+            || (n->type.kind != TMI_S_I32 && n->type.kind != TMI_S_I64))
+        return 0;
+    if (n->op == TMI_TF_AND || n->op == TMI_TF_OR || n->op == TMI_TF_XOR)
+        return c > 255 || c < -256;
+    return work == TMI_UNSIGNED
+        && (n->op == TMI_TF_IADD || n->op == TMI_TF_IMUL || n->op == TMI_TF_UMULHI)
+        && (c > 0xFFFFFF || c < -0xFFFFFF);
 }
 
 static void tmi_put_bits(tmi_emit *e, uint32_t id, int is_unsigned) {
@@ -30809,12 +30857,16 @@ static void tmi_put_bits(tmi_emit *e, uint32_t id, int is_unsigned) {
     tmi_put_str(e->out, wide ? (is_unsigned ? "ul" : "l") : is_unsigned ? "u" : "");
 }
 
-/* Is a product by a constant that of a row and the pitch of the array that is being indexed? Then that has a name. */
+/* Is a product by a constant that of a row and the pitch of the array that is being indexed? Then
+ * that has a name. */
 static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
     int64_t c;
-    if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1 || !tmi_t_is_const(e->t, n->b, &c)) return 0;
+    if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1
+            || !tmi_t_is_const(e->t, n->b, &c))
+        return 0;
     if (c < 1 || c * (int64_t)e->pitch_unit != (int64_t)e->arr_pitch[e->pitch_of]) return 0;
-    tmi_put(e->out, e->pitch_unit > 1 ? "(%s / %u)" : "%s", tmi_taken(e, e->pitch_name[e->pitch_of]), e->pitch_unit);
+    tmi_put(e->out, e->pitch_unit > 1 ? "(%s / %u)" : "%s",
+        tmi_taken(e, e->pitch_name[e->pitch_of]), e->pitch_unit);
     return 1;
 }
 
@@ -30860,8 +30912,11 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     } else {
         tmi_put(e->out, " %s ", text);
         if (tmi_put_pitch(e, n)) {}
-        else if (tmi_is_bits(e, n, n->b, work) && (work == TMI_UNSIGNED || (int64_t)tmi_t_bits(e->t, n->b) >= 0)) tmi_put_bits(e, n->b, work == TMI_UNSIGNED);
-        else tmi_expr_wide(e, n->b, right, is_bool || (is_int && n->type.width > 1) ? n->type.width : 1, tmi_operand_level(mine, 1));
+        else if (tmi_is_bits(e, n, n->b, work)
+                && (work == TMI_UNSIGNED || (int64_t)tmi_t_bits(e->t, n->b) >= 0))
+            tmi_put_bits(e, n->b, work == TMI_UNSIGNED);
+        else tmi_expr_wide(e, n->b, right, is_bool || (is_int && n->type.width > 1) ? n->type.width
+            : 1, tmi_operand_level(mine, 1));
     }
     tmi_close_level(e, level, mine);
     if (small) tmi_put_char(e->out, ')');
@@ -31467,15 +31522,18 @@ static uint32_t tmi_wrap_at(const char *s, uint32_t from, uint32_t to) {
     return at;
 }
 
-/* End the line that tmi_line began. What is too long goes on in the next one, 8 columns further in. */
+/* End the line that tmi_line began. What is too long goes on in the next one, 8 columns further
+ * in. */
 static void tmi_end_line(tmi_emit *e, const char *end) {
     tmi_text  *t = e->out;
     tmi_chunk *c, *first = e->line_chunk ? e->line_chunk : t->first;
     uint32_t   from, n = t->col + (uint32_t)strlen(end), at, done = 0, deeper = 0, k;
     char       s[2048];
     tmi_put_str(t, end);
-    if (n <= TMI_COLUMNS + 1 || n + 4 > sizeof s) return; /* what is longer has few lines that are shorter */
-    for (c = first, from = e->line_from; c; c = c->next, from = 0) memcpy(s + done, tmi_chunk_text(c) + from, c->n - from), done += c->n - from;
+    /* what is longer has few lines that are shorter */
+    if (n <= TMI_COLUMNS + 1 || n + 4 > sizeof s) return;
+    for (c = first, from = e->line_from; c; c = c->next, from = 0)
+        memcpy(s + done, tmi_chunk_text(c) + from, c->n - from), done += c->n - from;
     memset(s + done, 0, 4);
     if (done == n && !memchr(s, '"', n)) { /* taken back, and put in parts */
         first->n = e->line_chunk ? e->line_from : 0;
@@ -31485,7 +31543,8 @@ static void tmi_end_line(tmi_emit *e, const char *end) {
         t->lines--;
         t->col = 0;
         for (done = 0; (n - done) + deeper > TMI_COLUMNS + 1; done += at + 1) {
-            at = tmi_wrap_at(s + done, deeper ? 0 : e->indent * 4 + 16, deeper < TMI_COLUMNS ? TMI_COLUMNS - deeper : 0);
+            at = tmi_wrap_at(s + done, deeper ? 0 : e->indent * 4 + 16, deeper < TMI_COLUMNS
+                ? TMI_COLUMNS - deeper : 0);
             if (!at) break;
             tmi_put_bytes(t, s + done, at);
             tmi_put_char(t, '\n');
@@ -31515,7 +31574,8 @@ static void tmi_put_ascii(tmi_emit *e, const char *s, uint32_t most) {
     }
 }
 
-/* Does the statement do what its source line is about? Declarations, addresses and loops that layouts make do not. */
+/* Does the statement do what its source line is about? Declarations, addresses and loops that
+ * layouts make do not. */
 static int tmi_is_work(const tmi_emit *e, const tmi_ins *n) {
     switch (n->op) {
     case TMI_TF_DECL: case TMI_TF_FOR: return 0;
@@ -31525,7 +31585,8 @@ static int tmi_is_work(const tmi_emit *e, const tmi_ins *n) {
     }
 }
 
-/* // line 17: row = tl.load  -- once for each line of the source; the file only where it is not the function's. */
+/* // line 17: row = tl.load  -- once for each line of the source; the file only where it is not
+ * the function's. */
 static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     tmetal_place p, f;
     uint32_t     name, known;
@@ -31543,10 +31604,12 @@ static void tmi_comment(tmi_emit *e, const tmi_ins *n) {
     if (tmi_intern(e->job, &e->said, key, strlen(key)) < known) return;
     tmi_line(e);
     tmi_put_str(e->out, "// ");
-    if (f.file != p.file) tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
+    if (f.file != p.file)
+        tmi_put_ascii(e, tmi_basename(p.file), 40), tmi_put(e->out, ":%u", p.line);
     else tmi_put(e->out, "line %u", p.line);
     words = tmi_op_words(e, TMI_OP(e->m, n->src));
-    name = TMI_OP(e->m, n->src)->n_region && !(words && words[0] == 't') ? 0 : tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc);
+    name = TMI_OP(e->m, n->src)->n_region && !(words && words[0] == 't') ? 0
+        : tmi_loc_name(e->m, TMI_OP(e->m, n->src)->loc);
     if (name || words) tmi_put_str(e->out, ": ");
     if (name) tmi_put_ascii(e, TMI_STR(e->m, name), 40);
     if (words) tmi_put(e->out, name ? " = %s" : "%s", words);
@@ -31563,7 +31626,9 @@ static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expr
     int      is_int = tmi_s_is_int(n->type.kind) && n->type.kind != TMI_S_BOOL;
     if (is_int && n->op != TMI_TF_LDA) sign = e->votes[id] > 0 ? TMI_SIGNED : e->votes[id] < 0 ? TMI_UNSIGNED : natural;
     if (is_int && sign == TMI_ANY) sign = TMI_SIGNED;
-    if (!tmi_s_is_int(n->type.kind) || tmi_bears_name(e, id) || (tmi_tfs[n->op].traits & TMI_TR_STMT)) tmi_comment(e, n);
+    if (!tmi_s_is_int(n->type.kind) || tmi_bears_name(e, id)
+            || (tmi_tfs[n->op].traits & TMI_TR_STMT))
+        tmi_comment(e, n);
     tmi_line(e);
     if (n->type.kind == TMI_S_PTR) {
         tmi_put_msl_type(e, n->type, sign, tmi_ptr_is_const(e, id));
@@ -31583,17 +31648,27 @@ static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expr
     tmi_end_line(e, ";\n");
 }
 
-/* An array bears the source's name when later lines read it, else it holds parts of what bears it. */
+/* An array bears the source's name when later lines read it, else it holds parts of what bears it.
+ * */
 static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
     const tmi_arr *a = TMI_ARR(e->t, i);
-    const char    *role = a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table" : e->arr_put[i] ? tmi_role_word(e, e->arr_put[i]) : "parts", *own;
+    const char    *role = a->space == TMI_AS_GROUP ? "shared" : a->space == TMI_AS_TABLE ? "table"
+        : e->arr_put[i] ? tmi_role_word(e, e->arr_put[i]) : "parts", *own;
     uint32_t       name = a->name, init = a->decl ? TMI_INS(e->t, a->decl)->b : 0;
-    if (!name && init) name = TMI_INS(e->t, init)->op == TMI_TF_LDA ? TMI_ARR(e->t, TMI_INS(e->t, init)->a)->name : TMI_INS(e->t, init)->name;
+    if (!name && init)
+        name = TMI_INS(e->t, init)->op == TMI_TF_LDA ? TMI_ARR(e->t, TMI_INS(e->t, init)->a)->name
+            : TMI_INS(e->t, init)->name;
     if (!name && a->decl) name = tmi_line_name(e, a->decl);
-    if (!name && a->space == TMI_AS_GROUP && e->arr_put[i]) name = TMI_INS(e->t, e->arr_put[i])->name ? TMI_INS(e->t, e->arr_put[i])->name : tmi_line_name(e, e->arr_put[i]);
-    if (!name) return tmi_unique_name(e, a->space == TMI_AS_PRIVATE ? tmi_bare_word(e, e->arr_put[i], role) : role);
+    if (!name && a->space == TMI_AS_GROUP && e->arr_put[i])
+        name = TMI_INS(e->t, e->arr_put[i])->name ? TMI_INS(e->t, e->arr_put[i])->name
+            : tmi_line_name(e, e->arr_put[i]);
+    if (!name)
+        return tmi_unique_name(e, a->space == TMI_AS_PRIVATE
+            ? tmi_bare_word(e, e->arr_put[i], role) : role);
     own = TMI_STR(e->m, name);
-    if (a->space == TMI_AS_TABLE) return tmi_unique_name(e, e->file_prefix ? tmi_format(e->job, 1, "%s_%s", e->file_prefix, own) : own);
+    if (a->space == TMI_AS_TABLE)
+        return tmi_unique_name(e, e->file_prefix
+            ? tmi_format(e->job, 1, "%s_%s", e->file_prefix, own) : own);
     if (a->space == TMI_AS_FRAG) return tmi_unique_name(e, own);
     if (a->space == TMI_AS_PRIVATE && e->arr_role[i]) {
         name = tmi_name_of(e, own, NULL);
@@ -31865,11 +31940,13 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
     if (n->op == TMI_TF_PARAM) return (uint32_t)strlen(tmi_taken(e, e->param_name[n->a]));
     if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
     if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
-        sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a])) + (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
+        sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a]))
+            + (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
     } else if (tmi_tfs[n->op].text[0]) sum += (uint32_t)strlen(tmi_tfs[n->op].text);
     else if (n->op != TMI_TF_LOOPVAR) sum += 4;
     if (n->op == TMI_TF_LDG && n->type.width > 1) sum += 26;
-    if (tmi_tfs[n->op].text[0] && tmi_tfs[n->op].text[1] && tmi_callee(n) == TMI_NONE) sum += (uint32_t)strlen(tmi_call_prefix(n));
+    if (tmi_tfs[n->op].text[0] && tmi_tfs[n->op].text[1] && tmi_callee(n) == TMI_NONE)
+        sum += (uint32_t)strlen(tmi_call_prefix(n));
     k = tmi_operands(e->t, n, v);
     while (k-- > 0) sum += e->len[v[k]] + 2u;
     return sum > 60000 ? 60000 : sum;
@@ -31892,8 +31969,11 @@ static int tmi_may_move_lanes(const tmi_emit *e, uint32_t id) {
         u = TMI_INS(e->t, at);
         if (u->blk != n->blk || e->epoch[id] != e->epoch[at]) return 0;
         if (u->op == TMI_TF_STA || u->op == TMI_TF_STT || u->op == TMI_TF_DECL) return 1;
-        if (u->type.kind == TMI_S_BOOL || u->type.width != 1 || !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR) || (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
-            (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV) || (u->op >= TMI_TF_FMAXN && u->op <= TMI_TF_FMIN))) return 0;
+        if (u->type.kind == TMI_S_BOOL || u->type.width != 1
+            || !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR)
+            || (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
+            (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV)
+                || (u->op >= TMI_TF_FMAXN && u->op <= TMI_TF_FMIN))) return 0;
         if (e->uses[at] != 1 || tmi_crosses_loop(e, at, e->user[at])) return 1;
     }
 }
@@ -31905,14 +31985,21 @@ static int tmi_may_move_read(const tmi_emit *e, uint32_t id) {
     if (!at) return 0;
     if (tmi_tfs[n->op].traits & TMI_TR_LANE) return tmi_may_move_lanes(e, id);
     /* follow readers that are written inside others, up to the statement that holds them */
-    while (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1 && !e->named[at] && e->user[at]) {
-        if (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, at, e->user[at])) break; /* a variable */
+    while (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1
+        && !e->named[at] && e->user[at]) {
+        /* a variable */
+        if (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & (TMI_TR_READ | TMI_TR_LANE))
+                && tmi_crosses_loop(e, at, e->user[at]))
+            break;
         at = e->user[at];
     }
-    if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE) && TMI_INS(e->t, at)->blk != n->blk) return 0;
-    for (; TMI_INS(e->t, at)->blk != n->blk; at = TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->owner) /* into branches, as their first write */
+    if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE) && TMI_INS(e->t, at)->blk != n->blk)
+        return 0;
+    for (; TMI_INS(e->t, at)->blk != n->blk; at = TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->owner)
+        /* into branches, as their first write */
         if (!TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->is_if || e->epoch[at]) return 0;
-    return e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP && TMI_INS(e->t, at)->op != TMI_TF_WHILE;
+    return e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP
+        && TMI_INS(e->t, at)->op != TMI_TF_WHILE;
 }
 
 /* Leaves and what is as short as a name are written where they are used. */
@@ -31933,7 +32020,9 @@ static int tmi_is_plain_index(const tmi_emit *e, uint32_t id) {
 /* A variable or an entry of registers that stays as it is up to its last reader: no copy of it. */
 static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e || !(n->flags & TMI_INS_NOWRAP)) return 0;
+    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e
+            || !(n->flags & TMI_INS_NOWRAP))
+        return 0;
     if (TMI_ARR(e->t, n->a)->count == 1) return !n->c;
     return tmi_is_plain_index(e, n->b) && (!n->c || tmi_is_plain_index(e, n->c));
 }
@@ -31942,8 +32031,11 @@ static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
 static int tmi_is_kept(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id), *put = TMI_INS(e->t, e->kept[id]);
     uint32_t v[TMI_MAX_OPERANDS], k, at;
-    if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE) return 0;
-    if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0 || n->type.kind == TMI_S_PTR) return 0;
+    if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE)
+        return 0;
+    if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0
+            || n->type.kind == TMI_S_PTR)
+        return 0;
     for (at = n->next; at != e->kept[id]; at = TMI_INS(e->t, at)->next) {
         if (!at || (tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT)) return 0;
         for (k = tmi_operands(e->t, TMI_INS(e->t, at), v); k-- > 0;)
@@ -31971,8 +32063,10 @@ static void tmi_name_kept(tmi_emit *e, uint32_t put) {
 #define TMI_CHEAP_MORE 48u /* or of all uses but one together */
 
 static int tmi_may_be_cheap(const tmi_ins *n) { /* by its operation */
-    return !n->name && n->type.width == 1 && tmi_s_is_int(n->type.kind) && !tmi_is_small(n->type.kind) &&
-           ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT || n->op == TMI_TF_ICMP);
+    return !n->name && n->type.width == 1 && tmi_s_is_int(n->type.kind)
+        && !tmi_is_small(n->type.kind) &&
+           ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT
+               || n->op == TMI_TF_ICMP);
 }
 
 /* A step of arithmetic on what has a name, such as i * 4, lane % 8 or lane == 0: a person writes it again where
@@ -31982,7 +32076,8 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     int64_t  c;
     if (!tmi_may_be_cheap(n)) return 0;
-    if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV || n->op == TMI_TF_SREM) &&
+    if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV
+        || n->op == TMI_TF_SREM) &&
         (!tmi_t_is_const(e->t, n->b, &c) || c <= 0 || (c & (c - 1))))
         return 0;
     for (i = 0; i < k; i++)
@@ -32002,7 +32097,10 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     if ((traits & (TMI_TR_READ | TMI_TR_LANE)) && !tmi_may_move_read(e, id)) return 1;
     if (n->op == TMI_TF_LDG && n->b && TMI_INS(e->t, e->user[id])->op != TMI_TF_STA && TMI_INS(e->t, e->user[id])->op != TMI_TF_STT) return 1; /* a masked load is a line of its own */
     if (!(traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, id, e->user[id])) return 1;
-    if (TMI_INS(e->t, e->user[id])->blk == n->blk && (TMI_INS(e->t, e->user[id])->op == TMI_TF_STA || TMI_INS(e->t, e->user[id])->op == TMI_TF_STT)) return 0;
+    if (TMI_INS(e->t, e->user[id])->blk == n->blk
+            && (TMI_INS(e->t, e->user[id])->op == TMI_TF_STA
+            || TMI_INS(e->t, e->user[id])->op == TMI_TF_STT))
+        return 0;
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
@@ -32057,7 +32155,9 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_STA: case TMI_TF_STT:
         if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
         else tmi_stmt_sta(e, n);
-        if (e->kept[n->d] == id && e->uses[n->d] > 1 && !e->named[n->d] && !e->cheap[n->d] && tmi_is_kept(e, n->d)) tmi_name_kept(e, id);
+        if (e->kept[n->d] == id && e->uses[n->d] > 1 && !e->named[n->d] && !e->cheap[n->d]
+                && tmi_is_kept(e, n->d))
+            tmi_name_kept(e, id);
         break;
     case TMI_TF_STG: tmi_stmt_stg(e, id); break;
     case TMI_TF_FOR: tmi_stmt_for(e, id); break;
@@ -32164,7 +32264,8 @@ static void tmi_emit_uses(tmi_emit *e) {
     for (id = 1; id < t->arr.n; id++) e->uses_bf16 |= TMI_ARR(t, id)->type.kind == TMI_S_BF16;
 }
 
-/* A number that two instructions share if they come from one line, and one assignment, of the source. */
+/* A number that two instructions share if they come from one line, and one assignment, of the
+ * source. */
 static void tmi_note_lines(tmi_emit *e) {
     uint32_t i, src = 0, key = 0;
     for (i = 1; i < e->t->ins.n; i++) {
@@ -32204,17 +32305,24 @@ static uint8_t tmi_role_in(const tmi_ins *n, uint32_t v, uint32_t *of) {
 static void tmi_note_roles(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), mine = e->of_line[id], of;
-    int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
+    int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT
+        || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
                          n->op == TMI_TF_VMAKE || n->op == TMI_TF_VGET;
     while (k-- > 0) {
         const tmi_ins *x = TMI_INS(e->t, v[k]);
         uint8_t role = tmi_role_in(n, v[k], &of);
-        if (!role && passes_on && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL)) role = e->role[id] & (TMI_FOR_MASK | TMI_FOR_OFFSET | TMI_FOR_SLOT | TMI_FOR_BOUND), of = e->role_of[id];
-        if (e->role[v[k]] & (TMI_FOR_OFFSET | TMI_FOR_SLOT)) role &= (uint8_t)~(TMI_FOR_OFFSET | TMI_FOR_SLOT); /* of one thing */
+        if (!role && passes_on && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL))
+            role = e->role[id] & (TMI_FOR_MASK | TMI_FOR_OFFSET | TMI_FOR_SLOT | TMI_FOR_BOUND),
+                of = e->role_of[id];
+        /* of one thing */
+        if (e->role[v[k]] & (TMI_FOR_OFFSET | TMI_FOR_SLOT))
+            role &= (uint8_t)~(TMI_FOR_OFFSET | TMI_FOR_SLOT);
         else if (role & (TMI_FOR_OFFSET | TMI_FOR_SLOT)) e->role_of[v[k]] = of;
         role |= e->of_line[v[k]] != mine ? TMI_FOR_OTHERS : TMI_FOR_ITSELF;
         e->role[v[k]] |= role;
-        if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) && e->of_line[TMI_ARR(e->t, x->a)->decl] != mine) e->arr_role[x->a] = TMI_FOR_OTHERS;
+        if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT)
+                && e->of_line[TMI_ARR(e->t, x->a)->decl] != mine)
+            e->arr_role[x->a] = TMI_FOR_OTHERS;
     }
 }
 
@@ -32234,10 +32342,12 @@ static void tmi_emit_variables(tmi_emit *e) {
     for (i = n; i-- > 0;) { /* backward: readers come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
-        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA && !tmi_may_be_cheap(x);
+        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA
+            && !tmi_may_be_cheap(x);
         uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
         tmi_note_roles(e, order[i]);
-        if (x->op == TMI_TF_LOOP) mine = tmi_max32(mine, end[order[i]]); /* its end is worked out in every round */
+        /* its end is worked out in every round */
+        if (x->op == TMI_TF_LOOP) mine = tmi_max32(mine, end[order[i]]);
         for (k = tmi_operands(t, x, v); k-- > 0;) {
             uint32_t b = x->blk, home = TMI_INS(t, v[k])->blk, to = mine;
             for (; b && b != home; b = TMI_BLK(t, b)->parent) /* a reader in a loop reads in every round */
@@ -32248,10 +32358,12 @@ static void tmi_emit_variables(tmi_emit *e) {
     for (i = n; i-- > 0;) {
         tmi_ins *x = TMI_INS(t, order[i]);
         if (x->op == TMI_TF_STA) {
-            if (!x->c && (!next_write[x->a] || next_write[x->a] - 1 >= reach[x->d])) e->kept[x->d] = order[i];
+            if (!x->c && (!next_write[x->a] || next_write[x->a] - 1 >= reach[x->d]))
+                e->kept[x->d] = order[i];
             next_write[x->a] = i + 1;
         }
-        if ((x->op == TMI_TF_STA || x->op == TMI_TF_STT) && TMI_INS(t, x->d)->op != TMI_TF_CONST) e->arr_put[x->a] = x->d;
+        if ((x->op == TMI_TF_STA || x->op == TMI_TF_STT) && TMI_INS(t, x->d)->op != TMI_TF_CONST)
+            e->arr_put[x->a] = x->d;
         if (x->op == TMI_TF_LDA && (!next_write[x->a] || next_write[x->a] - 1 >= reach[order[i]])) x->flags |= TMI_INS_NOWRAP;
     }
 }
@@ -32587,11 +32699,14 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
             continue;
         }
         n += e->arr_as[i] == i;
-        word = tmi_max32(word, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16 : 8); /* its alignment */
+        /* its alignment */
+        word = tmi_max32(word, tmi_scalar_bytes[a->type.kind] * (uint32_t)a->type.width > 8 ? 16
+            : 8);
     }
     if (n > 1) {
         name = tmi_taken(e, tmi_unique_name(e, "shared"));
-        tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n", word > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
+        tmi_put(e->out, "    threadgroup %s %s[%u];    // used by several arrays in turn\n",
+            word > 8 ? "ulong2" : "ulong", name, (bytes + word - 1) / word);
     }
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
@@ -32608,7 +32723,10 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         }
     }
     for (i = 1; i < e->t->arr.n; i++)
-        if (e->pitch_name[i] && (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]])) tmi_put(e->out, "    const uint %s = %u;    // elements from row to row\n", tmi_taken(e, e->pitch_name[i]), e->arr_pitch[i]);
+        if (e->pitch_name[i]
+                && (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]]))
+            tmi_put(e->out, "    const uint %s = %u;    // elements from row to row\n",
+                tmi_taken(e, e->pitch_name[i]), e->arr_pitch[i]);
     if (any) tmi_put_char(e->out, '\n');
 }
 
@@ -32631,10 +32749,13 @@ static void tmi_put_tables(tmi_emit *e) {
 }
 
 static uint32_t tmi_pitch_name(tmi_emit *e, uint32_t i) {
-    return TMI_ARR(e->t, i)->name ? tmi_take_free(e, tmi_name_of(e, TMI_STR(e->m, TMI_ARR(e->t, i)->name), "pitch")) : tmi_unique_name(e, "pitch");
+    return TMI_ARR(e->t, i)->name
+        ? tmi_take_free(e, tmi_name_of(e, TMI_STR(e->m, TMI_ARR(e->t, i)->name), "pitch"))
+        : tmi_unique_name(e, "pitch");
 }
 
-/* Names of the arrays of the whole kernel. Those of one name that share memory as the same type are one to the reader. */
+/* Names of the arrays of the whole kernel. Those of one name that share memory as the same type
+ * are one to the reader. */
 static void tmi_name_arrays(tmi_emit *e) {
     uint32_t   *first = TMI_TEMP(e->job, uint32_t, e->t->arr.n + 1), i, id;
     tmi_strings places;
@@ -32643,18 +32764,23 @@ static void tmi_name_arrays(tmi_emit *e) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         e->arr_as[i] = i;
         if (a->space == TMI_AS_GROUP && a->first && !a->shown) {
-            const char *key = tmi_format(e->job, 1, "%u %u %u %u %u %u", a->name, a->at, (uint32_t)a->type.kind, (uint32_t)a->type.width,
+            const char *key =
+                tmi_format(e->job, 1, "%u %u %u %u %u %u", a->name, a->at, (uint32_t)a->type.kind,
+                (uint32_t)a->type.width,
                                          (uint32_t)a->is_atomic, (uint32_t)e->arr_sign[i]);
             id = tmi_intern(e->job, &places, key, strlen(key));
             if (first[id]) {
                 e->arr_as[i] = first[id];
                 e->arr_name[i] = e->arr_name[first[id]];
-                if (e->arr_pitch[i]) e->pitch_name[i] = e->arr_pitch[i] == e->arr_pitch[first[id]] ? e->pitch_name[first[id]] : tmi_pitch_name(e, i);
+                if (e->arr_pitch[i])
+                    e->pitch_name[i] = e->arr_pitch[i] == e->arr_pitch[first[id]]
+                        ? e->pitch_name[first[id]] : tmi_pitch_name(e, i);
                 continue;
             }
             first[id] = i;
         }
-        if (a->space == TMI_AS_TABLE || (a->space == TMI_AS_GROUP && a->first)) e->arr_name[i] = tmi_array_name(e, i);
+        if (a->space == TMI_AS_TABLE || (a->space == TMI_AS_GROUP && a->first))
+            e->arr_name[i] = tmi_array_name(e, i);
         if (e->arr_pitch[i]) e->pitch_name[i] = tmi_pitch_name(e, i);
     }
 }
