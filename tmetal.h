@@ -18727,24 +18727,25 @@ static uint32_t tmi_fold_by_range(tmi_thr *t, int op, uint32_t a, uint32_t b, in
 static uint32_t tmi_fold_identity(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     int64_t  c;
     uint32_t zero;
-    int      is_bool = tmi_t_type(t, a).kind == TMI_S_BOOL;
+    int      is_bool = tmi_t_type(t, a).kind == TMI_S_BOOL, fits;
     int64_t  ones = is_bool ? 1 : -1;
     if (op == TMI_TF_UMULHI && tmi_t_is_const(t, b, &c) && c == 0) return b;
     if (a == b && (op == TMI_TF_AND || op == TMI_TF_OR || (op >= TMI_TF_SMAX && op <= TMI_TF_UMIN))) return a;
     if (!tmi_t_is_const(t, b, &c)) return 0;
     zero = b;
+    fits = !is_bool && TMI_INS(t, a)->lo >= 0 && c >= 0 && c < INT64_MAX && !(c & (c + 1)); /* ones below a bit */
     switch (op) {
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_OR: case TMI_TF_XOR:
     case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR:
         if (c == 0) return a;
-        if (op == TMI_TF_OR && c == ones) return b;
+        if (op == TMI_TF_OR && (c == ones || (fits && c >= TMI_INS(t, a)->hi))) return b;
         break;
     case TMI_TF_IMUL:
         if (c == 1) return a;
         if (c == 0) return zero;
         break;
     case TMI_TF_AND:
-        if (c == ones) return a;
+        if (c == ones || (fits && c >= TMI_INS(t, a)->hi)) return a;
         if (c == 0) return zero;
         break;
     case TMI_TF_SDIV: case TMI_TF_UDIV: case TMI_TF_GSDIV: case TMI_TF_GUDIV:
@@ -24132,6 +24133,7 @@ typedef struct tmi_scanning {
     uint32_t before[8];         /* what the lanes below hold, per row: kept across the barrier */
     uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
     uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
+    uint32_t start;             /* instruction: what the first row takes in; 0: it selects */
 } tmi_scanning;
 
 /* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that gives the same
@@ -24175,6 +24177,11 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         if (!(l->reg[i] & mask)) s->other |= 1u << i;
         else if (!first || l->reg[i] < first) s->low |= 1u << i;
         else s->high |= 1u << i;
+    }
+    if (s->high && tmi_fold_is_simple(w->m, op)) { /* exact: x is x combined with it, to the bit */
+        uint64_t bits = 0;
+        (void)tmi_identity(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), TMI_OP(w->m, tmi_simple_combiner(w->m, op))->kind, &bits);
+        s->start = tmi_t_const(w->t, tmi_tty_from(w->m, tmi_in_type(w->m, op, 0)), bits);
     }
     s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
@@ -24383,6 +24390,15 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
     return bits ? tmi_t_for(w->t, 1u << tmi_popcount(bits)) : tmi_t_u32(w->t, 0);
 }
 
+/* Opens the loop over rows of high registers; `*first`: is this the first, which has none before it? */
+static uint32_t tmi_scan_rows(tmi_low *w, const tmi_scanning *s, uint32_t *first) {
+    uint32_t high;
+    if (s->start) tmi_t_write(w->t, s->carry[0], tmi_t_u32(w->t, 0), 0, s->start);
+    high = tmi_scan_loop(w, s->high);
+    *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp(w->t, TMI_EQ, high, tmi_t_u32(w->t, 0));
+    return high;
+}
+
 static void tmi_scan_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *total) {
     uint32_t i, old[8];
     for (i = 0; i < s->n; i++) old[i] = tmi_t_read(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0);
@@ -24396,8 +24412,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
-    high = tmi_scan_loop(w, s->high);
-    first = tmi_t_icmp(t, TMI_EQ, high, tmi_t_u32(t, 0));
+    high = tmi_scan_rows(w, s, &first);
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
@@ -24448,8 +24463,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
-    high = tmi_scan_loop(w, s->high);
-    first = tmi_t_icmp(t, TMI_EQ, high, tmi_t_u32(t, 0));
+    high = tmi_scan_rows(w, s, &first);
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
@@ -24486,7 +24500,8 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
         if (s.high) {
             s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1, tmi_intern(w->job, w->m->strings, "carry", 5));
-            TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type); /* read, but not used, before the first row */
+            if (!s.start) /* read, but not used, before the first row */
+                TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type);
         }
         if (s.groups && s.lanes) s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other), tmi_intern(w->job, w->m->strings, "before", 6));
         if (s.groups) s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), tmi_scan_slots(w, &s), name);
@@ -27417,6 +27432,253 @@ static void tmi_dead_code(tmi_thr *t) {
     tmi_mark_drop(t->job, mark);
 }
 
+/* -- Loops over the same registers --------------------------------------------------- */
+
+/* What one loop over registers, or several made one, do: to private arrays, elsewhere. */
+typedef struct tmi_rounds {
+    uint8_t  *how;        /* per array: 1 read, 2 written, 4 at another entry than the round's */
+    uint32_t *arr, n;     /* those touched */
+    uint32_t  device, group; /* memory: 1 read, 2 written */
+    int       lanes, odd; /* waits for other lanes; does what must stay in order */
+} tmi_rounds;
+
+static uint32_t tmi_loop_var(const tmi_thr *t, uint32_t loop) {
+    uint32_t v = TMI_BLK(t, TMI_INS(t, loop)->d)->first;
+    while (v && TMI_INS(t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(t, v)->next;
+    return v;
+}
+
+/* The last instruction inside a statement, in the order of execution; itself: it has no body. */
+static uint32_t tmi_last_inside(const tmi_thr *t, uint32_t id) {
+    uint32_t b[2], n = tmi_bodies(TMI_INS(t, id), b);
+    while (n) {
+        const tmi_blk *last = TMI_BLK(t, b[--n]);
+        if (!last->first) continue;
+        id = last->last;
+        n = tmi_bodies(TMI_INS(t, id), b);
+    }
+    return id;
+}
+
+static void tmi_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) {
+    uint32_t id = loop, end = tmi_last_inside(t, loop), var = tmi_loop_var(t, loop);
+    r->n = r->device = r->group = 0;
+    r->lanes = r->odd = 0;
+    while (id != end) {
+        const tmi_ins *n;
+        uint32_t traits;
+        id = tmi_thr_next(t, id);
+        n = TMI_INS(t, id);
+        traits = tmi_tfs[n->op].traits;
+        if (n->op == TMI_TF_LDA || n->op == TMI_TF_STA) {
+            if (!r->how[n->a]) r->arr[r->n++] = n->a;
+            r->how[n->a] |= (uint8_t)((n->op == TMI_TF_STA ? 2 : 1) | (n->b == var ? 0 : 4));
+            continue;
+        }
+        switch (n->op) {
+        case TMI_TF_LDT: r->group |= 1; break;
+        case TMI_TF_STT: r->group |= 2; break;
+        case TMI_TF_LDG: r->device |= 1; break;
+        case TMI_TF_STG: r->device |= 2; break;
+        case TMI_TF_FOR: case TMI_TF_IF: case TMI_TF_DECL: break;
+        default:
+            if (traits & TMI_TR_LANE) r->lanes = 1;
+            else if (!(traits & TMI_TR_PURE)) r->odd = 1;
+        }
+        if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE)) r->odd = 1;
+    }
+}
+
+/* May round i of `b` come before round i + 1 of `a`? Loads from device memory stay together, before what
+ * waits for other lanes or behind a barrier. */
+static int tmi_rounds_meet(const tmi_rounds *a, const tmi_rounds *b) {
+    uint32_t i;
+    if (a->odd || b->odd || (a->device && (b->lanes || b->group))) return 0;
+    if ((a->device | b->device) > 1 && a->device && b->device) return 0;
+    if ((a->group | b->group) > 1 && a->group && b->group) return 0;
+    for (i = 0; i < b->n; i++) {
+        uint32_t how = a->how[b->arr[i]] | b->how[b->arr[i]];
+        if (a->how[b->arr[i]] && (how & 2) && (how & 4)) return 0;
+    }
+    return 1;
+}
+
+/* What stands between two loops moves before the first, as far as it may. 0: something stays. */
+static int tmi_clear_between(tmi_thr *t, uint32_t a, uint32_t b, const tmi_rounds *r) {
+    uint32_t id, next;
+    for (id = TMI_INS(t, a)->next; id != b; id = next) {
+        const tmi_ins *n = TMI_INS(t, id);
+        next = n->next;
+        if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) && n->op != TMI_TF_DECL &&
+            (n->op != TMI_TF_LDA || (r->how[n->a] & 2)))
+            return 0;
+        tmi_ins_unlink(t, id);
+        tmi_ins_before(t, a, id);
+    }
+    return 1;
+}
+
+/* The rounds of loop `b` become part of those of `a`. */
+static void tmi_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
+    uint32_t id = b, end = tmi_last_inside(t, b);
+    uint32_t was = tmi_loop_var(t, b), var = tmi_loop_var(t, a);
+    uint32_t to = TMI_INS(t, a)->d, *slot[TMI_MAX_OPERANDS], body[2], k, next;
+    while (id != end) {
+        id = tmi_thr_next(t, id);
+        for (k = tmi_operand_slots(t, TMI_INS(t, id), slot); k-- > 0;)
+            if (*slot[k] == was) *slot[k] = var;
+    }
+    for (id = TMI_BLK(t, TMI_INS(t, b)->d)->first; id; id = next) {
+        next = TMI_INS(t, id)->next;
+        tmi_ins_unlink(t, id);
+        if (id == was) continue;
+        for (k = tmi_bodies(TMI_INS(t, id), body); k-- > 0;) TMI_BLK(t, body[k])->parent = to;
+        tmi_blk_append(t, to, id);
+    }
+    tmi_ins_unlink(t, b);
+}
+
+/* Loops of the same rounds that follow each other are one, where no round needs what a later one leaves. */
+static void tmi_fuse_loops(tmi_thr *t) {
+    uint32_t   blk, id, next, k, first;
+    tmi_rounds a, b, spare;
+    a.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    b.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    a.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    b.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    a.n = b.n = 0;
+    for (blk = 1; blk < t->blk.n; blk++)
+        for (first = 0, id = TMI_BLK(t, blk)->first; id; id = next) {
+            const tmi_ins *n = TMI_INS(t, id), *f = TMI_INS(t, first);
+            next = n->next;
+            if (n->op != TMI_TF_FOR) continue;
+            while (b.n) b.how[b.arr[--b.n]] = 0;
+            tmi_rounds_of(t, id, &b);
+            if (first && f->b == n->b && f->c == n->c && f->e == n->e && f->f == n->f &&
+                tmi_rounds_meet(&a, &b) && tmi_clear_between(t, first, id, &a)) {
+                tmi_join_rounds(t, first, id);
+                for (k = 0; k < b.n; k++) {
+                    if (!a.how[b.arr[k]]) a.arr[a.n++] = b.arr[k];
+                    a.how[b.arr[k]] |= b.how[b.arr[k]];
+                }
+                a.device |= b.device, a.group |= b.group, a.lanes |= b.lanes;
+                continue;
+            }
+            first = id;
+            spare = a, a = b, b = spare;
+        }
+}
+
+/* -- What a round writes and reads again --------------------------------------------- */
+
+typedef struct tmi_kept {
+    uint32_t *value; /* per array: what this round wrote; 0: nothing yet */
+    uint8_t  *how;   /* per array: 1 written in this loop, 2 also at other entries than the round's */
+    uint32_t *arr, n; /* those written */
+    uint8_t  *adds;  /* per instruction: sums read it, with which Metal would contract a product */
+    uint32_t *is;    /* per value: the one in its place; 0: itself */
+    tmi_hash  seen;  /* pure values of loops' bodies */
+} tmi_kept;
+
+/* The same pure value earlier in the block; 0: this is the first. */
+static uint32_t tmi_seen_before(tmi_thr *t, tmi_kept *k, uint32_t id) {
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t at, have, mask;
+    if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || n->op == TMI_TF_LOOPVAR) return 0;
+    tmi_hash_room(t->job, &k->seen, tmi_ins_hash, t);
+    mask = k->seen.cap - 1;
+    for (at = tmi_ins_hash_of(t, n) & mask; (have = k->seen.slot[at]) != 0; at = (at + 1) & mask)
+        if (TMI_INS(t, have)->blk == n->blk && tmi_ins_same(t, TMI_INS(t, have), n)) return have;
+    k->seen.slot[at] = id;
+    k->seen.n++;
+    return 0;
+}
+
+/* Reads in a loop's round of what the round wrote before, at its own entry: the value itself. What the
+ * round computes twice: once. */
+static void tmi_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
+    uint32_t end = tmi_last_inside(t, loop), var = tmi_loop_var(t, loop), body = TMI_INS(t, loop)->d;
+    uint32_t id, next, i, *slot[TMI_MAX_OPERANDS];
+    int      own;
+    for (id = loop; id != end;) {
+        const tmi_ins *n = TMI_INS(t, id = tmi_thr_next(t, id));
+        if (n->op != TMI_TF_STA) continue;
+        if (!k->how[n->a]) k->arr[k->n++] = n->a;
+        own = n->b == var && !n->c && n->blk == body && tmi_t_type(t, n->d).width == TMI_ARR(t, n->a)->type.width;
+        k->how[n->a] = (uint8_t)(k->how[n->a] | (own ? 1 : 3));
+    }
+    for (id = tmi_thr_next(t, loop);; id = next) {
+        tmi_ins *n = TMI_INS(t, id);
+        uint32_t v = n->op == TMI_TF_LDA && n->b == var && !n->e ? k->value[n->a] : 0;
+        int      last = id == end;
+        int64_t  c;
+        next = last ? 0 : tmi_thr_next(t, id);
+        for (i = tmi_operand_slots(t, n, slot); i-- > 0;)
+            if (k->is[*slot[i]]) *slot[i] = k->is[*slot[i]];
+        if (n->op == TMI_TF_STA && k->how[n->a] == 1) k->value[n->a] = n->d;
+        if (v && !(k->adds[id] && TMI_INS(t, v)->op == TMI_TF_FMUL)) {
+            if (n->c && TMI_INS(t, v)->op == TMI_TF_VMAKE && tmi_t_is_const(t, n->c, &c))
+                v = TMI_LST(t, TMI_INS(t, v)->a + (uint32_t)c);
+            else if (n->c) {
+                n->op = TMI_TF_VGET;
+                n->a = v;
+                n->b = n->c;
+                n->c = v = 0;
+            }
+        } else v = n->blk == body ? tmi_seen_before(t, k, id) : 0;
+        if (v) k->is[id] = v, tmi_ins_unlink(t, id);
+        if (last) break;
+    }
+    while (k->n) k->value[k->arr[--k->n]] = 0, k->how[k->arr[k->n]] = 0;
+}
+
+static void tmi_reuse_written(tmi_thr *t) {
+    uint32_t id, v[TMI_MAX_OPERANDS], i;
+    tmi_kept k;
+    memset(&k, 0, sizeof k);
+    k.seen.scratch = 1;
+    k.value = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    k.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    k.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    k.adds = TMI_TEMP(t->job, uint8_t, t->ins.n);
+    k.is = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        if (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)
+            for (i = tmi_operands(t, n, v); i-- > 0;) k.adds[v[i]] = 1;
+    }
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (TMI_INS(t, id)->op == TMI_TF_FOR && tmi_last_inside(t, id) != id)
+            tmi_reuse_in(t, id, &k);
+}
+
+/* Entries of an initialiser that are written out; zeros need none. */
+#define TMI_LISTED 4u
+
+/* A loop that fills an array with a constant before anything else touches it: its initialiser. */
+static void tmi_fill_inits(tmi_thr *t) {
+    uint32_t *touched = TMI_TEMP(t->job, uint32_t, t->arr.n), id, next, a[3], k;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        for (k = TMI_INS(t, id)->op == TMI_TF_DECL ? 0 : tmi_arrays(TMI_INS(t, id), a); k-- > 0;)
+            if (!touched[a[k]]) touched[a[k]] = id;
+    for (id = TMI_BLK(t, 1)->first; id; id = next) {
+        const tmi_ins *n = TMI_INS(t, id), *loop = TMI_INS(t, TMI_BLK(t, n->blk)->owner);
+        const tmi_arr *arr;
+        tmi_ins *decl;
+        next = tmi_thr_next(t, id);
+        if (n->op != TMI_TF_STA || touched[n->a] != id || n->c || loop->op != TMI_TF_FOR) continue;
+        if (TMI_INS(t, n->d)->op != TMI_TF_CONST) continue;
+        arr = TMI_ARR(t, n->a);
+        decl = TMI_INS(t, arr->decl);
+        if (TMI_INS(t, n->b)->op != TMI_TF_LOOPVAR || TMI_INS(t, TMI_INS(t, n->b)->a) != loop) continue;
+        if (loop->b || loop->f || loop->c != arr->count) continue;
+        if (decl->b || decl->blk != loop->blk || arr->space != TMI_AS_PRIVATE) continue;
+        if (arr->type.kind == TMI_S_PTR || (arr->count > TMI_LISTED && tmi_t_bits(t, n->d))) continue;
+        decl->b = n->d;
+        tmi_ins_unlink(t, id);
+    }
+}
+
 /* -- Masks ------------------------------------------------------------------------------------------- */
 
 static uint32_t tmi_mask_of(const tmi_ins *n) {
@@ -27986,15 +28248,25 @@ static uint32_t tmi_count_untiled(tmi_thr *t) {
 }
 #endif
 
-/* float x; x = y;  is  float x = y;  once they stand together. */
+/* float x; x = y;  is  float x = y;  once nothing but values stands between. */
 static void tmi_merge_inits(tmi_thr *t) {
-    uint32_t id;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        tmi_ins *n = TMI_INS(t, id), *next = n->next ? TMI_INS(t, n->next) : NULL;
-        if (n->op != TMI_TF_DECL || n->b || !next || next->op != TMI_TF_STA || next->a != n->a || next->c) continue;
+    uint32_t id, at, after;
+    for (id = TMI_BLK(t, 1)->first; id; id = after) {
+        tmi_ins *n = TMI_INS(t, id), *x;
+        after = tmi_thr_next(t, id);
+        if (n->op != TMI_TF_DECL || n->b) continue;
         if (TMI_ARR(t, n->a)->count != 1 || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) continue;
-        n->b = next->d;
-        tmi_ins_unlink(t, n->next);
+        at = n->next;
+        while (at && (tmi_tfs[TMI_INS(t, at)->op].traits & TMI_TR_PURE)) at = TMI_INS(t, at)->next;
+        x = TMI_INS(t, at);
+        if (!at || x->op != TMI_TF_STA || x->a != n->a || x->c) continue;
+        n->b = x->d;
+        if (after == at) after = tmi_thr_next(t, at);
+        if (n->next != at) {
+            tmi_ins_unlink(t, id);
+            tmi_ins_before(t, at, id);
+        }
+        tmi_ins_unlink(t, at);
     }
 }
 
@@ -28004,6 +28276,10 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     int      apart;
     tmi_dead_code(t);
     if (!t->job->opt->plain) {
+        tmi_fuse_loops(t);
+        tmi_reuse_written(t);
+        tmi_fill_inits(t);
+        tmi_dead_code(t);
         tmi_merge_masks(t);
     }
     bytes = tmi_place_arrays(t, roomy, &apart);
@@ -31692,8 +31968,14 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[n->a]));
     if (a->count > 1) tmi_put(e->out, "[%u]", a->count);
     if (n->b) {
-        tmi_put_str(e->out, " = ");
-        tmi_expr_wide(e, n->b, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_ANY);
+        const uint32_t listed = a->count > 1 && !tmi_t_bits(e->t, n->b) ? 0 : a->count; /* zeros: {} */
+        uint32_t i;
+        tmi_put_str(e->out, a->count > 1 ? " = {" : " = ");
+        for (i = 0; i < listed; i++) {
+            if (i) tmi_put_str(e->out, ", ");
+            tmi_expr_wide(e, n->b, (tmi_sign)e->arr_sign[n->a], a->type.width, TMI_L_COND);
+        }
+        if (a->count > 1) tmi_put_char(e->out, '}');
     }
     tmi_end_line(e, ";\n");
 }

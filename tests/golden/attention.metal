@@ -47,13 +47,6 @@ kernel void attention(
         q[i] = int(m_offset_2) < n_ctx
                 ? *(device const half4 *)(q_start + int(m_offset_2 * stride_row) + m) : half4(0.0h);
     }
-    float row_max[2];
-    float row_sum[2];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 2; i++) {
-        row_max[i] = -INFINITY;
-        row_sum[i] = 0.0f;
-    }
     simdgroup_float8x8 acc[8];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
@@ -70,26 +63,25 @@ kernel void attention(
     }
     // line 21: scale_log2
     const float scale_log2 = scale * 1.442695f;
+    float row_max[2] = {-INFINITY, -INFINITY};
+    float row_sum[2] = {};
     device const half *const k_start = k_ptr + head;
     device const half *const v_start = v_ptr + head;
     // line 22: for
     for (uint start = 0; start < uint(max(int((program.x + 1) * 32), 0)); start += 32) {
         half4 k[4];
+        half4 v[4];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 23: cols
             const uint cols = start + tid / 8 + i * 8;
+            const int k_offset = int(cols * stride_row);
+            // line 24: inside
+            const bool inside = int(cols) < n_ctx;
             // line 25: k = tl.load
-            k[i] = int(cols) < n_ctx
-                    ? *(device const half4 *)(k_start + int(cols * stride_row) + m) : half4(0.0h);
-        }
-        half4 v[4];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            const uint cols = start + tid / 8 + i * 8;
+            k[i] = inside ? *(device const half4 *)(k_start + k_offset + m) : half4(0.0h);
             // line 26: v = tl.load
-            v[i] = int(cols) < n_ctx
-                    ? *(device const half4 *)(v_start + int(cols * stride_row) + m) : half4(0.0h);
+            v[i] = inside ? *(device const half4 *)(v_start + k_offset + m) : half4(0.0h);
         }
         simdgroup_float8x8 scores[8];
         #pragma clang loop unroll(full)
@@ -126,12 +118,10 @@ kernel void attention(
                 }
             }
         }
-        float2 new_max_part[2];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
-            new_max_part[i] = float2(NAN);
-        }
         float2 scores_chosen[8];
+        float2 new_max_part[2] = {float2(NAN), float2(NAN)};
+        float new_max[2];
+        float shrink[2];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
             const int m_sum = int(m_offset + (lane / 2 % 4 + lane / 16 * 4 + sg * 16) + i * 8);
@@ -148,29 +138,16 @@ kernel void attention(
                 // line 29: new_max = tl.max
                 new_max_part[i] = fmax(new_max_part[i], scores_chosen[j + i * 4]);
             }
-        }
-        float new_max_all[2];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
             const float new_max_part_2 = fmax(new_max_part[i].x, new_max_part[i].y);
             const float new_max_part_3 = fmax(new_max_part_2, simd_shuffle_xor(new_max_part_2, 8));
-            new_max_all[i] = fmax(new_max_part_3, simd_shuffle_xor(new_max_part_3, 1));
-        }
-        float new_max[2];
-        float shrink[2];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
-            new_max[i] = fmax(row_max[i], new_max_all[i]);
+            new_max[i] = fmax(row_max[i],
+                    fmax(new_max_part_3, simd_shuffle_xor(new_max_part_3, 1)));
             // line 31: shrink = tl.exp2
             shrink[i] = fast::exp2(row_max[i] - new_max[i]);
             // line 32: row_sum
             row_sum[i] *= shrink[i];
         }
-        float2 row_sum_part[2];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
-            row_sum_part[i] = float2(-0.0f);
-        }
+        float2 row_sum_part[2] = {float2(-0.0f), float2(-0.0f)};
         half2 acc_f16[8];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
@@ -186,17 +163,9 @@ kernel void attention(
                 acc[j + i * 4].thread_elements()[0] = acc_product.x;
                 acc[j + i * 4].thread_elements()[1] = acc_product.y;
             }
-        }
-        float row_sum_all[2];
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
             const float row_sum_part_2 = row_sum_part[i].x + row_sum_part[i].y;
             const float row_sum_part_3 = row_sum_part_2 + simd_shuffle_xor(row_sum_part_2, 8);
-            row_sum_all[i] = row_sum_part_3 + simd_shuffle_xor(row_sum_part_3, 1);
-        }
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 2; i++) {
-            row_sum[i] += row_sum_all[i];
+            row_sum[i] += row_sum_part_3 + simd_shuffle_xor(row_sum_part_3, 1);
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {

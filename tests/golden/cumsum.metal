@@ -31,26 +31,18 @@ kernel void cumsum(
             // line 15: x = tl.load
             x[i] = cols < n_cols ? x_start[cols] : 0.0f;
         }
-        float x_held[4];
-        float carry_part = 0.0f;
-        #pragma clang loop unroll(full)
-        for (uint i = 0; i < 4; i++) {
-            // line 16
-            x_held[i] = x[i];
-            const float x_simd = simd_prefix_inclusive_sum(x_held[i]);
-            const float x_partner = simd_shuffle(x_simd, (lane - 1) & 31);
-            const float x_partner_2 = simd_shuffle(x_simd, 31);
-            const float x_part = i != 0 ? (lane != 0 ? carry_part + x_partner : carry_part)
-                    : x_partner;
-            x_held[i] = (lane != 0) || (i != 0) ? x_part + x_held[i] : x_held[i];
-            carry_part = i != 0 ? carry_part + x_partner_2 : x_partner_2;
-        }
+        float carry_part = -0.0f;
         float carry_part_2 = -0.0f;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
+            const float x_simd = simd_prefix_inclusive_sum(x[i]);
+            const float x_partner = simd_shuffle(x_simd, (lane - 1) & 31);
+            const float x_held = carry_part;
+            // line 16
+            carry_part += simd_shuffle(x_simd, 31);
             const int cols = int(start + tid + i * 32);
             if (cols < n_cols) {
-                y_start[cols] = carry + x_held[i];
+                y_start[cols] = carry + ((lane != 0 ? x_held + x_partner : x_held) + x[i]);
             }
             // line 17: carry = tl.sum
             carry_part_2 += x[i];

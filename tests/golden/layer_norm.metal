@@ -22,13 +22,9 @@ kernel void layer_norm(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    float total[4];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        total[i] = 0.0f;
-    }
     const int x_offset = int(program.x * stride);
     device const float *const x_start = x_ptr + x_offset;
+    float total[4] = {};
     const int total_bound = max(n_cols, 0);
     // line 15: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
@@ -47,14 +43,9 @@ kernel void layer_norm(
         // line 18: mean = tl.sum
         mean_part += total[i];
     }
-    const float mean_simd = simd_sum(mean_part);
-    float squares[4];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        squares[i] = 0.0f;
-    }
     const float mean_f32 = float(n_cols);
-    const float mean = mean_simd / mean_f32;
+    const float mean = simd_sum(mean_part) / mean_f32;
+    float squares[4] = {};
     // line 21: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)

@@ -21,11 +21,7 @@ kernel void row_sum(
 {
     threadgroup float acc_shared[2];
 
-    float acc[4];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        acc[i] = -0.0f;
-    }
+    float acc[4] = {-0.0f, -0.0f, -0.0f, -0.0f};
     device const float *const x_start = x_ptr + int(program.x * n_cols);
     // line 12: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 256) {

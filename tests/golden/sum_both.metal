@@ -21,11 +21,7 @@ kernel void sum_both(
 {
     threadgroup float shared[8];
 
-    float x_part[2];
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 2; i++) {
-        x_part[i] = -0.0f;
-    }
+    float x_part[2] = {-0.0f, -0.0f};
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
         // line 69: rows
@@ -42,13 +38,10 @@ kernel void sum_both(
             x_part[i] += x;
         }
     }
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 2; i++) {
-        x_part[i] = simd_sum(x_part[i]);
-    }
     float value = -0.0f;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
+        x_part[i] = simd_sum(x_part[i]);
         value += x_part[i];
     }
     if (lane == 0) {

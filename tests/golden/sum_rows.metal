@@ -17,12 +17,8 @@ kernel void sum_rows(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    float acc[2];
-    #pragma clang loop unroll(full)
-    for (uint j = 0; j < 2; j++) {
-        acc[j] = -0.0f;
-    }
     device const float *const x_start = x_ptr + int(program.x * stride_m);
+    float acc[2] = {-0.0f, -0.0f};
     // line 23: for
     for (uint i = 0; i < uint(max(N, 0)); i += 64) {
         #pragma clang loop unroll(full)

@@ -36,18 +36,13 @@ kernel void transpose_(
                 ? (x_ptr + int(i * n_cols))[j] : 0.0f;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    float x[4];
-    #pragma clang loop unroll(full)
-    for (uint k = 0; k < 4; k++) {
-        x[k] = x_shared[lane * 36 + sg + k * 8];
-    }
     const int i = int(i_offset + lane);
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
         const uint j_offset_2 = j_offset + sg + k * 8;
         if (int(j_offset_2) < n_cols && i < n_rows) {
             // line 13: tl.store
-            (out_ptr + int(j_offset_2 * n_rows))[i] = x[k];
+            (out_ptr + int(j_offset_2 * n_rows))[i] = x_shared[lane * 36 + sg + k * 8];
         }
     }
 }
