@@ -31178,6 +31178,8 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
         tmi_put_cast(e, wide, TMI_UNSIGNED, n->a, TMI_SIGNED);
     } else if (n->op == TMI_TF_USHR && small) {
         tmi_put_cast(e, n->type, TMI_UNSIGNED, n->a, TMI_ANY);
+    } else if (tmi_divides_as_int(e, n) && TMI_INS(e->t, n->a)->op == TMI_TF_IADD && !e->named[n->a]) {
+        tmi_put_cast(e, n->type, TMI_SIGNED, n->a, TMI_ANY); /* a counter in it may be of either sign */
     } else {
         tmi_expr_wide(e, n->a, left, is_bool || (is_int && n->type.width > 1) ? n->type.width : 1, tmi_operand_level(mine, 0));
     }
