@@ -32079,6 +32079,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     name = tmi_unique_name(e, n->f ? "d" : e->loop_names[e->loop_depth < 23 ? e->loop_depth : 23]);
     while (v && TMI_INS(e->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(e->t, v)->next;
     e->named[v] = name + 1;
+    e->sign[v] = TMI_UNSIGNED;
     tmi_line(e);
     s = tmi_taken(e, name);
     if (n->f) tmi_put(e->out, "for (uint %s = %u; %s > %u; %s >>= 1) {\n", s, n->f, s, n->f >> n->c, s);

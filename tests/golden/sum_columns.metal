@@ -25,7 +25,7 @@ kernel void sum_columns(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 16; i++) {
         // line 62: x = tl.load
-        const float x = i < M && x_mask ? (x_ptr + int(i * uint(N)))[cols] : 0.0f;
+        const float x = int(i) < M && x_mask ? (x_ptr + int(i * N))[cols] : 0.0f;
         // line 64: tl.sum
         x_part += x;
     }
