@@ -34735,13 +34735,15 @@ static int tmi_check_own_keys(tmi_list *l, const tmi_node *n) {
     return 1;
 }
 
-/* Does the op give this argument, by any of its names? */
-static int tmi_key_given(const tmi_node *n, const char *names) {
+/* Which of the arguments asked for the op gives, by any of their names: found once for all its keys. */
+static void tmi_keys_given(const tmi_node *n, uint8_t *given) {
     const tmi_json *k;
+    uint32_t        i;
     char            name[32];
+    memset(given, 0, sizeof n->asked->names / sizeof *n->asked->names);
     for (k = n->args ? n->args->child : NULL; k; k = k->next)
-        if (tmi_key_among(names, k->key, 0, name)) return 1;
-    return 0;
+        for (i = 0; i < n->asked->n; i++)
+            if (!given[i]) given[i] = (uint8_t)tmi_key_among(n->asked->names[i], k->key, 0, name);
 }
 
 /* After its rule: arguments that stand beside "args". */
@@ -34749,10 +34751,12 @@ static int tmi_check_beside(tmi_list *l, const tmi_node *n) {
     const tmi_json *k;
     uint32_t        i;
     char            name[32];
+    uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
+    tmi_keys_given(n, given);
     for (k = n->json->child; k; k = k->next) {
         if (tmi_key_among(TMI_OP_KEYS, k->key, 0, name)) continue;
         for (i = 0; i < n->asked->n; i++) {
-            if (!tmi_key_among(n->asked->names[i], k->key, 0, name) || tmi_key_given(n, n->asked->names[i])) continue;
+            if (given[i] || !tmi_key_among(n->asked->names[i], k->key, 0, name)) continue;
             tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id, tmi_format(l->job, 1, "has '%s' beside \"args\", where it means nothing", k->key));
             tmi_help(l->job, NULL, tmi_format(l->job, 0, "write it inside: \"args\":{\"%s\":..}", k->key));
             return 0;
@@ -34766,11 +34770,13 @@ static int tmi_check_args(tmi_list *l, const tmi_node *n) {
     const tmi_json *k;
     uint32_t        i, near;
     char            meant[32];
+    uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
+    tmi_keys_given(n, given);
     for (k = n->args ? n->args->child : NULL; k; k = k->next) {
         near = tmi_key_distance(k->key);
         for (i = 0; i < n->asked->n && !tmi_key_among(n->asked->names[i], k->key, 0, meant); i++) {}
         if (i < n->asked->n) continue;
-        for (i = 0; i < n->asked->n && (tmi_key_given(n, n->asked->names[i]) || !tmi_key_among(n->asked->names[i], k->key, near, meant)); i++) {}
+        for (i = 0; i < n->asked->n && (given[i] || !tmi_key_among(n->asked->names[i], k->key, near, meant)); i++) {}
         if (i < n->asked->n) {
             tmi_error(l->job, tmi_json_at(k->at), TMETAL_E_OPS_ARGUMENT, n->id, tmi_format(l->job, 1, "has an argument '%s', which %s does not take", k->key, n->type));
             tmi_help(l->job, NULL, tmi_format(l->job, 0, "did you mean '%s'?", meant));
