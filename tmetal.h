@@ -7225,7 +7225,7 @@ static uint32_t tmi_bind(tmi_parser *p, tmi_map *map, uint32_t name, uint32_t id
     uint32_t     b = p->bindings.n;
     uint32_t    *slot = tmi_map_at(p->job, map, name);
     tmi_binding *n = (tmi_binding *)tmi_vec_add(p->job, &p->bindings);
-    TMI_ASSERT(p->job, "parse", region < p->m->region.n);
+    TMI_ASSERT(p->job, "parse", region <= p->n_regions);
     n->name = name;
     n->id = id;
     n->outer = *slot;
@@ -7246,16 +7246,6 @@ static void tmi_scope_end(tmi_parser *p, uint32_t mark) {
         tmi_binding *b = TMI_AT(&p->bindings, tmi_binding, e & 0x7fffffffu);
         *tmi_map_at(p->job, e >> 31 ? &p->blocks : &p->values, b->name) = b->outer;
         p->log.n--;
-    }
-}
-
-static void tmi_log(tmi_parser *p, uint32_t entry) {
-    /* The log shrinks at the end of each region; its pages stay and are used again. */
-    if (p->log.n < p->log.n_page * TMI_PAGE) {
-        p->log.n++;
-        *TMI_AT(&p->log, uint32_t, p->log.n - 1) = entry;
-    } else {
-        *(uint32_t *)tmi_vec_add(p->job, &p->log) = entry;
     }
 }
 
@@ -7293,7 +7283,7 @@ static uint32_t tmi_use(tmi_parser *p) {
         v = tmi_value_new(p->job, p->m, 0);
         TMI_VALUE(p->m, v)->name = key;
         TMI_VALUE(p->m, v)->is_forward = 1;
-        tmi_log(p, tmi_bind(p, &p->values, key, v, p->func_region));
+        tmi_todo(p->job, &p->log, tmi_bind(p, &p->values, key, v, p->func_region));
         *(uint32_t *)tmi_vec_add(p->job, &p->forward) = v;
         *(uint32_t *)tmi_vec_add(p->job, &p->forward) = p->tok.at;
     }
@@ -7321,7 +7311,7 @@ static uint32_t tmi_define(tmi_parser *p, uint32_t key, uint32_t type, uint32_t 
         v = tmi_value_new(p->job, p->m, type);
         TMI_VALUE(p->m, v)->name = key;
     }
-    tmi_log(p, tmi_bind(p, &p->values, key, v, p->region));
+    tmi_todo(p->job, &p->log, tmi_bind(p, &p->values, key, v, p->region));
     return v;
 }
 
@@ -7798,7 +7788,7 @@ static uint32_t tmi_use_block(tmi_parser *p) {
     } else {
         id = p->m->block.n;
         ((tmi_block *)tmi_vec_add(p->job, &p->m->block))->label = key;
-        tmi_log(p, tmi_bind(p, &p->blocks, key, id, p->region) | 0x80000000u);
+        tmi_todo(p->job, &p->log, tmi_bind(p, &p->blocks, key, id, p->region) | 0x80000000u);
     }
     tmi_next(p);
     return id;
@@ -7896,35 +7886,21 @@ static tmi_scope tmi_scope_begin(tmi_parser *p, int isolated) {
     return s;
 }
 
-/* Forward values belong to the whole function: their bindings outlive this region. */
+/* A value that is used and not defined yet belongs to the whole function: its binding outlives this region. */
 static void tmi_scope_leave(tmi_parser *p, tmi_scope s) {
-    uint32_t i, keep = s.log;
-    if (p->func_region == s.func_region) {
-        for (i = s.log; i < p->log.n; i++) {
-            uint32_t     e = *TMI_AT(&p->log, uint32_t, i);
-            tmi_binding *b = TMI_AT(&p->bindings, tmi_binding, e & 0x7fffffffu);
-            if (!(e >> 31) && b->region == p->func_region && p->region != p->func_region) keep++;
-        }
+    uint32_t  i, n = 0;
+    tmi_mark  mark = tmi_mark_take(p->job);
+    uint32_t *open = TMI_TEMP(p->job, uint32_t, p->log.n - s.log);
+    for (i = s.log; i < p->log.n && p->func_region == s.func_region; i++) {
+        uint32_t e = *TMI_AT(&p->log, uint32_t, i);
+        if (!(e >> 31) && TMI_VALUE(p->m, TMI_AT(&p->bindings, tmi_binding, e)->id)->is_forward) open[n++] = e;
     }
-    if (keep == s.log) {
-        tmi_scope_end(p, s.log);
-    } else { /* rare: undo all, then bind the forward values of the function again */
-        uint32_t n = p->log.n, k = 0;
-        tmi_mark mark = tmi_mark_take(p->job);
-        uint32_t *again = TMI_TEMP(p->job, uint32_t, keep - s.log);
-        for (i = s.log; i < n; i++) {
-            uint32_t     e = *TMI_AT(&p->log, uint32_t, i);
-            tmi_binding *b = TMI_AT(&p->bindings, tmi_binding, e & 0x7fffffffu);
-            if (!(e >> 31) && b->region == p->func_region) again[k++] = e;
-        }
-        tmi_scope_end(p, s.log);
-        for (i = 0; i < k; i++) {
-            tmi_binding *b = TMI_AT(&p->bindings, tmi_binding, again[i]);
-            uint32_t     name = b->name, id = b->id;
-            tmi_log(p, tmi_bind(p, &p->values, name, id, p->func_region));
-        }
-        tmi_mark_drop(p->job, mark);
+    tmi_scope_end(p, s.log);
+    for (i = 0; i < n; i++) {
+        const tmi_binding *b = TMI_AT(&p->bindings, tmi_binding, open[i]);
+        tmi_todo(p->job, &p->log, tmi_bind(p, &p->values, b->name, b->id, p->func_region));
     }
+    tmi_mark_drop(p->job, mark);
     p->region = s.region;
     p->func_region = s.func_region;
 }
@@ -8715,14 +8691,16 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
  * order   of the IR; names are those that were read, locations become #loc aliases in order of use
  *============================================================================*/
 
+enum { TMI_SEEN_NAMED = 1, TMI_SEEN_USE = 2, TMI_SEEN_DEF = 4 }; /* NAMED: printed by its name; else %tmi.7 */
+
 typedef struct tmi_printer {
     tmi_job          *job;
     const tmi_module *m;
     tmi_text         *t;
     const char       *form;       /* the syntax of the op being printed; NULL: one like no other */
-    uint8_t          *named;      /* per value: printed by its name; else %tmi.7 */
-    uint8_t          *taken;      /* per string: a value in sight has it */
-    tmi_vec           trail;      /* uint32_t: names taken, the newest last */
+    uint8_t          *seen;       /* per value: TMI_SEEN_* */
+    uint32_t         *taken;      /* per string: the value in sight that has it */
+    tmi_vec           trail;      /* uint32_t: values that took theirs, the newest last */
     uint32_t         *loc_number; /* of each location with an alias line; 0: none yet */
     uint32_t         *loc_order;  /* those locations in order of number */
     uint32_t          n_locs, indent;
@@ -8732,7 +8710,7 @@ static void tmi_print_op(tmi_printer *p, uint32_t id);
 
 static void tmi_print_value(tmi_printer *p, uint32_t value) {
     TMI_ASSERT(NULL, "print", value < p->m->value.n);
-    if (p->named[value]) tmi_put(p->t, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, value)->name));
+    if (p->seen[value] & TMI_SEEN_NAMED) tmi_put(p->t, "%%%s", TMI_STR(p->m, TMI_VALUE(p->m, value)->name));
     else tmi_put(p->t, "%%tmi.%u", value); /* a dot in front of a number: no Python name has it */
 }
 
@@ -9421,16 +9399,25 @@ static uint32_t tmi_group_size(const tmi_module *m, const tmi_op *op, uint32_t f
     return n;
 }
 
+/* Are results printed? Those that have no name and that nothing uses are not. */
+static int tmi_print_has_results(const tmi_printer *p, const tmi_op *op) {
+    uint32_t i;
+    for (i = 0; i < op->n_out; i++)
+        if (p->seen[tmi_out(p->m, op, i)] & (TMI_SEEN_NAMED | TMI_SEEN_USE)) return 1;
+    return 0;
+}
+
 /* %a, or %7:3 for a group, separated by commas */
 static void tmi_print_results(tmi_printer *p, const tmi_op *op) {
     uint32_t i, n;
+    if (!tmi_print_has_results(p, op)) return;
     for (i = 0; i < op->n_out; i += n) {
-        n = p->named[tmi_out(p->m, op, i)] ? tmi_group_size(p->m, op, i) : 1;
+        n = p->seen[tmi_out(p->m, op, i)] & TMI_SEEN_NAMED ? tmi_group_size(p->m, op, i) : 1;
         if (i) tmi_put_str(p->t, ", ");
         tmi_print_value(p, tmi_out(p->m, op, i));
         if (n > 1) tmi_put(p->t, ":%u", n);
     }
-    if (op->n_out) tmi_put_str(p->t, " = ");
+    tmi_put_str(p->t, " = ");
 }
 
 static void tmi_print_custom(tmi_printer *p, const tmi_op *op) {
@@ -9472,64 +9459,79 @@ static void tmi_print_locs(tmi_printer *p) {
     }
 }
 
-/* -- Which names are printed: those that can be read back and that nothing else in sight has ----------- */
+/* -- Which names are printed: those that the parser takes for the same values ----------------------------
+ * The module is walked as its text is read: what an op uses, its regions, its results. Whatever has a name first, there
+ * or further on, keeps it up to the end of the region that defines it. */
 
-static void tmi_name_take(tmi_printer *p, uint32_t value) {
+static void tmi_name_see(tmi_printer *p, uint32_t value, uint8_t how) {
+    uint8_t *seen = &p->seen[value];
     uint32_t name = TMI_VALUE(p->m, value)->name;
-    if (!name || p->taken[name]) return;
-    p->named[value] = p->taken[name] = 1;
-    *(uint32_t *)tmi_vec_add(p->job, &p->trail) = name;
-}
-
-static void tmi_name_drop(tmi_printer *p, uint32_t start) {
-    while (p->trail.n > start) p->taken[*TMI_AT(&p->trail, uint32_t, --p->trail.n)] = 0;
-}
-
-/* Results x, x#1, x#2 are one name: all of them keep it, or none. */
-static void tmi_name_results(tmi_printer *p, const tmi_op *op) {
-    uint32_t i, start = p->trail.n, named = 0;
-    int      keep = 1;
-    for (i = 0; i < op->n_out; i += tmi_group_size(p->m, op, i)) {
-        uint32_t name = TMI_VALUE(p->m, tmi_out(p->m, op, i))->name;
-        keep &= !name || tmi_is_suffix(TMI_STR(p->m, name));
+    int      first = !*seen;
+    if (first && name && !p->taken[name]) *seen = TMI_SEEN_NAMED;
+    if ((first || how == TMI_SEEN_DEF) && *seen & TMI_SEEN_NAMED) {
+        p->taken[name] = value;
+        tmi_todo(p->job, &p->trail, value);
     }
-    for (i = 0; i < op->n_out && keep; i++) {
-        named += TMI_VALUE(p->m, tmi_out(p->m, op, i))->name != 0;
-        tmi_name_take(p, tmi_out(p->m, op, i));
-    }
-    if (keep && p->trail.n - start == named) return;
-    tmi_name_drop(p, start);
-    for (i = 0; i < op->n_out; i++) p->named[tmi_out(p->m, op, i)] = 0;
+    *seen |= how;
 }
 
-/* A name is free again behind its region; nothing inside of a function sees another one's. Regions nest at most
- * TMI_MAX_DEPTH deep. Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
+/* Values x, x#1, x#2, which are one name: all of them keep it, or none. */
+static void tmi_name_group(tmi_printer *p, uint32_t ids, uint32_t n) {
+    uint32_t i, v = TMI_ID(p->m, ids), keep = (uint32_t)tmi_is_suffix(TMI_STR(p->m, TMI_VALUE(p->m, v)->name));
+    for (i = 0; i < n; i++) {
+        tmi_name_see(p, TMI_ID(p->m, ids + i), TMI_SEEN_DEF);
+        keep &= p->seen[TMI_ID(p->m, ids + i)];
+    }
+    for (i = 0; i < n && !keep; i++) {
+        v = TMI_ID(p->m, ids + i);
+        if (p->seen[v] & TMI_SEEN_NAMED) p->taken[TMI_VALUE(p->m, v)->name] = 0;
+        p->seen[v] = TMI_SEEN_DEF | (p->seen[v] & TMI_SEEN_USE);
+    }
+}
+
+static void tmi_name_region(tmi_printer *p, uint32_t region);
+
+/* Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
+static void tmi_name_op(tmi_printer *p, const tmi_op *op) {
+    uint32_t i, k, n;
+    for (i = 0; i < op->n_in; i++) tmi_name_see(p, tmi_in(p->m, op, i), TMI_SEEN_USE);
+    for (i = 0; i < op->n_succ; i++)
+        for (k = 0; k < TMI_SUCC(p->m, op->succ + i)->n_in; k++)
+            tmi_name_see(p, TMI_ID(p->m, TMI_SUCC(p->m, op->succ + i)->in + k), TMI_SEEN_USE);
+    for (i = op->region; i; i = TMI_REGION(p->m, i)->next) tmi_name_region(p, i);
+    for (i = 0; i < op->n_out; i += n) tmi_name_group(p, op->out + i, n = tmi_group_size(p->m, op, i));
+}
+
+/* Behind its region a name is free again, unless the region only used it. Depth: TMI_MAX_DEPTH, by the parser and the
+ * verifier. */
 static void tmi_name_region(tmi_printer *p, uint32_t region) {
-    const tmi_module *m = p->m;
-    uint32_t          start = p->trail.n, b, op, r, i;
-    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
-        for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++) {
-            uint32_t v = tmi_block_arg(m, b, i);
-            if (tmi_is_suffix(TMI_STR(m, TMI_VALUE(m, v)->name))) tmi_name_take(p, v);
-        }
-    for (b = TMI_REGION(m, region)->first_block; b; b = TMI_BLOCK(m, b)->next)
-        for (op = TMI_BLOCK(m, b)->first_op; op; op = TMI_OP(m, op)->next) {
-            tmi_name_results(p, TMI_OP(m, op));
-            for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next) tmi_name_region(p, r);
-        }
-    tmi_name_drop(p, start);
+    uint32_t start = p->trail.n, kept = start, b, op, i;
+    for (b = TMI_REGION(p->m, region)->first_block; b; b = TMI_BLOCK(p->m, b)->next) {
+        for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) tmi_name_group(p, TMI_BLOCK(p->m, b)->arg + i, 1);
+        for (op = TMI_BLOCK(p->m, b)->first_op; op; op = TMI_OP(p->m, op)->next) tmi_name_op(p, TMI_OP(p->m, op));
+    }
+    for (i = start; i < p->trail.n; i++) {
+        uint32_t v = *TMI_AT(&p->trail, uint32_t, i), name = TMI_VALUE(p->m, v)->name;
+        if (!(p->seen[v] & TMI_SEEN_DEF)) *TMI_AT(&p->trail, uint32_t, kept++) = v;
+        else if (p->taken[name] == v) p->taken[name] = 0;
+    }
+    p->trail.n = kept;
 }
 
 /* A given name such as tmi.7 goes where values without a name are about: it might be one of theirs. */
 static void tmi_name_values(tmi_printer *p) {
-    uint32_t i, nameless = 0;
-    p->named = TMI_TEMP(p->job, uint8_t, p->m->value.n);
-    p->taken = TMI_TEMP(p->job, uint8_t, p->m->strings->item.n);
+    uint32_t i, k, n, nameless = 0;
+    p->seen = TMI_TEMP(p->job, uint8_t, p->m->value.n);
+    p->taken = TMI_TEMP(p->job, uint32_t, p->m->strings->item.n);
     tmi_vec_init(&p->trail, sizeof(uint32_t), 1);
-    tmi_name_region(p, TMI_OP(p->m, p->m->top)->region);
-    for (i = 1; i < p->m->value.n; i++) nameless |= !p->named[i];
+    tmi_name_op(p, TMI_OP(p->m, p->m->top));
+    for (i = 1; i < p->m->value.n; i++)
+        nameless |= TMI_VALUE(p->m, i)->is_arg && (p->seen[i] & (TMI_SEEN_DEF | TMI_SEEN_NAMED)) == TMI_SEEN_DEF;
+    for (i = 1; i < p->m->op.n; i++)
+        for (k = 0, n = tmi_print_has_results(p, TMI_OP(p->m, i)) ? TMI_OP(p->m, i)->n_out : 0; k < n; k++)
+            nameless |= !(p->seen[tmi_out(p->m, TMI_OP(p->m, i), k)] & TMI_SEEN_NAMED);
     for (i = 1; i < p->m->value.n && nameless; i++)
-        if (strncmp(TMI_STR(p->m, TMI_VALUE(p->m, i)->name), "tmi.", 4) == 0) p->named[i] = 0;
+        if (strncmp(TMI_STR(p->m, TMI_VALUE(p->m, i)->name), "tmi.", 4) == 0) p->seen[i] &= (uint8_t)~TMI_SEEN_NAMED;
 }
 
 static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
