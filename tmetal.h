@@ -9968,6 +9968,8 @@ static int tmi_verify_dot(tmi_verifier *v, const tmi_op *op) {
     if (tmi_dim(m, a, rank - 2) != tmi_dim(m, d, rank - 2) || tmi_dim(m, b, rank - 1) != tmi_dim(m, d, rank - 1)) return tmi_fail_shape(v, op, a, d);
     if (rank == 3 && (tmi_dim(m, a, 0) != tmi_dim(m, d, 0) || tmi_dim(m, b, 0) != tmi_dim(m, d, 0))) return tmi_fail_shape(v, op, a, d);
     if (tmi_bits(m, a) != tmi_bits(m, b)) return tmi_fail_dot(v, op, "the elements of a and b must have one width");
+    if (tmi_is_intlike(m, a) != tmi_is_intlike(m, b) || tmi_is_intlike(m, a) != tmi_is_intlike(m, d))
+        return tmi_fail_dot(v, op, "operands and result must all hold integers or all hold floats");
     return 1;
 }
 
@@ -16247,7 +16249,7 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         uint32_t v = tmi_block_arg(m, block, i), type = tmi_value_type(m, v), rank, base;
         if (TMI_TYPE(m, type)->kind != TMI_T_DESC) continue;
         rank = tmi_ref_rank(m, type);
-        if (i + 2 * rank >= n) continue; /* refused: see >>drive */
+        TMI_ASSERT(x->job, "transform", i + 2 * rank < n); /* tmi_refuse_params */
         base = tmi_value_new(x->job, m, tmi_type_ptr(x->job, m, tmi_ref_elem(x->job, m, type), 1));
         TMI_VALUE(m, base)->name = TMI_VALUE(m, v)->name;
         TMI_VALUE(m, base)->loc = TMI_VALUE(m, v)->loc;
@@ -39786,13 +39788,27 @@ static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "result", tmi_type_text(job, m, TMI_ID(m, t->dims + t->bits)), "a kernel returns nothing");
 }
 
+/* Behind a descriptor that the host passes come its sizes and strides, as integers. */
+static int tmi_follow_sizes(const tmi_module *m, uint32_t block, uint32_t i) {
+    uint32_t end = i + 1 + 2 * tmi_rank(m, TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->elem);
+    for (i++; i < end; i++)
+        if (i >= TMI_BLOCK(m, block)->n_arg || TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->kind != TMI_T_INT) return 0;
+    return 1;
+}
+
 /* What the host passes must be numbers and pointers; a function that is called may take tiles. */
 static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
-        const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
-        if (t->kind == TMI_T_OPAQUE || t->kind == TMI_T_TENSOR || t->kind == TMI_T_VECTOR || t->kind == TMI_T_FUNC || t->kind == TMI_T_NULL)
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter", tmi_type_text(job, m, tmi_value_type(m, tmi_block_arg(m, block, i))), "not a number or pointer");
+        uint32_t    type = tmi_value_type(m, tmi_block_arg(m, block, i)), kind = TMI_TYPE(m, type)->kind;
+        const char *why = NULL;
+        if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_VECTOR || kind == TMI_T_FUNC || kind == TMI_T_NULL)
+            why = "not a number or pointer";
+        else if (kind == TMI_T_DESC && !tmi_follow_sizes(m, block, i))
+            why = "parameters of integers must follow it, a size and a stride an axis";
+        if (why)
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter",
+                      tmi_type_text(job, m, type), why);
     }
     tmi_refuse_results(job, m, func);
 }
