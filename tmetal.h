@@ -2479,7 +2479,7 @@ static void tmi_diags_finish(tmi_job *job) {
 #define TMI_OPS_INNER(X) \
     X(CONVERT,   "tmi.convert",    "inner", 1, 1,           any,   arrow,    convert,  NONE, TMI_PURE | TMI_INNER) \
     X(FLIPBIT,   "tmi.exchange",   "inner", 1, 1,           any,   arrow,    view,     NONE, TMI_PV | TMI_INNER) \
-    X(PADDING,   "tmi.padding",    "inner", 0, 1,           any,   arrow,    none,     NONE, TMI_PURE | TMI_INNER)
+    X(PADDING,   "tmi.padding",    "inner", 0, 1,           any,   typed,    none,     NONE, TMI_PURE | TMI_INNER)
 
 #define TMI_OPS(X) TMI_OPS_TT(X) TMI_OPS_ARITH(X) TMI_OPS_MATH(X) TMI_OPS_CONTROL(X) TMI_OPS_INNER(X)
 
@@ -21463,6 +21463,18 @@ static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
     if (have >= 2 * own) p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
+/* A reduction counts each register as an element of its own: where its component's layout holds copies, as that of
+ * what tt.split gives does, it works in the layout without them. Its threads read that from their own registers. */
+static void tmi_choose_reduce_own(tmi_plan *p, uint32_t id) {
+    tmi_lin  l;
+    uint32_t n_reg;
+    if (p->own[id]) return;
+    l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    n_reg = l.n_reg;
+    tmi_lin_trim(&l);
+    if (l.n_reg < n_reg) p->own[id] = tmi_lin_id(p, &l) + 1;
+}
+
 static void tmi_choose_own(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
@@ -21480,6 +21492,7 @@ static void tmi_choose_own(tmi_plan *p) {
             l.vec = 0;
             p->own[op] = tmi_lin_id(p, &l) + 1;
         }
+        if (o->kind == TMI_OP_REDUCE) tmi_choose_reduce_own(p, op);
         if (o->kind != TMI_OP_SCAN) continue;
         type = tmi_in_type(m, o, 0);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
@@ -27546,11 +27559,12 @@ static void tmi_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
 static void tmi_fuse_loops(tmi_thr *t) {
     uint32_t   blk, id, next, k, first;
     tmi_rounds a, b, spare;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
     a.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
     b.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
     a.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
     b.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
-    a.n = b.n = 0;
     for (blk = 1; blk < t->blk.n; blk++)
         for (first = 0, id = TMI_BLK(t, blk)->first; id; id = next) {
             const tmi_ins *n = TMI_INS(t, id), *f = TMI_INS(t, first);
@@ -29574,7 +29588,7 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
     r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1 ? TMETAL_DEFAULT : (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = p->own[id] ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] && p->force[id].layout ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
@@ -36977,7 +36991,7 @@ static void tmi_reduce_place_out(tmi_reducing *r, tmi_indices *out) {
     tmi_gen        *g = r->g;
     const tmi_runs *runs = &r->f.runs;
     uint32_t        i, last = r->f.by_rows ? runs->n : runs->n - 1, at;
-    uint64_t        rows = tmi_runs_size(runs, 0, last), size[TMI_LIST_RANK];
+    uint64_t        rows = tmi_runs_size(runs, 0, last), size[TMI_LIST_RANK] = {0};
     out->rank = 0;
     at = rows == 1 ? 0 : r->f.by_rows ? tmi_gen_tile(g, 0, rows, 0) : tmi_gen_pid(g, 1);
     if (!r->f.by_rows) g->k->grid[1] = rows;

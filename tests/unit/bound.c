@@ -64,7 +64,7 @@ static size_t squeeze(const char *text, size_t len, char *out, size_t cap) {
         char name[24];
         if (i < 26) snprintf(name, sizeof name, "%c", (char)('a' + (int)i));
         else snprintf(name, sizeof name, "%c%x", (char)('a' + (int)(i % 26)), (unsigned)(i / 26));
-        v->name = tmi_intern(&job, &m->strings, name, strlen(name));
+        v->name = tmi_intern(&job, m->strings, name, strlen(name));
         v->loc = 0;
     }
     for (i = 1; i < m->op.n; i++) TMI_OP(m, (uint32_t)i)->loc = 0;

@@ -184,7 +184,7 @@ static void say_public(tmi_job *job, tmi_module *m) {
     uint32_t op;
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op; op = TMI_OP(m, op)->next)
         if (TMI_OP(m, op)->kind == TMI_OP_FUNC && !tmi_attr_of(m, TMI_OP(m, op), "sym_visibility"))
-            tmi_op_set_attr(job, m, op, "sym_visibility", tmi_attr_new(job, m, TMI_A_STRING, 0, tmi_intern(job, &m->strings, "public", 6)));
+            tmi_op_set_attr(job, m, op, "sym_visibility", tmi_attr_new(job, m, TMI_A_STRING, 0, tmi_intern(job, m->strings, "public", 6)));
 }
 
 static void op_name_last(const tmetal_module *m, char *name, size_t n) {
