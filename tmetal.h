@@ -30845,13 +30845,22 @@ static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
         && (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
 }
 
+/* A comparison within a step of a reduction or scan of several tiles: that step alone reads it, so
+ * its role says enough. */
+static int tmi_is_step_test(const tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    const tmi_op  *op = TMI_OP(e->m, n->src);
+    return n->type.kind == TMI_S_BOOL && !n->name && !(e->role[id] & TMI_FOR_OTHERS)
+        && (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) && op->n_in > 1;
+}
+
 /* The name of a value: the source's own for what the source's later lines read, else with what it
  * is for. */
 static uint32_t tmi_value_name(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const char    *subject = tmi_subject(e, id), *role = tmi_role_word(e, id);
     uint32_t       name;
-    if (!subject) return tmi_unique_name(e, tmi_bare_word(e, id, role));
+    if (!subject || tmi_is_step_test(e, id)) return tmi_unique_name(e, tmi_bare_word(e, id, role));
     if (tmi_bears_name(e, id)) {
         name = tmi_name_of(e, n->name ? TMI_STR(e->m, n->name) : subject, NULL);
         if (tmi_is_free(e, name)) return tmi_take_free(e, name);
@@ -31252,8 +31261,8 @@ static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
     static const char *const text[16] = {"", "==", ">", ">=", "<", "<=", "", "", "", "<=", "<", ">=", ">", "!=", "", ""};
     uint32_t width = n->type.width, p = n->c;
     TMI_ASSERT(e->job, "emit", n->op == TMI_TF_FCMP);
-    if (p == TMI_FUNO && n->a == n->b) { /* not ordered with itself: not a number */
-        tmi_put_str(e->out, "isnan(");
+    if ((p == TMI_FORD || p == TMI_FUNO) && n->a == n->b) { /* with itself: whether a number */
+        tmi_put_str(e->out, p == TMI_FORD ? "!isnan(" : "isnan(");
         tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
         tmi_put_char(e->out, ')');
         return;
@@ -31629,6 +31638,19 @@ static void tmi_expr_bitcast(tmi_emit *e, const tmi_ins *n) {
     tmi_put_char(e->out, ')');
 }
 
+/* The vector that `n` takes all its components from, as v.yxwz does; 0: there is none. */
+static uint32_t tmi_swizzled(const tmi_thr *t, const tmi_ins *n) {
+    uint32_t i, of = 0;
+    int64_t  c;
+    if (n->op != TMI_TF_VMAKE || n->b < 2 || n->b > 4 || n->type.kind == TMI_S_PTR) return 0;
+    for (i = 0; i < n->b; i++) {
+        const tmi_ins *x = TMI_INS(t, TMI_LST(t, n->a + i));
+        if (x->op != TMI_TF_VGET || !tmi_t_is_const(t, x->b, &c) || (of && x->a != of)) return 0;
+        of = x->a;
+    }
+    return of;
+}
+
 static void tmi_expr_vmake(tmi_emit *e, uint32_t id, const tmi_ins *n) {
     uint32_t i;
     tmi_sign sign = tmi_natural_sign(e, id);
@@ -31654,6 +31676,15 @@ static void tmi_expr_vmake(tmi_emit *e, uint32_t id, const tmi_ins *n) {
             tmi_put_char(e->out, ')');
             return;
         }
+    }
+    if ((i = tmi_swizzled(e->t, n)) != 0 && e->named[i]) {
+        tmi_expr(e, i, TMI_ANY, TMI_L_POSTFIX);
+        tmi_put_char(e->out, '.');
+        for (i = 0; i < n->b; i++) {
+            (void)tmi_t_is_const(e->t, TMI_INS(e->t, TMI_LST(e->t, n->a + i))->b, &c);
+            tmi_put_char(e->out, "xyzw"[c & 3]);
+        }
+        return;
     }
     tmi_put_msl_type(e, n->type, sign, 0);
     tmi_put_char(e->out, '(');
@@ -31773,6 +31804,9 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
         tmi_put_cast(e, n->type, want, n->a, TMI_ANY);
         return;
     }
+    /* a choice between two signs has the one that its reader asks for */
+    if (turn && n->op == TMI_TF_SELECT && !e->named[id])
+        turn = tmi_sign_of(e, n->b) == have && tmi_sign_of(e, n->c) == have;
     if (turn) {
         tmi_put_msl_type(e, n->type, want, 0);
         tmi_put_char(e->out, '(');
@@ -32241,6 +32275,7 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
         return sum;
     }
     if (n->op == TMI_TF_PARAM) return (uint32_t)strlen(tmi_taken(e, e->param_name[n->a]));
+    if (tmi_swizzled(e->t, n)) return e->len[tmi_swizzled(e->t, n)] + 1u + n->b;
     if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
     if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
         sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a]))
@@ -32272,7 +32307,7 @@ static int tmi_may_move_lanes(const tmi_emit *e, uint32_t id) {
         u = TMI_INS(e->t, at);
         if (u->blk != n->blk || e->epoch[id] != e->epoch[at]) return 0;
         if (u->op == TMI_TF_STA || u->op == TMI_TF_STT || u->op == TMI_TF_DECL) return 1;
-        if (u->type.kind == TMI_S_BOOL || u->type.width != 1
+        if (u->type.kind == TMI_S_BOOL
             || !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR)
             || (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
             (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV)
@@ -32311,7 +32346,7 @@ static int tmi_is_trivial(const tmi_emit *e, const tmi_ins *n) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_LOOPVAR: return 1;
     case TMI_TF_VGET: return tmi_t_is_const(e->t, n->b, &c) && e->named[n->a];
-    case TMI_TF_LDA: return 0;
+    case TMI_TF_VMAKE: return tmi_swizzled(e->t, n) && e->named[tmi_swizzled(e->t, n)];
     default: return 0;
     }
 }
@@ -32378,7 +32413,7 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
     int64_t  c;
-    if (!tmi_may_be_cheap(n)) return 0;
+    if (!e->cheap[id]) return 0; /* by tmi_emit_may_be_cheap */
     if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV
         || n->op == TMI_TF_SREM) &&
         (!tmi_t_is_const(e->t, n->b, &c) || c <= 0 || (c & (c - 1))))
@@ -32386,6 +32421,20 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
     for (i = 0; i < k; i++)
         if (!tmi_is_plain_index(e, v[i]) && !tmi_is_plain_variable(e, v[i])) return 0;
     return e->len[id] <= TMI_CHEAP_LEN || e->len[id] * (e->uses[id] - 1) <= TMI_CHEAP_MORE;
+}
+
+/* As far as it is known before anything is printed. A comparison of floats, and what is made of one,
+ * is no step of arithmetic: if its only reader is written out, so is it. */
+static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
+    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, TMI_INS(e->t, id), v);
+    if (!tmi_may_be_cheap(TMI_INS(e->t, id))) return 0;
+    while (k-- > 0) {
+        const tmi_ins *x = TMI_INS(e->t, v[k]);
+        if (e->uses[v[k]] == 1 && !e->cheap[v[k]]
+                && (x->op == TMI_TF_FCMP || tmi_may_be_cheap(x)))
+            return 0;
+    }
+    return 1;
 }
 
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
@@ -32640,13 +32689,14 @@ static void tmi_emit_variables(tmi_emit *e) {
         pos[id] = n;
         order[n++] = id;
         end[id] = n;
+        e->cheap[id] = (uint8_t)tmi_emit_may_be_cheap(e, id);
         for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) end[up] = n;
     }
     for (i = n; i-- > 0;) { /* backward: readers come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
         int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA
-            && !tmi_may_be_cheap(x);
+            && !e->cheap[order[i]] && !tmi_swizzled(t, x);
         uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
         tmi_note_roles(e, order[i]);
         /* its end is worked out in every round */

@@ -30,21 +30,19 @@ kernel void argmax(
     int cols = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        const float x_held = x_part;
         const uint cols_bound = tid + i * 32;
-        const bool x_flag = x_held > x[i] || (x_held == x[i] && cols < int(cols_bound));
+        const bool flag = x_part > x[i] || (x_part == x[i] && cols < int(cols_bound));
         // line 13: tl.reduce
-        x_part = x_flag ? x_held : x[i];
-        cols = int(x_flag ? uint(cols) : cols_bound);
+        x_part = flag ? x_part : x[i];
+        cols = flag ? cols : int(cols_bound);
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {
-        const float x_held = x_part;
-        const float x_partner = simd_shuffle_xor(x_held, d);
+        const float x_partner = simd_shuffle_xor(x_part, d);
         const int cols_partner = simd_shuffle_xor(cols, d);
-        const bool x_flag = x_held > x_partner || (x_held == x_partner && cols < cols_partner);
-        x_part = x_flag ? x_held : x_partner;
-        cols = x_flag ? cols : cols_partner;
+        const bool flag = x_part > x_partner || (x_part == x_partner && cols < cols_partner);
+        x_part = flag ? x_part : x_partner;
+        cols = flag ? cols : cols_partner;
     }
     if (tid == 0) {
         // line 14: tl.store

@@ -64,22 +64,20 @@ kernel void range_of_rows(
     int cols_part = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        const float low_held = low_part_2;
         const uint cols = tid + i * 64;
-        const bool low_flag = low_held < low[i] || (low_held == low[i] && cols_part < int(cols));
+        const bool flag = low_part_2 < low[i] || (low_part_2 == low[i] && cols_part < int(cols));
         // line 46: tl.reduce
-        low_part_2 = low_flag ? low_held : low[i];
-        cols_part = int(low_flag ? uint(cols_part) : cols);
+        low_part_2 = flag ? low_part_2 : low[i];
+        cols_part = flag ? cols_part : int(cols);
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {
-        const float low_held = low_part_2;
-        const float low_partner = simd_shuffle_xor(low_held, d);
+        const float low_partner = simd_shuffle_xor(low_part_2, d);
         const int cols_partner = simd_shuffle_xor(cols_part, d);
-        const bool low_flag = low_held < low_partner
-                || (low_held == low_partner && cols_part < cols_partner);
-        low_part_2 = low_flag ? low_held : low_partner;
-        cols_part = low_flag ? cols_part : cols_partner;
+        const bool flag = low_part_2 < low_partner
+                || (low_part_2 == low_partner && cols_part < cols_partner);
+        low_part_2 = flag ? low_part_2 : low_partner;
+        cols_part = flag ? cols_part : cols_partner;
     }
     if (lane == 0) {
         low_shared_2[sg] = low_part_2;
@@ -90,9 +88,8 @@ kernel void range_of_rows(
     const int cols_held = cols_shared[0];
     const float low_held_2 = low_shared_2[1];
     const int cols_bound = cols_shared[1];
-    const bool low_flag = low_held < low_held_2
-            || (low_held == low_held_2 && cols_held < cols_bound);
+    const bool flag = low_held < low_held_2 || (low_held == low_held_2 && cols_held < cols_bound);
     if (tid == 0) {
-        where_ptr[program.x] = low_flag ? cols_held : cols_bound;
+        where_ptr[program.x] = flag ? cols_held : cols_bound;
     }
 }
