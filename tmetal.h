@@ -36759,7 +36759,7 @@ static uint32_t tmi_comb_identity(tmi_gen *g, const tmi_comb *f) {
 /* v = v combined with w, elementwise; the same for tiles and for the scalars of a region. */
 static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_t *w) {
     int      is_max = f->kind == TMI_L_OP_ARGMAX;
-    uint32_t op = tmi_list_ops[f->kind].detail, better, same, first, open;
+    uint32_t op = tmi_list_ops[f->kind].detail, better, same, first;
     if (f->n == 1) {
         v[0] = tmi_gen_2(g, f->type == TMI_LT_BOOL ? op : tmi_op_for(op, f->type), v[0], w[0]);
         return;
@@ -36767,12 +36767,11 @@ static void tmi_comb_2(tmi_gen *g, const tmi_comb *f, uint32_t *v, const uint32_
     TMI_ASSERT(g->job, "oplist", f->n == 2);
     first = tmi_gen_cmpi(g, TMI_SLT, v[1], w[1]);
     if (tmi_lt_is(f->type, 'f')) { /* v is kept when it is better, or equal and earlier, or w is NaN and v is not */
+        better = tmi_gen_cmpf(g, is_max ? TMI_FUGT : TMI_FULT, v[0], w[0]); /* or one is NaN */
+        better = tmi_gen_2(g, TMI_OP_ANDI, better, tmi_gen_cmpf(g, TMI_FORD, v[0], v[0]));
         same = tmi_gen_cmpf(g, TMI_FOEQ, v[0], w[0]);
-        better = tmi_gen_cmpf(g, is_max ? TMI_FOGT : TMI_FOLT, v[0], w[0]);
-        open = tmi_gen_cmpf(g, TMI_FUNO, w[0], w[0]);
-        same = tmi_gen_2(g, TMI_OP_ORI, same, tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, TMI_FUNO, v[0], v[0])));
-        better = tmi_gen_2(g, TMI_OP_ORI, better,
-                           tmi_gen_2(g, TMI_OP_ANDI, open, tmi_gen_cmpf(g, TMI_FORD, v[0], v[0])));
+        /* or both are */
+        same = tmi_gen_2(g, TMI_OP_ORI, same, tmi_gen_cmpf(g, TMI_FUNO, w[0], w[0]));
     } else {
         int uns = tmi_lt_is(f->type, 'u');
         same = tmi_gen_cmpi(g, TMI_EQ, v[0], w[0]);
