@@ -10019,6 +10019,7 @@ static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
     d = tmi_out_type(m, op, 0);
     rank = tmi_rank(m, d);
     if (tmi_in_type(m, op, 2) != d) return tmi_fail_same(v, op, tmi_in_type(m, op, 2), d);
+    if (!tmi_is_floatlike(m, d)) return tmi_fail_dot(v, op, "the result must hold floats");
     if (rank < 2 || rank > 3 || tmi_rank(m, a) != rank || tmi_rank(m, b) != rank) return tmi_fail_dot(v, op, "operands and result must all have rank 2 or 3");
     if (!tmi_scaled_type_ok(v, op, 0) || !tmi_scaled_type_ok(v, op, 1)) return 0;
     packed = tmi_attr_int(m, op, "a_elem_type", 0) == 4 ? tmi_attr_int(m, op, "lhs_k_pack", 1) ? 2 : 1 : 0; /* two to a byte along K or along the rows */
