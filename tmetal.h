@@ -9463,7 +9463,7 @@ static void tmi_print_locs(tmi_printer *p) {
  * The module is walked as its text is read: what an op uses, its regions, its results. Whatever has a name first, there
  * or further on, keeps it up to the end of the region that defines it. */
 
-static void tmi_name_see(tmi_printer *p, uint32_t value, uint8_t how) {
+static void tmi_print_see(tmi_printer *p, uint32_t value, uint8_t how) {
     uint8_t *seen = &p->seen[value];
     uint32_t name = TMI_VALUE(p->m, value)->name;
     int      first = !*seen;
@@ -9476,10 +9476,10 @@ static void tmi_name_see(tmi_printer *p, uint32_t value, uint8_t how) {
 }
 
 /* Values x, x#1, x#2, which are one name: all of them keep it, or none. */
-static void tmi_name_group(tmi_printer *p, uint32_t ids, uint32_t n) {
+static void tmi_print_see_group(tmi_printer *p, uint32_t ids, uint32_t n) {
     uint32_t i, v = TMI_ID(p->m, ids), keep = (uint32_t)tmi_is_suffix(TMI_STR(p->m, TMI_VALUE(p->m, v)->name));
     for (i = 0; i < n; i++) {
-        tmi_name_see(p, TMI_ID(p->m, ids + i), TMI_SEEN_DEF);
+        tmi_print_see(p, TMI_ID(p->m, ids + i), TMI_SEEN_DEF);
         keep &= p->seen[TMI_ID(p->m, ids + i)];
     }
     for (i = 0; i < n && !keep; i++) {
@@ -9489,26 +9489,26 @@ static void tmi_name_group(tmi_printer *p, uint32_t ids, uint32_t n) {
     }
 }
 
-static void tmi_name_region(tmi_printer *p, uint32_t region);
+static void tmi_print_see_region(tmi_printer *p, uint32_t region);
 
 /* Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
-static void tmi_name_op(tmi_printer *p, const tmi_op *op) {
+static void tmi_print_see_op(tmi_printer *p, const tmi_op *op) {
     uint32_t i, k, n;
-    for (i = 0; i < op->n_in; i++) tmi_name_see(p, tmi_in(p->m, op, i), TMI_SEEN_USE);
+    for (i = 0; i < op->n_in; i++) tmi_print_see(p, tmi_in(p->m, op, i), TMI_SEEN_USE);
     for (i = 0; i < op->n_succ; i++)
         for (k = 0; k < TMI_SUCC(p->m, op->succ + i)->n_in; k++)
-            tmi_name_see(p, TMI_ID(p->m, TMI_SUCC(p->m, op->succ + i)->in + k), TMI_SEEN_USE);
-    for (i = op->region; i; i = TMI_REGION(p->m, i)->next) tmi_name_region(p, i);
-    for (i = 0; i < op->n_out; i += n) tmi_name_group(p, op->out + i, n = tmi_group_size(p->m, op, i));
+            tmi_print_see(p, TMI_ID(p->m, TMI_SUCC(p->m, op->succ + i)->in + k), TMI_SEEN_USE);
+    for (i = op->region; i; i = TMI_REGION(p->m, i)->next) tmi_print_see_region(p, i);
+    for (i = 0; i < op->n_out; i += n) tmi_print_see_group(p, op->out + i, n = tmi_group_size(p->m, op, i));
 }
 
 /* Behind its region a name is free again, unless the region only used it. Depth: TMI_MAX_DEPTH, by the parser and the
  * verifier. */
-static void tmi_name_region(tmi_printer *p, uint32_t region) {
+static void tmi_print_see_region(tmi_printer *p, uint32_t region) {
     uint32_t start = p->trail.n, kept = start, b, op, i;
     for (b = TMI_REGION(p->m, region)->first_block; b; b = TMI_BLOCK(p->m, b)->next) {
-        for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) tmi_name_group(p, TMI_BLOCK(p->m, b)->arg + i, 1);
-        for (op = TMI_BLOCK(p->m, b)->first_op; op; op = TMI_OP(p->m, op)->next) tmi_name_op(p, TMI_OP(p->m, op));
+        for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) tmi_print_see_group(p, TMI_BLOCK(p->m, b)->arg + i, 1);
+        for (op = TMI_BLOCK(p->m, b)->first_op; op; op = TMI_OP(p->m, op)->next) tmi_print_see_op(p, TMI_OP(p->m, op));
     }
     for (i = start; i < p->trail.n; i++) {
         uint32_t v = *TMI_AT(&p->trail, uint32_t, i), name = TMI_VALUE(p->m, v)->name;
@@ -9524,7 +9524,7 @@ static void tmi_name_values(tmi_printer *p) {
     p->seen = TMI_TEMP(p->job, uint8_t, p->m->value.n);
     p->taken = TMI_TEMP(p->job, uint32_t, p->m->strings->item.n);
     tmi_vec_init(&p->trail, sizeof(uint32_t), 1);
-    tmi_name_op(p, TMI_OP(p->m, p->m->top));
+    tmi_print_see_op(p, TMI_OP(p->m, p->m->top));
     for (i = 1; i < p->m->value.n; i++)
         nameless |= TMI_VALUE(p->m, i)->is_arg && (p->seen[i] & (TMI_SEEN_DEF | TMI_SEEN_NAMED)) == TMI_SEEN_DEF;
     for (i = 1; i < p->m->op.n; i++)
@@ -27460,14 +27460,14 @@ typedef struct tmi_rounds {
     int       lanes, odd; /* waits for other lanes; does what must stay in order */
 } tmi_rounds;
 
-static uint32_t tmi_loop_var(const tmi_thr *t, uint32_t loop) {
+static uint32_t tmi_clean_loop_var(const tmi_thr *t, uint32_t loop) {
     uint32_t v = TMI_BLK(t, TMI_INS(t, loop)->d)->first;
     while (v && TMI_INS(t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(t, v)->next;
     return v;
 }
 
 /* The last instruction inside a statement, in the order of execution; itself: it has no body. */
-static uint32_t tmi_last_inside(const tmi_thr *t, uint32_t id) {
+static uint32_t tmi_clean_last_inside(const tmi_thr *t, uint32_t id) {
     uint32_t b[2], n = tmi_bodies(TMI_INS(t, id), b);
     while (n) {
         const tmi_blk *last = TMI_BLK(t, b[--n]);
@@ -27478,8 +27478,8 @@ static uint32_t tmi_last_inside(const tmi_thr *t, uint32_t id) {
     return id;
 }
 
-static void tmi_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) {
-    uint32_t id = loop, end = tmi_last_inside(t, loop), var = tmi_loop_var(t, loop);
+static void tmi_clean_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) {
+    uint32_t id = loop, end = tmi_clean_last_inside(t, loop), var = tmi_clean_loop_var(t, loop);
     r->n = r->device = r->group = 0;
     r->lanes = r->odd = 0;
     while (id != end) {
@@ -27509,7 +27509,7 @@ static void tmi_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) {
 
 /* May round i of `b` come before round i + 1 of `a`? Loads from device memory stay together, before what
  * waits for other lanes or behind a barrier. */
-static int tmi_rounds_meet(const tmi_rounds *a, const tmi_rounds *b) {
+static int tmi_clean_rounds_meet(const tmi_rounds *a, const tmi_rounds *b) {
     uint32_t i;
     if (a->odd || b->odd || (a->device && (b->lanes || b->group))) return 0;
     if ((a->device | b->device) > 1 && a->device && b->device) return 0;
@@ -27522,7 +27522,7 @@ static int tmi_rounds_meet(const tmi_rounds *a, const tmi_rounds *b) {
 }
 
 /* What stands between two loops moves before the first, as far as it may. 0: something stays. */
-static int tmi_clear_between(tmi_thr *t, uint32_t a, uint32_t b, const tmi_rounds *r) {
+static int tmi_clean_clear_between(tmi_thr *t, uint32_t a, uint32_t b, const tmi_rounds *r) {
     uint32_t id, next;
     for (id = TMI_INS(t, a)->next; id != b; id = next) {
         const tmi_ins *n = TMI_INS(t, id);
@@ -27537,9 +27537,9 @@ static int tmi_clear_between(tmi_thr *t, uint32_t a, uint32_t b, const tmi_round
 }
 
 /* The rounds of loop `b` become part of those of `a`. */
-static void tmi_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
-    uint32_t id = b, end = tmi_last_inside(t, b);
-    uint32_t was = tmi_loop_var(t, b), var = tmi_loop_var(t, a);
+static void tmi_clean_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
+    uint32_t id = b, end = tmi_clean_last_inside(t, b);
+    uint32_t was = tmi_clean_loop_var(t, b), var = tmi_clean_loop_var(t, a);
     uint32_t to = TMI_INS(t, a)->d, *slot[TMI_MAX_OPERANDS], body[2], k, next;
     while (id != end) {
         id = tmi_thr_next(t, id);
@@ -27557,7 +27557,7 @@ static void tmi_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
 }
 
 /* Loops of the same rounds that follow each other are one, where no round needs what a later one leaves. */
-static void tmi_fuse_loops(tmi_thr *t) {
+static void tmi_clean_fuse_loops(tmi_thr *t) {
     uint32_t   blk, id, next, k, first;
     tmi_rounds a, b, spare;
     memset(&a, 0, sizeof a);
@@ -27572,10 +27572,10 @@ static void tmi_fuse_loops(tmi_thr *t) {
             next = n->next;
             if (n->op != TMI_TF_FOR) continue;
             while (b.n) b.how[b.arr[--b.n]] = 0;
-            tmi_rounds_of(t, id, &b);
+            tmi_clean_rounds_of(t, id, &b);
             if (first && f->b == n->b && f->c == n->c && f->e == n->e && f->f == n->f &&
-                tmi_rounds_meet(&a, &b) && tmi_clear_between(t, first, id, &a)) {
-                tmi_join_rounds(t, first, id);
+                tmi_clean_rounds_meet(&a, &b) && tmi_clean_clear_between(t, first, id, &a)) {
+                tmi_clean_join_rounds(t, first, id);
                 for (k = 0; k < b.n; k++) {
                     if (!a.how[b.arr[k]]) a.arr[a.n++] = b.arr[k];
                     a.how[b.arr[k]] |= b.how[b.arr[k]];
@@ -27600,7 +27600,7 @@ typedef struct tmi_kept {
 } tmi_kept;
 
 /* The same pure value earlier in the block; 0: this is the first. */
-static uint32_t tmi_seen_before(tmi_thr *t, tmi_kept *k, uint32_t id) {
+static uint32_t tmi_clean_seen_before(tmi_thr *t, tmi_kept *k, uint32_t id) {
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t at, have, mask;
     if (!(tmi_tfs[n->op].traits & TMI_TR_PURE) || n->op == TMI_TF_LOOPVAR) return 0;
@@ -27615,8 +27615,8 @@ static uint32_t tmi_seen_before(tmi_thr *t, tmi_kept *k, uint32_t id) {
 
 /* Reads in a loop's round of what the round wrote before, at its own entry: the value itself. What the
  * round computes twice: once. */
-static void tmi_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
-    uint32_t end = tmi_last_inside(t, loop), var = tmi_loop_var(t, loop), body = TMI_INS(t, loop)->d;
+static void tmi_clean_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
+    uint32_t end = tmi_clean_last_inside(t, loop), var = tmi_clean_loop_var(t, loop), body = TMI_INS(t, loop)->d;
     uint32_t id, next, i, *slot[TMI_MAX_OPERANDS];
     int      own;
     for (id = loop; id != end;) {
@@ -27644,14 +27644,14 @@ static void tmi_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
                 n->b = n->c;
                 n->c = v = 0;
             }
-        } else v = n->blk == body ? tmi_seen_before(t, k, id) : 0;
+        } else v = n->blk == body ? tmi_clean_seen_before(t, k, id) : 0;
         if (v) k->is[id] = v, tmi_ins_unlink(t, id);
         if (last) break;
     }
     while (k->n) k->value[k->arr[--k->n]] = 0, k->how[k->arr[k->n]] = 0;
 }
 
-static void tmi_reuse_written(tmi_thr *t) {
+static void tmi_clean_reuse_written(tmi_thr *t) {
     uint32_t id, v[TMI_MAX_OPERANDS], i;
     tmi_kept k;
     memset(&k, 0, sizeof k);
@@ -27667,15 +27667,15 @@ static void tmi_reuse_written(tmi_thr *t) {
             for (i = tmi_operands(t, n, v); i-- > 0;) k.adds[v[i]] = 1;
     }
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        if (TMI_INS(t, id)->op == TMI_TF_FOR && tmi_last_inside(t, id) != id)
-            tmi_reuse_in(t, id, &k);
+        if (TMI_INS(t, id)->op == TMI_TF_FOR && tmi_clean_last_inside(t, id) != id)
+            tmi_clean_reuse_in(t, id, &k);
 }
 
 /* Entries of an initialiser that are written out; zeros need none. */
 #define TMI_LISTED 4u
 
 /* A loop that fills an array with a constant before anything else touches it: its initialiser. */
-static void tmi_fill_inits(tmi_thr *t) {
+static void tmi_clean_fill_inits(tmi_thr *t) {
     uint32_t *touched = TMI_TEMP(t->job, uint32_t, t->arr.n), id, next, a[3], k;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
         for (k = TMI_INS(t, id)->op == TMI_TF_DECL ? 0 : tmi_arrays(TMI_INS(t, id), a); k-- > 0;)
@@ -28295,9 +28295,9 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     int      apart;
     tmi_dead_code(t);
     if (!t->job->opt->plain) {
-        tmi_fuse_loops(t);
-        tmi_reuse_written(t);
-        tmi_fill_inits(t);
+        tmi_clean_fuse_loops(t);
+        tmi_clean_reuse_written(t);
+        tmi_clean_fill_inits(t);
         tmi_dead_code(t);
         tmi_merge_masks(t);
     }
@@ -32109,7 +32109,7 @@ static void tmi_body(tmi_emit *e, uint32_t blk) {
 
 /* Is a loop unrolled? Short ones are; of longer ones those that may go over registers, which a run-time index would put
  * into memory and which then may read 0 in big kernels (Genesis-Embodied-AI/quadrants issue 835). */
-static int tmi_is_unrolled(const tmi_emit *e, const tmi_ins *n) {
+static int tmi_emit_is_unrolled(const tmi_emit *e, const tmi_ins *n) {
     uint32_t i, rounds = n->c - n->b;
     if (n->e || rounds <= 64) return !n->e;
     for (i = 1; i < e->t->arr.n && e->copies * rounds <= 1024; i++)
@@ -32124,7 +32124,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     uint64_t    around = e->copies;
     TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op == TMI_TF_FOR);
     tmi_comment(e, n);
-    if (tmi_is_unrolled(e, n)) {
+    if (tmi_emit_is_unrolled(e, n)) {
         tmi_line(e);
         tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
         e->copies *= n->c - n->b;
@@ -34805,7 +34805,7 @@ static int tmi_check_own_keys(tmi_list *l, const tmi_node *n) {
 }
 
 /* Which of the arguments asked for the op gives, by any of their names: found once for all its keys. */
-static void tmi_keys_given(const tmi_node *n, uint8_t *given) {
+static void tmi_json_keys_given(const tmi_node *n, uint8_t *given) {
     const tmi_json *k;
     uint32_t        i;
     char            name[32];
@@ -34821,7 +34821,7 @@ static int tmi_check_beside(tmi_list *l, const tmi_node *n) {
     uint32_t        i;
     char            name[32];
     uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
-    tmi_keys_given(n, given);
+    tmi_json_keys_given(n, given);
     for (k = n->json->child; k; k = k->next) {
         if (tmi_key_among(TMI_OP_KEYS, k->key, 0, name)) continue;
         for (i = 0; i < n->asked->n; i++) {
@@ -34840,7 +34840,7 @@ static int tmi_check_args(tmi_list *l, const tmi_node *n) {
     uint32_t        i, near;
     char            meant[32];
     uint8_t         given[sizeof n->asked->names / sizeof *n->asked->names];
-    tmi_keys_given(n, given);
+    tmi_json_keys_given(n, given);
     for (k = n->args ? n->args->child : NULL; k; k = k->next) {
         near = tmi_key_distance(k->key);
         for (i = 0; i < n->asked->n && !tmi_key_among(n->asked->names[i], k->key, 0, meant); i++) {}
@@ -39853,7 +39853,7 @@ static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* Behind a descriptor that the host passes come its sizes and strides, as integers. */
-static int tmi_follow_sizes(const tmi_module *m, uint32_t block, uint32_t i) {
+static int tmi_compile_has_sizes(const tmi_module *m, uint32_t block, uint32_t i) {
     uint32_t end = i + 1 + 2 * tmi_rank(m, TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->elem);
     for (i++; i < end; i++)
         if (i >= TMI_BLOCK(m, block)->n_arg || TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->kind != TMI_T_INT) return 0;
@@ -39868,7 +39868,7 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
         const char *why = NULL;
         if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_VECTOR || kind == TMI_T_FUNC || kind == TMI_T_NULL)
             why = "not a number or pointer";
-        else if (kind == TMI_T_DESC && !tmi_follow_sizes(m, block, i))
+        else if (kind == TMI_T_DESC && !tmi_compile_has_sizes(m, block, i))
             why = "parameters of integers must follow it, a size and a stride an axis";
         if (why)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter",
