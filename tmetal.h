@@ -9499,7 +9499,10 @@ static void tmi_print_see_op(tmi_printer *p, const tmi_op *op) {
         for (k = 0; k < TMI_SUCC(p->m, op->succ + i)->n_in; k++)
             tmi_print_see(p, TMI_ID(p->m, TMI_SUCC(p->m, op->succ + i)->in + k), TMI_SEEN_USE);
     for (i = op->region; i; i = TMI_REGION(p->m, i)->next) tmi_print_see_region(p, i);
-    for (i = 0; i < op->n_out; i += n) tmi_print_see_group(p, op->out + i, n = tmi_group_size(p->m, op, i));
+    for (i = 0; i < op->n_out; i += n) {
+        n = tmi_group_size(p->m, op, i);
+        tmi_print_see_group(p, op->out + i, n);
+    }
 }
 
 /* Behind its region a name is free again, unless the region only used it. Depth: TMI_MAX_DEPTH, by the parser and the
@@ -21466,7 +21469,7 @@ static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
 
 /* A reduction counts each register as an element of its own: where its component's layout holds copies, as that of
  * what tt.split gives does, it works in the layout without them. Its threads read that from their own registers. */
-static void tmi_choose_reduce_own(tmi_plan *p, uint32_t id) {
+static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
     tmi_lin  l;
     uint32_t n_reg;
     if (p->own[id]) return;
@@ -21493,7 +21496,7 @@ static void tmi_choose_own(tmi_plan *p) {
             l.vec = 0;
             p->own[op] = tmi_lin_id(p, &l) + 1;
         }
-        if (o->kind == TMI_OP_REDUCE) tmi_choose_reduce_own(p, op);
+        if (o->kind == TMI_OP_REDUCE) tmi_plan_reduce_own(p, op);
         if (o->kind != TMI_OP_SCAN) continue;
         type = tmi_in_type(m, o, 0);
         axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
@@ -24409,7 +24412,7 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
 }
 
 /* Opens the loop over rows of high registers; `*first`: is this the first, which has none before it? */
-static uint32_t tmi_scan_rows(tmi_low *w, const tmi_scanning *s, uint32_t *first) {
+static uint32_t tmi_lower_scan_rows(tmi_low *w, const tmi_scanning *s, uint32_t *first) {
     uint32_t high;
     if (s->start) tmi_t_write(w->t, s->carry[0], tmi_t_u32(w->t, 0), 0, s->start);
     high = tmi_scan_loop(w, s->high);
@@ -24430,7 +24433,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
-    high = tmi_scan_rows(w, s, &first);
+    high = tmi_lower_scan_rows(w, s, &first);
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
@@ -24481,7 +24484,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
-    high = tmi_scan_rows(w, s, &first);
+    high = tmi_lower_scan_rows(w, s, &first);
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
@@ -29589,7 +29592,8 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
     r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1 ? TMETAL_DEFAULT : (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
     r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
-    r->reason = p->own[id] && p->force[id].layout ? "forced by the caller for this reduction" : TMI_COMP(p, comp)->reason;
+    r->reason = p->own[id] && p->force[id].layout ? "forced by the caller for this reduction"
+                                                  : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
     r->elements = r->lanes = r->simdgroups = 1;
     for (i = 0; i < l->n_reg; i++) r->elements <<= (l->reg[i] & mask) != 0;
@@ -30848,7 +30852,7 @@ static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
 
 /* A comparison within a step of a reduction or scan of several tiles: that step alone reads it, so
  * its role says enough. */
-static int tmi_is_step_test(const tmi_emit *e, uint32_t id) {
+static int tmi_emit_is_step_test(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const tmi_op  *op = TMI_OP(e->m, n->src);
     return n->type.kind == TMI_S_BOOL && !n->name && !(e->role[id] & TMI_FOR_OTHERS)
@@ -30861,7 +30865,7 @@ static uint32_t tmi_value_name(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const char    *subject = tmi_subject(e, id), *role = tmi_role_word(e, id);
     uint32_t       name;
-    if (!subject || tmi_is_step_test(e, id)) return tmi_unique_name(e, tmi_bare_word(e, id, role));
+    if (!subject || tmi_emit_is_step_test(e, id)) return tmi_unique_name(e, tmi_bare_word(e, id, role));
     if (tmi_bears_name(e, id)) {
         name = tmi_name_of(e, n->name ? TMI_STR(e->m, n->name) : subject, NULL);
         if (tmi_is_free(e, name)) return tmi_take_free(e, name);
@@ -31640,7 +31644,7 @@ static void tmi_expr_bitcast(tmi_emit *e, const tmi_ins *n) {
 }
 
 /* The vector that `n` takes all its components from, as v.yxwz does; 0: there is none. */
-static uint32_t tmi_swizzled(const tmi_thr *t, const tmi_ins *n) {
+static uint32_t tmi_emit_swizzled(const tmi_thr *t, const tmi_ins *n) {
     uint32_t i, of = 0;
     int64_t  c;
     if (n->op != TMI_TF_VMAKE || n->b < 2 || n->b > 4 || n->type.kind == TMI_S_PTR) return 0;
@@ -31678,7 +31682,7 @@ static void tmi_expr_vmake(tmi_emit *e, uint32_t id, const tmi_ins *n) {
             return;
         }
     }
-    if ((i = tmi_swizzled(e->t, n)) != 0 && e->named[i]) {
+    if ((i = tmi_emit_swizzled(e->t, n)) != 0 && e->named[i]) {
         tmi_expr(e, i, TMI_ANY, TMI_L_POSTFIX);
         tmi_put_char(e->out, '.');
         for (i = 0; i < n->b; i++) {
@@ -32276,7 +32280,7 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
         return sum;
     }
     if (n->op == TMI_TF_PARAM) return (uint32_t)strlen(tmi_taken(e, e->param_name[n->a]));
-    if (tmi_swizzled(e->t, n)) return e->len[tmi_swizzled(e->t, n)] + 1u + n->b;
+    if (tmi_emit_swizzled(e->t, n)) return e->len[tmi_emit_swizzled(e->t, n)] + 1u + n->b;
     if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
     if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
         sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a]))
@@ -32347,7 +32351,7 @@ static int tmi_is_trivial(const tmi_emit *e, const tmi_ins *n) {
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP: case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_LOOPVAR: return 1;
     case TMI_TF_VGET: return tmi_t_is_const(e->t, n->b, &c) && e->named[n->a];
-    case TMI_TF_VMAKE: return tmi_swizzled(e->t, n) && e->named[tmi_swizzled(e->t, n)];
+    case TMI_TF_VMAKE: return tmi_emit_swizzled(e->t, n) && e->named[tmi_emit_swizzled(e->t, n)];
     default: return 0;
     }
 }
@@ -32697,7 +32701,7 @@ static void tmi_emit_variables(tmi_emit *e) {
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
         int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA
-            && !e->cheap[order[i]] && !tmi_swizzled(t, x);
+            && !e->cheap[order[i]] && !tmi_emit_swizzled(t, x);
         uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
         tmi_note_roles(e, order[i]);
         /* its end is worked out in every round */
@@ -39855,8 +39859,9 @@ static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
 /* Behind a descriptor that the host passes come its sizes and strides, as integers. */
 static int tmi_compile_has_sizes(const tmi_module *m, uint32_t block, uint32_t i) {
     uint32_t end = i + 1 + 2 * tmi_rank(m, TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->elem);
+    if (end > TMI_BLOCK(m, block)->n_arg) return 0;
     for (i++; i < end; i++)
-        if (i >= TMI_BLOCK(m, block)->n_arg || TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->kind != TMI_T_INT) return 0;
+        if (TMI_TYPE(m, tmi_value_type(m, tmi_block_arg(m, block, i)))->kind != TMI_T_INT) return 0;
     return 1;
 }
 
@@ -39866,7 +39871,8 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         uint32_t    type = tmi_value_type(m, tmi_block_arg(m, block, i)), kind = TMI_TYPE(m, type)->kind;
         const char *why = NULL;
-        if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_VECTOR || kind == TMI_T_FUNC || kind == TMI_T_NULL)
+        if (kind == TMI_T_OPAQUE || kind == TMI_T_TENSOR || kind == TMI_T_VECTOR || kind == TMI_T_FUNC ||
+            kind == TMI_T_NULL)
             why = "not a number or pointer";
         else if (kind == TMI_T_DESC && !tmi_compile_has_sizes(m, block, i))
             why = "parameters of integers must follow it, a size and a stride an axis";
