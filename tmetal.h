@@ -633,7 +633,8 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
 
 /* A cap that suffices for a list of `len` bytes; its few bytes stand for whole kernels. */
 TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
-/* The same by what the list says: its operations are counted, each by its kind. */
+/* The same by what the list says: its operations are counted, each by its kind. Twice to four times what ops that are a
+ * kernel each take; more where many become one. */
 TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len);
 
 /* Compile a list to kernels in launch order and one plan for all of them. Parameters are the graph's
@@ -40736,43 +40737,91 @@ TMETAL_API size_t tmetal_arena_bound_ops(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len / 8 + 1, 480u << 10), 8u << 20);
 }
 
-/* KiB that stay of an op of a kind, with all reports: a third more than the largest of the tests. While it is compiled a
- * kernel takes as much again and half as much. */
-static uint32_t tmi_list_room(uint16_t kind) {
+/* KiB that stay of an op of a kind, and what its kernel takes besides while it is compiled: with all reports, a third
+ * more than the largest of the tests. */
+typedef struct tmi_room {
+    uint16_t stays, works;
+} tmi_room;
+
+static tmi_room tmi_room_of(uint16_t kind) {
+    static const tmi_room none = {0, 0}, sorts = {750, 1125}, picks = {144, 130}, attends = {112, 260}, large = {80, 160},
+                          reduces = {104, 108}, unary = {30, 48}, other = {42, 76};
     switch (kind) {
-    case TMI_L_OP_NONE: return 0;
-    case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return 750;
-    case TMI_L_OP_ARGMAX: case TMI_L_OP_ARGMIN: return 144;
-    case TMI_L_OP_ATTENTION: return 112;
+    case TMI_L_OP_NONE: return none;
+    case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return sorts;
+    case TMI_L_OP_ARGMAX: case TMI_L_OP_ARGMIN: return picks;
+    case TMI_L_OP_ATTENTION: return attends;
     case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: case TMI_L_OP_DROPOUT: case TMI_L_OP_SCATTER_ADD: case TMI_L_OP_SOFTMAX:
-    case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: return 80;
-    default: return kind <= TMI_L_OP_REDUCE ? 104 : 42;
+    case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM: case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: return large;
+    default: return kind <= TMI_L_OP_REDUCE ? reduces : kind >= TMI_L_OP_EXP && kind <= TMI_L_OP_CAST ? unary : other;
     }
 }
 
-/* Every word that names an operation counts as one. A name that is spelt with escapes is not seen: then each object of
- * the list counts, as the largest kind. */
-TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
-    uint32_t room, most = 0;
-    size_t   i, k, n_objects = 0, sum = tmi_add_sat(tmi_mul_sat(len, 128), 16u << 10);
-    int      escapes = 0;
-    char     word[24];
-    if (!src) return tmetal_arena_bound_ops(len);
-    for (i = 0; i < len; i += k + 1) {
-        n_objects += src[i] == '{';
-        escapes |= src[i] == '\\';
-        for (k = 0; i + k < len && (src[i + k] == '_' || tmi_is_letter(src[i + k]) || tmi_is_digit(src[i + k])); k++) {}
-        if (!k) continue;
-        if (i + k < len) n_objects += src[i + k] == '{', escapes |= src[i + k] == '\\';
-        if (k >= sizeof word) continue;
-        memcpy(word, src + i, k);
-        word[k] = '\0';
-        room = tmi_list_room(tmi_list_kind_named(word));
-        most = tmi_max32(most, room);
-        sum = tmi_add_sat(sum, (size_t)room << 10);
+#define TMI_ROOM_INPUT 100u /* KiB of each input of a concat, both together */
+
+/* What the text of a list says, without memory: its words, and the elements of its arrays. */
+typedef struct tmi_skim {
+    size_t   stays;     /* KiB of all operations named */
+    size_t   n_objects, n_parts; /* strings and arrays in arrays: at least as many as a concat has inputs */
+    uint16_t works;     /* KiB of the dearest */
+    int      joins, escapes;     /* has a concat; has an escape: names may be spelt with it */
+} tmi_skim;
+
+static int tmi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* A word that ends at `end`. A key names no operation: {"type":"clamp","args":{"max":1}}. 1: it is one. */
+static int tmi_skim_word(tmi_skim *s, const char *src, size_t len, size_t at, size_t end) {
+    char     word[32];
+    uint16_t kind;
+    tmi_room room;
+    size_t   i = end;
+    if (i < len && src[i] == '"') {
+        while (++i < len && tmi_is_blank(src[i])) {}
+        if (i < len && src[i] == ':') return 1;
     }
-    if (escapes) most = tmi_list_room(TMI_L_OP_SORT), sum = tmi_add_sat(sum, tmi_mul_sat(n_objects, (size_t)most << 10));
-    return tmi_add_sat(sum, (size_t)most * 1536);
+    if (end - at >= sizeof word) return 0;
+    memcpy(word, src + at, end - at);
+    word[end - at] = '\0';
+    kind = tmi_list_kind_named(word);
+    room = tmi_room_of(kind);
+    s->joins |= kind == TMI_L_OP_CONCAT;
+    s->stays += room.stays;
+    if (room.works > s->works) s->works = room.works;
+    return 0;
+}
+
+static void tmi_skim_text(tmi_skim *s, const char *src, size_t len) {
+    size_t i, k;
+    char   before = 0; /* what stands before, blanks left out */
+    int    element = 0;
+    for (i = 0; i < len; i += k ? k : 1) {
+        for (k = 0; i + k < len && (src[i + k] == '_' || tmi_is_letter(src[i + k]) || tmi_is_digit(src[i + k])); k++) {}
+        if (k) {
+            if (tmi_skim_word(s, src, len, i, i + k) && element) s->n_parts--, element = 0;
+        } else if (src[i] == '"' || src[i] == '[') {
+            element = before == '[' || before == ',';
+            s->n_parts += (size_t)element;
+        }
+        s->n_objects += src[i] == '{';
+        s->escapes |= src[i] == '\\';
+        if (!tmi_is_blank(src[i])) before = src[i];
+    }
+}
+
+/* With escapes each object of the list counts as the largest kind. */
+TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
+    size_t   kib;
+    tmi_skim s;
+    memset(&s, 0, sizeof s);
+    if (!src) return tmetal_arena_bound_ops(len);
+    tmi_skim_text(&s, src, len);
+    kib = tmi_add_sat(s.stays, 16);
+    if (s.joins || s.escapes) kib = tmi_add_sat(kib, tmi_mul_sat(s.n_parts, TMI_ROOM_INPUT));
+    if (s.escapes) {
+        s.works = tmi_room_of(TMI_L_OP_SORT).works;
+        kib = tmi_add_sat(kib, tmi_mul_sat(s.n_objects, tmi_room_of(TMI_L_OP_SORT).stays));
+    }
+    return tmi_add_sat(tmi_mul_sat(tmi_add_sat(kib, s.works), 1024), tmi_mul_sat(len, 128));
 }
 
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 int graphs_describe(const char *ops, char *text, size_t bytes) {
-    size_t        len = strlen(ops), room = tmetal_arena_bound_ops(len);
+    size_t        len = strlen(ops), room = tmetal_arena_bound_list(ops, len);
     tmetal_arena  arena = tmetal_arena_on(malloc(room), room);
     tmetal_result r;
     int           fine;

@@ -42,6 +42,10 @@ compiled compile(const std::string &list, const how &options) {
     c.code = tmetal_compile_ops(list.data(), list.size(), &opt, &arena, &r);
     c.peak = arena.peak;
     if (r.n_diags) c.message = r.diags[0].message, c.line = r.diags[0].ir.line, c.column = r.diags[0].ir.col;
+    if (c.code == TMETAL_OK && c.peak > tmetal_arena_bound_list(list.data(), list.size())) {
+        c.code = TMETAL_E_ARENA;
+        c.message = "tmetal_arena_bound_list() is too small";
+    }
     if (c.code != TMETAL_OK) return c;
     c.msl = std::string(r.msl, r.msl_len);
     take_rows(r, c);

@@ -2,9 +2,12 @@
  * (no places, names of one or two letters, no indentation), and modules generated to be as costly for their
  * length as we could think of; each at several lengths, so that a cost that grows faster than the text shows.
  *
+ * Then tmetal_arena_bound_list, both ways: never less than a list takes, and at most so many times as much.
+ *
  *   bound FILE.ttir...      or FILE names on standard input, one a line; -v prints the costliest */
 #define TMETAL_IMPLEMENTATION
 #include "tmetal.h"
+#include "../bench/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,6 +249,82 @@ static void generated(unsigned most) {
     for (n = 1; n <= 300; n += 33) nested(n, "scf.if %%c{", "branches"), nested(n, "scf.for %%i%u=%%n to %%n step %%n:i32{", "loops"), nested(n, "(", "brackets");
 }
 
+/* -- Op lists --------------------------------------------------------------------------------- */
+
+/* At most `most` times what is needed, where it compiles. */
+static void list(const char *name, const char *text, size_t len, double most) {
+    size_t         bound = tmetal_arena_bound_list(text, len);
+    tmetal_arena   arena = tmetal_arena_on(memory, bound);
+    tmetal_result  r;
+    tmetal_options opt;
+    tmetal_code    code;
+    if (bound > room) abort();
+    memset(&opt, 0, sizeof opt);
+    for (opt.reports = 0; opt.reports < 2; opt.reports++) {
+        arena.used = arena.peak = 0;
+        code = tmetal_compile_ops(text, len, &opt, &arena, &r);
+        n_texts++;
+        if (code != TMETAL_E_ARENA && code != TMETAL_E_BUG && (code != TMETAL_OK || (double)bound <= most * (double)arena.peak)) continue;
+        printf("list %s, %lu bytes: TM%d, bound %lu, peak %lu\n", name, (unsigned long)len, (int)code, (unsigned long)bound,
+               (unsigned long)arena.peak);
+        failed++;
+    }
+}
+
+/* Lists whose words say little of what they cost. */
+static const struct {
+    const char *name, *text;
+    double      most;
+} said[] = {
+    {"the longest alias", "[{\"type\":\"scaled_dot_product_attention\",\"input_shapes\":[[2,50,64],[2,50,64],[2,50,64]]}]", 4},
+    {"keys named like operations", "[{\"type\":\"clamp\",\"input_shapes\":[[37,53]],\"args\":{\"min\" : -1,\"max\":1}}]", 4},
+    {"a name spelt with an escape", "[{\"type\":\"s\\u006frt\",\"input_shapes\":[[64,4096]]}]", 4},
+    {"ids named like operations", "[{\"id\":\"sort\",\"type\":\"exp\",\"input_shapes\":[[64,64]]}]", 60},
+    {"a long sort", "tt.sort:[64,4096]\n", 4},
+    {"an attention", "tt.attention:[40,64],[65,64],[65,64],[40,65]\n", 4},
+    {"an op", "tt.exp:[64,64]\n", 4},
+};
+
+/* A concat has as many inputs as it says, each by a name of a letter or by a shape of a digit; or one chain, many times. */
+static void joined(unsigned n) {
+    unsigned i;
+    made_len = 0;
+    say("tt.concat:[8]");
+    for (i = 1; i < n; i++) say(",[%u]", 1 + i % 9);
+    say(":0\n");
+    list("concat of shapes", made, made_len, 25);
+    made_len = 0;
+    say("[{\"type\":\"cat\",\"inputs\":[ \"x\"");
+    for (i = 1; i < n; i++) say(" , \"x\"");
+    say("],\"input_shapes\":[[8]]}]");
+    list("concat of names", made, made_len, 25);
+    made_len = 0;
+    for (i = 0; i < 46; i++)
+        say("%s\"type\":\"tanh\",\"id\":\"v%u\",\"inputs\":[\"v%d\"]%s}", i ? ",{" : "[{", i, (int)i - 1, i ? "" : ",\"input_shapes\":[[8]]");
+    say(",{\"type\":\"concat\",\"inputs\":[\"v45\"");
+    for (i = 1; i < n; i++) say(",\"v45\"");
+    say("]}]");
+    list("concat of a chain", made, made_len, 100);
+}
+
+/* The bench's shapes: ops that become one kernel are counted as if each were one. */
+static void lists(void) {
+    size_t   i, n, len, ops;
+    for (i = 0; i < sizeof said / sizeof *said; i++) list(said[i].name, said[i].text, strlen(said[i].text), said[i].most);
+    for (n = 2; n <= 200; n = n * 3 / 2 + 1) joined((unsigned)n);
+    made_len = 0;
+    say("[{\"type\":\"cat\",\"dtype\":\"bf16\",\"args\":{\"axis\":1},\"id\":\"c\",\"input_shapes\":[[5,8]");
+    for (i = 1; i < 92; i++) say(",[5,%u]", (unsigned)(1 + i % 9));
+    say("]},{\"type\":\"gelu\",\"inputs\":[\"c\"]}]");
+    list("concat along rows, then gelu", made, made_len, 4);
+    for (i = 0; i < shape_count(); i++)
+        for (n = 1; n <= 1000 && shape_is_list(i); n *= 10) {
+            char *text = shape_text(i, n, &len, &ops);
+            list(shape_name(i), text, len, strstr(shape_name(i), "apart") || strstr(shape_name(i), "SwiGLU") ? 4 : 40);
+            free(text);
+        }
+}
+
 int main(int argc, char **argv) {
     char line[4096];
     int  i, files = 0;
@@ -262,6 +341,7 @@ int main(int argc, char **argv) {
     generated(10000);
     externals(1);
     externals(100);
+    lists();
     printf("bound: %d texts, %d failed; the costliest takes %.0f of %u bytes a byte beside the fixed part (%s, %lu bytes of text, peak %lu)\n", n_texts, failed, costliest.per_byte,
            (unsigned)TMI_BOUND_PER_BYTE, costliest.name, (unsigned long)costliest.len, (unsigned long)costliest.peak);
     free(memory);

@@ -54,13 +54,13 @@ $(BUILD)/rebuild: tests/unit/rebuild.c tmetal.h
 	$(UNIT_CC) -O1 $< -o $@
 
 # -- Memory (arenas of every size: tests/robust) ---------------------------------------------------------
-test-memory: $(BUILD)/bound     ## tmetal_arena_bound: recorded kernels, and modules made to be costly
+test-memory: $(BUILD)/bound     ## tmetal_arena_bound and _list: recorded kernels, modules and op lists made to be costly
 	$(UNIT_TTIR) | $(BUILD)/bound
 check-memory: $(BUILD)/bound    ## the same over the whole corpus [CORPUS=dir]
 	if [ -d $(CORPUS) ]; then find $(CORPUS) -name '*.ttir' | $(BUILD)/bound; fi
-$(BUILD)/bound: tests/unit/bound.c tmetal.h
+$(BUILD)/bound: tests/unit/bound.c tests/bench/shapes.c tests/bench/shapes.h tmetal.h
 	@mkdir -p $(BUILD)
-	$(UNIT_CC) -O1 $< -o $@
+	$(UNIT_CC) -O1 tests/unit/bound.c tests/bench/shapes.c -o $@
 
 # -- Builds ---------------------------------------------------------------------------------------------
 test-compile:                   ## one unit, three units, static, C and C++; each part left out; what the object file needs
