@@ -144,8 +144,8 @@ static uint32_t other_attrs(again *a, uint32_t list) {
     for (i = list; i; i = TMI_NAMED(a->m, i)->next) {
         for (k = 0; k < 4 && strcmp(own[k], TMI_STR(a->m, TMI_NAMED(a->m, i)->name)) != 0; k++) {}
         if (k < 4) continue;
-        id = a->m->named.n;
-        *(tmi_named *)tmi_vec_add(a->job, &a->m->named) = *TMI_NAMED(a->m, i);
+        id = a->m->named->n;
+        *(tmi_named *)tmi_vec_add(a->job, a->m->named) = *TMI_NAMED(a->m, i);
         TMI_NAMED(a->m, id)->next = 0;
         if (last) TMI_NAMED(a->m, last)->next = id;
         else first = id;
