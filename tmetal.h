@@ -8887,25 +8887,25 @@ static const tmi_attr *tmi_field_attr(const tmi_module *m, const tmi_op *op, con
     return NULL;
 }
 
-static int tmi_is_flag(const tmi_attr *a) {
+static int tmi_print_is_flag(const tmi_attr *a) {
     return a->kind == TMI_A_UNIT || a->kind == TMI_A_OPAQUE;
 }
 
-static int tmi_is_one_of(const char *const *names, const char *name) {
+static int tmi_print_is_one_of(const char *const *names, const char *name) {
     for (; *names; names++)
         if (strcmp(*names, name) == 0) return 1;
     return 0;
 }
 
 /* Whether a syntax shows the attribute `name` of an op itself. */
-static int tmi_form_shows(const tmi_module *m, const tmi_op *op, const char *f, const tmi_named *n) {
+static int tmi_print_form_shows(const tmi_module *m, const tmi_op *op, const char *f, const tmi_named *n) {
     const tmi_attr *a = TMI_ATTR(m, n->attr);
     const char     *name = TMI_STR(m, n->name);
     for (; (f = strchr(f, '$')) != NULL; f += 2) {
         const tmi_field *field = f[1] == 'K' ? tmi_field_of(f[2]) : NULL;
         if (field && strcmp(field->attr, name) == 0 && tmi_field_attr(m, op, field)) return 1;
-        if (f[1] == 'F' && tmi_is_flag(a) && tmi_is_one_of(tmi_flag_words, name)) return 1;
-        if (f[1] == 'U' && tmi_is_flag(a) && tmi_is_one_of(tmi_unit_words, name)) return 1;
+        if (f[1] == 'F' && tmi_print_is_flag(a) && tmi_print_is_one_of(tmi_flag_words, name)) return 1;
+        if (f[1] == 'U' && tmi_print_is_flag(a) && tmi_print_is_one_of(tmi_unit_words, name)) return 1;
         if (f[1] == 'v' && strcmp(name, "value") == 0) return 1;
         if (f[1] == 'W' && a->kind == TMI_A_STRING && strcmp(name, "addrSpace") == 0) return 1;
     }
@@ -8919,8 +8919,8 @@ static uint32_t tmi_print_attrs(tmi_printer *p, const tmi_op *op, const char *co
     for (i = op->attr; i; i = TMI_NAMED(p->m, i)->next) {
         const tmi_named *a = TMI_NAMED(p->m, i);
         const char      *name = TMI_STR(p->m, a->name);
-        if (shown && tmi_is_one_of(shown, name)) continue;
-        if (p->form && tmi_form_shows(p->m, op, p->form, a)) continue;
+        if (shown && tmi_print_is_one_of(shown, name)) continue;
+        if (p->form && tmi_print_form_shows(p->m, op, p->form, a)) continue;
         tmi_put(p->t, "%s%s", n ? "" : before, n ? ", " : "{");
         n++;
         tmi_print_name(p, a->name);
@@ -9107,7 +9107,7 @@ static void tmi_print_flags(tmi_printer *p, const tmi_op *op, const char *const 
     uint32_t i;
     for (i = 0; flags[i]; i++) {
         const tmi_attr *a = tmi_attr_of(p->m, op, flags[i]);
-        if (!a || !tmi_is_flag(a)) continue;
+        if (!a || !tmi_print_is_flag(a)) continue;
         tmi_put(p->t, " %s", flags[i]);
         if (a->kind == TMI_A_OPAQUE) tmi_put_str(p->t, TMI_STR(p->m, (uint32_t)a->value));
     }
@@ -9179,7 +9179,7 @@ static void tmi_print_form(tmi_printer *p, const tmi_op *op, const char *f) {
 
 /* Whether its syntax can say an op: it has the operands and what may not be missing. Any op has a
  * generic form. */
-static int tmi_has_form(const tmi_module *m, const tmi_op *op) {
+static int tmi_print_has_form(const tmi_module *m, const tmi_op *op) {
     const tmi_op_row *row = &tmi_ops[op->kind];
     const char       *f;
     if (!row->text || *row->text == ';' || op->region) return 0;
@@ -9194,7 +9194,7 @@ static int tmi_has_form(const tmi_module *m, const tmi_op *op) {
 }
 
 /* Where the scales of a dot_scaled stand among its operands; 0: none. */
-static void tmi_scale_operands(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
+static void tmi_print_scale_operands(const tmi_module *m, const tmi_op *op, uint32_t *a, uint32_t *b) {
     const tmi_attr *sizes = tmi_attr_of(m, op, "operandSegmentSizes");
     uint32_t        first = op->n_in > 3 ? 3 : 0;
     *a = *b = 0;
@@ -9212,7 +9212,7 @@ static void tmi_scale_operands(const tmi_module *m, const tmi_op *op, uint32_t *
 static void tmi_print_dotscaled(tmi_printer *p, const tmi_op *op) {
     static const char *const shown[] = {"a_elem_type", "b_elem_type", "operandSegmentSizes", NULL};
     uint32_t a, b;
-    tmi_scale_operands(p->m, op, &a, &b);
+    tmi_print_scale_operands(p->m, op, &a, &b);
     tmi_print_list(p, op, 0, 1);
     if (a) tmi_put_str(p->t, " scale "), tmi_print_list(p, op, a, a + 1);
     tmi_put_str(p->t, ", ");
@@ -9386,7 +9386,7 @@ static void tmi_print_generic(tmi_printer *p, const tmi_op *op) {
 }
 
 /* Results that belong to one bound group: names x, x#1, x#2, ... */
-static uint32_t tmi_group_size(const tmi_module *m, const tmi_op *op, uint32_t first) {
+static uint32_t tmi_print_group_size(const tmi_module *m, const tmi_op *op, uint32_t first) {
     const char *base = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, first))->name);
     size_t      len = strlen(base);
     uint32_t    n;
@@ -9413,7 +9413,7 @@ static void tmi_print_results(tmi_printer *p, const tmi_op *op) {
     uint32_t i, n;
     if (!tmi_print_has_results(p, op)) return;
     for (i = 0; i < op->n_out; i += n) {
-        n = p->seen[tmi_out(p->m, op, i)] & TMI_SEEN_NAMED ? tmi_group_size(p->m, op, i) : 1;
+        n = p->seen[tmi_out(p->m, op, i)] & TMI_SEEN_NAMED ? tmi_print_group_size(p->m, op, i) : 1;
         if (i) tmi_put_str(p->t, ", ");
         tmi_print_value(p, tmi_out(p->m, op, i));
         if (n > 1) tmi_put(p->t, ":%u", n);
@@ -9439,7 +9439,7 @@ static void tmi_print_op(tmi_printer *p, uint32_t id) {
     TMI_ASSERT(NULL, "print", id && id < p->m->op.n);
     TMI_ASSERT(NULL, "print", TMI_OP(p->m, id)->kind < TMI_OP_COUNT);
     tmi_print_results(p, op);
-    if (tmi_has_form(p->m, op)) {
+    if (tmi_print_has_form(p->m, op)) {
         tmi_put_str(p->t, tmi_ops[op->kind].name);
         tmi_print_form(p, op, tmi_ops[op->kind].text);
     } else if (tmi_ops[op->kind].text && *tmi_ops[op->kind].text == ';') {
@@ -9501,7 +9501,7 @@ static void tmi_print_see_op(tmi_printer *p, const tmi_op *op) {
             tmi_print_see(p, TMI_ID(p->m, TMI_SUCC(p->m, op->succ + i)->in + k), TMI_SEEN_USE);
     for (i = op->region; i; i = TMI_REGION(p->m, i)->next) tmi_print_see_region(p, i);
     for (i = 0; i < op->n_out; i += n) {
-        n = tmi_group_size(p->m, op, i);
+        n = tmi_print_group_size(p->m, op, i);
         tmi_print_see_group(p, op->out + i, n);
     }
 }
@@ -9523,7 +9523,7 @@ static void tmi_print_see_region(tmi_printer *p, uint32_t region) {
 }
 
 /* A given name such as tmi.7 goes where values without a name are about: it might be one of theirs. */
-static void tmi_name_values(tmi_printer *p) {
+static void tmi_print_see_values(tmi_printer *p) {
     uint32_t i, k, n, nameless = 0;
     p->seen = TMI_TEMP(p->job, uint8_t, p->m->value.n);
     p->taken = TMI_TEMP(p->job, uint32_t, p->m->strings->item.n);
@@ -9544,7 +9544,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     p.job = job;
     p.m = m;
     p.t = t;
-    tmi_name_values(&p);
+    tmi_print_see_values(&p);
     p.loc_number = TMI_TEMP(job, uint32_t, m->loc->n);
     p.loc_order = TMI_TEMP(job, uint32_t, m->loc->n);
     tmi_print_op(&p, m->top);
@@ -40225,7 +40225,7 @@ static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_u
     for (i = 0; i < n; i++) {
         p.m = copy = tmi_module_copy(job, unit[i].m);
         tmi_padding_params(job, copy, unit[i].func);
-        tmi_name_values(&p);
+        tmi_print_see_values(&p);
         tmi_print_newline(&p);
         tmi_print_op(&p, unit[i].func);
     }
@@ -40743,7 +40743,7 @@ typedef struct tmi_room {
     uint16_t stays, works;
 } tmi_room;
 
-static tmi_room tmi_room_of(uint16_t kind) {
+static tmi_room tmi_entry_room_of(uint16_t kind) {
     static const tmi_room none = {0, 0}, sorts = {750, 1125}, picks = {144, 130}, attends = {112, 260}, large = {80, 160},
                           reduces = {104, 108}, unary = {30, 48}, other = {42, 76};
     switch (kind) {
@@ -40770,7 +40770,7 @@ typedef struct tmi_skim {
 static int tmi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 /* A word that ends at `end`. A key names no operation: {"type":"clamp","args":{"max":1}}. 1: it is one. */
-static int tmi_skim_word(tmi_skim *s, const char *src, size_t len, size_t at, size_t end) {
+static int tmi_entry_skim_word(tmi_skim *s, const char *src, size_t len, size_t at, size_t end) {
     char     word[32];
     uint16_t kind;
     tmi_room room;
@@ -40783,21 +40783,21 @@ static int tmi_skim_word(tmi_skim *s, const char *src, size_t len, size_t at, si
     memcpy(word, src + at, end - at);
     word[end - at] = '\0';
     kind = tmi_list_kind_named(word);
-    room = tmi_room_of(kind);
+    room = tmi_entry_room_of(kind);
     s->joins |= kind == TMI_L_OP_CONCAT;
     s->stays += room.stays;
     if (room.works > s->works) s->works = room.works;
     return 0;
 }
 
-static void tmi_skim_text(tmi_skim *s, const char *src, size_t len) {
+static void tmi_entry_skim_text(tmi_skim *s, const char *src, size_t len) {
     size_t i, k;
     char   before = 0; /* what stands before, blanks left out */
     int    element = 0;
     for (i = 0; i < len; i += k ? k : 1) {
         for (k = 0; i + k < len && (src[i + k] == '_' || tmi_is_letter(src[i + k]) || tmi_is_digit(src[i + k])); k++) {}
         if (k) {
-            if (tmi_skim_word(s, src, len, i, i + k) && element) s->n_parts--, element = 0;
+            if (tmi_entry_skim_word(s, src, len, i, i + k) && element) s->n_parts--, element = 0;
         } else if (src[i] == '"' || src[i] == '[') {
             element = before == '[' || before == ',';
             s->n_parts += (size_t)element;
@@ -40814,12 +40814,12 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
     tmi_skim s;
     memset(&s, 0, sizeof s);
     if (!src) return tmetal_arena_bound_ops(len);
-    tmi_skim_text(&s, src, len);
+    tmi_entry_skim_text(&s, src, len);
     kib = tmi_add_sat(s.stays, 16);
     if (s.joins || s.escapes) kib = tmi_add_sat(kib, tmi_mul_sat(s.n_parts, TMI_ROOM_INPUT));
     if (s.escapes) {
-        s.works = tmi_room_of(TMI_L_OP_SORT).works;
-        kib = tmi_add_sat(kib, tmi_mul_sat(s.n_objects, tmi_room_of(TMI_L_OP_SORT).stays));
+        s.works = tmi_entry_room_of(TMI_L_OP_SORT).works;
+        kib = tmi_add_sat(kib, tmi_mul_sat(s.n_objects, tmi_entry_room_of(TMI_L_OP_SORT).stays));
     }
     return tmi_add_sat(tmi_mul_sat(tmi_add_sat(kib, s.works), 1024), tmi_mul_sat(len, 128));
 }
