@@ -7840,8 +7840,11 @@ static void tmi_parse_field(tmi_parser *p, tmi_draft *d, const tmi_field *f) {
 static void tmi_parse_flags(tmi_parser *p, tmi_draft *d) {
     while (!p->bad && p->tok.kind == TMI_K_WORD) {
         uint32_t at = p->tok.at, name = tmi_intern_src(p, at, p->tok.len);
+        const char *word = TMI_STR(p->m, name);
         tmi_next(p);
-        if (tmi_at_punct(p, '<')) {
+        if (tmi_at_punct(p, '<') && strcmp(word, "overflow") != 0 && strcmp(word, "fastmath") != 0) {
+            tmi_want_punct(p, ':');
+        } else if (tmi_at_punct(p, '<')) {
             uint32_t text = tmi_parse_balanced(p, p->tok.at);
             tmi_set(p, d, TMI_STR(p->m, name), tmi_attr_new(p->job, p->m, TMI_A_OPAQUE, 0, text));
         } else {
@@ -28866,7 +28869,10 @@ static int tmi_wants_tiles(const tmi_low *w, uint32_t value) {
 }
 
 static int tmi_inst_space(const tmi_low *w, const tmi_inst *in) {
-    return in->kind == TMI_I_FIRST && tmi_wants_tiles(w, in->value) ? TMI_AS_FRAG : TMI_AS_PRIVATE;
+    if (in->kind != TMI_I_FIRST || !tmi_wants_tiles(w, in->value)) return TMI_AS_PRIVATE;
+    /* a load may work in a layout of its own */
+    if (in->lin + 1 != TMI_COMP(w->p, tmi_comp_of(w->p, in->value))->lin) return TMI_AS_PRIVATE;
+    return TMI_AS_FRAG;
 }
 
 /* A nest: accumulators first, then the loops with all its tasks, then the ends of its
@@ -35285,7 +35291,7 @@ static int tmi_vmake_is_sum(const tmi_emit *e, const tmi_ins *n) {
 }
 
 /* The value where it is used: its variable, or its expression; cast when the reader wants
- * another sign. Depth: TMI_LINE_WIDTH: an expression that is longer is no part of another. */
+ * another sign. Depth: TMI_LONGEST_EXPR: an expression that is longer is no part of another. */
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_sign have = tmi_sign_of(e, id);
@@ -35915,6 +35921,7 @@ static void tmi_name_kept(tmi_emit *e, uint32_t put) {
 }
 
 #define TMI_CHEAP_LEN  14u /* columns that are written at each use, however many there are */
+#define TMI_LONGEST_EXPR 400u /* columns over all lines: what bounds the depth of expressions */
 #define TMI_CHEAP_MORE 48u /* or of all uses but one together */
 
 static int tmi_may_be_cheap(const tmi_ins *n) { /* by its operation */
@@ -35938,6 +35945,7 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
         return 0;
     for (i = 0; i < k; i++)
         if (!tmi_is_plain_index(e, v[i]) && !tmi_is_plain_variable(e, v[i])) return 0;
+    if (e->len[id] > TMI_LONGEST_EXPR) return 0;
     return e->len[id] <= TMI_CHEAP_LEN || e->len[id] * (e->uses[id] - 1) <= TMI_CHEAP_MORE;
 }
 
