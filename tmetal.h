@@ -9052,12 +9052,11 @@ static void tmi_adopt_module(tmi_module *m) {
 static const struct {
     const char *start, *what;
 } tmi_foreign_starts[] = {
-    {";", "LLVM IR"},       {"source_filename", "LLVM IR"}, {"target", "LLVM IR"}, {"define",
-        "LLVM IR"},
-    {"declare", "LLVM IR"}, {".", "PTX or assembly"},       {"#include", "C++ or Metal"}, {"using",
-        "C++ or Metal"},
-    {"import", "Python"},   {"from", "Python"},             {"def", "Python"},     {"@", "Python"},
-    {"\"\"\"", "Python"},    {"class", "Python"},
+    {";", "LLVM IR"},        {"source_filename", "LLVM IR"}, {"target", "LLVM IR"},
+    {"define", "LLVM IR"},   {"declare", "LLVM IR"},         {".", "PTX or assembly"},
+    {"#include", "C++ or Metal"}, {"#pragma", "C++ or Metal"}, {"using", "C++ or Metal"},
+    {"import", "Python"},    {"from", "Python"},             {"def", "Python"},
+    {"@", "Python"},         {"\"\"\"", "Python"},            {"class", "Python"},
 };
 
 /* What the text is if it is surely not Triton IR: NULL, or a name. `at`: where that shows. */
