@@ -23742,8 +23742,9 @@ static void tmi_require_all(tmi_plan *p) {
             tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
             if (p->tile[0][op]) tmi_tile_operand(p, op, 0, l);
-            else if (!tmi_dot_is_mma(m, o) || !tmi_operand_in_registers(p, o, 0, l))
-                tmi_stage_operand(p, op, 0);
+            else if (tmi_dot_is_mma(m, o) && tmi_operand_in_registers(p, o, 0, l))
+                tmi_require_operand(p, tmi_in(m, o, 0), tmi_value_lin(p, tmi_in(m, o, 0)));
+            else tmi_stage_operand(p, op, 0);
             if (p->tile[1][op]) tmi_tile_operand(p, op, 1, l);
             else tmi_stage_operand(p, op, 1);
         }
@@ -29574,7 +29575,8 @@ static uint32_t tmi_tile_base(tmi_low *w, const tmi_lin *l, uint32_t low, uint32
     return tmi_parts_expr(w, NULL, &x, 0);
 }
 
-/* The a tiles of one step of K, from the registers that another product left them in. */
+/* The a tiles of one step of K, from registers in the layout of another product: its result, or
+ * what was computed from it. */
 static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, uint32_t i,
                                      uint32_t k) {
     uint32_t a = tmi_in(w->m, p->op, 0), b, e;
