@@ -1323,6 +1323,7 @@ typedef struct tmi_job {
     const char           *section; /* who asked last, for the message of a full arena */
     const tmetal_options *opt;    /* never NULL */
     const tmetal_options *asked;  /* the caller's */
+    tmetal_options        defaults; /* all zero: for a caller that gave none */
     tmetal_result        *out;    /* never NULL */
     struct tmi_note      *first_note; /* diagnostics and remarks in order, see >>diag */
     struct tmi_note      *last_note;
@@ -44961,8 +44962,11 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
  * uses    every section; nothing here but calls
  *============================================================================*/
 
-static const tmetal_options tmi_default_options = {NULL, NULL, 0,    0, 0,    0, 0,    0,    0, 0,
-                                                   NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0};
+/* What the public functions give as text. */
+typedef enum tmi_entry_what {
+    TMI_TEXT_PLAN, TMI_TEXT_MLX, TMI_TEXT_DEBUG, TMI_TEXT_DIAG, TMI_TEXT_MODULE, TMI_TEXT_OPS,
+    TMI_TEXT_EXPLAIN, TMI_TEXT_LAYOUTS, TMI_TEXT_TRANSFORM
+} tmi_entry_what;
 
 /* What a call works on; passed through tmi_run. */
 typedef struct tmi_call {
@@ -44972,6 +44976,7 @@ typedef struct tmi_call {
     const tmetal_module *given, *other;
     const tmetal_result *result;
     const tmetal_diag   *diag;
+    tmi_entry_what  what;    /* is to be said */
     const char     *text;
     size_t          text_len;
     int             truth;
@@ -44985,7 +44990,7 @@ typedef struct tmi_call {
     tmetal_detection *detection;
     const tmetal_kernel *kernel;
     tmetal_transformation *changed;
-    void (*put)(tmi_text *t, const struct tmi_call *c);
+    const tmetal_transformation *told;
 } tmi_call;
 
 static tmi_call tmi_call_on(const char *src, size_t len) {
@@ -45005,7 +45010,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
     memset(job, 0, sizeof *job);
     memset(out, 0, sizeof *out);
     job->arena = arena;
-    job->opt = job->asked = opt ? opt : &tmi_default_options;
+    job->opt = job->asked = opt ? opt : &job->defaults;
     job->reports = job->opt->reports != 0;
     job->out = out;
     job->section = "base";
@@ -45131,6 +45136,92 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
     return tmi_add_sat(tmi_mul_sat(len, TMI_BOUND_PER_BYTE), TMI_BOUND_FIXED);
 }
 
+/* -- Texts: all that is printed into the caller's arena -------------------------------------- */
+
+#ifndef TMETAL_NO_OPS
+static void tmi_entry_put_ops(tmi_job *job, tmi_text *t, const tmi_call *c) {
+    tmi_list       *l = tmi_read_list(job, c->src, c->len);
+    tmi_json_writer w;
+    if (!l) return;
+    w.t = t;
+    w.src = c->src;
+    tmi_json_write(&w, l->json, l->json->kind == TMI_J_ARRAY);
+    tmi_put_char(t, '\n');
+}
+#endif
+
+static int tmi_entry_has_module(tmi_job *job, const tmi_call *c) {
+    return tmi_is_given(job, c->given, "no module: it is NULL",
+                        "the call that should have made it has failed: see its diagnostics");
+}
+
+static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
+    const tmetal_place *first = d->python.file ? &d->python : &d->ir;
+    uint32_t i;
+    if (first->file) tmi_put_str(t, first->file);
+    if (first->line) tmi_put(t, ":%u:%u", first->line, first->col);
+    tmi_put(t, "%serror[TM%u]: %s\n", first->file ? ": " : "", (unsigned)d->code, d->message);
+    if (d->ir.line && d->python.file)
+        tmi_put(t, "   --> %s:%u:%u\n", d->ir.file, d->ir.line, d->ir.col);
+    if (d->ir.line && *d->excerpt) {
+        tmi_put(t, " %u | %s\n  ", d->ir.line, d->excerpt);
+        for (i = d->ir.line; i >= 10; i /= 10) tmi_put_char(t, ' ');
+        tmi_put_str(t, " | ");
+        for (i = 1; i < d->ir.col && i <= 160; i++) tmi_put_char(t, ' ');
+        tmi_put_str(t, "^\n");
+    }
+    if (*d->note) tmi_put(t, "note: %s\n", d->note);
+    if (*d->help) tmi_put(t, "help: %s\n", d->help);
+}
+
+static void tmi_step_text(tmi_job *job, tmi_call *c) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_text t;
+    tmi_text_init(job, &t);
+    switch (c->what) {
+    case TMI_TEXT_PLAN: tmi_put_json_plan(&t, c->result); break;
+    case TMI_TEXT_MLX: tmi_put_json_mlx(&t, c->kernel); break;
+    case TMI_TEXT_DEBUG: tmi_put_debug(&t, c->kernel, (const unsigned char *)c->src, c->len); break;
+    case TMI_TEXT_DIAG: tmi_entry_put_diag(&t, c->diag); break;
+    case TMI_TEXT_MODULE:
+        if (tmi_entry_has_module(job, c)) tmi_print_text(job, c->given, &t);
+        break;
+#ifndef TMETAL_NO_OPS
+    case TMI_TEXT_OPS: tmi_entry_put_ops(job, &t, c); break;
+#endif
+#ifndef TMETAL_NO_REPORTS
+    case TMI_TEXT_EXPLAIN: tmi_put_json_explain(&t, c->result, 0); break;
+    case TMI_TEXT_LAYOUTS: tmi_put_json_explain(&t, c->result, 1); break;
+    case TMI_TEXT_TRANSFORM: tmi_put_json_transform(&t, c->told); break;
+#endif
+    default: break;
+    }
+    if (!job->n_errors) {
+        c->text = tmi_text_join(&t, 0);
+        c->text_len = t.len;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+static tmetal_code tmi_entry_print(tmi_call *c, tmi_entry_what what, tmetal_arena *arena,
+                                   const tmetal_options *opt, const char **text, size_t *text_len,
+                                   tmetal_result *out) {
+    c->what = what;
+    (void)tmi_run(tmi_step_text, c, arena, opt, out);
+    *text = c->text;
+    *text_len = c->text_len;
+    return out->code;
+}
+
+/* NULL where there is no room for it. */
+static const char *tmi_entry_text(tmi_call *c, tmi_entry_what what, tmetal_arena *arena) {
+    tmetal_result out;
+    const char   *text;
+    size_t        len;
+    (void)tmi_entry_print(c, what, arena, NULL, &text, &len, &out);
+    return out.code == TMETAL_OK ? text : NULL;
+}
+
 static void tmi_step_parse(tmi_job *job, tmi_call *c) {
     c->module = tmi_read_text(job, c->src, c->len);
     if (job->n_errors) return;
@@ -45141,9 +45232,7 @@ static void tmi_step_parse(tmi_job *job, tmi_call *c) {
 
 /* What is done with a module that the caller keeps is done with a copy. */
 static int tmi_step_take(tmi_job *job, tmi_call *c) {
-    if (!tmi_is_given(job, c->given, "no module: it is NULL",
-                      "the call that should have made it has failed: see its diagnostics"))
-        return 0;
+    if (!tmi_entry_has_module(job, c)) return 0;
     c->module = tmi_module_copy(job, c->given);
     job->src = c->given->src;
     job->src_len = c->given->src_len;
@@ -45308,31 +45397,11 @@ TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tme
     return tmi_run(tmi_step_compile_ops, &c, arena, opt, out);
 }
 
-static void tmi_step_print_ops(tmi_job *job, tmi_call *c) {
-    tmi_list       *l = tmi_read_list(job, c->src, c->len);
-    tmi_mark        mark;
-    tmi_text        t;
-    tmi_json_writer w;
-    if (!l) return;
-    mark = tmi_mark_take(job);
-    tmi_text_init(job, &t);
-    w.t = &t;
-    w.src = c->src;
-    tmi_json_write(&w, l->json, l->json->kind == TMI_J_ARRAY);
-    tmi_put_char(&t, '\n');
-    c->text = tmi_text_join(&t, 0);
-    c->text_len = t.len;
-    tmi_mark_drop(job, mark);
-}
-
 TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt,
                                         tmetal_arena *arena, const char **text, size_t *text_len,
                                         tmetal_result *out) {
     tmi_call c = tmi_call_on(src, len);
-    (void)tmi_run(tmi_step_print_ops, &c, arena, opt, out);
-    *text = c.text;
-    *text_len = c.text_len;
-    return out->code;
+    return tmi_entry_print(&c, TMI_TEXT_OPS, arena, opt, text, text_len, out);
 }
 
 static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
@@ -45352,40 +45421,10 @@ TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmet
 }
 #endif
 
-/* -- What was found, as text ------------------------------------------------------------------- */
-
-static void tmi_step_text(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    tmi_text_init(job, &t);
-    c->put(&t, c);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
-static const char *tmi_text_of(tmi_call *c, void (*put)(tmi_text *, const tmi_call *),
-                               tmetal_arena *arena) {
-    tmetal_result out;
-    c->put = put;
-    return tmi_run(tmi_step_text, c, arena, NULL, &out) == TMETAL_OK ? c->text : NULL;
-}
-
-static void tmi_put_plan_of(tmi_text *t, const tmi_call *c) {
-    tmi_put_json_plan(t, c->result);
-}
-
-static void tmi_put_mlx_of(tmi_text *t, const tmi_call *c) {
-    tmi_put_json_mlx(t, c->kernel);
-}
-
-static void tmi_put_debug_of(tmi_text *t, const tmi_call *c) {
-    tmi_put_debug(t, c->kernel, (const unsigned char *)c->src, c->len);
-}
-
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena) {
     tmi_call c = tmi_call_on(NULL, 0);
     c.result = result;
-    return tmi_text_of(&c, tmi_put_plan_of, arena);
+    return tmi_entry_text(&c, TMI_TEXT_PLAN, arena);
 }
 
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena) {
@@ -45393,14 +45432,14 @@ TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena
     c.kernel = kernel;
     /* NULL after tmetal_plan, which prints nothing */
     if (!kernel->mlx || !kernel->mlx->source) return NULL;
-    return tmi_text_of(&c, tmi_put_mlx_of, arena);
+    return tmi_entry_text(&c, TMI_TEXT_MLX, arena);
 }
 
 TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer,
                                          size_t bytes, tmetal_arena *arena) {
     tmi_call c = tmi_call_on((const char *)buffer, bytes);
     c.kernel = kernel;
-    return bytes < 32 ? NULL : tmi_text_of(&c, tmi_put_debug_of, arena);
+    return bytes < 32 ? NULL : tmi_entry_text(&c, TMI_TEXT_DEBUG, arena);
 }
 
 TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t programs[3],
@@ -45429,27 +45468,11 @@ TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_o
     return tmi_run(tmi_step_verify, &c, arena, opt, out);
 }
 
-static void tmi_step_print(tmi_job *job, tmi_call *c) {
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    if (!tmi_is_given(job, c->given, "no module: it is NULL",
-                      "the call that should have made it has failed: see its diagnostics"))
-        return;
-    tmi_text_init(job, &t);
-    tmi_print_text(job, c->given, &t);
-    c->text = tmi_text_join(&t, 0);
-    c->text_len = t.len;
-    tmi_mark_drop(job, mark);
-}
-
 TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena,
                                     const char **text, size_t *text_len, tmetal_result *out) {
     tmi_call c = tmi_call_on(NULL, 0);
     c.given = module;
-    (void)tmi_run(tmi_step_print, &c, arena, NULL, out);
-    *text = c.text;
-    *text_len = c.text_len;
-    return out->code;
+    return tmi_entry_print(&c, TMI_TEXT_MODULE, arena, NULL, text, text_len, out);
 }
 
 static void tmi_step_same(tmi_job *job, tmi_call *c) {
@@ -45457,10 +45480,9 @@ static void tmi_step_same(tmi_job *job, tmi_call *c) {
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
-    tmi_call      c;
+    tmi_call      c = tmi_call_on(NULL, 0);
     tmetal_result out;
     size_t        used = arena ? arena->used : 0;
-    memset(&c, 0, sizeof c);
     c.given = a;
     c.other = b;
     if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
@@ -45468,39 +45490,12 @@ TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmeta
     return c.truth;
 }
 
-static void tmi_step_diag_text(tmi_job *job, tmi_call *c) {
-    const tmetal_diag *d = c->diag;
-    const tmetal_place *first = d->python.file ? &d->python : &d->ir;
-    tmi_mark mark = tmi_mark_take(job);
-    tmi_text t;
-    uint32_t i, n;
-    tmi_text_init(job, &t);
-    if (first->file) tmi_put_str(&t, first->file);
-    if (first->line) tmi_put(&t, ":%u:%u", first->line, first->col);
-    tmi_put(&t, "%serror[TM%u]: %s\n", first->file ? ": " : "", (unsigned)d->code, d->message);
-    if (d->ir.line) {
-        if (d->python.file) tmi_put(&t, "   --> %s:%u:%u\n", d->ir.file, d->ir.line, d->ir.col);
-        if (*d->excerpt) {
-            for (n = 1, i = d->ir.line; i >= 10; i /= 10) n++;
-            tmi_put(&t, " %u | %s\n ", d->ir.line, d->excerpt);
-            for (i = 0; i < n; i++) tmi_put_char(&t, ' ');
-            tmi_put_str(&t, " | ");
-            for (i = 1; i < d->ir.col && i <= 160; i++) tmi_put_char(&t, ' ');
-            tmi_put_str(&t, "^\n");
-        }
-    }
-    if (*d->note) tmi_put(&t, "note: %s\n", d->note);
-    if (*d->help) tmi_put(&t, "help: %s\n", d->help);
-    c->text = tmi_text_join(&t, 0);
-    tmi_mark_drop(job, mark);
-}
-
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena) {
-    tmi_call      c;
-    tmetal_result out;
-    memset(&c, 0, sizeof c);
+    tmi_call    c = tmi_call_on(NULL, 0);
+    const char *text;
     c.diag = diag;
-    return tmi_run(tmi_step_diag_text, &c, arena, NULL, &out) == TMETAL_OK ? c.text : diag->message;
+    text = tmi_entry_text(&c, TMI_TEXT_DIAG, arena);
+    return text ? text : diag->message;
 }
 
 TMETAL_API const char *tmetal_code_text(tmetal_code code) {
@@ -45559,22 +45554,19 @@ TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index) {
     return info;
 }
 
+/* The name of an enumerator; "" for what is none. */
+#define TMI_ENTRY_NAME(names, i) ((uint32_t)(i) < sizeof names / sizeof *names ? names[i] : "")
+
 TMETAL_API const char *tmetal_arg_kind_name(tmetal_arg_kind kind) {
-    return (uint32_t)kind < sizeof tmi_arg_kind_names / sizeof *tmi_arg_kind_names
-        ? tmi_arg_kind_names[kind]
-        : "";
+    return TMI_ENTRY_NAME(tmi_arg_kind_names, kind);
 }
 
 TMETAL_API const char *tmetal_remark_kind_name(tmetal_remark_kind kind) {
-    return (uint32_t)kind < sizeof tmi_remark_kind_names / sizeof *tmi_remark_kind_names
-        ? tmi_remark_kind_names[kind]
-        : "";
+    return TMI_ENTRY_NAME(tmi_remark_kind_names, kind);
 }
 
 TMETAL_API const char *tmetal_confidence_name(tmetal_confidence confidence) {
-    return (uint32_t)confidence < sizeof tmi_confidence_names / sizeof *tmi_confidence_names
-        ? tmi_confidence_names[confidence]
-        : "";
+    return TMI_ENTRY_NAME(tmi_confidence_names, confidence);
 }
 
 TMETAL_API size_t tmetal_op_count(void) {
@@ -45627,33 +45619,31 @@ TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, u
 }
 
 TMETAL_API const char *tmetal_layout_name(tmetal_layout layout) {
-    return (uint32_t)layout < 16 ? tmi_layout_sums[layout] : "";
+    return TMI_ENTRY_NAME(tmi_layout_sums, layout);
 }
 
 TMETAL_API const char *tmetal_access_name(tmetal_access_class access) {
-    return (uint32_t)access < TMETAL_ACCESS_COUNT ? tmi_access_names[access] : "";
+    return TMI_ENTRY_NAME(tmi_access_names, access);
 }
 
 TMETAL_API const char *tmetal_access_kind_name(tmetal_access_kind kind) {
-    return (uint32_t)kind < sizeof tmi_access_kind_names / sizeof *tmi_access_kind_names
-        ? tmi_access_kind_names[kind]
-        : "";
+    return TMI_ENTRY_NAME(tmi_access_kind_names, kind);
 }
 
 TMETAL_API const char *tmetal_reduce_name(tmetal_reduce_kind kind) {
-    return (uint32_t)kind < TMETAL_REDUCE_COUNT ? tmi_dt_reduce_names[kind] : "";
+    return TMI_ENTRY_NAME(tmi_dt_reduce_names, kind);
 }
 
 TMETAL_API const char *tmetal_pattern_name(tmetal_pattern_kind kind) {
-    return (uint32_t)kind < TMETAL_PATTERN_COUNT ? tmi_dt_pattern_names[kind] : "";
+    return TMI_ENTRY_NAME(tmi_dt_pattern_names, kind);
 }
 
 TMETAL_API const char *tmetal_tie_name(tmetal_tie_rule rule) {
-    return (uint32_t)rule < 4 ? tmi_dt_tie_names[rule] : "";
+    return TMI_ENTRY_NAME(tmi_dt_tie_names, rule);
 }
 
 TMETAL_API const char *tmetal_nan_name(tmetal_nan_rule rule) {
-    return (uint32_t)rule < 4 ? tmi_dt_nan_names[rule] : "";
+    return TMI_ENTRY_NAME(tmi_dt_nan_names, rule);
 }
 
 TMETAL_API const char *tmetal_form_name(tmetal_form bit) {
@@ -45681,28 +45671,19 @@ TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pa
                                                pattern->form, TMETAL_NAN_NONE);
 }
 
-static void tmi_put_explain_of(tmi_text *t, const tmi_call *c) {
-    tmi_put_json_explain(t, c->result, c->len != 0);
-}
-
-static void tmi_put_transform_of(tmi_text *t, const tmi_call *c) {
-    tmi_put_json_transform(t, c->changed);
-}
-
-static const char *tmi_explain_text(const tmetal_result *result, int layouts_only,
-                                    tmetal_arena *arena) {
-    tmi_call c = tmi_call_on(NULL, (size_t)layouts_only);
+static const char *tmi_entry_explain(const tmetal_result *result, tmi_entry_what what,
+                                     tmetal_arena *arena) {
+    tmi_call c = tmi_call_on(NULL, 0);
     c.result = result;
-    return result->n_kernels && !result->reports ? NULL
-                                                 : tmi_text_of(&c, tmi_put_explain_of, arena);
+    return result->n_kernels && !result->reports ? NULL : tmi_entry_text(&c, what, arena);
 }
 
 TMETAL_API const char *tmetal_explain_json(const tmetal_result *result, tmetal_arena *arena) {
-    return tmi_explain_text(result, 0, arena);
+    return tmi_entry_explain(result, TMI_TEXT_EXPLAIN, arena);
 }
 
 TMETAL_API const char *tmetal_layouts_json(const tmetal_result *result, tmetal_arena *arena) {
-    return tmi_explain_text(result, 1, arena);
+    return tmi_entry_explain(result, TMI_TEXT_LAYOUTS, arena);
 }
 
 /* Two compilations, one after the other, and what both are told on the way: the first one's
@@ -45734,58 +45715,72 @@ TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmeta
 
 TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed,
                                              tmetal_arena *arena) {
-    tmetal_transformation x = *changed;
-    tmi_call              c = tmi_call_on(NULL, 0);
-    c.changed = &x;
-    return tmi_text_of(&c, tmi_put_transform_of, arena);
+    tmi_call c = tmi_call_on(NULL, 0);
+    c.told = changed;
+    return tmi_entry_text(&c, TMI_TEXT_TRANSFORM, arena);
 }
 #endif
 
 #ifndef TMETAL_NO_BUILDER
 /* -- Building ---------------------------------------------------------------------------------- */
 
-static const tmetal_options tmi_build_options = {"<built>", NULL, 0,    0,    0,    0,    0,
-                                                 0,         0,    0,    NULL, NULL, NULL, 0,
-                                                 NULL,      0,    NULL, NULL, 0};
-
 static void tmi_step_make(tmi_job *job, tmi_call *c) {
+    job->file = "<built>";
     c->builder->job = c->builder->p.job = job;
     c->made = c->make(c->builder, c->args);
 }
 
 /* A mistake, and a full arena too, are the builder's last deed. */
 static uint32_t tmi_build_run(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
-    tmi_call      c;
+    tmi_call      c = tmi_call_on(NULL, 0);
     tmetal_result out;
     if (!b || b->code) return 0;
-    memset(&c, 0, sizeof c);
     c.builder = b;
     c.make = fn;
     c.args = args;
-    if (tmi_run(tmi_step_make, &c, b->arena, &tmi_build_options, &out) == TMETAL_OK) return c.made;
+    if (tmi_run(tmi_step_make, &c, b->arena, NULL, &out) == TMETAL_OK) return c.made;
     b->code = out.code;
     b->diags = out.diags;
     b->n_diags = out.n_diags;
     return 0;
 }
 
+/* What a call of the builder hands on; NULL and 0 for what it has not. */
+static tmi_make tmi_entry_named(const char *name, const uint32_t *in, uint32_t n_in,
+                                const char *attrs, const uint32_t *types, uint32_t n_types) {
+    tmi_make k;
+    memset(&k, 0, sizeof k);
+    k.name = name;
+    k.in = in;
+    k.n_in = n_in;
+    k.attrs = attrs;
+    k.types = types;
+    k.n_types = n_types;
+    return k;
+}
+
+static tmi_make tmi_entry_numbered(uint32_t index, uint32_t value) {
+    tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, NULL, 0);
+    k.index = index;
+    k.value = value;
+    return k;
+}
+
 static void tmi_step_begin(tmi_job *job, tmi_call *c) {
+    job->file = "<built>";
     c->builder = TMI_NEW(job, tmetal_builder, 1);
     tmi_make_begin(job, c->builder);
 }
 
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena) {
-    tmi_call      c;
+    tmi_call      c = tmi_call_on(NULL, 0);
     tmetal_result out;
-    memset(&c, 0, sizeof c);
-    return tmi_run(tmi_step_begin, &c, arena, &tmi_build_options, &out) == TMETAL_OK ? c.builder
-                                                                                     : NULL;
+    return tmi_run(tmi_step_begin, &c, arena, NULL, &out) == TMETAL_OK ? c.builder : NULL;
 }
 
 TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module,
                                         tmetal_result *out) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_numbered(0, 0);
     memset(out, 0, sizeof *out);
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
@@ -45802,26 +45797,18 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
 }
 
 TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = text;
+    tmi_make k = tmi_entry_named(text, NULL, 0, NULL, NULL, 0);
     return tmi_build_run(b, tmi_make_type, &k);
 }
 
 TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.value = value;
+    tmi_make k = tmi_entry_numbered(0, value);
     return tmi_build_run(b, tmi_make_type_of, &k);
 }
 
 TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
                                     const char *const *arg_names, uint32_t n_args) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = name;
-    k.types = args;
-    k.n_types = n_args;
+    tmi_make k = tmi_entry_named(name, NULL, 0, NULL, args, n_args);
     k.names = arg_names;
     k.is_public = 1;
     (void)tmi_build_run(b, tmi_make_func, &k);
@@ -45830,69 +45817,46 @@ TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const t
 TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args,
                                   const char *const *arg_names, uint32_t n_args,
                                   const tmetal_type *results, uint32_t n_results) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = name;
-    k.types = args;
-    k.n_types = n_args;
+    tmi_make k = tmi_entry_named(name, results, n_results, NULL, args, n_args);
     k.names = arg_names;
-    k.in = results;
-    k.n_in = n_results;
     (void)tmi_build_run(b, tmi_make_func, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.index = index;
+    tmi_make k = tmi_entry_numbered(index, 0);
     return tmi_build_run(b, tmi_make_arg, &k);
 }
 
 TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.index = index;
-    k.value = bytes;
+    tmi_make k = tmi_entry_numbered(index, bytes);
     (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.index = index;
+    tmi_make k = tmi_entry_numbered(index, 0);
     k.attrs = attrs ? attrs : "";
     (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.attrs = attrs;
+    tmi_make k = tmi_entry_named(NULL, NULL, 0, attrs, NULL, 0);
     (void)tmi_build_run(b, tmi_make_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.in = values;
-    k.n_in = n;
+    tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
     (void)tmi_build_run(b, tmi_make_return, &k);
 }
 
 TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line,
                                    uint32_t col) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_numbered(line, col);
     k.name = file;
-    k.index = line;
-    k.value = col;
     (void)tmi_build_run(b, tmi_make_place, &k);
 }
 
 TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.value = value;
+    tmi_make k = tmi_entry_numbered(0, value);
     k.name = name;
     (void)tmi_build_run(b, tmi_make_name, &k);
 }
@@ -45900,14 +45864,7 @@ TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const c
 TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op,
                                         const tmetal_value *operands, uint32_t n_operands,
                                         const char *attrs, tmetal_type type) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = op;
-    k.in = operands;
-    k.n_in = n_operands;
-    k.attrs = attrs;
-    k.types = type ? &type : NULL;
-    k.n_types = type ? 1 : 0;
+    tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, type ? &type : NULL, type != 0);
     return tmi_build_run(b, tmi_make_op, &k);
 }
 
@@ -45915,39 +45872,23 @@ TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op,
                                           const tmetal_value *operands, uint32_t n_operands,
                                           const char *attrs, const tmetal_type *types,
                                           uint32_t n_types) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = op;
-    k.in = operands;
-    k.n_in = n_operands;
-    k.attrs = attrs;
-    k.types = types;
-    k.n_types = n_types;
+    tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, types, n_types);
     return tmi_build_run(b, tmi_make_op, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.value = first;
-    k.index = index;
+    tmi_make k = tmi_entry_numbered(index, first);
     return tmi_build_run(b, tmi_make_result, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.types = &type;
-    k.n_types = 1;
+    tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, &type, 1);
     k.i = value;
     return tmi_build_run(b, tmi_make_int, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.types = &type;
-    k.n_types = 1;
+    tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, &type, 1);
     k.f = value;
     return tmi_build_run(b, tmi_make_float, &k);
 }
@@ -45955,73 +45896,49 @@ TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, 
 TMETAL_API void tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                   uint32_t n_operands, const char *attrs, const tmetal_type *types,
                                   uint32_t n_types) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.name = op;
-    k.in = operands;
-    k.n_in = n_operands;
-    k.attrs = attrs;
-    k.types = types;
-    k.n_types = types ? n_types : 0;
+    tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, types, types ? n_types : 0);
     (void)tmi_build_run(b, tmi_make_open, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.index = index;
+    tmi_make k = tmi_entry_numbered(index, 0);
     return tmi_build_run(b, tmi_make_body_arg, &k);
 }
 
 TMETAL_API void tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.in = values;
-    k.n_in = n;
+    tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
     (void)tmi_build_run(b, tmi_make_next, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields,
                                            uint32_t n) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.in = yields;
-    k.n_in = n;
+    tmi_make k = tmi_entry_named(NULL, yields, n, NULL, NULL, 0);
     return tmi_build_run(b, tmi_make_close, &k);
 }
 
 TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args,
                                            uint32_t n_args) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
-    k.types = args;
-    k.n_types = n_args;
+    tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, args, n_args);
     return tmi_build_run(b, tmi_make_block, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block,
                                                uint32_t index) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_numbered(index, 0);
     k.to = block;
-    k.index = index;
     return tmi_build_run(b, tmi_make_block_arg, &k);
 }
 
 TMETAL_API void tmetal_build_enter(tmetal_builder *b, tmetal_block block) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_numbered(0, 0);
     k.to = block;
     (void)tmi_build_run(b, tmi_make_enter, &k);
 }
 
 TMETAL_API void tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values,
                                     uint32_t n) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
     k.to = to;
-    k.in = values;
-    k.n_in = n;
     (void)tmi_build_run(b, tmi_make_branch, &k);
 }
 
@@ -46029,12 +45946,9 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
                                        const tmetal_value *yes_values, uint32_t n_yes,
                                        tmetal_block no, const tmetal_value *no_values,
                                        uint32_t n_no) {
-    tmi_make k;
-    memset(&k, 0, sizeof k);
+    tmi_make k = tmi_entry_named(NULL, yes_values, n_yes, NULL, NULL, 0);
     k.value = condition;
     k.to = yes;
-    k.in = yes_values;
-    k.n_in = n_yes;
     k.to2 = no;
     k.in2 = no_values;
     k.n_in2 = n_no;
