@@ -2380,13 +2380,18 @@ static void tmi_remark(tmi_job *job, tmi_at at, tmetal_remark_kind kind, const c
     tmi_mark_drop(job, m);
 }
 
+/* For what is wrong with a call, not with a text. */
+static tmi_at tmi_at_nowhere(void) {
+    tmi_at at;
+    memset(&at, 0, sizeof at);
+    return at;
+}
+
 /* A promise of our own that did not hold: report TM902 and leave. No text can be emitted after
  * it. */
 static void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
 static void tmi_bug(tmi_job *job, const char *section, const char *what) {
-    tmi_at nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
-    tmi_error(job, nowhere, TMETAL_E_BUG, section, what);
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_BUG, section, what);
     tmi_leave(job, 2);
 }
 
@@ -44281,17 +44286,15 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
         tmi_lower_func(&p, &t);
         bytes = tmi_clean(&t, gpu->tg_bytes / 2);
         if (bytes <= gpu->tg_bytes) break;
-        if (limit < 2048 && p.forced && !unforced) { /* the planner's own layouts may fit */
-            unforced = 1;
-            limit = gpu->tg_bytes * 2;
-        } else if (limit < 2048 && !tight) {
-            tight = 1;
-            limit = gpu->tg_bytes * 2;
-        } else if (limit < 2048) {
+        if (limit >= 2048) continue;
+        if (p.forced && !unforced) unforced = 1; /* the planner's own layouts may fit */
+        else if (!tight) tight = 1;
+        else {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name,
                       gpu->tg_bytes);
             return;
         }
+        limit = gpu->tg_bytes * 2;
     }
     if (TMI_REPORTS(job)) {
         noted.line = TMI_TEMP(job, uint32_t, t.ins.n);
@@ -44305,53 +44308,53 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     if (TMI_REPORTS(job)) tmi_report_all(&p, &t, &noted, bytes, k);
 }
 
+static void tmi_refuse_option(tmi_job *job, const char *option, const char *why) {
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_OPTION, option, why);
+}
+
 static int tmi_options_ok(tmi_job *job) {
-    tmi_at      nowhere;
     const char *s = job->opt->alias, *word = tmi_wanted_read(job);
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
     int         more;
-    memset(&nowhere, 0, sizeof nowhere);
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "msl", "versions are 300, 310, 320, 400 and 410");
+        tmi_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "two_stage", "wanted a power of two up to 512");
+        tmi_refuse_option(job, "two_stage", "wanted a power of two up to 512");
 #ifdef TMETAL_NO_REPORTS
     if (job->opt->reports)
-        tmi_error(job, nowhere, TMETAL_E_PART, "options.reports", "what explains",
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
                   "TMETAL_NO_REPORTS");
 #endif
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "alias",
-                  "wanted pairs of parameters such as \"0=3,1=4\"");
+        tmi_refuse_option(job, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
     if (word)
-        tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
-                  tmi_format(
-                      job, 1,
-                      "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, COLUMN_MAJOR, "
-                      "TILED or COALESCED, or a value's name before it as in %%sum=TILED",
-                      word));
+        tmi_refuse_option(
+            job, "layouts",
+            tmi_format(job, 1,
+                       "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, "
+                       "COLUMN_MAJOR, TILED or COALESCED, or a value's name before it as in "
+                       "%%sum=TILED",
+                       word));
     return job->out->code == TMETAL_OK;
 }
 
 /* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup
  * below one. */
 static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
-    tmi_at nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
     if (gpu->simd != 32)
-        tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "simd", gpu->simd,
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_LIMIT, "simd", gpu->simd,
                   "kernels are made for simdgroups of 32 lanes");
     if (gpu->threads < 32)
-        tmi_error(job, nowhere, TMETAL_E_GPU_LIMIT, "threads", gpu->threads,
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_LIMIT, "threads", gpu->threads,
                   "a threadgroup has at least one simdgroup of 32");
     if (job->opt->threads &&
         (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 ||
          job->opt->threads > gpu->threads))
-        tmi_error(job, nowhere, TMETAL_E_THREADS, job->opt->threads,
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_THREADS, job->opt->threads,
                   "wanted a power of two from 32 to the GPU's limit");
     return !job->n_errors;
 }
@@ -44375,10 +44378,8 @@ static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
     const tmetal_options *opt = job->opt;
     tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
     int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
-    tmi_at      nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
     if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
-        tmi_error(job, nowhere, TMETAL_E_GPU_NAME, opt->gpu);
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_NAME, opt->gpu);
         if (tmi_gpu_meant(opt->gpu))
             tmi_help(job, NULL, tmi_format(job, 0, "did you mean '%s'?", tmi_gpu_meant(opt->gpu)));
         return NULL;
@@ -44584,29 +44585,25 @@ static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
 
 static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
     uint32_t i;
-    tmi_at   nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
     for (i = 0; i < job->n_wanted; i++)
         if (*job->wanted[i].name && !tmi_wanted_exists(m, &job->wanted[i]))
-            tmi_error(job, nowhere, TMETAL_E_OPTION, "layouts",
-                      tmi_format(job, 1, "no reduction gives '%s'", job->wanted[i].name));
+            tmi_refuse_option(job, "layouts",
+                              tmi_format(job, 1, "no reduction gives '%s'", job->wanted[i].name));
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
 static void tmi_check_alias(tmi_job *job, const tmi_module *m) {
     const char *s = job->opt->alias;
     uint32_t    a, b, op, most = 0;
-    tmi_at      nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op;
          op = TMI_OP(m, op)->next)
         if (tmi_is_kernel(m, op))
             most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
     while (tmi_alias_pair(&s, &a, &b) > 0)
         if (a >= most || b >= most)
-            tmi_error(job, nowhere, TMETAL_E_OPTION, "alias",
-                      tmi_format(job, 1, "no kernel has a parameter %u: the first is 0",
-                                 tmi_max32(a, b)));
+            tmi_refuse_option(job, "alias",
+                              tmi_format(job, 1, "no kernel has a parameter %u: the first is 0",
+                                         tmi_max32(a, b)));
 }
 
 /* Every public function: in the module itself if it is the only one, else each in one of its
@@ -44738,27 +44735,21 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
 
 /* What C cannot refuse: a pointer that is not there. */
 static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
-    tmi_at nowhere;
-    memset(&nowhere, 0, sizeof nowhere);
     if (p) return 1;
-    tmi_error(job, nowhere, TMETAL_E_MISUSE, what);
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, what);
     tmi_help(job, NULL, help);
     return 0;
 }
 
 static tmi_module *tmi_read_text(tmi_job *job, const char *src, size_t len) {
     tmi_module *m;
-#ifdef TMETAL_NO_OPS
-    tmi_at nowhere;
-#endif
     if (len && !tmi_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
     job->src = len ? src : "";
     job->src_len = len;
 #ifdef TMETAL_NO_OPS
     while (len && strchr(" \t\r\n", *src)) src++, len--;
     if (len && (*src == '{' || *src == '[')) {
-        memset(&nowhere, 0, sizeof nowhere);
-        tmi_error(job, nowhere, TMETAL_E_PART, "JSON", "op lists", "TMETAL_NO_OPS");
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "JSON", "op lists", "TMETAL_NO_OPS");
         return NULL;
     }
 #endif
