@@ -32065,44 +32065,20 @@ static int tmi_is_access(const tmi_ins *n) {
     return n->op == TMI_TF_LDG || n->op == TMI_TF_STG || n->op == TMI_TF_RMW;
 }
 
-/* The accesses of a kernel, and the instruction of each. Those of one op are a list in the order
- * of the text: first[op] and next[access] are numbers from 1, 0 ends. */
+/* The accesses of a kernel. Those of one op are a list in the order of the text: first[op],
+ * last[op] and next[access] are numbers from 1, 0 ends. */
 typedef struct tmi_accesses {
     tmetal_access *row;
-    uint32_t      *ins, n;
-    uint32_t      *first, *next;
+    uint32_t      *first, *last, *next, n;
 } tmi_accesses;
 
-static void tmi_accesses_index(tmi_plan *p, const tmi_thr *t, tmi_accesses *of) {
-    uint32_t i;
-    of->first = TMI_TEMP(p->job, uint32_t, p->m->op.n);
-    of->next = TMI_TEMP(p->job, uint32_t, of->n + 1);
-    for (i = of->n; i > 0; i--) {
-        uint32_t op = TMI_INS(t, of->ins[i - 1])->src;
-        of->next[i] = of->first[op];
-        of->first[op] = i;
-    }
-}
-
-static void tmi_report_accesses(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
-                                tmetal_kernel *k, tmi_accesses *of) {
-    tmi_look       look;
-    uint32_t       id, n = 0;
-    tmi_mark       mark;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        n += (uint32_t)tmi_is_access(TMI_INS(t, id));
-    of->ins = TMI_TEMP(p->job, uint32_t, n);
-    k->accesses = of->row = TMI_NEW(p->job, tmetal_access, n);
-    k->n_accesses = of->n = n;
-    mark = tmi_mark_take(p->job);
-    if (n) tmi_look_make(p, t, &look);
-    for (n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        if (tmi_is_access(TMI_INS(t, id))) {
-            of->ins[n] = id;
-            tmi_access_fill(p, &look, id, noted->line[id], &of->row[n++]);
-        }
-    tmi_mark_drop(p->job, mark);
-    tmi_accesses_index(p, t, of);
+static void tmi_access_add(tmi_plan *p, const tmi_look *look, const tmi_noted *noted, uint32_t id,
+                           tmi_accesses *of) {
+    uint32_t op = TMI_INS(look->t, id)->src, number = of->n + 1;
+    tmi_access_fill(p, look, id, noted->line[id], &of->row[of->n++]);
+    if (of->first[op]) of->next[of->last[op]] = number;
+    else of->first[op] = number;
+    of->last[op] = number;
 }
 
 /* -- Barriers ----------------------------------------------------------------------------- */
@@ -32135,30 +32111,41 @@ static void tmi_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins 
                                b->before);
 }
 
-static void tmi_report_barriers(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
-                                tmetal_kernel *k) {
-    uint32_t        id, n = 0;
+/* What of the text reaches device memory, and its barriers. */
+static void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
+                            tmetal_kernel *k, tmi_accesses *of) {
+    tmi_look        look;
     tmetal_barrier *b;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
-    k->barriers = b = TMI_NEW(p->job, tmetal_barrier, n);
-    k->n_barriers = n;
+    tmi_mark        mark;
+    uint32_t        id;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        k->n_accesses += (uint32_t)tmi_is_access(TMI_INS(t, id));
+        k->n_barriers += TMI_INS(t, id)->op == TMI_TF_BARRIER;
+    }
+    k->accesses = of->row = TMI_NEW(p->job, tmetal_access, k->n_accesses);
+    k->barriers = b = TMI_NEW(p->job, tmetal_barrier, k->n_barriers);
+    of->n = 0;
+    of->first = TMI_TEMP(p->job, uint32_t, p->m->op.n);
+    of->last = TMI_TEMP(p->job, uint32_t, p->m->op.n);
+    of->next = TMI_TEMP(p->job, uint32_t, k->n_accesses + 1);
+    mark = tmi_mark_take(p->job);
+    if (k->n_accesses) tmi_look_make(p, t, &look);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        if (tmi_is_access(TMI_INS(t, id))) tmi_access_add(p, &look, noted, id, of);
         if (TMI_INS(t, id)->op != TMI_TF_BARRIER) continue;
         tmi_barrier_fill(p, noted, TMI_INS(t, id), b);
         b++->line = noted->line[id];
     }
+    tmi_mark_drop(p->job, mark);
 }
 
 /* -- Rows --------------------------------------------------------------------------------- */
 
 typedef struct tmi_rows {
     tmi_plan          *p;
-    const tmi_thr      *t;
     const tmi_accesses *of;
     tmetal_map        *bases; /* by layout id and type, as the texts */
-    tmetal_layout_row *row; /* NULL while they are counted */
-    uint32_t           n;
+    tmi_vec            row;   /* tmetal_layout_row */
     const char       **map; /* texts by layout id and type id, made once each */
     const char       **type;
     uint32_t         **dims; /* by type id */
@@ -32234,18 +32221,17 @@ static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_
     if (!r->lines && lanes == 32) tmi_row_lines(x, op, lin, r);
 }
 
+static const char *tmi_report_name(tmi_plan *p, uint32_t value) {
+    const char *name = TMI_STR(p->m, TMI_VALUE(p->m, value)->name);
+    return *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
+}
+
 static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type,
                                       const tmi_at *at) {
     tmi_job           *job = x->p->job;
-    const char        *name = TMI_STR(x->p->m, TMI_VALUE(x->p->m, value)->name);
-    tmetal_layout_row *r;
-    if (!x->row) {
-        x->n++;
-        return NULL;
-    }
-    r = &x->row[x->n++];
+    tmetal_layout_row *r = (tmetal_layout_row *)tmi_vec_add(job, &x->row);
     if (!x->type[type]) x->type[type] = tmi_format(job, 0, "%s", tmi_type_text(job, x->p->m, type));
-    r->value = *name ? tmi_format(job, 0, "%%%s", name) : "(made on the way)";
+    r->value = tmi_report_name(x->p, value);
     r->type = x->type[type];
     r->map = "";
     r->python = at->python;
@@ -32311,26 +32297,22 @@ static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_i
 
 /* Not held: made where it is read, in each layout that a reader asked for. */
 static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
-    tmi_plan *p = x->p;
-    uint32_t i = p->first_shown[value];
-    do {
-        const tmi_shown   *s = i ? TMI_AT(&p->shown, tmi_shown, i - 1) : NULL;
-        tmetal_layout_row *r = tmi_row_add(x, value, type, at);
-        if (r && s) {
-            r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
-            tmi_row_map(x, s->lin, type, r);
-        }
-        if (r && s && tmi_def_kind(p->m, value) == TMI_OP_LOAD)
-            tmi_row_access(x, tmi_def(p->m, value), s->lin, r);
-        if (r)
-            r->reason = !s ? "nothing of the emitted code needs it"
-                : tmi_def_kind(p->m, value) == TMI_OP_LOAD
-                ? "operand of a matrix product: each lane loads its own elements of the tiles"
-                : tmi_is_view(tmi_def_kind(p->m, value))
-                ? "a renaming: each reader sees its operand"
-                : "computed again where it is read, in the reader's layout";
-        i = s ? s->next : 0;
-    } while (i);
+    tmi_plan          *p = x->p;
+    uint32_t           kind = tmi_def_kind(p->m, value), i = p->first_shown[value];
+    const tmi_shown   *s;
+    tmetal_layout_row *r;
+    if (!i) tmi_row_add(x, value, type, at)->reason = "nothing of the emitted code needs it";
+    for (; i; i = s->next) {
+        s = TMI_AT(&p->shown, tmi_shown, i - 1);
+        r = tmi_row_add(x, value, type, at);
+        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
+        tmi_row_map(x, s->lin, type, r);
+        if (kind == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), s->lin, r);
+        r->reason = kind == TMI_OP_LOAD
+            ? "operand of a matrix product: each lane loads its own elements of the tiles"
+            : tmi_is_view((uint16_t)kind) ? "a renaming: each reader sees its operand"
+                                : "computed again where it is read, in the reader's layout";
+    }
 }
 
 /* Is it what a reduction gives? That lies as the reduction leaves it, whatever its component. */
@@ -32353,7 +32335,6 @@ static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
         const tmi_inst *in = TMI_INST(p, i - 1);
         r = tmi_row_add(x, value, type, at);
-        if (!r) continue;
         r->is_held = 1;
         forced = in->kind != TMI_I_FIRST ? tmi_inst_forced(p, value, in) : 0;
         r->layout = (tmetal_layout)tmi_layout_bits(
@@ -32377,7 +32358,6 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
     comp = tmi_comp_of(p, tmi_op_element(p, id));
     r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
-    if (!r) return;
     l = tmi_op_lin(p, id);
     r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
     tmi_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
@@ -32387,52 +32367,38 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     tmi_row_access(x, id, tmi_lin_id(p, l), r);
 }
 
-static void tmi_rows_walk(tmi_rows *x) {
-    const tmi_plan   *p = x->p;
-    const tmi_module *m = p->m;
-    uint32_t op, i, r, b;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        tmi_at        at = tmi_at_of(m, o);
-        for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
-        tmi_rows_of_store(x, op, &at);
-        if (tmi_is_region_op(o->kind)) continue;
-        for (r = o->region; r; r = TMI_REGION(m, r)->next)
-            for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++)
-                tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
-    }
+static void tmi_rows_of_op(tmi_rows *x, uint32_t op) {
+    const tmi_module *m = x->p->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    tmi_at            at = tmi_at_of(m, o);
+    uint32_t          i, r, b;
+    for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
+    tmi_rows_of_store(x, op, &at);
+    for (r = tmi_is_region_op(o->kind) ? 0 : o->region; r; r = TMI_REGION(m, r)->next)
+        for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++)
+            tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
 }
 
-static void tmi_report_layouts(tmi_plan *p, const tmi_thr *t, const tmi_accesses *of,
-                               tmetal_kernel *k) {
-    tmi_rows x;
-    memset(&x, 0, sizeof x);
-    x.p = p;
-    x.t = t;
-    x.of = of;
-    x.bases = TMI_TEMP(p->job, tmetal_map, p->lin.n);
-    x.dims = TMI_TEMP(p->job, uint32_t *, p->m->type->n);
-    x.map = TMI_TEMP(p->job, const char *, p->lin.n);
-    x.type = TMI_TEMP(p->job, const char *, p->m->type->n);
-    tmi_rows_walk(&x);
-    k->n_layouts = x.n;
-    x.row = TMI_NEW(p->job, tmetal_layout_row, x.n);
-    x.n = 0;
-    tmi_rows_walk(&x);
-    k->layouts = x.row;
+static void tmi_rows_init(tmi_plan *p, const tmi_accesses *of, tmi_rows *x) {
+    memset(x, 0, sizeof *x);
+    x->p = p;
+    x->of = of;
+    x->bases = TMI_TEMP(p->job, tmetal_map, p->lin.n);
+    x->dims = TMI_TEMP(p->job, uint32_t *, p->m->type->n);
+    x->map = TMI_TEMP(p->job, const char *, p->lin.n);
+    x->type = TMI_TEMP(p->job, const char *, p->m->type->n);
+    tmi_vec_init(&x->row, sizeof(tmetal_layout_row), 1);
 }
 
 /* -- Reductions ------------------------------------------------------------------------------ */
 
-static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
+static void tmi_reduce_fill(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
     const tmi_lin    *l = tmi_op_lin(p, id);
-    const char       *name = TMI_STR(m, TMI_VALUE(m, tmi_out(m, op, 0))->name);
     tmi_at            at = tmi_at_of(m, op);
-    memset(r, 0, sizeof *r);
-    r->value = *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
+    r->value = tmi_report_name(p, tmi_out(m, op, 0));
     r->type = tmi_format(p->job, 0, "%s", tmi_type_text(p->job, m, type));
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
     r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1
@@ -32448,19 +32414,6 @@ static void tmi_report_reduce_plan(tmi_plan *p, uint32_t id, tmetal_reduce_plan 
     for (i = 0; i < l->n_sg; i++) r->simdgroups <<= (l->sg[i] & mask) != 0;
     r->python = at.python;
     r->ir = tmi_place_of(p->job, at.src, NULL);
-}
-
-static void tmi_report_reductions(tmi_plan *p, tmetal_kernel *k) {
-    const tmi_module   *m = p->m;
-    tmetal_reduce_plan *r;
-    uint32_t            op, n = 0;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
-        n += TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op));
-    k->n_reduce_plans = n;
-    k->reduce_plans = r = TMI_NEW(p->job, tmetal_reduce_plan, n);
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
-        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op)))
-            tmi_report_reduce_plan(p, op, r++);
 }
 
 /* -- Remarks -------------------------------------------------------------------------------- */
@@ -32579,30 +32532,21 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
                    rows, cols, k);
 }
 
-static void tmi_report_reduce(tmi_plan *p, uint32_t id) {
-    const tmi_module *m = p->m;
-    const tmi_op     *op = TMI_OP(m, id);
-    uint32_t type = tmi_in_type(m, op, 0), axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), mask, i,
-             reg = 0, lanes = 0, groups = 0;
-    const tmi_lin *l;
-    if (!tmi_is_root_op(p, op)) return;
-    l = tmi_op_lin(p, id);
-    mask = tmi_dim_mask(m, type, axis);
-    for (i = 0; i < l->n_reg; i++) reg += (l->reg[i] & mask) != 0;
-    for (i = 0; i < TMI_LANE_BITS; i++) lanes += (l->lane[i] & mask) != 0;
-    for (i = 0; i < l->n_sg; i++) groups += (l->sg[i] & mask) != 0;
+static void tmi_report_reduce(tmi_plan *p, uint32_t id, const tmetal_reduce_plan *r) {
+    const tmi_op *op = TMI_OP(p->m, id);
     if (p->force[id].layout)
-        tmi_remark(p->job, tmi_at_of(m, op), p->force[id].why ? TMETAL_MISSED : TMETAL_APPLIED,
+        tmi_remark(p->job, tmi_at_of(p->m, op), p->force[id].why ? TMETAL_MISSED : TMETAL_APPLIED,
                    "layout", "%s, which the caller wants for this reduction%s%s",
                    tmi_layout_text(p->force[id].layout - 1u),
                    p->force[id].why ? ", is not what it has: " : "",
                    p->force[id].why ? p->force[id].why : "");
     tmi_remark(
-        p->job, tmi_at_of(m, op), TMETAL_FOUND, "reduce",
-        "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s", axis,
-        tmi_type_text(p->job, m, type), tmi_simple_combiner(m, op) ? "" : " by a region of its own",
-        1u << reg, tmi_s(1u << reg), 1u << lanes, tmi_s(1u << lanes), 1u << groups,
-        tmi_s(1u << groups), groups ? " through threadgroup memory" : ", without a barrier");
+        p->job, tmi_at_of(p->m, op), TMETAL_FOUND, "reduce",
+        "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s",
+        r->axis, r->type, tmi_simple_combiner(p->m, op) ? "" : " by a region of its own",
+        r->elements, tmi_s(r->elements), r->lanes, tmi_s(r->lanes), r->simdgroups,
+        tmi_s(r->simdgroups),
+        r->simdgroups > 1 ? " through threadgroup memory" : ", without a barrier");
 }
 
 /* Why a lane moves no more neighbours at once than it does. */
@@ -32741,24 +32685,46 @@ static void tmi_report_chip(tmi_plan *p) {
                    p->gpu->name);
 }
 
+/* What is found op by op, as an array that the caller keeps. */
+static void *tmi_report_array(tmi_job *job, const tmi_vec *v) {
+    char    *all = (char *)tmi_take(job, v->n, v->size, 0);
+    uint32_t i;
+    for (i = 0; i < v->n; i++) memcpy(all + (size_t)i * v->size, tmi_vec_at(v, i), v->size);
+    return all;
+}
+
 /* Everything that a reader of the kernel may ask: why so many threads, why these accesses, why a
  * barrier. */
-static void tmi_report_kernel(tmi_plan *p, const tmi_accesses *of, uint32_t bytes) {
-    const tmi_module *m = p->m;
-    uint32_t op;
+static void tmi_report_ops(tmi_plan *p, const tmi_accesses *of, uint32_t bytes, tmetal_kernel *k) {
+    const tmi_module   *m = p->m;
+    tmetal_reduce_plan *reduce;
+    tmi_rows            x;
+    tmi_vec             reduces;
+    uint32_t            op;
+    tmi_rows_init(p, of, &x);
+    tmi_vec_init(&reduces, sizeof *reduce, 1);
     tmi_report_threads(p, bytes);
     for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+        tmi_rows_of_op(&x, op);
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
-        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE) tmi_report_reduce(p, op);
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op))) {
+            reduce = (tmetal_reduce_plan *)tmi_vec_add(p->job, &reduces);
+            tmi_reduce_fill(p, op, reduce);
+            tmi_report_reduce(p, op, reduce);
+        }
         tmi_report_access(p, of, op);
     }
-    tmi_report_exchanges(p);
-    tmi_report_chip(p);
-    if (p->order && p->serial)
-        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_APPLIED, "order",
-                   "one threadgroup runs all programs in turn, which is slow: %s", p->order);
-    else if (p->order)
-        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)), TMETAL_FOUND, "order", "%s",
+    k->n_layouts = x.row.n;
+    k->layouts = (const tmetal_layout_row *)tmi_report_array(p->job, &x.row);
+    k->n_reduce_plans = reduces.n;
+    k->reduce_plans = (const tmetal_reduce_plan *)tmi_report_array(p->job, &reduces);
+}
+
+static void tmi_report_order(tmi_plan *p) {
+    if (p->order)
+        tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, p->order_op)),
+                   p->serial ? TMETAL_APPLIED : TMETAL_FOUND, "order", "%s%s",
+                   p->serial ? "one threadgroup runs all programs in turn, which is slow: " : "",
                    p->order);
 }
 
@@ -33436,11 +33402,11 @@ static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
 static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, uint32_t bytes,
                            tmetal_kernel *k) {
     tmi_accesses of;
-    tmi_report_accesses(p, t, noted, k, &of);
-    tmi_report_barriers(p, t, noted, k);
-    tmi_report_layouts(p, t, &of, k);
-    tmi_report_reductions(p, k);
-    tmi_report_kernel(p, &of, bytes);
+    tmi_report_text(p, t, noted, k, &of);
+    tmi_report_ops(p, &of, bytes, k);
+    tmi_report_exchanges(p);
+    tmi_report_chip(p);
+    tmi_report_order(p);
     tmi_report_vanished(p, k);
     if (p->job->tally) tmi_tally_kernel_done(p, t, noted, k);
 }
