@@ -31422,21 +31422,6 @@ static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y)
     tmi_lanes_split(z, &b, 1);
 }
 
-static int tmi_compare(uint32_t predicate, int64_t a, int64_t b) {
-    switch (predicate) {
-    case TMI_EQ: return a == b;
-    case TMI_NE: return a != b;
-    case TMI_SLT: return a < b;
-    case TMI_SLE: return a <= b;
-    case TMI_SGT: return a > b;
-    case TMI_SGE: return a >= b;
-    case TMI_ULT: return (uint64_t)a < (uint64_t)b;
-    case TMI_ULE: return (uint64_t)a <= (uint64_t)b;
-    case TMI_UGT: return (uint64_t)a > (uint64_t)b;
-    default: return (uint64_t)a >= (uint64_t)b;
-    }
-}
-
 static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *x,
                              const tmi_lanes *y) {
     uint32_t i, known = tmi_min32(x->known, y->known);
@@ -31462,60 +31447,52 @@ static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *
     tmi_lanes_split(z, &a, 0);
 }
 
+/* Two operands that are known lane by lane. */
+static int tmi_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
+                          const tmi_lanes *y, tmi_lanes *z) {
+    uint32_t i;
+    tmi_ins  a = *TMI_INS(k->t, n->a), b = *TMI_INS(k->t, n->b);
+    tmi_lanes_exact(z, 0);
+    for (i = 0; i < 32; i++) {
+        a.lo = a.hi = x->at[i];
+        b.lo = b.hi = y->at[i];
+        if (n->op == TMI_TF_ICMP) z->at[i] = tmi_icmp_known(&a, &b, n->c);
+        else if (!tmi_fold_ints(n->op, n->type.kind, a.lo, b.lo, &z->at[i])) return 0;
+        if (n->op == TMI_TF_ICMP && z->at[i] < 0) return 0;
+    }
+    return 1;
+}
+
 /* Integers and pointers of two operands. 0: not followed. */
 static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
                             const tmi_lanes *y, tmi_lanes *z) {
-    uint32_t i, s;
-    int exact = x->known == TMI_EXACT && y->known == TMI_EXACT,
-        one = y->known == TMI_EXACT && tmi_lanes_same(y);
+    int     one = y->known == TMI_EXACT && tmi_lanes_same(y) && y->at[0] >= 0,
+            halves = one && y->at[0] && tmi_is_pow2((uint64_t)y->at[0]);
+    int64_t by = y->at[0];
+    tmi_lanes c;
+    if (x->known == TMI_EXACT && y->known == TMI_EXACT && n->type.kind != TMI_S_PTR)
+        return tmi_lanes_fold(k, n, x, y, z);
     switch (n->op) {
     case TMI_TF_IADD: tmi_lanes_add(z, x, y, 1); return 1;
     case TMI_TF_ISUB: tmi_lanes_add(z, x, y, -1); return 1;
     case TMI_TF_PADD: tmi_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
     case TMI_TF_IMUL: tmi_lanes_mul(z, x, y); return 1;
-    case TMI_TF_SHL: {
-        tmi_lanes times;
-        if (!one || y->at[0] < 0 || y->at[0] > 62) return 0;
-        tmi_lanes_exact(&times, (int64_t)1 << y->at[0]);
-        tmi_lanes_mul(z, &times, x);
+    case TMI_TF_SHL:
+        if (!one || by > 62) return 0;
+        tmi_lanes_exact(&c, (int64_t)1 << by);
+        tmi_lanes_mul(z, &c, x);
         return 1;
-    }
-    case TMI_TF_USHR: case TMI_TF_UDIV: case TMI_TF_SDIV:
-        if (TMI_INS(k->t, n->a)->lo < 0) return 0;
-        /* fall through */
-    case TMI_TF_SSHR:
-        if (!one || y->at[0] < 0) return 0;
-        if (n->op != TMI_TF_UDIV && n->op != TMI_TF_SDIV)
-            return y->at[0] < 63 && tmi_lanes_shift(z, x, (uint32_t)y->at[0]);
-        if (y->at[0] && tmi_is_pow2((uint64_t)y->at[0]))
-            return tmi_lanes_shift(z, x, tmi_log2((uint64_t)y->at[0]));
-        if (!exact || !y->at[0]) return 0;
-        *z = *x;
-        for (i = 0; i < 32; i++) z->at[i] = x->at[i] / y->at[i];
-        return 1;
+    case TMI_TF_USHR: case TMI_TF_SSHR:
+        return one && by < 63 && (n->op == TMI_TF_SSHR || TMI_INS(k->t, n->a)->lo >= 0) &&
+            tmi_lanes_shift(z, x, (uint32_t)by);
+    case TMI_TF_UDIV: case TMI_TF_SDIV:
+        return halves && TMI_INS(k->t, n->a)->lo >= 0 &&
+            tmi_lanes_shift(z, x, tmi_log2((uint64_t)by));
     case TMI_TF_UREM: case TMI_TF_SREM:
-        if (TMI_INS(k->t, n->a)->lo < 0 || !one || y->at[0] <= 0) return 0;
-        s = tmi_log2((uint64_t)y->at[0]);
-        if (!tmi_is_pow2((uint64_t)y->at[0]) ? !exact : x->known < s) {
-            *z = *x;
-            return tmi_is_pow2((uint64_t)y->at[0]) && tmi_lanes_low(z);
-        }
-        tmi_lanes_exact(z, 0);
-        for (i = 0; i < 32; i++)
-            z->at[i] = tmi_is_pow2((uint64_t)y->at[0]) ? x->at[i] & (y->at[0] - 1)
-                                                       : x->at[i] % y->at[0];
-        return 1;
+        tmi_lanes_exact(&c, by - 1);
+        return halves && TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_bits(z, x, &c, TMI_TF_AND);
     case TMI_TF_AND: case TMI_TF_OR:
     case TMI_TF_XOR: return tmi_lanes_bits(z, x, y, n->op) || tmi_lanes_bits(z, y, x, n->op);
-    case TMI_TF_ICMP: case TMI_TF_SMAX: case TMI_TF_SMIN:
-        if (!exact) return 0;
-        *z = *x;
-        z->why = 0;
-        for (i = 0; i < 32; i++)
-            z->at[i] = n->op == TMI_TF_ICMP ? tmi_compare(n->c, x->at[i], y->at[i])
-                : n->op == TMI_TF_SMAX      ? tmi_max64(x->at[i], y->at[i])
-                                            : tmi_min64(x->at[i], y->at[i]);
-        return 1;
     default: return 0;
     }
 }
