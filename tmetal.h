@@ -19787,6 +19787,33 @@ static int tmi_s_int(uint32_t bits) {
 #define TMI_TR_STMT  0x20u /* a statement: has no value or has effects */
 #define TMI_TR_LANE  0x40u /* all lanes must meet in it: stays where control flow is uniform */
 
+/* Which fields of an instruction are values that it reads, where they are not 0, by the form that
+ * it is written in. */
+enum {
+    TMI_RD_A = 1, TMI_RD_B = 2, TMI_RD_C = 4, TMI_RD_D = 8, TMI_RD_E = 16, TMI_RD_F = 32,
+    TMI_RD_LIST = 64, /* b of thr->list, from a on */
+    TMI_RD_AB = TMI_RD_A | TMI_RD_B, TMI_RD_ABC = TMI_RD_AB | TMI_RD_C,
+    TMI_RD_BD = TMI_RD_B | TMI_RD_D
+};
+
+enum {
+    TMI_RD_const_ = 0, TMI_RD_param = 0, TMI_RD_builtin = 0, TMI_RD_builtin3 = 0,
+    TMI_RD_loopvar = 0, TMI_RD_for_ = 0, TMI_RD_while_ = 0, TMI_RD_break_ = 0, TMI_RD_return_ = 0,
+    TMI_RD_continue_ = 0, TMI_RD_barrier = 0,
+    TMI_RD_userfn = TMI_RD_LIST, TMI_RD_vmake = TMI_RD_LIST, TMI_RD_log = TMI_RD_LIST,
+    TMI_RD_prefix = TMI_RD_A, TMI_RD_cast = TMI_RD_A, TMI_RD_bitcast = TMI_RD_A,
+    TMI_RD_pcast = TMI_RD_A, TMI_RD_p2i = TMI_RD_A, TMI_RD_i2p = TMI_RD_A, TMI_RD_simd = TMI_RD_A,
+    TMI_RD_ballot = TMI_RD_A, TMI_RD_if_ = TMI_RD_A,
+    TMI_RD_infix = TMI_RD_AB, TMI_RD_compare = TMI_RD_AB, TMI_RD_vget = TMI_RD_AB,
+    TMI_RD_padd = TMI_RD_AB, TMI_RD_shuffle = TMI_RD_AB, TMI_RD_fill = TMI_RD_AB,
+    TMI_RD_call = TMI_RD_ABC, TMI_RD_helper = TMI_RD_ABC, TMI_RD_select = TMI_RD_ABC,
+    TMI_RD_ldg = TMI_RD_ABC, TMI_RD_stg = TMI_RD_ABC, TMI_RD_rmw = TMI_RD_ABC,
+    TMI_RD_loop = TMI_RD_ABC,
+    TMI_RD_lda = TMI_RD_B | TMI_RD_C | TMI_RD_E | TMI_RD_F, TMI_RD_sta = TMI_RD_BD | TMI_RD_C,
+    TMI_RD_addt = TMI_RD_B | TMI_RD_C, TMI_RD_decl = TMI_RD_B, TMI_RD_ffill = TMI_RD_B,
+    TMI_RD_fload = TMI_RD_BD, TMI_RD_fstore = TMI_RD_BD, TMI_RD_fmma = TMI_RD_BD | TMI_RD_F
+};
+
 #define TMI_TR_P   TMI_TR_PURE
 #define TMI_TR_PV  (TMI_TR_PURE | TMI_TR_VEC)
 #define TMI_TR_PVS (TMI_TR_PURE | TMI_TR_VEC | TMI_TR_SLOW)
@@ -19887,12 +19914,12 @@ typedef enum tmi_tf_op {
 
 typedef struct tmi_tf_row {
     const char *text;
-    uint8_t     traits;
+    uint8_t     traits, reads;
 } tmi_tf_row;
 
 static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
-    {"", 0},
-#define X(id, text, form, traits) {text, traits},
+    {"", 0, 0},
+#define X(id, text, form, traits) {text, traits, TMI_RD_##form},
     TMI_TFS(X)
 #undef X
 };
@@ -19966,7 +19993,6 @@ typedef struct tmi_thr {
     uint32_t    cur;   /* block being filled */
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
-    uint32_t    pins;  /* counts barriers: reads are not shared across one */
     uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
 } tmi_thr;
 
@@ -20122,8 +20148,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
 /* -- Making instructions --------------------------------------------------------------------- */
 
 static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->list */
-    return n->op == TMI_TF_VMAKE || n->op == TMI_TF_HELP || n->op == TMI_TF_CALLX ||
-        n->op == TMI_TF_LOGLINE;
+    return tmi_tfs[n->op].reads == TMI_RD_LIST;
 }
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
@@ -29931,55 +29956,17 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 /* Where an instruction keeps the values that it reads; long lists (vectors, helpers) have at
  * most 8. */
 static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
-    uint32_t k = 0, i;
+    uint32_t k = 0, i, reads = tmi_tfs[n->op].reads;
     TMI_ASSERT(t->job, "clean", n->op < TMI_TF_COUNT);
-    switch (n->op) {
-    case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP:
-    case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_LOOPVAR: case TMI_TF_FOR: case TMI_TF_WHILE:
-    case TMI_TF_BREAK: case TMI_TF_CONTINUE: case TMI_TF_RETURN: case TMI_TF_BARRIER: return 0;
-    case TMI_TF_VMAKE: case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_LOGLINE:
+    if (reads == TMI_RD_LIST)
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
-        return k;
-    case TMI_TF_ICMP: case TMI_TF_FCMP: case TMI_TF_VGET: case TMI_TF_SHUF: case TMI_TF_SHUFX:
-    case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
-        v[k++] = &n->a;
-        v[k++] = &n->b;
-        return k;
-    case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC:
-        v[k++] = &n->b;
-        if (n->c) v[k++] = &n->c;
-        if (n->e) v[k++] = &n->e;
-        if (n->f) v[k++] = &n->f;
-        return k;
-    case TMI_TF_STA: case TMI_TF_STT:
-        v[k++] = &n->b;
-        if (n->c) v[k++] = &n->c;
-        v[k++] = &n->d;
-        return k;
-    case TMI_TF_ADDT:
-        v[k++] = &n->b;
-        v[k++] = &n->c;
-        return k;
-    case TMI_TF_SIMD: case TMI_TF_BALLOT: case TMI_TF_IF: v[k++] = &n->a; return k;
-    case TMI_TF_FLOAD: case TMI_TF_FSTORE:
-        v[k++] = &n->b;
-        v[k++] = &n->d;
-        return k;
-    case TMI_TF_FMMA:
-        v[k++] = &n->b;
-        v[k++] = &n->d;
-        v[k++] = &n->f;
-        return k;
-    case TMI_TF_FFILL: v[k++] = &n->b; return k;
-    case TMI_TF_DECL:
-        if (n->b) v[k++] = &n->b;
-        return k;
-    default:
-        if (n->a) v[k++] = &n->a;
-        if (n->b) v[k++] = &n->b;
-        if (n->c) v[k++] = &n->c;
-        return k;
-    }
+    if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
+    if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
+    if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
+    if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
+    if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
+    if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
+    return k;
 }
 
 static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
@@ -30012,19 +29999,20 @@ static uint32_t tmi_bodies(const tmi_ins *n, uint32_t *b) {
 
 /* The next instruction in the order of execution: into bodies, then on. 0 at the end. */
 static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
-    uint32_t b[2], n = tmi_bodies(TMI_INS(t, id), b), i;
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       b[2], k, i, blk;
     TMI_ASSERT(t->job, "clean", id < t->ins.n);
-    for (i = 0; i < n; i++)
-        if (TMI_BLK(t, b[i])->first) return TMI_BLK(t, b[i])->first;
-    for (;;) {
-        uint32_t blk = TMI_INS(t, id)->blk, owner;
-        if (TMI_INS(t, id)->next) return TMI_INS(t, id)->next;
-        owner = TMI_BLK(t, blk)->owner;
-        if (!owner) return 0;
-        n = tmi_bodies(TMI_INS(t, owner), b);
-        if (n == 2 && b[0] == blk && TMI_BLK(t, b[1])->first) return TMI_BLK(t, b[1])->first;
-        id = owner;
+    if (tmi_tfs[n->op].traits & TMI_TR_STMT)
+        for (k = tmi_bodies(n, b), i = 0; i < k; i++)
+            if (TMI_BLK(t, b[i])->first) return TMI_BLK(t, b[i])->first;
+    while (!n->next) {
+        blk = n->blk;
+        if (!TMI_BLK(t, blk)->owner) return 0;
+        n = TMI_INS(t, TMI_BLK(t, blk)->owner);
+        if (n->op == TMI_TF_IF && n->d && n->c == blk && TMI_BLK(t, n->d)->first)
+            return TMI_BLK(t, n->d)->first;
     }
+    return n->next;
 }
 
 /* -- Dead code ------------------------------------------------------------------------------- */
@@ -30051,15 +30039,14 @@ static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *re
     return (tmi_tfs[n->op].traits & TMI_TR_STMT) != 0;
 }
 
-/* Drop what nothing reads: backward, so that one walk frees whole chains; again while arrays
- * die. */
+/* Drop what nothing reads: backward, so that one walk frees whole chains; again where something
+ * died that counts as a reader of what was looked at before: of an array, or inside a body. */
 static void tmi_dead_code(tmi_thr *t) {
     tmi_mark  mark = tmi_mark_take(t->job);
     uint32_t *uses = TMI_TEMP(t->job, uint32_t, t->ins.n),
-             *reads = TMI_TEMP(t->job, uint32_t, t->arr.n), i, k, n, changed = 1, id;
+             *reads = TMI_TEMP(t->job, uint32_t, t->arr.n), i, k, n, again = 1, id;
     uint32_t *order = TMI_TEMP(t->job, uint32_t, t->ins.n), v[TMI_MAX_OPERANDS], a[3];
-    while (changed) {
-        changed = 0;
+    while (again) {
         memset(uses, 0, t->ins.n * sizeof *uses);
         memset(reads, 0, t->arr.n * sizeof *reads);
         for (n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
@@ -30067,18 +30054,20 @@ static void tmi_dead_code(tmi_thr *t) {
             order[n++] = id;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]++;
             k = tmi_arrays(x, a);
-            if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT || x->op == TMI_TF_LDC) reads[a[0]]++;
+            if (tmi_tfs[x->op].reads == TMI_RD_lda) reads[a[0]]++;
             for (i = 1; i < k; i++) reads[a[i]]++;
         }
-        while (n-- > 0) {
+        for (again = 0; n-- > 0;) {
             tmi_ins *x = TMI_INS(t, order[n]);
             if (x->op == TMI_TF_LOOPVAR || uses[order[n]] || tmi_has_effect(t, x, reads)) continue;
-            if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) reads[x->a]--;
+            if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) again |= --reads[x->a] == 0;
+            again |= tmi_arrays(x, a) > 1;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]--;
-            for (i = tmi_bodies(x, a); i-- > 0;)
+            for (i = tmi_bodies(x, a); i-- > 0;) {
+                again |= TMI_BLK(t, a[i])->first != 0;
                 TMI_BLK(t, a[i])->first = TMI_BLK(t, a[i])->last = 0;
+            }
             tmi_ins_unlink(t, order[n]);
-            changed = 1;
         }
     }
     tmi_mark_drop(t->job, mark);
@@ -30191,9 +30180,10 @@ static void tmi_clean_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
 }
 
 /* Loops of the same rounds that follow each other are one, where no round needs what a later one
- * leaves. */
-static void tmi_clean_fuse_loops(tmi_thr *t) {
+ * leaves. Gives whether there are any loops. */
+static int tmi_clean_fuse_loops(tmi_thr *t) {
     uint32_t   blk, id, next, k, first;
+    int        any = 0;
     tmi_rounds a, b, spare;
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
@@ -30206,6 +30196,7 @@ static void tmi_clean_fuse_loops(tmi_thr *t) {
             const tmi_ins *n = TMI_INS(t, id), *f = TMI_INS(t, first);
             next = n->next;
             if (n->op != TMI_TF_FOR) continue;
+            any = 1;
             while (b.n) b.how[b.arr[--b.n]] = 0;
             tmi_clean_rounds_of(t, id, &b);
             if (first && f->b == n->b && f->c == n->c && f->e == n->e && f->f == n->f &&
@@ -30221,6 +30212,7 @@ static void tmi_clean_fuse_loops(tmi_thr *t) {
             first = id;
             spare = a, a = b, b = spare;
         }
+    return any;
 }
 
 /* -- What a round writes and reads again --------------------------------------------- */
@@ -30345,17 +30337,20 @@ static uint32_t tmi_mask_of(const tmi_ins *n) {
 }
 
 typedef struct tmi_order {
-    uint32_t *pos;  /* per instruction: position in the walk */
+    uint32_t *pos;  /* per instruction: position in the walk, from 1 on */
     uint32_t *last; /* per instruction: position of its last reader */
+    uint32_t *id, n; /* the walk */
 } tmi_order;
 
 static void tmi_order_make(tmi_thr *t, tmi_order *o) {
-    uint32_t id, n = 0, i, v[TMI_MAX_OPERANDS];
+    uint32_t id, i, v[TMI_MAX_OPERANDS];
     o->pos = TMI_TEMP(t->job, uint32_t, t->ins.n);
     o->last = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        o->pos[id] = ++n;
-        for (i = tmi_operands(t, TMI_INS(t, id), v); i-- > 0;) o->last[v[i]] = n;
+    o->id = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    for (o->n = 0, id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        o->id[o->n] = id;
+        o->pos[id] = ++o->n;
+        for (i = tmi_operands(t, TMI_INS(t, id), v); i-- > 0;) o->last[v[i]] = o->n;
     }
 }
 
@@ -30379,39 +30374,40 @@ static uint32_t tmi_mask_run(const tmi_thr *t, const tmi_order *o, uint32_t firs
     return stores ? end : 0;
 }
 
+/* What stands from `first` to `end` becomes the body of a branch on their mask. */
+static void tmi_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
+    tmi_ins  branch;
+    uint32_t made, body, x, next;
+    tmi_ins_zero(&branch, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
+    branch.a = tmi_mask_of(TMI_INS(t, first));
+    t->src = TMI_INS(t, first)->src;
+    made = tmi_t_raw(t, &branch);
+    tmi_ins_before(t, first, made);
+    body = tmi_t_block(t, TMI_INS(t, first)->blk, made);
+    TMI_BLK(t, body)->is_if = 1;
+    TMI_BLK(t, body)->open = 0;
+    TMI_INS(t, made)->c = body;
+    for (x = first;; x = next) {
+        tmi_ins *m = TMI_INS(t, x);
+        next = m->next;
+        tmi_ins_unlink(t, x);
+        tmi_blk_append(t, body, x);
+        if (m->op == TMI_TF_LDG) m->b = m->c = 0;
+        if (m->op == TMI_TF_STG) m->c = 0;
+        if (x == end) break;
+    }
+}
+
 /* if (mask) { load, compute, store } instead of a test at each access. */
 static void tmi_merge_masks(tmi_thr *t) {
-    tmi_mark  mark = tmi_mark_take(t->job);
     tmi_order o;
-    uint32_t  id, next, blocks = t->blk.n, b, made;
+    uint32_t  i, end;
     tmi_order_make(t, &o);
-    (void)mark;
-    for (b = 1; b < blocks; b++)
-        for (id = TMI_BLK(t, b)->first; id; id = next) {
-            const tmi_ins *n = TMI_INS(t, id);
-            tmi_ins  branch;
-            uint32_t end, x, body;
-            next = n->next;
-            if (!tmi_mask_of(n) || (end = tmi_mask_run(t, &o, id)) == 0) continue;
-            tmi_ins_zero(&branch, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
-            branch.a = tmi_mask_of(n);
-            t->src = n->src;
-            made = tmi_t_raw(t, &branch);
-            tmi_ins_before(t, id, made);
-            body = tmi_t_block(t, b, made);
-            TMI_BLK(t, body)->is_if = 1;
-            TMI_BLK(t, body)->open = 0;
-            TMI_INS(t, made)->c = body;
-            for (x = id;; x = next) {
-                tmi_ins *m = TMI_INS(t, x);
-                next = m->next;
-                tmi_ins_unlink(t, x);
-                tmi_blk_append(t, body, x);
-                if (m->op == TMI_TF_LDG) m->b = m->c = 0;
-                if (m->op == TMI_TF_STG) m->c = 0;
-                if (x == end) break;
-            }
-        }
+    for (i = 0; i < o.n; i++) {
+        if (!tmi_mask_of(TMI_INS(t, o.id[i])) || (end = tmi_mask_run(t, &o, o.id[i])) == 0) continue;
+        tmi_mask_branch(t, o.id[i], end);
+        i = o.pos[end] - 1;
+    }
 }
 
 /* -- Values next to their first use ------------------------------------------------------------ */
@@ -30442,29 +30438,24 @@ static void tmi_note_anchor(const tmi_thr *t, const tmi_order *o, uint32_t *anch
 static void tmi_sink(tmi_thr *t) {
     uint32_t *anchor = TMI_TEMP(t->job, uint32_t, t->ins.n),
              *head = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    uint32_t *decl = TMI_TEMP(t->job, uint32_t, t->arr.n), *order, n = 0, id, i,
-             v[TMI_MAX_OPERANDS], a[3];
+    uint32_t  i, k, id, at, decl, v[TMI_MAX_OPERANDS], a[3];
     tmi_order o;
     tmi_order_make(t, &o);
-    order = TMI_TEMP(t->job, uint32_t, t->ins.n);
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        order[n++] = id;
-        if (TMI_INS(t, id)->op == TMI_TF_DECL) decl[TMI_INS(t, id)->a] = id;
-    }
-    for (i = n; i-- > 0;) { /* backward: readers know their place before what they read */
-        const tmi_ins *x = TMI_INS(t, order[i]);
-        uint32_t k;
-        for (k = tmi_operands(t, x, v); k-- > 0;) tmi_note_anchor(t, &o, anchor, v[k], order[i]);
+    for (i = o.n; i-- > 0;) { /* backward: readers know their place before what they read */
+        const tmi_ins *x = TMI_INS(t, o.id[i]);
+        for (k = tmi_operands(t, x, v); k-- > 0;) tmi_note_anchor(t, &o, anchor, v[k], o.id[i]);
         if (x->op == TMI_TF_DECL) continue;
         for (k = tmi_arrays(x, a); k-- > 0;)
-            if (decl[a[k]]) tmi_note_anchor(t, &o, anchor, decl[a[k]], order[i]);
+            if ((decl = TMI_ARR(t, a[k])->decl) != 0)
+                tmi_note_anchor(t, &o, anchor, decl, o.id[i]);
     }
-    while (n-- > 0) {
-        uint32_t at = anchor[order[n]];
-        if (!at || !tmi_moves_down(TMI_INS(t, order[n]))) continue;
-        tmi_ins_unlink(t, order[n]);
-        tmi_ins_before(t, head[at] ? head[at] : at, order[n]);
-        head[at] = order[n]; /* what was made earlier stands earlier */
+    while (o.n-- > 0) {
+        id = o.id[o.n];
+        at = anchor[id];
+        if (!at || !tmi_moves_down(TMI_INS(t, id))) continue;
+        tmi_ins_unlink(t, id);
+        tmi_ins_before(t, head[at] ? head[at] : at, id);
+        head[at] = id; /* what was made earlier stands earlier */
     }
 }
 
@@ -30554,8 +30545,9 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     uint32_t  i, k, most = 0;
     uint64_t  total = 0;
     tmi_alive v;
-    tmi_live_ranges(t);
-    for (i = 1; i < t->arr.n; i++) {
+    for (i = 1; i < t->arr.n && TMI_ARR(t, i)->space != TMI_AS_GROUP; i++) {}
+    if (i < t->arr.n) tmi_live_ranges(t);
+    for (; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
         a->at = (uint32_t)total;
@@ -30901,17 +30893,17 @@ static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
 
 /* Two barriers with nothing between them that needs both are one. */
 static void tmi_merge_barriers(tmi_thr *t) {
-    uint32_t id, next;
-    for (id = TMI_BLK(t, 1)->first; id; id = next) {
-        tmi_ins *n = TMI_INS(t, id);
-        next = tmi_thr_next(t, id);
-        if (n->op != TMI_TF_BARRIER || !n->next) continue;
-        if (TMI_INS(t, n->next)->op == TMI_TF_BARRIER) {
-            TMI_INS(t, n->next)->a |= n->a;
-            if (!TMI_INS(t, n->next)->name) TMI_INS(t, n->next)->name = n->name;
+    uint32_t blk, id, next;
+    for (blk = 1; blk < t->blk.n; blk++)
+        for (id = TMI_BLK(t, blk)->first; id; id = next) {
+            const tmi_ins *n = TMI_INS(t, id);
+            tmi_ins       *after = TMI_INS(t, n->next);
+            next = n->next;
+            if (n->op != TMI_TF_BARRIER || after->op != TMI_TF_BARRIER) continue;
+            after->a |= n->a;
+            if (!after->name) after->name = n->name;
             tmi_ins_unlink(t, id);
         }
-    }
 }
 
 #ifndef TMETAL_NO_REPORTS
@@ -30937,18 +30929,16 @@ static uint32_t tmi_count_untiled(tmi_thr *t) {
 
 /* float x; x = y;  is  float x = y;  once nothing but values stands between. */
 static void tmi_merge_inits(tmi_thr *t) {
-    uint32_t id, at, after;
-    for (id = TMI_BLK(t, 1)->first; id; id = after) {
-        tmi_ins *n = TMI_INS(t, id), *x;
-        after = tmi_thr_next(t, id);
-        if (n->op != TMI_TF_DECL || n->b) continue;
-        if (TMI_ARR(t, n->a)->count != 1 || TMI_ARR(t, n->a)->space != TMI_AS_PRIVATE) continue;
+    uint32_t i, id, at;
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        tmi_ins *n = TMI_INS(t, id = a->decl), *x;
+        if (!n->blk || n->b || a->count != 1 || a->space != TMI_AS_PRIVATE) continue;
         at = n->next;
         while (at && (tmi_tfs[TMI_INS(t, at)->op].traits & TMI_TR_PURE)) at = TMI_INS(t, at)->next;
         x = TMI_INS(t, at);
-        if (!at || x->op != TMI_TF_STA || x->a != n->a || x->c) continue;
+        if (!at || x->op != TMI_TF_STA || x->a != i || x->c) continue;
         n->b = x->d;
-        if (after == at) after = tmi_thr_next(t, at);
         if (n->next != at) {
             tmi_ins_unlink(t, id);
             tmi_ins_before(t, at, id);
@@ -30963,17 +30953,18 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     int      apart;
     tmi_dead_code(t);
     if (!t->job->opt->plain) {
-        tmi_clean_fuse_loops(t);
-        tmi_clean_reuse_written(t);
-        tmi_clean_fill_inits(t);
-        tmi_dead_code(t);
+        if (tmi_clean_fuse_loops(t)) {
+            tmi_clean_reuse_written(t);
+            tmi_clean_fill_inits(t);
+            tmi_dead_code(t);
+        }
         tmi_merge_masks(t);
     }
     bytes = tmi_place_arrays(t, roomy, &apart);
 #ifndef TMETAL_NO_REPORTS
     if (t->job->tally) t->untiled = tmi_count_untiled(t);
 #endif
-    tmi_barriers(t, apart, 0);
+    if (bytes) tmi_barriers(t, apart, 0); /* else no two threads share an array */
     tmi_merge_barriers(t);
     if (!t->job->opt->plain) tmi_sink(t);
     tmi_merge_inits(t);
