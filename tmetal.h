@@ -19984,12 +19984,15 @@ typedef struct tmi_arr {
     uint32_t decl;   /* DECL instruction */
 } tmi_arr;
 
+#define TMI_KNOWN 33u
+
 typedef struct tmi_thr {
     tmi_job    *job;
     tmi_module *m;
     tmi_vec     ins, blk, arr;
     tmi_vec     list;  /* uint32_t */
     tmi_hash    cse;
+    uint32_t    known[TMI_KNOWN]; /* small numbers of 32 bits, which are asked for again and again */
     uint32_t    cur;   /* block being filled */
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
@@ -20315,7 +20318,10 @@ static uint32_t tmi_t_int(tmi_thr *t, int kind, int64_t v) {
 }
 
 static uint32_t tmi_t_u32(tmi_thr *t, uint32_t v) {
-    return tmi_t_int(t, TMI_S_I32, (int32_t)v);
+    uint32_t *have = v < TMI_KNOWN ? &t->known[v] : NULL;
+    if (!have) return tmi_t_int(t, TMI_S_I32, (int32_t)v);
+    if (!*have) *have = tmi_t_int(t, TMI_S_I32, (int32_t)v);
+    return *have;
 }
 
 static uint32_t tmi_t_bool(tmi_thr *t, int v) {
@@ -24075,6 +24081,7 @@ typedef struct tmi_low {
     tmi_vec     memo;
     tmi_hash    memo_hash;
     tmi_vec     slot, task;
+    tmi_vec     need;        /* instances that the task being placed reads, * 2, + 1: in its nest */
     uint32_t    first_slot;  /* of the block being scheduled */
     uint32_t    block, fence;
     tmi_seen    seen[32];
@@ -28411,8 +28418,6 @@ typedef struct tmi_sched { /* needs of one task being placed */
     tmi_low *w;
     uint32_t lo;      /* earliest slot */
     uint32_t lin_id;  /* of its nest */
-    uint32_t slot;    /* second pass: where it went */
-    int      mark;    /* second pass: note what has to be kept */
 } tmi_sched;
 
 static uint32_t tmi_n_slots(const tmi_low *w) { return w->slot.n - w->first_slot; }
@@ -28459,11 +28464,18 @@ static void tmi_sched_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin
         }
     }
     same = in->lin == s->lin_id && tmi_lin_same(view, TMI_LIN(p, s->lin_id)) && !tmi_is_late(w, in);
-    if (s->mark) {
-        if (!same || in->slot != s->slot) in->escapes = 1;
-        return;
-    }
     s->lo = tmi_max32(s->lo, in->slot + !same);
+    *(uint32_t *)tmi_vec_add(w->job, &w->need) = inst << 1 | same;
+}
+
+/* The task went to `slot`: what it needs from elsewhere has to be kept. */
+static void tmi_sched_keep(tmi_low *w, uint32_t slot) {
+    uint32_t i;
+    for (i = 0; i < w->need.n; i++) {
+        const uint32_t need = *TMI_AT(&w->need, uint32_t, i);
+        tmi_inst      *in = TMI_INST(w->p, need >> 1);
+        if (!(need & 1) || in->slot != slot) in->escapes = 1;
+    }
 }
 
 static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const tmi_lin *view) {
@@ -28599,6 +28611,7 @@ static void tmi_sched_init(tmi_low *w, tmi_sched *s, uint32_t lin_id) {
     memset(s, 0, sizeof *s);
     s->w = w;
     s->lin_id = lin_id;
+    w->need.n = 0;
 }
 
 /* Put the computation of an instance into a nest of its layout. */
@@ -28624,12 +28637,12 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
             TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
             return;
         } else {
-            s.slot = outer || tmi_is_late(w, src)
+            const uint32_t slot = outer || tmi_is_late(w, src)
                 ? tmi_pick_slot(w, outer ? 0 : src->slot + 1, src->lin)
                 : at;
-            if (s.slot != at || outer) src->escapes = 1;
-            tmi_task_into(w, s.slot, TMI_TASK_WRITE, 0, inst);
-            s.lo = s.slot + 1;
+            if (slot != at || outer) src->escapes = 1;
+            tmi_task_into(w, slot, TMI_TASK_WRITE, 0, inst);
+            s.lo = slot + 1;
         }
         in->slot = tmi_pick_slot(w, s.lo, in->lin);
         tmi_task_into(w, in->slot, TMI_TASK_COMPUTE, 0, inst);
@@ -28645,9 +28658,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
     if (load)
         tmi_note_access(w, tmi_class_of(w, tmi_in(w->m, op, 0)), tmi_in(w->m, op, 0), in->lin,
                         copies, 0, in->slot);
-    s.mark = 1;
-    s.slot = in->slot;
-    tmi_sched_operands(w, &s, op, l);
+    tmi_sched_keep(w, in->slot);
 }
 
 /* Stores and simple reductions run inside nests of their component's layout. */
@@ -28671,9 +28682,7 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
             TMI_INST(w->p, w->p->first_inst[v] - 1)->slot = slot;
         else w->avail[v] = slot + 1;
     }
-    s.mark = 1;
-    s.slot = slot;
-    tmi_sched_operands(w, &s, op, l);
+    tmi_sched_keep(w, slot);
 }
 
 /* A scalar is computed in the gap before the first slot that everything it needs has been done
@@ -29933,6 +29942,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_vec_init(&w.memo, sizeof(tmi_memo), 1);
     tmi_vec_init(&w.slot, sizeof(tmi_slot), 1);
     tmi_vec_init(&w.task, sizeof(tmi_task), 1);
+    tmi_vec_init(&w.need, sizeof(uint32_t), 1);
     w.memo_cap = 64;
     w.memo_slot = TMI_TEMP(job, uint32_t, w.memo_cap);
     tmi_lower_touches(&w);
@@ -29958,11 +29968,13 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
     uint32_t k = 0, i, reads = tmi_tfs[n->op].reads;
     TMI_ASSERT(t->job, "clean", n->op < TMI_TF_COUNT);
+    if (!reads) return 0;
     if (reads == TMI_RD_LIST)
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
     if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
     if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
     if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
+    if (reads < TMI_RD_D) return k;
     if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
     if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
     if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
