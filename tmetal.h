@@ -1301,10 +1301,12 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_UNUSED __attribute__((unused))
 #    define TMI_PRINTF __attribute__((cold))
 #    define TMI_NORETURN __attribute__((noreturn))
+#    define TMI_APART __attribute__((noinline)) /* rare or long: its registers are its own */
 #else
 #    define TMI_UNUSED
 #    define TMI_PRINTF
 #    define TMI_NORETURN
+#    define TMI_APART
 #endif
 
 /*==============================================================================
@@ -1395,7 +1397,9 @@ static size_t tmi_align_up(size_t n) {
  * addresses. */
 static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
     tmetal_arena *a = job->arena;
-    size_t        bytes = tmi_align_up(tmi_mul_sat(count, size));
+    /* no division where both are short */
+    size_t        bytes = tmi_align_up((count | size) >> 15 ? tmi_mul_sat(count, size)
+                                                            : count * size);
     size_t        busy = a->used - job->pad + (job->end - job->top);
     char         *at;
     TMI_ASSERT(job, "base", job->arena->used <= job->top && job->top <= job->end);
@@ -1451,7 +1455,7 @@ static void tmi_mark_undo(tmi_job *job, tmi_mark m) {
 }
 
 /* -- Growing arrays ------------------------------------------------------------
- * Pages of 16 items: an item never moves, so a pointer to it stays good while the array grows, and
+ * Pages of 8 items: an item never moves, so a pointer to it stays good while the array grows, and
  * nothing is copied but the short table of pages. */
 #define TMI_PAGE_BITS 3u
 #define TMI_PAGE      (1u << TMI_PAGE_BITS)
@@ -1468,21 +1472,23 @@ static void tmi_vec_init(tmi_vec *v, size_t size, int scratch) {
     v->scratch = scratch;
 }
 
+static void tmi_vec_grow(tmi_job *job, tmi_vec *v) {
+    if (v->n_page == v->cap_page) {
+        uint32_t cap = v->cap_page ? v->cap_page * 2 : (TMI_FIRST + TMI_PAGE - 1) / TMI_PAGE;
+        void   **page = (void **)tmi_take(job, cap, sizeof(void *), v->scratch);
+        if (v->n_page) memcpy(page, v->page, v->n_page * sizeof *page);
+        v->page = page;
+        v->cap_page = cap;
+    }
+    v->page[v->n_page++] = tmi_take(job, TMI_PAGE, v->size, v->scratch);
+}
+
 /* One more item at the end, zeroed. */
 static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
     uint32_t i = v->n++;
     TMI_ASSERT(job, "base", v->size > 0);
     TMI_ASSERT(job, "base", v->n < TMI_NONE);
-    if ((i >> TMI_PAGE_BITS) == v->n_page) {
-        if (v->n_page == v->cap_page) {
-            uint32_t cap = v->cap_page ? v->cap_page * 2 : (TMI_FIRST + TMI_PAGE - 1) / TMI_PAGE;
-            void   **page = (void **)tmi_take(job, cap, sizeof(void *), v->scratch);
-            if (v->n_page) memcpy(page, v->page, v->n_page * sizeof *page);
-            v->page = page;
-            v->cap_page = cap;
-        }
-        v->page[v->n_page++] = tmi_take(job, TMI_PAGE, v->size, v->scratch);
-    }
+    if ((i >> TMI_PAGE_BITS) == v->n_page) tmi_vec_grow(job, v);
     return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * v->size;
 }
 
@@ -1529,19 +1535,22 @@ static uint32_t tmi_hash_bytes(const void *p, size_t n) {
     return h ^ (h >> 15);
 }
 
-/* Room for one more id; `hash_of` gives the hash of an id that is already in. */
-static void tmi_hash_room(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
+static void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
                           const void *ctx) {
     uint32_t *old = t->slot, cap = t->cap, i, k;
-    if (t->n * 4 < t->cap * 3) return;
-    t->cap = cap ? cap * 2 : TMI_FIRST;
-    if (t->cap < 4) t->cap = 4;
+    t->cap = cap ? cap * 4 : tmi_max32(TMI_FIRST, 4);
     t->slot = (uint32_t *)tmi_take(job, t->cap, sizeof(uint32_t), t->scratch);
     for (i = 0; i < cap; i++) {
         if (!old[i]) continue;
         for (k = hash_of(ctx, old[i]) & (t->cap - 1); t->slot[k]; k = (k + 1) & (t->cap - 1)) {}
         t->slot[k] = old[i];
     }
+}
+
+/* Room for one more id; `hash_of` gives the hash of an id that is already in. */
+static void tmi_hash_room(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
+                          const void *ctx) {
+    if (t->n * 4 >= t->cap * 3) tmi_hash_grow(job, t, hash_of, ctx);
 }
 
 /* -- Strings --------------------------------------------------------------------
@@ -1805,14 +1814,14 @@ static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
  * quoted. */
 
 /* What a character may be in MLIR, as a sum: 1 a digit, 2 a hexadecimal one, 4 a letter, 8 in a
- * word, 16 a blank, 32 a token of its own. */
+ * word, 16 a blank, 32 a token of its own, 64 the sign before a name, 128 the end of a line or the
+ * beginning of a comment (or NUL, which is passed over). */
 static const uint8_t tmi_char_class[256] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 16, 0, 0, 0, 8, 0, 0, 0, 32, 32, 32, 32, 32, 32, 8, 32, 11, 11, 11, 11, 11, 11, 11,
-    11, 11, 11, 32, 0, 32, 32, 32, 32, 0, 14, 14, 14, 14, 14, 14, 12, 12, 12, 12, 12, 12, 12,
-    12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 0, 32, 0, 8, 0, 14, 14, 14, 14, 14,
-    14, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 32,
-    32, 0, 0};
+    128, 0, 0, 0, 0, 0, 0, 0, 0, 16, 128, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 16, 64, 0, 64, 8, 64, 0, 0, 32, 32, 32, 32, 32, 32, 8, 160, 11, 11, 11, 11, 11, 11, 11,
+    11, 11, 11, 32, 0, 32, 32, 32, 32, 64, 14, 14, 14, 14, 14, 14, 12, 12, 12, 12, 12, 12, 12, 12,
+    12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 0, 32, 64, 8, 0, 14, 14, 14, 14, 14, 14,
+    12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 32, 32};
 
 static int tmi_is_class(char c, int class_) { return tmi_char_class[(unsigned char)c] & class_; }
 
@@ -2852,13 +2861,14 @@ typedef enum tmi_op_kind {
 
 typedef struct tmi_op_row {
     const char *name, *group, *text;
-    uint8_t     in, out;
+    uint8_t     len, in, out; /* len: of the name */
     uint16_t    traits;
 } tmi_op_row;
 
 static const tmi_op_row tmi_ops[TMI_OP_COUNT] = {
-    {"", "", NULL, 0, 0, 0},
-#define X(id, name, group, in, out, types, text, lower, tf, traits) {name, group, TMI_TEXT_##text, in, out, traits},
+    {"", "", NULL, 0, 0, 0, 0},
+#define X(id, name, group, in, out, types, text, lower, tf, traits) \
+    {name, group, TMI_TEXT_##text, sizeof name - 1, in, out, traits},
     TMI_OPS(X)
 #undef X
 };
@@ -6573,6 +6583,13 @@ typedef struct tmi_map { /* non-zero id to id */
     uint32_t  n, cap;
 } tmi_map;
 
+/* A text that was read before, and what it stands for: the same bytes need no second reading. */
+typedef struct tmi_read {
+    uint32_t at, len, id;
+} tmi_read;
+
+#define TMI_TYPES_READ 64u
+
 #define TMI_OP_SLOTS 512u /* twice the op table */
 TMI_STATIC_ASSERT(op_slots_suffice, TMI_OP_COUNT * 2 < TMI_OP_SLOTS);
 
@@ -6582,6 +6599,9 @@ typedef struct tmi_parser {
     const char *src;
     uint32_t    len, pos, start;
     tmi_tok     tok;
+    uint32_t    last_end;     /* of the token before it */
+    tmi_read    string;       /* the last string that was read */
+    tmi_read    types[TMI_TYPES_READ]; /* types that were read, by hash of their text */
     int         bad;          /* the op being read is wrong: give up on it */
     int         lost;         /* after an error: definitions may have been passed over */
     int         is_old;       /* 2.1: types in parentheses were met */
@@ -6657,7 +6677,7 @@ static void tmi_expected(tmi_parser *p, const char *what) {
     p->bad = 1;
 }
 
-static uint32_t tmi_lex_blank(const tmi_parser *p, uint32_t at, int *newline) {
+static TMI_APART uint32_t tmi_lex_blank(const tmi_parser *p, uint32_t at, int *newline) {
     for (; at < p->len; at++) {
         char c = p->src[at];
         if (tmi_is_class(c, 16) || c == '\0') continue;
@@ -6694,11 +6714,17 @@ static uint32_t tmi_lex_number(tmi_parser *p, uint32_t at) {
     return at;
 }
 
+/* Whether the text goes on at `at` as it did where `r` was read. */
+static int tmi_is_read(const tmi_parser *p, const tmi_read *r, uint32_t at) {
+    return r->len && r->len <= p->len - at && memcmp(p->src + at, p->src + r->at, r->len) == 0;
+}
+
 /* The end of a string that starts at `at`; escapes stay as they are. One that is not closed on
  * its line is no string. */
 static uint32_t tmi_lex_string(tmi_parser *p, uint32_t at, int *closed) {
     uint32_t start = at++;
     *closed = 1;
+    if (tmi_is_read(p, &p->string, start)) return start + p->string.len;
     for (; at < p->len && p->src[at] != '"' && p->src[at] != '\n'; at++)
         if (p->src[at] == '\\') at++;
     if (at < p->len && p->src[at] == '"') return at + 1;
@@ -6743,53 +6769,62 @@ static void tmi_lex_bad_char(tmi_parser *p, uint32_t at) {
     p->bad = 1;
 }
 
+/* A token that is no word and no sign of its own; gives its end. */
+static TMI_APART uint32_t tmi_lex_other(tmi_parser *p, uint32_t at) {
+    char     c = p->src[at];
+    int      closed;
+    uint32_t end;
+    if (tmi_is_class(c, 64)) {
+        end = tmi_lex_sigil(p, at);
+        if (end != at + 1 || c == '!' || c == '#') return end;
+    } else if (tmi_is_digit(c)) {
+        return tmi_lex_number(p, at);
+    } else if (c == '"') {
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
+        return end;
+    }
+    tmi_lex_bad_char(p, at); /* or a sigil without a name */
+    p->tok.kind = TMI_K_PUNCT;
+    return at + 1;
+}
+
 /* Read the next token into p->tok. */
 static void tmi_next(tmi_parser *p) {
     int      newline = p->pos == p->start;
-    uint32_t at = tmi_lex_blank(p, p->pos, &newline), end = at + 1;
-    char     c = tmi_peek_at(p, at);
+    uint32_t at = p->pos, end;
+    char     c;
 
-    memset(&p->tok, 0, sizeof p->tok);
+    p->last_end = at;
+    at = tmi_lex_run(p, at, 16);
+    if (tmi_is_class(tmi_peek_at(p, at), 128)) at = tmi_lex_blank(p, at, &newline);
     p->tok.at = at;
     p->tok.first = (uint8_t)newline;
-    if (at >= p->len) {
-        p->pos = p->len;
-        p->tok.at = p->len;
-        return;
-    }
+    p->tok.kind = TMI_K_END;
+    p->tok.punct = 0;
+    p->tok.len = p->tok.sub = 0;
+    p->pos = at;
+    if (at >= p->len) return;
+    c = p->src[at];
+    end = at + 1;
     if (tmi_is_letter(c) || c == '_') {
         p->tok.kind = TMI_K_WORD;
         end = tmi_lex_run(p, end, 8);
-    } else if (tmi_is_digit(c)) {
-        end = tmi_lex_number(p, at);
-    } else if (c == '%' || c == '^' || c == '@' || c == '#' || c == '!') {
-        end = tmi_lex_sigil(p, at);
-        if (end == at + 1 && c != '!' && c != '#') { /* a sigil without a name */
-            tmi_lex_bad_char(p, at);
-            p->tok.kind = TMI_K_PUNCT;
-        }
-    } else if (c == '"') {
-        int closed;
-        end = tmi_lex_string(p, at, &closed);
-        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
     } else if (tmi_is_class(c, 32)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
         if (c == '-' && tmi_peek_at(p, end) == '>') p->tok.punct = '>', end++;
         else if (c == ':' && tmi_peek_at(p, end) == ':') end++;
     } else {
-        tmi_lex_bad_char(p, at);
-        p->tok.kind = TMI_K_PUNCT;
+        end = tmi_lex_other(p, at);
     }
     p->tok.len = end - at;
-    p->pos = end;
     if (p->tok.kind == TMI_K_VALUE && tmi_peek_at(p, end) == '#' &&
-        tmi_is_digit(tmi_peek_at(p, end + 1))) {
+        tmi_is_digit(tmi_peek_at(p, end + 1)))
         for (end++; tmi_is_digit(tmi_peek_at(p, end)); end++)
             p->tok.sub = p->tok.sub > 99999 ? p->tok.sub
                                             : p->tok.sub * 10 + (uint32_t)(p->src[end] - '0');
-        p->pos = end;
-    }
+    p->pos = end;
 }
 
 static int tmi_at_punct(const tmi_parser *p, char c) {
@@ -6802,8 +6837,11 @@ static int tmi_at_arrow(const tmi_parser *p) {
 
 static int tmi_at_word(const tmi_parser *p, const char *word) {
     const char *s = p->src + p->tok.at;
-    if (p->tok.kind != TMI_K_WORD || *s != *word) return 0;
-    return strncmp(s, word, p->tok.len) == 0 && !word[p->tok.len];
+    uint32_t    i;
+    if (p->tok.kind != TMI_K_WORD) return 0;
+    for (i = 0; i < p->tok.len; i++)
+        if (s[i] != word[i]) return 0;
+    return !word[i];
 }
 
 static int tmi_skip_punct(tmi_parser *p, char c) {
@@ -6849,19 +6887,13 @@ static uint32_t tmi_intern_src(tmi_parser *p, uint32_t at, uint32_t len) {
     return tmi_intern(p->job, p->m->strings, p->src + at, len);
 }
 
-/* A string token without quotes and escapes. */
-static uint32_t tmi_parse_string(tmi_parser *p) {
-    const char *s = p->src + p->tok.at;
-    uint32_t    n = p->tok.len, i, k = 0, id;
-    tmi_mark    mark = tmi_mark_take(p->job);
-    char       *out;
-    if (p->tok.kind != TMI_K_STRING) {
-        tmi_expected(p, "a string");
-        return 0;
-    }
-    out = TMI_TEMP(p->job, char, n);
-    for (i = 1; i + 1 < n; i++) {
-        if (s[i] != '\\' || i + 2 >= n) out[k++] = s[i];
+/* What the escapes in a string's n bytes stand for, interned. */
+static uint32_t tmi_parse_escapes(tmi_parser *p, const char *s, uint32_t n) {
+    tmi_mark mark = tmi_mark_take(p->job);
+    char    *out = TMI_TEMP(p->job, char, n);
+    uint32_t i, k = 0, id;
+    for (i = 0; i < n; i++) {
+        if (s[i] != '\\' || i + 1 >= n) out[k++] = s[i];
         else if (tmi_is_hex(s[i + 1]) && tmi_is_hex(s[i + 2])) {
             out[k++] = (char)(tmi_hex_digit(s[i + 1]) * 16 + tmi_hex_digit(s[i + 2]));
             i += 2;
@@ -6872,8 +6904,27 @@ static uint32_t tmi_parse_string(tmi_parser *p) {
     }
     id = tmi_intern(p->job, p->m->strings, out, k);
     tmi_mark_drop(p->job, mark);
-    tmi_next(p);
     return id;
+}
+
+/* A string token without quotes and escapes. */
+static uint32_t tmi_parse_string(tmi_parser *p) {
+    const char *s;
+    uint32_t    n;
+    if (p->tok.kind != TMI_K_STRING) {
+        tmi_expected(p, "a string");
+        return 0;
+    }
+    s = p->src + p->tok.at + 1;
+    n = p->tok.len - 2;
+    if (p->tok.len != p->string.len || !tmi_is_read(p, &p->string, p->tok.at)) {
+        p->string.at = p->tok.at;
+        p->string.len = p->tok.len;
+        p->string.id = memchr(s, '\\', n) ? tmi_parse_escapes(p, s, n)
+                                           : tmi_intern(p->job, p->m->strings, s, n);
+    }
+    tmi_next(p);
+    return p->string.id;
 }
 
 /* symbol ::= '@' (bare-id | string) */
@@ -7067,9 +7118,8 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
     int         sign = s[0] == 's' ? 1 : s[0] == 'u' ? 2 : 0;
     uint32_t    skip = sign ? 2 : 1;
 
-    if (tmi_skip_word(p, "index")) return p->m->t_index;
-    if (tmi_skip_word(p, "none")) return p->m->t_none;
     if (s[skip - 1] == 'i' && n > skip && n < skip + 4) {
+        if (tmi_skip_word(p, "i32")) return p->m->t_i32;
         for (i = skip; i < n && tmi_is_digit(s[i]); i++) bits = bits * 10 + (uint32_t)(s[i] - '0');
         if (i == n && bits >= 1 && bits <= 64) {
             tmi_next(p);
@@ -7077,10 +7127,9 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
         }
     }
     for (i = 0; i < TMI_F_COUNT; i++)
-        if (*s == *tmi_float_names[i] && tmi_at_word(p, tmi_float_names[i])) {
-            tmi_next(p);
-            return p->m->t_float[i];
-        }
+        if (tmi_skip_word(p, tmi_float_names[i])) return p->m->t_float[i];
+    if (tmi_skip_word(p, "index")) return p->m->t_index;
+    if (tmi_skip_word(p, "none")) return p->m->t_none;
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_UNKNOWN_TYPE,
                   TMI_STR(p->m, tmi_intern_src(p, p->tok.at, n)));
@@ -7092,6 +7141,43 @@ static uint32_t tmi_parse_word_type(tmi_parser *p) {
     return 0;
 }
 
+/* The type here, if this text was read before: its slot in *slot; NULL where such are not kept, of
+ * 64 letters, or so deep that reading would tell of it. */
+static uint32_t tmi_type_read(tmi_parser *p, tmi_read **slot) {
+    uint32_t at = p->tok.at, h, i;
+    *slot = NULL;
+    if (p->len - at < 64 || p->job->depth + 10 > TMI_MAX_DEPTH) return 0;
+    h = tmi_hash_bytes(p->src + at, 16);
+    *slot = &p->types[h % TMI_TYPES_READ];
+    for (i = 0; i < 4; i++) {
+        tmi_read *r = &p->types[(h + i) % TMI_TYPES_READ];
+        if (!r->len) {
+            *slot = r;
+            return 0;
+        }
+        if (!tmi_is_read(p, r, at)) continue;
+        p->pos = at + r->len;
+        tmi_next(p);
+        return r->id;
+    }
+    return 0;
+}
+
+/* tensor | '!'..., which are long and the same again and again */
+static uint32_t tmi_parse_long_type(tmi_parser *p) {
+    uint32_t  at = p->tok.at, id;
+    tmi_read *slot;
+    id = tmi_type_read(p, &slot);
+    if (id) return id;
+    id = p->tok.kind == TMI_K_BANG ? tmi_parse_bang(p) : tmi_parse_shaped(p, TMI_T_TENSOR);
+    if (slot && id && !p->bad && p->src[p->last_end - 1] == '>' && p->last_end - at <= 64) {
+        slot->at = at;
+        slot->len = p->last_end - at;
+        slot->id = id;
+    }
+    return id;
+}
+
 /* type ::= word | tensor | vector | '!'... | fn-type. Depth: TMI_MAX_DEPTH, by tmi_enter. */
 static uint32_t tmi_parse_type(tmi_parser *p) {
     uint32_t id = 0;
@@ -7100,10 +7186,9 @@ static uint32_t tmi_parse_type(tmi_parser *p) {
         tmi_exit(p);
         return 0;
     }
-    if (tmi_at_word(p, "tensor")) id = tmi_parse_shaped(p, TMI_T_TENSOR);
+    if (tmi_at_word(p, "tensor") || p->tok.kind == TMI_K_BANG) id = tmi_parse_long_type(p);
     else if (tmi_at_word(p, "vector")) id = tmi_parse_shaped(p, TMI_T_VECTOR);
     else if (p->tok.kind == TMI_K_WORD) id = tmi_parse_word_type(p);
-    else if (p->tok.kind == TMI_K_BANG) id = tmi_parse_bang(p);
     else if (tmi_at_punct(p, '(')) id = tmi_parse_fn_type(p);
     else tmi_expected(p, "a type");
     tmi_exit(p);
@@ -7560,6 +7645,7 @@ static uint32_t tmi_named_sorted(tmi_parser *p, uint32_t list, uint32_t base) {
     uint32_t  head = 0, n = p->n_stack - base, i;
     tmi_mark  mark = tmi_mark_take(p->job);
     uint32_t *id;
+    if (!n) return list;
     for (i = list; i; i = TMI_NAMED(p->m, i)->next) n++;
     id = TMI_TEMP(p->job, uint32_t, n);
     for (n = 0, i = list; i; i = TMI_NAMED(p->m, i)->next) id[n++] = i;
@@ -8676,6 +8762,17 @@ static void tmi_parse_generic_op(tmi_parser *p, tmi_draft *d) {
     if (!p->bad) tmi_parse_fn_types(p, d);
 }
 
+/* Of an op's name by its length, its end and its middle: few instructions, for all names are hashed
+ * for each text. */
+static uint32_t tmi_name_hash(const char *s, uint32_t len) {
+    uint32_t h = len;
+    if (len < 2) return 0;
+    h = h * 33 + (unsigned char)s[len / 2];
+    h = h * 33 + (unsigned char)s[len - 2];
+    h = h * 33 + (unsigned char)s[len - 1];
+    return (h ^ h >> 9) & (TMI_OP_SLOTS - 1);
+}
+
 /* The op table by name: 16-bit slots in scratch, filled anew for each text since nothing is
  * kept. */
 static void tmi_names_init(tmi_parser *p) {
@@ -8683,7 +8780,7 @@ static void tmi_names_init(tmi_parser *p) {
     p->op_slot = TMI_NEW(p->job, uint16_t, TMI_OP_SLOTS);
     for (i = 1; i < TMI_OP_COUNT; i++) {
         if (tmi_ops[i].traits & TMI_INNER) continue;
-        k = tmi_hash_bytes(tmi_ops[i].name, strlen(tmi_ops[i].name)) & (TMI_OP_SLOTS - 1);
+        k = tmi_name_hash(tmi_ops[i].name, tmi_ops[i].len);
         while (p->op_slot[k]) k = (k + 1) & (TMI_OP_SLOTS - 1);
         p->op_slot[k] = (uint16_t)i;
     }
@@ -8695,9 +8792,11 @@ static int tmi_name_is(const char *name, const char *s, uint32_t len) {
 
 static uint32_t tmi_op_kind_named(const tmi_parser *p, uint32_t at, uint32_t len) {
     const char *s = p->src + at;
-    uint32_t    k = tmi_hash_bytes(s, len) & (TMI_OP_SLOTS - 1), i;
-    for (; p->op_slot[k]; k = (k + 1) & (TMI_OP_SLOTS - 1))
-        if (tmi_name_is(tmi_ops[p->op_slot[k]].name, s, len)) return p->op_slot[k];
+    uint32_t    k = tmi_name_hash(s, len), i;
+    for (; p->op_slot[k]; k = (k + 1) & (TMI_OP_SLOTS - 1)) {
+        const tmi_op_row *row = &tmi_ops[p->op_slot[k]];
+        if (row->len == len && memcmp(row->name, s, len) == 0) return p->op_slot[k];
+    }
     for (i = 0; i < sizeof tmi_old_ops / sizeof *tmi_old_ops; i++) /* a dozen rows */
         if (tmi_name_is(tmi_old_ops[i].name, s, len)) return tmi_old_ops[i].kind;
     return 0;
@@ -8960,6 +9059,7 @@ static void tmi_parse_alias(tmi_parser *p) {
     if (is_type) {
         id = tmi_parse_type(p);
         if (!p->bad) *tmi_map_at(p->job, &p->aliases, name) = id;
+        memset(p->types, 0, sizeof p->types); /* some may have been read without it */
     } else if (tmi_at_word(p, "loc")) {
         id = tmi_parse_loc(p);
         if (!p->bad) {
@@ -9068,15 +9168,14 @@ static const struct {
 /* What the text is if it is surely not Triton IR: NULL, or a name. `at`: where that shows. */
 static const char *tmi_foreign(const char *src, size_t len, uint32_t *at) {
     size_t i, k, n;
+    *at = 0;
+    if (len > 1 && (memcmp(src, "\xFF\xFE", 2) == 0 || memcmp(src, "\xFE\xFF", 2) == 0))
+        return "text in UTF-16";
     for (i = 0; i < len && i < 512; i++) {
         unsigned char c = (unsigned char)src[i];
+        if (c >= 32 && c != 0x7F) continue;
         *at = (uint32_t)i;
-        if (i == 0 && len > 1 &&
-            ((c == 0xFF && (unsigned char)src[1] == 0xFE) ||
-             (c == 0xFE && (unsigned char)src[1] == 0xFF)))
-            return "text in UTF-16";
-        if (c == 0x7F || (c && c < 32 && c != '\t' && c != '\n' && c != '\r' && c != '\f'))
-            return "a binary file";
+        if (c && c != '\t' && c != '\n' && c != '\r' && c != '\f') return "a binary file";
     }
     for (i = tmi_bom(src, len); i < len; i++) { /* to the first line that is no comment */
         if (src[i] == ' ' || src[i] == '\t' || src[i] == '\r' || src[i] == '\n') continue;
@@ -11613,6 +11712,8 @@ static void tmi_make_read(tmetal_builder *b, const char *text) {
     b->job->src_len = b->p.len;
     b->p.pos = b->p.n_stack = 0;
     b->p.bad = 0;
+    b->p.string.len = 0; /* of another text, as the types */
+    memset(b->p.types, 0, sizeof b->p.types);
     b->job->seek_line = 0;
     tmi_next(&b->p);
 }
