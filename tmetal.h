@@ -1644,17 +1644,17 @@ static tmi_chunk *tmi_text_grow(tmi_text *t) {
 
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
     const char *line = (const char *)memchr(p, '\n', n);
+    tmi_chunk  *c = t->last;
     size_t      part;
     TMI_ASSERT(t->job, "base", n == 0 || p != NULL);
     t->len += n;
-    if (!line) t->col += (uint32_t)n;
+    t->col += (uint32_t)n;
     for (; line; line = (const char *)memchr(line, '\n', (size_t)(p + n - line))) {
         t->lines++;
         line++;
         t->col = (uint32_t)(p + n - line);
     }
-    while (n) {
-        tmi_chunk *c = t->last;
+    for (; n; c = t->last) {
         if (!c || c->n == c->cap) c = tmi_text_grow(t);
         part = c->cap - c->n < n ? c->cap - c->n : n;
         memcpy(tmi_chunk_text(c) + c->n, p, part);
@@ -3475,8 +3475,8 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
  *     $w  the row's word  $s         the name without its last part     $r  the result's type
  *     $m  the direction of rounding that _rz, _rd or _ru at the end of the name says, else TO_EVEN
  *     {#l 1f 2 ..}  a table of 64-bit numbers in hexadecimal, with the suffix l or ul */
-#define TMI_R(name, sig, text) {name, sig, text, ""}
-#define TMI_RW(name, sig, text, word) {name, sig, text, word}
+#define TMI_RW(name, sig, text, word) {name, sig, text, word, sizeof(name) - 1}
+#define TMI_R(name, sig, text) TMI_RW(name, sig, text, "")
 #define TMI_R3(name, sig, text) \
     TMI_R(name "_rz", sig, text), TMI_R(name "_rd", sig, text), TMI_R(name "_ru", sig, text)
 #define TMI_R4(name, sig, text) TMI_R(name "_rn", sig, text), TMI_R3(name, sig, text)
@@ -3654,6 +3654,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
 
 typedef struct tmi_fn {
     const char *name, *sig, *text, *word;
+    size_t      len; /* of the name */
 } tmi_fn;
 
 #define X(id, name, sig, text) TMI_FN_##id,
@@ -5444,7 +5445,8 @@ static const tmi_extern tmi_externs[] = {
 /* Is a name among those of a row? Rows of constants have all that they declare, in capitals. */
 static int tmi_fn_has(const tmi_fn *f, const char *name, size_t len) {
     const char *s = f->name;
-    if (s[0] != name[0] && s[0] > 'Z') return 0;
+    if (f->len == len) return s[0] == name[0] && memcmp(s, name, len) == 0;
+    if (s[0] > 'Z' || f->len < len) return 0;
     for (; s; s = strchr(s, ' ')) {
         s += *s == ' ';
         if (strncmp(s, name, len) == 0 && (!s[len] || s[len] == ' ')) return 1;
@@ -5543,6 +5545,7 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
     const char *s = f->text;
     uint32_t    depth = 0, flat = 0, i; /* flat: brackets, and braces that stay on their line */
     int         fresh = 1, ends;
+    size_t      n;
     while (*s) {
         if (fresh) {
             for (i = *s == '}'; i < depth; i++) tmi_put_str(t, "    ");
@@ -5557,6 +5560,12 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
         }
         if (*s == '@' || *s == '$') {
             s = tmi_put_fn_word(t, f, s);
+            continue;
+        }
+        n = strcspn(s, "@$(){};");
+        if (n) {
+            tmi_put_bytes(t, s, n);
+            s += n;
             continue;
         }
         tmi_put_char(t, *s);
@@ -5619,10 +5628,10 @@ static uint32_t tmi_fn_hash(const char *s, size_t n) {
 static void tmi_fn_fill(uint16_t *slot) {
     uint32_t i, h;
     for (i = 0; i < TMI_FN_COUNT; i++) {
-        const char *s = tmi_fns[i].name;
-        size_t      n;
-        for (; *s; s += n + (s[n] == ' ')) {
-            for (n = 0; s[n] && s[n] != ' '; n++) {}
+        const char *s = tmi_fns[i].name, *end = s + tmi_fns[i].len;
+        size_t      n = tmi_fns[i].len;
+        for (; s < end; s += n + 1) {
+            if (*s <= 'Z') n = strcspn(s, " ");
             for (h = tmi_fn_hash(s, n); slot[h % TMI_FN_SLOTS]; h++) {}
             slot[h % TMI_FN_SLOTS] = (uint16_t)(i + 1);
         }
@@ -33568,7 +33577,7 @@ typedef struct tmi_emit {
     tmi_strings taken;    /* names in use */
     tmi_vec     taken_at; /* tmi_taken_name per string of it */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
-    uint8_t    *fns;      /* per row of >>library: it is called */
+    const char **fns;     /* per row of >>library: its text where it is called, or NULL */
     uint32_t   *fn_lines; /* of those: lines with all that they call */
     uint16_t   *fn_slots; /* rows by name, filled when the first is called */
     int         fn_slots_full;
@@ -33941,28 +33950,30 @@ static uint32_t tmi_row_named(tmi_emit *e, const char *name, size_t len) {
 }
 
 static int tmi_is_reserved(tmi_emit *e, const char *s) {
+    static const char *const stems[] = {"bool",   "char",  "uchar",  "short", "ushort",
+                                        "int",    "uint",  "long",   "ulong", "half",
+                                        "bfloat", "float", "double", "size_t"};
+    static const char *const begins[] = {"METAL_", "metal_", "packed_", "atomic_", "texture",
+                                         "FLT_", "simdgroup_", "f64_"};
     uint32_t i, n = (uint32_t)strlen(s), digits = n, low = 0,
                 high = sizeof tmi_reserved / sizeof *tmi_reserved;
     while (low < high) { /* they are sorted */
-        int order = strcmp(tmi_reserved[i = (low + high) / 2], s);
+        const char *at = tmi_reserved[i = (low + high) / 2];
+        int         order = *at != *s ? *at - *s : strcmp(at, s);
         if (!order) return 1;
         if (order < 0) low = i + 1;
         else high = i;
     }
-    if (tmi_row_named(e, s, n) != TMI_FN_COUNT || strncmp(s, "f64_", 4) == 0) return 1;
+    if (tmi_row_named(e, s, n) != TMI_FN_COUNT) return 1;
     /* float4, uint16, half8x8 and the like */
     while (digits && tmi_is_digit(s[digits - 1])) digits--;
-    if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't')) {
-        static const char *const stems[] = {"bool",   "char",  "uchar",  "short", "ushort",
-                                            "int",    "uint",  "long",   "ulong", "half",
-                                            "bfloat", "float", "double", "size_t"};
+    if (digits < n || (n > 3 && s[n - 2] == '_' && s[n - 1] == 't'))
         for (i = 0; i < sizeof stems / sizeof *stems; i++)
-            if (strncmp(s, stems[i], digits) == 0 && strlen(stems[i]) <= n) return 1;
-    }
-    return strncmp(s, "METAL_", 6) == 0 || strncmp(s, "metal_", 6) == 0 ||
-        strncmp(s, "packed_", 7) == 0 || strncmp(s, "atomic_", 7) == 0 ||
-        strncmp(s, "texture", 7) == 0 || strncmp(s, "FLT_", 4) == 0 ||
-        strncmp(s, "simdgroup_", 10) == 0;
+            if (*s == *stems[i] && strncmp(s, stems[i], digits) == 0 && strlen(stems[i]) <= n)
+                return 1;
+    for (i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (*s == *begins[i] && strncmp(s, begins[i], strlen(begins[i])) == 0) return 1;
+    return 0;
 }
 
 /* MLX searches the body for these words, comments too, and what it finds becomes an argument;
@@ -34902,7 +34913,6 @@ static uint32_t tmi_callee(const tmi_ins *n) {
 static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     const char *s;
     tmi_text    t;
-    tmi_mark    m;
     size_t      n;
     uint64_t    before = e->expanded;
     if (fn >= TMI_FN_COUNT) { /* an external name: one of Metal's functions, or a row */
@@ -34912,11 +34922,9 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     }
     e->expanded += e->copies * e->fn_lines[fn];
     if (e->fns[fn]) return tmi_fns[fn].name;
-    e->fns[fn] = 1;
-    m = tmi_mark_take(e->job);
     tmi_text_init(e->job, &t);
     tmi_put_fn(&t, &tmi_fns[fn]);
-    for (s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
+    for (e->fns[fn] = s = tmi_text_join(&t, 1); (n = tmi_fn_next(&s)) != 0; s += n) {
         uint32_t row = tmi_row_named(e, s, n);
         if (row >= fn || strcmp(tmi_fns[row].name, tmi_fns[fn].name) == 0) continue;
         (void)tmi_use_fn(e, row);
@@ -34924,7 +34932,6 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
     }
     e->fn_lines[fn] += t.lines;
     e->expanded = before + e->copies * e->fn_lines[fn];
-    tmi_mark_drop(e->job, m);
     return tmi_fns[fn].name;
 }
 
@@ -36471,7 +36478,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_used = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
-    e->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    e->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
     e->fn_lines = TMI_TEMP(job, uint32_t, TMI_FN_COUNT);
     e->fn_slots = TMI_TEMP(job, uint16_t, TMI_FN_SLOTS);
     tmi_strings_init(job, &e->taken);
@@ -36848,11 +36855,11 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
     if (e->size) tmi_put(e->out, "//   size     %s\n", e->size);
 }
 
-static void tmi_put_helpers(tmi_text *t, const uint8_t *fns) {
+static void tmi_put_helpers(tmi_text *t, const char *const *fns) {
     uint32_t i;
     for (i = 0; i < TMI_FN_COUNT; i++) {
         if (!fns[i]) continue;
-        tmi_put_fn(t, &tmi_fns[i]);
+        tmi_put_str(t, fns[i]);
         tmi_put_char(t, '\n');
     }
 }
@@ -36889,7 +36896,7 @@ static void tmi_put_text(tmi_text *to, const tmi_text *from) {
 /* What the text of all kernels together needs: of each its comment and its own part, of
  * functions that several call one copy. */
 typedef struct tmi_joined {
-    uint8_t     *fns;
+    const char **fns;
     int          matrix, logging;
     const char **head, **own; /* per kernel */
     uint32_t     n, count;
@@ -36897,11 +36904,13 @@ typedef struct tmi_joined {
 
 static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, const char *own) {
     uint32_t i;
-    for (i = 0; i < TMI_FN_COUNT; i++) j->fns[i] |= e->fns[i];
-    j->matrix |= e->uses_matrix;
-    j->logging |= e->uses_logging;
     j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
     j->own[j->n++] = own;
+    if (j->count < 2) return;
+    for (i = 0; i < TMI_FN_COUNT; i++)
+        if (e->fns[i] && !j->fns[i]) j->fns[i] = tmi_format(e->job, 0, "%s", e->fns[i]);
+    j->matrix |= e->uses_matrix;
+    j->logging |= e->uses_logging;
 }
 
 /* Names at file scope that two kernels may not share. */
@@ -36939,7 +36948,7 @@ static void tmi_remark_fp64(tmi_emit *e) {
     tmi_text_init(e->job, &all);
     for (i = 0; i < TMI_FN_COUNT; i++) {
         if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
-        tmi_put_fn(&all, &tmi_fns[i]);
+        tmi_put_str(&all, e->fns[i]);
         if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
     }
     if (shown > 8) tmi_put(&t, " and %u more", shown - 8);
@@ -44499,7 +44508,7 @@ static int tmi_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_k
 static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
     memset(j, 0, sizeof *j);
     j->count = n;
-    j->fns = TMI_TEMP(job, uint8_t, TMI_FN_COUNT);
+    j->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
     j->head = TMI_TEMP(job, const char *, n);
     j->own = TMI_TEMP(job, const char *, n);
 }
