@@ -1664,6 +1664,12 @@ static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
     }
 }
 
+static void tmi_put_spaces(tmi_text *t, uint32_t n) {
+    static const char some[] = "                                ";
+    for (; n >= sizeof some; n -= (uint32_t)sizeof some - 1) tmi_put_bytes(t, some, sizeof some - 1);
+    tmi_put_bytes(t, some, n);
+}
+
 static void tmi_put_str(tmi_text *t, const char *s) {
     tmi_put_bytes(t, s, strlen(s));
 }
@@ -5543,12 +5549,13 @@ static int tmi_fn_starts(const char *s, const char *with) {
 /* The text of a row, laid out. */
 static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
     const char *s = f->text;
-    uint32_t    depth = 0, flat = 0, i; /* flat: brackets, and braces that stay on their line */
+    uint32_t    depth = 0, flat = 0; /* flat: brackets, and braces that stay on their line */
     int         fresh = 1, ends;
     size_t      n;
     while (*s) {
         if (fresh) {
-            for (i = *s == '}'; i < depth; i++) tmi_put_str(t, "    ");
+            if (*s != '}') tmi_put_spaces(t, depth * 4);
+            else if (depth) tmi_put_spaces(t, depth * 4 - 4);
             fresh = *s == '#' || (*s == '/' && s[1] == '/');
             if (fresh) {
                 s = tmi_put_fn_line(t, s);
@@ -33541,6 +33548,8 @@ typedef struct tmi_emit {
     /* of the statement being printed, and of all so far, once loops are unrolled */
     uint64_t    copies, expanded;
     const char *size;    /* what is large about the kernel, or NULL */
+    uint32_t   *order, n_order; /* instructions as they stand in the text */
+    uint32_t   *loops;   /* per block: loops around it */
     uint32_t   *uses;    /* per instruction */
     uint32_t   *named;   /* string id + 1 of its variable; 0: written where it is used */
     uint16_t   *len;     /* columns of its expression */
@@ -35383,10 +35392,9 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
 /* -- Lines ----------------------------------------------------------------------------------- */
 
 static void tmi_line(tmi_emit *e) { /* start one */
-    uint32_t i;
     e->line_chunk = e->out->last;
     e->line_from = e->out->last ? e->out->last->n : 0;
-    for (i = 0; i < e->indent; i++) tmi_put_str(e->out, "    ");
+    tmi_put_spaces(e->out, e->indent * 4);
 }
 
 #define TMI_COLUMNS 100u
@@ -35417,7 +35425,7 @@ static uint32_t tmi_wrap_at(const char *s, uint32_t from, uint32_t to) {
 static void tmi_end_line(tmi_emit *e, const char *end) {
     tmi_text  *t = e->out;
     tmi_chunk *c, *first = e->line_chunk ? e->line_chunk : t->first;
-    uint32_t   from, n = t->col + (uint32_t)strlen(end), at, done = 0, deeper = 0, k;
+    uint32_t   from, n = t->col + (uint32_t)strlen(end), at, done = 0, deeper = 0;
     char       s[2048];
     tmi_put_str(t, end);
     /* what is longer has few lines that are shorter */
@@ -35439,7 +35447,7 @@ static void tmi_end_line(tmi_emit *e, const char *end) {
             tmi_put_bytes(t, s + done, at);
             tmi_put_char(t, '\n');
             deeper = e->indent * 4 + 8;
-            for (k = 0; k < deeper; k++) tmi_put_char(t, ' ');
+            tmi_put_spaces(t, deeper);
         }
         tmi_put_bytes(t, s + done, n - done);
     }
@@ -35874,10 +35882,7 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
 
 /* Blocks between a value and its reader: through branches is fine, into a loop is not. */
 static int tmi_crosses_loop(const tmi_emit *e, uint32_t id, uint32_t user) {
-    uint32_t b = TMI_INS(e->t, user)->blk, home = TMI_INS(e->t, id)->blk;
-    for (; b && b != home; b = TMI_BLK(e->t, b)->parent)
-        if (!TMI_BLK(e->t, b)->is_if) return 1;
-    return TMI_INS(e->t, user)->op == TMI_TF_LOOP && 0;
+    return e->loops[TMI_INS(e->t, user)->blk] != e->loops[TMI_INS(e->t, id)->blk];
 }
 
 /* Does what lanes do together stay where all of them come when it is written inside its only
@@ -35997,25 +36002,26 @@ static int tmi_may_be_cheap(const tmi_ins *n) { /* by its operation */
  * move. */
 static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), i;
+    uint32_t v[TMI_MAX_OPERANDS], k, i;
     int64_t  c;
     if (!e->cheap[id]) return 0; /* by tmi_emit_may_be_cheap */
     if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV
         || n->op == TMI_TF_SREM) &&
         (!tmi_t_is_const(e->t, n->b, &c) || c <= 0 || (c & (c - 1))))
         return 0;
+    if (e->len[id] > TMI_LONGEST_EXPR) return 0;
+    k = tmi_operands(e->t, n, v);
     for (i = 0; i < k; i++)
         if (!tmi_is_plain_index(e, v[i]) && !tmi_is_plain_variable(e, v[i])) return 0;
-    if (e->len[id] > TMI_LONGEST_EXPR) return 0;
     return e->len[id] <= TMI_CHEAP_LEN || e->len[id] * (e->uses[id] - 1) <= TMI_CHEAP_MORE;
 }
 
 /* As far as it is known before anything is printed. A comparison of floats, and what is made of
  * one, is no step of arithmetic: if its only reader is written out, so is it. */
 static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
-    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, TMI_INS(e->t, id), v);
+    uint32_t v[TMI_MAX_OPERANDS], k;
     if (!tmi_may_be_cheap(TMI_INS(e->t, id))) return 0;
-    while (k-- > 0) {
+    for (k = tmi_operands(e->t, TMI_INS(e->t, id), v); k-- > 0;) {
         const tmi_ins *x = TMI_INS(e->t, v[k]);
         if (e->uses[v[k]] == 1 && !e->cheap[v[k]]
                 && (x->op == TMI_TF_FCMP || tmi_may_be_cheap(x)))
@@ -36206,6 +36212,9 @@ static void tmi_emit_uses(tmi_emit *e) {
     uint32_t id, k, v[TMI_MAX_OPERANDS], *count = TMI_TEMP(e->job, uint32_t, t->blk.n);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         const tmi_ins *n = TMI_INS(t, id);
+        const tmi_blk *b = TMI_BLK(t, n->blk);
+        e->order[e->n_order++] = id;
+        if (b->first == id) e->loops[n->blk] = e->loops[b->parent] + !b->is_if;
         e->epoch[id] = count[n->blk];
         if (tmi_is_write(n)) count[n->blk]++;
         for (k = tmi_operands(t, n, v); k-- > 0;) {
@@ -36264,10 +36273,10 @@ static uint8_t tmi_role_in(const tmi_ins *n, uint32_t v, uint32_t *of) {
     }
 }
 
-/* One step of the backward walk: what `id` tells of its operands. */
-static void tmi_note_roles(tmi_emit *e, uint32_t id) {
+/* One step of the backward walk: what `id` tells of its k operands v. */
+static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t k) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(e->t, n, v), mine = e->of_line[id], of;
+    uint32_t mine = e->of_line[id], of;
     int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT
         || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
                          n->op == TMI_TF_VMAKE || n->op == TMI_TF_VGET;
@@ -36293,35 +36302,27 @@ static void tmi_note_roles(tmi_emit *e, uint32_t id) {
  * name. And what each value is for. */
 static void tmi_emit_variables(tmi_emit *e) {
     tmi_thr  *t = e->t;
-    uint32_t *pos = TMI_TEMP(e->job, uint32_t, t->ins.n),
-             *end = TMI_TEMP(e->job, uint32_t, t->ins.n),
-             *reach = TMI_TEMP(e->job, uint32_t, t->ins.n);
-    uint32_t *order = TMI_TEMP(e->job, uint32_t, t->ins.n),
-             *next_write = TMI_TEMP(e->job, uint32_t, t->arr.n), n = 0, id, k, v[TMI_MAX_OPERANDS],
-             i;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        uint32_t up;
-        pos[id] = n;
-        order[n++] = id;
-        end[id] = n;
-        e->cheap[id] = (uint8_t)tmi_emit_may_be_cheap(e, id);
-        for (up = TMI_BLK(t, TMI_INS(t, id)->blk)->owner; up;
-             up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner)
-            end[up] = n;
-    }
-    for (i = n; i-- > 0;) { /* backward: readers come first */
+    uint32_t *end = TMI_TEMP(e->job, uint32_t, t->ins.n),
+             *reach = TMI_TEMP(e->job, uint32_t, t->ins.n), *order = e->order,
+             *next_write = TMI_TEMP(e->job, uint32_t, t->arr.n), n = e->n_order, k,
+             v[TMI_MAX_OPERANDS], i;
+    for (i = 0; i < n; i++) e->cheap[order[i]] = (uint8_t)tmi_emit_may_be_cheap(e, order[i]);
+    for (i = n; i-- > 0;) { /* backward: readers and bodies come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
         int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA
             && !e->cheap[order[i]] && !tmi_emit_swizzled(t, x);
-        uint32_t mine = named ? i : tmi_max32(reach[order[i]], i);
-        tmi_note_roles(e, order[i]);
+        uint32_t mine = named ? i : tmi_max32(reach[order[i]], i), up = TMI_BLK(t, x->blk)->owner;
+        end[order[i]] = tmi_max32(end[order[i]], i + 1);
+        end[up] = tmi_max32(end[up], end[order[i]]);
+        k = tmi_operands(t, x, v);
+        tmi_note_roles(e, order[i], v, k);
         /* its end is worked out in every round */
         if (x->op == TMI_TF_LOOP) mine = tmi_max32(mine, end[order[i]]);
-        for (k = tmi_operands(t, x, v); k-- > 0;) {
+        while (k-- > 0) {
             uint32_t b = x->blk, home = TMI_INS(t, v[k])->blk, to = mine;
             /* a reader in a loop reads in every round */
-            for (; b && b != home; b = TMI_BLK(t, b)->parent)
+            for (; e->loops[b] != e->loops[home]; b = TMI_BLK(t, b)->parent)
                 if (!TMI_BLK(t, b)->is_if) to = tmi_max32(to, end[TMI_BLK(t, b)->owner]);
             if (to > reach[v[k]]) reach[v[k]] = to;
         }
@@ -36340,50 +36341,62 @@ static void tmi_emit_variables(tmi_emit *e) {
     }
 }
 
+/* Does what one pointer instruction says change what is known? */
+static int tmi_emit_const_step(tmi_emit *e, uint32_t id) {
+    const tmi_ins *n = TMI_INS(e->t, id);
+    uint32_t i, v[TMI_MAX_OPERANDS], put = n->op == TMI_TF_STA ? n->d : n->b;
+    uint8_t  c = 0;
+    int      changed = 0;
+    if (n->op == TMI_TF_STA || n->op == TMI_TF_DECL) { /* into a variable */
+        if (e->is_const[put] == e->arr_const[n->a]) return 0;
+        if (e->arr_const[n->a]) {
+            e->arr_const[n->a] = 0;
+            return 1;
+        }
+        for (i = 0; i < e->n_param; i++) /* mixed: nothing is const any more */
+            if (!e->param_written[i]) e->param_written[i] = 1, changed = 1;
+        return changed;
+    }
+    if (n->op == TMI_TF_PARAM) c = !e->param_written[n->a];
+    else if (n->op == TMI_TF_PADD || n->op == TMI_TF_PCAST || n->op == TMI_TF_VGET)
+        c = e->is_const[n->a];
+    else if (n->op == TMI_TF_SELECT) c = e->is_const[n->b] && e->is_const[n->c];
+    else if (n->op == TMI_TF_LDA) c = e->arr_const[n->a];
+    else if (n->op == TMI_TF_VMAKE)
+        for (c = 1, i = tmi_operands(e->t, n, v); i-- > 0;) c &= e->is_const[v[i]];
+    changed = c != e->is_const[id];
+    e->is_const[id] = c;
+    return changed;
+}
+
 /* Which pointers may point to const: those of parameters that are only read. A variable that
  * takes both kinds makes all of them plain. */
 static void tmi_emit_constness(tmi_emit *e) {
     tmi_thr *t = e->t;
-    uint32_t id, i, v[TMI_MAX_OPERANDS], changed = 1;
+    uint32_t i, n = 0, changed = 1, *at = TMI_TEMP(e->job, uint32_t, e->n_order);
     for (i = 0; i < t->arr.n; i++) e->arr_const[i] = 1;
-    while (changed) {
-        changed = 0;
-        for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-            const tmi_ins *n = TMI_INS(t, id);
-            uint8_t c = 0;
-            /* into a variable */
-            uint32_t put = n->op == TMI_TF_STA ? n->d : n->op == TMI_TF_DECL ? n->b : 0;
-            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && !e->is_const[put] &&
-                e->arr_const[n->a])
-                e->arr_const[n->a] = 0, changed = 1;
-            if (put && TMI_ARR(t, n->a)->type.kind == TMI_S_PTR && e->is_const[put] &&
-                !e->arr_const[n->a]) {
-                for (i = 0; i < e->n_param; i++)
-                    /* mixed: nothing is const any more */
-                    if (!e->param_written[i]) e->param_written[i] = 1, changed = 1;
-            }
-            if (n->type.kind != TMI_S_PTR) continue;
-            if (n->op == TMI_TF_PARAM) c = !e->param_written[n->a];
-            else if (n->op == TMI_TF_PADD || n->op == TMI_TF_PCAST || n->op == TMI_TF_VGET)
-                c = e->is_const[n->a];
-            else if (n->op == TMI_TF_SELECT) c = e->is_const[n->b] && e->is_const[n->c];
-            else if (n->op == TMI_TF_LDA) c = e->arr_const[n->a];
-            else if (n->op == TMI_TF_VMAKE) {
-                for (c = 1, i = tmi_operands(t, n, v); i-- > 0;) c &= e->is_const[v[i]];
-            }
-            if (c != e->is_const[id]) e->is_const[id] = c, changed = 1;
-        }
+    for (i = 0; i < e->n_order; i++) {
+        const tmi_ins *x = TMI_INS(t, e->order[i]);
+        int            puts = x->op == TMI_TF_STA || x->op == TMI_TF_DECL;
+        tmi_tty        type = puts ? TMI_ARR(t, x->a)->type : x->type;
+        if (type.kind == TMI_S_PTR && (x->op != TMI_TF_DECL || x->b)) at[n++] = e->order[i];
     }
+    while (changed)
+        for (changed = 0, i = 0; i < n; i++) changed |= (uint32_t)tmi_emit_const_step(e, at[i]);
 }
 
 /* Sign of the integers in arrays: what most of their readers want. */
 static void tmi_emit_array_signs(tmi_emit *e) {
     tmi_thr *t = e->t;
     int     *votes = TMI_TEMP(e->job, int, t->arr.n);
-    uint32_t id, i;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *n = TMI_INS(t, id);
-        if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT) votes[n->a] += e->votes[id];
+    uint32_t i;
+    for (i = 0; i < e->n_param; i++) e->param_sign[i] = TMI_SIGNED;
+    for (i = 0; i < e->n_order; i++) {
+        const tmi_ins *n = TMI_INS(t, e->order[i]);
+        int            vote = e->votes[e->order[i]];
+        if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT) votes[n->a] += vote;
+        if (n->op == TMI_TF_PARAM && vote < 0 && !tmi_is_small(n->type.kind))
+            e->param_sign[n->a] = TMI_UNSIGNED;
     }
     for (i = 1; i < t->arr.n; i++) {
         int kind = TMI_ARR(t, i)->type.kind;
@@ -36391,12 +36404,6 @@ static void tmi_emit_array_signs(tmi_emit *e) {
                                        : !tmi_s_is_int(kind) || kind == TMI_S_BOOL ? TMI_ANY
                                        : votes[i] < 0 && !tmi_is_small(kind)       ? TMI_UNSIGNED
                                                                                    : TMI_SIGNED);
-    }
-    for (i = 0; i < e->n_param; i++) e->param_sign[i] = TMI_SIGNED;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        const tmi_ins *n = TMI_INS(t, id);
-        if (n->op == TMI_TF_PARAM && e->votes[id] < 0 && !tmi_is_small(n->type.kind))
-            e->param_sign[n->a] = TMI_UNSIGNED;
     }
 }
 
@@ -36406,11 +36413,14 @@ static void tmi_emit_loop_names(tmi_emit *e) {
                                         "r", "s", "u", "v", "w",  "h",  "g",  "f",
                                         "d", "c", "b", "a", "i2", "j2", "k2", "l2"};
     uint8_t  used[24];
-    uint32_t at = 0, i, id;
+    uint32_t at = 0, i, id, last = 0;
     memset(used, 0, sizeof used);
     for (id = 1; id < e->t->ins.n; id++) {
-        const char *s = TMI_INS(e->t, id)->name ? TMI_STR(e->m, TMI_INS(e->t, id)->name) : "";
-        if (!s[0] || (s[1] && s[2])) continue; /* these are of one letter or two */
+        uint32_t    name = TMI_INS(e->t, id)->name;
+        const char *s;
+        if (!name || name == last) continue;
+        s = TMI_STR(e->m, last = name);
+        if (s[1] && s[2]) continue; /* these are of one letter or two */
         for (i = 0; i < 24; i++) used[i] |= strcmp(s, names[i]) == 0;
     }
     for (i = 0; i < 24; i++)
@@ -36451,6 +36461,8 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->p = p;
     e->t = t;
     e->out = out;
+    e->order = TMI_TEMP(job, uint32_t, n);
+    e->loops = TMI_TEMP(job, uint32_t, t->blk.n);
     e->uses = TMI_TEMP(job, uint32_t, n);
     e->named = TMI_TEMP(job, uint32_t, n);
     e->len = TMI_TEMP(job, uint16_t, n);
@@ -36590,7 +36602,7 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
 static void tmi_put_aligned(tmi_emit *e, const char *s, uint32_t width) {
     uint32_t n = (uint32_t)strlen(s);
     tmi_put_str(e->out, s);
-    for (; n < width; n++) tmi_put_char(e->out, ' ');
+    if (n < width) tmi_put_spaces(e->out, width - n);
 }
 
 /* its number among parameters and extras */
