@@ -12574,16 +12574,24 @@ typedef struct tmi_users {
     tmi_use_at *at;
 } tmi_users;
 
-static void tmi_users_make(tmi_job *job, const tmi_module *m, uint32_t func, tmi_users *u) {
+/* Per op below `func` the one after it, in the order of tmi_walk_next(); of `func` the first. */
+static uint32_t *tmi_walk_order(tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint32_t *next = TMI_TEMP(job, uint32_t, m->op.n), op, after;
+    for (op = func; op; op = after) next[op] = after = tmi_walk_next(m, func, op);
+    return next;
+}
+
+static void tmi_users_make(tmi_job *job, const tmi_module *m, uint32_t func, const uint32_t *next,
+                           tmi_users *u) {
     uint32_t op, i, total = 0;
     TMI_ASSERT(job, "analyse", func && func < m->op.n);
     u->first = TMI_TEMP(job, uint32_t, m->value.n + 2);
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+    for (op = next[func]; op; op = next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
             u->first[tmi_in(m, TMI_OP(m, op), i) + 2]++, total++;
     for (i = 2; i < m->value.n + 2; i++) u->first[i] += u->first[i - 1];
     u->at = TMI_TEMP(job, tmi_use_at, total);
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+    for (op = next[func]; op; op = next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++) {
             tmi_use_at *x = &u->at[u->first[tmi_in(m, TMI_OP(m, op), i) + 1]++];
             x->op = op;
@@ -12986,10 +12994,10 @@ static void tmi_axis_loop(tmi_axes *x, const tmi_op *op, int first) {
     }
 }
 
-static void tmi_axis_walk(tmi_axes *x, uint32_t func, int first) {
+static void tmi_axis_walk(tmi_axes *x, uint32_t func, const uint32_t *next, int first) {
     const tmi_module *m = x->m;
     uint32_t op, d;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+    for (op = next[func]; op; op = next[op]) {
         const tmi_op *o = TMI_OP(m, op);
         tmi_axis_loop(x, o, first);
         if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE || o->kind == TMI_OP_IF) x->later = 1;
@@ -13030,27 +13038,28 @@ static void tmi_axis_args(tmi_axes *x, const tmi_op *func) {
 
 /* Facts of every value of a function. Loop-carried values start from their initial value and are
  * met with what the loop yields until nothing changes; facts only shrink, so that ends. */
-static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, tmi_axes *x) {
-    uint32_t op, i, r, b, next = 0, rounds;
+static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, const uint32_t *next,
+                          tmi_axes *x) {
+    uint32_t op, i, r, b, total = 0, rounds;
     TMI_ASSERT(job, "analyse", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     memset(x, 0, sizeof *x);
     x->job = job;
     x->m = m;
     x->at = TMI_TEMP(job, uint32_t, m->value.n);
-    for (op = func; op; op = tmi_walk_next(m, func, op)) {
+    for (op = func; op; op = next[op]) {
         for (i = 0; i < TMI_OP(m, op)->n_out; i++)
-            tmi_axis_room(x, tmi_out(m, TMI_OP(m, op), i), &next);
+            tmi_axis_room(x, tmi_out(m, TMI_OP(m, op), i), &total);
         for (r = TMI_OP(m, op)->region; r; r = TMI_REGION(m, r)->next)
             for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next)
                 for (i = 0; i < TMI_BLOCK(m, b)->n_arg; i++)
-                    tmi_axis_room(x, tmi_block_arg(m, b, i), &next);
+                    tmi_axis_room(x, tmi_block_arg(m, b, i), &total);
     }
-    x->axis = TMI_TEMP(job, tmi_axis, next);
+    x->axis = TMI_TEMP(job, tmi_axis, total);
     tmi_axis_args(x, TMI_OP(m, func));
-    tmi_axis_walk(x, func, 1);
+    tmi_axis_walk(x, func, next, 1);
     for (rounds = 0, x->changed = x->later; x->changed && rounds < 200; rounds++) {
         x->changed = 0;
-        tmi_axis_walk(x, func, 0);
+        tmi_axis_walk(x, func, next, 0);
     }
 }
 
@@ -15905,7 +15914,7 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
     tmi_vec_init(&d->written, sizeof(uint32_t), 1);
     tmi_vec_init(&d->reductions, sizeof(tmetal_reduction), 1);
     tmi_vec_init(&d->patterns, sizeof(tmetal_pattern), 1);
-    tmi_users_make(job, m, scope, &d->users);
+    tmi_users_make(job, m, scope, tmi_walk_order(job, m, scope), &d->users);
 }
 
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
@@ -18404,7 +18413,7 @@ static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t l
     TMI_ASSERT(job, "transform", index < TMI_OP(m, loop)->n_out);
     if (found) {
         tmi_at at = tmi_at_of(m, TMI_OP(m, a.red));
-        tmi_users_make(job, m, func, &users);
+        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
         wrong = tmi_acc_wrong(job, m, &users, &a);
         if (wrong)
             tmi_remark(job, at, TMETAL_MISSED, "accumulators", "the loop reduces in each round: %s",
@@ -19808,7 +19817,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     s->body = tmi_op_body(m, TMI_OP(m, func), 0);
     s->n_own = TMI_BLOCK(m, s->body)->n_arg;
     s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
-    tmi_users_make(job, m, func, &s->users);
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
     if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
     else if (job->opt->mlx) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
     else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
@@ -21622,6 +21631,7 @@ typedef struct tmi_plan {
     tmi_module       *m;
     uint32_t          func;
     const tmetal_gpu *gpu;
+    uint32_t         *next, *flow; /* per op: the one after it; the next of the function's own flow */
     tmi_users         users;
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
@@ -21656,7 +21666,7 @@ typedef struct tmi_plan {
     uint32_t          threads, n_sg;
     /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint32_t          written, read;
-    uint8_t           unknown_write, has_dot, has_mma;
+    uint8_t           unknown_write, has_dot, has_mma, chained; /* see tmi_has_chained_dots */
     /* why programs run in turn, or what their atomics leave open; NULL: neither */
     const char       *order;
     uint32_t          order_op; /* the atomic operation that it is about */
@@ -21868,68 +21878,50 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
     }
 }
 
-static void tmi_classify_args(tmi_plan *p, uint32_t block) {
-    uint32_t i;
-    TMI_ASSERT(p->job, "plan", block && block < p->m->block.n);
-    for (i = 0; i < TMI_BLOCK(p->m, block)->n_arg; i++) {
-        uint32_t v = tmi_block_arg(p->m, block, i);
-        p->klass[v] = tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ? TMI_C_NODE : TMI_C_SCALAR;
-    }
+static void tmi_classify_args(tmi_plan *p, const tmi_op *op) { /* of its regions */
+    uint32_t i, r, b, v;
+    for (r = op->region; r; r = TMI_REGION(p->m, r)->next)
+        for (b = TMI_REGION(p->m, r)->first_block; b; b = TMI_BLOCK(p->m, b)->next)
+            for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) {
+                v = tmi_block_arg(p->m, b, i);
+                p->klass[v] = tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ? TMI_C_NODE
+                                                                           : TMI_C_SCALAR;
+            }
 }
 
 static int tmi_is_region_op(uint32_t kind) { /* whose region is a function of scalars */
     return kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_MAP;
 }
 
-/* The next op of the function's own flow: combining regions are skipped. */
-static uint32_t tmi_flow_next(const tmi_module *m, uint32_t func, uint32_t op) {
-    TMI_ASSERT(NULL, "plan", func && op && op < m->op.n);
-    if (tmi_is_region_op(TMI_OP(m, op)->kind)) {
-        uint32_t at = op;
-        for (;;) {
-            if (TMI_OP(m, at)->next) return TMI_OP(m, at)->next;
-            {
-                uint32_t blk = TMI_OP(m, at)->block, r = TMI_BLOCK(m, blk)->region,
-                         owner = TMI_REGION(m, r)->op;
-                uint32_t b = TMI_BLOCK(m, blk)->next;
-                for (;;) {
-                    for (; b; b = TMI_BLOCK(m, b)->next)
-                        if (TMI_BLOCK(m, b)->first_op) return TMI_BLOCK(m, b)->first_op;
-                    r = TMI_REGION(m, r)->next;
-                    if (!r) break;
-                    b = TMI_REGION(m, r)->first_block;
-                }
-                if (owner == func) return 0;
-                at = owner;
-            }
-        }
+/* The function's ops in order, and those of its own flow: not what combining regions hold. */
+static void tmi_find_flow(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint8_t *inner = TMI_TEMP(p->job, uint8_t, m->op.n); /* per op: below a combining region */
+    uint32_t op, up, last = p->func;
+    p->next = tmi_walk_order(p->job, m, p->func);
+    p->flow = TMI_TEMP(p->job, uint32_t, m->op.n);
+    for (op = p->next[p->func]; op; op = p->next[op]) {
+        up = tmi_parent_op(m, TMI_OP(m, op));
+        inner[op] = inner[up] || tmi_is_region_op(TMI_OP(m, up)->kind);
+        if (!inner[op]) last = p->flow[last] = op;
     }
-    return tmi_walk_next(m, func, op);
 }
 
 static void tmi_classify(tmi_plan *p) {
     const tmi_module *m = p->m;
-    uint32_t op, r, b;
-    for (op = p->func; op;
-         op = op == p->func ? tmi_walk_next(m, p->func, op) : tmi_flow_next(m, p->func, op)) {
+    uint32_t op, x, i;
+    tmi_classify_args(p, TMI_OP(m, p->func));
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_region_op(o->kind))
-            for (r = o->region; r; r = TMI_REGION(m, r)->next)
-                for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next)
-                    tmi_classify_args(p, b);
-        if (op != p->func) tmi_classify_op(p, o);
-    }
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        uint32_t i, up = tmi_parent_op(m, o);
-        if (o->kind == TMI_OP_MAP) tmi_classify_args(p, tmi_op_body(m, o, 0));
-        while (up != p->func && TMI_OP(m, up)->kind != TMI_OP_MAP)
-            up = tmi_parent_op(m, TMI_OP(m, up));
-        if (up == p->func) continue;
-        for (i = 0; i < o->n_out; i++) p->klass[tmi_out(m, o, i)] = TMI_C_SCALAR;
-        for (r = o->region; r; r = TMI_REGION(m, r)->next)
-            for (b = TMI_REGION(m, r)->first_block; b; b = TMI_BLOCK(m, b)->next)
-                tmi_classify_args(p, b);
+        if (o->region && (!tmi_is_region_op(o->kind) || o->kind == TMI_OP_MAP))
+            tmi_classify_args(p, o);
+        tmi_classify_op(p, o);
+        for (x = o->kind == TMI_OP_MAP ? tmi_walk_next(m, op, op) : 0; x;
+             x = tmi_walk_next(m, op, x)) { /* single elements */
+            for (i = 0; i < TMI_OP(m, x)->n_out; i++)
+                p->klass[tmi_out(m, TMI_OP(m, x), i)] = TMI_C_SCALAR;
+            tmi_classify_args(p, TMI_OP(m, x));
+        }
     }
 }
 
@@ -22065,7 +22057,7 @@ static void tmi_find_bases(tmi_plan *p) {
             p->base[tmi_block_arg(m, block, i)] = i + 1;
     while (changed) {
         changed = 0;
-        for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+        for (op = p->next[p->func]; op; op = p->next[op]) {
             const tmi_op *o = TMI_OP(m, op), *up;
             for (i = 0; i < o->n_out; i++)
                 if (tmi_is_ptrlike(m, tmi_out_type(m, o, i)) && !o->n_region)
@@ -22115,7 +22107,7 @@ static int tmi_accesses_memory(const tmi_op *op) {
 static void tmi_find_accesses(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+    for (op = p->next[p->func]; op; op = p->next[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t base, bit, up = tmi_parent_op(m, o);
         p->weight[op] = up ? p->weight[up] : 0;
@@ -22429,7 +22421,7 @@ static void tmi_find_reach(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
     tmi_reaching at;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_walk_next(m, p->func, op)) {
+    for (op = p->next[p->func]; op; op = p->next[op]) {
         const tmi_op *o = TMI_OP(m, op);
         if (!tmi_accesses_memory(o) || !tmi_is_tensor(m, tmi_in_type(m, o, 0)) ||
             !tmi_rank(m, tmi_in_type(m, o, 0)) || !tmi_is_ptrlike(m, tmi_in_type(m, o, 0)))
@@ -22545,11 +22537,11 @@ static void tmi_components(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
+    for (op = p->flow[p->func]; op; op = p->flow[op])
         tmi_join_op(p, op);
     /* leaders are earlier: one step to each */
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]];
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
         for (i = 0; i < o->n_out; i++)
@@ -22588,10 +22580,10 @@ static const tmi_lin *tmi_op_lin(const tmi_plan *p, uint32_t op) {
 
 /* Does the result of a product reach an operand of another one through elementwise ops? Then
  * rows must stay in one simdgroup, so that the second product reads the first's registers. */
-static int tmi_has_chained_dots(tmi_plan *p) {
+static int tmi_has_chained_dots(const tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t a;
         if (!tmi_dot_is_mma(m, o)) continue;
@@ -22611,10 +22603,10 @@ static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
 }
 
 /* Simdgroups for the products, so that each has its tiles; at most 16. */
-static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
+static uint32_t tmi_dot_groups(const tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank, rows, cols, batch, g;
         if (!tmi_dot_is_mma(m, o)) continue;
@@ -22623,8 +22615,8 @@ static uint32_t tmi_dot_groups(tmi_plan *p, int chained) {
         rows = tmi_dim(m, d, rank - 2) / 8;
         cols = tmi_dim(m, d, rank - 1) / 8;
         batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
-        g = chained ? tmi_min32(tmi_max32(rows / 2, 1), 8)
-                    : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
+        g = p->chained ? tmi_min32(tmi_max32(rows / 2, 1), 8)
+                       : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -22704,8 +22696,9 @@ static uint32_t tmi_short_fold_threads(tmi_plan *p, uint64_t most, uint32_t want
  * itself. */
 static uint32_t tmi_pick_threads(tmi_plan *p) {
     uint64_t most = 1;
-    uint32_t i, want, groups, chained = (uint32_t)tmi_has_chained_dots(p);
-    groups = tmi_dot_groups(p, (int)chained);
+    uint32_t i, want, groups;
+    p->chained = (uint8_t)tmi_has_chained_dots(p);
+    groups = tmi_dot_groups(p);
     p->has_mma = groups != 0;
     for (i = 0; i < p->comp.n; i++) {
         uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
@@ -22725,8 +22718,7 @@ static uint32_t tmi_pick_threads(tmi_plan *p) {
 
 /* How simdgroups split rows and columns of a product's result: rows only when products are chained,
  * else as square as the tile. */
-static void tmi_split_groups(tmi_plan *p, uint32_t type, int chained, uint32_t *rows,
-                             uint32_t *cols) {
+static void tmi_split_groups(const tmi_plan *p, uint32_t type, uint32_t *rows, uint32_t *cols) {
     uint32_t rank = tmi_rank(p->m, type), left = p->n_sg;
     uint32_t r = tmi_dim_bits(p->m, type, rank - 2) - 3, c = tmi_dim_bits(p->m, type, rank - 1) - 3;
     uint32_t batch = rank > 2 ? tmi_dim_bits(p->m, type, 0) : 0;
@@ -22734,8 +22726,8 @@ static void tmi_split_groups(tmi_plan *p, uint32_t type, int chained, uint32_t *
     left -= tmi_min32(left, batch);
     while (left && (r > *rows || c > *cols)) {
         uint32_t dr = r - *rows, dc = c - *cols;
-        if (dr && (chained || dr >= dc || !dc)) ++*rows;
-        else if (dc && !(chained && !dr)) ++*cols;
+        if (dr && (p->chained || dr >= dc || !dc)) ++*rows;
+        else if (dc && !(p->chained && !dr)) ++*cols;
         else break;
         left--;
     }
@@ -23013,7 +23005,7 @@ static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t val
 static void tmi_find_readers(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         if (!tmi_is_root_op(p, o)) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)))
@@ -23229,7 +23221,7 @@ static void tmi_force_layouts(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
     if (!p->job->n_wanted) return;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         struct tmi_force *f = &p->force[op];
         tmi_comp *c;
         tmi_lin   l;
@@ -23257,7 +23249,7 @@ static void tmi_force_layouts(tmi_plan *p) {
     }
 }
 
-static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
+static void tmi_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
     uint64_t  best = (uint64_t)-1, cost;
@@ -23275,7 +23267,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c, int chained) {
     k.own = c;
     if (comp->dot && tmi_dot_is_mma(p->m, TMI_OP(p->m, comp->dot))) {
         uint32_t rows, cols;
-        tmi_split_groups(p, comp->type, chained, &rows, &cols);
+        tmi_split_groups(p, comp->type, &rows, &cols);
         tmi_lin_matrix(p->m, comp->type, rows, cols, p->n_sg, &l);
         comp->lin = tmi_lin_id(p, &l) + 1;
         comp->reason = "result of a matrix product: 8 by 8 simdgroup tiles";
@@ -23321,13 +23313,12 @@ static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
 }
 
 static void tmi_choose_layouts(tmi_plan *p) {
-    int       chained = tmi_has_chained_dots(p);
     uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
     tmi_find_readers(p);
     tmi_force_layouts(p);
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
-    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i], chained);
+    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i]);
 }
 
 /* -- Operands read straight from device memory ------------------------------------------------- */
@@ -23403,7 +23394,7 @@ static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t
 static void tmi_choose_direct(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, k;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         if (!tmi_dot_is_mma(m, o)) continue;
         for (k = 0; k < 2; k++) {
@@ -23499,7 +23490,7 @@ static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
 static void tmi_choose_own(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         int64_t  pack;
@@ -23872,7 +23863,7 @@ static void tmi_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
     tmi_lin  all;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         const tmi_lin *l;
         if (o->n_region && !tmi_is_region_op(o->kind)) {
@@ -23973,7 +23964,7 @@ static int tmi_is_site(uint32_t kind) {
 
 static void tmi_number_sites(tmi_plan *p) {
     uint32_t op;
-    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_walk_next(p->m, p->func, op))
+    for (op = p->next[p->func]; op; op = p->next[op])
         if (tmi_is_site(TMI_OP(p->m, op)->kind)) p->site[op] = ++p->n_sites;
 }
 
@@ -23981,7 +23972,7 @@ static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0, polled = 0, polling = 0,
                  atomics = 0, wide = 0;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t base = tmi_accesses_memory(o) ? p->base[tmi_in(m, o, 0)] : 0,
                  bit = base && base < 32 ? 1u << (base - 1) : 1u << 31;
@@ -24083,8 +24074,9 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->site = TMI_TEMP(job, uint32_t, m->op.n);
     p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
     p->force = TMI_TEMP(job, struct tmi_force, m->op.n);
-    tmi_users_make(job, m, func, &p->users);
-    tmi_axis_make(job, m, func, &p->axes);
+    tmi_find_flow(p);
+    tmi_users_make(job, m, func, p->next, &p->users);
+    tmi_axis_make(job, m, func, p->next, &p->axes);
     tmi_classify(p);
     tmi_find_bases(p);
     tmi_plan_aliases(p);
@@ -28963,7 +28955,7 @@ static void tmi_mark_escapes(tmi_low *w) {
     const tmi_module *m = w->m;
     uint32_t op, i, x;
     tmi_lin  scratch;
-    for (op = tmi_walk_next(m, w->p->func, w->p->func); op; op = tmi_flow_next(m, w->p->func, op)) {
+    for (op = w->p->flow[w->p->func]; op; op = w->p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         int whole = tmi_is_whole_op(w, o) || (tmi_ops[o->kind].traits & TMI_ENDS) ||
             o->kind == TMI_OP_UNSPLAT;
@@ -32521,7 +32513,7 @@ static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
 static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
     const tmi_module *m = p->m;
     uint32_t          op, most = 1;
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op))
+    for (op = p->flow[p->func]; op; op = p->flow[op])
         if (tmi_dot_is_mma(m, TMI_OP(m, op)))
             most = tmi_max32(most,
                              (uint32_t)(tmi_numel(m, tmi_out_type(m, TMI_OP(m, op), 0)) / 64 /
@@ -32801,7 +32793,7 @@ static void tmi_report_ops(tmi_plan *p, const tmi_accesses *of, uint32_t bytes, 
     tmi_rows_init(p, of, &x);
     tmi_vec_init(&reduces, sizeof *reduce, 1);
     tmi_report_threads(p, bytes);
-    for (op = tmi_walk_next(m, p->func, p->func); op; op = tmi_flow_next(m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         tmi_rows_of_op(&x, op);
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op))) {
@@ -33142,13 +33134,13 @@ static void tmi_tell_op(tmi_telling *x, uint32_t id) {
 static void tmi_tell_all(tmi_telling *x) {
     const tmi_module *m = x->p->m;
     uint32_t          op, i;
-    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+    for (op = x->p->flow[x->p->func]; op; op = x->p->flow[op])
         for (i = 0; i < TMI_OP(m, op)->n_out && x->in[op]; i++) {
             uint32_t type = tmi_out_type(m, TMI_OP(m, op), i);
             if (tmi_is_tensor(m, type) && tmi_numel(m, type) > x->tile)
                 x->tile = tmi_numel(m, type);
         }
-    for (op = tmi_walk_next(m, x->p->func, x->p->func); op; op = tmi_flow_next(m, x->p->func, op))
+    for (op = x->p->flow[x->p->func]; op; op = x->p->flow[op])
         if (x->in[op]) tmi_tell_op(x, op);
 }
 
@@ -33456,7 +33448,7 @@ static void tmi_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted
     x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
     for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
     for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, noted, &k->patterns[i]);
-    for (op = tmi_walk_next(p->m, p->func, p->func); op; op = tmi_flow_next(p->m, p->func, op)) {
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
         uint16_t kind = TMI_OP(p->m, op)->kind;
         if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT)
             tmi_tell_neighbours(&x, op);
