@@ -12669,8 +12669,8 @@ typedef struct tmi_axes {
 } tmi_axes;
 
 static uint32_t tmi_axis_rank(const tmi_module *m, uint32_t value) {
-    uint32_t rank = tmi_rank(m, tmi_value_type(m, value));
-    return rank ? rank : 1;
+    const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, value));
+    return t->kind == TMI_T_TENSOR && t->n_dims ? t->n_dims : 1;
 }
 
 static tmi_axis tmi_axis_get(const tmi_axes *x, uint32_t value, uint32_t d) {
@@ -12693,8 +12693,8 @@ static uint8_t tmi_cap8(uint32_t v) { return (uint8_t)(v > TMI_AXIS_MAX ? TMI_AX
 
 /* log2 of the dimension */
 static uint32_t tmi_axis_size(const tmi_module *m, uint32_t value, uint32_t d) {
-    uint32_t type = tmi_value_type(m, value);
-    return tmi_is_tensor(m, type) && tmi_rank(m, type) ? tmi_log2(tmi_dim(m, type, d)) : 0;
+    const tmi_type *t = TMI_TYPE(m, tmi_value_type(m, value));
+    return t->kind == TMI_T_TENSOR && t->n_dims ? tmi_log2(TMI_ID(m, t->dims + d)) : 0;
 }
 
 /* Hints that Triton left on an op or argument override what is computed. */
@@ -12808,11 +12808,10 @@ static tmi_axis tmi_axis_cmp(const tmi_module *m, const tmi_op *op, tmi_axis l, 
     return z;
 }
 
-static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d) {
+static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d, uint32_t size) {
     const tmi_module *m = x->m;
     tmi_axis l = tmi_axis_get(x, tmi_in(m, op, 0), d), r = tmi_axis_get(x, tmi_in(m, op, 1), d),
              z = {0, 0, 0};
-    uint32_t size = tmi_axis_size(m, tmi_out(m, op, 0), d);
     TMI_ASSERT(x->job, "analyse", op->n_in == 2 && op->n_out >= 1);
     z.k = tmi_min8(l.k, r.k);
     switch (op->kind) {
@@ -12898,11 +12897,11 @@ static tmi_axis tmi_axis_shape(tmi_axes *x, const tmi_op *op, uint32_t d) {
     }
 }
 
-static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d) {
+/* `size`: log2 of the result's dimension d */
+static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d, uint32_t size) {
     const tmi_module *m = x->m;
     tmi_axis z = {0, 0, 0};
     int64_t  c;
-    uint32_t size = tmi_axis_size(m, tmi_out(m, op, 0), d);
     switch (op->kind) {
     case TMI_OP_RANGE:
         z.c = (uint8_t)size;
@@ -12926,7 +12925,8 @@ static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d) {
         if (op->n_in > 1) z.k = tmi_min8(z.k, tmi_axis_get(x, tmi_in(m, op, 1), d).k);
         return z;
     default:
-        if (op->n_in == 2 && (tmi_ops[op->kind].traits & TMI_ELT)) return tmi_axis_binary(x, op, d);
+        if (op->n_in == 2 && (tmi_ops[op->kind].traits & TMI_ELT))
+            return tmi_axis_binary(x, op, d, size);
         if (op->n_in == 1 && (tmi_ops[op->kind].traits & TMI_ELT))
             z.k = tmi_axis_get(x, tmi_in(m, op, 0), d).k;
         return z;
@@ -12939,78 +12939,82 @@ static void tmi_axis_room(tmi_axes *x, uint32_t value, uint32_t *next) {
     *next += tmi_axis_rank(x->m, value);
 }
 
-/* Meet: a fact holds of a loop-carried value when it holds of all that flows in. */
-static void tmi_axis_meet(tmi_axes *x, uint32_t to, uint32_t from, int first) {
-    uint32_t d;
+static void tmi_axis_set(tmi_axes *x, uint32_t value, uint32_t d, tmi_axis z) {
+    tmi_axis *a = &x->axis[x->at[value] - 1 + d];
+    x->changed |= z.c != a->c || z.v != a->v || z.k != a->k;
+    *a = z;
+}
+
+/* Meet: a fact holds of a value that loops or branches carry when it holds of all that flows in: of
+ * `from` and `other`, 0 where nothing else does. */
+static void tmi_axis_meet(tmi_axes *x, uint32_t to, uint32_t from, uint32_t other) {
+    uint32_t d, rank = tmi_axis_rank(x->m, to);
     TMI_ASSERT(x->job, "analyse", to < x->m->value.n && from < x->m->value.n);
     TMI_ASSERT(x->job, "analyse", tmi_value_type(x->m, to) == tmi_value_type(x->m, from));
-    for (d = 0; d < tmi_axis_rank(x->m, to); d++) {
-        tmi_axis *a = &x->axis[x->at[to] - 1 + d], b = tmi_axis_get(x, from, d), z = *a;
-        if (first) z = b;
-        else {
-            z.v = tmi_min8(a->v, b.v);
-            if (a->c != b.c) z.v = tmi_min8(z.v, tmi_min8(a->c, b.c));
-            z.c = tmi_min8(a->c, b.c);
-            z.k = tmi_min8(a->k, b.k);
-        }
-        if (memcmp(&z, a, sizeof z) != 0) x->changed = 1;
-        *a = z;
+    for (d = 0; d < rank; d++) {
+        tmi_axis a = tmi_axis_get(x, from, d), b = other ? tmi_axis_get(x, other, d) : a, z;
+        z.c = tmi_min8(a.c, b.c);
+        z.k = tmi_min8(a.k, b.k);
+        z.v = tmi_min8(a.v, b.v);
+        if (a.c != b.c) z.v = tmi_min8(z.v, z.c);
+        tmi_axis_set(x, to, d, z);
     }
+}
+
+/* One value that a loop carries: what it had before, what comes in, what a round yields. */
+static void tmi_axis_carry(tmi_axes *x, uint32_t arg, uint32_t init, uint32_t yield, int first) {
+    tmi_axis_meet(x, arg, init, first ? 0 : arg);
+    if (!first) tmi_axis_meet(x, arg, yield, arg);
 }
 
 static void tmi_axis_loop(tmi_axes *x, const tmi_op *op, int first) {
     const tmi_module *m = x->m;
-    uint32_t block = tmi_op_body(m, op, 0), end = tmi_terminator(m, block), i;
+    const tmi_op     *o = TMI_OP(m, tmi_parent_op(m, op)), *end;
+    uint32_t          block = tmi_op_body(m, op, 0), i;
     if (op->kind == TMI_OP_FOR) {
-        tmi_axis lb = tmi_axis_get(x, tmi_in(m, op, 0), 0),
-                 st = tmi_axis_get(x, tmi_in(m, op, 2), 0);
-        tmi_axis *iv = &x->axis[x->at[tmi_block_arg(m, block, 0)] - 1];
-        iv->c = iv->k = 0;
-        iv->v = tmi_min8(lb.v, st.v);
+        tmi_axis iv = {0, 0, 0};
+        iv.v = tmi_min8(tmi_axis_get(x, tmi_in(m, op, 0), 0).v,
+                        tmi_axis_get(x, tmi_in(m, op, 2), 0).v);
+        x->axis[x->at[tmi_block_arg(m, block, 0)] - 1] = iv;
+        end = TMI_OP(m, tmi_terminator(m, block));
         for (i = 0; i < op->n_out; i++) {
-            tmi_axis_meet(x, tmi_block_arg(m, block, 1 + i), tmi_in(m, op, 3 + i), first);
-            if (!first)
-                tmi_axis_meet(x, tmi_block_arg(m, block, 1 + i), tmi_in(m, TMI_OP(m, end), i), 0);
-            tmi_axis_meet(x, tmi_out(m, op, i), tmi_block_arg(m, block, 1 + i), 1);
+            uint32_t arg = tmi_block_arg(m, block, 1 + i);
+            tmi_axis_carry(x, arg, tmi_in(m, op, 3 + i), tmi_in(m, end, i), first);
+            tmi_axis_meet(x, tmi_out(m, op, i), arg, 0);
         }
     } else if (op->kind == TMI_OP_WHILE) {
-        uint32_t after = tmi_op_body(m, op, 1), yield = tmi_terminator(m, after);
-        for (i = 0; i < op->n_in; i++) {
-            tmi_axis_meet(x, tmi_block_arg(m, block, i), tmi_in(m, op, i), first);
-            if (!first)
-                tmi_axis_meet(x, tmi_block_arg(m, block, i), tmi_in(m, TMI_OP(m, yield), i), 0);
-        }
-    } else if (op->kind == TMI_OP_CONDITION) {
-        const tmi_op *loop = TMI_OP(m, tmi_parent_op(m, op));
-        for (i = 0; i < loop->n_out; i++) {
-            tmi_axis_meet(x, tmi_block_arg(m, tmi_op_body(m, loop, 1), i), tmi_in(m, op, i + 1), 1);
-            tmi_axis_meet(x, tmi_out(m, loop, i), tmi_in(m, op, i + 1), 1);
-        }
-    } else if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_IF) {
-        const tmi_op *o = TMI_OP(m, tmi_parent_op(m, op));
-        int is_then = op->block == tmi_op_body(m, o, 0);
+        end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, op, 1)));
         for (i = 0; i < op->n_in; i++)
-            tmi_axis_meet(x, tmi_out(m, o, i), tmi_in(m, op, i), is_then);
+            tmi_axis_carry(x, tmi_block_arg(m, block, i), tmi_in(m, op, i), tmi_in(m, end, i),
+                           first);
+    } else if (op->kind == TMI_OP_CONDITION) {
+        for (i = 0; i < o->n_out; i++) {
+            tmi_axis_meet(x, tmi_block_arg(m, tmi_op_body(m, o, 1), i), tmi_in(m, op, i + 1), 0);
+            tmi_axis_meet(x, tmi_out(m, o, i), tmi_in(m, op, i + 1), 0);
+        }
+    } else if (op->kind == TMI_OP_YIELD && o->kind == TMI_OP_IF && op->block != tmi_op_body(m, o, 0)) {
+        end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, o, 0))); /* both sides are known */
+        for (i = 0; i < op->n_in; i++)
+            tmi_axis_meet(x, tmi_out(m, o, i), tmi_in(m, end, i), tmi_in(m, op, i));
     }
 }
 
 static void tmi_axis_walk(tmi_axes *x, uint32_t func, const uint32_t *next, int first) {
     const tmi_module *m = x->m;
-    uint32_t op, d;
+    uint32_t op, d, v, rank;
     for (op = next[func]; op; op = next[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        tmi_axis_loop(x, o, first);
-        if (o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE || o->kind == TMI_OP_IF) x->later = 1;
+        if (o->n_region || (tmi_ops[o->kind].traits & TMI_ENDS)) tmi_axis_loop(x, o, first);
+        x->later |= o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE;
         if (!o->n_out || o->n_region) continue;
-        for (d = 0; d < tmi_axis_rank(m, tmi_out(m, o, 0)); d++) {
-            uint32_t size = tmi_axis_size(m, tmi_out(m, o, 0), d);
-            tmi_axis z = tmi_axis_of_op(x, o, d);
-            tmi_axis_hints(m, o->attr, d, &z);
+        v = tmi_out(m, o, 0);
+        for (d = 0, rank = tmi_axis_rank(m, v); d < rank; d++) {
+            uint32_t size = tmi_axis_size(m, v, d);
+            tmi_axis z = tmi_axis_of_op(x, o, d, size);
+            if (o->attr) tmi_axis_hints(m, o->attr, d, &z);
             z.c = tmi_min8(z.c, (uint8_t)size);
             z.k = tmi_min8(z.k, (uint8_t)size);
-            if (memcmp(&z, &x->axis[x->at[tmi_out(m, o, 0)] - 1 + d], sizeof z) != 0)
-                x->changed = 1;
-            x->axis[x->at[tmi_out(m, o, 0)] - 1 + d] = z;
+            tmi_axis_set(x, v, d, z);
         }
     }
 }
@@ -21317,22 +21321,55 @@ static void tmi_view_forward(const tmi_module *m, const tmi_op *op, tmi_lin *l) 
     }
 }
 
+/* Bases by their highest bit, each with the bits of the index that reach it. */
+typedef struct tmi_basis {
+    uint32_t of[32], from[32];
+} tmi_basis;
+
+/* 1: `b` is none that those before it reach; index bit `bit` now does. */
+static int tmi_basis_add(tmi_basis *s, uint32_t b, uint32_t bit) {
+    uint32_t f = 1u << bit, top;
+    for (; b; b ^= s->of[top], f ^= s->from[top]) {
+        top = tmi_log2(b);
+        if (s->of[top]) continue;
+        s->of[top] = b;
+        s->from[top] = f;
+        return 1;
+    }
+    return 0;
+}
+
+/* The index whose number is `want`; 0: there is none. */
+static int tmi_basis_solve(const tmi_basis *s, uint32_t want, uint32_t *index) {
+    uint32_t top;
+    for (*index = 0; want; want ^= s->of[top]) {
+        top = tmi_log2(want);
+        if (!s->of[top]) return 0;
+        *index ^= s->from[top];
+    }
+    return 1;
+}
+
+/* Of a layout's registers. */
+static void tmi_basis_of(const tmi_lin *l, tmi_basis *s) {
+    uint32_t i;
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < l->n_reg; i++) (void)tmi_basis_add(s, l->reg[i], i);
+}
+
 /* Drop registers that only make copies: what a thread needs of a value, no more and no less. */
 static void tmi_lin_trim(tmi_lin *l) {
-    uint32_t i, n = 0, seen[32], b;
+    uint32_t  i, n = 0, b;
+    tmi_basis seen;
     for (i = 0; i < l->vec; i++)
         if (!l->reg[i] || (i && l->reg[i] != l->reg[0] << i)) l->vec = 0;
-    memset(seen, 0, sizeof seen);
-    for (i = 0; i < l->n_reg; i++) {
-        for (b = l->reg[i]; b && seen[tmi_log2(b)];) b ^= seen[tmi_log2(b)];
-        if (!b) continue;
-        seen[tmi_log2(b)] = b;
-        l->reg[n++] = l->reg[i];
-    }
+    memset(&seen, 0, sizeof seen);
+    for (i = 0; i < l->n_reg; i++)
+        if (tmi_basis_add(&seen, l->reg[i], i)) l->reg[n++] = l->reg[i];
     for (i = n; i < l->n_reg; i++) l->reg[i] = 0;
     l->n_reg = (uint8_t)n;
     for (b = l->offset, i = 32; i-- > 0;)
-        if ((b >> i & 1) && seen[i]) b ^= seen[i];
+        if (b >> i & 1) b ^= seen.of[i];
     l->offset = b; /* what the registers reach needs no offset */
 }
 
@@ -21349,43 +21386,22 @@ static void tmi_lin_slice(const tmi_module *m, uint32_t type, uint32_t axis, tmi
 
 /* -- Solving --------------------------------------------------------------------------------- */
 
-/* A register index whose number is `want`: the XOR of registers' bases. 0 when there is none. */
-static int tmi_lin_register(const tmi_lin *l, uint32_t want, uint32_t *index) {
-    uint32_t basis[32], from[32], i, b, f;
-    TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
-    memset(basis, 0, sizeof basis);
-    memset(from, 0, sizeof from);
-    for (i = 0; i < l->n_reg; i++) {
-        b = l->reg[i];
-        f = 1u << i;
-        while (b && basis[tmi_log2(b)]) {
-            f ^= from[tmi_log2(b)];
-            b ^= basis[tmi_log2(b)];
-        }
-        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
-    }
-    for (*index = 0; want; want ^= basis[i]) {
-        i = tmi_log2(want);
-        if (!basis[i]) return 0;
-        *index ^= from[i];
-    }
-    return 1;
-}
-
 /* Can a thread that wants `w` read a value held as `a` from its own registers alone? Then reg[i]
  * says which bits of the register index the wanted register bit i flips, and *base what the
  * offset flips. */
 static int tmi_lin_readable(const tmi_lin *a, const tmi_lin *w, uint32_t *reg, uint32_t *base) {
-    uint32_t i;
+    uint32_t  i;
+    tmi_basis s;
     TMI_ASSERT(NULL, "layout", a->n_sg == w->n_sg);
     TMI_ASSERT(NULL, "layout", a->n_reg <= TMI_MAX_REG && w->n_reg <= TMI_MAX_REG);
     for (i = 0; i < TMI_LANE_BITS; i++)
         if (a->lane[i] != w->lane[i]) return 0;
     for (i = 0; i < a->n_sg; i++)
         if (a->sg[i] != w->sg[i]) return 0;
+    tmi_basis_of(a, &s);
     for (i = 0; i < w->n_reg; i++)
-        if (!tmi_lin_register(a, w->reg[i], &reg[i])) return 0;
-    return tmi_lin_register(a, w->offset ^ a->offset, base);
+        if (!tmi_basis_solve(&s, w->reg[i], &reg[i])) return 0;
+    return tmi_basis_solve(&s, w->offset ^ a->offset, base);
 }
 
 /* The same reaching over to other lanes of the simdgroup: src_reg and src_lane of each wanted
@@ -21396,64 +21412,47 @@ typedef struct tmi_shuffle {
     uint32_t reg_base, lane_base;
 } tmi_shuffle;
 
-static int tmi_lin_reach(const tmi_lin *a, uint32_t want, uint32_t *reg, uint32_t *lane) {
-    uint32_t basis[32], from[32], i, b, f, n = a->n_reg;
-    memset(basis, 0, sizeof basis);
-    memset(from, 0, sizeof from);
-    for (i = 0; i < n + TMI_LANE_BITS; i++) { /* registers first: what they reach needs no lane */
-        b = i < n ? a->reg[i] : a->lane[i - n];
-        f = 1u << i;
-        while (b && basis[tmi_log2(b)]) {
-            f ^= from[tmi_log2(b)];
-            b ^= basis[tmi_log2(b)];
-        }
-        if (b) basis[tmi_log2(b)] = b, from[tmi_log2(b)] = f;
-    }
-    for (f = 0; want; want ^= basis[i]) {
-        i = tmi_log2(want);
-        if (!basis[i]) return 0;
-        f ^= from[i];
-    }
-    *reg = f & ((1u << n) - 1u);
-    *lane = f >> n;
+/* Its index is that of a register, then bits of the lane. */
+static int tmi_lin_reach(const tmi_lin *a, const tmi_basis *s, uint32_t want, uint32_t *reg,
+                         uint32_t *lane) {
+    uint32_t f;
+    if (!tmi_basis_solve(s, want, &f)) return 0;
+    *reg = f & ((1u << a->n_reg) - 1u);
+    *lane = f >> a->n_reg;
     return 1;
 }
 
 static int tmi_lin_shuffle(const tmi_lin *a, const tmi_lin *w, tmi_shuffle *s) {
-    uint32_t i;
+    uint32_t  i;
+    tmi_basis t;
     TMI_ASSERT(NULL, "layout", a->n_sg == w->n_sg);
     memset(s, 0, sizeof *s);
     for (i = 0; i < a->n_sg; i++)
         if (a->sg[i] != w->sg[i]) return 0;
+    tmi_basis_of(a, &t); /* registers first: what they reach needs no lane */
+    for (i = 0; i < TMI_LANE_BITS; i++) (void)tmi_basis_add(&t, a->lane[i], a->n_reg + i);
     for (i = 0; i < w->n_reg; i++)
-        if (!tmi_lin_reach(a, w->reg[i], &s->reg_of_reg[i], &s->lane_of_reg[i])) return 0;
+        if (!tmi_lin_reach(a, &t, w->reg[i], &s->reg_of_reg[i], &s->lane_of_reg[i])) return 0;
     for (i = 0; i < TMI_LANE_BITS; i++) {
         if (a->lane[i] == w->lane[i]) { /* stay in one's own lane where that serves */
             s->lane_of_lane[i] = 1u << i;
             continue;
         }
-        if (!tmi_lin_reach(a, w->lane[i], &s->reg_of_lane[i], &s->lane_of_lane[i])) return 0;
+        if (!tmi_lin_reach(a, &t, w->lane[i], &s->reg_of_lane[i], &s->lane_of_lane[i])) return 0;
     }
-    return tmi_lin_reach(a, w->offset ^ a->offset, &s->reg_base, &s->lane_base);
+    return tmi_lin_reach(a, &t, w->offset ^ a->offset, &s->reg_base, &s->lane_base);
 }
 
 /* Bits of a thread's index that must be zero for it to be the one holder of its elements. */
 static void tmi_lin_copies(const tmi_lin *l, uint32_t *lanes, uint32_t *groups) {
-    uint32_t basis[32], i, b, n = TMI_LANE_BITS + l->n_sg;
-    memset(basis, 0, sizeof basis);
+    uint32_t  i;
+    tmi_basis s;
     *lanes = *groups = 0;
-    for (i = 0; i < l->n_reg; i++) {
-        for (b = l->reg[i]; b && basis[tmi_log2(b)];) b ^= basis[tmi_log2(b)];
-        if (b) basis[tmi_log2(b)] = b;
-    }
-    for (i = 0; i < n; i++) {
-        for (b = i < TMI_LANE_BITS ? l->lane[i] : l->sg[i - TMI_LANE_BITS];
-             b && basis[tmi_log2(b)];)
-            b ^= basis[tmi_log2(b)];
-        if (b) basis[tmi_log2(b)] = b;
-        else if (i < TMI_LANE_BITS) *lanes |= 1u << i;
-        else *groups |= 1u << (i - TMI_LANE_BITS);
-    }
+    tmi_basis_of(l, &s);
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (!tmi_basis_add(&s, l->lane[i], 0)) *lanes |= 1u << i;
+    for (i = 0; i < l->n_sg; i++)
+        if (!tmi_basis_add(&s, l->sg[i], 0)) *groups |= 1u << i;
 }
 
 static int tmi_lin_has_copies(const tmi_lin *l) {
