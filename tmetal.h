@@ -21220,6 +21220,16 @@ static uint32_t tmi_bits_permute(const uint32_t *how, uint32_t x) {
 
 /* -- Views through shape ops ------------------------------------------------------------------ */
 
+/* Views that give elements other numbers; tt.reshape and tt.expand_dims do not. */
+static int tmi_moves_elements(uint32_t kind) {
+    return kind == TMI_OP_TRANS || kind == TMI_OP_BROADCAST || kind == TMI_OP_JOIN ||
+        kind == TMI_OP_CAT || kind == TMI_OP_SPLIT || kind == TMI_OP_FLIPBIT;
+}
+
+static int tmi_is_view(uint32_t kind) {
+    return tmi_moves_elements(kind) || kind == TMI_OP_EXPAND || kind == TMI_OP_RESHAPE;
+}
+
 /* tt.trans: of each bit of the source's number, the bit of the result's that it equals. */
 static void tmi_trans_bits(const tmi_module *m, const tmi_op *op, uint32_t *how) {
     const tmi_attr *order = tmi_attr_of(m, op, "order");
@@ -21234,45 +21244,45 @@ static void tmi_trans_bits(const tmi_module *m, const tmi_op *op, uint32_t *how)
     }
 }
 
-/* Ops whose result is a renaming of one operand: which operand elements a thread that holds `l`
- * of the result needs. `piece` picks the result of split. tt.cat leaves the order open: the
- * operands take turns, as in Triton's own code while each thread holds one element of both. */
-static void tmi_view(const tmi_module *m, const tmi_op *op, uint32_t piece, tmi_lin *l) {
-    uint32_t how[2 + TMI_MAX_RANK * 2], i;
-    uint32_t in = tmi_in_type(m, op, 0), out = tmi_out_type(m, op, 0);
+/* Which elements of its operands an op reads in a thread that wants `l` of its result: `l` itself, or
+ * in `to` where the result is a renaming of them. `piece` picks the result of split. tt.cat leaves
+ * the order open: the operands take turns, as in Triton's own code while each thread holds one
+ * element of both. */
+static const tmi_lin *tmi_view(const tmi_module *m, const tmi_op *op, uint32_t piece,
+                               const tmi_lin *l, tmi_lin *to) {
+    uint32_t how[2], bits[1 + 32], i, in, out;
     TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
+    if (!tmi_moves_elements(op->kind)) return l;
+    in = tmi_in_type(m, op, 0);
+    out = tmi_out_type(m, op, 0);
+    *to = *l;
+    how[0] = 0;
+    how[1] = 1;
     switch (op->kind) {
-    case TMI_OP_TRANS: {
-        uint32_t bits[1 + 32];
+    case TMI_OP_TRANS:
         tmi_trans_bits(m, op, bits);
-        tmi_lin_each(l, tmi_bits_permute, bits);
+        tmi_lin_each(to, tmi_bits_permute, bits);
         break;
-    }
     case TMI_OP_BROADCAST: /* from the highest axis down, so that lower bits keep their places */
         for (i = 0; i < tmi_rank(m, out); i++)
             if (tmi_dim(m, in, i) == 1 && tmi_dim(m, out, i) > 1) {
                 how[0] = tmi_dim_low(m, out, i);
                 how[1] = tmi_dim_bits(m, out, i);
-                tmi_lin_each(l, tmi_bits_drop, how);
+                tmi_lin_each(to, tmi_bits_drop, how);
             }
         break;
-    case TMI_OP_JOIN: /* the low bit says which operand */
-    case TMI_OP_CAT:
-        how[0] = 0;
-        how[1] = 1;
-        tmi_lin_each(l, tmi_bits_drop, how);
+    case TMI_OP_JOIN: case TMI_OP_CAT: /* the low bit says which operand */
+        tmi_lin_each(to, tmi_bits_drop, how);
         break;
     case TMI_OP_SPLIT:
-        how[0] = 0;
-        how[1] = 1;
-        tmi_lin_each(l, tmi_bits_insert, how);
-        l->offset |= piece;
+        tmi_lin_each(to, tmi_bits_insert, how);
+        to->offset |= piece;
         break;
-    case TMI_OP_FLIPBIT:
-        l->offset ^= 1u << tmi_dim_low(m, in, (uint32_t)tmi_attr_int(m, op, "axis", 0));
+    default:
+        to->offset ^= 1u << tmi_dim_low(m, in, (uint32_t)tmi_attr_int(m, op, "axis", 0));
         break;
-    default: break; /* reshape, expand_dims: the numbers stay */
     }
+    return to;
 }
 
 /* The other way: a layout of the operand that makes the result's `l` free; new bits become
@@ -21463,14 +21473,13 @@ static int tmi_lin_has_copies(const tmi_lin *l) {
 
 /* Does some thread hold every one of 2^bits elements? */
 static int tmi_lin_is_whole(const tmi_lin *l, uint32_t bits) {
-    uint32_t lanes, groups, n = l->n_reg + TMI_LANE_BITS + l->n_sg;
-    tmi_lin  kept = *l;
+    uint32_t  i, n = 0;
+    tmi_basis s;
     TMI_ASSERT(NULL, "layout", bits <= TMI_MAX_REG);
-    tmi_lin_trim(&kept); /* of the registers, those that are no copies */
-    tmi_lin_copies(l, &lanes, &groups);
-    n -= l->n_reg - kept.n_reg;
-    for (; lanes; lanes &= lanes - 1) n--;
-    for (; groups; groups &= groups - 1) n--;
+    memset(&s, 0, sizeof s);
+    for (i = 0; i < l->n_reg; i++) n += (uint32_t)tmi_basis_add(&s, l->reg[i], 0);
+    for (i = 0; i < TMI_LANE_BITS; i++) n += (uint32_t)tmi_basis_add(&s, l->lane[i], 0);
+    for (i = 0; i < l->n_sg; i++) n += (uint32_t)tmi_basis_add(&s, l->sg[i], 0);
     return n == bits;
 }
 
@@ -21805,8 +21814,6 @@ static void tmi_reduced_lin(const tmi_module *m, const tmi_op *op, tmi_lin *l) {
 
 /* -- Classes -------------------------------------------------------------------------- */
 
-static int tmi_is_view(uint32_t kind);
-
 static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
     int64_t d;
     TMI_ASSERT(NULL, "plan", op->kind < TMI_OP_COUNT);
@@ -21829,12 +21836,6 @@ static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
                                     : 8;
     if (strncmp(tmi_ops[op->kind].group, "math", 4) == 0) return 8;
     return tmi_ops[op->kind].traits & TMI_VIEW ? 0 : 1;
-}
-
-static int tmi_is_view(uint32_t kind) {
-    return (kind == TMI_OP_EXPAND || kind == TMI_OP_BROADCAST || kind == TMI_OP_RESHAPE ||
-            kind == TMI_OP_TRANS || kind == TMI_OP_JOIN || kind == TMI_OP_SPLIT ||
-            kind == TMI_OP_CAT || kind == TMI_OP_FLIPBIT);
 }
 
 static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
@@ -22747,31 +22748,38 @@ static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_
     return 0;
 }
 
-/* 1 when `key`, which is not 0, is new to the set of 64 slots. At most 32 keys. */
-static uint32_t tmi_set_add(uint64_t *slot, uint64_t key) {
-    uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 58);
-    for (; slot[i]; i = (i + 1) & 63)
-        if (slot[i] == key) return 0;
-    slot[i] = key;
-    return 1;
+/* How many of a simdgroup's addresses differ, in units of 2^shift bytes. None is 0. */
+static uint32_t tmi_count_addresses(const uint64_t *at, uint32_t shift) {
+    uint64_t slot[64]; /* a set, where they do not ascend */
+    uint32_t i, k, n = 1;
+    for (i = 1; i < 32 && at[i] >= at[i - 1]; i++) n += at[i] >> shift != at[i - 1] >> shift;
+    if (i == 32) return n;
+    memset(slot, 0, sizeof slot);
+    for (i = 0, n = 0; i < 32; i++) {
+        uint64_t key = at[i] >> shift;
+        for (k = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 58); slot[k] && slot[k] != key;)
+            k = (k + 1) & 63;
+        n += !slot[k];
+        slot[k] = key;
+    }
+    return n;
 }
 
 /* Distinct 128-byte lines that one simdgroup touches in one access of `bytes` bytes a lane, the
  * tile beginning at a line; `fewest` is what the bytes need. */
 static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem, uint32_t bytes,
                              uint32_t *fewest) {
-    uint64_t line[64] = {0}, addr[64] = {0};
-    uint32_t x[32] = {0}, i, b, n = 0, distinct = 0; /* x: the element that each lane begins with */
+    uint64_t at[32];
+    uint32_t x[32] = {0}, i, b, n; /* x: the element that each lane begins with */
     for (i = 0; i < 32; i++) {
-        uint64_t at = (uint64_t)1 << 40, far;
         if (i) x[i] = x[i & (i - 1)] ^ l->lane[tmi_log2(i & (0u - i))];
-        far = (uint64_t)(x[i] & ~r->known) << 44;
+        at[i] = (uint64_t)1 << 40;
         for (b = x[i] & r->known; b; b &= b - 1)
-            at += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
-        distinct += tmi_set_add(addr, far ^ at);
-        n += tmi_set_add(line, far ^ (at >> 7));
+            at[i] += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
+        at[i] ^= (uint64_t)(x[i] & ~r->known) << 44; /* far away */
     }
-    *fewest = (distinct * bytes + 127) / 128;
+    *fewest = (tmi_count_addresses(at, 0) * bytes + 127) / 128;
+    n = tmi_count_addresses(at, 7);
     return n < *fewest ? *fewest : n;
 }
 
@@ -22805,7 +22813,7 @@ static uint64_t tmi_convert_cost(const tmi_plan *p, uint32_t type, const tmi_lin
     uint32_t    reg[TMI_MAX_REG], base;
     tmi_shuffle s;
     TMI_ASSERT(p->job, "plan", have->n_sg == want->n_sg);
-    if (tmi_lin_readable(have, want, reg, &base)) return 0;
+    if (tmi_lin_same(have, want) || tmi_lin_readable(have, want, reg, &base)) return 0;
     if (tmi_lin_shuffle(have, want, &s)) return ((uint64_t)1 << want->n_reg) * 2;
     return 64 + tmi_numel(p->m, type) * tmi_bytes(p->m, type) / 32;
 }
@@ -22815,7 +22823,6 @@ typedef void (*tmi_need_fn)(tmi_plan *, void *ctx, uint32_t value, const tmi_lin
 
 /* Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
 static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need_fn fn, void *ctx) {
-    const tmi_module *m = p->m;
     const tmi_op *op;
     tmi_lin  v;
     uint32_t i;
@@ -22825,13 +22832,9 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need
         fn(p, ctx, value, p->klass[value] == TMI_C_SCALAR ? NULL : view);
         return;
     }
-    op = TMI_OP(m, tmi_def(m, value));
-    for (i = 0; i < op->n_in; i++) {
-        v = *view;
-        if (tmi_is_view(op->kind))
-            tmi_view(m, op, op->kind == TMI_OP_SPLIT ? TMI_VALUE(m, value)->index : i, &v);
-        tmi_needs(p, tmi_in(m, op, i), &v, fn, ctx);
-    }
+    op = TMI_OP(p->m, tmi_def(p->m, value));
+    view = tmi_view(p->m, op, TMI_VALUE(p->m, value)->index, view, &v);
+    for (i = 0; i < op->n_in; i++) tmi_needs(p, tmi_in(p->m, op, i), view, fn, ctx);
 }
 
 /* Where a value will lie, as far as that is decided: what a reduction gives stays where it
@@ -23544,7 +23547,9 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
     TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     TMI_ASSERT(p->job, "plan", view->n_sg == p->n_sg);
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next)
-        if (tmi_lin_readable(TMI_LIN(p, TMI_INST(p, i - 1)->lin), view, reg, &base)) return i - 1;
+        if (tmi_lin_same(TMI_LIN(p, TMI_INST(p, i - 1)->lin), view) ||
+            tmi_lin_readable(TMI_LIN(p, TMI_INST(p, i - 1)->lin), view, reg, &base))
+            return i - 1;
     return TMI_NONE;
 }
 
@@ -23617,7 +23622,7 @@ static void tmi_require_turn(tmi_plan *p, uint32_t from) {
 
 static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
-    tmi_lin  l = *view;
+    tmi_lin  l = *view, v;
     uint32_t id, i, from = p->required.n;
     TMI_ASSERT(p->job, "plan", p->klass[value] == TMI_C_CLONE || p->klass[value] == TMI_C_NODE);
     if (tmi_inst_for(p, value, view) != TMI_NONE) return;
@@ -23625,12 +23630,10 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     if (p->klass[value] == TMI_C_CLONE || tmi_may_reload(p, value, &l)) {
         const tmi_op *op = TMI_OP(m, tmi_def(m, value));
         (void)tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CLONE);
+        view = tmi_view(m, op, TMI_VALUE(m, value)->index, &l, &v);
         for (i = 0; i < op->n_in; i++) {
-            tmi_lin v = l;
-            if (tmi_is_view(op->kind))
-                tmi_view(m, op, op->kind == TMI_OP_SPLIT ? TMI_VALUE(m, value)->index : i, &v);
             if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
-                tmi_needs(p, tmi_in(m, op, i), &v, tmi_require_later, NULL);
+                tmi_needs(p, tmi_in(m, op, i), view, tmi_require_later, NULL);
         }
         tmi_require_turn(p, from);
         return;
@@ -23819,18 +23822,16 @@ static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     uint32_t      def = tmi_def(m, value), i;
     const tmi_op *op = TMI_OP(m, def);
+    tmi_lin       v;
     TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (p->pure[value]) return;
     if (op->kind == TMI_OP_LOAD) {
         p->own[def] = tmi_lin_id(p, view) + 1;
         return;
     }
-    for (i = 0; i < op->n_in; i++) {
-        tmi_lin v = *view;
-        if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
-        if (tmi_is_view(op->kind)) tmi_view(m, op, i, &v);
-        tmi_direct_loads(p, tmi_in(m, op, i), &v);
-    }
+    view = tmi_view(m, op, 0, view, &v); /* no split: see tmi_not_direct() */
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) tmi_direct_loads(p, tmi_in(m, op, i), view);
 }
 
 static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
@@ -25174,11 +25175,11 @@ static uint32_t tmi_table_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
 static uint32_t tmi_piece_element(tmi_low *w, const tmi_op *op, const tmi_lin *view,
                                   uint32_t mode) {
     uint32_t which, a, b;
-    tmi_lin  v = *view;
+    tmi_lin  v;
     int64_t  c;
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT);
     which = tmi_coord(w, view, 0, 1, mode);
-    tmi_view(w->m, op, 0, &v);
+    (void)tmi_view(w->m, op, 0, view, &v);
     if (tmi_t_type(w->t, which).width == 1 && tmi_t_is_const(w->t, which, &c))
         return tmi_elem_at(w, tmi_in(w->m, op, (uint32_t)c), &v, mode);
     /* each element knows its own side */
@@ -25197,7 +25198,7 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
                                    const tmi_lin *view, uint32_t mode) {
     const tmi_attr *a;
     uint32_t v[8], i;
-    tmi_lin  next = *view;
+    tmi_lin  next;
     switch (op->kind) {
     case TMI_OP_RANGE:
         return tmi_t_add(w->t, tmi_coord(w, view, 0, 32, mode),
@@ -25220,8 +25221,8 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
     default: break;
     }
     if (tmi_is_view(op->kind)) {
-        tmi_view(w->m, op, op->kind == TMI_OP_SPLIT ? TMI_VALUE(w->m, value)->index : 0, &next);
-        return tmi_elem_at(w, tmi_in(w->m, op, 0), &next, mode);
+        view = tmi_view(w->m, op, TMI_VALUE(w->m, value)->index, view, &next);
+        return tmi_elem_at(w, tmi_in(w->m, op, 0), view, mode);
     }
     for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), view, mode);
     return tmi_elt(w, op, v, TMI_VALUE(w->m, value)->index);
@@ -28588,12 +28589,11 @@ static void tmi_sched_keep(tmi_low *w, uint32_t slot) {
 
 static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const tmi_lin *view) {
     uint32_t i;
-    for (i = 0; i < op->n_in; i++) {
-        tmi_lin v = *view;
-        if (tmi_is_view(op->kind)) tmi_view(w->m, op, i, &v);
+    tmi_lin  v;
+    view = tmi_view(w->m, op, 0, view, &v);
+    for (i = 0; i < op->n_in; i++)
         if (s->lin_id != TMI_NONE || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
-            tmi_needs(w->p, tmi_in(w->m, op, i), &v, tmi_sched_need, s);
-    }
+            tmi_needs(w->p, tmi_in(w->m, op, i), view, tmi_sched_need, s);
 }
 
 /* -- Memory order ---------------------------------------------------------------------------- */
@@ -28940,13 +28940,12 @@ static void tmi_mark_outer(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin
 
 static void tmi_mark_clone(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
     uint32_t i;
+    tmi_lin  v;
     TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
-    for (i = 0; i < op->n_in; i++) {
-        tmi_lin v = *l;
-        if (!tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) continue;
-        if (tmi_is_view(op->kind)) tmi_view(w->m, op, i, &v);
-        tmi_needs(w->p, tmi_in(w->m, op, i), &v, tmi_mark_outer, w);
-    }
+    l = tmi_view(w->m, op, 0, l, &v);
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
+            tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_outer, w);
 }
 
 /* Every value read across blocks, carried by a loop, yielded, or read by a whole-tile op: kept. */
@@ -33112,21 +33111,20 @@ static void tmi_tell_op(tmi_telling *x, uint32_t id) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t          i, k, inst;
+    const tmi_lin    *l;
     tmi_lin           scratch;
     if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
         for (i = 0; i < op->n_in; i++) {
-            const tmi_lin *l = tmi_read_lin(&x->w, id, i, &scratch);
+            l = tmi_read_lin(&x->w, id, i, &scratch);
             if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
         }
     for (k = 0; k < op->n_out; k++)
         for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
             if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
-            for (i = 0; i < op->n_in; i++) {
-                scratch = *TMI_LIN(p, TMI_INST(p, inst - 1)->lin);
-                if (!tmi_is_tensor(m, tmi_in_type(m, op, i))) continue;
-                if (tmi_is_view(op->kind)) tmi_view(m, op, i, &scratch);
-                tmi_needs(p, tmi_in(m, op, i), &scratch, tmi_tell_need, x);
-            }
+            l = tmi_view(m, op, 0, TMI_LIN(p, TMI_INST(p, inst - 1)->lin), &scratch);
+            for (i = 0; i < op->n_in; i++)
+                if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
+                    tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
         }
 }
 
