@@ -28587,10 +28587,12 @@ static void tmi_sched_keep(tmi_low *w, uint32_t slot) {
     }
 }
 
-static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, const tmi_lin *view) {
+/* `piece`: which result it is about; see tmi_view() */
+static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, uint32_t piece,
+                               const tmi_lin *view) {
     uint32_t i;
     tmi_lin  v;
-    view = tmi_view(w->m, op, 0, view, &v);
+    view = tmi_view(w->m, op, piece, view, &v);
     for (i = 0; i < op->n_in; i++)
         if (s->lin_id != TMI_NONE || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
             tmi_needs(w->p, tmi_in(w->m, op, i), view, tmi_sched_need, s);
@@ -28756,7 +28758,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         tmi_task_into(w, in->slot, TMI_TASK_COMPUTE, 0, inst);
         return;
     }
-    tmi_sched_operands(w, &s, op, l);
+    tmi_sched_operands(w, &s, op, TMI_VALUE(w->m, in->value)->index, l);
     if (load) {
         copies = tmi_lin_has_copies(l);
         tmi_order_access(w, tmi_in(w->m, op, 0), in->lin, copies, 0, &s.lo);
@@ -28777,7 +28779,7 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
     tmi_sched     s;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_sched_init(w, &s, lin);
-    tmi_sched_operands(w, &s, op, l);
+    tmi_sched_operands(w, &s, op, 0, l);
     ptr = tmi_in(w->m, op, 0);
     if (op->kind == TMI_OP_STORE) tmi_order_access(w, ptr, lin, tmi_lin_has_copies(l), 1, &s.lo);
     slot = tmi_pick_slot(w, s.lo, lin);
@@ -28938,11 +28940,11 @@ static void tmi_mark_outer(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin
     if (view && tmi_value_block(w, value) != w->block) tmi_mark_kept(p, NULL, value, view);
 }
 
-static void tmi_mark_clone(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
+static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const tmi_lin *l) {
     uint32_t i;
     tmi_lin  v;
     TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
-    l = tmi_view(w->m, op, 0, l, &v);
+    l = tmi_view(w->m, op, piece, l, &v);
     for (i = 0; i < op->n_in; i++)
         if (tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
             tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_outer, w);
@@ -28967,7 +28969,7 @@ static void tmi_mark_escapes(tmi_low *w) {
         for (i = 0; i < o->n_out; i++)
             for (x = w->p->first_inst[tmi_out(m, o, i)]; x; x = TMI_INST(w->p, x - 1)->next)
                 if (TMI_INST(w->p, x - 1)->kind == TMI_I_CLONE)
-                    tmi_mark_clone(w, o, TMI_LIN(w->p, TMI_INST(w->p, x - 1)->lin));
+                    tmi_mark_clone(w, o, i, TMI_LIN(w->p, TMI_INST(w->p, x - 1)->lin));
     }
 }
 
@@ -33121,7 +33123,7 @@ static void tmi_tell_op(tmi_telling *x, uint32_t id) {
     for (k = 0; k < op->n_out; k++)
         for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
             if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
-            l = tmi_view(m, op, 0, TMI_LIN(p, TMI_INST(p, inst - 1)->lin), &scratch);
+            l = tmi_view(m, op, k, TMI_LIN(p, TMI_INST(p, inst - 1)->lin), &scratch);
             for (i = 0; i < op->n_in; i++)
                 if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
                     tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
