@@ -13104,6 +13104,378 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 /* ops of one pattern: a longer one is recorded as a near miss that says so; seen at most 60 */
 #define TMI_DT_OPS   256u
 
+#if !defined TMETAL_NO_REPORTS || !defined TMETAL_NO_OPS
+/* -- Patterns: what softmax and norms look like ----------------------------------------------------
+ * Rows of text, matched from the last op back, in functions and in op lists alike.
+ *
+ *   name(p, q)   the op of that name, its operands by p and q; of `add` and `mul` in either order
+ *   name?(p, q)  that, or p alone
+ *   sum(p)       reductions, spread over the rows that they are of: also max, mean and var, the
+ *                variance by Welford's; any_sum(p): of whatever axes, spread anyhow; any_var(p): with
+ *                another divisor than the weights
+ *   quot(p, q)   p / q, also as p times a reciprocal; q is matched first
+ *   norm(p, q)   p over the root of q, also as p times rsqrt(q); q is matched first
+ *   {p|q}        either
+ *   X, X:p       a value, or one that matches p; another X is the same value
+ *   #X           a number for all elements (in a function: any value)
+ *   _            any value
+ *   0p  -p       p behind masks that put 0, or so low a number that its exp is 0
+ *   @p           p behind casts and what spreads a row's value over the row
+ *   ^p           p behind such, where they lead elsewhere than to the row (op lists only)
+ *
+ * The first row that fits holds. What nearly fits has rows too: they name the reason, come after
+ * what is right, and ask for less. */
+
+enum {
+    TMI_DN_OTHER, TMI_DN_ADD, TMI_DN_SUB, TMI_DN_MUL, TMI_DN_DIV, TMI_DN_RECIP, TMI_DN_EXP,
+    TMI_DN_LOG, TMI_DN_SQRT, TMI_DN_RSQRT, TMI_DN_ABS, TMI_DN_LARGER,
+    TMI_DN_SUM, /* from here on reductions */
+    TMI_DN_MAX, TMI_DN_MEAN, TMI_DN_VAR, TMI_DN_QUOT, TMI_DN_NORM, TMI_DN_COUNT
+};
+
+static const char *const tmi_dn_names[TMI_DN_COUNT] = {
+    "", "add", "sub", "mul", "div", "recip", "exp", "log", "sqrt", "rsqrt", "abs", "larger",
+    "sum", "max", "mean", "var", "quot", "norm"};
+
+/* One op as patterns see it. */
+typedef struct tmi_dt_node {
+    uint32_t kind, n, in[2];
+    uint32_t base; /* of exp and log: 1 e, 2 two */
+} tmi_dt_node;
+
+/* How a value of reduced shape was brought back to full shape: the axis that was put in,
+ * TMI_NONE while none was; `splat` when no shape says any more where an element stands; `bad`
+ * when two axes were put in. */
+typedef struct tmi_dt_path {
+    uint32_t axis;
+    uint8_t  splat, bad;
+} tmi_dt_path;
+
+#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
+#define TMI_DT_LOWEST 2u
+#define TMI_DT_NUMBER 0x80000000u /* of a value: the number that is an argument of this op */
+
+typedef struct tmi_dt_match tmi_dt_match;
+
+/* How the matcher reads a graph. Values are numbers above 0, less than TMI_DT_NUMBER. */
+typedef struct tmi_dt_graph {
+    void     (*node)(tmi_dt_match *, uint32_t v, tmi_dt_node *);
+    void     (*take)(tmi_dt_match *, uint32_t v); /* what makes v is part of the match */
+    uint32_t (*bare)(tmi_dt_match *, uint32_t v);
+    uint32_t (*unmask)(tmi_dt_match *, uint32_t v, uint32_t neutral);
+    /* through m->at.path; 0: to another place; `lost`: only from there */
+    uint32_t (*back)(tmi_dt_match *, uint32_t v, int lost);
+    /* the elements that a reduction folds; 0: v is none of this kind */
+    uint32_t (*fold)(tmi_dt_match *, uint32_t v, uint32_t kind, int any);
+    int      (*same)(tmi_dt_match *, uint32_t v, uint32_t kept);
+    int      any_number; /* #X is any value */
+} tmi_dt_graph;
+
+/* What is known so far; a try that fails gives it back. */
+typedef struct tmi_dt_state {
+    uint32_t    found[26]; /* by letter; 0: not yet */
+    uint32_t    n_op;
+    uint32_t    axis;      /* of the first reduction; TMI_NONE */
+    uint32_t    sum;       /* op of the last sum */
+    uint32_t    base, form;
+    tmi_dt_path path;
+} tmi_dt_state;
+
+struct tmi_dt_match {
+    const tmi_dt_graph *graph;
+    void               *of;   /* tmi_detector or tmi_spelled */
+    uint32_t           *n_op; /* of theirs */
+    uint32_t            left; /* steps that the walk under way may still take */
+    tmi_dt_state        at;
+};
+
+#define TMI_DT_FOUND(m, letter) ((m)->at.found[(letter) - 'A'])
+
+static tmi_dt_path tmi_dt_no_path(void) {
+    tmi_dt_path p;
+    p.axis = TMI_NONE;
+    p.splat = p.bad = 0;
+    return p;
+}
+
+static tmi_dt_state tmi_dt_keep(tmi_dt_match *m) {
+    m->at.n_op = *m->n_op;
+    return m->at;
+}
+
+static void tmi_dt_give_back(tmi_dt_match *m, const tmi_dt_state *was) {
+    m->at = *was;
+    *m->n_op = was->n_op;
+}
+
+/* The end of an argument. */
+static const char *tmi_dt_pattern_end(const char *p) {
+    int depth = 0;
+    for (; *p && (depth || (*p != ',' && *p != '|' && *p != ')' && *p != '}')); p++)
+        depth += (*p == '(' || *p == '{') - (*p == ')' || *p == '}');
+    return p;
+}
+
+/* Depth: brackets in a row's text, at most 12. */
+static int tmi_dt_fits(tmi_dt_match *m, const char *p, uint32_t v);
+
+static int tmi_dt_fits_2(tmi_dt_match *m, const char *p, uint32_t v, uint32_t w) {
+    return tmi_dt_fits(m, p, v) && tmi_dt_fits(m, tmi_dt_pattern_end(p) + 1, w);
+}
+
+/* What v is multiplied with the reciprocal of, or divides: at last `b`, the root taken off where
+ * one is wanted. */
+static int tmi_dt_fits_quotient(tmi_dt_match *m, const char *p, uint32_t v, int root) {
+    tmi_dt_node  n, w;
+    tmi_dt_state was;
+    uint32_t     k, b;
+    m->graph->node(m, v, &n);
+    if (n.kind != TMI_DN_DIV && n.kind != TMI_DN_MUL) return 0;
+    m->graph->take(m, v);
+    was = tmi_dt_keep(m);
+    for (k = n.kind == TMI_DN_DIV; k < 2; k++, tmi_dt_give_back(m, &was)) {
+        int under = 0;
+        b = n.in[k];
+        memset(&w, 0, sizeof w);
+        if (n.kind == TMI_DN_MUL) {
+            if (!(b = m->graph->back(m, b, 0))) continue;
+            m->graph->node(m, b, &w);
+            if (w.kind != TMI_DN_RECIP && w.kind != TMI_DN_RSQRT) continue;
+            m->graph->take(m, b);
+            under = w.kind == TMI_DN_RSQRT;
+            b = w.in[0];
+        }
+        if (root && !under) {
+            if (!(b = m->graph->back(m, b, 0))) continue;
+            m->graph->node(m, b, &w);
+            if (w.kind != TMI_DN_SQRT) continue;
+            m->graph->take(m, b);
+            under = 1;
+            b = w.in[0];
+        }
+        if (under == root && tmi_dt_fits(m, tmi_dt_pattern_end(p) + 1, b) &&
+            tmi_dt_fits(m, p, n.in[1 - k]))
+            return 1;
+    }
+    return 0;
+}
+
+/* name(...), name?(...) */
+static int tmi_dt_fits_op(tmi_dt_match *m, const char *p, uint32_t v) {
+    tmi_dt_node  n;
+    tmi_dt_state was;
+    uint32_t     kind, k, len, any = strncmp(p, "any_", 4) == 0 ? 4 : 0;
+    const char  *args;
+    int          fits;
+    for (p += any, len = 0; p[len] >= 'a' && p[len] <= 'z'; len++) {}
+    for (kind = 1; kind < TMI_DN_COUNT; kind++)
+        if (strncmp(tmi_dn_names[kind], p, len) == 0 && !tmi_dn_names[kind][len]) break;
+    args = p + len + (p[len] == '?') + 1;
+    TMI_ASSERT(NULL, "detect", kind < TMI_DN_COUNT && args[-1] == '(');
+    if (kind >= TMI_DN_QUOT) return tmi_dt_fits_quotient(m, args, v, kind == TMI_DN_NORM);
+    if (kind >= TMI_DN_SUM) {
+        if (!(v = m->graph->fold(m, v, kind, any != 0))) return 0;
+        m->at.path = tmi_dt_no_path();
+        fits = tmi_dt_fits(m, args, v);
+        m->at.path = tmi_dt_no_path();
+        return fits;
+    }
+    m->graph->node(m, v, &n);
+    if (n.kind != kind) return p[len] == '?' && tmi_dt_fits(m, args, v);
+    m->graph->take(m, v);
+    m->at.base |= n.base;
+    if (n.n == 1) return tmi_dt_fits(m, args, n.in[0]);
+    was = tmi_dt_keep(m);
+    for (k = 0; k < 1u + (kind == TMI_DN_ADD || kind == TMI_DN_MUL); k++) {
+        if (tmi_dt_fits_2(m, args, n.in[k], n.in[1 - k])) return 1;
+        tmi_dt_give_back(m, &was);
+    }
+    return 0;
+}
+
+static int tmi_dt_fits(tmi_dt_match *m, const char *p, uint32_t v) {
+    uint32_t    *found;
+    int          number = *p == '#';
+    tmi_dt_state was;
+    if (!v || !m->left) return 0;
+    m->left--;
+    p += number;
+    if (v & TMI_DT_NUMBER ? *p != '_' && !number : number && !m->graph->any_number) return 0;
+    switch (*p) {
+    case '_': return 1;
+    case '0': case '-':
+        v = m->graph->unmask(m, v, *p == '0' ? TMI_DT_ZERO : TMI_DT_LOWEST);
+        return tmi_dt_fits(m, p + 1, v);
+    case '@': case '^': return tmi_dt_fits(m, p + 1, m->graph->back(m, v, *p == '^'));
+    case '{':
+        for (was = tmi_dt_keep(m); *p != '}'; p = tmi_dt_pattern_end(p + 1)) {
+            if (tmi_dt_fits(m, p + 1, v)) return 1;
+            tmi_dt_give_back(m, &was);
+        }
+        return 0;
+    default: break;
+    }
+    if (*p < 'A' || *p > 'Z') return tmi_dt_fits_op(m, p, m->graph->bare(m, v));
+    found = &TMI_DT_FOUND(m, *p);
+    if (*found) return m->graph->same(m, v, *found);
+    if (p[1] == ':') {
+        if (p[2] >= 'a' && p[2] <= 'z') v = m->graph->bare(m, v);
+        if (!tmi_dt_fits(m, p + 2, v)) return 0;
+    }
+    *found = v;
+    return 1;
+}
+
+#define TMI_DT_IN_LIST     1u
+#define TMI_DT_IN_FUNCTION 2u
+#define TMI_DT_IN_BOTH     3u
+#define TMI_DT_MIXED       4u /* exponential and logarithm are of different bases */
+#define TMI_DT_AT_ROOT     8u /* a root that no product with it made a norm */
+#define TMI_DT_IN_ROOT     (TMI_DT_IN_FUNCTION | TMI_DT_AT_ROOT)
+
+typedef struct tmi_dt_row {
+    uint8_t     kind, where;
+    uint32_t    form;
+    const char *pattern, *near; /* NULL: it is what it looks like; else why not */
+} tmi_dt_row;
+
+/* x less its mean; mean squares of that (of its magnitude) and of x */
+#define TMI_DN_OFF      "0sub(0X,mean(X))"
+#define TMI_DN_SQUARES  "mul(0D:abs?(" TMI_DN_OFF "),0D)"
+#define TMI_DN_ONE_PASS "sub(mean(mul(0X,0X)),@mul(M:mean(X),M))"
+#define TMI_DN_VAR_X    "{mean(" TMI_DN_SQUARES ")|" TMI_DN_ONE_PASS "|var(X)}"
+#define TMI_DN_MEAN_SQ  "mean(mul(0X,0X))"
+#define TMI_DN_ROOT(p)  "{norm(_,@" p ")|sqrt(@" p ")|rsqrt(@" p ")}"
+#define TMI_DN_OVER(p)  "{div(" p ",_)|mul(" p ",_)}"
+
+static const tmi_dt_row tmi_dt_rows[] = {
+#define ROW(where, kind, form, pattern) \
+    {TMETAL_PATTERN_##kind, TMI_DT_IN_##where, form, pattern, NULL},
+#define NEAR(where, kind, pattern, why) \
+    {TMETAL_PATTERN_##kind, TMI_DT_IN_##where, 0, pattern, why},
+    /* -- exp(t) / sum(exp(t)), t = x - max(x) or any -- */
+    ROW(BOTH, SOFTMAX, TMETAL_FORM_MAX, "quot(0Y,sum(Y:exp(sub(-X,max(X)))))")
+    NEAR(LIST, SOFTMAX, "quot(Y,sum(Y:exp(sub(_,max(_)))))", "the maximum is of another tensor")
+    NEAR(LIST, SOFTMAX, "quot(Y,sum(Y:exp(sub(_,any_max(_)))))",
+         "the maximum is of other axes, or is taken off elsewhere than in its own row")
+    ROW(BOTH, SOFTMAX, 0, "quot(0Y,sum(Y:exp(X)))")
+    NEAR(FUNCTION, SOFTMAX, "quot(0exp(_),sum(exp(_)))", "the numerator is not what was summed")
+    NEAR(LIST, SOFTMAX, "quot(exp(_),sum(_))", "what is divided is not what is summed")
+    NEAR(LIST, SOFTMAX, "quot(exp(_),any_sum(_))",
+         "the sum is of other axes, or divides elsewhere than in its own row")
+    NEAR(LIST, SOFTMAX, "quot(_,any_sum(exp(_)))", "what is divided is not what is summed")
+    NEAR(LIST, SOFTMAX, "mul(_,^recip(_))", "a row's value goes back elsewhere than to its own row")
+
+    /* -- t - log(sum(exp(t))); x - (max(x) + log(sum(exp(x - max(x))))) -- */
+    ROW(BOTH, LOG_SOFTMAX, TMETAL_FORM_MAX, "sub(-T:sub(-X,max(X)),@log(sum(exp(-T))))")
+    ROW(BOTH, LOG_SOFTMAX, TMETAL_FORM_MAX,
+        "sub(-X,@add(max(X),@log(sum(exp(sub(-X,max(X)))))))")
+    {TMETAL_PATTERN_LOG_SOFTMAX, TMI_DT_IN_BOTH | TMI_DT_MIXED, 0, "sub(-T,@log(sum(exp(-T))))",
+     "exponential and logarithm are of different bases"},
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@log(sum(exp(sub(X,max(X))))))",
+         "the logarithm is taken off another tensor than its own")
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@log(sum(exp(sub(_,max(_))))))",
+         "the maximum is of another tensor")
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@log(sum(exp(sub(_,any_max(_))))))",
+         "the maximum is of other axes, or is taken off elsewhere than in its own row")
+    ROW(BOTH, LOG_SOFTMAX, 0, "sub(-X,@log(sum(exp(-X))))")
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@log(sum(exp(_))))",
+         "the logarithm is taken off another tensor than its own")
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@add(any_max(_),@log(sum(exp(_)))))",
+         "the maximum that is added is not the one that was taken off")
+    NEAR(LIST, LOG_SOFTMAX, "sub(_,@log(any_sum(exp(_))))",
+         "the sum is of other axes, or is taken off elsewhere than in its own row")
+
+    /* -- (x - mean(x)) / sqrt(variance + eps), x / sqrt(mean square + eps) -- */
+    ROW(LIST, LAYER_NORM, 0, "norm(" TMI_DN_OFF ",@add?(mean(" TMI_DN_SQUARES "),#E))")
+    NEAR(LIST, LAYER_NORM, "norm(D,@add?(mean(mul(D:sub(_,mean(_)),D)),#E))",
+         "the mean is of another tensor")
+    NEAR(LIST, LAYER_NORM, "norm(D,@add?(mean(mul(D:sub(_,any_mean(_)),D)),#E))",
+         "the mean is of other axes, or is taken off elsewhere than in its own row")
+    ROW(LIST, RMS_NORM, 0, "norm(0X,@add?(" TMI_DN_MEAN_SQ ",#E))")
+    ROW(FUNCTION, LAYER_NORM, 0, "norm(" TMI_DN_OFF ",@add(mean(" TMI_DN_SQUARES "),E))")
+    ROW(FUNCTION, LAYER_NORM, TMETAL_FORM_ONE_PASS,
+        "norm(" TMI_DN_OFF ",@add(" TMI_DN_ONE_PASS ",E))")
+    ROW(FUNCTION, LAYER_NORM, TMETAL_FORM_WELFORD, "norm(" TMI_DN_OFF ",@add(var(X),E))")
+    ROW(FUNCTION, RMS_NORM, 0, "norm(0X,@add(" TMI_DN_MEAN_SQ ",E))")
+    NEAR(FUNCTION, LAYER_NORM, "norm(_,@" TMI_DN_VAR_X ")", "nothing is added under the root")
+    NEAR(FUNCTION, RMS_NORM, "norm(_,@" TMI_DN_MEAN_SQ ")", "nothing is added under the root")
+    NEAR(FUNCTION, LAYER_NORM, "norm(0sub(_,any_mean(_)),@add(" TMI_DN_VAR_X ",E))",
+         "the scale is applied to another tensor")
+    NEAR(FUNCTION, LAYER_NORM, "norm(_,@add(" TMI_DN_VAR_X ",E))",
+         "the scale is applied to x, not to x less its mean")
+    NEAR(FUNCTION, LAYER_NORM, "norm(0sub(_,any_mean(_)),@add(" TMI_DN_MEAN_SQ ",E))",
+         "the variance is taken about zero, not about the mean")
+    NEAR(FUNCTION, RMS_NORM, "norm(_,@add(" TMI_DN_MEAN_SQ ",E))",
+         "the scale is applied to another tensor")
+    {TMETAL_PATTERN_LAYER_NORM, TMI_DT_AT_ROOT, 0,
+     "{sqrt(@add(" TMI_DN_VAR_X ",E))|rsqrt(@add(" TMI_DN_VAR_X ",E))}",
+     "x is not multiplied by the scale alone in this kernel"},
+    {TMETAL_PATTERN_RMS_NORM, TMI_DT_AT_ROOT, 0,
+     "{sqrt(@add(" TMI_DN_MEAN_SQ ",E))|rsqrt(@add(" TMI_DN_MEAN_SQ ",E))}",
+     "x is not multiplied by the scale alone in this kernel"},
+    NEAR(ROOT, LAYER_NORM, TMI_DN_ROOT("add?(mean(mul(0D:abs?(0sub(_,any_mean(_))),0D)),E)"),
+         "what is subtracted is the mean of another tensor or axis")
+    NEAR(ROOT, RMS_NORM, TMI_DN_ROOT("add?(mean(mul(_,_)),E)"),
+         "the mean is of a product of two tensors, not of a square")
+    NEAR(ROOT, LAYER_NORM, TMI_DN_ROOT("add?(sum(" TMI_DN_SQUARES "),E)"),
+         "the sum of squares is not divided by their count")
+    NEAR(ROOT, RMS_NORM, TMI_DN_ROOT("add?(sum(mul(0X,0X)),E)"),
+         "the sum of squares is not divided by their count")
+    NEAR(ROOT, LAYER_NORM, TMI_DN_ROOT("add?(@" TMI_DN_OVER("sum(" TMI_DN_SQUARES ")") ",E)"),
+         "the sum of squares is divided by something not known to be their count")
+    NEAR(ROOT, RMS_NORM, TMI_DN_ROOT("add?(@" TMI_DN_OVER("sum(mul(0X,0X))") ",E)"),
+         "the sum of squares is divided by something not known to be their count")
+    NEAR(ROOT, LAYER_NORM, TMI_DN_ROOT("add?(any_var(X),E)"),
+         "the squares are divided by something not known to be their weight")
+    NEAR(FUNCTION, LAYER_NORM, "add(R:sqrt(@" TMI_DN_VAR_X "),_)", "eps is added outside the root")
+    NEAR(FUNCTION, RMS_NORM, "add(R:sqrt(@" TMI_DN_MEAN_SQ "),_)", "eps is added outside the root")
+    NEAR(LIST, LAYER_NORM, "norm(sub(_,any_mean(_)),@add?(mean(mul(D,D)),#E))",
+         "the squares are not of the differences that are divided")
+    NEAR(LIST, RMS_NORM, "norm(_,@add?(mean(mul(D,D)),#E))",
+         "the squares are of another tensor than the one that is divided")
+    NEAR(LIST, RMS_NORM, "norm(_,@add?(mean(_),#E))",
+         "what stands under the root is no mean of squares")
+    NEAR(LIST, RMS_NORM, "norm(_,@add?(" TMI_DN_OVER("sum(_)") ",#E))",
+         "a sum is not divided by how many elements it adds")
+    NEAR(LIST, RMS_NORM, "norm(_,@larger(_,_))",
+         "the mean of squares is held above a limit, where eps would be added")
+    NEAR(LIST, RMS_NORM, "norm(_,@add(_,#E))",
+         "what stands under the root is no mean of the row")
+    NEAR(LIST, RMS_NORM, "norm(_,@add(_,_))", "eps is a tensor, not a number")
+    NEAR(LIST, RMS_NORM, "norm(_,@_)", "what stands under the root is no mean of the row")
+    NEAR(LIST, RMS_NORM, "norm(_,^_)", "the root divides elsewhere than in its own row")
+    NEAR(LIST, RMS_NORM, "mul(_,^rsqrt(_))",
+         "a row's value goes back elsewhere than to its own row")
+    NEAR(LIST, RMS_NORM, "quot(_,@add(sqrt(_),_))", "eps is added outside of the root")
+#undef ROW
+#undef NEAR
+};
+
+#define TMI_DT_ROWS (sizeof tmi_dt_rows / sizeof *tmi_dt_rows)
+
+/* The first row from `row` on that fits v, in a function or a list; NULL: none does. */
+static const tmi_dt_row *tmi_dt_row_of(tmi_dt_match *m, uint32_t where, uint32_t v) {
+    uint32_t    i, n_op = *m->n_op;
+    tmi_dt_node n;
+    m->graph->node(m, v, &n);
+    for (i = 0; i < TMI_DT_ROWS && n.kind != TMI_DN_OTHER; i++) {
+        const tmi_dt_row *r = &tmi_dt_rows[i];
+        if (!(r->where & where)) continue;
+        memset(&m->at, 0, sizeof m->at);
+        m->at.axis = TMI_NONE;
+        m->at.path = tmi_dt_no_path();
+        *m->n_op = n_op;
+        m->left = TMI_DT_STEPS;
+        if (tmi_dt_fits(m, r->pattern, v) &&
+            (m->at.base == 3 ? r->near != NULL : !(r->where & TMI_DT_MIXED)))
+            return r;
+    }
+    *m->n_op = n_op;
+    return NULL;
+}
+#endif
+
 typedef struct tmi_dt_reduce {
     uint32_t op, kind, tie, nan, axis, loops;
     uint32_t divide;   /* of a mean: the op that divides by the count */
@@ -13125,7 +13497,7 @@ typedef struct tmi_detector {
     tmi_users   users;
     uint32_t   *number;   /* per op: its place in the function from 0, in the order of the text */
     uint32_t   *reduce_of; /* per op: entry of `reduce` + 1 */
-    uint8_t    *claimed;  /* per op: part of a pattern larger than a multiply-add */
+    uint8_t    *claimed;  /* per op: TMI_DT_PART, TMI_DT_NORM */
     tmi_vec     reduce, pattern, list;
     /* tmetal_reduction, tmetal_pattern: of the functions so far */
     tmi_vec     reductions, patterns;
@@ -13134,6 +13506,9 @@ typedef struct tmi_detector {
     uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried */
     uint32_t    left;     /* steps that the walk under way may still take */
 } tmi_detector;
+
+#define TMI_DT_PART 1u /* of a pattern larger than a multiply-add */
+#define TMI_DT_NORM 2u /* of a norm, or what nearly is one */
 
 #define TMI_DT_REDUCE(d, i)  TMI_AT(&(d)->reduce, tmi_dt_reduce, (i))
 #define TMI_DT_PATTERN(d, i) TMI_AT(&(d)->pattern, tmi_dt_pattern, (i))
@@ -13231,20 +13606,6 @@ static double tmi_dt_tolerance(const tmi_module *m, uint32_t type) {
 
 /* -- Looking through ops --------------------------------------------------------------------- */
 
-/* How a value of reduced shape was brought back to full shape: the axis that was put in,
- * TMI_NONE while none was; `splat` when a scalar was spread over all; `bad` when two axes were. */
-typedef struct tmi_dt_path {
-    uint32_t axis;
-    uint8_t  splat, bad;
-} tmi_dt_path;
-
-static tmi_dt_path tmi_dt_no_path(void) {
-    tmi_dt_path p;
-    p.axis = TMI_NONE;
-    p.splat = p.bad = 0;
-    return p;
-}
-
 /* The one axis that a reshape puts in: ranks differ by one, other dimensions stay. */
 static uint32_t tmi_dt_inserted(const tmi_module *m, uint32_t from, uint32_t to) {
     uint32_t rank = tmi_rank(m, to), axis, i;
@@ -13308,9 +13669,6 @@ static uint32_t tmi_dt_back(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
     for (i = 0; i < TMI_DT_DEPTH && tmi_dt_through(d, &v, path); i++) {}
     return v;
 }
-
-#define TMI_DT_ZERO   1u /* what a mask may put where elements do not count */
-#define TMI_DT_LOWEST 2u
 
 /* Without casts and without masks: selects that put a neutral constant where elements do not
  * count. */
@@ -14491,7 +14849,7 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     for (i = 0; i < d->n_op; i++) {
         *(uint32_t *)tmi_vec_add(d->job, &d->list) = d->op[i];
         TMI_ASSERT(d->job, "detect", !i || d->number[d->op[i - 1]] < d->number[d->op[i]]);
-        if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->op[i]] = 1;
+        if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->op[i]] |= TMI_DT_PART;
     }
     d->n_op = 0;
     return p;
@@ -14562,163 +14920,7 @@ static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form)
     return 1;
 }
 
-/* -- Softmax ----------------------------------------------------------------------------------- */
-
-/* x and whether its maximum is what `t` = x - max(x) subtracts; else x is t itself. */
-static uint32_t tmi_dt_shifted(tmi_detector *d, uint32_t t, uint32_t axis, uint32_t *form) {
-    uint32_t       x, top, was = d->n_op;
-    tmi_dt_path    path = tmi_dt_no_path();
-    tmi_dt_reduce *r;
-    if (!tmi_dt_is(d, t, TMI_OP_SUBF, &x, &top)) return t;
-    top = tmi_dt_back(d, top, &path);
-    r = tmi_dt_reduced(d, top, &path, 0);
-    if (r && r->kind == TMETAL_REDUCE_MAX && r->axis == axis && !r->is_unsigned) {
-        uint32_t y = tmi_dt_element(d, r, TMI_OP_MAXNUMF);
-        x = tmi_dt_unmask(d, x, TMI_DT_LOWEST);
-        if (tmi_dt_alike(d, x, y, form)) {
-            *form |= TMETAL_FORM_MAX;
-            return x;
-        }
-    }
-    d->n_op = was;
-    return t;
-}
-
-/* exp of a value, without masks around it: kind of exp and its argument; 0: none. */
-static uint32_t tmi_dt_exponential(tmi_detector *d, uint32_t v, uint32_t *e, uint32_t *t) {
-    uint32_t kind;
-    *e = tmi_dt_unmask(d, v, TMI_DT_ZERO);
-    kind = tmi_dt_math(d, *e, t);
-    return tmi_dt_is_exp(kind) ? kind : (uint32_t)TMI_OP_NONE;
-}
-
-/* Same exponential: the value, or one computed again from the same x. */
-static int tmi_dt_same_exp(tmi_detector *d, uint32_t v, uint32_t e, uint32_t *form) {
-    uint32_t w, t;
-    if (!tmi_dt_exponential(d, v, &w, &t)) return 0;
-    return tmi_dt_alike(d, w, e, form);
-}
-
-static void tmi_dt_softmax_done(tmi_detector *d, tmi_dt_reduce *r, uint32_t kind, uint32_t root,
-                                uint32_t e, uint32_t form) {
-    uint32_t        t = 0, base = tmi_dt_math(d, e, &t), x;
-    tmi_dt_pattern *p;
-    TMI_ASSERT(d->job, "detect", r->kind == TMETAL_REDUCE_SUM && tmi_dt_is_exp(base));
-    if (base == TMI_OP_EXP2) form |= TMETAL_FORM_BASE_2;
-    if (r->loops || TMI_OP(d->m, root)->block != TMI_OP(d->m, r->op)->block)
-        form |= TMETAL_FORM_LOOP;
-    x = tmi_dt_shifted(d, t, r->axis, &form);
-    if (tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) !=
-        tmi_dt_bare(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0)))
-        form |= TMETAL_FORM_MASK;
-    tmi_dt_take(d, r->op);
-    p = tmi_dt_record(d, kind, root, r->axis, form, NULL);
-    p->x = x;
-}
-
-/* One op that reads the sum (brought back to full shape): a quotient, or a product with its
- * reciprocal. */
-static int tmi_dt_softmax_quotient(tmi_detector *d, tmi_dt_reduce *r, uint32_t user, uint32_t num,
-                                   uint32_t den, uint32_t e) {
-    tmi_dt_path path = tmi_dt_no_path();
-    uint32_t    form = 0, w, t, s = tmi_dt_back(d, den, &path);
-    if (tmi_dt_reciprocal(d, s, &t)) s = tmi_dt_back(d, t, &path);
-    if (tmi_dt_reduced(d, s, &path, 0) != r) return 0; /* put back along another axis */
-    if (tmi_dt_same_exp(d, num, e, &form)) {
-        tmi_dt_softmax_done(d, r, TMETAL_PATTERN_SOFTMAX, user, e, form);
-        return 1;
-    }
-    if (tmi_dt_exponential(d, num, &w, &t)) {
-        (void)tmi_dt_record(d, TMETAL_PATTERN_SOFTMAX, user, r->axis, 0,
-                            "the numerator is not what was summed");
-        return 1;
-    }
-    return 0;
-}
-
-/* t - log(sum exp t): the logarithm reaches a subtraction from the very t. */
-static int tmi_dt_log_softmax(tmi_detector *d, tmi_dt_reduce *r, uint32_t log_op, uint32_t log,
-                              uint32_t e) {
-    uint32_t to[TMI_DT_SPREAD],
-        n = tmi_dt_spread(d, tmi_out(d->m, TMI_OP(d->m, log_op), 0), to, TMI_DT_SPREAD), i, u,
-        t = 0, form = 0, base;
-    for (i = 0; i < n; i++)
-        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
-            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
-            tmi_dt_path   path = tmi_dt_no_path();
-            uint32_t      x;
-            if (op->kind != TMI_OP_SUBF || d->users.at[u].operand != 1) continue;
-            d->n_op = 0;
-            base = tmi_dt_math(d, e, &t);
-            (void)tmi_dt_back(d, to[i], &path);
-            if (path.axis != TMI_NONE && path.axis != r->axis) continue;
-            x = tmi_dt_unmask(d, tmi_in(d->m, op, 0), TMI_DT_LOWEST);
-            if (!tmi_dt_alike(d, x, tmi_dt_unmask(d, t, TMI_DT_LOWEST), &form)) continue;
-            tmi_dt_take(d, log_op);
-            if ((base == TMI_OP_EXP2) != (log == TMI_OP_LOG2))
-                (void)tmi_dt_record(d, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, r->axis, 0,
-                                    "the logarithm has another base than the exponential");
-            else tmi_dt_softmax_done(d, r, TMETAL_PATTERN_LOG_SOFTMAX, d->users.at[u].op, e, form);
-            return 1;
-        }
-    return 0;
-}
-
-/* Depth: 2, a reciprocal and what it is multiplied with. */
-static void tmi_dt_softmax_uses(tmi_detector *d, tmi_dt_reduce *r, uint32_t sum, uint32_t e,
-                                int depth) {
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, sum, to, TMI_DT_SPREAD), i, u, k;
-    double   x;
-    for (i = 0; i < n; i++)
-        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
-            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
-            uint32_t kind = op->n_out == 1 ? tmi_dt_kind(d->m, tmi_out(d->m, op, 0))
-                                           : (uint32_t)TMI_OP_NONE,
-                     at = d->users.at[u].operand;
-            d->n_op = 0;
-            if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(d->m, op);
-            if (kind == TMI_OP_DIVF && at == 1 && tmi_dt_number(d->m, tmi_in(d->m, op, 0), &x)) {
-                if (depth == 0 && tmi_dt_close(x, 1.0, 1e-12))
-                    tmi_dt_softmax_uses(d, r, tmi_out(d->m, op, 0), e, 1);
-            } else if (kind == TMI_OP_DIVF && at == 1 && depth == 0) {
-                (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, 0), to[i],
-                                              e);
-            } else if (kind == TMI_OP_MULF && depth == 1) {
-                for (k = 0; k < 2; k++)
-                    if (k != at)
-                        (void)tmi_dt_softmax_quotient(d, r, d->users.at[u].op, tmi_in(d->m, op, k),
-                                                      to[i], e);
-            } else if ((kind == TMI_OP_LOG || kind == TMI_OP_LOG2) && depth == 0) {
-                (void)tmi_dt_log_softmax(d, r, d->users.at[u].op, kind, e);
-            }
-        }
-}
-
-static void tmi_dt_find_softmax(tmi_detector *d) {
-    uint32_t i, e, t, n = d->reduce.n;
-    for (i = 0; i < n; i++) {
-        tmi_dt_reduce *r = TMI_DT_REDUCE(d, i);
-        uint32_t       kind;
-        if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, r->op)->n_out != 1) continue;
-        d->n_op = 0;
-        e = tmi_dt_element(d, r, TMI_OP_ADDF);
-        kind = tmi_dt_math(d, e, &t);
-        if (tmi_dt_is_exp(kind))
-            tmi_dt_softmax_uses(d, r, tmi_out(d->m, TMI_OP(d->m, r->op), 0), e, 0);
-    }
-    d->n_op = 0;
-}
-
 /* -- Layer norm and RMS norm ------------------------------------------------------------------- */
-
-/* What stands under the root. */
-typedef struct tmi_dt_var {
-    /* the tensor; what is subtracted from it (0: nothing), as a value of reduced shape */
-    uint32_t x, mean;
-    uint32_t axis, form;
-    int      bad;      /* 1: a near miss, see reason */
-    const char *reason;
-} tmi_dt_var;
 
 /* Does an op divide a sum by its count? It may be read elsewhere too, as its square is. */
 static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def) {
@@ -14784,108 +14986,96 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
     return r;
 }
 
-/* x and the mean of p = x - mean(x); |x| is as good as x, since it will be squared. */
-static void tmi_dt_centred(tmi_detector *d, uint32_t p, tmi_dt_var *v) {
-    uint32_t       x, mean, y;
-    tmi_dt_path    path = tmi_dt_no_path();
+/* The elements whose variance by Welford's a value is, from a mean, squares and weights; `any`: over
+ * whatever divisor. */
+static tmi_dt_reduce *tmi_dt_var_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, int any,
+                                    uint32_t *elements) {
+    uint32_t       a, b;
     tmi_dt_reduce *r;
-    if (tmi_dt_is(d, p, TMI_OP_ABSF, &x, NULL)) p = tmi_dt_unmask(d, x, TMI_DT_ZERO);
-    v->x = p;
-    if (!tmi_dt_is(d, p, TMI_OP_SUBF, &x, &mean)) return;
-    r = tmi_dt_mean_of(d, mean, &path, &y);
-    if (!r) {
-        d->n_op--; /* the subtraction is part of x */
-        return;
-    }
-    v->mean = mean;
-    v->x = tmi_dt_unmask(d, x, TMI_DT_ZERO);
-    if (r->axis != v->axis || !tmi_dt_alike(d, v->x, y, &v->form)) {
-        v->bad = 1;
-        v->reason = "what is subtracted is the mean of another tensor or axis";
-    }
-}
-
-/* Squares under a mean: sets x and what was subtracted. 0: no squares. */
-static int tmi_dt_squares(tmi_detector *d, tmi_dt_reduce *r, tmi_dt_var *v) {
-    uint32_t e = tmi_dt_element(d, r, TMI_OP_ADDF), a, b;
-    v->axis = r->axis;
-    if (!tmi_dt_is(d, e, TMI_OP_MULF, &a, &b)) return 0;
-    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
-    b = tmi_dt_unmask(d, b, TMI_DT_ZERO);
-    if (!tmi_dt_alike(d, a, b, &v->form)) {
-        v->bad = 1;
-        v->reason = "the mean is of a product of two tensors, not of a square";
-        return 1;
-    }
-    tmi_dt_centred(d, a, v);
-    return 1;
-}
-
-/* mean(x * x) - mean(x) * mean(x) */
-static int tmi_dt_is_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
-    uint32_t       a, b, c, e, x, y;
-    tmi_dt_path    p = tmi_dt_no_path(), q = tmi_dt_no_path();
-    tmi_dt_reduce *r, *s;
-    if (!tmi_dt_is(d, v, TMI_OP_SUBF, &a, &b) || !tmi_dt_is(d, b, TMI_OP_MULF, &c, &e) || c != e)
-        return 0;
-    r = tmi_dt_mean_of(d, a, &p, &x);
-    s = tmi_dt_mean_of(d, c, &q, &y);
-    if (!r || !s || r->axis != s->axis || !tmi_dt_is(d, x, TMI_OP_MULF, &a, &b) ||
-        tmi_dt_unmask(d, a, TMI_DT_ZERO) != tmi_dt_unmask(d, b, TMI_DT_ZERO))
-        return 0;
-    a = tmi_dt_unmask(d, a, TMI_DT_ZERO);
-    if (!tmi_dt_alike(d, a, y, &out->form)) return 0;
-    out->x = a;
-    out->mean = c;
-    out->axis = r->axis;
-    out->form |= TMETAL_FORM_ONE_PASS;
-    return 1;
-}
-
-static int tmi_dt_one_pass(tmi_detector *d, uint32_t v, tmi_dt_var *out) {
-    uint32_t was = d->n_op;
-    int      is = tmi_dt_is_one_pass(d, v, out);
-    if (!is) d->n_op = was;
-    return is;
-}
-
-/* The variance, or mean square, that a value of reduced shape is; 0: something else. */
-static int tmi_dt_variance(tmi_detector *d, uint32_t v, tmi_dt_path *path, tmi_dt_var *out) {
-    uint32_t       a, b, s;
-    tmi_dt_reduce *r;
-    memset(out, 0, sizeof *out);
     v = tmi_dt_back(d, v, path);
-    if (tmi_dt_one_pass(d, v, out)) return 1;
-    r = tmi_dt_reduced(d, v, path, 0);
-    if (r && r->kind == TMETAL_REDUCE_SUM && tmi_dt_squares(d, r, out)) {
-        if (!out->bad) out->reason = "the sum of squares is not divided by their count";
-        out->bad = 1;
-        return 1;
-    }
-    if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)) return 0;
-    s = tmi_dt_back(d, a, path);
-    r = tmi_dt_reduced(d, s, path, 1);
-    if (r && r->kind == TMETAL_REDUCE_WELFORD && tmi_dt_from_elements(d, r)) {
-        if (tmi_dt_kind(d->m, v) != TMI_OP_DIVF || !tmi_dt_is_weight(d, r, b)) {
-            out->bad = 1;
-            out->reason = "the squares are divided by something not known to be their weight";
-        }
-        out->x = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
-        out->mean = tmi_out(d->m, TMI_OP(d->m, r->op), 0);
-        out->axis = r->axis;
-        out->form = TMETAL_FORM_WELFORD;
-        return 1;
-    }
-    r = tmi_dt_reduced(d, s, path, 0);
-    if (!r || (r->kind != TMETAL_REDUCE_MEAN && r->kind != TMETAL_REDUCE_SUM) ||
-        !tmi_dt_squares(d, r, out))
-        return 0;
-    if (!tmi_dt_divides(d, r, tmi_def(d->m, v)) && !out->bad) {
-        out->bad = 1;
-        out->reason = "the sum of squares is divided by something not known to be their count";
-    }
-    return 1;
+    if (!tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) &&
+        (!any || !tmi_dt_is(d, v, TMI_OP_MULF, &a, &b)))
+        return NULL;
+    r = tmi_dt_reduced(d, tmi_dt_back(d, a, path), path, 1);
+    if (!r || r->kind != TMETAL_REDUCE_WELFORD || !tmi_dt_from_elements(d, r) ||
+        (!any && !tmi_dt_is_weight(d, r, b)))
+        return NULL;
+    *elements = tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO);
+    return r;
 }
+
+/* -- Functions as patterns read them ----------------------------------------------------------- */
+
+static void tmi_dt_fn_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
+    static const struct {
+        uint16_t op, kind, base;
+    } rows[] = {
+        {TMI_OP_ADDF, TMI_DN_ADD, 0}, {TMI_OP_SUBF, TMI_DN_SUB, 0}, {TMI_OP_MULF, TMI_DN_MUL, 0},
+        {TMI_OP_DIVF, TMI_DN_DIV, 0}, {TMI_OP_EXP, TMI_DN_EXP, 1}, {TMI_OP_EXP2, TMI_DN_EXP, 2},
+        {TMI_OP_LOG, TMI_DN_LOG, 1}, {TMI_OP_LOG2, TMI_DN_LOG, 2}, {TMI_OP_SQRT, TMI_DN_SQRT, 0},
+        {TMI_OP_RSQRT, TMI_DN_RSQRT, 0}, {TMI_OP_ABSF, TMI_DN_ABS, 0},
+        {TMI_OP_MAXNUMF, TMI_DN_LARGER, 0}, {TMI_OP_MAXIMUMF, TMI_DN_LARGER, 0},
+    };
+    const tmi_module *m = ((tmi_detector *)q->of)->m;
+    const tmi_op     *op = TMI_OP(m, tmi_def(m, v));
+    uint32_t          i, kind = tmi_dt_kind(m, v);
+    double            one;
+    memset(n, 0, sizeof *n);
+    if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(m, op);
+    for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != kind; i++) {}
+    if (!tmi_def(m, v) || i == sizeof rows / sizeof *rows) return;
+    n->kind = rows[i].kind;
+    n->base = rows[i].base;
+    n->n = op->n_in;
+    for (i = 0; i < n->n && i < 2; i++) n->in[i] = tmi_in(m, op, i);
+    if (kind != TMI_OP_DIVF || !tmi_dt_number(m, n->in[0], &one) || !tmi_dt_close(one, 1.0, 1e-12))
+        return;
+    n->kind = TMI_DN_RECIP;
+    n->n = 1;
+    n->in[0] = n->in[1];
+}
+
+static void tmi_dt_fn_take(tmi_dt_match *q, uint32_t v) {
+    tmi_detector *d = (tmi_detector *)q->of;
+    tmi_dt_take(d, tmi_def(d->m, v));
+}
+
+static uint32_t tmi_dt_fn_bare(tmi_dt_match *q, uint32_t v) {
+    return tmi_dt_bare((tmi_detector *)q->of, v);
+}
+
+static uint32_t tmi_dt_fn_unmask(tmi_dt_match *q, uint32_t v, uint32_t neutral) {
+    return tmi_dt_unmask((tmi_detector *)q->of, v, neutral);
+}
+
+static uint32_t tmi_dt_fn_back(tmi_dt_match *q, uint32_t v, int lost) {
+    return lost ? 0 : tmi_dt_back((tmi_detector *)q->of, v, &q->at.path);
+}
+
+static int tmi_dt_fn_same(tmi_dt_match *q, uint32_t v, uint32_t kept) {
+    return tmi_dt_alike((tmi_detector *)q->of, v, kept, &q->at.form);
+}
+
+static uint32_t tmi_dt_fn_fold(tmi_dt_match *q, uint32_t v, uint32_t kind, int any) {
+    tmi_detector  *d = (tmi_detector *)q->of;
+    uint32_t       want = kind == TMI_DN_MAX ? TMETAL_REDUCE_MAX : TMETAL_REDUCE_SUM, x = 0;
+    tmi_dt_reduce *r;
+    if (kind == TMI_DN_MEAN) r = tmi_dt_mean_of(d, v, &q->at.path, &x);
+    else if (kind == TMI_DN_VAR) r = tmi_dt_var_of(d, v, &q->at.path, any, &x);
+    else {
+        r = tmi_dt_reduced(d, tmi_dt_back(d, v, &q->at.path), &q->at.path, 0);
+        if (!r || r->kind != want || r->is_unsigned) return 0;
+        x = tmi_dt_element(d, r, kind == TMI_DN_MAX ? TMI_OP_MAXNUMF : TMI_OP_ADDF);
+    }
+    if (!r || (!any && q->at.axis != TMI_NONE && q->at.axis != r->axis)) return 0;
+    if (q->at.axis == TMI_NONE) q->at.axis = r->axis;
+    if (kind == TMI_DN_SUM) q->at.sum = r->op;
+    return x;
+}
+
+static const tmi_dt_graph tmi_dt_fn_graph = {tmi_dt_fn_node, tmi_dt_fn_take, tmi_dt_fn_bare,
+                                             tmi_dt_fn_unmask, tmi_dt_fn_back, tmi_dt_fn_fold,
+                                             tmi_dt_fn_same, 1};
 
 /* Weight and bias behind the normalised value, each read once. */
 static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
@@ -14907,114 +15097,59 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
     return root;
 }
 
-/* One product of x (or x less its mean) and the scale: what kind of norm it makes, and why not. */
-static void tmi_dt_norm_applied(tmi_detector *d, tmi_dt_var *v, uint32_t op, uint32_t other,
-                                uint32_t eps) {
-    uint32_t w = tmi_dt_unmask(d, other, TMI_DT_ZERO), x, mean, form = v->form,
-             kind = v->mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM, y;
-    const char     *near = v->bad ? v->reason : eps ? NULL : "nothing is added under the root";
-    tmi_dt_path     path = tmi_dt_no_path();
-    tmi_dt_pattern *p;
-    int centred = tmi_dt_is(d, w, TMI_OP_SUBF, &x, &mean) &&
-        tmi_dt_mean_of(d, mean, &path, &y) != NULL;
-    if (v->mean && !centred)
-        near = near ? near : "the scale is applied to x, not to x less its mean";
-    if (v->mean && centred) {
-        tmi_dt_path  a = tmi_dt_no_path(), b = tmi_dt_no_path();
-        uint32_t same = (uint32_t)tmi_dt_alike(d, tmi_dt_back(d, mean, &a),
-                                               tmi_dt_back(d, v->mean, &b), &form);
-        if (!near && (!same || !tmi_dt_alike(d, tmi_dt_unmask(d, x, TMI_DT_ZERO), v->x, &form)))
-            near = "the scale is applied to another tensor";
-    }
-    if (!v->mean && centred) {
-        kind = TMETAL_PATTERN_LAYER_NORM;
-        near = near ? near : "the variance is taken about zero, not about the mean";
-    }
-    if (!v->mean && !centred && !v->bad && !tmi_dt_alike(d, w, v->x, &form))
-        near = near ? near : "the scale is applied to another tensor";
-    if (!near) op = tmi_dt_affine(d, op, &form);
-    if (form & TMETAL_FORM_READS_AGAIN) form |= TMETAL_FORM_LOOP;
-    p = tmi_dt_record(d, kind, op, v->axis, form, near);
-    p->x = v->x;
-    p->eps = eps;
+/* What a match of the rows says of a softmax: is it masked, and over several tiles? */
+static uint32_t tmi_dt_softmax_form(tmi_detector *d, const tmi_dt_state *at, uint32_t root) {
+    const tmi_op *sum = TMI_OP(d->m, at->sum);
+    uint32_t      x = tmi_in(d->m, sum, 0), was = d->n_op, form = at->form;
+    if (at->base & 2) form |= TMETAL_FORM_BASE_2;
+    if (TMI_DT_REDUCE(d, d->reduce_of[at->sum] - 1)->loops ||
+        TMI_OP(d->m, root)->block != sum->block)
+        form |= TMETAL_FORM_LOOP;
+    if (tmi_dt_unmask(d, x, TMI_DT_ZERO) != tmi_dt_bare(d, x)) form |= TMETAL_FORM_MASK;
+    d->n_op = was;
+    return form;
 }
 
-/* Every product with the scale r (or quotient by its inverse): `inverse` says that r is the root
- * itself. Depth: 2, a reciprocal and what it is multiplied with. */
-static int tmi_dt_norm_uses(tmi_detector *d, tmi_dt_var *v, uint32_t r, int inverse, uint32_t eps) {
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, r, to, TMI_DT_SPREAD), i, u, was = d->n_op,
-                                found = 0, keep[TMI_DT_OPS];
-    double   x;
-    TMI_ASSERT(d->job, "detect", d->n_op <= TMI_DT_OPS && v->x);
-    memcpy(keep, d->op, sizeof keep);
-    for (i = 0; i < n; i++)
-        for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
-            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
-            uint32_t kind = op->n_out == 1 ? tmi_dt_kind(d->m, tmi_out(d->m, op, 0))
-                                           : (uint32_t)TMI_OP_NONE,
-                     at = d->users.at[u].operand;
-            tmi_dt_path   path = tmi_dt_no_path();
-            d->n_op = was;
-            memcpy(d->op, keep, sizeof keep);
-            (void)tmi_dt_back(d, to[i], &path);
-            if (path.bad || (path.axis != TMI_NONE && path.axis != v->axis)) continue;
-            if (inverse && kind == TMI_OP_DIVF && at == 1 &&
-                tmi_dt_number(d->m, tmi_in(d->m, op, 0), &x)) {
-                tmi_dt_take(d, d->users.at[u].op);
-                if (tmi_dt_close(x, 1.0, 1e-12))
-                    found |= (uint32_t)tmi_dt_norm_uses(d, v, tmi_out(d->m, op, 0), 0, eps);
-            } else if ((inverse && kind == TMI_OP_DIVF && at == 1) ||
-                       (!inverse && kind == TMI_OP_MULF)) {
-                if (tmi_rank(d->m, tmi_out_type(d->m, op, 0)) !=
-                        tmi_rank(d->m, tmi_value_type(d->m, v->x)) ||
-                    tmi_dim(d->m, tmi_out_type(d->m, op, 0), v->axis) !=
-                        tmi_dim(d->m, tmi_value_type(d->m, v->x), v->axis))
-                    continue; /* of reduced shape: part of a larger scale */
-                tmi_dt_norm_applied(d, v, d->users.at[u].op, tmi_in(d->m, op, 1 - at), eps);
-                found = 1;
-            }
-        }
-    d->n_op = 0;
-    return (int)found;
-}
-
-/* The root of one variance: rsqrt(var + eps), 1 / sqrt(var + eps). */
-static void tmi_dt_norm_at(tmi_detector *d, uint32_t op) {
+/* Softmax, log softmax and norms whose last op this is. */
+static void tmi_dt_rows_at(tmi_detector *d, uint32_t op, uint32_t where) {
     const tmi_module *m = d->m;
-    uint32_t          root, arg, kind, a, b, i, eps = 0, u, norm;
-    tmi_dt_var        v;
-    tmi_dt_path       path = tmi_dt_no_path();
-    int               got = 0, inverse;
+    tmi_dt_match      q;
+    tmi_dt_node       n;
+    const tmi_dt_row *row;
+    tmi_dt_pattern   *p;
+    uint32_t          form, root = op, i, is_norm, x;
     if (!d->reduce.n || TMI_OP(m, op)->n_out != 1) return;
-    root = tmi_out(m, TMI_OP(m, op), 0);
-    kind = tmi_dt_math(d, root, &arg);
-    inverse = kind == TMI_OP_SQRT;
-    if (!inverse && kind != TMI_OP_RSQRT) return;
-    arg = tmi_dt_back(d, arg, &path);
-    if (tmi_dt_is(d, arg, TMI_OP_ADDF, &a, &b)) {
-        for (i = 0; i < 2 && !got; i++) {
-            tmi_dt_path p = path;
-            uint32_t    was = d->n_op;
-            got = tmi_dt_variance(d, i ? b : a, &p, &v);
-            if (got) eps = i ? a : b;
-            else d->n_op = was;
-        }
-    } else got = tmi_dt_variance(d, arg, &path, &v);
-    if (!got) return;
-    norm = v.mean ? TMETAL_PATTERN_LAYER_NORM : TMETAL_PATTERN_RMS_NORM;
-    if (!eps && inverse) /* sqrt(var) + eps */
-        for (u = d->users.first[root]; u < d->users.first[root + 1]; u++)
-            if (TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF) {
-                tmi_dt_take(d, d->users.at[u].op);
-                (void)tmi_dt_record(d, norm, op, v.axis, v.form, "eps is added outside the root");
-                return;
-            }
-    if (!tmi_dt_norm_uses(d, &v, root, inverse, eps) && eps) {
-        tmi_dt_take(d, op);
-        (void)tmi_dt_record(d, norm, op, v.axis, v.form,
-                            v.bad ? v.reason
-                                  : "x is not multiplied by the scale alone in this kernel");
-    }
+    q.graph = &tmi_dt_fn_graph;
+    q.of = d;
+    q.n_op = &d->n_op;
+    tmi_dt_fn_node(&q, tmi_out(m, TMI_OP(m, op), 0), &n);
+    if ((n.kind == TMI_DN_SQRT || n.kind == TMI_DN_RSQRT) != (where == TMI_DT_AT_ROOT) ||
+        (where == TMI_DT_AT_ROOT && (d->claimed[op] & TMI_DT_NORM)))
+        return;
+    row = tmi_dt_row_of(&q, where, tmi_out(m, TMI_OP(m, op), 0));
+    if (!row) return;
+    x = TMI_DT_FOUND(&q, 'X');
+    is_norm = row->kind == TMETAL_PATTERN_LAYER_NORM || row->kind == TMETAL_PATTERN_RMS_NORM;
+    if (is_norm && where == TMI_DT_IN_FUNCTION && x && !TMI_DT_FOUND(&q, 'R') &&
+        !tmi_same_shape(m, tmi_value_type(m, x), tmi_out_type(m, TMI_OP(m, op), 0)))
+        return; /* of reduced shape: part of a larger scale */
+    form = q.at.form | row->form;
+    if (is_norm && !row->near) root = tmi_dt_affine(d, op, &form);
+    if (is_norm && form & TMETAL_FORM_READS_AGAIN) form |= TMETAL_FORM_LOOP;
+    if (!is_norm && !row->near) form |= tmi_dt_softmax_form(d, &q.at, op);
+    if (TMI_DT_FOUND(&q, 'R')) root = tmi_def(m, TMI_DT_FOUND(&q, 'R'));
+    for (i = 0; i < d->n_op && is_norm; i++) d->claimed[d->op[i]] |= TMI_DT_NORM;
+    p = tmi_dt_record(d, row->kind, root, q.at.axis, row->near && !is_norm ? 0 : form, row->near);
+    p->x = x;
+    p->eps = TMI_DT_FOUND(&q, 'E');
+}
+
+static void tmi_dt_ends_at(tmi_detector *d, uint32_t op) {
+    tmi_dt_rows_at(d, op, TMI_DT_IN_FUNCTION);
+}
+
+static void tmi_dt_root_at(tmi_detector *d, uint32_t op) {
+    tmi_dt_rows_at(d, op, TMI_DT_AT_ROOT);
 }
 
 /* -- GELU and SiLU: x times a function of x ---------------------------------------------------- */
@@ -15197,7 +15332,7 @@ static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
             for (k = 0; k < n && v[k] != tmi_out(m, o, 0); k++) {}
             if (k < n || n == 16) continue;
             v[n++] = tmi_out(m, o, 0);
-            if (d->claimed[d->users.at[u].op]) return; /* of a function found before */
+            if (d->claimed[d->users.at[u].op] & TMI_DT_PART) return; /* of a function found before */
             if (kind != TMI_OP_MULF && kind != TMI_OP_DIVF) continue;
             if (tmi_dt_try_gated(d, d->users.at[u].op, v[0], 0)) return;
             last = d->users.at[u].op;
@@ -15213,7 +15348,7 @@ static void tmi_dt_multiply_add_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
     const tmi_op     *o = TMI_OP(m, op);
     uint32_t          i, v;
-    if ((o->kind != TMI_OP_ADDF && o->kind != TMI_OP_SUBF) || d->claimed[op] ||
+    if ((o->kind != TMI_OP_ADDF && o->kind != TMI_OP_SUBF) || (d->claimed[op] & TMI_DT_PART) ||
         d->reduce_of[tmi_parent_op(m, o)])
         return;
     for (i = 0; i < 2 && tmi_def_kind(m, tmi_in(m, o, i)) != TMI_OP_MULF; i++) {}
@@ -15724,7 +15859,7 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     const char       *near = NULL, *reason = "";
     double            zero;
     tmi_dt_pattern   *p;
-    if (op->kind != TMI_OP_DOT || d->claimed[dot]) return;
+    if (op->kind != TMI_OP_DOT || (d->claimed[dot] & TMI_DT_PART)) return;
     TMI_ASSERT(d->job, "detect", op->n_in == 3 && !d->n_op);
     tmi_dt_take(d, dot);
     v = tmi_out(m, op, 0);
@@ -15937,8 +16072,8 @@ static void tmi_dt_function(tmi_detector *d, uint32_t func) {
     }
     tmi_dt_find_reductions(d);
     tmi_dt_each(d, tmi_dt_gates_from);
-    tmi_dt_find_softmax(d);
-    tmi_dt_each(d, tmi_dt_norm_at);
+    tmi_dt_each(d, tmi_dt_ends_at);
+    tmi_dt_each(d, tmi_dt_root_at);
     tmi_dt_each(d, tmi_dt_attention_at);
     tmi_dt_each(d, tmi_dt_matmul_at);
     tmi_dt_each(d, tmi_dt_multiply_add_at);
@@ -42699,7 +42834,6 @@ typedef struct tmi_spelled {
     tmi_list   *l;
     tmi_shape   shape;  /* of the rows worked on */
     uint32_t    axes;   /* along which they are folded */
-    int         flat;   /* behind a reshape: no shape says any more where a value stands */
     uint32_t    looked; /* at how many ops: a graph has more paths than ops */
     uint32_t    op[TMI_SPELLED_MAX], n; /* what the operation takes the place of */
     const char *what, *why;
@@ -42727,15 +42861,6 @@ static int tmi_sp_has(const tmi_spelled *s, uint32_t node) {
 
 static int tmi_sp_is(const tmi_spelled *s, uint32_t node, uint16_t kind) {
     return node && TMI_NODE(s->l, node)->kind == kind;
-}
-
-/* x -> x op value */
-static int tmi_sp_is_scalar(const tmi_spelled *s, uint32_t node, uint16_t kind) {
-    return tmi_sp_is(s, node, kind) && TMI_NODE(s->l, node)->n_in == 1;
-}
-
-static int tmi_sp_is_pair(const tmi_spelled *s, uint32_t node, uint16_t kind) {
-    return tmi_sp_is(s, node, kind) && TMI_NODE(s->l, node)->n_in == 2;
 }
 
 /* A cast between floats that keeps every value: all floats are f32 between load and store. */
@@ -42807,33 +42932,6 @@ static int tmi_sp_same(tmi_spelled *s, uint32_t twin, uint32_t kept) {
 
 /* -- From a value with one element a row back to the reduction that made it -- */
 
-/* Does a shape, stretched to that of the rows, give each row its own element? */
-static int tmi_sp_is_row(const tmi_spelled *s, const tmi_shape *v) {
-    uint32_t i, off = s->shape.rank - v->rank;
-    if (v->rank > s->shape.rank) return 0;
-    for (i = 0; i < s->shape.rank; i++) {
-        uint32_t have = i < off ? 1 : v->dim[i - off];
-        if (have != (s->axes >> i & 1 ? 1 : s->shape.dim[i])) return 0;
-    }
-    return 1;
-}
-
-/* Through casts, and what stretches a row's element back to the row. 0: it goes to another
- * place. */
-static uint32_t tmi_sp_back(tmi_spelled *s, uint32_t node) {
-    for (;; node = TMI_NODE(s->l, node)->in[0]) {
-        const tmi_node *n = TMI_NODE(s->l, node);
-        if (n->kind == TMI_L_OP_RESHAPE) {
-            if (!s->flat && !tmi_sp_is_row(s, &n->shape)) return 0;
-            s->flat = 1;
-        } else if (!(n->kind == TMI_L_OP_BROADCAST && !s->flat && n->shape.rank <= s->shape.rank) &&
-                   !tmi_is_plain_cast(s->l, n)) {
-            return node;
-        }
-        tmi_sp_add(s, node);
-    }
-}
-
 /* Whatever was cast, reshaped or stretched. */
 static uint32_t tmi_list_peeled(const tmi_list *l, uint32_t node) {
     const tmi_node *n = TMI_NODE(l, node);
@@ -42864,69 +42962,6 @@ static uint32_t tmi_list_reduction_behind(const tmi_list *l, uint32_t node, int 
     return 0;
 }
 
-/* What a reduction of this kind folds along the rows' axes; 0: it is none, of other axes, or it
- * goes back elsewhere. */
-static uint32_t tmi_sp_reduced(tmi_spelled *s, uint32_t node, uint16_t kind) {
-    const tmi_node *n;
-    node = tmi_sp_back(s, node);
-    if (!tmi_sp_is(s, node, kind)) return 0;
-    n = TMI_NODE(s->l, node);
-    if (n->axes != s->axes || !tmi_shape_same(&TMI_NODE(s->l, n->in[0])->shape, &s->shape) ||
-        !tmi_lt_is(n->dtype, 'f') || !tmi_lt_is(TMI_NODE(s->l, n->in[0])->dtype, 'f'))
-        return 0;
-    if (!s->flat && !tmi_sp_is_row(s, &n->shape)) return 0;
-    tmi_sp_add(s, node);
-    return n->in[0];
-}
-
-/* The same for a mean, which may be a sum over its count. */
-static uint32_t tmi_sp_mean(tmi_spelled *s, uint32_t node) {
-    double   count = 1, off;
-    uint32_t i;
-    for (i = 0; i < s->shape.rank; i++)
-        if (s->axes >> i & 1) count *= s->shape.dim[i];
-    node = tmi_sp_back(s, node);
-    if (!tmi_sp_is_scalar(s, node, TMI_L_OP_DIV) && !tmi_sp_is_scalar(s, node, TMI_L_OP_MUL))
-        return node ? tmi_sp_reduced(s, node, TMI_L_OP_MEAN) : 0;
-    off = TMI_NODE(s->l, node)->val[0];
-    off = TMI_NODE(s->l, node)->kind == TMI_L_OP_DIV ? off / count - 1 : off * count - 1;
-    if (!(off < 1e-6 && off > -1e-6)) {
-        s->why = "a sum is not divided by how many elements it adds";
-        return 0;
-    }
-    tmi_sp_add(s, node);
-    return tmi_sp_reduced(s, TMI_NODE(s->l, node)->in[0], TMI_L_OP_SUM);
-}
-
-/* a / b, or a times the reciprocal of b, or of its root: then *root is 1. */
-static int tmi_sp_quotient(tmi_spelled *s, uint32_t node, uint32_t *a, uint32_t *b, int *root) {
-    const tmi_node *n = TMI_NODE(s->l, node);
-    uint32_t        i, r, had = s->n;
-    *root = 0;
-    s->flat = 0;
-    if (n->n_in != 2 || (n->kind != TMI_L_OP_DIV && n->kind != TMI_L_OP_MUL)) return 0;
-    *a = n->in[0];
-    *b = n->in[1];
-    if (n->kind == TMI_L_OP_DIV) return 1;
-    for (i = 0; i < 2; i++, s->n = had, s->flat = 0) {
-        r = tmi_sp_back(s, n->in[1 - i]);
-        if (!r &&
-            tmi_sp_is(s, tmi_list_peeled(s->l, n->in[1 - i]),
-                      strcmp(s->what, "softmax") == 0 ? TMI_L_OP_RECIPROCAL : TMI_L_OP_RSQRT))
-            return tmi_sp_no(s, "a row's value goes back elsewhere than to its own row");
-        if (!r ||
-            (TMI_NODE(s->l, r)->kind != TMI_L_OP_RECIPROCAL &&
-             TMI_NODE(s->l, r)->kind != TMI_L_OP_RSQRT))
-            continue;
-        tmi_sp_add(s, r);
-        *root = TMI_NODE(s->l, r)->kind == TMI_L_OP_RSQRT;
-        *a = n->in[i];
-        *b = TMI_NODE(s->l, r)->in[0];
-        return 1;
-    }
-    return 0;
-}
-
 static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t axes,
                          const char *what) {
     memset(s, 0, sizeof *s);
@@ -42937,33 +42972,133 @@ static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t ax
     tmi_sp_add(s, root);
 }
 
-/* -- Softmax: e / sum(e), e = exp(t), t = x - max(x) or any t; in base 2 alike -- */
+/* -- Lists as patterns read them: see tmi_dt_rows -- */
 
-/* x of t = x - max(x), *by_max 1; else t itself. 0: a maximum is taken off that is none of the
- * row's own. */
-static int tmi_sp_shifted(tmi_spelled *s, uint32_t t, uint32_t *x, int *by_max) {
-    const tmi_node *n = TMI_NODE(s->l, tmi_list_plain(s->l, t));
-    uint32_t        of, max;
-    *x = t;
-    *by_max = 0;
-    if (n->kind != TMI_L_OP_SUB || n->n_in != 2) return 1;
-    max = tmi_list_reduction_behind(s->l, n->in[1], 0);
-    if (!tmi_sp_is(s, max, TMI_L_OP_MAX)) return 1;
-    tmi_sp_add(s, tmi_sp_plain(s, t));
-    s->flat = 0;
-    of = tmi_sp_reduced(s, n->in[1], TMI_L_OP_MAX);
-    if (!of)
-        return tmi_sp_no(
-            s, "the maximum is of other axes, or is taken off elsewhere than in its own row");
-    if (!tmi_sp_same(s, of, n->in[0])) return tmi_sp_no(s, "the maximum is of another tensor");
-    *x = n->in[0];
-    *by_max = 1;
+static void tmi_sp_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
+    static const struct {
+        uint16_t op, kind, n, base;
+    } rows[] = {
+        {TMI_L_OP_ADD, TMI_DN_ADD, 2, 0}, {TMI_L_OP_SUB, TMI_DN_SUB, 2, 0},
+        {TMI_L_OP_MUL, TMI_DN_MUL, 2, 0}, {TMI_L_OP_DIV, TMI_DN_DIV, 2, 0},
+        {TMI_L_OP_SQUARE, TMI_DN_MUL, 2, 0}, {TMI_L_OP_POW, TMI_DN_MUL, 2, 0},
+        {TMI_L_OP_MAXIMUM, TMI_DN_LARGER, 2, 0}, {TMI_L_OP_RECIPROCAL, TMI_DN_RECIP, 1, 0},
+        {TMI_L_OP_EXP, TMI_DN_EXP, 1, 1}, {TMI_L_OP_EXP2, TMI_DN_EXP, 1, 2},
+        {TMI_L_OP_LOG, TMI_DN_LOG, 1, 1}, {TMI_L_OP_LOG2, TMI_DN_LOG, 1, 2},
+        {TMI_L_OP_SQRT, TMI_DN_SQRT, 1, 0}, {TMI_L_OP_RSQRT, TMI_DN_RSQRT, 1, 0},
+        {TMI_L_OP_ABS, TMI_DN_ABS, 1, 0},
+    };
+    const tmi_node *x = TMI_NODE(((tmi_spelled *)q->of)->l, v);
+    uint32_t        i;
+    memset(n, 0, sizeof *n);
+    for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != x->kind; i++) {}
+    if (i == sizeof rows / sizeof *rows ||
+        (x->kind == TMI_L_OP_POW && (x->n_in != 1 || x->val[0] != 2)))
+        return;
+    n->kind = rows[i].kind;
+    n->n = rows[i].n;
+    n->base = rows[i].base;
+    n->in[0] = n->in[1] = x->in[0];
+    if (x->kind == TMI_L_OP_SQUARE || x->kind == TMI_L_OP_POW) return;
+    n->in[1] = x->n_in == 2 ? x->in[1] : v | TMI_DT_NUMBER; /* x -> x op value */
+}
+
+static void tmi_sp_take(tmi_dt_match *q, uint32_t v) {
+    tmi_sp_add((tmi_spelled *)q->of, v);
+}
+
+static uint32_t tmi_sp_unmask(tmi_dt_match *q, uint32_t v, uint32_t neutral) {
+    (void)q, (void)neutral; /* a list has no masks of its own */
+    return v;
+}
+
+/* Does a shape, stretched to that of the rows, give each row its own element? */
+static int tmi_sp_is_row(const tmi_spelled *s, const tmi_shape *v) {
+    uint32_t i, off = s->shape.rank - v->rank;
+    if (v->rank > s->shape.rank) return 0;
+    for (i = 0; i < s->shape.rank; i++) {
+        uint32_t have = i < off ? 1 : v->dim[i - off];
+        if (have != (s->axes >> i & 1 ? 1 : s->shape.dim[i])) return 0;
+    }
     return 1;
 }
 
-static int tmi_sp_is_exp(const tmi_spelled *s, uint32_t e) {
-    return tmi_sp_is(s, e, TMI_L_OP_EXP) || tmi_sp_is(s, e, TMI_L_OP_EXP2);
+/* Through casts, and what stretches a row's element back to the row. 0: it goes to another
+ * place; `lost`: what is cast, reshaped or stretched to there, and 0 where it is no other. */
+static uint32_t tmi_sp_back(tmi_dt_match *q, uint32_t node, int lost) {
+    tmi_spelled *s = (tmi_spelled *)q->of;
+    uint32_t     at = node;
+    for (;; at = TMI_NODE(s->l, at)->in[0]) {
+        const tmi_node *n = TMI_NODE(s->l, at);
+        if (n->kind == TMI_L_OP_RESHAPE) {
+            if (!q->at.path.splat && !tmi_sp_is_row(s, &n->shape))
+                return lost ? tmi_list_peeled(s->l, node) : 0;
+            q->at.path.splat = 1;
+        } else if (!(n->kind == TMI_L_OP_BROADCAST && !q->at.path.splat &&
+                     n->shape.rank <= s->shape.rank) &&
+                   !tmi_is_plain_cast(s->l, n)) {
+            return lost ? 0 : at;
+        }
+        tmi_sp_add(s, at);
+    }
 }
+
+/* What a reduction of this kind folds along the rows' axes; 0: it is none, of other axes, or it
+ * goes back elsewhere. */
+static uint32_t tmi_sp_reduced(tmi_dt_match *q, uint32_t node, uint16_t kind) {
+    tmi_spelled    *s = (tmi_spelled *)q->of;
+    const tmi_node *n;
+    node = tmi_sp_back(q, node, 0);
+    if (!tmi_sp_is(s, node, kind)) return 0;
+    n = TMI_NODE(s->l, node);
+    if (n->axes != s->axes || !tmi_shape_same(&TMI_NODE(s->l, n->in[0])->shape, &s->shape) ||
+        !tmi_lt_is(n->dtype, 'f') || !tmi_lt_is(TMI_NODE(s->l, n->in[0])->dtype, 'f'))
+        return 0;
+    if (!q->at.path.splat && !tmi_sp_is_row(s, &n->shape)) return 0;
+    tmi_sp_add(s, node);
+    return n->in[0];
+}
+
+/* The same for a mean, which may be a sum over its count. */
+static uint32_t tmi_sp_mean(tmi_dt_match *q, uint32_t node) {
+    tmi_spelled    *s = (tmi_spelled *)q->of;
+    const tmi_node *n;
+    double          count = 1, off;
+    uint32_t        i;
+    for (i = 0; i < s->shape.rank; i++)
+        if (s->axes >> i & 1) count *= s->shape.dim[i];
+    node = tmi_sp_back(q, node, 0);
+    if (!node) return 0;
+    n = TMI_NODE(s->l, node);
+    if (n->n_in != 1 || (n->kind != TMI_L_OP_DIV && n->kind != TMI_L_OP_MUL))
+        return tmi_sp_reduced(q, node, TMI_L_OP_MEAN);
+    off = n->kind == TMI_L_OP_DIV ? n->val[0] / count - 1 : n->val[0] * count - 1;
+    if (!(off < 1e-6 && off > -1e-6)) return 0;
+    tmi_sp_add(s, node);
+    return tmi_sp_reduced(q, n->in[0], TMI_L_OP_SUM);
+}
+
+static uint32_t tmi_sp_fold(tmi_dt_match *q, uint32_t v, uint32_t kind, int any) {
+    const tmi_list *l = ((tmi_spelled *)q->of)->l;
+    uint16_t        op = kind == TMI_DN_SUM ? TMI_L_OP_SUM : TMI_L_OP_MAX;
+    if (kind == TMI_DN_VAR) return 0;
+    if (!any) return kind == TMI_DN_MEAN ? tmi_sp_mean(q, v) : tmi_sp_reduced(q, v, op);
+    v = tmi_list_reduction_behind(l, v, 0);
+    if (!v || (kind == TMI_DN_MEAN ? TMI_NODE(l, v)->kind == TMI_L_OP_MAX
+                                   : TMI_NODE(l, v)->kind != op))
+        return 0;
+    return TMI_NODE(l, v)->in[0];
+}
+
+static int tmi_sp_is_same(tmi_dt_match *q, uint32_t v, uint32_t kept) {
+    return tmi_sp_same((tmi_spelled *)q->of, v, kept);
+}
+
+static uint32_t tmi_sp_bare(tmi_dt_match *q, uint32_t v) {
+    return tmi_sp_plain((tmi_spelled *)q->of, v);
+}
+
+static const tmi_dt_graph tmi_sp_graph = {tmi_sp_node, tmi_sp_take, tmi_sp_bare, tmi_sp_unmask,
+                                          tmi_sp_back, tmi_sp_fold, tmi_sp_is_same, 0};
 
 /* what a kernel of rows takes: axes side by side, floats */
 static int tmi_sp_rows_fit(tmi_spelled *s, uint32_t x) {
@@ -42975,148 +43110,35 @@ static int tmi_sp_rows_fit(tmi_spelled *s, uint32_t x) {
     return tmi_lt_is(TMI_NODE(s->l, x)->dtype, 'f') ? 1 : tmi_sp_no(s, "it works on integers");
 }
 
-static int tmi_sp_softmax(tmi_spelled *s, uint32_t root, tmi_node *to) {
-    uint32_t a, b, e, sum, of;
-    int      under, by_max;
-    if (!tmi_sp_quotient(s, root, &a, &b, &under) || under) return 0;
-    e = tmi_list_plain(s->l, a);
-    sum = tmi_list_reduction_behind(s->l, b, 0);
-    if (!tmi_sp_is(s, sum, TMI_L_OP_SUM)) return 0;
-    if (!tmi_sp_is_exp(s, e)) {
-        of = tmi_list_plain(s->l, TMI_NODE(s->l, sum)->in[0]);
-        return tmi_sp_is_exp(s, of) ? tmi_sp_no(s, "what is divided is not what is summed") : 0;
-    }
-    of = tmi_sp_reduced(s, b, TMI_L_OP_SUM);
-    if (!of)
-        return tmi_sp_no(s, "the sum is of other axes, or divides elsewhere than in its own row");
-    if (!tmi_sp_same(s, of, e)) return tmi_sp_no(s, "what is divided is not what is summed");
-    tmi_sp_add(s, tmi_sp_plain(s, a));
-    if (!tmi_sp_shifted(s, TMI_NODE(s->l, e)->in[0], &to->in[0], &by_max)) return 0;
-    to->kind = TMI_L_OP_SOFTMAX;
-    to->num[0] = tmi_sp_is(s, e, TMI_L_OP_EXP2);
-    to->num[1] = !by_max;
-    return tmi_sp_rows_fit(s, to->in[0]);
-}
-
-/* The value whose exponentials are summed, and the base, in log(sum(exp(t))); 0: it is none. */
-static uint32_t tmi_sp_log_sum(tmi_spelled *s, uint32_t node, int *base_2) {
-    uint32_t of, e, sum;
-    node = tmi_sp_back(s, node);
-    if (!tmi_sp_is(s, node, TMI_L_OP_LOG) && !tmi_sp_is(s, node, TMI_L_OP_LOG2)) return 0;
-    *base_2 = tmi_sp_is(s, node, TMI_L_OP_LOG2);
-    tmi_sp_add(s, node);
-    sum = tmi_list_reduction_behind(s->l, TMI_NODE(s->l, node)->in[0], 0);
-    if (!tmi_sp_is(s, sum, TMI_L_OP_SUM)) return 0;
-    e = tmi_list_plain(s->l, TMI_NODE(s->l, sum)->in[0]);
-    if (!tmi_sp_is_exp(s, e)) return 0;
-    of = tmi_sp_reduced(s, TMI_NODE(s->l, node)->in[0], TMI_L_OP_SUM);
-    if (!of)
-        return (uint32_t)
-            tmi_sp_no(s, "the sum is of other axes, or is taken off elsewhere than in its own row");
-    e = tmi_sp_plain(s, of);
-    tmi_sp_add(s, e);
-    if (tmi_sp_is(s, e, TMI_L_OP_EXP2) != *base_2)
-        return (uint32_t)tmi_sp_no(s, "exponential and logarithm are of different bases");
-    return TMI_NODE(s->l, e)->in[0];
-}
-
-/* t - log(sum(exp(t))), t = x - max(x) or any t; or x - (max(x) + log(sum(exp(x - max(x))))) */
-static int tmi_sp_log_softmax(tmi_spelled *s, uint32_t root, tmi_node *to) {
-    const tmi_node *n = TMI_NODE(s->l, root);
-    uint32_t        t, i, sum, max = 0, x = 0;
-    int             base_2 = 0, by_max;
-    if (n->kind != TMI_L_OP_SUB || n->n_in != 2) return 0;
-    sum = tmi_sp_back(s, n->in[1]);
-    if (tmi_sp_is_pair(s, sum, TMI_L_OP_ADD))
-        for (i = 0; i < 2 && !max; i++)
-            if (tmi_sp_is(s, tmi_list_reduction_behind(s->l, TMI_NODE(s->l, sum)->in[i], 0),
-                          TMI_L_OP_MAX))
-                max = TMI_NODE(s->l, sum)->in[i], x = TMI_NODE(s->l, sum)->in[1 - i];
-    if (max) {
-        tmi_sp_add(s, sum);
-        sum = x;
-    }
-    if (!sum || !(t = tmi_sp_log_sum(s, sum, &base_2))) return 0;
-    if (!tmi_sp_shifted(s, t, &x, &by_max)) return 0;
-    if (max) {
-        const tmi_node *d = TMI_NODE(s->l, tmi_list_plain(s->l, t));
-        if (!by_max || !tmi_sp_same(s, d->in[1], max))
-            return tmi_sp_no(s, "the maximum that is added is not the one that was taken off");
-    }
-    if (!tmi_sp_same(s, n->in[0], max ? x : t))
-        return tmi_sp_no(s, "the logarithm is taken off another tensor than its own");
-    if (!max && by_max) tmi_sp_add(s, tmi_sp_plain(s, n->in[0]));
-    to->kind = TMI_L_OP_LOG_SOFTMAX;
-    to->in[0] = x;
-    to->num[0] = base_2;
-    to->num[1] = !by_max;
-    return tmi_sp_rows_fit(s, x);
-}
-
-/* -- Norms: d / sqrt(mean(d * d) + eps), and d = x - mean(x) in a layer norm -- */
-
-static uint32_t tmi_sp_squared(tmi_spelled *s, uint32_t node) {
-    const tmi_node *n;
-    node = tmi_sp_plain(s, node);
-    n = TMI_NODE(s->l, node);
-    tmi_sp_add(s, node);
-    if (n->kind == TMI_L_OP_SQUARE) return n->in[0];
-    if (n->kind == TMI_L_OP_MUL && n->n_in == 2 && tmi_sp_same(s, n->in[0], n->in[1]))
-        return n->in[1];
-    return n->kind == TMI_L_OP_POW && n->n_in == 1 && n->val[0] == 2 ? n->in[0] : 0;
-}
-
-static int tmi_sp_norm(tmi_spelled *s, uint32_t root, tmi_node *to) {
-    uint32_t a, b, q, d, mean, minus = 0;
-    int      under;
-    double   eps = 0;
-    if (!tmi_sp_quotient(s, root, &a, &b, &under)) return 0;
-    d = tmi_list_plain(s->l, a);
-    if (tmi_sp_is_pair(s, d, TMI_L_OP_SUB))
-        minus = tmi_list_reduction_behind(s->l, TMI_NODE(s->l, d)->in[1], 0);
-    if (!tmi_sp_is(s, minus, TMI_L_OP_MEAN) && !tmi_sp_is(s, minus, TMI_L_OP_SUM)) minus = 0;
-    s->what = minus ? "layer norm" : "rms norm";
-    b = tmi_sp_back(s, b);
-    if (!b) return under ? tmi_sp_no(s, "the root divides elsewhere than in its own row") : 0;
-    if (!under) {
-        if (TMI_NODE(s->l, b)->kind == TMI_L_OP_ADD &&
-            tmi_sp_is(s, tmi_list_plain(s->l, TMI_NODE(s->l, b)->in[0]), TMI_L_OP_SQRT))
-            return tmi_sp_no(s, "eps is added outside of the root");
-        if (!tmi_sp_is(s, b, TMI_L_OP_SQRT)) return 0;
-        tmi_sp_add(s, b);
-        b = tmi_sp_back(s, TMI_NODE(s->l, b)->in[0]);
-        if (!b) return tmi_sp_no(s, "the root divides elsewhere than in its own row");
-    }
-    if (tmi_sp_is(s, b, TMI_L_OP_MAXIMUM))
-        return tmi_sp_no(s, "the mean of squares is held above a limit, where eps would be added");
-    if (tmi_sp_is_pair(s, b, TMI_L_OP_ADD)) return tmi_sp_no(s, "eps is a tensor, not a number");
-    if (tmi_sp_is_scalar(s, b, TMI_L_OP_ADD)) {
-        eps = TMI_NODE(s->l, b)->val[0];
-        tmi_sp_add(s, b);
-        b = TMI_NODE(s->l, b)->in[0];
-    }
-    q = tmi_sp_mean(s, b);
-    if (!q) return tmi_sp_no(s, "what stands under the root is no mean of the row");
-    q = tmi_sp_squared(s, q);
-    if (!q) return tmi_sp_no(s, "what stands under the root is no mean of squares");
-    if (!tmi_sp_same(s, q, a))
-        return tmi_sp_no(s,
-                         minus ? "the squares are not of the differences that are divided"
-                               : "the squares are of another tensor than the one that is divided");
-    to->kind = minus ? TMI_L_OP_LAYER_NORM : TMI_L_OP_RMS_NORM;
-    to->in[0] = a;
-    to->val[0] = eps;
-    if (minus) {
-        s->flat = 0;
-        mean = tmi_sp_mean(s, TMI_NODE(s->l, d)->in[1]);
-        if (!mean)
-            return tmi_sp_no(
-                s, "the mean is of other axes, or is taken off elsewhere than in its own row");
-        if (!tmi_sp_same(s, mean, TMI_NODE(s->l, d)->in[0]))
-            return tmi_sp_no(s, "the mean is of another tensor");
-        tmi_sp_add(s, tmi_sp_plain(s, a));
-        to->in[0] = TMI_NODE(s->l, d)->in[0];
-    }
+/* Softmax, log softmax or a norm, by the first row that fits. */
+static int tmi_sp_rows(tmi_spelled *s, uint32_t root, tmi_node *to) {
+    static const struct {
+        uint16_t    kind;
+        const char *what;
+    } kinds[] = {{TMI_L_OP_SOFTMAX, "softmax"}, {TMI_L_OP_LOG_SOFTMAX, "log softmax"},
+                 {TMI_L_OP_LAYER_NORM, "layer norm"}, {TMI_L_OP_RMS_NORM, "rms norm"}};
+    tmi_dt_match      q;
+    const tmi_dt_row *row;
+    uint32_t          kind, eps;
+    q.graph = &tmi_sp_graph;
+    q.of = s;
+    q.n_op = &s->n;
+    row = tmi_dt_row_of(&q, TMI_DT_IN_LIST, root);
+    if (!row) return 0;
+    /* of a list that nearly divides by one, the numerator says which norm is meant */
+    kind = row->kind;
+    if (row->near && kind == TMETAL_PATTERN_RMS_NORM &&
+        tmi_dt_fits(&q, TMI_DN_OVER("sub(_,any_mean(_))"), root))
+        kind = TMETAL_PATTERN_LAYER_NORM;
+    s->what = kinds[kind].what;
+    if (row->near) return tmi_sp_no(s, row->near);
+    to->kind = kinds[kind].kind;
+    to->in[0] = TMI_DT_FOUND(&q, 'X');
+    eps = TMI_DT_FOUND(&q, 'E') & ~TMI_DT_NUMBER;
+    if (kind == TMETAL_PATTERN_SOFTMAX || kind == TMETAL_PATTERN_LOG_SOFTMAX) {
+        to->num[0] = q.at.base == 2;
+        to->num[1] = !(row->form & TMETAL_FORM_MAX);
+    } else to->val[0] = eps ? TMI_NODE(s->l, eps)->val[0] : 0;
     return tmi_sp_rows_fit(s, to->in[0]);
 }
 
@@ -43379,10 +43401,7 @@ static void tmi_find_spelled(tmi_list *l) {
             for (k = 2; k-- > 0 && !axes;)
                 if ((red = tmi_list_reduction_behind(l, n->in[k], 1)) != 0)
                     axes = TMI_NODE(l, red)->axes;
-        if (axes && n->kind == TMI_L_OP_SUB)
-            (void)tmi_sp_try(&gr, root, axes, "log softmax", tmi_sp_log_softmax);
-        else if (axes && !tmi_sp_try(&gr, root, axes, "softmax", tmi_sp_softmax))
-            (void)tmi_sp_try(&gr, root, axes, "rms norm", tmi_sp_norm);
+        if (axes) (void)tmi_sp_try(&gr, root, axes, "", tmi_sp_rows);
         for (; done && made < l->node.n; made++) tmi_todo(l->job, &order, made);
         tmi_todo(l->job, &order, root);
     }
