@@ -1703,40 +1703,6 @@ static void tmi_put_hex(tmi_text *t, uint64_t v, uint32_t digits) {
     while (digits-- > 0) tmi_put_char(t, hex[(v >> (4 * digits)) & 15]);
 }
 
-/* Our own formats, the few that messages need: %s %c %d %u %lld %llu %%. */
-static void tmi_put_va(tmi_text *t, const char *fmt, va_list ap) {
-    const char *p;
-    for (p = fmt; *p; p++) {
-        int wide;
-        if (*p != '%') {
-            const char *q = p;
-            while (q[1] && q[1] != '%') q++;
-            tmi_put_bytes(t, p, (size_t)(q - p) + 1);
-            p = q;
-            continue;
-        }
-        wide = p[1] == 'l' && p[2] == 'l';
-        p += wide ? 3 : 1;
-        switch (*p) {
-        case 's': tmi_put_str(t, va_arg(ap, const char *)); break;
-        case 'c': tmi_put_char(t, (char)va_arg(ap, int)); break;
-        case 'd': tmi_put_i64(t, wide ? va_arg(ap, long long) : (long long)va_arg(ap, int)); break;
-        case 'u':
-            tmi_put_u64(t, wide ? va_arg(ap, unsigned long long)
-                                : (unsigned long long)va_arg(ap, unsigned));
-            break;
-        default: tmi_put_char(t, *p); break;
-        }
-    }
-}
-
-static void tmi_put(tmi_text *t, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    tmi_put_va(t, fmt, ap);
-    va_end(ap);
-}
-
 /* The character of UTF-8 at s, and its bytes; -1: there is none, and one byte stands alone. */
 static int32_t tmi_utf8(const char *s, size_t left, uint32_t *n) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -1765,6 +1731,63 @@ static int32_t tmi_utf8(const char *s, size_t left, uint32_t *n) {
 static int tmi_is_control(int32_t c) {
     return (c >= 0 && c < 32) || (c >= 127 && c < 160) || c == 0x61c || c == 0x200e ||
         c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* As a string of JSON. */
+static void tmi_put_json_string(tmi_text *t, const char *s, size_t len) {
+    uint32_t n;
+    tmi_put_char(t, '"');
+    for (; len; s += n, len -= n) {
+        int32_t c = tmi_utf8(s, len, &n);
+        if (c == '"' || c == '\\') tmi_put_char(t, '\\');
+        if (c == '\n') tmi_put_str(t, "\\n");
+        else if (c >= 0 && !tmi_is_control(c)) tmi_put_bytes(t, s, n);
+        else {
+            tmi_put_str(t, "\\u");
+            tmi_put_hex(t, c < 0 ? 0xfffdu : (uint32_t)c, 4);
+        }
+    }
+    tmi_put_char(t, '"');
+}
+
+/* Our own formats, the few that messages need: %s %c %d %u %lld %llu %%; for JSON %q, a string in
+ * quotes (NULL: an empty one), and %b, true or false. */
+static void tmi_put_va(tmi_text *t, const char *fmt, va_list ap) {
+    const char *p, *text;
+    for (p = fmt; *p; p++) {
+        int wide;
+        if (*p != '%') {
+            const char *q = p;
+            while (q[1] && q[1] != '%') q++;
+            tmi_put_bytes(t, p, (size_t)(q - p) + 1);
+            p = q;
+            continue;
+        }
+        wide = p[1] == 'l' && p[2] == 'l';
+        p += wide ? 3 : 1;
+        switch (*p) {
+        case 's': tmi_put_str(t, va_arg(ap, const char *)); break;
+        case 'q': /* a string of JSON */
+            text = va_arg(ap, const char *);
+            tmi_put_json_string(t, text ? text : "", text ? strlen(text) : 0);
+            break;
+        case 'b': tmi_put_str(t, va_arg(ap, int) ? "true" : "false"); break;
+        case 'c': tmi_put_char(t, (char)va_arg(ap, int)); break;
+        case 'd': tmi_put_i64(t, wide ? va_arg(ap, long long) : (long long)va_arg(ap, int)); break;
+        case 'u':
+            tmi_put_u64(t, wide ? va_arg(ap, unsigned long long)
+                                : (unsigned long long)va_arg(ap, unsigned));
+            break;
+        default: tmi_put_char(t, *p); break;
+        }
+    }
+}
+
+static void tmi_put(tmi_text *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    tmi_put_va(t, fmt, ap);
+    va_end(ap);
 }
 
 /* Text from outside as it may be shown on a terminal or in a picture: one line of valid UTF-8
@@ -37412,58 +37435,50 @@ static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"
 static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred",
                                                    "given"};
 
-static void tmi_put_json_string(tmi_text *t, const char *s) {
-    uint32_t n;
-    tmi_put_char(t, '"');
-    for (; *s; s += n) {
-        int32_t c = tmi_utf8(s, (size_t)-1, &n);
-        if (c == '"' || c == '\\') tmi_put_char(t, '\\');
-        if (c == '\n') tmi_put_str(t, "\\n");
-        else if (c >= 0 && !tmi_is_control(c)) tmi_put_bytes(t, s, n);
-        else {
-            tmi_put_str(t, "\\u");
-            tmi_put_hex(t, c < 0 ? 0xfffdu : (uint32_t)c, 4);
-        }
-    }
-    tmi_put_char(t, '"');
-}
-
 static void tmi_put_json_arg(tmi_text *t, const tmetal_arg *a) {
     static const char *const access[] = {"none", "read", "write", "read_write"};
-    tmi_put(t, "{\"param\":%u,\"name\":", a->param);
-    tmi_put_json_string(t, a->name);
-    tmi_put(t, ",\"index\":%u,\"kind\":\"%s\",\"type\":", a->index, tmi_arg_kind_names[a->kind]);
-    tmi_put_json_string(t, a->type);
+    tmi_put(t, "{\"param\":%u,\"name\":%q,\"index\":%u,\"kind\":%q,\"type\":%q", a->param, a->name,
+            a->index, tmi_arg_kind_names[a->kind], a->type);
     if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(t, ",\"id\":%u", a->param);
     if (a->kind == TMETAL_ARG_BYTES || a->kind == TMETAL_ARG_ADDRESS ||
         a->kind >= TMETAL_ARG_PROGRAMS)
         tmi_put(t, ",\"offset\":%u,\"size\":%u", a->offset, a->size);
     if (a->kind == TMETAL_ARG_DEBUG) tmi_put(t, ",\"bytes\":%u", a->size);
     if (a->kind != TMETAL_ARG_BYTES && a->kind < TMETAL_ARG_PROGRAMS)
-        tmi_put(t, ",\"access\":\"%s\",\"align\":%u", access[a->access & 3], a->align);
+        tmi_put(t, ",\"access\":%q,\"align\":%u", access[a->access & 3], a->align);
     tmi_put_char(t, '}');
 }
 
+static const char *tmi_json_sep(uint32_t i) { return i ? ",\n  " : "\n  "; }
+
+/* ,"key":[1,2,3] */
+static void tmi_put_json_numbers(tmi_text *t, const char *key, const uint32_t *v, uint32_t n) {
+    uint32_t i;
+    tmi_put(t, ",%q:[", key);
+    for (i = 0; i < n; i++) tmi_put(t, i ? ",%u" : "%u", v[i]);
+    tmi_put_char(t, ']');
+}
+
 static void tmi_put_json_params(tmi_text *t, const tmetal_result *r) { /* of an op list */
-    uint32_t i, k;
+    uint32_t i;
     tmi_put_str(t, ",\"params\":[");
     for (i = 0; i < r->n_params; i++) {
         const tmetal_param *p = &r->params[i];
-        tmi_put_str(t, i ? ",\n {\"name\":" : "\n {\"name\":");
-        tmi_put_json_string(t, p->name);
-        tmi_put(t, ",\"kind\":\"%s\",\"type\":\"%s\",\"shape\":[",
+        tmi_put(t, "%s\n {\"name\":%q,\"kind\":%q,\"type\":%q", i ? "," : "", p->name,
                 p->is_result ? "result" : "input", p->type);
-        for (k = 0; k < p->n_dims; k++) tmi_put(t, k ? ",%u" : "%u", p->dims[k]);
-        tmi_put_str(t, "]}");
+        tmi_put_json_numbers(t, "shape", p->dims, p->n_dims);
+        tmi_put_char(t, '}');
     }
     tmi_put_str(t, "]");
 }
 
+static void tmi_put_json_grid(tmi_text *t, const char *key, const uint32_t *n) {
+    tmi_put(t, ",%q:{\"x\":%u,\"y\":%u,\"z\":%u}", key, n[0], n[1], n[2]);
+}
+
 static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     uint32_t i, k;
-    tmi_put_str(t, "{\"tmetal_plan\":1,\"gpu\":");
-    tmi_put_json_string(t, r->gpu ? r->gpu : "");
-    tmi_put_str(t, ",\"scratch\":[");
+    tmi_put(t, "{\"tmetal_plan\":1,\"gpu\":%q,\"scratch\":[", r->gpu);
     for (i = 0; i < r->n_scratch; i++) {
         tmi_put(t, "%s{\"id\":%u,\"bytes\":%llu", i ? "," : "", r->scratch[i].id,
                 (unsigned long long)r->scratch[i].bytes);
@@ -37476,27 +37491,20 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
     tmi_put_str(t, ",\"kernels\":[");
     for (i = 0; i < r->n_kernels; i++) {
         const tmetal_kernel *n = &r->kernels[i];
-        tmi_put_str(t, i ? ",\n {\"name\":" : "\n {\"name\":");
-        tmi_put_json_string(t, n->name);
-        tmi_put_str(t, ",\"entry\":");
-        tmi_put_json_string(t, n->entry);
-        tmi_put(t, ",\"threads_per_threadgroup\":%u", n->threads);
-        if (n->grid[0] || n->grid[1] || n->grid[2])
-            tmi_put(t, ",\"grid\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid[0], n->grid[1],
-                    n->grid[2]);
+        tmi_put(t, "%s\n {\"name\":%q,\"entry\":%q,\"threads_per_threadgroup\":%u", i ? "," : "",
+                n->name, n->entry, n->threads);
+        if (n->grid[0] || n->grid[1] || n->grid[2]) tmi_put_json_grid(t, "grid", n->grid);
         else tmi_put_str(t, ",\"grid\":\"program\"");
         if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
-            tmi_put(t, ",\"grid_times\":{\"x\":%u,\"y\":%u,\"z\":%u}", n->grid_times[0],
-                    n->grid_times[1], n->grid_times[2]);
+            tmi_put_json_grid(t, "grid_times", n->grid_times);
         tmi_put(t,
-                ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":\"%s\","
-                "\"family\":%u",
-                n->threadgroup_bytes, tmi_msl_row_of(n->msl_version)->text, n->family);
-        tmi_put(t, ",\"math_mode\":\"%s\",\"macos\":\"%s\",\"ios\":\"%s\"", n->math_mode, n->macos,
-                n->ios);
-        tmi_put(t, ",\"max_total_threads\":%u,\"args\":[", n->max_total_threads);
+                ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":%q,"
+                "\"family\":%u,\"math_mode\":%q,\"macos\":%q,\"ios\":%q,\"max_total_threads\":%u,"
+                "\"args\":[",
+                n->threadgroup_bytes, tmi_msl_row_of(n->msl_version)->text, n->family, n->math_mode,
+                n->macos, n->ios, n->max_total_threads);
         for (k = 0; k < n->n_args; k++) {
-            tmi_put_str(t, k ? ",\n  " : "\n  ");
+            tmi_put_str(t, tmi_json_sep(k));
             tmi_put_json_arg(t, &n->args[k]);
         }
         tmi_put_str(t, "]}");
@@ -37507,29 +37515,22 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
 #ifndef TMETAL_NO_REPORTS
 /* -- What a kernel does and why, as JSON ------------------------------------------------------- */
 
-static void tmi_put_json_text(tmi_text *t, const char *key, const char *s) { /* ,"key":"text" */
-    tmi_put(t, ",\"%s\":", key);
-    tmi_put_json_string(t, s ? s : "");
-}
-
 static void tmi_put_json_place(tmi_text *t, const char *key, const tmetal_place *p) {
-    if (!p->line) return;
-    tmi_put(t, ",\"%s\":{\"file\":", key);
-    tmi_put_json_string(t, p->file ? p->file : "");
-    tmi_put(t, ",\"line\":%u,\"col\":%u}", p->line, p->col);
+    if (p->line)
+        tmi_put(t, ",%q:{\"file\":%q,\"line\":%u,\"col\":%u}", key, p->file, p->line, p->col);
 }
 
-static void tmi_put_json_numbers(tmi_text *t, const char *key, const uint32_t *v, uint32_t n) {
-    uint32_t i;
-    tmi_put(t, ",\"%s\":[", key);
-    for (i = 0; i < n; i++) tmi_put(t, i ? ",%u" : "%u", v[i]);
-    tmi_put_char(t, ']');
+/* The end of a row: where it comes from. */
+static void tmi_put_json_places(tmi_text *t, const tmetal_place *python, const tmetal_place *ir) {
+    tmi_put_json_place(t, "python", python);
+    tmi_put_json_place(t, "ir", ir);
+    tmi_put_char(t, '}');
 }
 
-/* The line of a text without the spaces around it. */
+/* The number of a line, and the line without the spaces around it. */
 static void tmi_put_json_line(tmi_text *t, const char *msl, uint32_t line) {
     const char *end;
-    char        one[2];
+    tmi_put(t, ",\"line\":%u", line);
     if (!line || !msl) return;
     while (--line && *msl) {
         while (*msl && *msl != '\n') msl++;
@@ -37537,23 +37538,13 @@ static void tmi_put_json_line(tmi_text *t, const char *msl, uint32_t line) {
     }
     while (*msl == ' ') msl++;
     for (end = msl; *end && *end != '\n'; end++) {}
-    tmi_put_str(t, ",\"metal\":\"");
-    for (one[1] = '\0'; msl < end; msl++) {
-        if (*msl == '"' || *msl == '\\') tmi_put_char(t, '\\');
-        one[0] = *msl;
-        tmi_put_str(t, one);
-    }
-    tmi_put_char(t, '"');
+    tmi_put_str(t, ",\"metal\":");
+    tmi_put_json_string(t, msl, (size_t)(end - msl));
 }
 
 static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
-    tmi_put_str(t, "{\"value\":");
-    tmi_put_json_string(t, r->value);
-    tmi_put_json_text(t, "type", r->type);
-    tmi_put(t, ",\"layout\":%u,\"name\":\"%s\"", (uint32_t)r->layout,
-            tmi_layout_sums[r->layout & 15]);
-    tmi_put_json_text(t, "map", r->map);
-    tmi_put(t, ",\"held\":%s", r->is_held ? "true" : "false");
+    tmi_put(t, "{\"value\":%q,\"type\":%q,\"layout\":%u,\"name\":%q,\"map\":%q,\"held\":%b", r->value,
+            r->type, (uint32_t)r->layout, tmi_layout_sums[r->layout & 15], r->map, r->is_held);
     if (r->bases.n_lanes) {
         tmi_put_json_numbers(t, "dims", r->bases.dims, r->bases.n_dims);
         tmi_put_json_numbers(t, "registers", r->bases.registers, r->bases.n_registers);
@@ -37564,96 +37555,54 @@ static void tmi_put_json_layout(tmi_text *t, const tmetal_layout_row *r) {
     if (r->width)
         tmi_put(t, ",\"width\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u", r->width, r->lines,
                 r->most_lines, r->fewest);
-    tmi_put_json_text(t, "reason", r->reason);
-    tmi_put_json_place(t, "python", &r->python);
-    tmi_put_json_place(t, "ir", &r->ir);
-    tmi_put_char(t, '}');
+    tmi_put(t, ",\"reason\":%q", r->reason);
+    tmi_put_json_places(t, &r->python, &r->ir);
 }
 
 static void tmi_put_json_access(tmi_text *t, const tmetal_kernel *k, const tmetal_access *a) {
-    tmi_put(t, "{\"kind\":\"%s\",\"class\":\"%s\",\"value\":", tmi_access_kind_names[a->kind],
-            tmi_access_names[a->access]);
-    tmi_put_json_string(t, a->value);
-    tmi_put_json_text(t, "buffer", a->buffer);
-    tmi_put_json_text(t, "type", a->type);
     tmi_put(t,
-            ",\"width\":%u,\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,"
-            "\"fewest\":%u,\"bytes\":%u,\"repeats\":%u,\"masked\":%s",
-            a->width, a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest, a->bytes,
-            a->repeats, a->is_masked ? "true" : "false");
-    tmi_put_json_text(t, "reason", a->reason);
-    tmi_put(t, ",\"line\":%u", a->line);
+            "{\"kind\":%q,\"class\":%q,\"value\":%q,\"buffer\":%q,\"type\":%q,\"width\":%u,"
+            "\"lanes\":%u,\"stride\":%u,\"run\":%u,\"lines\":%u,\"most_lines\":%u,\"fewest\":%u,"
+            "\"bytes\":%u,\"repeats\":%u,\"masked\":%b,\"reason\":%q",
+            tmi_access_kind_names[a->kind], tmi_access_names[a->access], a->value, a->buffer,
+            a->type, a->width, a->lanes, a->stride, a->run, a->lines, a->most_lines, a->fewest,
+            a->bytes, a->repeats, a->is_masked, a->reason);
     tmi_put_json_line(t, k->msl, a->line);
-    tmi_put_json_place(t, "python", &a->python);
-    tmi_put_json_place(t, "ir", &a->ir);
-    tmi_put_char(t, '}');
+    tmi_put_json_places(t, &a->python, &a->ir);
 }
 
 static void tmi_put_json_barrier(tmi_text *t, const tmetal_kernel *k, const tmetal_barrier *b) {
-    tmi_put(t, "{\"threadgroup\":%s,\"device\":%s,\"before\":", b->threadgroup ? "true" : "false",
-            b->device ? "true" : "false");
-    tmi_put_json_string(t, b->before);
-    tmi_put_json_text(t, "after", b->after);
-    tmi_put_json_text(t, "reason", b->reason);
-    tmi_put(t, ",\"line\":%u", b->line);
+    tmi_put(t, "{\"threadgroup\":%b,\"device\":%b,\"before\":%q,\"after\":%q,\"reason\":%q",
+            b->threadgroup, b->device, b->before, b->after, b->reason);
     tmi_put_json_line(t, k->msl, b->line);
-    tmi_put_json_place(t, "python", &b->python);
-    tmi_put_json_place(t, "ir", &b->ir);
-    tmi_put_char(t, '}');
+    tmi_put_json_places(t, &b->python, &b->ir);
 }
 
 static void tmi_put_json_reduction(tmi_text *t, const tmetal_reduction *r) {
-    tmi_put(t, "{\"kind\":\"%s\",\"value\":", tmi_dt_reduce_names[r->kind]);
-    tmi_put_json_string(t, r->value);
     tmi_put(t,
-            ",\"axis\":%u,\"rank\":%u,\"innermost\":%s,\"count\":%u,\"outputs\":%llu,\"type\":\"%"
-            "s\",\"accumulate\":\"%s\",\"ties\":\"%s\",\"nan\":\"%s\",\"loops\":%u,\"carried\":%s",
-            r->axis, r->rank, r->innermost ? "true" : "false", r->count,
+            "{\"kind\":%q,\"value\":%q,\"axis\":%u,\"rank\":%u,\"innermost\":%b,\"count\":%u,"
+            "\"outputs\":%llu,\"type\":%q,\"accumulate\":%q,\"ties\":%q,\"nan\":%q,\"loops\":%u,"
+            "\"carried\":%b,\"reason\":%q",
+            tmi_dt_reduce_names[r->kind], r->value, r->axis, r->rank, r->innermost, r->count,
             (unsigned long long)r->outputs, r->type, r->accumulate, tmi_dt_tie_names[r->tie],
-            tmi_dt_nan_names[r->nan], r->loops, r->carried ? "true" : "false");
-    tmi_put_json_text(t, "reason", r->reason);
-    tmi_put_json_place(t, "python", &r->python);
-    tmi_put_json_place(t, "ir", &r->ir);
-    tmi_put_char(t, '}');
+            tmi_dt_nan_names[r->nan], r->loops, r->carried, r->reason);
+    tmi_put_json_places(t, &r->python, &r->ir);
 }
 
 static void tmi_put_json_reduce_plan(tmi_text *t, const tmetal_reduce_plan *r) {
-    tmi_put_str(t, "{\"value\":");
-    tmi_put_json_string(t, r->value);
-    tmi_put_json_text(t, "type", r->type);
-    tmi_put(
-        t,
-        ",\"axis\":%u,\"layout\":%u,\"name\":\"%s\",\"elements\":%u,\"lanes\":%u,\"simdgroups\":%u",
-        r->axis, (uint32_t)r->layout, tmi_layout_sums[r->layout & 15], r->elements, r->lanes,
-        r->simdgroups);
-    tmi_put_json_text(t, "map", r->map);
-    tmi_put_json_text(t, "reason", r->reason);
-    tmi_put_json_place(t, "python", &r->python);
-    tmi_put_json_place(t, "ir", &r->ir);
-    tmi_put_char(t, '}');
+    tmi_put(t,
+            "{\"value\":%q,\"type\":%q,\"axis\":%u,\"layout\":%u,\"name\":%q,\"elements\":%u,"
+            "\"lanes\":%u,\"simdgroups\":%u,\"map\":%q,\"reason\":%q",
+            r->value, r->type, r->axis, (uint32_t)r->layout, tmi_layout_sums[r->layout & 15],
+            r->elements, r->lanes, r->simdgroups, r->map, r->reason);
+    tmi_put_json_places(t, &r->python, &r->ir);
 }
 
 static void tmi_put_json_pattern(tmi_text *t, const tmetal_pattern *x) {
-    tmi_put(t, "{\"kind\":\"%s\",\"near_miss\":%s,\"value\":", tmi_dt_pattern_names[x->kind],
-            x->near_miss ? "true" : "false");
-    tmi_put_json_string(t, x->value);
-    tmi_put_json_text(t, "input", x->input);
-    tmi_put_json_text(t, "reason", x->reason);
-    tmi_put_json_place(t, "python", &x->python);
-    tmi_put_json_place(t, "ir", &x->ir);
-    tmi_put_char(t, '}');
+    tmi_put(t, "{\"kind\":%q,\"near_miss\":%b,\"value\":%q,\"input\":%q,\"reason\":%q",
+            tmi_dt_pattern_names[x->kind], x->near_miss, x->value, x->input, x->reason);
+    tmi_put_json_places(t, &x->python, &x->ir);
 }
-
-static void tmi_put_json_remark(tmi_text *t, const tmetal_remark *r) {
-    tmi_put(t, "{\"kind\":\"%s\",\"about\":", tmi_remark_kind_names[r->kind]);
-    tmi_put_json_string(t, r->about);
-    tmi_put_json_text(t, "text", r->text);
-    tmi_put_json_place(t, "python", &r->python);
-    tmi_put_json_place(t, "ir", &r->ir);
-    tmi_put_char(t, '}');
-}
-
-static const char *tmi_json_sep(uint32_t i) { return i ? ",\n  " : "\n  "; }
 
 static void tmi_put_json_layouts(tmi_text *t, const tmetal_kernel *k) {
     uint32_t i;
@@ -37666,9 +37615,13 @@ static void tmi_put_json_layouts(tmi_text *t, const tmetal_kernel *k) {
 static void tmi_put_json_remarks(tmi_text *t, const tmetal_result *r, const char *kernel) {
     uint32_t i, n = 0;
     tmi_put_str(t, "\"remarks\":[");
-    for (i = 0; i < r->n_remarks; i++)
-        if (strcmp(r->remarks[i].kernel, kernel) == 0)
-            tmi_put_str(t, tmi_json_sep(n++)), tmi_put_json_remark(t, &r->remarks[i]);
+    for (i = 0; i < r->n_remarks; i++) {
+        const tmetal_remark *x = &r->remarks[i];
+        if (strcmp(x->kernel, kernel) != 0) continue;
+        tmi_put(t, "%s{\"kind\":%q,\"about\":%q,\"text\":%q", tmi_json_sep(n++),
+                tmi_remark_kind_names[x->kind], x->about, x->text);
+        tmi_put_json_places(t, &x->python, &x->ir);
+    }
     tmi_put_str(t, "]");
 }
 
@@ -37697,17 +37650,15 @@ static void tmi_put_json_explained(tmi_text *t, const tmetal_result *r, const tm
 /* All of it, or the layouts alone. */
 static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layouts_only) {
     uint32_t i;
-    tmi_put(t, "{\"%s\":1,\"gpu\":", layouts_only ? "tmetal_layouts" : "tmetal_explain");
-    tmi_put_json_string(t, r->gpu ? r->gpu : "");
+    tmi_put(t, "{%q:1,\"gpu\":%q", layouts_only ? "tmetal_layouts" : "tmetal_explain", r->gpu);
     if (!layouts_only) tmi_put_str(t, ",\n "), tmi_put_json_remarks(t, r, "");
     tmi_put_str(t, ",\n\"kernels\":[");
     for (i = 0; i < r->n_kernels; i++) {
         const tmetal_kernel *k = &r->kernels[i];
-        tmi_put_str(t, i ? ",\n{\"name\":" : "\n{\"name\":");
-        tmi_put_json_string(t, k->name);
-        tmi_put_json_text(t, "entry", k->entry);
-        tmi_put(t, ",\"threads_per_threadgroup\":%u,\"threadgroup_bytes\":%u", k->threads,
-                k->threadgroup_bytes);
+        tmi_put(t,
+                "%s\n{\"name\":%q,\"entry\":%q,\"threads_per_threadgroup\":%u,"
+                "\"threadgroup_bytes\":%u",
+                i ? "," : "", k->name, k->entry, k->threads, k->threadgroup_bytes);
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
@@ -37718,32 +37669,26 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
 /* -- A transformation's summary as JSON -------------------------------------------------------- */
 
 static void tmi_put_json_cost(tmi_text *t, const char *name, const tmetal_cost *c) {
-    tmi_put(t, ",\"%s\":{\"ops\":%u,\"barriers\":%u,\"bytes_read\":%llu,\"bytes_written\":%llu",
+    tmi_put(t,
+            ",%q:{\"ops\":%u,\"barriers\":%u,\"bytes_read\":%llu,\"bytes_written\":%llu,"
+            "\"at_most\":%b,\"per_round\":%b,\"atomics\":%b}",
             name, c->ops, c->barriers, (unsigned long long)c->bytes_read,
-            (unsigned long long)c->bytes_written);
-    tmi_put(t, ",\"at_most\":%s,\"per_round\":%s,\"atomics\":%s}",
-            c->notes & TMETAL_COST_AT_MOST ? "true" : "false",
-            c->notes & TMETAL_COST_PER_ROUND ? "true" : "false",
-            c->notes & TMETAL_COST_ATOMICS ? "true" : "false");
+            (unsigned long long)c->bytes_written, c->notes & TMETAL_COST_AT_MOST,
+            c->notes & TMETAL_COST_PER_ROUND, c->notes & TMETAL_COST_ATOMICS);
 }
 
 static void tmi_put_json_change(tmi_text *t, const tmetal_change *c) {
-    tmi_put(t, "{\"kind\":\"%s\"", tmi_remark_kind_names[c->kind]);
-    tmi_put_json_text(t, "what", c->what);
-    tmi_put_json_text(t, "kernel", c->kernel);
-    if (*c->value) tmi_put_json_text(t, "value", c->value);
-    tmi_put_json_text(t, "reason", c->reason);
-    if (c->mapping) {
-        tmi_put_json_text(t, "mps", c->mapping->mps);
-        tmi_put_json_text(t, "mps_since", c->mapping->since);
-        tmi_put_json_text(t, "mps_fields", c->mapping->fields);
-        tmi_put_json_text(t, "mlx", c->mapping->mlx);
-        tmi_put_json_text(t, "differs", c->mapping->differs);
-        tmi_put_json_text(t, "pays", c->mapping->pays);
-    }
-    tmi_put_json_place(t, "python", &c->python);
-    tmi_put_json_place(t, "ir", &c->ir);
-    tmi_put_char(t, '}');
+    tmi_put(t, "{\"kind\":%q,\"what\":%q,\"kernel\":%q", tmi_remark_kind_names[c->kind], c->what,
+            c->kernel);
+    if (*c->value) tmi_put(t, ",\"value\":%q", c->value);
+    tmi_put(t, ",\"reason\":%q", c->reason);
+    if (c->mapping)
+        tmi_put(t,
+                ",\"mps\":%q,\"mps_since\":%q,\"mps_fields\":%q,\"mlx\":%q,\"differs\":%q,"
+                "\"pays\":%q",
+                c->mapping->mps, c->mapping->since, c->mapping->fields, c->mapping->mlx,
+                c->mapping->differs, c->mapping->pays);
+    tmi_put_json_places(t, &c->python, &c->ir);
 }
 
 static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) {
@@ -37761,8 +37706,7 @@ static void tmi_put_json_transform(tmi_text *t, const tmetal_transformation *x) 
     tmi_put_str(t, ",\"kernels\":[");
     for (i = 0; i < x->n_kernels; i++) {
         const tmetal_kernel_cost *k = &x->kernels[i];
-        tmi_put_str(t, i ? ",\n {\"kernel\":" : "\n {\"kernel\":");
-        tmi_put_json_string(t, k->kernel);
+        tmi_put(t, "%s\n {\"kernel\":%q", i ? "," : "", k->kernel);
         if (k->programs) tmi_put(t, ",\"programs\":%llu", (unsigned long long)k->programs);
         tmi_put(t, ",\"barriers_untiled\":%u", k->barriers_untiled);
         tmi_put_json_cost(t, "before", &k->before);
@@ -37786,11 +37730,8 @@ static void tmi_put_json_arrays(tmi_text *t, const tmetal_kernel *k, const tmeta
     uint32_t i;
     for (i = 0; i < n; i++) {
         const tmetal_arg *a = &k->args[x[i].arg];
-        tmi_put_str(t, i ? ",\n  {\"name\":" : "\n  {\"name\":");
-        tmi_put_json_string(t, x[i].name);
-        tmi_put(t, ",\"param\":%u,\"of\":", a->param);
-        tmi_put_json_string(t, a->name);
-        tmi_put(t, ",\"kind\":\"%s\",\"dtype\":\"%s\"", kinds[a->kind], x[i].dtype);
+        tmi_put(t, "%s{\"name\":%q,\"param\":%u,\"of\":%q,\"kind\":%q,\"dtype\":%q",
+                tmi_json_sep(i), x[i].name, a->param, a->name, kinds[a->kind], x[i].dtype);
         tmi_put(t, x[i].is_scalar ? ",\"ndim\":0}" : ",\"align\":%u}", a->align);
     }
 }
@@ -37798,12 +37739,10 @@ static void tmi_put_json_arrays(tmi_text *t, const tmetal_kernel *k, const tmeta
 static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
     const tmetal_mlx *x = k->mlx;
     uint32_t i;
-    tmi_put_str(t, "{\"tmetal_mlx\":1,\n \"name\":");
-    tmi_put_json_string(t, x->name);
-    tmi_put_str(t, ",\n \"input_names\":[");
-    for (i = 0; i < x->n_inputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->inputs[i].name);
+    tmi_put(t, "{\"tmetal_mlx\":1,\n \"name\":%q,\n \"input_names\":[", x->name);
+    for (i = 0; i < x->n_inputs; i++) tmi_put(t, i ? ",%q" : "%q", x->inputs[i].name);
     tmi_put_str(t, "],\n \"output_names\":[");
-    for (i = 0; i < x->n_outputs; i++) tmi_put(t, i ? ",\"%s\"" : "\"%s\"", x->outputs[i].name);
+    for (i = 0; i < x->n_outputs; i++) tmi_put(t, i ? ",%q" : "%q", x->outputs[i].name);
     tmi_put(t,
             "],\n \"msl\":\"%s\",\"math_mode\":\"%s\",\n "
             "\"ensure_row_contiguous\":true,\"atomic_outputs\":false,\n "
@@ -37815,11 +37754,7 @@ static void tmi_put_json_mlx(tmi_text *t, const tmetal_kernel *k) {
     tmi_put_json_arrays(t, k, x->inputs, x->n_inputs);
     tmi_put_str(t, "],\n \"outputs\":[");
     tmi_put_json_arrays(t, k, x->outputs, x->n_outputs);
-    tmi_put_str(t, "],\n \"header\":");
-    tmi_put_json_string(t, x->header);
-    tmi_put_str(t, ",\n \"source\":");
-    tmi_put_json_string(t, x->source);
-    tmi_put_str(t, "}\n");
+    tmi_put(t, "],\n \"header\":%q,\n \"source\":%q}\n", x->header, x->source);
 }
 
 /* -- The debug buffer as text ------------------------------------------------------------------ */
@@ -38272,7 +38207,7 @@ static void tmi_json_write(const tmi_json_writer *w, const tmi_json *j, uint32_t
             if (k->key_len)
                 tmi_put_char(w->t, '"'), tmi_put_bytes(w->t, w->src + k->key_at, k->key_len),
                     tmi_put_char(w->t, '"');
-            else tmi_put_json_string(w->t, k->key); /* of the short form */
+            else tmi_put(w->t, "%q", k->key); /* of the short form */
             tmi_put_char(w->t, ':');
         }
         tmi_json_write(w, k, depth + 1);
