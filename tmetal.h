@@ -31620,16 +31620,11 @@ static int tmi_lanes_low(tmi_lanes *x) {
     return 1;
 }
 
-/* x divided by 2^s, rounded down. */
+/* x divided by 2^s, rounded down; 0: what lies below 2^s is not known. */
 static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
     uint32_t i;
     *z = *x;
-    if (x->known < s) { /* what lies below is gone, and carried nothing */
-        if (!tmi_lanes_low(z)) return 0;
-        memset(z->at, 0, sizeof z->at);
-        z->known = 0;
-        return 1;
-    }
+    if (x->known < s) return 0;
     for (i = 0; i < 32; i++)
         z->at[i] = x->at[i] < 0 ? -(int64_t)((~(uint64_t)x->at[i]) >> s) - 1 : x->at[i] >> s;
     if (x->known != TMI_EXACT) z->known = (uint8_t)(x->known - s);
@@ -31638,15 +31633,12 @@ static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
 
 /* Bits of x and an exact y. */
 static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, uint32_t op) {
-    uint32_t i, low = 1, high = 1;
+    uint32_t i, low = 1;
     int64_t  end = x->known < 62 ? (int64_t)1 << x->known : INT64_MAX;
     if (y->known != TMI_EXACT) return 0;
-    for (i = 0; i < 32 && x->known != TMI_EXACT; i++) {
-        low &= y->at[i] >= 0 && y->at[i] < end;
-        high &= y->at[i] < 0 && ~y->at[i] < end;
-    }
-    if (!low && !(op == TMI_TF_AND && high)) {
-        *z = *x;
+    for (i = 0; i < 32 && x->known != TMI_EXACT; i++) low &= y->at[i] >= 0 && y->at[i] < end;
+    *z = *x;
+    if (!low) {
         if (!tmi_lanes_same(y) || !tmi_lanes_low(z)) return 0;
         end--; /* the bits that are known; of those above, the unknown takes what it takes */
         for (i = 0; i < 32; i++)
@@ -31655,7 +31647,6 @@ static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
                                         : z->at[i] ^ (y->at[i] & end);
         return 1;
     }
-    *z = *x;
     z->why |= y->why;
     for (i = 0; i < 32; i++)
         z->at[i] = op == TMI_TF_AND ? x->at[i] & y->at[i]
@@ -31736,9 +31727,9 @@ static int tmi_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_lanes *
 /* Integers and pointers of two operands. 0: not followed. */
 static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
                             const tmi_lanes *y, tmi_lanes *z) {
-    int     one = y->known == TMI_EXACT && tmi_lanes_same(y) && y->at[0] >= 0,
-            halves = one && y->at[0] && tmi_is_pow2((uint64_t)y->at[0]);
-    int64_t by = y->at[0];
+    int64_t   by = y->at[0];
+    int       halves = y->known == TMI_EXACT && tmi_lanes_same(y) && by > 0 &&
+                 tmi_is_pow2((uint64_t)by) && TMI_INS(k->t, n->a)->lo >= 0;
     tmi_lanes c;
     if (x->known == TMI_EXACT && y->known == TMI_EXACT && n->type.kind != TMI_S_PTR)
         return tmi_lanes_fold(k, n, x, y, z);
@@ -31747,20 +31738,11 @@ static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes
     case TMI_TF_ISUB: tmi_lanes_add(z, x, y, -1); return 1;
     case TMI_TF_PADD: tmi_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
     case TMI_TF_IMUL: tmi_lanes_mul(z, x, y); return 1;
-    case TMI_TF_SHL:
-        if (!one || by > 62) return 0;
-        tmi_lanes_exact(&c, (int64_t)1 << by);
-        tmi_lanes_mul(z, &c, x);
-        return 1;
-    case TMI_TF_USHR: case TMI_TF_SSHR:
-        return one && by < 63 && (n->op == TMI_TF_SSHR || TMI_INS(k->t, n->a)->lo >= 0) &&
-            tmi_lanes_shift(z, x, (uint32_t)by);
-    case TMI_TF_UDIV: case TMI_TF_SDIV:
-        return halves && TMI_INS(k->t, n->a)->lo >= 0 &&
-            tmi_lanes_shift(z, x, tmi_log2((uint64_t)by));
+    case TMI_TF_UDIV:
+    case TMI_TF_SDIV: return halves && tmi_lanes_shift(z, x, tmi_log2((uint64_t)by));
     case TMI_TF_UREM: case TMI_TF_SREM:
         tmi_lanes_exact(&c, by - 1);
-        return halves && TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_bits(z, x, &c, TMI_TF_AND);
+        return halves && tmi_lanes_bits(z, x, &c, TMI_TF_AND);
     case TMI_TF_AND: case TMI_TF_OR:
     case TMI_TF_XOR: return tmi_lanes_bits(z, x, y, n->op) || tmi_lanes_bits(z, y, x, n->op);
     default: return 0;
@@ -31770,36 +31752,15 @@ static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes
 /* A conversion that keeps the number, or all bits below its width. */
 static int tmi_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
                              tmi_lanes *z) {
-    const tmi_ins *a = TMI_INS(k->t, n->a);
-    int64_t  lo, hi;
-    uint32_t bits = tmi_scalar_bits[n->type.kind];
     *z = *x;
     switch (n->op) {
     case TMI_TF_SEXT: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: return 1;
-    case TMI_TF_ZEXT: return a->lo >= 0;
+    case TMI_TF_ZEXT: return TMI_INS(k->t, n->a)->lo >= 0;
     case TMI_TF_TRUNC:
-        if (tmi_s_is_int(a->type.kind)) {
-            tmi_full_range(n->type.kind, &lo, &hi);
-            if (a->lo >= lo && a->hi <= hi) return 1;
-        }
-        tmi_lanes_blur(z, tmi_min32(bits, x->known));
+        tmi_lanes_blur(z, tmi_min32(tmi_scalar_bits[n->type.kind], x->known));
         return 1;
-    case TMI_TF_BITCAST: return tmi_s_is_int(n->type.kind) && tmi_s_is_int(a->type.kind);
     default: return 0;
     }
-}
-
-static int tmi_lanes_shuffle(const tmi_lanes *x, const tmi_lanes *y, int is_xor, tmi_lanes *z) {
-    uint32_t i;
-    if (y->known != TMI_EXACT) return 0;
-    *z = *x;
-    for (i = 0; i < 32; i++) {
-        int64_t from = is_xor ? (int64_t)i ^ y->at[i] : y->at[i];
-        if (from < 0 || from > 31) return 0;
-        z->at[i] = x->at[from];
-        z->part[i] = x->part[from];
-    }
-    return 1;
 }
 
 /* Does the block stand where only some lanes come? Then what is stored there differs between
@@ -31830,13 +31791,9 @@ static void tmi_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
  * anywhere. */
 static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
     const tmi_plan *p = k->p;
-    uint32_t v;
-    if (n->a >= p->n_param) return n->type.kind == TMI_S_PTR ? 7 : 0;
-    v = tmi_min32(
-        tmi_axis_get(&p->axes,
-                     tmi_block_arg(p->m, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0), n->a), 0)
-            .v,
-        62);
+    uint32_t v, body = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0);
+    if (n->a >= p->n_param) return 0;
+    v = tmi_min32(tmi_axis_get(&p->axes, tmi_block_arg(p->m, body, n->a), 0).v, 62);
     return n->type.kind == TMI_S_PTR && v >= 4 ? tmi_max32(v, 7) : v;
 }
 
@@ -31861,8 +31818,7 @@ static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     case TMI_TF_LOOPVAR:
         loop = TMI_INS(k->t, n->a);
         if (loop->op == TMI_TF_FOR) {
-            if (loop->c - loop->b == 1) tmi_lanes_exact(z, loop->b);
-            else tmi_lanes_zero(z, 0);
+            tmi_lanes_zero(z, 0);
             return 1;
         }
         if (loop->op != TMI_TF_LOOP || !tmi_lanes_of(k, loop->a, &x) ||
@@ -31895,8 +31851,8 @@ static int tmi_look_read(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     if (!tmi_lanes_of(k, n->b, &x)) return 0;
     if (a->space == TMI_AS_PRIVATE) {
         if (!tmi_look_get(k, &k->arr[n->a], z)) return 0;
-        if (a->count > 1 && !tmi_lanes_same(&x)) tmi_lanes_each(z);
-        if (n->e) tmi_lanes_each(z); /* a masked entry */
+        /* a masked entry */
+        if (n->e || (a->count > 1 && !tmi_lanes_same(&x))) tmi_lanes_each(z);
         return 1;
     }
     if (a->space == TMI_AS_TABLE && x.known == TMI_EXACT && tmi_s_is_int(a->type.kind) && !n->c) {
@@ -31921,7 +31877,13 @@ static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     case TMI_TF_NPROG: case TMI_TF_PARAM: case TMI_TF_LOOPVAR: return tmi_look_leaf(k, n, z);
     case TMI_TF_LDG: case TMI_TF_LDA: case TMI_TF_LDT:
     case TMI_TF_LDC: return tmi_look_read(k, n, z);
-    case TMI_TF_RMW: case TMI_TF_CALLX: tmi_lanes_each(z); return 1;
+    case TMI_TF_RMW: case TMI_TF_CALLX: case TMI_TF_FILLUP:
+    case TMI_TF_FILLDOWN: tmi_lanes_each(z); return 1;
+    case TMI_TF_BALLOT: tmi_lanes_zero(z, 0); return 1;
+    case TMI_TF_SIMD:
+        if (n->c < TMI_SIMD_SCAN_SUM) tmi_lanes_zero(z, 0);
+        else tmi_lanes_each(z);
+        return 1;
     default: break;
     }
     count = tmi_operands(k->t, n, v);
@@ -31938,22 +31900,9 @@ static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
         tmi_lanes_select(z, &x[0], &x[1], &x[2]);
         return 1;
     }
-    if (n->op == TMI_TF_FILLUP || n->op == TMI_TF_FILLDOWN) {
-        tmi_lanes_each(z);
-        return 1;
-    }
     if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) {
-        if (tmi_lanes_shuffle(&x[0], &x[1], n->op == TMI_TF_SHUFX, z)) return 1;
-        if (!tmi_lanes_same(&x[0])) tmi_lanes_each(z);
-        else *z = x[0];
-        return 1;
-    }
-    if (n->op == TMI_TF_BALLOT || (n->op == TMI_TF_SIMD && n->c < TMI_SIMD_SCAN_SUM)) {
-        tmi_lanes_zero(z, 0);
-        return 1;
-    }
-    if (n->op == TMI_TF_SIMD) {
-        tmi_lanes_each(z);
+        *z = x[0];
+        if (!tmi_lanes_same(z)) tmi_lanes_each(z);
         return 1;
     }
     tmi_lanes_any(z, x, count, TMI_WHY_ODD);
