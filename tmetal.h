@@ -1617,8 +1617,6 @@ typedef struct tmi_text {
     tmi_job   *job;
     tmi_chunk *first, *last;
     size_t     len;
-    uint32_t   col; /* bytes since the last newline */
-    uint32_t   lines; /* newlines */
 } tmi_text;
 
 static char *tmi_chunk_text(tmi_chunk *c) {
@@ -1643,17 +1641,10 @@ static tmi_chunk *tmi_text_grow(tmi_text *t) {
 }
 
 static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
-    const char *line = (const char *)memchr(p, '\n', n);
-    tmi_chunk  *c = t->last;
-    size_t      part;
+    tmi_chunk *c = t->last;
+    size_t     part;
     TMI_ASSERT(t->job, "base", n == 0 || p != NULL);
     t->len += n;
-    t->col += (uint32_t)n;
-    for (; line; line = (const char *)memchr(line, '\n', (size_t)(p + n - line))) {
-        t->lines++;
-        line++;
-        t->col = (uint32_t)(p + n - line);
-    }
     for (; n; c = t->last) {
         if (!c || c->n == c->cap) c = tmi_text_grow(t);
         part = c->cap - c->n < n ? c->cap - c->n : n;
@@ -1679,8 +1670,17 @@ static void tmi_put_char(tmi_text *t, char c) {
     if (!k || k->n == k->cap) k = tmi_text_grow(t);
     tmi_chunk_text(k)[k->n++] = c;
     t->len++;
-    t->lines += c == '\n';
-    t->col = c == '\n' ? 0 : t->col + 1;
+}
+
+/* Newlines of a text. */
+static uint32_t tmi_text_lines(const tmi_text *t) {
+    const tmi_chunk *c;
+    uint32_t         lines = 0;
+    for (c = t->first; c; c = c->next) {
+        const char *s = (const char *)(c + 1), *end = s + c->n;
+        while ((s = (const char *)memchr(s, '\n', (size_t)(end - s))) != NULL) s++, lines++;
+    }
+    return lines;
 }
 
 static void tmi_put_u64(tmi_text *t, uint64_t v) {
@@ -5626,16 +5626,12 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
 
 /* -- What a text needs ------------------------------------------------------------------------ */
 
-static int tmi_fn_is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* The length of the next word that may be a row's, 0 at the end: numbers and comments are none. */
 static size_t tmi_fn_next(const char **text) {
     const char *s = *text;
     size_t      n;
     while (*s) {
-        for (n = 0; tmi_fn_is_word(s[n]); n++) {}
+        for (n = 0; tmi_is_class(s[n], 7) || s[n] == '_'; n++) {}
         if (n && *s > '9') {
             *text = s;
             return n;
@@ -5646,34 +5642,31 @@ static size_t tmi_fn_next(const char **text) {
     return 0;
 }
 
-/* Rows by all their names: open addressing, 0 for an empty slot, else the row's number + 1. */
-#define TMI_FN_SLOTS 1024u
+/* Rows by name: chains of those of one key, each a row's number + 1; 0 ends one. It is made for
+ * each text, so a key takes a few letters; rows of constants, which have several names, share one. */
+typedef struct tmi_fn_index {
+    uint16_t first[256], next[TMI_FN_COUNT];
+} tmi_fn_index;
 
-/* 480 rows are hashed for a text: by a few letters each */
-static uint32_t tmi_fn_hash(const char *s, size_t n) {
-    return (uint32_t)n * 37u + (uint32_t)s[0] * 5u + (uint32_t)s[n / 2] * 61u +
-        (uint32_t)s[n / 3] * 131u + (uint32_t)s[n - 1] * 251u;
+static uint32_t tmi_fn_key(const char *s, size_t n) {
+    return *s <= 'Z' ? 0 : ((uint32_t)n * 37u + (uint32_t)s[n / 2] * 61u + (uint32_t)s[n - 1] * 251u
+        + (uint32_t)s[0]) & 255u;
 }
 
-static void tmi_fn_fill(uint16_t *slot) {
-    uint32_t i, h;
-    for (i = 0; i < TMI_FN_COUNT; i++) {
-        const char *s = tmi_fns[i].name, *end = s + tmi_fns[i].len;
-        size_t      n = tmi_fns[i].len;
-        for (; s < end; s += n + 1) {
-            if (*s <= 'Z') n = strcspn(s, " ");
-            for (h = tmi_fn_hash(s, n); slot[h % TMI_FN_SLOTS]; h++) {}
-            slot[h % TMI_FN_SLOTS] = (uint16_t)(i + 1);
-        }
+static void tmi_fn_fill(tmi_fn_index *x) {
+    uint32_t i = TMI_FN_COUNT;
+    while (i-- > 0) {
+        uint32_t key = tmi_fn_key(tmi_fns[i].name, tmi_fns[i].len);
+        x->next[i] = x->first[key];
+        x->first[key] = (uint16_t)(i + 1);
     }
 }
 
 /* As tmi_fn_named(), for many names; of a length above 0. */
-static uint32_t tmi_fn_indexed(const uint16_t *slot, const char *name, size_t len) {
-    uint32_t h = tmi_fn_hash(name, len), i;
-    for (; (i = slot[h % TMI_FN_SLOTS]) != 0; h++)
-        if (tmi_fn_has(&tmi_fns[i - 1], name, len)) return i - 1;
-    return TMI_FN_COUNT;
+static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t len) {
+    uint32_t i = x->first[tmi_fn_key(name, len)];
+    while (i && !tmi_fn_has(&tmi_fns[i - 1], name, len)) i = x->next[i - 1];
+    return i ? i - 1 : TMI_FN_COUNT;
 }
 
 /*==============================================================================
@@ -33671,6 +33664,8 @@ typedef struct tmi_emit {
     uint32_t    indent, line_src;   /* source line of the last comment */
     tmi_chunk  *line_chunk; /* where the line that is being printed begins */
     uint32_t    line_from;
+    size_t      line_at;
+    uint32_t    lines;      /* begun in the body */
     const char *line_file;
     uint32_t    loop_depth;
     uint8_t    *role;     /* per instruction: TMI_FOR_... */
@@ -33686,8 +33681,7 @@ typedef struct tmi_emit {
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
     const char **fns;     /* per row of >>library: its text where it is called, or NULL */
     uint32_t   *fn_lines; /* of those: lines with all that they call */
-    uint16_t   *fn_slots; /* rows by name, filled when the first is called */
-    int         fn_slots_full;
+    tmi_fn_index *fn_index; /* NULL until the first is looked for */
     uint8_t uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16,
         uses_logging;
     /* of names at file scope, where other kernels stand beside this one; else NULL */
@@ -33700,7 +33694,7 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
 
 /* It begins on the line at hand. */
 static void tmi_note_line(tmi_emit *e, uint32_t id) {
-    if (TMI_REPORTS(e->job)) e->noted->line[id] = e->out->lines + 1;
+    if (TMI_REPORTS(e->job)) e->noted->line[id] = e->lines;
 }
 
 /* Precedence levels of C, highest binding first. */
@@ -34051,9 +34045,8 @@ static const char *const tmi_reserved[] = {
 
 /* The row of that name; TMI_FN_COUNT: Metal's own. */
 static uint32_t tmi_row_named(tmi_emit *e, const char *name, size_t len) {
-    if (!e->fn_slots_full) tmi_fn_fill(e->fn_slots);
-    e->fn_slots_full = 1;
-    return tmi_fn_indexed(e->fn_slots, name, len);
+    if (!e->fn_index) tmi_fn_fill(e->fn_index = TMI_TEMP(e->job, tmi_fn_index, 1));
+    return tmi_fn_indexed(e->fn_index, name, len);
 }
 
 static int tmi_is_reserved(tmi_emit *e, const char *s) {
@@ -35037,7 +35030,7 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
         (void)tmi_use_fn(e, row);
         e->fn_lines[fn] += e->fn_lines[row];
     }
-    e->fn_lines[fn] += t.lines;
+    e->fn_lines[fn] += tmi_text_lines(&t);
     e->expanded = before + e->copies * e->fn_lines[fn];
     return tmi_fns[fn].name;
 }
@@ -35492,6 +35485,8 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
 static void tmi_line(tmi_emit *e) { /* start one */
     e->line_chunk = e->out->last;
     e->line_from = e->out->last ? e->out->last->n : 0;
+    e->line_at = e->out->len;
+    e->lines++;
     tmi_put_spaces(e->out, e->indent * 4);
 }
 
@@ -35505,9 +35500,14 @@ static uint32_t tmi_wrap_at(const char *s, uint32_t from, uint32_t to) {
     uint32_t    i, at = 0, depth = 0, cost, least = ~0u;
     const char *op;
     for (i = 0; i < to; i++) {
-        if (s[i] == '(' || s[i] == '[') depth++;
-        if (s[i] == ')' || s[i] == ']') depth -= depth > 0;
-        if (i <= from || s[i] != ' ') continue;
+        switch (s[i]) {
+        case '(': case '[': depth++; continue;
+        case ')': case ']': depth -= depth > 0; continue;
+        case ' ':
+            if (i > from) break;
+            continue;
+        default: continue;
+        }
         op = s[i - 1] == ',' ? loose : strchr(loose, s[i + 1]);
         if (!op || (s[i - 1] != ',' && s[i + 2] != ' ' && s[i + 3] != ' ')) continue;
         cost = depth * 16 + (uint32_t)(op - loose) / 2; /* sums together, products together */
@@ -35523,9 +35523,10 @@ static uint32_t tmi_wrap_at(const char *s, uint32_t from, uint32_t to) {
 static void tmi_end_line(tmi_emit *e, const char *end) {
     tmi_text  *t = e->out;
     tmi_chunk *c, *first = e->line_chunk ? e->line_chunk : t->first;
-    uint32_t   from, n = t->col + (uint32_t)strlen(end), at, done = 0, deeper = 0;
+    uint32_t   from, n, at, done = 0, deeper = 0;
     char       s[2048];
     tmi_put_str(t, end);
+    n = (uint32_t)(t->len - e->line_at);
     /* what is longer has few lines that are shorter */
     if (n <= TMI_COLUMNS + 1 || n + 4 > sizeof s) return;
     for (c = first, from = e->line_from; c; c = c->next, from = 0)
@@ -35536,14 +35537,13 @@ static void tmi_end_line(tmi_emit *e, const char *end) {
         first->next = NULL;
         t->last = first;
         t->len -= n;
-        t->lines--;
-        t->col = 0;
         for (done = 0; (n - done) + deeper > TMI_COLUMNS + 1; done += at + 1) {
             at = tmi_wrap_at(s + done, deeper ? 0 : e->indent * 4 + 16, deeper < TMI_COLUMNS
                 ? TMI_COLUMNS - deeper : 0);
             if (!at) break;
             tmi_put_bytes(t, s + done, at);
             tmi_put_char(t, '\n');
+            e->lines++;
             deeper = e->indent * 4 + 8;
             tmi_put_spaces(t, deeper);
         }
@@ -35764,8 +35764,8 @@ static void tmi_stmt_sta(tmi_emit *e, const tmi_ins *n) {
 static void tmi_stmt_stg(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     tmi_comment(e, n);
-    tmi_note_line(e, id);
     tmi_line(e);
+    tmi_note_line(e, id);
     if (n->c) {
         tmi_put_str(e->out, "if (");
         tmi_expr(e, n->c, TMI_ANY, TMI_L_ANY);
@@ -36235,8 +36235,8 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_IF: tmi_stmt_if(e, n); break;
     case TMI_TF_LOGLINE: tmi_stmt_log(e, n); break;
     case TMI_TF_BARRIER:
-        tmi_note_line(e, id);
         tmi_stmt_barrier(e, n);
+        tmi_note_line(e, id);
         break;
     case TMI_TF_RMW: case TMI_TF_CALLX:
         if (e->uses[id]) {
@@ -36590,7 +36590,6 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
     e->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
     e->fn_lines = TMI_TEMP(job, uint32_t, TMI_FN_COUNT);
-    e->fn_slots = TMI_TEMP(job, uint16_t, TMI_FN_SLOTS);
     tmi_strings_init(job, &e->taken);
     tmi_strings_init(job, &e->said);
     tmi_vec_init(&e->taken_at, sizeof(tmi_taken_name), 1);
@@ -36724,7 +36723,7 @@ static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
                       tmi_msl_scalar(type.kind, (tmi_sign)e->param_sign[i]), name);
 }
 
-static void tmi_put_builtins(tmi_emit *e) {
+static void tmi_put_builtins(tmi_emit *e, size_t begin) {
     static const char *const text[5] = {"uint3 program  [[threadgroup_position_in_grid]]",
                                         "uint3 programs [[threadgroups_per_grid]]",
                                         "uint  tid      [[thread_index_in_threadgroup]]",
@@ -36739,8 +36738,7 @@ static void tmi_put_builtins(tmi_emit *e) {
     used[4] = e->uses_group;
     for (i = 0; i < 5; i++) {
         if (!used[i]) continue;
-        if (e->out->col) tmi_put_str(e->out, ",\n");
-        tmi_put(e->out, "    %s", text[i]);
+        tmi_put(e->out, e->out->len > begin ? ",\n    %s" : "    %s", text[i]);
     }
 }
 
@@ -36764,6 +36762,7 @@ static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name
 static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
                               const char *struct_name) {
     uint32_t i, width = 0, shared = 0;
+    size_t   begin;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
     for (i = 0; i < k->n_args; i++) {
         if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG)
@@ -36774,20 +36773,21 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
     if (k->max_total_threads)
         tmi_put(e->out, "[[max_total_threads_per_threadgroup(%u)]]\n", k->max_total_threads);
     tmi_put(e->out, "kernel void %s(\n", k->entry);
+    begin = e->out->len;
     for (i = 0; i < k->n_args; i++) {
         if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) {
             if (shared++) continue;
-            if (e->out->col) tmi_put_str(e->out, ",\n");
+            if (e->out->len > begin) tmi_put_str(e->out, ",\n");
             tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name,
                     k->args[i].index);
             continue;
         }
-        if (e->out->col) tmi_put_str(e->out, ",\n");
+        if (e->out->len > begin) tmi_put_str(e->out, ",\n");
         tmi_put_str(e->out, "    ");
         tmi_put_aligned(e, decl[i], width);
         tmi_put(e->out, " [[buffer(%u)]]", k->args[i].index);
     }
-    tmi_put_builtins(e);
+    tmi_put_builtins(e, begin);
     tmi_put_str(e->out, ")\n{\n");
     for (i = 0; packed && i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
@@ -37065,7 +37065,7 @@ static void tmi_remark_fp64(tmi_emit *e) {
     tmi_remark(e->job, first, TMETAL_APPLIED, "fp64",
                "%u operation%s on f64 in software, since Apple GPUs have no double: %s; %u lines "
                "of 64-bit integer arithmetic",
-               n, n > 1 ? "s" : "", tmi_text_join(&t, 1), all.lines);
+               n, n > 1 ? "s" : "", tmi_text_join(&t, 1), tmi_text_lines(&all));
 }
 #else
 #define tmi_remark_fp64(e) ((void)0)
@@ -37362,7 +37362,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     if (packed) tmi_put_struct(&e, k, struct_name);
     tmi_put_signature(&e, k, packed, struct_name);
     tmi_put_arrays(&e, tg_bytes);
-    if (noted) tmi_note_end(&e, all.lines + own.lines);
+    if (noted) tmi_note_end(&e, tmi_text_lines(&all) + tmi_text_lines(&own));
     tmi_put_text(&own, &body);
     tmi_put_str(&own, "}\n");
     tmi_remark_fp64(&e);

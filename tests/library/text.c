@@ -28,7 +28,7 @@ typedef struct row {
 static row      rows[1000];
 static size_t   n_rows;
 static char     memory[1 << 20];
-static uint16_t slots[TMI_FN_SLOTS];
+static tmi_fn_index by_name;
 
 static void fill_rows(void) {
     tmetal_arena   arena = tmetal_arena_on(memory, sizeof memory);
@@ -39,7 +39,7 @@ static void fill_rows(void) {
     uint32_t       i;
     memset(&options, 0, sizeof options);
     tmi_job_begin(&job, &arena, &options, &result);
-    tmi_fn_fill(slots);
+    tmi_fn_fill(&by_name);
     for (i = tmi_fn_named("TO_EVEN", 7); i < TMI_FN_COUNT; i++, n_rows++) {
         tmi_text_init(&job, &t);
         tmi_put_fn(&t, &tmi_fns[i]);
@@ -173,7 +173,7 @@ static void check_words(const row *r) {
     const char *at = r->text;
     size_t      n;
     for (; (n = tmi_fn_next(&at)) != 0; at += n) {
-        uint32_t i = tmi_fn_indexed(slots, at, n);
+        uint32_t i = tmi_fn_indexed(&by_name, at, n);
         if (i != tmi_fn_named(at, n)) complain("names what the index has not:", r->name, at);
         if (i < TMI_FN_COUNT && &tmi_fns[i] > r->fn) complain("stands before what it needs:", r->name, tmi_fns[i].name);
     }
