@@ -5471,16 +5471,19 @@ static const tmi_extern tmi_externs[] = {
 
 #define TMI_EXTERN_COUNT ((uint32_t)(sizeof tmi_externs / sizeof *tmi_externs))
 
-/* Is a name among those of a row? Rows of constants have all that they declare, in capitals. */
-static int tmi_fn_has(const tmi_fn *f, const char *name, size_t len) {
-    const char *s = f->name;
-    if (f->len == len) return s[0] == name[0] && memcmp(s, name, len) == 0;
-    if (s[0] > 'Z' || f->len < len) return 0;
+/* Rows of constants have the names of all that they declare, in capitals. */
+static int tmi_fn_lists(const char *s, const char *name, size_t len) {
     for (; s; s = strchr(s, ' ')) {
         s += *s == ' ';
         if (strncmp(s, name, len) == 0 && (!s[len] || s[len] == ' ')) return 1;
     }
     return 0;
+}
+
+/* Is a name among those of a row? */
+static int tmi_fn_has(const tmi_fn *f, const char *name, size_t len) {
+    if (f->len == len) return f->name[0] == name[0] && memcmp(f->name, name, len) == 0;
+    return f->len > len && f->name[0] <= 'Z' && tmi_fn_lists(f->name, name, len);
 }
 
 /* The row of a name; TMI_FN_COUNT: Metal's own. Names are unique where rows need rows. */
@@ -5649,7 +5652,7 @@ typedef struct tmi_fn_index {
 } tmi_fn_index;
 
 static uint32_t tmi_fn_key(const char *s, size_t n) {
-    return *s <= 'Z' ? 0 : ((uint32_t)n * 37u + (uint32_t)s[n / 2] * 61u + (uint32_t)s[n - 1] * 251u
+    return *s <= 'Z' ? 0 : ((uint32_t)n * 53u + (uint32_t)s[n / 2] * 38u + (uint32_t)s[n - 1] * 52u
         + (uint32_t)s[0]) & 255u;
 }
 
@@ -36350,23 +36353,23 @@ static void tmi_note_lines(tmi_emit *e) {
     }
 }
 
-/* What instruction `id` wants its operand `v` for. */
-static uint8_t tmi_role_in(const tmi_ins *n, uint32_t v, uint32_t *of) {
+/* What an instruction wants its operand *v for, and whose index that is; 0: it says of none. */
+static uint8_t tmi_role_in(const tmi_ins *n, uint32_t *v, uint32_t *of) {
+    *v = n->b;
     *of = 0;
     switch (n->op) {
-    case TMI_TF_LDG: return v == n->b ? TMI_FOR_MASK : 0;
-    case TMI_TF_STG: return v == n->c ? TMI_FOR_MASK : 0;
-    case TMI_TF_IF: return TMI_FOR_MASK;
-    case TMI_TF_LOOP: return v == n->b ? TMI_FOR_BOUND : 0;
-    case TMI_TF_ICMP: return n->c >= TMI_SLT && v == n->b ? TMI_FOR_BOUND : 0;
-    case TMI_TF_PADD:
-        *of = n->a;
-        return v == n->b ? TMI_FOR_OFFSET : 0;
+    case TMI_TF_LDG: return TMI_FOR_MASK;
+    case TMI_TF_STG: *v = n->c; return TMI_FOR_MASK;
+    case TMI_TF_IF: *v = n->a; return TMI_FOR_MASK;
+    case TMI_TF_LOOP: return TMI_FOR_BOUND;
+    case TMI_TF_ICMP: return n->c >= TMI_SLT ? TMI_FOR_BOUND : 0;
+    case TMI_TF_PADD: *of = n->a; return TMI_FOR_OFFSET;
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT:
-    case TMI_TF_ADDT: *of = n->a; return v == n->b ? TMI_FOR_SLOT : 0;
+    case TMI_TF_ADDT: *of = n->a; return TMI_FOR_SLOT;
     case TMI_TF_FLOAD:
+        *v = n->d;
         *of = n->c;
-        return v == n->d ? TMI_FOR_SLOT : 0;
+        return TMI_FOR_SLOT;
     default: return 0;
     }
 }
@@ -36374,22 +36377,22 @@ static uint8_t tmi_role_in(const tmi_ins *n, uint32_t v, uint32_t *of) {
 /* One step of the backward walk: what `id` tells of its k operands v. */
 static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t k) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t mine = e->of_line[id], of;
+    uint32_t mine = e->of_line[id], which, whose;
+    uint8_t  wants = tmi_role_in(n, &which, &whose), mask = TMI_FOR_OFFSET | TMI_FOR_SLOT;
+    /* steps of arithmetic hand on what their own readers want */
     int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT
         || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
                          n->op == TMI_TF_VMAKE || n->op == TMI_TF_VGET;
+    uint8_t  handed = passes_on ? e->role[id] & (mask | TMI_FOR_MASK | TMI_FOR_BOUND) : 0;
     while (k-- > 0) {
         const tmi_ins *x = TMI_INS(e->t, v[k]);
-        uint8_t role = tmi_role_in(n, v[k], &of);
-        if (!role && passes_on && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL))
-            role = e->role[id] & (TMI_FOR_MASK | TMI_FOR_OFFSET | TMI_FOR_SLOT | TMI_FOR_BOUND),
-                of = e->role_of[id];
-        /* of one thing */
-        if (e->role[v[k]] & (TMI_FOR_OFFSET | TMI_FOR_SLOT))
-            role &= (uint8_t)~(TMI_FOR_OFFSET | TMI_FOR_SLOT);
-        else if (role & (TMI_FOR_OFFSET | TMI_FOR_SLOT)) e->role_of[v[k]] = of;
-        role |= e->of_line[v[k]] != mine ? TMI_FOR_OTHERS : TMI_FOR_ITSELF;
-        e->role[v[k]] |= role;
+        uint8_t        role = v[k] == which ? wants : 0, *to = &e->role[v[k]];
+        uint32_t       of = whose;
+        if (!role && handed && (n->type.kind == TMI_S_BOOL) == (x->type.kind == TMI_S_BOOL))
+            role = handed, of = e->role_of[id];
+        if (*to & mask) role &= (uint8_t)~mask; /* of one thing */
+        else if (role & mask) e->role_of[v[k]] = of;
+        *to |= role | (e->of_line[v[k]] != mine ? TMI_FOR_OTHERS : TMI_FOR_ITSELF);
         if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT)
                 && e->of_line[TMI_ARR(e->t, x->a)->decl] != mine)
             e->arr_role[x->a] = TMI_FOR_OTHERS;
