@@ -20268,7 +20268,7 @@ typedef struct tmi_arr {
     uint32_t decl;   /* DECL instruction */
 } tmi_arr;
 
-#define TMI_KNOWN 33u
+#define TMI_KNOWN 33
 
 typedef struct tmi_thr {
     tmi_job    *job;
@@ -20598,14 +20598,14 @@ static uint32_t tmi_t_const(tmi_thr *t, tmi_tty type, uint64_t bits) {
 }
 
 static uint32_t tmi_t_int(tmi_thr *t, int kind, int64_t v) {
-    return tmi_t_const(t, tmi_tty_of(kind, 1), (uint64_t)v);
+    const tmi_tty type = tmi_tty_of(kind, 1);
+    if (kind != TMI_S_I32 || v < 0 || v >= TMI_KNOWN) return tmi_t_const(t, type, (uint64_t)v);
+    if (!t->known[v]) t->known[v] = tmi_t_const(t, type, (uint64_t)v);
+    return t->known[v];
 }
 
 static uint32_t tmi_t_u32(tmi_thr *t, uint32_t v) {
-    uint32_t *have = v < TMI_KNOWN ? &t->known[v] : NULL;
-    if (!have) return tmi_t_int(t, TMI_S_I32, (int32_t)v);
-    if (!*have) *have = tmi_t_int(t, TMI_S_I32, (int32_t)v);
-    return *have;
+    return tmi_t_int(t, TMI_S_I32, v);
 }
 
 static uint32_t tmi_t_bool(tmi_thr *t, int v) {
@@ -20629,6 +20629,10 @@ static uint64_t tmi_t_bits(const tmi_thr *t, uint32_t id) {
 static tmi_tty tmi_t_type(const tmi_thr *t, uint32_t id) {
     TMI_ASSERT(t->job, "thread", id && id < t->ins.n);
     return TMI_INS(t, id)->type;
+}
+
+static int tmi_t_kind(const tmi_thr *t, uint32_t id) {
+    return tmi_t_type(t, id).kind;
 }
 
 /* A zero of any type but a pointer. */
@@ -20872,6 +20876,33 @@ static uint32_t tmi_t_and(tmi_thr *t, uint32_t a, uint32_t b) {
     return tmi_t_bin(t, TMI_TF_AND, a, b);
 }
 
+static uint32_t tmi_t_not(tmi_thr *t, uint32_t a) {
+    return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), a);
+}
+static uint32_t tmi_t_bitcast(tmi_thr *t, int kind, uint32_t a) {
+    return tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), a);
+}
+static uint32_t tmi_t_p2i(tmi_thr *t, uint32_t a) {
+    return tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), a);
+}
+static uint32_t tmi_t_i2p(tmi_thr *t, tmi_tty type, uint32_t a) {
+    return tmi_t_tern(t, TMI_TF_I2P, type, a, 0, 0);
+}
+
+/* With a number of the operand's own kind. */
+static uint32_t tmi_t_bin_c(tmi_thr *t, int op, uint32_t a, int64_t c) {
+    return tmi_t_bin(t, op, a, tmi_t_int(t, tmi_t_kind(t, a), c));
+}
+static uint32_t tmi_t_add_c(tmi_thr *t, uint32_t a, int64_t c) {
+    return tmi_t_bin_c(t, TMI_TF_IADD, a, c);
+}
+static uint32_t tmi_t_mul_c(tmi_thr *t, uint32_t a, int64_t c) {
+    return tmi_t_bin_c(t, TMI_TF_IMUL, a, c);
+}
+static uint32_t tmi_t_and_c(tmi_thr *t, uint32_t a, int64_t c) {
+    return tmi_t_bin_c(t, TMI_TF_AND, a, c);
+}
+
 static int tmi_icmp_unsigned(uint32_t p) { return p >= TMI_ULT; }
 
 /* Decide a comparison by ranges: 1, 0, or -1 for open. */
@@ -20925,6 +20956,10 @@ static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     n.b = ops[1] = b;
     n.c = p;
     return tmi_t_pure(t, &n, ops, 2);
+}
+
+static uint32_t tmi_t_icmp_c(tmi_thr *t, uint32_t p, uint32_t a, int64_t c) {
+    return tmi_t_icmp(t, p, a, tmi_t_int(t, tmi_t_kind(t, a), c));
 }
 
 static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
@@ -21049,6 +21084,7 @@ static uint32_t tmi_t_leaf(tmi_thr *t, int op, int64_t hi) {
 }
 
 static uint32_t tmi_t_tid(tmi_thr *t) { return tmi_t_leaf(t, TMI_TF_TID, (int64_t)t->threads - 1); }
+static uint32_t tmi_t_is_first(tmi_thr *t) { return tmi_t_icmp_c(t, TMI_EQ, tmi_t_tid(t), 0); }
 static uint32_t tmi_t_lane(tmi_thr *t) { return tmi_t_leaf(t, TMI_TF_LANE, 31); }
 static uint32_t tmi_t_group(tmi_thr *t) {
     return tmi_t_leaf(t, TMI_TF_GROUP, (int64_t)t->threads / 32 - 1);
@@ -21129,6 +21165,14 @@ static void tmi_t_write(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t eleme
     (void)tmi_t_pin(t, &n);
 }
 
+/* Of an array with one entry: a variable. */
+static uint32_t tmi_t_get(tmi_thr *t, uint32_t var) {
+    return tmi_t_read(t, var, tmi_t_u32(t, 0), 0);
+}
+static void tmi_t_set(tmi_thr *t, uint32_t var, uint32_t value) {
+    tmi_t_write(t, var, tmi_t_u32(t, 0), 0, value);
+}
+
 /* Open the body of a statement; tmi_t_close ends it. */
 static void tmi_t_open(tmi_thr *t, uint32_t owner, int is_if) {
     uint32_t b = tmi_t_block(t, t->cur, owner);
@@ -21137,11 +21181,9 @@ static void tmi_t_open(tmi_thr *t, uint32_t owner, int is_if) {
     t->cur = b;
 }
 
-static uint32_t tmi_t_close(tmi_thr *t) { /* gives the block just ended */
-    uint32_t b = t->cur;
-    TMI_BLK(t, b)->open = 0;
-    t->cur = TMI_BLK(t, b)->parent;
-    return b;
+static void tmi_t_close(tmi_thr *t) {
+    TMI_BLK(t, t->cur)->open = 0;
+    t->cur = TMI_BLK(t, t->cur)->parent;
 }
 
 static uint32_t tmi_t_loopvar(tmi_thr *t, uint32_t loop, tmi_tty type, int64_t lo, int64_t hi) {
@@ -21204,7 +21246,7 @@ static uint32_t tmi_t_if(tmi_thr *t, uint32_t cond) {
 
 static void tmi_t_else(tmi_thr *t, uint32_t id) {
     TMI_ASSERT(t->job, "thread", TMI_INS(t, id)->op == TMI_TF_IF);
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
     tmi_t_open(t, id, 1);
     TMI_INS(t, id)->d = t->cur;
 }
@@ -24391,18 +24433,39 @@ static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
     return tmi_intern(w->job, w->m->strings, s, n - 1); /* x_10 was x before MLIR numbered it */
 }
 
+static tmi_tty tmi_value_tty(const tmi_low *w, uint32_t value) {
+    return tmi_tty_from(w->m, tmi_value_type(w->m, value));
+}
+static tmi_tty tmi_in_tty(const tmi_low *w, const tmi_op *op, uint32_t i) {
+    return tmi_tty_from(w->m, tmi_in_type(w->m, op, i));
+}
+static tmi_tty tmi_out_tty(const tmi_low *w, const tmi_op *op, uint32_t i) {
+    return tmi_tty_from(w->m, tmi_out_type(w->m, op, i));
+}
+
+/* An array that holds something of a value, and its name. */
+static uint32_t tmi_named_array(tmi_low *w, tmi_space space, tmi_tty type, uint32_t count,
+                                uint32_t value) {
+    return tmi_t_array(w->t, space, type, count, tmi_source_name(w, value));
+}
+
+/* The instance of a value that its op makes. */
+static tmi_inst *tmi_first_inst(const tmi_low *w, uint32_t value) {
+    return TMI_INST(w->p, w->p->first_inst[value] - 1);
+}
+
 /* -- Elementwise ------------------------------------------------------------------------------- */
 
 /* Depth: 2, through float. */
 static uint32_t tmi_conv(tmi_thr *t, uint32_t a, int kind) { /* float to float, nearest even */
-    if (tmi_t_type(t, a).kind == kind) return a;
-    if ((tmi_t_type(t, a).kind == TMI_S_F16 && kind == TMI_S_BF16) ||
-        (tmi_t_type(t, a).kind == TMI_S_BF16 && kind == TMI_S_F16))
+    if (tmi_t_kind(t, a) == kind) return a;
+    if ((tmi_t_kind(t, a) == TMI_S_F16 && kind == TMI_S_BF16) ||
+        (tmi_t_kind(t, a) == TMI_S_BF16 && kind == TMI_S_F16))
         a = tmi_conv(t, a, TMI_S_F32);
     if (TMI_INS(t, a)->op == TMI_TF_CONST) {
         static const uint8_t formats[TMI_S_COUNT] = {0, 0,         0,          0,         0,
                                                      0, TMI_F_F16, TMI_F_BF16, TMI_F_F32, 0};
-        const tmi_float_format *from = &tmi_float_formats[formats[tmi_t_type(t, a).kind]];
+        const tmi_float_format *from = &tmi_float_formats[formats[tmi_t_kind(t, a)]];
         const tmi_float_format *to = &tmi_float_formats[formats[kind]];
         int      negative, exp;
         uint64_t mant;
@@ -24414,15 +24477,13 @@ static uint32_t tmi_conv(tmi_thr *t, uint32_t a, int kind) { /* float to float, 
 
 /* Triton leaves counts of the width and more open; CUDA gives 0, or the sign: so do we. */
 static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
-    uint32_t bits = tmi_scalar_bits[tmi_t_type(t, a).kind];
-    int      kind = tmi_t_type(t, b).kind;
+    uint32_t bits = tmi_scalar_bits[tmi_t_kind(t, a)];
     const tmi_ins *n = TMI_INS(t, b);
     if (n->lo >= 0 && n->hi < (int64_t)bits) return tmi_t_bin(t, op, a, b);
-    if (op == TMI_TF_SSHR)
-        return tmi_t_bin(t, op, a, tmi_t_bin(t, TMI_TF_UMIN, b, tmi_t_int(t, kind, bits - 1)));
+    if (op == TMI_TF_SSHR) return tmi_t_bin(t, op, a, tmi_t_bin_c(t, TMI_TF_UMIN, b, bits - 1));
     const uint32_t right = tmi_t_zero(t, tmi_t_type(t, a));
     const uint32_t other = tmi_t_bin(t, op, a, b);
-    return tmi_t_select(t, tmi_t_icmp(t, TMI_ULT, b, tmi_t_int(t, kind, bits)), other, right);
+    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_ULT, b, bits), other, right);
 }
 
 /* Arithmetic on i1: addition is exclusive or, and true reads as -1 where sign counts. */
@@ -24436,7 +24497,7 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     case TMI_TF_SDIVF: return a; /* by the one number that is not 0 */
     case TMI_TF_SREM: case TMI_TF_UREM: return tmi_t_bool(t, 0);
     case TMI_TF_SHL:
-    case TMI_TF_USHR: return tmi_t_and(t, a, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, b), b));
+    case TMI_TF_USHR: return tmi_t_and(t, a, tmi_t_not(t, b));
     case TMI_TF_SSHR: return a;
     default: return tmi_t_bin(t, op, a, b);
     }
@@ -24444,13 +24505,13 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 
 static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     uint32_t zero, one, q;
-    if (tmi_t_type(t, a).kind == TMI_S_BOOL) return tmi_bool_op(t, op, a, b);
+    if (tmi_t_kind(t, a) == TMI_S_BOOL) return tmi_bool_op(t, op, a, b);
     switch (op) {
     case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR: return tmi_shift(t, op, a, b);
     case TMI_TF_UDIVC: /* a / b, and one more when something is left */
     case TMI_TF_SDIVC: case TMI_TF_SDIVF:
         zero = tmi_t_zero(t, tmi_t_type(t, a));
-        one = tmi_t_int(t, tmi_t_type(t, a).kind, 1);
+        one = tmi_t_int(t, tmi_t_kind(t, a), 1);
         q = tmi_t_bin(t, op == TMI_TF_UDIVC ? TMI_TF_UDIV : TMI_TF_SDIV, a, b);
         {
             uint32_t rest = tmi_t_bin(t, TMI_TF_ISUB, a, tmi_t_mul(t, q, b));
@@ -24463,10 +24524,7 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
                 return tmi_t_select(t, tmi_t_and(t, left, same), more, q);
             }
             const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, q, one);
-            return tmi_t_select(t,
-                                tmi_t_and(t, left,
-                                          tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, same), same)),
-                                right, q);
+            return tmi_t_select(t, tmi_t_and(t, left, tmi_t_not(t, same)), right, q);
         }
     default: return tmi_t_bin(t, op, a, b);
     }
@@ -24516,7 +24574,7 @@ static uint32_t tmi_t_call(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t 
 
 static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
     tmi_tty type = tmi_t_type(t, a);
-    if (type.kind == TMI_S_BOOL) return op == TMI_TF_POPC ? a : tmi_t_un(t, TMI_TF_NOT, type, a);
+    if (type.kind == TMI_S_BOOL) return op == TMI_TF_POPC ? a : tmi_t_not(t, a);
     if (type.kind == TMI_S_I64)
         return tmi_t_call(t,
                           op == TMI_TF_CLZ       ? TMI_FN_CLZ64
@@ -24528,7 +24586,7 @@ static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
 
 static uint32_t tmi_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     /* true is -1 for signed comparisons, 1 for the others */
-    if (tmi_t_type(t, a).kind == TMI_S_BOOL && p >= TMI_SLT) {
+    if (tmi_t_kind(t, a) == TMI_S_BOOL && p >= TMI_SLT) {
         a = tmi_t_intcast(t, a, TMI_S_I32, p < TMI_ULT);
         b = tmi_t_intcast(t, b, TMI_S_I32, p < TMI_ULT);
         if (p >= TMI_ULT) p -= TMI_ULT - TMI_SLT;
@@ -24538,7 +24596,7 @@ static uint32_t tmi_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
 
 /* Casts that change what the bits mean. */
 static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
-    int from = tmi_t_type(t, a).kind;
+    int from = tmi_t_kind(t, a);
     switch (op) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
@@ -24560,9 +24618,8 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
         if (to.kind == TMI_S_PTR) return tmi_t_tern(t, TMI_TF_PCAST, to, a, 0, 0);
         if (from == to.kind) return a;
         return tmi_t_un(t, TMI_TF_BITCAST, to, a);
-    case TMI_TF_P2I:
-        return tmi_t_intcast(t, tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), a), to.kind, 0);
-    case TMI_TF_I2P: return tmi_t_tern(t, TMI_TF_I2P, to, tmi_t_intcast(t, a, TMI_S_I64, 1), 0, 0);
+    case TMI_TF_P2I: return tmi_t_intcast(t, tmi_t_p2i(t, a), to.kind, 0);
+    case TMI_TF_I2P: return tmi_t_i2p(t, to, tmi_t_intcast(t, a, TMI_S_I64, 1));
     default: return a;
     }
 }
@@ -24570,7 +24627,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
 /* the smallest integer stays itself, so not Metal's abs */
 static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) {
     uint32_t zero = tmi_t_zero(t, tmi_t_type(t, a));
-    if (tmi_t_type(t, a).kind == TMI_S_BOOL) return a;
+    if (tmi_t_kind(t, a) == TMI_S_BOOL) return a;
     const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, zero, a);
     return tmi_t_select(t, tmi_t_icmp(t, TMI_SLT, a, zero), right, a);
 }
@@ -24673,7 +24730,7 @@ static uint32_t tmi_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, uint32_t
 }
 
 static uint32_t tmi_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int is_signed) {
-    int wide = tmi_t_type(t, v).kind == TMI_S_I64;
+    int wide = tmi_t_kind(t, v) == TMI_S_I64;
     if (!wide) v = tmi_t_intcast(t, v, TMI_S_I32, is_signed);
     if (format != TMI_F_F64)
         return tmi_soft_encode(t,
@@ -24705,12 +24762,9 @@ static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kin
     if (kind == TMI_S_BOOL || kind == TMI_S_I32) return tmi_t_intcast(t, v, kind, 0);
     if (is_signed) {
         const uint32_t most = tmi_t_int(t, TMI_S_I32, ((int64_t)1 << (bits - 1)) - 1);
-        v = tmi_t_bin(t, TMI_TF_SMIN,
-                      tmi_t_bin(t, TMI_TF_SMAX, v,
-                                tmi_t_int(t, TMI_S_I32, -((int64_t)1 << (bits - 1)))),
+        v = tmi_t_bin(t, TMI_TF_SMIN, tmi_t_bin_c(t, TMI_TF_SMAX, v, -((int64_t)1 << (bits - 1))),
                       most);
-    }
-    else v = tmi_t_bin(t, TMI_TF_UMIN, v, tmi_t_int(t, TMI_S_I32, ((int64_t)1 << bits) - 1));
+    } else v = tmi_t_bin_c(t, TMI_TF_UMIN, v, ((int64_t)1 << bits) - 1);
     return tmi_t_intcast(t, v, kind, 0);
 }
 
@@ -24767,7 +24821,7 @@ static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
         static const uint8_t opposite[] = {TMI_FUNO, TMI_FONE, TMI_FOLE, TMI_FOLT,
                                            TMI_FOGE, TMI_FOGT, TMI_FOEQ};
         r = tmi_f64_compare(t, opposite[p - TMI_FORD], a, b);
-        return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, r), r);
+        return tmi_t_not(t, r);
     }
     }
 }
@@ -24789,8 +24843,7 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
         return tmi_f64_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
     case TMI_TF_CLAMP: return tmi_f64_clamp(t, w->m, op, v);
     case TMI_TF_ISINF:
-        return tmi_t_icmp(t, TMI_EQ, tmi_soft_1(t, "f64_abs", v[0]),
-                          tmi_t_int(t, TMI_S_I64, 0x7FF0000000000000));
+        return tmi_t_icmp_c(t, TMI_EQ, tmi_soft_1(t, "f64_abs", v[0]), 0x7FF0000000000000);
     default: break;
     }
     for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
@@ -24810,7 +24863,7 @@ static uint32_t tmi_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v, ui
         rtz = op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0;
     uint32_t from = tmi_format_of(w->m, tmi_in_type(w->m, op, 0)),
              to = tmi_format_of(w->m, tmi_out_type(w->m, op, result)), x[3], i;
-    tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, result));
+    tmi_tty type = tmi_out_tty(w, op, result);
     switch (tf) {
     case TMI_TF_SELECT: case TMI_TF_BITCAST: return tmi_elt_plain(w, op, v, type);
     case TMI_TF_FCONV: return tmi_soft_convert(t, v[0], from, to, rtz);
@@ -24846,7 +24899,7 @@ static uint32_t tmi_extern_named(const char *symbol) {
 static uint32_t tmi_elt_extern(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     uint32_t    fn = tmi_extern_named(tmi_attr_str(w->m, op, "symbol")), x[8], i, r;
     const char *sig = tmi_fn_sig(fn);
-    tmi_tty     type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
+    tmi_tty type = tmi_out_tty(w, op, 0);
     for (i = 0; i < op->n_in && i < 8; i++) {
         tmi_tty want = tmi_sig_type(sig[2 + i]);
         x[i] = tmi_s_is_float(want.kind)
@@ -24874,7 +24927,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_P2I: case TMI_TF_I2P: return tmi_elt_cast(t, tf, v[0], type);
     case TMI_TF_FCONV:
         if (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0 &&
-            tmi_scalar_bits[type.kind] < tmi_scalar_bits[tmi_t_type(t, v[0]).kind])
+            tmi_scalar_bits[type.kind] < tmi_scalar_bits[tmi_t_kind(t, v[0])])
             return tmi_t_un(t, TMI_TF_FTOF_RTZ, type, v[0]);
         return tmi_conv(t, v[0], type.kind);
     case TMI_TF_PADD: return tmi_t_padd(t, v[0], v[1]);
@@ -24931,7 +24984,7 @@ static uint32_t tmi_elt_apart(tmi_low *w, const tmi_op *op, const uint32_t *v, u
 
 static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
     tmi_thr *t = w->t;
-    tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, result));
+    tmi_tty type = tmi_out_tty(w, op, result);
     uint32_t x[8], i, r, width = 1, parts[4];
     int      tf = tmi_tf_of_op[op->kind], was = type.kind;
     if (op->kind == TMI_OP_EXTERN ||
@@ -24942,7 +24995,7 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
         if (tmi_t_type(t, v[i]).width > width) width = tmi_t_type(t, v[i]).width;
     }
     for (i = 0; i < op->n_in; i++) {
-        int kind = tmi_t_type(t, x[i]).kind;
+        int kind = tmi_t_kind(t, x[i]);
         if ((kind == TMI_S_BF16 && tmi_elt_in_float(w->p, op)) ||
             (kind == TMI_S_F16 && tmi_elt_half_in_float(tf)))
             x[i] = tmi_conv(t, x[i], TMI_S_F32);
@@ -24986,7 +25039,7 @@ static uint32_t tmi_elt_two(tmi_low *w, const tmi_op *op, const uint32_t *v, uin
 
 static uint32_t tmi_constant_bits(tmi_low *w, const tmi_op *op, uint32_t index) {
     const tmi_attr *a = tmi_attr_of(w->m, op, "value");
-    tmi_tty         type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
+    tmi_tty type = tmi_out_tty(w, op, 0);
     if (!a) return tmi_t_const(w->t, type, 0); /* poison */
     if (a->kind == TMI_A_DENSE)
         return tmi_t_const(w->t, type, TMI_WORD(w->m, (uint32_t)a->value + (a->n > 1 ? index : 0)));
@@ -25016,13 +25069,13 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
         return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
     case TMI_OP_PADDING:
-        return tmi_t_icmp(
-            w->t, TMI_NE,
-            tmi_extra_value(w, TMETAL_ARG_PADDING, (uint32_t)tmi_attr_int(w->m, op, "param", 0)),
-            tmi_t_int(w->t, TMI_S_I32, 0));
+        return tmi_t_icmp_c(w->t, TMI_NE,
+                            tmi_extra_value(w, TMETAL_ARG_PADDING,
+                                            (uint32_t)tmi_attr_int(w->m, op, "param", 0)),
+                            0);
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
-            tmi_ins_zero(&n, TMI_TF_I2P, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)));
+            tmi_ins_zero(&n, TMI_TF_I2P, tmi_out_tty(w, op, 0));
             n.a = tmi_t_int(w->t, TMI_S_I64, 0);
             return tmi_t_pure(w->t, &n, &n.a, 1);
         }
@@ -25056,17 +25109,17 @@ static uint32_t tmi_thread_bits(tmi_low *w, uint32_t from, uint32_t n, uint32_t 
         v = tmi_t_tid(t);
         whole = all;
     }
-    if (from) v = tmi_t_bin(t, TMI_TF_UDIV, v, tmi_t_u32(t, 1u << from));
-    if (from + n < whole) v = tmi_t_bin(t, TMI_TF_UREM, v, tmi_t_u32(t, 1u << n));
-    return tmi_t_mul(t, v, tmi_t_u32(t, 1u << to));
+    if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
+    if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
+    return tmi_t_mul_c(t, v, 1u << to);
 }
 
 static uint32_t tmi_var_bits(tmi_low *w, uint32_t var, uint32_t from, uint32_t n, uint32_t to) {
     tmi_thr *t = w->t;
     uint32_t whole = tmi_log2((uint64_t)TMI_INS(t, var)->hi + 1), v = var;
-    if (from) v = tmi_t_bin(t, TMI_TF_UDIV, v, tmi_t_u32(t, 1u << from));
-    if (from + n < whole) v = tmi_t_bin(t, TMI_TF_UREM, v, tmi_t_u32(t, 1u << n));
-    return tmi_t_mul(t, v, tmi_t_u32(t, 1u << to));
+    if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
+    if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
+    return tmi_t_mul_c(t, v, 1u << to);
 }
 
 /* What each input bit contributes to the wanted bits of a number. */
@@ -25097,8 +25150,7 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         k = i + 1;
         if (!x->thread[i]) continue;
         if (!plain) {
-            const uint32_t right = tmi_t_u32(t, x->thread[i]);
-            term = tmi_t_mul(t, tmi_thread_bits(w, i, 1, 0), right);
+            term = tmi_t_mul_c(t, tmi_thread_bits(w, i, 1, 0), x->thread[i]);
         } else {
             while (k < n_thread && x->thread[k] == x->thread[k - 1] << 1) k++;
             term = tmi_thread_bits(w, i, k - i, tmi_log2(x->thread[i]));
@@ -25109,8 +25161,7 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         k = i + 1;
         if (!x->reg[i]) continue;
         if (!plain) {
-            const uint32_t other = tmi_t_u32(t, x->reg[i]);
-            term = tmi_t_mul(t, tmi_var_bits(w, nest->var[i], nest->bit[i], 1, 0), other);
+            term = tmi_t_mul_c(t, tmi_var_bits(w, nest->var[i], nest->bit[i], 1, 0), x->reg[i]);
         } else {
             while (k < n_reg && nest->var[k] == nest->var[i] &&
                    nest->bit[k] == nest->bit[k - 1] + 1 && x->reg[k] == x->reg[k - 1] << 1)
@@ -25122,7 +25173,7 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
     for (i = 0, all = 0; i < n_reg + n_thread; i++)
         all |= i < n_reg ? x->reg[i] : x->thread[i - n_reg];
     if (x->fixed & all) join = TMI_TF_XOR; /* flips bits that others set */
-    if (x->fixed) r = r ? tmi_t_bin(t, join, r, tmi_t_u32(t, x->fixed)) : tmi_t_u32(t, x->fixed);
+    if (x->fixed) r = r ? tmi_t_bin_c(t, join, r, x->fixed) : tmi_t_u32(t, x->fixed);
     if (vec && mode == TMI_VEC) {
         uint32_t part[4], any = 0;
         for (k = 0; k < 1u << vec; k++) {
@@ -25130,14 +25181,14 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
             for (i = 0; i < vec; i++)
                 if (k >> i & 1) c ^= x->reg[i];
             any |= c;
-            part[k] = r ? tmi_t_bin(t, join, r, tmi_t_u32(t, c)) : tmi_t_u32(t, c);
+            part[k] = r ? tmi_t_bin_c(t, join, r, c) : tmi_t_u32(t, c);
         }
         if (any) return tmi_t_vmake(t, part, 1u << vec);
     } else if (vec && mode) {
         uint32_t c = 0;
         for (i = 0; i < vec; i++)
             if (mode >> i & 1) c ^= x->reg[i];
-        if (c) r = r ? tmi_t_bin(t, join, r, tmi_t_u32(t, c)) : tmi_t_u32(t, c);
+        if (c) r = r ? tmi_t_bin_c(t, join, r, c) : tmi_t_u32(t, c);
     }
     return r ? r : tmi_t_u32(t, 0);
 }
@@ -25232,10 +25283,15 @@ static void tmi_nest_loops(tmi_low *w, tmi_nest *n) {
 
 static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
     while (n->n_open) {
-        (void)tmi_t_close(w->t);
+        tmi_t_close(w->t);
         n->n_open--;
     }
     w->nest = NULL;
+}
+
+static void tmi_nest_open(tmi_low *w, tmi_nest *n, uint32_t lin_id) {
+    tmi_nest_begin(w, n, lin_id);
+    tmi_nest_loops(w, n);
 }
 
 /* -- Elements of tensors ----------------------------------------------------------------------- */
@@ -25293,7 +25349,7 @@ static uint32_t tmi_inst_element(tmi_low *w, uint32_t inst, const tmi_lin *view,
         uint32_t ops[2];
         if (tmi_t_type(t, in->ref).width == 1) return in->ref;
         if (tmi_t_is_const(t, element, &c)) return tmi_t_vget(t, in->ref, (uint32_t)c);
-        tmi_ins_zero(&v, TMI_TF_VGET, tmi_tty_of(tmi_t_type(t, in->ref).kind, 1));
+        tmi_ins_zero(&v, TMI_TF_VGET, tmi_tty_of(tmi_t_kind(t, in->ref), 1));
         v.a = ops[0] = in->ref;
         v.b = ops[1] = element;
         return tmi_t_pure(t, &v, ops, 2);
@@ -25319,8 +25375,7 @@ static uint32_t tmi_table_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
         if (TMI_ARR(t, i)->space == TMI_AS_TABLE && TMI_ARR(t, i)->words == (uint32_t)a->value)
             arr = i;
     if (!arr) {
-        arr = tmi_t_array(t, TMI_AS_TABLE, tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)), a->n,
-                          tmi_source_name(w, tmi_out(w->m, op, 0)));
+        arr = tmi_named_array(w, TMI_AS_TABLE, tmi_out_tty(w, op, 0), a->n, tmi_out(w->m, op, 0));
         TMI_ARR(t, arr)->words = (uint32_t)a->value;
     }
     return tmi_t_read(t, arr, index, 0);
@@ -25344,7 +25399,7 @@ static uint32_t tmi_piece_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
     }
     a = tmi_elem_at(w, tmi_in(w->m, op, 0), &v, mode);
     b = tmi_elem_at(w, tmi_in(w->m, op, 1), &v, mode);
-    return tmi_t_select(w->t, tmi_t_icmp(w->t, TMI_NE, which, tmi_t_u32(w->t, 0)), b, a);
+    return tmi_t_select(w->t, tmi_t_icmp_c(w->t, TMI_NE, which, 0), b, a);
 }
 
 /* Index arithmetic and renamings, computed where they are read. */
@@ -25355,8 +25410,8 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
     tmi_lin  next;
     switch (op->kind) {
     case TMI_OP_RANGE:
-        return tmi_t_add(w->t, tmi_coord(w, view, 0, 32, mode),
-                         tmi_t_int(w->t, TMI_S_I32, tmi_attr_int(w->m, op, "start", 0)));
+        return tmi_t_add_c(w->t, tmi_coord(w, view, 0, 32, mode),
+                           tmi_attr_int(w->m, op, "start", 0));
     case TMI_OP_SPLAT:
         memset(&next, 0, sizeof next);
         next.n_reg = view->n_reg;
@@ -25455,12 +25510,12 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     if (type.kind == TMI_S_PTR) mem = tmi_tty_of(TMI_S_I64, 1);
     mem.width = (uint8_t)width;
     if (other && type.kind == TMI_S_BOOL) other = tmi_t_intcast(t, other, TMI_S_I8, 0);
-    if (other && type.kind == TMI_S_PTR) other = tmi_t_un(t, TMI_TF_P2I, mem, other);
+    if (other && type.kind == TMI_S_PTR) other = tmi_t_p2i(t, other);
     /* Triton leaves it open; zero is the friendliest */
     if (mask && !other) other = tmi_t_zero(t, mem);
     r = tmi_ldg(t, ptr, mask, other, mem, flags);
     if (type.kind == TMI_S_BOOL) r = tmi_t_icmp(t, TMI_NE, r, tmi_t_zero(t, mem));
-    if (type.kind == TMI_S_PTR) r = tmi_t_tern(t, TMI_TF_I2P, type, r, 0, 0);
+    if (type.kind == TMI_S_PTR) r = tmi_t_i2p(t, type, r);
     return r;
 }
 
@@ -25468,7 +25523,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0,
              other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
     uint32_t k, n = 1u << w->nest->vec, part[4], p[4], mk[4];
-    tmi_tty  type = tmi_tty_from(w->m, tmi_out_type(w->m, op, 0));
+    tmi_tty type = tmi_out_tty(w, op, 0);
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
     if (tmi_access_width(w->p, op, view)) {
         p[0] = tmi_elem_at(w, ptr, view, 0);
@@ -25500,20 +25555,19 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     for (low = 0; !(free_bits >> low & 1); low++) {}
     /* the upper bits: the first 2^low threads */
     if (free_bits == ((1u << all) - 1u) - ((1u << low) - 1u))
-        return low ? tmi_t_icmp(t, TMI_ULT, tmi_t_tid(t), tmi_t_u32(t, 1u << low))
+        return low ? tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), 1u << low)
                    : tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero);
     if (lanes) {
         for (low = 0; !(lanes >> low & 1); low++) {}
         if (lanes == 31u - ((1u << low) - 1u))
-            r = low ? tmi_t_icmp(t, TMI_ULT, tmi_t_lane(t), tmi_t_u32(t, 1u << low))
+            r = low ? tmi_t_icmp_c(t, TMI_ULT, tmi_t_lane(t), 1u << low)
                     : tmi_t_icmp(t, TMI_EQ, tmi_t_lane(t), zero);
-        else r = tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, tmi_t_lane(t), tmi_t_u32(t, lanes)), zero);
+        else r = tmi_t_icmp(t, TMI_EQ, tmi_t_and_c(t, tmi_t_lane(t), lanes), zero);
     }
     if (groups) {
-        uint32_t g =
-            groups == (1u << w->p->n_sg) - 1u
-                ? tmi_t_icmp(t, TMI_EQ, tmi_t_group(t), zero)
-                : tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, tmi_t_group(t), tmi_t_u32(t, groups)), zero);
+        uint32_t g = groups == (1u << w->p->n_sg) - 1u
+            ? tmi_t_icmp(t, TMI_EQ, tmi_t_group(t), zero)
+            : tmi_t_icmp(t, TMI_EQ, tmi_t_and_c(t, tmi_t_group(t), groups), zero);
         r = r ? tmi_t_and(t, r, g) : g;
     }
     return r;
@@ -25536,7 +25590,7 @@ static void tmi_stg(tmi_thr *t, uint32_t ptr, uint32_t value, uint32_t mask, uin
 static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
     tmi_tty type = tmi_t_type(w->t, v);
     if (type.kind == TMI_S_BOOL) return tmi_t_intcast(w->t, v, TMI_S_I8, 0);
-    if (type.kind == TMI_S_PTR) return tmi_t_un(w->t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    if (type.kind == TMI_S_PTR) return tmi_t_p2i(w->t, v);
     return v;
 }
 
@@ -25563,8 +25617,7 @@ static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view
 
 static void tmi_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
-    const uint32_t right = tmi_t_u32(w->t, 0);
-    uint32_t first = tmi_t_icmp(w->t, TMI_EQ, tmi_t_tid(w->t), right);
+    uint32_t first = tmi_t_is_first(w->t);
     mask = tmi_both(w->t, first, mask);
     tmi_stg(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)),
             tmi_to_memory(w, tmi_scalar_value(w, tmi_in(w->m, op, 1))), mask, 1);
@@ -25574,7 +25627,7 @@ static uint32_t tmi_scalar_load(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 1 ? tmi_scalar_value(w, tmi_in(w->m, op, 1)) : 0;
     uint32_t other = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
     return tmi_load_one(w, op, tmi_scalar_value(w, tmi_in(w->m, op, 0)), mask, other,
-                        tmi_tty_from(w->m, tmi_out_type(w->m, op, 0)), 1);
+                        tmi_out_tty(w, op, 0), 1);
 }
 
 /* -- Where instances live -------------------------------------------------------------------- */
@@ -25588,7 +25641,7 @@ static uint32_t tmi_inst_count(tmi_low *w, const tmi_inst *in) {
 static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
     tmi_inst *in = TMI_INST(w->p, inst);
     uint32_t  vec = TMI_LIN(w->p, in->lin)->vec;
-    tmi_tty   type = tmi_tty_from(w->m, tmi_value_type(w->m, in->value));
+    tmi_tty type = tmi_value_tty(w, in->value);
     TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
     if (in->store) return;
     if (type.kind == TMI_S_PTR) vec = 0; /* Metal has no vectors of pointers */
@@ -25598,8 +25651,8 @@ static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
         type.width = 1;
         in->vec = 1;
     }
-    in->ref = tmi_t_array(w->t, (tmi_space)space, type, tmi_inst_count(w, in) >> in->vec,
-                          tmi_source_name(w, in->value));
+    in->ref = tmi_named_array(w, (tmi_space)space, type, tmi_inst_count(w, in) >> in->vec,
+                              in->value);
     in->store = TMI_ST_ARRAY;
 }
 
@@ -25659,8 +25712,7 @@ static uint32_t tmi_padded_index(tmi_low *w, const tmi_lin *view, uint32_t bits,
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1,
              index = tmi_coord(w, view, 0, 32, mode);
     if (!s) return index;
-    const uint32_t right = tmi_t_u32(t, pad);
-    return tmi_t_add(t, index, tmi_t_mul(t, tmi_coord(w, view, s, 32 - s, mode), right));
+    return tmi_t_add(t, index, tmi_t_mul_c(t, tmi_coord(w, view, s, 32 - s, mode), pad));
 }
 
 static tmi_tty tmi_as_shared(tmi_tty t) { /* in threadgroup memory: no bool, no pointers */
@@ -25679,7 +25731,7 @@ static uint32_t tmi_from_shared(tmi_low *w, uint32_t v, tmi_tty type) {
         return tmi_t_icmp(w->t, TMI_NE, v, tmi_t_zero(w->t, tmi_t_type(w->t, v)));
     if (type.kind == TMI_S_PTR) {
         type.width = tmi_t_type(w->t, v).width;
-        return tmi_t_tern(w->t, TMI_TF_I2P, type, v, 0, 0);
+        return tmi_t_i2p(w->t, type, v);
     }
     return v;
 }
@@ -25712,8 +25764,8 @@ static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
     TMI_ASSERT(w->job, "lower", v && v < w->t->ins.n && lane && lane < w->t->ins.n);
     if (TMI_INS(w->t, v)->op == TMI_TF_CONST) return v; /* every lane holds it */
     if (type.kind == TMI_S_PTR) {
-        v = tmi_shuffled(w, op, tmi_t_un(w->t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v), lane);
-        return tmi_t_tern(w->t, TMI_TF_I2P, type, v, 0, 0);
+        v = tmi_shuffled(w, op, tmi_t_p2i(w->t, v), lane);
+        return tmi_t_i2p(w->t, type, v);
     }
     tmi_ins_zero(&n, op, tmi_t_type(w->t, v));
     n.a = v;
@@ -25760,9 +25812,7 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
         if (s->reg_of_lane[mixed] >> k & 1) view.offset ^= src->reg[k];
     v[1] = tmi_inst_element(w, in->source, &view, mode);
     v[1] = is_xor && !mask ? v[1] : tmi_shuffled(w, TMI_TF_SHUF, v[1], lane);
-    const uint32_t right = tmi_t_u32(t, 0);
-    return tmi_t_select(t, tmi_t_icmp(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), right), v[1],
-                        v[0]);
+    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), 0), v[1], v[0]);
 }
 
 /* Does each thread read what one other holds in the same registers? Its number differs in
@@ -25794,7 +25844,7 @@ static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) {
         if (tmi_shuffles_vectors(s.kind)) s.width = (uint8_t)(1u << TMI_LIN(w->p, in->lin)->vec);
         count = (1u << bits) / s.width;
     }
-    in->buffer = tmi_t_array(w->t, TMI_AS_GROUP, s, count, tmi_source_name(w, in->value));
+    in->buffer = tmi_named_array(w, TMI_AS_GROUP, s, count, in->value);
     return in->buffer;
 }
 
@@ -25831,7 +25881,7 @@ static void tmi_convert_write(tmi_low *w, uint32_t inst) {
     }
     if (holder) branch = tmi_t_if(w->t, holder);
     for (k = 0; k < n; k++) tmi_t_write(w->t, buf, at[k], 0, v[k]);
-    if (branch) (void)tmi_t_close(w->t);
+    if (branch) tmi_t_close(w->t);
 }
 
 /* The half that reads: an element where the result's nest stands. */
@@ -25841,7 +25891,7 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     uint32_t k, n = 1u << w->nest->vec, part[4],
                 bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), bytes, mask, at,
                 width = 1;
-    tmi_tty  type = tmi_tty_from(w->m, tmi_value_type(w->m, in->value));
+    tmi_tty type = tmi_value_tty(w, in->value);
     if (tmi_convert_by_shuffle(w->p, in, &s)) {
         if (n > 1 && (part[0] = tmi_convert_shuffle(w, in, &s, TMI_VEC)) != 0) return part[0];
         for (k = 0; k < n; k++) part[k] = tmi_convert_shuffle(w, in, &s, k);
@@ -25849,7 +25899,7 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     }
     bytes = tmi_scalar_bytes[TMI_ARR(w->t, tmi_buffer_of(w, inst))->type.kind];
     if (tmi_convert_swaps(w->p, in, &mask)) {
-        at = tmi_t_bin(w->t, TMI_TF_XOR, tmi_t_tid(w->t), tmi_t_u32(w->t, mask));
+        at = tmi_t_bin_c(w->t, TMI_TF_XOR, tmi_t_tid(w->t), mask);
         width = TMI_ARR(w->t, in->buffer)->type.width;
         for (k = 0; k < n; k += width) {
             uint32_t index = tmi_swap_index(w, at, width, k);
@@ -25885,10 +25935,7 @@ static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
 static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
     if (!s) return at;
-    const uint32_t right = tmi_t_u32(w->t, pad);
-    return tmi_t_add(w->t, at,
-                     tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << s)),
-                               right));
+    return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
 }
 
 static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
@@ -25899,10 +25946,8 @@ static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
 
 /* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
 static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
-    uint32_t mine = tmi_t_icmp(w->t, TMI_EQ,
-                               tmi_t_bin(w->t, TMI_TF_UDIV, *at, tmi_t_u32(w->t, 1u << bits)),
-                               part);
-    *at = tmi_t_bin(w->t, TMI_TF_UREM, *at, tmi_t_u32(w->t, 1u << bits));
+    uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, *at, 1u << bits), part);
+    *at = tmi_t_bin_c(w->t, TMI_TF_UREM, *at, 1u << bits);
     return mine;
 }
 
@@ -25918,33 +25963,29 @@ static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
     tmi_nest  n;
     while (bits && tmi_padded_count(bits, bytes) * bytes > w->p->stage_limit) bits--;
     w->t->src = tmi_def(w->m, in->value);
-    buf = tmi_t_array(w->t, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes),
-                      tmi_source_name(w, in->value));
-    arr = tmi_t_array(w->t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg,
-                      tmi_source_name(w, in->value));
+    buf = tmi_named_array(w, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), in->value);
+    arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, in->value);
     part = tmi_t_for(w->t, 1u << (whole - bits));
     /* not unrolled: registers are named by constants all the same */
     TMI_INS(w->t, TMI_INS(w->t, part)->a)->e = 1;
-    tmi_nest_begin(w, &n, from);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, from);
     v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
     at = tmi_coord(w, n.lin, 0, 32, 0);
     mine = tmi_in_part(w, &at, bits, part);
     holder = tmi_is_holder(w, n.lin);
     (void)tmi_t_if(w->t, holder ? tmi_t_and(w->t, holder, mine) : mine);
     tmi_t_write(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0, v);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     tmi_nest_end(w, &n);
-    tmi_nest_begin(w, &n, to);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, to);
     at = tmi_coord(w, n.lin, 0, 32, 0);
     mine = tmi_in_part(w, &at, bits, part);
     (void)tmi_t_if(w->t, mine);
     v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
     tmi_t_write(w->t, arr, tmi_scan_index(w, &n, ~0u), 0, v);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     tmi_nest_end(w, &n);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     in = TMI_INST(w->p, inst);
     in->store = TMI_ST_ARRAY;
     in->vec = 0;
@@ -26018,7 +26059,7 @@ static void tmi_folding_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_fold
 
 /* Type of the accumulator of operand i. */
 static tmi_tty tmi_fold_type(tmi_low *w, const tmi_folding *f, uint32_t i) {
-    tmi_tty t = tmi_tty_from(w->m, tmi_in_type(w->m, TMI_OP(w->m, f->op), i));
+    tmi_tty t = tmi_in_tty(w, TMI_OP(w->m, f->op), i);
     if (f->wide) t.kind = (uint8_t)f->kind;
     return t;
 }
@@ -26124,9 +26165,8 @@ static void tmi_carry_begin(tmi_low *w, const tmi_op *op, const uint32_t *acc, c
         const tmi_ins *n = TMI_INS(t, v[i]);
         var[i] = n->op == TMI_TF_LDA && n->a == acc[i] && !n->c ? n->a : 0;
         if (var[i] && TMI_ARR(t, var[i])->count == 1) continue;
-        var[i] = tmi_t_array(t, TMI_AS_PRIVATE, n->type, 1,
-                             tmi_source_name(w, tmi_out(w->m, op, i)));
-        tmi_t_write(t, var[i], tmi_t_u32(t, 0), 0, v[i]);
+        var[i] = tmi_named_array(w, TMI_AS_PRIVATE, n->type, 1, tmi_out(w->m, op, i));
+        tmi_t_set(t, var[i], v[i]);
     }
 }
 
@@ -26143,7 +26183,7 @@ static void tmi_carry_write(tmi_low *w, const tmi_op *op, const uint32_t *var, c
 /* Ends the loop; v is what the last round left. */
 static void tmi_carry_end(tmi_low *w, const tmi_op *op, const uint32_t *var, uint32_t *v) {
     tmi_carry_write(w, op, var, v);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     tmi_carry_read(w, op, var, v);
 }
 
@@ -26170,7 +26210,7 @@ static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t b, k, d, rounds, var[8];
     if (f->lane_axis == 31 && f->combiner &&
-        tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_type(w->t, v[0]).kind) &&
+        tmi_simd_of(TMI_OP(w->m, f->combiner)->kind, tmi_t_kind(w->t, v[0])) &&
         tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
         for (k = 0; k < tmi_t_type(w->t, v[0]).width; k++)
             var[k] = tmi_simd_reduce(w, TMI_OP(w->m, f->combiner)->kind, tmi_t_vget(w->t, v[0], k));
@@ -26217,8 +26257,7 @@ static void tmi_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
     type.width = (uint8_t)width;
     (void)tmi_identity(f->kind, TMI_OP(w->m, f->combiner)->kind, &bits);
     w->t->src = f->op;
-    f->acc[0] = tmi_t_array(w->t, TMI_AS_PRIVATE, type, count,
-                            tmi_source_name(w, tmi_out(w->m, op, 0)));
+    f->acc[0] = tmi_named_array(w, TMI_AS_PRIVATE, type, count, tmi_out(w->m, op, 0));
     /* no loop runs along the axis: each entry is written once */
     if (!(f->reg_axis >> l->vec)) return;
     zero = tmi_t_const(w->t, type, bits);
@@ -26227,7 +26266,7 @@ static void tmi_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
     } else {
         uint32_t v = tmi_t_for(w->t, count);
         tmi_t_write(w->t, f->acc[0], v, 0, zero);
-        (void)tmi_t_close(w->t);
+        tmi_t_close(w->t);
     }
 }
 
@@ -26325,8 +26364,8 @@ static uint32_t tmi_partial_slot(tmi_low *w, const tmi_finish *x, uint32_t mode,
     tmi_parts p;
     uint32_t  i, vec = 0, left, number;
     if (!x->by_rank) {
-        left = tmi_t_mul(t, tmi_coord(w, w->nest->lin, 0, 32, mode),
-                         tmi_t_u32(t, 1u << tmi_popcount(x->f->sg_axis)));
+        left = tmi_t_mul_c(t, tmi_coord(w, w->nest->lin, 0, 32, mode),
+                           1u << tmi_popcount(x->f->sg_axis));
         return tmi_t_add(t, left, rank);
     }
     if (x->width > 1)
@@ -26365,8 +26404,8 @@ static uint32_t tmi_finish_array(tmi_low *w, const tmi_finish *x, uint32_t i) {
     const tmi_op *op = TMI_OP(w->m, x->f->op);
     tmi_tty       type = tmi_fold_type(w, x->f, i);
     type.width = (uint8_t)(1u << x->out.vec);
-    return tmi_t_array(w->t, TMI_AS_PRIVATE, type, 1u << (x->out.n_reg - x->out.vec),
-                       tmi_source_name(w, tmi_out(w->m, op, i)));
+    return tmi_named_array(w, TMI_AS_PRIVATE, type, 1u << (x->out.n_reg - x->out.vec),
+                           tmi_out(w->m, op, i));
 }
 
 /* Lanes first; where simdgroups share results, one lane of each writes its partial. */
@@ -26386,13 +26425,12 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     for (i = 0; i < op->n_in && f->sg_axis; i++) {
         tmi_tty type = tmi_as_shared(tmi_fold_type(w, f, i));
         type.width = (uint8_t)x->width;
-        x->buf[i] = tmi_t_array(w->t, TMI_AS_GROUP, type, tmi_fold_slots(w, f) / x->width,
-                                tmi_source_name(w, tmi_out(w->m, op, i)));
+        x->buf[i] = tmi_named_array(w, TMI_AS_GROUP, type, tmi_fold_slots(w, f) / x->width,
+                                    tmi_out(w->m, op, i));
     }
     /* already there */
     if (!f->sg_axis && !f->lane_axis && x->store[0] && x->store[0] == f->acc[0]) return;
-    tmi_nest_begin(w, &n, out_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, out_id);
     {
         tmi_parts p;
         uint32_t  index, part[8][4];
@@ -26417,7 +26455,7 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
                 for (i = 0; i < op->n_in; i++) keep[i] = tmi_to_memory(w, v[i]);
                 branch = holder ? tmi_t_if(w->t, holder) : 0;
                 for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, x->buf[i], slot, 0, keep[i]);
-                if (branch) (void)tmi_t_close(w->t);
+                if (branch) tmi_t_close(w->t);
             }
         }
         if (!f->sg_axis)
@@ -26451,8 +26489,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     w->t->src = f->op;
     if (x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) x->store[i] = tmi_finish_array(w, x, i);
-    tmi_nest_begin(w, &n, out_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, out_id);
     memset(&p, 0, sizeof p);
     for (i = n.vec; i < n.lin->n_reg; i++) p.reg[i] = 1u << (i - n.vec);
     index = tmi_parts_expr(w, &n, &p, 0);
@@ -26465,7 +26502,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             /* every simdgroup reads the partials, a lane each, and reduces them once more */
             uint32_t lane = tmi_t_lane(w->t), in_range = 0, r;
             tmi_ins  ld;
-            if (parts < 32) in_range = tmi_t_icmp(w->t, TMI_ULT, lane, tmi_t_u32(w->t, parts));
+            if (parts < 32) in_range = tmi_t_icmp_c(w->t, TMI_ULT, lane, parts);
             tmi_ins_zero(&ld, TMI_TF_LDT, type);
             ld.a = x->buf[0];
             ld.b = tmi_partial_slot(w, x, k, lane);
@@ -26500,7 +26537,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
 /* A wide accumulator is rounded to the operand's type once, at the very end. */
 static void tmi_finish_narrow(tmi_low *w, tmi_finish *x) {
     const tmi_op *op = TMI_OP(w->m, x->f->op);
-    tmi_tty  type = tmi_tty_from(w->m, tmi_in_type(w->m, op, 0));
+    tmi_tty type = tmi_in_tty(w, op, 0);
     uint32_t count, narrow, v;
     if (!x->store[0]) {
         x->value[0] = tmi_conv(w->t, x->value[0], type.kind);
@@ -26508,11 +26545,10 @@ static void tmi_finish_narrow(tmi_low *w, tmi_finish *x) {
     }
     count = TMI_ARR(w->t, x->store[0])->count;
     type.width = TMI_ARR(w->t, x->store[0])->type.width;
-    narrow = tmi_t_array(w->t, TMI_AS_PRIVATE, type, count,
-                         tmi_source_name(w, tmi_out(w->m, op, 0)));
+    narrow = tmi_named_array(w, TMI_AS_PRIVATE, type, count, tmi_out(w->m, op, 0));
     v = tmi_t_for(w->t, count);
     tmi_t_write(w->t, narrow, v, 0, tmi_conv(w->t, tmi_t_read(w->t, x->store[0], v, 0), type.kind));
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     x->store[0] = narrow;
 }
 
@@ -26528,7 +26564,7 @@ static void tmi_finish_results(tmi_low *w, tmi_finish *x) {
             w->scalar[value] = x->value[i];
             continue;
         }
-        in = TMI_INST(w->p, w->p->first_inst[value] - 1);
+        in = tmi_first_inst(w, value);
         in->vec = x->out.vec;
         in->store = x->store[i] ? TMI_ST_ARRAY : TMI_ST_SSA;
         in->ref = x->store[i] ? x->store[i] : x->value[i];
@@ -26549,11 +26585,11 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     tmi_nest_begin(w, &n, tmi_lin_id(w->p, &flat));
     w->t->src = f->op;
     for (i = 0; i < op->n_in && f->n_out_reg; i++)
-        f->acc[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_in_type(w->m, op, i)),
-                                1u << f->n_out_reg, tmi_source_name(w, tmi_out(w->m, op, i)));
+        f->acc[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_in_tty(w, op, i), 1u << f->n_out_reg,
+                                    tmi_out(w->m, op, i));
     for (i = 0; i < op->n_in && !f->n_out_reg && bits; i++)
-        f->acc[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_in_type(w->m, op, i)),
-                                1, tmi_source_name(w, tmi_out(w->m, op, i)));
+        f->acc[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_in_tty(w, op, i), 1,
+                                    tmi_out(w->m, op, i));
     if (f->n_out_reg) {
         loop = tmi_t_for(w->t, 1u << f->n_out_reg);
         for (i = 0, k = 0; i < flat.n_reg; i++)
@@ -26585,7 +26621,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
         for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, f->acc[i], index, 0);
         tmi_combine(w, op, v, e);
         for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
-        if (bits > 1) (void)tmi_t_close(w->t);
+        if (bits > 1) tmi_t_close(w->t);
     }
     tmi_nest_end(w, &n);
 }
@@ -26676,7 +26712,7 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         uint64_t bits = 0;
         (void)tmi_identity(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)),
                            TMI_OP(w->m, tmi_simple_combiner(w->m, op))->kind, &bits);
-        s->start = tmi_t_const(w->t, tmi_tty_from(w->m, tmi_in_type(w->m, op, 0)), bits);
+        s->start = tmi_t_const(w->t, tmi_in_tty(w, op, 0), bits);
     }
     s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
@@ -26710,21 +26746,21 @@ static void tmi_scan_join(tmi_low *w, const tmi_scanning *s, const uint32_t *lef
 }
 
 static uint32_t tmi_lane_bits_of(tmi_low *w, uint32_t mask) {
-    return tmi_t_and(w->t, tmi_t_lane(w->t), tmi_t_u32(w->t, mask));
+    return tmi_t_and_c(w->t, tmi_t_lane(w->t), mask);
 }
 
 /* The first lane along the axis, in scan order: nothing stands before it in its simdgroup. The
  * last one holds the total. */
 static uint32_t tmi_scan_is_end(tmi_low *w, const tmi_scanning *s, int last) {
-    const uint32_t right = tmi_t_u32(w->t, last != s->reverse ? s->lanes : 0);
-    return tmi_t_icmp(w->t, TMI_EQ, tmi_lane_bits_of(w, s->lanes), right);
+    return tmi_t_icmp_c(w->t, TMI_EQ, tmi_lane_bits_of(w, s->lanes),
+                        last != s->reverse ? s->lanes : 0);
 }
 
 /* Does a lane take in what lanes before it hold? All do where the first takes the neutral
  * element. */
 static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
     if (s->neutral) return tmi_t_bool(w->t, 1);
-    return tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), tmi_scan_is_end(w, s, 0));
+    return tmi_t_not(w->t, tmi_scan_is_end(w, s, 0));
 }
 
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half
@@ -26734,7 +26770,7 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
     const tmi_op *op = TMI_OP(w->m, s->op);
     uint32_t simple = tmi_simple_combiner(w->m, op);
-    int      kind = tmi_t_type(t, v[0]).kind;
+    int      kind = tmi_t_kind(t, v[0]);
     if (s->lanes == 31 && !s->reverse && simple && s->n == 1 &&
         (kind == TMI_S_I32 || kind == TMI_S_F32)) {
         uint16_t c = TMI_OP(w->m, simple)->kind;
@@ -26758,14 +26794,11 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     for (b = 0; b < TMI_LANE_BITS && !s->neutral; b++) {
         uint32_t from, upper;
         if (!(s->lanes >> b & 1)) continue;
-        const uint32_t right = tmi_t_u32(t, 0);
-        upper = tmi_t_icmp(t, s->reverse ? TMI_EQ : TMI_NE, tmi_lane_bits_of(w, 1u << b), right);
+        upper = tmi_t_icmp_c(t, s->reverse ? TMI_EQ : TMI_NE, tmi_lane_bits_of(w, 1u << b), 0);
         if (s->reverse)
-            from = tmi_t_bin(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane,
-                             tmi_t_u32(t, 1u << b));
-        else
-            from = tmi_t_bin(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)),
-                             tmi_t_u32(t, below));
+            from = tmi_t_bin_c(t, TMI_TF_OR, below ? tmi_lane_bits_of(w, 31u & ~below) : lane,
+                               1u << b);
+        else from = tmi_t_bin_c(t, TMI_TF_OR, tmi_lane_bits_of(w, 31u & ~(1u << b)), below);
         for (i = 0; i < s->n; i++) left[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
         tmi_scan_join(w, s, left, upper, v, tmi_t_bool(t, 1));
         below |= 1u << b;
@@ -26782,10 +26815,9 @@ static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v
     }
     lane = tmi_t_lane(t);
     one = tmi_t_u32(t, 1);
-    if (s->reverse)
-        from = tmi_t_add(t, off ? tmi_t_bin(t, TMI_TF_OR, lane, tmi_t_u32(t, off)) : lane, one);
+    if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin_c(t, TMI_TF_OR, lane, off) : lane, one);
     else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
-    from = tmi_t_and(t, from, tmi_t_u32(t, s->lanes));
+    from = tmi_t_and_c(t, from, s->lanes);
     if (off) from = tmi_t_bin(t, TMI_TF_OR, from, tmi_lane_bits_of(w, off));
     for (i = 0; i < s->n; i++) out[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
 }
@@ -26845,21 +26877,21 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
     if (count > 1) {
         uint32_t total[8], var;
         for (i = 0; i < s->n; i++) {
-            total[i] = tmi_t_array(t, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1,
-                                   tmi_source_name(w, tmi_out(w->m, op, i)));
-            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+            total[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_t_type(t, v[i]), 1,
+                                       tmi_out(w->m, op, i));
+            tmi_t_set(t, total[i], v[i]);
         }
         var = tmi_t_for_others(t, count);
         tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
         for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
-        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
         tmi_combine(w, op, v, e);
         for (i = 0; i < s->n; i++) {
-            tmi_t_write(t, total[i], tmi_t_u32(t, 0), 0, v[i]);
+            tmi_t_set(t, total[i], v[i]);
             tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
         }
-        (void)tmi_t_close(t);
-        for (i = 0; i < s->n; i++) v[i] = tmi_t_read(t, total[i], tmi_t_u32(t, 0), 0);
+        tmi_t_close(t);
+        for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
     }
     if (s->lanes) tmi_scan_lanes(w, s, v);
 }
@@ -26882,7 +26914,7 @@ static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint3
     tmi_combine(w, op, v, old);
     for (i = 0; i < s->n; i++)
         tmi_t_write(t, s->acc[i], index, 0, tmi_t_select(t, has, v[i], old[i]));
-    if (tmi_popcount(s->low)) (void)tmi_t_close(t);
+    if (tmi_popcount(s->low)) tmi_t_close(t);
 }
 
 /* The totals of the simdgroups of one row: `before` those that come before this one, `all` of
@@ -26894,10 +26926,9 @@ static void tmi_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint
     uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
     for (k = 0; k < parts; k++) {
         uint32_t at = tmi_scan_slot(w, s, n, tmi_t_u32(t, k)),
-                 here = tmi_t_icmp(t, TMI_EQ, rank, tmi_t_u32(t, k));
+                 here = tmi_t_icmp_c(t, TMI_EQ, rank, k);
         for (i = 0; i < s->n; i++)
-            e[i] = tmi_from_shared(w, tmi_t_read(t, s->part[i], at, 0),
-                                   tmi_tty_from(w->m, tmi_in_type(w->m, op, i)));
+            e[i] = tmi_from_shared(w, tmi_t_read(t, s->part[i], at, 0), tmi_in_tty(w, op, i));
         for (i = 0; i < s->n; i++) {
             /* right for the second; the first has nothing before it */
             if (k == 1) before[i] = all[i];
@@ -26917,18 +26948,17 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
  * it? */
 static uint32_t tmi_lower_scan_rows(tmi_low *w, const tmi_scanning *s, uint32_t *first) {
     uint32_t high;
-    if (s->start) tmi_t_write(w->t, s->carry[0], tmi_t_u32(w->t, 0), 0, s->start);
+    if (s->start) tmi_t_set(w->t, s->carry[0], s->start);
     high = tmi_scan_loop(w, s->high);
-    *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp(w->t, TMI_EQ, high, tmi_t_u32(w->t, 0));
+    *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp_c(w->t, TMI_EQ, high, 0);
     return high;
 }
 
 static void tmi_scan_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *total) {
     uint32_t i, old[8];
-    for (i = 0; i < s->n; i++) old[i] = tmi_t_read(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0);
-    tmi_scan_join(w, s, old, tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first), total,
-                  tmi_t_bool(w->t, 1));
-    for (i = 0; i < s->n; i++) tmi_t_write(w->t, s->carry[i], tmi_t_u32(w->t, 0), 0, total[i]);
+    for (i = 0; i < s->n; i++) old[i] = tmi_t_get(w->t, s->carry[i]);
+    tmi_scan_join(w, s, old, tmi_t_not(w->t, first), total, tmi_t_bool(w->t, 1));
+    for (i = 0; i < s->n; i++) tmi_t_set(w->t, s->carry[i], total[i]);
 }
 
 /* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
@@ -26944,20 +26974,18 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
         tmi_scan_before(w, s, v, before);
         has = tmi_scan_has_before(w, s);
         if (s->high) {
-            for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
-            tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first),
-                          before, has);
-            has = tmi_t_bin(t, TMI_TF_OR, has,
-                            tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), first));
+            for (i = 0; i < s->n; i++) old[i] = tmi_t_get(t, s->carry[i]);
+            tmi_scan_join(w, s, old, tmi_t_not(t, first), before, has);
+            has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
             last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes)
-                              : tmi_t_bin(t, TMI_TF_OR, tmi_t_lane(t), tmi_t_u32(t, s->lanes));
+                              : tmi_t_bin_c(t, TMI_TF_OR, tmi_t_lane(t), s->lanes);
             for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
         }
         tmi_scan_apply(w, s, n, before, has);
         if (s->high) tmi_scan_carry(w, s, first, v);
     }
-    if (s->high) (void)tmi_t_close(t);
-    if (s->other) (void)tmi_t_close(t);
+    if (s->high) tmi_t_close(t);
+    if (s->other) tmi_t_close(t);
 }
 
 /* First half: rows within simdgroups; the last lane of each writes its total. */
@@ -26981,15 +27009,14 @@ static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     for (i = 0; i < s->n; i++) v[i] = tmi_to_memory(w, v[i]);
     branch = holder ? tmi_t_if(t, holder) : 0;
     for (i = 0; i < s->n; i++) tmi_t_write(t, s->part[i], slot, 0, v[i]);
-    if (branch) (void)tmi_t_close(t);
-    if (s->high) (void)tmi_t_close(t);
-    if (s->other) (void)tmi_t_close(t);
+    if (branch) tmi_t_close(t);
+    if (s->high) tmi_t_close(t);
+    if (s->other) tmi_t_close(t);
 }
 
 /* Second half: simdgroups before this one, and rows before this one. */
 static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
     uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
     other = tmi_scan_loop(w, s->other);
     tmi_scan_point(w, n, s->other, other);
@@ -26997,7 +27024,7 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
-    has = has_group = tmi_t_icmp(t, TMI_NE, rank, tmi_t_u32(t, 0));
+    has = has_group = tmi_t_icmp_c(t, TMI_NE, rank, 0);
     if (s->lanes) {
         has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++)
@@ -27007,14 +27034,14 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
         has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
     }
     if (s->high) {
-        for (i = 0; i < s->n; i++) old[i] = tmi_t_read(t, s->carry[i], tmi_t_u32(t, 0), 0);
-        tmi_scan_join(w, s, old, tmi_t_un(t, TMI_TF_NOT, truth, first), before, has);
-        has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_un(t, TMI_TF_NOT, truth, first));
+        for (i = 0; i < s->n; i++) old[i] = tmi_t_get(t, s->carry[i]);
+        tmi_scan_join(w, s, old, tmi_t_not(t, first), before, has);
+        has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
     }
     tmi_scan_apply(w, s, n, before, has);
     if (s->high) tmi_scan_carry(w, s, first, all);
-    if (s->high) (void)tmi_t_close(t);
-    if (s->other) (void)tmi_t_close(t);
+    if (s->high) tmi_t_close(t);
+    if (s->other) tmi_t_close(t);
 }
 
 static void tmi_lower_scan(tmi_low *w, uint32_t id) {
@@ -27026,7 +27053,7 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_SCAN);
     tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
     for (i = 0; i < s.n; i++) {
-        tmi_tty  type = tmi_tty_from(w->m, tmi_in_type(w->m, op, i));
+        tmi_tty type = tmi_in_tty(w, op, i);
         uint32_t name = tmi_source_name(w, tmi_out(w->m, op, i)),
                  n_reg = TMI_LIN(w->p, lin_id)->n_reg;
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
@@ -27052,7 +27079,7 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < s.n; i++) {
-        tmi_inst *in = TMI_INST(w->p, w->p->first_inst[tmi_out(w->m, op, i)] - 1);
+        tmi_inst *in = tmi_first_inst(w, tmi_out(w->m, op, i));
         in->vec = 0;
         in->store = TMI_ST_ARRAY;
         in->ref = s.acc[i];
@@ -27067,21 +27094,19 @@ static void tmi_stage_chunk(tmi_low *w, uint32_t value, uint32_t lin_id, uint32_
                             uint32_t bits, uint32_t chunk) {
     tmi_nest n;
     uint32_t at, v, cond;
-    tmi_nest_begin(w, &n, lin_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, lin_id);
     v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
     at = tmi_coord(w, n.lin, 0, 32, 0);
     cond = tmi_is_holder(w, n.lin);
     if (chunk) {
-        uint32_t mine = tmi_t_icmp(w->t, TMI_EQ,
-                                   tmi_t_bin(w->t, TMI_TF_UDIV, at, tmi_t_u32(w->t, 1u << bits)),
+        uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << bits),
                                    chunk);
         cond = cond ? tmi_t_and(w->t, cond, mine) : mine;
-        at = tmi_t_bin(w->t, TMI_TF_UREM, at, tmi_t_u32(w->t, 1u << bits));
+        at = tmi_t_bin_c(w->t, TMI_TF_UREM, at, 1u << bits);
     }
     if (cond) (void)tmi_t_if(w->t, cond);
     tmi_t_write(w->t, buf, at, 0, v);
-    if (cond) (void)tmi_t_close(w->t);
+    if (cond) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
 }
 
@@ -27092,20 +27117,20 @@ static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l
     uint32_t src = tmi_in_type(m, op, 0), res = tmi_out_type(m, op, 0),
              axis = (uint32_t)tmi_attr_int(m, op, "axis", 0), d, r;
     uint32_t index = tmi_t_intcast(w->t, tmi_elem_at(w, tmi_in(m, op, 1), l, 0), TMI_S_I32, 0);
-    const uint32_t right = tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, axis));
-    r = tmi_t_mul(w->t, tmi_t_bin(w->t, TMI_TF_UREM, index, tmi_t_u32(w->t, tmi_dim(m, src, axis))),
-                  right);
+    r = tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UREM, index, tmi_dim(m, src, axis)),
+                    1u << tmi_dim_low(m, src, axis));
     for (d = 0; d < tmi_rank(m, res); d++)
         if (d != axis)
-            r = tmi_t_add(
-                w->t, r,
-                tmi_t_mul(w->t, tmi_coord(w, l, tmi_dim_low(m, res, d), tmi_dim_bits(m, res, d), 0),
-                          tmi_t_u32(w->t, 1u << tmi_dim_low(m, src, d))));
+            r = tmi_t_add(w->t, r,
+                          tmi_t_mul_c(w->t,
+                                      tmi_coord(w, l, tmi_dim_low(m, res, d),
+                                                tmi_dim_bits(m, res, d), 0),
+                                      1u << tmi_dim_low(m, src, d)));
     return r;
 }
 
 static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
-    tmi_inst *in = TMI_INST(w->p, w->p->first_inst[value] - 1);
+    tmi_inst *in = tmi_first_inst(w, value);
     in->vec = 0;
     in->store = TMI_ST_ARRAY;
     in->ref = arr;
@@ -27113,7 +27138,7 @@ static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
 
 /* The layout that a value's first instance is held in, element by element. */
 static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
-    tmi_lin flat = *TMI_LIN(w->p, TMI_INST(w->p, w->p->first_inst[value] - 1)->lin);
+    tmi_lin flat = *TMI_LIN(w->p, tmi_first_inst(w, value)->lin);
     flat.vec = 0;
     return tmi_lin_id(w->p, &flat);
 }
@@ -27133,29 +27158,26 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_GATHER);
     while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
-    buf = tmi_t_array(t, TMI_AS_GROUP, mem, 1u << bits, tmi_source_name(w, src));
-    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg,
-                      tmi_source_name(w, out));
+    buf = tmi_named_array(w, TMI_AS_GROUP, mem, 1u << bits, src);
+    res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
     if (bits < whole) {
         chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
         TMI_INS(t, TMI_INS(t, chunk)->a)->e = 1;
     }
     tmi_stage_chunk(w, src, stage, buf, bits, chunk);
-    tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, flat);
     at = tmi_gather_number(w, op, n.lin);
     index = tmi_register_index(w, &n);
     if (chunk) {
         (void)tmi_t_if(t,
-                       tmi_t_icmp(t, TMI_EQ,
-                                  tmi_t_bin(t, TMI_TF_UDIV, at, tmi_t_u32(t, 1u << bits)), chunk));
-        at = tmi_t_bin(t, TMI_TF_UREM, at, tmi_t_u32(t, 1u << bits));
+                       tmi_t_icmp(t, TMI_EQ, tmi_t_bin_c(t, TMI_TF_UDIV, at, 1u << bits), chunk));
+        at = tmi_t_bin_c(t, TMI_TF_UREM, at, 1u << bits);
     }
     v = tmi_from_shared(w, tmi_t_read(t, buf, at, 0), held);
     tmi_t_write(t, res, index, 0, v);
-    if (chunk) (void)tmi_t_close(t);
+    if (chunk) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    if (chunk) (void)tmi_t_close(t);
+    if (chunk) tmi_t_close(t);
     tmi_result_in_array(w, out, res);
 }
 
@@ -27166,8 +27188,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_thr *t = w->t;
     uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0),
              type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type);
-    uint32_t buf = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins,
-                               tmi_source_name(w, out)),
+    uint32_t buf = tmi_named_array(w, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins, out),
              flat = tmi_flat_lin(w, out), i, cond, v, res, part;
     tmi_tty  held = tmi_tty_from(w->m, type);
     tmi_nest n;
@@ -27176,19 +27197,17 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_HISTOGRAM);
     TMI_ARR(t, buf)->is_atomic = 1;
     i = bins > w->p->threads ? tmi_t_for(t, bins / w->p->threads) : 0; /* both are powers of two */
-    if (bins < w->p->threads)
-        (void)tmi_t_if(t, tmi_t_icmp(t, TMI_ULT, tmi_t_tid(t), tmi_t_u32(t, bins)));
-    v = i ? tmi_t_add(t, tmi_t_mul(t, i, tmi_t_u32(t, w->p->threads)), tmi_t_tid(t)) : tmi_t_tid(t);
+    if (bins < w->p->threads) (void)tmi_t_if(t, tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), bins));
+    v = i ? tmi_t_add(t, tmi_t_mul_c(t, i, w->p->threads), tmi_t_tid(t)) : tmi_t_tid(t);
     tmi_t_write(t, buf, v, 0, tmi_t_u32(t, 0));
-    if (bins != w->p->threads) (void)tmi_t_close(t);
-    tmi_nest_begin(w, &n, w->p->stage[0][id] - 1);
-    tmi_nest_loops(w, &n);
+    if (bins != w->p->threads) tmi_t_close(t);
+    tmi_nest_open(w, &n, w->p->stage[0][id] - 1);
     v = tmi_elem_at(w, src, n.lin, 0);
-    kind = tmi_t_type(t, v).kind;
+    kind = tmi_t_kind(t, v);
     cond = kind == TMI_S_BOOL || (kind == TMI_S_I8 && bins >= 256)
-               ? 0
-               : tmi_t_icmp(t, TMI_ULT, v, tmi_t_int(t, kind, bins));
-    if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v);
+        ? 0
+        : tmi_t_icmp_c(t, TMI_ULT, v, bins);
+    if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_not(t, v);
     part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
     if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
     part = tmi_is_holder(w, n.lin);
@@ -27199,12 +27218,10 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     add.b = tmi_t_intcast(t, v, TMI_S_I32, 0);
     add.c = tmi_t_u32(t, 1);
     (void)tmi_t_pin(t, &add);
-    if (cond) (void)tmi_t_close(t);
+    if (cond) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    res = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg,
-                      tmi_source_name(w, out));
-    tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
+    res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
+    tmi_nest_open(w, &n, flat);
     v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
     v = tmi_t_intcast(t, v, held.kind, 0);
     tmi_t_write(t, res, tmi_register_index(w, &n), 0, v);
@@ -27275,8 +27292,7 @@ static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, u
 
 /* one that an `if` may set */
 static uint32_t tmi_variable(tmi_low *w, uint32_t value, uint32_t start) {
-    uint32_t arr = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_t_type(w->t, start), 1,
-                               tmi_source_name(w, value));
+    uint32_t arr = tmi_named_array(w, TMI_AS_PRIVATE, tmi_t_type(w->t, start), 1, value);
     TMI_INS(w->t, TMI_ARR(w->t, arr)->decl)->b = start;
     return arr;
 }
@@ -27302,7 +27318,7 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
     if (mask && tmi_t_is_const(t, mask, &c) && c) mask = 0;
     type = tmi_t_type(t, v);
     if (used) {
-        buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), 1, tmi_source_name(w, out));
+        buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(type), 1, out);
         if (mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
     }
     (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero));
@@ -27311,10 +27327,10 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
                  : tmi_atomic_by_hand(w, op, ptr, expected, v);
     tmi_t_name(t, old, tmi_source_name(w, out));
     if (var) tmi_t_write(t, var, zero, 0, old);
-    if (mask) (void)tmi_t_close(t);
+    if (mask) tmi_t_close(t);
     if (used)
         tmi_t_write(t, buf, zero, 0, tmi_to_memory(w, var ? tmi_t_read(t, var, zero, 0) : old));
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
     if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_read(t, buf, zero, 0), type);
     else w->scalar[out] = tmi_t_zero(t, type);
 }
@@ -27329,14 +27345,11 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_tty  held = tmi_tty_from(w->m, type);
     int64_t  c;
     tmi_nest n;
-    if (used)
-        arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg,
-                          tmi_source_name(w, out));
+    if (used) arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
     if (used && copies)
-        buf = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type),
-                          tmi_source_name(w, out));
-    tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
+        buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type),
+                              out);
+    tmi_nest_open(w, &n, flat);
     ptr = tmi_operand_at(w, op, 0, n.lin);
     expected = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
     v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
@@ -27352,17 +27365,16 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     old = tmi_atomic_one(w, op, ptr, expected, v);
     tmi_t_name(t, old, tmi_source_name(w, out));
     if (arr) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, old);
-    if (cond) (void)tmi_t_close(t);
+    if (cond) tmi_t_close(t);
     if (buf) {
         const uint32_t held_here = tmi_to_memory(w,
                                                  tmi_t_read(t, arr, tmi_register_index(w, &n), 0));
         tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, held_here);
     }
-    if (holder) (void)tmi_t_close(t);
+    if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
     if (buf) {
-        tmi_nest_begin(w, &n, flat);
-        tmi_nest_loops(w, &n);
+        tmi_nest_open(w, &n, flat);
         const uint32_t shared =
             tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
         tmi_t_write(t, arr, tmi_register_index(w, &n), 0, shared);
@@ -27380,16 +27392,13 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     uint32_t ptrs, values, wanted = 0, alone, addr, at, holder, i, p, mask, arr,
                            zero64 = tmi_t_int(t, TMI_S_I64, 0), v, e;
     tmi_tty held = tmi_tty_from(w->m, type), mem = tmi_as_shared(held),
-            ptr_type = tmi_tty_from(w->m, tmi_in_type(w->m, op, 0));
+            ptr_type = tmi_in_tty(w, op, 0);
     tmi_nest n;
-    ptrs = tmi_t_array(t, TMI_AS_GROUP, tmi_tty_of(TMI_S_I64, 1), count,
-                       tmi_source_name(w, tmi_in(w->m, op, 0)));
-    values = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, out));
-    if (cas)
-        wanted = tmi_t_array(t, TMI_AS_GROUP, mem, count, tmi_source_name(w, tmi_in(w->m, op, 1)));
-    tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
-    addr = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), tmi_operand_at(w, op, 0, n.lin));
+    ptrs = tmi_named_array(w, TMI_AS_GROUP, tmi_tty_of(TMI_S_I64, 1), count, tmi_in(w->m, op, 0));
+    values = tmi_named_array(w, TMI_AS_GROUP, mem, count, out);
+    if (cas) wanted = tmi_named_array(w, TMI_AS_GROUP, mem, count, tmi_in(w->m, op, 1));
+    tmi_nest_open(w, &n, flat);
+    addr = tmi_t_p2i(t, tmi_operand_at(w, op, 0, n.lin));
     mask = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
     if (mask) addr = tmi_t_select(t, mask, addr, zero64);
     v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
@@ -27400,27 +27409,24 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_t_write(t, ptrs, at, 0, addr);
     tmi_t_write(t, values, at, 0, v);
     if (cas) tmi_t_write(t, wanted, at, 0, e);
-    if (holder) (void)tmi_t_close(t);
+    if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    const uint32_t right = tmi_t_u32(t, 0);
-    alone = tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right));
+    alone = tmi_t_if(t, tmi_t_is_first(t));
     TMI_INS(t, alone)->e = 1;
     i = tmi_t_for(t, count);
     TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
     addr = tmi_t_read(t, ptrs, i, 0);
     (void)tmi_t_if(t, tmi_t_icmp(t, TMI_NE, addr, zero64));
-    p = tmi_t_tern(t, TMI_TF_I2P, ptr_type, addr, 0, 0);
+    p = tmi_t_i2p(t, ptr_type, addr);
     v = tmi_t_read(t, values, i, 0);
     e = cas ? tmi_t_read(t, wanted, i, 0) : 0;
     tmi_t_write(t, values, i, 0, tmi_atomic_by_hand(w, op, p, e, v));
-    (void)tmi_t_close(t);
-    (void)tmi_t_close(t);
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
+    tmi_t_close(t);
+    tmi_t_close(t);
     if (!tmi_n_uses(&w->p->users, out)) return;
-    arr = tmi_t_array(t, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg,
-                      tmi_source_name(w, out));
-    tmi_nest_begin(w, &n, flat);
-    tmi_nest_loops(w, &n);
+    arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
+    tmi_nest_open(w, &n, flat);
     v = tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
     tmi_t_write(t, arr, tmi_register_index(w, &n), 0, v);
     tmi_nest_end(w, &n);
@@ -27489,29 +27495,24 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t c, value = tmi_in(w->m, op, 0), alone;
     tmi_thr *t = w->t;
-    tmi_tty  truth = tmi_tty_of(TMI_S_BOOL, 1);
     tmi_lin  l;
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_ASSERT);
     if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
-        const uint32_t right = tmi_t_u32(t, 0);
-        alone = tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right);
-        (void)tmi_t_if(t,
-                       tmi_t_and(t, alone,
-                                 tmi_t_un(t, TMI_TF_NOT, truth, tmi_scalar_value(w, value))));
+        alone = tmi_t_is_first(t);
+        (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_not(t, tmi_scalar_value(w, value))));
         tmi_debug_fail(w, id, tmi_t_u32(t, 0));
-        (void)tmi_t_close(t);
+        tmi_t_close(t);
         return;
     }
     l = *tmi_op_lin(w->p, id);
     l.vec = 0;
-    tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
-    tmi_nest_loops(w, &n);
-    c = tmi_t_un(t, TMI_TF_NOT, truth, tmi_elem_at(w, value, n.lin, 0));
+    tmi_nest_open(w, &n, tmi_lin_id(w->p, &l));
+    c = tmi_t_not(t, tmi_elem_at(w, value, n.lin, 0));
     alone = tmi_is_holder(w, n.lin);
     (void)tmi_t_if(t, alone ? tmi_t_and(t, alone, c) : c);
     tmi_debug_fail(w, id, tmi_coord(w, n.lin, 0, 32, 0));
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
     tmi_nest_end(w, &n);
 }
 
@@ -27519,13 +27520,11 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
 static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
     tmi_thr *t = w->t;
     tmi_tty  type = tmi_t_type(t, v);
-    if (type.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
-    if (tmi_s_is_float(type.kind))
-        v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[type.kind]), 1), v);
+    if (type.kind == TMI_S_PTR) v = tmi_t_p2i(t, v);
+    if (tmi_s_is_float(type.kind)) v = tmi_t_bitcast(t, tmi_s_int(tmi_scalar_bits[type.kind]), v);
     word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
-    if (tmi_t_type(t, v).kind != TMI_S_I64) return 1;
-    word[1] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_USHR, v, tmi_t_int(t, TMI_S_I64, 32)), TMI_S_I32,
-                            0);
+    if (tmi_t_kind(t, v) != TMI_S_I64) return 1;
+    word[1] = tmi_t_intcast(t, tmi_t_bin_c(t, TMI_TF_USHR, v, 32), TMI_S_I32, 0);
     return 2;
 }
 
@@ -27537,10 +27536,10 @@ static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v,
     tmi_ins  x;
     for (i = 0; i < 3; i++) list[n++] = tmi_program_id(w, i);
     for (i = 0; i < rank && rank <= 4; i++)
-        list[n++] = tmi_t_bin(w->t, TMI_TF_UREM,
-                              tmi_t_bin(w->t, TMI_TF_UDIV, element,
-                                        tmi_t_u32(w->t, 1u << tmi_dim_low(w->m, type, i))),
-                              tmi_t_u32(w->t, tmi_dim(w->m, type, i)));
+        list[n++] = tmi_t_bin_c(w->t, TMI_TF_UREM,
+                                tmi_t_bin_c(w->t, TMI_TF_UDIV, element,
+                                            1u << tmi_dim_low(w->m, type, i)),
+                                tmi_dim(w->m, type, i));
     if (rank > 4) list[n++] = element; /* more numbers than a line takes */
     if (v && tmi_format_is_soft(tmi_format_of(w->m, type)))
         v = tmi_soft_decode(w->t, v, tmi_format_of(w->m, type));
@@ -27586,20 +27585,18 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
         tmi_nest n;
         if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
             v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
-            const uint32_t right = tmi_t_u32(t, 0);
-            (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), right));
+            (void)tmi_t_if(t, tmi_t_is_first(t));
             tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
-            (void)tmi_t_close(t);
+            tmi_t_close(t);
             continue;
         }
         tmi_printed_lin(w->p, tmi_in(w->m, op, i), &l);
-        tmi_nest_begin(w, &n, tmi_lin_id(w->p, &l));
-        tmi_nest_loops(w, &n);
+        tmi_nest_open(w, &n, tmi_lin_id(w->p, &l));
         v = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
         holder = tmi_is_holder(w, n.lin);
         if (holder) (void)tmi_t_if(t, holder);
         tmi_debug_print(w, id, i, v, tmi_coord(w, n.lin, 0, 32, 0));
-        if (holder) (void)tmi_t_close(t);
+        if (holder) tmi_t_close(t);
         tmi_nest_end(w, &n);
     }
 }
@@ -28111,13 +28108,13 @@ static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
     tmi_thr *t = w->t;
     tmi_tty  have = tmi_t_type(t, v);
     if (have.kind == kind) return v;
-    if (have.kind == TMI_S_PTR) v = tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), v);
+    if (have.kind == TMI_S_PTR) v = tmi_t_p2i(t, v);
     else if (tmi_s_is_float(have.kind))
-        v = tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(tmi_s_int(tmi_scalar_bits[have.kind]), 1), v);
+        v = tmi_t_bitcast(t, tmi_s_int(tmi_scalar_bits[have.kind]), v);
     if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
     if (kind == TMI_S_BOOL) return tmi_t_intcast(t, v, TMI_S_BOOL, 0);
     v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
-    return tmi_s_is_float(kind) ? tmi_t_un(t, TMI_TF_BITCAST, tmi_tty_of(kind, 1), v) : v;
+    return tmi_s_is_float(kind) ? tmi_t_bitcast(t, kind, v) : v;
 }
 
 /* A bf16 operand of a product as float; a denormal, which f32 of Apple's GPUs would flush, times
@@ -28125,16 +28122,15 @@ static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
 static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) {
     tmi_thr       *t = w->t;
     const uint32_t raw = tmi_ptx_as(w, tmi_ptx_as(w, v, TMI_S_I16), TMI_S_I32),
-                   sign = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, raw, tmi_t_u32(t, 0x8000)),
-                                    tmi_t_u32(t, 16));
+                   sign = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, raw, 0x8000), 16);
     const uint32_t mant = tmi_t_un(t, TMI_TF_S2F, tmi_tty_of(TMI_S_F32, 1),
-                                   tmi_t_and(t, raw, tmi_t_u32(t, 0x7f)));
+                                   tmi_t_and_c(t, raw, 0x7f));
     /* 2^-66: a denormal is its low bits times 2^-133 */
     const uint32_t scale = tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e800000);
     const uint32_t up = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_FMUL, mant, scale), TMI_S_I32);
     const uint32_t small = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, up, sign), TMI_S_F32),
                    wide = tmi_conv(t, v, TMI_S_F32);
-    *is_small = tmi_t_icmp(t, TMI_EQ, tmi_t_and(t, raw, tmi_t_u32(t, 0x7f80)), tmi_t_u32(t, 0));
+    *is_small = tmi_t_icmp_c(t, TMI_EQ, tmi_t_and_c(t, raw, 0x7f80), 0);
     return tmi_t_select(t, *is_small, small, wide);
 }
 
@@ -28168,14 +28164,12 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
 /* {v1, v0} shifted by v2 mod 32: the high or low word */
 static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
     tmi_thr *t = w->t;
-    uint32_t n = tmi_t_and(t, v[2], tmi_t_u32(t, 31)), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair,
-             r;
+    uint32_t n = tmi_t_and_c(t, v[2], 31), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
     const uint32_t right = tmi_t_intcast(t, v[0], (int)wide, 0);
-    const uint32_t other = tmi_t_int(t, TMI_S_I64, 32);
     pair = tmi_t_bin(t, TMI_TF_OR,
-                     tmi_t_bin(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), other), right);
+                     tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), 32), right);
     r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
-    if (left) r = tmi_t_bin(t, TMI_TF_USHR, r, tmi_t_int(t, TMI_S_I64, 32));
+    if (left) r = tmi_t_bin_c(t, TMI_TF_USHR, r, 32);
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
 }
 
@@ -28191,25 +28185,19 @@ static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
             const uint32_t digit = (uint32_t)((uint64_t)known >> (4 * i)) & 15u,
                            word = v[digit >> 2 & 1], at = 8 * (digit & 3);
             if (digit & 8)
-                byte = tmi_t_bin(t, TMI_TF_SSHR,
-                                 tmi_t_bin(t, TMI_TF_SHL, word, tmi_t_u32(t, 24 - at)),
-                                 tmi_t_u32(t, 31));
-            else byte = tmi_t_bin(t, TMI_TF_USHR, word, tmi_t_u32(t, at));
+                byte = tmi_t_bin_c(t, TMI_TF_SSHR, tmi_t_bin_c(t, TMI_TF_SHL, word, 24 - at), 31);
+            else byte = tmi_t_bin_c(t, TMI_TF_USHR, word, at);
         } else {
-            const uint32_t digit = tmi_t_bin(t, TMI_TF_USHR, v[2], tmi_t_u32(t, 4 * i));
-            const uint32_t high = tmi_t_icmp(t, TMI_NE, tmi_t_and(t, digit, tmi_t_u32(t, 4)),
-                                             tmi_t_u32(t, 0)),
-                           sign = tmi_t_icmp(t, TMI_NE, tmi_t_and(t, digit, tmi_t_u32(t, 8)),
-                                             tmi_t_u32(t, 0));
-            const uint32_t at = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, digit, tmi_t_u32(t, 3)),
-                                          tmi_t_u32(t, 3)),
+            const uint32_t digit = tmi_t_bin_c(t, TMI_TF_USHR, v[2], 4 * i);
+            const uint32_t high = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 4), 0),
+                           sign = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 8), 0);
+            const uint32_t at = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, digit, 3), 3),
                            word = tmi_t_select(t, high, v[1], v[0]);
             const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at),
-                           top = tmi_t_bin(t, TMI_TF_SHL, plain, tmi_t_u32(t, 24));
-            byte = tmi_t_select(t, sign, tmi_t_bin(t, TMI_TF_SSHR, top, tmi_t_u32(t, 31)), plain);
+                           top = tmi_t_bin_c(t, TMI_TF_SHL, plain, 24);
+            byte = tmi_t_select(t, sign, tmi_t_bin_c(t, TMI_TF_SSHR, top, 31), plain);
         }
-        byte = tmi_t_bin(t, TMI_TF_SHL, tmi_t_and(t, byte, tmi_t_u32(t, 0xff)),
-                         tmi_t_u32(t, 8 * i));
+        byte = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, byte, 0xff), 8 * i);
         r = r ? tmi_t_bin(t, TMI_TF_OR, r, byte) : byte;
     }
     return r;
@@ -28221,18 +28209,16 @@ static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t tab
     tmi_thr *t = w->t;
     switch (table & 15) {
     case 0: return tmi_t_u32(t, 0);
-    case 3: return tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1));
-    case 5: return tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1));
+    case 3: return tmi_t_bin_c(t, TMI_TF_XOR, x, -1);
+    case 5: return tmi_t_bin_c(t, TMI_TF_XOR, y, -1);
     case 6: return tmi_t_bin(t, TMI_TF_XOR, x, y);
     case 8: return tmi_t_and(t, x, y);
     case 10: return y;
     case 12: return x;
     case 14: return tmi_t_bin(t, TMI_TF_OR, x, y);
-    case 4: return tmi_t_and(t, x, tmi_t_bin(t, TMI_TF_XOR, y, tmi_t_int(t, TMI_S_I32, -1)));
-    case 2: return tmi_t_and(t, y, tmi_t_bin(t, TMI_TF_XOR, x, tmi_t_int(t, TMI_S_I32, -1)));
-    default:
-        return tmi_t_bin(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u),
-                         tmi_t_int(t, TMI_S_I32, -1));
+    case 4: return tmi_t_and(t, x, tmi_t_bin_c(t, TMI_TF_XOR, y, -1));
+    case 2: return tmi_t_and(t, y, tmi_t_bin_c(t, TMI_TF_XOR, x, -1));
+    default: return tmi_t_bin_c(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u), -1);
     }
 }
 
@@ -28248,7 +28234,7 @@ static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
     }
     with = tmi_t_and(t, v[0], tmi_ptx_logic_2(w, v[1], v[2], high));
     without = tmi_ptx_logic_2(w, v[1], v[2], low);
-    without = tmi_t_and(t, tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, TMI_S_I32, -1)), without);
+    without = tmi_t_and(t, tmi_t_bin_c(t, TMI_TF_XOR, v[0], -1), without);
     return tmi_t_bin(t, TMI_TF_OR, with, without);
 }
 
@@ -28256,14 +28242,13 @@ static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
 static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
     tmi_thr       *t = w->t;
     const int      inserts = x->row->how == TMI_PX_BFI;
-    const uint32_t at = tmi_t_and(t, v[inserts ? 2 : 1], tmi_t_u32(t, 255)),
-                   len = tmi_t_and(t, v[inserts ? 3 : 2], tmi_t_u32(t, 255));
-    const uint32_t mask = tmi_t_bin(t, TMI_TF_ISUB, tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len),
-                                    tmi_t_u32(t, 1));
+    const uint32_t at = tmi_t_and_c(t, v[inserts ? 2 : 1], 255),
+                   len = tmi_t_and_c(t, v[inserts ? 3 : 2], 255);
+    const uint32_t mask = tmi_t_bin_c(t, TMI_TF_ISUB,
+                                      tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len), 1);
     uint32_t       r, end, top;
     if (inserts) {
-        const uint32_t kept = tmi_t_bin(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at),
-                                        tmi_t_int(t, TMI_S_I32, -1)),
+        const uint32_t kept = tmi_t_bin_c(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at), -1),
                        field = tmi_t_and(t, v[0], mask);
         r = tmi_t_and(t, v[1], kept);
         return tmi_t_bin(t, TMI_TF_OR, r, tmi_int_op(t, TMI_TF_SHL, field, at));
@@ -28271,20 +28256,18 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
     r = tmi_t_and(t, tmi_int_op(t, x->type.cls == 's' ? TMI_TF_SSHR : TMI_TF_USHR, v[0], at), mask);
     if (x->type.cls != 's') return r;
     /* the field's sign stands there, or at the top */
-    end = tmi_t_bin(t, TMI_TF_UMIN,
-                    tmi_t_bin(t, TMI_TF_ISUB, tmi_t_add(t, at, len), tmi_t_u32(t, 1)),
-                    tmi_t_u32(t, 31));
-    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), tmi_t_u32(t, 1));
+    end = tmi_t_bin_c(t, TMI_TF_UMIN, tmi_t_bin_c(t, TMI_TF_ISUB, tmi_t_add(t, at, len), 1), 31);
+    top = tmi_t_and_c(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), 1);
     top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_u32(t, 0), top),
-                    tmi_t_bin(t, TMI_TF_XOR, mask, tmi_t_int(t, TMI_S_I32, -1)));
-    return tmi_t_select(t, tmi_t_icmp(t, TMI_EQ, len, tmi_t_u32(t, 0)), tmi_t_u32(t, 0),
+                    tmi_t_bin_c(t, TMI_TF_XOR, mask, -1));
+    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), tmi_t_u32(t, 0),
                         tmi_t_bin(t, TMI_TF_OR, r, top));
 }
 
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
     tmi_tty type = tmi_tty_of(TMI_S_PTR, 1);
     type.elem = (uint8_t)kind;
-    return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+    return tmi_t_i2p(w->t, type, tmi_ptx_as(w, v, TMI_S_I64));
 }
 
 static int tmi_ptx_kind(const tmi_ptx_type *type) {
@@ -28317,8 +28300,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
     switch (x->row->how) {
     case TMI_PX_MOV: return v[0];
     case TMI_PX_NOT:
-        return kind == TMI_S_BOOL ? tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(kind, 1), v[0])
-                                  : tmi_t_bin(t, TMI_TF_XOR, v[0], tmi_t_int(t, kind, -1));
+        return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_bin_c(t, TMI_TF_XOR, v[0], -1);
     case TMI_PX_MAD:
         return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind)
                                   : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
@@ -28342,7 +28324,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
         const int      whole = (int)tmi_s_int(x->type.bits);
         const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)),
                        a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
-        const uint32_t rest = tmi_t_bin(t, TMI_TF_XOR, top, tmi_t_int(t, whole, -1));
+        const uint32_t rest = tmi_t_bin_c(t, TMI_TF_XOR, top, -1);
         if (x->row->how == TMI_PX_SIGN) r = b, sign = a;
         else {
             v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
@@ -28368,7 +28350,7 @@ static uint32_t tmi_ptx_part(tmi_low *w, uint32_t v, uint32_t k, uint32_t bits, 
     const tmi_tty have = tmi_t_type(w->t, v);
     const int     whole = (int)tmi_s_int(tmi_scalar_bits[have.kind]);
     v = tmi_ptx_as(w, v, whole);
-    if (k) v = tmi_t_bin(w->t, TMI_TF_USHR, v, tmi_t_int(w->t, whole, (int64_t)k * bits));
+    if (k) v = tmi_t_bin_c(w->t, TMI_TF_USHR, v, (int64_t)k * bits);
     return tmi_ptx_as(w, tmi_t_intcast(w->t, v, (int)tmi_s_int(bits), 0), kind);
 }
 
@@ -28378,8 +28360,7 @@ static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t
     for (k = 1; k < n; k++) {
         const uint32_t next = tmi_t_intcast(w->t, tmi_ptx_as(w, v[k], (int)tmi_s_int(bits)), whole,
                                             0);
-        r = tmi_t_bin(w->t, TMI_TF_OR, r,
-                      tmi_t_bin(w->t, TMI_TF_SHL, next, tmi_t_int(w->t, whole, (int64_t)k * bits)));
+        r = tmi_t_bin(w->t, TMI_TF_OR, r, tmi_t_bin_c(w->t, TMI_TF_SHL, next, (int64_t)k * bits));
     }
     return r;
 }
@@ -28417,7 +28398,7 @@ static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int k
     st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
     st.b = v;
     (void)tmi_t_pin(w->t, &st);
-    if (holder) (void)tmi_t_close(w->t);
+    if (holder) tmi_t_close(w->t);
 }
 
 /* mov between a register and its parts. */
@@ -28451,8 +28432,7 @@ static uint32_t tmi_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *re
             (tf == TMI_TF_SHL || tf == TMI_TF_SSHR || tf == TMI_TF_USHR);
         v[i] = tmi_ptx_operand(w, &x->arg[i + 1], reg, count || x->type.is_pair ? TMI_S_I32 : kind);
         /* 64: past every width */
-        if (count)
-            v[i] = tmi_t_intcast(t, tmi_t_bin(t, TMI_TF_UMIN, v[i], tmi_t_u32(t, 64)), kind, 0);
+        if (count) v[i] = tmi_t_intcast(t, tmi_t_bin_c(t, TMI_TF_UMIN, v[i], 64), kind, 0);
     }
     if (!x->type.is_pair) return tmi_ptx_value(w, x, v, kind);
     for (k = 0; k < 2; k++) {
@@ -28470,7 +28450,7 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
     if (x->guard) {
         const tmi_ptx_arg p = {1, 0, 0, 0, x->guard - 1, {0, 0, 0, 0}, 0, NULL, 0};
         guard = tmi_ptx_operand(w, &p, reg, TMI_S_BOOL);
-        if (x->guard_not) guard = tmi_t_un(t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1), guard);
+        if (x->guard_not) guard = tmi_t_not(t, guard);
     }
     switch (x->row->how) {
     case TMI_PX_ST:
@@ -28506,7 +28486,7 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
         const uint32_t to = x->arg[0].n_part ? x->arg[0].part[k] : x->arg[0].reg;
         if (guard && reg[to])
             made[k] = tmi_t_select(t, guard, made[k],
-                                   tmi_ptx_as(w, reg[to], tmi_t_type(t, made[k]).kind));
+                                   tmi_ptx_as(w, reg[to], tmi_t_kind(t, made[k])));
         reg[to] = made[k];
     }
 }
@@ -28519,10 +28499,9 @@ static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t ho
 }
 
 static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
-    tmi_tty type = tmi_tty_from(w->m, tmi_out_type(w->m, op, i));
+    tmi_tty type = tmi_out_tty(w, op, i);
     if (!v) return tmi_t_zero(w->t, type);
-    if (type.kind == TMI_S_PTR)
-        return tmi_t_tern(w->t, TMI_TF_I2P, type, tmi_ptx_as(w, v, TMI_S_I64), 0, 0);
+    if (type.kind == TMI_S_PTR) return tmi_t_i2p(w->t, type, tmi_ptx_as(w, v, TMI_S_I64));
     if (type.kind == TMI_S_BOOL)
         return tmi_t_intcast(w->t, tmi_ptx_as(w, v, TMI_S_I32), TMI_S_BOOL, 0);
     return tmi_ptx_as(w, v, type.kind);
@@ -28603,14 +28582,12 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     memset(reg, 0, sizeof reg);
     memset(elem, 0, sizeof elem);
     if (flat == TMI_NONE) {
-        tmi_asm_scalars(w, op,
-                        stores ? tmi_t_icmp(w->t, TMI_EQ, tmi_t_tid(w->t), tmi_t_u32(w->t, 0)) : 0);
+        tmi_asm_scalars(w, op, stores ? tmi_t_is_first(w->t) : 0);
         return;
     }
     for (i = 0; i < op->n_out; i++)
-        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)),
-                             1u << TMI_LIN(w->p, flat)->n_reg,
-                             tmi_source_name(w, tmi_out(w->m, op, i)));
+        arr[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_out_tty(w, op, i),
+                                 1u << TMI_LIN(w->p, flat)->n_reg, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (pack == 1) tmi_nest_loops(w, &n);
     else tmi_group_loop(w, &n, bits);
@@ -28646,9 +28623,8 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     tmi_nest n, *outer;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 1);
     for (i = 0; i < op->n_out && i < 8; i++)
-        arr[i] = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_from(w->m, tmi_out_type(w->m, op, i)),
-                             1u << TMI_LIN(w->p, flat)->n_reg,
-                             tmi_source_name(w, tmi_out(w->m, op, i)));
+        arr[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_out_tty(w, op, i),
+                                 1u << TMI_LIN(w->p, flat)->n_reg, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (n.lin->n_reg > bits) { /* one loop over the groups of neighbours */
         uint32_t var = tmi_t_for(w->t, 1u << (n.lin->n_reg - bits));
@@ -28835,10 +28811,9 @@ static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, 
     }
     *at = tmi_max32(*at, slot + 1);
     if (writes || !copies || ptr == TMI_NONE) return;
-    if (s->rfence != w->fence || s->rkind != tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem)
-        s->rtwice = 0;
+    if (s->rfence != w->fence || s->rkind != tmi_value_tty(w, ptr).elem) s->rtwice = 0;
     s->rfence = w->fence;
-    s->rkind = tmi_tty_from(w->m, tmi_value_type(w->m, ptr)).elem;
+    s->rkind = tmi_value_tty(w, ptr).elem;
     s->rtwice |= 1u << (tmi_is_tensor(w->m, tmi_value_type(w->m, ptr))
                             ? tmi_type_bits(w->m, tmi_value_type(w->m, ptr))
                             : 0);
@@ -28942,8 +28917,7 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
         tmi_note_access(w, tmi_class_of(w, ptr), ptr, lin, tmi_lin_has_copies(l), 1, slot);
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
-        if (tmi_is_tensor(w->m, tmi_value_type(w->m, v)))
-            TMI_INST(w->p, w->p->first_inst[v] - 1)->slot = slot;
+        if (tmi_is_tensor(w->m, tmi_value_type(w->m, v))) tmi_first_inst(w, v)->slot = slot;
         else w->avail[v] = slot + 1;
     }
     tmi_sched_keep(w, slot);
@@ -29010,7 +28984,7 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
         if (!tmi_is_tensor(w->m, tmi_value_type(w->m, v))) w->avail[v] = slot + 1;
-        else if (w->p->first_inst[v]) TMI_INST(w->p, w->p->first_inst[v] - 1)->slot = slot;
+        else if (w->p->first_inst[v]) tmi_first_inst(w, v)->slot = slot;
     }
 }
 
@@ -29208,8 +29182,7 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
             tmi_fold_begin(w, &f[i++], l);
         }
     }
-    tmi_nest_begin(w, &n, slot->lin);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, slot->lin);
     for (t = slot->first, i = 0; t; t = TMI_TASK(w, t - 1)->next) {
         const tmi_task *k = TMI_TASK(w, t - 1);
         if (k->op) w->t->src = k->op;
@@ -29235,14 +29208,13 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
 
 /* A variable or array for a value that a loop or branch carries. */
 static void tmi_carry_storage(tmi_low *w, uint32_t value, uint32_t *var) {
-    tmi_tty type = tmi_tty_from(w->m, tmi_value_type(w->m, value));
+    tmi_tty type = tmi_value_tty(w, value);
     if (w->p->klass[value] == TMI_C_SCALAR) {
-        *var = tmi_t_array(w->t, TMI_AS_PRIVATE, type, 1, tmi_source_name(w, value));
+        *var = tmi_named_array(w, TMI_AS_PRIVATE, type, 1, value);
         return;
     }
     *var = 0;
-    tmi_inst_array(w, w->p->first_inst[value] - 1,
-                   tmi_inst_space(w, TMI_INST(w->p, w->p->first_inst[value] - 1)));
+    tmi_inst_array(w, w->p->first_inst[value] - 1, tmi_inst_space(w, tmi_first_inst(w, value)));
 }
 
 /* Another value lives in the same array: a loop's result in the array of what it carries. */
@@ -29251,8 +29223,8 @@ static void tmi_share_storage(tmi_low *w, uint32_t value, uint32_t with) {
     TMI_ASSERT(w->job, "lower", value && with);
     TMI_ASSERT(w->job, "lower", tmi_value_type(w->m, value) == tmi_value_type(w->m, with));
     if (w->p->klass[value] != TMI_C_NODE) return;
-    a = TMI_INST(w->p, w->p->first_inst[value] - 1);
-    b = TMI_INST(w->p, w->p->first_inst[with] - 1);
+    a = tmi_first_inst(w, value);
+    b = tmi_first_inst(w, with);
     a->store = b->store;
     a->ref = b->ref;
     a->vec = b->vec;
@@ -29268,8 +29240,8 @@ typedef struct tmi_copy {
 static int tmi_is_same_array(tmi_low *w, uint32_t a, uint32_t b) {
     const tmi_inst *x, *y;
     if (w->p->klass[a] != TMI_C_NODE || w->p->klass[b] != TMI_C_NODE) return 0;
-    x = TMI_INST(w->p, w->p->first_inst[a] - 1);
-    y = TMI_INST(w->p, w->p->first_inst[b] - 1);
+    x = tmi_first_inst(w, a);
+    y = tmi_first_inst(w, b);
     return x->store == TMI_ST_ARRAY && y->store == TMI_ST_ARRAY && x->ref == y->ref;
 }
 
@@ -29277,14 +29249,12 @@ static void tmi_copy_scalars(tmi_low *w, tmi_copy *c, uint32_t n) {
     uint32_t i;
     /* values are named before anything is overwritten: the printer sees to that */
     for (i = 0; i < n; i++)
-        if (c[i].var)
-            tmi_t_write(w->t, c[i].var, tmi_t_u32(w->t, 0), 0, tmi_scalar_value(w, c[i].from)),
-                c[i].done = 1;
+        if (c[i].var) tmi_t_set(w->t, c[i].var, tmi_scalar_value(w, c[i].from)), c[i].done = 1;
 }
 
 /* a copy still to do in that layout */
 static int tmi_copy_joins(tmi_low *w, const tmi_copy *c, uint32_t lin) {
-    return !c->done && !c->var && TMI_INST(w->p, w->p->first_inst[c->to] - 1)->lin == lin &&
+    return !c->done && !c->var && tmi_first_inst(w, c->to)->lin == lin &&
         !tmi_is_same_array(w, c->from, c->to);
 }
 
@@ -29293,9 +29263,8 @@ static void tmi_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
     for (i = 0; i < n; i++) {
         tmi_nest nest;
         if (c[i].done || c[i].var || tmi_is_same_array(w, c[i].from, c[i].to)) continue;
-        lin = TMI_INST(w->p, w->p->first_inst[c[i].to] - 1)->lin;
-        tmi_nest_begin(w, &nest, lin);
-        tmi_nest_loops(w, &nest);
+        lin = tmi_first_inst(w, c[i].to)->lin;
+        tmi_nest_open(w, &nest, lin);
         for (k = i; k < n; k++)
             if (tmi_copy_joins(w, &c[k], lin))
                 v[k] = tmi_elem_at(w, c[k].from, nest.lin, nest.vec ? TMI_VEC : 0);
@@ -29322,19 +29291,19 @@ static int tmi_chain_in_place(tmi_low *w, uint32_t block, uint32_t arg, uint32_t
                               uint32_t depth) {
     uint32_t def = tmi_def(w->m, value), i, first, last;
     const tmi_op *op = TMI_OP(w->m, def);
-    const tmi_inst *in, *to = TMI_INST(w->p, w->p->first_inst[arg] - 1);
+    const tmi_inst *in, *to = tmi_first_inst(w, arg);
     if (value == arg) return tmi_n_uses(&w->p->users, arg) == 1;
     if (!def || op->block != block || depth > 16 || w->p->klass[value] != TMI_C_NODE ||
         (depth && tmi_n_uses(&w->p->users, value) != 1))
         return 0;
-    in = TMI_INST(w->p, w->p->first_inst[value] - 1);
+    in = tmi_first_inst(w, value);
     if (in->lin != to->lin || in->store || in->next) return 0;
     if (tmi_value_type(w->m, value) != tmi_value_type(w->m, arg)) return 0;
     first = op->kind == TMI_OP_DOT ? 2 : 0;
     last = op->kind == TMI_OP_DOT ? 3 : (tmi_ops[op->kind].traits & TMI_ELT) ? op->n_in : 0;
     for (i = first; i < last; i++)
         if (tmi_chain_in_place(w, block, arg, tmi_in(w->m, op, i), depth + 1)) {
-            TMI_INST(w->p, w->p->first_inst[value] - 1)->escapes = 1;
+            tmi_first_inst(w, value)->escapes = 1;
             tmi_share_storage(w, value, arg);
             return 1;
         }
@@ -29347,7 +29316,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     uint32_t lb = tmi_scalar_value(w, tmi_in(w->m, op, 0)),
              ub = tmi_scalar_value(w, tmi_in(w->m, op, 1)),
              st = tmi_scalar_value(w, tmi_in(w->m, op, 2));
-    int      uns = tmi_attr_of(w->m, op, "unsignedCmp") != NULL, kind = tmi_t_type(t, lb).kind;
+    int      uns = tmi_attr_of(w->m, op, "unsignedCmp") != NULL, kind = tmi_t_kind(t, lb);
     int64_t  step = 0, full_lo, full_hi, c;
     tmi_ins  n;
     uint32_t loop;
@@ -29363,8 +29332,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     else if (TMI_INS(t, ub)->hi <= full_hi - TMI_INS(t, st)->hi && !uns) n.e = 0;
     else if (TMI_INS(t, lb)->lo >= 0 && TMI_INS(t, st)->lo >= 0 && !uns) n.e = 1;
     n.f = (uint32_t)uns;
-    if (n.e == 1 && TMI_INS(t, ub)->lo < 0)
-        n.b = tmi_t_bin(t, TMI_TF_SMAX, ub, tmi_t_int(t, kind, 0));
+    if (n.e == 1 && TMI_INS(t, ub)->lo < 0) n.b = tmi_t_bin_c(t, TMI_TF_SMAX, ub, 0);
     if (n.e == 2) {
         uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb), one = tmi_t_int(t, kind, 1), trips;
         trips = tmi_t_add(t, tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_ISUB, span, one), st),
@@ -29385,7 +29353,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
 /* a scalar, where its block starts */
 static void tmi_read_carried(tmi_low *w, uint32_t value, uint32_t var) {
     if (!var) return;
-    w->scalar[value] = tmi_t_read(w->t, var, tmi_t_u32(w->t, 0), 0);
+    w->scalar[value] = tmi_t_get(w->t, var);
     tmi_t_name(w->t, w->scalar[value], tmi_source_name(w, value));
 }
 
@@ -29426,7 +29394,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         c[i].done = 0;
     }
     tmi_copy_all(w, c, n);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     w->t->src = id;
     for (i = 0; i < n; i++) tmi_read_carried(w, tmi_out(w->m, op, i), var[i]);
 }
@@ -29461,7 +29429,7 @@ static void tmi_lower_if(tmi_low *w, uint32_t id) {
         tmi_lower_block(w, other);
         tmi_branch_yields(w, op, other, var);
     }
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     w->t->src = id;
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_out(w->m, op, i), var[i]);
 }
@@ -29504,12 +29472,10 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
         c[i].done = 0;
     }
     tmi_copy_all(w, c, op->n_out);
-    branch = tmi_t_if(w->t,
-                      tmi_t_un(w->t, TMI_TF_NOT, tmi_tty_of(TMI_S_BOOL, 1),
-                               tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
+    branch = tmi_t_if(w->t, tmi_t_not(w->t, tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
     (void)branch;
     tmi_t_stmt(w->t, TMI_TF_BREAK);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_block_arg(w->m, after, i), res[i]);
     tmi_lower_block(w, after);
     for (i = 0; i < op->n_in; i++) {
@@ -29520,7 +29486,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     }
     w->t->src = tmi_terminator(w->m, after);
     tmi_copy_all(w, c, op->n_in);
-    (void)tmi_t_close(w->t);
+    tmi_t_close(w->t);
     w->t->src = id;
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_out(w->m, op, i), res[i]);
 }
@@ -29715,14 +29681,13 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
         if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
         s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
     }
-    tmi_nest_begin(w, &n, w->p->stage[k][p->id] - 1);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
     v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
     if (p->widens) v = tmi_conv(t, v, elem.kind);
     fast = s->flipped ? row_axis : col_axis;
     slow = s->flipped ? col_axis : row_axis;
     at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
-    at = tmi_t_mul(t, at, tmi_t_u32(t, s->pitch >> l->vec));
+    at = tmi_t_mul_c(t, at, s->pitch >> l->vec);
     {
         const uint32_t along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec,
                                          (s->flipped ? rows : cols) - l->vec, 0);
@@ -29739,7 +29704,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
     if (holder) branch = tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
-    if (branch) (void)tmi_t_close(t);
+    if (branch) tmi_t_close(t);
     tmi_nest_end(w, &n);
 }
 
@@ -29818,8 +29783,7 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         p->acc = in->ref;
         return;
     }
-    p->acc = tmi_t_array(t, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count,
-                         tmi_source_name(w, in->value));
+    p->acc = tmi_named_array(w, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count, in->value);
     if (same) {
         in->store = TMI_ST_ARRAY;
         in->ref = p->acc;
@@ -29832,11 +29796,10 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         x.a = p->acc;
         x.b = v;
         (void)tmi_t_pin(t, &x);
-        (void)tmi_t_close(t);
+        tmi_t_close(t);
         return;
     }
-    tmi_nest_begin(w, &n, lin_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, lin_id);
     {
         tmi_parts x;
         uint32_t  i, index, e;
@@ -29856,9 +29819,9 @@ static void tmi_fload(tmi_low *w, uint32_t frag, uint32_t index, const tmi_stage
                       uint32_t col, uint32_t batch) {
     tmi_thr *t = w->t;
     tmi_ins  n;
-    uint32_t at = s->flipped ? tmi_t_add(t, tmi_t_mul(t, col, tmi_t_u32(t, s->pitch)), row)
-                             : tmi_t_add(t, tmi_t_mul(t, row, tmi_t_u32(t, s->pitch)), col);
-    if (batch) at = tmi_t_add(t, at, tmi_t_mul(t, batch, tmi_t_u32(t, s->plane)));
+    uint32_t at = s->flipped ? tmi_t_add(t, tmi_t_mul_c(t, col, s->pitch), row)
+                             : tmi_t_add(t, tmi_t_mul_c(t, row, s->pitch), col);
+    if (batch) at = tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane));
     tmi_ins_zero(&n, TMI_TF_FLOAD, tmi_tty_of(TMI_S_NONE, 1));
     n.a = frag;
     n.b = index;
@@ -29948,47 +29911,45 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
     if (batches) {
         bv = tmi_t_for(t, 1u << batches);
-        batch = tmi_t_add(t, batch, tmi_t_mul(t, bv, tmi_t_u32(t, 1u << sg_batch)));
+        batch = tmi_t_add(t, batch, tmi_t_mul_c(t, bv, 1u << sg_batch));
     }
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
     if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
     else if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
     else {
-        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
-        tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul(t, iv, tmi_t_u32(t, 8))), k8,
-                  batch);
+        const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
+        tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul_c(t, iv, 8)), k8, batch);
     }
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
     jv = tmi_t_for(t, 1u << cols);
     if (direct_b) tmi_tile_from_device(w, p, 1, fb, jv, kv, bv);
     else {
-        const uint32_t k8 = tmi_t_mul(t, kv, tmi_t_u32(t, 8));
-        col0 = tmi_t_add(t, col0, tmi_t_mul(t, jv, tmi_t_u32(t, 8)));
+        const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
+        col0 = tmi_t_add(t, col0, tmi_t_mul_c(t, jv, 8));
         tmi_fload(w, fb, jv, &p->s[1], k8, col0, batch);
     }
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
     tmi_ins_zero(&n, TMI_TF_FMMA, tmi_tty_of(TMI_S_NONE, 1));
     n.a = p->acc;
-    n.b = tmi_t_add(t, tmi_t_mul(t, iv, tmi_t_u32(t, 1u << cols)), jv);
-    if (batches) n.b = tmi_t_add(t, n.b, tmi_t_mul(t, bv, tmi_t_u32(t, 1u << (rows + cols))));
+    n.b = tmi_t_add(t, tmi_t_mul_c(t, iv, 1u << cols), jv);
+    if (batches) n.b = tmi_t_add(t, n.b, tmi_t_mul_c(t, bv, 1u << (rows + cols)));
     n.c = fa, n.d = iv, n.e = fb, n.f = jv;
     (void)tmi_t_pin(t, &n);
-    for (i = 0; i < 3u + (batches > 0); i++) (void)tmi_t_close(t);
+    for (i = 0; i < 3u + (batches > 0); i++) tmi_t_close(t);
 }
 
 /* Results of another type than float: rounded from the accumulator tiles. */
 static void tmi_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     uint32_t  r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1, i, index, e[2];
-    tmi_tty   type = tmi_tty_from(w->m, tmi_out_type(w->m, p->op, 0));
+    tmi_tty type = tmi_out_tty(w, p->op, 0);
     tmi_nest  n;
     tmi_parts x;
     if (type.kind == TMI_S_F32) return;
     tmi_inst_array(w, r, TMI_AS_PRIVATE);
-    tmi_nest_begin(w, &n, lin_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, lin_id);
     memset(&x, 0, sizeof x);
     for (i = 1; i < n.lin->n_reg; i++) x.reg[i] = 1u << (i - 1);
     index = tmi_parts_expr(w, &n, &x, 0);
@@ -30025,9 +29986,9 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     for (i = 0; i < 2; i++) {
         const tmi_staged *s = &p->s[i];
         uint32_t r = i ? kv : row, c = i ? col : kv;
-        at[i] = s->flipped ? tmi_t_add(t, tmi_t_mul(t, c, tmi_t_u32(t, s->pitch)), r)
-                           : tmi_t_add(t, tmi_t_mul(t, r, tmi_t_u32(t, s->pitch)), c);
-        if (batch) at[i] = tmi_t_add(t, at[i], tmi_t_mul(t, batch, tmi_t_u32(t, s->plane)));
+        at[i] = s->flipped ? tmi_t_add(t, tmi_t_mul_c(t, c, s->pitch), r)
+                           : tmi_t_add(t, tmi_t_mul_c(t, r, s->pitch), c);
+        if (batch) at[i] = tmi_t_add(t, at[i], tmi_t_mul_c(t, batch, s->plane));
     }
     a = tmi_widen(w, tmi_t_read(t, p->s[0].buf, at[0], 0), kind);
     b = tmi_widen(w, tmi_t_read(t, p->s[1].buf, at[1], 0), kind);
@@ -30048,7 +30009,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     }
     tmi_t_write(t, p->acc, index, 0, acc);
     tmi_nest_end(w, &n);
-    (void)tmi_t_close(t);
+    tmi_t_close(t);
 }
 
 /* Fill the accumulators with the addend, or hand them to the result, element by element. */
@@ -30056,10 +30017,9 @@ static void tmi_plain_copy(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind
     uint32_t  i, index, r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1;
     tmi_nest  n;
     tmi_parts x;
-    tmi_tty   type = tmi_tty_from(w->m, tmi_out_type(w->m, p->op, 0));
+    tmi_tty type = tmi_out_tty(w, p->op, 0);
     if (back) tmi_inst_array(w, r, TMI_AS_PRIVATE);
-    tmi_nest_begin(w, &n, back ? TMI_INST(w->p, r)->lin : lin_id);
-    tmi_nest_loops(w, &n);
+    tmi_nest_open(w, &n, back ? TMI_INST(w->p, r)->lin : lin_id);
     memset(&x, 0, sizeof x);
     for (i = 0; i < n.lin->n_reg; i++) x.reg[i] = 1u << i;
     if (!back) {
@@ -30085,14 +30045,14 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     kind = tmi_s_is_float(kind) ? TMI_S_F32 : kind == TMI_S_I64 ? TMI_S_I64 : TMI_S_I32;
     flat.vec = 0;
     lin_id = tmi_lin_id(w->p, &flat);
-    p->acc = tmi_t_array(w->t, TMI_AS_PRIVATE, tmi_tty_of(kind, 1), 1u << flat.n_reg,
-                         tmi_source_name(w, tmi_out(w->m, p->op, 0)));
+    p->acc = tmi_named_array(w, TMI_AS_PRIVATE, tmi_tty_of(kind, 1), 1u << flat.n_reg,
+                             tmi_out(w->m, p->op, 0));
     tmi_plain_copy(w, p, lin_id, kind, 0);
     if (p->chunk_bits) p->chunk = tmi_t_for(w->t, 1u << p->chunk_bits), loop = 1;
     tmi_stage(w, p, 0);
     tmi_stage(w, p, 1);
     tmi_plain_steps(w, p, lin_id, kind);
-    if (loop) (void)tmi_t_close(w->t);
+    if (loop) tmi_t_close(w->t);
     tmi_plain_copy(w, p, lin_id, kind, 1);
 }
 
@@ -30115,7 +30075,7 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
     }
     tmi_product_steps(w, &p, l);
-    if (loop) (void)tmi_t_close(w->t);
+    if (loop) tmi_t_close(w->t);
     tmi_product_end(w, &p, lin_id);
 }
 
@@ -30126,7 +30086,7 @@ static void tmi_lower_params(tmi_low *w) {
     tmi_ins  n;
     for (i = 0; i < TMI_BLOCK(w->m, block)->n_arg; i++) {
         uint32_t v = tmi_block_arg(w->m, block, i);
-        tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_from(w->m, tmi_value_type(w->m, v)));
+        tmi_ins_zero(&n, TMI_TF_PARAM, tmi_value_tty(w, v));
         n.a = i;
         if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
         if (n.type.kind == TMI_S_NONE) continue;
@@ -30213,7 +30173,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_lower_params(&w);
     if (p->serial) tmi_serial_begin(&w);
     tmi_lower_block(&w, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0));
-    if (p->serial) (void)tmi_t_close(t);
+    if (p->serial) tmi_t_close(t);
 }
 
 /*==============================================================================
