@@ -20372,9 +20372,10 @@ static int tmi_exact_range(int op, const tmi_ins *a, const tmi_ins *b, int64_t *
 
 /* Range of a result that folding did not decide; also says whether it may wrap. */
 static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
-    const tmi_ins *a = TMI_INS(t, n->a), *b = TMI_INS(t, n->b);
-    /* of others no instruction: a predicate, a callee */
-    const tmi_ins *c = TMI_INS(t, n->op == TMI_TF_SELECT ? n->c : 0);
+    const uint32_t reads = tmi_tfs[n->op].reads; /* of others no instruction: a list, a predicate */
+    const tmi_ins *a = TMI_INS(t, reads & TMI_RD_A ? n->a : 0);
+    const tmi_ins *b = TMI_INS(t, reads & TMI_RD_B ? n->b : 0);
+    const tmi_ins *c = TMI_INS(t, reads & TMI_RD_C ? n->c : 0);
     int64_t        lo, hi, flo, fhi;
     TMI_ASSERT(t->job, "thread", n->type.kind < TMI_S_COUNT);
     tmi_full_range(n->type.kind, &flo, &fhi);
@@ -20414,7 +20415,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
     case TMI_TF_SMAX: n->lo = tmi_max64(a->lo, b->lo), n->hi = tmi_max64(a->hi, b->hi); break;
     case TMI_TF_SMIN: n->lo = tmi_min64(a->lo, b->lo), n->hi = tmi_min64(a->hi, b->hi); break;
     case TMI_TF_SELECT: n->lo = tmi_min64(b->lo, c->lo), n->hi = tmi_max64(b->hi, c->hi); break;
-    case TMI_TF_SEXT: n->lo = a->lo, n->hi = a->hi; break;
+    case TMI_TF_SEXT: case TMI_TF_VGET: n->lo = a->lo, n->hi = a->hi; break;
     case TMI_TF_ZEXT:
         if (a->lo >= 0) n->lo = a->lo, n->hi = a->hi;
         else
@@ -20502,12 +20503,38 @@ static void tmi_ins_before(tmi_thr *t, uint32_t before, uint32_t id) {
     b->prev = id;
 }
 
+#define TMI_MAX_OPERANDS 8u
+
+/* Where an instruction keeps the values that it reads; long lists (vectors, helpers) have at
+ * most 8. */
+static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
+    uint32_t k = 0, i, reads = tmi_tfs[n->op].reads;
+    TMI_ASSERT(t->job, "thread", n->op < TMI_TF_COUNT);
+    if (!reads) return 0;
+    if (reads == TMI_RD_LIST)
+        for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
+    if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
+    if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
+    if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
+    if (reads < TMI_RD_D) return k;
+    if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
+    if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
+    if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
+    return k;
+}
+
+static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
+    uint32_t *slot[TMI_MAX_OPERANDS], k = tmi_operand_slots(t, (tmi_ins *)n, slot), i;
+    for (i = 0; i < k; i++) v[i] = *slot[i];
+    return k;
+}
+
 /* The block that a pure value may move out to: as far as its operands allow; a slow one stays in
  * the `if` that asked for it. */
-static uint32_t tmi_t_home(tmi_thr *t, const tmi_ins *n, const uint32_t *operands, uint32_t count) {
-    uint32_t deepest = 1, i, b;
-    for (i = 0; i < count; i++) {
-        uint32_t blk = operands[i] ? TMI_INS(t, operands[i])->blk : 0;
+static uint32_t tmi_t_home(tmi_thr *t, const tmi_ins *n) {
+    uint32_t deepest = 1, v[TMI_MAX_OPERANDS], i, b;
+    for (i = tmi_operands(t, n, v); i-- > 0;) {
+        uint32_t blk = TMI_INS(t, v[i])->blk;
         if (blk && TMI_BLK(t, blk)->depth > TMI_BLK(t, deepest)->depth) deepest = blk;
     }
     if (!(tmi_tfs[n->op].traits & TMI_TR_SLOW)) return deepest;
@@ -20550,7 +20577,7 @@ static uint32_t tmi_t_pin(tmi_thr *t, tmi_ins *n) {
 }
 
 /* A pure value: an equal one that reaches here, or a new one as far out as its operands allow. */
-static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n, const uint32_t *operands, uint32_t count) {
+static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n) {
     uint32_t h = tmi_ins_hash_of(t, n), k, id;
     TMI_ASSERT(t->job, "thread", tmi_tfs[n->op].traits & TMI_TR_PURE);
     TMI_ASSERT(t->job, "thread", n->type.kind > 0);
@@ -20564,7 +20591,7 @@ static uint32_t tmi_t_pure(tmi_thr *t, tmi_ins *n, const uint32_t *operands, uin
     id = tmi_t_raw(t, n);
     t->cse.slot[k] = id;
     t->cse.n++;
-    tmi_t_place(t, tmi_t_home(t, n, operands, count), id);
+    tmi_t_place(t, tmi_t_home(t, n), id);
     return id;
 }
 
@@ -20582,6 +20609,32 @@ static void tmi_ins_zero(tmi_ins *n, int op, tmi_tty type) {
     n->type = type;
 }
 
+/* A value or a statement of the usual fields. */
+static uint32_t tmi_t_value(tmi_thr *t, int op, tmi_tty type, uint32_t a, uint32_t b, uint32_t c) {
+    tmi_ins n;
+    tmi_ins_zero(&n, op, type);
+    n.a = a;
+    n.b = b;
+    n.c = c;
+    return tmi_t_pure(t, &n);
+}
+
+static uint32_t tmi_t_do(tmi_thr *t, int op, tmi_tty type, uint32_t a, uint32_t b, uint32_t c,
+                         uint32_t d) {
+    tmi_ins n;
+    tmi_ins_zero(&n, op, type);
+    n.a = a;
+    n.b = b;
+    n.c = c;
+    n.d = d;
+    return tmi_t_pin(t, &n);
+}
+
+/* The same without a value. */
+static uint32_t tmi_t_stmt(tmi_thr *t, int op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    return tmi_t_do(t, op, tmi_tty_of(TMI_S_NONE, 1), a, b, c, d);
+}
+
 /* -- Constants ------------------------------------------------------------------------------- */
 
 static uint32_t tmi_t_const(tmi_thr *t, tmi_tty type, uint64_t bits) {
@@ -20594,7 +20647,7 @@ static uint32_t tmi_t_const(tmi_thr *t, tmi_tty type, uint64_t bits) {
     n.a = (uint32_t)bits;
     n.b = (uint32_t)(bits >> 32);
     n.lo = n.hi = (int64_t)bits;
-    return tmi_t_pure(t, &n, NULL, 0);
+    return tmi_t_pure(t, &n);
 }
 
 static uint32_t tmi_t_int(tmi_thr *t, int kind, int64_t v) {
@@ -20798,9 +20851,8 @@ static tmi_tty tmi_wider(const tmi_thr *t, uint32_t a, uint32_t b) {
 /* A binary operation on integers or floats of one kind; a scalar meets a vector element by element.
  * Depth: TMI_MAX_DEPTH: a sum is regrouped once for each loop that it stands further in. */
 static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
-    tmi_ins  n;
     int64_t  x, y, r;
-    uint32_t k, ops[2];
+    uint32_t k;
     TMI_ASSERT(t->job, "thread", a && a < t->ins.n && b && b < t->ins.n);
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
     if ((tmi_tfs[op].traits & TMI_TR_SWAPS) && tmi_t_is_const(t, a, &x) &&
@@ -20816,22 +20868,15 @@ static uint32_t tmi_t_bin(tmi_thr *t, int op, uint32_t a, uint32_t b) {
         if (op == TMI_TF_IADD && (k = tmi_fold_sum(t, b, a)) != 0) return k;
         if (op == TMI_TF_ISUB && tmi_t_is_const(t, b, &y) && tmi_t_type(t, a).kind != TMI_S_BOOL)
             return tmi_t_bin(t, TMI_TF_IADD, a, tmi_t_const(t, tmi_t_type(t, a), 0 - (uint64_t)y));
-        if (op == TMI_TF_SDIV || op == TMI_TF_SREM || op == TMI_TF_UDIV || op == TMI_TF_UREM) {
+        if (op == TMI_TF_SDIV || op == TMI_TF_SREM || op == TMI_TF_UDIV || op == TMI_TF_UREM)
             op = tmi_division_kind(t, op, a, b);
-            if (tmi_wider(t, a, b).width > 1 && !(tmi_tfs[op].traits & TMI_TR_VEC))
-                op = op == TMI_TF_GSDIV ? TMI_TF_GSDIV : op;
-        }
     }
-    tmi_ins_zero(&n, op, tmi_wider(t, a, b));
-    n.a = ops[0] = a;
-    n.b = ops[1] = b;
-    return tmi_t_pure(t, &n, ops, 2);
+    return tmi_t_value(t, op, tmi_wider(t, a, b), a, b, 0);
 }
 
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b);
 
 static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
-    tmi_ins n;
     int64_t c;
     TMI_ASSERT(t->job, "thread", a && a < t->ins.n);
     type.width = tmi_t_type(t, a).width;
@@ -20850,20 +20895,7 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
         uint64_t kept = ((uint64_t)1 << tmi_scalar_bits[type.kind]) - 1;
         if (((uint64_t)c & kept) == kept) a = TMI_INS(t, a)->a;
     }
-    tmi_ins_zero(&n, op, type);
-    n.a = a;
-    return tmi_t_pure(t, &n, &a, 1);
-}
-
-static uint32_t tmi_t_tern(tmi_thr *t, int op, tmi_tty type, uint32_t a, uint32_t b, uint32_t c) {
-    tmi_ins  n;
-    uint32_t ops[3];
-    TMI_ASSERT(t->job, "thread", a && a < t->ins.n && b < t->ins.n && c < t->ins.n);
-    tmi_ins_zero(&n, op, type);
-    n.a = ops[0] = a;
-    n.b = ops[1] = b;
-    n.c = ops[2] = c;
-    return tmi_t_pure(t, &n, ops, 3);
+    return tmi_t_value(t, op, type, a, 0, 0);
 }
 
 static uint32_t tmi_t_add(tmi_thr *t, uint32_t a, uint32_t b) {
@@ -20886,7 +20918,7 @@ static uint32_t tmi_t_p2i(tmi_thr *t, uint32_t a) {
     return tmi_t_un(t, TMI_TF_P2I, tmi_tty_of(TMI_S_I64, 1), a);
 }
 static uint32_t tmi_t_i2p(tmi_thr *t, tmi_tty type, uint32_t a) {
-    return tmi_t_tern(t, TMI_TF_I2P, type, a, 0, 0);
+    return tmi_t_value(t, TMI_TF_I2P, type, a, 0, 0);
 }
 
 /* With a number of the operand's own kind. */
@@ -20907,19 +20939,15 @@ static int tmi_icmp_unsigned(uint32_t p) { return p >= TMI_ULT; }
 
 /* Decide a comparison by ranges: 1, 0, or -1 for open. */
 static int tmi_icmp_known(const tmi_ins *a, const tmi_ins *b, uint32_t p) {
+    const int apart = a->hi < b->lo || a->lo > b->hi;
     if (tmi_icmp_unsigned(p)) {
         if (a->lo < 0 || b->lo < 0) return -1;
         p -= TMI_ULT - TMI_SLT;
     }
     switch (p) {
-    case TMI_EQ:
-        return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 1
-               : a->hi < b->lo || a->lo > b->hi                   ? 0
-                                                                  : -1;
-    case TMI_NE:
-        return a->lo == a->hi && b->lo == b->hi && a->lo == b->lo ? 0
-               : a->hi < b->lo || a->lo > b->hi                   ? 1
-                                                                  : -1;
+    case TMI_EQ: case TMI_NE:
+        if (!apart && (a->lo != a->hi || b->lo != b->hi)) return -1;
+        return apart == (p == TMI_NE);
     case TMI_SLT: return a->hi < b->lo ? 1 : a->lo >= b->hi ? 0 : -1;
     case TMI_SLE: return a->hi <= b->lo ? 1 : a->lo > b->hi ? 0 : -1;
     case TMI_SGT: return a->lo > b->hi ? 1 : a->hi <= b->lo ? 0 : -1;
@@ -20929,15 +20957,12 @@ static int tmi_icmp_known(const tmi_ins *a, const tmi_ins *b, uint32_t p) {
 
 /* p: a tmi_cmpi. Depth: 2, as sums of constants are folded. */
 static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
-    tmi_ins  n;
-    uint32_t ops[2];
-    int      known;
-    int64_t  c;
+    int     known;
+    int64_t c;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
     TMI_ASSERT(t->job, "thread", p <= TMI_UGE);
     if (tmi_t_type(t, a).kind == TMI_S_BOOL) {
-        if (p == TMI_EQ)
-            return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), tmi_t_bin(t, TMI_TF_XOR, a, b));
+        if (p == TMI_EQ) return tmi_t_not(t, tmi_t_bin(t, TMI_TF_XOR, a, b));
         if (p == TMI_NE) return tmi_t_bin(t, TMI_TF_XOR, a, b);
     }
     known = tmi_t_type(t, a).kind == TMI_S_BOOL ? -1
@@ -20951,11 +20976,7 @@ static uint32_t tmi_t_icmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
             tmi_add64(c, -c1, &d) && d >= lo && d <= hi)
             return tmi_t_icmp(t, p, TMI_INS(t, a)->a, tmi_t_int(t, tmi_t_type(t, a).kind, d));
     }
-    tmi_ins_zero(&n, TMI_TF_ICMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width));
-    n.a = ops[0] = a;
-    n.b = ops[1] = b;
-    n.c = p;
-    return tmi_t_pure(t, &n, ops, 2);
+    return tmi_t_value(t, TMI_TF_ICMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width), a, b, p);
 }
 
 static uint32_t tmi_t_icmp_c(tmi_thr *t, uint32_t p, uint32_t a, int64_t c) {
@@ -20963,16 +20984,10 @@ static uint32_t tmi_t_icmp_c(tmi_thr *t, uint32_t p, uint32_t a, int64_t c) {
 }
 
 static uint32_t tmi_t_fcmp(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
-    tmi_ins  n;
-    uint32_t ops[2];
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, a).kind == tmi_t_type(t, b).kind);
     TMI_ASSERT(t->job, "thread", tmi_s_is_float(tmi_t_type(t, a).kind));
     if (p == TMI_FFALSE || p == TMI_FTRUE) return tmi_t_bool(t, p == TMI_FTRUE);
-    tmi_ins_zero(&n, TMI_TF_FCMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width));
-    n.a = ops[0] = a;
-    n.b = ops[1] = b;
-    n.c = p;
-    return tmi_t_pure(t, &n, ops, 2);
+    return tmi_t_value(t, TMI_TF_FCMP, tmi_tty_of(TMI_S_BOOL, tmi_wider(t, a, b).width), a, b, p);
 }
 
 /* Depth: 2, as two negations are folded. */
@@ -20987,11 +21002,11 @@ static uint32_t tmi_t_select(tmi_thr *t, uint32_t c, uint32_t x, uint32_t y) {
     if (type.kind == TMI_S_BOOL) { /* true and false sides are logic */
         if (tmi_t_is_const(t, x, &k))
             return k ? tmi_t_bin(t, TMI_TF_OR, c, y)
-                     : tmi_t_and(t, tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, c), c), y);
+                     : tmi_t_and(t, tmi_t_not(t, c), y);
         if (tmi_t_is_const(t, y, &k) && !k) return tmi_t_and(t, c, x);
     }
     if (tmi_t_type(t, c).width > type.width) type.width = tmi_t_type(t, c).width;
-    return tmi_t_tern(t, TMI_TF_SELECT, type, c, x, y);
+    return tmi_t_value(t, TMI_TF_SELECT, type, c, x, y);
 }
 
 /* A cast between integers: to the wider by sign or zeros, to the narrower by cutting. */
@@ -21006,20 +21021,12 @@ static uint32_t tmi_t_intcast(tmi_thr *t, uint32_t a, int kind, int sign) {
                          fb == 1                ? (sign ? -(c & 1) : (c & 1))
                              : fb < tb && !sign ? (int64_t)tmi_zext((uint64_t)c, fb)
                                                 : c);
-    if (tb == 1)
-        return tmi_t_icmp(t, TMI_NE, tmi_t_and(t, a, tmi_t_int(t, from.kind, 1)),
-                          tmi_t_int(t, from.kind, 0));
-    if (fb == 1) {
-        uint32_t one = tmi_t_int(t, kind, sign ? -1 : 1), zero = tmi_t_int(t, kind, 0);
-        if (!sign) return tmi_t_un(t, TMI_TF_ZEXT, to, a);
-        return tmi_t_select(t, a, one, zero);
+    if (tb == 1) return tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, a, 1), 0);
+    if (fb == 1 && sign) {
+        uint32_t ones = tmi_t_int(t, kind, -1);
+        return tmi_t_select(t, a, ones, tmi_t_int(t, kind, 0));
     }
-    return tmi_t_un(t,
-                    fb > tb                             ? TMI_TF_TRUNC
-                        : sign && TMI_INS(t, a)->lo < 0 ? TMI_TF_SEXT
-                        : sign                          ? TMI_TF_SEXT
-                                                        : TMI_TF_ZEXT,
-                    to, a);
+    return tmi_t_un(t, fb > tb ? TMI_TF_TRUNC : sign ? TMI_TF_SEXT : TMI_TF_ZEXT, to, a);
 }
 
 /* -- Vectors ----------------------------------------------------------------------------------- */
@@ -21049,7 +21056,7 @@ static uint32_t tmi_t_vmake(tmi_thr *t, const uint32_t *v, uint32_t width) {
             n.hi = tmi_max64(n.hi, TMI_INS(t, v[i])->hi);
         }
     }
-    id = tmi_t_pure(t, &n, v, width);
+    id = tmi_t_pure(t, &n);
     /* there was one already: the list is not needed */
     if (TMI_INS(t, id)->a != first) t->list.n = first;
     return id;
@@ -21057,30 +21064,22 @@ static uint32_t tmi_t_vmake(tmi_thr *t, const uint32_t *v, uint32_t width) {
 
 /* Element i of a vector; of a scalar, that scalar. */
 static uint32_t tmi_t_vget(tmi_thr *t, uint32_t v, uint32_t i) {
-    tmi_ins        n;
     const tmi_ins *x = TMI_INS(t, v);
-    uint32_t       ops[2];
+    tmi_tty        type = x->type;
     TMI_ASSERT(t->job, "thread", i < 4);
-    if (x->type.width == 1) return v;
+    if (type.width == 1) return v;
     if (x->op == TMI_TF_VMAKE) return TMI_LST(t, x->a + i);
-    tmi_ins_zero(&n, TMI_TF_VGET, tmi_tty_of(x->type.kind, 1));
-    n.type.elem = x->type.elem;
-    n.a = ops[0] = v;
-    n.b = ops[1] = tmi_t_u32(t, i);
-    if (tmi_s_is_int(n.type.kind)) n.lo = TMI_INS(t, v)->lo, n.hi = TMI_INS(t, v)->hi;
-    return tmi_t_pure(t, &n, ops, 2);
+    type.width = 1;
+    return tmi_t_value(t, TMI_TF_VGET, type, v, tmi_t_u32(t, i), 0);
 }
 
 /* -- Leaves ---------------------------------------------------------------------------------- */
 
 static uint32_t tmi_t_leaf(tmi_thr *t, int op, int64_t hi) {
     tmi_ins n;
-    uint32_t id;
     tmi_ins_zero(&n, op, tmi_tty_of(TMI_S_I32, 1));
     n.hi = hi;
-    if (!hi) return tmi_t_u32(t, 0);
-    id = tmi_t_pure(t, &n, NULL, 0);
-    return id;
+    return hi ? tmi_t_pure(t, &n) : tmi_t_u32(t, 0);
 }
 
 static uint32_t tmi_t_tid(tmi_thr *t) { return tmi_t_leaf(t, TMI_TF_TID, (int64_t)t->threads - 1); }
@@ -21093,14 +21092,12 @@ static uint32_t tmi_t_group(tmi_thr *t) {
 /* Program id or number of programs of an axis: Triton counts in i32, so both are below 2^31. */
 static uint32_t tmi_t_program(tmi_thr *t, int op, uint32_t axis) {
     tmi_ins n;
-    uint32_t id;
     TMI_ASSERT(t->job, "thread", axis < 3);
     tmi_ins_zero(&n, op, tmi_tty_of(TMI_S_I32, 1));
     n.a = axis;
     n.lo = op == TMI_TF_NPROG;
     n.hi = INT32_MAX - (op == TMI_TF_PID);
-    id = tmi_t_pure(t, &n, NULL, 0);
-    return id;
+    return tmi_t_pure(t, &n);
 }
 
 /* -- Arrays, loops, statements ----------------------------------------------------------------- */
@@ -21109,7 +21106,6 @@ static uint32_t tmi_t_array(tmi_thr *t, tmi_space space, tmi_tty type, uint32_t 
                             uint32_t name) {
     uint32_t id = t->arr.n;
     tmi_arr *a = (tmi_arr *)tmi_vec_add(t->job, &t->arr);
-    tmi_ins  n;
     TMI_ASSERT(t->job, "thread", count > 0);
     TMI_ASSERT(t->job, "thread", type.kind > 0);
     a->space = (uint8_t)space;
@@ -21117,52 +21113,29 @@ static uint32_t tmi_t_array(tmi_thr *t, tmi_space space, tmi_tty type, uint32_t 
     a->count = count;
     a->name = name;
     a->shown = 1;
-    if (space == TMI_AS_PRIVATE || space == TMI_AS_FRAG) {
-        tmi_ins_zero(&n, TMI_TF_DECL, type);
-        n.a = id;
-        n.b = 0;
-        TMI_ARR(t, id)->decl = tmi_t_pin(t, &n);
-    }
+    if (space == TMI_AS_PRIVATE || space == TMI_AS_FRAG)
+        a->decl = tmi_t_do(t, TMI_TF_DECL, type, id, 0, 0, 0);
     return id;
 }
 
-/* array[index], or one element of that vector. `phase` tells writes that belong together apart. */
+/* array[index], or one element of that vector. */
 static uint32_t tmi_t_read(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t element) {
     const tmi_arr *a = TMI_ARR(t, arr);
-    tmi_ins        n;
+    tmi_tty        type = a->type;
     TMI_ASSERT(t->job, "thread", arr && arr < t->arr.n);
     TMI_ASSERT(t->job, "thread", index && index < t->ins.n);
-    tmi_ins_zero(&n,
-                 a->space == TMI_AS_GROUP       ? TMI_TF_LDT
-                     : a->space == TMI_AS_TABLE ? TMI_TF_LDC
-                                                : TMI_TF_LDA,
-                 a->type);
-    if (element || a->space == TMI_AS_FRAG) n.type.width = 1;
-    n.a = arr;
-    n.b = index;
-    n.c = element;
-    if (a->space == TMI_AS_TABLE) {
-        uint32_t ops[2];
-        ops[0] = index;
-        ops[1] = element;
-        if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
-        return tmi_t_pure(t, &n, ops, 2);
-    }
-    return tmi_t_pin(t, &n);
+    if (element || a->space == TMI_AS_FRAG) type.width = 1;
+    if (a->space == TMI_AS_TABLE) return tmi_t_value(t, TMI_TF_LDC, type, arr, index, element);
+    return tmi_t_do(t, a->space == TMI_AS_GROUP ? TMI_TF_LDT : TMI_TF_LDA, type, arr, index,
+                    element, 0);
 }
 
 static void tmi_t_write(tmi_thr *t, uint32_t arr, uint32_t index, uint32_t element,
                         uint32_t value) {
-    const tmi_arr *a = TMI_ARR(t, arr);
-    tmi_ins        n;
     TMI_ASSERT(t->job, "thread", arr && arr < t->arr.n);
     TMI_ASSERT(t->job, "thread", index && index < t->ins.n && value && value < t->ins.n);
-    tmi_ins_zero(&n, a->space == TMI_AS_GROUP ? TMI_TF_STT : TMI_TF_STA, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = arr;
-    n.b = index;
-    n.c = element;
-    n.d = value;
-    (void)tmi_t_pin(t, &n);
+    (void)tmi_t_stmt(t, TMI_ARR(t, arr)->space == TMI_AS_GROUP ? TMI_TF_STT : TMI_TF_STA, arr,
+                     index, element, value);
 }
 
 /* Of an array with one entry: a variable. */
@@ -21187,31 +21160,38 @@ static void tmi_t_close(tmi_thr *t) {
 }
 
 static uint32_t tmi_t_loopvar(tmi_thr *t, uint32_t loop, tmi_tty type, int64_t lo, int64_t hi) {
-    tmi_ins n;
+    uint32_t id;
+    tmi_ins  n;
     TMI_ASSERT(t->job, "thread", loop && loop < t->ins.n);
     TMI_ASSERT(t->job, "thread", lo <= hi);
     tmi_ins_zero(&n, TMI_TF_LOOPVAR, type);
     n.a = loop;
     n.lo = lo;
     n.hi = hi;
-    {
-        uint32_t id = tmi_t_raw(t, &n);
-        tmi_blk_append(t, t->cur, id);
-        return id;
-    }
+    id = tmi_t_raw(t, &n);
+    tmi_blk_append(t, t->cur, id);
+    return id;
+}
+
+/* A loop that stands there: its body is open. */
+static uint32_t tmi_t_body(tmi_thr *t, uint32_t loop) {
+    tmi_t_open(t, loop, 0);
+    TMI_INS(t, loop)->d = t->cur;
+    return loop;
 }
 
 /* for (uint i = 0; i < count; i++): open, and give i. */
 static uint32_t tmi_t_for(tmi_thr *t, uint32_t count) {
-    tmi_ins  n;
-    uint32_t loop;
     TMI_ASSERT(t->job, "thread", count > 0);
-    tmi_ins_zero(&n, TMI_TF_FOR, tmi_tty_of(TMI_S_NONE, 1));
-    n.c = count;
-    loop = tmi_t_pin(t, &n);
-    tmi_t_open(t, loop, 0);
-    TMI_INS(t, loop)->d = t->cur;
-    return tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, (int64_t)count - 1);
+    return tmi_t_loopvar(t, tmi_t_body(t, tmi_t_stmt(t, TMI_TF_FOR, 0, 0, count, 0)),
+                         tmi_tty_of(TMI_S_I32, 1), 0, (int64_t)count - 1);
+}
+
+/* The same, and not to be unrolled: it is long, or its registers are named by constants anyhow. */
+static uint32_t tmi_t_long_for(tmi_thr *t, uint32_t count) {
+    const uint32_t i = tmi_t_for(t, count);
+    TMI_INS(t, TMI_INS(t, i)->a)->e = 1;
+    return i;
 }
 
 /* for (uint d = from; d >= to; d >>= 1), both powers of two: open, and give d. */
@@ -21233,12 +21213,9 @@ static uint32_t tmi_t_for_others(tmi_thr *t, uint32_t count) {
 
 /* if (cond) {: the caller closes it, after tmi_t_else or not. */
 static uint32_t tmi_t_if(tmi_thr *t, uint32_t cond) {
-    tmi_ins  n;
     uint32_t id;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, cond).kind == TMI_S_BOOL);
-    tmi_ins_zero(&n, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = cond;
-    id = tmi_t_pin(t, &n);
+    id = tmi_t_stmt(t, TMI_TF_IF, cond, 0, 0, 0);
     tmi_t_open(t, id, 1);
     TMI_INS(t, id)->c = t->cur;
     return id;
@@ -21251,21 +21228,12 @@ static void tmi_t_else(tmi_thr *t, uint32_t id) {
     TMI_INS(t, id)->d = t->cur;
 }
 
-static void tmi_t_stmt(tmi_thr *t, int op) {
-    tmi_ins n;
-    tmi_ins_zero(&n, op, tmi_tty_of(TMI_S_NONE, 1));
-    (void)tmi_t_pin(t, &n);
-}
-
 enum { TMI_BAR_GROUP = 1, TMI_BAR_DEVICE = 2 };
 
 static void tmi_t_barrier(tmi_thr *t, uint32_t flags, const char *why) {
-    tmi_ins n;
+    const uint32_t id = tmi_t_stmt(t, TMI_TF_BARRIER, flags, 0, 0, 0);
     TMI_ASSERT(t->job, "thread", why != NULL);
-    tmi_ins_zero(&n, TMI_TF_BARRIER, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = flags;
-    n.name = why ? tmi_intern(t->job, t->m->strings, why, strlen(why)) : 0;
-    (void)tmi_t_pin(t, &n);
+    TMI_INS(t, id)->name = tmi_intern(t->job, t->m->strings, why, strlen(why));
 }
 
 /* The sum of two offsets of a pointer, which are signed, without wrapping. */
@@ -21287,19 +21255,14 @@ static uint32_t tmi_t_offsets(tmi_thr *t, uint32_t a, uint32_t b) {
  * merge_byte_gep_chains!). */
 static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     const tmi_ins *p = TMI_INS(t, ptr);
-    tmi_ins  n;
-    uint32_t ops[2];
-    int64_t  c;
+    int64_t        c;
     TMI_ASSERT(t->job, "thread", tmi_t_type(t, ptr).kind == TMI_S_PTR);
     if (tmi_t_is_const(t, off, &c) && c == 0) return ptr;
     if (p->op == TMI_TF_PADD && tmi_scalar_bytes[p->type.elem] == 1) {
         ptr = p->a;
         off = tmi_t_offsets(t, p->b, off);
     }
-    tmi_ins_zero(&n, TMI_TF_PADD, tmi_t_type(t, ptr));
-    n.a = ops[0] = ptr;
-    n.b = ops[1] = off;
-    return tmi_t_pure(t, &n, ops, 2);
+    return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
 /*==============================================================================
@@ -24557,19 +24520,25 @@ static tmi_tty tmi_sig_type(char c) {
     }
 }
 
-/* A pure call; the operands have the types of the signature. */
-static uint32_t tmi_t_call(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
+/* A call of a function; the operands have the types of the signature. A TMI_TF_HELP is pure. */
+static uint32_t tmi_call_of(tmi_thr *t, int tf, uint32_t fn, const uint32_t *v, uint32_t n) {
     tmi_ins  x;
     uint32_t i, first = t->list.n, id;
+    char     r = tmi_fn_sig(fn)[0];
     for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
-    tmi_ins_zero(&x, TMI_TF_HELP, tmi_sig_type(tmi_fn_sig(fn)[0]));
+    tmi_ins_zero(&x, tf, r == 'v' ? tmi_tty_of(TMI_S_NONE, 1) : tmi_sig_type(r));
     x.a = first;
     x.b = n;
     x.c = fn;
     if (tmi_s_is_int(x.type.kind)) tmi_full_range(x.type.kind, &x.lo, &x.hi);
-    id = tmi_t_pure(t, &x, v, n);
+    if (tf != TMI_TF_HELP) return tmi_t_pin(t, &x);
+    id = tmi_t_pure(t, &x);
     if (TMI_INS(t, id)->a != first) t->list.n = first;
     return id;
+}
+
+static uint32_t tmi_t_call(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
+    return tmi_call_of(t, TMI_TF_HELP, fn, v, n);
 }
 
 static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
@@ -24615,7 +24584,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
             return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_I16, 1), a), TMI_S_I8, 0);
         return tmi_t_un(t, op, to, a);
     case TMI_TF_BITCAST:
-        if (to.kind == TMI_S_PTR) return tmi_t_tern(t, TMI_TF_PCAST, to, a, 0, 0);
+        if (to.kind == TMI_S_PTR) return tmi_t_value(t, TMI_TF_PCAST, to, a, 0, 0);
         if (from == to.kind) return a;
         return tmi_t_un(t, TMI_TF_BITCAST, to, a);
     case TMI_TF_P2I: return tmi_t_intcast(t, tmi_t_p2i(t, a), to.kind, 0);
@@ -24937,7 +24906,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
         type.width = (uint8_t)tmi_max32(tmi_t_type(t, v[0]).width,
                                         tmi_max32(tmi_t_type(t, v[1]).width,
                                                   tmi_t_type(t, v[2]).width));
-        return tmi_t_tern(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
+        return tmi_t_value(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, TMI_FUNO, v[0], v[0]);
@@ -25055,12 +25024,11 @@ static uint32_t tmi_extra_value(tmi_low *w, uint32_t kind, uint32_t param) {
     n.a = tmi_extra_param(w->p, kind, param);
     tmi_full_range(TMI_S_I32, &n.lo, &n.hi);
     if (kind == TMETAL_ARG_PROGRAMS) n.lo = 1;
-    return tmi_t_pure(w->t, &n, NULL, 0);
+    return tmi_t_pure(w->t, &n);
 }
 
 static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
     uint32_t v[8], i;
-    tmi_ins  n;
     switch (op->kind) {
     case TMI_OP_PID:
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
@@ -25075,9 +25043,8 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
                             0);
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
-            tmi_ins_zero(&n, TMI_TF_I2P, tmi_out_tty(w, op, 0));
-            n.a = tmi_t_int(w->t, TMI_S_I64, 0);
-            return tmi_t_pure(w->t, &n, &n.a, 1);
+            v[0] = tmi_t_int(w->t, TMI_S_I64, 0);
+            return tmi_t_i2p(w->t, tmi_out_tty(w, op, 0), v[0]);
         }
         return tmi_constant_bits(w, op, 0);
     default: break;
@@ -25345,14 +25312,10 @@ static uint32_t tmi_inst_element(tmi_low *w, uint32_t inst, const tmi_lin *view,
     element = tmi_parts_expr(w, n, &lo, mode);
     if (in->store == TMI_ST_SSA) {
         int64_t c;
-        tmi_ins v;
-        uint32_t ops[2];
         if (tmi_t_type(t, in->ref).width == 1) return in->ref;
         if (tmi_t_is_const(t, element, &c)) return tmi_t_vget(t, in->ref, (uint32_t)c);
-        tmi_ins_zero(&v, TMI_TF_VGET, tmi_tty_of(tmi_t_kind(t, in->ref), 1));
-        v.a = ops[0] = in->ref;
-        v.b = ops[1] = element;
-        return tmi_t_pure(t, &v, ops, 2);
+        return tmi_t_value(t, TMI_TF_VGET, tmi_tty_of(tmi_t_kind(t, in->ref), 1), in->ref, element,
+                           0);
     }
     return tmi_t_read(t, in->ref, index, vec ? element : 0);
 }
@@ -25483,18 +25446,12 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
 
 static uint32_t tmi_ldg(tmi_thr *t, uint32_t ptr, uint32_t mask, uint32_t other, tmi_tty type,
                         uint32_t flags) {
-    tmi_ins n;
     int64_t c;
     if (mask && tmi_t_is_const(t, mask, &c)) {
         if (!c) return other;
         mask = 0;
     }
-    tmi_ins_zero(&n, TMI_TF_LDG, type);
-    n.a = ptr;
-    n.b = mask;
-    n.c = mask ? other : 0;
-    n.d = flags;
-    return tmi_t_pin(t, &n);
+    return tmi_t_do(t, TMI_TF_LDG, type, ptr, mask, mask ? other : 0, flags);
 }
 
 /* One element, or one whole vector: booleans are bytes in memory, pointers are their addresses. */
@@ -25574,17 +25531,12 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
 }
 
 static void tmi_stg(tmi_thr *t, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
-    tmi_ins n;
     int64_t c;
     if (mask && tmi_t_is_const(t, mask, &c)) {
         if (!c) return;
         mask = 0;
     }
-    tmi_ins_zero(&n, TMI_TF_STG, tmi_tty_of(TMI_S_NONE, (int)width));
-    n.a = ptr;
-    n.b = value;
-    n.c = mask;
-    (void)tmi_t_pin(t, &n);
+    (void)tmi_t_do(t, TMI_TF_STG, tmi_tty_of(TMI_S_NONE, (int)width), ptr, value, mask, 0);
 }
 
 static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
@@ -25759,7 +25711,6 @@ static uint32_t tmi_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode,
 
 /* Depth: 2, a pointer as a number. */
 static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
-    tmi_ins n;
     tmi_tty type = tmi_t_type(w->t, v);
     TMI_ASSERT(w->job, "lower", v && v < w->t->ins.n && lane && lane < w->t->ins.n);
     if (TMI_INS(w->t, v)->op == TMI_TF_CONST) return v; /* every lane holds it */
@@ -25767,10 +25718,7 @@ static uint32_t tmi_shuffled(tmi_low *w, int op, uint32_t v, uint32_t lane) {
         v = tmi_shuffled(w, op, tmi_t_p2i(w->t, v), lane);
         return tmi_t_i2p(w->t, type, v);
     }
-    tmi_ins_zero(&n, op, tmi_t_type(w->t, v));
-    n.a = v;
-    n.b = lane;
-    return tmi_t_pin(w->t, &n);
+    return tmi_t_do(w->t, op, type, v, lane, 0, 0);
 }
 
 /* Metal shuffles vectors of these as it does their elements. */
@@ -25965,9 +25913,7 @@ static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
     w->t->src = tmi_def(w->m, in->value);
     buf = tmi_named_array(w, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), in->value);
     arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, in->value);
-    part = tmi_t_for(w->t, 1u << (whole - bits));
-    /* not unrolled: registers are named by constants all the same */
-    TMI_INS(w->t, TMI_INS(w->t, part)->a)->e = 1;
+    part = tmi_t_long_for(w->t, 1u << (whole - bits));
     tmi_nest_open(w, &n, from);
     v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
     at = tmi_coord(w, n.lin, 0, 32, 0);
@@ -26147,12 +26093,9 @@ static tmi_simd tmi_simd_of(uint16_t op, int kind) {
 static int tmi_is_unsigned_op(uint16_t op) { return op == TMI_OP_MAXUI || op == TMI_OP_MINUI; }
 
 static uint32_t tmi_simd_reduce(tmi_low *w, uint16_t op, uint32_t v) {
-    tmi_ins n;
-    tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(w->t, v));
-    n.a = v;
-    n.c = (uint32_t)tmi_simd_of(op, n.type.kind);
-    n.d = (uint32_t)tmi_is_unsigned_op(op);
-    return tmi_t_pin(w->t, &n);
+    const tmi_tty type = tmi_t_type(w->t, v);
+    return tmi_t_do(w->t, TMI_TF_SIMD, type, v, 0, (uint32_t)tmi_simd_of(op, type.kind),
+                    (uint32_t)tmi_is_unsigned_op(op));
 }
 
 /* What the rounds of a loop carry: variables that start with v. Accumulators `acc` that v was
@@ -26677,13 +26620,8 @@ static uint32_t tmi_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type
 
 /* What the lane `by` before holds, in scan order; the neutral element where there is none. */
 static uint32_t tmi_scan_filled(tmi_low *w, const tmi_scanning *s, uint32_t v, uint32_t by) {
-    tmi_ins n;
-    tmi_ins_zero(&n, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP, tmi_t_type(w->t, v));
-    n.a = v;
-    n.b = s->neutral;
-    n.c = by;
-    if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
-    return tmi_t_pin(w->t, &n);
+    return tmi_t_do(w->t, s->reverse ? TMI_TF_FILLDOWN : TMI_TF_FILLUP, tmi_t_type(w->t, v), v,
+                    s->neutral, by, 0);
 }
 
 static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
@@ -26774,14 +26712,11 @@ static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     if (s->lanes == 31 && !s->reverse && simple && s->n == 1 &&
         (kind == TMI_S_I32 || kind == TMI_S_F32)) {
         uint16_t c = TMI_OP(w->m, simple)->kind;
-        tmi_ins  n;
         if ((c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) &&
             tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
-            tmi_ins_zero(&n, TMI_TF_SIMD, tmi_t_type(t, v[0]));
-            n.a = v[0];
-            n.c = c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
-            if (tmi_s_is_int(n.type.kind)) tmi_full_range(n.type.kind, &n.lo, &n.hi);
-            v[0] = tmi_t_pin(t, &n);
+            const uint32_t sums = c == TMI_OP_ADDF || c == TMI_OP_ADDI;
+            v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0,
+                            sums ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT, 0);
             return;
         }
     }
@@ -27161,8 +27096,7 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     buf = tmi_named_array(w, TMI_AS_GROUP, mem, 1u << bits, src);
     res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
     if (bits < whole) {
-        chunk = tmi_t_for(t, 1u << (whole - bits)); /* a part of the source at a time */
-        TMI_INS(t, TMI_INS(t, chunk)->a)->e = 1;
+        chunk = tmi_t_long_for(t, 1u << (whole - bits)); /* a part of the source at a time */
     }
     tmi_stage_chunk(w, src, stage, buf, bits, chunk);
     tmi_nest_open(w, &n, flat);
@@ -27192,7 +27126,6 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
              flat = tmi_flat_lin(w, out), i, cond, v, res, part;
     tmi_tty  held = tmi_tty_from(w->m, type);
     tmi_nest n;
-    tmi_ins  add;
     int      kind;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_HISTOGRAM);
     TMI_ARR(t, buf)->is_atomic = 1;
@@ -27213,11 +27146,8 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     part = tmi_is_holder(w, n.lin);
     if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
     if (cond) (void)tmi_t_if(t, cond);
-    tmi_ins_zero(&add, TMI_TF_ADDT, tmi_tty_of(TMI_S_NONE, 1));
-    add.a = buf;
-    add.b = tmi_t_intcast(t, v, TMI_S_I32, 0);
-    add.c = tmi_t_u32(t, 1);
-    (void)tmi_t_pin(t, &add);
+    v = tmi_t_intcast(t, v, TMI_S_I32, 0);
+    (void)tmi_t_stmt(t, TMI_TF_ADDT, buf, v, tmi_t_u32(t, 1), 0);
     if (cond) tmi_t_close(t);
     tmi_nest_end(w, &n);
     res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
@@ -27236,24 +27166,17 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
                                uint32_t v) {
     uint32_t kind = tmi_rmw_kind(w->m, op), r;
     tmi_tty  type = tmi_t_type(w->t, v), bits = type;
-    tmi_ins  n;
     if (kind == TMI_RMW_EXCH || kind == TMI_RMW_CAS)
         bits.kind = (uint8_t)tmi_s_int(tmi_scalar_bits[type.kind]);
     if (bits.kind != type.kind) {
         v = tmi_t_un(w->t, TMI_TF_BITCAST, bits, v);
         if (expected) expected = tmi_t_un(w->t, TMI_TF_BITCAST, bits, expected);
     }
-    tmi_ins_zero(&n, TMI_TF_RMW, bits);
-    n.a = ptr;
-    n.b = v;
-    n.c = expected;
-    n.d = kind;
-    n.e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 &&
+    r = tmi_t_do(w->t, TMI_TF_RMW, bits, ptr, v, expected, kind);
+    TMI_INS(w->t, r)->e = kind == TMI_RMW_FADD && bits.kind == TMI_S_F32 &&
         !tmi_chip_has(w->p, TMETAL_GPU_FLOAT_ATOMICS);
     if ((kind == TMI_RMW_UMAX || kind == TMI_RMW_UMIN) && bits.kind == TMI_S_I64)
         (void)tmi_chip_has(w->p, TMETAL_GPU_ATOMIC_64);
-    if (tmi_s_is_int(bits.kind)) tmi_full_range(bits.kind, &n.lo, &n.hi);
-    r = tmi_t_pin(w->t, &n);
     return bits.kind != type.kind ? tmi_t_un(w->t, TMI_TF_BITCAST, type, r) : r;
 }
 
@@ -27281,12 +27204,10 @@ static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint
 /* Read, change and write by one thread; gives the old value. */
 static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_t expected,
                                    uint32_t v) {
-    tmi_ins  n;
-    uint32_t old = tmi_ldg(w->t, ptr, 0, 0, tmi_t_type(w->t, v), 0);
-    tmi_ins_zero(&n, TMI_TF_STG, tmi_t_type(w->t, v));
-    n.a = ptr;
-    n.b = tmi_atomic_next(w, op, old, expected, v);
-    (void)tmi_t_pin(w->t, &n);
+    const tmi_tty  type = tmi_t_type(w->t, v);
+    const uint32_t old = tmi_ldg(w->t, ptr, 0, 0, type, 0);
+    v = tmi_atomic_next(w, op, old, expected, v);
+    (void)tmi_t_do(w->t, TMI_TF_STG, type, ptr, v, 0, 0);
     return old;
 }
 
@@ -27413,8 +27334,7 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_nest_end(w, &n);
     alone = tmi_t_if(t, tmi_t_is_first(t));
     TMI_INS(t, alone)->e = 1;
-    i = tmi_t_for(t, count);
-    TMI_INS(t, TMI_INS(t, i)->a)->e = 1; /* not unrolled */
+    i = tmi_t_long_for(t, count);
     addr = tmi_t_read(t, ptrs, i, 0);
     (void)tmi_t_if(t, tmi_t_icmp(t, TMI_NE, addr, zero64));
     p = tmi_t_i2p(t, ptr_type, addr);
@@ -27450,17 +27370,8 @@ static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
 /* -- Prints and asserts: records in the debug buffer ------------------------------------------- */
 
 /* a call for what it does */
-static uint32_t tmi_t_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
-    tmi_ins  x;
-    uint32_t i, first = t->list.n;
-    char     r = tmi_fn_sig(fn)[0];
-    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(t->job, &t->list) = v[i];
-    tmi_ins_zero(&x, TMI_TF_CALLX, r == 'v' ? tmi_tty_of(TMI_S_NONE, 1) : tmi_sig_type(r));
-    x.a = first;
-    x.b = n;
-    x.c = fn;
-    if (r != 'v') tmi_full_range(x.type.kind, &x.lo, &x.hi);
-    return tmi_t_pin(t, &x);
+static uint32_t tmi_t_call_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
+    return tmi_call_of(t, TMI_TF_CALLX, fn, v, n);
 }
 
 static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
@@ -27473,7 +27384,7 @@ static uint32_t tmi_debug_param(tmi_low *w) {
     tmi_ins_zero(&n, TMI_TF_PARAM, tmi_tty_of(TMI_S_PTR, 1));
     n.type.elem = TMI_S_I32;
     n.a = tmi_extra_param(w->p, TMETAL_ARG_DEBUG, 0);
-    return tmi_t_pure(w->t, &n, NULL, 0);
+    return tmi_t_pure(w->t, &n);
 }
 
 static uint32_t tmi_debug_bytes(const tmi_job *job) {
@@ -27488,7 +27399,7 @@ static void tmi_debug_fail(tmi_low *w, uint32_t id, uint32_t element) {
     v[1] = tmi_t_u32(w->t, w->p->site[id] - 1);
     for (i = 0; i < 3; i++) v[2 + i] = tmi_program_id(w, i);
     v[5] = element;
-    (void)tmi_t_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
+    (void)tmi_t_call_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
 }
 
 static void tmi_lower_assert(tmi_low *w, uint32_t id) {
@@ -27531,9 +27442,8 @@ static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
 /* A line of MSL logging: three numbers of the program, those of the element, the value. */
 static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t list[8], n = 0, i, type = op->n_in ? tmi_in_type(w->m, op, operand) : 0,
+    uint32_t list[8], first, n = 0, i, type = op->n_in ? tmi_in_type(w->m, op, operand) : 0,
                       rank = type && tmi_is_tensor(w->m, type) ? tmi_rank(w->m, type) : 0;
-    tmi_ins  x;
     for (i = 0; i < 3; i++) list[n++] = tmi_program_id(w, i);
     for (i = 0; i < rank && rank <= 4; i++)
         list[n++] = tmi_t_bin_c(w->t, TMI_TF_UREM,
@@ -27544,13 +27454,9 @@ static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v,
     if (v && tmi_format_is_soft(tmi_format_of(w->m, type)))
         v = tmi_soft_decode(w->t, v, tmi_format_of(w->m, type));
     if (v) list[n++] = v;
-    tmi_ins_zero(&x, TMI_TF_LOGLINE, tmi_tty_of(TMI_S_NONE, 1));
-    x.a = w->t->list.n;
+    first = w->t->list.n;
     for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(w->job, &w->t->list) = list[i];
-    x.b = n;
-    x.c = id;
-    x.d = operand;
-    (void)tmi_t_pin(w->t, &x);
+    (void)tmi_t_stmt(w->t, TMI_TF_LOGLINE, first, n, id, operand);
 }
 
 static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v,
@@ -27567,11 +27473,11 @@ static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t 
     a[3] = tmi_t_u32(w->t, n);
     for (i = 0; i < 3; i++) a[4 + i] = tmi_program_id(w, i);
     a[7] = element;
-    b[1] = tmi_t_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
+    b[1] = tmi_t_call_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
     for (i = 0; i < n; i++) {
         b[2] = tmi_t_u32(w->t, i);
         b[3] = word[i];
-        (void)tmi_t_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
+        (void)tmi_t_call_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
     }
 }
 
@@ -28157,7 +28063,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     r = n == 1   ? tmi_t_un(t, (int)tf, type, x[0])
         : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1])
-                 : tmi_t_tern(t, (int)tf, type, x[0], x[1], x[2]);
+                 : tmi_t_value(t, (int)tf, type, x[0], x[1], x[2]);
     return wide ? tmi_conv(t, r, kind) : r;
 }
 
@@ -28391,13 +28297,11 @@ static uint32_t tmi_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg)
 
 static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind,
                           uint32_t holder) {
-    tmi_ins st;
     const uint32_t v = tmi_ptx_operand(w, &x->arg[1], reg, kind);
+    uint32_t       ptr;
     if (holder) (void)tmi_t_if(w->t, holder);
-    tmi_ins_zero(&st, TMI_TF_STG, tmi_tty_of(kind, 1));
-    st.a = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
-    st.b = v;
-    (void)tmi_t_pin(w->t, &st);
+    ptr = tmi_ptx_pointer(w, reg[x->arg[0].reg], kind);
+    (void)tmi_t_do(w->t, TMI_TF_STG, tmi_tty_of(kind, 1), ptr, v, 0, 0);
     if (holder) tmi_t_close(w->t);
 }
 
@@ -29317,35 +29221,27 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
              ub = tmi_scalar_value(w, tmi_in(w->m, op, 1)),
              st = tmi_scalar_value(w, tmi_in(w->m, op, 2));
     int      uns = tmi_attr_of(w->m, op, "unsignedCmp") != NULL, kind = tmi_t_kind(t, lb);
-    int64_t  step = 0, full_lo, full_hi, c;
-    tmi_ins  n;
-    uint32_t loop;
+    int64_t  step = 0, full_lo, full_hi;
+    uint32_t loop, how = 2, end = ub;
     tmi_full_range(kind, &full_lo, &full_hi);
-    tmi_ins_zero(&n, TMI_TF_LOOP, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = lb;
-    n.b = ub;
-    n.c = st;
     /* e 0: plain `i < ub` cannot overflow. 1: from lb >= 0 and counted in unsigned, where lb + k
      * * step has room. 2: anything else, by a count of trips. */
-    n.e = 2;
-    if (tmi_t_is_const(t, st, &step) && step == 1 && !uns) n.e = 0;
-    else if (TMI_INS(t, ub)->hi <= full_hi - TMI_INS(t, st)->hi && !uns) n.e = 0;
-    else if (TMI_INS(t, lb)->lo >= 0 && TMI_INS(t, st)->lo >= 0 && !uns) n.e = 1;
-    n.f = (uint32_t)uns;
-    if (n.e == 1 && TMI_INS(t, ub)->lo < 0) n.b = tmi_t_bin_c(t, TMI_TF_SMAX, ub, 0);
-    if (n.e == 2) {
-        uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb), one = tmi_t_int(t, kind, 1), trips;
-        trips = tmi_t_add(t, tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin(t, TMI_TF_ISUB, span, one), st),
-                          one);
-        const uint32_t right = tmi_t_int(t, kind, 0);
-        n.b = tmi_t_select(t, tmi_t_icmp(t, uns ? TMI_ULT : TMI_SLT, lb, ub), trips, right);
+    if (tmi_t_is_const(t, st, &step) && step == 1 && !uns) how = 0;
+    else if (TMI_INS(t, ub)->hi <= full_hi - TMI_INS(t, st)->hi && !uns) how = 0;
+    else if (TMI_INS(t, lb)->lo >= 0 && TMI_INS(t, st)->lo >= 0 && !uns) how = 1;
+    if (how == 1 && TMI_INS(t, ub)->lo < 0) end = tmi_t_bin_c(t, TMI_TF_SMAX, ub, 0);
+    if (how == 2) {
+        uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb);
+        end = tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin_c(t, TMI_TF_ISUB, span, 1), st);
+        end = tmi_t_add_c(t, end, 1);
+        const uint32_t none = tmi_t_int(t, kind, 0);
+        end = tmi_t_select(t, tmi_t_icmp(t, uns ? TMI_ULT : TMI_SLT, lb, ub), end, none);
     }
-    if (tmi_t_is_const(t, n.b, &c)) n.flags = 0;
-    loop = tmi_t_pin(t, &n);
-    tmi_t_open(t, loop, 0);
-    TMI_INS(t, loop)->d = t->cur;
-    *iv = tmi_t_loopvar(t, loop, tmi_tty_of(kind, 1), n.e == 2 ? full_lo : TMI_INS(t, lb)->lo,
-                        n.e == 2 || uns ? full_hi
+    loop = tmi_t_body(t, tmi_t_stmt(t, TMI_TF_LOOP, lb, end, st, 0));
+    TMI_INS(t, loop)->e = how;
+    TMI_INS(t, loop)->f = (uint32_t)uns;
+    *iv = tmi_t_loopvar(t, loop, tmi_tty_of(kind, 1), how == 2 ? full_lo : TMI_INS(t, lb)->lo,
+                        how == 2 || uns ? full_hi
                                         : tmi_max64(TMI_INS(t, ub)->hi - 1, TMI_INS(t, lb)->lo));
     TMI_INS(t, *iv)->name = tmi_source_name(w, tmi_block_arg(w->m, tmi_op_body(w->m, op, 0), 0));
 }
@@ -29441,8 +29337,6 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     uint32_t *var = TMI_TEMP(w->job, uint32_t, op->n_in),
              *res = TMI_TEMP(w->job, uint32_t, op->n_out);
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_in + op->n_out);
-    tmi_ins   n;
-    uint32_t  loop;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_WHILE);
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 2);
     w->t->src = id;
@@ -29457,10 +29351,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
         tmi_share_storage(w, tmi_block_arg(w->m, after, i), tmi_out(w->m, op, i));
     }
     tmi_copy_all(w, c, op->n_in);
-    tmi_ins_zero(&n, TMI_TF_WHILE, tmi_tty_of(TMI_S_NONE, 1));
-    loop = tmi_t_pin(w->t, &n);
-    tmi_t_open(w->t, loop, 0);
-    TMI_INS(w->t, loop)->d = w->t->cur;
+    (void)tmi_t_body(w->t, tmi_t_stmt(w->t, TMI_TF_WHILE, 0, 0, 0, 0));
     for (i = 0; i < op->n_in; i++) tmi_read_carried(w, tmi_block_arg(w->m, before, i), var[i]);
     tmi_lower_block(w, before);
     cond = TMI_OP(w->m, tmi_terminator(w->m, before));
@@ -29474,7 +29365,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     tmi_copy_all(w, c, op->n_out);
     branch = tmi_t_if(w->t, tmi_t_not(w->t, tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
     (void)branch;
-    tmi_t_stmt(w->t, TMI_TF_BREAK);
+    (void)tmi_t_stmt(w->t, TMI_TF_BREAK, 0, 0, 0, 0);
     tmi_t_close(w->t);
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_block_arg(w->m, after, i), res[i]);
     tmi_lower_block(w, after);
@@ -29578,7 +29469,7 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
     if (op && TMI_OP(w->m, op)->kind == TMI_OP_RETURN &&
         TMI_OP(w->m, tmi_block_op(w->m, block))->kind != TMI_OP_FUNC) {
         w->t->src = op;
-        tmi_t_stmt(w->t, w->p->serial ? TMI_TF_CONTINUE : TMI_TF_RETURN);
+        (void)tmi_t_stmt(w->t, w->p->serial ? TMI_TF_CONTINUE : TMI_TF_RETURN, 0, 0, 0, 0);
     }
     memcpy(w->seen, outer, sizeof w->seen);
     w->block = outer_block;
@@ -29790,12 +29681,8 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         in->vec = 1;
     }
     if (tmi_is_zero_value(w, c)) {
-        tmi_ins x;
         v = tmi_t_for(t, p->acc_count);
-        tmi_ins_zero(&x, TMI_TF_FFILL, tmi_tty_of(TMI_S_NONE, 1));
-        x.a = p->acc;
-        x.b = v;
-        (void)tmi_t_pin(t, &x);
+        (void)tmi_t_stmt(t, TMI_TF_FFILL, p->acc, v, 0, 0);
         tmi_t_close(t);
         return;
     }
@@ -29815,21 +29702,20 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     tmi_nest_end(w, &n);
 }
 
+/* Where an element of a staged operand stands. */
+static uint32_t tmi_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uint32_t col,
+                              uint32_t batch) {
+    const uint32_t slow = s->flipped ? col : row, fast = s->flipped ? row : col;
+    const uint32_t at = tmi_t_add(t, tmi_t_mul_c(t, slow, s->pitch), fast);
+    return batch ? tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane)) : at;
+}
+
 static void tmi_fload(tmi_low *w, uint32_t frag, uint32_t index, const tmi_staged *s, uint32_t row,
                       uint32_t col, uint32_t batch) {
-    tmi_thr *t = w->t;
-    tmi_ins  n;
-    uint32_t at = s->flipped ? tmi_t_add(t, tmi_t_mul_c(t, col, s->pitch), row)
-                             : tmi_t_add(t, tmi_t_mul_c(t, row, s->pitch), col);
-    if (batch) at = tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane));
-    tmi_ins_zero(&n, TMI_TF_FLOAD, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = frag;
-    n.b = index;
-    n.c = s->buf;
-    n.d = at;
-    n.e = s->pitch;
-    n.f = (uint32_t)s->flipped;
-    (void)tmi_t_pin(t, &n);
+    const uint32_t at = tmi_staged_at(w->t, s, row, col, batch),
+                   id = tmi_t_stmt(w->t, TMI_TF_FLOAD, frag, index, s->buf, at);
+    TMI_INS(w->t, id)->e = s->pitch;
+    TMI_INS(w->t, id)->f = (uint32_t)s->flipped;
 }
 
 /* Row, column or batch at which a simdgroup's tiles start. */
@@ -29889,10 +29775,9 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
 static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv,
-             bv = 0, batch = 0, row0, col0, steps;
+             bv = 0, batch = 0, row0, col0, steps, at;
     uint32_t in_regs = !w->p->stage[0][p->id], direct_a = w->p->tile[0][p->id],
              direct_b = w->p->tile[1][p->id];
-    tmi_ins  n;
     for (i = 0; i < l->n_sg; i++) {
         if (l->sg[i] && l->sg[i] < 1u << p->n_bits) sg_cols++;
         else if (l->sg[i] && l->sg[i] < 1u << (p->n_bits + p->m_bits)) sg_rows++;
@@ -29932,12 +29817,11 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_t_close(t);
     iv = tmi_t_for(t, 1u << rows);
     jv = tmi_t_for(t, 1u << cols);
-    tmi_ins_zero(&n, TMI_TF_FMMA, tmi_tty_of(TMI_S_NONE, 1));
-    n.a = p->acc;
-    n.b = tmi_t_add(t, tmi_t_mul_c(t, iv, 1u << cols), jv);
-    if (batches) n.b = tmi_t_add(t, n.b, tmi_t_mul_c(t, bv, 1u << (rows + cols)));
-    n.c = fa, n.d = iv, n.e = fb, n.f = jv;
-    (void)tmi_t_pin(t, &n);
+    at = tmi_t_add(t, tmi_t_mul_c(t, iv, 1u << cols), jv);
+    if (batches) at = tmi_t_add(t, at, tmi_t_mul_c(t, bv, 1u << (rows + cols)));
+    at = tmi_t_stmt(t, TMI_TF_FMMA, p->acc, at, fa, iv);
+    TMI_INS(t, at)->e = fb;
+    TMI_INS(t, at)->f = jv;
     for (i = 0; i < 3u + (batches > 0); i++) tmi_t_close(t);
 }
 
@@ -29974,9 +29858,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
                     k;
     tmi_nest  n;
     tmi_parts x;
-    tmi_ins   ld;
-    kv = tmi_t_for(t, 1u << (p->k_bits - p->chunk_bits));
-    TMI_INS(t, TMI_INS(t, kv)->a)->e = 1; /* a long loop: not unrolled */
+    kv = tmi_t_long_for(t, 1u << (p->k_bits - p->chunk_bits));
     tmi_nest_begin(w, &n, lin_id);
     l = n.lin;
     tmi_nest_loops(w, &n);
@@ -29984,11 +29866,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     col = tmi_coord(w, l, 0, p->n_bits, 0);
     if (p->b_bits) batch = tmi_coord(w, l, tmi_dim_low(w->m, d, 0), p->b_bits, 0);
     for (i = 0; i < 2; i++) {
-        const tmi_staged *s = &p->s[i];
-        uint32_t r = i ? kv : row, c = i ? col : kv;
-        at[i] = s->flipped ? tmi_t_add(t, tmi_t_mul_c(t, c, s->pitch), r)
-                           : tmi_t_add(t, tmi_t_mul_c(t, r, s->pitch), c);
-        if (batch) at[i] = tmi_t_add(t, at[i], tmi_t_mul_c(t, batch, s->plane));
+        at[i] = tmi_staged_at(t, &p->s[i], i ? kv : row, i ? col : kv, batch);
     }
     a = tmi_widen(w, tmi_t_read(t, p->s[0].buf, at[0], 0), kind);
     b = tmi_widen(w, tmi_t_read(t, p->s[1].buf, at[1], 0), kind);
@@ -29996,7 +29874,6 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     for (k = 0; k < l->n_reg; k++) x.reg[k] = 1u << k;
     index = tmi_parts_expr(w, &n, &x, 0);
     acc = tmi_t_read(t, p->acc, index, 0);
-    (void)ld;
     if (kind == TMI_S_I64) {
         uint32_t v[3];
         v[0] = a;
@@ -30004,7 +29881,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
         v[2] = acc;
         acc = tmi_soft_call(t, "f64_fma", v, 3);
     } else {
-        acc = tmi_s_is_float(kind) ? tmi_t_tern(t, TMI_TF_FMA, tmi_tty_of(kind, 1), a, b, acc)
+        acc = tmi_s_is_float(kind) ? tmi_t_value(t, TMI_TF_FMA, tmi_tty_of(kind, 1), a, b, acc)
                                    : tmi_t_add(t, acc, tmi_t_mul(t, a, b));
     }
     tmi_t_write(t, p->acc, index, 0, acc);
@@ -30094,10 +29971,10 @@ static void tmi_lower_params(tmi_low *w) {
         if (n.type.kind == TMI_S_BOOL) {
             n.type.kind = TMI_S_I8;
             tmi_full_range(TMI_S_I8, &n.lo, &n.hi);
-            w->scalar[v] = tmi_t_intcast(w->t, tmi_t_pure(w->t, &n, NULL, 0), TMI_S_BOOL, 0);
+            w->scalar[v] = tmi_t_intcast(w->t, tmi_t_pure(w->t, &n), TMI_S_BOOL, 0);
             continue;
         }
-        w->scalar[v] = tmi_t_pure(w->t, &n, NULL, 0);
+        w->scalar[v] = tmi_t_pure(w->t, &n);
     }
 }
 
@@ -30126,16 +30003,11 @@ static void tmi_lower_touches(tmi_low *w) {
 /* for each program of the grid in turn */
 static void tmi_serial_begin(tmi_low *w) {
     tmi_thr *t = w->t;
-    uint32_t i, loop, iv, *n = w->programs;
-    tmi_ins  x;
+    uint32_t i, loop, iv, count, *n = w->programs;
     for (i = 0; i < 3; i++) n[i] = tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i);
-    tmi_ins_zero(&x, TMI_TF_LOOP, tmi_tty_of(TMI_S_NONE, 1));
-    x.a = tmi_t_int(t, TMI_S_I32, 0);
-    x.b = tmi_t_mul(t, tmi_t_mul(t, n[0], n[1]), n[2]);
-    x.c = tmi_t_int(t, TMI_S_I32, 1);
-    loop = tmi_t_pin(t, &x);
-    tmi_t_open(t, loop, 0);
-    TMI_INS(t, loop)->d = t->cur;
+    iv = tmi_t_u32(t, 0);
+    count = tmi_t_mul(t, tmi_t_mul(t, n[0], n[1]), n[2]);
+    loop = tmi_t_body(t, tmi_t_stmt(t, TMI_TF_LOOP, iv, count, tmi_t_u32(t, 1), 0));
     iv = tmi_t_loopvar(t, loop, tmi_tty_of(TMI_S_I32, 1), 0, INT32_MAX - 1);
     TMI_INS(t, iv)->name = tmi_intern(w->job, w->m->strings, "turn", 4);
     tmi_t_barrier(t, TMI_BAR_DEVICE | TMI_BAR_GROUP, "the program before this one is done");
@@ -30183,32 +30055,6 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
  *         threadgroup memory laid out, barriers where the hazards are
  * uses    >>thread  >>plan
  *============================================================================*/
-
-#define TMI_MAX_OPERANDS 8u
-
-/* Where an instruction keeps the values that it reads; long lists (vectors, helpers) have at
- * most 8. */
-static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
-    uint32_t k = 0, i, reads = tmi_tfs[n->op].reads;
-    TMI_ASSERT(t->job, "clean", n->op < TMI_TF_COUNT);
-    if (!reads) return 0;
-    if (reads == TMI_RD_LIST)
-        for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
-    if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
-    if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
-    if ((reads & TMI_RD_C) && n->c) v[k++] = &n->c;
-    if (reads < TMI_RD_D) return k;
-    if ((reads & TMI_RD_D) && n->d) v[k++] = &n->d;
-    if ((reads & TMI_RD_E) && n->e) v[k++] = &n->e;
-    if ((reads & TMI_RD_F) && n->f) v[k++] = &n->f;
-    return k;
-}
-
-static uint32_t tmi_operands(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
-    uint32_t *slot[TMI_MAX_OPERANDS], k = tmi_operand_slots(t, (tmi_ins *)n, slot), i;
-    for (i = 0; i < k; i++) v[i] = *slot[i];
-    return k;
-}
 
 /* Array that an instruction touches; 0 none. A product touches three. */
 static uint32_t tmi_arrays(const tmi_ins *n, uint32_t *a) {
