@@ -5847,8 +5847,10 @@ struct tmetal_module {
     /* a copy of the text and its name, for later diagnostics; NULL: built, or not kept */
     const char *src, *file;
     size_t      src_len;
+    uint64_t    kinds[4]; /* of its ops, as bits; also of some that are gone */
     uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
 };
+TMI_STATIC_ASSERT(kinds_fit, TMI_OP_COUNT <= 256);
 
 typedef tmetal_module tmi_module;
 
@@ -6424,7 +6426,13 @@ static uint32_t tmi_op_new(tmi_job *job, tmi_module *m, uint32_t kind) {
     uint32_t id = m->op.n;
     TMI_ASSERT(job, "ir", kind < TMI_OP_COUNT);
     ((tmi_op *)tmi_vec_add(job, &m->op))->kind = (uint16_t)kind;
+    m->kinds[kind >> 6] |= (uint64_t)1 << (kind & 63);
     return id;
+}
+
+/* 0: no op of the module is of this kind, so that nobody need look for one. */
+static int tmi_may_have(const tmi_module *m, uint32_t kind) {
+    return (m->kinds[kind >> 6] >> (kind & 63) & 1) != 0;
 }
 
 static void tmi_op_operands(tmi_job *job, tmi_module *m, uint32_t op, const uint32_t *values,
@@ -16519,12 +16527,20 @@ typedef struct tmi_rename {
     tmi_module *m;
     uint32_t   *to; /* per value; 0: itself */
     uint32_t    n;
+    int         any;
 } tmi_rename;
 
 static void tmi_rename_init(tmi_job *job, tmi_module *m, tmi_rename *r) {
     r->m = m;
     r->n = m->value.n;
     r->to = TMI_TEMP(job, uint32_t, r->n);
+    r->any = 0;
+}
+
+static void tmi_rename_to(tmi_rename *r, uint32_t v, uint32_t to) {
+    TMI_ASSERT(NULL, "transform", v < r->n);
+    r->to[v] = to;
+    r->any = 1;
 }
 
 static uint32_t tmi_renamed(const tmi_rename *r, uint32_t v) {
@@ -16536,6 +16552,7 @@ static void tmi_rename_apply(tmi_rename *r, uint32_t func) {
     tmi_module *m = r->m;
     uint32_t    op, i, k;
     TMI_ASSERT(NULL, "transform", func && func < r->m->op.n);
+    if (!r->any) return;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         for (i = 0; i < o->n_in; i++) TMI_ID(m, o->in + i) = tmi_renamed(r, TMI_ID(m, o->in + i));
@@ -17098,6 +17115,18 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
     tmi_mark_drop(job, mark);
 }
 
+/* The ops of one kind below `func`, outer ones before those in them; scratch. */
+static uint32_t *tmi_ops_of(tmi_job *job, const tmi_module *m, uint32_t func, uint32_t kind,
+                            uint32_t *n) {
+    uint32_t op, *list = NULL;
+    *n = 0;
+    if (!tmi_may_have(m, kind)) return NULL;
+    list = TMI_TEMP(job, uint32_t, m->op.n);
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+        if (TMI_OP(m, op)->kind == kind) list[(*n)++] = op;
+    return list;
+}
+
 /* scf.execute_region of one block: its ops move before it. */
 static void tmi_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
     uint32_t block = tmi_op_body(m, TMI_OP(m, op), 0), x, next, i;
@@ -17109,19 +17138,14 @@ static void tmi_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
         tmi_op_insert_before(m, op, x);
     }
     for (i = 0; i < TMI_OP(m, op)->n_out; i++)
-        names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_in(m, TMI_OP(m, x), i);
+        tmi_rename_to(names, tmi_out(m, TMI_OP(m, op), i), tmi_in(m, TMI_OP(m, x), i));
     tmi_op_unlink(m, op);
 }
 
 static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op, i, n, *types, *list, count = 0;
+    uint32_t op, i, n, *types, *list, count;
     tmi_rename names;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
-        count += TMI_OP(m, op)->kind == TMI_OP_EXECUTE;
-    if (!count) return;
-    list = TMI_TEMP(job, uint32_t, count);
-    for (count = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
-        if (TMI_OP(m, op)->kind == TMI_OP_EXECUTE) list[count++] = op;
+    list = tmi_ops_of(job, m, func, TMI_OP_EXECUTE, &count);
     while (count-- > 0) { /* inner ones first */
         tmi_mark mark = tmi_mark_take(job);
         op = list[count];
@@ -17159,6 +17183,8 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark mark = tmi_mark_take(job);
     uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
     const tmi_op *end = NULL;
+    int           inner = tmi_may_have(m, TMI_OP_MAP) || tmi_may_have(m, TMI_OP_REDUCE) ||
+        tmi_may_have(m, TMI_OP_SCAN);
     TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     tmi_structure_execute(job, m, func);
     if (!job->n_errors && TMI_BLOCK(m, body)->next) {
@@ -17169,7 +17195,7 @@ static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
         for (i = 0; i < n; i++) types[i] = tmi_in_type(m, end, i);
         tmi_structure_region(job, m, func, TMI_OP(m, func)->region, TMI_OP_RETURN, types, n);
     }
-    for (i = tmi_walk_next(m, func, func); i; i = tmi_walk_next(m, func, i)) {
+    for (i = inner ? tmi_walk_next(m, func, func) : 0; i; i = tmi_walk_next(m, func, i)) {
         uint16_t kind = TMI_OP(m, i)->kind;
         if (kind == TMI_OP_MAP || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN)
             tmi_structure_inner(job, m, i);
@@ -17296,6 +17322,7 @@ static uint32_t tmi_take_kernel(tmi_taking *t, uint32_t func, tmi_module *f) {
     uint32_t body, region, id;
     *f = *t->m;
     t->f = f;
+    memset(f->kinds, 0, sizeof f->kinds);
     tmi_vec_init(&f->value, sizeof(tmi_value), 0);
     tmi_vec_init(&f->op, sizeof(tmi_op), 0);
     tmi_vec_init(&f->succ, sizeof(tmi_succ), 0);
@@ -17347,7 +17374,8 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     for (op = TMI_BLOCK(m, body)->first_op; op != end; op = TMI_OP(m, op)->next)
         tmi_op_insert_before(m, call, tmi_clone_op(&c, op));
     for (i = 0; i < TMI_OP(m, call)->n_out; i++)
-        names->to[tmi_out(m, TMI_OP(m, call), i)] = tmi_cloned(&c, tmi_in(m, TMI_OP(m, end), i));
+        tmi_rename_to(names, tmi_out(m, TMI_OP(m, call), i),
+                      tmi_cloned(&c, tmi_in(m, TMI_OP(m, end), i)));
     tmi_op_unlink(m, call);
     tmi_mark_drop(job, mark);
 }
@@ -17356,6 +17384,7 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
  * not pile up more of them than a stack holds. */
 static int tmi_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
     uint32_t op, up, depth = 0, blk = 0;
+    if (m->region.n <= 2 * TMI_MAX_DEPTH) return 1;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->block == blk) continue; /* as deep as the one before */
         blk = TMI_OP(m, op)->block;
@@ -17383,7 +17412,8 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     }
     tmi_structure(job, m, func);
     if (job->n_errors || !tmi_may_copy(job, m, func, 0)) return 0;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+    op = tmi_may_have(m, TMI_OP_CALL) ? tmi_walk_next(m, func, func) : 0;
+    for (; op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
         callee = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
         any = 1;
@@ -17753,7 +17783,7 @@ static void tmi_tile_load(tmi_refs *x, tmi_build *b, const tmi_op *op, const tmi
     tmi_copy_attr(m, x->job, TMI_VALUE(m, v)->def, op, "isVolatile");
     if (type != tmi_value_type(m, out)) v = tmi_b_1(b, TMI_OP_RESHAPE, tmi_value_type(m, out), v);
     TMI_VALUE(m, v)->name = TMI_VALUE(m, out)->name;
-    x->names.to[out] = v;
+    tmi_rename_to(&x->names, out, v);
 }
 
 /* in the tile's own shape */
@@ -17915,20 +17945,24 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
     tmi_func_retype(x->job, m, func);
 }
 
+/* May the function have descriptors or block pointers? */
+static int tmi_has_refs(const tmi_module *m, uint32_t func) {
+    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), i;
+    int      any = tmi_may_have(m, TMI_OP_MAKE_DESC) || tmi_may_have(m, TMI_OP_MAKE_PTR) ||
+        tmi_may_have(m, TMI_OP_POISON) || tmi_may_have(m, TMI_OP_UNDEF);
+    for (i = 0; i < TMI_BLOCK(m, block)->n_arg && !any; i++)
+        any = tmi_is_ref(m, tmi_value_type(m, tmi_block_arg(m, block, i)));
+    return any;
+}
+
 /* Requires: one block a region, calls inlined. Leaves: no value of a descriptor or block pointer
  * type. */
 static void tmi_lower_refs(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
     tmi_refs  x;
     tmi_build b;
-    uint32_t  op, next, i;
-    int       any = 0;
-    for (op = func; op && !any; op = tmi_walk_next(m, func, op)) {
-        const tmi_op *o = TMI_OP(m, op);
-        for (i = 0; i < o->n_out; i++) any |= tmi_is_ref(m, tmi_out_type(m, o, i));
-        for (i = 0; i < o->n_in; i++) any |= tmi_is_ref(m, tmi_in_type(m, o, i));
-    }
-    if (!any && !TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->n_arg) return;
+    uint32_t  op, next;
+    if (!tmi_has_refs(m, func)) return;
     memset(&x, 0, sizeof x);
     x.job = job;
     x.m = m;
@@ -17937,7 +17971,7 @@ static void tmi_lower_refs(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_rename_init(job, m, &x.names);
     b = tmi_build_before(job, m, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->first_op);
     tmi_ref_params(&x, &b, func);
-    for (op = any ? tmi_walk_next(m, func, func) : 0; op; op = next) {
+    for (op = tmi_walk_next(m, func, func); op; op = next) {
         tmi_op o = *TMI_OP(m, op);
         int    drop = 1;
         b = tmi_build_before(job, m, op);
@@ -18220,7 +18254,8 @@ static int tmi_for_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
         arg = tmi_block_arg(m, body, 1 + i);
         if (y != arg && y != tmi_renamed(names, tmi_in(m, o, 3 + i))) continue;
         drop[i] = 1;
-        names->to[arg] = names->to[tmi_out(m, o, i)] = tmi_in(m, o, 3 + i);
+        tmi_rename_to(names, arg, tmi_in(m, o, 3 + i));
+        tmi_rename_to(names, tmi_out(m, o, i), tmi_in(m, o, 3 + i));
         n++;
     }
     if (n) tmi_for_drop(job, m, op, drop);
@@ -18241,7 +18276,7 @@ static void tmi_if_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
                  c = tmi_renamed(names, tmi_in(m, TMI_OP(m, end[1]), i));
         if (a != c) continue;
         drop[i] = 1;
-        names->to[tmi_out(m, &o, i)] = a;
+        tmi_rename_to(names, tmi_out(m, &o, i), a);
         n++;
     }
     if (!n) return;
@@ -18552,7 +18587,7 @@ static void tmi_acc_apply(tmi_job *job, tmi_module *m, tmi_acc *a, tmi_rename *n
         tmi_op_insert_before(m, after, a->join);
         last = tmi_out(m, &join, 0);
     }
-    names->to[old] = last;
+    tmi_rename_to(names, old, last);
     tmi_name_after(m, last, old);
 }
 
@@ -18600,12 +18635,7 @@ static int tmi_accumulate(tmi_job *job, tmi_module *m, uint32_t func, uint32_t l
  * reduced of them. */
 static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
-    uint32_t  n = 0, op, i, *loop;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
-        n += TMI_OP(m, op)->kind == TMI_OP_FOR;
-    loop = TMI_TEMP(job, uint32_t, n);
-    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
-        if (TMI_OP(m, op)->kind == TMI_OP_FOR) loop[n++] = op;
+    uint32_t  n, i, *loop = tmi_ops_of(job, m, func, TMI_OP_FOR, &n);
     /* inner loops first; a tile that one carries may itself be reduced in each round */
     while (n-- > 0)
         for (i = 0; i < TMI_OP(m, loop[n])->n_out;) i += !tmi_accumulate(job, m, func, loop[n], i);
@@ -18735,7 +18765,7 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     b = tmi_build_before(job, m, TMI_BLOCK(m, body)->first_op);
     t = tmi_induction_tile(&b, init, from, s);
     tmi_name_after(m, t, arg);
-    names->to[arg] = t;
+    tmi_rename_to(names, arg, t);
     b = tmi_build_before(job, m, end);
     b.loc = TMI_OP(m, tmi_def(m, tmi_in(m, TMI_OP(m, end), i)))->loc;
     for (next = s, k = steps.n; k-- > 0;) {
@@ -18749,7 +18779,7 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     tmi_for_yield(job, m, op, next);
     if (TMI_OP(m, op)->next) {
         b = tmi_build_before(job, m, TMI_OP(m, op)->next);
-        names->to[old] = tmi_induction_tile(&b, init, from, result);
+        tmi_rename_to(names, old, tmi_induction_tile(&b, init, from, result));
     }
     return 1;
 }
@@ -18842,12 +18872,12 @@ static int tmi_is_droppable(const tmi_op *op) {
 /* Requires: nothing. Leaves: no pure op whose results are unread. */
 static void tmi_drop_unread(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
-    uint32_t *uses = TMI_TEMP(job, uint32_t, m->value.n), *order, n = 0, op, i, left;
-    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op), n++)
-        for (i = 0; i < TMI_OP(m, op)->n_in; i++) uses[tmi_in(m, TMI_OP(m, op), i)]++;
-    order = TMI_TEMP(job, uint32_t, n);
-    for (n = 0, op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op))
+    uint32_t *uses = TMI_TEMP(job, uint32_t, m->value.n),
+             *order = TMI_TEMP(job, uint32_t, m->op.n), n = 0, op, i, left;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         order[n++] = op;
+        for (i = 0; i < TMI_OP(m, op)->n_in; i++) uses[tmi_in(m, TMI_OP(m, op), i)]++;
+    }
     while (n-- > 0) {
         const tmi_op *o = TMI_OP(m, order[n]);
         if (!tmi_is_droppable(o)) continue;
@@ -18889,9 +18919,10 @@ static int tmi_flatten_if(tmi_build *b, uint32_t op, tmi_rename *names) {
     }
     *b = tmi_build_before(b->job, m, op);
     for (i = 0; i < TMI_OP(m, op)->n_out; i++)
-        names->to[tmi_out(m, TMI_OP(m, op), i)] = tmi_b_select(b, tmi_in(m, TMI_OP(m, op), 0),
-                                                               tmi_in(m, TMI_OP(m, end[0]), i),
-                                                               tmi_in(m, TMI_OP(m, end[1]), i));
+        tmi_rename_to(names, tmi_out(m, TMI_OP(m, op), i),
+                      tmi_b_select(b, tmi_in(m, TMI_OP(m, op), 0),
+                                   tmi_in(m, TMI_OP(m, end[0]), i),
+                                   tmi_in(m, TMI_OP(m, end[1]), i)));
     tmi_op_unlink(m, op);
     return 1;
 }
@@ -18932,28 +18963,30 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
 /* -- The passes, in order -------------------------------------------------------------------- */
 
 /*    name               function              needed: >>lower knows what it leaves only (else
- *                       optimisation); what it does */
+ *                       optimisation); of: kinds of op, without all of which it finds nothing (NONE:
+ *                       it looks itself); what it does */
 #define TMI_PASSES(X) \
-    X("combiners",       tmi_flatten_regions,  1, \
+    X("combiners",       tmi_flatten_regions,  1, REDUCE,     SCAN, \
       "branches inside of reductions and scans become selections") \
-    X("tile references", tmi_lower_refs,       1, \
+    X("tile references", tmi_lower_refs,       1, NONE,       NONE, \
       "descriptors and block pointers become tensors of pointers with masks") \
-    X("products",        tmi_lower_products,   1, \
+    X("products",        tmi_lower_products,   1, DOT_SCALED, DOT, \
       "products of scaled and of 8-bit types become products of wider ones") \
-    X("accumulators",    tmi_accumulators,     0, \
+    X("accumulators",    tmi_accumulators,     0, FOR,        FOR, \
       "sums over the rounds of a loop are reduced once behind it") \
-    X("control",         tmi_simplify_control, 0, \
+    X("control",         tmi_simplify_control, 0, FOR,        IF, \
       "loops and branches hand on only what they change") \
-    X("induction",       tmi_inductions,       1, \
+    X("induction",       tmi_inductions,       1, FOR,        FOR, \
       "pointers that a loop moves on are computed from its counter") \
-    X("exchanges",       tmi_exchanges,        0, \
+    X("exchanges",       tmi_exchanges,        0, XORI,       XORI, \
       "pairs that are combined by exclusive or and taken apart change places") \
-    X("unread",          tmi_drop_unread,      0, "what nothing reads goes")
+    X("unread",          tmi_drop_unread,      0, NONE,       NONE, "what nothing reads goes")
 
 typedef struct tmi_pass {
     const char *name;
     void (*run)(tmi_job *, tmi_module *, uint32_t);
     int needed;
+    uint16_t of[2];
     const char *what;
 } tmi_pass;
 
@@ -19074,8 +19107,8 @@ static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32
     args[n] = tmi_value_new(job, m, m->t_i32);
     TMI_VALUE(m, args[n])->name = tmi_intern(job, m->strings, name, strlen(name));
     tmi_block_args(job, m, block, args, n + 1);
-    names->to[tmi_out(m, TMI_OP(m, op), 0)] = tmi_b_cmpi(&b, TMI_NE, args[n],
-                                                         tmi_b_const(&b, m->t_i32, 0));
+    tmi_rename_to(names, tmi_out(m, TMI_OP(m, op), 0),
+                  tmi_b_cmpi(&b, TMI_NE, args[n], tmi_b_const(&b, m->t_i32, 0)));
     for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
     t.bits = t.n_dims = n + 1; /* a kernel has no results */
     tmi_op_set_attr(job, m, func, "function_type",
@@ -19127,13 +19160,14 @@ static void tmi_run_pass(tmi_job *job, tmi_module *m, uint32_t func, const tmi_p
     tmi_mark mark = tmi_mark_take(job);
     TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     if (TMI_TELLS(job)) tmi_tell_pass(job, m, func, pass);
-    else pass->run(job, m, func);
+    else if (!pass->of[0] || tmi_may_have(m, pass->of[0]) || tmi_may_have(m, pass->of[1]))
+        pass->run(job, m, func);
     if (!job->n_errors) tmi_trace(job, m, pass->name);
     tmi_mark_drop(job, mark);
 }
 
 static const tmi_pass tmi_passes[] = {
-#define X(name, fn, needed, what) {name, fn, needed, what},
+#define X(name, fn, needed, a, b, what) {name, fn, needed, {TMI_OP_##a, TMI_OP_##b}, what},
     TMI_PASSES(X)
 #undef X
 };
@@ -19853,8 +19887,9 @@ static void tmi_split_second(tmi_split *s) {
             v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row),
                              tmi_value_type(m, p->value));
             begun = tmi_split_begun(s, &b, p);
-            names.to[p->value] = begun ? tmi_b_2(&b, p->kind, begun, v) : v;
-            tmi_name_after(m, names.to[p->value], p->value);
+            if (begun) v = tmi_b_2(&b, p->kind, begun, v);
+            tmi_rename_to(&names, p->value, v);
+            tmi_name_after(m, v, p->value);
         } else { /* the reduction itself, of the parts */
             tmi_cloning c;
             uint32_t    red;
@@ -19866,7 +19901,8 @@ static void tmi_split_second(tmi_split *s) {
             tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
             tmi_op_operands(s->job, m, red, in, n);
             tmi_b_insert(&b, red);
-            for (k = 0; k < n; k++) names.to[p[k].value] = tmi_out(m, TMI_OP(m, red), k);
+            for (k = 0; k < n; k++)
+                tmi_rename_to(&names, p[k].value, tmi_out(m, TMI_OP(m, red), k));
         }
     }
     tmi_rename_apply(&names, s->func);
@@ -19932,7 +19968,7 @@ static void tmi_split_widen(tmi_split *s, tmi_split_part *p) {
     tmi_op_results(s->job, m, red, &v, 1);
     tmi_rename_init(s->job, m, &names);
     b = tmi_build_before(s->job, m, TMI_OP(m, red)->next);
-    names.to[old] = tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v);
+    tmi_rename_to(&names, old, tmi_b_1(&b, TMI_OP_TRUNCF, tmi_value_type(m, old), v));
     tmi_rename_apply(&names, s->func);
     p->value = v;
     p->elem = f32;
