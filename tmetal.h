@@ -44017,10 +44017,36 @@ static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) 
     return 0;
 }
 
+/* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
+ * apart; TMI_NONE: there is none. Only an op that makes one can have it where `any` is 0. */
+static uint32_t tmi_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
+    uint32_t i, type;
+    int      known = op->n_region || (tmi_ops[op->kind].traits & TMI_ENDS);
+    switch (op->kind) {
+    case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: case TMI_OP_DLOAD:
+    case TMI_OP_DSTORE: case TMI_OP_DREDUCE: case TMI_OP_DGATHER: case TMI_OP_DSCATTER:
+    case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER: case TMI_OP_XDSCATTER:
+    case TMI_OP_SELECT: case TMI_OP_POISON: case TMI_OP_UNDEF: case TMI_OP_CALL: known = 1; break;
+    default: break;
+    }
+    for (i = any ? 0 : op->n_in; i < op->n_in + op->n_out && !known; i++) {
+        type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in);
+        if (tmi_is_ref(m, type) && (i || (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE)))
+            return type;
+    }
+    return TMI_NONE;
+}
+
 static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op;
+    uint32_t op, type;
+    int      refs = tmi_has_refs(m, func);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        tmi_refuse_op(job, m, TMI_OP(m, op));
+        type = tmi_opaque_ref(m, TMI_OP(m, op), refs);
+        if (type != TMI_NONE)
+            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_TYPE_UNSUPPORTED,
+                      tmi_ops[TMI_OP(m, op)->kind].name, tmi_type_text(job, m, type),
+                      "block pointers and descriptors are made, moved, chosen, handed on or accessed, no more");
+        else tmi_refuse_op(job, m, TMI_OP(m, op));
         if (tmi_awaits_the_grid(m, func, op))
             tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
@@ -44060,6 +44086,7 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
             why = "not a number or pointer";
         else if (kind == TMI_T_DESC && !tmi_compile_has_sizes(m, block, i))
             why = "parameters of integers must follow it, a size and a stride an axis";
+        else if (tmi_is_block_ptr(m, type)) why = "block pointers are made in the kernel";
         if (why)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter",
                       tmi_type_text(job, m, type), why);
