@@ -1391,19 +1391,16 @@ static size_t tmi_align_up(size_t n) {
     return n > (size_t)-1 - TMI_ALIGN ? (size_t)-1 : (n + TMI_ALIGN - 1) & ~(size_t)(TMI_ALIGN - 1);
 }
 
-/* Bytes from the caller's arena, zeroed: results from the bottom, scratch from the top, so both
- * may be made in any order. Never NULL: a full arena notes what was missing and leaves. Both
- * ends were aligned on entry; reports give `peak` without that padding, so it does not depend on
- * addresses. */
-static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
+/* Bytes from the caller's arena as they are, a multiple of TMI_ALIGN: results from the bottom,
+ * scratch from the top, so both may be made in any order. Never NULL: a full arena notes what was
+ * missing and leaves. Both ends were aligned on entry; reports give `peak` without that padding,
+ * so it does not depend on addresses. */
+static char *tmi_take_raw(tmi_job *job, size_t bytes, int scratch) {
     tmetal_arena *a = job->arena;
-    /* no division where both are short */
-    size_t        bytes = tmi_align_up((count | size) >> 15 ? tmi_mul_sat(count, size)
-                                                            : count * size);
     size_t        busy = a->used - job->pad + (job->end - job->top);
     char         *at;
     TMI_ASSERT(job, "base", job->arena->used <= job->top && job->top <= job->end);
-    TMI_ASSERT(job, "base", size > 0);
+    TMI_ASSERT(job, "base", bytes % TMI_ALIGN == 0 || bytes == (size_t)-1);
 
     if (bytes > job->top - a->used) {
         a->need = tmi_add_sat(busy + job->pad, bytes);
@@ -1417,7 +1414,15 @@ static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
         at = (char *)a->base + a->used;
         a->used += bytes;
     }
-    return memset(at, 0, bytes);
+    return at;
+}
+
+/* The same, zeroed. */
+static void *tmi_take(tmi_job *job, size_t count, size_t size, int scratch) {
+    /* no division where both are short */
+    size_t bytes = tmi_align_up((count | size) >> 15 ? tmi_mul_sat(count, size) : count * size);
+    TMI_ASSERT(job, "base", size > 0);
+    return memset(tmi_take_raw(job, bytes, scratch), 0, bytes);
 }
 
 #define TMI_NEW(job, type, count)  ((type *)tmi_take((job), (count), sizeof(type), 0))
@@ -1472,7 +1477,8 @@ static void tmi_vec_init(tmi_vec *v, size_t size, int scratch) {
     v->scratch = scratch;
 }
 
-static void tmi_vec_grow(tmi_job *job, tmi_vec *v) {
+/* The item v->n - 1, the first of a new page. */
+static TMI_APART void *tmi_vec_grow(tmi_job *job, tmi_vec *v) {
     if (v->n_page == v->cap_page) {
         uint32_t cap = v->cap_page ? v->cap_page * 2 : (TMI_FIRST + TMI_PAGE - 1) / TMI_PAGE;
         void   **page = (void **)tmi_take(job, cap, sizeof(void *), v->scratch);
@@ -1480,7 +1486,7 @@ static void tmi_vec_grow(tmi_job *job, tmi_vec *v) {
         v->page = page;
         v->cap_page = cap;
     }
-    v->page[v->n_page++] = tmi_take(job, TMI_PAGE, v->size, v->scratch);
+    return v->page[v->n_page++] = tmi_take(job, TMI_PAGE, v->size, v->scratch);
 }
 
 /* One more item at the end, zeroed. */
@@ -1488,7 +1494,7 @@ static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
     uint32_t i = v->n++;
     TMI_ASSERT(job, "base", v->size > 0);
     TMI_ASSERT(job, "base", v->n < TMI_NONE);
-    if ((i >> TMI_PAGE_BITS) == v->n_page) tmi_vec_grow(job, v);
+    if ((i >> TMI_PAGE_BITS) == v->n_page) return tmi_vec_grow(job, v);
     return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * v->size;
 }
 
@@ -1535,7 +1541,7 @@ static uint32_t tmi_hash_bytes(const void *p, size_t n) {
     return h ^ (h >> 15);
 }
 
-static void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
+static TMI_APART void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
                           const void *ctx) {
     uint32_t *old = t->slot, cap = t->cap, i, k;
     t->cap = cap ? cap * 4 : tmi_max32(TMI_FIRST, 4);
@@ -1582,8 +1588,9 @@ static uint32_t tmi_intern(tmi_job *job, tmi_strings *s, const char *p, size_t l
         str = TMI_AT(&s->item, tmi_string, id);
         if (str->hash == h && str->len == len && memcmp(str->p, p, len) == 0) return id;
     }
-    copy = TMI_NEW(job, char, len + 1);
+    copy = tmi_take_raw(job, tmi_align_up(len + 1), 0);
     memcpy(copy, p, len);
+    copy[len] = '\0';
     id = s->item.n;
     str = (tmi_string *)tmi_vec_add(job, &s->item);
     str->p = copy;
@@ -1630,20 +1637,22 @@ static void tmi_text_init(tmi_job *job, tmi_text *t) {
 
 /* one more chunk, twice as long as the last up to 16 KB */
 static tmi_chunk *tmi_text_grow(tmi_text *t) {
-    size_t     cap = t->last ? (size_t)t->last->cap * 2 : 256 - sizeof(tmi_chunk);
+    size_t     size = t->last ? (t->last->cap + sizeof(tmi_chunk)) * 2 : 256;
     tmi_chunk *c;
-    if (cap > 16384 - sizeof(tmi_chunk)) cap = 16384 - sizeof(tmi_chunk);
-    c = (tmi_chunk *)tmi_take(t->job, 1, sizeof(tmi_chunk) + cap, 1);
-    c->cap = (uint32_t)cap;
+    if (size > 16384) size = 16384;
+    c = (tmi_chunk *)(void *)tmi_take_raw(t->job, size, 1);
+    c->next = NULL;
+    c->n = 0;
+    c->cap = (uint32_t)(size - sizeof(tmi_chunk));
     if (t->last) t->last->next = c;
     else t->first = c;
     return t->last = c;
 }
 
-static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
+/* Bytes that do not fit into the last chunk. */
+static TMI_APART void tmi_put_parts(tmi_text *t, const char *p, size_t n) {
     tmi_chunk *c = t->last;
     size_t     part;
-    TMI_ASSERT(t->job, "base", n == 0 || p != NULL);
     t->len += n;
     for (; n; c = t->last) {
         if (!c || c->n == c->cap) c = tmi_text_grow(t);
@@ -1653,6 +1662,18 @@ static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
         p += part;
         n -= part;
     }
+}
+
+static void tmi_put_bytes(tmi_text *t, const char *p, size_t n) {
+    tmi_chunk *c = t->last;
+    TMI_ASSERT(t->job, "base", n == 0 || p != NULL);
+    if (!c || c->cap - c->n < n) {
+        tmi_put_parts(t, p, n);
+        return;
+    }
+    memcpy(tmi_chunk_text(c) + c->n, p, n);
+    c->n += (uint32_t)n;
+    t->len += n;
 }
 
 static void tmi_put_spaces(tmi_text *t, uint32_t n) {
@@ -1667,7 +1688,11 @@ static void tmi_put_str(tmi_text *t, const char *s) {
 
 static void tmi_put_char(tmi_text *t, char c) {
     tmi_chunk *k = t->last;
-    if (!k || k->n == k->cap) k = tmi_text_grow(t);
+    char       one = c;
+    if (!k || k->n == k->cap) {
+        tmi_put_parts(t, &one, 1);
+        return;
+    }
     tmi_chunk_text(k)[k->n++] = c;
     t->len++;
 }
@@ -1810,13 +1835,14 @@ static int tmi_tidy(char *out, const char *s) {
 
 /* The whole text, NUL-terminated, in results or scratch. */
 static char *tmi_text_join(tmi_text *t, int scratch) {
-    char      *p = (char *)tmi_take(t->job, t->len + 1, 1, scratch);
+    char      *p = tmi_take_raw(t->job, tmi_align_up(t->len + 1), scratch);
     size_t     at = 0;
     tmi_chunk *c;
     for (c = t->first; c; c = c->next) {
         memcpy(p + at, tmi_chunk_text(c), c->n);
         at += c->n;
     }
+    p[at] = '\0';
     return p;
 }
 
@@ -1843,12 +1869,13 @@ static const char *tmi_format(tmi_job *job, int scratch, const char *fmt, ...) {
  * quoted. */
 
 /* What a character may be in MLIR, as a sum: 1 a digit, 2 a hexadecimal one, 4 a letter, 8 in a
- * word, 16 a blank, 32 a token of its own, 64 the sign before a name, 128 the end of a line or the
- * beginning of a comment (or NUL, which is passed over). */
+ * word, 16 a blank, 32 a token of its own, 64 the sign before a name or, with 32, one that may be
+ * half of two, 128 the end of a line or the beginning of a comment (or NUL, which is passed over).
+ */
 static const uint8_t tmi_char_class[256] = {
     128, 0, 0, 0, 0, 0, 0, 0, 0, 16, 128, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 16, 64, 0, 64, 8, 64, 0, 0, 32, 32, 32, 32, 32, 32, 8, 160, 11, 11, 11, 11, 11, 11, 11,
-    11, 11, 11, 32, 0, 32, 32, 32, 32, 64, 14, 14, 14, 14, 14, 14, 12, 12, 12, 12, 12, 12, 12, 12,
+    0, 0, 16, 64, 0, 64, 8, 64, 0, 0, 32, 32, 32, 32, 32, 96, 8, 160, 11, 11, 11, 11, 11, 11, 11,
+    11, 11, 11, 96, 0, 32, 32, 32, 32, 64, 14, 14, 14, 14, 14, 14, 12, 12, 12, 12, 12, 12, 12, 12,
     12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 0, 32, 64, 8, 0, 14, 14, 14, 14, 14, 14,
     12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 32, 32, 32};
 
@@ -6720,11 +6747,12 @@ static void tmi_expected(tmi_parser *p, const char *what) {
     p->bad = 1;
 }
 
-static TMI_APART uint32_t tmi_lex_blank(const tmi_parser *p, uint32_t at, int *newline) {
+/* Past blanks and comments; tok.first says whether a line ended among them. */
+static TMI_APART uint32_t tmi_lex_blank(tmi_parser *p, uint32_t at) {
     for (; at < p->len; at++) {
         char c = p->src[at];
         if (tmi_is_class(c, 16) || c == '\0') continue;
-        if (c == '\n') *newline = 1;
+        if (c == '\n') p->tok.first = 1;
         else if (c == '/' && tmi_peek_at(p, at + 1) == '/') {
             while (at < p->len && p->src[at] != '\n') at++;
             at--;
@@ -6812,62 +6840,63 @@ static void tmi_lex_bad_char(tmi_parser *p, uint32_t at) {
     p->bad = 1;
 }
 
-/* A token that is no word and no sign of its own; gives its end. */
+/* A token that is no word and no sign that stands alone; gives its end. */
 static TMI_APART uint32_t tmi_lex_other(tmi_parser *p, uint32_t at) {
     char     c = p->src[at];
     int      closed;
-    uint32_t end;
-    if (tmi_is_class(c, 64)) {
-        end = tmi_lex_sigil(p, at);
-        if (end != at + 1 || c == '!' || c == '#') return end;
-    } else if (tmi_is_digit(c)) {
-        return tmi_lex_number(p, at);
-    } else if (c == '"') {
-        end = tmi_lex_string(p, at, &closed);
-        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
-        return end;
-    }
-    tmi_lex_bad_char(p, at); /* or a sigil without a name */
-    p->tok.kind = TMI_K_PUNCT;
-    return at + 1;
-}
-
-/* Read the next token into p->tok. */
-static void tmi_next(tmi_parser *p) {
-    int      newline = p->pos == p->start;
-    uint32_t at = p->pos, end;
-    char     c;
-
-    p->last_end = at;
-    at = tmi_lex_run(p, at, 16);
-    if (tmi_is_class(tmi_peek_at(p, at), 128)) at = tmi_lex_blank(p, at, &newline);
-    p->tok.at = at;
-    p->tok.first = (uint8_t)newline;
-    p->tok.kind = TMI_K_END;
-    p->tok.punct = 0;
-    p->tok.len = p->tok.sub = 0;
-    p->pos = at;
-    if (at >= p->len) return;
-    c = p->src[at];
-    end = at + 1;
-    if (tmi_is_letter(c) || c == '_') {
-        p->tok.kind = TMI_K_WORD;
-        end = tmi_lex_run(p, end, 8);
-    } else if (tmi_is_class(c, 32)) {
+    uint32_t end = at + 1;
+    if (tmi_is_class(c, 32)) {
         p->tok.kind = TMI_K_PUNCT;
         p->tok.punct = c;
         if (c == '-' && tmi_peek_at(p, end) == '>') p->tok.punct = '>', end++;
         else if (c == ':' && tmi_peek_at(p, end) == ':') end++;
+        return end;
+    }
+    if (tmi_is_digit(c)) return tmi_lex_number(p, at);
+    if (c == '"') {
+        end = tmi_lex_string(p, at, &closed);
+        p->tok.kind = closed ? TMI_K_STRING : TMI_K_PUNCT;
+        return end;
+    }
+    if (tmi_is_class(c, 64)) end = tmi_lex_sigil(p, at);
+    if (end == at + 1 && c != '!' && c != '#') { /* or a sigil without a name */
+        tmi_lex_bad_char(p, at);
+        p->tok.kind = TMI_K_PUNCT;
+    }
+    return end;
+}
+
+/* Read the next token into p->tok. */
+static void tmi_next(tmi_parser *p) {
+    uint32_t at = p->pos, end;
+    char     c;
+
+    p->last_end = at;
+    p->tok.first = at == p->start;
+    if (tmi_peek_at(p, at) == ' ') at++;
+    if (tmi_is_class(tmi_peek_at(p, at), 16 | 128)) at = tmi_lex_blank(p, at);
+    p->tok.at = p->pos = at;
+    p->tok.kind = TMI_K_END;
+    p->tok.punct = 0;
+    p->tok.len = p->tok.sub = 0;
+    if (at >= p->len) return;
+    c = p->src[at];
+    end = at + 1;
+    if (tmi_char_class[(unsigned char)c] == 32) {
+        p->tok.kind = TMI_K_PUNCT;
+        p->tok.punct = c;
+    } else if (tmi_is_letter(c) || c == '_') {
+        p->tok.kind = TMI_K_WORD;
+        end = tmi_lex_run(p, end, 8);
     } else {
         end = tmi_lex_other(p, at);
     }
     p->tok.len = end - at;
-    if (p->tok.kind == TMI_K_VALUE && tmi_peek_at(p, end) == '#' &&
-        tmi_is_digit(tmi_peek_at(p, end + 1)))
-        for (end++; tmi_is_digit(tmi_peek_at(p, end)); end++)
-            p->tok.sub = p->tok.sub > 99999 ? p->tok.sub
-                                            : p->tok.sub * 10 + (uint32_t)(p->src[end] - '0');
     p->pos = end;
+    if (p->tok.kind != TMI_K_VALUE || tmi_peek_at(p, end) != '#') return;
+    for (end++; tmi_is_digit(tmi_peek_at(p, end)); p->pos = ++end)
+        p->tok.sub = p->tok.sub > 99999 ? p->tok.sub
+                                        : p->tok.sub * 10 + (uint32_t)(p->src[end] - '0');
 }
 
 static int tmi_at_punct(const tmi_parser *p, char c) {
@@ -7879,8 +7908,10 @@ static void tmi_draft_result(tmi_parser *p, tmi_draft *d, uint32_t type) {
 
 /* The first character of the token behind the one at hand. */
 static char tmi_peek_token(tmi_parser *p) {
-    int newline;
-    return tmi_peek_at(p, tmi_lex_blank(p, p->pos, &newline));
+    uint8_t first = p->tok.first;
+    char    c = tmi_peek_at(p, tmi_lex_blank(p, p->pos));
+    p->tok.first = first;
+    return c;
 }
 
 /* %a (',' %b)* , up to a comma before a word: that belongs to what follows */
