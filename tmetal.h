@@ -13163,7 +13163,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 #define TMI_DT_OPS   256u
 
 #if !defined TMETAL_NO_REPORTS || !defined TMETAL_NO_OPS
-/* -- Patterns: what softmax and norms look like ----------------------------------------------------
+/* -- Patterns: what softmax, norms and attention look like ------------------------------------------
  * Rows of text, matched from the last op back, in functions and in op lists alike.
  *
  *   name(p, q)   the op of that name, its operands by p and q; of `add` and `mul` in either order
@@ -13175,7 +13175,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
  *   norm(p, q)   p over the root of q, also as p times rsqrt(q); q is matched first
  *   {p|q}        either
  *   X, X:p       a value, or one that matches p; another X is the same value
- *   #X           a number for all elements (in a function: any value)
+ *   #X           one number for all elements
  *   _            any value
  *   0p  -p       p behind masks that put 0, or so low a number that its exp is 0
  *   @p           p behind casts and what spreads a row's value over the row
@@ -13186,14 +13186,17 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 
 enum {
     TMI_DN_OTHER, TMI_DN_ADD, TMI_DN_SUB, TMI_DN_MUL, TMI_DN_DIV, TMI_DN_RECIP, TMI_DN_EXP,
-    TMI_DN_LOG, TMI_DN_SQRT, TMI_DN_RSQRT, TMI_DN_ABS, TMI_DN_LARGER,
+    TMI_DN_LOG, TMI_DN_SQRT, TMI_DN_RSQRT, TMI_DN_ABS, TMI_DN_LARGER, TMI_DN_TANH, TMI_DN_DOT,
+    TMI_DN_CARRIED, /* by a loop */
+    TMI_DN_MASKED,  /* a low number where the mask is off */
+    TMI_DN_ZEROED,  /* another number for some elements */
     TMI_DN_SUM, /* from here on reductions */
     TMI_DN_MAX, TMI_DN_MEAN, TMI_DN_VAR, TMI_DN_QUOT, TMI_DN_NORM, TMI_DN_COUNT
 };
 
 static const char *const tmi_dn_names[TMI_DN_COUNT] = {
-    "", "add", "sub", "mul", "div", "recip", "exp", "log", "sqrt", "rsqrt", "abs", "larger",
-    "sum", "max", "mean", "var", "quot", "norm"};
+    "", "add", "sub", "mul", "div", "recip", "exp", "log", "sqrt", "rsqrt", "abs", "larger", "tanh",
+    "dot", "carried", "masked", "zeroed", "sum", "max", "mean", "var", "quot", "norm"};
 
 /* One op as patterns see it. */
 typedef struct tmi_dt_node {
@@ -13226,7 +13229,7 @@ typedef struct tmi_dt_graph {
     /* the elements that a reduction folds; 0: v is none of this kind */
     uint32_t (*fold)(tmi_dt_match *, uint32_t v, uint32_t kind, int any);
     int      (*same)(tmi_dt_match *, uint32_t v, uint32_t kept);
-    int      any_number; /* #X is any value */
+    int      (*number)(tmi_dt_match *, uint32_t v); /* one for all elements? */
 } tmi_dt_graph;
 
 /* What is known so far; a try that fails gives it back. */
@@ -13342,7 +13345,7 @@ static int tmi_dt_fits_op(tmi_dt_match *m, const char *p, uint32_t v) {
     if (n.kind != kind) return p[len] == '?' && tmi_dt_fits(m, args, v);
     m->graph->take(m, v);
     m->at.base |= n.base;
-    if (n.n == 1) return tmi_dt_fits(m, args, n.in[0]);
+    if (n.n < 2) return !n.n || tmi_dt_fits(m, args, n.in[0]);
     was = tmi_dt_keep(m);
     for (k = 0; k < 1u + (kind == TMI_DN_ADD || kind == TMI_DN_MUL); k++) {
         if (tmi_dt_fits_2(m, args, n.in[k], n.in[1 - k])) return 1;
@@ -13358,7 +13361,7 @@ static int tmi_dt_fits(tmi_dt_match *m, const char *p, uint32_t v) {
     if (!v || !m->left) return 0;
     m->left--;
     p += number;
-    if (v & TMI_DT_NUMBER ? *p != '_' && !number : number && !m->graph->any_number) return 0;
+    if (v & TMI_DT_NUMBER ? *p != '_' && !number : number && !m->graph->number(m, v)) return 0;
     switch (*p) {
     case '_': return 1;
     case '0': case '-':
@@ -15062,7 +15065,25 @@ static tmi_dt_reduce *tmi_dt_var_of(tmi_detector *d, uint32_t v, tmi_dt_path *pa
     return r;
 }
 
+/* one number for the whole tensor */
+static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) {
+    double x;
+    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0 ||
+        !tmi_is_tensor(m, tmi_value_type(m, v));
+}
+
 /* -- Functions as patterns read them ----------------------------------------------------------- */
+
+/* A choice between elements and a number, so low that its exp is 0 or any. */
+static void tmi_dt_fn_select(const tmi_module *m, const tmi_op *op, tmi_dt_node *n) {
+    uint32_t k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : 2;
+    double   x;
+    if (k == 1 || tmi_dt_is_lowest(m, tmi_in(m, op, 1))) n->kind = TMI_DN_MASKED;
+    else if (tmi_dt_number(m, tmi_in(m, op, 1), &x)) n->kind = TMI_DN_ZEROED;
+    else return;
+    n->n = 1;
+    n->in[0] = tmi_in(m, op, k);
+}
 
 static void tmi_dt_fn_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
     static const struct {
@@ -15073,18 +15094,22 @@ static void tmi_dt_fn_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
         {TMI_OP_LOG, TMI_DN_LOG, 1}, {TMI_OP_LOG2, TMI_DN_LOG, 2}, {TMI_OP_SQRT, TMI_DN_SQRT, 0},
         {TMI_OP_RSQRT, TMI_DN_RSQRT, 0}, {TMI_OP_ABSF, TMI_DN_ABS, 0},
         {TMI_OP_MAXNUMF, TMI_DN_LARGER, 0}, {TMI_OP_MAXIMUMF, TMI_DN_LARGER, 0},
+        {TMI_OP_TANH, TMI_DN_TANH, 0}, {TMI_OP_DOT, TMI_DN_DOT, 0},
     };
     const tmi_module *m = ((tmi_detector *)q->of)->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, v));
     uint32_t          i, kind = tmi_dt_kind(m, v);
     double            one;
     memset(n, 0, sizeof *n);
+    if (tmi_dt_carried(m, v, &i) != TMI_NONE) n->kind = TMI_DN_CARRIED;
     if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(m, op);
+    if (kind == TMI_OP_SELECT) tmi_dt_fn_select(m, op, n);
     for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != kind; i++) {}
     if (!tmi_def(m, v) || i == sizeof rows / sizeof *rows) return;
     n->kind = rows[i].kind;
     n->base = rows[i].base;
     n->n = op->n_in;
+    if (kind == TMI_OP_DOT) n->n = 0;
     for (i = 0; i < n->n && i < 2; i++) n->in[i] = tmi_in(m, op, i);
     if (kind != TMI_OP_DIVF || !tmi_dt_number(m, n->in[0], &one) || !tmi_dt_close(one, 1.0, 1e-12))
         return;
@@ -15131,9 +15156,13 @@ static uint32_t tmi_dt_fn_fold(tmi_dt_match *q, uint32_t v, uint32_t kind, int a
     return x;
 }
 
+static int tmi_dt_fn_number(tmi_dt_match *q, uint32_t v) {
+    return tmi_dt_is_uniform(((tmi_detector *)q->of)->m, v);
+}
+
 static const tmi_dt_graph tmi_dt_fn_graph = {tmi_dt_fn_node, tmi_dt_fn_take, tmi_dt_fn_bare,
                                              tmi_dt_fn_unmask, tmi_dt_fn_back, tmi_dt_fn_fold,
-                                             tmi_dt_fn_same, 1};
+                                             tmi_dt_fn_same, tmi_dt_fn_number};
 
 /* Weight and bias behind the normalised value, each read once. */
 static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
@@ -15421,19 +15450,30 @@ static void tmi_dt_multiply_add_at(tmi_detector *d, uint32_t op) {
 /* -- Attention: softmax of the scores of one product, weighing the rows of a second ------------ */
 
 typedef struct tmi_dt_attention {
+    tmi_dt_match q;           /* E: exponentials; P: their product with V */
     uint32_t dot, first;      /* the product with V; that of Q and K */
-    uint32_t e, t;            /* exponentials and their argument */
-    /* the loop and the results that carry product, sums and maximum; TMI_NONE */
-    uint32_t loop, acc, sum, top;
-    uint32_t alpha;           /* exp(old maximum - new one), of reduced shape; 0: none */
-    uint32_t axis, form, scale;
+    uint32_t loop;            /* over blocks of K and V */
+    uint32_t form, scale;
     const char *near;
 } tmi_dt_attention;
 
-/* one number for the whole tensor */
-static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) {
-    double x;
-    return tmi_dt_number(m, v, &x) || tmi_splat_source(m, v) != 0;
+/* In a loop over blocks: the maximum so far N, which was M before this block (what is subtracted may
+ * be 0 where all is masked), how much it shrinks what was added up, and that for a sum C. */
+#define TMI_DN_TOP   "@zeroed?(@N:larger(M:carried(),mul?(max(_),#U)))"
+#define TMI_DN_GROWS "@exp(@sub(@M,@zeroed?(@N)))"
+#define TMI_DN_SHRUNK "mul(C:carried()," TMI_DN_GROWS ")"
+
+/* Does v fit, given what was found before? A sum C is another each time. */
+static int tmi_dt_also(tmi_dt_attention *a, const char *pattern, uint32_t v) {
+    tmi_dt_state was = tmi_dt_keep(&a->q);
+    TMI_DT_FOUND(&a->q, 'C') = TMI_DT_FOUND(&a->q, 'S') = TMI_DT_FOUND(&a->q, 'U') = 0;
+    a->q.at.base = 0;
+    a->q.at.path = tmi_dt_no_path();
+    a->q.left = TMI_DT_STEPS;
+    if (tmi_dt_fits(&a->q, pattern, v) && (!was.base || !a->q.at.base || a->q.at.base == was.base))
+        return a->q.at.base |= was.base, 1;
+    tmi_dt_give_back(&a->q, &was);
+    return 0;
 }
 
 /* The axis that an index was brought along, also behind one offset for all. */
@@ -15456,217 +15496,131 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
     tmi_dt_path   a = tmi_dt_no_path(), b = tmi_dt_no_path();
     uint32_t      was = d->n_op;
-    int64_t       pred;
     if (!tmi_def(d->m, cond) || !depth) return 0;
-    if (op->kind == TMI_OP_ANDI)
-        return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1) ||
-            tmi_dt_is_causal(d, tmi_in(d->m, op, 1), depth - 1);
-    if (op->kind == TMI_OP_BROADCAST) return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
-    if (op->kind != TMI_OP_CMPI) return 0;
-    pred = tmi_attr_int(d->m, op, "predicate", 0);
+    if (op->kind == TMI_OP_ANDI && tmi_dt_is_causal(d, tmi_in(d->m, op, 1), depth - 1)) return 1;
+    if (op->kind == TMI_OP_ANDI || op->kind == TMI_OP_BROADCAST)
+        return tmi_dt_is_causal(d, tmi_in(d->m, op, 0), depth - 1);
+    if (op->kind != TMI_OP_CMPI || tmi_attr_int(d->m, op, "predicate", 0) < TMI_SLT) return 0;
     tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
     tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
     d->n_op = was;
-    return pred >= TMI_SLT && a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
+    return a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
 }
 
-static uint32_t tmi_dt_mask_form(tmi_detector *d, const tmi_op *select) {
+/* What stands between the product of Q and K and the exponential, from behind: S goes on. */
+static const struct {
+    const char *pattern;
+    uint32_t    form;
+    const char *near;
+} tmi_dt_score_rows[] = {
+    {"mul(S,#U)", TMETAL_FORM_SCALE, NULL},
+    {"div(S,#U)", TMETAL_FORM_SCALE, NULL},
+    {"masked(S)", TMETAL_FORM_MASK, NULL},
+    {"add(S,_)", TMETAL_FORM_BIAS, NULL},
+    {"tanh(S)", 0, "the scores pass through tanh: a soft cap"},
+};
+
+static uint32_t tmi_dt_mask_form(tmi_detector *d, uint32_t v) {
     return TMETAL_FORM_MASK |
-        (tmi_dt_is_causal(d, tmi_in(d->m, select, 0), 6) ? (uint32_t)TMETAL_FORM_CAUSAL : 0u);
+        (tmi_dt_is_causal(d, tmi_in(d->m, TMI_OP(d->m, tmi_def(d->m, v)), 0), 6)
+             ? (uint32_t)TMETAL_FORM_CAUSAL
+             : 0u);
 }
 
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0:
  * there is none. Depth: TMI_DT_DEPTH. */
 static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
-    const tmi_module *m = d->m;
-    uint32_t          was = d->n_op, i, k, x, y, r;
-    for (i = 0; i < depth; i++) {
-        const tmi_op *op;
+    uint32_t was = d->n_op, i, k, n = sizeof tmi_dt_score_rows / sizeof *tmi_dt_score_rows;
+    for (i = 0; i < depth && tmi_dt_step(d); i++) {
         v = tmi_dt_bare(d, v);
-        op = TMI_OP(m, tmi_def(m, v));
-        if (!tmi_def(m, v) || !tmi_dt_step(d)) break;
-        tmi_dt_take(d, tmi_def(m, v));
-        if (op->kind == TMI_OP_DOT) return tmi_def(m, v);
-        if (op->kind == TMI_OP_MULF || op->kind == TMI_OP_DIVF) {
-            k = op->kind == TMI_OP_MULF && tmi_dt_is_uniform(m, tmi_in(m, op, 0));
-            if (!tmi_dt_is_uniform(m, tmi_in(m, op, 1 - k))) break;
-            /* of two there is no one text */
-            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : tmi_in(m, op, 1 - k);
-            a->form |= TMETAL_FORM_SCALE;
-            v = tmi_in(m, op, k);
-        } else if (op->kind == TMI_OP_SELECT) {
-            k = tmi_dt_is_lowest(m, tmi_in(m, op, 2))   ? 1
-                : tmi_dt_is_lowest(m, tmi_in(m, op, 1)) ? 2
-                                                        : 0;
-            if (!k) break;
-            a->form |= tmi_dt_mask_form(d, op);
-            v = tmi_in(m, op, k);
-        } else if (op->kind == TMI_OP_ADDF && i + 1 < depth) {
-            x = tmi_in(m, op, 0);
-            y = tmi_in(m, op, 1);
-            r = tmi_dt_scores(d, x, a, depth - i - 1);
-            if (!r) r = tmi_dt_scores(d, y, a, depth - i - 1), y = x;
-            if (!r) break;
-            y = tmi_dt_bare(d, y);
-            a->form |= tmi_def_kind(m, y) != TMI_OP_SELECT
-                ? (uint32_t)TMETAL_FORM_BIAS
-                /* of 0 or -infinity */
-                : tmi_dt_mask_form(d, TMI_OP(m, tmi_def(m, y)));
+        if (tmi_dt_also(a, "dot()", v)) return tmi_def(d->m, v);
+        for (k = 0; k < n && !tmi_dt_also(a, tmi_dt_score_rows[k].pattern, v); k++) {}
+        if (k == n) break;
+        if (tmi_dt_score_rows[k].form == TMETAL_FORM_BIAS) {
+            const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, v));
+            uint32_t      r = tmi_dt_scores(d, tmi_in(d->m, op, 0), a, depth - i - 1);
+            v = tmi_in(d->m, op, r != 0);
+            if (!r && !(r = tmi_dt_scores(d, tmi_in(d->m, op, 1), a, depth - i - 1))) break;
+            v = tmi_dt_bare(d, v); /* what is added: of 0 or -infinity, a mask */
+            a->form |= tmi_def_kind(d->m, v) == TMI_OP_SELECT ? tmi_dt_mask_form(d, v)
+                                                              : (uint32_t)TMETAL_FORM_BIAS;
             return r;
-        } else if (tmi_dt_math(d, v, &x) == TMI_OP_TANH) {
-            a->near = "the scores pass through tanh: a soft cap";
-            v = x;
-        } else break;
-    }
-    d->n_op = was;
-    return 0;
-}
-
-/* The maximum that is subtracted: max(carried maximum, maximum of these scores); maybe 0 where
- * all is masked. */
-static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t *whole) {
-    const tmi_module *m = d->m;
-    uint32_t          x, y, k, loop = 0, at, z;
-    double            zero;
-    tmi_dt_path       path = tmi_dt_no_path();
-    tmi_dt_reduce    *r;
-    v = tmi_dt_back(d, v, &path);
-    if (path.bad) return 0;
-    if (tmi_def_kind(m, v) == TMI_OP_SELECT &&
-        tmi_dt_number(m, tmi_in(m, TMI_OP(m, tmi_def(m, v)), 1), &zero)) {
-        tmi_dt_take(d, tmi_def(m, v));
-        v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 2);
-    }
-    *whole = v;
-    if (!tmi_dt_is(d, v, TMI_OP_MAXNUMF, &x, &y) && !tmi_dt_is(d, v, TMI_OP_MAXIMUMF, &x, &y))
-        return 0;
-    for (k = 0; k < 2; k++) {
-        at = tmi_dt_carried(m, k ? y : x, &loop);
-        if (at == TMI_NONE || loop != a->loop || tmi_dt_yielded(m, TMI_OP(m, loop), 0, at) != v)
-            continue;
-        z = tmi_dt_bare(d, k ? x : y);
-        if (tmi_def_kind(m, z) == TMI_OP_MULF) { /* the maximum is scaled instead of the scores */
-            const tmi_op *op = TMI_OP(m, tmi_def(m, z));
-            tmi_dt_take(d, tmi_def(m, z));
-            z = tmi_dt_bare(d, tmi_in(m, op, tmi_dt_is_uniform(m, tmi_in(m, op, 0)) ? 1 : 0));
         }
-        r = tmi_dt_reduced(d, z, &path, 0);
-        if (!r || r->kind != TMETAL_REDUCE_MAX || r->axis != a->axis) return 0;
-        a->top = at;
-        z = tmi_in(m, TMI_OP(m, loop), 3 + at);
-        /* the latter goes on from a loop before */
-        return tmi_dt_is_lowest(m, z) || tmi_def_kind(m, z) == TMI_OP_FOR;
-    }
-    return 0;
-}
-
-/* exp(old maximum - new one), in the base of the scores. */
-static int tmi_dt_is_alpha(tmi_detector *d, uint32_t v, const tmi_dt_attention *a, uint32_t base,
-                           uint32_t whole) {
-    uint32_t    t, x, y, loop = 0, was = d->n_op;
-    double      zero;
-    tmi_dt_path p = tmi_dt_no_path(), q = tmi_dt_no_path();
-    v = tmi_dt_back(d, v, &p);
-    if (tmi_dt_math(d, v, &t) == base && tmi_dt_is(d, tmi_dt_back(d, t, &p), TMI_OP_SUBF, &x, &y)) {
-        y = tmi_dt_back(d, y, &q);
-        if (tmi_def_kind(d->m, y) == TMI_OP_SELECT &&
-            tmi_dt_number(d->m, tmi_in(d->m, TMI_OP(d->m, tmi_def(d->m, y)), 1), &zero))
-            y = tmi_in(d->m, TMI_OP(d->m, tmi_def(d->m, y)), 2);
-        x = tmi_dt_back(d, x, &q);
-        if (y == whole && tmi_dt_carried(d->m, x, &loop) == a->top && loop == a->loop && !p.bad &&
-            (p.axis == TMI_NONE || p.axis == a->axis))
-            return 1;
+        if (tmi_dt_score_rows[k].form == TMETAL_FORM_SCALE) /* of two there is no one text */
+            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : TMI_DT_FOUND(&a->q, 'U');
+        if (tmi_dt_score_rows[k].form == TMETAL_FORM_MASK) a->form |= tmi_dt_mask_form(d, v);
+        if (tmi_dt_score_rows[k].near) a->near = tmi_dt_score_rows[k].near;
+        a->form |= tmi_dt_score_rows[k].form;
+        v = TMI_DT_FOUND(&a->q, 'S');
     }
     d->n_op = was;
     return 0;
 }
 
-/* The carried accumulator inside v: v itself, or v = carried * alpha. TMI_NONE: neither. */
-static uint32_t tmi_dt_rescaled(tmi_detector *d, uint32_t v, const tmi_dt_attention *a,
-                                uint32_t base, uint32_t whole, int *scaled) {
-    uint32_t x, y, k, loop = 0, at;
-    *scaled = 0;
-    v = tmi_dt_bare(d, v);
-    at = tmi_dt_carried(d->m, v, &loop);
-    if (at != TMI_NONE && loop == a->loop) return at;
-    if (!tmi_dt_is(d, v, TMI_OP_MULF, &x, &y)) return TMI_NONE;
-    for (k = 0; k < 2; k++) {
-        at = tmi_dt_carried(d->m, tmi_dt_bare(d, k ? y : x), &loop);
-        if (at == TMI_NONE || loop != a->loop || !tmi_dt_is_alpha(d, k ? x : y, a, base, whole))
-            continue;
-        *scaled = 1;
-        return at;
-    }
-    return TMI_NONE;
+/* Which value that the loop carries is found under a letter; TMI_NONE: it is another loop's. */
+static uint32_t tmi_dt_carries(const tmi_detector *d, const tmi_dt_attention *a, char letter) {
+    uint32_t loop = 0, at = tmi_dt_carried(d->m, TMI_DT_FOUND(&a->q, letter), &loop);
+    return loop == a->loop ? at : TMI_NONE;
 }
 
-/* acc = acc * alpha + P V, by the product's own accumulator or by an addition. */
-static int tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, uint32_t base,
-                                  uint32_t whole, int has_max) {
+/* Is what the loop carries on under this letter the value v? */
+static int tmi_dt_goes_on(const tmi_detector *d, const tmi_dt_attention *a, char letter,
+                          uint32_t v) {
+    uint32_t at = tmi_dt_carries(d, a, letter);
+    return at != TMI_NONE && tmi_dt_yielded(d->m, TMI_OP(d->m, a->loop), 0, at) == v;
+}
+
+/* The maximum that is subtracted: max(carried maximum, maximum of these scores). */
+static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a) {
+    uint32_t z;
+    if (!tmi_dt_also(a, TMI_DN_TOP, v) || !tmi_dt_goes_on(d, a, 'M', TMI_DT_FOUND(&a->q, 'N')))
+        return 0;
+    z = tmi_in(d->m, TMI_OP(d->m, a->loop), 3 + tmi_dt_carries(d, a, 'M'));
+    /* the latter goes on from a loop before */
+    return tmi_dt_is_lowest(d->m, z) || tmi_def_kind(d->m, z) == TMI_OP_FOR;
+}
+
+/* acc = acc * alpha + P V, by the product's own accumulator or by an addition: which of the
+ * carried values; TMI_NONE: none. */
+static uint32_t tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, int has_max) {
     const tmi_module *m = d->m;
-    const tmi_op     *dot = TMI_OP(m, a->dot);
-    uint32_t          v = tmi_out(m, dot, 0), c = tmi_in(m, dot, 2), u;
+    uint32_t          v = tmi_out(m, TMI_OP(m, a->dot), 0), c = tmi_in(m, TMI_OP(m, a->dot), 2), u;
     double            zero;
-    int               scaled = 0;
     if (tmi_dt_number(m, c, &zero)) {
         u = d->users.first[v];
         if (tmi_n_uses(&d->users, v) != 1 || TMI_OP(m, d->users.at[u].op)->kind != TMI_OP_ADDF)
-            return 0;
+            return TMI_NONE;
         tmi_dt_take(d, d->users.at[u].op);
         c = tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand);
         v = tmi_out(m, TMI_OP(m, d->users.at[u].op), 0);
     }
-    a->acc = tmi_dt_rescaled(d, c, a, base, whole, &scaled);
-    if (a->acc == TMI_NONE) {
+    if (has_max && tmi_dt_also(a, TMI_DN_SHRUNK, c)) {
+    } else if (tmi_dt_also(a, "C:carried()", c) && tmi_dt_carries(d, a, 'C') != TMI_NONE) {
+        if (has_max && tmi_dt_goes_on(d, a, 'C', v))
+            a->near = "the accumulator is not rescaled when the maximum grows";
+        if (has_max) return TMI_NONE;
+    } else {
         a->near = has_max ? "the accumulator is not rescaled by the growth of the maximum"
                           : "the accumulator is changed besides by the product";
-        return 0;
+        return TMI_NONE;
     }
-    if (tmi_dt_yielded(m, TMI_OP(m, a->loop), 0, a->acc) != v) return 0;
-    if (has_max && !scaled) a->near = "the accumulator is not rescaled when the maximum grows";
-    return !has_max || scaled;
+    return tmi_dt_goes_on(d, a, 'C', v) ? tmi_dt_carries(d, a, 'C') : TMI_NONE;
 }
 
-/* The next sum of the exponentials along the keys. */
-static const tmi_dt_reduce *tmi_dt_next_sum(tmi_detector *d, const tmi_dt_attention *a,
-                                            const tmi_dt_reduce *r) {
-    uint32_t i = r ? d->reduce_of[r->op] : 0;
-    for (; i < d->reduce.n; i++) {
-        r = TMI_DT_REDUCE(d, i);
-        if (r->kind == TMETAL_REDUCE_SUM && r->axis == a->axis &&
-            tmi_dt_unmask(d, tmi_in(d->m, TMI_OP(d->m, r->op), 0), TMI_DT_ZERO) == a->e) return r;
-    }
-    return NULL;
-}
-
-/* sums = sums * alpha + sum(P) */
-static int tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, uint32_t base, uint32_t whole,
-                              int has_max) {
-    const tmi_module *m = d->m;
-    uint32_t          k, n, u, to[TMI_DT_SPREAD];
-    const tmi_dt_reduce *r;
-    for (r = NULL; (r = tmi_dt_next_sum(d, a, r)) != NULL;) {
-        n = tmi_dt_spread(d, tmi_out(m, TMI_OP(m, r->op), 0), to, TMI_DT_SPREAD);
-        for (k = 0; k < n; k++)
-            for (u = d->users.first[to[k]]; u < d->users.first[to[k] + 1]; u++) {
-                const tmi_op *op = TMI_OP(m, d->users.at[u].op);
-                uint32_t      at;
-                int           scaled = 0;
-                if (op->kind != TMI_OP_ADDF) continue;
-                at = tmi_dt_rescaled(d, tmi_in(m, op, 1 - d->users.at[u].operand), a, base, whole,
-                                     &scaled);
-                if (at == TMI_NONE || scaled != has_max ||
-                    tmi_dt_yielded(m, TMI_OP(m, a->loop), 0, at) != tmi_out(m, op, 0))
-                    continue;
-                tmi_dt_take(d, r->op);
-                tmi_dt_take(d, d->users.at[u].op);
-                a->sum = at;
-                return 1;
-            }
+/* sums = sums * alpha + sum(P): which of the carried values; TMI_NONE: none. */
+static uint32_t tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, int has_max) {
+    const tmi_op *loop = TMI_OP(d->m, a->loop);
+    uint32_t      i, y;
+    for (i = 0; i < loop->n_out; i++) {
+        y = tmi_dt_yielded(d->m, loop, 0, i);
+        if (tmi_dt_also(a, has_max ? "add(" TMI_DN_SHRUNK ",sum(E))" : "add(C:carried(),sum(E))",
+                        y) &&
+            tmi_dt_carries(d, a, 'C') == i)
+            return i;
     }
     a->near = has_max ? "the sums are not carried and rescaled with the maximum"
                       : "the exponentials are not summed along the loop";
-    return 0;
+    return TMI_NONE;
 }
 
 /* Results of the loop, followed through loops that go on with them. */
@@ -15690,28 +15644,16 @@ static void tmi_dt_go_on(tmi_detector *d, uint32_t *acc, uint32_t *sum) {
     }
 }
 
-/* The division of the accumulator by the sums, after the loops; 0: none. */
-static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t acc, uint32_t sum, uint32_t axis) {
-    const tmi_module *m = d->m;
-    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, acc, to, TMI_DT_SPREAD), i, u, x,
-                                was = d->n_op;
+/* The op that reads v, cast or spread, and fits: a division by the sums; 0: none. */
+static uint32_t tmi_dt_divided(tmi_detector *d, tmi_dt_attention *a, uint32_t v,
+                               const char *pattern) {
+    uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, v, to, TMI_DT_SPREAD), i, u;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
-            const tmi_op *op = TMI_OP(m, d->users.at[u].op);
-            uint32_t kind = op->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, op, 0))
-                                           : (uint32_t)TMI_OP_NONE;
-            tmi_dt_path   path = tmi_dt_no_path();
-            d->n_op = was;
-            if (kind != TMI_OP_MULF && (kind != TMI_OP_DIVF || d->users.at[u].operand)) continue;
-            x = tmi_dt_back(d, tmi_in(m, op, 1 - d->users.at[u].operand), &path);
-            if (kind == TMI_OP_MULF) {
-                if (!tmi_dt_reciprocal(d, x, &x)) continue;
-                x = tmi_dt_back(d, x, &path);
-            }
-            if (x == sum && !path.bad && (path.axis == TMI_NONE || path.axis == axis))
+            const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
+            if (op->n_out == 1 && tmi_dt_also(a, pattern, tmi_out(d->m, op, 0)))
                 return d->users.at[u].op;
         }
-    d->n_op = was;
     return 0;
 }
 
@@ -15723,7 +15665,8 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
         tmi_dt_pattern *p = TMI_DT_PATTERN(d, i), *now;
         if (p->kind != TMETAL_PATTERN_ATTENTION || p->near || p->root != root || a->near) continue;
         for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
-        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form | p->form, NULL);
+        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->q.at.axis, a->form | p->form,
+                            NULL);
         p->form = now->form;
         p->first = now->first;
         p->n = now->n;
@@ -15736,14 +15679,13 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
 }
 
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
-    const tmi_op   *first = TMI_OP(d->m, a->first);
     tmi_dt_pattern *p;
     TMI_ASSERT(d->job, "detect", a->first && a->dot && a->first != a->dot);
     tmi_dt_take(d, a->dot);
     tmi_dt_take(d, a->first);
     if (tmi_dt_attention_joins(d, a, root)) return;
-    p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->axis, a->form, a->near);
-    p->x = tmi_in(d->m, first, 0);
+    p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->q.at.axis, a->form, a->near);
+    p->x = tmi_in(d->m, TMI_OP(d->m, a->first), 0);
     p->scale = a->scale;
 }
 
@@ -15755,7 +15697,7 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
         if (p->kind != TMETAL_PATTERN_SOFTMAX || p->near || p->root != def) continue;
         a->first = tmi_dt_scores(d, p->x, a, TMI_DT_DEPTH);
         if (!a->first) return 0;
-        if (p->axis != a->axis) a->near = "the softmax runs along the other axis of the scores";
+        if (p->axis != a->q.at.axis) a->near = "the softmax runs along the other axis of the scores";
         a->form |= p->form & (TMETAL_FORM_MAX | TMETAL_FORM_BASE_2);
         for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
         tmi_dt_attention_done(d, a, a->dot);
@@ -15764,81 +15706,73 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
     return 0;
 }
 
-/* exp(S - max) V, divided by the sums of exp(S - max) behind the product, all in one trip. */
-static uint32_t tmi_dt_divided_after(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
+/* A product with V in a loop over blocks of K and V: the division behind the loop; 0: none. */
+static uint32_t tmi_dt_attention_loop(tmi_detector *d, tmi_dt_attention *a, uint32_t top) {
     const tmi_module *m = d->m;
-    uint32_t          root, was = d->n_op;
-    tmi_dt_path       path = tmi_dt_no_path();
-    const tmi_dt_reduce *r;
-    tmi_dt_reduce    *max = top ? tmi_dt_reduced(d, tmi_dt_back(d, top, &path), &path, 0) : NULL;
-    if (top && (!max || max->kind != TMETAL_REDUCE_MAX || max->axis != a->axis)) {
-        d->n_op = was;
+    uint32_t          acc, sum, root;
+    a->form |= TMETAL_FORM_LOOP | (top ? (uint32_t)TMETAL_FORM_MAX : 0u);
+    if (top && !tmi_dt_running_max(d, top, a)) {
+        a->near = "what is subtracted is no running maximum of the scores";
         return 0;
     }
-    for (r = NULL; (r = tmi_dt_next_sum(d, a, r)) != NULL;) {
-        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), tmi_out(m, TMI_OP(m, r->op), 0),
-                              a->axis);
-        if (!root) continue;
-        tmi_dt_take(d, r->op);
-        if (top) a->form |= TMETAL_FORM_MAX;
-        return root;
-    }
-    d->n_op = was;
-    return 0;
+    if ((acc = tmi_dt_streams_product(d, a, top != 0)) == TMI_NONE ||
+        (sum = tmi_dt_streams_sum(d, a, top != 0)) == TMI_NONE)
+        return 0;
+    acc = tmi_out(m, TMI_OP(m, a->loop), acc);
+    sum = tmi_out(m, TMI_OP(m, a->loop), sum);
+    tmi_dt_go_on(d, &acc, &sum);
+    TMI_DT_FOUND(&a->q, 'A') = acc;
+    TMI_DT_FOUND(&a->q, 'L') = sum;
+    root = tmi_dt_divided(d, a, acc, "quot(@A,@L)");
+    if (!root) a->near = "the result is not divided by the sums in this kernel";
+    return root;
 }
 
-/* One product with V inside a loop over blocks of K and V. */
-static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t base) {
+/* One product of exponentials with V: exp(S - max) V, divided by the sums of exp(S - max) behind
+ * the product, all in one trip or along a loop. */
+static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint32_t t) {
     const tmi_module *m = d->m;
-    uint32_t          s, top = 0, whole = 0, acc, sum, root = 0;
+    uint32_t          top = 0, root = 0, s = t;
     double            zero;
-    int               has_max = tmi_dt_is(d, a->t, TMI_OP_SUBF, &s, &top);
-    if (!has_max) s = a->t;
+    if (tmi_def_kind(m, t) == TMI_OP_SUBF) {
+        tmi_dt_take(d, tmi_def(m, t));
+        s = tmi_in(m, TMI_OP(m, tmi_def(m, t)), 0);
+        top = tmi_in(m, TMI_OP(m, tmi_def(m, t)), 1);
+    }
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
-    TMI_ASSERT(d->job, "detect", TMI_OP(m, a->first)->kind == TMI_OP_DOT);
-    if (base == TMI_OP_EXP2) a->form |= TMETAL_FORM_BASE_2;
-    if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR ||
-        tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero))
-        root = tmi_dt_divided_after(d, a, top);
-    if (root) {
-    } else if (TMI_OP(m, a->loop)->kind != TMI_OP_FOR) {
-        a->near = "the exponentials are not divided by their sum";
-    } else {
-        a->form |= TMETAL_FORM_LOOP;
-        if (has_max && !tmi_dt_running_max(d, top, a, &whole))
-            a->near = "what is subtracted is no running maximum of the scores";
-        else if (tmi_dt_streams_product(d, a, base, whole, has_max) &&
-                 tmi_dt_streams_sum(d, a, base, whole, has_max)) {
-            acc = tmi_out(m, TMI_OP(m, a->loop), a->acc);
-            sum = tmi_out(m, TMI_OP(m, a->loop), a->sum);
-            tmi_dt_go_on(d, &acc, &sum);
-            root = tmi_dt_divided(d, acc, sum, a->axis);
-            if (!root) a->near = "the result is not divided by the sums in this kernel";
-        }
-        if (has_max) a->form |= TMETAL_FORM_MAX;
-    }
+    if (a->q.at.base == 2) a->form |= TMETAL_FORM_BASE_2;
+    if ((TMI_OP(m, a->loop)->kind != TMI_OP_FOR ||
+         tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) &&
+        (!top || tmi_dt_also(a, "max(_)", top)))
+        root = tmi_dt_divided(d, a, tmi_out(m, TMI_OP(m, a->dot), 0), "quot(@P,sum(E))");
+    if (root) a->form |= top ? (uint32_t)TMETAL_FORM_MAX : 0u;
+    else if (TMI_OP(m, a->loop)->kind == TMI_OP_FOR) root = tmi_dt_attention_loop(d, a, top);
+    else a->near = "the exponentials are not divided by their sum";
     if (!root && !a->near) a->near = "the loop does not carry the product";
     tmi_dt_attention_done(d, a, root ? root : a->dot);
 }
 
 static void tmi_dt_attention_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          weights, base;
+    uint32_t          weights;
     tmi_dt_attention  a;
     if (TMI_OP(m, op)->kind != TMI_OP_DOT) return;
     memset(&a, 0, sizeof a);
+    a.q.graph = &tmi_dt_fn_graph;
+    a.q.of = d;
+    a.q.n_op = &d->n_op;
+    a.q.at.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
     a.dot = op;
-    a.acc = a.sum = a.top = TMI_NONE;
-    a.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
     d->left = TMI_DT_STEPS;
     weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
     if (tmi_dt_attention_whole(d, &a, weights)) return;
-    a.e = weights;
-    base = tmi_dt_math(d, weights, &a.t);
-    if (tmi_dt_is_exp(base)) tmi_dt_attention_streamed(d, &a, base);
-    else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
+    TMI_DT_FOUND(&a.q, 'P') = tmi_out(m, TMI_OP(m, op), 0);
+    if (tmi_dt_also(&a, "exp(T)", weights)) {
+        TMI_DT_FOUND(&a.q, 'E') = weights;
+        tmi_dt_attention_streamed(d, &a, TMI_DT_FOUND(&a.q, 'T'));
+    } else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
         a.near = "no softmax between the two products";
         tmi_dt_attention_done(d, &a, op);
     }
@@ -42857,8 +42791,13 @@ static uint32_t tmi_sp_bare(tmi_dt_match *q, uint32_t v) {
     return tmi_sp_plain((tmi_spelled *)q->of, v);
 }
 
+static int tmi_sp_number(tmi_dt_match *q, uint32_t v) {
+    (void)q;
+    return (v & TMI_DT_NUMBER) != 0;
+}
+
 static const tmi_dt_graph tmi_sp_graph = {tmi_sp_node, tmi_sp_take, tmi_sp_bare, tmi_sp_unmask,
-                                          tmi_sp_back, tmi_sp_fold, tmi_sp_is_same, 0};
+                                          tmi_sp_back, tmi_sp_fold, tmi_sp_is_same, tmi_sp_number};
 
 /* what a kernel of rows takes: axes side by side, floats */
 static int tmi_sp_rows_fit(tmi_spelled *s, uint32_t x) {
