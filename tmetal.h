@@ -33479,7 +33479,7 @@ typedef struct tmi_emit {
     const char *line_file;
     uint32_t    loop_depth;
     uint8_t    *role;     /* per instruction: TMI_FOR_... */
-    uint32_t   *role_of;  /* the array or the pointer that it is for */
+    uint32_t   *role_of;  /* the array or the pointer that it is for; a pointer: what it begins at */
     uint8_t    *arr_role; /* per array: TMI_FOR_OTHERS */
     uint32_t   *arr_put;  /* the value that is first written to it */
     /* per instruction: the write that puts it into an entry where it stays as long as it is read */
@@ -34174,10 +34174,8 @@ static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
 
 /* The name of the pointer parameter that a pointer follows from; NULL: of several. */
 static const char *tmi_pointer_word(const tmi_emit *e, uint32_t ptr) {
-    while (TMI_INS(e->t, ptr)->op == TMI_TF_PADD || TMI_INS(e->t, ptr)->op == TMI_TF_PCAST) ptr =
-        TMI_INS(e->t, ptr)->a;
-    return TMI_INS(e->t, ptr)->op == TMI_TF_PARAM
-        ? tmi_taken(e, e->param_name[TMI_INS(e->t, ptr)->a]) : NULL;
+    const tmi_ins *n = TMI_INS(e->t, e->role_of[ptr]);
+    return n->op == TMI_TF_PARAM ? tmi_taken(e, e->param_name[n->a]) : NULL;
 }
 
 /* Whose name a value bears: that of the line that it comes from, else of the array or pointer that
@@ -36214,7 +36212,13 @@ static void tmi_emit_variables(tmi_emit *e) {
              *reach = TMI_TEMP(e->job, uint32_t, t->ins.n), *order = e->order,
              *next_write = TMI_TEMP(e->job, uint32_t, t->arr.n), n = e->n_order, k,
              v[TMI_MAX_OPERANDS], i;
-    for (i = 0; i < n; i++) e->cheap[order[i]] = (uint8_t)tmi_emit_may_be_cheap(e, order[i]);
+    for (i = 0; i < n; i++) {
+        const tmi_ins *x = TMI_INS(t, order[i]);
+        e->cheap[order[i]] = (uint8_t)tmi_emit_may_be_cheap(e, order[i]);
+        if (x->type.kind == TMI_S_PTR)
+            e->role_of[order[i]] = x->op == TMI_TF_PADD || x->op == TMI_TF_PCAST ? e->role_of[x->a]
+                                                                                 : order[i];
+    }
     for (i = n; i-- > 0;) { /* backward: readers and bodies come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
