@@ -52,9 +52,10 @@ else
     echo "same: arm64 wants clang and qemu-aarch64-static: left out"
 fi
 # WebAssembly without a C library, run by Node.js.
-if [ -n "$clang" ] && command -v node > /dev/null && { command -v wasm-ld-19 || command -v wasm-ld; } > /dev/null; then
+linker=$(command -v wasm-ld-19 || command -v wasm-ld || true) # clang asks for the one of its own number alone
+if [ -n "$clang" ] && [ -n "$linker" ] && command -v node > /dev/null; then
     name=wasm32
-    $clang --target=wasm32 -ffreestanding -fno-builtin -nostdlib -std=c99 -O2 -Wl,--no-entry -Itests/robust/freestanding \
+    $clang --target=wasm32 -fuse-ld="$linker" -ffreestanding -fno-builtin -nostdlib -std=c99 -O2 -Wl,--no-entry -Itests/robust/freestanding \
         -DTMETAL_NO_SETJMP '-DTMETAL_ABORT(code)=__builtin_trap()' \
         tests/robust/wasm.c tests/robust/outcome.c tests/robust/header.c -o "$build/robust/digest.wasm" || exit 1
     node tests/robust/wasm.mjs "$build/robust/digest.wasm" $files > "$build/robust/wasm32.txt" || bad=1
