@@ -162,7 +162,7 @@ outcome run_one(const std::string &name, const std::string &ttir, const std::str
     o.why = check_found(k, w);
     if (!o.why.empty()) return o;
     const sim::launch_plan plan = plan_of(k, w, c);
-    const auto             built = sim::build({{name, preamble + w.text, plan.version, false}}, sim::build_options());
+    const auto             built = sim::build({{name, preamble + w.text, plan.version, true, k.threads}}, sim::build_options());
     for (const sim::unit &u : built->units())
         if (!u.errors.empty()) {
             o.why = u.errors[0].str();

@@ -222,6 +222,7 @@ private:
     }
 
     void barriers(const function &f) {
+        if (p_.from->threads > 32) return;
         for (const attribute &a : f.attributes) {
             if (a.name != "max_total_threads_per_threadgroup") continue;
             if (std::strtol(a.argument.c_str(), nullptr, 0) > 32) return;

@@ -30,6 +30,7 @@ struct source {
     std::string text;
     int         version = 310; /* __METAL_VERSION__: 300, 310, 320, 400 or 410 */
     bool        emitted = true; /* by tmetal: must keep the rules of msl_rules.cc, which Metal itself does not know */
+    unsigned    threads = 0;    /* of a threadgroup, where the text cannot say it and its host does; else 0 */
 };
 
 /* `line` and `column` count from 1; 0 where there is no place. */
