@@ -32432,33 +32432,28 @@ static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
 }
 
 static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
-    tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
-    uint64_t most = 1;
-    uint32_t i, groups = p->threads / 32;
+    tmi_at      at = tmi_at_of(p->m, TMI_OP(p->m, p->func));
+    uint64_t    most = 1;
+    uint32_t    i, groups = p->threads / 32, tiles = tmi_report_tiles(p, groups);
+    const char *why;
     for (i = 0; i < p->comp.n; i++) {
         uint64_t n = tmi_numel(p->m, TMI_COMP(p, i)->type);
         if (n > most) most = n;
     }
-    if (p->job->opt->threads)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup, as asked for",
-                   p->threads);
+    if (p->job->opt->threads) why = ", as asked for";
     else if (p->has_mma)
-        tmi_remark(
-            p->job, at, TMETAL_APPLIED, "threads",
-            "%u threads a threadgroup: %u simdgroup%s the tiles of the matrix products, up to %u "
-            "accumulator tile%s each on %s",
-            p->threads, groups, groups == 1 ? " has" : "s share", tmi_report_tiles(p, groups),
-            tmi_s(tmi_report_tiles(p, groups)), p->gpu->name);
+        why = tmi_format(p->job, 1,
+                         ": %u simdgroup%s the tiles of the matrix products, up to %u accumulator "
+                         "tile%s each on %s",
+                         groups, groups == 1 ? " has" : "s share", tiles, tmi_s(tiles),
+                         p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
-        tmi_remark(
-            p->job, at, TMETAL_APPLIED, "threads",
-            "%u threads a threadgroup: the largest tile of %llu elements leaves %llu a thread",
-            p->threads, (unsigned long long)most, (unsigned long long)(most / p->threads));
+        why = tmi_format(p->job, 1, ": the largest tile of %llu elements leaves %llu a thread",
+                         (unsigned long long)most, (unsigned long long)(most / p->threads));
     else
-        tmi_remark(
-            p->job, at, TMETAL_APPLIED, "threads",
-            "%u threads a threadgroup: about four elements each of the largest tile, %llu elements",
-            p->threads, (unsigned long long)most);
+        why = tmi_format(p->job, 1, ": about four elements each of the largest tile, %llu elements",
+                         (unsigned long long)most);
+    tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup%s", p->threads, why);
     if (bytes)
         tmi_remark(p->job, at, TMETAL_APPLIED, "memory",
                    "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes,
@@ -32466,69 +32461,56 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 }
 
 /* Which way operands come, and the column of the GPU table that decided. */
-static void tmi_report_staged(tmi_plan *p, uint32_t id, uint32_t a, uint32_t b) {
+static void tmi_report_staged(tmi_plan *p, uint32_t id, const uint32_t *way) {
+    static const char *const which[] = {"the first operand is", "the second operand is"};
     tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
-    uint32_t k, same, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
-    if (a == 2 || b == 2)
+    uint32_t k, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    int      same = way[0] == 1 && way[1] == 1 && p->staged[0][id] == p->staged[1][id];
+    if (way[0] == 2 || way[1] == 2)
         tmi_remark(p->job, at, TMETAL_APPLIED, "chip",
                    "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without "
                    "threadgroup memory and barriers",
                    p->gpu->name);
-    for (k = 0; k < 2; k++) {
-        same = a == 1 && b == 1 && p->staged[0][id] == p->staged[1][id];
-        if ((k ? b : a) != 1 || !p->staged[k][id] || (k && same)) continue;
-        tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND, "chip",
-                   "%s staged in threadgroup memory: %s",
-                   same    ? "both operands are"
-                       : k ? "the second operand is"
-                           : "the first operand is",
-                   p->staged[k][id]);
-    }
+    for (k = 0; k < (same ? 1u : 2u); k++)
+        if (way[k] == 1 && p->staged[k][id])
+            tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND,
+                       "chip", "%s staged in threadgroup memory: %s",
+                       same ? "both operands are" : which[k], p->staged[k][id]);
 }
 
 static void tmi_report_dot(tmi_plan *p, uint32_t id) {
+    static const char *const one[] = {"stays in registers", "passes through threadgroup memory",
+                                      "is read straight from device memory"};
+    static const char *const both[] = {"the first operand stays in registers",
+                                       "both operands pass through threadgroup memory",
+                                       "both operands are read straight from device memory"};
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
-    uint32_t d = tmi_out_type(m, op, 0), a = tmi_in_type(m, op, 0), rank = tmi_rank(m, d);
-    uint32_t rows = tmi_dim(m, d, rank - 2), cols = tmi_dim(m, d, rank - 1),
-             k = tmi_dim(m, a, rank - 1);
-    tmi_at   at = tmi_at_of(m, op);
+    uint32_t   d = tmi_out_type(m, op, 0), a = tmi_in_type(m, op, 0), b = tmi_in_type(m, op, 1),
+             rank = tmi_rank(m, d), way[2], i;
+    const char *size = tmi_format(p->job, 1, "%u x %u x %u", tmi_dim(m, d, rank - 2),
+                                  tmi_dim(m, d, rank - 1), tmi_dim(m, a, rank - 1));
+    tmi_at      at = tmi_at_of(m, op);
+    for (i = 0; i < 2; i++) way[i] = p->tile[i][id] ? 2 : p->stage[i][id] != 0;
     if (tmi_dot_is_mma(m, op)) {
-        static const char *const first[] = {
-            "the first operand stays in registers",
-            "the first operand passes through threadgroup memory",
-            "the first operand is read straight from device memory"};
-        static const char *const second[] = {"the second stays in registers",
-                                             "the second passes through threadgroup memory",
-                                             "the second is read straight from device memory"};
-        uint32_t x = p->tile[0][id] ? 2
-            : p->stage[0][id]       ? 1
-                                    : 0,
-                 y = p->tile[1][id] ? 2
-            : p->stage[1][id]       ? 1
-                                    : 0;
         tmi_remark(p->job, at, TMETAL_APPLIED, "dot",
-                   "%u x %u x %u on simdgroup_matrix, 8 by 8 tiles; %s%s%s", rows, cols, k,
-                   x == y ? x == 2 ? "both operands are read straight from device memory"
-                                   : "both operands pass through threadgroup memory"
-                          : first[x],
-                   x == y ? "" : ", ", x == y ? "" : second[y]);
-        tmi_report_staged(p, id, x, y);
-        return;
-    }
-    if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, tmi_in_type(m, op, 1)) ||
-        !tmi_is_mma_elem(m, d))
+                   "%s on simdgroup_matrix, 8 by 8 tiles; %s", size,
+                   way[0] == way[1]
+                       ? both[way[0]]
+                       : tmi_format(p->job, 1, "the first operand %s, the second %s", one[way[0]],
+                                    one[way[1]]));
+        tmi_report_staged(p, id, way);
+    } else if (!tmi_is_mma_elem(m, a) || !tmi_is_mma_elem(m, b) || !tmi_is_mma_elem(m, d))
         tmi_remark(p->job, at, TMETAL_MISSED, "dot",
-                   "%u x %u x %u by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and "
-                   "f32, not %s by %s into %s",
-                   rows, cols, k, tmi_type_text(p->job, m, tmi_elem(m, a)),
-                   tmi_type_text(p->job, m, tmi_elem(m, tmi_in_type(m, op, 1))),
+                   "%s by scalar multiply-adds: simdgroup_matrix takes f16, bf16 and f32, not %s "
+                   "by %s into %s",
+                   size, tmi_type_text(p->job, m, tmi_elem(m, a)),
+                   tmi_type_text(p->job, m, tmi_elem(m, b)),
                    tmi_type_text(p->job, m, tmi_elem(m, d)));
     else
         tmi_remark(p->job, at, TMETAL_MISSED, "dot",
-                   "%u x %u x %u by scalar multiply-adds: simdgroup_matrix needs 8 or more of each "
-                   "dimension",
-                   rows, cols, k);
+                   "%s by scalar multiply-adds: simdgroup_matrix needs 8 or more of each dimension",
+                   size);
 }
 
 static void tmi_report_reduce(tmi_plan *p, uint32_t id, const tmetal_reduce_plan *r) {
@@ -32596,7 +32578,7 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
     const char       *what = op->kind == TMI_OP_LOAD ? "load" : "store", *lines, *why;
     const tmetal_access *a;
     uint32_t order[TMI_MAX_RANK];
-    int      best;
+    int      best, full;
     tmi_at   at = tmi_at_of(m, op);
     if (!tmi_is_tile_access(m, op)) return;
     if (!of->first[id]) return;
@@ -32610,17 +32592,18 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
         ? ": elements lie apart, and no other layout of the tile touches fewer"
         : "";
     lines = tmi_lines_text(p->job, a);
-    if (a->width == 4 || a->bytes / a->lanes >= 16)
-        tmi_remark(p->job, at, TMETAL_APPLIED, "access",
-                   "%s of %u neighbours at once, %u bytes a lane; a simdgroup touches %s of 128 "
-                   "bytes, %u the fewest%s",
-                   what, a->width, a->bytes / a->lanes, lines, a->fewest, why);
-    else
-        tmi_remark(
-            p->job, at, a->most_lines > a->fewest && !best ? TMETAL_MISSED : TMETAL_FOUND, "access",
-            "%s of %u element%s at once: %s; a simdgroup touches %s of 128 bytes, %u the fewest%s",
-            what, a->width, tmi_s(a->width), tmi_access_limit(p, op, order[0]), lines, a->fewest,
-            why);
+    full = a->width == 4 || a->bytes / a->lanes >= 16;
+    tmi_remark(p->job, at,
+               full                               ? TMETAL_APPLIED
+               : a->most_lines > a->fewest && !best ? TMETAL_MISSED
+                                                    : TMETAL_FOUND,
+               "access", "%s of %u %s; a simdgroup touches %s of 128 bytes, %u the fewest%s", what,
+               a->width,
+               full ? tmi_format(p->job, 1, "neighbours at once, %u bytes a lane",
+                                 a->bytes / a->lanes)
+                    : tmi_format(p->job, 1, "element%s at once: %s", tmi_s(a->width),
+                                 tmi_access_limit(p, op, order[0])),
+               lines, a->fewest, why);
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
@@ -32628,17 +32611,14 @@ static void tmi_report_exchanges(tmi_plan *p) {
     uint32_t    i;
     for (i = 0; i < p->inst.n; i++) {
         const tmi_inst *in = TMI_INST(p, i);
-        uint32_t type = tmi_value_type(p->m, in->value), def = tmi_def(p->m, in->value);
-        tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func));
-        if (in->kind != TMI_I_CONVERT) continue;
-        if (tmi_convert_by_shuffle(p, in, &s))
-            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange",
-                       "%s changes its layout by simd shuffles, without a barrier",
-                       tmi_type_text(p->job, p->m, type));
-        else if (in->buffer)
-            tmi_remark(p->job, at, TMETAL_APPLIED, "exchange",
-                       "%s changes its layout through threadgroup memory",
-                       tmi_type_text(p->job, p->m, type));
+        uint32_t def = tmi_def(p->m, in->value);
+        int      shuffles = in->kind == TMI_I_CONVERT && tmi_convert_by_shuffle(p, in, &s);
+        if (in->kind == TMI_I_CONVERT && (shuffles || in->buffer))
+            tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func)), TMETAL_APPLIED,
+                       "exchange", "%s changes its layout %s",
+                       tmi_type_text(p->job, p->m, tmi_value_type(p->m, in->value)),
+                       shuffles ? "by simd shuffles, without a barrier"
+                                : "through threadgroup memory");
     }
 }
 
@@ -44300,21 +44280,6 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
     }
 }
 
-/* Two stages on request: the function before `func` is the first now. */
-static int tmi_split_kernel(tmi_job *job, const tmi_module *all, const tmi_unit *u,
-                            const tmetal_gpu *gpu, tmetal_kernel *k, tmi_split *s) {
-    tmi_mark mark = tmi_mark_take(job);
-    int      done = tmi_split_func(job, u->m, u->func, all, gpu, s);
-    tmi_mark_drop(job, mark);
-    if (!done) return 0;
-    k[1] = k[0];
-    k[0].grid_times[s->axis] = s->parts;
-#ifdef TMETAL_DEBUG
-    if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
-#endif
-    return 1;
-}
-
 /* Scratch pointers among the arguments of a stage. */
 static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
     uint32_t i;
@@ -44323,16 +44288,6 @@ static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel 
         if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
         a->kind = TMETAL_ARG_SCRATCH;
         a->param = first_id + a->param - s->n_own;
-    }
-}
-
-static void tmi_split_scratch(const tmi_module *m, const tmi_split *s, uint32_t first_id,
-                              tmetal_scratch *to) {
-    uint32_t i;
-    for (i = 0; i < s->n; i++) {
-        to[first_id + i].id = first_id + i;
-        to[first_id + i].program_bytes = (uint64_t)s->parts *
-            tmi_numel(m, tmi_value_type(m, s->part[i].value)) * tmi_bytes(m, s->part[i].elem);
     }
 }
 
@@ -44351,12 +44306,21 @@ static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
     x->unit = TMI_TEMP(job, tmi_unit, 2 * (size_t)n);
 }
 
-/* A kernel that has passed all passes: as it is, or in two stages on request. */
+/* A kernel that has passed all passes: as it is, or in two stages on request. The function
+ * before `func` is the first then. */
 static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u,
                            const tmetal_gpu *gpu, tmetal_kernel *k) {
     tmi_split *s = &x->of[x->n];
-    if (job->opt->two_stage && !job->listed && !job->n_errors &&
-        tmi_split_kernel(job, all, u, gpu, k, s)) {
+    tmi_mark   mark = tmi_mark_take(job);
+    int        two = job->opt->two_stage && !job->listed && !job->n_errors &&
+        tmi_split_func(job, u->m, u->func, all, gpu, s);
+    tmi_mark_drop(job, mark);
+    if (two) {
+        k[1] = k[0];
+        k[0].grid_times[s->axis] = s->parts;
+#ifdef TMETAL_DEBUG
+        if (!tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "two stages");
+#endif
         x->at[x->n++] = x->n_kernel;
         x->n_scratch += s->n;
         x->unit[x->n_kernel] = *u;
@@ -44367,14 +44331,20 @@ static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, c
 
 static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
     tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
-    uint32_t        i, id = 0;
-    for (i = 0; i < x->n; id += x->of[i++].n) {
-        tmi_split_scratch(x->unit[x->at[i]].m, &x->of[i], id, scratch);
-        tmi_split_bind(&x->of[i], id, &kernels[x->at[i]]);
-        tmi_split_bind(&x->of[i], id, &kernels[x->at[i] + 1]);
-    }
+    uint32_t        i, k, id = 0;
     job->out->scratch = scratch;
     job->out->n_scratch = x->n_scratch;
+    for (i = 0; i < x->n; i++) {
+        const tmi_split  *s = &x->of[i];
+        const tmi_module *m = x->unit[x->at[i]].m;
+        tmi_split_bind(s, id, &kernels[x->at[i]]);
+        tmi_split_bind(s, id, &kernels[x->at[i] + 1]);
+        for (k = 0; k < s->n; k++, id++) {
+            scratch[id].id = id;
+            scratch[id].program_bytes = (uint64_t)s->parts *
+                tmi_numel(m, tmi_value_type(m, s->part[k].value)) * tmi_bytes(m, s->part[k].elem);
+        }
+    }
 }
 
 /* Is there a reduction of that name: of its first result, or of the op of a list that a kernel
