@@ -945,21 +945,14 @@ TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, 
 
 /* Ops with regions: open, build the body, close with the values that it yields.
  *
- *   op                     operands                             body's arguments           close
- *                          yields
- *   scf.for                lower, upper, step, carried ...      index, carried ...         carried
- *                          ...
- *   scf.while              carried ...                          carried ...; after _next   carried
- *                          ...
- *                                                               what the condition passed
- *   scf.if                 condition                            none; else after _next     results
- *                          ...
- *   tt.reduce, tt.scan     tensors ...                          an element of each, twice  one of
- *   each
- *   tt.map_elementwise     tensors ...                          `pack` elements of each    results
- *                          ...
- *   scf.execute_region     none                                 none                       results
- *                          ...
+ *   op                  operands                    body's arguments           close yields
+ *   scf.for             lower, upper, step, carried index, carried              carried
+ *   scf.while           carried                     carried; after _next what   carried
+ *                                                   the condition passed
+ *   scf.if              condition                   none; else after _next      results
+ *   tt.reduce, tt.scan  tensors                     an element of each, twice   one of each
+ *   tt.map_elementwise  tensors                     `pack` elements of each     results
+ *   scf.execute_region  none                        none                        results
  *
  * `types` are the results' for scf.if, tt.map_elementwise and scf.execute_region; NULL for the
  * others, where they follow. */
@@ -44884,17 +44877,14 @@ TMETAL_API tmetal_arena tmetal_arena_on(void *memory, size_t bytes) {
 
 /* Why this suffices. Every phase takes memory in proportion to what it is given, and what it is
  * given is in proportion to the text:
- *   reading    a token is at least one byte of text and makes a bounded number of table entries;
- *              the
- *              dearest text for its length is one of tiny ops: under 100 bytes a byte
- *   passes     add a bounded number of ops for each; copies are limited to 1,000 + len / 8
- *              (tmi_may_copy),
- *              nesting to TMI_MAX_DEPTH, blocks of a region to TMI_MAX_BLOCKS, so nothing grows
- *              faster
- *   planning   some words for each value and op, all in scratch, freed kernel by kernel
- *   printing   a bounded number of lines for each per-thread instruction; a function of the
- *              library stands
- *              at most once in a kernel, whose own text is some 50 bytes at least
+ *   reading   a token is at least one byte of text and makes a bounded number of table entries;
+ *             the dearest text for its length is one of tiny ops: under 100 bytes a byte
+ *   passes    add a bounded number of ops for each; copies are limited to 1,000 + len / 8
+ *             (tmi_may_copy), nesting to TMI_MAX_DEPTH, blocks of a region to TMI_MAX_BLOCKS, so
+ *             nothing grows faster
+ *   planning  some words for each value and op, all in scratch, freed kernel by kernel
+ *   printing  a bounded number of lines for each per-thread instruction; a function of the library
+ *             stands at most once in a kernel, whose own text is some 50 bytes at least
  * tests/unit/bound.c measures it: recorded kernels, the same squeezed to what is needed, and
  * modules made to be costly take at most a third of the bytes per byte below; the fixed part
  * holds the copies that any text may ask for. */
