@@ -945,14 +945,14 @@ TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, 
 
 /* Ops with regions: open, build the body, close with the values that it yields.
  *
- *   op                  operands                    body's arguments           close yields
- *   scf.for             lower, upper, step, carried index, carried              carried
- *   scf.while           carried                     carried; after _next what   carried
- *                                                   the condition passed
- *   scf.if              condition                   none; else after _next      results
- *   tt.reduce, tt.scan  tensors                     an element of each, twice   one of each
- *   tt.map_elementwise  tensors                     `pack` elements of each     results
- *   scf.execute_region  none                        none                        results
+ *   op                  operands                     body's arguments           close yields
+ *   scf.for             lower, upper, step, carried  index, carried             carried
+ *   scf.while           carried                      carried; after _next what  carried
+ *                                                    the condition passed
+ *   scf.if              condition                    none; else after _next     results
+ *   tt.reduce, tt.scan  tensors                      an element of each, twice  one of each
+ *   tt.map_elementwise  tensors                      `pack` elements of each    results
+ *   scf.execute_region  none                         none                       results
  *
  * `types` are the results' for scf.if, tt.map_elementwise and scf.execute_region; NULL for the
  * others, where they follow. */
