@@ -17884,7 +17884,7 @@ static void tmi_ref_params(tmi_refs *x, tmi_build *b, uint32_t func) {
         uint32_t v = tmi_block_arg(m, block, i), type = tmi_value_type(m, v), rank, base;
         if (TMI_TYPE(m, type)->kind != TMI_T_DESC) continue;
         rank = tmi_ref_rank(m, type);
-        TMI_ASSERT(x->job, "transform", i + 2 * rank < n); /* tmi_refuse_params */
+        TMI_ASSERT(x->job, "transform", i + 2 * rank < n); /* tmi_compile_refuse_params */
         base = tmi_value_new(x->job, m, tmi_type_ptr(x->job, m, tmi_ref_elem(x->job, m, type), 1));
         TMI_VALUE(m, base)->name = TMI_VALUE(m, v)->name;
         TMI_VALUE(m, base)->loc = TMI_VALUE(m, v)->loc;
@@ -24814,7 +24814,7 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     return tmi_soft_call(t, tmi_f64_name(tf), x, op->n_in);
 }
 #else
-#define tmi_f64_elt(w, op, v) (v)[0] /* refused before: see tmi_refuse_types */
+#define tmi_f64_elt(w, op, v) (v)[0] /* refused before: see tmi_compile_refuse_types */
 #endif
 
 static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, tmi_tty type);
@@ -31100,8 +31100,8 @@ static const char *const tmi_access_kind_names[] = {"load", "store", "atomic"};
 
 /* -- As data for callers: see tmetal_map ------------------------------------------------------- */
 
-static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup,
-                           uint32_t *index) {
+static int tmi_report_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uint32_t simdgroup,
+                              uint32_t *index) {
     uint32_t x = m->offset, i;
     if (!m->n_lanes || (uint64_t)reg >> m->n_registers || lane >> m->n_lanes ||
         simdgroup >> m->n_simdgroups)
@@ -31118,8 +31118,8 @@ static int tmi_map_element(const tmetal_map *m, uint32_t reg, uint32_t lane, uin
 
 /* Elimination with registers first, then lanes, then simdgroups: what a lower one reaches needs
  * no higher one. */
-static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg, uint32_t *lane,
-                          uint32_t *simdgroup) {
+static int tmi_report_holder(const tmetal_map *m, const uint32_t *index, uint32_t *reg,
+                             uint32_t *lane, uint32_t *simdgroup) {
     uint32_t basis[32], i, b, want = 0, n = m->n_registers + m->n_lanes + m->n_simdgroups;
     uint64_t from[32], f;
     if (!m->n_lanes) return 0;
@@ -31152,29 +31152,29 @@ static int tmi_map_holder(const tmetal_map *m, const uint32_t *index, uint32_t *
 
 /* -- Layouts by name -------------------------------------------------------------------- */
 
-static const char *tmi_layout_text(uint32_t layout) {
+static const char *tmi_report_layout_text(uint32_t layout) {
     size_t i;
     for (i = 0; i + 1 < TMI_N_LAYOUTS && tmi_layout_names[i].layout != layout; i++) {}
     return tmi_layout_names[i].name;
 }
 
-static void tmi_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
+static void tmi_report_put_bases(tmi_text *t, const char *what, const uint32_t *b, uint32_t n) {
     uint32_t i;
     tmi_put_str(t, what);
     for (i = 0; i < n; i++) tmi_put(t, " %u", b[i]);
 }
 
-static const char *tmi_lin_text(tmi_job *job, const tmi_lin *l) {
+static const char *tmi_report_lin_text(tmi_job *job, const tmi_lin *l) {
     tmi_text t;
     tmi_text_init(job, &t);
-    tmi_put_bases(&t, "register", l->reg, l->n_reg);
-    tmi_put_bases(&t, " | lane", l->lane, TMI_LANE_BITS);
-    if (l->n_sg) tmi_put_bases(&t, " | simdgroup", l->sg, l->n_sg);
+    tmi_report_put_bases(&t, "register", l->reg, l->n_reg);
+    tmi_report_put_bases(&t, " | lane", l->lane, TMI_LANE_BITS);
+    if (l->n_sg) tmi_report_put_bases(&t, " | simdgroup", l->sg, l->n_sg);
     return tmi_text_join(&t, 1);
 }
 
 /* see tmi_lin_matrix */
-static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+static int tmi_report_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l) {
     uint32_t rank = tmi_rank(m, type), row;
     if (rank < 2 || !l->n_reg) return 0;
     row = tmi_dim_low(m, type, rank - 2);
@@ -31184,7 +31184,7 @@ static int tmi_lin_is_tiled(const tmi_module *m, uint32_t type, const tmi_lin *l
 
 /* Is `l` as good for the loads and stores of a component as its coalesced layout: no more lines
  * in all, and as many neighbours a lane? */
-static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l) {
+static int tmi_report_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l) {
     uint32_t vec, best_vec, fewest;
     tmi_lin  best;
     tmi_blocked_for(p, c, &best);
@@ -31196,7 +31196,8 @@ static int tmi_lin_is_coalesced(tmi_plan *p, const tmi_comp *c, const tmi_lin *l
 }
 
 /* `c`: the component, where the tensor is its value as it was made; else NULL. */
-static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, const tmi_comp *c) {
+static uint32_t tmi_report_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l,
+                                       const tmi_comp *c) {
     const tmi_module *m = p->m;
     uint32_t d = tmi_lane_axis(m, type, l), rank = tmi_rank(m, type), bits = 0;
     if (c && c->forced && c->forced - 1u == TMETAL_DEFAULT &&
@@ -31206,8 +31207,8 @@ static uint32_t tmi_layout_bits(tmi_plan *p, uint32_t type, const tmi_lin *l, co
     bits |= d == rank - 1 ? (uint32_t)TMETAL_ROW_MAJOR
         : d == 0          ? (uint32_t)TMETAL_COLUMN_MAJOR
                           : 0u;
-    if (tmi_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
-    if (c && c->reduced && tmi_lin_is_coalesced(p, c, l)) bits |= (uint32_t)TMETAL_COALESCED;
+    if (tmi_report_lin_is_tiled(m, type, l)) bits |= (uint32_t)TMETAL_TILED;
+    if (c && c->reduced && tmi_report_lin_is_coalesced(p, c, l)) bits |= (uint32_t)TMETAL_COALESCED;
     return bits;
 }
 
@@ -31251,7 +31252,8 @@ typedef struct tmi_look {
     int             changed;
 } tmi_look;
 
-static uint32_t tmi_look_table(tmi_look *k, const tmi_lanes *x) { /* each different one once */
+static uint32_t tmi_report_look_table(tmi_look *k,
+                                      const tmi_lanes *x) { /* each different one once */
     uint32_t   h = 0, i, id;
     tmi_table *t;
     int64_t    at[32];
@@ -31272,10 +31274,10 @@ static uint32_t tmi_look_table(tmi_look *k, const tmi_lanes *x) { /* each differ
     return k->table.n;
 }
 
-static void tmi_look_put(tmi_look *k, tmi_spread *to, const tmi_lanes *x) {
+static void tmi_report_look_put(tmi_look *k, tmi_spread *to, const tmi_lanes *x) {
     tmi_spread s;
     memset(&s, 0, sizeof s);
-    s.table = tmi_look_table(k, x);
+    s.table = tmi_report_look_table(k, x);
     s.base = x->at[0];
     s.known = x->known;
     s.why = x->why;
@@ -31286,7 +31288,7 @@ static void tmi_look_put(tmi_look *k, tmi_spread *to, const tmi_lanes *x) {
 }
 
 /* 0: not reached yet */
-static int tmi_look_get(const tmi_look *k, const tmi_spread *s, tmi_lanes *x) {
+static int tmi_report_look_get(const tmi_look *k, const tmi_spread *s, tmi_lanes *x) {
     const tmi_table *t;
     uint32_t i;
     if (!s->table) return 0;
@@ -31298,22 +31300,22 @@ static int tmi_look_get(const tmi_look *k, const tmi_spread *s, tmi_lanes *x) {
     return 1;
 }
 
-static int tmi_lanes_of(const tmi_look *k, uint32_t id, tmi_lanes *x) {
-    return tmi_look_get(k, &k->seen[id], x);
+static int tmi_report_lanes_of(const tmi_look *k, uint32_t id, tmi_lanes *x) {
+    return tmi_report_look_get(k, &k->seen[id], x);
 }
 
-static void tmi_lanes_zero(tmi_lanes *x, uint32_t known) {
+static void tmi_report_lanes_zero(tmi_lanes *x, uint32_t known) {
     memset(x, 0, sizeof *x);
     x->known = (uint8_t)known;
 }
 
-static void tmi_lanes_exact(tmi_lanes *x, int64_t v) {
+static void tmi_report_lanes_exact(tmi_lanes *x, int64_t v) {
     uint32_t i;
-    tmi_lanes_zero(x, TMI_EXACT);
+    tmi_report_lanes_zero(x, TMI_EXACT);
     for (i = 0; i < 32; i++) x->at[i] = v;
 }
 
-static int tmi_lanes_same(const tmi_lanes *x) { /* in all lanes? */
+static int tmi_report_lanes_same(const tmi_lanes *x) { /* in all lanes? */
     uint32_t i;
     for (i = 1; i < 32; i++)
         if (x->part[i] != x->part[0] || x->at[i] != x->at[0]) return 0;
@@ -31321,7 +31323,7 @@ static int tmi_lanes_same(const tmi_lanes *x) { /* in all lanes? */
 }
 
 /* Divide the parts of z so that lanes of one part agree in x too. */
-static void tmi_lanes_split(tmi_lanes *z, const tmi_lanes *x, int by_distance) {
+static void tmi_report_lanes_split(tmi_lanes *z, const tmi_lanes *x, int by_distance) {
     uint8_t  was[32];
     uint32_t i, k, n = 0;
     memcpy(was, z->part, sizeof was);
@@ -31336,41 +31338,42 @@ static void tmi_lanes_split(tmi_lanes *z, const tmi_lanes *x, int by_distance) {
 }
 
 /* a power of two that divides it in every lane, as its log2 */
-static uint32_t tmi_lanes_zeros(const tmi_lanes *x) {
+static uint32_t tmi_report_lanes_zeros(const tmi_lanes *x) {
     uint32_t i, n = x->known;
     for (i = 0; i < 32; i++) n = tmi_min32(n, x->at[i] ? tmi_axis_p2(x->at[i]) : TMI_AXIS_MAX);
     return tmi_min32(n, TMI_AXIS_MAX);
 }
 
 /* x again, its distances within lanes given up above 2^known. */
-static void tmi_lanes_blur(tmi_lanes *x, uint32_t known) {
+static void tmi_report_lanes_blur(tmi_lanes *x, uint32_t known) {
     tmi_lanes was = *x;
     uint32_t  i;
     known = tmi_min32(known, 62);
-    tmi_lanes_split(x, &was, 1);
+    tmi_report_lanes_split(x, &was, 1);
     for (i = 0; i < 32; i++) x->at[i] &= ((int64_t)1 << known) - 1;
     x->known = (uint8_t)known;
 }
 
 /* Lanes agree where all operands do; nothing else is known. */
-static void tmi_lanes_any(tmi_lanes *z, const tmi_lanes *x, uint32_t n, uint32_t why) {
+static void tmi_report_lanes_any(tmi_lanes *z, const tmi_lanes *x, uint32_t n, uint32_t why) {
     uint32_t i;
-    tmi_lanes_zero(z, 0);
-    for (i = 0; i < n; i++) tmi_lanes_split(z, &x[i], 1);
-    z->why = tmi_lanes_same(z) ? 0 : (uint8_t)(z->why ? z->why : why);
+    tmi_report_lanes_zero(z, 0);
+    for (i = 0; i < n; i++) tmi_report_lanes_split(z, &x[i], 1);
+    z->why = tmi_report_lanes_same(z) ? 0 : (uint8_t)(z->why ? z->why : why);
 }
 
-static void tmi_lanes_each(tmi_lanes *z) { /* every lane its own */
+static void tmi_report_lanes_each(tmi_lanes *z) { /* every lane its own */
     uint32_t i;
-    tmi_lanes_zero(z, 0);
+    tmi_report_lanes_zero(z, 0);
     for (i = 0; i < 32; i++) z->part[i] = (uint8_t)i;
     z->why = TMI_WHY_DATA;
 }
 
-static void tmi_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, int64_t times) {
+static void tmi_report_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y,
+                                 int64_t times) {
     uint32_t i;
     *z = *x;
-    tmi_lanes_split(z, y, 0);
+    tmi_report_lanes_split(z, y, 0);
     z->known = tmi_min8(x->known,
                         y->known == TMI_EXACT ? (uint8_t)TMI_EXACT
                                               : tmi_cap8(y->known + tmi_axis_p2(times)));
@@ -31379,16 +31382,16 @@ static void tmi_lanes_add(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
 }
 
 /* Depth: 2, the factors swapped. */
-static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
-    uint32_t i, zeros = tmi_lanes_zeros(x) + tmi_lanes_zeros(y);
+static void tmi_report_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+    uint32_t i, zeros = tmi_report_lanes_zeros(x) + tmi_report_lanes_zeros(y);
     if (x->known != TMI_EXACT && y->known == TMI_EXACT) {
-        tmi_lanes_mul(z, y, x);
+        tmi_report_lanes_mul(z, y, x);
         return;
     }
     *z = *y;
     if (x->known == TMI_EXACT) {
         uint32_t least = TMI_AXIS_MAX;
-        if (y->known != TMI_EXACT) tmi_lanes_split(z, x, 1);
+        if (y->known != TMI_EXACT) tmi_report_lanes_split(z, x, 1);
         for (i = 0; i < 32; i++) {
             z->at[i] = (int64_t)((uint64_t)x->at[i] * (uint64_t)y->at[i]);
             if (x->at[i]) least = tmi_min32(least, tmi_axis_p2(x->at[i]));
@@ -31396,16 +31399,16 @@ static void tmi_lanes_mul(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) 
         z->known = y->known == TMI_EXACT ? (uint8_t)TMI_EXACT : tmi_cap8(y->known + least);
         return;
     }
-    tmi_lanes_zero(z, 0);
-    tmi_lanes_split(z, x, 1);
-    tmi_lanes_split(z, y, 1);
+    tmi_report_lanes_zero(z, 0);
+    tmi_report_lanes_split(z, x, 1);
+    tmi_report_lanes_split(z, y, 1);
     z->known = tmi_cap8(zeros);
-    if (!tmi_lanes_same(x) && !tmi_lanes_same(y)) z->why |= TMI_WHY_ODD;
+    if (!tmi_report_lanes_same(x) && !tmi_report_lanes_same(y)) z->why |= TMI_WHY_ODD;
 }
 
 /* Do lanes of one part differ below 2^known only? Then `at` becomes that, and the unknown takes
  * the rest in. */
-static int tmi_lanes_low(tmi_lanes *x) {
+static int tmi_report_lanes_low(tmi_lanes *x) {
     uint32_t i, k;
     if (x->known >= 62) return 0;
     for (i = 1; i < 32; i++)
@@ -31417,7 +31420,7 @@ static int tmi_lanes_low(tmi_lanes *x) {
 }
 
 /* x divided by 2^s, rounded down; 0: what lies below 2^s is not known. */
-static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
+static int tmi_report_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
     uint32_t i;
     *z = *x;
     if (x->known < s) return 0;
@@ -31428,14 +31431,15 @@ static int tmi_lanes_shift(tmi_lanes *z, const tmi_lanes *x, uint32_t s) {
 }
 
 /* Bits of x and an exact y. */
-static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, uint32_t op) {
+static int tmi_report_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y,
+                                 uint32_t op) {
     uint32_t i, low = 1;
     int64_t  end = x->known < 62 ? (int64_t)1 << x->known : INT64_MAX;
     if (y->known != TMI_EXACT) return 0;
     for (i = 0; i < 32 && x->known != TMI_EXACT; i++) low &= y->at[i] >= 0 && y->at[i] < end;
     *z = *x;
     if (!low) {
-        if (!tmi_lanes_same(y) || !tmi_lanes_low(z)) return 0;
+        if (!tmi_report_lanes_same(y) || !tmi_report_lanes_low(z)) return 0;
         end--; /* the bits that are known; of those above, the unknown takes what it takes */
         for (i = 0; i < 32; i++)
             z->at[i] = op == TMI_TF_AND ? z->at[i] & y->at[i]
@@ -31457,7 +31461,7 @@ static int tmi_lanes_bits(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y, 
 }
 
 /* One value or the other: what is known of both. */
-static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
+static void tmi_report_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y) {
     tmi_lanes a = *x, b = *y;
     uint32_t  i, known = tmi_min32(x->known, y->known);
     int64_t   d = (int64_t)((uint64_t)y->at[0] - (uint64_t)x->at[0]);
@@ -31473,21 +31477,21 @@ static void tmi_lanes_join(tmi_lanes *z, const tmi_lanes *x, const tmi_lanes *y)
         if (x->at[i] != y->at[i])
             known = tmi_min32(known,
                               tmi_axis_p2((int64_t)((uint64_t)y->at[i] - (uint64_t)x->at[i])));
-    tmi_lanes_blur(&a, known);
-    tmi_lanes_blur(&b, known);
+    tmi_report_lanes_blur(&a, known);
+    tmi_report_lanes_blur(&b, known);
     *z = a;
-    tmi_lanes_split(z, &b, 1);
+    tmi_report_lanes_split(z, &b, 1);
 }
 
-static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *x,
-                             const tmi_lanes *y) {
+static void tmi_report_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *x,
+                                    const tmi_lanes *y) {
     uint32_t i, known = tmi_min32(x->known, y->known);
     tmi_lanes a = *x, b = *y;
     if (c->known != TMI_EXACT) {
-        tmi_lanes_join(z, x, y);
-        if (!tmi_lanes_same(c) && memcmp(x, y, sizeof *x) != 0) {
-            tmi_lanes_blur(z, z->known);
-            tmi_lanes_split(z, c, 1);
+        tmi_report_lanes_join(z, x, y);
+        if (!tmi_report_lanes_same(c) && memcmp(x, y, sizeof *x) != 0) {
+            tmi_report_lanes_blur(z, z->known);
+            tmi_report_lanes_split(z, c, 1);
         }
         return;
     }
@@ -31501,15 +31505,15 @@ static void tmi_lanes_select(tmi_lanes *z, const tmi_lanes *c, const tmi_lanes *
     if (known == TMI_EXACT) memset(z->part, 0, sizeof z->part);
     a = *z;
     memset(z->part, 0, sizeof z->part);
-    tmi_lanes_split(z, &a, 0);
+    tmi_report_lanes_split(z, &a, 0);
 }
 
 /* Two operands that are known lane by lane. */
-static int tmi_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
-                          const tmi_lanes *y, tmi_lanes *z) {
+static int tmi_report_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
+                                 const tmi_lanes *y, tmi_lanes *z) {
     uint32_t i;
     tmi_ins  a = *TMI_INS(k->t, n->a), b = *TMI_INS(k->t, n->b);
-    tmi_lanes_exact(z, 0);
+    tmi_report_lanes_exact(z, 0);
     for (i = 0; i < 32; i++) {
         a.lo = a.hi = x->at[i];
         b.lo = b.hi = y->at[i];
@@ -31521,39 +31525,40 @@ static int tmi_lanes_fold(const tmi_look *k, const tmi_ins *n, const tmi_lanes *
 }
 
 /* Integers and pointers of two operands. 0: not followed. */
-static int tmi_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
-                            const tmi_lanes *y, tmi_lanes *z) {
+static int tmi_report_lanes_binary(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
+                                   const tmi_lanes *y, tmi_lanes *z) {
     int64_t   by = y->at[0];
-    int       halves = y->known == TMI_EXACT && tmi_lanes_same(y) && by > 0 &&
+    int       halves = y->known == TMI_EXACT && tmi_report_lanes_same(y) && by > 0 &&
                  tmi_is_pow2((uint64_t)by) && TMI_INS(k->t, n->a)->lo >= 0;
     tmi_lanes c;
     if (x->known == TMI_EXACT && y->known == TMI_EXACT && n->type.kind != TMI_S_PTR)
-        return tmi_lanes_fold(k, n, x, y, z);
+        return tmi_report_lanes_fold(k, n, x, y, z);
     switch (n->op) {
-    case TMI_TF_IADD: tmi_lanes_add(z, x, y, 1); return 1;
-    case TMI_TF_ISUB: tmi_lanes_add(z, x, y, -1); return 1;
-    case TMI_TF_PADD: tmi_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
-    case TMI_TF_IMUL: tmi_lanes_mul(z, x, y); return 1;
+    case TMI_TF_IADD: tmi_report_lanes_add(z, x, y, 1); return 1;
+    case TMI_TF_ISUB: tmi_report_lanes_add(z, x, y, -1); return 1;
+    case TMI_TF_PADD: tmi_report_lanes_add(z, x, y, tmi_scalar_bytes[n->type.elem]); return 1;
+    case TMI_TF_IMUL: tmi_report_lanes_mul(z, x, y); return 1;
     case TMI_TF_UDIV:
-    case TMI_TF_SDIV: return halves && tmi_lanes_shift(z, x, tmi_log2((uint64_t)by));
+    case TMI_TF_SDIV: return halves && tmi_report_lanes_shift(z, x, tmi_log2((uint64_t)by));
     case TMI_TF_UREM: case TMI_TF_SREM:
-        tmi_lanes_exact(&c, by - 1);
-        return halves && tmi_lanes_bits(z, x, &c, TMI_TF_AND);
+        tmi_report_lanes_exact(&c, by - 1);
+        return halves && tmi_report_lanes_bits(z, x, &c, TMI_TF_AND);
     case TMI_TF_AND: case TMI_TF_OR:
-    case TMI_TF_XOR: return tmi_lanes_bits(z, x, y, n->op) || tmi_lanes_bits(z, y, x, n->op);
+    case TMI_TF_XOR:
+        return tmi_report_lanes_bits(z, x, y, n->op) || tmi_report_lanes_bits(z, y, x, n->op);
     default: return 0;
     }
 }
 
 /* A conversion that keeps the number, or all bits below its width. */
-static int tmi_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
-                             tmi_lanes *z) {
+static int tmi_report_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lanes *x,
+                                    tmi_lanes *z) {
     *z = *x;
     switch (n->op) {
     case TMI_TF_SEXT: case TMI_TF_PCAST: case TMI_TF_P2I: case TMI_TF_I2P: return 1;
     case TMI_TF_ZEXT: return TMI_INS(k->t, n->a)->lo >= 0;
     case TMI_TF_TRUNC:
-        tmi_lanes_blur(z, tmi_min32(tmi_scalar_bits[n->type.kind], x->known));
+        tmi_report_lanes_blur(z, tmi_min32(tmi_scalar_bits[n->type.kind], x->known));
         return 1;
     default: return 0;
     }
@@ -31561,31 +31566,32 @@ static int tmi_lanes_convert(const tmi_look *k, const tmi_ins *n, const tmi_lane
 
 /* Does the block stand where only some lanes come? Then what is stored there differs between
  * lanes. */
-static void tmi_lanes_path(const tmi_look *k, uint32_t blk, tmi_lanes *z) {
+static void tmi_report_lanes_path(const tmi_look *k, uint32_t blk, tmi_lanes *z) {
     tmi_lanes c;
     for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
         uint32_t owner = TMI_BLK(k->t, blk)->owner;
         if (!owner || TMI_INS(k->t, owner)->op != TMI_TF_IF ||
-            !tmi_lanes_of(k, TMI_INS(k->t, owner)->a, &c))
+            !tmi_report_lanes_of(k, TMI_INS(k->t, owner)->a, &c))
             continue;
-        if (!tmi_lanes_same(&c)) tmi_lanes_blur(z, z->known), tmi_lanes_split(z, &c, 1);
+        if (!tmi_report_lanes_same(&c))
+            tmi_report_lanes_blur(z, z->known), tmi_report_lanes_split(z, &c, 1);
     }
 }
 
-static void tmi_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
+static void tmi_report_look_store(tmi_look *k, const tmi_ins *n, uint32_t value) {
     tmi_lanes x, y, z;
-    if (!tmi_lanes_of(k, value, &x)) return;
+    if (!tmi_report_lanes_of(k, value, &x)) return;
     if (TMI_ARR(k->t, n->a)->space != TMI_AS_PRIVATE) return;
-    tmi_lanes_path(k, n->blk, &x);
-    if (tmi_look_get(k, &k->arr[n->a], &y)) tmi_lanes_join(&z, &y, &x);
+    tmi_report_lanes_path(k, n->blk, &x);
+    if (tmi_report_look_get(k, &k->arr[n->a], &y)) tmi_report_lanes_join(&z, &y, &x);
     else z = x;
-    tmi_look_put(k, &k->arr[n->a], &z);
+    tmi_report_look_put(k, &k->arr[n->a], &z);
 }
 
 /* What divides a parameter. A pointer that is promised to be a multiple of 16 bytes comes from
  * an allocation: those begin on a line, see tmetal_access. Without the promise it may point
  * anywhere. */
-static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
+static uint32_t tmi_report_param_known(const tmi_look *k, const tmi_ins *n) {
     const tmi_plan *p = k->p;
     uint32_t v, body = tmi_op_body(p->m, TMI_OP(p->m, p->func), 0);
     if (n->a >= p->n_param) return 0;
@@ -31593,7 +31599,7 @@ static uint32_t tmi_param_known(const tmi_look *k, const tmi_ins *n) {
     return n->type.kind == TMI_S_PTR && v >= 4 ? tmi_max32(v, 7) : v;
 }
 
-static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+static int tmi_report_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     uint32_t i;
     const tmi_ins *loop;
     tmi_lanes x, y;
@@ -31602,110 +31608,110 @@ static int tmi_look_leaf(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     case TMI_TF_CONST:
         c = (int64_t)((uint64_t)n->a | (uint64_t)n->b << 32);
         if (tmi_s_is_int(n->type.kind)) c = n->lo;
-        tmi_lanes_exact(z, c);
+        tmi_report_lanes_exact(z, c);
         return 1;
     case TMI_TF_LANE: case TMI_TF_TID:
-        tmi_lanes_zero(z, n->op == TMI_TF_LANE || k->p->threads == 32 ? TMI_EXACT : 5);
+        tmi_report_lanes_zero(z, n->op == TMI_TF_LANE || k->p->threads == 32 ? TMI_EXACT : 5);
         for (i = 0; i < 32; i++) z->at[i] = i;
         return 1;
-    case TMI_TF_GROUP: tmi_lanes_zero(z, k->p->threads == 32 ? TMI_EXACT : 0); return 1;
-    case TMI_TF_PID: case TMI_TF_NPROG: tmi_lanes_zero(z, 0); return 1;
-    case TMI_TF_PARAM: tmi_lanes_zero(z, tmi_param_known(k, n)); return 1;
+    case TMI_TF_GROUP: tmi_report_lanes_zero(z, k->p->threads == 32 ? TMI_EXACT : 0); return 1;
+    case TMI_TF_PID: case TMI_TF_NPROG: tmi_report_lanes_zero(z, 0); return 1;
+    case TMI_TF_PARAM: tmi_report_lanes_zero(z, tmi_report_param_known(k, n)); return 1;
     case TMI_TF_LOOPVAR:
         loop = TMI_INS(k->t, n->a);
         if (loop->op == TMI_TF_FOR) {
-            tmi_lanes_zero(z, 0);
+            tmi_report_lanes_zero(z, 0);
             return 1;
         }
-        if (loop->op != TMI_TF_LOOP || !tmi_lanes_of(k, loop->a, &x) ||
-            !tmi_lanes_of(k, loop->c, &y))
+        if (loop->op != TMI_TF_LOOP || !tmi_report_lanes_of(k, loop->a, &x) ||
+            !tmi_report_lanes_of(k, loop->c, &y))
             return 0;
         *z = x;
-        z->known = (uint8_t)tmi_min32(x.known, tmi_lanes_zeros(&y));
-        if (!tmi_lanes_same(&y)) tmi_lanes_any(z, &y, 1, TMI_WHY_ODD);
+        z->known = (uint8_t)tmi_min32(x.known, tmi_report_lanes_zeros(&y));
+        if (!tmi_report_lanes_same(&y)) tmi_report_lanes_any(z, &y, 1, TMI_WHY_ODD);
         return 1;
     default: return 0;
     }
 }
 
 /* Reads of memory and of arrays. */
-static int tmi_look_read(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+static int tmi_report_look_read(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     const tmi_arr *a;
     tmi_lanes x;
     uint32_t  i;
     if (n->op == TMI_TF_LDG) {
-        if (!tmi_lanes_of(k, n->a, &x)) return 0;
-        tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+        if (!tmi_report_lanes_of(k, n->a, &x)) return 0;
+        tmi_report_lanes_any(z, &x, 1, TMI_WHY_DATA);
         for (i = 0; i < 2; i++) {
             uint32_t more = i ? n->c : n->b;
-            if (more && tmi_lanes_of(k, more, &x)) tmi_lanes_split(z, &x, 1);
+            if (more && tmi_report_lanes_of(k, more, &x)) tmi_report_lanes_split(z, &x, 1);
         }
-        z->why = tmi_lanes_same(z) ? 0 : TMI_WHY_DATA;
+        z->why = tmi_report_lanes_same(z) ? 0 : TMI_WHY_DATA;
         return 1;
     }
     a = TMI_ARR(k->t, n->a);
-    if (!tmi_lanes_of(k, n->b, &x)) return 0;
+    if (!tmi_report_lanes_of(k, n->b, &x)) return 0;
     if (a->space == TMI_AS_PRIVATE) {
-        if (!tmi_look_get(k, &k->arr[n->a], z)) return 0;
+        if (!tmi_report_look_get(k, &k->arr[n->a], z)) return 0;
         /* a masked entry */
-        if (n->e || (a->count > 1 && !tmi_lanes_same(&x))) tmi_lanes_each(z);
+        if (n->e || (a->count > 1 && !tmi_report_lanes_same(&x))) tmi_report_lanes_each(z);
         return 1;
     }
     if (a->space == TMI_AS_TABLE && x.known == TMI_EXACT && tmi_s_is_int(a->type.kind) && !n->c) {
-        tmi_lanes_exact(z, 0);
+        tmi_report_lanes_exact(z, 0);
         for (i = 0; i < 32; i++) {
             if (x.at[i] < 0 || x.at[i] >= (int64_t)a->count) return 0;
             z->at[i] = (int64_t)TMI_WORD(k->t->m, a->words + (uint32_t)x.at[i]);
         }
         return 1;
     }
-    if (a->space == TMI_AS_FRAG) tmi_lanes_each(z);
-    else tmi_lanes_any(z, &x, 1, TMI_WHY_DATA);
+    if (a->space == TMI_AS_FRAG) tmi_report_lanes_each(z);
+    else tmi_report_lanes_any(z, &x, 1, TMI_WHY_DATA);
     return 1;
 }
 
 /* One instruction: 1 when `z` holds what is known of its value. */
-static int tmi_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
+static int tmi_report_look_value(const tmi_look *k, const tmi_ins *n, tmi_lanes *z) {
     tmi_lanes x[TMI_MAX_OPERANDS];
     uint32_t  v[TMI_MAX_OPERANDS], count, i;
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_LANE: case TMI_TF_TID: case TMI_TF_GROUP: case TMI_TF_PID:
-    case TMI_TF_NPROG: case TMI_TF_PARAM: case TMI_TF_LOOPVAR: return tmi_look_leaf(k, n, z);
+    case TMI_TF_NPROG: case TMI_TF_PARAM: case TMI_TF_LOOPVAR: return tmi_report_look_leaf(k, n, z);
     case TMI_TF_LDG: case TMI_TF_LDA: case TMI_TF_LDT:
-    case TMI_TF_LDC: return tmi_look_read(k, n, z);
+    case TMI_TF_LDC: return tmi_report_look_read(k, n, z);
     case TMI_TF_RMW: case TMI_TF_CALLX: case TMI_TF_FILLUP:
-    case TMI_TF_FILLDOWN: tmi_lanes_each(z); return 1;
-    case TMI_TF_BALLOT: tmi_lanes_zero(z, 0); return 1;
+    case TMI_TF_FILLDOWN: tmi_report_lanes_each(z); return 1;
+    case TMI_TF_BALLOT: tmi_report_lanes_zero(z, 0); return 1;
     case TMI_TF_SIMD:
-        if (n->c < TMI_SIMD_SCAN_SUM) tmi_lanes_zero(z, 0);
-        else tmi_lanes_each(z);
+        if (n->c < TMI_SIMD_SCAN_SUM) tmi_report_lanes_zero(z, 0);
+        else tmi_report_lanes_each(z);
         return 1;
     default: break;
     }
     count = tmi_operands(k->t, n, v);
     for (i = 0; i < count; i++)
-        if (!tmi_lanes_of(k, v[i], &x[i])) return 0;
+        if (!tmi_report_lanes_of(k, v[i], &x[i])) return 0;
     if (n->type.width == 1 && count == 1 && tmi_t_type(k->t, v[0]).width == 1 &&
-        tmi_lanes_convert(k, n, &x[0], z))
+        tmi_report_lanes_convert(k, n, &x[0], z))
         return 1;
     if (n->type.width == 1 && count == 2 &&
         (tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_PTR) &&
-        tmi_lanes_binary(k, n, &x[0], &x[1], z))
+        tmi_report_lanes_binary(k, n, &x[0], &x[1], z))
         return 1;
     if (n->type.width == 1 && n->op == TMI_TF_SELECT && count == 3) {
-        tmi_lanes_select(z, &x[0], &x[1], &x[2]);
+        tmi_report_lanes_select(z, &x[0], &x[1], &x[2]);
         return 1;
     }
     if (n->op == TMI_TF_SHUF || n->op == TMI_TF_SHUFX) {
         *z = x[0];
-        if (!tmi_lanes_same(z)) tmi_lanes_each(z);
+        if (!tmi_report_lanes_same(z)) tmi_report_lanes_each(z);
         return 1;
     }
-    tmi_lanes_any(z, x, count, TMI_WHY_ODD);
+    tmi_report_lanes_any(z, x, count, TMI_WHY_ODD);
     return 1;
 }
 
-static void tmi_look_make(const tmi_plan *p, const tmi_thr *t, tmi_look *k) {
+static void tmi_report_look_make(const tmi_plan *p, const tmi_thr *t, tmi_look *k) {
     uint32_t  id, round;
     tmi_lanes z;
     memset(k, 0, sizeof *k);
@@ -31718,19 +31724,21 @@ static void tmi_look_make(const tmi_plan *p, const tmi_thr *t, tmi_look *k) {
         k->changed = 0;
         for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
             const tmi_ins *n = TMI_INS(t, id);
-            if (n->op == TMI_TF_STA && !n->c) tmi_look_store(k, n, n->d);
+            if (n->op == TMI_TF_STA && !n->c) tmi_report_look_store(k, n, n->d);
             else if (n->op == TMI_TF_STA)
-                tmi_lanes_each(&z), tmi_look_put(k, &k->arr[n->a], &z); /* a part of a vector */
-            else if (n->op == TMI_TF_DECL && n->b) tmi_look_store(k, n, n->b);
+                tmi_report_lanes_each(&z),
+                    tmi_report_look_put(k, &k->arr[n->a], &z); /* a part of a vector */
+            else if (n->op == TMI_TF_DECL && n->b) tmi_report_look_store(k, n, n->b);
             else if (!(tmi_tfs[n->op].traits & TMI_TR_STMT) || n->op == TMI_TF_RMW ||
                      n->op == TMI_TF_CALLX) {
-                if (!tmi_look_value(k, n, &z)) continue;
-                tmi_look_put(k, &k->seen[id], &z);
+                if (!tmi_report_look_value(k, n, &z)) continue;
+                tmi_report_look_put(k, &k->seen[id], &z);
             }
         }
         if (round < 64) continue;
         /* never seen: no end in sight */
-        for (id = 1; id < t->arr.n; id++) tmi_lanes_each(&z), tmi_look_put(k, &k->arr[id], &z);
+        for (id = 1; id < t->arr.n; id++)
+            tmi_report_lanes_each(&z), tmi_report_look_put(k, &k->arr[id], &z);
         if (round > 80) break;
     }
 }
@@ -31748,7 +31756,7 @@ typedef struct tmi_touched_by {
 
 /* Does a condition only tell threads apart, as where a tile has fewer elements than there are
  * threads? Depth: 8, its last argument. */
-static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
+static int tmi_report_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t v[TMI_MAX_OPERANDS], i;
     if (n->op == TMI_TF_CONST || n->op == TMI_TF_TID || n->op == TMI_TF_LANE ||
@@ -31758,24 +31766,26 @@ static int tmi_is_placing(const tmi_thr *t, uint32_t id, uint32_t depth) {
     i = tmi_operands(t, n, v);
     if (!i) return 0;
     while (i-- > 0)
-        if (!tmi_is_placing(t, v[i], depth + 1)) return 0;
+        if (!tmi_report_is_placing(t, v[i], depth + 1)) return 0;
     return 1;
 }
 
 /* Lanes for which a condition can hold at all. What is not known holds for all, and `masked`
  * says so. */
-static uint32_t tmi_look_active_one(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+static uint32_t tmi_report_look_active_one(const tmi_look *k, uint32_t cond, int holds,
+                                           uint32_t *masked) {
     const tmi_ins *n = TMI_INS(k->t, cond);
     tmi_lanes x, y;
     uint32_t  i, bits = 0;
     int64_t   end;
-    if (tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT) {
+    if (tmi_report_lanes_of(k, cond, &x) && x.known == TMI_EXACT) {
         for (i = 0; i < 32; i++) bits |= (uint32_t)((x.at[i] != 0) == holds) << i;
         return bits;
     }
     if (n->op == TMI_TF_ICMP && holds && (n->c == TMI_EQ || n->c == TMI_SLT || n->c == TMI_ULT) &&
-        TMI_INS(k->t, n->a)->lo >= 0 && tmi_lanes_of(k, n->a, &x) && tmi_lanes_of(k, n->b, &y) &&
-        x.known < 62 && y.known == TMI_EXACT && tmi_lanes_same(&y)) {
+        TMI_INS(k->t, n->a)->lo >= 0 && tmi_report_lanes_of(k, n->a, &x) &&
+        tmi_report_lanes_of(k, n->b, &y) && x.known < 62 && y.known == TMI_EXACT &&
+        tmi_report_lanes_same(&y)) {
         end = (int64_t)1 << x.known; /* unknown multiples of it: only where that is 0 */
         for (i = 0; i < 32; i++)
             if (x.at[i] < 0 || x.at[i] >= end) break;
@@ -31786,13 +31796,14 @@ static uint32_t tmi_look_active_one(const tmi_look *k, uint32_t cond, int holds,
             return bits;
         }
     }
-    if (!tmi_is_placing(k->t, cond, 0)) *masked = 1;
+    if (!tmi_report_is_placing(k->t, cond, 0)) *masked = 1;
     return ~0u;
 }
 
 /* The same of several that must all hold: an `and` of two is taken apart where nothing is known
  * of it as a whole. */
-static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uint32_t *masked) {
+static uint32_t tmi_report_look_active(const tmi_look *k, uint32_t cond, int holds,
+                                       uint32_t *masked) {
     tmi_mark  mark = tmi_mark_take(k->p->job);
     tmi_vec   todo;
     tmi_lanes x;
@@ -31803,41 +31814,42 @@ static uint32_t tmi_look_active(const tmi_look *k, uint32_t cond, int holds, uin
         const tmi_ins *n;
         cond = tmi_todo_next(&todo);
         n = TMI_INS(k->t, cond);
-        if (n->op == TMI_TF_AND && holds && !(tmi_lanes_of(k, cond, &x) && x.known == TMI_EXACT)) {
+        if (n->op == TMI_TF_AND && holds &&
+            !(tmi_report_lanes_of(k, cond, &x) && x.known == TMI_EXACT)) {
             tmi_todo(k->p->job, &todo, n->b);
             tmi_todo(k->p->job, &todo, n->a);
         } else {
-            bits &= tmi_look_active_one(k, cond, holds, masked);
+            bits &= tmi_report_look_active_one(k, cond, holds, masked);
         }
     }
     tmi_mark_drop(k->p->job, mark);
     return bits;
 }
 
-static uint32_t tmi_access_mask(const tmi_ins *n) {
+static uint32_t tmi_report_access_mask(const tmi_ins *n) {
     return n->op == TMI_TF_LDG ? n->b : n->op == TMI_TF_STG ? n->c : 0;
 }
 
-static void tmi_look_access(const tmi_look *k, uint32_t id, tmi_touched_by *w) {
+static void tmi_report_look_access(const tmi_look *k, uint32_t id, tmi_touched_by *w) {
     const tmi_ins *n = TMI_INS(k->t, id);
-    uint32_t blk = n->blk, mask = tmi_access_mask(n);
+    uint32_t blk = n->blk, mask = tmi_report_access_mask(n);
     memset(w, 0, sizeof *w);
     w->active = ~0u;
     w->es = tmi_scalar_bytes[TMI_INS(k->t, n->a)->type.elem];
     w->bytes = w->es * (n->op == TMI_TF_RMW ? 1u : n->type.width);
-    if (!tmi_lanes_of(k, n->a, &w->at)) tmi_lanes_each(&w->at);
-    if (mask) w->active &= tmi_look_active(k, mask, 1, &w->masked);
+    if (!tmi_report_lanes_of(k, n->a, &w->at)) tmi_report_lanes_each(&w->at);
+    if (mask) w->active &= tmi_report_look_active(k, mask, 1, &w->masked);
     for (; blk; blk = TMI_BLK(k->t, blk)->parent) {
         uint32_t owner = TMI_BLK(k->t, blk)->owner;
         if (owner && TMI_INS(k->t, owner)->op == TMI_TF_IF)
-            w->active &= tmi_look_active(k, TMI_INS(k->t, owner)->a, TMI_INS(k->t, owner)->c == blk,
-                                         &w->masked);
+            w->active &= tmi_report_look_active(k, TMI_INS(k->t, owner)->a,
+                                                TMI_INS(k->t, owner)->c == blk, &w->masked);
     }
     if (!w->active) w->active = ~0u; /* never run */
 }
 
 /* Lines of the lanes of one part, when the unknown begins `start` bytes into a line. */
-static uint32_t tmi_part_lines(const tmi_touched_by *w, uint32_t part, uint32_t start) {
+static uint32_t tmi_report_part_lines(const tmi_touched_by *w, uint32_t part, uint32_t start) {
     int64_t  line[64], first, last;
     uint32_t i, k, n = 0;
     for (i = 0; i < 32; i++) {
@@ -31852,7 +31864,7 @@ static uint32_t tmi_part_lines(const tmi_touched_by *w, uint32_t part, uint32_t 
     return n;
 }
 
-static void tmi_access_figures(const tmi_touched_by *w, tmetal_access *a) {
+static void tmi_report_access_figures(const tmi_touched_by *w, tmetal_access *a) {
     uint32_t part, parts = 0, start, n, step = w->at.known >= 7 ? 128 : 1u << w->at.known, i, k,
                    distinct = 0, least, most;
     for (i = 0; i < 32; i++) {
@@ -31868,7 +31880,7 @@ static void tmi_access_figures(const tmi_touched_by *w, tmetal_access *a) {
     for (part = 0; part < 32; part++) {
         if (!(parts >> part & 1)) continue;
         for (least = 64, most = 0, start = 0; start < 128; start += step) {
-            n = tmi_part_lines(w, part, start);
+            n = tmi_report_part_lines(w, part, start);
             least = tmi_min32(least, n);
             most = tmi_max32(most, n);
         }
@@ -31881,7 +31893,7 @@ static void tmi_access_figures(const tmi_touched_by *w, tmetal_access *a) {
 }
 
 /* Class, stride and run, from the addresses in order of lanes, repeated ones once. */
-static void tmi_access_shape(const tmi_touched_by *w, tmetal_access *a) {
+static void tmi_report_access_shape(const tmi_touched_by *w, tmetal_access *a) {
     const tmi_lanes *x = &w->at;
     uint32_t i, k, n = 0, lane[32], runs = 0, run = 32, first = 0, even = 1, known = 0, apart = 1;
     int64_t  d, step = 0;
@@ -31921,7 +31933,7 @@ static void tmi_access_shape(const tmi_touched_by *w, tmetal_access *a) {
         a->stride = (uint32_t)((step < 0 ? -step : step) / (int64_t)w->es);
 }
 
-static uint32_t tmi_access_repeats(const tmi_thr *t, uint32_t blk) {
+static uint32_t tmi_report_access_repeats(const tmi_thr *t, uint32_t blk) {
     uint32_t n = 1;
     for (; blk; blk = TMI_BLK(t, blk)->parent) {
         const tmi_ins *o = TMI_INS(t, TMI_BLK(t, blk)->owner);
@@ -31937,21 +31949,21 @@ static uint32_t tmi_access_repeats(const tmi_thr *t, uint32_t blk) {
     return n;
 }
 
-static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d);
+static const char *tmi_report_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d);
 
-static int tmi_is_tile_access(const tmi_module *m, const tmi_op *op) {
+static int tmi_report_is_tile_access(const tmi_module *m, const tmi_op *op) {
     return (op->kind == TMI_OP_LOAD || op->kind == TMI_OP_STORE) &&
         tmi_is_ptrlike(m, tmi_in_type(m, op, 0)) && tmi_is_tensor(m, tmi_in_type(m, op, 0)) &&
         tmi_rank(m, tmi_op_shape(m, op)) != 0;
 }
 
 /* Why the class is what it is, and what kept a lane from moving more. */
-static const char *tmi_access_reason(const tmi_plan *p, uint32_t id, const tmi_touched_by *w,
-                                     const tmetal_access *a) {
+static const char *tmi_report_access_reason(const tmi_plan *p, uint32_t id, const tmi_touched_by *w,
+                                            const tmetal_access *a) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t order[TMI_MAX_RANK];
-    int      tile = tmi_is_tile_access(m, op);
+    int      tile = tmi_report_is_tile_access(m, op);
     const char *s, *of = "";
     if (tile) {
         tmi_access_order(p, id, order);
@@ -31991,11 +32003,11 @@ static const char *tmi_access_reason(const tmi_plan *p, uint32_t id, const tmi_t
         s = tmi_format(p->job, 1, "%s; %s at once: %s", s,
                        a->width == 1 ? "one element"
                                      : tmi_format(p->job, 1, "%u elements", a->width),
-                       tmi_access_limit(p, op, order[0]));
+                       tmi_report_access_limit(p, op, order[0]));
     return tmi_format(p->job, 0, "%s", s);
 }
 
-static const char *tmi_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *ptr) {
+static const char *tmi_report_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *ptr) {
     const tmi_type *t = op->n_in && tmi_is_ptrlike(p->m, tmi_in_type(p->m, op, 0))
         ? TMI_TYPE(p->m, tmi_elem(p->m, tmi_in_type(p->m, op, 0)))
         : NULL;
@@ -32006,7 +32018,7 @@ static const char *tmi_elem_name(tmi_plan *p, const tmi_op *op, const tmi_ins *p
     return names[ptr->type.elem];
 }
 
-static int tmi_has_mask(const tmi_op *op) {
+static int tmi_report_has_mask(const tmi_op *op) {
     switch (op->kind) {
     case TMI_OP_LOAD: return op->n_in > 1;
     case TMI_OP_STORE: case TMI_OP_RMW: return op->n_in > 2;
@@ -32015,8 +32027,8 @@ static int tmi_has_mask(const tmi_op *op) {
     }
 }
 
-static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, uint32_t line,
-                            tmetal_access *a) {
+static void tmi_report_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, uint32_t line,
+                                   tmetal_access *a) {
     const tmi_module *m = p->m;
     const tmi_ins *n = TMI_INS(k->t, id);
     const tmi_op  *op = TMI_OP(m, n->src ? n->src : p->func);
@@ -32027,7 +32039,7 @@ static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, uint32_
                         : 0,
              base;
     tmi_touched_by w;
-    tmi_look_access(k, id, &w);
+    tmi_report_look_access(k, id, &w);
     a->kind = n->op == TMI_TF_LDG ? TMETAL_ACCESS_LOAD
         : n->op == TMI_TF_STG     ? TMETAL_ACCESS_STORE
                                   : TMETAL_ACCESS_ATOMIC;
@@ -32041,19 +32053,19 @@ static void tmi_access_fill(tmi_plan *p, const tmi_look *k, uint32_t id, uint32_
             TMI_STR(m,
                     TMI_VALUE(m, tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, p->func), 0), base - 1))
                         ->name));
-    a->type = tmi_elem_name(p, op, TMI_INS(k->t, n->a));
+    a->type = tmi_report_elem_name(p, op, TMI_INS(k->t, n->a));
     a->width = w.bytes / w.es;
-    a->is_masked = w.masked && n->src && tmi_has_mask(op);
-    a->repeats = tmi_access_repeats(k->t, n->blk);
-    tmi_access_figures(&w, a);
-    tmi_access_shape(&w, a);
-    a->reason = tmi_access_reason(p, n->src ? n->src : p->func, &w, a);
+    a->is_masked = w.masked && n->src && tmi_report_has_mask(op);
+    a->repeats = tmi_report_access_repeats(k->t, n->blk);
+    tmi_report_access_figures(&w, a);
+    tmi_report_access_shape(&w, a);
+    a->reason = tmi_report_access_reason(p, n->src ? n->src : p->func, &w, a);
     a->line = line;
     a->python = at.python;
     a->ir = tmi_place_of(p->job, at.src, NULL);
 }
 
-static int tmi_is_access(const tmi_ins *n) {
+static int tmi_report_is_access(const tmi_ins *n) {
     return n->op == TMI_TF_LDG || n->op == TMI_TF_STG || n->op == TMI_TF_RMW;
 }
 
@@ -32064,10 +32076,10 @@ typedef struct tmi_accesses {
     uint32_t      *first, *last, *next, n;
 } tmi_accesses;
 
-static void tmi_access_add(tmi_plan *p, const tmi_look *look, const tmi_noted *noted, uint32_t id,
-                           tmi_accesses *of) {
+static void tmi_report_access_add(tmi_plan *p, const tmi_look *look, const tmi_noted *noted,
+                                  uint32_t id, tmi_accesses *of) {
     uint32_t op = TMI_INS(look->t, id)->src, number = of->n + 1;
-    tmi_access_fill(p, look, id, noted->line[id], &of->row[of->n++]);
+    tmi_report_access_fill(p, look, id, noted->line[id], &of->row[of->n++]);
     if (of->first[op]) of->next[of->last[op]] = number;
     else of->first[op] = number;
     of->last[op] = number;
@@ -32075,8 +32087,8 @@ static void tmi_access_add(tmi_plan *p, const tmi_look *look, const tmi_noted *n
 
 /* -- Barriers ----------------------------------------------------------------------------- */
 
-static void tmi_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins *n,
-                             tmetal_barrier *b) {
+static void tmi_report_barrier_fill(tmi_plan *p, const tmi_noted *noted, const tmi_ins *n,
+                                    tmetal_barrier *b) {
     tmi_job    *job = p->job;
     uint32_t    flags = tmi_barrier_flags(p, n);
     tmi_at      at = tmi_at_of(p->m, TMI_OP(p->m, n->src ? n->src : p->func));
@@ -32111,7 +32123,7 @@ static void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *note
     tmi_mark        mark;
     uint32_t        id;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        k->n_accesses += (uint32_t)tmi_is_access(TMI_INS(t, id));
+        k->n_accesses += (uint32_t)tmi_report_is_access(TMI_INS(t, id));
         k->n_barriers += TMI_INS(t, id)->op == TMI_TF_BARRIER;
     }
     k->accesses = of->row = TMI_NEW(p->job, tmetal_access, k->n_accesses);
@@ -32121,11 +32133,11 @@ static void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *note
     of->last = TMI_TEMP(p->job, uint32_t, p->m->op.n);
     of->next = TMI_TEMP(p->job, uint32_t, k->n_accesses + 1);
     mark = tmi_mark_take(p->job);
-    if (k->n_accesses) tmi_look_make(p, t, &look);
+    if (k->n_accesses) tmi_report_look_make(p, t, &look);
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
-        if (tmi_is_access(TMI_INS(t, id))) tmi_access_add(p, &look, noted, id, of);
+        if (tmi_report_is_access(TMI_INS(t, id))) tmi_report_access_add(p, &look, noted, id, of);
         if (TMI_INS(t, id)->op != TMI_TF_BARRIER) continue;
-        tmi_barrier_fill(p, noted, TMI_INS(t, id), b);
+        tmi_report_barrier_fill(p, noted, TMI_INS(t, id), b);
         b++->line = noted->line[id];
     }
     tmi_mark_drop(p->job, mark);
@@ -32145,7 +32157,7 @@ typedef struct tmi_rows {
 
 /* Are the steps of a tile of addresses more than an estimate? Numbers narrower than 32 bits may
  * wrap around on the way. Depth: TMI_REACH_VISITS. */
-static int tmi_reach_is_exact(const tmi_plan *p, uint32_t value, uint32_t *visits) {
+static int tmi_report_reach_is_exact(const tmi_plan *p, uint32_t value, uint32_t *visits) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
     const tmi_type   *t = TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, value)));
@@ -32156,19 +32168,20 @@ static int tmi_reach_is_exact(const tmi_plan *p, uint32_t value, uint32_t *visit
         return 0;
     if (op->kind == TMI_OP_LOAD) return 1; /* whatever it holds, nothing is known of its steps */
     for (i = 0; i < op->n_in; i++)
-        if (!tmi_reach_is_exact(p, tmi_in(m, op, i), visits)) return 0;
+        if (!tmi_report_reach_is_exact(p, tmi_in(m, op, i), visits)) return 0;
     return 1;
 }
 
 /* Where the per-thread form does not tell how the lanes' addresses lie, the tile's own steps
  * may: the lanes then begin anywhere in a line, and differ by what the layout gives them. */
-static void tmi_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_layout_row *r) {
+static void tmi_report_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin,
+                                 tmetal_layout_row *r) {
     const tmi_plan *p = x->p;
     const tmi_lin  *l = TMI_LIN(p, lin);
     uint32_t vec, fewest, i, k, b, start, n, es, visits = 0, least = 64, most = 0;
     tmi_touched_by w;
     if (!tmi_access_lines(p, op, l, &vec, &fewest) || r->width != 1u << vec ||
-        !tmi_reach_is_exact(p, tmi_in(p->m, TMI_OP(p->m, op), 0), &visits))
+        !tmi_report_reach_is_exact(p, tmi_in(p->m, TMI_OP(p->m, op), 0), &visits))
         return;
     memset(&w, 0, sizeof w);
     es = 1u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, TMI_OP(p->m, op), 0));
@@ -32182,7 +32195,7 @@ static void tmi_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_l
             w.at.at[i] += p->reach[op]->step[tmi_log2(b & (0u - b))] * (int64_t)es;
     }
     for (start = 0; start < 128; start += es) {
-        n = tmi_part_lines(&w, 0, start);
+        n = tmi_report_part_lines(&w, 0, start);
         least = tmi_min32(least, n);
         most = tmi_max32(most, n);
     }
@@ -32192,7 +32205,8 @@ static void tmi_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_l
 
 /* Width and lines of what an op loads or stores in layout `lin`, where all accesses that it
  * became have the same. */
-static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_layout_row *r) {
+static void tmi_report_row_access(const tmi_rows *x, uint32_t op, uint32_t lin,
+                                  tmetal_layout_row *r) {
     const tmetal_access *first = NULL;
     uint32_t i, lanes = 32;
     for (i = x->of->first[op]; i; i = x->of->next[i]) {
@@ -32210,7 +32224,7 @@ static void tmi_row_access(const tmi_rows *x, uint32_t op, uint32_t lin, tmetal_
         r->most_lines = tmi_max32(r->most_lines, a->most_lines);
         lanes = tmi_min32(lanes, a->lanes);
     }
-    if (!r->lines && lanes == 32) tmi_row_lines(x, op, lin, r);
+    if (!r->lines && lanes == 32) tmi_report_row_lines(x, op, lin, r);
 }
 
 static const char *tmi_report_name(tmi_plan *p, uint32_t value) {
@@ -32218,8 +32232,8 @@ static const char *tmi_report_name(tmi_plan *p, uint32_t value) {
     return *name ? tmi_format(p->job, 0, "%%%s", name) : "(made on the way)";
 }
 
-static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type,
-                                      const tmi_at *at) {
+static tmetal_layout_row *tmi_report_row_add(tmi_rows *x, uint32_t value, uint32_t type,
+                                             const tmi_at *at) {
     tmi_job           *job = x->p->job;
     tmetal_layout_row *r = (tmetal_layout_row *)tmi_vec_add(job, &x->row);
     if (!x->type[type]) x->type[type] = tmi_format(job, 0, "%s", tmi_type_text(job, x->p->m, type));
@@ -32232,13 +32246,13 @@ static tmetal_layout_row *tmi_row_add(tmi_rows *x, uint32_t value, uint32_t type
 }
 
 /* The layout as text and as data. */
-static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_row *r) {
+static void tmi_report_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_row *r) {
     tmi_job       *job = x->p->job;
     const tmi_lin *l = TMI_LIN(x->p, lin);
     tmetal_map    *b = &x->bases[lin];
     uint32_t      *to, i;
     if (!x->map[lin]) {
-        x->map[lin] = tmi_format(job, 0, "%s", tmi_lin_text(job, l));
+        x->map[lin] = tmi_format(job, 0, "%s", tmi_report_lin_text(job, l));
         to = TMI_NEW(job, uint32_t, l->n_reg + TMI_LANE_BITS + l->n_sg);
         b->registers = to;
         b->n_registers = l->n_reg;
@@ -32263,7 +32277,7 @@ static void tmi_row_map(tmi_rows *x, uint32_t lin, uint32_t type, tmetal_layout_
 
 /* The layout + 1 that the caller forces on a reduction which reads the value so, its component
  * being held otherwise. */
-static uint32_t tmi_inst_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+static uint32_t tmi_report_inst_forced(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     uint32_t i, op;
     for (i = p->users.first[value]; i < p->users.first[value + 1]; i++) {
         op = p->users.at[i].op;
@@ -32272,9 +32286,9 @@ static uint32_t tmi_inst_forced(const tmi_plan *p, uint32_t value, const tmi_ins
     return 0;
 }
 
-static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
+static const char *tmi_report_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
     tmi_shuffle s;
-    if (in->kind != TMI_I_FIRST && tmi_inst_forced(p, value, in))
+    if (in->kind != TMI_I_FIRST && tmi_report_inst_forced(p, value, in))
         return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
         return tmi_convert_by_shuffle(p, in, &s)
@@ -32288,18 +32302,19 @@ static const char *tmi_row_reason(const tmi_plan *p, uint32_t value, const tmi_i
 }
 
 /* Not held: made where it is read, in each layout that a reader asked for. */
-static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const tmi_at *at) {
+static void tmi_report_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type,
+                                      const tmi_at *at) {
     tmi_plan          *p = x->p;
     uint32_t           kind = tmi_def_kind(p->m, value), i = p->first_shown[value];
     const tmi_shown   *s;
     tmetal_layout_row *r;
-    if (!i) tmi_row_add(x, value, type, at)->reason = "nothing of the emitted code needs it";
+    if (!i) tmi_report_row_add(x, value, type, at)->reason = "nothing of the emitted code needs it";
     for (; i; i = s->next) {
         s = TMI_AT(&p->shown, tmi_shown, i - 1);
-        r = tmi_row_add(x, value, type, at);
-        r->layout = (tmetal_layout)tmi_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
-        tmi_row_map(x, s->lin, type, r);
-        if (kind == TMI_OP_LOAD) tmi_row_access(x, tmi_def(p->m, value), s->lin, r);
+        r = tmi_report_row_add(x, value, type, at);
+        r->layout = (tmetal_layout)tmi_report_layout_bits(p, type, TMI_LIN(p, s->lin), NULL);
+        tmi_report_row_map(x, s->lin, type, r);
+        if (kind == TMI_OP_LOAD) tmi_report_row_access(x, tmi_def(p->m, value), s->lin, r);
         r->reason = kind == TMI_OP_LOAD
             ? "operand of a matrix product: each lane loads its own elements of the tiles"
             : tmi_is_view((uint16_t)kind) ? "a renaming: each reader sees its operand"
@@ -32308,40 +32323,40 @@ static void tmi_rows_of_inline(tmi_rows *x, uint32_t value, uint32_t type, const
 }
 
 /* Is it what a reduction gives? That lies as the reduction leaves it, whatever its component. */
-static int tmi_is_reduced(const tmi_plan *p, uint32_t value) {
+static int tmi_report_is_reduced(const tmi_plan *p, uint32_t value) {
     return tmi_def_kind(p->m, value) == TMI_OP_REDUCE;
 }
 
-static void tmi_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
+static void tmi_report_rows_of_value(tmi_rows *x, uint32_t value, const tmi_at *at) {
     tmi_plan       *p = x->p;
     const tmi_comp *comp = NULL;
     uint32_t type = tmi_value_type(p->m, value), i, def = tmi_def(p->m, value), forced;
     tmetal_layout_row *r;
     if (!tmi_is_tensor(p->m, type)) return;
     if (p->klass[value] == TMI_C_INLINE) {
-        tmi_rows_of_inline(x, value, type, at);
+        tmi_report_rows_of_inline(x, value, type, at);
         return;
     }
     if (p->klass[value] == TMI_C_NODE && p->comp_of[value])
         comp = TMI_COMP(p, tmi_comp_of(p, value));
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next) {
         const tmi_inst *in = TMI_INST(p, i - 1);
-        r = tmi_row_add(x, value, type, at);
+        r = tmi_report_row_add(x, value, type, at);
         r->is_held = 1;
-        forced = in->kind != TMI_I_FIRST ? tmi_inst_forced(p, value, in) : 0;
-        r->layout = (tmetal_layout)tmi_layout_bits(
+        forced = in->kind != TMI_I_FIRST ? tmi_report_inst_forced(p, value, in) : 0;
+        r->layout = (tmetal_layout)tmi_report_layout_bits(
             p, type, TMI_LIN(p, in->lin),
-            forced || (in->kind == TMI_I_FIRST && !tmi_is_reduced(p, value)) ? comp : NULL);
+            forced || (in->kind == TMI_I_FIRST && !tmi_report_is_reduced(p, value)) ? comp : NULL);
         if (forced == TMETAL_DEFAULT + 1) r->layout = TMETAL_DEFAULT;
-        tmi_row_map(x, in->lin, type, r);
-        r->reason = tmi_row_reason(p, value, in);
+        tmi_report_row_map(x, in->lin, type, r);
+        r->reason = tmi_report_row_reason(p, value, in);
         if (def && TMI_OP(p->m, def)->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT)
-            tmi_row_access(x, def, in->lin, r);
+            tmi_report_row_access(x, def, in->lin, r);
     }
 }
 
 /* A store has no value of its own: its row is named by the pointer. */
-static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
+static void tmi_report_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     tmi_plan       *p = x->p;
     const tmi_op   *op = TMI_OP(p->m, id);
     const tmi_lin  *l;
@@ -32349,29 +32364,29 @@ static void tmi_rows_of_store(tmi_rows *x, uint32_t id, const tmi_at *at) {
     tmetal_layout_row *r;
     if (op->kind != TMI_OP_STORE || !tmi_is_tensor(p->m, tmi_in_type(p->m, op, 0))) return;
     comp = tmi_comp_of(p, tmi_op_element(p, id));
-    r = tmi_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
+    r = tmi_report_row_add(x, tmi_in(p->m, op, 0), tmi_in_type(p->m, op, 0), at);
     l = tmi_op_lin(p, id);
-    r->layout = (tmetal_layout)tmi_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
-    tmi_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
+    r->layout = (tmetal_layout)tmi_report_layout_bits(p, tmi_in_type(p->m, op, 0), l, NULL);
+    tmi_report_row_map(x, tmi_lin_id(p, l), tmi_in_type(p->m, op, 0), r);
     r->reason = p->own[id]
         ? "stored here: neighbouring lanes on neighbouring addresses, by an exchange"
         : tmi_format(p->job, 0, "stored here: %s", TMI_COMP(p, comp)->reason);
-    tmi_row_access(x, id, tmi_lin_id(p, l), r);
+    tmi_report_row_access(x, id, tmi_lin_id(p, l), r);
 }
 
-static void tmi_rows_of_op(tmi_rows *x, uint32_t op) {
+static void tmi_report_rows_of_op(tmi_rows *x, uint32_t op) {
     const tmi_module *m = x->p->m;
     const tmi_op     *o = TMI_OP(m, op);
     tmi_at            at = tmi_at_of(m, o);
     uint32_t          i, r, b;
-    for (i = 0; i < o->n_out; i++) tmi_rows_of_value(x, tmi_out(m, o, i), &at);
-    tmi_rows_of_store(x, op, &at);
+    for (i = 0; i < o->n_out; i++) tmi_report_rows_of_value(x, tmi_out(m, o, i), &at);
+    tmi_report_rows_of_store(x, op, &at);
     for (r = tmi_is_region_op(o->kind) ? 0 : o->region; r; r = TMI_REGION(m, r)->next)
         for (b = TMI_REGION(m, r)->first_block, i = 0; b && i < TMI_BLOCK(m, b)->n_arg; i++)
-            tmi_rows_of_value(x, tmi_block_arg(m, b, i), &at);
+            tmi_report_rows_of_value(x, tmi_block_arg(m, b, i), &at);
 }
 
-static void tmi_rows_init(tmi_plan *p, const tmi_accesses *of, tmi_rows *x) {
+static void tmi_report_rows_init(tmi_plan *p, const tmi_accesses *of, tmi_rows *x) {
     memset(x, 0, sizeof *x);
     x->p = p;
     x->of = of;
@@ -32384,7 +32399,7 @@ static void tmi_rows_init(tmi_plan *p, const tmi_accesses *of, tmi_rows *x) {
 
 /* -- Reductions ------------------------------------------------------------------------------ */
 
-static void tmi_reduce_fill(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
+static void tmi_report_reduce_fill(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
     uint32_t type = tmi_in_type(m, op, 0), comp = tmi_comp_of(p, tmi_op_element(p, id)), mask, i;
@@ -32395,8 +32410,8 @@ static void tmi_reduce_fill(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
     r->axis = (uint32_t)tmi_attr_int(m, op, "axis", 0);
     r->layout = p->own[id] && p->force[id].layout == TMETAL_DEFAULT + 1
         ? TMETAL_DEFAULT
-        : (tmetal_layout)tmi_layout_bits(p, type, l, TMI_COMP(p, comp));
-    r->map = tmi_format(p->job, 0, "%s", tmi_lin_text(p->job, l));
+        : (tmetal_layout)tmi_report_layout_bits(p, type, l, TMI_COMP(p, comp));
+    r->map = tmi_format(p->job, 0, "%s", tmi_report_lin_text(p->job, l));
     r->reason = p->own[id] && p->force[id].layout ? "forced by the caller for this reduction"
                                                   : TMI_COMP(p, comp)->reason;
     mask = tmi_dim_mask(m, type, r->axis);
@@ -32410,7 +32425,7 @@ static void tmi_reduce_fill(tmi_plan *p, uint32_t id, tmetal_reduce_plan *r) {
 
 /* -- Remarks -------------------------------------------------------------------------------- */
 
-static const char *tmi_s(uint32_t n) { return n == 1 ? "" : "s"; }
+static const char *tmi_report_s(uint32_t n) { return n == 1 ? "" : "s"; }
 
 /* Accumulator tiles that one simdgroup holds of the largest product. */
 static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
@@ -32438,7 +32453,7 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
         why = tmi_format(p->job, 1,
                          ": %u simdgroup%s the tiles of the matrix products, up to %u accumulator "
                          "tile%s each on %s",
-                         groups, groups == 1 ? " has" : "s share", tiles, tmi_s(tiles),
+                         groups, groups == 1 ? " has" : "s share", tiles, tmi_report_s(tiles),
                          p->gpu->name);
     else if (most > (uint64_t)p->threads * 4)
         why = tmi_format(p->job, 1, ": the largest tile of %llu elements leaves %llu a thread",
@@ -32511,20 +32526,20 @@ static void tmi_report_reduce(tmi_plan *p, uint32_t id, const tmetal_reduce_plan
     if (p->force[id].layout)
         tmi_remark(p->job, tmi_at_of(p->m, op), p->force[id].why ? TMETAL_MISSED : TMETAL_APPLIED,
                    "layout", "%s, which the caller wants for this reduction%s%s",
-                   tmi_layout_text(p->force[id].layout - 1u),
+                   tmi_report_layout_text(p->force[id].layout - 1u),
                    p->force[id].why ? ", is not what it has: " : "",
                    p->force[id].why ? p->force[id].why : "");
     tmi_remark(
         p->job, tmi_at_of(p->m, op), TMETAL_FOUND, "reduce",
         "axis %u of %s%s: %u element%s in each thread, then %u lane%s, then %u simdgroup%s%s",
         r->axis, r->type, tmi_simple_combiner(p->m, op) ? "" : " by a region of its own",
-        r->elements, tmi_s(r->elements), r->lanes, tmi_s(r->lanes), r->simdgroups,
-        tmi_s(r->simdgroups),
+        r->elements, tmi_report_s(r->elements), r->lanes, tmi_report_s(r->lanes), r->simdgroups,
+        tmi_report_s(r->simdgroups),
         r->simdgroups > 1 ? " through threadgroup memory" : ", without a barrier");
 }
 
 /* Why a lane moves no more neighbours at once than it does. */
-static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d) {
+static const char *tmi_report_access_limit(const tmi_plan *p, const tmi_op *op, uint32_t d) {
     const tmi_module *m = p->m;
     uint32_t ptr = tmi_in(m, op, 0), mask = 0,
              es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), want = es > 2 ? 4 - es : 2,
@@ -32546,7 +32561,7 @@ static const char *tmi_access_limit(const tmi_plan *p, const tmi_op *op, uint32_
 
 /* Lines beyond the fewest that no layout we know of would save: the tile takes a little of each
  * row of memory. */
-static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
+static int tmi_report_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
     tmi_comp c;
     tmi_lin  best;
     memset(&c, 0, sizeof c);
@@ -32556,10 +32571,10 @@ static int tmi_access_is_best(tmi_plan *p, uint32_t id, const tmi_lin *l) {
     return tmi_access_cost(p, id, l) <= tmi_access_cost(p, id, &best);
 }
 
-static const char *tmi_lines_text(
+static const char *tmi_report_lines_text(
     tmi_job *job, const tmetal_access *a) { /* "4 lines", "4 to 5 lines", "at most 8 lines" */
     if (a->lines == a->most_lines)
-        return tmi_format(job, 1, "%u line%s", a->lines, tmi_s(a->lines));
+        return tmi_format(job, 1, "%u line%s", a->lines, tmi_report_s(a->lines));
     return a->lines ? tmi_format(job, 1, "%u to %u lines", a->lines, a->most_lines)
                     : tmi_format(job, 1, "at most %u lines", a->most_lines);
 }
@@ -32573,29 +32588,29 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
     uint32_t order[TMI_MAX_RANK];
     int      best, full;
     tmi_at   at = tmi_at_of(m, op);
-    if (!tmi_is_tile_access(m, op)) return;
+    if (!tmi_report_is_tile_access(m, op)) return;
     if (!of->first[id]) return;
     a = &of->row[of->first[id] - 1];
     if (!p->base[tmi_in(m, op, 0)])
         tmi_remark(p->job, at, TMETAL_MISSED, "pointers",
                    "the pointers of this %s come from no single parameter: 64-bit addresses", what);
     tmi_access_order(p, id, order);
-    best = a->most_lines > a->fewest && tmi_access_is_best(p, id, tmi_op_lin(p, id));
+    best = a->most_lines > a->fewest && tmi_report_access_is_best(p, id, tmi_op_lin(p, id));
     why = best && a->lines > a->fewest
         ? ": elements lie apart, and no other layout of the tile touches fewer"
         : "";
-    lines = tmi_lines_text(p->job, a);
+    lines = tmi_report_lines_text(p->job, a);
     full = a->width == 4 || a->bytes / a->lanes >= 16;
     tmi_remark(p->job, at,
-               full                               ? TMETAL_APPLIED
-               : a->most_lines > a->fewest && !best ? TMETAL_MISSED
-                                                    : TMETAL_FOUND,
+               full                                     ? TMETAL_APPLIED
+                   : a->most_lines > a->fewest && !best ? TMETAL_MISSED
+                                                        : TMETAL_FOUND,
                "access", "%s of %u %s; a simdgroup touches %s of 128 bytes, %u the fewest%s", what,
                a->width,
                full ? tmi_format(p->job, 1, "neighbours at once, %u bytes a lane",
                                  a->bytes / a->lanes)
-                    : tmi_format(p->job, 1, "element%s at once: %s", tmi_s(a->width),
-                                 tmi_access_limit(p, op, order[0])),
+                    : tmi_format(p->job, 1, "element%s at once: %s", tmi_report_s(a->width),
+                                 tmi_report_access_limit(p, op, order[0])),
                lines, a->fewest, why);
 }
 
@@ -32673,15 +32688,15 @@ static void tmi_report_ops(tmi_plan *p, const tmi_accesses *of, uint32_t bytes, 
     tmi_rows            x;
     tmi_vec             reduces;
     uint32_t            op;
-    tmi_rows_init(p, of, &x);
+    tmi_report_rows_init(p, of, &x);
     tmi_vec_init(&reduces, sizeof *reduce, 1);
     tmi_report_threads(p, bytes);
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
-        tmi_rows_of_op(&x, op);
+        tmi_report_rows_of_op(&x, op);
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op))) {
             reduce = (tmetal_reduce_plan *)tmi_vec_add(p->job, &reduces);
-            tmi_reduce_fill(p, op, reduce);
+            tmi_report_reduce_fill(p, op, reduce);
             tmi_report_reduce(p, op, reduce);
         }
         tmi_report_access(p, of, op);
@@ -32702,15 +32717,16 @@ static void tmi_report_order(tmi_plan *p) {
 
 /* -- What a program costs: tmetal_transform -------------------------------------------------- */
 
-static uint64_t tmi_mul64u(uint64_t a, uint64_t b) { /* the largest number where it does not fit */
+static uint64_t tmi_report_mul64u(uint64_t a,
+                                  uint64_t b) { /* the largest number where it does not fit */
     return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-static uint64_t tmi_sum64u(uint64_t a, uint64_t b) {
+static uint64_t tmi_report_sum64u(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint32_t tmi_count_barriers(const tmi_thr *t) {
+static uint32_t tmi_report_count_barriers(const tmi_thr *t) {
     uint32_t id, n = 0;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
         n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
@@ -32730,35 +32746,36 @@ typedef struct tmi_costing {
     uint64_t       read, written;
 } tmi_costing;
 
-static int tmi_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
+static int tmi_report_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
     if (!id || !c->known[id]) return 0;
     *v = c->value[id];
     return 1;
 }
 
 /* The range of a value: a point where it is known. */
-static tmi_ins tmi_cost_range(const tmi_costing *c, uint32_t id) {
+static tmi_ins tmi_report_cost_range(const tmi_costing *c, uint32_t id) {
     tmi_ins n = *TMI_INS(c->t, id);
     if (c->known[id]) n.lo = n.hi = c->value[id];
     return n;
 }
 
-static int tmi_cost_compare(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
-    tmi_ins a = tmi_cost_range(c, n->a), b = tmi_cost_range(c, n->b);
+static int tmi_report_cost_compare(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+    tmi_ins a = tmi_report_cost_range(c, n->a), b = tmi_report_cost_range(c, n->b);
     int     known = tmi_s_is_int(a.type.kind) ? tmi_icmp_known(&a, &b, n->c) : -1;
     *r = known;
     return known >= 0;
 }
 
 /* x & 0 and x | 1 are known whatever x is. */
-static int tmi_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+static int tmi_report_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
     int64_t v;
     *r = n->op == TMI_TF_OR;
     return n->type.kind == TMI_S_BOOL &&
-        ((tmi_cost_known(c, n->a, &v) && v == *r) || (tmi_cost_known(c, n->b, &v) && v == *r));
+        ((tmi_report_cost_known(c, n->a, &v) && v == *r) ||
+         (tmi_report_cost_known(c, n->b, &v) && v == *r));
 }
 
-static int tmi_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
+static int tmi_report_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
     int64_t x, y;
     if (n->type.width > 1 || !tmi_s_is_int(n->type.kind)) return 0;
     switch (n->op) {
@@ -32766,44 +32783,45 @@ static int tmi_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
     case TMI_TF_TID: *r = c->tid; return 1;
     case TMI_TF_LANE: *r = c->tid & 31u; return 1;
     case TMI_TF_GROUP: *r = c->tid >> 5; return 1;
-    case TMI_TF_ICMP: return tmi_cost_compare(c, n, r);
-    case TMI_TF_NOT: return tmi_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
-    case TMI_TF_SELECT: return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, x ? n->b : n->c, r);
+    case TMI_TF_ICMP: return tmi_report_cost_compare(c, n, r);
+    case TMI_TF_NOT: return tmi_report_cost_known(c, n->a, &x) ? (*r = !x, 1) : 0;
+    case TMI_TF_SELECT:
+        return tmi_report_cost_known(c, n->a, &x) && tmi_report_cost_known(c, x ? n->b : n->c, r);
     case TMI_TF_SEXT:
-        return TMI_INS(c->t, n->a)->type.kind != TMI_S_BOOL && tmi_cost_known(c, n->a, r);
+        return TMI_INS(c->t, n->a)->type.kind != TMI_S_BOOL && tmi_report_cost_known(c, n->a, r);
     case TMI_TF_ZEXT:
-        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        if (!tmi_report_cost_known(c, n->a, &x)) return 0;
         *r = (int64_t)tmi_zext((uint64_t)x, tmi_scalar_bits[TMI_INS(c->t, n->a)->type.kind]);
         return 1;
     case TMI_TF_TRUNC:
-        if (!tmi_cost_known(c, n->a, &x)) return 0;
+        if (!tmi_report_cost_known(c, n->a, &x)) return 0;
         *r = n->type.kind == TMI_S_BOOL ? x & 1
                                         : tmi_sext((uint64_t)x, tmi_scalar_bits[n->type.kind]);
         return 1;
     case TMI_TF_AND: case TMI_TF_OR:
-        if (tmi_cost_logic(c, n, r)) return 1;
+        if (tmi_report_cost_logic(c, n, r)) return 1;
         break;
     default: break;
     }
     if (n->op < TMI_TF_IADD || n->op > TMI_TF_UMIN) return 0;
-    return tmi_cost_known(c, n->a, &x) && tmi_cost_known(c, n->b, &y) &&
+    return tmi_report_cost_known(c, n->a, &x) && tmi_report_cost_known(c, n->b, &y) &&
         tmi_fold_ints(n->op, n->type.kind, x, y, r);
 }
 
-static uint64_t tmi_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_tty type, uint32_t width,
-                               uint32_t *notes) {
+static uint64_t tmi_report_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_tty type,
+                                      uint32_t width, uint32_t *notes) {
     int64_t v = 1;
-    if (mask && !tmi_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
+    if (mask && !tmi_report_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
     return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
 }
 
 /* How often a loop turns; 0 in `*known`: the launch decides. */
-static uint64_t tmi_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *known) {
+static uint64_t tmi_report_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *known) {
     int64_t from, to, step;
     *known = 1;
     if (n->op == TMI_TF_FOR) return n->c - n->b;
-    *known = n->op == TMI_TF_LOOP && tmi_cost_known(c, n->a, &from) &&
-        tmi_cost_known(c, n->b, &to) && tmi_cost_known(c, n->c, &step) && step > 0;
+    *known = n->op == TMI_TF_LOOP && tmi_report_cost_known(c, n->a, &from) &&
+        tmi_report_cost_known(c, n->b, &to) && tmi_report_cost_known(c, n->c, &step) && step > 0;
     if (!*known) return 1;
     if (n->e == 2) return (uint64_t)to; /* counted */
     if (n->e == 1 && (from < 0 || to < 0)) *known = 0;
@@ -32814,25 +32832,26 @@ static uint64_t tmi_cost_rounds(const tmi_costing *c, const tmi_ins *n, int *kno
 
 enum { TMI_COST_ON, TMI_COST_CONTINUE, TMI_COST_BREAK, TMI_COST_RETURN };
 
-static int tmi_cost_block(tmi_costing *c, uint32_t blk);
+static int tmi_report_cost_block(tmi_costing *c, uint32_t blk);
 
-static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
+static int tmi_report_cost_loop(tmi_costing *c, const tmi_ins *n) {
     uint32_t v = TMI_BLK(c->t, n->d)->first;
     int      known, flow = TMI_COST_ON, walks;
-    uint64_t rounds = tmi_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
+    uint64_t rounds = tmi_report_cost_rounds(c, n, &known), times = c->times, walked = c->rounds, i;
     int64_t  from = 0, step = 1;
     if (!known) c->notes |= TMETAL_COST_PER_ROUND;
     while (v && TMI_INS(c->t, v)->op != TMI_TF_LOOPVAR) v = TMI_INS(c->t, v)->next;
     walks = known && rounds <= TMI_COST_ROUNDS / walked;
     if (n->op == TMI_TF_FOR) from = n->b;
-    else if (walks) (void)tmi_cost_known(c, n->a, &from), (void)tmi_cost_known(c, n->c, &step);
+    else if (walks)
+        (void)tmi_report_cost_known(c, n->a, &from), (void)tmi_report_cost_known(c, n->c, &step);
     if (walks) c->rounds *= rounds ? rounds : 1;
-    else c->times = tmi_mul64u(c->times, rounds);
+    else c->times = tmi_report_mul64u(c->times, rounds);
     for (i = 0; i < (walks ? rounds : 1) && flow != TMI_COST_BREAK && flow != TMI_COST_RETURN;
          i++) {
         if (v) c->known[v] = (uint8_t)walks, c->value[v] = from + (int64_t)i * step;
         if (v && n->op == TMI_TF_FOR && n->f) c->value[v] = (int64_t)(n->f >> i);
-        flow = tmi_cost_block(c, n->d);
+        flow = tmi_report_cost_block(c, n->d);
     }
     c->times = times;
     c->rounds = walked;
@@ -32840,15 +32859,17 @@ static int tmi_cost_loop(tmi_costing *c, const tmi_ins *n) {
 }
 
 /* Where only the launch decides, the side that moves more counts. */
-static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
+static int tmi_report_cost_branch(tmi_costing *c, const tmi_ins *n) {
     int64_t  v;
     uint64_t read = c->read, written = c->written, then_read, then_written;
-    if (tmi_cost_known(c, n->a, &v))
-        return v ? tmi_cost_block(c, n->c) : n->d ? tmi_cost_block(c, n->d) : TMI_COST_ON;
-    if (tmi_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (tmi_report_cost_known(c, n->a, &v))
+        return v   ? tmi_report_cost_block(c, n->c)
+            : n->d ? tmi_report_cost_block(c, n->d)
+                   : TMI_COST_ON;
+    if (tmi_report_cost_block(c, n->c) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
     then_read = c->read, then_written = c->written;
     c->read = read, c->written = written;
-    if (n->d && tmi_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
+    if (n->d && tmi_report_cost_block(c, n->d) != TMI_COST_ON) c->notes |= TMETAL_COST_AT_MOST;
     if (then_read != c->read || then_written != c->written) c->notes |= TMETAL_COST_AT_MOST;
     if (then_read > c->read) c->read = then_read;
     if (then_written > c->written) c->written = then_written;
@@ -32856,7 +32877,7 @@ static int tmi_cost_branch(tmi_costing *c, const tmi_ins *n) {
 }
 
 /* Depth: TMI_MAX_DEPTH, by the verifier. */
-static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
+static int tmi_report_cost_block(tmi_costing *c, uint32_t blk) {
     uint32_t id;
     int      flow;
     TMI_ASSERT(NULL, "report", blk && blk < c->t->blk.n);
@@ -32865,21 +32886,23 @@ static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
         flow = TMI_COST_ON;
         switch (n->op) {
         case TMI_TF_LDG:
-            c->read += tmi_cost_bytes(c, n->b, n->type, n->type.width, &c->notes);
+            c->read += tmi_report_cost_bytes(c, n->b, n->type, n->type.width, &c->notes);
             c->known[id] = 0;
             break;
         case TMI_TF_STG:
-            c->written += tmi_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width,
-                                         &c->notes);
+            c->written += tmi_report_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width,
+                                                &c->notes);
             break;
         case TMI_TF_RMW: c->notes |= TMETAL_COST_ATOMICS; break;
-        case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: flow = tmi_cost_loop(c, n); break;
-        case TMI_TF_IF: flow = tmi_cost_branch(c, n); break;
+        case TMI_TF_FOR:
+        case TMI_TF_LOOP:
+        case TMI_TF_WHILE: flow = tmi_report_cost_loop(c, n); break;
+        case TMI_TF_IF: flow = tmi_report_cost_branch(c, n); break;
         case TMI_TF_CONTINUE: return TMI_COST_CONTINUE;
         case TMI_TF_BREAK: return TMI_COST_BREAK;
         case TMI_TF_RETURN: return TMI_COST_RETURN;
         case TMI_TF_LOOPVAR: break;
-        default: c->known[id] = (uint8_t)tmi_cost_value(c, n, &c->value[id]); break;
+        default: c->known[id] = (uint8_t)tmi_report_cost_value(c, n, &c->value[id]); break;
         }
         if (flow != TMI_COST_ON) return flow;
     }
@@ -32887,7 +32910,7 @@ static int tmi_cost_block(tmi_costing *c, uint32_t blk) {
 }
 
 /* The innermost block around both. */
-static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
+static uint32_t tmi_report_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
     if (!a || !b) return a ? a : b;
     while (a != b) {
         if (TMI_BLK(t, a)->depth >= TMI_BLK(t, b)->depth) a = TMI_BLK(t, a)->parent;
@@ -32898,7 +32921,7 @@ static uint32_t tmi_cost_common(const tmi_thr *t, uint32_t a, uint32_t b) {
 
 /* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers
  * then load it there. */
-static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
+static int tmi_report_cost_sinks(tmi_job *job, const tmi_thr *t) {
     tmi_mark  mark = tmi_mark_take(job);
     uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
     uint32_t *order = TMI_TEMP(job, uint32_t, t->ins.n),
@@ -32917,7 +32940,7 @@ static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
                 sinks |= TMI_BLK(t, b)->is_if;
         }
         for (k = tmi_operands(t, x, v); k-- > 0;) {
-            wanted[v[k]] = tmi_cost_common(t, wanted[v[k]], where);
+            wanted[v[k]] = tmi_report_cost_common(t, wanted[v[k]], where);
             if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
         }
     }
@@ -32926,7 +32949,7 @@ static int tmi_cost_sinks(tmi_job *job, const tmi_thr *t) {
 }
 
 /* Bytes and barriers of the kernel as it will be printed. Threads differ: each is walked. */
-static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
+static void tmi_report_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
     tmi_mark    mark = tmi_mark_take(job);
     tmi_costing c;
     memset(&c, 0, sizeof c);
@@ -32935,12 +32958,12 @@ static void tmi_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost) {
     c.known = TMI_TEMP(job, uint8_t, t->ins.n);
     for (c.tid = 0; c.tid < t->threads; c.tid++) {
         c.times = c.rounds = 1;
-        (void)tmi_cost_block(&c, 1);
+        (void)tmi_report_cost_block(&c, 1);
     }
-    cost->barriers = tmi_count_barriers(t);
+    cost->barriers = tmi_report_count_barriers(t);
     cost->bytes_read = c.read;
     cost->bytes_written = c.written;
-    cost->notes = c.notes | (tmi_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
+    cost->notes = c.notes | (tmi_report_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
     tmi_mark_drop(job, mark);
 }
 
@@ -32963,7 +32986,7 @@ typedef struct tmi_telling {
 
 #define TMI_TELL_DEPTH 256u
 
-static void tmi_tell_begin(tmi_telling *x) {
+static void tmi_report_tell_begin(tmi_telling *x) {
     memset(x->in, 0, x->p->m->op.n);
     x->moved = x->small = x->n_small = x->n_elt = x->n_load = x->n_store = x->n_reduce = 0;
     x->by_shuffle = 0;
@@ -32971,7 +32994,7 @@ static void tmi_tell_begin(tmi_telling *x) {
     x->left = 4096;
 }
 
-static void tmi_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+static void tmi_report_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_telling *x = (tmi_telling *)ctx;
     uint32_t     def = tmi_def(p->m, value), inst;
     tmi_shuffle  s;
@@ -32991,7 +33014,7 @@ static void tmi_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
 }
 
 /* Does one of them ask for a value of another in a layout that it is not in? */
-static void tmi_tell_op(tmi_telling *x, uint32_t id) {
+static void tmi_report_tell_op(tmi_telling *x, uint32_t id) {
     tmi_plan         *p = x->p;
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, id);
@@ -33001,7 +33024,7 @@ static void tmi_tell_op(tmi_telling *x, uint32_t id) {
     if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
         for (i = 0; i < op->n_in; i++) {
             l = tmi_read_lin(&x->w, id, i, &scratch);
-            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
+            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_report_tell_need, x);
         }
     for (k = 0; k < op->n_out; k++)
         for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
@@ -33009,11 +33032,11 @@ static void tmi_tell_op(tmi_telling *x, uint32_t id) {
             l = tmi_view(m, op, k, TMI_LIN(p, TMI_INST(p, inst - 1)->lin), &scratch);
             for (i = 0; i < op->n_in; i++)
                 if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
-                    tmi_needs(p, tmi_in(m, op, i), l, tmi_tell_need, x);
+                    tmi_needs(p, tmi_in(m, op, i), l, tmi_report_tell_need, x);
         }
 }
 
-static void tmi_tell_all(tmi_telling *x) {
+static void tmi_report_tell_all(tmi_telling *x) {
     const tmi_module *m = x->p->m;
     uint32_t          op, i;
     for (op = x->p->flow[x->p->func]; op; op = x->p->flow[op])
@@ -33023,10 +33046,10 @@ static void tmi_tell_all(tmi_telling *x) {
                 x->tile = tmi_numel(m, type);
         }
     for (op = x->p->flow[x->p->func]; op; op = x->p->flow[op])
-        if (x->in[op]) tmi_tell_op(x, op);
+        if (x->in[op]) tmi_report_tell_op(x, op);
 }
 
-static const char *tmi_tell_moved(const tmi_telling *x) {
+static const char *tmi_report_tell_moved(const tmi_telling *x) {
     const tmi_module *m = x->p->m;
     const char       *name = TMI_STR(m, TMI_VALUE(m, x->moved)->name);
     return tmi_format(x->p->job, 0, "%s%s, %s, changes its layout on the way, %s",
@@ -33036,7 +33059,7 @@ static const char *tmi_tell_moved(const tmi_telling *x) {
 }
 
 /* What was done, and the smaller values that it does not hold for. */
-static const char *tmi_tell_but(const tmi_telling *x, const char *kept) {
+static const char *tmi_report_tell_but(const tmi_telling *x, const char *kept) {
     const tmi_module *m = x->p->m;
     const char       *name = TMI_STR(m, TMI_VALUE(m, x->small)->name);
     if (!x->small) return kept;
@@ -33047,7 +33070,7 @@ static const char *tmi_tell_but(const tmi_telling *x, const char *kept) {
 }
 
 /* Names of the bits of a form that say what follows a product. */
-static const char *tmi_tell_form(tmi_job *job, uint32_t form) {
+static const char *tmi_report_tell_form(tmi_job *job, uint32_t form) {
     const char *s = "";
     uint32_t i,
         follows = TMETAL_FORM_SCALE | TMETAL_FORM_BIAS | TMETAL_FORM_RESIDUAL |
@@ -33058,13 +33081,13 @@ static const char *tmi_tell_form(tmi_job *job, uint32_t form) {
     return s;
 }
 
-static const char *tmi_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
+static const char *tmi_report_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
     tmi_job    *job = x->p->job;
     const char *also = f->shared
         ? tmi_format(job, 0, "; %u value%s inside %s read elsewhere too", f->shared,
-                     tmi_s(f->shared), f->shared == 1 ? "is" : "are")
+                     tmi_report_s(f->shared), f->shared == 1 ? "is" : "are")
         : "";
-    const char *form = tmi_tell_form(job, f->form);
+    const char *form = tmi_report_tell_form(job, f->form);
     switch (f->kind) {
     case TMETAL_PATTERN_ATTENTION:
         return tmi_format(job, 0,
@@ -33088,7 +33111,7 @@ static const char *tmi_tell_kept(tmi_telling *x, const tmetal_pattern *f) {
 }
 
 /* Is a pattern's op still there, behind the passes? */
-static int tmi_tell_take(tmi_telling *x, uint32_t id) {
+static int tmi_report_tell_take(tmi_telling *x, uint32_t id) {
     const tmi_module *m = x->p->m;
     uint32_t          op = id;
     while (op && op != x->p->func) op = TMI_OP(m, op)->block ? tmi_parent_op(m, TMI_OP(m, op)) : 0;
@@ -33096,8 +33119,8 @@ static int tmi_tell_take(tmi_telling *x, uint32_t id) {
     return op != 0;
 }
 
-static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tmi_noted *noted,
-                             const tmetal_pattern *f) {
+static void tmi_report_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k,
+                                    const tmi_noted *noted, const tmetal_pattern *f) {
     tmi_job       *job = x->p->job;
     tmetal_change *c = tmi_change_add(job, x->p->m, 0, TMETAL_MISSED, tmi_dt_pattern_names[f->kind],
                                       f->reason);
@@ -33118,16 +33141,16 @@ static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tm
         if (done && !job->opt->no_fusion) c->kind = TMETAL_APPLIED;
         return;
     }
-    tmi_tell_begin(x);
-    for (i = 0; i < f->n_ops; i++) lost += !tmi_tell_take(x, k->op[f->ops[i]]);
-    tmi_tell_all(x);
-    if (x->moved) c->reason = tmi_tell_moved(x);
+    tmi_report_tell_begin(x);
+    for (i = 0; i < f->n_ops; i++) lost += !tmi_report_tell_take(x, k->op[f->ops[i]]);
+    tmi_report_tell_all(x);
+    if (x->moved) c->reason = tmi_report_tell_moved(x);
     else if (f->form & TMETAL_FORM_READS_AGAIN)
         c->reason = "its loops read the same elements from memory more than once: the row is "
                     "longer than a tile";
     else {
         c->kind = TMETAL_APPLIED;
-        c->reason = tmi_tell_but(x, tmi_tell_kept(x, f));
+        c->reason = tmi_report_tell_but(x, tmi_report_tell_kept(x, f));
         if (lost)
             c->reason = tmi_format(job, 0, "%s; %u of its ops are not needed any more", c->reason,
                                    lost);
@@ -33137,14 +33160,14 @@ static void tmi_tell_pattern(tmi_telling *x, const tmi_tally_kernel *k, const tm
 /* -- Neighbours of reductions, scans and products --------------------------------------------- */
 
 /* one element in, one out, or the same elements by other numbers */
-static int tmi_tell_is_pass(const tmi_op *op) {
+static int tmi_report_tell_is_pass(const tmi_op *op) {
     return (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind) ||
         op->kind == TMI_OP_SPLAT;
 }
 
 /* What a value is computed from, up to loads and reductions; 1: it hangs on one.
  * Depth: TMI_TELL_DEPTH. */
-static int tmi_tell_back(tmi_telling *x, uint32_t v) {
+static int tmi_report_tell_back(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     uint32_t          id = tmi_def(m, v), i;
     const tmi_op     *op = TMI_OP(m, id);
@@ -33161,12 +33184,12 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
         x->in[id] = 2;
         return 1;
     }
-    if (!tmi_tell_is_pass(op)) {
+    if (!tmi_report_tell_is_pass(op)) {
         x->in[id] = 0;
         return 0;
     }
     x->depth++;
-    for (i = 0; i < op->n_in; i++) hangs |= tmi_tell_back(x, tmi_in(m, op, i));
+    for (i = 0; i < op->n_in; i++) hangs |= tmi_report_tell_back(x, tmi_in(m, op, i));
     x->depth--;
     x->in[id] = hangs ? 2 : 1;
     if (hangs && (tmi_ops[op->kind].traits & TMI_ELT) && tmi_is_tensor(m, tmi_value_type(m, v)))
@@ -33176,7 +33199,7 @@ static int tmi_tell_back(tmi_telling *x, uint32_t v) {
 
 /* Where a value goes through elementwise ops, up to stores; loops hand it on.
  * Depth: TMI_TELL_DEPTH. */
-static void tmi_tell_on(tmi_telling *x, uint32_t v) {
+static void tmi_report_tell_on(tmi_telling *x, uint32_t v) {
     const tmi_module *m = x->p->m;
     const tmi_users  *u = &x->p->users;
     uint32_t          i, k;
@@ -33189,7 +33212,7 @@ static void tmi_tell_on(tmi_telling *x, uint32_t v) {
         const tmi_op *op = TMI_OP(m, id);
         x->left--;
         if (op->kind == TMI_OP_YIELD && TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR) {
-            tmi_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
+            tmi_report_tell_on(x, tmi_out(m, TMI_OP(m, tmi_parent_op(m, op)), u->at[i].operand));
             continue;
         }
         if (x->in[id]) continue;
@@ -33197,23 +33220,24 @@ static void tmi_tell_on(tmi_telling *x, uint32_t v) {
             x->in[id] = 1;
             x->n_store++;
         }
-        if (!tmi_tell_is_pass(op)) continue;
+        if (!tmi_report_tell_is_pass(op)) continue;
         x->in[id] = 1;
         x->n_elt += (tmi_ops[op->kind].traits & TMI_ELT) && op->n_out &&
             tmi_is_tensor(m, tmi_out_type(m, op, 0));
-        for (k = 0; k < op->n_out; k++) tmi_tell_on(x, tmi_out(m, op, k));
+        for (k = 0; k < op->n_out; k++) tmi_report_tell_on(x, tmi_out(m, op, k));
     }
     x->depth--;
 }
 
-static void tmi_tell_way(tmi_telling *x, uint32_t anchor, const char *what, const char *kept) {
+static void tmi_report_tell_way(tmi_telling *x, uint32_t anchor, const char *what,
+                                const char *kept) {
     x->in[anchor] = 1;
-    tmi_tell_all(x);
+    tmi_report_tell_all(x);
     (void)tmi_change_add(x->p->job, x->p->m, anchor, x->moved ? TMETAL_MISSED : TMETAL_APPLIED,
-                         what, x->moved ? tmi_tell_moved(x) : tmi_tell_but(x, kept));
+                         what, x->moved ? tmi_report_tell_moved(x) : tmi_report_tell_but(x, kept));
 }
 
-static void tmi_tell_neighbours(tmi_telling *x, uint32_t id) {
+static void tmi_report_tell_neighbours(tmi_telling *x, uint32_t id) {
     tmi_job          *job = x->p->job;
     const tmi_module *m = x->p->m;
     const tmi_op     *op = TMI_OP(m, id);
@@ -33222,43 +33246,46 @@ static void tmi_tell_neighbours(tmi_telling *x, uint32_t id) {
                                                  : "matmul";
     uint32_t          i, n = op->kind == TMI_OP_DOT ? 2 : op->n_in;
     if (!tmi_op_shape(m, op)) return;
-    tmi_tell_begin(x);
-    for (i = 0; i < n; i++) (void)tmi_tell_back(x, tmi_in(m, op, i));
+    tmi_report_tell_begin(x);
+    for (i = 0; i < n; i++) (void)tmi_report_tell_back(x, tmi_in(m, op, i));
     if (x->n_elt && x->n_load)
-        tmi_tell_way(x, id, tmi_format(job, 0, "into %s", name),
-                     tmi_format(job, 0,
-                                "%u elementwise op%s on what %u load%s bring%s, in registers",
-                                x->n_elt, tmi_s(x->n_elt), x->n_load, tmi_s(x->n_load),
-                                x->n_load == 1 ? "s" : ""));
+        tmi_report_tell_way(
+            x, id, tmi_format(job, 0, "into %s", name),
+            tmi_format(job, 0, "%u elementwise op%s on what %u load%s bring%s, in registers",
+                       x->n_elt, tmi_report_s(x->n_elt), x->n_load, tmi_report_s(x->n_load),
+                       x->n_load == 1 ? "s" : ""));
     if (op->kind == TMI_OP_SCAN && x->n_reduce)
-        tmi_tell_way(
+        tmi_report_tell_way(
             x, id, "scan after reduction",
             "the reduction's result reaches the scan in registers: nothing is stored between");
-    tmi_tell_begin(x);
+    tmi_report_tell_begin(x);
     x->in[id] = 1; /* not itself again, by way of a loop */
-    for (i = 0; i < op->n_out; i++) tmi_tell_on(x, tmi_out(m, op, i));
+    for (i = 0; i < op->n_out; i++) tmi_report_tell_on(x, tmi_out(m, op, i));
     if (x->n_elt && x->n_store)
-        tmi_tell_way(x, id, tmi_format(job, 0, "out of %s", name),
-                     tmi_format(job, 0, "%u elementwise op%s before %u store%s, in registers",
-                                x->n_elt, tmi_s(x->n_elt), x->n_store, tmi_s(x->n_store)));
+        tmi_report_tell_way(x, id, tmi_format(job, 0, "out of %s", name),
+                            tmi_format(job, 0,
+                                       "%u elementwise op%s before %u store%s, in registers",
+                                       x->n_elt, tmi_report_s(x->n_elt), x->n_store,
+                                       tmi_report_s(x->n_store)));
 }
 
 /* A scan and a reduction of one tile: it is read from memory once. */
-static void tmi_tell_together(tmi_telling *x, uint32_t scan) {
+static void tmi_report_tell_together(tmi_telling *x, uint32_t scan) {
     const tmi_module *m = x->p->m;
     const tmi_users  *u = &x->p->users;
     uint32_t          v = tmi_in(m, TMI_OP(m, scan), 0), i;
     for (i = u->first[v]; i < u->first[v + 1]; i++) {
         uint32_t other = u->at[i].op;
         if (TMI_OP(m, other)->kind != TMI_OP_REDUCE || !tmi_def(m, v)) continue;
-        tmi_tell_begin(x);
+        tmi_report_tell_begin(x);
         x->in[tmi_def(m, v)] = x->in[other] = 1;
-        tmi_tell_way(x, scan, "scan with reduction", "both take the tile from the same registers");
+        tmi_report_tell_way(x, scan, "scan with reduction",
+                            "both take the tile from the same registers");
         return;
     }
 }
 
-static void tmi_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
+static void tmi_report_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
     tmi_job       *job = x->p->job;
     tmetal_change *c =
         tmi_change_add(job, x->p->m, 0, TMETAL_FOUND,
@@ -33268,14 +33295,15 @@ static void tmi_tell_reduction(tmi_telling *x, const tmetal_reduction *r) {
     c->ir = r->ir;
     c->mapping = tmi_mapping_of(TMETAL_MAPS_REDUCE, (uint32_t)r->kind, 0, r->nan);
     c->reason = tmi_format(job, 0, "axis %u of rank %u, %u element%s, %llu result%s, in %s%s%s",
-                           r->axis, r->rank, r->count, tmi_s(r->count),
+                           r->axis, r->rank, r->count, tmi_report_s(r->count),
                            (unsigned long long)r->outputs, r->outputs == 1 ? "" : "s",
                            r->accumulate, *r->reason ? "; " : "", r->reason);
 }
 
 /* -- Barriers and layouts of a kernel -------------------------------------------------------- */
 
-static void tmi_tell_barriers(tmi_job *job, const tmi_module *m, const tmetal_kernel_cost *k) {
+static void tmi_report_tell_barriers(tmi_job *job, const tmi_module *m,
+                                     const tmetal_kernel_cost *k) {
     uint32_t now = k->after.barriers, untiled = k->barriers_untiled,
              less = untiled > now ? untiled - now : 0;
     if (!untiled && !now)
@@ -33293,7 +33321,7 @@ static void tmi_tell_barriers(tmi_job *job, const tmi_module *m, const tmetal_ke
                                         now));
 }
 
-static void tmi_tell_layouts(tmi_plan *p) {
+static void tmi_report_tell_layouts(tmi_plan *p) {
     uint32_t    i, values = 0, shuffled = 0, moved = 0, again = 0;
     tmi_shuffle s;
     for (i = 0; i < p->inst.n; i++) {
@@ -33308,18 +33336,18 @@ static void tmi_tell_layouts(tmi_plan *p) {
         tmi_format(p->job, 0,
                    "%u value%s held in a layout; %u computed or loaded again in another, %u moved "
                    "to another by simd shuffles, %u through threadgroup memory",
-                   values, tmi_s(values), again, shuffled, moved));
+                   values, tmi_report_s(values), again, shuffled, moved));
 }
 
 /* All that the summary says of a kernel, once its text is there. */
-static void tmi_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
-                                  const tmetal_kernel *k) {
+static void tmi_report_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
+                                         const tmetal_kernel *k) {
     tmi_job          *job = p->job;
     tmi_tally_kernel *mine = &job->tally->kernel[job->tally->at];
     tmi_telling       x;
     uint32_t          i, op;
     mine->cost.kernel = k->name;
-    tmi_cost_of(job, t, &mine->cost.after);
+    tmi_report_cost_of(job, t, &mine->cost.after);
     mine->cost.after.ops = tmi_count_ops(p->m, p->func);
     mine->cost.barriers_untiled = t->untiled;
     if (job->tally->counts_only) return;
@@ -33328,16 +33356,16 @@ static void tmi_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tmi_noted
     x.w.m = p->m;
     x.w.job = job;
     x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
-    for (i = 0; i < k->n_reductions; i++) tmi_tell_reduction(&x, &k->reductions[i]);
-    for (i = 0; i < k->n_patterns; i++) tmi_tell_pattern(&x, mine, noted, &k->patterns[i]);
+    for (i = 0; i < k->n_reductions; i++) tmi_report_tell_reduction(&x, &k->reductions[i]);
+    for (i = 0; i < k->n_patterns; i++) tmi_report_tell_pattern(&x, mine, noted, &k->patterns[i]);
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         uint16_t kind = TMI_OP(p->m, op)->kind;
         if (kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN || kind == TMI_OP_DOT)
-            tmi_tell_neighbours(&x, op);
-        if (kind == TMI_OP_SCAN) tmi_tell_together(&x, op);
+            tmi_report_tell_neighbours(&x, op);
+        if (kind == TMI_OP_SCAN) tmi_report_tell_together(&x, op);
     }
-    tmi_tell_layouts(p);
-    tmi_tell_barriers(job, p->m, &mine->cost);
+    tmi_report_tell_layouts(p);
+    tmi_report_tell_barriers(job, p->m, &mine->cost);
 }
 
 /* Reductions that the caller named and that are no longer there once the kernel is optimised. */
@@ -33379,7 +33407,7 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
     tmi_report_chip(p);
     tmi_report_order(p);
     tmi_report_vanished(p, k);
-    if (p->job->tally) tmi_tally_kernel_done(p, t, noted, k);
+    if (p->job->tally) tmi_report_tally_kernel_done(p, t, noted, k);
 }
 #else
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
@@ -37590,7 +37618,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
  * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
- * uses    >>ops  >>ir  >>parse  >>emit
+ * uses    >>ops  >>ir  >>parse
  * order   of the text: objects keep the order of their keys, numbers and strings their spelling
  *============================================================================*/
 
@@ -39601,7 +39629,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
- * uses    >>ops  >>ir  >>transform  >>plan  >>json
+ * uses    >>ops  >>ir  >>detect  >>transform  >>plan  >>json
  * order   kernels in the order of the list; a kernel stands where its last op does
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
@@ -43800,8 +43828,8 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
  *
- * gives   tmi_read_text() and tmi_read_list(); tmi_compile_text(), tmi_compile_list(),
- *         tmi_compile_module(); tmi_compile_told() for tmetal_transform
+ * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
+ *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
  * uses    every section above
  *============================================================================*/
 
@@ -43809,7 +43837,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 
 #ifndef TMETAL_NO_FP64
 /* A name that >>library has no function for. */
-static int tmi_f64_lacks(const tmi_op *op) {
+static int tmi_compile_f64_lacks(const tmi_op *op) {
     int         tf = tmi_tf_of_op[op->kind];
     const char *name;
     if (!(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
@@ -43822,23 +43850,23 @@ static int tmi_f64_lacks(const tmi_op *op) {
 }
 #else
 /* An external function that rests on those of doubles: its row is a name alone. */
-static int tmi_is_left_out(uint32_t fn) {
+static int tmi_compile_is_left_out(uint32_t fn) {
     const char *s = tmi_externs[fn - TMI_FN_COUNT].callee;
     uint32_t    row = tmi_fn_named(s, strlen(s));
     return row != TMI_FN_COUNT && !*tmi_fns[row].text;
 }
 
-#define tmi_f64_lacks(op) 0
+#define tmi_compile_f64_lacks(op) 0
 #endif
 
-static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
+static void tmi_compile_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t i, f;
     if (tmi_moves_only(op)) return;
     for (i = 0; i < op->n_in + op->n_out; i++) {
         f = tmi_format_of(m,
                           i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in));
         if (!tmi_format_is_soft(f)) continue;
-        if (f == TMI_F_F64 && (job->opt->no_fp64 || tmi_f64_lacks(op))) {
+        if (f == TMI_F_F64 && (job->opt->no_fp64 || tmi_compile_f64_lacks(op))) {
             tmi_error(job, tmi_at_of(m, op), TMETAL_E_FP64, tmi_ops[op->kind].name);
             return;
         }
@@ -43858,7 +43886,7 @@ static void tmi_refuse_types(tmi_job *job, tmi_module *m, const tmi_op *op) {
 }
 
 /* Do the operands and result of an external function have the kinds that its signature names? */
-static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
+static int tmi_compile_extern_fits(const tmi_module *m, const tmi_op *op, const char *sig) {
     uint32_t i, n = (uint32_t)strlen(sig), type, f;
     if (n < 3 || op->n_in != n - 3) return 0;
     for (i = 0; i <= op->n_in; i++) {
@@ -43873,21 +43901,21 @@ static int tmi_extern_fits(const tmi_module *m, const tmi_op *op, const char *si
     return 1;
 }
 
-static void tmi_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
+static void tmi_compile_refuse_extern(tmi_job *job, tmi_module *m, const tmi_op *op) {
     uint32_t fn = tmi_extern_named(tmi_attr_str(m, op, "symbol"));
-    if (fn == TMI_NONE || !tmi_extern_fits(m, op, tmi_fn_sig(fn)))
+    if (fn == TMI_NONE || !tmi_compile_extern_fits(m, op, tmi_fn_sig(fn)))
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_EXTERN, tmi_attr_str(m, op, "symbol"));
 #ifdef TMETAL_NO_FP64
-    else if (tmi_is_left_out(fn))
+    else if (tmi_compile_is_left_out(fn))
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_attr_str(m, op, "symbol"),
                   "fp64 in software", "TMETAL_NO_FP64");
-    else tmi_refuse_types(job, m, op);
+    else tmi_compile_refuse_types(job, m, op);
 #else
-    else if (job->opt->no_fp64) tmi_refuse_types(job, m, op);
+    else if (job->opt->no_fp64) tmi_compile_refuse_types(job, m, op);
 #endif
 }
 
-static int tmi_is_lowered(const tmi_op *op) {
+static int tmi_compile_is_lowered(const tmi_op *op) {
     switch (op->kind) {
     case TMI_OP_XTMAP: case TMI_OP_XTFENCE: case TMI_OP_REINTERPRET: return 0;
     default: return 1;
@@ -43896,7 +43924,7 @@ static int tmi_is_lowered(const tmi_op *op) {
 
 /* A bit of a byte, or a sum of 8-bit floats: neither the hardware nor a lock on the word does
  * that. */
-static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+static int tmi_compile_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op) {
     uint32_t type =
         tmi_value_type(m, op->kind == TMI_OP_DREDUCE ? tmi_in(m, op, 1) : tmi_rmw_value(m, op));
     int bits_only = op->kind != TMI_OP_DREDUCE &&
@@ -43910,14 +43938,14 @@ static int tmi_refuse_atomic(tmi_job *job, const tmi_module *m, const tmi_op *op
 }
 
 /* Six-bit floats have no type in Triton IR that would say how they lie in bytes. */
-static int tmi_is_six_bits(const tmi_module *m, const tmi_op *op) {
+static int tmi_compile_is_six_bits(const tmi_module *m, const tmi_op *op) {
     int64_t a = tmi_attr_int(m, op, "a_elem_type", 0), b = tmi_attr_int(m, op, "b_elem_type", 0);
     return op->kind == TMI_OP_DOT_SCALED &&
         (a == TMI_SCALED_E2M3 || a == TMI_SCALED_E3M2 || b == TMI_SCALED_E2M3 ||
          b == TMI_SCALED_E3M2);
 }
 
-static void tmi_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op) {
+static void tmi_compile_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op) {
 #ifdef TMETAL_NO_PTX
     tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_ops[op->kind].name, "inline PTX",
               "TMETAL_NO_PTX");
@@ -43927,25 +43955,26 @@ static void tmi_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op) {
 #endif
 }
 
-static void tmi_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
-    if (!tmi_is_lowered(op)) {
+static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op) {
+    if (!tmi_compile_is_lowered(op)) {
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_OP_UNSUPPORTED, tmi_ops[op->kind].name);
         return;
     }
-    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) && tmi_refuse_atomic(job, m, op))
+    if ((tmi_is_atomic(op->kind) || op->kind == TMI_OP_DREDUCE) &&
+        tmi_compile_refuse_atomic(job, m, op))
         return;
-    if (op->kind == TMI_OP_ASM) tmi_refuse_asm(job, m, op);
-    if (tmi_is_six_bits(m, op))
+    if (op->kind == TMI_OP_ASM) tmi_compile_refuse_asm(job, m, op);
+    if (tmi_compile_is_six_bits(m, op))
         tmi_error(job, tmi_at_of(m, op), TMETAL_E_TYPE_UNSUPPORTED, "tt.dot_scaled",
                   "e2m3 and e3m2", "how they lie in bytes is not known");
-    else if (op->kind == TMI_OP_EXTERN) tmi_refuse_extern(job, m, op);
-    else tmi_refuse_types(job, m, op);
+    else if (op->kind == TMI_OP_EXTERN) tmi_compile_refuse_extern(job, m, op);
+    else tmi_compile_refuse_types(job, m, op);
 }
 
 /* A barrier of the whole grid: a program announces itself with an atomic operation and then, in
  * a loop, reads the same address until the others have. A lock takes the address inside of its
  * loop, a chain of programs reads one of another. */
-static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
+static int tmi_compile_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
     const tmi_op *o = TMI_OP(m, op), *x;
     uint32_t at,
         kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
@@ -43966,7 +43995,7 @@ static int tmi_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) 
 
 /* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
  * apart; TMI_NONE: there is none. Only an op that makes one can have it where `any` is 0. */
-static uint32_t tmi_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
+static uint32_t tmi_compile_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
     uint32_t i, type;
     int      known = op->n_region || (tmi_ops[op->kind].traits & TMI_ENDS);
     switch (op->kind) {
@@ -43984,17 +44013,17 @@ static uint32_t tmi_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
     return TMI_NONE;
 }
 
-static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op, type;
     int      refs = tmi_has_refs(m, func);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        type = tmi_opaque_ref(m, TMI_OP(m, op), refs);
+        type = tmi_compile_opaque_ref(m, TMI_OP(m, op), refs);
         if (type != TMI_NONE)
             tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_TYPE_UNSUPPORTED,
                       tmi_ops[TMI_OP(m, op)->kind].name, tmi_type_text(job, m, type),
                       "block pointers and descriptors are made, moved, chosen, handed on or accessed, no more");
-        else tmi_refuse_op(job, m, TMI_OP(m, op));
-        if (tmi_awaits_the_grid(m, func, op))
+        else tmi_compile_refuse_op(job, m, TMI_OP(m, op));
+        if (tmi_compile_awaits_the_grid(m, func, op))
             tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
                       "threadgroup is promised; launch what follows as a kernel of its own");
@@ -44003,7 +44032,7 @@ static void tmi_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* Who would take it? Nobody: a launch has no result, and what is returned would be lost in
  * silence. */
-static void tmi_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_compile_refuse_results(tmi_job *job, tmi_module *m, uint32_t func) {
     const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
     const tmi_type *t = TMI_TYPE(m, fn->type);
     if (t->n_dims > t->bits)
@@ -44022,7 +44051,7 @@ static int tmi_compile_has_sizes(const tmi_module *m, uint32_t block, uint32_t i
 }
 
 /* What the host passes must be numbers and pointers; a function that is called may take tiles. */
-static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t i, block = tmi_op_body(m, TMI_OP(m, func), 0);
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++) {
         uint32_t type = tmi_value_type(m, tmi_block_arg(m, block, i)),
@@ -44038,13 +44067,13 @@ static void tmi_refuse_params(tmi_job *job, tmi_module *m, uint32_t func) {
             tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TYPE_UNSUPPORTED, "parameter",
                       tmi_type_text(job, m, type), why);
     }
-    tmi_refuse_results(job, m, func);
+    tmi_compile_refuse_results(job, m, func);
 }
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
-static void tmi_check_version(tmi_job *job, const tmi_module *m, uint32_t func,
-                              const tmetal_kernel *k) {
+static void tmi_compile_check_version(tmi_job *job, const tmi_module *m, uint32_t func,
+                                      const tmetal_kernel *k) {
     if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
     tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
               tmi_msl_row_of(k->msl_version)->text, tmi_msl_row_of(job->opt->msl)->text);
@@ -44085,25 +44114,25 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
-    tmi_check_version(job, m, func, k);
+    tmi_compile_check_version(job, m, func, k);
     if (TMI_REPORTS(job)) tmi_report_all(&p, &t, &noted, bytes, k);
 }
 
-static void tmi_refuse_option(tmi_job *job, const char *option, const char *why) {
+static void tmi_compile_refuse_option(tmi_job *job, const char *option, const char *why) {
     tmi_error(job, tmi_at_nowhere(), TMETAL_E_OPTION, option, why);
 }
 
-static int tmi_options_ok(tmi_job *job) {
+static int tmi_compile_options_ok(tmi_job *job) {
     const char *s = job->opt->alias, *word = tmi_wanted_read(job);
     uint32_t    a, b;
     size_t      i, n = sizeof tmi_msl_versions / sizeof *tmi_msl_versions;
     int         more;
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n)
-        tmi_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
+        tmi_compile_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
-        tmi_refuse_option(job, "two_stage", "wanted a power of two up to 512");
+        tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
 #ifdef TMETAL_NO_REPORTS
     if (job->opt->reports)
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
@@ -44111,9 +44140,9 @@ static int tmi_options_ok(tmi_job *job) {
 #endif
     while ((more = tmi_alias_pair(&s, &a, &b)) > 0) {}
     if (more < 0)
-        tmi_refuse_option(job, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
+        tmi_compile_refuse_option(job, "alias", "wanted pairs of parameters such as \"0=3,1=4\"");
     if (word)
-        tmi_refuse_option(
+        tmi_compile_refuse_option(
             job, "layouts",
             tmi_format(job, 1,
                        "'%s' is no layout for a reduction: wanted DEFAULT, ROW_MAJOR, "
@@ -44125,7 +44154,7 @@ static int tmi_options_ok(tmi_job *job) {
 
 /* Overrides that no kernel of ours could keep: a simdgroup that is not 32 wide, a threadgroup
  * below one. */
-static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
+static int tmi_compile_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
     if (gpu->simd != 32)
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_LIMIT, "simd", gpu->simd,
                   "kernels are made for simdgroups of 32 lanes");
@@ -44142,7 +44171,7 @@ static int tmi_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
 
 /* "M3 Max" and "m3-max" for "apple-m3-max": what the name of a row may have been meant by; NULL:
  * nothing. */
-static const char *tmi_gpu_meant(const char *text) {
+static const char *tmi_compile_gpu_meant(const char *text) {
     char   name[48];
     size_t n = 0, i;
     if (strlen(text) > 32) return NULL;
@@ -44155,39 +44184,41 @@ static const char *tmi_gpu_meant(const char *text) {
     return tmi_gpu_find(name, 0) ? tmi_gpu_find(name, 0)->name : NULL;
 }
 
-static const tmetal_gpu *tmi_pick_gpu(tmi_job *job) {
+static const tmetal_gpu *tmi_compile_pick_gpu(tmi_job *job) {
     const tmetal_options *opt = job->opt;
     tmetal_gpu *gpu = TMI_NEW(job, tmetal_gpu, 1);
     int         family = (opt->live && opt->live->family) || (opt->limits && opt->limits->family);
     if (!tmi_gpu_resolve(opt->gpu || family ? opt->gpu : "apple-m1", opt->live, opt->limits, gpu)) {
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_NAME, opt->gpu);
-        if (tmi_gpu_meant(opt->gpu))
-            tmi_help(job, NULL, tmi_format(job, 0, "did you mean '%s'?", tmi_gpu_meant(opt->gpu)));
+        if (tmi_compile_gpu_meant(opt->gpu))
+            tmi_help(job, NULL,
+                     tmi_format(job, 0, "did you mean '%s'?", tmi_compile_gpu_meant(opt->gpu)));
         return NULL;
     }
-    return tmi_options_ok(job) && tmi_check_limits(job, gpu) ? gpu : NULL;
+    return tmi_compile_options_ok(job) && tmi_compile_check_limits(job, gpu) ? gpu : NULL;
 }
 
-static int tmi_is_kernel(const tmi_module *m, uint32_t op) {
+static int tmi_compile_is_kernel(const tmi_module *m, uint32_t op) {
     return TMI_OP(m, op)->kind == TMI_OP_FUNC &&
         strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0 &&
         tmi_op_body(m, TMI_OP(m, op), 0);
 }
 
 /* A function and all that it calls, straight or through others. */
-static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_compile_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
     uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
     uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
-    tmi_refuse_params(job, m, func);
+    tmi_compile_refuse_params(job, m, func);
     list[0] = func;
     seen[func] = 1;
     for (i = 0; i < n; i++) {
-        tmi_refuse_body(job, m, list[i]);
+        tmi_compile_refuse_body(job, m, list[i]);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));
-            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) && !tmi_is_kernel(m, to))
+            if (to && !seen[to] && tmi_op_body(m, TMI_OP(m, to), 0) &&
+                !tmi_compile_is_kernel(m, to))
                 list[n++] = to;
             seen[to] = 1;
         }
@@ -44196,7 +44227,7 @@ static void tmi_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* Combining regions are functions of scalars: all that is left in them by now must be one. */
-static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
+static void tmi_compile_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
     uint32_t op, up, i, k;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
@@ -44222,7 +44253,7 @@ static void tmi_refuse_regions(tmi_job *job, tmi_module *m, uint32_t func) {
 }
 
 /* What the kernel computes, as its text says it once its calls are inlined. */
-static int tmi_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
+static int tmi_compile_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_kernel *k) {
     tmi_mark mark = tmi_mark_take(job);
     int      ok = tmi_ready_func(job, m, func, TMI_TEMP(job, uint8_t, m->op.n));
     tmi_mark_drop(job, mark);
@@ -44230,7 +44261,7 @@ static int tmi_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, tmetal_k
     return ok;
 }
 
-static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
+static void tmi_compile_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
     memset(j, 0, sizeof *j);
     j->count = n;
     j->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
@@ -44239,7 +44270,7 @@ static void tmi_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
 }
 
 /* The text of all kernels: that of the one, or all parts with what they share once. */
-static void tmi_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel *kernels) {
+static void tmi_compile_join_end(tmi_job *job, const tmi_joined *j, const tmetal_kernel *kernels) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     uint32_t i;
@@ -44263,7 +44294,7 @@ typedef struct tmi_unit {
 } tmi_unit;
 
 /* MLX takes one kernel at a time. */
-static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
+static void tmi_compile_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
     uint32_t i;
     for (i = 1; i < n; i++) {
         const tmi_op *func = TMI_OP(unit[i].m, unit[i].func);
@@ -44274,7 +44305,7 @@ static void tmi_refuse_several(tmi_job *job, const tmi_unit *unit, uint32_t n) {
 }
 
 /* Scratch pointers among the arguments of a stage. */
-static void tmi_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
+static void tmi_compile_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
     uint32_t i;
     for (i = 0; i < k->n_args; i++) {
         tmetal_arg *a = (tmetal_arg *)&k->args[i];
@@ -44292,7 +44323,7 @@ typedef struct tmi_splits {
     tmi_unit  *unit;      /* of the kernels */
 } tmi_splits;
 
-static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
+static void tmi_compile_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
     memset(x, 0, sizeof *x);
     x->of = TMI_TEMP(job, tmi_split, n);
     x->at = TMI_TEMP(job, uint32_t, n);
@@ -44301,8 +44332,8 @@ static void tmi_splits_init(tmi_job *job, tmi_splits *x, uint32_t n) {
 
 /* A kernel that has passed all passes: as it is, or in two stages on request. The function
  * before `func` is the first then. */
-static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, const tmi_unit *u,
-                           const tmetal_gpu *gpu, tmetal_kernel *k) {
+static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all,
+                                   const tmi_unit *u, const tmetal_gpu *gpu, tmetal_kernel *k) {
     tmi_split *s = &x->of[x->n];
     tmi_mark   mark = tmi_mark_take(job);
     int        two = job->opt->two_stage && !job->listed && !job->n_errors &&
@@ -44322,7 +44353,7 @@ static void tmi_splits_add(tmi_job *job, tmi_splits *x, const tmi_module *all, c
     x->unit[x->n_kernel++] = *u;
 }
 
-static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
+static void tmi_compile_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *kernels) {
     tmetal_scratch *scratch = TMI_NEW(job, tmetal_scratch, x->n_scratch);
     uint32_t        i, k, id = 0;
     job->out->scratch = scratch;
@@ -44330,8 +44361,8 @@ static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *ke
     for (i = 0; i < x->n; i++) {
         const tmi_split  *s = &x->of[i];
         const tmi_module *m = x->unit[x->at[i]].m;
-        tmi_split_bind(s, id, &kernels[x->at[i]]);
-        tmi_split_bind(s, id, &kernels[x->at[i] + 1]);
+        tmi_compile_split_bind(s, id, &kernels[x->at[i]]);
+        tmi_compile_split_bind(s, id, &kernels[x->at[i] + 1]);
         for (k = 0; k < s->n; k++, id++) {
             scratch[id].id = id;
             scratch[id].program_bytes = (uint64_t)s->parts *
@@ -44342,7 +44373,7 @@ static void tmi_splits_bind(tmi_job *job, const tmi_splits *x, tmetal_kernel *ke
 
 /* Is there a reduction of that name: of its first result, or of the op of a list that a kernel
  * computes? */
-static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
+static int tmi_compile_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
     uint32_t op;
     for (op = tmi_walk_next(m, m->top, m->top); op; op = tmi_walk_next(m, m->top, op)) {
         const tmi_op *o = TMI_OP(m, op);
@@ -44354,40 +44385,42 @@ static int tmi_wanted_exists(const tmi_module *m, const tmi_wanted *w) {
     return 0;
 }
 
-static void tmi_check_wanted(tmi_job *job, const tmi_module *m) {
+static void tmi_compile_check_wanted(tmi_job *job, const tmi_module *m) {
     uint32_t i;
     for (i = 0; i < job->n_wanted; i++)
-        if (*job->wanted[i].name && !tmi_wanted_exists(m, &job->wanted[i]))
-            tmi_refuse_option(job, "layouts",
-                              tmi_format(job, 1, "no reduction gives '%s'", job->wanted[i].name));
+        if (*job->wanted[i].name && !tmi_compile_wanted_exists(m, &job->wanted[i]))
+            tmi_compile_refuse_option(job, "layouts",
+                                      tmi_format(job, 1, "no reduction gives '%s'",
+                                                 job->wanted[i].name));
 }
 
 /* Each pair of the option `alias` must be parameters of a kernel; others may have fewer. */
-static void tmi_check_alias(tmi_job *job, const tmi_module *m) {
+static void tmi_compile_check_alias(tmi_job *job, const tmi_module *m) {
     const char *s = job->opt->alias;
     uint32_t    a, b, op, most = 0;
     for (op = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op; op;
          op = TMI_OP(m, op)->next)
-        if (tmi_is_kernel(m, op))
+        if (tmi_compile_is_kernel(m, op))
             most = tmi_max32(most, TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, op), 0))->n_arg);
     while (tmi_alias_pair(&s, &a, &b) > 0)
         if (a >= most || b >= most)
-            tmi_refuse_option(job, "alias",
-                              tmi_format(job, 1, "no kernel has a parameter %u: the first is 0",
-                                         tmi_max32(a, b)));
+            tmi_compile_refuse_option(job, "alias",
+                                      tmi_format(job, 1,
+                                                 "no kernel has a parameter %u: the first is 0",
+                                                 tmi_max32(a, b)));
 }
 
 /* Every public function: in the module itself if it is the only one, else each in one of its
  * own. */
-static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
+static uint32_t tmi_compile_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
     uint32_t first = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, op, n = 0, i = 0;
     tmi_taking t;
-    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_is_kernel(m, op);
+    for (op = first; op; op = TMI_OP(m, op)->next) n += (uint32_t)tmi_compile_is_kernel(m, op);
     *units = TMI_TEMP(job, tmi_unit, n);
     if (n > 1) tmi_taking_init(job, m, &t);
     for (op = first; op; op = TMI_OP(m, op)->next) {
         tmi_unit *u = &(*units)[i];
-        if (!tmi_is_kernel(m, op)) continue;
+        if (!tmi_compile_is_kernel(m, op)) continue;
         u->m = n > 1 ? TMI_NEW(job, tmi_module, 1) : m;
         u->func = n > 1 ? tmi_take_kernel(&t, op, u->m) : op;
         i++;
@@ -44398,8 +44431,8 @@ static uint32_t tmi_units(tmi_job *job, tmi_module *m, tmi_unit **units) {
 #ifndef TMETAL_NO_REPORTS
 /* The kernels as one module again, as text. Functions whose calls are inlined are no part of it
  * any more. */
-static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit,
-                                  uint32_t n, size_t *len) {
+static const char *tmi_compile_units_text(tmi_job *job, const tmi_module *m, const tmi_unit *unit,
+                                          uint32_t n, size_t *len) {
     tmi_mark    mark = tmi_mark_take(job);
     const char *text;
     tmi_module *copy;
@@ -44433,22 +44466,24 @@ static const char *tmi_units_text(tmi_job *job, const tmi_module *m, const tmi_u
     return text;
 }
 
-static void tmi_tally_units(tmi_job *job, const tmi_module *m, const tmi_unit *unit, uint32_t n) {
+static void tmi_compile_tally_units(tmi_job *job, const tmi_module *m, const tmi_unit *unit,
+                                    uint32_t n) {
     if (job->tally) job->tally->n = n;
-    if (TMI_TELLS(job)) job->tally->text = tmi_units_text(job, m, unit, n, &job->tally->text_len);
+    if (TMI_TELLS(job))
+        job->tally->text = tmi_compile_units_text(job, m, unit, n, &job->tally->text_len);
 }
 
-static void tmi_tally_at(tmi_job *job, uint32_t kernel) {
+static void tmi_compile_tally_at(tmi_job *job, uint32_t kernel) {
     if (job->tally) job->tally->at = kernel;
 }
 #else
-#define tmi_tally_units(job, m, unit, n) ((void)0)
-#define tmi_tally_at(job, kernel)        ((void)0)
+#define tmi_compile_tally_units(job, m, unit, n) ((void)0)
+#define tmi_compile_tally_at(job, kernel)        ((void)0)
 #endif
 
 /* Every public function of a module becomes a kernel, in order; on request, some become two. */
 static void tmi_compile_module(tmi_job *job, tmi_module *m) {
-    const tmetal_gpu *gpu = tmi_pick_gpu(job);
+    const tmetal_gpu *gpu = tmi_compile_pick_gpu(job);
     tmi_mark       all = tmi_mark_take(job), mark;
     tmetal_kernel *kernels;
     tmi_splits     splits;
@@ -44458,43 +44493,43 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     if (!gpu) return;
     tmi_trace(job, m, "read");
     job->most_copied = tmi_most_copied(job, m);
-    tmi_check_wanted(job, m);
-    tmi_check_alias(job, m);
-    n = tmi_units(job, m, &unit);
-    for (i = 0; i < n; i++) tmi_refuse_called(job, unit[i].m, unit[i].func);
-    if (job->opt->mlx && n > 1) tmi_refuse_several(job, unit, n);
+    tmi_compile_check_wanted(job, m);
+    tmi_compile_check_alias(job, m);
+    n = tmi_compile_units(job, m, &unit);
+    for (i = 0; i < n; i++) tmi_compile_refuse_called(job, unit[i].m, unit[i].func);
+    if (job->opt->mlx && n > 1) tmi_compile_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
-    tmi_splits_init(job, &splits, n);
+    tmi_compile_splits_init(job, &splits, n);
     tmi_tally_start(job, job->opt->two_stage ? 2 * n : n);
     for (i = 0; i < n; i++) {
         tmetal_kernel *k = &kernels[splits.n_kernel];
         job->kernel = k->name = tmi_format(job, 0, "%s",
                                            tmi_attr_str(unit[i].m, TMI_OP(unit[i].m, unit[i].func),
                                                         "sym_name"));
-        if (!tmi_ready_kernel(job, unit[i].m, unit[i].func, k)) return;
+        if (!tmi_compile_ready_kernel(job, unit[i].m, unit[i].func, k)) return;
         tmi_tally_begin(job, unit[i].m, unit[i].func, splits.n_kernel);
         if (!tmi_transform(job, unit[i].m, unit[i].func)) return;
-        tmi_refuse_regions(job, unit[i].m, unit[i].func);
-        tmi_splits_add(job, &splits, m, &unit[i], gpu, k);
+        tmi_compile_refuse_regions(job, unit[i].m, unit[i].func);
+        tmi_compile_splits_add(job, &splits, m, &unit[i], gpu, k);
         tmi_tally_split(job, splits.n_kernel);
     }
     if (job->n_errors) return;
     unit = splits.unit;
     n = splits.n_kernel;
-    tmi_tally_units(job, m, unit, n);
-    tmi_join_begin(job, &joined, n);
+    tmi_compile_tally_units(job, m, unit, n);
+    tmi_compile_join_begin(job, &joined, n);
     for (i = 0; i < n; i++) {
         mark = tmi_mark_take(job);
         job->kernel = kernels[i].name;
-        tmi_tally_at(job, i);
+        tmi_compile_tally_at(job, i);
         tmi_compile_func(job, unit[i].m, unit[i].func, gpu, &kernels[i], &joined);
         tmi_mark_drop(job, mark);
     }
     job->kernel = "";
     if (job->n_errors) return;
-    if (splits.n) tmi_splits_bind(job, &splits, kernels);
-    tmi_join_end(job, &joined, kernels);
+    if (splits.n) tmi_compile_splits_bind(job, &splits, kernels);
+    tmi_compile_join_end(job, &joined, kernels);
     tmi_mark_drop(job, all);
     job->out->gpu = gpu->name;
     job->out->reports = (uint32_t)job->reports;
@@ -44505,16 +44540,16 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
 /* -- From text or list to kernels -------------------------------------------------------------- */
 
 /* What C cannot refuse: a pointer that is not there. */
-static int tmi_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
+static int tmi_compile_is_given(tmi_job *job, const void *p, const char *what, const char *help) {
     if (p) return 1;
     tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, what);
     tmi_help(job, NULL, help);
     return 0;
 }
 
-static tmi_module *tmi_read_text(tmi_job *job, const char *src, size_t len) {
+static tmi_module *tmi_compile_read_text(tmi_job *job, const char *src, size_t len) {
     tmi_module *m;
-    if (len && !tmi_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
+    if (len && !tmi_compile_is_given(job, src, "no text: src is NULL", NULL)) return NULL;
     job->src = len ? src : "";
     job->src_len = len;
 #ifdef TMETAL_NO_OPS
@@ -44530,30 +44565,31 @@ static tmi_module *tmi_read_text(tmi_job *job, const char *src, size_t len) {
 }
 
 static void tmi_compile_text(tmi_job *job, const char *src, size_t len) {
-    tmi_module *m = tmi_read_text(job, src, len);
+    tmi_module *m = tmi_compile_read_text(job, src, len);
     if (!job->n_errors) tmi_compile_module(job, m);
 }
 
 #ifndef TMETAL_NO_OPS
-static tmi_list *tmi_read_list(tmi_job *job, const char *src, size_t len) {
+static tmi_list *tmi_compile_read_list(tmi_job *job, const char *src, size_t len) {
     job->src = src;
     job->src_len = len;
     return tmi_list_read(job, src, len);
 }
 
-static tmi_module *tmi_list_build(tmi_job *job, tmi_list *l, tmi_kern **kernels, uint32_t *n) {
+static tmi_module *tmi_compile_list_build(tmi_job *job, tmi_list *l, tmi_kern **kernels,
+                                          uint32_t *n) {
     tmi_module *m;
-    l->gpu = tmi_pick_gpu(job);
+    l->gpu = tmi_compile_pick_gpu(job);
     m = l->gpu ? tmi_list_module(l, kernels, n) : NULL;
     if (m && !tmi_verify_all(job, m)) tmi_bug(job, "oplist", "what it built is no valid IR");
     return m;
 }
 
 static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
-    tmi_list   *l = tmi_read_list(job, src, len);
+    tmi_list   *l = tmi_compile_read_list(job, src, len);
     tmi_kern   *k;
     uint32_t    i, n;
-    tmi_module *m = l ? tmi_list_build(job, l, &k, &n) : NULL;
+    tmi_module *m = l ? tmi_compile_list_build(job, l, &k, &n) : NULL;
     if (!m) return;
     job->listed = 1;
     tmi_compile_module(job, m);
@@ -44567,7 +44603,7 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
 }
 
 /* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
-static int tmi_is_list(const char *src, size_t len) {
+static int tmi_compile_is_list(const char *src, size_t len) {
     size_t i = tmi_bom(src, len), start;
     while (i < len && (src[i] == ' ' || src[i] == '\t' || src[i] == '\n' || src[i] == '\r')) i++;
     if (i < len && (src[i] == '{' || src[i] == '[')) return 1;
@@ -44583,7 +44619,7 @@ static int tmi_is_list(const char *src, size_t len) {
     return i > start && i < len && src[i] == ':';
 }
 #else
-#define tmi_is_list(src, len)           0
+#define tmi_compile_is_list(src, len)           0
 #define tmi_compile_list(job, src, len) ((void)0)
 #endif
 
@@ -44592,36 +44628,38 @@ static int tmi_is_list(const char *src, size_t len) {
 
 static void tmi_compile_any(tmi_job *job, const char *src, size_t len) {
     job->copied = 0;
-    if (tmi_is_list(src, len)) tmi_compile_list(job, src, len);
+    if (tmi_compile_is_list(src, len)) tmi_compile_list(job, src, len);
     else tmi_compile_text(job, src, len);
 }
 
 /* Programs of a kernel; 0: the launch decides. */
-static uint64_t tmi_programs_of(const tmetal_result *r, uint32_t kernel) {
+static uint64_t tmi_compile_programs_of(const tmetal_result *r, uint32_t kernel) {
     const uint32_t *grid = r->kernels[kernel].grid;
     return r->n_params ? (uint64_t)grid[0] * grid[1] * grid[2] : 0;
 }
 
-static tmetal_cost tmi_cost_sum(const tmetal_result *r, const tmi_tally *y) {
+static tmetal_cost tmi_compile_cost_sum(const tmetal_result *r, const tmi_tally *y) {
     tmetal_cost sum;
     uint32_t    i;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < y->n; i++) {
         const tmetal_cost *c = &y->kernel[i].cost.after;
-        uint64_t           programs = tmi_programs_of(r, i);
+        uint64_t           programs = tmi_compile_programs_of(r, i);
         if (!programs) programs = 1;
         sum.ops += c->ops;
         sum.barriers += c->barriers;
-        sum.bytes_read = tmi_sum64u(sum.bytes_read, tmi_mul64u(c->bytes_read, programs));
-        sum.bytes_written = tmi_sum64u(sum.bytes_written, tmi_mul64u(c->bytes_written, programs));
+        sum.bytes_read = tmi_report_sum64u(sum.bytes_read,
+                                           tmi_report_mul64u(c->bytes_read, programs));
+        sum.bytes_written = tmi_report_sum64u(sum.bytes_written,
+                                              tmi_report_mul64u(c->bytes_written, programs));
         sum.notes |= c->notes;
     }
     return sum;
 }
 
 /* The same without optimisation, for its costs; all else of it is forgotten. */
-static void tmi_transform_before(tmi_job *job, const char *src, size_t len, tmi_tally *after,
-                                 tmetal_cost *cost) {
+static void tmi_compile_before(tmi_job *job, const char *src, size_t len, tmi_tally *after,
+                               tmetal_cost *cost) {
     const tmetal_options *asked = job->opt;
     tmetal_options   plain = *asked;
     tmetal_result    made = *job->out;
@@ -44644,7 +44682,7 @@ static void tmi_transform_before(tmi_job *job, const char *src, size_t len, tmi_
         for (k = 0; k < before.n; k++)
             if (strcmp(after->kernel[i].cost.kernel, before.kernel[k].cost.kernel) == 0)
                 after->kernel[i].cost.before = before.kernel[k].cost.after;
-    *cost = tmi_cost_sum(job->out, &before);
+    *cost = tmi_compile_cost_sum(job->out, &before);
     job->opt = asked;
     job->tally = NULL;
     *job->out = made;
@@ -44655,14 +44693,14 @@ static void tmi_transform_before(tmi_job *job, const char *src, size_t len, tmi_
 }
 
 /* A line of an op list's graph. */
-static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y,
-                           tmetal_change *row) {
+static void tmi_compile_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally *y,
+                                   tmetal_change *row) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     uint32_t i;
     char    *reason;
     tmi_text_init(job, &t);
-    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_s(f->n_ops),
+    tmi_put(&t, "%u op%s of the list%s:", f->n_ops, tmi_report_s(f->n_ops),
             f->kind == TMETAL_APPLIED ? ", in this kernel" : "");
     for (i = 0; i < f->n_ops && i < 12; i++) tmi_put(&t, " %s", f->ops[i]);
     if (i < f->n_ops) tmi_put_str(&t, " ...");
@@ -44676,7 +44714,7 @@ static void tmi_fusion_row(tmi_job *job, const tmetal_fusion *f, const tmi_tally
     tmi_mark_drop(job, mark);
 }
 
-static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
+static void tmi_compile_publish(tmi_job *job, const tmi_tally *y, tmetal_transformation *x) {
     tmetal_kernel_cost *costs = TMI_NEW(job, tmetal_kernel_cost, y->n);
     const tmetal_graph *graph = job->out->graph;
     tmetal_change      *rows;
@@ -44691,13 +44729,13 @@ static void tmi_transform_publish(tmi_job *job, const tmi_tally *y, tmetal_trans
     x->n_kernels = y->n;
     x->text = y->text;
     x->text_len = y->text_len;
-    x->after = tmi_cost_sum(job->out, y);
+    x->after = tmi_compile_cost_sum(job->out, y);
     x->graph = graph;
     for (i = 0; graph && i < graph->n_fusions; i++)
-        tmi_fusion_row(job, &graph->fusions[i], y, rows++);
+        tmi_compile_fusion_row(job, &graph->fusions[i], y, rows++);
     for (i = 0; i < y->n; i++) {
         costs[i] = y->kernel[i].cost;
-        costs[i].programs = tmi_programs_of(job->out, i);
+        costs[i].programs = tmi_compile_programs_of(job->out, i);
         for (c = y->kernel[i].first; c; c = c->next) *rows++ = c->row;
     }
 }
@@ -44712,8 +44750,8 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
     job->reports = 1;
     tmi_compile_any(job, src, len);
     if (job->n_errors) return;
-    tmi_transform_before(job, src, len, &after, &changed->before);
-    tmi_transform_publish(job, &after, changed);
+    tmi_compile_before(job, src, len, &after, &changed->before);
+    tmi_compile_publish(job, &after, changed);
 }
 #endif
 
@@ -44730,7 +44768,7 @@ typedef enum tmi_entry_what {
     TMI_TEXT_EXPLAIN, TMI_TEXT_LAYOUTS, TMI_TEXT_TRANSFORM
 } tmi_entry_what;
 
-/* What a call works on; passed through tmi_run. */
+/* What a call works on; passed through tmi_entry_run. */
 typedef struct tmi_call {
     const char     *src;
     size_t          len;
@@ -44755,7 +44793,7 @@ typedef struct tmi_call {
     const tmetal_transformation *told;
 } tmi_call;
 
-static tmi_call tmi_call_on(const char *src, size_t len) {
+static tmi_call tmi_entry_call(const char *src, size_t len) {
     tmi_call c;
     memset(&c, 0, sizeof c);
     c.src = src;
@@ -44766,8 +44804,8 @@ static tmi_call tmi_call_on(const char *src, size_t len) {
 typedef void (*tmi_step)(tmi_job *, tmi_call *);
 
 /* The arena's room between both ends, aligned. */
-static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options *opt,
-                         tmetal_result *out) {
+static int tmi_entry_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options *opt,
+                           tmetal_result *out) {
     uintptr_t base = (uintptr_t)arena->base, at;
     memset(job, 0, sizeof *job);
     memset(out, 0, sizeof *out);
@@ -44789,7 +44827,7 @@ static int tmi_job_begin(tmi_job *job, tmetal_arena *arena, const tmetal_options
 
 /* The one diagnostic where there is no arena to hold it: it lives in the result, its text in
  * `full_text`. */
-static tmetal_code tmi_report_alone(tmetal_result *out, tmetal_code code, const char *help) {
+static tmetal_code tmi_entry_alone(tmetal_result *out, tmetal_code code, const char *help) {
     memset(&out->full, 0, sizeof out->full);
     out->code = out->full.code = code;
     out->full.message = out->full_text;
@@ -44805,7 +44843,7 @@ static tmetal_code tmi_report_alone(tmetal_result *out, tmetal_code code, const 
     return code;
 }
 
-static tmetal_code tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
+static tmetal_code tmi_entry_full(tmetal_arena *arena, tmetal_result *out) {
     static const char *const parts[2] = {"arena is full: needs at least ", " bytes, has "};
     uint64_t n[2];
     size_t   at = 0, i, k;
@@ -44823,14 +44861,14 @@ static tmetal_code tmi_report_full(tmetal_arena *arena, tmetal_result *out) {
         at += sizeof digits - k;
     }
     out->full_text[at] = '\0';
-    return tmi_report_alone(
+    return tmi_entry_alone(
         out, TMETAL_E_ARENA,
         "give a larger arena; tmetal_arena_bound(len) says how much always suffices");
 }
 
 /* Run one step with the arena's exits caught. */
-static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena,
-                           const tmetal_options *opt, tmetal_result *out) {
+static tmetal_code tmi_entry_run(tmi_step step, tmi_call *call, tmetal_arena *arena,
+                                 const tmetal_options *opt, tmetal_result *out) {
     static const char no_arena[] = "no arena: it is NULL";
     tmi_job           job;
     tmetal_arena      before;
@@ -44838,10 +44876,10 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena,
     if (!arena) {
         memset(out, 0, sizeof *out);
         memcpy(out->full_text, no_arena, sizeof no_arena);
-        return tmi_report_alone(out, TMETAL_E_MISUSE, "tmetal_arena_on(memory, bytes) makes one");
+        return tmi_entry_alone(out, TMETAL_E_MISUSE, "tmetal_arena_on(memory, bytes) makes one");
     }
     before = *arena;
-    if (!tmi_job_begin(&job, arena, opt, out)) return tmi_report_full(arena, out);
+    if (!tmi_entry_begin(&job, arena, opt, out)) return tmi_entry_full(arena, out);
 #ifndef TMETAL_NO_SETJMP
     left = setjmp(job.full);
 #endif
@@ -44856,7 +44894,7 @@ static tmetal_code tmi_run(tmi_step step, tmi_call *call, tmetal_arena *arena,
         *arena = before;
         arena->peak = peak;
         arena->need = need;
-        return tmi_report_full(arena, out);
+        return tmi_entry_full(arena, out);
     } else {
         /* the job is not used any more: its scratch is free for the diagnostics */
         job.top = job.end;
@@ -44899,7 +44937,7 @@ TMETAL_API size_t tmetal_arena_bound(size_t len) {
 
 #ifndef TMETAL_NO_OPS
 static void tmi_entry_put_ops(tmi_job *job, tmi_text *t, const tmi_call *c) {
-    tmi_list       *l = tmi_read_list(job, c->src, c->len);
+    tmi_list       *l = tmi_compile_read_list(job, c->src, c->len);
     tmi_json_writer w;
     if (!l) return;
     w.t = t;
@@ -44910,8 +44948,9 @@ static void tmi_entry_put_ops(tmi_job *job, tmi_text *t, const tmi_call *c) {
 #endif
 
 static int tmi_entry_has_module(tmi_job *job, const tmi_call *c) {
-    return tmi_is_given(job, c->given, "no module: it is NULL",
-                        "the call that should have made it has failed: see its diagnostics");
+    return tmi_compile_is_given(
+        job, c->given, "no module: it is NULL",
+        "the call that should have made it has failed: see its diagnostics");
 }
 
 static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
@@ -44933,7 +44972,7 @@ static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     if (*d->help) tmi_put(t, "help: %s\n", d->help);
 }
 
-static void tmi_step_text(tmi_job *job, tmi_call *c) {
+static void tmi_entry_write(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
@@ -44966,7 +45005,7 @@ static tmetal_code tmi_entry_print(tmi_call *c, tmi_entry_what what, tmetal_aren
                                    const tmetal_options *opt, const char **text, size_t *text_len,
                                    tmetal_result *out) {
     c->what = what;
-    (void)tmi_run(tmi_step_text, c, arena, opt, out);
+    (void)tmi_entry_run(tmi_entry_write, c, arena, opt, out);
     *text = c->text;
     *text_len = c->text_len;
     return out->code;
@@ -44981,8 +45020,8 @@ static const char *tmi_entry_text(tmi_call *c, tmi_entry_what what, tmetal_arena
     return out.code == TMETAL_OK ? text : NULL;
 }
 
-static void tmi_step_parse(tmi_job *job, tmi_call *c) {
-    c->module = tmi_read_text(job, c->src, c->len);
+static void tmi_entry_parse(tmi_job *job, tmi_call *c) {
+    c->module = tmi_compile_read_text(job, c->src, c->len);
     if (job->n_errors) return;
     c->module->src = (const char *)memcpy(TMI_NEW(job, char, c->len), c->src, c->len);
     c->module->src_len = c->len;
@@ -44990,7 +45029,7 @@ static void tmi_step_parse(tmi_job *job, tmi_call *c) {
 }
 
 /* What is done with a module that the caller keeps is done with a copy. */
-static int tmi_step_take(tmi_job *job, tmi_call *c) {
+static int tmi_entry_take(tmi_job *job, tmi_call *c) {
     if (!tmi_entry_has_module(job, c)) return 0;
     c->module = tmi_module_copy(job, c->given);
     job->src = c->given->src;
@@ -45002,40 +45041,41 @@ static int tmi_step_take(tmi_job *job, tmi_call *c) {
 TMETAL_API tmetal_code tmetal_parse(const char *src, size_t len, const tmetal_options *opt,
                                     tmetal_arena *arena, tmetal_module **module,
                                     tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
+    tmi_call c = tmi_entry_call(src, len);
     *module = NULL;
-    if (tmi_run(tmi_step_parse, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
+    if (tmi_entry_run(tmi_entry_parse, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
 }
 
-static void tmi_step_compile(tmi_job *job, tmi_call *c) {
+static void tmi_entry_compile(tmi_job *job, tmi_call *c) {
     tmi_compile_text(job, c->src, c->len);
 }
 
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
-    return tmi_run(tmi_step_compile, &c, arena, opt, out);
+    tmi_call c = tmi_entry_call(src, len);
+    return tmi_entry_run(tmi_entry_compile, &c, arena, opt, out);
 }
 
-static void tmi_step_emit(tmi_job *job, tmi_call *c) {
+static void tmi_entry_emit(tmi_job *job, tmi_call *c) {
     job->no_text = c->no_text;
-    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_compile_module(job, c->module);
+    if (tmi_entry_take(job, c) && tmi_verify_all(job, c->module))
+        tmi_compile_module(job, c->module);
 }
 
 TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.given = module;
-    return tmi_run(tmi_step_emit, &c, arena, opt, out);
+    return tmi_entry_run(tmi_entry_emit, &c, arena, opt, out);
 }
 
 TMETAL_API tmetal_code tmetal_plan(const tmetal_module *module, const tmetal_options *opt,
                                    tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.given = module;
     c.no_text = 1;
-    return tmi_run(tmi_step_emit, &c, arena, opt, out);
+    return tmi_entry_run(tmi_entry_emit, &c, arena, opt, out);
 }
 
 #ifndef TMETAL_NO_OPS
@@ -45082,7 +45122,7 @@ typedef struct tmi_skim {
     int      joins, escapes;     /* has a concat; has an escape: names may be spelt with it */
 } tmi_skim;
 
-static int tmi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static int tmi_entry_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 /* A word that ends at `end`. A key names no operation: {"type":"clamp","args":{"max":1}}. 1: it
  * is one. */
@@ -45092,7 +45132,7 @@ static int tmi_entry_skim_word(tmi_skim *s, const char *src, size_t len, size_t 
     tmi_room room;
     size_t   i = end;
     if (i < len && src[i] == '"') {
-        while (++i < len && tmi_is_blank(src[i])) {}
+        while (++i < len && tmi_entry_is_blank(src[i])) {}
         if (i < len && src[i] == ':') return 1;
     }
     if (end - at >= sizeof word) return 0;
@@ -45122,7 +45162,7 @@ static void tmi_entry_skim_text(tmi_skim *s, const char *src, size_t len) {
         }
         s->n_objects += src[i] == '{';
         s->escapes |= src[i] == '\\';
-        if (!tmi_is_blank(src[i])) before = src[i];
+        if (!tmi_entry_is_blank(src[i])) before = src[i];
     }
 }
 
@@ -45143,51 +45183,51 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
 }
 
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {
-    return tmi_is_list(src, len);
+    return tmi_compile_is_list(src, len);
 }
 
-static void tmi_step_compile_ops(tmi_job *job, tmi_call *c) {
+static void tmi_entry_compile_ops(tmi_job *job, tmi_call *c) {
     tmi_compile_list(job, c->src, c->len);
 }
 
 TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt,
                                           tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
-    return tmi_run(tmi_step_compile_ops, &c, arena, opt, out);
+    tmi_call c = tmi_entry_call(src, len);
+    return tmi_entry_run(tmi_entry_compile_ops, &c, arena, opt, out);
 }
 
 TMETAL_API tmetal_code tmetal_print_ops(const char *src, size_t len, const tmetal_options *opt,
                                         tmetal_arena *arena, const char **text, size_t *text_len,
                                         tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
+    tmi_call c = tmi_entry_call(src, len);
     return tmi_entry_print(&c, TMI_TEXT_OPS, arena, opt, text, text_len, out);
 }
 
-static void tmi_step_module_ops(tmi_job *job, tmi_call *c) {
-    tmi_list *l = tmi_read_list(job, c->src, c->len);
+static void tmi_entry_module_ops(tmi_job *job, tmi_call *c) {
+    tmi_list *l = tmi_compile_read_list(job, c->src, c->len);
     tmi_kern *k;
     uint32_t  n;
-    if (l) c->module = tmi_list_build(job, l, &k, &n);
+    if (l) c->module = tmi_compile_list_build(job, l, &k, &n);
 }
 
 TMETAL_API tmetal_code tmetal_module_ops(const char *src, size_t len, const tmetal_options *opt,
                                          tmetal_arena *arena, tmetal_module **module,
                                          tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
+    tmi_call c = tmi_entry_call(src, len);
     *module = NULL;
-    if (tmi_run(tmi_step_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
+    if (tmi_entry_run(tmi_entry_module_ops, &c, arena, opt, out) == TMETAL_OK) *module = c.module;
     return out->code;
 }
 #endif
 
 TMETAL_API const char *tmetal_plan_json(const tmetal_result *result, tmetal_arena *arena) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.result = result;
     return tmi_entry_text(&c, TMI_TEXT_PLAN, arena);
 }
 
 TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena *arena) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.kernel = kernel;
     /* NULL after tmetal_plan, which prints nothing */
     if (!kernel->mlx || !kernel->mlx->source) return NULL;
@@ -45196,7 +45236,7 @@ TMETAL_API const char *tmetal_mlx_json(const tmetal_kernel *kernel, tmetal_arena
 
 TMETAL_API const char *tmetal_debug_text(const tmetal_kernel *kernel, const void *buffer,
                                          size_t bytes, tmetal_arena *arena) {
-    tmi_call c = tmi_call_on((const char *)buffer, bytes);
+    tmi_call c = tmi_entry_call((const char *)buffer, bytes);
     c.kernel = kernel;
     return bytes < 32 ? NULL : tmi_entry_text(&c, TMI_TEXT_DEBUG, arena);
 }
@@ -45214,43 +45254,43 @@ TMETAL_API int tmetal_mlx_grid(const tmetal_kernel *kernel, const uint32_t progr
     return 1;
 }
 
-static void tmi_step_verify(tmi_job *job, tmi_call *c) {
+static void tmi_entry_verify(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     /* the copy has done its work */
-    if (tmi_step_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark);
+    if (tmi_entry_take(job, c) && tmi_verify_all(job, c->module)) tmi_mark_undo(job, mark);
 }
 
 TMETAL_API tmetal_code tmetal_verify(const tmetal_module *module, const tmetal_options *opt,
                                      tmetal_arena *arena, tmetal_result *out) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.given = module;
-    return tmi_run(tmi_step_verify, &c, arena, opt, out);
+    return tmi_entry_run(tmi_entry_verify, &c, arena, opt, out);
 }
 
 TMETAL_API tmetal_code tmetal_print(const tmetal_module *module, tmetal_arena *arena,
                                     const char **text, size_t *text_len, tmetal_result *out) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.given = module;
     return tmi_entry_print(&c, TMI_TEXT_MODULE, arena, NULL, text, text_len, out);
 }
 
-static void tmi_step_same(tmi_job *job, tmi_call *c) {
+static void tmi_entry_same(tmi_job *job, tmi_call *c) {
     c->truth = c->given && c->other && tmi_same_module(job, c->given, c->other);
 }
 
 TMETAL_API int tmetal_same(const tmetal_module *a, const tmetal_module *b, tmetal_arena *arena) {
-    tmi_call      c = tmi_call_on(NULL, 0);
+    tmi_call      c = tmi_entry_call(NULL, 0);
     tmetal_result out;
     size_t        used = arena ? arena->used : 0;
     c.given = a;
     c.other = b;
-    if (tmi_run(tmi_step_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
+    if (tmi_entry_run(tmi_entry_same, &c, arena, NULL, &out) != TMETAL_OK) c.truth = 0;
     if (arena) arena->used = used;
     return c.truth;
 }
 
 TMETAL_API const char *tmetal_diag_text(const tmetal_diag *diag, tmetal_arena *arena) {
-    tmi_call    c = tmi_call_on(NULL, 0);
+    tmi_call    c = tmi_entry_call(NULL, 0);
     const char *text;
     c.diag = diag;
     text = tmi_entry_text(&c, TMI_TEXT_DIAG, arena);
@@ -45345,7 +45385,7 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
         info.group = tmi_ops[i].group;
         memset(&op, 0, sizeof op);
         op.kind = (uint16_t)i;
-        info.lowered = tmi_is_lowered(&op);
+        info.lowered = tmi_compile_is_lowered(&op);
         break;
     }
     return info;
@@ -45354,27 +45394,27 @@ TMETAL_API tmetal_op_info tmetal_op_at(size_t index) {
 #ifndef TMETAL_NO_REPORTS
 /* -- What only explains ------------------------------------------------------------------------ */
 
-static void tmi_step_detect(tmi_job *job, tmi_call *c) {
+static void tmi_entry_detect(tmi_job *job, tmi_call *c) {
     if (tmi_verify_all(job, c->module)) tmi_detect_module(job, c->module, c->detection);
 }
 
 TMETAL_API tmetal_code tmetal_detect(tmetal_module *module, tmetal_arena *arena,
                                      tmetal_detection *found, tmetal_result *out) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     memset(found, 0, sizeof *found);
     c.module = module;
     c.detection = found;
-    return tmi_run(tmi_step_detect, &c, arena, NULL, out);
+    return tmi_entry_run(tmi_entry_detect, &c, arena, NULL, out);
 }
 
 TMETAL_API int tmetal_map_element(const tmetal_map *map, uint32_t reg, uint32_t lane,
                                   uint32_t simdgroup, uint32_t *index) {
-    return tmi_map_element(map, reg, lane, simdgroup, index);
+    return tmi_report_element(map, reg, lane, simdgroup, index);
 }
 
 TMETAL_API int tmetal_map_holder(const tmetal_map *map, const uint32_t *index, uint32_t *reg,
                                  uint32_t *lane, uint32_t *simdgroup) {
-    return tmi_map_holder(map, index, reg, lane, simdgroup);
+    return tmi_report_holder(map, index, reg, lane, simdgroup);
 }
 
 TMETAL_API const char *tmetal_layout_name(tmetal_layout layout) {
@@ -45432,7 +45472,7 @@ TMETAL_API const tmetal_mapping *tmetal_pattern_mapping(const tmetal_pattern *pa
 
 static const char *tmi_entry_explain(const tmetal_result *result, tmi_entry_what what,
                                      tmetal_arena *arena) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.result = result;
     return result->n_kernels && !result->reports ? NULL : tmi_entry_text(&c, what, arena);
 }
@@ -45452,29 +45492,29 @@ TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len) {
 #ifdef TMETAL_NO_OPS
     (void)src;
 #else
-    if (tmi_is_list(src, len)) once = tmetal_arena_bound_list(src, len);
+    if (tmi_compile_is_list(src, len)) once = tmetal_arena_bound_list(src, len);
 #endif
     return tmi_mul_sat(once, 2);
 }
 
-static void tmi_step_transform(tmi_job *job, tmi_call *c) {
+static void tmi_entry_transform(tmi_job *job, tmi_call *c) {
     tmi_compile_told(job, c->src, c->len, c->changed);
 }
 
 TMETAL_API tmetal_code tmetal_transform(const char *src, size_t len, const tmetal_options *opt,
                                         tmetal_arena *arena, tmetal_transformation *changed,
                                         tmetal_result *out) {
-    tmi_call c = tmi_call_on(src, len);
+    tmi_call c = tmi_entry_call(src, len);
     memset(changed, 0, sizeof *changed);
     c.changed = changed;
-    if (tmi_run(tmi_step_transform, &c, arena, opt, out) != TMETAL_OK)
+    if (tmi_entry_run(tmi_entry_transform, &c, arena, opt, out) != TMETAL_OK)
         memset(changed, 0, sizeof *changed);
     return out->code;
 }
 
 TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed,
                                              tmetal_arena *arena) {
-    tmi_call c = tmi_call_on(NULL, 0);
+    tmi_call c = tmi_entry_call(NULL, 0);
     c.told = changed;
     return tmi_entry_text(&c, TMI_TEXT_TRANSFORM, arena);
 }
@@ -45483,21 +45523,21 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
 #ifndef TMETAL_NO_BUILDER
 /* -- Building ---------------------------------------------------------------------------------- */
 
-static void tmi_step_make(tmi_job *job, tmi_call *c) {
+static void tmi_entry_make(tmi_job *job, tmi_call *c) {
     job->file = "<built>";
     c->builder->job = c->builder->p.job = job;
     c->made = c->make(c->builder, c->args);
 }
 
 /* A mistake, and a full arena too, are the builder's last deed. */
-static uint32_t tmi_build_run(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
-    tmi_call      c = tmi_call_on(NULL, 0);
+static uint32_t tmi_entry_build(tmetal_builder *b, tmi_make_fn fn, const tmi_make *args) {
+    tmi_call      c = tmi_entry_call(NULL, 0);
     tmetal_result out;
     if (!b || b->code) return 0;
     c.builder = b;
     c.make = fn;
     c.args = args;
-    if (tmi_run(tmi_step_make, &c, b->arena, NULL, &out) == TMETAL_OK) return c.made;
+    if (tmi_entry_run(tmi_entry_make, &c, b->arena, NULL, &out) == TMETAL_OK) return c.made;
     b->code = out.code;
     b->diags = out.diags;
     b->n_diags = out.n_diags;
@@ -45525,16 +45565,16 @@ static tmi_make tmi_entry_numbered(uint32_t index, uint32_t value) {
     return k;
 }
 
-static void tmi_step_begin(tmi_job *job, tmi_call *c) {
+static void tmi_entry_start(tmi_job *job, tmi_call *c) {
     job->file = "<built>";
     c->builder = TMI_NEW(job, tmetal_builder, 1);
     tmi_make_begin(job, c->builder);
 }
 
 TMETAL_API tmetal_builder *tmetal_build_begin(tmetal_arena *arena) {
-    tmi_call      c = tmi_call_on(NULL, 0);
+    tmi_call      c = tmi_entry_call(NULL, 0);
     tmetal_result out;
-    return tmi_run(tmi_step_begin, &c, arena, NULL, &out) == TMETAL_OK ? c.builder : NULL;
+    return tmi_entry_run(tmi_entry_start, &c, arena, NULL, &out) == TMETAL_OK ? c.builder : NULL;
 }
 
 TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **module,
@@ -45544,10 +45584,10 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
     *module = NULL;
     if (!b) { /* tmetal_build_begin had no room */
         tmetal_arena none = tmetal_arena_on(NULL, 0);
-        return tmi_report_full(&none, out);
+        return tmi_entry_full(&none, out);
     }
-    if (tmi_build_run(b, tmi_make_end, &k)) *module = b->m;
-    if (b->code == TMETAL_E_ARENA) return tmi_report_full(b->arena, out);
+    if (tmi_entry_build(b, tmi_make_end, &k)) *module = b->m;
+    if (b->code == TMETAL_E_ARENA) return tmi_entry_full(b->arena, out);
     out->code = b->code;
     out->diags = b->diags;
     out->n_diags = b->n_diags;
@@ -45557,12 +45597,12 @@ TMETAL_API tmetal_code tmetal_build_end(tmetal_builder *b, tmetal_module **modul
 
 TMETAL_API tmetal_type tmetal_build_type(tmetal_builder *b, const char *text) {
     tmi_make k = tmi_entry_named(text, NULL, 0, NULL, NULL, 0);
-    return tmi_build_run(b, tmi_make_type, &k);
+    return tmi_entry_build(b, tmi_make_type, &k);
 }
 
 TMETAL_API tmetal_type tmetal_build_type_of(tmetal_builder *b, tmetal_value value) {
     tmi_make k = tmi_entry_numbered(0, value);
-    return tmi_build_run(b, tmi_make_type_of, &k);
+    return tmi_entry_build(b, tmi_make_type_of, &k);
 }
 
 TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const tmetal_type *args,
@@ -45570,7 +45610,7 @@ TMETAL_API void tmetal_build_kernel(tmetal_builder *b, const char *name, const t
     tmi_make k = tmi_entry_named(name, NULL, 0, NULL, args, n_args);
     k.names = arg_names;
     k.is_public = 1;
-    (void)tmi_build_run(b, tmi_make_func, &k);
+    (void)tmi_entry_build(b, tmi_make_func, &k);
 }
 
 TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tmetal_type *args,
@@ -45578,53 +45618,53 @@ TMETAL_API void tmetal_build_func(tmetal_builder *b, const char *name, const tme
                                   const tmetal_type *results, uint32_t n_results) {
     tmi_make k = tmi_entry_named(name, results, n_results, NULL, args, n_args);
     k.names = arg_names;
-    (void)tmi_build_run(b, tmi_make_func, &k);
+    (void)tmi_entry_build(b, tmi_make_func, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_arg(tmetal_builder *b, uint32_t index) {
     tmi_make k = tmi_entry_numbered(index, 0);
-    return tmi_build_run(b, tmi_make_arg, &k);
+    return tmi_entry_build(b, tmi_make_arg, &k);
 }
 
 TMETAL_API void tmetal_build_divisible(tmetal_builder *b, uint32_t index, uint32_t bytes) {
     tmi_make k = tmi_entry_numbered(index, bytes);
-    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+    (void)tmi_entry_build(b, tmi_make_arg_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_arg_attrs(tmetal_builder *b, uint32_t index, const char *attrs) {
     tmi_make k = tmi_entry_numbered(index, 0);
     k.attrs = attrs ? attrs : "";
-    (void)tmi_build_run(b, tmi_make_arg_attrs, &k);
+    (void)tmi_entry_build(b, tmi_make_arg_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_attrs(tmetal_builder *b, const char *attrs) {
     tmi_make k = tmi_entry_named(NULL, NULL, 0, attrs, NULL, 0);
-    (void)tmi_build_run(b, tmi_make_attrs, &k);
+    (void)tmi_entry_build(b, tmi_make_attrs, &k);
 }
 
 TMETAL_API void tmetal_build_return(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
     tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
-    (void)tmi_build_run(b, tmi_make_return, &k);
+    (void)tmi_entry_build(b, tmi_make_return, &k);
 }
 
 TMETAL_API void tmetal_build_place(tmetal_builder *b, const char *file, uint32_t line,
                                    uint32_t col) {
     tmi_make k = tmi_entry_numbered(line, col);
     k.name = file;
-    (void)tmi_build_run(b, tmi_make_place, &k);
+    (void)tmi_entry_build(b, tmi_make_place, &k);
 }
 
 TMETAL_API void tmetal_build_name(tmetal_builder *b, tmetal_value value, const char *name) {
     tmi_make k = tmi_entry_numbered(0, value);
     k.name = name;
-    (void)tmi_build_run(b, tmi_make_name, &k);
+    (void)tmi_entry_build(b, tmi_make_name, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_op(tmetal_builder *b, const char *op,
                                         const tmetal_value *operands, uint32_t n_operands,
                                         const char *attrs, tmetal_type type) {
     tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, type ? &type : NULL, type != 0);
-    return tmi_build_run(b, tmi_make_op, &k);
+    return tmi_entry_build(b, tmi_make_op, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op,
@@ -45632,73 +45672,73 @@ TMETAL_API tmetal_value tmetal_build_op_n(tmetal_builder *b, const char *op,
                                           const char *attrs, const tmetal_type *types,
                                           uint32_t n_types) {
     tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, types, n_types);
-    return tmi_build_run(b, tmi_make_op, &k);
+    return tmi_entry_build(b, tmi_make_op, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_result(tmetal_builder *b, tmetal_value first, uint32_t index) {
     tmi_make k = tmi_entry_numbered(index, first);
-    return tmi_build_run(b, tmi_make_result, &k);
+    return tmi_entry_build(b, tmi_make_result, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_int(tmetal_builder *b, tmetal_type type, int64_t value) {
     tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, &type, 1);
     k.i = value;
-    return tmi_build_run(b, tmi_make_int, &k);
+    return tmi_entry_build(b, tmi_make_int, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_float(tmetal_builder *b, tmetal_type type, double value) {
     tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, &type, 1);
     k.f = value;
-    return tmi_build_run(b, tmi_make_float, &k);
+    return tmi_entry_build(b, tmi_make_float, &k);
 }
 
 TMETAL_API void tmetal_build_open(tmetal_builder *b, const char *op, const tmetal_value *operands,
                                   uint32_t n_operands, const char *attrs, const tmetal_type *types,
                                   uint32_t n_types) {
     tmi_make k = tmi_entry_named(op, operands, n_operands, attrs, types, types ? n_types : 0);
-    (void)tmi_build_run(b, tmi_make_open, &k);
+    (void)tmi_entry_build(b, tmi_make_open, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_body_arg(tmetal_builder *b, uint32_t index) {
     tmi_make k = tmi_entry_numbered(index, 0);
-    return tmi_build_run(b, tmi_make_body_arg, &k);
+    return tmi_entry_build(b, tmi_make_body_arg, &k);
 }
 
 TMETAL_API void tmetal_build_next(tmetal_builder *b, const tmetal_value *values, uint32_t n) {
     tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
-    (void)tmi_build_run(b, tmi_make_next, &k);
+    (void)tmi_entry_build(b, tmi_make_next, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_close(tmetal_builder *b, const tmetal_value *yields,
                                            uint32_t n) {
     tmi_make k = tmi_entry_named(NULL, yields, n, NULL, NULL, 0);
-    return tmi_build_run(b, tmi_make_close, &k);
+    return tmi_entry_build(b, tmi_make_close, &k);
 }
 
 TMETAL_API tmetal_block tmetal_build_block(tmetal_builder *b, const tmetal_type *args,
                                            uint32_t n_args) {
     tmi_make k = tmi_entry_named(NULL, NULL, 0, NULL, args, n_args);
-    return tmi_build_run(b, tmi_make_block, &k);
+    return tmi_entry_build(b, tmi_make_block, &k);
 }
 
 TMETAL_API tmetal_value tmetal_build_block_arg(tmetal_builder *b, tmetal_block block,
                                                uint32_t index) {
     tmi_make k = tmi_entry_numbered(index, 0);
     k.to = block;
-    return tmi_build_run(b, tmi_make_block_arg, &k);
+    return tmi_entry_build(b, tmi_make_block_arg, &k);
 }
 
 TMETAL_API void tmetal_build_enter(tmetal_builder *b, tmetal_block block) {
     tmi_make k = tmi_entry_numbered(0, 0);
     k.to = block;
-    (void)tmi_build_run(b, tmi_make_enter, &k);
+    (void)tmi_entry_build(b, tmi_make_enter, &k);
 }
 
 TMETAL_API void tmetal_build_branch(tmetal_builder *b, tmetal_block to, const tmetal_value *values,
                                     uint32_t n) {
     tmi_make k = tmi_entry_named(NULL, values, n, NULL, NULL, 0);
     k.to = to;
-    (void)tmi_build_run(b, tmi_make_branch, &k);
+    (void)tmi_entry_build(b, tmi_make_branch, &k);
 }
 
 TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition, tmetal_block yes,
@@ -45712,7 +45752,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
     k.in2 = no_values;
     k.n_in2 = n_no;
     k.is_cond = 1;
-    (void)tmi_build_run(b, tmi_make_branch, &k);
+    (void)tmi_entry_build(b, tmi_make_branch, &k);
 }
 #endif
 

@@ -38,7 +38,7 @@ static void fill_rows(void) {
     tmi_text       t;
     uint32_t       i;
     memset(&options, 0, sizeof options);
-    tmi_job_begin(&job, &arena, &options, &result);
+    tmi_entry_begin(&job, &arena, &options, &result);
     tmi_fn_fill(&by_name);
     for (i = tmi_fn_named("TO_EVEN", 7); i < TMI_FN_COUNT; i++, n_rows++) {
         tmi_text_init(&job, &t);

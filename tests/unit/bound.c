@@ -61,7 +61,7 @@ static size_t squeeze(const char *text, size_t len, char *out, size_t cap) {
     const char    *s;
     size_t         n, i, k = 0;
     tmi_job        job;
-    if (tmetal_parse(text, len, NULL, &arena, &m, &r) != TMETAL_OK || !tmi_job_begin(&job, &arena, NULL, &r)) return 0;
+    if (tmetal_parse(text, len, NULL, &arena, &m, &r) != TMETAL_OK || !tmi_entry_begin(&job, &arena, NULL, &r)) return 0;
     for (i = 1; i < m->value.n; i++) {
         tmi_value *v = TMI_VALUE(m, (uint32_t)i);
         char name[24];

@@ -206,7 +206,7 @@ static int file_again(const char *path, char *memory, size_t half) {
     fclose(f);
     if (tmetal_parse(text, n, NULL, &arena, &m, &r) != TMETAL_OK) return printf("%s: is not right: %s\n", path, r.diags[0].message), 0;
     memset(&a, 0, sizeof a);
-    if (!tmi_job_begin(&job, &arena, NULL, &r)) return printf("%s: no memory\n", path), 0;
+    if (!tmi_entry_begin(&job, &arena, NULL, &r)) return printf("%s: no memory\n", path), 0;
     a.job = &job;
     a.m = m;
     a.value = TMI_TEMP(&job, uint32_t, m->value.n);
