@@ -3841,6 +3841,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("f64_copysign", "d(dd)",
       "ulong @(ulong a, ulong b) { return (a & F64_MAGNITUDE) | (b & F64_SIGN); }"),
     TMI_R("f64_isnan", "b(d)", "bool @(ulong a) { return (a & F64_MAGNITUDE) > F64_INF; }"),
+    TMI_R("f64_isinf", "b(d)", "bool @(ulong a) { return (a & F64_MAGNITUDE) == F64_INF; }"),
     TMI_R("f64_unordered", "b(dd)",
       "bool @(ulong a, ulong b) { return f64_isnan(a) || f64_isnan(b); }"),
     TMI_R("f64_key", "",
@@ -4265,8 +4266,7 @@ static const tmi_fn tmi_fns[] = {
     TMI_R("test_signbit_f16", "i(h)", "int @(half x) { return int(as_type<ushort>(x) >> 15); }"),
 #ifndef TMETAL_NO_FP64
     TMI_R("test_isnan_f64", "i(d)", "int @(ulong x) { return f64_isnan(x) ? 1 : 0; }"),
-    TMI_R("test_isinf_f64", "i(d)",
-      "int @(ulong x) { return (x & F64_MAGNITUDE) == F64_INF ? 1 : 0; }"),
+    TMI_R("test_isinf_f64", "i(d)", "int @(ulong x) { return f64_isinf(x) ? 1 : 0; }"),
     TMI_R("test_isfinite_f64", "i(d)",
       "int @(ulong x) { return (x & F64_MAGNITUDE) < F64_INF ? 1 : 0; }"),
     TMI_R("test_signbit_f64", "i(d)", "int @(ulong x) { return int(x >> 63); }"),
@@ -24638,9 +24638,8 @@ static const tmi_soft_row *tmi_soft_of(uint32_t format) {
 }
 
 static uint32_t tmi_soft_call(tmi_thr *t, const char *name, const uint32_t *v, uint32_t n) {
-    uint32_t fn = name ? tmi_fn_named(name, strlen(name)) : (uint32_t)TMI_FN_COUNT;
-    if (fn == TMI_FN_COUNT)
-        tmi_bug(t->job, "lower", name ? name : "a function of doubles is missing");
+    uint32_t fn = tmi_fn_named(name, strlen(name));
+    if (fn == TMI_FN_COUNT) tmi_bug(t->job, "lower", name);
     return tmi_t_call(t, fn, v, n);
 }
 
@@ -24732,36 +24731,31 @@ static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kin
 }
 
 #ifndef TMETAL_NO_FP64
-/* Operations on doubles that are one call. */
+/* What `tf` is on doubles: the row f64_NAME of >>library, NAME as for floats but for these. */
 typedef struct tmi_f64_row {
     uint16_t    tf;
     const char *name;
 } tmi_f64_row;
 
 static const tmi_f64_row tmi_f64_rows[] = {
-    {TMI_TF_FADD, "f64_add"},     {TMI_TF_FSUB, "f64_sub"},     {TMI_TF_FMUL, "f64_mul"},
-    {TMI_TF_FDIV, "f64_div"},     {TMI_TF_FREM, "f64_fmod"},    {TMI_TF_FNEG, "f64_neg"},
-    {TMI_TF_FABS, "f64_abs"},     {TMI_TF_FMAXN, "f64_maxnum"}, {TMI_TF_FMINN, "f64_minnum"},
-    {TMI_TF_FMAX, "f64_maximum"}, {TMI_TF_FMIN, "f64_minimum"}, {TMI_TF_FMA, "f64_fma"},
-    {TMI_TF_SQRT, "f64_sqrt"},    {TMI_TF_PSQRT, "f64_sqrt"},   {TMI_TF_RSQRT, "f64_rsqrt"},
-    {TMI_TF_FLOOR, "f64_floor"},  {TMI_TF_CEIL, "f64_ceil"},    {TMI_TF_FTRUNC, "f64_trunc"},
-    {TMI_TF_ROUND, "f64_round"},  {TMI_TF_RINT, "f64_rint"},    {TMI_TF_COPYSIGN, "f64_copysign"},
-    {TMI_TF_ISNAN, "f64_isnan"},  {TMI_TF_EXP, "f64_exp"},      {TMI_TF_EXP2, "f64_exp2"},
-    {TMI_TF_EXP10, "f64_exp10"},  {TMI_TF_EXPM1, "f64_expm1"},  {TMI_TF_LOG, "f64_log"},
-    {TMI_TF_LOG2, "f64_log2"},    {TMI_TF_LOG10, "f64_log10"},  {TMI_TF_LOG1P, "f64_log1p"},
-    {TMI_TF_SIN, "f64_sin"},      {TMI_TF_COS, "f64_cos"},      {TMI_TF_TAN, "f64_tan"},
-    {TMI_TF_ASIN, "f64_asin"},    {TMI_TF_ACOS, "f64_acos"},    {TMI_TF_ATAN, "f64_atan"},
-    {TMI_TF_SINH, "f64_sinh"},    {TMI_TF_COSH, "f64_cosh"},    {TMI_TF_TANH, "f64_tanh"},
-    {TMI_TF_ASINH, "f64_asinh"},  {TMI_TF_ACOSH, "f64_acosh"},  {TMI_TF_ATANH, "f64_atanh"},
-    {TMI_TF_POW, "f64_pow"},      {TMI_TF_ATAN2, "f64_atan2"},  {TMI_TF_CBRT, "f64_cbrt"},
-    {TMI_TF_ERF, "f64_erf"},      {TMI_TF_ERFC, "f64_erfc"},    {TMI_TF_FPOWI, "f64_powi"},
+    {TMI_TF_FADD, "add"},      {TMI_TF_FSUB, "sub"},      {TMI_TF_FMUL, "mul"},
+    {TMI_TF_FDIV, "div"},      {TMI_TF_FNEG, "neg"},      {TMI_TF_FMAXN, "maxnum"},
+    {TMI_TF_FMINN, "minnum"},  {TMI_TF_FMAX, "maximum"},  {TMI_TF_FMIN, "minimum"},
+    {TMI_TF_PSQRT, "sqrt"},    {TMI_TF_FPOWI, "powi"},
 };
 
-static const char *tmi_f64_name(int tf) {
-    size_t i;
+/* TMI_FN_COUNT: it has no function of doubles. */
+static uint32_t tmi_f64_fn(int tf) {
+    char        name[32] = "f64_";
+    const char *word = tf < TMI_TF_COUNT ? tmi_tfs[tf].text : "";
+    size_t      i, n;
     for (i = 0; i < sizeof tmi_f64_rows / sizeof *tmi_f64_rows; i++)
-        if (tmi_f64_rows[i].tf == tf) return tmi_f64_rows[i].name;
-    return NULL;
+        if (tmi_f64_rows[i].tf == tf) word = tmi_f64_rows[i].name;
+    n = strlen(word);
+    if (n > 4 && memcmp(word + n - 4, "_f32", 4) == 0) n -= 4; /* ours for floats: erf_f32 */
+    if (n > sizeof name - 4) return TMI_FN_COUNT;
+    memcpy(name + 4, word, n);
+    return tmi_fn_named(name, 4 + n);
 }
 
 /* Depth: 2, an opposite has no opposite of its own. */
@@ -24805,13 +24799,12 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     case TMI_TF_FCMP:
         return tmi_f64_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
     case TMI_TF_CLAMP: return tmi_f64_clamp(t, w->m, op, v);
-    case TMI_TF_ISINF:
-        return tmi_t_icmp_c(t, TMI_EQ, tmi_soft_1(t, "f64_abs", v[0]), 0x7FF0000000000000);
     default: break;
     }
     for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
     if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
-    return tmi_soft_call(t, tmi_f64_name(tf), x, op->n_in);
+    TMI_ASSERT(w->job, "lower", tmi_f64_fn(tf) != TMI_FN_COUNT);
+    return tmi_t_call(t, tmi_f64_fn(tf), x, op->n_in);
 }
 #else
 #define tmi_f64_elt(w, op, v) (v)[0] /* refused before: see tmi_compile_refuse_types */
@@ -43838,15 +43831,12 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #ifndef TMETAL_NO_FP64
 /* A name that >>library has no function for. */
 static int tmi_compile_f64_lacks(const tmi_op *op) {
-    int         tf = tmi_tf_of_op[op->kind];
-    const char *name;
+    int tf = tmi_tf_of_op[op->kind];
     if (!(tmi_ops[op->kind].traits & TMI_ELT)) return 0;
     if (tf == TMI_TF_FCONV || tf == TMI_TF_S2F || tf == TMI_TF_U2F || tf == TMI_TF_F2S ||
-        tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP || tf == TMI_TF_ISINF ||
-        tf == TMI_TF_EXTERN)
+        tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP || tf == TMI_TF_EXTERN)
         return 0;
-    name = tmi_f64_name(tf);
-    return !name || tmi_fn_named(name, strlen(name)) == TMI_FN_COUNT;
+    return tmi_f64_fn(tf) == TMI_FN_COUNT;
 }
 #else
 /* An external function that rests on those of doubles: its row is a name alone. */

@@ -132,6 +132,7 @@ void double_arithmetic() {
     predicate("f64_le", [](double a, double b) { return a <= b; });
     predicate("f64_unordered", [](double a, double b) { return std::isunordered(a, b); });
     cases.push_back({"f64_isnan", [](const uint64_t *x) { return uint64_t(std::isnan(f64(x[0]))); }, 100000, 1000000});
+    cases.push_back({"f64_isinf", [](const uint64_t *x) { return uint64_t(std::isinf(f64(x[0]))); }, 100000, 1000000});
     cases.push_back({"f64_ldexp", [](const uint64_t *x) {
         return bits(std::ldexp(f64(x[0]), static_cast<int>(x[1])));
     }, 300000, 10000000});
