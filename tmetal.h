@@ -12707,6 +12707,7 @@ static uint32_t tmi_splat_source(const tmi_module *m, uint32_t value) {
  * dimension of one element. */
 typedef struct tmi_axis {
     uint8_t c, v, k; /* log2 */
+    uint8_t more;    /* of the first dimension: how many follow */
 } tmi_axis;
 
 #define TMI_AXIS_MAX 62u /* divisor of zero */
@@ -12725,9 +12726,9 @@ static uint32_t tmi_axis_rank(const tmi_module *m, uint32_t value) {
 }
 
 static tmi_axis tmi_axis_get(const tmi_axes *x, uint32_t value, uint32_t d) {
-    tmi_axis one = {0, 0, 0};
+    static const tmi_axis one = {0, 0, 0, 0};
     TMI_ASSERT(x->job, "analyse", value < x->m->value.n);
-    if (!x->at[value] || d >= tmi_axis_rank(x->m, value)) return one;
+    if (!x->at[value] || d > x->axis[x->at[value] - 1].more) return one;
     return x->axis[x->at[value] - 1 + d];
 }
 
@@ -12806,7 +12807,7 @@ static tmi_axis tmi_axis_div(const tmi_module *m, const tmi_op *op, tmi_axis l, 
                              uint32_t size) {
     int64_t  d = 0;
     int      known = tmi_const_int(m, tmi_in(m, op, 1), &d);
-    tmi_axis z = {0, 0, 0};
+    tmi_axis z = {0, 0, 0, 0};
     if (known && d == 1) return l;
     z.k = tmi_min8(l.k, r.k);
     if (l.c && r.k >= size) z.k = tmi_max8(z.k, tmi_min8(tmi_min8(l.c, l.v), r.v));
@@ -12818,7 +12819,7 @@ static tmi_axis tmi_axis_div(const tmi_module *m, const tmi_op *op, tmi_axis l, 
 static tmi_axis tmi_axis_rem(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r,
                              uint32_t size) {
     int64_t  d = 0;
-    tmi_axis z = {0, 0, 0};
+    tmi_axis z = {0, 0, 0, 0};
     (void)m;
     if (tmi_const_int(m, tmi_in(m, op, 1), &d) && d == 1) {
         z.k = (uint8_t)size;
@@ -12835,7 +12836,7 @@ static tmi_axis tmi_axis_rem(const tmi_module *m, const tmi_op *op, tmi_axis l, 
 static tmi_axis tmi_axis_shift(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r) {
     int64_t  s = -1;
     int      known = tmi_const_int(m, tmi_in(m, op, 1), &s) && s >= 0 && s < 63;
-    tmi_axis z = {0, 0, 0};
+    tmi_axis z = {0, 0, 0, 0};
     z.k = tmi_min8(l.k, r.k);
     if (known && s == 0) z.c = l.c;
     if (op->kind == TMI_OP_SHLI)
@@ -12850,7 +12851,7 @@ static tmi_axis tmi_axis_shift(const tmi_module *m, const tmi_op *op, tmi_axis l
 static tmi_axis tmi_axis_cmp(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r,
                              uint32_t size) {
     int64_t  p = tmi_attr_int(m, op, "predicate", 0);
-    tmi_axis z = {0, 0, 0};
+    tmi_axis z = {0, 0, 0, 0};
     int      lt = p == TMI_SLT || p == TMI_ULT, ge = p == TMI_SGE || p == TMI_UGE;
     int      gt = p == TMI_SGT || p == TMI_UGT, le = p == TMI_SLE || p == TMI_ULE;
     z.k = tmi_min8(l.k, r.k);
@@ -12862,7 +12863,7 @@ static tmi_axis tmi_axis_cmp(const tmi_module *m, const tmi_op *op, tmi_axis l, 
 static tmi_axis tmi_axis_binary(tmi_axes *x, const tmi_op *op, uint32_t d, uint32_t size) {
     const tmi_module *m = x->m;
     tmi_axis l = tmi_axis_get(x, tmi_in(m, op, 0), d), r = tmi_axis_get(x, tmi_in(m, op, 1), d),
-             z = {0, 0, 0};
+             z = {0, 0, 0, 0};
     TMI_ASSERT(x->job, "analyse", op->n_in == 2 && op->n_out >= 1);
     z.k = tmi_min8(l.k, r.k);
     switch (op->kind) {
@@ -12900,7 +12901,7 @@ static tmi_axis tmi_axis_select(tmi_axes *x, const tmi_op *op, uint32_t d) {
 static tmi_axis tmi_axis_shape(tmi_axes *x, const tmi_op *op, uint32_t d) {
     const tmi_module *m = x->m;
     uint32_t v = tmi_in(m, op, 0), out = tmi_out(m, op, 0), i;
-    tmi_axis z = {0, 0, 0}, a;
+    tmi_axis z = {0, 0, 0, 0}, a;
     if (op->kind == TMI_OP_SPLAT) {
         a = tmi_axis_get(x, v, 0);
         z.v = a.v;
@@ -12951,7 +12952,7 @@ static tmi_axis tmi_axis_shape(tmi_axes *x, const tmi_op *op, uint32_t d) {
 /* `size`: log2 of the result's dimension d */
 static tmi_axis tmi_axis_of_op(tmi_axes *x, const tmi_op *op, uint32_t d, uint32_t size) {
     const tmi_module *m = x->m;
-    tmi_axis z = {0, 0, 0};
+    tmi_axis z = {0, 0, 0, 0};
     int64_t  c;
     switch (op->kind) {
     case TMI_OP_RANGE:
@@ -12993,13 +12994,14 @@ static void tmi_axis_room(tmi_axes *x, uint32_t value, uint32_t *next) {
 static void tmi_axis_set(tmi_axes *x, uint32_t value, uint32_t d, tmi_axis z) {
     tmi_axis *a = &x->axis[x->at[value] - 1 + d];
     x->changed |= z.c != a->c || z.v != a->v || z.k != a->k;
+    z.more = a->more;
     *a = z;
 }
 
 /* Meet: a fact holds of a value that loops or branches carry when it holds of all that flows in: of
  * `from` and `other`, 0 where nothing else does. */
 static void tmi_axis_meet(tmi_axes *x, uint32_t to, uint32_t from, uint32_t other) {
-    uint32_t d, rank = tmi_axis_rank(x->m, to);
+    uint32_t d, rank = x->axis[x->at[to] - 1].more + 1u;
     TMI_ASSERT(x->job, "analyse", to < x->m->value.n && from < x->m->value.n);
     TMI_ASSERT(x->job, "analyse", tmi_value_type(x->m, to) == tmi_value_type(x->m, from));
     for (d = 0; d < rank; d++) {
@@ -13023,7 +13025,7 @@ static void tmi_axis_loop(tmi_axes *x, const tmi_op *op, int first) {
     const tmi_op     *o = TMI_OP(m, tmi_parent_op(m, op)), *end;
     uint32_t          block = tmi_op_body(m, op, 0), i;
     if (op->kind == TMI_OP_FOR) {
-        tmi_axis iv = {0, 0, 0};
+        tmi_axis iv = {0, 0, 0, 0};
         iv.v = tmi_min8(tmi_axis_get(x, tmi_in(m, op, 0), 0).v,
                         tmi_axis_get(x, tmi_in(m, op, 2), 0).v);
         x->axis[x->at[tmi_block_arg(m, block, 0)] - 1] = iv;
@@ -13059,7 +13061,7 @@ static void tmi_axis_walk(tmi_axes *x, uint32_t func, const uint32_t *next, int 
         x->later |= o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE;
         if (!o->n_out || o->n_region) continue;
         v = tmi_out(m, o, 0);
-        for (d = 0, rank = tmi_axis_rank(m, v); d < rank; d++) {
+        for (d = 0, rank = x->axis[x->at[v] - 1].more + 1u; d < rank; d++) {
             uint32_t size = tmi_axis_size(m, v, d);
             tmi_axis z = tmi_axis_of_op(x, o, d, size);
             if (o->attr) tmi_axis_hints(m, o->attr, d, &z);
@@ -13110,6 +13112,8 @@ static void tmi_axis_make(tmi_job *job, tmi_module *m, uint32_t func, const uint
                     tmi_axis_room(x, tmi_block_arg(m, b, i), &total);
     }
     x->axis = TMI_TEMP(job, tmi_axis, total);
+    for (i = 0; i < m->value.n; i++)
+        if (x->at[i]) x->axis[x->at[i] - 1].more = (uint8_t)(tmi_axis_rank(m, i) - 1);
     tmi_axis_args(x, TMI_OP(m, func));
     tmi_axis_walk(x, func, next, 1);
     for (rounds = 0, x->changed = x->later; x->changed && rounds < 200; rounds++) {
@@ -21995,24 +21999,29 @@ static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
 
 static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
-    uint32_t i, cost = tmi_op_cost(m, op), depth = 0, size = 1, pure = 1, over_node = 0, k;
+    uint32_t i, cost, depth = 0, size = 1, pure = 1, over_node = 0, k, v, n = 0;
     uint32_t traits = tmi_ops[op->kind].traits;
+    for (i = 0; i < op->n_out; i++) {
+        k = (uint32_t)tmi_is_tensor(m, tmi_out_type(m, op, i));
+        if (!k) p->klass[tmi_out(m, op, i)] = TMI_C_SCALAR;
+        n += k;
+    }
+    if (!n) return;
+    cost = tmi_op_cost(m, op);
     for (i = 0; i < op->n_in; i++) {
-        uint32_t v = tmi_in(m, op, i);
+        v = tmi_in(m, op, i);
         if (p->klass[v] == TMI_C_SCALAR || !tmi_is_tensor(m, tmi_value_type(m, v))) continue;
         pure &= p->pure[v];
         over_node |= p->klass[v] == TMI_C_NODE || !p->pure[v];
-        cost += p->klass[v] == TMI_C_INLINE ? p->cost[v] : 0;
-        if (p->klass[v] == TMI_C_INLINE && p->depth[v] > depth) depth = p->depth[v];
         size += p->klass[v] == TMI_C_INLINE ? p->size[v] : 1u;
+        if (p->klass[v] != TMI_C_INLINE) continue;
+        cost += p->cost[v];
+        depth = tmi_max32(depth, p->depth[v]);
     }
     if (size > TMI_INLINE_SIZE) depth = TMI_INLINE_DEPTH;
     for (i = 0; i < op->n_out; i++) {
-        uint32_t v = tmi_out(m, op, i);
-        if (!tmi_is_tensor(m, tmi_value_type(m, v))) {
-            p->klass[v] = TMI_C_SCALAR;
-            continue;
-        }
+        v = tmi_out(m, op, i);
+        if (p->klass[v] == TMI_C_SCALAR) continue;
         k = TMI_C_NODE;
         if (op->kind == TMI_OP_RANGE || op->kind == TMI_OP_SPLAT || op->kind == TMI_OP_CONSTANT ||
             op->kind == TMI_OP_POISON || op->kind == TMI_OP_UNDEF)
@@ -22023,11 +22032,13 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         else pure = 0;
         p->klass[v] = (uint8_t)k;
         p->pure[v] = (uint8_t)(pure && !over_node);
-        p->cost[v] = k == TMI_C_INLINE ? tmi_sat8(cost) : 0;
-        p->depth[v] = k == TMI_C_INLINE ? tmi_sat8(depth + 1) : 0;
-        p->size[v] = (uint16_t)(k == TMI_C_INLINE && size < TMI_INLINE_SIZE ? size
-                                    : k == TMI_C_INLINE                     ? TMI_INLINE_SIZE
-                                                                            : 1);
+        if (k != TMI_C_INLINE) {
+            p->size[v] = 1;
+            continue;
+        }
+        p->cost[v] = tmi_sat8(cost);
+        p->depth[v] = tmi_sat8(depth + 1);
+        p->size[v] = (uint16_t)tmi_min32(size, TMI_INLINE_SIZE);
     }
 }
 
@@ -22396,8 +22407,8 @@ static uint32_t tmi_op_shape(const tmi_module *m, const tmi_op *op) {
     return 0;
 }
 
-/* Ops that run over a tensor's elements in a layout of their own component. */
-static int tmi_is_root_op(const tmi_plan *p, const tmi_op *op) {
+/* Does an op run over a tensor's elements in the layout of a component of its own? */
+static int tmi_runs_over_tile(const tmi_plan *p, const tmi_op *op) {
     if (op->n_region && !tmi_is_region_op(op->kind)) return 0;
     if ((tmi_ops[op->kind].traits & TMI_ENDS) || !tmi_op_shape(p->m, op)) return 0;
     if (op->n_out && tmi_is_tensor(p->m, tmi_out_type(p->m, op, 0)) && op->kind != TMI_OP_REDUCE)
@@ -22530,10 +22541,10 @@ static void tmi_reach_product(const tmi_plan *p, const tmi_op *op, tmi_reach *r,
 static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_reaching *at) {
     const tmi_module *m = p->m;
     const tmi_op     *op = TMI_OP(m, tmi_def(m, value));
-    uint32_t i, d;
+    uint32_t i, d, type = tmi_value_type(m, value);
     TMI_ASSERT(p->job, "plan", value < p->m->value.n);
     memset(r, 0, sizeof *r);
-    if (!tmi_is_tensor(m, tmi_value_type(m, value))) r->known = ~0u;
+    if (!tmi_is_tensor(m, type)) r->known = ~0u;
     if (r->known || !tmi_def(m, value) || ++at->visits > TMI_REACH_VISITS ||
         at->depth == TMI_REACH_DEPTH)
         return;
@@ -22546,8 +22557,7 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_re
     }
     case TMI_OP_SPLAT: r->known = ~0u; break;
     case TMI_OP_RANGE:
-        for (i = 0; i < tmi_type_bits(m, tmi_value_type(m, value)); i++)
-            r->step[i] = (int64_t)1 << i;
+        for (i = tmi_type_bits(m, type); i-- > 0;) r->step[i] = (int64_t)1 << i;
         r->known = ~0u;
         break;
     case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST:
@@ -22561,13 +22571,14 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_re
     default: break;
     }
     at->depth--;
-    for (d = 0; d < tmi_rank(m, tmi_value_type(m, value)); d++) /* runs that other facts tell of */
-        for (i = 0; i < tmi_axis_get(&p->axes, value, d).c; i++) {
-            uint32_t bit = tmi_dim_low(m, tmi_value_type(m, value), d) + i;
-            if (r->known >> bit & 1) continue;
-            r->known |= 1u << bit;
-            r->step[bit] = (int64_t)1 << i;
+    for (d = 0; r->known != ~0u && d < tmi_rank(m, type); d++) { /* runs that other facts tell of */
+        uint32_t runs = tmi_axis_get(&p->axes, value, d).c, low = tmi_dim_low(m, type, d);
+        for (i = 0; i < runs; i++) {
+            if (r->known >> (low + i) & 1) continue;
+            r->known |= 1u << (low + i);
+            r->step[low + i] = (int64_t)1 << i;
         }
+    }
 }
 
 static void tmi_find_reach(tmi_plan *p) {
@@ -22696,7 +22707,7 @@ static void tmi_components(tmi_plan *p) {
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]];
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        if (tmi_is_root_op(p, o)) tmi_comp_add_op(p, op);
+        if (tmi_runs_over_tile(p, o)) tmi_comp_add_op(p, op);
         for (i = 0; i < o->n_out; i++)
             if (tmi_is_node(p, tmi_out(m, o, i)))
                 (void)tmi_comp_new(p, tmi_out(m, o, i), tmi_out_type(m, o, i));
@@ -22707,6 +22718,11 @@ static void tmi_components(tmi_plan *p) {
                         (void)tmi_comp_new(p, tmi_block_arg(m, b, i),
                                            tmi_value_type(m, tmi_block_arg(m, b, i)));
     }
+}
+
+/* Was it so, and has it not been made a part of what reads it? See tmi_make_direct(). */
+static int tmi_is_root_op(const tmi_plan *p, uint32_t op) {
+    return p->comp_of[tmi_op_element(p, op)] != 0;
 }
 
 static uint32_t tmi_comp_of(const tmi_plan *p, uint32_t element) {
@@ -22918,19 +22934,30 @@ static uint32_t tmi_count_addresses(const uint64_t *at, uint32_t shift) {
     return n;
 }
 
+/* How many bytes further the element `x` lies, as far as that is known. */
+static uint64_t tmi_reach_bytes(const tmi_reach *r, uint32_t x, uint32_t elem) {
+    uint64_t n = 0;
+    for (x &= r->known; x; x &= x - 1) n += (uint64_t)r->step[tmi_log2(x & (0u - x))];
+    return n * elem;
+}
+
 /* Distinct 128-byte lines that one simdgroup touches in one access of `bytes` bytes a lane, the
  * tile beginning at a line; `fewest` is what the bytes need. */
 static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem, uint32_t bytes,
                              uint32_t *fewest) {
-    uint64_t at[32];
-    uint32_t x[32] = {0}, i, b, n; /* x: the element that each lane begins with */
-    for (i = 0; i < 32; i++) {
-        if (i) x[i] = x[i & (i - 1)] ^ l->lane[tmi_log2(i & (0u - i))];
-        at[i] = (uint64_t)1 << 40;
-        for (b = x[i] & r->known; b; b &= b - 1)
-            at[i] += (uint64_t)(r->step[tmi_log2(b & (0u - b))] * (int64_t)elem);
-        at[i] ^= (uint64_t)(x[i] & ~r->known) << 44; /* far away */
+    uint64_t at[32], step;
+    uint32_t x[32], i, k, n; /* x: the element that each lane begins with */
+    x[0] = 0;
+    at[0] = (uint64_t)1 << 40;
+    for (k = 0; k < TMI_LANE_BITS; k++) {
+        step = tmi_reach_bytes(r, l->lane[k], elem);
+        for (i = 0; i < 1u << k; i++) {
+            n = x[i] & l->lane[k]; /* bits that both have go out again */
+            x[i | 1u << k] = x[i] ^ l->lane[k];
+            at[i | 1u << k] = at[i] + step - (n ? 2 * tmi_reach_bytes(r, n, elem) : 0);
+        }
     }
+    for (i = 0; i < 32; i++) at[i] ^= (uint64_t)(x[i] & ~r->known) << 44; /* far away */
     *fewest = (tmi_count_addresses(at, 0) * bytes + 127) / 128;
     n = tmi_count_addresses(at, 7);
     return n < *fewest ? *fewest : n;
@@ -23162,7 +23189,7 @@ static void tmi_find_readers(tmi_plan *p) {
     uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        if (!tmi_is_root_op(p, o)) continue;
+        if (!tmi_is_root_op(p, op)) continue;
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)))
             tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
         for (i = 0; i < o->n_in; i++)
@@ -23533,6 +23560,7 @@ static void tmi_make_direct(tmi_plan *p, uint32_t value) {
     TMI_ASSERT(p->job, "plan", p->pure[value] || tmi_def(p->m, value));
     if (p->pure[value]) return;
     p->klass[value] = TMI_C_INLINE;
+    p->comp_of[tmi_op_element(p, tmi_def(p->m, value))] = 0;
     for (i = 0; op->kind != TMI_OP_LOAD && i < op->n_in; i++)
         if (tmi_is_tensor(p->m, tmi_in_type(p->m, op, i))) tmi_make_direct(p, tmi_in(p->m, op, i));
 }
@@ -24033,7 +24061,7 @@ static void tmi_require_all(tmi_plan *p) {
                 tmi_require_operand(p, tmi_in(m, o, i), &all);
             }
         if (o->kind == TMI_OP_PRINT) continue;
-        if (!tmi_is_root_op(p, o)) continue;
+        if (!tmi_is_root_op(p, op)) continue;
         l = tmi_op_lin(p, op);
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
         if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1)
@@ -28979,7 +29007,7 @@ static void tmi_mark_escapes(tmi_low *w) {
         int whole = tmi_is_whole_op(w, o) || (tmi_ops[o->kind].traits & TMI_ENDS) ||
             o->kind == TMI_OP_UNSPLAT;
         w->block = o->block;
-        if (whole || tmi_is_root_op(w->p, o))
+        if (whole || tmi_is_root_op(w->p, op))
             for (i = 0; i < o->n_in; i++) {
                 const tmi_lin *l = tmi_read_lin(w, op, i, &scratch);
                 if (l)
@@ -32687,7 +32715,7 @@ static void tmi_report_ops(tmi_plan *p, const tmi_accesses *of, uint32_t bytes, 
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         tmi_report_rows_of_op(&x, op);
         if (TMI_OP(m, op)->kind == TMI_OP_DOT) tmi_report_dot(p, op);
-        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, TMI_OP(m, op))) {
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE && tmi_is_root_op(p, op)) {
             reduce = (tmetal_reduce_plan *)tmi_vec_add(p->job, &reduces);
             tmi_report_reduce_fill(p, op, reduce);
             tmi_report_reduce(p, op, reduce);
@@ -33014,7 +33042,7 @@ static void tmi_report_tell_op(tmi_telling *x, uint32_t id) {
     uint32_t          i, k, inst;
     const tmi_lin    *l;
     tmi_lin           scratch;
-    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, op))
+    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, id))
         for (i = 0; i < op->n_in; i++) {
             l = tmi_read_lin(&x->w, id, i, &scratch);
             if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_report_tell_need, x);
