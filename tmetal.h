@@ -24347,14 +24347,12 @@ typedef struct tmi_nest {
     /* loop variable that holds each register bit; 0: a vector bit */
     uint32_t var[TMI_MAX_REG];
     uint32_t bit[TMI_MAX_REG];          /* which bit of it */
-    uint32_t n_open, first_memo;
+    uint32_t n_open;
 } tmi_nest;
 
 #define TMI_VEC 4u /* mode of an element: the whole vector; below that, one of its elements */
 
-typedef struct tmi_memo {
-    uint32_t value, lin, mode, ref, next;
-} tmi_memo;
+typedef struct tmi_memo { uint32_t value, lin, mode, ref; } tmi_memo;
 
 typedef struct tmi_low {
     tmi_plan   *p;
@@ -24365,20 +24363,15 @@ typedef struct tmi_low {
     /* per value or instance owner: slot it is ready before, in its own block */
     uint32_t   *avail;
     uint32_t   *scalar_next; /* per op */
-    uint32_t   *slot_of;     /* per instance: see tmi_inst.slot; block in which */
     uint32_t   *reads, *writes, *atomics; /* per op: classes of memory touched inside */
     tmi_nest   *nest;
     tmi_vec     memo;
-    tmi_hash    memo_hash;
+    tmi_hash    memo_hash; /* of the open nest */
     tmi_vec     slot, task;
     tmi_vec     need;        /* instances that the task being placed reads, * 2, + 1: in its nest */
     uint32_t    first_slot;  /* of the block being scheduled */
     uint32_t    block, fence;
     tmi_seen    seen[32];
-    uint32_t   *memo_slot;   /* hash of memo entries of the open nest */
-    uint32_t    memo_cap;
-    uint32_t   *map;         /* per value inside combining regions: instruction */
-    uint32_t    phase;
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
     /* per product: operand a, b, staged before the loop that it stays the same in */
     struct tmi_staged **ahead[2];
@@ -24641,21 +24634,22 @@ static uint32_t tmi_elt_ipowi(tmi_thr *t, const uint32_t *v, int kind) {
 
 /* -- Floats that the hardware lacks: doubles and bytes, as calls of >>library ------------------ */
 
-/* Names of the functions that decode and encode a format: to float, to half, from float; NULL:
- * none. */
+/* Names of the functions that decode and encode a format: to float, to half, from float to the
+ * nearest and toward zero. */
 typedef struct tmi_soft_row {
     uint8_t     format;
-    const char *to_f32, *to_f16, *from_f32;
+    const char *to_f32, *to_f16, *from_f32, *from_f32_rz;
 } tmi_soft_row;
 
 static const tmi_soft_row tmi_soft_rows[] = {
-    {TMI_F_F64, "f64_to_f32", "f64_to_f16", "f32_to_f64"},
-    {TMI_F_E5M2, "f8e5m2_to_f32", "f8e5m2_to_f16", "f32_to_f8e5m2"},
-    {TMI_F_E4M3FN, "f8e4m3fn_to_f32", "f8e4m3fn_to_f16", "f32_to_f8e4m3fn"},
-    {TMI_F_E4M3FNUZ, "f8e4m3fnuz_to_f32", "f8e4m3fnuz_to_f16", "f32_to_f8e4m3fnuz"},
-    {TMI_F_E5M2FNUZ, "f8e5m2fnuz_to_f32", "f8e5m2fnuz_to_f16", "f32_to_f8e5m2fnuz"},
-    /* Triton's fp8e4b15 */
-    {TMI_F_E4M3B11, "f8e4m3b15_to_f32", "f8e4m3b15_to_f16", "f32_to_f8e4m3b15"},
+    /* f32 to f64 is exact; Triton's fp8e4b15, the last row, has one rounding */
+    {TMI_F_F64, "f64_to_f32", "f64_to_f16", "f32_to_f64", "f32_to_f64"},
+#define X(format, name) \
+    {format, name "_to_f32", name "_to_f16", "f32_to_" name, "f32_to_" name "_rz"},
+    X(TMI_F_E5M2, "f8e5m2") X(TMI_F_E4M3FN, "f8e4m3fn") X(TMI_F_E4M3FNUZ, "f8e4m3fnuz")
+    X(TMI_F_E5M2FNUZ, "f8e5m2fnuz")
+#undef X
+    {TMI_F_E4M3B11, "f8e4m3b15_to_f32", "f8e4m3b15_to_f16", "f32_to_f8e4m3b15", "f32_to_f8e4m3b15"},
 };
 
 static const tmi_soft_row *tmi_soft_of(uint32_t format) {
@@ -24690,16 +24684,8 @@ static uint32_t tmi_soft_decode(tmi_thr *t, uint32_t v, uint32_t format) {
 
 /* from float */
 static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int toward_zero) {
-    if (!toward_zero) return tmi_soft_1(t, tmi_soft_of(format)->from_f32, v);
-    switch (format) {
-    case TMI_F_E5M2: return tmi_soft_1(t, "f32_to_f8e5m2_rz", v);
-    case TMI_F_E4M3FN: return tmi_soft_1(t, "f32_to_f8e4m3fn_rz", v);
-    case TMI_F_E4M3FNUZ: return tmi_soft_1(t, "f32_to_f8e4m3fnuz_rz", v);
-    case TMI_F_E5M2FNUZ: return tmi_soft_1(t, "f32_to_f8e5m2fnuz_rz", v);
-    default:
-        return tmi_soft_1(t, tmi_soft_of(format)->from_f32,
-                          v); /* fp8e4b15 has one rounding; doubles need none */
-    }
+    const tmi_soft_row *row = tmi_soft_of(format);
+    return tmi_soft_1(t, toward_zero ? row->from_f32_rz : row->from_f32, v);
 }
 
 /* From one float format to another, at least one of them soft. */
@@ -24953,56 +24939,52 @@ static int tmi_elt_half_in_float(int tf) {
         tf == TMI_TF_FREM;
 }
 
-/* The op on each element of vectors by itself. */
-static uint32_t tmi_elt_apart(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
-    uint32_t i, k, width = 1, one[8], parts[4];
-    for (i = 0; i < op->n_in && i < 8; i++)
-        if (tmi_t_type(w->t, v[i]).width > width) width = tmi_t_type(w->t, v[i]).width;
-    for (k = 0; k < width; k++) {
-        for (i = 0; i < op->n_in && i < 8; i++) one[i] = tmi_t_vget(w->t, v[i], k);
-        parts[k] = op->kind == TMI_OP_EXTERN ? tmi_elt_extern(w, op, one)
-                                             : tmi_elt_soft(w, op, one, result);
-    }
-    return tmi_t_vmake(w->t, parts, width);
+static int tmi_elt_goes_by_float(tmi_plan *p, const tmi_op *op, int kind) {
+    return (kind == TMI_S_BF16 && tmi_elt_in_float(p, op)) ||
+        (kind == TMI_S_F16 && tmi_elt_half_in_float(tmi_tf_of_op[op->kind]));
+}
+
+/* Is the op done by a function of ours on single elements? */
+static int tmi_elt_is_called(const tmi_module *m, const tmi_op *op) {
+    int tf = tmi_tf_of_op[op->kind];
+    return op->kind == TMI_OP_EXTERN ||
+        (tf != TMI_TF_SELECT && tf != TMI_TF_BITCAST && tmi_elt_is_soft(m, op));
+}
+
+/* Vectors that Metal has no such operation for: element by element. */
+static int tmi_elt_is_apart(const tmi_low *w, const tmi_op *op, tmi_tty type) {
+    int tf = tmi_tf_of_op[op->kind];
+    return tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) ||
+        (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
+        (tf == TMI_TF_SELECT && type.kind == TMI_S_BF16) || type.kind == TMI_S_PTR ||
+        (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0) ||
+        tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC;
 }
 
 static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
     tmi_thr *t = w->t;
-    tmi_tty type = tmi_out_tty(w, op, result);
-    uint32_t x[8], i, r, width = 1, parts[4];
-    int      tf = tmi_tf_of_op[op->kind], was = type.kind;
-    if (op->kind == TMI_OP_EXTERN ||
-        (tmi_elt_is_soft(w->m, op) && tf != TMI_TF_SELECT && tf != TMI_TF_BITCAST))
-        return tmi_elt_apart(w, op, v, result);
-    for (i = 0; i < op->n_in; i++) {
-        x[i] = v[i];
-        if (tmi_t_type(t, v[i]).width > width) width = tmi_t_type(t, v[i]).width;
+    tmi_tty  type = tmi_out_tty(w, op, result);
+    uint32_t x[8], one[8], parts[4], i, k, r, width = 1;
+    int      tf = tmi_tf_of_op[op->kind], was = type.kind, called = tmi_elt_is_called(w->m, op);
+    for (i = 0; i < op->n_in && i < 8; i++) {
+        const int goes = !called && tmi_elt_goes_by_float(w->p, op, tmi_t_kind(t, v[i]));
+        width = tmi_max32(width, tmi_t_type(t, v[i]).width);
+        x[i] = goes ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     }
-    for (i = 0; i < op->n_in; i++) {
-        int kind = tmi_t_kind(t, x[i]);
-        if ((kind == TMI_S_BF16 && tmi_elt_in_float(w->p, op)) ||
-            (kind == TMI_S_F16 && tmi_elt_half_in_float(tf)))
-            x[i] = tmi_conv(t, x[i], TMI_S_F32);
-    }
-    if ((was == TMI_S_BF16 && tf != TMI_TF_FCMP && tmi_elt_in_float(w->p, op) && tf != TMI_TF_S2F &&
-         tf != TMI_TF_U2F) ||
-        (was == TMI_S_F16 && tmi_elt_half_in_float(tf)))
+    if (!called && tf != TMI_TF_FCMP && tf != TMI_TF_S2F && tf != TMI_TF_U2F &&
+        tmi_elt_goes_by_float(w->p, op, was))
         type.kind = TMI_S_F32;
-    if (width > 1 &&
-        (tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) ||
-         (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) || (tf == TMI_TF_SELECT && was == TMI_S_BF16) ||
-         type.kind == TMI_S_PTR ||
-         (op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0) ||
-         tf == TMI_TF_CLZ || tf == TMI_TF_CTZ || tf == TMI_TF_POPC)) {
-        uint32_t k, one[8];
-        for (k = 0; k < width; k++) {
-            for (i = 0; i < op->n_in; i++) one[i] = tmi_t_vget(t, x[i], k);
-            parts[k] = tmi_elt_plain(w, op, one, type);
-        }
-        r = tmi_t_vmake(t, parts, width);
-    } else {
+    if (!called && (width == 1 || !tmi_elt_is_apart(w, op, type))) {
         r = tmi_elt_plain(w, op, x, type);
+        return type.kind != was ? tmi_conv(t, r, was) : r;
     }
+    for (k = 0; k < width; k++) {
+        for (i = 0; i < op->n_in && i < 8; i++) one[i] = tmi_t_vget(t, x[i], k);
+        parts[k] = op->kind == TMI_OP_EXTERN ? tmi_elt_extern(w, op, one)
+            : called                         ? tmi_elt_soft(w, op, one, result)
+                                             : tmi_elt_plain(w, op, one, type);
+    }
+    r = tmi_t_vmake(t, parts, width);
     return type.kind != was ? tmi_conv(t, r, was) : r;
 }
 
@@ -25198,57 +25180,102 @@ static uint32_t tmi_memo_hash_of(uint32_t value, uint32_t lin, uint32_t mode) {
     return tmi_mix(tmi_mix(value, lin), mode);
 }
 
-static uint32_t tmi_memo_get(tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
-    uint32_t k = tmi_memo_hash_of(value, lin, mode) & (w->memo_cap - 1), e;
-    for (; (e = w->memo_slot[k]) != 0; k = (k + 1) & (w->memo_cap - 1)) {
-        const tmi_memo *x = TMI_MEMO(w, e - 1);
-        if (x->value == value && x->lin == lin && x->mode == mode) return x->ref;
+static uint32_t tmi_memo_hash(const void *ctx, uint32_t id) {
+    const tmi_memo *x = TMI_MEMO((const tmi_low *)ctx, id);
+    return tmi_memo_hash_of(x->value, x->lin, x->mode);
+}
+
+/* The slot of an element that is remembered, or where it would go. */
+static uint32_t *tmi_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
+    const tmi_hash *h = &w->memo_hash;
+    uint32_t        k = tmi_memo_hash_of(value, lin, mode) & (h->cap - 1), e;
+    for (; (e = h->slot[k]) != 0; k = (k + 1) & (h->cap - 1)) {
+        const tmi_memo *x = TMI_MEMO(w, e);
+        if (x->value == value && x->lin == lin && x->mode == mode) break;
     }
-    return 0;
+    return &h->slot[k];
+}
+
+static uint32_t tmi_memo_get(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
+    const uint32_t e = *tmi_memo_at(w, value, lin, mode);
+    return e ? TMI_MEMO(w, e)->ref : 0;
 }
 
 static void tmi_memo_put(tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode, uint32_t ref) {
-    tmi_memo *x;
-    uint32_t  k, i;
-    if ((w->memo.n - w->nest->first_memo) * 4 >= w->memo_cap * 3) {
-        w->memo_cap *= 2;
-        w->memo_slot = TMI_TEMP(w->job, uint32_t, w->memo_cap);
-        for (i = w->nest->first_memo; i < w->memo.n; i++) {
-            x = TMI_MEMO(w, i);
-            for (k = tmi_memo_hash_of(x->value, x->lin, x->mode) & (w->memo_cap - 1);
-                 w->memo_slot[k]; k = (k + 1) & (w->memo_cap - 1)) {}
-            w->memo_slot[k] = i + 1;
-        }
-    }
-    for (k = tmi_memo_hash_of(value, lin, mode) & (w->memo_cap - 1); w->memo_slot[k];
-         k = (k + 1) & (w->memo_cap - 1)) {}
-    x = (tmi_memo *)tmi_vec_add(w->job, &w->memo);
+    uint32_t  id = w->memo.n;
+    tmi_memo *x = (tmi_memo *)tmi_vec_add(w->job, &w->memo);
     x->value = value;
     x->lin = lin;
     x->mode = mode;
     x->ref = ref;
-    w->memo_slot[k] = w->memo.n;
+    tmi_hash_room(w->job, &w->memo_hash, tmi_memo_hash, w);
+    *tmi_memo_at(w, value, lin, mode) = id;
+    w->memo_hash.n++;
+}
+
+/* Of other registers, or of another nest, whose values stand in blocks that are closed. */
+static void tmi_memo_forget(tmi_low *w) {
+    tmi_hash_room(w->job, &w->memo_hash, tmi_memo_hash, w);
+    memset(w->memo_hash.slot, 0, w->memo_hash.cap * sizeof *w->memo_hash.slot);
+    w->memo_hash.n = 0;
+    w->memo.n = 1; /* 0: none */
+}
+
+/* The layout element by element. */
+static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
+    tmi_lin l = *TMI_LIN(w->p, lin);
+    l.vec = 0;
+    return tmi_lin_id(w->p, &l);
 }
 
 static void tmi_nest_begin(tmi_low *w, tmi_nest *n, uint32_t lin_id) {
-    uint32_t i;
     memset(n, 0, sizeof *n);
     n->lin_id = lin_id;
     n->lin = TMI_LIN(w->p, lin_id);
     n->vec = n->lin->vec;
     w->nest = n;
-    /* Values remembered in another nest stand in blocks that are closed: forget them. */
-    for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0;
-    n->first_memo = w->memo.n;
+    tmi_memo_forget(w);
+}
+
+/* Registers `bits` are counted by `var`. */
+static void tmi_nest_count(tmi_nest *n, uint32_t bits, uint32_t var) {
+    uint32_t i, k = 0;
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) n->var[i] = var, n->bit[i] = k++;
+}
+
+/* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is
+ * forgotten. */
+static void tmi_nest_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var) {
+    tmi_nest_count(n, bits, var);
+    tmi_memo_forget(w);
+}
+
+/* Index over the registers `bits` of a nest, packed: of element `mode` of its vector. */
+static uint32_t tmi_packed(tmi_low *w, const tmi_nest *n, uint32_t bits, uint32_t mode) {
+    tmi_parts p;
+    uint32_t  i, k = 0;
+    memset(&p, 0, sizeof p);
+    for (i = 0; i < n->lin->n_reg; i++)
+        if (bits >> i & 1) p.reg[i] = 1u << k++;
+    return tmi_parts_expr(w, n, &p, mode);
+}
+
+#define TMI_ALL_REGS ~0u
+
+/* Of each vector. */
+static uint32_t tmi_vector_index(tmi_low *w, const tmi_nest *n) {
+    return tmi_packed(w, n, TMI_ALL_REGS << n->vec, 0);
+}
+
+/* Keep a value at its register's entry of an array. */
+static void tmi_register_write(tmi_low *w, const tmi_nest *n, uint32_t arr, uint32_t v) {
+    tmi_t_write(w->t, arr, tmi_packed(w, n, TMI_ALL_REGS, 0), 0, v);
 }
 
 /* Open loops for register bits from..to-1: one loop, its variable counting them. */
 static void tmi_nest_loop(tmi_low *w, tmi_nest *n, uint32_t from, uint32_t to) {
-    uint32_t i, v = tmi_t_for(w->t, 1u << (to - from));
-    for (i = from; i < to; i++) {
-        n->var[i] = v;
-        n->bit[i] = i - from;
-    }
+    tmi_nest_count(n, (1u << to) - (1u << from), tmi_t_for(w->t, 1u << (to - from)));
     n->n_open++;
 }
 
@@ -25628,7 +25655,6 @@ static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
 static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
     tmi_inst *in = TMI_INST(w->p, inst);
     tmi_nest *n = w->nest;
-    tmi_parts x;
     uint32_t  i, index;
     TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
     TMI_ASSERT(w->job, "lower", v && v < w->t->ins.n);
@@ -25638,17 +25664,14 @@ static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
         in->vec = (uint8_t)n->vec;
         return;
     }
-    memset(&x, 0, sizeof x);
     if (in->vec < n->vec) { /* elements one by one */
-        for (i = 0; i < n->lin->n_reg; i++) x.reg[i] = 1u << i;
         for (i = 0; i < 1u << n->vec; i++) {
             const uint32_t one = tmi_t_vget(w->t, v, i);
-            tmi_t_write(w->t, in->ref, tmi_parts_expr(w, n, &x, i), 0, one);
+            tmi_t_write(w->t, in->ref, tmi_packed(w, n, TMI_ALL_REGS, i), 0, one);
         }
         return;
     }
-    for (i = n->vec; i < n->lin->n_reg; i++) x.reg[i] = 1u << (i - in->vec);
-    index = tmi_parts_expr(w, n, &x, 0);
+    index = tmi_vector_index(w, n);
     if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) {
         for (i = 0; i < 2; i++) {
             const uint32_t one = tmi_t_vget(w->t, v, i);
@@ -25878,16 +25901,6 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     return tmi_t_vmake(w->t, part, n);
 }
 
-/* Index over the registers `bits` of the nest, packed. */
-static uint32_t tmi_scan_index(tmi_low *w, const tmi_nest *n, uint32_t bits) {
-    tmi_parts p;
-    uint32_t  i, k = 0;
-    memset(&p, 0, sizeof p);
-    for (i = 0; i < n->lin->n_reg; i++)
-        if (bits >> i & 1) p.reg[i] = 1u << k++;
-    return tmi_parts_expr(w, n, &p, 0);
-}
-
 static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
     uint32_t type = tmi_value_type(m, in->value),
              bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
@@ -25899,12 +25912,6 @@ static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
     if (!s) return at;
     return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
-}
-
-static uint32_t tmi_lin_flat(tmi_low *w, uint32_t lin) {
-    tmi_lin l = *TMI_LIN(w->p, lin);
-    l.vec = 0;
-    return tmi_lin_id(w->p, &l);
 }
 
 /* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
@@ -25943,7 +25950,7 @@ static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
     mine = tmi_in_part(w, &at, bits, part);
     (void)tmi_t_if(w->t, mine);
     v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
-    tmi_t_write(w->t, arr, tmi_scan_index(w, &n, ~0u), 0, v);
+    tmi_register_write(w, &n, arr, v);
     tmi_t_close(w->t);
     tmi_nest_end(w, &n);
     tmi_t_close(w->t);
@@ -25987,8 +25994,6 @@ typedef struct tmi_folding {
     uint32_t reg_axis, lane_axis, sg_axis;
     uint32_t vec_axis;            /* elements of one vector that lie along the axis; 1: none do */
     uint32_t n_out_reg;           /* log2 of results a thread holds */
-    /* of each register bit off the axis: its bit in the result's index */
-    uint32_t out_bit[TMI_MAX_REG];
     /* scalar of the accumulator: sums of 16-bit floats run in float */
     int      kind;
     int      wide;                /* the accumulator is wider than the operand */
@@ -26006,7 +26011,7 @@ static void tmi_folding_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_fold
                                 (uint32_t)tmi_attr_int(w->m, op, "axis", 0));
     for (i = 0; i < l->n_reg; i++) {
         if (l->reg[i] & f->axis_mask) f->reg_axis |= 1u << i;
-        else f->out_bit[i] = f->n_out_reg++;
+        else f->n_out_reg++;
     }
     f->vec_axis = l->vec && (f->reg_axis & 1) ? 1u << l->vec : 1;
     for (i = 0; i < TMI_LANE_BITS; i++)
@@ -26082,27 +26087,21 @@ typedef enum tmi_simd {
 } tmi_simd;
 
 static tmi_simd tmi_simd_of(uint16_t op, int kind) {
-    if (kind == TMI_S_I64 || kind == TMI_S_BF16 || kind == TMI_S_I8 || kind == TMI_S_I16 ||
-        kind == TMI_S_PTR)
+    static const struct { uint16_t op; uint8_t number, truth; } rows[] = {
+        {TMI_OP_ADDF, TMI_SIMD_SUM, 0},              {TMI_OP_ADDI, TMI_SIMD_SUM, 0},
+        {TMI_OP_MULF, TMI_SIMD_PRODUCT, 0},          {TMI_OP_MULI, TMI_SIMD_PRODUCT, TMI_SIMD_ALL},
+        {TMI_OP_MAXNUMF, TMI_SIMD_MAX, 0},           {TMI_OP_MAXSI, TMI_SIMD_MAX, TMI_SIMD_ALL},
+        {TMI_OP_MAXUI, TMI_SIMD_MAX, TMI_SIMD_ANY},  {TMI_OP_MINNUMF, TMI_SIMD_MIN, 0},
+        {TMI_OP_MINSI, TMI_SIMD_MIN, TMI_SIMD_ANY},  {TMI_OP_MINUI, TMI_SIMD_MIN, TMI_SIMD_ALL},
+        {TMI_OP_ANDI, TMI_SIMD_AND, TMI_SIMD_ALL},   {TMI_OP_ORI, TMI_SIMD_OR, TMI_SIMD_ANY},
+        {TMI_OP_XORI, TMI_SIMD_XOR, 0}};
+    size_t i;
+    if (kind != TMI_S_F32 && kind != TMI_S_F16 && kind != TMI_S_I32 && kind != TMI_S_BOOL)
         return TMI_SIMD_NONE;
-    if (kind == TMI_S_BOOL) {
-        switch (op) {
-        case TMI_OP_ANDI: case TMI_OP_MULI: case TMI_OP_MAXSI:
-        case TMI_OP_MINUI: return TMI_SIMD_ALL;
-        case TMI_OP_ORI: case TMI_OP_MINSI: case TMI_OP_MAXUI: return TMI_SIMD_ANY;
-        default: return TMI_SIMD_NONE;
-        }
-    }
-    switch (op) {
-    case TMI_OP_ADDF: case TMI_OP_ADDI: return TMI_SIMD_SUM;
-    case TMI_OP_MULF: case TMI_OP_MULI: return TMI_SIMD_PRODUCT;
-    case TMI_OP_MAXNUMF: case TMI_OP_MAXSI: case TMI_OP_MAXUI: return TMI_SIMD_MAX;
-    case TMI_OP_MINNUMF: case TMI_OP_MINSI: case TMI_OP_MINUI: return TMI_SIMD_MIN;
-    case TMI_OP_ANDI: return TMI_SIMD_AND;
-    case TMI_OP_ORI: return TMI_SIMD_OR;
-    case TMI_OP_XORI: return TMI_SIMD_XOR;
-    default: return TMI_SIMD_NONE;
-    }
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == op)
+            return (tmi_simd)(kind == TMI_S_BOOL ? rows[i].truth : rows[i].number);
+    return TMI_SIMD_NONE;
 }
 
 static int tmi_is_unsigned_op(uint16_t op) { return op == TMI_OP_MAXUI || op == TMI_OP_MINUI; }
@@ -26228,30 +26227,23 @@ static void tmi_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
     }
 }
 
-/* Index of a nest's position among a reduction's results; vector bits off the axis count as
- * elements. */
-static uint32_t tmi_fold_index(tmi_low *w, const tmi_folding *f, uint32_t skip) {
-    tmi_parts x;
-    uint32_t  i;
-    memset(&x, 0, sizeof x);
-    for (i = w->nest->vec; i < w->nest->lin->n_reg; i++)
-        if (!(f->reg_axis >> i & 1)) x.reg[i] = 1u << (f->out_bit[i] - skip);
-    return tmi_parts_expr(w, w->nest, &x, 0);
+/* Index of a nest's vector among a reduction's results. */
+static uint32_t tmi_fold_index(tmi_low *w, const tmi_folding *f) {
+    return tmi_packed(w, w->nest, ~f->reg_axis & (TMI_ALL_REGS << w->nest->vec), 0);
 }
 
 static void tmi_fold_step(tmi_low *w, tmi_folding *f) {
     const tmi_op  *op = TMI_OP(w->m, f->op);
     const tmi_lin *l = w->nest->lin;
-    uint32_t v[2], i, skip = 0, index;
+    uint32_t v[2], index;
     w->t->src = f->op;
     v[1] = tmi_elem_at(w, tmi_in(w->m, op, 0), l, w->nest->vec ? TMI_VEC : 0);
     if (f->wide) v[1] = tmi_conv(w->t, v[1], f->kind);
-    for (i = 0; i < l->vec; i++) skip += !(f->reg_axis >> i & 1);
     if (!f->acc[0]) {
         f->part[0] = v[1];
         return;
     }
-    index = tmi_fold_index(w, f, skip);
+    index = tmi_fold_index(w, f);
     if (f->reg_axis >> l->vec) {
         v[0] = tmi_t_read(w->t, f->acc[0], index, 0);
         tmi_fold_combine(w, f, &v[0], &v[1]);
@@ -26269,13 +26261,13 @@ static uint32_t tmi_fold_slots(tmi_low *w, const tmi_folding *f) {
     return 1u << (bits + tmi_popcount(f->sg_axis));
 }
 
-/* Number of this simdgroup among those that share a result. */
-static uint32_t tmi_fold_rank(tmi_low *w, const tmi_folding *f) {
+/* Number of this simdgroup among those that differ in the bits `groups`. */
+static uint32_t tmi_group_rank(tmi_low *w, uint32_t groups) {
     tmi_parts x;
     uint32_t  i, n = 0;
     memset(&x, 0, sizeof x);
     for (i = 0; i < w->p->n_sg; i++)
-        if (f->sg_axis >> i & 1) x.thread[TMI_LANE_BITS + i] = 1u << n++;
+        if (groups >> i & 1) x.thread[TMI_LANE_BITS + i] = 1u << n++;
     return tmi_parts_expr(w, NULL, &x, 0);
 }
 
@@ -26408,7 +26400,7 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
                 /* each writes a slot of its own */
                 if (f->sg_axis >> i & 1) writer.sg[i] = 1u << (25 + i);
             {
-                uint32_t slot = tmi_partial_slot(w, x, k, tmi_fold_rank(w, f)), keep[8];
+                uint32_t slot = tmi_partial_slot(w, x, k, tmi_group_rank(w, f->sg_axis)), keep[8];
                 uint32_t holder = tmi_is_holder(w, &writer);
                 for (i = 0; i < op->n_in; i++) keep[i] = tmi_to_memory(w, v[i]);
                 branch = holder ? tmi_t_if(w->t, holder) : 0;
@@ -26536,46 +26528,27 @@ static void tmi_finish_results(tmi_low *w, tmi_finish *x) {
 static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest  n;
-    tmi_lin   flat = *TMI_LIN(w->p, lin_id);
-    uint32_t  i, k, v[8], e[8], bits = tmi_popcount(f->reg_axis), index, loop = 0;
-    tmi_parts p;
-    flat.vec = 0;
-    tmi_nest_begin(w, &n, tmi_lin_id(w->p, &flat));
+    uint32_t  i, v[8], e[8], bits = tmi_popcount(f->reg_axis), index;
+    tmi_nest_begin(w, &n, tmi_lin_flat(w, lin_id));
     w->t->src = f->op;
-    for (i = 0; i < op->n_in && f->n_out_reg; i++)
+    for (i = 0; i < op->n_in && (f->n_out_reg || bits); i++)
         f->acc[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_in_tty(w, op, i), 1u << f->n_out_reg,
                                     tmi_out(w->m, op, i));
-    for (i = 0; i < op->n_in && !f->n_out_reg && bits; i++)
-        f->acc[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_in_tty(w, op, i), 1,
-                                    tmi_out(w->m, op, i));
     if (f->n_out_reg) {
-        loop = tmi_t_for(w->t, 1u << f->n_out_reg);
-        for (i = 0, k = 0; i < flat.n_reg; i++)
-            if (!(f->reg_axis >> i & 1)) n.var[i] = loop, n.bit[i] = k++;
+        tmi_nest_count(&n, ~f->reg_axis, tmi_t_for(w->t, 1u << f->n_out_reg));
         n.n_open++;
     }
-    memset(&p, 0, sizeof p);
-    for (i = 0; i < flat.n_reg; i++)
-        if (!(f->reg_axis >> i & 1)) p.reg[i] = 1u << f->out_bit[i];
-    {   /* first element: the axis' registers all zero */
-        uint32_t zero = tmi_t_u32(w->t, 0);
-        for (i = 0, k = 0; i < flat.n_reg; i++)
-            if (f->reg_axis >> i & 1) n.var[i] = zero, n.bit[i] = k++;
-        index = f->n_out_reg ? tmi_parts_expr(w, &n, &p, 0) : tmi_t_u32(w->t, 0);
-        for (i = 0; i < op->n_in; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), &flat, 0);
-        for (i = 0; i < op->n_in; i++) {
-            if (f->acc[i]) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
-            else f->part[i] = v[i];
-        }
+    tmi_nest_count(&n, f->reg_axis, tmi_t_u32(w->t, 0)); /* the first element */
+    index = tmi_packed(w, &n, ~f->reg_axis, 0);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+    for (i = 0; i < op->n_in; i++) {
+        if (f->acc[i]) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
+        else f->part[i] = v[i];
     }
     if (bits) { /* and the others in turn */
-        uint32_t var = bits > 1 ? tmi_t_for_others(w->t, 1u << bits) : tmi_t_u32(w->t, 1);
-        /* elements of the first register are not these */
-        for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0;
-        n.first_memo = w->memo.n;
-        for (i = 0, k = 0; i < flat.n_reg; i++)
-            if (f->reg_axis >> i & 1) n.var[i] = var, n.bit[i] = k++;
-        for (i = 0; i < op->n_in; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), &flat, 0);
+        tmi_nest_point(w, &n, f->reg_axis,
+                       bits > 1 ? tmi_t_for_others(w->t, 1u << bits) : tmi_t_u32(w->t, 1));
+        for (i = 0; i < op->n_in; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
         for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, f->acc[i], index, 0);
         tmi_combine(w, op, v, e);
         for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
@@ -26668,16 +26641,6 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
         s->start = tmi_t_const(w->t, tmi_in_tty(w, op, 0), bits);
     }
     s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
-}
-
-/* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is
- * forgotten. */
-static void tmi_scan_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var) {
-    uint32_t i, k;
-    for (i = 0, k = 0; i < n->lin->n_reg; i++)
-        if (bits >> i & 1) n->var[i] = var, n->bit[i] = k++;
-    for (i = 0; i < w->memo_cap; i++) w->memo_slot[i] = 0;
-    n->first_memo = w->memo.n;
 }
 
 /* The register's own count for step `var` of a walk in scan order. */
@@ -26806,13 +26769,7 @@ static uint32_t tmi_scan_slots(const tmi_low *w, const tmi_scanning *s) {
 
 /* This simdgroup's place in scan order among those that share the axis. */
 static uint32_t tmi_scan_rank(tmi_low *w, const tmi_scanning *s) {
-    tmi_parts x;
-    uint32_t  i, n = 0, r;
-    memset(&x, 0, sizeof x);
-    for (i = 0; i < w->p->n_sg; i++)
-        if (s->groups >> i & 1) x.thread[TMI_LANE_BITS + i] = 1u << n++;
-    r = tmi_parts_expr(w, NULL, &x, 0);
-    return s->reverse ? tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << n) - 1u), r) : r;
+    return tmi_scan_step(w, s, s->groups, tmi_group_rank(w, s->groups));
 }
 
 /* Low registers of one row in turn, then its lanes: v ends with the total up to and with this
@@ -26821,9 +26778,9 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
     uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
-    tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
+    tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
     for (i = 0; i < s->n; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
-    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
     if (count > 1) {
         uint32_t total[8], var;
         for (i = 0; i < s->n; i++) {
@@ -26832,13 +26789,13 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
             tmi_t_set(t, total[i], v[i]);
         }
         var = tmi_t_for_others(t, count);
-        tmi_scan_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
+        tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
         for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
         for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
         tmi_combine(w, op, v, e);
         for (i = 0; i < s->n; i++) {
             tmi_t_set(t, total[i], v[i]);
-            tmi_t_write(t, s->acc[i], tmi_scan_index(w, n, all), 0, v[i]);
+            tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
         }
         tmi_t_close(t);
         for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
@@ -26855,8 +26812,8 @@ static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint3
     int64_t  c;
     if (tmi_t_is_const(t, has, &c) && !c) return;
     var = tmi_popcount(s->low) ? tmi_t_for(t, 1u << tmi_popcount(s->low)) : tmi_t_u32(t, 0);
-    tmi_scan_point(w, n, s->low, var);
-    index = tmi_scan_index(w, n, s->low | s->high | s->other);
+    tmi_nest_point(w, n, s->low, var);
+    index = tmi_packed(w, n, s->low | s->high | s->other, 0);
     for (i = 0; i < s->n; i++) {
         v[i] = before[i];
         old[i] = tmi_t_read(t, s->acc[i], index, 0);
@@ -26916,9 +26873,9 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
     other = tmi_scan_loop(w, s->other);
-    tmi_scan_point(w, n, s->other, other);
+    tmi_nest_point(w, n, s->other, other);
     high = tmi_lower_scan_rows(w, s, &first);
-    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    tmi_nest_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
@@ -26943,14 +26900,14 @@ static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t v[8], before[8], other, high, slot, holder, branch, i;
     other = tmi_scan_loop(w, s->other);
-    tmi_scan_point(w, n, s->other, other);
+    tmi_nest_point(w, n, s->other, other);
     high = tmi_scan_loop(w, s->high);
-    tmi_scan_point(w, n, s->high, high);
+    tmi_nest_point(w, n, s->high, high);
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
         for (i = 0; i < s->n; i++)
-            tmi_t_write(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0, before[i]);
+            tmi_t_write(t, s->before[i], tmi_packed(w, n, s->high | s->other, 0), 0, before[i]);
     }
     slot = tmi_scan_slot(w, s, n, tmi_scan_rank(w, s));
     holder = tmi_is_holder(w, n->lin);
@@ -26969,16 +26926,16 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
     other = tmi_scan_loop(w, s->other);
-    tmi_scan_point(w, n, s->other, other);
+    tmi_nest_point(w, n, s->other, other);
     high = tmi_lower_scan_rows(w, s, &first);
-    tmi_scan_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    tmi_nest_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp_c(t, TMI_NE, rank, 0);
     if (s->lanes) {
         has = tmi_scan_has_before(w, s);
         for (i = 0; i < s->n; i++)
-            lane[i] = tmi_t_read(t, s->before[i], tmi_scan_index(w, n, s->high | s->other), 0);
+            lane[i] = tmi_t_read(t, s->before[i], tmi_packed(w, n, s->high | s->other, 0), 0);
         tmi_scan_join(w, s, before, has_group, lane, has);
         for (i = 0; i < s->n; i++) before[i] = lane[i];
         has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
@@ -27093,10 +27050,6 @@ static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
     return tmi_lin_id(w->p, &flat);
 }
 
-static uint32_t tmi_register_index(tmi_low *w, const tmi_nest *n) {
-    return tmi_scan_index(w, n, ~0u);
-}
-
 static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     tmi_thr *t = w->t;
@@ -27116,7 +27069,7 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     tmi_stage_chunk(w, src, stage, buf, bits, chunk);
     tmi_nest_open(w, &n, flat);
     at = tmi_gather_number(w, op, n.lin);
-    index = tmi_register_index(w, &n);
+    index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
     if (chunk) {
         (void)tmi_t_if(t,
                        tmi_t_icmp(t, TMI_EQ, tmi_t_bin_c(t, TMI_TF_UDIV, at, 1u << bits), chunk));
@@ -27169,7 +27122,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     tmi_nest_open(w, &n, flat);
     v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
     v = tmi_t_intcast(t, v, held.kind, 0);
-    tmi_t_write(t, res, tmi_register_index(w, &n), 0, v);
+    tmi_register_write(w, &n, res, v);
     tmi_nest_end(w, &n);
     tmi_result_in_array(w, out, res);
 }
@@ -27293,18 +27246,18 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     if (cond && tmi_t_is_const(t, cond, &c) && c) cond = 0;
     if (arr && cond) {
         const uint32_t zero = tmi_t_zero(t, held);
-        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, zero);
+        tmi_register_write(w, &n, arr, zero);
     }
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
     if (cond) (void)tmi_t_if(t, cond);
     old = tmi_atomic_one(w, op, ptr, expected, v);
     tmi_t_name(t, old, tmi_source_name(w, out));
-    if (arr) tmi_t_write(t, arr, tmi_register_index(w, &n), 0, old);
+    if (arr) tmi_register_write(w, &n, arr, old);
     if (cond) tmi_t_close(t);
     if (buf) {
         const uint32_t held_here = tmi_to_memory(w,
-                                                 tmi_t_read(t, arr, tmi_register_index(w, &n), 0));
+                                                 tmi_t_read(t, arr, tmi_packed(w, &n, TMI_ALL_REGS, 0), 0));
         tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, held_here);
     }
     if (holder) tmi_t_close(t);
@@ -27313,7 +27266,7 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
         tmi_nest_open(w, &n, flat);
         const uint32_t shared =
             tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
-        tmi_t_write(t, arr, tmi_register_index(w, &n), 0, shared);
+        tmi_register_write(w, &n, arr, shared);
         tmi_nest_end(w, &n);
     }
     if (arr) tmi_result_in_array(w, out, arr);
@@ -27363,7 +27316,7 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
     tmi_nest_open(w, &n, flat);
     v = tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
-    tmi_t_write(t, arr, tmi_register_index(w, &n), 0, v);
+    tmi_register_write(w, &n, arr, v);
     tmi_nest_end(w, &n);
     tmi_result_in_array(w, out, arr);
 }
@@ -28438,7 +28391,7 @@ static void tmi_group_loop(tmi_low *w, tmi_nest *n, uint32_t bits) {
 /* Neighbour k of the group; a tile of fewer elements repeats them. */
 static void tmi_group_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t k) {
     const uint32_t have = n->lin->n_reg < bits ? n->lin->n_reg : bits;
-    tmi_scan_point(w, n, (1u << have) - 1, tmi_t_u32(w->t, k & ((1u << have) - 1)));
+    tmi_nest_point(w, n, (1u << have) - 1, tmi_t_u32(w->t, k & ((1u << have) - 1)));
 }
 
 /* Registers of the operands, from elements [operand * pack + k]. */
@@ -28523,7 +28476,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
         if (pack > 1) tmi_group_point(w, &n, bits, k);
         for (i = 0; i < op->n_out; i++) {
             const uint32_t made = tmi_ptx_element(w, op, i, k, reg);
-            tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0, made);
+            tmi_register_write(w, &n, arr[i], made);
         }
     }
     tmi_nest_end(w, &n);
@@ -28551,7 +28504,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
         n.n_open++;
     }
     for (k = 0; k < pack; k++) {
-        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_in; i++)
             w->scalar[tmi_block_arg(w->m, body, i * pack + k)] = tmi_elem_at(w, tmi_in(w->m, op, i),
                                                                              n.lin, 0);
@@ -28561,9 +28514,9 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     w->nest = outer;
     end = TMI_OP(w->m, tmi_terminator(w->m, body));
     for (k = 0; k < pack; k++) {
-        tmi_scan_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
+        tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_out; i++)
-            tmi_t_write(w->t, arr[i], tmi_register_index(w, &n), 0,
+            tmi_register_write(w, &n, arr[i],
                         tmi_scalar_value(w, tmi_in(w->m, end, i * pack + k)));
     }
     tmi_nest_end(w, &n);
@@ -30053,8 +30006,8 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_vec_init(&w.slot, sizeof(tmi_slot), 1);
     tmi_vec_init(&w.task, sizeof(tmi_task), 1);
     tmi_vec_init(&w.need, sizeof(uint32_t), 1);
-    w.memo_cap = 64;
-    w.memo_slot = TMI_TEMP(job, uint32_t, w.memo_cap);
+    w.memo_hash.scratch = 1;
+    (void)tmi_vec_add(job, &w.memo);
     tmi_lower_touches(&w);
     tmi_mark_escapes(&w);
     tmi_lower_params(&w);
