@@ -25631,6 +25631,22 @@ static uint32_t tmi_inst_count(tmi_low *w, const tmi_inst *in) {
     return 1u << TMI_LIN(w->p, in->lin)->n_reg;
 }
 
+/* An array for what a thread holds of a value, element by element. */
+static uint32_t tmi_register_array(tmi_low *w, uint32_t lin_id, uint32_t value) {
+    return tmi_named_array(w, TMI_AS_PRIVATE, tmi_value_tty(w, value),
+                           1u << TMI_LIN(w->p, lin_id)->n_reg, value);
+}
+
+static void tmi_inst_is_array(tmi_inst *in, uint32_t arr, uint32_t vec) {
+    in->vec = (uint8_t)vec;
+    in->store = TMI_ST_ARRAY;
+    in->ref = arr;
+}
+
+static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
+    tmi_inst_is_array(tmi_first_inst(w, value), arr, 0);
+}
+
 /* Give an instance an array (or, with one entry, a variable) before the nest that fills it. */
 static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
     tmi_inst *in = TMI_INST(w->p, inst);
@@ -25914,50 +25930,108 @@ static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32
     return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
 }
 
-/* Of element number `at`: is it in the part that is moved now? Its place in that part into *at. */
+/* Of element number `at`: is it in part `part` of 2^bits, which is moved now? Its place in that part
+ * into *at. part 0: all is moved at once, and the answer is 0. */
 static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
-    uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, *at, 1u << bits), part);
-    *at = tmi_t_bin_c(w->t, TMI_TF_UREM, *at, 1u << bits);
-    return mine;
+    const uint32_t number = *at;
+    if (!part) return 0;
+    *at = tmi_t_bin_c(w->t, TMI_TF_UREM, number, 1u << bits);
+    return tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, number, 1u << bits), part);
+}
+
+/* Threadgroup memory that elements go through by their numbers: all, or a part at a time. */
+typedef struct tmi_passage {
+    uint32_t buf, bits, part; /* array; log2 of a part's elements; which part, 0: there is one */
+    int      padded;
+    tmi_tty  held;            /* in registers */
+} tmi_passage;
+
+static uint32_t tmi_passage_place(tmi_low *w, const tmi_passage *x, uint32_t at) {
+    const uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, x->buf)->type.kind];
+    return x->padded ? tmi_padded_number(w, at, x->bits, bytes) : at;
+}
+
+/* What this thread holds of a tensor, to its own numbers. */
+static void tmi_passage_write(tmi_low *w, const tmi_passage *x, uint32_t value, uint32_t lin_id) {
+    tmi_nest n;
+    uint32_t at, v, cond, mine;
+    tmi_nest_open(w, &n, lin_id);
+    v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
+    at = tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, x->bits, x->part);
+    cond = tmi_both(w->t, tmi_is_holder(w, n.lin), mine);
+    if (cond) (void)tmi_t_if(w->t, cond);
+    tmi_t_write(w->t, x->buf, tmi_passage_place(w, x, at), 0, v);
+    if (cond) tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+}
+
+static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l);
+
+/* Into the array of registers `arr`: the elements of these numbers, or those that `gather` asks
+ * for. */
+static void tmi_passage_read(tmi_low *w, const tmi_passage *x, uint32_t arr, uint32_t lin_id,
+                             const tmi_op *gather) {
+    tmi_nest n;
+    uint32_t at, v, mine;
+    tmi_nest_open(w, &n, lin_id);
+    at = gather ? tmi_gather_number(w, gather, n.lin) : tmi_coord(w, n.lin, 0, 32, 0);
+    mine = tmi_in_part(w, &at, x->bits, x->part);
+    if (mine) (void)tmi_t_if(w->t, mine);
+    v = tmi_t_read(w->t, x->buf, tmi_passage_place(w, x, at), 0);
+    v = tmi_from_shared(w, v, x->held);
+    if (tmi_s_is_int(x->held.kind)) v = tmi_t_intcast(w->t, v, x->held.kind, 0); /* of counters */
+    tmi_register_write(w, &n, arr, v);
+    if (mine) tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+}
+
+/* All of a tensor through threadgroup memory, as much at a time as it holds; gives the array of
+ * registers that `out` is read into. */
+static uint32_t tmi_passage_run(tmi_low *w, uint32_t value, uint32_t from, int padded, uint32_t out,
+                                uint32_t to, const tmi_op *gather) {
+    const uint32_t type = tmi_value_type(w->m, value), whole = tmi_type_bits(w->m, type);
+    const tmi_tty  mem = tmi_shared_type(w->m, type);
+    const uint32_t bytes = tmi_scalar_bytes[mem.kind];
+    uint32_t       arr, count;
+    tmi_passage    x;
+    x.held = tmi_tty_from(w->m, type);
+    x.padded = padded;
+    x.part = 0;
+    for (x.bits = whole;; x.bits--) {
+        count = padded ? tmi_padded_count(x.bits, bytes) : 1u << x.bits;
+        if (!x.bits || (uint64_t)bytes * count <= w->p->stage_limit) break;
+    }
+    x.buf = tmi_named_array(w, TMI_AS_GROUP, mem, count, value);
+    arr = tmi_register_array(w, to, out);
+    if (x.bits < whole) x.part = tmi_t_long_for(w->t, 1u << (whole - x.bits));
+    tmi_passage_write(w, &x, value, from);
+    tmi_passage_read(w, &x, arr, to, gather);
+    if (x.part) tmi_t_close(w->t);
+    return arr;
+}
+
+/* The same for a value that is all in `buf`. */
+static uint32_t tmi_read_back(tmi_low *w, uint32_t value, uint32_t buf, uint32_t lin_id,
+                              uint32_t arr) {
+    tmi_passage x;
+    memset(&x, 0, sizeof x);
+    x.buf = buf;
+    x.held = tmi_value_tty(w, value);
+    if (!arr) arr = tmi_register_array(w, lin_id, value);
+    tmi_passage_read(w, &x, arr, lin_id, NULL);
+    tmi_result_in_array(w, value, arr);
+    return arr;
 }
 
 /* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then
  * the next. */
 static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
-    tmi_inst *in = TMI_INST(w->p, inst);
-    uint32_t type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type),
-             bits = whole, buf, arr, part, at, v, mine, holder;
-    uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin), to = tmi_lin_flat(w, in->lin);
-    tmi_tty   mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
-    uint32_t  bytes = tmi_scalar_bytes[mem.kind];
-    tmi_nest  n;
-    while (bits && tmi_padded_count(bits, bytes) * bytes > w->p->stage_limit) bits--;
+    tmi_inst      *in = TMI_INST(w->p, inst);
+    const uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin);
     w->t->src = tmi_def(w->m, in->value);
-    buf = tmi_named_array(w, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), in->value);
-    arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, to)->n_reg, in->value);
-    part = tmi_t_long_for(w->t, 1u << (whole - bits));
-    tmi_nest_open(w, &n, from);
-    v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
-    at = tmi_coord(w, n.lin, 0, 32, 0);
-    mine = tmi_in_part(w, &at, bits, part);
-    holder = tmi_is_holder(w, n.lin);
-    (void)tmi_t_if(w->t, holder ? tmi_t_and(w->t, holder, mine) : mine);
-    tmi_t_write(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0, v);
-    tmi_t_close(w->t);
-    tmi_nest_end(w, &n);
-    tmi_nest_open(w, &n, to);
-    at = tmi_coord(w, n.lin, 0, 32, 0);
-    mine = tmi_in_part(w, &at, bits, part);
-    (void)tmi_t_if(w->t, mine);
-    v = tmi_from_shared(w, tmi_t_read(w->t, buf, tmi_padded_number(w, at, bits, bytes), 0), held);
-    tmi_register_write(w, &n, arr, v);
-    tmi_t_close(w->t);
-    tmi_nest_end(w, &n);
-    tmi_t_close(w->t);
-    in = TMI_INST(w->p, inst);
-    in->store = TMI_ST_ARRAY;
-    in->vec = 0;
-    in->ref = arr;
+    tmi_inst_is_array(in, tmi_passage_run(w, in->value, from, 1, in->value,
+                                          tmi_lin_flat(w, in->lin), NULL), 0);
 }
 
 /* -- Tasks ----------------------------------------------------------------------------------- */
@@ -26358,13 +26432,41 @@ static uint32_t tmi_finish_array(tmi_low *w, const tmi_finish *x, uint32_t i) {
                            tmi_out(w->m, op, i));
 }
 
+/* Results of one entry of the nest, element by element or as vectors: kept. */
+static void tmi_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index, uint32_t part[8][4]) {
+    uint32_t i, r;
+    for (i = 0; i < TMI_OP(w->m, x->f->op)->n_in; i++) {
+        r = tmi_t_vmake(w->t, part[i], (1u << x->out.vec) / x->width);
+        if (x->store[i]) tmi_t_write(w->t, x->store[i], index, 0, r);
+        else x->value[i] = r;
+    }
+}
+
+/* The partials of this simdgroup, to threadgroup memory: the lanes along the axis all hold them,
+ * lane zero of them writes. */
+static void tmi_finish_write(tmi_low *w, tmi_finish *x, tmi_lin writer, uint32_t k,
+                             const uint32_t *v) {
+    const tmi_folding *f = x->f;
+    const uint32_t     n = TMI_OP(w->m, f->op)->n_in;
+    uint32_t           i, slot, holder, keep[8];
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        if (f->lane_axis >> i & 1) writer.lane[i] = 0;
+    for (i = 0; i < writer.n_sg; i++) /* each writes a slot of its own */
+        if (f->sg_axis >> i & 1) writer.sg[i] = 1u << (25 + i);
+    slot = tmi_partial_slot(w, x, k, tmi_group_rank(w, f->sg_axis));
+    holder = tmi_is_holder(w, &writer);
+    for (i = 0; i < n; i++) keep[i] = tmi_to_memory(w, v[i]);
+    if (holder) (void)tmi_t_if(w->t, holder);
+    for (i = 0; i < n; i++) tmi_t_write(w->t, x->buf[i], slot, 0, keep[i]);
+    if (holder) tmi_t_close(w->t);
+}
+
 /* Lanes first; where simdgroups share results, one lane of each writes its partial. */
 static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     tmi_folding  *f = x->f;
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
-    uint32_t      i, k, times = (1u << x->out.vec) / x->width, v[8], branch;
-    tmi_lin       writer = *TMI_LIN(w->p, out_id);
+    uint32_t      i, k, times = (1u << x->out.vec) / x->width, v[8], index, part[8][4];
     w->t->src = f->op;
     if (!f->sg_axis && x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) {
@@ -26381,40 +26483,15 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     /* already there */
     if (!f->sg_axis && !f->lane_axis && x->store[0] && x->store[0] == f->acc[0]) return;
     tmi_nest_open(w, &n, out_id);
-    {
-        tmi_parts p;
-        uint32_t  index, part[8][4];
-        memset(&p, 0, sizeof p);
-        for (i = n.vec; i < n.lin->n_reg; i++) p.reg[i] = 1u << (i - n.vec);
-        index = tmi_parts_expr(w, &n, &p, 0);
-        for (k = 0; k < times; k++) {
-            tmi_fold_fetch(w, x, index, k, v);
-            tmi_fold_lanes(w, f, v);
-            tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
-            for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
-            if (!f->sg_axis) continue;
-            /* the lanes along the axis all hold the partial now; lane zero of them writes it */
-            for (i = 0; i < TMI_LANE_BITS; i++)
-                if (f->lane_axis >> i & 1) writer.lane[i] = 0;
-            for (i = 0; i < writer.n_sg; i++)
-                /* each writes a slot of its own */
-                if (f->sg_axis >> i & 1) writer.sg[i] = 1u << (25 + i);
-            {
-                uint32_t slot = tmi_partial_slot(w, x, k, tmi_group_rank(w, f->sg_axis)), keep[8];
-                uint32_t holder = tmi_is_holder(w, &writer);
-                for (i = 0; i < op->n_in; i++) keep[i] = tmi_to_memory(w, v[i]);
-                branch = holder ? tmi_t_if(w->t, holder) : 0;
-                for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, x->buf[i], slot, 0, keep[i]);
-                if (branch) tmi_t_close(w->t);
-            }
-        }
-        if (!f->sg_axis)
-            for (i = 0; i < op->n_in; i++) {
-                uint32_t r = tmi_t_vmake(w->t, part[i], times);
-                if (x->store[i]) tmi_t_write(w->t, x->store[i], index, 0, r);
-                else x->value[i] = r;
-            }
+    index = tmi_vector_index(w, &n);
+    for (k = 0; k < times; k++) {
+        tmi_fold_fetch(w, x, index, k, v);
+        tmi_fold_lanes(w, f, v);
+        tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
+        for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
+        if (f->sg_axis) tmi_finish_write(w, x, *n.lin, k, v);
     }
+    if (!f->sg_axis) tmi_finish_keep(w, x, index, part);
     tmi_nest_end(w, &n);
 }
 
@@ -26432,7 +26509,6 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     tmi_folding  *f = x->f;
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest      n;
-    tmi_parts     p;
     uint32_t i, k, s = 0, parts = 1u << tmi_popcount(f->sg_axis), index, part[8][4], v[8], e[8],
                    var[8], times = (1u << x->out.vec) / x->width;
     const int     rolls = tmi_fold_rolls(w, f, parts - 1);
@@ -26440,9 +26516,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     if (x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) x->store[i] = tmi_finish_array(w, x, i);
     tmi_nest_open(w, &n, out_id);
-    memset(&p, 0, sizeof p);
-    for (i = n.vec; i < n.lin->n_reg; i++) p.reg[i] = 1u << (i - n.vec);
-    index = tmi_parts_expr(w, &n, &p, 0);
+    index = tmi_vector_index(w, &n);
     for (k = 0; k < times; k++) {
         uint64_t bits;
         uint16_t ck = f->combiner ? TMI_OP(w->m, f->combiner)->kind : (uint16_t)0;
@@ -26450,15 +26524,13 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         if (f->combiner && !x->by_rank && parts > 2 && tmi_simd_of(ck, type.kind) &&
             type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
             /* every simdgroup reads the partials, a lane each, and reduces them once more */
-            uint32_t lane = tmi_t_lane(w->t), in_range = 0, r;
-            tmi_ins  ld;
+            uint32_t lane = tmi_t_lane(w->t), in_range = 0, r, at, none = 0;
             if (parts < 32) in_range = tmi_t_icmp_c(w->t, TMI_ULT, lane, parts);
-            tmi_ins_zero(&ld, TMI_TF_LDT, type);
-            ld.a = x->buf[0];
-            ld.b = tmi_partial_slot(w, x, k, lane);
-            ld.e = in_range; /* guarded read: the identity where there is no partial */
-            ld.f = in_range ? tmi_t_const(w->t, type, bits) : 0;
-            r = tmi_t_pin(w->t, &ld);
+            at = tmi_partial_slot(w, x, k, lane);
+            if (in_range) none = tmi_t_const(w->t, type, bits);
+            r = tmi_t_do(w->t, TMI_TF_LDT, type, x->buf[0], at, 0, 0);
+            TMI_INS(w->t, r)->e = in_range; /* the identity where there is no partial */
+            TMI_INS(w->t, r)->f = none;
             v[0] = tmi_simd_reduce(w, ck, r);
             tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
         } else {
@@ -26476,11 +26548,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         }
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
     }
-    for (i = 0; i < op->n_in; i++) {
-        uint32_t r = tmi_t_vmake(w->t, part[i], times);
-        if (x->store[i]) tmi_t_write(w->t, x->store[i], index, 0, r);
-        else x->value[i] = r;
-    }
+    tmi_finish_keep(w, x, index, part);
     tmi_nest_end(w, &n);
 }
 
@@ -26985,37 +27053,10 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
         tmi_scan_in_simdgroup(w, &s, &n);
     }
     tmi_nest_end(w, &n);
-    for (i = 0; i < s.n; i++) {
-        tmi_inst *in = tmi_first_inst(w, tmi_out(w->m, op, i));
-        in->vec = 0;
-        in->store = TMI_ST_ARRAY;
-        in->ref = s.acc[i];
-    }
+    for (i = 0; i < s.n; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), s.acc[i]);
 }
 
 /* -- Gather and histogram: through threadgroup memory, by computed places ---------------------- */
-
-/* Write the elements that this thread holds of a tensor to their own numbers in `buf`. Of the
- * whole tensor, only the numbers of chunk `chunk` of 2^bits. */
-static void tmi_stage_chunk(tmi_low *w, uint32_t value, uint32_t lin_id, uint32_t buf,
-                            uint32_t bits, uint32_t chunk) {
-    tmi_nest n;
-    uint32_t at, v, cond;
-    tmi_nest_open(w, &n, lin_id);
-    v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
-    at = tmi_coord(w, n.lin, 0, 32, 0);
-    cond = tmi_is_holder(w, n.lin);
-    if (chunk) {
-        uint32_t mine = tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << bits),
-                                   chunk);
-        cond = cond ? tmi_t_and(w->t, cond, mine) : mine;
-        at = tmi_t_bin_c(w->t, TMI_TF_UREM, at, 1u << bits);
-    }
-    if (cond) (void)tmi_t_if(w->t, cond);
-    tmi_t_write(w->t, buf, at, 0, v);
-    if (cond) tmi_t_close(w->t);
-    tmi_nest_end(w, &n);
-}
 
 /* Number of the source's element that a gather wants where the nest stands: its own number, with
  * the axis' part replaced by the index, which is kept inside of the axis. */
@@ -27036,13 +27077,6 @@ static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l
     return r;
 }
 
-static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
-    tmi_inst *in = tmi_first_inst(w, value);
-    in->vec = 0;
-    in->store = TMI_ST_ARRAY;
-    in->ref = arr;
-}
-
 /* The layout that a value's first instance is held in, element by element. */
 static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
     tmi_lin flat = *TMI_LIN(w->p, tmi_first_inst(w, value)->lin);
@@ -27051,36 +27085,11 @@ static uint32_t tmi_flat_lin(tmi_low *w, uint32_t value) {
 }
 
 static void tmi_lower_gather(tmi_low *w, uint32_t id) {
-    const tmi_op *op = TMI_OP(w->m, id);
-    tmi_thr *t = w->t;
-    uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0),
-             type = tmi_value_type(w->m, src), bits = tmi_type_bits(w->m, type);
-    uint32_t stage = w->p->stage[0][id] - 1, flat = tmi_flat_lin(w, out), chunk = 0, buf, res, v,
-             at, whole = bits, index;
-    tmi_tty  mem = tmi_shared_type(w->m, type), held = tmi_tty_from(w->m, type);
-    tmi_nest n;
+    const tmi_op  *op = TMI_OP(w->m, id);
+    const uint32_t out = tmi_out(w->m, op, 0);
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_GATHER);
-    while (bits && ((uint64_t)tmi_scalar_bytes[mem.kind] << bits) > w->p->stage_limit) bits--;
-    buf = tmi_named_array(w, TMI_AS_GROUP, mem, 1u << bits, src);
-    res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
-    if (bits < whole) {
-        chunk = tmi_t_long_for(t, 1u << (whole - bits)); /* a part of the source at a time */
-    }
-    tmi_stage_chunk(w, src, stage, buf, bits, chunk);
-    tmi_nest_open(w, &n, flat);
-    at = tmi_gather_number(w, op, n.lin);
-    index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
-    if (chunk) {
-        (void)tmi_t_if(t,
-                       tmi_t_icmp(t, TMI_EQ, tmi_t_bin_c(t, TMI_TF_UDIV, at, 1u << bits), chunk));
-        at = tmi_t_bin_c(t, TMI_TF_UREM, at, 1u << bits);
-    }
-    v = tmi_from_shared(w, tmi_t_read(t, buf, at, 0), held);
-    tmi_t_write(t, res, index, 0, v);
-    if (chunk) tmi_t_close(t);
-    tmi_nest_end(w, &n);
-    if (chunk) tmi_t_close(t);
-    tmi_result_in_array(w, out, res);
+    tmi_result_in_array(w, out, tmi_passage_run(w, tmi_in(w->m, op, 0), w->p->stage[0][id] - 1, 0,
+                                                out, tmi_flat_lin(w, out), op));
 }
 
 /* One counter a bin in threadgroup memory; what lies outside of the bins, or is masked, is not
@@ -27091,8 +27100,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     uint32_t src = tmi_in(w->m, op, 0), out = tmi_out(w->m, op, 0),
              type = tmi_value_type(w->m, out), bins = (uint32_t)tmi_numel(w->m, type);
     uint32_t buf = tmi_named_array(w, TMI_AS_GROUP, tmi_tty_of(TMI_S_I32, 1), bins, out),
-             flat = tmi_flat_lin(w, out), i, cond, v, res, part;
-    tmi_tty  held = tmi_tty_from(w->m, type);
+             flat = tmi_flat_lin(w, out), i, cond, v, part;
     tmi_nest n;
     int      kind;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_HISTOGRAM);
@@ -27110,21 +27118,14 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
         : tmi_t_icmp_c(t, TMI_ULT, v, bins);
     if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_not(t, v);
     part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
-    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
-    part = tmi_is_holder(w, n.lin);
-    if (part) cond = cond ? tmi_t_and(t, part, cond) : part;
+    cond = tmi_both(t, part, cond);
+    cond = tmi_both(t, tmi_is_holder(w, n.lin), cond);
     if (cond) (void)tmi_t_if(t, cond);
     v = tmi_t_intcast(t, v, TMI_S_I32, 0);
     (void)tmi_t_stmt(t, TMI_TF_ADDT, buf, v, tmi_t_u32(t, 1), 0);
     if (cond) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    res = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
-    tmi_nest_open(w, &n, flat);
-    v = tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0);
-    v = tmi_t_intcast(t, v, held.kind, 0);
-    tmi_register_write(w, &n, res, v);
-    tmi_nest_end(w, &n);
-    tmi_result_in_array(w, out, res);
+    (void)tmi_read_back(w, out, buf, flat, 0);
 }
 
 /* -- Atomic operations: one thread for each element -------------------------------------------- */
@@ -27192,35 +27193,43 @@ static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const t
     return l ? tmi_elem_at(w, tmi_in(w->m, op, i), l, 0) : tmi_scalar_value(w, tmi_in(w->m, op, i));
 }
 
+/* What an atomic operation reads, of single elements; 0: it has none. */
+typedef struct tmi_atomic { uint32_t ptr, expected, v, mask; } tmi_atomic;
+
+static tmi_atomic tmi_atomic_operands(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
+    const int  cas = op->kind == TMI_OP_CAS;
+    tmi_atomic x;
+    int64_t    c;
+    x.ptr = tmi_operand_at(w, op, 0, l);
+    x.expected = cas ? tmi_operand_at(w, op, 1, l) : 0;
+    x.v = tmi_operand_at(w, op, cas ? 2 : 1, l);
+    x.mask = cas ? 0 : tmi_operand_at(w, op, 2, l);
+    if (x.mask && tmi_t_is_const(w->t, x.mask, &c) && c) x.mask = 0;
+    return x;
+}
+
 /* Scalars: thread 0 does it, and tells the others through threadgroup memory. */
 static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
     tmi_thr *t = w->t;
-    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, mask, old,
-             var = 0, buf = 0, zero = tmi_t_u32(t, 0);
+    uint32_t out = tmi_out(w->m, op, 0), old, var = 0, buf = 0;
     int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_at_once(w->p, op);
-    int64_t  c;
-    tmi_tty  type;
-    ptr = tmi_operand_at(w, op, 0, NULL);
-    expected = cas ? tmi_operand_at(w, op, 1, NULL) : 0;
-    v = tmi_operand_at(w, op, cas ? 2 : 1, NULL);
-    mask = cas ? 0 : tmi_operand_at(w, op, 2, NULL);
-    if (mask && tmi_t_is_const(t, mask, &c) && c) mask = 0;
-    type = tmi_t_type(t, v);
+    const tmi_atomic x = tmi_atomic_operands(w, op, NULL);
+    const tmi_tty    type = tmi_t_type(t, x.v);
     if (used) {
         buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(type), 1, out);
-        if (mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
+        if (x.mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
     }
-    (void)tmi_t_if(t, tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero));
-    if (mask) (void)tmi_t_if(t, mask);
-    old = native ? tmi_atomic_one(w, op, ptr, expected, v)
-                 : tmi_atomic_by_hand(w, op, ptr, expected, v);
+    (void)tmi_t_if(t, tmi_t_is_first(t));
+    if (x.mask) (void)tmi_t_if(t, x.mask);
+    old = native ? tmi_atomic_one(w, op, x.ptr, x.expected, x.v)
+                 : tmi_atomic_by_hand(w, op, x.ptr, x.expected, x.v);
     tmi_t_name(t, old, tmi_source_name(w, out));
-    if (var) tmi_t_write(t, var, zero, 0, old);
-    if (mask) tmi_t_close(t);
+    if (var) tmi_t_set(t, var, old);
+    if (x.mask) tmi_t_close(t);
     if (used)
-        tmi_t_write(t, buf, zero, 0, tmi_to_memory(w, var ? tmi_t_read(t, var, zero, 0) : old));
+        tmi_t_set(t, buf, tmi_to_memory(w, var ? tmi_t_get(t, var) : old));
     tmi_t_close(t);
-    if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_read(t, buf, zero, 0), type);
+    if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_get(t, buf), type);
     else w->scalar[out] = tmi_t_zero(t, type);
 }
 
@@ -27228,33 +27237,29 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
  * does it; the others read the old value from threadgroup memory if anybody asks for it. */
 static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_thr *t = w->t;
-    uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS, ptr, v, expected, cond, old,
-             holder, arr = 0, buf = 0, type = tmi_value_type(w->m, out);
+    uint32_t out = tmi_out(w->m, op, 0), old, holder, arr = 0, buf = 0,
+             type = tmi_value_type(w->m, out);
     int used = tmi_n_uses(&w->p->users, out) != 0, copies = tmi_lin_has_copies(TMI_LIN(w->p, flat));
     tmi_tty  held = tmi_tty_from(w->m, type);
-    int64_t  c;
+    tmi_atomic x;
     tmi_nest n;
-    if (used) arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
+    if (used) arr = tmi_register_array(w, flat, out);
     if (used && copies)
         buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type),
                               out);
     tmi_nest_open(w, &n, flat);
-    ptr = tmi_operand_at(w, op, 0, n.lin);
-    expected = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
-    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
-    cond = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
-    if (cond && tmi_t_is_const(t, cond, &c) && c) cond = 0;
-    if (arr && cond) {
+    x = tmi_atomic_operands(w, op, n.lin);
+    if (arr && x.mask) {
         const uint32_t zero = tmi_t_zero(t, held);
         tmi_register_write(w, &n, arr, zero);
     }
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
-    if (cond) (void)tmi_t_if(t, cond);
-    old = tmi_atomic_one(w, op, ptr, expected, v);
+    if (x.mask) (void)tmi_t_if(t, x.mask);
+    old = tmi_atomic_one(w, op, x.ptr, x.expected, x.v);
     tmi_t_name(t, old, tmi_source_name(w, out));
     if (arr) tmi_register_write(w, &n, arr, old);
-    if (cond) tmi_t_close(t);
+    if (x.mask) tmi_t_close(t);
     if (buf) {
         const uint32_t held_here = tmi_to_memory(w,
                                                  tmi_t_read(t, arr, tmi_packed(w, &n, TMI_ALL_REGS, 0), 0));
@@ -27262,14 +27267,8 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     }
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    if (buf) {
-        tmi_nest_open(w, &n, flat);
-        const uint32_t shared =
-            tmi_from_shared(w, tmi_t_read(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
-        tmi_register_write(w, &n, arr, shared);
-        tmi_nest_end(w, &n);
-    }
-    if (arr) tmi_result_in_array(w, out, arr);
+    if (buf) (void)tmi_read_back(w, out, buf, flat, arr);
+    else if (arr) tmi_result_in_array(w, out, arr);
 }
 
 /* Tensors of what the hardware lacks: thread 0 goes through the elements in order. Programs run
@@ -27278,26 +27277,25 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_thr *t = w->t;
     uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS,
              type = tmi_value_type(w->m, out), count = 1u << tmi_type_bits(w->m, type);
-    uint32_t ptrs, values, wanted = 0, alone, addr, at, holder, i, p, mask, arr,
-                           zero64 = tmi_t_int(t, TMI_S_I64, 0), v, e;
+    uint32_t ptrs, values, wanted = 0, alone, addr, at, holder, i, p, v, e,
+             zero64 = tmi_t_int(t, TMI_S_I64, 0);
     tmi_tty held = tmi_tty_from(w->m, type), mem = tmi_as_shared(held),
             ptr_type = tmi_in_tty(w, op, 0);
-    tmi_nest n;
+    tmi_atomic x;
+    tmi_nest   n;
     ptrs = tmi_named_array(w, TMI_AS_GROUP, tmi_tty_of(TMI_S_I64, 1), count, tmi_in(w->m, op, 0));
     values = tmi_named_array(w, TMI_AS_GROUP, mem, count, out);
     if (cas) wanted = tmi_named_array(w, TMI_AS_GROUP, mem, count, tmi_in(w->m, op, 1));
     tmi_nest_open(w, &n, flat);
-    addr = tmi_t_p2i(t, tmi_operand_at(w, op, 0, n.lin));
-    mask = cas ? 0 : tmi_operand_at(w, op, 2, n.lin);
-    if (mask) addr = tmi_t_select(t, mask, addr, zero64);
-    v = tmi_operand_at(w, op, cas ? 2 : 1, n.lin);
-    e = cas ? tmi_operand_at(w, op, 1, n.lin) : 0;
+    x = tmi_atomic_operands(w, op, n.lin);
+    addr = tmi_t_p2i(t, x.ptr);
+    if (x.mask) addr = tmi_t_select(t, x.mask, addr, zero64);
     at = tmi_coord(w, n.lin, 0, 32, 0);
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
     tmi_t_write(t, ptrs, at, 0, addr);
-    tmi_t_write(t, values, at, 0, v);
-    if (cas) tmi_t_write(t, wanted, at, 0, e);
+    tmi_t_write(t, values, at, 0, x.v);
+    if (cas) tmi_t_write(t, wanted, at, 0, x.expected);
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
     alone = tmi_t_if(t, tmi_t_is_first(t));
@@ -27313,12 +27311,7 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_t_close(t);
     tmi_t_close(t);
     if (!tmi_n_uses(&w->p->users, out)) return;
-    arr = tmi_named_array(w, TMI_AS_PRIVATE, held, 1u << TMI_LIN(w->p, flat)->n_reg, out);
-    tmi_nest_open(w, &n, flat);
-    v = tmi_from_shared(w, tmi_t_read(t, values, tmi_coord(w, n.lin, 0, 32, 0), 0), held);
-    tmi_register_write(w, &n, arr, v);
-    tmi_nest_end(w, &n);
-    tmi_result_in_array(w, out, arr);
+    (void)tmi_read_back(w, out, values, flat, 0);
 }
 
 static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
@@ -28458,8 +28451,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
         return;
     }
     for (i = 0; i < op->n_out; i++)
-        arr[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_out_tty(w, op, i),
-                                 1u << TMI_LIN(w->p, flat)->n_reg, tmi_out(w->m, op, i));
+        arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (pack == 1) tmi_nest_loops(w, &n);
     else tmi_group_loop(w, &n, bits);
@@ -28495,8 +28487,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     tmi_nest n, *outer;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 1);
     for (i = 0; i < op->n_out && i < 8; i++)
-        arr[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_out_tty(w, op, i),
-                                 1u << TMI_LIN(w->p, flat)->n_reg, tmi_out(w->m, op, i));
+        arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (n.lin->n_reg > bits) { /* one loop over the groups of neighbours */
         uint32_t var = tmi_t_for(w->t, 1u << (n.lin->n_reg - bits));
