@@ -24312,11 +24312,15 @@ static const uint16_t tmi_tf_of_op[TMI_OP_COUNT] = {
 /* Memory seen so far in a block, for one class of addresses (a parameter; 31: all others). */
 enum { TMI_SAME_MEMORY = 1, TMI_IN_PLACE };
 
+/* Where, by which address and in which layout. */
+typedef struct tmi_access {
+    uint32_t slot;     /* the last + 1 */
+    uint32_t ptr, lin; /* TMI_NONE when there were several */
+    int      copies;   /* several threads hold an element */
+} tmi_access;
+
 typedef struct tmi_seen {
-    uint32_t wslot, rslot; /* last slot + 1 that writes, reads */
-    uint32_t wptr, rptr;   /* the one address used, TMI_NONE when several */
-    uint32_t wlin, rlin;
-    uint8_t  wcopies, rcopies;
+    tmi_access write, read;
     /* last slot + 1 with atomic operations, which need no order among themselves */
     uint32_t aslot;
     uint32_t rtwice; /* sizes of the tiles whose elements several threads read, bit log2(elements),
@@ -25666,6 +25670,15 @@ static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
     in->store = TMI_ST_ARRAY;
 }
 
+/* Both of a lane's elements of a matrix. */
+static void tmi_tile_write(tmi_thr *t, uint32_t frag, uint32_t index, uint32_t v) {
+    uint32_t i;
+    for (i = 0; i < 2; i++) {
+        const uint32_t one = tmi_t_vget(t, v, i);
+        tmi_t_write(t, frag, index, tmi_t_u32(t, i), one);
+    }
+}
+
 /* Keep what a nest computed for an instance: a value where there is no loop, an array entry
  * else. */
 static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
@@ -25688,14 +25701,8 @@ static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
         return;
     }
     index = tmi_vector_index(w, n);
-    if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) {
-        for (i = 0; i < 2; i++) {
-            const uint32_t one = tmi_t_vget(w->t, v, i);
-            tmi_t_write(w->t, in->ref, index, tmi_t_u32(w->t, i), one);
-        }
-        return;
-    }
-    tmi_t_write(w->t, in->ref, index, 0, v);
+    if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) tmi_tile_write(w->t, in->ref, index, v);
+    else tmi_t_write(w->t, in->ref, index, 0, v);
 }
 
 /* -- Conversions between layouts --------------------------------------------------------------- */
@@ -28606,13 +28613,10 @@ static void tmi_add_fence_for(tmi_low *w, int why) {
     w->fence = s + 1;
 }
 
-static void tmi_add_fence(tmi_low *w) { tmi_add_fence_for(w, TMI_SAME_MEMORY); }
-
 /* Two accesses keep to their own thread's elements when they have one address and one layout
  * without copies: then the order within each thread is order enough. */
-static int tmi_own_elements(uint32_t ptr, uint32_t lin, int copies, uint32_t seen_ptr,
-                            uint32_t seen_lin, int seen_copies) {
-    return ptr == seen_ptr && lin == seen_lin && !copies && !seen_copies;
+static int tmi_own_elements(const tmi_access *a, const tmi_access *b) {
+    return a->ptr == b->ptr && a->lin == b->lin && !a->copies && !b->copies;
 }
 
 /* What threads read more than once each may be what this store overwrites, where a kernel is
@@ -28625,7 +28629,7 @@ static int tmi_meets_in_place(const tmi_low *w, uint32_t ptr, uint32_t own) {
     /* one address, named many times */
     if (tmi_def(w->m, ptr) && TMI_OP(w->m, tmi_def(w->m, ptr))->kind == TMI_OP_SPLAT) size = 0;
     for (k = 0; k < 31; k++)
-        if (k != own && w->seen[k].rslot > w->fence && w->seen[k].rfence == w->fence &&
+        if (k != own && w->seen[k].read.slot > w->fence && w->seen[k].rfence == w->fence &&
             w->seen[k].rkind == kind && w->seen[k].rtwice >> size & 1)
             return 1;
     return 0;
@@ -28634,52 +28638,50 @@ static int tmi_meets_in_place(const tmi_low *w, uint32_t ptr, uint32_t own) {
 /* Earliest slot for an access so that it stays behind the accesses it must not overtake. A
  * barrier is put where threads would meet each other's elements: Triton leaves that to luck, we
  * do not. */
-static void tmi_order_access(tmi_low *w, uint32_t ptr, uint32_t lin, int copies, int writes,
-                             uint32_t *lo) {
-    uint32_t c = tmi_class_of(w, ptr), k, from = c == 31 ? 0 : c, to = c == 31 ? 31 : c;
-    if (writes && c != 31 && tmi_meets_in_place(w, ptr, c)) tmi_add_fence_for(w, TMI_IN_PLACE);
+static void tmi_order_access(tmi_low *w, const tmi_access *x, int writes, uint32_t *lo) {
+    uint32_t c = tmi_class_of(w, x->ptr), k, from = c == 31 ? 0 : c, to = c == 31 ? 31 : c;
+    if (writes && c != 31 && tmi_meets_in_place(w, x->ptr, c)) tmi_add_fence_for(w, TMI_IN_PLACE);
     *lo = tmi_max32(*lo, w->fence);
     for (k = from;; k = k == to ? 31 : k + 1) {
-        tmi_seen *s = &w->seen[k];
-        if (s->aslot > w->fence) {
-            tmi_add_fence(w);
+        const tmi_seen *s = &w->seen[k];
+        int             fence = s->aslot > w->fence;
+        if (!fence && s->write.slot > w->fence) {
+            if (tmi_own_elements(x, &s->write)) *lo = tmi_max32(*lo, s->write.slot - 1);
+            else if (writes) *lo = tmi_max32(*lo, s->write.slot);
+            else fence = 1;
+        }
+        if (!fence && writes && s->read.slot > w->fence) {
+            if (tmi_own_elements(x, &s->read)) *lo = tmi_max32(*lo, s->read.slot - 1);
+            else fence = 1;
+        }
+        if (fence) {
+            tmi_add_fence_for(w, TMI_SAME_MEMORY);
             *lo = w->fence;
-        }
-        if (s->wslot > w->fence) {
-            if (tmi_own_elements(ptr, lin, copies, s->wptr, s->wlin, s->wcopies))
-                *lo = tmi_max32(*lo, s->wslot - 1);
-            else if (writes) *lo = tmi_max32(*lo, s->wslot);
-            else { tmi_add_fence(w); *lo = w->fence; }
-        }
-        if (writes && s->rslot > w->fence) {
-            if (tmi_own_elements(ptr, lin, copies, s->rptr, s->rlin, s->rcopies))
-                *lo = tmi_max32(*lo, s->rslot - 1);
-            else { tmi_add_fence(w); *lo = w->fence; }
         }
         if (k == 31) break;
     }
 }
 
-static void tmi_note_access(tmi_low *w, uint32_t c, uint32_t ptr, uint32_t lin, int copies,
-                            int writes, uint32_t slot) {
-    tmi_seen *s = &w->seen[c];
-    uint32_t *at = writes ? &s->wslot : &s->rslot, *p = writes ? &s->wptr : &s->rptr,
-             *l = writes ? &s->wlin : &s->rlin;
-    uint8_t  *k = writes ? &s->wcopies : &s->rcopies;
+static void tmi_note_access(tmi_low *w, uint32_t c, const tmi_access *x, int writes,
+                            uint32_t slot) {
+    tmi_seen   *s = &w->seen[c];
+    tmi_access *have = writes ? &s->write : &s->read;
+    uint32_t    type, last = have->slot;
+    int         kind;
     TMI_ASSERT(w->job, "lower", c < 32);
-    if (*at <= w->fence) *p = ptr, *l = lin, *k = (uint8_t)copies;
+    if (last <= w->fence) *have = *x;
     else {
-        if (*p != ptr || *l != lin) *p = TMI_NONE;
-        *k |= (uint8_t)copies;
+        if (have->ptr != x->ptr || have->lin != x->lin) have->ptr = TMI_NONE;
+        have->copies |= x->copies;
     }
-    *at = tmi_max32(*at, slot + 1);
-    if (writes || !copies || ptr == TMI_NONE) return;
-    if (s->rfence != w->fence || s->rkind != tmi_value_tty(w, ptr).elem) s->rtwice = 0;
+    have->slot = tmi_max32(last, slot + 1);
+    if (writes || !x->copies || x->ptr == TMI_NONE) return;
+    type = tmi_value_type(w->m, x->ptr);
+    kind = tmi_tty_from(w->m, type).elem;
+    if (s->rfence != w->fence || s->rkind != kind) s->rtwice = 0;
     s->rfence = w->fence;
-    s->rkind = tmi_value_tty(w, ptr).elem;
-    s->rtwice |= 1u << (tmi_is_tensor(w->m, tmi_value_type(w->m, ptr))
-                            ? tmi_type_bits(w->m, tmi_value_type(w->m, ptr))
-                            : 0);
+    s->rkind = kind;
+    s->rtwice |= 1u << (tmi_is_tensor(w->m, type) ? tmi_type_bits(w->m, type) : 0);
 }
 
 /* -- Placing tasks ----------------------------------------------------------------------------- */
@@ -28716,13 +28718,23 @@ static void tmi_sched_init(tmi_low *w, tmi_sched *s, uint32_t lin_id) {
     w->need.n = 0;
 }
 
+/* Of a load or a store, in that layout; TMI_NONE: of scalars, which every thread holds. */
+static tmi_access tmi_access_of_op(const tmi_low *w, const tmi_op *op, uint32_t lin) {
+    tmi_access x;
+    x.slot = 0;
+    x.ptr = tmi_in(w->m, op, 0);
+    x.lin = lin;
+    x.copies = lin == TMI_NONE || tmi_lin_has_copies(TMI_LIN(w->p, lin));
+    return x;
+}
+
 /* Put the computation of an instance into a nest of its layout. */
 static void tmi_place_inst(tmi_low *w, uint32_t inst) {
     tmi_inst     *in = TMI_INST(w->p, inst);
     const tmi_op *op = TMI_OP(w->m, tmi_def(w->m, in->value));
     const tmi_lin *l = TMI_LIN(w->p, in->lin);
     tmi_sched     s;
-    int           load = op->kind == TMI_OP_LOAD && in->kind != TMI_I_CONVERT, copies = 0;
+    tmi_access    x;
     TMI_ASSERT(w->job, "lower", inst < w->p->inst.n);
     tmi_sched_init(w, &s, in->lin);
     if (in->kind == TMI_I_CONVERT) {
@@ -28751,33 +28763,31 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         return;
     }
     tmi_sched_operands(w, &s, op, TMI_VALUE(w->m, in->value)->index, l);
-    if (load) {
-        copies = tmi_lin_has_copies(l);
-        tmi_order_access(w, tmi_in(w->m, op, 0), in->lin, copies, 0, &s.lo);
+    if (op->kind == TMI_OP_LOAD) {
+        x = tmi_access_of_op(w, op, in->lin);
+        tmi_order_access(w, &x, 0, &s.lo);
     }
     in->slot = tmi_pick_slot(w, s.lo, in->lin);
     tmi_task_into(w, in->slot, TMI_TASK_COMPUTE, 0, inst);
-    if (load)
-        tmi_note_access(w, tmi_class_of(w, tmi_in(w->m, op, 0)), tmi_in(w->m, op, 0), in->lin,
-                        copies, 0, in->slot);
+    if (op->kind == TMI_OP_LOAD) tmi_note_access(w, tmi_class_of(w, x.ptr), &x, 0, in->slot);
     tmi_sched_keep(w, in->slot);
 }
 
 /* Stores and simple reductions run inside nests of their component's layout. */
 static void tmi_place_root(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
-    uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot, ptr;
+    uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot;
     const tmi_lin *l = TMI_LIN(w->p, lin);
     tmi_sched     s;
+    tmi_access    x;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_sched_init(w, &s, lin);
     tmi_sched_operands(w, &s, op, 0, l);
-    ptr = tmi_in(w->m, op, 0);
-    if (op->kind == TMI_OP_STORE) tmi_order_access(w, ptr, lin, tmi_lin_has_copies(l), 1, &s.lo);
+    x = tmi_access_of_op(w, op, lin);
+    if (op->kind == TMI_OP_STORE) tmi_order_access(w, &x, 1, &s.lo);
     slot = tmi_pick_slot(w, s.lo, lin);
     tmi_task_into(w, slot, TMI_TASK_ROOT, id, 0);
-    if (op->kind == TMI_OP_STORE)
-        tmi_note_access(w, tmi_class_of(w, ptr), ptr, lin, tmi_lin_has_copies(l), 1, slot);
+    if (op->kind == TMI_OP_STORE) tmi_note_access(w, tmi_class_of(w, x.ptr), &x, 1, slot);
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
         if (tmi_is_tensor(w->m, tmi_value_type(w->m, v))) tmi_first_inst(w, v)->slot = slot;
@@ -28799,9 +28809,9 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     tmi_sched_init(w, &s, TMI_NONE);
     for (i = 0; i < op->n_in; i++) tmi_needs(w->p, tmi_in(w->m, op, i), &none, tmi_sched_need, &s);
     if (op->kind == TMI_OP_LOAD) {
-        tmi_order_access(w, tmi_in(w->m, op, 0), TMI_NONE, 1, 0, &s.lo);
-        tmi_note_access(w, tmi_class_of(w, tmi_in(w->m, op, 0)), tmi_in(w->m, op, 0), TMI_NONE, 1,
-                        0, s.lo);
+        const tmi_access x = tmi_access_of_op(w, op, TMI_NONE);
+        tmi_order_access(w, &x, 0, &s.lo);
+        tmi_note_access(w, tmi_class_of(w, x.ptr), &x, 0, s.lo);
     }
     if (s.lo == tmi_n_slots(w)) (void)tmi_slot_add(w, 0, 0, 0); /* an empty slot to stand before */
     for (i = 0; i < op->n_out; i++) w->avail[tmi_out(w->m, op, i)] = s.lo;
@@ -28817,21 +28827,23 @@ static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
     const tmi_seen *s = &w->seen[k];
     uint32_t with = k == 31 ? ~0u : (1u << k) | (1u << 31), reads = w->reads[id] & with,
              writes = w->writes[id] & with, atomics = w->atomics[id] & with;
-    return (s->wslot > w->fence && (reads || writes || atomics)) ||
-        (s->rslot > w->fence && (writes || atomics)) || (s->aslot > w->fence && (reads || writes));
+    return (s->write.slot > w->fence && (reads || writes || atomics)) ||
+        (s->read.slot > w->fence && (writes || atomics)) ||
+        (s->aslot > w->fence && (reads || writes));
 }
 
 /* Whole-tile ops and control flow: a slot of their own at the end; everything before them is
  * done. */
 static void tmi_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
+    const tmi_access any = {0, TMI_NONE, TMI_NONE, 1};
     uint32_t k, slot, i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if (op->n_region || op->kind == TMI_OP_ASM ||
         (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
         for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
             if (tmi_whole_meets(w, id, k)) {
-                tmi_add_fence(w);
+                tmi_add_fence_for(w, TMI_SAME_MEMORY);
                 break;
             }
     if (op->kind == TMI_OP_STORE &&
@@ -28840,8 +28852,8 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
     slot = tmi_slot_add(w, 0, 0, id);
     if (tmi_ops[op->kind].traits & TMI_FENCE) w->fence = slot + 1;
     for (k = 0; k < 32; k++) {
-        if (w->reads[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 0, slot);
-        if (w->writes[id] >> k & 1) tmi_note_access(w, k, TMI_NONE, TMI_NONE, 1, 1, slot);
+        if (w->reads[id] >> k & 1) tmi_note_access(w, k, &any, 0, slot);
+        if (w->writes[id] >> k & 1) tmi_note_access(w, k, &any, 1, slot);
         if (w->atomics[id] >> k & 1) w->seen[k].aslot = slot + 1;
     }
     for (i = 0; i < op->n_out; i++) {
@@ -29100,6 +29112,13 @@ typedef struct tmi_copy {
     uint8_t  done;
 } tmi_copy;
 
+static void tmi_copy_set(tmi_copy *c, uint32_t from, uint32_t to, uint32_t var) {
+    c->from = from;
+    c->to = to;
+    c->var = var;
+    c->done = 0;
+}
+
 static int tmi_is_same_array(tmi_low *w, uint32_t a, uint32_t b) {
     const tmi_inst *x, *y;
     if (w->p->klass[a] != TMI_C_NODE || w->p->klass[b] != TMI_C_NODE) return 0;
@@ -29227,9 +29246,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         uint32_t arg = tmi_block_arg(w->m, body, 1 + i);
         tmi_carry_storage(w, arg, &var[i]);
         tmi_share_storage(w, tmi_out(w->m, op, i), arg);
-        c[i].from = tmi_in(w->m, op, 3 + i);
-        c[i].to = arg;
-        c[i].var = var[i];
+        tmi_copy_set(&c[i], tmi_in(w->m, op, 3 + i), arg, var[i]);
     }
     tmi_copy_all(w, c, n);
     tmi_stage_ahead(w, body);
@@ -29244,10 +29261,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     }
     tmi_lower_block(w, body);
     w->t->src = end;
-    for (i = 0; i < n; i++) {
-        c[i].from = tmi_in(w->m, TMI_OP(w->m, end), i);
-        c[i].done = 0;
-    }
+    for (i = 0; i < n; i++) tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), c[i].to, var[i]);
     tmi_copy_all(w, c, n);
     tmi_t_close(w->t);
     w->t->src = id;
@@ -29258,11 +29272,8 @@ static void tmi_branch_yields(tmi_low *w, const tmi_op *op, uint32_t block, cons
     uint32_t end = tmi_terminator(w->m, block), i;
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_out);
     if (TMI_OP(w->m, end)->kind != TMI_OP_YIELD) return;
-    for (i = 0; i < op->n_out; i++) {
-        c[i].from = tmi_in(w->m, TMI_OP(w->m, end), i);
-        c[i].to = tmi_out(w->m, op, i);
-        c[i].var = var[i];
-    }
+    for (i = 0; i < op->n_out; i++)
+        tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), tmi_out(w->m, op, i), var[i]);
     w->t->src = end;
     tmi_copy_all(w, c, op->n_out);
 }
@@ -29292,7 +29303,7 @@ static void tmi_lower_if(tmi_low *w, uint32_t id) {
 /* while (true) { before; results = condition's values; if (!c) break; after; carried = yields } */
 static void tmi_lower_while(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id), *cond;
-    uint32_t before = tmi_op_body(w->m, op, 0), after = tmi_op_body(w->m, op, 1), i, branch;
+    uint32_t before = tmi_op_body(w->m, op, 0), after = tmi_op_body(w->m, op, 1), i;
     uint32_t *var = TMI_TEMP(w->job, uint32_t, op->n_in),
              *res = TMI_TEMP(w->job, uint32_t, op->n_out);
     tmi_copy *c = TMI_TEMP(w->job, tmi_copy, op->n_in + op->n_out);
@@ -29301,9 +29312,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     w->t->src = id;
     for (i = 0; i < op->n_in; i++) {
         tmi_carry_storage(w, tmi_block_arg(w->m, before, i), &var[i]);
-        c[i].from = tmi_in(w->m, op, i);
-        c[i].to = tmi_block_arg(w->m, before, i);
-        c[i].var = var[i];
+        tmi_copy_set(&c[i], tmi_in(w->m, op, i), tmi_block_arg(w->m, before, i), var[i]);
     }
     for (i = 0; i < op->n_out; i++) {
         tmi_carry_storage(w, tmi_out(w->m, op, i), &res[i]);
@@ -29315,25 +29324,17 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     tmi_lower_block(w, before);
     cond = TMI_OP(w->m, tmi_terminator(w->m, before));
     w->t->src = tmi_terminator(w->m, before);
-    for (i = 0; i < op->n_out; i++) {
-        c[i].from = tmi_in(w->m, cond, 1 + i);
-        c[i].to = tmi_out(w->m, op, i);
-        c[i].var = res[i];
-        c[i].done = 0;
-    }
+    for (i = 0; i < op->n_out; i++)
+        tmi_copy_set(&c[i], tmi_in(w->m, cond, 1 + i), tmi_out(w->m, op, i), res[i]);
     tmi_copy_all(w, c, op->n_out);
-    branch = tmi_t_if(w->t, tmi_t_not(w->t, tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
-    (void)branch;
+    (void)tmi_t_if(w->t, tmi_t_not(w->t, tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
     (void)tmi_t_stmt(w->t, TMI_TF_BREAK, 0, 0, 0, 0);
     tmi_t_close(w->t);
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_block_arg(w->m, after, i), res[i]);
     tmi_lower_block(w, after);
-    for (i = 0; i < op->n_in; i++) {
-        c[i].from = tmi_in(w->m, TMI_OP(w->m, tmi_terminator(w->m, after)), i);
-        c[i].to = tmi_block_arg(w->m, before, i);
-        c[i].var = var[i];
-        c[i].done = 0;
-    }
+    for (i = 0; i < op->n_in; i++)
+        tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, tmi_terminator(w->m, after)), i),
+                     tmi_block_arg(w->m, before, i), var[i]);
     w->t->src = tmi_terminator(w->m, after);
     tmi_copy_all(w, c, op->n_in);
     tmi_t_close(w->t);
@@ -29377,12 +29378,10 @@ static int tmi_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
     for (k = 0; k < 32; k++) {
         const tmi_seen *s = &w->seen[k];
-        if (s->aslot && (s->wslot || s->rslot || (k == 31 && 1))) return 1;
-        if (!s->wslot) continue;
-        if (s->rslot &&
-            !tmi_own_elements(s->wptr, s->wlin, s->wcopies, s->rptr, s->rlin, s->rcopies))
-            return 1;
-        if (k == 31 || w->seen[31].rslot) return 1;
+        if (s->aslot && (s->write.slot || s->read.slot || k == 31)) return 1;
+        if (!s->write.slot) continue;
+        if (s->read.slot && !tmi_own_elements(&s->write, &s->read)) return 1;
+        if (k == 31 || w->seen[31].read.slot) return 1;
     }
     return 0;
 }
@@ -29635,9 +29634,7 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     }
     p->acc = tmi_named_array(w, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count, in->value);
     if (same) {
-        in->store = TMI_ST_ARRAY;
-        in->ref = p->acc;
-        in->vec = 1;
+        tmi_inst_is_array(in, p->acc, 1);
     }
     if (tmi_is_zero_value(w, c)) {
         v = tmi_t_for(t, p->acc_count);
@@ -29646,18 +29643,8 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         return;
     }
     tmi_nest_open(w, &n, lin_id);
-    {
-        tmi_parts x;
-        uint32_t  i, index, e;
-        memset(&x, 0, sizeof x);
-        for (i = 1; i < n.lin->n_reg; i++) x.reg[i] = 1u << (i - 1);
-        index = tmi_parts_expr(w, &n, &x, 0);
-        e = tmi_conv(t, tmi_elem_at(w, c, n.lin, TMI_VEC), TMI_S_F32);
-        for (i = 0; i < 2; i++) {
-            const uint32_t one = tmi_t_vget(t, e, i);
-            tmi_t_write(t, p->acc, index, tmi_t_u32(t, i), one);
-        }
-    }
+    v = tmi_packed(w, &n, TMI_ALL_REGS << 1, 0);
+    tmi_tile_write(t, p->acc, v, tmi_conv(t, tmi_elem_at(w, c, n.lin, TMI_VEC), TMI_S_F32));
     tmi_nest_end(w, &n);
 }
 
@@ -29789,13 +29776,10 @@ static void tmi_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     uint32_t  r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1, i, index, e[2];
     tmi_tty type = tmi_out_tty(w, p->op, 0);
     tmi_nest  n;
-    tmi_parts x;
     if (type.kind == TMI_S_F32) return;
     tmi_inst_array(w, r, TMI_AS_PRIVATE);
     tmi_nest_open(w, &n, lin_id);
-    memset(&x, 0, sizeof x);
-    for (i = 1; i < n.lin->n_reg; i++) x.reg[i] = 1u << (i - 1);
-    index = tmi_parts_expr(w, &n, &x, 0);
+    index = tmi_packed(w, &n, TMI_ALL_REGS << 1, 0);
     for (i = 0; i < 2; i++)
         e[i] = tmi_conv(w->t, tmi_t_read(w->t, p->acc, index, tmi_t_u32(w->t, i)), type.kind);
     tmi_inst_put(w, r, tmi_t_vmake(w->t, e, 2));
@@ -29813,10 +29797,8 @@ static uint32_t tmi_widen(tmi_low *w, uint32_t v, int kind) {
 static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind) {
     tmi_thr *t = w->t;
     const tmi_lin *l;
-    uint32_t kv, i, d = tmi_out_type(w->m, p->op, 0), row, col, batch = 0, a, b, index, at[2], acc,
-                    k;
+    uint32_t kv, i, d = tmi_out_type(w->m, p->op, 0), row, col, batch = 0, a, b, index, at[2], acc;
     tmi_nest  n;
-    tmi_parts x;
     kv = tmi_t_long_for(t, 1u << (p->k_bits - p->chunk_bits));
     tmi_nest_begin(w, &n, lin_id);
     l = n.lin;
@@ -29829,9 +29811,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     }
     a = tmi_widen(w, tmi_t_read(t, p->s[0].buf, at[0], 0), kind);
     b = tmi_widen(w, tmi_t_read(t, p->s[1].buf, at[1], 0), kind);
-    memset(&x, 0, sizeof x);
-    for (k = 0; k < l->n_reg; k++) x.reg[k] = 1u << k;
-    index = tmi_parts_expr(w, &n, &x, 0);
+    index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
     acc = tmi_t_read(t, p->acc, index, 0);
     if (kind == TMI_S_I64) {
         uint32_t v[3];
@@ -29852,20 +29832,17 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
 static void tmi_plain_copy(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind, int back) {
     uint32_t  i, index, r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1;
     tmi_nest  n;
-    tmi_parts x;
     tmi_tty type = tmi_out_tty(w, p->op, 0);
     if (back) tmi_inst_array(w, r, TMI_AS_PRIVATE);
     tmi_nest_open(w, &n, back ? TMI_INST(w->p, r)->lin : lin_id);
-    memset(&x, 0, sizeof x);
-    for (i = 0; i < n.lin->n_reg; i++) x.reg[i] = 1u << i;
     if (!back) {
-        index = tmi_parts_expr(w, &n, &x, 0);
+        index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
         tmi_t_write(w->t, p->acc, index, 0,
                     tmi_widen(w, tmi_elem_at(w, tmi_in(w->m, p->op, 2), n.lin, 0), kind));
     } else {
         uint32_t e[4];
         for (i = 0; i < 1u << n.vec; i++) {
-            uint32_t v = tmi_t_read(w->t, p->acc, tmi_parts_expr(w, &n, &x, i), 0);
+            uint32_t v = tmi_t_read(w->t, p->acc, tmi_packed(w, &n, TMI_ALL_REGS, i), 0);
             e[i] = tmi_s_is_float(kind) ? tmi_conv(w->t, v, type.kind)
                                         : tmi_t_intcast(w->t, v, type.kind, 1);
         }
