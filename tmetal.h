@@ -10256,105 +10256,141 @@ static int tmi_is_i32_attr(tmi_verifier *v, const tmi_op *op, const char *name) 
 
 /* -- Rules: one function a word of the op table's `types` column ------------------------------ */
 
-static int tmi_verify_any(tmi_verifier *v, const tmi_op *op) {
-    (void)v;
-    (void)op;
-    return 1;
-}
-
-static int tmi_verify_allsame(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i;
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_in_type(v->m, op, i) != tmi_out_type(v->m, op, 0))
-            return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), tmi_out_type(v->m, op, 0));
-    return 1;
-}
-
-static int tmi_verify_sameint(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "integers");
-    return tmi_verify_allsame(v, op);
-}
-
-static int tmi_verify_samefloat(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "floats");
-    return tmi_verify_allsame(v, op);
-}
-
-/* Element kinds and widths of a cast: `from` and `to` are 'i', 'f'; `wider` 1, -1 or 0 for any. */
-static int tmi_verify_castlike(tmi_verifier *v, const tmi_op *op, char from, char to, int wider) {
-    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    int      in_ok = from == 'i' ? tmi_is_intlike(v->m, a) : tmi_is_floatlike(v->m, a);
-    int      out_ok = to == 'i' ? tmi_is_intlike(v->m, b) : tmi_is_floatlike(v->m, b);
-    if (!in_ok) return tmi_fail_kind(v, op, 0, from == 'i' ? "integers" : "floats");
-    if (!tmi_same_shape(v->m, a, b) || !out_ok) return tmi_fail_shape(v, op, a, b);
-    if ((wider > 0 && tmi_bits(v->m, a) >= tmi_bits(v->m, b)) ||
-        (wider < 0 && tmi_bits(v->m, a) <= tmi_bits(v->m, b))) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op),
-                  wider > 0 ? "a wider result" : "a narrower result",
-                  tmi_type_text(v->job, v->m, a),
-                  tmi_format(v->job, 1, "turned into %s", tmi_type_text(v->job, v->m, b)));
-        return 0;
-    }
-    return 1;
-}
-
-static int tmi_verify_intwider(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'i', 'i', 1);
-}
-static int tmi_verify_intnarrow(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'i', 'i', -1);
-}
-static int tmi_verify_fltwider(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'f', 'f', 1);
-}
-static int tmi_verify_fltnarrow(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'f', 'f', -1);
-}
-static int tmi_verify_inttoflt(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'i', 'f', 0);
-}
-static int tmi_verify_flttoint(tmi_verifier *v, const tmi_op *op) {
-    return tmi_verify_castlike(v, op, 'f', 'i', 0);
-}
-
-/* Between index and a fixed width, either way. */
-static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (!tmi_verify_castlike(v, op, 'i', 'i', 0)) return 0;
-    if ((tmi_elem(v->m, a) == v->m->t_index) != (tmi_elem(v->m, b) == v->m->t_index)) return 1;
-    return tmi_fail_want(v, op, "index on one side", tmi_type_text(v->job, v->m, a), b);
-}
-
 static int tmi_is_bools_like(tmi_verifier *v, uint32_t type, uint32_t shape) {
     return tmi_elem(v->m, type) == v->m->t_i1 && tmi_same_shape(v->m, type, shape);
 }
 
-static int tmi_verify_cmp(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_in_type(v->m, op, 1),
-             r = tmi_out_type(v->m, op, 0);
-    int64_t  p = tmi_attr_int(v->m, op, "predicate", -1);
-    if (a != b) return tmi_fail_same(v, op, a, b);
-    if (!tmi_is_bools_like(v, r, a)) return tmi_fail_shape(v, op, r, a);
-    if (p < 0 || p >= (op->kind == TMI_OP_CMPI ? (int)TMI_CMPI_COUNT : (int)TMI_CMPF_COUNT))
-        return tmi_fail_attr(v, op, "predicate", "a comparison");
+/* `big` is `small` with a last dimension of 2 more. */
+static int tmi_is_joined(const tmi_module *m, uint32_t small, uint32_t big) {
+    uint32_t i, rank = tmi_rank(m, small);
+    if (tmi_rank(m, big) != rank + 1 || tmi_elem(m, small) != tmi_elem(m, big) ||
+        tmi_dim(m, big, rank) != 2)
+        return 0;
+    for (i = 0; i < rank; i++)
+        if (tmi_dim(m, small, i) != tmi_dim(m, big, i)) return 0;
     return 1;
 }
 
-static int tmi_verify_cmpi(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "integers");
-    return tmi_verify_cmp(v, op);
-}
-
-static int tmi_verify_cmpf(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "floats");
-    return tmi_verify_cmp(v, op);
-}
-
-static int tmi_verify_fltclass(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "floats");
-    if (!tmi_is_bools_like(v, tmi_out_type(v->m, op, 0), tmi_in_type(v->m, op, 0)))
-        return tmi_fail_shape(v, op, tmi_out_type(v->m, op, 0), tmi_in_type(v->m, op, 0));
+static int tmi_is_broadcast(const tmi_module *m, uint32_t from, uint32_t to) {
+    uint32_t i, rank = tmi_rank(m, from);
+    if (rank != tmi_rank(m, to) || tmi_elem(m, from) != tmi_elem(m, to)) return 0;
+    for (i = 0; i < rank; i++)
+        if (tmi_dim(m, from, i) != 1 && tmi_dim(m, from, i) != tmi_dim(m, to, i)) return 0;
     return 1;
+}
+
+/* What types must be, check by check; the first that fails is told. r and z are the results, digits
+ * the operands.
+ *   i0 f0 p0 a0 o0 q0  integers, floats, pointers (also "a pointer or ..."), i1, i64
+ *   *                  all operands are of the result's type
+ *   =xy                one type; told as such. What fails of the rest is told as two shapes:
+ *   sxy bxy cxy        one shape; x is i1 in y's; x becomes y by repeating axes of 1
+ *   jxy kxy            y is x, x is y, with a last axis of 2 more
+ *   nxy                as many elements, of one type
+ *   I F P              the result holds integers, floats, pointers in the shape of operand 0
+ *   < >                and is narrower, wider: told as such
+ *   ?                  the predicate is one, at the end */
+#define TMI_RULES(X) \
+    X(sameint,   "i0*")   X(samefloat, "f0*") \
+    X(intwider,  "i0I>")  X(intnarrow, "i0I<") \
+    X(fltwider,  "f0F>")  X(fltnarrow, "f0F<") \
+    X(inttoflt,  "i0F")   X(flttoint,  "f0I") \
+    X(int2ptr,   "q0P")   X(addptr,    "a0i1s10=0r") \
+    X(cmpi,      "i0=01br0?") X(cmpf,  "f0=01br0?") \
+    X(fpowi,     "f0i1=0r") X(fltclass, "f0br0") \
+    X(join,      "=01j0r") X(split,    "=rzk0r") \
+    X(broadcast, "c0r")   X(reshape,   "n0r") \
+    X(cond,      "o0")    X(any,       "")
+
+/* What the elements of a type are called that a check asks for; NULL: they are those. */
+static const char *tmi_rule_lacks(const tmi_module *m, char check, uint32_t type) {
+    switch (check) {
+    case 'i': case 'I': return tmi_is_intlike(m, type) ? NULL : "integers";
+    case 'f': case 'F': return tmi_is_floatlike(m, type) ? NULL : "floats";
+    case 'p': case 'P': return tmi_is_ptrlike(m, type) ? NULL : "pointers";
+    case 'a': return tmi_is_ptrlike(m, type) ? NULL : "a pointer or a tensor of pointers";
+    case 'o': return tmi_elem(m, type) == m->t_i1 ? NULL : "i1";
+    case 'q': return tmi_elem(m, type) == m->t_i64 ? NULL : "i64";
+    default: return NULL;
+    }
+}
+
+static uint32_t tmi_rule_type(const tmi_module *m, const tmi_op *op, char value) {
+    return value == 'r' || value == 'z' ? tmi_out_type(m, op, value == 'z')
+                                        : tmi_in_type(m, op, (uint32_t)(value - '0'));
+}
+
+/* One check of two types; 1: it holds. */
+static int tmi_rule_pair(tmi_verifier *v, const tmi_op *op, char check, uint32_t x, uint32_t y) {
+    const tmi_module *m = v->m;
+    int ok;
+    switch (check) {
+    case '=': return x == y || tmi_fail_same(v, op, x, y);
+    case '<': case '>':
+        if (check == '<' ? tmi_bits(m, x) > tmi_bits(m, y) : tmi_bits(m, x) < tmi_bits(m, y))
+            return 1;
+        tmi_error(v->job, tmi_at_of(m, op), TMETAL_E_WANT_KIND, tmi_op_name(op),
+                  check == '>' ? "a wider result" : "a narrower result",
+                  tmi_type_text(v->job, m, x),
+                  tmi_format(v->job, 1, "turned into %s", tmi_type_text(v->job, m, y)));
+        return 0;
+    case 's': ok = tmi_same_shape(m, x, y); break;
+    case 'b': ok = tmi_is_bools_like(v, x, y); break;
+    case 'c': ok = tmi_is_broadcast(m, x, y); break;
+    case 'j': ok = tmi_is_joined(m, x, y); break;
+    case 'k': ok = tmi_is_joined(m, y, x); break;
+    case 'n': ok = tmi_numel(m, x) == tmi_numel(m, y) && tmi_elem(m, x) == tmi_elem(m, y); break;
+    default: ok = !tmi_rule_lacks(m, check, y) && tmi_same_shape(m, x, y); break;
+    }
+    return ok || tmi_fail_shape(v, op, x, y);
+}
+
+static int tmi_predicate_ok(tmi_verifier *v, const tmi_op *op) {
+    int64_t p = tmi_attr_int(v->m, op, "predicate", -1);
+    int     n = op->kind == TMI_OP_CMPI ? (int)TMI_CMPI_COUNT : (int)TMI_CMPF_COUNT;
+    return (p >= 0 && p < n) || tmi_fail_attr(v, op, "predicate", "a comparison");
+}
+
+static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
+    uint32_t i, x, y;
+    while (*rule) {
+        char check = *rule++;
+        if (strchr("ifpaoq", check)) {
+            const char *want;
+            i = (uint32_t)(*rule++ - '0');
+            want = tmi_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
+            if (want) return tmi_fail_kind(v, op, i, want);
+            continue;
+        }
+        if (check == '?') return tmi_predicate_ok(v, op);
+        y = tmi_out_type(v->m, op, 0);
+        for (i = 0; check == '*' && i < op->n_in; i++)
+            if (!tmi_rule_pair(v, op, '=', tmi_in_type(v->m, op, i), y)) return 0;
+        if (check == '*') continue;
+        x = tmi_in_type(v->m, op, 0);
+        if (!strchr("IFP<>", check)) {
+            x = tmi_rule_type(v->m, op, rule[0]);
+            y = tmi_rule_type(v->m, op, rule[1]);
+            rule += 2;
+        }
+        if (!tmi_rule_pair(v, op, check, x, y)) return 0;
+    }
+    return 1;
+}
+
+#define X(word, rule) \
+    static int tmi_verify_##word(tmi_verifier *v, const tmi_op *op) { \
+        return tmi_holds(v, op, rule); \
+    }
+TMI_RULES(X)
+#undef X
+
+/* Between index and a fixed width, either way. */
+static int tmi_verify_indexcast(tmi_verifier *v, const tmi_op *op) {
+    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
+    if (!tmi_holds(v, op, "i0I")) return 0;
+    if ((tmi_elem(v->m, a) == v->m->t_index) != (tmi_elem(v->m, b) == v->m->t_index)) return 1;
+    return tmi_fail_want(v, op, "index on one side", tmi_type_text(v->job, v->m, a), b);
 }
 
 static int tmi_verify_select(tmi_verifier *v, const tmi_op *op) {
@@ -10363,14 +10399,6 @@ static int tmi_verify_select(tmi_verifier *v, const tmi_op *op) {
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 1), tmi_in_type(v->m, op, 2));
     if (c != v->m->t_i1 && !tmi_is_bools_like(v, c, r))
         return tmi_fail_kind(v, op, 0, "i1 of the result's shape");
-    return 1;
-}
-
-static int tmi_verify_fpowi(tmi_verifier *v, const tmi_op *op) {
-    if (!tmi_is_floatlike(v->m, tmi_in_type(v->m, op, 0))) return tmi_fail_kind(v, op, 0, "floats");
-    if (!tmi_is_intlike(v->m, tmi_in_type(v->m, op, 1))) return tmi_fail_kind(v, op, 1, "integers");
-    if (tmi_in_type(v->m, op, 0) != tmi_out_type(v->m, op, 0))
-        return tmi_fail_same(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, 0));
     return 1;
 }
 
@@ -10384,7 +10412,7 @@ static int tmi_verify_extended(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_bitcast(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (!tmi_same_shape(v->m, a, b)) return tmi_fail_shape(v, op, a, b);
+    if (!tmi_holds(v, op, "s0r")) return 0;
     if (tmi_is_ptrlike(v->m, a) != tmi_is_ptrlike(v->m, b) ||
         tmi_bits(v->m, a) != tmi_bits(v->m, b)) {
         tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_BITCAST, tmi_op_name(op),
@@ -10394,37 +10422,18 @@ static int tmi_verify_bitcast(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
-static int tmi_verify_int2ptr(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (tmi_elem(v->m, a) != v->m->t_i64) return tmi_fail_kind(v, op, 0, "i64");
-    if (!tmi_is_ptrlike(v->m, b) || !tmi_same_shape(v->m, a, b)) return tmi_fail_shape(v, op, a, b);
-    return 1;
-}
-
 static int tmi_verify_ptr2int(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (!tmi_is_ptrlike(v->m, a)) return tmi_fail_kind(v, op, 0, "pointers");
+    uint32_t b = tmi_out_type(v->m, op, 0);
+    if (!tmi_holds(v, op, "p0")) return 0;
     if (tmi_elem(v->m, b) != v->m->t_i64) return tmi_fail_want(v, op, "i64", "the result", b);
-    return tmi_same_shape(v->m, a, b) ? 1 : tmi_fail_shape(v, op, a, b);
+    return tmi_holds(v, op, "s0r");
 }
 
 static int tmi_verify_fptofp(tmi_verifier *v, const tmi_op *op) {
     uint32_t a = tmi_in_type(v->m, op, 0), b = tmi_out_type(v->m, op, 0);
-    if (!tmi_is_floatlike(v->m, a)) return tmi_fail_kind(v, op, 0, "floats");
-    if (!tmi_is_floatlike(v->m, b) || !tmi_same_shape(v->m, a, b))
-        return tmi_fail_shape(v, op, a, b);
+    if (!tmi_holds(v, op, "f0F")) return 0;
     if (tmi_bits(v->m, b) >= tmi_bits(v->m, a) || tmi_attr_of(v->m, op, "rounding")) return 1;
     return tmi_fail_attr(v, op, "rounding", "rtne or rtz where the result is narrower");
-}
-
-static int tmi_verify_addptr(tmi_verifier *v, const tmi_op *op) {
-    uint32_t p = tmi_in_type(v->m, op, 0), o = tmi_in_type(v->m, op, 1);
-    if (!tmi_is_ptrlike(v->m, p))
-        return tmi_fail_kind(v, op, 0, "a pointer or a tensor of pointers");
-    if (!tmi_is_intlike(v->m, o)) return tmi_fail_kind(v, op, 1, "integers");
-    if (!tmi_same_shape(v->m, p, o)) return tmi_fail_shape(v, op, o, p);
-    if (tmi_out_type(v->m, op, 0) != p) return tmi_fail_same(v, op, p, tmi_out_type(v->m, op, 0));
-    return 1;
 }
 
 static int tmi_verify_constant(tmi_verifier *v, const tmi_op *op) {
@@ -10493,23 +10502,6 @@ static int tmi_verify_expand(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
-static int tmi_verify_broadcast(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0), i;
-    if (tmi_rank(v->m, a) != tmi_rank(v->m, r) || tmi_elem(v->m, a) != tmi_elem(v->m, r))
-        return tmi_fail_shape(v, op, a, r);
-    for (i = 0; i < tmi_rank(v->m, a); i++)
-        if (tmi_dim(v->m, a, i) != 1 && tmi_dim(v->m, a, i) != tmi_dim(v->m, r, i))
-            return tmi_fail_shape(v, op, a, r);
-    return 1;
-}
-
-static int tmi_verify_reshape(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (tmi_numel(v->m, a) != tmi_numel(v->m, r) || tmi_elem(v->m, a) != tmi_elem(v->m, r))
-        return tmi_fail_shape(v, op, a, r);
-    return 1;
-}
-
 static int tmi_verify_trans(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *order = tmi_attr_of(v->m, op, "order");
     uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0), rank = tmi_rank(v->m, a),
@@ -10530,29 +10522,6 @@ static int tmi_verify_trans(tmi_verifier *v, const tmi_op *op) {
             return tmi_fail_shape(v, op, a, r);
     }
     return 1;
-}
-
-/* `big` is `small` with a last dimension of 2 more. */
-static int tmi_is_joined(const tmi_module *m, uint32_t small, uint32_t big) {
-    uint32_t i, rank = tmi_rank(m, small);
-    if (tmi_rank(m, big) != rank + 1 || tmi_elem(m, small) != tmi_elem(m, big) ||
-        tmi_dim(m, big, rank) != 2)
-        return 0;
-    for (i = 0; i < rank; i++)
-        if (tmi_dim(m, small, i) != tmi_dim(m, big, i)) return 0;
-    return 1;
-}
-
-static int tmi_verify_join(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (a != tmi_in_type(v->m, op, 1)) return tmi_fail_same(v, op, a, tmi_in_type(v->m, op, 1));
-    return tmi_is_joined(v->m, a, r) ? 1 : tmi_fail_shape(v, op, a, r);
-}
-
-static int tmi_verify_split(tmi_verifier *v, const tmi_op *op) {
-    uint32_t a = tmi_in_type(v->m, op, 0), r = tmi_out_type(v->m, op, 0);
-    if (r != tmi_out_type(v->m, op, 1)) return tmi_fail_same(v, op, r, tmi_out_type(v->m, op, 1));
-    return tmi_is_joined(v->m, r, a) ? 1 : tmi_fail_shape(v, op, a, r);
 }
 
 static int tmi_verify_cat(tmi_verifier *v, const tmi_op *op) {
@@ -10851,12 +10820,6 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
-    return 1;
-}
-
-static int tmi_verify_cond(tmi_verifier *v, const tmi_op *op) {
-    if (tmi_elem(v->m, tmi_in_type(v->m, op, 0)) != v->m->t_i1)
-        return tmi_fail_kind(v, op, 0, "i1");
     return 1;
 }
 
@@ -12122,8 +12085,8 @@ static uint32_t tmi_make_infer(tmetal_builder *b, const tmi_op *op, uint32_t i) 
     }
     if (rule == tmi_verify_extended)
         return i && op->kind == TMI_OP_ADDUI_EXT ? tmi_type_like(b->job, m, a, m->t_i1) : a;
-    return rule == tmi_verify_allsame || rule == tmi_verify_sameint ||
-            rule == tmi_verify_samefloat || rule == tmi_verify_addptr || rule == tmi_verify_fpowi
+    return rule == tmi_verify_sameint || rule == tmi_verify_samefloat ||
+            rule == tmi_verify_addptr || rule == tmi_verify_fpowi
         ? a
         : 0;
 }
@@ -12136,10 +12099,7 @@ static uint32_t tmi_make_results(tmetal_builder *b, uint32_t op, const uint32_t 
     uint32_t    n = n_types, i, *v;
     if (!types && row->out != TMI_VAR) n = row->out;
     if (!types && row->out == TMI_VAR)
-        for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {
-            /* one type, one result */
-            if (tmi_verify_by_kind[TMI_OP(m, op)->kind] == tmi_verify_allsame) break;
-        }
+        for (n = 0; tmi_make_infer(b, TMI_OP(m, op), n); n++) {}
     if (row->out != TMI_VAR && n != row->out) {
         tmi_error(b->job, tmi_make_at(b), TMETAL_E_RESULT_COUNT, row->name,
                   tmi_format(b->job, 1, "%u", (unsigned)row->out), n);
