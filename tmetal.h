@@ -10734,22 +10734,30 @@ static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
         (!has_b || tmi_scale_ok(v, op, 3 + has_a, 1, cols, k));
 }
 
-/* Block arguments of a combining region: element types of the operands, `times` over. */
-static int tmi_region_ok(tmi_verifier *v, const tmi_op *op, uint32_t times) {
-    uint32_t block = tmi_op_body(v->m, op, 0), i, n = op->n_in * times;
-    if (!block || op->n_region != 1) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION, tmi_op_name(op), 1u,
-                  (unsigned)op->n_region);
-        return 0;
-    }
-    for (i = 0; TMI_BLOCK(v->m, block)->n_arg == n && i < n; i++)
-        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) !=
-            tmi_elem(v->m, tmi_in_type(v->m, op, i % op->n_in)))
-            break;
-    if (i == n && TMI_BLOCK(v->m, block)->n_arg == n) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op),
-              "of the operands' elements, twice", "others");
+static int tmi_args_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint32_t from, uint32_t n,
+                       const uint32_t *types, const char *what) {
+    uint32_t i;
+    for (i = 0; TMI_BLOCK(v->m, block)->n_arg == from + n && i < n; i++)
+        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, from + i)) != types[i]) break;
+    if (i == n && TMI_BLOCK(v->m, block)->n_arg == from + n) return 1;
+    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), what, "others");
     return 0;
+}
+
+/* Types of n values of module->ids. */
+static uint32_t *tmi_types_of(tmi_verifier *v, uint32_t first, uint32_t n) {
+    uint32_t *t = TMI_TEMP(v->job, uint32_t, n), i;
+    for (i = 0; i < n; i++) t[i] = tmi_value_type(v->m, TMI_ID(v->m, first + i));
+    return t;
+}
+
+/* Their elements: each `pack` times, then all of that `rounds` times. */
+static uint32_t *tmi_elems_of(tmi_verifier *v, uint32_t first, uint32_t n, uint32_t pack,
+                              uint32_t rounds) {
+    uint32_t *t = TMI_TEMP(v->job, uint32_t, n * pack * rounds), i;
+    for (i = 0; i < n * pack * rounds; i++)
+        t[i] = tmi_elem(v->m, tmi_value_type(v->m, TMI_ID(v->m, first + i / pack % n)));
+    return t;
 }
 
 static int tmi_same_shapes(tmi_verifier *v, const tmi_op *op) {
@@ -10763,13 +10771,24 @@ static int tmi_same_shapes(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
-static int tmi_verify_reduce(tmi_verifier *v, const tmi_op *op) {
-    uint32_t i, k, n, rank;
+/* What a reduction and a scan have in common. */
+static int tmi_combines_ok(tmi_verifier *v, const tmi_op *op) {
+    uint32_t block = tmi_op_body(v->m, op, 0);
     if (!op->n_in || op->n_in != op->n_out)
         return tmi_fail_attr(v, op, "operands", "as many as results, at least one");
-    if (!tmi_same_shapes(v, op) || !tmi_axis_ok(v, op, tmi_in_type(v->m, op, 0)) ||
-        !tmi_region_ok(v, op, 2))
+    if (!tmi_same_shapes(v, op) || !tmi_axis_ok(v, op, tmi_in_type(v->m, op, 0))) return 0;
+    if (!block || op->n_region != 1) {
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION, tmi_op_name(op), 1u,
+                  (unsigned)op->n_region);
         return 0;
+    }
+    return tmi_args_ok(v, op, block, 0, op->n_in * 2, tmi_elems_of(v, op->in, op->n_in, 1, 2),
+                       "of the operands' elements, twice");
+}
+
+static int tmi_verify_reduce(tmi_verifier *v, const tmi_op *op) {
+    uint32_t i, k, n, rank;
+    if (!tmi_combines_ok(v, op)) return 0;
     rank = tmi_rank(v->m, tmi_in_type(v->m, op, 0));
     for (i = 0; i < op->n_in; i++) {
         uint32_t a = tmi_in_type(v->m, op, i), r = tmi_out_type(v->m, op, i),
@@ -10786,11 +10805,7 @@ static int tmi_verify_reduce(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_scan(tmi_verifier *v, const tmi_op *op) {
     uint32_t i;
-    if (!op->n_in || op->n_in != op->n_out)
-        return tmi_fail_attr(v, op, "operands", "as many as results, at least one");
-    if (!tmi_same_shapes(v, op) || !tmi_axis_ok(v, op, tmi_in_type(v->m, op, 0)) ||
-        !tmi_region_ok(v, op, 2))
-        return 0;
+    if (!tmi_combines_ok(v, op)) return 0;
     for (i = 0; i < op->n_in; i++)
         if (tmi_in_type(v->m, op, i) != tmi_out_type(v->m, op, i))
             return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), tmi_out_type(v->m, op, i));
@@ -10798,25 +10813,22 @@ static int tmi_verify_scan(tmi_verifier *v, const tmi_op *op) {
 }
 
 static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
-    int64_t pack = tmi_attr_int(v->m, op, "pack", 1);
-    uint32_t i, block = tmi_op_body(v->m, op, 0);
+    static const char what[] = "of the operands' elements, `pack` of each";
+    int64_t  pack = tmi_attr_int(v->m, op, "pack", 1);
+    uint32_t i, n, block = tmi_op_body(v->m, op, 0);
     if (!op->n_in || !tmi_same_shapes(v, op)) return 0;
     if (pack < 1 || !tmi_is_pow2((uint64_t)pack) ||
         (uint64_t)pack > tmi_numel(v->m, tmi_in_type(v->m, op, 0)))
         return tmi_fail_attr(v, op, "pack", "a power of two, at most the elements");
-    if (!block || TMI_BLOCK(v->m, block)->n_arg != op->n_in * (uint32_t)pack) {
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op),
-                  "of the operands' elements, `pack` of each", "others");
+    n = op->n_in * (uint32_t)pack;
+    if (!block || TMI_BLOCK(v->m, block)->n_arg != n) { /* before n types are written down */
+        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op), what,
+                  "others");
         return 0;
     }
-    for (i = 0; i < op->n_in * (uint32_t)pack; i++) {
-        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, i)) ==
-            tmi_elem(v->m, tmi_in_type(v->m, op, i / (uint32_t)pack)))
-            continue;
-        tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op),
-                  "of the operands' elements, `pack` of each", "others");
+    if (!tmi_args_ok(v, op, block, 0, n, tmi_elems_of(v, op->in, op->n_in, (uint32_t)pack, 1),
+                     what))
         return 0;
-    }
     for (i = 0; i < op->n_out; i++)
         if (!tmi_same_shape(v->m, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, 0), tmi_out_type(v->m, op, i));
@@ -10936,10 +10948,9 @@ static uint32_t tmi_terminator(const tmi_module *m, uint32_t block) {
 }
 
 /* Values from..: types of operands of `end` against those of values or results. */
-static int tmi_passes_ok(tmi_verifier *v, const tmi_op *end, uint32_t from, const tmi_op *to,
-                         uint32_t n, const uint32_t *types, const char *what) {
+static int tmi_passes_ok(tmi_verifier *v, const tmi_op *end, uint32_t from, uint32_t n,
+                         const uint32_t *types, const char *what) {
     uint32_t i;
-    (void)to;
     if (end->n_in - from != n) {
         tmi_error(v->job, tmi_at_of(v->m, end), TMETAL_E_YIELD, tmi_op_name(end), end->n_in - from,
                   what, n);
@@ -10964,24 +10975,7 @@ static int tmi_ends_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint16
                   tmi_format(v->job, 1, "the body of %s", tmi_op_name(op)), tmi_ops[kind].name);
         return 0;
     }
-    return tmi_passes_ok(v, TMI_OP(v->m, end), from, op, n, types, tmi_op_name(op));
-}
-
-static uint32_t *tmi_types_of(tmi_verifier *v, uint32_t first, uint32_t n) {
-    uint32_t *t = TMI_TEMP(v->job, uint32_t, n), i;
-    for (i = 0; i < n; i++) t[i] = tmi_value_type(v->m, TMI_ID(v->m, first + i));
-    return t;
-}
-
-static int tmi_args_ok(tmi_verifier *v, const tmi_op *op, uint32_t block, uint32_t from, uint32_t n,
-                       const uint32_t *types) {
-    uint32_t i;
-    for (i = 0; TMI_BLOCK(v->m, block)->n_arg == from + n && i < n; i++)
-        if (tmi_value_type(v->m, tmi_block_arg(v->m, block, from + i)) != types[i]) break;
-    if (i == n && TMI_BLOCK(v->m, block)->n_arg == from + n) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op),
-              "of the loop-carried values", "others");
-    return 0;
+    return tmi_passes_ok(v, TMI_OP(v->m, end), from, n, types, tmi_op_name(op));
 }
 
 static int tmi_regions_are(tmi_verifier *v, const tmi_op *op, uint32_t least, uint32_t most) {
@@ -10999,16 +10993,13 @@ static int tmi_verify_for_(tmi_verifier *v, const tmi_op *op) {
     if (!tmi_regions_are(v, op, 1, 1)) return 0;
     if (op->n_in < 3 || op->n_out != op->n_in - 3)
         return tmi_fail_attr(v, op, "operands", "bounds, step and one value a result");
-    for (i = 0; i < 3; i++)
-        if (tmi_is_tensor(v->m, tmi_in_type(v->m, op, i)) ||
-            !tmi_is_intlike(v->m, tmi_in_type(v->m, op, i)))
-            return tmi_fail_kind(v, op, i, "a scalar integer");
+    if (!tmi_scalars_ok(v, op, 0, 3)) return 0;
     block = tmi_op_body(v->m, op, 0);
     types = tmi_types_of(v, op->in + 3, op->n_out);
     for (i = 0; i < op->n_out; i++)
         if (types[i] != tmi_out_type(v->m, op, i))
             return tmi_fail_same(v, op, types[i], tmi_out_type(v->m, op, i));
-    return tmi_args_ok(v, op, block, 1, op->n_out, types) &&
+    return tmi_args_ok(v, op, block, 1, op->n_out, types, "of the loop-carried values") &&
         tmi_ends_ok(v, op, block, TMI_OP_YIELD, 0, op->n_out, types);
 }
 
@@ -11034,8 +11025,8 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
     after = tmi_op_body(v->m, op, 1);
     ins = tmi_types_of(v, op->in, op->n_in);
     outs = tmi_types_of(v, op->out, op->n_out);
-    return tmi_args_ok(v, op, before, 0, op->n_in, ins) &&
-        tmi_args_ok(v, op, after, 0, op->n_out, outs) &&
+    return tmi_args_ok(v, op, before, 0, op->n_in, ins, "of the loop-carried values") &&
+        tmi_args_ok(v, op, after, 0, op->n_out, outs, "of the loop-carried values") &&
         tmi_ends_ok(v, op, before, TMI_OP_CONDITION, 1, op->n_out, outs) &&
         tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
@@ -11198,7 +11189,7 @@ static int tmi_verify_execute(tmi_verifier *v, const tmi_op *op) {
     for (b = tmi_op_body(v->m, op, 0); b; b = TMI_BLOCK(v->m, b)->next) {
         end = tmi_terminator(v->m, b);
         if (TMI_OP(v->m, end)->kind == TMI_OP_YIELD &&
-            !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op, op->n_out, types, tmi_op_name(op)))
+            !tmi_passes_ok(v, TMI_OP(v->m, end), 0, op->n_out, types, tmi_op_name(op)))
             return 0;
     }
     return 1;
@@ -11262,10 +11253,8 @@ static int tmi_verify_ret(tmi_verifier *v, const tmi_op *op) {
     }
     {
         uint32_t pack = o->kind == TMI_OP_MAP ? (uint32_t)tmi_attr_int(v->m, o, "pack", 1) : 1;
-        uint32_t *types = TMI_TEMP(v->job, uint32_t, o->n_out * pack);
-        for (i = 0; i < o->n_out * pack; i++)
-            types[i] = tmi_elem(v->m, tmi_out_type(v->m, o, i / pack));
-        return tmi_passes_ok(v, op, 0, o, o->n_out * pack, types, tmi_op_name(o));
+        return tmi_passes_ok(v, op, 0, o->n_out * pack,
+                             tmi_elems_of(v, o->out, o->n_out, pack, 1), tmi_op_name(o));
     }
 }
 
@@ -11303,19 +11292,16 @@ static int tmi_verify_call(tmi_verifier *v, const tmi_op *op) {
 static int tmi_verify_func(tmi_verifier *v, const tmi_op *op) {
     const tmi_attr *fn = tmi_attr_of(v->m, op, "function_type");
     const tmi_type *t;
-    uint32_t        b, i;
+    uint32_t        b, i, *types;
     if (!*tmi_attr_str(v->m, op, "sym_name")) return tmi_fail_attr(v, op, "sym_name", "a string");
     if (!fn || TMI_TYPE(v->m, fn->type)->kind != TMI_T_FUNC)
         return tmi_fail_attr(v, op, "function_type", "a function type");
     b = tmi_op_body(v->m, op, 0);
     if (!b) return 1; /* a declaration */
     t = TMI_TYPE(v->m, fn->type);
-    for (i = 0; TMI_BLOCK(v->m, b)->n_arg == t->bits && i < t->bits; i++)
-        if (tmi_value_type(v->m, tmi_block_arg(v->m, b, i)) != TMI_ID(v->m, t->dims + i)) break;
-    if (TMI_BLOCK(v->m, b)->n_arg == t->bits && i == t->bits) return 1;
-    tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_REGION_ARGS, tmi_op_name(op),
-              "of its function_type", "others");
-    return 0;
+    types = TMI_TEMP(v->job, uint32_t, t->bits);
+    for (i = 0; i < t->bits; i++) types[i] = TMI_ID(v->m, t->dims + i);
+    return tmi_args_ok(v, op, b, 0, t->bits, types, "of its function_type");
 }
 
 /* A call names one function. */
