@@ -5961,6 +5961,17 @@ static uint32_t tmi_type_ptr(tmi_job *job, tmi_module *m, uint32_t elem, uint32_
     return tmi_type_get(job, m, &t, NULL);
 }
 
+/* Of n_in operands and, behind them in `dims`, results: n in all. */
+static uint32_t tmi_type_func(tmi_job *job, tmi_module *m, const uint32_t *dims, uint32_t n_in,
+                              uint32_t n) {
+    tmi_type t;
+    memset(&t, 0, sizeof t);
+    t.kind = TMI_T_FUNC;
+    t.bits = n_in;
+    t.n_dims = n;
+    return tmi_type_get(job, m, &t, dims);
+}
+
 static void tmi_module_types(tmi_job *job, tmi_module *m) {
     tmi_type t;
     uint32_t i;
@@ -6479,6 +6490,18 @@ static void tmi_op_results(tmi_job *job, tmi_module *m, uint32_t op, const uint3
     }
 }
 
+/* One more block that an op may go to, with n values of module->ids from `in` on. */
+static void tmi_op_target(tmi_job *job, tmi_module *m, uint32_t op, uint32_t block, uint32_t in,
+                          uint32_t n) {
+    tmi_succ *s;
+    if (!TMI_OP(m, op)->n_succ) TMI_OP(m, op)->succ = m->succ.n;
+    TMI_OP(m, op)->n_succ++;
+    s = (tmi_succ *)tmi_vec_add(job, &m->succ);
+    s->block = block;
+    s->n_in = n;
+    s->in = in;
+}
+
 static void tmi_op_append(tmi_module *m, uint32_t block, uint32_t op) {
     tmi_block *b = TMI_BLOCK(m, block);
     tmi_op    *o = TMI_OP(m, op);
@@ -6555,6 +6578,17 @@ static void tmi_op_set_attr(tmi_job *job, tmi_module *m, uint32_t op, const char
 static void tmi_op_set_int(tmi_job *job, tmi_module *m, uint32_t op, const char *name,
                            uint32_t type, int64_t value) {
     tmi_op_set_attr(job, m, op, name, tmi_attr_new(job, m, TMI_A_INT, type, (uint64_t)value));
+}
+
+/* A function's type and the attributes of its arguments as MLIR keeps them: `types` of n arguments
+ * and, behind them, of n_res results; `dicts`, an attribute an argument. */
+static void tmi_func_attrs(tmi_job *job, tmi_module *m, uint32_t func, const uint32_t *types,
+                           uint32_t n, uint32_t n_res, const uint32_t *dicts) {
+    uint32_t attr = tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_func(job, m, types, n, n + n_res), 0);
+    tmi_op_set_attr(job, m, func, "function_type", attr);
+    attr = tmi_attr_new(job, m, TMI_A_ARRAY, 0, tmi_ids_add(job, m, dicts, n));
+    TMI_ATTR(m, attr)->n = n;
+    tmi_op_set_attr(job, m, func, "arg_attrs", attr);
 }
 
 static void tmi_op_drop_attr(tmi_module *m, uint32_t op, const char *name) {
@@ -7154,24 +7188,43 @@ static uint32_t tmi_parse_bang(tmi_parser *p) {
 
 static uint32_t tmi_parse_type_list(tmi_parser *p);
 
+static void tmi_push(tmi_parser *p, uint32_t id) {
+    if (p->n_stack == p->stack.n) (void)tmi_vec_add(p->job, &p->stack);
+    *TMI_AT(&p->stack, uint32_t, p->n_stack) = id;
+    p->n_stack++;
+}
+
+static uint32_t tmi_stack(const tmi_parser *p, uint32_t i) {
+    return *TMI_AT(&p->stack, uint32_t, i);
+}
+
+/* What was pushed since `base`, in scratch, and taken off; *n: how many. */
+static uint32_t *tmi_pop(tmi_parser *p, uint32_t base, uint32_t *n) {
+    uint32_t i, *ids = TMI_TEMP(p->job, uint32_t, p->n_stack - base);
+    *n = p->n_stack - base;
+    for (i = 0; i < *n; i++) ids[i] = tmi_stack(p, base + i);
+    p->n_stack = base;
+    return ids;
+}
+
+/* The same as a list of module->ids: its first. */
+static uint32_t tmi_pop_ids(tmi_parser *p, uint32_t base, uint32_t *n) {
+    tmi_mark  mark = tmi_mark_take(p->job);
+    uint32_t *ids = tmi_pop(p, base, n), first = tmi_ids_add(p->job, p->m, ids, *n);
+    tmi_mark_drop(p->job, mark);
+    return first;
+}
+
 /* fn-type ::= '(' types ')' '->' (type | '(' types ')') */
 static uint32_t tmi_parse_fn_type(tmi_parser *p) {
-    uint32_t  base = p->n_stack, n_in, n, i, id;
+    uint32_t  base = p->n_stack, n_in, n, id;
     uint32_t *dims;
-    tmi_mark  mark;
-    tmi_type  t;
+    tmi_mark  mark = tmi_mark_take(p->job);
     n_in = tmi_parse_type_list(p);
     tmi_want_arrow(p);
-    n = n_in + tmi_parse_type_list(p);
-    memset(&t, 0, sizeof t);
-    t.kind = TMI_T_FUNC;
-    t.bits = n_in;
-    t.n_dims = n;
-    mark = tmi_mark_take(p->job);
-    dims = TMI_TEMP(p->job, uint32_t, n);
-    for (i = 0; i < n; i++) dims[i] = *TMI_AT(&p->stack, uint32_t, base + i);
-    p->n_stack = base;
-    id = p->bad ? 0 : tmi_type_get(p->job, p->m, &t, dims);
+    (void)tmi_parse_type_list(p);
+    dims = tmi_pop(p, base, &n);
+    id = p->bad ? 0 : tmi_type_func(p->job, p->m, dims, n_in, n);
     tmi_mark_drop(p->job, mark);
     return id;
 }
@@ -7266,16 +7319,6 @@ static uint32_t tmi_parse_short(tmi_parser *p, int desc) {
     return desc ? tmi_parse_desc_body(p) : tmi_parse_ptr_body(p);
 }
 
-static void tmi_push(tmi_parser *p, uint32_t id) {
-    if (p->n_stack == p->stack.n) (void)tmi_vec_add(p->job, &p->stack);
-    *TMI_AT(&p->stack, uint32_t, p->n_stack) = id;
-    p->n_stack++;
-}
-
-static uint32_t tmi_stack(const tmi_parser *p, uint32_t i) {
-    return *TMI_AT(&p->stack, uint32_t, i);
-}
-
 /* type | '(' [type (',' type)*] ')' , pushed on the stack; gives how many */
 static uint32_t tmi_parse_type_list(tmi_parser *p) {
     uint32_t n = 0;
@@ -7347,7 +7390,7 @@ static uint32_t tmi_parse_loc_string(tmi_parser *p) {
 
 /* 'fused' ['<' attribute '>'] '[' [loc (',' loc)*] ']' */
 static uint32_t tmi_parse_loc_fused(tmi_parser *p) {
-    uint32_t id = tmi_loc_new(p, TMI_L_FUSED), base = p->n_stack, i;
+    uint32_t id = tmi_loc_new(p, TMI_L_FUSED), base = p->n_stack, first, n;
     tmi_next(p);
     if (tmi_at_punct(p, '<')) {
         uint32_t text = tmi_parse_balanced(p, p->tok.at);
@@ -7359,11 +7402,9 @@ static uint32_t tmi_parse_loc_fused(tmi_parser *p) {
         while (!p->bad && tmi_skip_punct(p, ','));
     }
     tmi_want_punct(p, ']');
-    TMI_LOC(p->m, id)->child = p->m->ids->n;
-    TMI_LOC(p->m, id)->line = p->n_stack - base; /* how many */
-    for (i = base; i < p->n_stack; i++)
-        *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, i);
-    p->n_stack = base;
+    first = tmi_pop_ids(p, base, &n);
+    TMI_LOC(p->m, id)->child = first;
+    TMI_LOC(p->m, id)->line = n; /* how many */
     return id;
 }
 
@@ -7625,18 +7666,16 @@ static uint32_t tmi_parse_list(tmi_parser *p) {
 
 /* '[' [attribute (',' attribute)*] ']' */
 static uint32_t tmi_parse_array(tmi_parser *p) {
-    uint32_t id, base = p->n_stack, i;
+    uint32_t id, base = p->n_stack, first, n;
     tmi_next(p);
     if (!tmi_at_punct(p, ']')) {
         do tmi_push(p, tmi_parse_attr(p));
         while (!p->bad && tmi_skip_punct(p, ','));
     }
     tmi_want_punct(p, ']');
-    id = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids->n);
-    TMI_ATTR(p->m, id)->n = p->n_stack - base;
-    for (i = base; i < p->n_stack; i++)
-        *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, i);
-    p->n_stack = base;
+    first = tmi_pop_ids(p, base, &n);
+    id = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, first);
+    TMI_ATTR(p->m, id)->n = n;
     return id;
 }
 
@@ -8370,9 +8409,8 @@ static uint32_t tmi_define_block(tmi_parser *p, uint32_t region) {
 
 /* [ '(' %a ':' type [loc] (',' ...)* ')' ] : arguments of a block, defined in it */
 static void tmi_parse_block_args(tmi_parser *p, uint32_t block) {
-    uint32_t base = p->n_stack, n, i;
-    tmi_mark mark;
-    uint32_t *values;
+    uint32_t base = p->n_stack, n, *values;
+    tmi_mark mark = tmi_mark_take(p->job);
     if (tmi_skip_punct(p, '(')) {
         while (!p->bad && !tmi_at_punct(p, ')')) {
             uint32_t key = p->tok.kind == TMI_K_VALUE ? tmi_value_key(p, &p->tok, 0) : 0,
@@ -8392,11 +8430,7 @@ static void tmi_parse_block_args(tmi_parser *p, uint32_t block) {
         }
         tmi_want_punct(p, ')');
     }
-    n = p->n_stack - base;
-    mark = tmi_mark_take(p->job);
-    values = TMI_TEMP(p->job, uint32_t, n);
-    for (i = 0; i < n; i++) values[i] = tmi_stack(p, base + i);
-    p->n_stack = base;
+    values = tmi_pop(p, base, &n);
     tmi_block_args(p->job, p->m, block, values, n);
     tmi_mark_drop(p->job, mark);
 }
@@ -8656,8 +8690,7 @@ static void tmi_parse_execute(tmi_parser *p, tmi_draft *d) {
 
 /* target ::= ^bb ['(' %a, ... ':' types ')'] */
 static void tmi_parse_target(tmi_parser *p, tmi_draft *d) {
-    uint32_t  block = tmi_use_block(p), base = p->n_stack, n, i, first;
-    tmi_succ *s;
+    uint32_t block = tmi_use_block(p), base = p->n_stack, n, i, first;
     if (!p->bad && tmi_skip_punct(p, '(')) {
         do tmi_push(p, tmi_use(p));
         while (!p->bad && tmi_skip_punct(p, ','));
@@ -8669,16 +8702,8 @@ static void tmi_parse_target(tmi_parser *p, tmi_draft *d) {
         }
         tmi_want_punct(p, ')');
     }
-    n = p->n_stack - base;
-    first = p->m->ids->n;
-    for (i = 0; i < n; i++) *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, base + i);
-    p->n_stack = base;
-    if (!TMI_OP(p->m, d->op)->n_succ) TMI_OP(p->m, d->op)->succ = p->m->succ.n;
-    TMI_OP(p->m, d->op)->n_succ++;
-    s = (tmi_succ *)tmi_vec_add(p->job, &p->m->succ);
-    s->block = block;
-    s->n_in = n;
-    s->in = first;
+    first = tmi_pop_ids(p, base, &n);
+    tmi_op_target(p->job, p->m, d->op, block, first, n);
 }
 
 /* -- Functions and modules -------------------------------------------------------------------- */
@@ -8721,35 +8746,12 @@ static uint32_t tmi_parse_func_results(tmi_parser *p) {
     return n;
 }
 
-/* Keep arguments' attributes and the function's type as MLIR does. */
-static void tmi_func_attrs(tmi_parser *p, tmi_draft *d, uint32_t base, uint32_t n, uint32_t n_res) {
-    uint32_t  i, attr;
-    tmi_mark  mark = tmi_mark_take(p->job);
-    uint32_t *dims = TMI_TEMP(p->job, uint32_t, n + n_res);
-    tmi_type  t;
-    memset(&t, 0, sizeof t);
-    t.kind = TMI_T_FUNC;
-    t.bits = n;
-    t.n_dims = n + n_res;
-    for (i = 0; i < n; i++) dims[i] = tmi_value_type(p->m, tmi_stack(p, base + 2 * i));
-    for (i = 0; i < n_res; i++) dims[n + i] = tmi_stack(p, base + 2 * n + i);
-    tmi_set(p, d, "function_type",
-            tmi_attr_new(p->job, p->m, TMI_A_TYPE, tmi_type_get(p->job, p->m, &t, dims), 0));
-    attr = tmi_attr_new(p->job, p->m, TMI_A_ARRAY, 0, p->m->ids->n);
-    TMI_ATTR(p->m, attr)->n = n;
-    for (i = 0; i < n; i++)
-        *(uint32_t *)tmi_vec_add(p->job, p->m->ids) = tmi_stack(p, base + 2 * i + 1);
-    tmi_set(p, d, "arg_attrs", attr);
-    tmi_mark_drop(p->job, mark);
-}
-
 /* func ::= ['public'|'private'|'nested'] symbol '(' args ')' ['->' results] ['attributes' dict]
  * [region] */
 static void tmi_parse_func(tmi_parser *p, tmi_draft *d) {
-    uint32_t  base, n, n_res, i;
+    uint32_t  base, n, n_res, i, *args, *dicts, *types;
     int       declared = 0;
-    tmi_mark  mark;
-    uint32_t *args;
+    tmi_mark  mark = tmi_mark_take(p->job);
     tmi_scope s;
 
     if (tmi_at_word(p, "public") || tmi_at_word(p, "private") || tmi_at_word(p, "nested")) {
@@ -8769,12 +8771,18 @@ static void tmi_parse_func(tmi_parser *p, tmi_draft *d) {
     n = (p->n_stack - base) / 2;
     n_res = tmi_parse_func_results(p);
     if (p->bad) return;
-    tmi_func_attrs(p, d, base, n, n_res);
-    if (tmi_skip_word(p, "attributes")) tmi_parse_op_attrs(p, d);
-    mark = tmi_mark_take(p->job);
     args = TMI_TEMP(p->job, uint32_t, n);
-    for (i = 0; i < n; i++) args[i] = tmi_stack(p, base + 2 * i);
+    dicts = TMI_TEMP(p->job, uint32_t, n);
+    types = TMI_TEMP(p->job, uint32_t, n + n_res);
+    for (i = 0; i < n; i++) {
+        args[i] = tmi_stack(p, base + 2 * i);
+        dicts[i] = tmi_stack(p, base + 2 * i + 1);
+        types[i] = tmi_value_type(p->m, args[i]);
+    }
+    for (i = 0; i < n_res; i++) types[n + i] = tmi_stack(p, base + 2 * n + i);
     p->n_stack = base;
+    tmi_func_attrs(p->job, p->m, d->op, types, n, n_res, dicts);
+    if (tmi_skip_word(p, "attributes")) tmi_parse_op_attrs(p, d);
     if (tmi_at_punct(p, '{')) tmi_parse_region_with(p, d, args, n);
     else (void)tmi_region_new(p->job, p->m, d->op);
     tmi_scope_leave(p, s);
@@ -8910,51 +8918,57 @@ static void tmi_unknown_op(tmi_parser *p, uint32_t at, uint32_t len) {
     if (best) tmi_help(p->job, NULL, tmi_format(p->job, 0, "did you mean '%s'?", best));
 }
 
+/* What an attribute says where it is missing: one that says so goes. `unit`: else it becomes a unit
+ * attribute. `given`: newer versions always write it, so where it is missing it is added. */
+static const struct {
+    uint16_t    kind;
+    const char *name;
+    int32_t     value;
+    uint8_t     unit, given;
+} tmi_defaults[] = {
+    {TMI_OP_DOT, "inputPrecision", 2, 0, 0},     {TMI_OP_DOT, "maxNumImpreciseAcc", 0, 0, 0},
+    {TMI_OP_LOAD, "cache", 1, 0, 0},             {TMI_OP_LOAD, "evict", 1, 0, 0},
+    {TMI_OP_LOAD, "isVolatile", 0, 0, 0},        {TMI_OP_STORE, "cache", 1, 0, 0},
+    {TMI_OP_STORE, "evict", 1, 0, 0},            {TMI_OP_STORE, "isVolatile", 0, 0, 0},
+    {TMI_OP_DLOAD, "cache", 1, 0, 0},            {TMI_OP_DLOAD, "evict", 1, 0, 0},
+    {TMI_OP_DLOAD, "isVolatile", 0, 0, 0},       {TMI_OP_RMW, "sem", 4, 0, 1},
+    {TMI_OP_RMW, "scope", 1, 0, 1},              {TMI_OP_CAS, "sem", 4, 0, 1},
+    {TMI_OP_CAS, "scope", 1, 0, 1},              {TMI_OP_CLAMPF, "propagateNan", 0, 0, 1},
+    {TMI_OP_RESHAPE, "allow_reorder", 0, 1, 0},  {TMI_OP_RESHAPE, "efficient_layout", 0, 1, 0},
+    {TMI_OP_FOR, "unsignedCmp", 0, 0, 0},
+};
+
 /* Attribute names of old versions and defaults that newer ones leave out. */
 static void tmi_modernise(tmi_parser *p, const tmi_draft *d) {
-    tmi_module     *m = p->m;
-    const tmi_attr *a;
     static const char *const gone[] = {"operandSegmentSizes", "resultSegmentSizes", "overflowFlags",
                                        "fastmath"};
-    uint32_t i;
+    tmi_module     *m = p->m;
+    const tmi_attr *a;
+    uint32_t        i;
     for (i = 0; i < 4 && TMI_OP(m, d->op)->attr; i++)
         if (d->kind != TMI_OP_DOT_SCALED || i) tmi_op_drop_attr(m, d->op, gone[i]);
     if (d->kind == TMI_OP_DOT) {
         a = tmi_attr_of(m, TMI_OP(m, d->op), "allowTF32");
         if (a) tmi_set_i32(p, d, "inputPrecision", a->value ? 0 : 2);
         tmi_op_drop_attr(m, d->op, "allowTF32");
-        if (tmi_attr_int(m, TMI_OP(m, d->op), "inputPrecision", 2) == 2)
-            tmi_op_drop_attr(m, d->op, "inputPrecision");
-        if (tmi_attr_int(m, TMI_OP(m, d->op), "maxNumImpreciseAcc", 0) == 0)
-            tmi_op_drop_attr(m, d->op, "maxNumImpreciseAcc");
     } else if (d->kind == TMI_OP_LOAD || d->kind == TMI_OP_STORE || d->kind == TMI_OP_DLOAD) {
-        if (tmi_attr_int(m, TMI_OP(m, d->op), "cache", 1) == 1) tmi_op_drop_attr(m, d->op, "cache");
-        if (tmi_attr_int(m, TMI_OP(m, d->op), "evict", 1) == 1) tmi_op_drop_attr(m, d->op, "evict");
-        if (!tmi_attr_int(m, TMI_OP(m, d->op), "isVolatile", 0))
-            tmi_op_drop_attr(m, d->op, "isVolatile");
         a = tmi_attr_of(m, TMI_OP(m, d->op), "boundaryCheck");
         if (a && a->kind == TMI_A_LIST && !a->n) tmi_op_drop_attr(m, d->op, "boundaryCheck");
-    } else if (d->kind == TMI_OP_RMW || d->kind == TMI_OP_CAS) {
-        if (!tmi_attr_of(m, TMI_OP(m, d->op), "sem")) tmi_set_i32(p, d, "sem", 4);
-        if (!tmi_attr_of(m, TMI_OP(m, d->op), "scope")) tmi_set_i32(p, d, "scope", 1);
-    } else if (d->kind == TMI_OP_RESHAPE) {
-        if (!tmi_attr_int(m, TMI_OP(m, d->op), "allow_reorder", 0))
-            tmi_op_drop_attr(m, d->op, "allow_reorder");
-        else tmi_set(p, d, "allow_reorder", tmi_attr_new(p->job, m, TMI_A_UNIT, 0, 0));
-        if (!tmi_attr_int(m, TMI_OP(m, d->op), "efficient_layout", 0))
-            tmi_op_drop_attr(m, d->op, "efficient_layout");
-        else tmi_set(p, d, "efficient_layout", tmi_attr_new(p->job, m, TMI_A_UNIT, 0, 0));
-    } else if (d->kind == TMI_OP_FOR) {
-        if (!tmi_attr_int(m, TMI_OP(m, d->op), "unsignedCmp", 0))
-            tmi_op_drop_attr(m, d->op, "unsignedCmp");
-    } else if (d->kind == TMI_OP_FP_TO_FP) { /* 2.1 named no rounding */
-        if (p->is_old && !tmi_attr_of(m, TMI_OP(m, d->op), "rounding") && d->n_in == 1 &&
-            d->n_out == 1 &&
-            tmi_bits(m, tmi_stack(p, d->out)) <
-                tmi_bits(m, tmi_value_type(m, tmi_draft_in(p, d, 0))))
+    } else if (d->kind == TMI_OP_FP_TO_FP && p->is_old && d->n_in == 1 && d->n_out == 1) {
+        if (!tmi_attr_of(m, TMI_OP(m, d->op), "rounding") && /* 2.1 named none */
+            tmi_bits(m, tmi_stack(p, d->out)) < tmi_bits(m, tmi_value_type(m, tmi_draft_in(p, d, 0))))
             tmi_set_i32(p, d, "rounding", 1);
-    } else if (d->kind == TMI_OP_CLAMPF) {
-        if (!tmi_attr_of(m, TMI_OP(m, d->op), "propagateNan")) tmi_set_i32(p, d, "propagateNan", 0);
+    }
+    for (i = 0; i < sizeof tmi_defaults / sizeof *tmi_defaults; i++) {
+        const char *name = tmi_defaults[i].name;
+        int32_t     value = tmi_defaults[i].value;
+        if (tmi_defaults[i].kind != d->kind) continue;
+        if (tmi_defaults[i].given) {
+            if (!tmi_attr_of(m, TMI_OP(m, d->op), name)) tmi_set_i32(p, d, name, value);
+        } else if (tmi_attr_int(m, TMI_OP(m, d->op), name, value) == value)
+            tmi_op_drop_attr(m, d->op, name);
+        else if (tmi_defaults[i].unit)
+            tmi_set(p, d, name, tmi_attr_new(p->job, m, TMI_A_UNIT, 0, 0));
     }
 }
 
@@ -11910,20 +11924,11 @@ static uint32_t *tmi_make_block_args(tmetal_builder *b, uint32_t block, const ui
 }
 
 static void tmi_make_func_type(tmetal_builder *b, const tmi_make *k) {
-    tmi_module *m = b->m;
-    uint32_t    n = k->n_types + k->n_in, i, attr, *dims = TMI_TEMP(b->job, uint32_t, n + 1);
-    tmi_type    t;
-    memset(&t, 0, sizeof t);
-    t.kind = TMI_T_FUNC;
-    t.bits = k->n_types;
-    t.n_dims = n;
-    for (i = 0; i < n; i++) dims[i] = i < k->n_types ? k->types[i] : k->in[i - k->n_types];
-    tmi_op_set_attr(b->job, m, b->func, "function_type",
-                    tmi_attr_new(b->job, m, TMI_A_TYPE, tmi_type_get(b->job, m, &t, dims), 0));
-    for (i = 0; i < k->n_types; i++) dims[i] = tmi_attr_new(b->job, m, TMI_A_DICT, 0, 0);
-    attr = tmi_attr_new(b->job, m, TMI_A_ARRAY, 0, tmi_ids_add(b->job, m, dims, k->n_types));
-    TMI_ATTR(m, attr)->n = k->n_types;
-    tmi_op_set_attr(b->job, m, b->func, "arg_attrs", attr);
+    uint32_t n = k->n_types + k->n_in, i, *types = TMI_TEMP(b->job, uint32_t, n + 1),
+             *dicts = TMI_TEMP(b->job, uint32_t, n + 1);
+    for (i = 0; i < n; i++) types[i] = i < k->n_types ? k->types[i] : k->in[i - k->n_types];
+    for (i = 0; i < k->n_types; i++) dicts[i] = tmi_attr_new(b->job, b->m, TMI_A_DICT, 0, 0);
+    tmi_func_attrs(b->job, b->m, b->func, types, k->n_types, k->n_in, dicts);
 }
 
 /* `types` and `names` of the arguments; `in` holds the types of the results. */
@@ -12486,21 +12491,9 @@ static void tmi_make_func_end(tmetal_builder *b) {
     b->func = 0;
 }
 
-static void tmi_make_target(tmetal_builder *b, uint32_t op, uint32_t block, const uint32_t *in,
-                            uint32_t n) {
-    uint32_t  first = tmi_ids_add(b->job, b->m, in, n);
-    tmi_succ *s;
-    if (!TMI_OP(b->m, op)->n_succ) TMI_OP(b->m, op)->succ = b->m->succ.n;
-    TMI_OP(b->m, op)->n_succ++;
-    s = (tmi_succ *)tmi_vec_add(b->job, &b->m->succ);
-    s->block = block;
-    s->n_in = n;
-    s->in = first;
-}
-
 static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
     const char *name = k->is_cond ? "cf.cond_br" : "cf.br";
-    uint32_t    op;
+    uint32_t    op, first;
     if (!tmi_make_in_func(b, name) || !tmi_make_block_ok(b, k->to, name) ||
         (k->is_cond && !tmi_make_block_ok(b, k->to2, name)))
         return 0;
@@ -12509,8 +12502,10 @@ static uint32_t tmi_make_branch(tmetal_builder *b, const tmi_make *k) {
         return 0;
     op = tmi_make_end_op(b, k->is_cond ? TMI_OP_COND_BR : TMI_OP_BR, &k->value, k->is_cond ? 1 : 0);
     if (!op) return 0;
-    tmi_make_target(b, op, k->to, k->in, k->n_in);
-    if (k->is_cond) tmi_make_target(b, op, k->to2, k->in2, k->n_in2);
+    first = tmi_ids_add(b->job, b->m, k->in, k->n_in);
+    tmi_op_target(b->job, b->m, op, k->to, first, k->n_in);
+    first = tmi_ids_add(b->job, b->m, k->in2, k->is_cond ? k->n_in2 : 0);
+    if (k->is_cond) tmi_op_target(b->job, b->m, op, k->to2, first, k->n_in2);
     tmi_make_func_end(b);
     return 1;
 }
