@@ -13720,17 +13720,6 @@ static const tmi_dt_call tmi_dt_calls[] = {
     {TMI_OP_SQRT, "sqrt"}, {TMI_OP_RSQRT, "rsqrt"}, {TMI_OP_ERF, "erf"}, {TMI_OP_ERFC, "erfc"},
 };
 
-/* Is v = 1 / x? */
-static int tmi_dt_reciprocal(tmi_detector *d, uint32_t v, uint32_t *x) {
-    uint32_t a, b, was = d->n_op;
-    double   one;
-    if (tmi_dt_is(d, v, TMI_OP_DIVF, &a, &b) && tmi_dt_number(d->m, a, &one) &&
-        tmi_dt_close(one, 1.0, 1e-12))
-        return *x = b, 1;
-    d->n_op = was;
-    return 0;
-}
-
 /* The op that a library call of one operand stands for; its symbol is looked up in the table of
  * >>library. */
 static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
@@ -13866,7 +13855,7 @@ static int tmi_dt_same(const tmi_detector *d, uint32_t a, uint32_t b) {
 }
 #endif
 
-/* -- Combine regions: what they do is found by evaluating them --------------------------------- */
+/* -- Working out: what a combine region or a formula gives for some numbers -------------------- */
 
 /* How the two values of an operand stand to each other: the cases that a comparison can see. */
 enum {
@@ -13879,90 +13868,101 @@ enum {
     TMI_REL_COUNT
 };
 
-#define TMI_DT_NAN 3u
+#define TMI_DT_NAN 3.0 /* where only the order of 1 and 2 counts */
 
 /* Numbers that stand so: of the left argument and of the right one. */
-static const uint8_t tmi_dt_cases[TMI_REL_COUNT][2] = {
+static const double tmi_dt_cases[TMI_REL_COUNT][2] = {
     {1, 2}, {1, 1}, {2, 1}, {TMI_DT_NAN, 1}, {1, TMI_DT_NAN}, {TMI_DT_NAN, TMI_DT_NAN}};
 
-typedef struct tmi_dt_case {
+enum {
+    TMI_BY_ORDER,  /* nothing counts but how the two given values of an operand compare */
+    TMI_BY_TRUTH,  /* nothing counts but whether a given value is 0 */
+    TMI_BY_NUMBER
+};
+
+typedef struct tmi_dt_sample {
     const tmi_module *m;
-    uint32_t body, n;   /* block of the region; operands of the reduction */
-    /* operands whose arguments (k and n + k) have numbers; two: TMI_NONE if only one has */
-    uint32_t one, two;
-    const uint8_t *at[2];
-    int      truth;     /* 1: numbers are 0 or not, and may be compared with 0 */
-    uint32_t left;      /* steps that remain */
+    tmi_detector *d;         /* by number: of whose pattern the ops are */
+    uint32_t body;           /* block of the region; 0: it is a formula */
+    uint32_t by, n, given[6]; /* values that are given, and as which numbers */
+    double   number[6];
+    /* the second is exp of this; exp of the same or the opposite is told from it */
+    int      exponent;
+    double   of;
+    uint32_t left;           /* steps that remain */
     uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
-    uint8_t  sees_signed, sees_unsigned;
-} tmi_dt_case;
+    uint8_t  sees_signed, sees_unsigned; /* comparisons of the first operand */
+} tmi_dt_sample;
 
-enum { TMI_RES_NONE, TMI_RES_ARG, TMI_RES_BOOL }; /* a result: unknown, an argument, a boolean */
+enum { TMI_RES_NONE, TMI_RES_NUMBER, TMI_RES_BOOL };
 
+/* What came out: a number, `v` the place of the given value that it is, untouched; or a boolean. */
 typedef struct tmi_dt_res {
     uint32_t tag, v;
+    double   x;
 } tmi_dt_res;
 
-static tmi_dt_res tmi_dt_res_of(uint32_t tag, uint32_t v) {
+static tmi_dt_res tmi_dt_res_of(uint32_t tag, uint32_t v, double x) {
     tmi_dt_res r;
     r.tag = tag;
     r.v = v;
+    r.x = x;
     return r;
 }
 
-/* How two arguments compare in this case: 1 less, 2 equal, 4 greater, 8 unordered; 0: they were
- * not meant to be. */
-static uint32_t tmi_dt_relation(const tmi_dt_case *c, uint32_t p, uint32_t q) {
-    uint32_t k = p % c->n, which = k == c->two, a, b;
-    if (p == q && k != c->one && k != c->two) return 2;
-    if (q % c->n != k || (k != c->one && k != c->two)) return 0;
-    a = c->at[which][p >= c->n];
-    b = c->at[which][q >= c->n];
-    return a == TMI_DT_NAN || b == TMI_DT_NAN ? 8 : a < b ? 1 : a == b ? 2 : 4;
+static int tmi_dt_small(double x, double tolerance) { return x <= tolerance && x >= -tolerance; }
+
+/* How two given values compare: 1 less, 2 equal, 4 greater, 8 unordered; 0: they were not meant
+ * to be. */
+static uint32_t tmi_dt_relation(const tmi_dt_sample *c, tmi_dt_res a, tmi_dt_res b) {
+    if (c->by != TMI_BY_ORDER || a.tag != TMI_RES_NUMBER || b.tag != TMI_RES_NUMBER ||
+        a.v / 2 != b.v / 2)
+        return 0;
+    return a.x >= TMI_DT_NAN || b.x >= TMI_DT_NAN ? 8 : a.x < b.x ? 1 : a.x > b.x ? 4 : 2;
 }
 
 /* Relations that hold, per predicate of arith.cmpf and arith.cmpi. */
 static const uint8_t tmi_dt_cmpf_bits[16] = {0, 2, 4, 6, 1, 3, 5, 7, 10, 12, 14, 9, 11, 13, 8, 15};
 static const uint8_t tmi_dt_cmpi_bits[10] = {2, 5, 1, 3, 4, 6, 1, 3, 4, 6};
 
-static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth);
+static tmi_dt_res tmi_dt_calc(tmi_dt_sample *c, uint32_t v, uint32_t depth);
 
-static tmi_dt_res tmi_dt_eval_compare(tmi_dt_case *c, const tmi_op *op, uint32_t depth) {
+static tmi_dt_res tmi_dt_calc_compare(tmi_dt_sample *c, const tmi_op *op, uint32_t depth) {
     uint32_t   pred = (uint32_t)tmi_attr_int(c->m, op, "predicate", 0), bits, rel = 0;
-    tmi_dt_res a = tmi_dt_eval(c, tmi_in(c->m, op, 0), depth),
-               b = tmi_dt_eval(c, tmi_in(c->m, op, 1), depth);
-    double     x = 1.0;
+    tmi_dt_res a = tmi_dt_calc(c, tmi_in(c->m, op, 0), depth),
+               b = tmi_dt_calc(c, tmi_in(c->m, op, 1), depth);
+    double     zero = 1.0;
     bits = op->kind == TMI_OP_CMPF ? tmi_dt_cmpf_bits[pred & 15] : tmi_dt_cmpi_bits[pred % 10];
-    if (c->truth) { /* only `is it zero` can be told */
-        if (a.tag == TMI_RES_ARG && tmi_dt_number(c->m, tmi_in(c->m, op, 1), &x) && x <= 0.0 &&
-            x >= 0.0 && ((bits & 7) == 2 || (bits & 7) == 5))
-            rel = c->at[0][a.v >= c->n] ? 5 : 2;
-    } else if (a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && op->kind == TMI_OP_CMPI &&
-               pred < 2) {
+    if (c->by == TMI_BY_ORDER && a.tag == TMI_RES_BOOL && b.tag == TMI_RES_BOOL && pred < 2) {
         rel = a.v == b.v ? 2 : 5;
-    } else if (a.tag == TMI_RES_ARG && b.tag == TMI_RES_ARG) {
-        rel = tmi_dt_relation(c, a.v, b.v);
-        if (rel && op->kind == TMI_OP_CMPI && pred >= 2 && a.v % c->n == c->one)
+    } else if (c->by == TMI_BY_ORDER) {
+        rel = tmi_dt_relation(c, a, b);
+        if (rel && op->kind == TMI_OP_CMPI && pred >= 2 && a.v < 2)
             *(pred >= 6 ? &c->sees_unsigned : &c->sees_signed) = 1;
+    } else if (a.tag == TMI_RES_NUMBER && tmi_dt_number(c->m, tmi_in(c->m, op, 1), &zero) &&
+               tmi_dt_small(zero, 0.0) && ((bits & 7) == 2 || (bits & 7) == 5)) {
+        /* is it zero? No number that is given is, but truths */
+        rel = tmi_dt_small(a.x, 0.0) ? 2 : 5;
+        if (c->by == TMI_BY_NUMBER && rel == 2) rel = 0;
     }
-    return tmi_dt_res_of(rel ? TMI_RES_BOOL : TMI_RES_NONE, (bits & rel) != 0);
+    return tmi_dt_res_of(rel ? TMI_RES_BOOL : TMI_RES_NONE, (bits & rel) != 0, 0.0);
 }
 
-static tmi_dt_res tmi_dt_eval_extreme(tmi_dt_case *c, uint32_t k, tmi_dt_res a, tmi_dt_res b) {
+static tmi_dt_res tmi_dt_calc_extreme(tmi_dt_sample *c, const tmi_op *op, uint32_t depth) {
+    uint32_t k = op->kind, rel;
     int is_max = k == TMI_OP_MAXNUMF || k == TMI_OP_MAXIMUMF || k == TMI_OP_MAXSI ||
         k == TMI_OP_MAXUI;
-    int      nan_wins = k == TMI_OP_MAXIMUMF || k == TMI_OP_MINIMUMF, left_nan;
-    uint32_t rel = c->truth || a.tag != TMI_RES_ARG || b.tag != TMI_RES_ARG
-        ? 0
-        : tmi_dt_relation(c, a.v, b.v);
-    if (!rel) return tmi_dt_res_of(TMI_RES_NONE, 0);
+    int        nan_wins = k == TMI_OP_MAXIMUMF || k == TMI_OP_MINIMUMF, left_nan;
+    tmi_dt_res a = tmi_dt_calc(c, tmi_in(c->m, op, 0), depth),
+               b = tmi_dt_calc(c, tmi_in(c->m, op, 1), depth);
+    rel = tmi_dt_relation(c, a, b);
+    if (!rel) return tmi_dt_res_of(TMI_RES_NONE, 0, 0.0);
     c->sees_signed |= k == TMI_OP_MAXSI || k == TMI_OP_MINSI;
     c->sees_unsigned |= k == TMI_OP_MAXUI || k == TMI_OP_MINUI;
     if (rel == 1) return is_max ? b : a;
     if (rel == 4) return is_max ? a : b;
-    left_nan = tmi_dt_relation(c, a.v, a.v) == 8;
-    return rel == 2 || (left_nan && tmi_dt_relation(c, b.v, b.v) == 8) || left_nan == nan_wins ? a
-                                                                                               : b;
+    left_nan = a.x >= TMI_DT_NAN;
+    return rel == 2 || (left_nan && b.x >= TMI_DT_NAN) || left_nan == nan_wins ? a : b;
 }
 
 /* The operand of the terminator that an op with regions passes on as result `index`, on the side
@@ -13974,118 +13974,188 @@ static uint32_t tmi_dt_yielded(const tmi_module *m, const tmi_op *op, uint32_t r
 }
 
 /* What a function of the module returns as result k; 0: it is not there, or more than one block. */
-static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k,
-                                   uint32_t *body) {
+static uint32_t tmi_dt_call_result(const tmi_module *m, const tmi_op *call, uint32_t k) {
     uint32_t f = TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, m->top), 0))->first_op, end;
     for (; f; f = TMI_OP(m, f)->next)
         if (TMI_OP(m, f)->kind == TMI_OP_FUNC &&
             strcmp(tmi_attr_str(m, TMI_OP(m, f), "sym_name"), tmi_attr_str(m, call, "callee")) == 0)
             break;
-    *body = f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0;
-    end = tmi_terminator(m, *body);
+    end = tmi_terminator(m, f ? tmi_op_body(m, TMI_OP(m, f), 0) : 0);
     return end && TMI_OP(m, end)->kind == TMI_OP_RETURN && k < TMI_OP(m, end)->n_in
         ? tmi_in(m, TMI_OP(m, end), k)
         : 0;
 }
 
 /* Into a call, and from a callee's argument back out to what was passed. */
-static tmi_dt_res tmi_dt_eval_call(tmi_dt_case *c, uint32_t call, uint32_t index, uint32_t depth) {
-    uint32_t body,
-        v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, call), index, &body) : 0;
-    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
-    if (!v) return r;
+static tmi_dt_res tmi_dt_calc_call(tmi_dt_sample *c, const tmi_value *x, uint32_t depth) {
+    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0, 0.0);
+    uint32_t   v, call;
+    if (!x->is_arg) {
+        v = c->n_call < 4 ? tmi_dt_call_result(c->m, TMI_OP(c->m, x->def), x->index) : 0;
+        if (!v) return r;
+        c->call[c->n_call++] = x->def;
+        r = tmi_dt_calc(c, v, depth);
+        c->n_call--;
+        return r;
+    }
+    if (x->def == c->body || !c->n_call || !depth ||
+        x->index >= TMI_OP(c->m, c->call[c->n_call - 1])->n_in)
+        return r;
+    call = c->call[--c->n_call];
+    r = tmi_dt_calc(c, tmi_in(c->m, TMI_OP(c->m, call), x->index), depth - 1);
     c->call[c->n_call++] = call;
-    r = tmi_dt_eval(c, v, depth);
-    c->n_call--;
     return r;
 }
 
-static tmi_dt_res tmi_dt_eval_argument(tmi_dt_case *c, const tmi_value *x, uint32_t depth) {
-    uint32_t   call;
-    tmi_dt_res r = tmi_dt_res_of(TMI_RES_NONE, 0);
-    if (x->def == c->body) return tmi_dt_res_of(TMI_RES_ARG, x->index);
-    if (!c->n_call || !depth || x->index >= TMI_OP(c->m, c->call[c->n_call - 1])->n_in) return r;
-    call = c->call[--c->n_call];
-    r = tmi_dt_eval(c, tmi_in(c->m, TMI_OP(c->m, call), x->index), depth - 1);
-    c->call[c->n_call++] = call;
-    return r;
+#ifndef TMETAL_NO_REPORTS
+#define TMI_DT_LN_2 0.69314718055994530942
+
+static void tmi_dt_take(tmi_detector *d, uint32_t op);
+static uint32_t tmi_dt_kind(const tmi_module *m, uint32_t v);
+static uint32_t tmi_dt_math(tmi_detector *d, uint32_t v, uint32_t *arg);
+static int tmi_dt_is_exp(uint32_t kind);
+
+/* Arithmetic. */
+static tmi_dt_res tmi_dt_calc_number(tmi_dt_sample *c, uint32_t v, uint32_t depth) {
+    const tmi_op *op = TMI_OP(c->m, tmi_def(c->m, v));
+    tmi_dt_res    r = tmi_dt_res_of(TMI_RES_NUMBER, TMI_NONE, 0.0), a[3], none = r;
+    uint32_t      i, kind = tmi_dt_kind(c->m, v), math, arg = 0;
+    none.tag = TMI_RES_NONE;
+    if (c->exponent && tmi_dt_is_exp(math = tmi_dt_math(c->d, v, &arg))) {
+        a[0] = tmi_dt_calc(c, arg, depth);
+        if (math == TMI_OP_EXP2) a[0].x *= TMI_DT_LN_2;
+        r.x = tmi_dt_small(a[0].x - c->of, 1e-9) ? c->number[1] : 1.0 / c->number[1];
+        return a[0].tag == TMI_RES_NUMBER && (tmi_dt_small(a[0].x - c->of, 1e-9) ||
+                                              tmi_dt_small(a[0].x + c->of, 1e-9))
+            ? r
+            : none;
+    }
+    if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF &&
+        kind != TMI_OP_NEGF && kind != TMI_OP_FMA)
+        return none;
+    tmi_dt_take(c->d, tmi_def(c->m, v));
+    for (i = 0; i < op->n_in; i++) {
+        a[i] = tmi_dt_calc(c, tmi_in(c->m, op, i), depth);
+        if (a[i].tag != TMI_RES_NUMBER) return none;
+    }
+    switch (kind) {
+    case TMI_OP_ADDF: r.x = a[0].x + a[1].x; return r;
+    case TMI_OP_SUBF: r.x = a[0].x - a[1].x; return r;
+    case TMI_OP_MULF: r.x = a[0].x * a[1].x; return r;
+    case TMI_OP_NEGF: r.x = -a[0].x; return r;
+    case TMI_OP_FMA: r.x = a[0].x * a[1].x + a[2].x; return r;
+    default:
+        if (tmi_dt_small(a[1].x, 0.0)) return none;
+        r.x = a[0].x / a[1].x;
+        return r;
+    }
 }
+
+/* without casts that change no number */
+static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) {
+    const tmi_module *m = d->m;
+    uint32_t          def;
+    while ((def = tmi_def(m, v)) != 0 &&
+           (TMI_OP(m, def)->kind == TMI_OP_EXTF ||
+            (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP &&
+             tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
+        tmi_dt_take(d, def);
+        v = tmi_in(m, TMI_OP(m, def), 0);
+    }
+    return v;
+}
+#else
+#define tmi_dt_calc_number(c, v, depth) tmi_dt_res_of(TMI_RES_NONE, 0, 0.0)
+#define tmi_dt_exact(d, v)              (v)
+#endif
+
+/* depth of what is worked out: doubled operands are walked twice */
+#define TMI_DT_REGION 16u
 
 /* Depth: TMI_DT_REGION. */
-static tmi_dt_res tmi_dt_eval(tmi_dt_case *c, uint32_t v, uint32_t depth) {
+static tmi_dt_res tmi_dt_calc(tmi_dt_sample *c, uint32_t v, uint32_t depth) {
     const tmi_module *m = c->m;
-    const tmi_value  *x = TMI_VALUE(m, v);
+    const tmi_value  *x;
     const tmi_op     *op;
-    tmi_dt_res        a, b, none = tmi_dt_res_of(TMI_RES_NONE, 0);
+    tmi_dt_res        a, b, none = tmi_dt_res_of(TMI_RES_NONE, 0, 0.0);
     int64_t           n;
-    if (x->is_arg) return tmi_dt_eval_argument(c, x, depth);
+    uint32_t          i;
+    if (c->by == TMI_BY_NUMBER) v = tmi_dt_exact(c->d, v);
+    for (i = 0; i < c->n; i++)
+        if (v == c->given[i]) return tmi_dt_res_of(TMI_RES_NUMBER, i, c->number[i]);
+    if (c->by == TMI_BY_NUMBER && tmi_dt_number(m, v, &none.x))
+        return tmi_dt_res_of(TMI_RES_NUMBER, TMI_NONE, none.x);
+    x = TMI_VALUE(m, v);
+    if (x->is_arg) return tmi_dt_calc_call(c, x, depth);
     if (!depth-- || !c->left) return none;
     c->left--;
     op = TMI_OP(m, x->def);
     switch (op->kind) {
-    case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_eval_compare(c, op, depth);
-    case TMI_OP_CALL: return tmi_dt_eval_call(c, x->def, x->index, depth);
+    case TMI_OP_CMPI: case TMI_OP_CMPF: return tmi_dt_calc_compare(c, op, depth);
+    case TMI_OP_CALL: return tmi_dt_calc_call(c, x, depth);
+    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
+    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI:
+    case TMI_OP_MINUI: return tmi_dt_calc_extreme(c, op, depth);
     case TMI_OP_CONSTANT:
         if (!tmi_const_int(m, v, &n) || (n != 0 && n != 1)) return none;
-        return tmi_bits(m, x->type) == 1 || c->truth ? tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n)
-                                                     : none;
-    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF:
-    case TMI_OP_MAXSI: case TMI_OP_MINSI: case TMI_OP_MAXUI: case TMI_OP_MINUI:
-    case TMI_OP_SELECT: case TMI_OP_IF: case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI:
-    case TMI_OP_EXTUI: case TMI_OP_TRUNCI: break;
-    default: return none;
-    }
-    a = tmi_dt_eval(c, tmi_in(m, op, 0), depth);
-    if (op->kind == TMI_OP_EXTUI || op->kind == TMI_OP_TRUNCI)
-        return a.tag == TMI_RES_BOOL && c->truth ? a : none;
-    if (op->kind == TMI_OP_SELECT || op->kind == TMI_OP_IF) {
+        return tmi_bits(m, x->type) == 1 || c->by == TMI_BY_TRUTH
+            ? tmi_dt_res_of(TMI_RES_BOOL, (uint32_t)n, 0.0)
+            : none;
+    case TMI_OP_SELECT: case TMI_OP_IF:
+        a = tmi_dt_calc(c, tmi_in(m, op, 0), depth);
         if (a.tag != TMI_RES_BOOL) return none;
         v = op->kind == TMI_OP_SELECT ? tmi_in(m, op, a.v ? 1 : 2)
                                       : tmi_dt_yielded(m, op, a.v ? 0 : 1, x->index);
-        return v ? tmi_dt_eval(c, v, depth) : none;
+        return v ? tmi_dt_calc(c, v, depth) : none;
+    case TMI_OP_EXTUI: case TMI_OP_TRUNCI:
+        a = tmi_dt_calc(c, tmi_in(m, op, 0), depth);
+        return a.tag == TMI_RES_BOOL && c->by == TMI_BY_TRUTH ? a : none;
+    case TMI_OP_ANDI: case TMI_OP_ORI: case TMI_OP_XORI: break;
+    default: return c->by == TMI_BY_NUMBER ? tmi_dt_calc_number(c, v, depth) : none;
     }
-    b = tmi_dt_eval(c, tmi_in(m, op, 1), depth);
-    if (op->kind != TMI_OP_ANDI && op->kind != TMI_OP_ORI && op->kind != TMI_OP_XORI)
-        return tmi_dt_eval_extreme(c, op->kind, a, b);
+    a = tmi_dt_calc(c, tmi_in(m, op, 0), depth);
+    b = tmi_dt_calc(c, tmi_in(m, op, 1), depth);
     if (a.tag != TMI_RES_BOOL || b.tag != TMI_RES_BOOL) return none;
     a.v = op->kind == TMI_OP_ANDI ? a.v & b.v : op->kind == TMI_OP_ORI ? a.v | b.v : a.v ^ b.v;
     return a;
 }
-
-/* depth of a region that is evaluated: doubled operands are walked twice */
-#define TMI_DT_REGION 16u
-
-/* -- Kinds of reductions ----------------------------------------------------------------------- */
 
 /* The value that the region returns for operand k. */
 static uint32_t tmi_dt_returned(const tmi_module *m, const tmi_op *op, uint32_t k) {
     return tmi_dt_yielded(m, op, 0, k);
 }
 
-/* Result of operand `of` in one case: 0 the left argument, 1 the right one, 2 neither. */
-static uint32_t tmi_dt_side(tmi_dt_case *c, const tmi_op *red, uint32_t of, uint32_t value,
-                            uint32_t index) {
-    uint32_t   v = tmi_dt_returned(c->m, red, of);
-    tmi_dt_res r;
-    c->at[0] = tmi_dt_cases[value];
-    c->at[1] = tmi_dt_cases[index];
-    if (!v) return 2;
-    c->left = TMI_DT_STEPS;
-    r = tmi_dt_eval(c, v, TMI_DT_REGION);
-    if (r.tag != TMI_RES_ARG || r.v % c->n != of) return 2;
-    return r.v >= c->n;
-}
-
-static tmi_dt_case tmi_dt_case_of(const tmi_module *m, const tmi_op *red, uint32_t one,
-                                  uint32_t two) {
-    tmi_dt_case c;
+static tmi_dt_sample tmi_dt_sample_of(const tmi_module *m, uint32_t by) {
+    tmi_dt_sample c;
     memset(&c, 0, sizeof c);
     c.m = m;
-    c.body = tmi_op_body(m, red, 0);
-    c.n = red->n_in;
-    c.one = one;
-    c.two = two;
+    c.by = by;
     return c;
+}
+
+/* -- Kinds of reductions ----------------------------------------------------------------------- */
+
+/* The arguments of an operand are given. */
+static void tmi_dt_give(tmi_dt_sample *c, const tmi_op *red, uint32_t operand) {
+    c->body = tmi_op_body(c->m, red, 0);
+    c->given[c->n++] = tmi_block_arg(c->m, c->body, operand);
+    c->given[c->n++] = tmi_block_arg(c->m, c->body, red->n_in + operand);
+}
+
+/* What is returned for operand `of`, the place'th given, in one case: 0 the left argument, 1 the
+ * right one, 2 neither. */
+static uint32_t tmi_dt_side(tmi_dt_sample *c, const tmi_op *red, uint32_t of, uint32_t place,
+                            uint32_t value, uint32_t index) {
+    uint32_t   v = tmi_dt_returned(c->m, red, of), i;
+    tmi_dt_res r;
+    for (i = 0; i < 2; i++) {
+        c->number[i] = tmi_dt_cases[value][i];
+        c->number[2 + i] = tmi_dt_cases[index][i];
+    }
+    if (!v) return 2;
+    c->left = TMI_DT_STEPS;
+    r = tmi_dt_calc(c, v, TMI_DT_REGION);
+    return r.tag == TMI_RES_NUMBER && r.v / 2 == place ? r.v & 1 : 2;
 }
 
 /* NaN rule from the sides taken where the left, the right one is NaN. */
@@ -14097,13 +14167,16 @@ static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
 
 /* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
 static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
-    tmi_dt_case c = tmi_dt_case_of(m, red, 0, 1);
-    uint32_t    rel, i, side[TMI_REL_COUNT], eq[3];
+    tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_ORDER);
+    uint32_t      rel, i, side[TMI_REL_COUNT], eq[3];
     if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
+    tmi_dt_give(&c, red, 0);
+    tmi_dt_give(&c, red, 1);
     for (rel = 0; rel < TMI_REL_COUNT; rel++) {
         if (rel > TMI_REL_GT && !tmi_is_floatlike(m, tmi_in_type(m, red, 0))) break;
         for (i = 0; i < 3; i++) { /* the index stands before, at or after the other */
-            uint32_t v = tmi_dt_side(&c, red, 0, rel, i), x = tmi_dt_side(&c, red, 1, rel, i);
+            uint32_t v = tmi_dt_side(&c, red, 0, 0, rel, i),
+                     x = tmi_dt_side(&c, red, 1, 1, rel, i);
             if (v > 1 || x > 1) return TMETAL_REDUCE_GENERIC;
             if (rel == TMI_REL_EQ) eq[i] = x;
             else if (v != x) return TMETAL_REDUCE_GENERIC; /* a value with another's index */
@@ -14127,13 +14200,13 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
  * callees. */
 static uint32_t tmi_dt_uncall(const tmi_module *m, uint32_t v, uint32_t region, uint32_t *call,
                               uint32_t *n) {
-    uint32_t i, body;
+    uint32_t i;
     for (i = 0; i < 8 && v; i++) {
         const tmi_value *x = TMI_VALUE(m, v);
         if (x->is_arg && x->def != region && *n && x->index < TMI_OP(m, call[*n - 1])->n_in)
             v = tmi_in(m, TMI_OP(m, call[--*n]), x->index);
         else if (!x->is_arg && TMI_OP(m, x->def)->kind == TMI_OP_CALL && *n < 4) {
-            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index, &body);
+            v = tmi_dt_call_result(m, TMI_OP(m, x->def), x->index);
             call[(*n)++] = x->def;
         } else break;
     }
@@ -14162,49 +14235,45 @@ static uint32_t tmi_dt_plain(const tmi_module *m, const tmi_op *red, uint32_t k)
     return seen == 3 ? op->kind : (uint32_t)TMI_OP_NONE;
 }
 
-/* Maximum or minimum of operand k by whatever comparisons: SUM stands for "neither". */
+/* Maximum or minimum of operand k by whatever comparisons; GENERIC: neither. */
 static uint32_t tmi_dt_extreme(const tmi_module *m, const tmi_op *red, uint32_t k,
                                tmi_dt_reduce *r) {
-    tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
-    uint32_t lt = tmi_dt_side(&c, red, k, TMI_REL_LT, 0),
-             gt = tmi_dt_side(&c, red, k, TMI_REL_GT, 0), l, n;
-    int boolean = tmi_bits(m, tmi_in_type(m, red, k)) == 1 &&
-        tmi_is_intlike(m, tmi_in_type(m, red, k)),
-        is_max;
-    if (lt > 1 || gt > 1 || lt == gt || tmi_dt_side(&c, red, k, TMI_REL_EQ, 0) > 1)
-        return TMETAL_REDUCE_GENERIC;
-    if (c.sees_signed && c.sees_unsigned) return TMETAL_REDUCE_GENERIC;
-    is_max = lt == 1;
-    r->is_unsigned = c.sees_unsigned;
-    if (tmi_is_floatlike(m, tmi_in_type(m, red, k))) {
-        l = tmi_dt_side(&c, red, k, TMI_REL_NAN_L, 0);
-        n = tmi_dt_side(&c, red, k, TMI_REL_NAN_R, 0);
-        if (l > 1 || n > 1 || tmi_dt_side(&c, red, k, TMI_REL_NAN_B, 0) > 1)
-            return TMETAL_REDUCE_GENERIC;
-        r->nan = tmi_dt_nan_rule(l, n);
+    tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_ORDER);
+    uint32_t      side[TMI_REL_COUNT], rel, type = tmi_in_type(m, red, k);
+    int           is_float = tmi_is_floatlike(m, type), is_max;
+    tmi_dt_give(&c, red, k);
+    for (rel = 0; rel < (is_float ? (uint32_t)TMI_REL_COUNT : TMI_REL_GT + 1u); rel++) {
+        side[rel] = tmi_dt_side(&c, red, k, 0, rel, 0);
+        if (side[rel] > 1) return TMETAL_REDUCE_GENERIC;
     }
+    if (side[TMI_REL_LT] == side[TMI_REL_GT] || (c.sees_signed && c.sees_unsigned))
+        return TMETAL_REDUCE_GENERIC;
+    is_max = side[TMI_REL_LT] == 1;
+    r->is_unsigned = c.sees_unsigned;
+    if (is_float) r->nan = tmi_dt_nan_rule(side[TMI_REL_NAN_L], side[TMI_REL_NAN_R]);
     /* true is -1 when signed */
-    if (boolean) return is_max == (c.sees_signed != 0) ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_ANY;
+    if (tmi_bits(m, type) == 1 && tmi_is_intlike(m, type))
+        return is_max == (c.sees_signed != 0) ? TMETAL_REDUCE_ALL : TMETAL_REDUCE_ANY;
     return is_max ? TMETAL_REDUCE_MAX : TMETAL_REDUCE_MIN;
 }
 
 /* `a or b`, `a and b` of numbers taken as booleans. */
 static uint32_t tmi_dt_truth(const tmi_module *m, const tmi_op *red, uint32_t k) {
-    static const uint8_t pair[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
-    tmi_dt_case c = tmi_dt_case_of(m, red, k, TMI_NONE);
-    uint32_t    v = tmi_dt_returned(m, red, k), table = 0, i;
-    for (c.truth = 1, i = 0; i < 4 && v; i++) {
+    tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_TRUTH);
+    uint32_t      v = tmi_dt_returned(m, red, k), table = 0, i;
+    tmi_dt_give(&c, red, k);
+    for (i = 0; i < 4 && v; i++) {
         tmi_dt_res r;
-        c.at[0] = pair[i];
+        c.number[0] = i & 1;
+        c.number[1] = i >> 1;
         c.left = TMI_DT_STEPS;
-        r = tmi_dt_eval(&c, v, TMI_DT_REGION);
+        r = tmi_dt_calc(&c, v, TMI_DT_REGION);
         if (r.tag != TMI_RES_BOOL) return TMETAL_REDUCE_GENERIC;
         table |= r.v << i;
     }
-    return !v         ? TMETAL_REDUCE_GENERIC
-        : table == 14 ? TMETAL_REDUCE_ANY
-        : table == 8  ? TMETAL_REDUCE_ALL
-                      : TMETAL_REDUCE_GENERIC;
+    return table == 14 ? TMETAL_REDUCE_ANY
+        : table == 8   ? TMETAL_REDUCE_ALL
+                       : TMETAL_REDUCE_GENERIC;
 }
 
 /* Kind of operand k when the region treats it on its own. */
@@ -14226,107 +14295,31 @@ static uint32_t tmi_dt_kind_of_operand(const tmi_module *m, const tmi_op *red, u
     return kind != TMETAL_REDUCE_GENERIC ? kind : tmi_dt_truth(m, red, k);
 }
 
-/* -- Formulas: what they compute is found by working them out for some numbers ----------------- */
+/* -- Formulas ---------------------------------------------------------------------------------- */
 
-#define TMI_DT_LN_2 0.69314718055994530942
-
-typedef struct tmi_dt_sample {
-    uint32_t n, given[6];  /* values that are given, and as which numbers */
-    double   number[6];
-    /* the second is exp of this; exp of the same or the opposite is told from it */
-    int      exponent;
-    double   of;
-    uint32_t left;
-} tmi_dt_sample;
-
-/* without casts that change no number */
-static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) {
-    const tmi_module *m = d->m;
-    uint32_t          def;
-    while ((def = tmi_def(m, v)) != 0 &&
-           (TMI_OP(m, def)->kind == TMI_OP_EXTF ||
-            (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP &&
-             tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
-        tmi_dt_take(d, def);
-        v = tmi_in(m, TMI_OP(m, def), 0);
-    }
-    return v;
+/* A formula worked out for the numbers of c. 0: it cannot be. */
+static int tmi_dt_formula(tmi_dt_sample *c, uint32_t v, double *x) {
+    tmi_dt_res r;
+    c->left = TMI_DT_STEPS;
+    r = tmi_dt_calc(c, v, TMI_DT_REGION);
+    *x = r.x;
+    return r.tag == TMI_RES_NUMBER;
 }
 
-static int tmi_dt_small(double x, double tolerance) { return x <= tolerance && x >= -tolerance; }
-
-static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r, uint32_t depth);
-
-/* x where c is zero, else y: a guard, and no number that is given is zero. */
-static int tmi_dt_calc_guard(tmi_detector *d, tmi_dt_sample *c, const tmi_op *op, double *r,
-                             uint32_t depth) {
-    const tmi_op *cmp = TMI_OP(d->m, tmi_def(d->m, tmi_in(d->m, op, 0)));
-    uint32_t      bits;
-    double        x, zero = 1.0;
-    if (!tmi_def(d->m, tmi_in(d->m, op, 0)) || cmp->kind != TMI_OP_CMPF) return 0;
-    bits = tmi_dt_cmpf_bits[tmi_attr_int(d->m, cmp, "predicate", 0) & 15] & 7u;
-    if ((bits != 2 && bits != 5) || !tmi_dt_number(d->m, tmi_in(d->m, cmp, 1), &zero) ||
-        !tmi_dt_small(zero, 0.0))
-        return 0;
-    if (!tmi_dt_calc(d, c, tmi_in(d->m, cmp, 0), &x, depth) || tmi_dt_small(x, 0.0)) return 0;
-    return tmi_dt_calc(d, c, tmi_in(d->m, op, bits == 2 ? 2 : 1), r, depth);
-}
-
-/* Depth: TMI_DT_REGION. */
-static int tmi_dt_calc(tmi_detector *d, tmi_dt_sample *c, uint32_t v, double *r, uint32_t depth) {
-    const tmi_module *m = d->m;
-    const tmi_op     *op;
-    uint32_t          i, kind, arg = 0;
-    double            a, b = 0.0;
-    v = tmi_dt_exact(d, v);
-    TMI_ASSERT(d->job, "detect", c->n && c->n <= sizeof c->given / sizeof *c->given);
-    for (i = 0; i < c->n; i++)
-        if (v == c->given[i]) return *r = c->number[i], 1;
-    if (tmi_dt_number(m, v, r)) return 1;
-    if (!tmi_def(m, v) || !depth-- || !c->left) return 0;
-    c->left--;
-    op = TMI_OP(m, tmi_def(m, v));
-    kind = tmi_dt_kind(m, v);
-    if (kind == TMI_OP_SELECT) return tmi_dt_calc_guard(d, c, op, r, depth);
-    if (c->exponent && tmi_dt_is_exp(i = tmi_dt_math(d, v, &arg))) {
-        if (!tmi_dt_calc(d, c, arg, &a, depth)) return 0;
-        if (i == TMI_OP_EXP2) a *= TMI_DT_LN_2;
-        *r = tmi_dt_small(a - c->of, 1e-9) ? c->number[1] : 1.0 / c->number[1];
-        return tmi_dt_small(a - c->of, 1e-9) || tmi_dt_small(a + c->of, 1e-9);
-    }
-    switch (kind) {
-    case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_MULF: case TMI_OP_DIVF: case TMI_OP_NEGF:
-    case TMI_OP_FMA: break;
-    default: return 0;
-    }
-    tmi_dt_take(d, tmi_def(m, v));
-    if (!tmi_dt_calc(d, c, tmi_in(m, op, 0), &a, depth)) return 0;
-    if (op->n_in > 1 && !tmi_dt_calc(d, c, tmi_in(m, op, 1), &b, depth)) return 0;
-    switch (kind) {
-    case TMI_OP_ADDF: *r = a + b; return 1;
-    case TMI_OP_SUBF: *r = a - b; return 1;
-    case TMI_OP_MULF: *r = a * b; return 1;
-    case TMI_OP_NEGF: *r = -a; return 1;
-    case TMI_OP_DIVF:
-        if (tmi_dt_small(b, 0.0)) return 0;
-        *r = a / b;
-        return 1;
-    default:
-        if (!tmi_dt_calc(d, c, tmi_in(m, op, 2), r, depth)) return 0;
-        *r += a * b;
-        return 1;
-    }
+static tmi_dt_sample tmi_dt_formula_of(tmi_detector *d, uint32_t n) {
+    tmi_dt_sample c = tmi_dt_sample_of(d->m, TMI_BY_NUMBER);
+    c.d = d;
+    c.n = n;
+    return c;
 }
 
 /* Mean, sum of squares about it, weight: three outputs equal to Welford's at points that no
  * formula of ours was made for. */
 static int tmi_dt_welford(tmi_detector *d, const tmi_op *red) {
-    tmi_dt_sample c;
+    tmi_dt_sample c = tmi_dt_formula_of(d, 6);
     uint32_t      i, k, seed = 1u;
     double       *a = c.number, want[3], share, gap, is;
     if (red->n_in != 3) return 0;
-    memset(&c, 0, sizeof c);
-    c.n = 6;
     for (i = 0; i < 4; i++) {
         for (k = 0; k < 6; k++) {
             c.given[k] = tmi_block_arg(d->m, tmi_op_body(d->m, red, 0), k);
@@ -14339,9 +14332,7 @@ static int tmi_dt_welford(tmi_detector *d, const tmi_op *red) {
         want[1] = a[1] + a[4] + gap * gap * a[2] * share;
         for (k = 0; k < 3; k++) {
             uint32_t v = tmi_dt_returned(d->m, red, k);
-            c.left = TMI_DT_STEPS;
-            if (!v || !tmi_dt_calc(d, &c, v, &is, TMI_DT_REGION) ||
-                !tmi_dt_close(is, want[k], 1e-12))
+            if (!v || !tmi_dt_formula(&c, v, &is) || !tmi_dt_close(is, want[k], 1e-12))
                 return 0;
         }
     }
@@ -15193,16 +15184,13 @@ static double tmi_dt_poly(const double *q, double x) {
 /* A value as a polynomial in x to the third power: four numbers make it, two more judge it. */
 static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, double *q) {
     static const double at[6] = {1.0, -1.0, 2.0, -2.0, 0.375, 3.0};
-    tmi_dt_sample       c;
+    tmi_dt_sample       c = tmi_dt_formula_of(d, 1);
     double              f[6];
     uint32_t            i;
-    memset(&c, 0, sizeof c);
-    c.n = 1;
     c.given[0] = x;
     for (i = 0; i < 6; i++) {
         c.number[0] = at[i];
-        c.left = TMI_DT_STEPS;
-        if (!tmi_dt_calc(d, &c, v, &f[i], TMI_DT_REGION)) return 0;
+        if (!tmi_dt_formula(&c, v, &f[i])) return 0;
     }
     q[2] = (f[2] + f[3] - f[0] - f[1]) / 6.0;
     q[0] = (f[0] + f[1]) / 2.0 - q[2];
@@ -15217,13 +15205,11 @@ static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, double *q) {
  * erfc = 1 - erf; what an exp E = exp(q) makes is (A + B E) / (1 + E) = B + (A - B) S(-q). */
 static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate, tmi_dt_gate *g) {
     static const double at[4] = {1.0, 2.0, -1.5, 0.75}, s[4] = {2.0, 0.25, 3.0, 0.5};
-    tmi_dt_sample       c;
+    tmi_dt_sample       c = tmi_dt_formula_of(d, 2);
     uint32_t            arg = 0, i, kind = tmi_dt_math(d, gate, &arg);
     double t[4], turn = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_EXP2 ? -TMI_DT_LN_2 : -1.0;
-    memset(&c, 0, sizeof c);
     TMI_ASSERT(d->job, "detect", kind != TMI_OP_NONE);
     if (!tmi_dt_poly_of(d, arg, x, g->q)) return 0;
-    c.n = 2;
     c.given[0] = x;
     c.given[1] = gate;
     c.exponent = tmi_dt_is_exp(kind);
@@ -15231,8 +15217,7 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate
         c.number[0] = at[i];
         c.number[1] = s[i];
         c.of = -turn * tmi_dt_poly(g->q, at[i]);
-        c.left = TMI_DT_STEPS;
-        if (!tmi_dt_calc(d, &c, v, &t[i], TMI_DT_REGION)) return 0;
+        if (!tmi_dt_formula(&c, v, &t[i])) return 0;
         t[i] *= (c.exponent ? 1.0 + s[i] : 1.0) / at[i];
     }
     g->b = (t[1] - t[0]) / (s[1] - s[0]);
