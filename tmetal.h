@@ -16291,7 +16291,7 @@ static uint32_t tmi_b_1(tmi_build *b, uint32_t kind, uint32_t type, uint32_t x) 
     return tmi_b_op(b, kind, type, &x, 1);
 }
 
-/* of the type of x */
+/* of the type of x, which may be a pointer that is moved on */
 static uint32_t tmi_b_2(tmi_build *b, uint32_t kind, uint32_t x, uint32_t y) {
     uint32_t in[2];
     in[0] = x;
@@ -16822,10 +16822,6 @@ static void tmi_dispatch_end(tmi_dispatch *d, uint32_t end, uint32_t *out) {
         if (out[i] != other[i]) out[i] = tmi_b_select(&d->b, c, out[i], other[i]);
 }
 
-static void tmi_dispatch_yield(tmi_dispatch *d, uint32_t kind, const uint32_t *v, uint32_t n) {
-    (void)tmi_b_op(&d->b, kind, 0, v, n);
-}
-
 static uint32_t tmi_dispatch_type(const tmi_dispatch *d, uint32_t i) {
     const tmi_flow *f = d->f;
     if (i == 0) return f->m->t_i32;
@@ -16867,7 +16863,7 @@ static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_
             tmi_flow_copy_ops(f, i, d->b.block);
             tmi_dispatch_end(d, TMI_BLOCK(m, f->block[i])->last_op, mine);
         }
-        tmi_dispatch_yield(d, TMI_OP_YIELD, mine, d->n);
+        (void)tmi_b_op(&d->b, TMI_OP_YIELD, 0, mine, d->n);
     }
     for (k = 0; k < d->n; k++) out[k] = tmi_value_new(f->job, m, tmi_dispatch_type(d, k));
     tmi_op_results(f->job, m, op, out, d->n);
@@ -16915,12 +16911,12 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
         uint32_t *list = TMI_TEMP(f->job, uint32_t, d.n + 1);
         list[0] = cond;
         memcpy(list + 1, v, d.n * sizeof *v);
-        tmi_dispatch_yield(&d, TMI_OP_CONDITION, list, d.n + 1);
+        (void)tmi_b_op(&d.b, TMI_OP_CONDITION, 0, list, d.n + 1);
     }
     tmi_dispatch_args(&d, after, v);
     d.now = v;
     tmi_dispatch_chain(&d, 1, v, next);
-    tmi_dispatch_yield(&d, TMI_OP_YIELD, next, d.n);
+    (void)tmi_b_op(&d.b, TMI_OP_YIELD, 0, next, d.n);
     for (i = 0; i < d.n; i++) v[i] = tmi_value_new(f->job, m, tmi_dispatch_type(&d, i));
     tmi_op_results(f->job, m, loop, v, d.n);
     d.b.block = dest;
@@ -17473,53 +17469,33 @@ static void tmi_ref_control(tmi_refs *x, uint32_t op) {
 
 /* -- Making references ------------------------------------------------------------------ */
 
-static void tmi_ref_make_desc(tmi_refs *x, tmi_build *b, const tmi_op *op) {
-    uint32_t v = tmi_out(x->m, op, 0), type = tmi_value_type(x->m, v),
-             rank = tmi_ref_rank(x->m, type), i, p[2 * TMI_MAX_RANK + 2];
+/* The parts of what an op gives. */
+static void tmi_ref_make(tmi_refs *x, tmi_build *b, const tmi_op *op) {
+    tmi_module *m = x->m;
+    uint32_t v = tmi_out(m, op, 0), type = tmi_value_type(m, v), rank = tmi_ref_rank(m, type),
+             n = tmi_ref_count(m, type), i, p[3 * TMI_MAX_RANK + 2], other;
     TMI_ASSERT(b->job, "transform", op->n_out == 1);
-    for (i = 0; i < 2 * rank + 1; i++)
-        p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
-    p[2 * rank + 1] = tmi_b_const(b, x->m->t_i1, tmi_attr_int(x->m, op, "padding", 1) == 2);
-    tmi_ref_set(x, v, p, 2 * rank + 2);
-}
-
-static void tmi_ref_make_ptr(tmi_refs *x, tmi_build *b, const tmi_op *op) {
-    uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i,
-             p[3 * TMI_MAX_RANK + 1];
-    TMI_ASSERT(b->job, "transform", op->n_out == 1);
-    for (i = 0; i < 3 * rank + 1; i++)
-        p[i] = i ? tmi_b_to_int(b, tmi_in(x->m, op, i), 64, 1) : tmi_in(x->m, op, 0);
-    tmi_ref_set(x, v, p, 3 * rank + 1);
-}
-
-static void tmi_ref_advance(tmi_refs *x, tmi_build *b, const tmi_op *op) {
-    uint32_t v = tmi_out(x->m, op, 0), rank = tmi_ref_rank(x->m, tmi_value_type(x->m, v)), i,
-             p[3 * TMI_MAX_RANK + 1];
-    TMI_ASSERT(b->job, "transform", op->n_in >= 1 && op->n_out == 1);
-    for (i = 0; i < 3 * rank + 1; i++) p[i] = tmi_ref_part(x, tmi_in(x->m, op, 0), i);
-    for (i = 0; i < rank; i++)
-        p[2 * rank + 1 + i] = tmi_b_2(b, TMI_OP_ADDI, p[2 * rank + 1 + i],
-                                      tmi_b_to_int(b, tmi_in(x->m, op, 1 + i), 64, 1));
-    tmi_ref_set(x, v, p, 3 * rank + 1);
-}
-
-static void tmi_ref_select(tmi_refs *x, tmi_build *b, const tmi_op *op) {
-    uint32_t v = tmi_out(x->m, op, 0), n = tmi_ref_count(x->m, tmi_value_type(x->m, v)), i,
-             p[3 * TMI_MAX_RANK + 2], a, c;
-    TMI_ASSERT(b->job, "transform", op->n_in == 3);
     for (i = 0; i < n; i++) {
-        a = tmi_ref_part(x, tmi_in(x->m, op, 1), i);
-        c = tmi_ref_part(x, tmi_in(x->m, op, 2), i);
-        p[i] = a == c ? a : tmi_b_select(b, tmi_in(x->m, op, 0), a, c);
+        switch (op->kind) {
+        case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR:
+            p[i] = !i            ? tmi_in(m, op, 0)
+                : i < op->n_in   ? tmi_b_to_int(b, tmi_in(m, op, i), 64, 1)
+                                 : tmi_b_const(b, m->t_i1, tmi_attr_int(m, op, "padding", 1) == 2);
+            break;
+        case TMI_OP_ADVANCE:
+            p[i] = tmi_ref_part(x, tmi_in(m, op, 0), i);
+            if (i <= 2 * rank) break;
+            other = tmi_b_to_int(b, tmi_in(m, op, i - 2 * rank), 64, 1);
+            p[i] = tmi_b_2(b, TMI_OP_ADDI, p[i], other);
+            break;
+        case TMI_OP_SELECT:
+            p[i] = tmi_ref_part(x, tmi_in(m, op, 1), i);
+            other = tmi_ref_part(x, tmi_in(m, op, 2), i);
+            if (p[i] != other) p[i] = tmi_b_select(b, tmi_in(m, op, 0), p[i], other);
+            break;
+        default: p[i] = tmi_b_op(b, TMI_OP_POISON, tmi_ref_part_type(x, type, i), NULL, 0); break;
+        }
     }
-    tmi_ref_set(x, v, p, n);
-}
-
-static void tmi_ref_poison(tmi_refs *x, tmi_build *b, const tmi_op *op) {
-    uint32_t v = tmi_out(x->m, op, 0), type = tmi_value_type(x->m, v),
-             n = tmi_ref_count(x->m, type), i, p[3 * TMI_MAX_RANK + 2];
-    for (i = 0; i < n; i++)
-        p[i] = tmi_b_op(b, TMI_OP_POISON, tmi_ref_part_type(x, type, i), NULL, 0);
     tmi_ref_set(x, v, p, n);
 }
 
@@ -17568,7 +17544,7 @@ static uint32_t tmi_tile_row_inside(tmi_build *b, const tmi_tile *t, uint32_t ro
 /* Pointers of a whole tile, and the mask of its elements that exist (0: all do). */
 static uint32_t tmi_tile_pointers(tmi_build *b, const tmi_tile *t, uint32_t *mask) {
     tmi_module *m = b->m;
-    uint32_t    p = t->base, d, index, rows = 0, in[2], off, inside;
+    uint32_t    p = t->base, d, index, rows = 0, off, inside;
     int64_t     stride;
     *mask = 0;
     if (t->rows) rows = tmi_b_to_int(b, t->rows, 64, 1);
@@ -17577,10 +17553,8 @@ static uint32_t tmi_tile_pointers(tmi_build *b, const tmi_tile *t, uint32_t *mas
         off = tmi_const_int(m, t->stride[d], &stride) && stride == 1
             ? t->offset[d]
             : tmi_b_2(b, TMI_OP_MULI, t->offset[d], t->stride[d]);
-        in[0] = p;
-        in[1] = off;
         if (!(tmi_const_int(m, t->offset[d], &stride) && stride == 0))
-            p = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, p), in, 2);
+            p = tmi_b_2(b, TMI_OP_ADDPTR, p, off);
     }
     p = tmi_b_splat(b, p, t->shape);
     for (d = 0; d < t->rank; d++) {
@@ -17600,9 +17574,7 @@ static uint32_t tmi_tile_pointers(tmi_build *b, const tmi_tile *t, uint32_t *mas
         }
         if (inside) *mask = tmi_and_masks(b, *mask, tmi_b_along(b, inside, t->shape, d));
         if (tmi_dim(m, t->shape, d) == 1 && !(d == 0 && rows)) continue; /* the one index is 0 */
-        in[0] = p;
-        in[1] = tmi_b_along(b, index, t->shape, d);
-        p = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, p), in, 2);
+        p = tmi_b_2(b, TMI_OP_ADDPTR, p, tmi_b_along(b, index, t->shape, d));
     }
     return p;
 }
@@ -17788,17 +17760,18 @@ static void tmi_ref_desc_access(tmi_refs *x, tmi_build *b, const tmi_op *op) {
     }
 }
 
-/* The function's type after its parameters' types have changed. */
+/* The function's type after its parameters have changed. */
 static void tmi_func_retype(tmi_job *job, tmi_module *m, uint32_t func) {
     const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
-    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), i, *dims;
+    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i, *dims;
     tmi_type t;
     if (!fn) return;
     t = *TMI_TYPE(m, fn->type);
-    dims = TMI_TEMP(job, uint32_t, t.n_dims);
-    for (i = 0; i < t.n_dims; i++)
-        dims[i] = i < t.bits ? tmi_value_type(m, tmi_block_arg(m, block, i))
-                             : TMI_ID(m, t.dims + i);
+    dims = TMI_TEMP(job, uint32_t, n + t.n_dims - t.bits);
+    for (i = 0; i < n; i++) dims[i] = tmi_value_type(m, tmi_block_arg(m, block, i));
+    for (i = t.bits; i < t.n_dims; i++) dims[n + i - t.bits] = TMI_ID(m, t.dims + i);
+    t.n_dims += n - t.bits;
+    t.bits = n;
     i = tmi_type_get(job, m, &t, dims);
     tmi_op_set_attr(job, m, func, "function_type", tmi_attr_new(job, m, TMI_A_TYPE, i, 0));
 }
@@ -17864,20 +17837,17 @@ static void tmi_lower_refs(tmi_job *job, tmi_module *m, uint32_t func) {
         int    drop = 1;
         b = tmi_build_before(job, m, op);
         switch (o.kind) {
-        case TMI_OP_MAKE_DESC: tmi_ref_make_desc(&x, &b, &o); break;
-        case TMI_OP_MAKE_PTR: tmi_ref_make_ptr(&x, &b, &o); break;
-        case TMI_OP_ADVANCE: tmi_ref_advance(&x, &b, &o); break;
+        case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: case TMI_OP_SELECT:
+        case TMI_OP_POISON: case TMI_OP_UNDEF:
+            drop = tmi_is_ref(m, tmi_out_type(m, &o, 0));
+            if (drop) tmi_ref_make(&x, &b, &o);
+            break;
         case TMI_OP_DLOAD: case TMI_OP_DSTORE: case TMI_OP_DREDUCE: case TMI_OP_DGATHER:
         case TMI_OP_DSCATTER: case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER:
         case TMI_OP_XDSCATTER: tmi_ref_desc_access(&x, &b, &o); break;
         case TMI_OP_LOAD: case TMI_OP_STORE:
             if (tmi_is_block_ptr(m, tmi_in_type(m, &o, 0))) tmi_ref_block_access(&x, &b, &o);
             else drop = 0;
-            break;
-        case TMI_OP_SELECT: case TMI_OP_POISON: case TMI_OP_UNDEF:
-            drop = tmi_is_ref(m, tmi_out_type(m, &o, 0));
-            if (drop && o.kind == TMI_OP_SELECT) tmi_ref_select(&x, &b, &o);
-            else if (drop) tmi_ref_poison(&x, &b, &o);
             break;
         default:
             drop = 0;
@@ -18256,20 +18226,12 @@ static int tmi_constant_is(const tmi_module *m, uint32_t v, uint64_t bits) {
 /* The one op that a combine region applies to both elements, if it is one that may be done in
  * any order. */
 static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
-    uint32_t body = tmi_op_body(m, red, 0), first = body ? TMI_BLOCK(m, body)->first_op : 0,
-             end = tmi_terminator(m, body), a, b;
+    uint32_t      first = tmi_simple_combiner(m, red);
     uint64_t      bits;
     const tmi_op *op = TMI_OP(m, first);
-    if (red->n_in != 1 || !first || op->next != end || op->n_in != 2 || op->n_out != 1 ||
-        TMI_OP(m, end)->n_in != 1)
-        return TMI_OP_NONE;
-    a = tmi_in(m, op, 0);
-    b = tmi_in(m, op, 1);
-    if (a > b) a = b, b = tmi_in(m, op, 0);
-    if (a != tmi_block_arg(m, body, 0) || b != tmi_block_arg(m, body, 1) ||
-        tmi_in(m, TMI_OP(m, end), 0) != tmi_out(m, op, 0))
-        return TMI_OP_NONE;
-    return tmi_is_extreme(op->kind) || tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits)
+    return first &&
+            (tmi_is_extreme(op->kind) ||
+             tmi_neutral_bits(m, op->kind, tmi_out_type(m, op, 0), &bits))
         ? op->kind
         : (uint32_t)TMI_OP_NONE;
 }
@@ -18546,11 +18508,10 @@ static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* The scalar of a uniform tile: of a splat, or of a constant that is the same everywhere. 0: not
  * uniform. */
-static uint32_t tmi_uniform_scalar(tmi_build *b, uint32_t v, uint32_t loop) {
+static uint32_t tmi_uniform_scalar(tmi_build *b, uint32_t v) {
     tmi_module *m = b->m;
     uint32_t    s = tmi_splat_source(m, v);
     int64_t     c;
-    (void)loop;
     if (s) return s;
     if (tmi_const_int(m, v, &c))
         return tmi_b_const(b, tmi_elem(m, tmi_value_type(m, v)), (uint64_t)c);
@@ -18617,10 +18578,7 @@ static uint32_t tmi_pointer_rebuild(tmi_build *b, uint32_t v, uint32_t root) {
 /* The tile where the scalar has reached `s`: pointers start from it, or from a `root` that it is
  * an offset of; integers add it to what they began with. */
 static uint32_t tmi_induction_tile(tmi_build *b, uint32_t init, uint32_t root, uint32_t s) {
-    uint32_t in[2];
-    in[0] = root;
-    in[1] = s;
-    if (root) s = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, root), in, 2);
+    if (root) s = tmi_b_2(b, TMI_OP_ADDPTR, root, s);
     if (tmi_is_ptrlike(b->m, tmi_value_type(b->m, init))) return tmi_pointer_rebuild(b, init, s);
     return tmi_b_2(b, TMI_OP_ADDI, init, tmi_b_splat(b, s, tmi_value_type(b->m, init)));
 }
@@ -18629,7 +18587,7 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     uint32_t body = tmi_op_body(m, TMI_OP(m, op), 0), end = tmi_terminator(m, body),
              arg = tmi_block_arg(m, body, 1 + i), k;
     uint32_t init = tmi_in(m, TMI_OP(m, op), 3 + i), type = tmi_value_type(m, arg), root = 0, s,
-             next, result, old = tmi_out(m, TMI_OP(m, op), i), in[2], t;
+             next, result, old = tmi_out(m, TMI_OP(m, op), i), t;
     int       ptr = tmi_is_ptrlike(m, type), bytes = ptr && tmi_pointee_bytes_log2(m, type) == 0;
     uint32_t  from = 0; /* of bytes: the pointer that the offset starts from */
     tmi_steps steps;
@@ -18657,12 +18615,9 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     b = tmi_build_before(job, m, end);
     b.loc = TMI_OP(m, tmi_def(m, tmi_in(m, TMI_OP(m, end), i)))->loc;
     for (next = s, k = steps.n; k-- > 0;) {
-        in[0] = next;
-        in[1] = tmi_uniform_scalar(&b, steps.value[k], op);
-        if (bytes && tmi_value_type(m, in[1]) != m->t_i64)
-            in[1] = tmi_b_op(&b, TMI_OP_EXTSI, m->t_i64, &in[1], 1);
-        next = tmi_b_op(&b, ptr && !bytes ? TMI_OP_ADDPTR : TMI_OP_ADDI, tmi_value_type(m, s), in,
-                        2);
+        t = tmi_uniform_scalar(&b, steps.value[k]);
+        if (bytes && tmi_value_type(m, t) != m->t_i64) t = tmi_b_1(&b, TMI_OP_EXTSI, m->t_i64, t);
+        next = tmi_b_2(&b, ptr && !bytes ? TMI_OP_ADDPTR : TMI_OP_ADDI, next, t);
     }
     tmi_for_yield(job, m, op, next);
     if (TMI_OP(m, op)->next) {
@@ -18986,21 +18941,16 @@ static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32
                               tmi_rename *names) {
     uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
              *args = TMI_TEMP(job, uint32_t, n + 1);
-    const tmi_attr *fn = tmi_attr_of(m, TMI_OP(m, func), "function_type");
     const char *name = tmi_format(job, 1, "pads_with_nan_%u",
                                   (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "param", 0));
-    tmi_build       b = tmi_build_before(job, m, op);
-    tmi_type        t = *TMI_TYPE(m, fn->type);
+    tmi_build   b = tmi_build_before(job, m, op);
     for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
     args[n] = tmi_value_new(job, m, m->t_i32);
     TMI_VALUE(m, args[n])->name = tmi_intern(job, m->strings, name, strlen(name));
     tmi_block_args(job, m, block, args, n + 1);
     tmi_rename_to(names, tmi_out(m, TMI_OP(m, op), 0),
                   tmi_b_cmpi(&b, TMI_NE, args[n], tmi_b_const(&b, m->t_i32, 0)));
-    for (i = 0; i <= n; i++) args[i] = tmi_value_type(m, args[i]);
-    t.bits = t.n_dims = n + 1; /* a kernel has no results */
-    tmi_op_set_attr(job, m, func, "function_type",
-                    tmi_attr_new(job, m, TMI_A_TYPE, tmi_type_get(job, m, &t, args), 0));
+    tmi_func_retype(job, m, func);
     tmi_op_unlink(m, op);
 }
 
@@ -19117,6 +19067,7 @@ typedef struct tmi_split {
     const tmi_module *all; /* which has the other kernels, by name */
     uint32_t       func, body, loop, first;  /* first: the function of the first stage */
     uint32_t       parts, axis, n_own, n_values;
+    uint32_t       axes; /* of the grid that the kernel asks about, as bits */
     tmi_users      users;
     tmi_split_part part[TMI_SPLIT_MAX];
     uint32_t       n;
@@ -19153,7 +19104,7 @@ static int tmi_is_outside(const tmi_module *m, uint32_t v, uint32_t loop) {
 /* Everything but the loop and the stores must be work that may be done twice, or not at all. */
 static int tmi_split_ops(tmi_split *s) {
     const tmi_module *m = s->m;
-    uint32_t op, axes = 0, stores = 0;
+    uint32_t op, stores = 0;
     for (op = tmi_walk_next(m, s->func, s->func); op; op = tmi_walk_next(m, s->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
         int           nested = o->block != s->body;
@@ -19175,7 +19126,7 @@ static int tmi_split_ops(tmi_split *s) {
                 return tmi_split_refuse(s, op, "a volatile load may not be done twice");
             break;
         case TMI_OP_PID:
-        case TMI_OP_NPROGRAMS: axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
+        case TMI_OP_NPROGRAMS: s->axes |= 1u << (tmi_attr_int(m, o, "axis", 0) & 3); break;
         case TMI_OP_DOT:
         case TMI_OP_DOT_SCALED: return tmi_split_refuse(s, op, "it multiplies matrices");
         case TMI_OP_WHILE:
@@ -19191,7 +19142,7 @@ static int tmi_split_ops(tmi_split *s) {
     }
     if (!stores) return tmi_split_refuse(s, s->func, "it stores nothing");
     for (s->axis = 3; s->axis-- > 0;)
-        if (!(axes >> s->axis & 1)) return 1;
+        if (!(s->axes >> s->axis & 1)) return 1;
     return tmi_split_refuse(s, s->func, "it asks for its place along all three axes of the grid");
 }
 
@@ -19487,8 +19438,7 @@ static void tmi_own_attrs(tmi_job *job, tmi_module *m, uint32_t op) {
 static void tmi_split_params(tmi_split *s, uint32_t func) {
     tmi_module *m = s->m;
     uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
-             *list = TMI_TEMP(s->job, uint32_t, n + s->n), *dims, name, hints;
-    tmi_type    t;
+             *list = TMI_TEMP(s->job, uint32_t, n + s->n), name, hints;
     for (i = 0; i < n; i++) list[i] = tmi_block_arg(m, block, i);
     for (i = 0; i < s->n; i++) {
         const char *text = tmi_format(s->job, 1, "parts_%u", i);
@@ -19501,13 +19451,7 @@ static void tmi_split_params(tmi_split *s, uint32_t func) {
         TMI_VALUE(m, list[n + i])->name = name;
     }
     tmi_block_args(s->job, m, block, list, n + s->n);
-    dims = TMI_TEMP(s->job, uint32_t, n + s->n);
-    for (i = 0; i < n + s->n; i++) dims[i] = tmi_value_type(m, list[i]);
-    memset(&t, 0, sizeof t);
-    t.kind = TMI_T_FUNC;
-    t.bits = t.n_dims = n + s->n;
-    tmi_op_set_attr(s->job, m, func, "function_type",
-                    tmi_attr_new(s->job, m, TMI_A_TYPE, tmi_type_get(s->job, m, &t, dims), 0));
+    tmi_func_retype(s->job, m, func);
     {   /* hints of the parameters that there were, then of the new ones */
         const tmi_attr *old = tmi_attr_of(m, TMI_OP(m, func), "arg_attrs");
         uint32_t none = tmi_attr_new(s->job, m, TMI_A_DICT, 0, 0), sixteen, named = m->named->n;
@@ -19533,13 +19477,10 @@ static uint32_t tmi_b_program(tmi_build *b, uint32_t kind, uint32_t axis) {
 }
 
 /* Which program this is, counted over the axes that the kernel asks about: i64. */
-static uint32_t tmi_split_row(tmi_split *s, tmi_build *b) {
-    uint32_t op, axes = 0, i, row = 0, one;
-    for (op = tmi_walk_next(s->m, s->func, s->func); op; op = tmi_walk_next(s->m, s->func, op))
-        if (TMI_OP(s->m, op)->kind == TMI_OP_PID || TMI_OP(s->m, op)->kind == TMI_OP_NPROGRAMS)
-            axes |= 1u << (tmi_attr_int(s->m, TMI_OP(s->m, op), "axis", 0) & 3);
+static uint32_t tmi_split_row(const tmi_split *s, tmi_build *b) {
+    uint32_t i, row = 0, one;
     for (i = 3; i-- > 0;) {
-        if (!(axes >> i & 1)) continue;
+        if (!(s->axes >> i & 1)) continue;
         one = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_PID, i), 64, 0);
         if (row) {
             uint32_t n = tmi_b_to_int(b, tmi_b_program(b, TMI_OP_NPROGRAMS, i), 64, 0);
@@ -19554,23 +19495,18 @@ static uint32_t tmi_split_row(tmi_split *s, tmi_build *b) {
 /* The scratch pointer of a partial result, `index` elements on. */
 static uint32_t tmi_split_address(tmi_split *s, tmi_build *b, uint32_t func,
                                   const tmi_split_part *p, uint32_t index) {
-    uint32_t in[2];
-    in[0] = tmi_block_arg(s->m, tmi_op_body(s->m, TMI_OP(s->m, func), 0), p->param);
-    in[1] = index;
-    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(s->m, in[0]), in, 2);
+    uint32_t block = tmi_op_body(s->m, TMI_OP(s->m, func), 0);
+    return tmi_b_2(b, TMI_OP_ADDPTR, tmi_block_arg(s->m, block, p->param), index);
 }
 
 /* -- The first stage ------------------------------------------------------------------------- */
 
 /* a + n * b in i64, back in the type of a. */
 static uint32_t tmi_b_stepped(tmi_build *b, uint32_t a, uint32_t n, uint32_t step) {
-    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n), in[2];
-    if (!tmi_is_ptrlike(b->m, tmi_value_type(b->m, a)))
-        return tmi_b_2(b, TMI_OP_ADDI, a,
-                       tmi_b_to_int(b, by, tmi_bits(b->m, tmi_value_type(b->m, a)), 1));
-    in[0] = a;
-    in[1] = by;
-    return tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(b->m, a), in, 2);
+    uint32_t by = tmi_b_2(b, TMI_OP_MULI, tmi_b_to_int(b, step, 64, 1), n),
+             type = tmi_value_type(b->m, a);
+    if (tmi_is_ptrlike(b->m, type)) return tmi_b_2(b, TMI_OP_ADDPTR, a, by);
+    return tmi_b_2(b, TMI_OP_ADDI, a, tmi_b_to_int(b, by, tmi_bits(b->m, type), 1));
 }
 
 /* The rounds of one part: rounds are counted, then divided evenly. No bound can wrap: where a
@@ -19627,22 +19563,16 @@ static void tmi_split_bounds(tmi_split *s, tmi_build *b, uint32_t loop, uint32_t
 static void tmi_split_store(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t value,
                             uint32_t place) {
     tmi_module *m = s->m;
-    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2], address, type;
+    uint32_t    n = (uint32_t)tmi_numel(m, tmi_value_type(m, value)), in[2];
     TMI_ASSERT(b->job, "transform", place && value);
     if (p->elem == m->t_i1) value = tmi_b_to_int(b, value, 8, 0);
-    if (p->scalar) {
-        in[0] = tmi_split_address(s, b, s->first, p, place);
-        in[1] = value;
-        (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
-        return;
+    if (!p->scalar) place = tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n));
+    in[0] = tmi_split_address(s, b, s->first, p, place);
+    if (!p->scalar) {
+        value = tmi_b_reshape(b, value, &n, 1);
+        in[0] = tmi_b_splat(b, in[0], tmi_value_type(m, value));
+        in[0] = tmi_b_2(b, TMI_OP_ADDPTR, in[0], tmi_b_range(b, n));
     }
-    address = tmi_split_address(s, b, s->first, p,
-                                tmi_b_2(b, TMI_OP_MULI, place, tmi_b_const(b, m->t_i64, n)));
-    value = tmi_b_reshape(b, value, &n, 1);
-    type = tmi_value_type(m, value);
-    in[0] = tmi_b_splat(b, address, type);
-    in[1] = tmi_b_range(b, n);
-    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
     in[1] = value;
     (void)tmi_b_op(b, TMI_OP_STORE, 0, in, 2);
 }
@@ -19696,27 +19626,25 @@ static void tmi_split_first(tmi_split *s, const tmi_cloning *c) {
 static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part *p, uint32_t row) {
     tmi_module *m = s->m;
     uint32_t type = tmi_value_type(m, p->value), rank = tmi_rank(m, type),
-             n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], in[2], i, v, shape;
+             n = (uint32_t)tmi_numel(m, type), dims[TMI_MAX_RANK + 1], i, v, shape, at;
     dims[0] = s->parts;
     dims[1] = n;
     shape = tmi_type_tensor(s->job, m, m->t_i32, dims, p->scalar ? 1 : 2);
-    in[0] = tmi_split_address(s, b, s->func, p,
-                              tmi_b_2(b, TMI_OP_MULI, row,
-                                      tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
-    in[0] = tmi_b_splat(b, in[0], shape);
-    in[1] = tmi_b_range(b, s->parts);
+    at = tmi_split_address(s, b, s->func, p,
+                           tmi_b_2(b, TMI_OP_MULI, row,
+                                   tmi_b_const(b, m->t_i64, (uint64_t)s->parts * n)));
+    at = tmi_b_splat(b, at, shape);
+    v = tmi_b_range(b, s->parts);
     if (!p->scalar) {
-        v = tmi_b_2(b, TMI_OP_MULI, in[1], tmi_b_const(b, tmi_value_type(m, in[1]), n));
+        v = tmi_b_2(b, TMI_OP_MULI, v, tmi_b_const(b, tmi_value_type(m, v), n));
         v = tmi_b_along(b, v, shape, 0);
-        in[1] = tmi_b_range(b, n);
-        in[1] = tmi_b_along(b, in[1], shape, 1);
-        in[1] = tmi_b_2(b, TMI_OP_ADDI, v, in[1]);
+        v = tmi_b_2(b, TMI_OP_ADDI, v, tmi_b_along(b, tmi_b_range(b, n), shape, 1));
     }
-    in[0] = tmi_b_op(b, TMI_OP_ADDPTR, tmi_value_type(m, in[0]), in, 2);
+    at = tmi_b_2(b, TMI_OP_ADDPTR, at, v);
     v = tmi_b_1(b, TMI_OP_LOAD,
                 tmi_type_like(s->job, m, shape,
-                              TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, in[0])))->elem),
-                in[0]);
+                              TMI_TYPE(m, tmi_elem(m, tmi_value_type(m, at)))->elem),
+                at);
     TMI_VALUE(m, v)->name = TMI_VALUE(m, p->value)->name;
     if (p->elem == m->t_i1) v = tmi_b_cmpi(b, TMI_NE, v, tmi_b_const(b, tmi_value_type(m, v), 0));
     for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(m, type, i);
