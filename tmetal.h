@@ -18050,53 +18050,65 @@ static void tmi_lower_products(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* -- Loops: what they carry for nothing, and what grows by an even step ------------------------ */
 
-/* scf.for without its i-th carried value, for every bit of `drop`. */
-static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
-    tmi_op    o = *TMI_OP(m, op);
-    uint32_t body = tmi_op_body(m, &o, 0), end = tmi_terminator(m, body), i, n,
-             *list = TMI_TEMP(job, uint32_t, o.n_in + 1);
-    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
-    for (i = n = 0; i < o.n_in; i++)
-        if (i < 3 || !drop[i - 3]) list[n++] = tmi_in(m, &o, i);
+/* A list of ids without those that `drop` marks, counted from the one at `fixed` on, and with `more`
+ * behind it (0: nothing); gives its length. Scratch. */
+static uint32_t tmi_list_edit(tmi_job *job, const tmi_module *m, uint32_t first, uint32_t n,
+                              uint32_t fixed, const uint8_t *drop, uint32_t more, uint32_t **list) {
+    uint32_t i, k = 0;
+    *list = TMI_TEMP(job, uint32_t, n + 1);
+    for (i = 0; i < n; i++)
+        if (i < fixed || !drop || !drop[i - fixed]) (*list)[k++] = TMI_ID(m, first + i);
+    if (more) (*list)[k++] = more;
+    return k;
+}
+
+static void tmi_edit_operands(tmi_job *job, tmi_module *m, uint32_t op, uint32_t fixed,
+                              const uint8_t *drop, uint32_t more) {
+    uint32_t *list, n = tmi_list_edit(job, m, TMI_OP(m, op)->in, TMI_OP(m, op)->n_in, fixed, drop,
+                                      more, &list);
     tmi_op_operands(job, m, op, list, n);
-    for (i = n = 0; i < o.n_out; i++)
-        if (!drop[i]) list[n++] = tmi_out(m, &o, i);
+}
+
+static void tmi_edit_results(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop,
+                             uint32_t more) {
+    uint32_t *list, n = tmi_list_edit(job, m, TMI_OP(m, op)->out, TMI_OP(m, op)->n_out, 0, drop,
+                                      more, &list);
     tmi_op_results(job, m, op, list, n);
-    for (i = n = 0; i < TMI_OP(m, end)->n_in; i++)
-        if (!drop[i]) list[n++] = tmi_in(m, TMI_OP(m, end), i);
-    tmi_op_operands(job, m, end, list, n);
-    for (i = n = 0; i < TMI_BLOCK(m, body)->n_arg; i++)
-        if (!i || !drop[i - 1]) list[n++] = tmi_block_arg(m, body, i);
-    tmi_block_args(job, m, body, list, n);
+}
+
+static void tmi_edit_args(tmi_job *job, tmi_module *m, uint32_t block, uint32_t fixed,
+                          const uint8_t *drop, uint32_t more) {
+    uint32_t *list, n = tmi_list_edit(job, m, TMI_BLOCK(m, block)->arg, TMI_BLOCK(m, block)->n_arg,
+                                      fixed, drop, more, &list);
+    tmi_block_args(job, m, block, list, n);
+}
+
+/* scf.for without its i-th carried value, for every i that `drop` marks. */
+static void tmi_for_drop(tmi_job *job, tmi_module *m, uint32_t op, const uint8_t *drop) {
+    uint32_t body = tmi_op_body(m, TMI_OP(m, op), 0);
+    TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
+    tmi_edit_operands(job, m, op, 3, drop, 0);
+    tmi_edit_results(job, m, op, drop, 0);
+    tmi_edit_operands(job, m, tmi_terminator(m, body), 0, drop, 0);
+    tmi_edit_args(job, m, body, 1, drop, 0);
 }
 
 /* scf.for with one more carried value; gives its block argument. The yield and the result come
  * after. */
 static uint32_t tmi_for_add(tmi_job *job, tmi_module *m, uint32_t op, uint32_t init,
                             uint32_t *result) {
-    tmi_op    o = *TMI_OP(m, op);
-    uint32_t body = tmi_op_body(m, &o, 0), i, arg = tmi_value_new(job, m, tmi_value_type(m, init)),
-             *list = TMI_TEMP(job, uint32_t, o.n_in + 2);
+    uint32_t arg = tmi_value_new(job, m, tmi_value_type(m, init));
     TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
-    for (i = 0; i < o.n_in; i++) list[i] = tmi_in(m, &o, i);
-    list[i++] = init;
-    tmi_op_operands(job, m, op, list, i);
-    for (i = 0; i < o.n_out; i++) list[i] = tmi_out(m, &o, i);
-    list[i++] = *result = tmi_value_new(job, m, tmi_value_type(m, init));
-    tmi_op_results(job, m, op, list, i);
-    for (i = 0; i < TMI_BLOCK(m, body)->n_arg; i++) list[i] = tmi_block_arg(m, body, i);
-    list[i++] = arg;
-    tmi_block_args(job, m, body, list, i);
+    *result = tmi_value_new(job, m, tmi_value_type(m, init));
+    tmi_edit_operands(job, m, op, 0, NULL, init);
+    tmi_edit_results(job, m, op, NULL, *result);
+    tmi_edit_args(job, m, tmi_op_body(m, TMI_OP(m, op), 0), 0, NULL, arg);
     return arg;
 }
 
 static void tmi_for_yield(tmi_job *job, tmi_module *m, uint32_t op, uint32_t value) {
-    uint32_t end = tmi_terminator(m, tmi_op_body(m, TMI_OP(m, op), 0)), n = TMI_OP(m, end)->n_in, i,
-             *list = TMI_TEMP(job, uint32_t, n + 1);
     TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_FOR);
-    for (i = 0; i < n; i++) list[i] = tmi_in(m, TMI_OP(m, end), i);
-    list[n] = value;
-    tmi_op_operands(job, m, end, list, n + 1);
+    tmi_edit_operands(job, m, tmi_terminator(m, tmi_op_body(m, TMI_OP(m, op), 0)), 0, NULL, value);
 }
 
 /* Carried values that every round yields as they came are their initial value. 1 when something
@@ -18123,7 +18135,7 @@ static int tmi_for_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
 /* scf.if results that both sides yield alike. */
 static void tmi_if_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename *names) {
     tmi_op   o = *TMI_OP(m, op);
-    uint32_t end[2], i, k, n = 0, *list = TMI_TEMP(job, uint32_t, o.n_out);
+    uint32_t end[2], i, k, n = 0;
     uint8_t *drop = TMI_TEMP(job, uint8_t, o.n_out);
     TMI_ASSERT(job, "transform", TMI_OP(m, op)->kind == TMI_OP_IF);
     TMI_ASSERT(job, "transform", TMI_OP(m, op)->n_in == 1);
@@ -18138,14 +18150,8 @@ static void tmi_if_simplify(tmi_job *job, tmi_module *m, uint32_t op, tmi_rename
         n++;
     }
     if (!n) return;
-    for (i = n = 0; i < o.n_out; i++)
-        if (!drop[i]) list[n++] = tmi_out(m, &o, i);
-    tmi_op_results(job, m, op, list, n);
-    for (k = 0; k < 2; k++) {
-        for (i = n = 0; i < o.n_out; i++)
-            if (!drop[i]) list[n++] = tmi_in(m, TMI_OP(m, end[k]), i);
-        tmi_op_operands(job, m, end[k], list, n);
-    }
+    tmi_edit_results(job, m, op, drop, 0);
+    for (k = 0; k < 2; k++) tmi_edit_operands(job, m, end[k], 0, drop, 0);
 }
 
 /* Requires: one block a region. Leaves: loops and branches that hand on only what they change. */
@@ -18939,17 +18945,14 @@ static void tmi_tally_split(tmi_job *job, uint32_t kernels) {
  * for that: in the changed IR it is one more parameter. */
 static void tmi_padding_param(tmi_job *job, tmi_module *m, uint32_t func, uint32_t op,
                               tmi_rename *names) {
-    uint32_t block = tmi_op_body(m, TMI_OP(m, func), 0), n = TMI_BLOCK(m, block)->n_arg, i,
-             *args = TMI_TEMP(job, uint32_t, n + 1);
+    uint32_t    arg = tmi_value_new(job, m, m->t_i32);
     const char *name = tmi_format(job, 1, "pads_with_nan_%u",
                                   (uint32_t)tmi_attr_int(m, TMI_OP(m, op), "param", 0));
     tmi_build   b = tmi_build_before(job, m, op);
-    for (i = 0; i < n; i++) args[i] = tmi_block_arg(m, block, i);
-    args[n] = tmi_value_new(job, m, m->t_i32);
-    TMI_VALUE(m, args[n])->name = tmi_intern(job, m->strings, name, strlen(name));
-    tmi_block_args(job, m, block, args, n + 1);
+    TMI_VALUE(m, arg)->name = tmi_intern(job, m->strings, name, strlen(name));
+    tmi_edit_args(job, m, tmi_op_body(m, TMI_OP(m, func), 0), 0, NULL, arg);
     tmi_rename_to(names, tmi_out(m, TMI_OP(m, op), 0),
-                  tmi_b_cmpi(&b, TMI_NE, args[n], tmi_b_const(&b, m->t_i32, 0)));
+                  tmi_b_cmpi(&b, TMI_NE, arg, tmi_b_const(&b, m->t_i32, 0)));
     tmi_func_retype(job, m, func);
     tmi_op_unlink(m, op);
 }
@@ -21542,17 +21545,10 @@ static void tmi_lin_blocked(const tmi_module *m, uint32_t type, const uint32_t *
         while ((b = tmi_deal_bit(&d, order[k])) != 0) l->reg[l->n_reg++] = b;
 }
 
-/* Simdgroup matrices: 8 by 8 tiles of the last two axes, two neighbours of a row in a lane (MLX
- * steel mma.h: row = (lane/4 & 4) + lane/2 % 4, column = (lane/4 & 2) * 2 + lane % 2 * 2), then
- * more tiles in registers, columns first; the top bits of rows and columns go to simdgroups. */
-static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows, uint32_t sg_cols,
-                           uint32_t n_sg, tmi_lin *l) {
-    uint32_t rank = tmi_rank(m, type), cols = tmi_dim_bits(m, type, rank - 1),
-             rows = tmi_dim_bits(m, type, rank - 2);
-    uint32_t row = tmi_dim_low(m, type, rank - 2), i, b = 0,
-             batch = rank > 2 ? tmi_dim_bits(m, type, 0) : 0;
-    TMI_ASSERT(NULL, "layout", n_sg <= TMI_MAX_SG);
-    TMI_ASSERT(NULL, "layout", sg_rows + sg_cols <= n_sg);
+/* An 8 by 8 tile of the last two axes, two neighbours of a row in a lane (MLX steel mma.h:
+ * row = (lane/4 & 4) + lane/2 % 4, column = (lane/4 & 2) * 2 + lane % 2 * 2); `row`: the lowest bit
+ * of a row's number. */
+static void tmi_lin_tile(tmi_lin *l, uint32_t row, uint32_t n_sg) {
     tmi_lin_zero(l, n_sg);
     l->reg[l->n_reg++] = 1u;
     l->vec = 1;
@@ -21561,6 +21557,19 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     l->lane[2] = 2u << row;
     l->lane[3] = 4u;
     l->lane[4] = 4u << row;
+}
+
+/* Simdgroup matrices: such tiles, more of them in registers, columns first; the top bits of rows and
+ * columns go to simdgroups. */
+static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows, uint32_t sg_cols,
+                           uint32_t n_sg, tmi_lin *l) {
+    uint32_t rank = tmi_rank(m, type), cols = tmi_dim_bits(m, type, rank - 1),
+             rows = tmi_dim_bits(m, type, rank - 2);
+    uint32_t row = tmi_dim_low(m, type, rank - 2), i, b = 0,
+             batch = rank > 2 ? tmi_dim_bits(m, type, 0) : 0;
+    TMI_ASSERT(NULL, "layout", n_sg <= TMI_MAX_SG);
+    TMI_ASSERT(NULL, "layout", sg_rows + sg_cols <= n_sg);
+    tmi_lin_tile(l, row, n_sg);
     for (i = 3; i < cols - sg_cols; i++) l->reg[l->n_reg++] = 1u << i;
     for (i = 3; i < rows - sg_rows; i++) l->reg[l->n_reg++] = 1u << (row + i);
     for (i = cols - sg_cols; i < cols; i++) l->sg[b++] = 1u << i;
@@ -22181,40 +22190,42 @@ static uint32_t tmi_op_element(const tmi_plan *p, uint32_t op) {
     return p->m->value.n + op;
 }
 
-static void tmi_join_values(tmi_plan *p, uint32_t a, uint32_t b) {
-    if (tmi_is_node(p, a) && tmi_is_node(p, b)) tmi_join(p, a, b);
-}
+/* What a loop or branch hands on: `from` flows into `to`; 0: they are two names of one value. */
+typedef void (*tmi_carry_fn)(tmi_plan *, uint32_t to, uint32_t from, int flows);
 
-static void tmi_join_loop(tmi_plan *p, const tmi_op *op) {
+static void tmi_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
     const tmi_module *m = p->m;
-    uint32_t body = tmi_op_body(m, op, 0), end, i;
+    uint32_t body = tmi_op_body(m, op, 0), i, k;
+    const tmi_op *end = TMI_OP(m, tmi_terminator(m, body)), *cond = end;
     if (op->kind == TMI_OP_FOR) {
-        end = tmi_terminator(m, body);
         for (i = 0; i < op->n_out; i++) {
-            tmi_join_values(p, tmi_out(m, op, i), tmi_block_arg(m, body, 1 + i));
-            tmi_join_values(p, tmi_out(m, op, i), tmi_in(m, op, 3 + i));
-            tmi_join_values(p, tmi_out(m, op, i), tmi_in(m, TMI_OP(m, end), i));
+            fn(p, tmi_out(m, op, i), tmi_block_arg(m, body, 1 + i), 0);
+            fn(p, tmi_out(m, op, i), tmi_in(m, op, 3 + i), 1);
+            fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
         }
     } else if (op->kind == TMI_OP_WHILE) {
-        uint32_t after = tmi_op_body(m, op, 1), cond = tmi_terminator(m, body);
-        end = tmi_terminator(m, after);
+        uint32_t after = tmi_op_body(m, op, 1);
+        end = TMI_OP(m, tmi_terminator(m, after));
         for (i = 0; i < op->n_in; i++) {
-            tmi_join_values(p, tmi_block_arg(m, body, i), tmi_in(m, op, i));
-            tmi_join_values(p, tmi_block_arg(m, body, i), tmi_in(m, TMI_OP(m, end), i));
+            fn(p, tmi_block_arg(m, body, i), tmi_in(m, op, i), 1);
+            fn(p, tmi_block_arg(m, body, i), tmi_in(m, end, i), 1);
         }
         for (i = 0; i < op->n_out; i++) {
-            tmi_join_values(p, tmi_out(m, op, i), tmi_block_arg(m, after, i));
-            tmi_join_values(p, tmi_out(m, op, i), tmi_in(m, TMI_OP(m, cond), 1 + i));
+            fn(p, tmi_out(m, op, i), tmi_block_arg(m, after, i), 0);
+            fn(p, tmi_out(m, op, i), tmi_in(m, cond, 1 + i), 1);
         }
     } else if (op->kind == TMI_OP_IF) {
-        uint32_t k;
         for (k = 0; k < op->n_region; k++) {
-            end = tmi_terminator(m, tmi_op_body(m, op, k));
-            if (TMI_OP(m, end)->kind != TMI_OP_YIELD) continue;
-            for (i = 0; i < op->n_out; i++)
-                tmi_join_values(p, tmi_out(m, op, i), tmi_in(m, TMI_OP(m, end), i));
+            end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, op, k)));
+            for (i = 0; i < op->n_out && end->kind == TMI_OP_YIELD; i++)
+                fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
         }
     }
+}
+
+static void tmi_join_values(tmi_plan *p, uint32_t a, uint32_t b, int flows) {
+    (void)flows;
+    if (tmi_is_node(p, a) && tmi_is_node(p, b)) tmi_join(p, a, b);
 }
 
 /* Does operand i of an op have to be in the op's own layout? */
@@ -22234,7 +22245,7 @@ static void tmi_join_op(tmi_plan *p, uint32_t id) {
     uint32_t i, own = tmi_op_element(p, id);
     TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     if (op->n_region && !tmi_is_region_op(op->kind)) {
-        tmi_join_loop(p, op);
+        tmi_carried(p, op, tmi_join_values);
         return;
     }
     if (tmi_ops[op->kind].traits & TMI_ENDS) return;
@@ -22481,15 +22492,15 @@ static int tmi_axis_is_closer(const tmi_plan *p, uint32_t id, uint32_t a, uint32
     return step_a && step_b && step_a < step_b;
 }
 
-/* Axes from fastest in memory to slowest; the last axis first where nothing is known. */
-static void tmi_access_order(const tmi_plan *p, uint32_t id, uint32_t *order) {
+/* Axes from fastest in memory to slowest; the last axis first where nothing is known, as where no
+ * access decides (id 0). */
+static void tmi_access_order(const tmi_plan *p, uint32_t type, uint32_t id, uint32_t *order) {
     const tmi_module *m = p->m;
-    const tmi_op     *op = TMI_OP(m, id);
-    uint32_t type = tmi_op_shape(m, op), rank = tmi_rank(m, type), i, k, t;
-    uint32_t ptr = tmi_in(m, op, 0);
-    TMI_ASSERT(p->job, "plan", id && tmi_accesses_memory(TMI_OP(p->m, id)));
+    uint32_t rank = tmi_rank(m, type), i, k, t, ptr;
+    TMI_ASSERT(p->job, "plan", !id || tmi_accesses_memory(TMI_OP(p->m, id)));
     for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (!tmi_is_ptrlike(m, tmi_value_type(m, ptr))) return;
+    if (!id || !tmi_is_ptrlike(m, tmi_in_type(m, TMI_OP(m, id), 0))) return;
+    ptr = tmi_in(m, TMI_OP(m, id), 0);
     for (i = 1; i < rank; i++) /* insertion sort, stable; at most 24 axes */
         for (k = i; k > 0; k--) {
             tmi_axis a = tmi_axis_get(&p->axes, ptr, order[k]),
@@ -22658,8 +22669,7 @@ static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
     if (!c->reduced || rank < 2) return 0;
     for (op = c->ops; op; op = p->op_next[op])
         if (TMI_OP(p->m, op)->kind == TMI_OP_SCAN) return 0; /* wants lanes along its axis */
-    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (c->access) tmi_access_order(p, c->access, order);
+    tmi_access_order(p, c->type, c->access, order);
     for (i = 0; i < rank; i++)
         if (c->reduced >> i & 1) folded *= tmi_dim(p->m, c->type, i);
     return !(c->reduced >> order[0] & 1) && folded <= TMI_SHORT_FOLD;
@@ -23091,27 +23101,30 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
+/* Axes of a component from fastest to slowest, and those that are kept before those that are folded:
+ * simdgroups on axes that are kept, so that a reduction needs no barrier. Gives log2 of the
+ * neighbours that a lane moves at once. */
+static uint32_t tmi_comp_order(const tmi_plan *p, const tmi_comp *c, uint32_t *order,
+                               uint32_t *groups) {
+    uint32_t rank = tmi_rank(p->m, c->type), turn, i, n = 0;
+    tmi_access_order(p, c->type, c->access, order);
+    for (turn = 0; turn < 2; turn++)
+        for (i = 0; i < rank; i++)
+            if ((c->reduced >> order[i] & 1) == turn) groups[n++] = order[i];
+    if (!c->access) return 2;
+    return rank ? tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]) : 0;
+}
+
 /* Blocked along the access that moves most bytes; row-major where there is none. */
 static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
-    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0,
-                                                        vec = 0, bits = tmi_type_bits(m, c->type);
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), vec,
+                                                        bits = tmi_type_bits(m, c->type);
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
-    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (c->access) {
-        tmi_access_order(p, c->access, order);
-        vec = rank ? tmi_access_vec(p, TMI_OP(m, c->access), order[0]) : 0;
-    } else {
-        vec = 2;
-    }
-    if (rank && vec > tmi_dim_bits(m, c->type, order[0])) vec = tmi_dim_bits(m, c->type, order[0]);
+    vec = tmi_comp_order(p, c, order, groups);
+    if (rank) vec = tmi_min32(vec, tmi_dim_bits(m, c->type, order[0]));
     if (bits < TMI_LANE_BITS + p->n_sg + vec)
         vec = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
-    /* simdgroups on axes that are kept, so that a reduction needs no barrier */
-    for (i = 0; i < rank; i++)
-        if (!(c->reduced >> order[i] & 1)) groups[n++] = order[i];
-    for (i = 0; i < rank; i++)
-        if (c->reduced >> order[i] & 1) groups[n++] = order[i];
     tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
 }
 
@@ -23119,20 +23132,12 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
  * kept, where these suffice. */
 static int tmi_kept_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
-    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, n = 0, turn,
-                                                        kept = 0, vec = 2,
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, kept = 0, vec,
                                                         threads = TMI_LANE_BITS + p->n_sg;
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     if (!tmi_folds_short(p, c)) return 0;
-    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
-    if (c->access) {
-        tmi_access_order(p, c->access, order);
-        vec = tmi_access_vec(p, TMI_OP(m, c->access), order[0]);
-    }
-    for (turn = 0; turn < 2; turn++)
-        for (i = 0; i < rank; i++)
-            if ((c->reduced >> order[i] & 1) == turn) groups[n++] = order[i];
-    for (i = 0; i < rank; i++)
+    vec = tmi_comp_order(p, c, order, groups);
+    for (i = 0; i < tmi_rank(m, c->type); i++)
         if (!(c->reduced >> i & 1)) kept += tmi_dim_bits(m, c->type, i);
     if (kept < threads) return 0;
     vec = tmi_min32(vec, tmi_min32(kept - threads, tmi_dim_bits(m, c->type, order[0])));
@@ -23175,21 +23180,13 @@ static void tmi_keep_vectors_whole(const tmi_module *m, const tmi_op *op, tmi_li
  * why not. */
 static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
-    uint32_t rank = tmi_rank(m, c->type), row, i, k, turn, b;
+    uint32_t rank = tmi_rank(m, c->type), i, k, turn, b;
     tmi_deal d;
     if (rank < 2 || tmi_dim(m, c->type, rank - 1) < 8 || tmi_dim(m, c->type, rank - 2) < 8)
         return "8 by 8 tiles want 8 or more elements along each of the last two axes";
-    row = tmi_dim_low(m, c->type, rank - 2);
-    tmi_lin_zero(l, p->n_sg);
+    tmi_lin_tile(l, tmi_dim_low(m, c->type, rank - 2), p->n_sg);
     tmi_deal_init(m, c->type, &d);
     for (i = 0; i < 3; i++) (void)tmi_deal_bit(&d, rank - 1), (void)tmi_deal_bit(&d, rank - 2);
-    l->reg[l->n_reg++] = 1u;
-    l->vec = 1;
-    l->lane[0] = 2u;
-    l->lane[1] = 1u << row;
-    l->lane[2] = 2u << row;
-    l->lane[3] = 4u;
-    l->lane[4] = 4u << row;
     for (turn = 0, k = 0; turn < 2; turn++)
         for (i = rank; i-- > 0;) {
             if ((c->reduced >> i & 1) != turn) continue;
@@ -23217,9 +23214,9 @@ static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, 
 
 /* Element after element to thread after thread, again and again; no vectors. */
 static void tmi_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
-    uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i;
+    uint32_t order[TMI_MAX_RANK];
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
-    for (i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    tmi_access_order(p, c->type, 0, order);
     tmi_lin_blocked(p->m, c->type, order, order, 0, p->n_sg, l);
 }
 
@@ -23717,40 +23714,8 @@ static const tmi_lin *tmi_value_lin(const tmi_plan *p, uint32_t value) {
 }
 
 /* Copies into loop-carried values and branch results read in the carried value's layout. */
-static void tmi_require_copies(tmi_plan *p, const tmi_op *op) {
-    const tmi_module *m = p->m;
-    uint32_t i, k, body = tmi_op_body(m, op, 0), end;
-    TMI_ASSERT(p->job, "plan", op->n_region > 0);
-    if (op->kind == TMI_OP_FOR) {
-        end = tmi_terminator(m, body);
-        for (i = 0; i < op->n_out; i++) {
-            if (!tmi_is_node(p, tmi_out(m, op, i))) continue;
-            tmi_require_operand(p, tmi_in(m, op, 3 + i), tmi_value_lin(p, tmi_out(m, op, i)));
-            tmi_require_operand(p, tmi_in(m, TMI_OP(m, end), i),
-                                tmi_value_lin(p, tmi_out(m, op, i)));
-        }
-    } else if (op->kind == TMI_OP_WHILE) {
-        uint32_t after = tmi_op_body(m, op, 1), cond = tmi_terminator(m, body);
-        end = tmi_terminator(m, after);
-        for (i = 0; i < op->n_in; i++) {
-            uint32_t arg = tmi_block_arg(m, body, i);
-            if (!tmi_is_node(p, arg)) continue;
-            tmi_require_operand(p, tmi_in(m, op, i), tmi_value_lin(p, arg));
-            tmi_require_operand(p, tmi_in(m, TMI_OP(m, end), i), tmi_value_lin(p, arg));
-        }
-        for (i = 0; i < op->n_out; i++)
-            if (tmi_is_node(p, tmi_out(m, op, i)))
-                tmi_require_operand(p, tmi_in(m, TMI_OP(m, cond), 1 + i),
-                                    tmi_value_lin(p, tmi_out(m, op, i)));
-    } else if (op->kind == TMI_OP_IF) {
-        for (k = 0; k < op->n_region; k++) {
-            end = tmi_terminator(m, tmi_op_body(m, op, k));
-            for (i = 0; i < op->n_out && TMI_OP(m, end)->kind == TMI_OP_YIELD; i++)
-                if (tmi_is_node(p, tmi_out(m, op, i)))
-                    tmi_require_operand(p, tmi_in(m, TMI_OP(m, end), i),
-                                        tmi_value_lin(p, tmi_out(m, op, i)));
-        }
-    }
+static void tmi_require_carried(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
+    if (flows && tmi_is_node(p, to)) tmi_require_operand(p, from, tmi_value_lin(p, to));
 }
 
 /* The layout in which a matrix operand can feed simdgroup tiles from registers: 8 by 8 tiles
@@ -23793,22 +23758,28 @@ static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l
     return i;
 }
 
-/* The layout in which a matrix operand is written to threadgroup memory: its own, or one that
- * makes its renamings free, or blocked. */
+/* A layout for a value that may be in any: its own, or one that makes its renamings free, or
+ * blocked. */
+static void tmi_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+    tmi_comp c;
+    TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
+    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
+        memset(&c, 0, sizeof c);
+        c.type = tmi_value_type(p->m, value);
+        tmi_blocked_for(p, &c, l);
+    }
+    l->offset = 0;
+    tmi_lin_trim(l);
+}
+
+/* The layout in which a matrix operand is written to threadgroup memory. */
 static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     const tmi_op *op = TMI_OP(p->m, id);
     uint32_t v = tmi_in(p->m, op, k);
     tmi_lin  l;
-    tmi_comp c;
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
-    if (!tmi_forward_lin(p, v, TMI_NONE, &l)) {
-        memset(&c, 0, sizeof c);
-        c.type = tmi_value_type(p->m, v);
-        tmi_blocked_for(p, &c, &l);
-    }
-    l.offset = 0;
-    tmi_lin_trim(&l);
+    tmi_any_lin(p, v, &l);
     l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_require_operand(p, v, &l);
@@ -23830,14 +23801,11 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
              b_to = rank > 2 ? tmi_dim_low(m, type, 0) : 0;
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", dot->kind == TMI_OP_DOT);
-    tmi_lin_matrix(m, type, 0, 0, 0, l);
-    l->n_sg = (uint8_t)p->n_sg;
+    tmi_lin_tile(l, tmi_dim_low(m, type, rank - 2), p->n_sg);
     for (i = 0; i < p->n_sg; i++)
         l->sg[i] = d->sg[i] & own ? d->sg[i] >> from << to
             : d->sg[i] & batch    ? d->sg[i] >> b_from << b_to
                                   : 0;
-    l->n_reg = 0;
-    l->reg[l->n_reg++] = 1u;
     row = tmi_dim_low(m, type, rank - 2);
     for (i = 3; i < tmi_dim_bits(m, type, rank - 1); i++) l->reg[l->n_reg++] = 1u << i;
     for (i = 3; i < tmi_dim_bits(m, type, rank - 2); i++) l->reg[l->n_reg++] = 1u << (row + i);
@@ -23882,15 +23850,7 @@ static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin
 
 /* An operand that is printed is read in whatever layout it has. */
 static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
-    tmi_comp c;
-    TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
-    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
-        memset(&c, 0, sizeof c);
-        c.type = tmi_value_type(p->m, value);
-        tmi_blocked_for(p, &c, l);
-    }
-    l->offset = 0;
-    tmi_lin_trim(l);
+    tmi_any_lin(p, value, l);
     l->vec = 0;
 }
 
@@ -23902,7 +23862,7 @@ static void tmi_require_all(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         const tmi_lin *l;
         if (o->n_region && !tmi_is_region_op(o->kind)) {
-            tmi_require_copies(p, o);
+            tmi_carried(p, o, tmi_require_carried);
             continue;
         }
         if (o->kind == TMI_OP_UNSPLAT) { /* every thread wants the one element */
@@ -31762,7 +31722,7 @@ static const char *tmi_report_access_reason(const tmi_plan *p, uint32_t id, cons
     int      tile = tmi_report_is_tile_access(m, op);
     const char *s, *of = "";
     if (tile) {
-        tmi_access_order(p, id, order);
+        tmi_access_order(p, tmi_op_shape(p->m, TMI_OP(p->m, id)), id, order);
         if (tmi_rank(m, tmi_op_shape(m, op)) > 1)
             of = tmi_format(p->job, 1, " along axis %u", order[0]);
     }
@@ -32390,7 +32350,7 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
     if (!p->base[tmi_in(m, op, 0)])
         tmi_remark(p->job, at, TMETAL_MISSED, "pointers",
                    "the pointers of this %s come from no single parameter: 64-bit addresses", what);
-    tmi_access_order(p, id, order);
+    tmi_access_order(p, tmi_op_shape(p->m, TMI_OP(p->m, id)), id, order);
     best = a->most_lines > a->fewest && tmi_report_access_is_best(p, id, tmi_op_lin(p, id));
     why = best && a->lines > a->fewest
         ? ": elements lie apart, and no other layout of the tile touches fewer"
