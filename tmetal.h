@@ -31620,9 +31620,19 @@ static uint32_t tmi_report_part_lines(const tmi_touched_by *w, uint32_t part, ui
     return n;
 }
 
+/* The fewest and the most, the unknown being a multiple of `step`. */
+static void tmi_report_line_range(const tmi_touched_by *w, uint32_t part, uint32_t step,
+                                  uint32_t *least, uint32_t *most) {
+    uint32_t start, n;
+    for (*least = 64, *most = 0, start = 0; start < 128; start += step) {
+        n = tmi_report_part_lines(w, part, start);
+        *least = tmi_min32(*least, n);
+        *most = tmi_max32(*most, n);
+    }
+}
+
 static void tmi_report_access_figures(const tmi_touched_by *w, tmetal_access *a) {
-    uint32_t part, parts = 0, start, n, step = w->at.known >= 7 ? 128 : 1u << w->at.known, i, k,
-                   distinct = 0, least, most;
+    uint32_t part, parts = 0, i, k, distinct = 0, least, most;
     for (i = 0; i < 32; i++) {
         if (!(w->active >> i & 1)) continue;
         a->lanes++;
@@ -31635,11 +31645,7 @@ static void tmi_report_access_figures(const tmi_touched_by *w, tmetal_access *a)
     }
     for (part = 0; part < 32; part++) {
         if (!(parts >> part & 1)) continue;
-        for (least = 64, most = 0, start = 0; start < 128; start += step) {
-            n = tmi_report_part_lines(w, part, start);
-            least = tmi_min32(least, n);
-            most = tmi_max32(most, n);
-        }
+        tmi_report_line_range(w, part, 1u << tmi_min32(w->at.known, 7), &least, &most);
         a->lines = parts == 1u << part ? least : 0;
         a->most_lines += most;
     }
@@ -31934,7 +31940,7 @@ static void tmi_report_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin,
                                  tmetal_layout_row *r) {
     const tmi_plan *p = x->p;
     const tmi_lin  *l = TMI_LIN(p, lin);
-    uint32_t vec, fewest, i, k, b, start, n, es, visits = 0, least = 64, most = 0;
+    uint32_t vec, fewest, i, k, b, es, visits = 0, least, most;
     tmi_touched_by w;
     if (!tmi_access_lines(p, op, l, &vec, &fewest) || r->width != 1u << vec ||
         !tmi_report_reach_is_exact(p, tmi_in(p->m, TMI_OP(p->m, op), 0), &visits))
@@ -31950,11 +31956,7 @@ static void tmi_report_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin,
         for (; b; b &= b - 1)
             w.at.at[i] += p->reach[op]->step[tmi_log2(b & (0u - b))] * (int64_t)es;
     }
-    for (start = 0; start < 128; start += es) {
-        n = tmi_report_part_lines(&w, 0, start);
-        least = tmi_min32(least, n);
-        most = tmi_max32(most, n);
-    }
+    tmi_report_line_range(&w, 0, es, &least, &most);
     r->lines = least;
     r->most_lines = tmi_min32(r->most_lines, most);
 }
@@ -32482,13 +32484,6 @@ static uint64_t tmi_report_sum64u(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint32_t tmi_report_count_barriers(const tmi_thr *t) {
-    uint32_t id, n = 0;
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        n += TMI_INS(t, id)->op == TMI_TF_BARRIER;
-    return n;
-}
-
 #define TMI_COST_ROUNDS 256u /* of loops that are walked round by round; others are multiplied */
 
 /* A thread's walk through the kernel: integers that follow from its number alone are known. */
@@ -32716,7 +32711,6 @@ static void tmi_report_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost
         c.times = c.rounds = 1;
         (void)tmi_report_cost_block(&c, 1);
     }
-    cost->barriers = tmi_report_count_barriers(t);
     cost->bytes_read = c.read;
     cost->bytes_written = c.written;
     cost->notes = c.notes | (tmi_report_cost_sinks(job, t) ? (uint32_t)TMETAL_COST_AT_MOST : 0u);
@@ -33105,6 +33099,7 @@ static void tmi_report_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tm
     mine->cost.kernel = k->name;
     tmi_report_cost_of(job, t, &mine->cost.after);
     mine->cost.after.ops = tmi_count_ops(p->m, p->func);
+    mine->cost.after.barriers = k->n_barriers;
     mine->cost.barriers_untiled = t->untiled;
     if (job->tally->counts_only) return;
     memset(&x, 0, sizeof x);
@@ -43825,14 +43820,6 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
-static void tmi_compile_check_version(tmi_job *job, const tmi_module *m, uint32_t func,
-                                      const tmetal_kernel *k) {
-    if (!job->opt->msl || k->msl_version <= job->opt->msl) return;
-    tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
-              tmi_msl_row_of(k->msl_version)->text, tmi_msl_row_of(job->opt->msl)->text);
-    tmi_help(job, NULL, "ask for that version, or leave the option out");
-}
-
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                              tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
@@ -43867,7 +43854,11 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
-    tmi_compile_check_version(job, m, func, k);
+    if (job->opt->msl && k->msl_version > job->opt->msl) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
+                  tmi_msl_row_of(k->msl_version)->text, tmi_msl_row_of(job->opt->msl)->text);
+        tmi_help(job, NULL, "ask for that version, or leave the option out");
+    }
     if (TMI_REPORTS(job)) tmi_report_all(&p, &t, &noted, bytes, k);
 }
 
