@@ -21624,7 +21624,13 @@ typedef struct tmi_inst {
     uint32_t ref;              /* SSA: instruction; ARRAY: array */
     uint32_t buffer;           /* CONVERT: threadgroup array */
     uint8_t  rounds;           /* CONVERT: a part of the tensor at a time, in a slot of its own */
+    uint8_t  by_shuffle;       /* CONVERT: it is moved so; else through threadgroup memory */
 } tmi_inst;
+
+/* For tmetal_transform: an op that reads a value in another layout than it was made in. */
+typedef struct tmi_reread {
+    uint32_t op, inst;
+} tmi_reread;
 
 /* A component: values of one shape that share a layout. */
 typedef struct tmi_comp {
@@ -21672,7 +21678,7 @@ typedef struct tmi_plan {
     uint32_t         *parent;  /* union-find over values, then ops */
     uint32_t         *comp_of; /* per value or op, once known: component + 1 */
     uint32_t         *op_next;
-    tmi_vec           comp, lin, inst;
+    tmi_vec           comp, lin, inst, reread;
     tmi_vec           required; /* tmi_required: still to be made readable */
     tmi_vec           reader;  /* tmi_reader */
     tmi_hash          lin_hash;
@@ -24043,6 +24049,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reread, sizeof(tmi_reread), 1);
     tmi_vec_init(&p->required, sizeof(tmi_required), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
     tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
@@ -24189,6 +24196,7 @@ typedef struct tmi_low {
     tmi_vec     need;        /* instances that the task being placed reads, * 2, + 1: in its nest */
     uint32_t    first_slot;  /* of the block being scheduled */
     uint32_t    block, fence;
+    uint32_t    reader, whole; /* of tmi_mark_escapes: the op at hand; what it reads is kept */
     tmi_seen    seen[32];
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
     /* per product: operand a, b, staged before the loop that it stays the same in */
@@ -28556,7 +28564,8 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         tmi_shuffle  sh;
         uint32_t     at = src->slot;
         int          outer = TMI_VALUE(w->m, in->value)->is_arg;
-        if (tmi_convert_by_shuffle(w->p, in, &sh)) {
+        in->by_shuffle = (uint8_t)tmi_convert_by_shuffle(w->p, in, &sh);
+        if (in->by_shuffle) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
         } else if (tmi_convert_bytes(w->m, in) > w->p->stage_limit) {
@@ -28744,17 +28753,17 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
 }
 
 /* A value that another block or a whole-tile op reads has to be kept. */
-static void tmi_mark_kept(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    uint32_t inst;
-    (void)ctx;
-    if (!view) return;
-    inst = tmi_inst_for(p, value, view);
-    if (inst != TMI_NONE) TMI_INST(p, inst)->escapes = 1;
-}
-
-static void tmi_mark_outer(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    tmi_low *w = (tmi_low *)ctx;
-    if (view && tmi_value_block(w, value) != w->block) tmi_mark_kept(p, NULL, value, view);
+static void tmi_mark_read(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+    tmi_low  *w = (tmi_low *)ctx;
+    int       kept = view && (w->whole || tmi_value_block(w, value) != w->block);
+    uint32_t  inst = view && (kept || TMI_TELLS(w->job)) ? tmi_inst_for(p, value, view) : TMI_NONE;
+    tmi_reread *a;
+    if (inst == TMI_NONE) return;
+    if (kept) TMI_INST(p, inst)->escapes = 1;
+    if (!TMI_TELLS(w->job) || TMI_INST(p, inst)->kind != TMI_I_CONVERT) return;
+    a = (tmi_reread *)tmi_vec_add(p->job, &p->reread);
+    a->op = w->reader;
+    a->inst = inst;
 }
 
 static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const tmi_lin *l) {
@@ -28764,7 +28773,7 @@ static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const t
     l = tmi_view(w->m, op, piece, l, &v);
     for (i = 0; i < op->n_in; i++)
         if (tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
-            tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_outer, w);
+            tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_read, w);
 }
 
 /* Every value read across blocks, carried by a loop, yielded, or read by a whole-tile op: kept. */
@@ -28774,15 +28783,16 @@ static void tmi_mark_escapes(tmi_low *w) {
     tmi_lin  scratch;
     for (op = w->p->flow[w->p->func]; op; op = w->p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        int whole = tmi_is_whole_op(w, o) || (tmi_ops[o->kind].traits & TMI_ENDS) ||
+        w->whole = tmi_is_whole_op(w, o) || (tmi_ops[o->kind].traits & TMI_ENDS) ||
             o->kind == TMI_OP_UNSPLAT;
         w->block = o->block;
-        if (whole || tmi_is_root_op(w->p, op))
+        w->reader = op;
+        if (w->whole || tmi_is_root_op(w->p, op))
             for (i = 0; i < o->n_in; i++) {
                 const tmi_lin *l = tmi_read_lin(w, op, i, &scratch);
-                if (l)
-                    tmi_needs(w->p, tmi_in(m, o, i), l, whole ? tmi_mark_kept : tmi_mark_outer, w);
+                if (l) tmi_needs(w->p, tmi_in(m, o, i), l, tmi_mark_read, w);
             }
+        w->whole = 0;
         for (i = 0; i < o->n_out; i++)
             for (x = w->p->first_inst[tmi_out(m, o, i)]; x; x = TMI_INST(w->p, x - 1)->next)
                 if (TMI_INST(w->p, x - 1)->kind == TMI_I_CLONE)
@@ -32045,11 +32055,10 @@ static uint32_t tmi_report_inst_forced(const tmi_plan *p, uint32_t value, const 
 }
 
 static const char *tmi_report_row_reason(const tmi_plan *p, uint32_t value, const tmi_inst *in) {
-    tmi_shuffle s;
     if (in->kind != TMI_I_FIRST && tmi_report_inst_forced(p, value, in))
         return "forced by the caller for a reduction that reads it";
     if (in->kind == TMI_I_CONVERT)
-        return tmi_convert_by_shuffle(p, in, &s)
+        return in->by_shuffle
             ? "an op that reads it needs it so: moved by simd shuffles"
             : "an op that reads it needs it so: moved through threadgroup memory";
     if (p->klass[value] == TMI_C_CLONE)
@@ -32373,18 +32382,16 @@ static void tmi_report_access(tmi_plan *p, const tmi_accesses *of, uint32_t id) 
 }
 
 static void tmi_report_exchanges(tmi_plan *p) {
-    tmi_shuffle s;
-    uint32_t    i;
+    uint32_t i;
     for (i = 0; i < p->inst.n; i++) {
         const tmi_inst *in = TMI_INST(p, i);
-        uint32_t def = tmi_def(p->m, in->value);
-        int      shuffles = in->kind == TMI_I_CONVERT && tmi_convert_by_shuffle(p, in, &s);
-        if (in->kind == TMI_I_CONVERT && (shuffles || in->buffer))
+        uint32_t        def = tmi_def(p->m, in->value);
+        if (in->kind == TMI_I_CONVERT && (in->by_shuffle || in->buffer))
             tmi_remark(p->job, tmi_at_of(p->m, TMI_OP(p->m, def ? def : p->func)), TMETAL_APPLIED,
                        "exchange", "%s changes its layout %s",
                        tmi_type_text(p->job, p->m, tmi_value_type(p->m, in->value)),
-                       shuffles ? "by simd shuffles, without a barrier"
-                                : "through threadgroup memory");
+                       in->by_shuffle ? "by simd shuffles, without a barrier"
+                                      : "through threadgroup memory");
     }
 }
 
@@ -32722,7 +32729,6 @@ static void tmi_report_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost
 /* Ops between which values should stay where they are, and the first value that does not. */
 typedef struct tmi_telling {
     tmi_plan *p;
-    tmi_low   w;     /* for what >>lower decides of layouts; nothing is lowered */
     uint8_t  *in;    /* per op: 1, it is one of them; 2, and it hangs on memory */
     uint64_t  tile;  /* elements of the largest value of theirs */
     uint32_t  moved; /* value of that size that changes its layout between them; 0: none */
@@ -32744,46 +32750,16 @@ static void tmi_report_tell_begin(tmi_telling *x) {
     x->left = 4096;
 }
 
-static void tmi_report_tell_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    tmi_telling *x = (tmi_telling *)ctx;
-    uint32_t     def = tmi_def(p->m, value), inst;
-    tmi_shuffle  s;
-    int          shuffles;
-    if (!view || !def || !x->in[def]) return;
-    inst = tmi_inst_for(p, value, view);
-    if (inst == TMI_NONE || TMI_INST(p, inst)->kind != TMI_I_CONVERT) return;
-    if (tmi_numel(p->m, tmi_value_type(p->m, value)) < x->tile) {
-        if (!x->small) x->small = value;
+/* One of them asks for a value of another in a layout that it is not in. */
+static void tmi_report_tell_asked(tmi_telling *x, const tmi_inst *in) {
+    const tmi_module *m = x->p->m;
+    if (tmi_numel(m, tmi_value_type(m, in->value)) < x->tile) {
+        if (!x->small) x->small = in->value;
         x->n_small++;
-        return;
+    } else if (!x->moved || (x->by_shuffle && !in->by_shuffle)) {
+        x->moved = in->value;
+        x->by_shuffle = in->by_shuffle;
     }
-    shuffles = tmi_convert_by_shuffle(p, TMI_INST(p, inst), &s);
-    if (x->moved && (shuffles || !x->by_shuffle)) return;
-    x->moved = value;
-    x->by_shuffle = (uint8_t)shuffles;
-}
-
-/* Does one of them ask for a value of another in a layout that it is not in? */
-static void tmi_report_tell_op(tmi_telling *x, uint32_t id) {
-    tmi_plan         *p = x->p;
-    const tmi_module *m = p->m;
-    const tmi_op     *op = TMI_OP(m, id);
-    uint32_t          i, k, inst;
-    const tmi_lin    *l;
-    tmi_lin           scratch;
-    if (tmi_is_whole_op(&x->w, op) || op->kind == TMI_OP_YIELD || tmi_is_root_op(p, id))
-        for (i = 0; i < op->n_in; i++) {
-            l = tmi_read_lin(&x->w, id, i, &scratch);
-            if (l) tmi_needs(p, tmi_in(m, op, i), l, tmi_report_tell_need, x);
-        }
-    for (k = 0; k < op->n_out; k++)
-        for (inst = p->first_inst[tmi_out(m, op, k)]; inst; inst = TMI_INST(p, inst - 1)->next) {
-            if (TMI_INST(p, inst - 1)->kind != TMI_I_CLONE) continue;
-            l = tmi_view(m, op, k, TMI_LIN(p, TMI_INST(p, inst - 1)->lin), &scratch);
-            for (i = 0; i < op->n_in; i++)
-                if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
-                    tmi_needs(p, tmi_in(m, op, i), l, tmi_report_tell_need, x);
-        }
 }
 
 static void tmi_report_tell_all(tmi_telling *x) {
@@ -32795,8 +32771,11 @@ static void tmi_report_tell_all(tmi_telling *x) {
             if (tmi_is_tensor(m, type) && tmi_numel(m, type) > x->tile)
                 x->tile = tmi_numel(m, type);
         }
-    for (op = x->p->flow[x->p->func]; op; op = x->p->flow[op])
-        if (x->in[op]) tmi_report_tell_op(x, op);
+    for (i = 0; i < x->p->reread.n; i++) {
+        const tmi_reread *a = TMI_AT(&x->p->reread, tmi_reread, i);
+        uint32_t         def = tmi_def(m, TMI_INST(x->p, a->inst)->value);
+        if (def && x->in[def] && x->in[a->op]) tmi_report_tell_asked(x, TMI_INST(x->p, a->inst));
+    }
 }
 
 static const char *tmi_report_tell_moved(const tmi_telling *x) {
@@ -33073,12 +33052,11 @@ static void tmi_report_tell_barriers(tmi_job *job, const tmi_module *m,
 
 static void tmi_report_tell_layouts(tmi_plan *p) {
     uint32_t    i, values = 0, shuffled = 0, moved = 0, again = 0;
-    tmi_shuffle s;
     for (i = 0; i < p->inst.n; i++) {
         const tmi_inst *in = TMI_INST(p, i);
         if (in->kind == TMI_I_FIRST) values++;
         else if (in->kind == TMI_I_CLONE) again++;
-        else if (tmi_convert_by_shuffle(p, in, &s)) shuffled++;
+        else if (in->by_shuffle) shuffled++;
         else moved++;
     }
     (void)tmi_change_add(
@@ -33103,9 +33081,7 @@ static void tmi_report_tally_kernel_done(tmi_plan *p, const tmi_thr *t, const tm
     mine->cost.barriers_untiled = t->untiled;
     if (job->tally->counts_only) return;
     memset(&x, 0, sizeof x);
-    x.p = x.w.p = p;
-    x.w.m = p->m;
-    x.w.job = job;
+    x.p = p;
     x.in = TMI_TEMP(job, uint8_t, p->m->op.n);
     for (i = 0; i < k->n_reductions; i++) tmi_report_tell_reduction(&x, &k->reductions[i]);
     for (i = 0; i < k->n_patterns; i++) tmi_report_tell_pattern(&x, mine, noted, &k->patterns[i]);
