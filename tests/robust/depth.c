@@ -235,9 +235,10 @@ static int chain(const link *l, int from, size_t n, int may, const char *only) {
         char *text;
         memset(&a, 0, sizeof a);
         sprintf(name, "%s from %s, %lu links", l->name, from_names[from], (unsigned long)(i ? n : 3));
+        if (only && !strstr(name, only)) continue;
         a.name = name;
         a.text = text = chain_text(l, from, i ? n : 3, &a.len);
-        if (!i && may && (!only || strstr(name, only))) {
+        if (!i && may) {
             a.bytes = tmetal_arena_bound(a.len);
             (void)compile(&a);
             if (a.code != TMETAL_OK) i = 2;
