@@ -1531,7 +1531,8 @@ static uint32_t tmi_hash_bytes(const void *p, size_t n) {
         h ^= h >> 15;
     }
     for (; n; n--) h = (h ^ *s++) * 16777619u;
-    return h ^ (h >> 15);
+    h = (h ^ (h >> 15)) * 0x85EBCA77u; /* numbers at the end of a name reach every bit */
+    return h ^ (h >> 13);
 }
 
 static TMI_APART void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
