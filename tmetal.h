@@ -25369,6 +25369,10 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     return tmi_t_vmake(w->t, part, n);
 }
 
+static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditions, 0 being true */
+    return a && b ? tmi_t_and(t, a, b) : a ? a : b;
+}
+
 /* True in the one thread that holds an element when copies of it stand in several. 0: always
  * true. */
 static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
@@ -25413,10 +25417,6 @@ static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
     if (type.kind == TMI_S_BOOL) return tmi_t_intcast(w->t, v, TMI_S_I8, 0);
     if (type.kind == TMI_S_PTR) return tmi_t_p2i(w->t, v);
     return v;
-}
-
-static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditions, 0 being true */
-    return a && b ? tmi_t_and(t, a, b) : a ? a : b;
 }
 
 static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
@@ -25610,6 +25610,14 @@ static int tmi_shuffles_vectors(int kind) {
     return kind == TMI_S_F32 || kind == TMI_S_F16 || kind == TMI_S_I32 || kind == TMI_S_I16;
 }
 
+/* What the registers `bits` add to an element's number. */
+static uint32_t tmi_lin_registers(const tmi_lin *l, uint32_t bits) {
+    uint32_t i, r = 0;
+    for (i = 0; i < l->n_reg; i++)
+        if (bits >> i & 1) r ^= l->reg[i];
+    return r;
+}
+
 /* What other lanes hold of element or vector `mode`; 0: the vector's elements go one by one. */
 static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_shuffle *s,
                                     uint32_t mode) {
@@ -25619,19 +25627,14 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     uint32_t i, lane, mask, mixed = TMI_NONE, v[2], k;
     int      is_xor;
     /* the register to send, as a view of the source in the nest of the result */
-    tmi_lin_zero(&view, src->n_sg);
+    view = *src;
+    view.vec = 0;
     view.n_reg = w->nest->lin->n_reg;
-    for (i = 0; i < TMI_LANE_BITS; i++) {
-        view.lane[i] = src->lane[i];
+    for (i = 0; i < TMI_LANE_BITS; i++)
         if (s->reg_of_lane[i]) mixed = i;
-    }
-    for (i = 0; i < src->n_sg; i++) view.sg[i] = src->sg[i];
-    for (i = 0; i < view.n_reg; i++)
-        for (k = 0; k < src->n_reg; k++)
-            if (s->reg_of_reg[i] >> k & 1) view.reg[i] ^= src->reg[k];
-    view.offset = src->offset;
-    for (k = 0; k < src->n_reg; k++)
-        if (s->reg_base >> k & 1) view.offset ^= src->reg[k];
+    for (i = 0; i < TMI_MAX_REG; i++)
+        view.reg[i] = i < view.n_reg ? tmi_lin_registers(src, s->reg_of_reg[i]) : 0;
+    view.offset ^= tmi_lin_registers(src, s->reg_base);
     lane = tmi_source_lane(w, s, mode, &is_xor, &mask);
     k = (uint32_t)tmi_s_of(w->m, tmi_value_type(w->m, in->value));
     if (mode == TMI_VEC && (!is_xor || mixed != TMI_NONE || !tmi_shuffles_vectors((int)k)))
@@ -25640,8 +25643,7 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     v[0] = is_xor ? (mask ? tmi_shuffled(w, TMI_TF_SHUFX, v[0], tmi_t_u32(t, mask)) : v[0])
                   : tmi_shuffled(w, TMI_TF_SHUF, v[0], lane);
     if (mixed == TMI_NONE) return v[0];
-    for (k = 0; k < src->n_reg; k++)
-        if (s->reg_of_lane[mixed] >> k & 1) view.offset ^= src->reg[k];
+    view.offset ^= tmi_lin_registers(src, s->reg_of_lane[mixed]);
     v[1] = tmi_inst_element(w, in->source, &view, mode);
     v[1] = is_xor && !mask ? v[1] : tmi_shuffled(w, TMI_TF_SHUF, v[1], lane);
     return tmi_t_select(t, tmi_t_icmp_c(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), 0), v[1], v[0]);
@@ -26749,58 +26751,67 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
     return bits ? tmi_t_for(w->t, 1u << tmi_popcount(bits)) : tmi_t_u32(w->t, 0);
 }
 
-/* Opens the loop over rows of high registers; `*first`: is this the first, which has none before
- * it? */
-static uint32_t tmi_lower_scan_rows(tmi_low *w, const tmi_scanning *s, uint32_t *first) {
-    uint32_t high;
-    if (s->start) tmi_t_set(w->t, s->carry[0], s->start);
-    high = tmi_scan_loop(w, s->high);
-    *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp_c(w->t, TMI_EQ, high, 0);
-    return high;
-}
-
-static void tmi_scan_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *total) {
+/* What stands before this row of high registers is taken into `v`, where there is a first row
+ * before it. */
+static void tmi_scan_take_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *v,
+                                uint32_t has) {
     uint32_t i, old[8];
     for (i = 0; i < s->n; i++) old[i] = tmi_t_get(w->t, s->carry[i]);
-    tmi_scan_join(w, s, old, tmi_t_not(w->t, first), total, tmi_t_bool(w->t, 1));
-    for (i = 0; i < s->n; i++) tmi_t_set(w->t, s->carry[i], total[i]);
+    tmi_scan_join(w, s, old, tmi_t_not(w->t, first), v, has);
+}
+
+/* Everything before this row's elements is taken into them, and the row's total carried on; ends
+ * the loops. */
+static void tmi_scan_end_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t first,
+                             uint32_t *before, uint32_t has, uint32_t *total) {
+    uint32_t i;
+    tmi_scan_apply(w, s, n, before, has);
+    if (s->high) {
+        tmi_scan_take_carry(w, s, first, total, tmi_t_bool(w->t, 1));
+        for (i = 0; i < s->n; i++) tmi_t_set(w->t, s->carry[i], total[i]);
+        tmi_t_close(w->t);
+    }
+    if (s->other) tmi_t_close(w->t);
+}
+
+/* Opens the loops over registers off the axis and over rows of high ones; `*first`: is this the
+ * first row, which has none before it? */
+static void tmi_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *first) {
+    uint32_t high;
+    tmi_nest_point(w, n, s->other, tmi_scan_loop(w, s->other));
+    if (s->start && first) tmi_t_set(w->t, s->carry[0], s->start);
+    high = tmi_scan_loop(w, s->high);
+    if (first)
+        *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp_c(w->t, TMI_EQ, high, 0);
+    tmi_nest_point(w, n, s->high, first ? tmi_scan_step(w, s, s->high, high) : high);
 }
 
 /* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
 static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t v[8], before[8], old[8], other, high, first, has, i, last;
-    other = tmi_scan_loop(w, s->other);
-    tmi_nest_point(w, n, s->other, other);
-    high = tmi_lower_scan_rows(w, s, &first);
-    tmi_nest_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    uint32_t v[8], before[8] = {0}, first, has, i, last;
+    tmi_scan_begin_row(w, s, n, &first);
     tmi_scan_row(w, s, n, v);
+    has = tmi_t_bool(t, 0);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
         has = tmi_scan_has_before(w, s);
         if (s->high) {
-            for (i = 0; i < s->n; i++) old[i] = tmi_t_get(t, s->carry[i]);
-            tmi_scan_join(w, s, old, tmi_t_not(t, first), before, has);
+            tmi_scan_take_carry(w, s, first, before, has);
             has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
             last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes)
                               : tmi_t_bin_c(t, TMI_TF_OR, tmi_t_lane(t), s->lanes);
             for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
         }
-        tmi_scan_apply(w, s, n, before, has);
-        if (s->high) tmi_scan_carry(w, s, first, v);
     }
-    if (s->high) tmi_t_close(t);
-    if (s->other) tmi_t_close(t);
+    tmi_scan_end_row(w, s, n, first, before, has, v);
 }
 
 /* First half: rows within simdgroups; the last lane of each writes its total. */
 static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t v[8], before[8], other, high, slot, holder, branch, i;
-    other = tmi_scan_loop(w, s->other);
-    tmi_nest_point(w, n, s->other, other);
-    high = tmi_scan_loop(w, s->high);
-    tmi_nest_point(w, n, s->high, high);
+    uint32_t v[8], before[8], slot, holder, branch, i;
+    tmi_scan_begin_row(w, s, n, NULL);
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
@@ -26822,11 +26833,8 @@ static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
 /* Second half: simdgroups before this one, and rows before this one. */
 static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
-    uint32_t before[8], all[8], lane[8], old[8], other, high, first, has, rank, has_group, i;
-    other = tmi_scan_loop(w, s->other);
-    tmi_nest_point(w, n, s->other, other);
-    high = tmi_lower_scan_rows(w, s, &first);
-    tmi_nest_point(w, n, s->high, tmi_scan_step(w, s, s->high, high));
+    uint32_t before[8], all[8], lane[8], first, has, rank, has_group, i;
+    tmi_scan_begin_row(w, s, n, &first);
     rank = tmi_scan_rank(w, s);
     tmi_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp_c(t, TMI_NE, rank, 0);
@@ -26839,14 +26847,10 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
         has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
     }
     if (s->high) {
-        for (i = 0; i < s->n; i++) old[i] = tmi_t_get(t, s->carry[i]);
-        tmi_scan_join(w, s, old, tmi_t_not(t, first), before, has);
+        tmi_scan_take_carry(w, s, first, before, has);
         has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
     }
-    tmi_scan_apply(w, s, n, before, has);
-    if (s->high) tmi_scan_carry(w, s, first, all);
-    if (s->high) tmi_t_close(t);
-    if (s->other) tmi_t_close(t);
+    tmi_scan_end_row(w, s, n, first, before, has, all);
 }
 
 static void tmi_lower_scan(tmi_low *w, uint32_t id) {
@@ -29745,18 +29749,17 @@ static void tmi_lower_touches(tmi_low *w) {
     uint32_t op, up;
     for (op = tmi_walk_next(m, w->p->func, w->p->func); op; op = tmi_walk_next(m, w->p->func, op)) {
         const tmi_op *o = TMI_OP(m, op);
-        uint32_t bit, traits = tmi_ops[o->kind].traits;
-        if (o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0))
-            w->reads[op] = w->writes[op] = 1u << 31;
-        for (up = op; w->reads[op] >> 31 && o->kind == TMI_OP_ASM && up && up != w->p->func;
-             up = tmi_parent_op(m, TMI_OP(m, up)))
-            w->reads[up] |= 1u << 31, w->writes[up] |= 1u << 31;
+        uint32_t traits = tmi_ops[o->kind].traits, bit = 0;
+        const int own = o->kind == TMI_OP_ASM && !tmi_attr_int(m, o, "pure", 0); /* any memory */
+        if (own) traits = TMI_READS | TMI_WRITES, bit = 1u << 31;
         if (!(traits & (TMI_READS | TMI_WRITES)) || o->n_region) continue;
-        bit = tmi_accesses_memory(o) ? 1u << tmi_class_of(w, tmi_in(m, o, 0)) : 0;
-        for (up = op; up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
+        if (!own && tmi_accesses_memory(o)) bit = 1u << tmi_class_of(w, tmi_in(m, o, 0));
+        for (up = op; bit && up && up != w->p->func; up = tmi_parent_op(m, TMI_OP(m, up))) {
             if (tmi_is_atomic(o->kind)) w->atomics[up] |= bit;
-            else if (traits & TMI_READS) w->reads[up] |= bit;
-            if (!tmi_is_atomic(o->kind) && (traits & TMI_WRITES)) w->writes[up] |= bit;
+            else {
+                if (traits & TMI_READS) w->reads[up] |= bit;
+                if (traits & TMI_WRITES) w->writes[up] |= bit;
+            }
         }
     }
 }
