@@ -25373,34 +25373,24 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
     return a && b ? tmi_t_and(t, a, b) : a ? a : b;
 }
 
+/* Are the bits `bits` of a number that has `all` zero? From some bit up: it is that small. */
+static uint32_t tmi_has_zeros(tmi_thr *t, uint32_t v, uint32_t bits, uint32_t all) {
+    const uint32_t low = bits & (0u - bits); /* the lowest of them */
+    if (bits != all + 1 - low) return tmi_t_icmp_c(t, TMI_EQ, tmi_t_and_c(t, v, bits), 0);
+    return low > 1 ? tmi_t_icmp_c(t, TMI_ULT, v, low) : tmi_t_icmp_c(t, TMI_EQ, v, 0);
+}
+
 /* True in the one thread that holds an element when copies of it stand in several. 0: always
  * true. */
 static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     tmi_thr *t = w->t;
-    uint32_t lanes, groups, all, r = 0, zero = tmi_t_u32(t, 0), free_bits, low;
+    uint32_t lanes, groups, all = (1u << (TMI_LANE_BITS + w->p->n_sg)) - 1u, lane, bits;
     tmi_lin_copies(l, &lanes, &groups);
-    free_bits = lanes | groups << TMI_LANE_BITS;
-    all = TMI_LANE_BITS + w->p->n_sg;
-    if (!free_bits) return 0;
-    for (low = 0; !(free_bits >> low & 1); low++) {}
-    /* the upper bits: the first 2^low threads */
-    if (free_bits == ((1u << all) - 1u) - ((1u << low) - 1u))
-        return low ? tmi_t_icmp_c(t, TMI_ULT, tmi_t_tid(t), 1u << low)
-                   : tmi_t_icmp(t, TMI_EQ, tmi_t_tid(t), zero);
-    if (lanes) {
-        for (low = 0; !(lanes >> low & 1); low++) {}
-        if (lanes == 31u - ((1u << low) - 1u))
-            r = low ? tmi_t_icmp_c(t, TMI_ULT, tmi_t_lane(t), 1u << low)
-                    : tmi_t_icmp(t, TMI_EQ, tmi_t_lane(t), zero);
-        else r = tmi_t_icmp(t, TMI_EQ, tmi_t_and_c(t, tmi_t_lane(t), lanes), zero);
-    }
-    if (groups) {
-        uint32_t g = groups == (1u << w->p->n_sg) - 1u
-            ? tmi_t_icmp(t, TMI_EQ, tmi_t_group(t), zero)
-            : tmi_t_icmp(t, TMI_EQ, tmi_t_and_c(t, tmi_t_group(t), groups), zero);
-        r = r ? tmi_t_and(t, r, g) : g;
-    }
-    return r;
+    bits = lanes | groups << TMI_LANE_BITS;
+    if (!bits) return 0;
+    if (bits == all + 1 - (bits & (0u - bits))) return tmi_has_zeros(t, tmi_t_tid(t), bits, all);
+    lane = lanes ? tmi_has_zeros(t, tmi_t_lane(t), lanes, 31) : 0;
+    return tmi_both(t, lane, groups ? tmi_has_zeros(t, tmi_t_group(t), groups, all >> 5) : 0);
 }
 
 static void tmi_stg(tmi_thr *t, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
