@@ -20764,6 +20764,15 @@ static uint32_t tmi_t_and(tmi_thr *t, uint32_t a, uint32_t b) {
     return tmi_t_bin(t, TMI_TF_AND, a, b);
 }
 
+static uint32_t tmi_t_sub(tmi_thr *t, uint32_t a, uint32_t b) {
+    return tmi_t_bin(t, TMI_TF_ISUB, a, b);
+}
+static uint32_t tmi_t_or(tmi_thr *t, uint32_t a, uint32_t b) {
+    return tmi_t_bin(t, TMI_TF_OR, a, b);
+}
+static uint32_t tmi_t_xor(tmi_thr *t, uint32_t a, uint32_t b) {
+    return tmi_t_bin(t, TMI_TF_XOR, a, b);
+}
 static uint32_t tmi_t_not(tmi_thr *t, uint32_t a) {
     return tmi_t_un(t, TMI_TF_NOT, tmi_t_type(t, a), a);
 }
@@ -24248,6 +24257,16 @@ static tmi_tty tmi_out_tty(const tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_tty_from(w->m, tmi_out_type(w->m, op, i));
 }
 
+static int tmi_in_is_tensor(const tmi_low *w, const tmi_op *op, uint32_t i) {
+    return tmi_is_tensor(w->m, tmi_in_type(w->m, op, i));
+}
+static uint32_t tmi_value_bits(const tmi_low *w, uint32_t value) {
+    return tmi_type_bits(w->m, tmi_value_type(w->m, value));
+}
+static uint32_t tmi_out_name(tmi_low *w, const tmi_op *op, uint32_t i) {
+    return tmi_source_name(w, tmi_out(w->m, op, i));
+}
+
 /* An array that holds something of a value, and its name. */
 static uint32_t tmi_named_array(tmi_low *w, tmi_space space, tmi_tty type, uint32_t count,
                                 uint32_t value) {
@@ -24294,9 +24313,11 @@ static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 /* Arithmetic on i1: addition is exclusive or, and true reads as -1 where sign counts. */
 static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     switch (op) {
-    case TMI_TF_IADD: case TMI_TF_ISUB: return tmi_t_bin(t, TMI_TF_XOR, a, b);
+    case TMI_TF_IADD:
+    case TMI_TF_ISUB: return tmi_t_xor(t, a, b);
     case TMI_TF_IMUL: case TMI_TF_SMAX: case TMI_TF_UMIN: return tmi_t_and(t, a, b);
-    case TMI_TF_SMIN: case TMI_TF_UMAX: return tmi_t_bin(t, TMI_TF_OR, a, b);
+    case TMI_TF_SMIN:
+    case TMI_TF_UMAX: return tmi_t_or(t, a, b);
     case TMI_TF_SDIV: case TMI_TF_UDIV: return a;
     case TMI_TF_SDIVC: case TMI_TF_UDIVC:
     case TMI_TF_SDIVF: return a; /* by the one number that is not 0 */
@@ -24319,16 +24340,16 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
         one = tmi_t_int(t, tmi_t_kind(t, a), 1);
         q = tmi_t_bin(t, op == TMI_TF_UDIVC ? TMI_TF_UDIV : TMI_TF_SDIV, a, b);
         {
-            uint32_t rest = tmi_t_bin(t, TMI_TF_ISUB, a, tmi_t_mul(t, q, b));
+            uint32_t rest = tmi_t_sub(t, a, tmi_t_mul(t, q, b));
             uint32_t left = tmi_t_icmp(t, TMI_NE, rest, zero), same;
             if (op == TMI_TF_UDIVC) return tmi_t_select(t, left, tmi_t_add(t, q, one), q);
-            same = tmi_t_icmp(t, TMI_SGE, tmi_t_bin(t, TMI_TF_XOR, a, b),
+            same = tmi_t_icmp(t, TMI_SGE, tmi_t_xor(t, a, b),
                               zero); /* signs agree: quotient is not negative */
             if (op == TMI_TF_SDIVC) {
                 const uint32_t more = tmi_t_add(t, q, one);
                 return tmi_t_select(t, tmi_t_and(t, left, same), more, q);
             }
-            const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, q, one);
+            const uint32_t right = tmi_t_sub(t, q, one);
             return tmi_t_select(t, tmi_t_and(t, left, tmi_t_not(t, same)), right, q);
         }
     default: return tmi_t_bin(t, op, a, b);
@@ -24439,7 +24460,7 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
 static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) {
     uint32_t zero = tmi_t_zero(t, tmi_t_type(t, a));
     if (tmi_t_kind(t, a) == TMI_S_BOOL) return a;
-    const uint32_t right = tmi_t_bin(t, TMI_TF_ISUB, zero, a);
+    const uint32_t right = tmi_t_sub(t, zero, a);
     return tmi_t_select(t, tmi_t_icmp(t, TMI_SLT, a, zero), right, a);
 }
 
@@ -24611,7 +24632,7 @@ static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
     case TMI_FOLE: return tmi_soft_2(t, "f64_le", a, b);
     case TMI_FONE:
         greater = tmi_soft_2(t, "f64_lt", b, a);
-        return tmi_t_bin(t, TMI_TF_OR, tmi_soft_2(t, "f64_lt", a, b), greater);
+        return tmi_t_or(t, tmi_soft_2(t, "f64_lt", a, b), greater);
     case TMI_FUNO: return tmi_soft_2(t, "f64_unordered", a, b);
     case TMI_FFALSE: return tmi_t_bool(t, 0);
     case TMI_FTRUE: return tmi_t_bool(t, 1);
@@ -24840,6 +24861,9 @@ static uint32_t tmi_constant_bits(tmi_low *w, const tmi_op *op, uint32_t index) 
 }
 
 static uint32_t tmi_scalar_value(tmi_low *w, uint32_t value);
+static uint32_t tmi_in_scalar(tmi_low *w, const tmi_op *op, uint32_t i) {
+    return tmi_scalar_value(w, tmi_in(w->m, op, i));
+}
 
 /* an int beside the function's parameters */
 static uint32_t tmi_extra_value(tmi_low *w, uint32_t kind, uint32_t param) {
@@ -24873,7 +24897,7 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
         return tmi_constant_bits(w, op, 0);
     default: break;
     }
-    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_scalar_value(w, tmi_in(w->m, op, i));
+    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_in_scalar(w, op, i);
     return op->n_out == 2 ? tmi_elt_two(w, op, v, result) : tmi_elt(w, op, v, result);
 }
 
@@ -25133,6 +25157,10 @@ static void tmi_nest_open(tmi_low *w, tmi_nest *n, uint32_t lin_id) {
 /* -- Elements of tensors ----------------------------------------------------------------------- */
 
 static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uint32_t mode);
+static uint32_t tmi_in_at(tmi_low *w, const tmi_op *op, uint32_t i, const tmi_lin *view,
+                          uint32_t mode) {
+    return tmi_elem_at(w, tmi_in(w->m, op, i), view, mode);
+}
 static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view);
 
 /* Does the view differ between the elements of a vector? */
@@ -25222,15 +25250,15 @@ static uint32_t tmi_piece_element(tmi_low *w, const tmi_op *op, const tmi_lin *v
     which = tmi_coord(w, view, 0, 1, mode);
     (void)tmi_view(w->m, op, 0, view, &v);
     if (tmi_t_type(w->t, which).width == 1 && tmi_t_is_const(w->t, which, &c))
-        return tmi_elem_at(w, tmi_in(w->m, op, (uint32_t)c), &v, mode);
+        return tmi_in_at(w, op, (uint32_t)c, &v, mode);
     /* each element knows its own side */
     if (mode == TMI_VEC && tmi_t_type(w->t, which).width > 1) {
         uint32_t part[4], i;
         for (i = 0; i < 1u << w->nest->vec; i++) part[i] = tmi_piece_element(w, op, view, i);
         return tmi_t_vmake(w->t, part, 1u << w->nest->vec);
     }
-    a = tmi_elem_at(w, tmi_in(w->m, op, 0), &v, mode);
-    b = tmi_elem_at(w, tmi_in(w->m, op, 1), &v, mode);
+    a = tmi_in_at(w, op, 0, &v, mode);
+    b = tmi_in_at(w, op, 1, &v, mode);
     return tmi_t_select(w->t, tmi_t_icmp_c(w->t, TMI_NE, which, 0), b, a);
 }
 
@@ -25248,7 +25276,7 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
         memset(&next, 0, sizeof next);
         next.n_reg = view->n_reg;
         next.n_sg = view->n_sg;
-        return tmi_elem_at(w, tmi_in(w->m, op, 0), &next, mode);
+        return tmi_in_at(w, op, 0, &next, mode);
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         a = tmi_attr_of(w->m, op, "value");
         if (a && a->kind == TMI_A_DENSE && a->n > 1) return tmi_table_element(w, op, view, mode);
@@ -25263,9 +25291,9 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
     }
     if (tmi_is_view(op->kind)) {
         view = tmi_view(w->m, op, TMI_VALUE(w->m, value)->index, view, &next);
-        return tmi_elem_at(w, tmi_in(w->m, op, 0), view, mode);
+        return tmi_in_at(w, op, 0, view, mode);
     }
-    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), view, mode);
+    for (i = 0; i < op->n_in && i < 8; i++) v[i] = tmi_in_at(w, op, i, view, mode);
     return tmi_elt(w, op, v, TMI_VALUE(w->m, value)->index);
 }
 
@@ -25427,18 +25455,16 @@ static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view
 }
 
 static void tmi_scalar_store(tmi_low *w, const tmi_op *op) {
-    uint32_t mask = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
+    uint32_t mask = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
     uint32_t first = tmi_t_is_first(w->t);
     mask = tmi_both(w->t, first, mask);
-    tmi_stg(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)),
-            tmi_to_memory(w, tmi_scalar_value(w, tmi_in(w->m, op, 1))), mask, 1);
+    tmi_stg(w->t, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
 }
 
 static uint32_t tmi_scalar_load(tmi_low *w, const tmi_op *op) {
-    uint32_t mask = op->n_in > 1 ? tmi_scalar_value(w, tmi_in(w->m, op, 1)) : 0;
-    uint32_t other = op->n_in > 2 ? tmi_scalar_value(w, tmi_in(w->m, op, 2)) : 0;
-    return tmi_load_one(w, op, tmi_scalar_value(w, tmi_in(w->m, op, 0)), mask, other,
-                        tmi_out_tty(w, op, 0), 1);
+    uint32_t mask = op->n_in > 1 ? tmi_in_scalar(w, op, 1) : 0;
+    uint32_t other = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
+    return tmi_load_one(w, op, tmi_in_scalar(w, op, 0), mask, other, tmi_out_tty(w, op, 0), 1);
 }
 
 /* -- Where instances live -------------------------------------------------------------------- */
@@ -25686,8 +25712,8 @@ static uint32_t tmi_swap_index(tmi_low *w, uint32_t at, uint32_t width, uint32_t
 static void tmi_convert_write(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     const tmi_lin  *src = w->nest->lin;
-    uint32_t buf = tmi_buffer_of(w, inst),
-             bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), k, n = 1u << w->nest->vec;
+    uint32_t buf = tmi_buffer_of(w, inst), bits = tmi_value_bits(w, in->value), k,
+             n = 1u << w->nest->vec;
     uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, buf)->type.kind],
              holder = tmi_is_holder(w, src), branch = 0;
     uint32_t v[4], at[4], mask, width = TMI_ARR(w->t, buf)->type.width;
@@ -25712,9 +25738,8 @@ static void tmi_convert_write(tmi_low *w, uint32_t inst) {
 static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     tmi_shuffle s;
-    uint32_t k, n = 1u << w->nest->vec, part[4],
-                bits = tmi_type_bits(w->m, tmi_value_type(w->m, in->value)), bytes, mask, at,
-                width = 1;
+    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_value_bits(w, in->value), bytes, mask,
+                at, width = 1;
     tmi_tty type = tmi_value_tty(w, in->value);
     if (tmi_convert_by_shuffle(w->p, in, &s)) {
         if (n > 1 && (part[0] = tmi_convert_shuffle(w, in, &s, TMI_VEC)) != 0) return part[0];
@@ -25870,7 +25895,7 @@ static void tmi_compute(tmi_low *w, uint32_t inst) {
         r = tmi_inline_element(w, in->value, op, w->nest->lin, w->nest->vec ? TMI_VEC : 0);
     else {
         for (i = 0; i < op->n_in && i < 8; i++)
-            v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), w->nest->lin, w->nest->vec ? TMI_VEC : 0);
+            v[i] = tmi_in_at(w, op, i, w->nest->lin, w->nest->vec ? TMI_VEC : 0);
         r = op->n_out == 2 ? tmi_elt_two(w, op, v, TMI_VALUE(w->m, in->value)->index)
                            : tmi_elt(w, op, v, TMI_VALUE(w->m, in->value)->index);
     }
@@ -26133,7 +26158,7 @@ static void tmi_fold_step(tmi_low *w, tmi_folding *f) {
     const tmi_lin *l = w->nest->lin;
     uint32_t v[2], index;
     w->t->src = f->op;
-    v[1] = tmi_elem_at(w, tmi_in(w->m, op, 0), l, w->nest->vec ? TMI_VEC : 0);
+    v[1] = tmi_in_at(w, op, 0, l, w->nest->vec ? TMI_VEC : 0);
     if (f->wide) v[1] = tmi_conv(w->t, v[1], f->kind);
     if (!f->acc[0]) {
         f->part[0] = v[1];
@@ -26309,7 +26334,7 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     for (k = 0; k < times; k++) {
         tmi_fold_fetch(w, x, index, k, v);
         tmi_fold_lanes(w, f, v);
-        tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
+        tmi_t_name(w->t, v[0], tmi_out_name(w, op, 0));
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
         if (f->sg_axis) tmi_finish_write(w, x, *n.lin, k, v);
     }
@@ -26354,7 +26379,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             TMI_INS(w->t, r)->e = in_range; /* the identity where there is no partial */
             TMI_INS(w->t, r)->f = none;
             v[0] = tmi_simd_reduce(w, ck, r);
-            tmi_t_name(w->t, v[0], tmi_source_name(w, tmi_out(w->m, op, 0)));
+            tmi_t_name(w->t, v[0], tmi_out_name(w, op, 0));
         } else {
             tmi_fetch_partials(w, x, k, tmi_t_u32(w->t, 0), v);
             if (rolls) {
@@ -26430,7 +26455,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     }
     tmi_nest_count(&n, f->reg_axis, tmi_t_u32(w->t, 0)); /* the first element */
     index = tmi_packed(w, &n, ~f->reg_axis, 0);
-    for (i = 0; i < op->n_in; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+    for (i = 0; i < op->n_in; i++) v[i] = tmi_in_at(w, op, i, n.lin, 0);
     for (i = 0; i < op->n_in; i++) {
         if (f->acc[i]) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
         else f->part[i] = v[i];
@@ -26438,7 +26463,7 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     if (bits) { /* and the others in turn */
         tmi_nest_point(w, &n, f->reg_axis,
                        bits > 1 ? tmi_t_for_others(w->t, 1u << bits) : tmi_t_u32(w->t, 1));
-        for (i = 0; i < op->n_in; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+        for (i = 0; i < op->n_in; i++) e[i] = tmi_in_at(w, op, i, n.lin, 0);
         for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, f->acc[i], index, 0);
         tmi_combine(w, op, v, e);
         for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, f->acc[i], index, 0, v[i]);
@@ -26536,7 +26561,7 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
 /* The register's own count for step `var` of a walk in scan order. */
 static uint32_t tmi_scan_step(tmi_low *w, const tmi_scanning *s, uint32_t bits, uint32_t var) {
     if (!s->reverse) return var;
-    return tmi_t_bin(w->t, TMI_TF_ISUB, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
+    return tmi_t_sub(w->t, tmi_t_u32(w->t, (1u << tmi_popcount(bits)) - 1u), var);
 }
 
 /* right = left combined with right, where there is a left; all of it by selects, so that lanes
@@ -26619,9 +26644,9 @@ static void tmi_scan_before(tmi_low *w, const tmi_scanning *s, const uint32_t *v
     lane = tmi_t_lane(t);
     one = tmi_t_u32(t, 1);
     if (s->reverse) from = tmi_t_add(t, off ? tmi_t_bin_c(t, TMI_TF_OR, lane, off) : lane, one);
-    else from = tmi_t_bin(t, TMI_TF_ISUB, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
+    else from = tmi_t_sub(t, off ? tmi_lane_bits_of(w, s->lanes) : lane, one);
     from = tmi_t_and_c(t, from, s->lanes);
-    if (off) from = tmi_t_bin(t, TMI_TF_OR, from, tmi_lane_bits_of(w, off));
+    if (off) from = tmi_t_or(t, from, tmi_lane_bits_of(w, off));
     for (i = 0; i < s->n; i++) out[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], from);
 }
 
@@ -26669,7 +26694,7 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
     tmi_thr *t = w->t;
     uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
     tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
-    for (i = 0; i < s->n; i++) v[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+    for (i = 0; i < s->n; i++) v[i] = tmi_in_at(w, op, i, n->lin, 0);
     for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
     if (count > 1) {
         uint32_t total[8], var;
@@ -26680,7 +26705,7 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
         }
         var = tmi_t_for_others(t, count);
         tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, var));
-        for (i = 0; i < s->n; i++) e[i] = tmi_elem_at(w, tmi_in(w->m, op, i), n->lin, 0);
+        for (i = 0; i < s->n; i++) e[i] = tmi_in_at(w, op, i, n->lin, 0);
         for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
         tmi_combine(w, op, v, e);
         for (i = 0; i < s->n; i++) {
@@ -26788,7 +26813,7 @@ static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
         has = tmi_scan_has_before(w, s);
         if (s->high) {
             tmi_scan_take_carry(w, s, first, before, has);
-            has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
+            has = tmi_t_or(t, has, tmi_t_not(t, first));
             last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes)
                               : tmi_t_bin_c(t, TMI_TF_OR, tmi_t_lane(t), s->lanes);
             for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
@@ -26834,11 +26859,11 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
             lane[i] = tmi_t_read(t, s->before[i], tmi_packed(w, n, s->high | s->other, 0), 0);
         tmi_scan_join(w, s, before, has_group, lane, has);
         for (i = 0; i < s->n; i++) before[i] = lane[i];
-        has = tmi_t_bin(t, TMI_TF_OR, has, has_group);
+        has = tmi_t_or(t, has, has_group);
     }
     if (s->high) {
         tmi_scan_take_carry(w, s, first, before, has);
-        has = tmi_t_bin(t, TMI_TF_OR, has, tmi_t_not(t, first));
+        has = tmi_t_or(t, has, tmi_t_not(t, first));
     }
     tmi_scan_end_row(w, s, n, first, before, has, all);
 }
@@ -26853,8 +26878,7 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
     for (i = 0; i < s.n; i++) {
         tmi_tty type = tmi_in_tty(w, op, i);
-        uint32_t name = tmi_source_name(w, tmi_out(w->m, op, i)),
-                 n_reg = TMI_LIN(w->p, lin_id)->n_reg;
+        uint32_t name = tmi_out_name(w, op, i), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
         if (s.high) {
             s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1,
@@ -26941,7 +26965,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
         ? 0
         : tmi_t_icmp_c(t, TMI_ULT, v, bins);
     if (kind == TMI_S_BOOL && bins < 2) cond = tmi_t_not(t, v);
-    part = op->n_in > 1 ? tmi_elem_at(w, tmi_in(w->m, op, 1), n.lin, 0) : 0;
+    part = op->n_in > 1 ? tmi_in_at(w, op, 1, n.lin, 0) : 0;
     cond = tmi_both(t, part, cond);
     cond = tmi_both(t, tmi_is_holder(w, n.lin), cond);
     if (cond) (void)tmi_t_if(t, cond);
@@ -26979,8 +27003,8 @@ static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint
     tmi_thr *t = w->t;
     switch (tmi_rmw_kind(w->m, op)) {
     case TMI_RMW_AND: return tmi_t_and(t, old, v);
-    case TMI_RMW_OR: return tmi_t_bin(t, TMI_TF_OR, old, v);
-    case TMI_RMW_XOR: return tmi_t_bin(t, TMI_TF_XOR, old, v);
+    case TMI_RMW_OR: return tmi_t_or(t, old, v);
+    case TMI_RMW_XOR: return tmi_t_xor(t, old, v);
     case TMI_RMW_ADD: return tmi_t_add(t, old, v);
     case TMI_RMW_MAX: return tmi_t_bin(t, TMI_TF_SMAX, old, v);
     case TMI_RMW_MIN: return tmi_t_bin(t, TMI_TF_SMIN, old, v);
@@ -27014,7 +27038,7 @@ static uint32_t tmi_variable(tmi_low *w, uint32_t value, uint32_t start) {
 /* 0: it has none */
 static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const tmi_lin *l) {
     if (i >= op->n_in) return 0;
-    return l ? tmi_elem_at(w, tmi_in(w->m, op, i), l, 0) : tmi_scalar_value(w, tmi_in(w->m, op, i));
+    return l ? tmi_in_at(w, op, i, l, 0) : tmi_in_scalar(w, op, i);
 }
 
 /* What an atomic operation reads, of single elements; 0: it has none. */
@@ -27274,8 +27298,8 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_in || (!op->n_in && !i); i++) {
         tmi_lin  l;
         tmi_nest n;
-        if (!op->n_in || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) {
-            v = op->n_in ? tmi_scalar_value(w, tmi_in(w->m, op, i)) : 0;
+        if (!op->n_in || !tmi_in_is_tensor(w, op, i)) {
+            v = op->n_in ? tmi_in_scalar(w, op, i) : 0;
             (void)tmi_t_if(t, tmi_t_is_first(t));
             tmi_debug_print(w, id, i, v, tmi_t_u32(t, 0));
             tmi_t_close(t);
@@ -27283,7 +27307,7 @@ static void tmi_lower_print(tmi_low *w, uint32_t id) {
         }
         tmi_printed_lin(w->p, tmi_in(w->m, op, i), &l);
         tmi_nest_open(w, &n, tmi_lin_id(w->p, &l));
-        v = tmi_elem_at(w, tmi_in(w->m, op, i), n.lin, 0);
+        v = tmi_in_at(w, op, i, n.lin, 0);
         holder = tmi_is_holder(w, n.lin);
         if (holder) (void)tmi_t_if(t, holder);
         tmi_debug_print(w, id, i, v, tmi_coord(w, n.lin, 0, 32, 0));
@@ -27819,7 +27843,7 @@ static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) 
     /* 2^-66: a denormal is its low bits times 2^-133 */
     const uint32_t scale = tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e800000);
     const uint32_t up = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_FMUL, mant, scale), TMI_S_I32);
-    const uint32_t small = tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, up, sign), TMI_S_F32),
+    const uint32_t small = tmi_ptx_as(w, tmi_t_or(t, up, sign), TMI_S_F32),
                    wide = tmi_conv(t, v, TMI_S_F32);
     *is_small = tmi_t_icmp_c(t, TMI_EQ, tmi_t_and_c(t, raw, 0x7f80), 0);
     return tmi_t_select(t, *is_small, small, wide);
@@ -27834,8 +27858,7 @@ static uint32_t tmi_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
     /* 2^-67 */
     either = tmi_t_bin(t, TMI_TF_FMUL, product,
                        tmi_t_const(t, tmi_tty_of(TMI_S_F32, 1), 0x1e000000));
-    return tmi_conv(t, tmi_t_select(t, tmi_t_bin(t, TMI_TF_OR, small_x, small_y), either, product),
-                    TMI_S_BF16);
+    return tmi_conv(t, tmi_t_select(t, tmi_t_or(t, small_x, small_y), either, product), TMI_S_BF16);
 }
 
 /* bf16 by way of float */
@@ -27857,8 +27880,7 @@ static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
     tmi_thr *t = w->t;
     uint32_t n = tmi_t_and_c(t, v[2], 31), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
     const uint32_t right = tmi_t_intcast(t, v[0], (int)wide, 0);
-    pair = tmi_t_bin(t, TMI_TF_OR,
-                     tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), 32), right);
+    pair = tmi_t_or(t, tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_intcast(t, v[1], (int)wide, 0), 32), right);
     r = tmi_t_bin(t, left ? TMI_TF_SHL : TMI_TF_USHR, pair, tmi_t_intcast(t, n, (int)wide, 0));
     if (left) r = tmi_t_bin_c(t, TMI_TF_USHR, r, 32);
     return tmi_t_intcast(t, r, TMI_S_I32, 0);
@@ -27889,7 +27911,7 @@ static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
             byte = tmi_t_select(t, sign, tmi_t_bin_c(t, TMI_TF_SSHR, top, 31), plain);
         }
         byte = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, byte, 0xff), 8 * i);
-        r = r ? tmi_t_bin(t, TMI_TF_OR, r, byte) : byte;
+        r = r ? tmi_t_or(t, r, byte) : byte;
     }
     return r;
 }
@@ -27902,11 +27924,11 @@ static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t tab
     case 0: return tmi_t_u32(t, 0);
     case 3: return tmi_t_bin_c(t, TMI_TF_XOR, x, -1);
     case 5: return tmi_t_bin_c(t, TMI_TF_XOR, y, -1);
-    case 6: return tmi_t_bin(t, TMI_TF_XOR, x, y);
+    case 6: return tmi_t_xor(t, x, y);
     case 8: return tmi_t_and(t, x, y);
     case 10: return y;
     case 12: return x;
-    case 14: return tmi_t_bin(t, TMI_TF_OR, x, y);
+    case 14: return tmi_t_or(t, x, y);
     case 4: return tmi_t_and(t, x, tmi_t_bin_c(t, TMI_TF_XOR, y, -1));
     case 2: return tmi_t_and(t, y, tmi_t_bin_c(t, TMI_TF_XOR, x, -1));
     default: return tmi_t_bin_c(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u), -1);
@@ -27921,12 +27943,12 @@ static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
     if (high == low) return tmi_ptx_logic_2(w, v[1], v[2], low);
     if (high == (~low & 15u)) {
         without = tmi_ptx_logic_2(w, v[1], v[2], low);
-        return tmi_t_bin(t, TMI_TF_XOR, v[0], without);
+        return tmi_t_xor(t, v[0], without);
     }
     with = tmi_t_and(t, v[0], tmi_ptx_logic_2(w, v[1], v[2], high));
     without = tmi_ptx_logic_2(w, v[1], v[2], low);
     without = tmi_t_and(t, tmi_t_bin_c(t, TMI_TF_XOR, v[0], -1), without);
-    return tmi_t_bin(t, TMI_TF_OR, with, without);
+    return tmi_t_or(t, with, without);
 }
 
 /* bfe and bfi: the field of `len` bits from `at` on, both modulo 256. */
@@ -27942,17 +27964,15 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
         const uint32_t kept = tmi_t_bin_c(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at), -1),
                        field = tmi_t_and(t, v[0], mask);
         r = tmi_t_and(t, v[1], kept);
-        return tmi_t_bin(t, TMI_TF_OR, r, tmi_int_op(t, TMI_TF_SHL, field, at));
+        return tmi_t_or(t, r, tmi_int_op(t, TMI_TF_SHL, field, at));
     }
     r = tmi_t_and(t, tmi_int_op(t, x->type.cls == 's' ? TMI_TF_SSHR : TMI_TF_USHR, v[0], at), mask);
     if (x->type.cls != 's') return r;
     /* the field's sign stands there, or at the top */
     end = tmi_t_bin_c(t, TMI_TF_UMIN, tmi_t_bin_c(t, TMI_TF_ISUB, tmi_t_add(t, at, len), 1), 31);
     top = tmi_t_and_c(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), 1);
-    top = tmi_t_and(t, tmi_t_bin(t, TMI_TF_ISUB, tmi_t_u32(t, 0), top),
-                    tmi_t_bin_c(t, TMI_TF_XOR, mask, -1));
-    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), tmi_t_u32(t, 0),
-                        tmi_t_bin(t, TMI_TF_OR, r, top));
+    top = tmi_t_and(t, tmi_t_sub(t, tmi_t_u32(t, 0), top), tmi_t_bin_c(t, TMI_TF_XOR, mask, -1));
+    return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), tmi_t_u32(t, 0), tmi_t_or(t, r, top));
 }
 
 static uint32_t tmi_ptx_pointer(tmi_low *w, uint32_t v, int kind) {
@@ -28021,16 +28041,15 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
             v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
             v[1] = tmi_ptx_as(w, tmi_t_and(t, b, rest), kind);
             r = tmi_ptx_as(w, tmi_ptx_float(w, tf, v, 2, kind), whole);
-            sign = tmi_t_bin(t, TMI_TF_XOR, a, b);
+            sign = tmi_t_xor(t, a, b);
         }
         r = tmi_t_and(t, r, rest);
-        return tmi_ptx_as(w, tmi_t_bin(t, TMI_TF_OR, r, tmi_t_and(t, sign, top)), kind);
+        return tmi_ptx_as(w, tmi_t_or(t, r, tmi_t_and(t, sign, top)), kind);
     }
     default:
         if (x->type.cls == 'f') return tmi_ptx_float(w, tf, v, n, kind);
         if (n == 2) return tmi_int_op(t, (int)tf, v[0], v[1]);
-        if (tf == TMI_TF_ISUB)
-            return tmi_t_bin(t, TMI_TF_ISUB, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
+        if (tf == TMI_TF_ISUB) return tmi_t_sub(t, tmi_t_zero(t, tmi_tty_of(kind, 1)), v[0]);
         if (tf == TMI_TF_IABS) return tmi_elt_abs(t, v[0]);
         return tmi_t_intcast(t, tmi_elt_count_bits(t, (int)tf, v[0]), TMI_S_I32, 0);
     }
@@ -28051,7 +28070,7 @@ static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t
     for (k = 1; k < n; k++) {
         const uint32_t next = tmi_t_intcast(w->t, tmi_ptx_as(w, v[k], (int)tmi_s_int(bits)), whole,
                                             0);
-        r = tmi_t_bin(w->t, TMI_TF_OR, r, tmi_t_bin_c(w->t, TMI_TF_SHL, next, (int64_t)k * bits));
+        r = tmi_t_or(w->t, r, tmi_t_bin_c(w->t, TMI_TF_SHL, next, (int64_t)k * bits));
     }
     return r;
 }
@@ -28244,12 +28263,12 @@ static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
     uint32_t reg[TMI_PTX_REGS], elem[TMI_PTX_ELEMENTS], parts[8][4], i, k, part,
         width = 1, pack = tmi_ptx_pack(w->m, op);
     for (i = 0; i < op->n_in; i++)
-        width = tmi_max32(width, tmi_t_type(w->t, tmi_scalar_value(w, tmi_in(w->m, op, i))).width);
+        width = tmi_max32(width, tmi_t_type(w->t, tmi_in_scalar(w, op, i)).width);
     memset(elem, 0, sizeof elem);
     for (part = 0; part < width; part++) {
         memset(reg, 0, sizeof reg);
         for (i = 0; i < op->n_in; i++) {
-            const uint32_t all = tmi_scalar_value(w, tmi_in(w->m, op, i)),
+            const uint32_t all = tmi_in_scalar(w, op, i),
                            one = width > 1 ? tmi_t_vget(w->t, all, part) : all;
             for (k = 0; k < pack; k++) elem[i * pack + k] = one;
         }
@@ -28282,9 +28301,8 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     for (k = 0; k < pack; k++) {
         if (pack > 1) tmi_group_point(w, &n, bits, k);
         for (i = 0; i < op->n_in; i++)
-            elem[i * pack + k] =
-                tmi_operand_at(w, op, i,
-                               tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)) ? n.lin : NULL);
+            elem[i * pack + k] = tmi_operand_at(w, op, i,
+                                                tmi_in_is_tensor(w, op, i) ? n.lin : NULL);
     }
     tmi_ptx_load_operands(w, op, elem, reg);
     tmi_ptx_run(w, op, reg, stores ? tmi_is_holder(w, n.lin) : 0);
@@ -28321,8 +28339,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     for (k = 0; k < pack; k++) {
         tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_in; i++)
-            w->scalar[tmi_block_arg(w->m, body, i * pack + k)] = tmi_elem_at(w, tmi_in(w->m, op, i),
-                                                                             n.lin, 0);
+            w->scalar[tmi_block_arg(w->m, body, i * pack + k)] = tmi_in_at(w, op, i, n.lin, 0);
     }
     outer = w->nest;
     tmi_lower_block(w, body);
@@ -28331,8 +28348,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     for (k = 0; k < pack; k++) {
         tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_out; i++)
-            tmi_register_write(w, &n, arr[i],
-                        tmi_scalar_value(w, tmi_in(w->m, end, i * pack + k)));
+            tmi_register_write(w, &n, arr[i], tmi_in_scalar(w, end, i * pack + k));
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
@@ -28411,7 +28427,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, uint3
     tmi_lin  v;
     view = tmi_view(w->m, op, piece, view, &v);
     for (i = 0; i < op->n_in; i++)
-        if (s->lin_id != TMI_NONE || !tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
+        if (s->lin_id != TMI_NONE || !tmi_in_is_tensor(w, op, i))
             tmi_needs(w->p, tmi_in(w->m, op, i), view, tmi_sched_need, s);
 }
 
@@ -28692,7 +28708,7 @@ static void tmi_place_copies(tmi_low *w, uint32_t value) {
 static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
     if (op->n_region && op->kind != TMI_OP_REDUCE) return 1;
     if (op->kind == TMI_OP_REDUCE) return !tmi_fold_is_simple(w->m, op);
-    if (op->kind == TMI_OP_STORE) return !tmi_is_tensor(w->m, tmi_in_type(w->m, op, 0));
+    if (op->kind == TMI_OP_STORE) return !tmi_in_is_tensor(w, op, 0);
     if (op->kind == TMI_OP_LOAD || (tmi_ops[op->kind].traits & TMI_ELT) || tmi_is_view(op->kind))
         return 0;
     return op->kind != TMI_OP_PID && op->kind != TMI_OP_NPROGRAMS && op->kind != TMI_OP_CONSTANT &&
@@ -28722,7 +28738,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
     const tmi_op *op = TMI_OP(w->m, id), *up;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     TMI_ASSERT(w->job, "lower", i < TMI_OP(w->m, id)->n_in);
-    if (!tmi_is_tensor(w->m, tmi_in_type(w->m, op, i))) return NULL;
+    if (!tmi_in_is_tensor(w, op, i)) return NULL;
     switch (op->kind) {
     case TMI_OP_UNSPLAT: tmi_lin_zero(scratch, w->p->n_sg); return scratch;
     case TMI_OP_FOR: return tmi_value_lin(w->p, tmi_out(w->m, op, i - 3));
@@ -28767,8 +28783,7 @@ static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const t
     TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
     l = tmi_view(w->m, op, piece, l, &v);
     for (i = 0; i < op->n_in; i++)
-        if (tmi_is_tensor(w->m, tmi_in_type(w->m, op, i)))
-            tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_read, w);
+        if (tmi_in_is_tensor(w, op, i)) tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_read, w);
 }
 
 /* Every value read across blocks, carried by a loop, yielded, or read by a whole-tile op: kept. */
@@ -28811,13 +28826,13 @@ static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
         tmi_lin  one;
         tmi_lin_zero(&one, w->p->n_sg);
         tmi_nest_begin(w, &n, tmi_lin_id(w->p, &one));
-        w->scalar[tmi_out(w->m, op, 0)] = tmi_elem_at(w, tmi_in(w->m, op, 0), n.lin, 0);
+        w->scalar[tmi_out(w->m, op, 0)] = tmi_in_at(w, op, 0, n.lin, 0);
         tmi_nest_end(w, &n);
     } else {
         for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_scalar_op(w, op, i);
     }
     for (i = 0; i < op->n_out; i++)
-        tmi_t_name(w->t, w->scalar[tmi_out(w->m, op, i)], tmi_source_name(w, tmi_out(w->m, op, i)));
+        tmi_t_name(w->t, w->scalar[tmi_out(w->m, op, i)], tmi_out_name(w, op, i));
 }
 
 /* Accumulators of matrix products are kept as matrices, so that the products add right into
@@ -29014,9 +29029,8 @@ static int tmi_chain_in_place(tmi_low *w, uint32_t block, uint32_t arg, uint32_t
 /* The bound of a loop as Triton counts it: signed, evaluated once. */
 static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     tmi_thr *t = w->t;
-    uint32_t lb = tmi_scalar_value(w, tmi_in(w->m, op, 0)),
-             ub = tmi_scalar_value(w, tmi_in(w->m, op, 1)),
-             st = tmi_scalar_value(w, tmi_in(w->m, op, 2));
+    uint32_t lb = tmi_in_scalar(w, op, 0), ub = tmi_in_scalar(w, op, 1),
+             st = tmi_in_scalar(w, op, 2);
     int      uns = tmi_attr_of(w->m, op, "unsignedCmp") != NULL, kind = tmi_t_kind(t, lb);
     int64_t  step = 0, full_lo, full_hi;
     uint32_t loop, how = 2, end = ub;
@@ -29028,7 +29042,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     else if (TMI_INS(t, lb)->lo >= 0 && TMI_INS(t, st)->lo >= 0 && !uns) how = 1;
     if (how == 1 && TMI_INS(t, ub)->lo < 0) end = tmi_t_bin_c(t, TMI_TF_SMAX, ub, 0);
     if (how == 2) {
-        uint32_t span = tmi_t_bin(t, TMI_TF_ISUB, ub, lb);
+        uint32_t span = tmi_t_sub(t, ub, lb);
         end = tmi_t_bin(t, TMI_TF_UDIV, tmi_t_bin_c(t, TMI_TF_ISUB, span, 1), st);
         end = tmi_t_add_c(t, end, 1);
         const uint32_t none = tmi_t_int(t, kind, 0);
@@ -29104,7 +29118,7 @@ static void tmi_lower_if(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_IF);
     w->t->src = id;
     for (i = 0; i < op->n_out; i++) tmi_carry_storage(w, tmi_out(w->m, op, i), &var[i]);
-    branch = tmi_t_if(w->t, tmi_scalar_value(w, tmi_in(w->m, op, 0)));
+    branch = tmi_t_if(w->t, tmi_in_scalar(w, op, 0));
     tmi_lower_block(w, tmi_op_body(w->m, op, 0));
     tmi_branch_yields(w, op, tmi_op_body(w->m, op, 0), var);
     if (other &&
@@ -29146,7 +29160,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++)
         tmi_copy_set(&c[i], tmi_in(w->m, cond, 1 + i), tmi_out(w->m, op, i), res[i]);
     tmi_copy_all(w, c, op->n_out);
-    (void)tmi_t_if(w->t, tmi_t_not(w->t, tmi_scalar_value(w, tmi_in(w->m, cond, 0))));
+    (void)tmi_t_if(w->t, tmi_t_not(w->t, tmi_in_scalar(w, cond, 0)));
     (void)tmi_t_stmt(w->t, TMI_TF_BREAK, 0, 0, 0, 0);
     tmi_t_close(w->t);
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_block_arg(w->m, after, i), res[i]);
@@ -29343,8 +29357,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
     if (!s->buf) {
-        uint32_t name = tmi_source_name(w, value),
-            out = tmi_source_name(w, tmi_out(w->m, p->op, 0));
+        uint32_t name = tmi_source_name(w, value), out = tmi_out_name(w, p->op, 0);
         /* a step towards the product */
         if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
         s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
@@ -29656,8 +29669,7 @@ static void tmi_plain_copy(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind
     tmi_nest_open(w, &n, back ? TMI_INST(w->p, r)->lin : lin_id);
     if (!back) {
         index = tmi_packed(w, &n, TMI_ALL_REGS, 0);
-        tmi_t_write(w->t, p->acc, index, 0,
-                    tmi_widen(w, tmi_elem_at(w, tmi_in(w->m, p->op, 2), n.lin, 0), kind));
+        tmi_t_write(w->t, p->acc, index, 0, tmi_widen(w, tmi_in_at(w, p->op, 2, n.lin, 0), kind));
     } else {
         uint32_t e[4];
         for (i = 0; i < 1u << n.vec; i++) {
