@@ -19901,13 +19901,9 @@ static tmi_tty tmi_tty_of(int kind, int width) {
     return t;
 }
 
-static int tmi_s_is_int(int kind) {
-    return kind >= TMI_S_BOOL && kind <= TMI_S_I64;
-}
+static int tmi_s_is_int(int kind) { return kind >= TMI_S_BOOL && kind <= TMI_S_I64; }
 
-static int tmi_s_is_float(int kind) {
-    return kind >= TMI_S_F16 && kind <= TMI_S_F32;
-}
+static int tmi_s_is_float(int kind) { return kind >= TMI_S_F16 && kind <= TMI_S_F32; }
 
 static int tmi_s_int(uint32_t bits) {
     return bits <= 1 ? TMI_S_BOOL
@@ -20297,8 +20293,7 @@ static int tmi_ins_is_list(const tmi_ins *n) { /* operands a.. a+b-1 of thr->lis
 
 static uint32_t tmi_ins_hash_of(const tmi_thr *t, const tmi_ins *n) {
     uint32_t h = tmi_mix(n->op,
-                         ((uint32_t)n->type.kind << 16) | ((uint32_t)n->type.width << 8) |
-                             n->type.elem),
+                 ((uint32_t)n->type.kind << 16) | ((uint32_t)n->type.width << 8) | n->type.elem),
              i;
     if (tmi_ins_is_list(n))
         for (i = 0; i < n->b; i++) h = tmi_mix(h, TMI_LST(t, n->a + i));
@@ -20513,13 +20508,9 @@ static uint32_t tmi_t_int(tmi_thr *t, int kind, int64_t v) {
     return t->known[v];
 }
 
-static uint32_t tmi_t_u32(tmi_thr *t, uint32_t v) {
-    return tmi_t_int(t, TMI_S_I32, v);
-}
+static uint32_t tmi_t_u32(tmi_thr *t, uint32_t v) { return tmi_t_int(t, TMI_S_I32, v); }
 
-static uint32_t tmi_t_bool(tmi_thr *t, int v) {
-    return tmi_t_int(t, TMI_S_BOOL, v != 0);
-}
+static uint32_t tmi_t_bool(tmi_thr *t, int v) { return tmi_t_int(t, TMI_S_BOOL, v != 0); }
 
 static int tmi_t_is_const(const tmi_thr *t, uint32_t id, int64_t *v) {
     const tmi_ins *n = TMI_INS(t, id);
@@ -20540,14 +20531,10 @@ static tmi_tty tmi_t_type(const tmi_thr *t, uint32_t id) {
     return TMI_INS(t, id)->type;
 }
 
-static int tmi_t_kind(const tmi_thr *t, uint32_t id) {
-    return tmi_t_type(t, id).kind;
-}
+static int tmi_t_kind(const tmi_thr *t, uint32_t id) { return tmi_t_type(t, id).kind; }
 
 /* A zero of any type but a pointer. */
-static uint32_t tmi_t_zero(tmi_thr *t, tmi_tty type) {
-    return tmi_t_const(t, type, 0);
-}
+static uint32_t tmi_t_zero(tmi_thr *t, tmi_tty type) { return tmi_t_const(t, type, 0); }
 
 /* -- Folding ----------------------------------------------------------------------------------- */
 
@@ -20740,9 +20727,8 @@ static uint32_t tmi_t_un(tmi_thr *t, int op, tmi_tty type, uint32_t a) {
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_CONST)
         return tmi_t_bool(t, !tmi_t_bits(t, a));
     if (op == TMI_TF_NOT && TMI_INS(t, a)->op == TMI_TF_ICMP) { /* predicates and their opposites */
-        static const uint8_t opposite[] =
-            {TMI_NE, TMI_EQ, TMI_SGE, TMI_SGT, TMI_SLE, TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE,
-            TMI_ULT};
+        static const uint8_t opposite[] = {TMI_NE,  TMI_EQ,  TMI_SGE, TMI_SGT, TMI_SLE,
+                                           TMI_SLT, TMI_UGE, TMI_UGT, TMI_ULE, TMI_ULT};
         return tmi_t_icmp(t, opposite[TMI_INS(t, a)->c], TMI_INS(t, a)->a, TMI_INS(t, a)->b);
     }
     /* bits that are cut off anyway */
@@ -20866,8 +20852,7 @@ static uint32_t tmi_t_select(tmi_thr *t, uint32_t c, uint32_t x, uint32_t y) {
     if (TMI_INS(t, c)->op == TMI_TF_NOT) return tmi_t_select(t, TMI_INS(t, c)->a, y, x);
     if (type.kind == TMI_S_BOOL) { /* true and false sides are logic */
         if (tmi_t_is_const(t, x, &k))
-            return k ? tmi_t_bin(t, TMI_TF_OR, c, y)
-                     : tmi_t_and(t, tmi_t_not(t, c), y);
+            return k ? tmi_t_bin(t, TMI_TF_OR, c, y) : tmi_t_and(t, tmi_t_not(t, c), y);
         if (tmi_t_is_const(t, y, &k) && !k) return tmi_t_and(t, c, x);
     }
     if (tmi_t_type(t, c).width > type.width) type.width = tmi_t_type(t, c).width;
@@ -24558,9 +24543,8 @@ static uint32_t tmi_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int i
     if (!wide) v = tmi_t_intcast(t, v, TMI_S_I32, is_signed);
     if (format != TMI_F_F64)
         return tmi_soft_encode(t,
-                               tmi_t_un(t, is_signed ? TMI_TF_S2F : TMI_TF_U2F,
-                                        tmi_tty_of(TMI_S_F32, 1), v),
-                               format, 0);
+            tmi_t_un(t, is_signed ? TMI_TF_S2F : TMI_TF_U2F, tmi_tty_of(TMI_S_F32, 1), v), format,
+            0);
     return tmi_soft_1(t,
                       wide            ? (is_signed ? "i64_to_f64" : "u64_to_f64")
                           : is_signed ? "i32_to_f64"
@@ -24753,8 +24737,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     case TMI_TF_CLZ: case TMI_TF_CTZ: case TMI_TF_POPC: return tmi_elt_count_bits(t, tf, v[0]);
     case TMI_TF_FMA:
         type.width = (uint8_t)tmi_max32(tmi_t_type(t, v[0]).width,
-                                        tmi_max32(tmi_t_type(t, v[1]).width,
-                                                  tmi_t_type(t, v[2]).width));
+            tmi_max32(tmi_t_type(t, v[1]).width, tmi_t_type(t, v[2]).width));
         return tmi_t_value(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
     case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
     case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
@@ -25758,9 +25741,8 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     }
     for (k = 0; k < n; k++)
         part[k] = tmi_from_shared(w,
-                                  tmi_t_read(w->t, in->buffer,
-                                             tmi_padded_index(w, w->nest->lin, bits, bytes, k), 0),
-                                  type);
+            tmi_t_read(w->t, in->buffer, tmi_padded_index(w, w->nest->lin, bits, bytes, k), 0),
+            type);
     return tmi_t_vmake(w->t, part, n);
 }
 
@@ -26796,8 +26778,7 @@ static void tmi_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_
     tmi_nest_point(w, n, s->other, tmi_scan_loop(w, s->other));
     if (s->start && first) tmi_t_set(w->t, s->carry[0], s->start);
     high = tmi_scan_loop(w, s->high);
-    if (first)
-        *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp_c(w->t, TMI_EQ, high, 0);
+    if (first) *first = s->start ? tmi_t_bool(w->t, 0) : tmi_t_icmp_c(w->t, TMI_EQ, high, 0);
     tmi_nest_point(w, n, s->high, first ? tmi_scan_step(w, s, s->high, high) : high);
 }
 
@@ -26918,10 +26899,9 @@ static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l
     for (d = 0; d < tmi_rank(m, res); d++)
         if (d != axis)
             r = tmi_t_add(w->t, r,
-                          tmi_t_mul_c(w->t,
-                                      tmi_coord(w, l, tmi_dim_low(m, res, d),
-                                                tmi_dim_bits(m, res, d), 0),
-                                      1u << tmi_dim_low(m, src, d)));
+                tmi_t_mul_c(w->t,
+                    tmi_coord(w, l, tmi_dim_low(m, res, d), tmi_dim_bits(m, res, d), 0),
+                    1u << tmi_dim_low(m, src, d)));
     return r;
 }
 
@@ -27074,8 +27054,7 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
     tmi_t_name(t, old, tmi_source_name(w, out));
     if (var) tmi_t_set(t, var, old);
     if (x.mask) tmi_t_close(t);
-    if (used)
-        tmi_t_set(t, buf, tmi_to_memory(w, var ? tmi_t_get(t, var) : old));
+    if (used) tmi_t_set(t, buf, tmi_to_memory(w, var ? tmi_t_get(t, var) : old));
     tmi_t_close(t);
     if (used) w->scalar[out] = tmi_from_shared(w, tmi_t_get(t, buf), type);
     else w->scalar[out] = tmi_t_zero(t, type);
@@ -27256,9 +27235,8 @@ static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v,
     for (i = 0; i < 3; i++) list[n++] = tmi_program_id(w, i);
     for (i = 0; i < rank && rank <= 4; i++)
         list[n++] = tmi_t_bin_c(w->t, TMI_TF_UREM,
-                                tmi_t_bin_c(w->t, TMI_TF_UDIV, element,
-                                            1u << tmi_dim_low(w->m, type, i)),
-                                tmi_dim(w->m, type, i));
+            tmi_t_bin_c(w->t, TMI_TF_UDIV, element, 1u << tmi_dim_low(w->m, type, i)),
+            tmi_dim(w->m, type, i));
     if (rank > 4) list[n++] = element; /* more numbers than a line takes */
     if (v && tmi_format_is_soft(tmi_format_of(w->m, type)))
         v = tmi_soft_decode(w->t, v, tmi_format_of(w->m, type));
@@ -28293,8 +28271,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
         tmi_asm_scalars(w, op, stores ? tmi_t_is_first(w->t) : 0);
         return;
     }
-    for (i = 0; i < op->n_out; i++)
-        arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
+    for (i = 0; i < op->n_out; i++) arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (pack == 1) tmi_nest_loops(w, &n);
     else tmi_group_loop(w, &n, bits);
@@ -29052,8 +29029,7 @@ static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     TMI_INS(t, loop)->e = how;
     TMI_INS(t, loop)->f = (uint32_t)uns;
     *iv = tmi_t_loopvar(t, loop, tmi_tty_of(kind, 1), how == 2 ? full_lo : TMI_INS(t, lb)->lo,
-                        how == 2 || uns ? full_hi
-                                        : tmi_max64(TMI_INS(t, ub)->hi - 1, TMI_INS(t, lb)->lo));
+        how == 2 || uns ? full_hi : tmi_max64(TMI_INS(t, ub)->hi - 1, TMI_INS(t, lb)->lo));
     TMI_INS(t, *iv)->name = tmi_source_name(w, tmi_block_arg(w->m, tmi_op_body(w->m, op, 0), 0));
 }
 
@@ -29465,9 +29441,7 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         return;
     }
     p->acc = tmi_named_array(w, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count, in->value);
-    if (same) {
-        tmi_inst_is_array(in, p->acc, 1);
-    }
+    if (same) tmi_inst_is_array(in, p->acc, 1);
     if (tmi_is_zero_value(w, c)) {
         v = tmi_t_for(t, p->acc_count);
         (void)tmi_t_stmt(t, TMI_TF_FFILL, p->acc, v, 0, 0);
@@ -30293,8 +30267,7 @@ static void tmi_sink(tmi_thr *t) {
         for (k = tmi_operands(t, x, v); k-- > 0;) tmi_note_anchor(t, &o, anchor, v[k], o.id[i]);
         if (x->op == TMI_TF_DECL) continue;
         for (k = tmi_arrays(x, a); k-- > 0;)
-            if ((decl = TMI_ARR(t, a[k])->decl) != 0)
-                tmi_note_anchor(t, &o, anchor, decl, o.id[i]);
+            if ((decl = TMI_ARR(t, a[k])->decl) != 0) tmi_note_anchor(t, &o, anchor, decl, o.id[i]);
     }
     while (o.n-- > 0) {
         id = o.id[o.n];
