@@ -13123,19 +13123,28 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
  * The first row that fits holds. What nearly fits has rows too: they name the reason, come after
  * what is right, and ask for less. */
 
+/*    id       name; from `sum` on what is folded, and quotients */
+#define TMI_DT_WORDS(X) \
+    X(OTHER, "") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(RECIP, "recip") \
+    X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(RSQRT, "rsqrt") X(ABS, "abs") \
+    X(LARGER, "larger") X(TANH, "tanh") X(DOT, "dot") \
+    X(CARRIED, "carried") /* by a loop */ \
+    X(MASKED, "masked")   /* a low number where the mask is off */ \
+    X(ZEROED, "zeroed")   /* another number for some elements */ \
+    X(SUM, "sum") X(MAX, "max") X(MEAN, "mean") X(VAR, "var") X(QUOT, "quot") X(NORM, "norm")
+
 enum {
-    TMI_DN_OTHER, TMI_DN_ADD, TMI_DN_SUB, TMI_DN_MUL, TMI_DN_DIV, TMI_DN_RECIP, TMI_DN_EXP,
-    TMI_DN_LOG, TMI_DN_SQRT, TMI_DN_RSQRT, TMI_DN_ABS, TMI_DN_LARGER, TMI_DN_TANH, TMI_DN_DOT,
-    TMI_DN_CARRIED, /* by a loop */
-    TMI_DN_MASKED,  /* a low number where the mask is off */
-    TMI_DN_ZEROED,  /* another number for some elements */
-    TMI_DN_SUM, /* from here on reductions */
-    TMI_DN_MAX, TMI_DN_MEAN, TMI_DN_VAR, TMI_DN_QUOT, TMI_DN_NORM, TMI_DN_COUNT
+#define X(id, name) TMI_DN_##id,
+    TMI_DT_WORDS(X)
+#undef X
+    TMI_DN_COUNT
 };
 
 static const char *const tmi_dn_names[TMI_DN_COUNT] = {
-    "", "add", "sub", "mul", "div", "recip", "exp", "log", "sqrt", "rsqrt", "abs", "larger", "tanh",
-    "dot", "carried", "masked", "zeroed", "sum", "max", "mean", "var", "quot", "norm"};
+#define X(id, name) name,
+    TMI_DT_WORDS(X)
+#undef X
+};
 
 /* One op as patterns see it. */
 typedef struct tmi_dt_node {
@@ -42275,16 +42284,13 @@ static int tmi_is_plain_cast(const tmi_list *l, const tmi_node *n) {
         (n->dtype == TMI_LT_F32 || n->dtype == from);
 }
 
-static uint32_t tmi_list_plain(const tmi_list *l, uint32_t node) {
-    while (node && tmi_is_plain_cast(l, TMI_NODE(l, node))) node = TMI_NODE(l, node)->in[0];
-    return node;
-}
-
-/* the same; what is passed belongs to the match */
-static uint32_t tmi_sp_plain(tmi_spelled *s, uint32_t node) {
-    while (tmi_is_plain_cast(s->l, TMI_NODE(s->l, node))) {
-        tmi_sp_add(s, node);
-        node = TMI_NODE(s->l, node)->in[0];
+/* Without such casts, at most as many as a match may have; what is passed belongs to `s`, where
+ * there is one. */
+static uint32_t tmi_list_plain(const tmi_list *l, uint32_t node, tmi_spelled *s) {
+    uint32_t i;
+    for (i = 0; i < TMI_SPELLED_MAX && node && tmi_is_plain_cast(l, TMI_NODE(l, node)); i++) {
+        if (s) tmi_sp_add(s, node);
+        node = TMI_NODE(l, node)->in[0];
     }
     return node;
 }
@@ -42328,8 +42334,8 @@ static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
 static int tmi_sp_same(tmi_spelled *s, uint32_t twin, uint32_t kept) {
     uint32_t left = TMI_SPELLED_MAX; /* a longer match is none */
     if (!twin || !kept) return 0;
-    twin = tmi_list_plain(s->l, twin);
-    kept = tmi_list_plain(s->l, kept);
+    twin = tmi_list_plain(s->l, twin, NULL);
+    kept = tmi_list_plain(s->l, kept, NULL);
     if (!tmi_list_same(s->l, twin, kept, &left)) return 0;
     tmi_sp_add_twin(s, twin, kept);
     return 1;
@@ -42431,8 +42437,8 @@ static int tmi_sp_is_row(const tmi_spelled *s, const tmi_shape *v) {
  * place; `lost`: what is cast, reshaped or stretched to there, and 0 where it is no other. */
 static uint32_t tmi_sp_back(tmi_dt_match *q, uint32_t node, int lost) {
     tmi_spelled *s = (tmi_spelled *)q->of;
-    uint32_t     at = node;
-    for (;; at = TMI_NODE(s->l, at)->in[0]) {
+    uint32_t     at = node, i;
+    for (i = 0; i < TMI_SPELLED_MAX; i++, at = TMI_NODE(s->l, at)->in[0]) {
         const tmi_node *n = TMI_NODE(s->l, at);
         if (n->kind == TMI_L_OP_RESHAPE) {
             if (!q->at.path.splat && !tmi_sp_is_row(s, &n->shape))
@@ -42445,6 +42451,7 @@ static uint32_t tmi_sp_back(tmi_dt_match *q, uint32_t node, int lost) {
         }
         tmi_sp_add(s, at);
     }
+    return 0;
 }
 
 /* What a reduction of this kind folds along the rows' axes; 0: it is none, of other axes, or it
@@ -42499,7 +42506,8 @@ static int tmi_sp_is_same(tmi_dt_match *q, uint32_t v, uint32_t kept) {
 }
 
 static uint32_t tmi_sp_bare(tmi_dt_match *q, uint32_t v) {
-    return tmi_sp_plain((tmi_spelled *)q->of, v);
+    tmi_spelled *s = (tmi_spelled *)q->of;
+    return tmi_list_plain(s->l, v, s);
 }
 
 static int tmi_sp_number(tmi_dt_match *q, uint32_t v) {
@@ -42619,7 +42627,7 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
     tmi_node *n = TMI_NODE(l, root), *p, *qk;
     uint32_t  soft, scores, product, q, k, v, r;
     if (n->kind != TMI_L_OP_MATMUL || n->base) return 0;
-    soft = tmi_list_plain(l, n->in[0]);
+    soft = tmi_list_plain(l, n->in[0], NULL);
     if (!tmi_sp_is(s, soft, TMI_L_OP_SOFTMAX)) return 0;
     p = TMI_NODE(l, soft);
     scores = p->in[0];
@@ -42627,7 +42635,7 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
     r = s->shape.rank;
     product = tmi_sp_product(s, scores, 0);
     if (!product) return 0;
-    tmi_sp_add(s, tmi_sp_plain(s, n->in[0]));
+    tmi_sp_add(s, tmi_list_plain(l, n->in[0], s));
     qk = TMI_NODE(l, product);
     if (p->axes != 1u << (r - 1)) return tmi_sp_no(s, "the softmax does not run along the keys");
     if (n->num[0]) return tmi_sp_no(s, "the weights are transposed");
