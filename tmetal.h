@@ -16091,119 +16091,104 @@ TMI_STATIC_ASSERT(pattern_names,
 /*    which     kind          form, without, NaN
  *      MPS or MPSGraph; since; fields
  *      MLX; where it differs; when it pays; source */
-#define TMI_MAP(X, kind, nan, mps, since, fields, mlx, differs) /* a reduction */ \
-    X(REDUCE, kind, 0, 0, nan, mps, since, fields, mlx, differs, "", "G; X")
+#define TMI_MAP(X, kind, nan, mps, axes, mlx, macos, differs) /* a reduction */ \
+    X(REDUCE, kind, 0, 0, nan, "reduction" mps "WithTensor:" axes ":name:", "macOS " macos, \
+      axes " = axis", "mx." mlx "(x, axis=axis)", differs, "", "G; X")
 #define TMI_MAPPINGS(X) \
-    TMI_MAP(X, SUM, NONE, "reductionSumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.sum(x, axis=axis)", "") \
-    TMI_MAP(X, MEAN, NONE, "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
+    TMI_MAP(X, SUM, NONE, "Sum", "axes", "sum", "11.0", "") \
+    X(REDUCE, MEAN, 0, 0, NONE, "meanOfTensor:axes:name:", "macOS 11.0", "axes = axis", \
       "mx.mean(x, axis=axis)", \
-        "the mean of a whole axis: a masked row is passed as its own length") \
-    TMI_MAP(X, MAX, NONE, "reductionMaximumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.max(x, axis=axis)", "Apple states no rule for NaN") \
-    TMI_MAP(X, MAX, WINS, "reductionMaximumPropagateNaNWithTensor:axes:name:", "macOS 11.0", \
-      "axes = axis", \
-      "mx.max(x, axis=axis)", "MLX states no rule for NaN") \
-    TMI_MAP(X, MIN, NONE, "reductionMinimumWithTensor:axes:name:", "macOS 11.0", "axes = axis", \
-      "mx.min(x, axis=axis)", "Apple states no rule for NaN") \
-    TMI_MAP(X, MIN, WINS, "reductionMinimumPropagateNaNWithTensor:axes:name:", "macOS 11.0", \
-      "axes = axis", \
-      "mx.min(x, axis=axis)", "MLX states no rule for NaN") \
-    TMI_MAP(X, ARGMAX, NONE, "reductionArgMaximumWithTensor:axis:name:", "macOS 12.0", \
-      "axis = axis", \
-      "mx.argmax(x, axis=axis)", \
-        "the index without the value; neither states a rule for ties or NaN") \
-    TMI_MAP(X, ARGMIN, NONE, "reductionArgMinimumWithTensor:axis:name:", "macOS 12.0", \
-      "axis = axis", \
-      "mx.argmin(x, axis=axis)", \
-        "the index without the value; neither states a rule for ties or NaN") \
-    TMI_MAP(X, ANY, NONE, "reductionOrWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
-      "mx.any(x, axis=axis)", "") \
-    TMI_MAP(X, ALL, NONE, "reductionAndWithTensor:axes:name:", "macOS 12.2", "axes = axis", \
-      "mx.all(x, axis=axis)", "") \
-    TMI_MAP(X, PRODUCT, NONE, "reductionProductWithTensor:axes:name:", "macOS 11.0", \
-      "axes = axis", \
-      "mx.prod(x, axis=axis)", "") \
-    TMI_MAP(X, WELFORD, NONE, "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", \
-      "macOS 11.0", \
-      "axes = axis; squares = variance times count", "mx.mean(x, axis=axis), mx.var(x, axis=axis)", \
-        "only where every weight is 1 and the squares start at 0") \
-    X(PATTERN,  SOFTMAX,      0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
-      "softMaxWithTensor:axis:name:; on matrices along rows MPSMatrixSoftMax", "macOS 11.0; 10.13", \
-        "axis = axis; MPSMatrixSoftMax: sourceRows, sourceColumns", \
+      "the mean of a whole axis: a masked row is passed as its own length", "", "G; X") \
+    TMI_MAP(X, MAX, NONE, "Maximum", "axes", "max", "11.0", "Apple states no rule for NaN") \
+    TMI_MAP(X, MAX, WINS, "MaximumPropagateNaN", "axes", "max", "11.0", \
+      "MLX states no rule for NaN") \
+    TMI_MAP(X, MIN, NONE, "Minimum", "axes", "min", "11.0", "Apple states no rule for NaN") \
+    TMI_MAP(X, MIN, WINS, "MinimumPropagateNaN", "axes", "min", "11.0", \
+      "MLX states no rule for NaN") \
+    TMI_MAP(X, ARGMAX, NONE, "ArgMaximum", "axis", "argmax", "12.0", \
+      "the index without the value; neither states a rule for ties or NaN") \
+    TMI_MAP(X, ARGMIN, NONE, "ArgMinimum", "axis", "argmin", "12.0", \
+      "the index without the value; neither states a rule for ties or NaN") \
+    TMI_MAP(X, ANY, NONE, "Or", "axes", "any", "12.2", "") \
+    TMI_MAP(X, ALL, NONE, "And", "axes", "all", "12.2", "") \
+    TMI_MAP(X, PRODUCT, NONE, "Product", "axes", "prod", "11.0", "") \
+    X(REDUCE, WELFORD, 0, 0, NONE, \
+      "meanOfTensor:axes:name:, varianceOfTensor:meanTensor:axes:name:", "macOS 11.0", \
+      "axes = axis; squares = variance times count", \
+      "mx.mean(x, axis=axis), mx.var(x, axis=axis)", \
+      "only where every weight is 1 and the squares start at 0", "", "G; X") \
+    X(PATTERN, SOFTMAX, 0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+      "softMaxWithTensor:axis:name:; on matrices along rows MPSMatrixSoftMax", \
+      "macOS 11.0; 10.13", "axis = axis; MPSMatrixSoftMax: sourceRows, sourceColumns", \
       "mx.softmax(x, axis=axis)", "", "", "G; M; X") \
-    X(PATTERN,  SOFTMAX,      TMETAL_FORM_BASE_2, TMETAL_FORM_MASK, NONE, \
+    X(PATTERN, SOFTMAX, TMETAL_FORM_BASE_2, TMETAL_FORM_MASK, NONE, \
       "softMaxWithTensor:axis:name:", "macOS 11.0", "axis = axis; tensor = x times ln 2", \
       "mx.softmax(x * math.log(2), axis=axis)", "", "", "G; X") \
-    X(PATTERN,  SOFTMAX,      TMETAL_FORM_MASK, TMETAL_FORM_BASE_2, NONE, \
+    X(PATTERN, SOFTMAX, TMETAL_FORM_MASK, TMETAL_FORM_BASE_2, NONE, \
       "softMaxWithTensor:axis:name:", "macOS 11.0", \
-        "axis = axis; tensor = x with -infinity where it is masked", \
+      "axis = axis; tensor = x with -infinity where it is masked", \
       "mx.softmax(mx.where(mask, x, -math.inf), axis=axis)", "", "", "G; X") \
-    X(PATTERN,  LOG_SOFTMAX,  0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
+    X(PATTERN, LOG_SOFTMAX, 0, TMETAL_FORM_BASE_2 | TMETAL_FORM_MASK, NONE, \
       "MPSMatrixLogSoftMax, along rows of a matrix", "", "sourceRows, sourceColumns", \
       "x - mx.logsumexp(x, axis=axis, keepdims=True)", "", "", "M; N") \
-    X(PATTERN,  LAYER_NORM,   0, 0, NONE, \
-      TMI_NORM_MPS, "macOS 11.0", \
-        "axes = axis; gammaTensor = weight; betaTensor = bias; epsilon = eps", \
+    X(PATTERN, LAYER_NORM, 0, 0, NONE, TMI_NORM_MPS, "macOS 11.0", \
+      "axes = axis; gammaTensor = weight; betaTensor = bias; epsilon = eps", \
       "mx.fast.layer_norm(x, weight, bias, eps)", \
-        "MLX: the last axis, weight and bias of one dimension or None", "", "G; X") \
-    X(PATTERN,  RMS_NORM,     0, TMETAL_FORM_BIAS, NONE, \
+      "MLX: the last axis, weight and bias of one dimension or None", "", "G; X") \
+    X(PATTERN, RMS_NORM, 0, TMETAL_FORM_BIAS, NONE, \
       "normalizationWithTensor:meanTensor:varianceTensor:gammaTensor:betaTensor:epsilon:name:", \
-        "macOS 11.0", \
-      "meanTensor = 0; varianceTensor = mean of squares; gammaTensor = weight; betaTensor = nil; epsilon = eps", \
-      "mx.fast.rms_norm(x, weight, eps)", "MLX: the last axis, weight of one dimension or None", \
-        "", "G; X") \
-    X(PATTERN,  GELU,         TMETAL_FORM_ERF, 0, NONE, \
+      "macOS 11.0", \
+      "meanTensor = 0; varianceTensor = mean of squares; gammaTensor = weight; betaTensor = nil; " \
+      "epsilon = eps", "mx.fast.rms_norm(x, weight, eps)", \
+      "MLX: the last axis, weight of one dimension or None", "", "G; X") \
+    X(PATTERN, GELU, TMETAL_FORM_ERF, 0, NONE, \
       "erfWithTensor:name: between multiplications: no operation of its own", "", "", \
       "mlx.nn.gelu(x)", "", "", "G; N") \
-    X(PATTERN,  GELU,         TMETAL_FORM_TANH, 0, NONE, \
+    X(PATTERN, GELU, TMETAL_FORM_TANH, 0, NONE, \
       "tanhWithTensor:name: between multiplications: no operation of its own", "", "", \
       "0.5 * x * (1 + mx.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))", \
       "mlx.nn.gelu_approx was another polynomial in the version read", "", "G; N") \
-    X(PATTERN,  SILU,         0, 0, NONE, \
+    X(PATTERN, SILU, 0, 0, NONE, \
       "sigmoidWithTensor:name:, multiplicationWithPrimaryTensor:secondaryTensor:name:", \
-        "macOS 11.0", "", \
-      "mlx.nn.silu(x)", "", "", "G; N") \
-    X(PATTERN,  MULTIPLY_ADD, 0, TMETAL_FORM_MINUS, NONE, \
-      "multiplicationWithPrimaryTensor:secondaryTensor:name:, additionWithPrimaryTensor:" \
-      "secondaryTensor:name:", "macOS 11.0", "", \
-      "a * b + c", "two roundings unless the library fuses them", "", "G; X") \
-    X(PATTERN,  MULTIPLY_ADD, TMETAL_FORM_MINUS, 0, NONE, \
-      "multiplicationWithPrimaryTensor:secondaryTensor:name:, subtractionWithPrimaryTensor:" \
-      "secondaryTensor:name:", "macOS 11.0", "", \
+      "macOS 11.0", "", "mlx.nn.silu(x)", "", "", "G; N") \
+    X(PATTERN, MULTIPLY_ADD, 0, TMETAL_FORM_MINUS, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, " \
+      "additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", "a * b + c", \
+      "two roundings unless the library fuses them", "", "G; X") \
+    X(PATTERN, MULTIPLY_ADD, TMETAL_FORM_MINUS, 0, NONE, \
+      "multiplicationWithPrimaryTensor:secondaryTensor:name:, " \
+      "subtractionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", "", \
       "a * b - c, or c - a * b", "two roundings unless the library fuses them", "", "G; X") \
-    X(PATTERN,  MATMUL,       0, 0, NONE, \
+    X(PATTERN, MATMUL, 0, 0, NONE, \
       "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:; MPSMatrixMultiplication", \
-        "macOS 11.0; 10.13", \
+      "macOS 11.0; 10.13", \
       "MPSMatrixMultiplication: transposeLeft, transposeRight, resultRows, resultColumns, " \
-      "interiorColumns, alpha = scale, beta = 0", \
-      "mx.matmul(a, b)", \
-        "that the loop walks all of K is the addressing's affair; results past 2^31 bytes " \
-        "came back wrong (JuliaGPU/Metal.jl issue 381)", \
-      TMI_MM_PAYS, "G; M; X") \
-    X(PATTERN,  MATMUL,       TMETAL_FORM_BIAS, 0, NONE, \
+      "interiorColumns, alpha = scale, beta = 0", "mx.matmul(a, b)", \
+      "that the loop walks all of K is the addressing's affair; results past 2^31 bytes came " \
+      "back wrong (JuliaGPU/Metal.jl issue 381)", TMI_MM_PAYS, "G; M; X") \
+    X(PATTERN, MATMUL, TMETAL_FORM_BIAS, 0, NONE, \
       "matrixMultiplicationWithPrimaryTensor:secondaryTensor:name:, " \
       "additionWithPrimaryTensor:secondaryTensor:name:", "macOS 11.0", \
-      "secondaryTensor of the addition = bias", \
-      "mx.addmm(bias, a, b)", "that the loop walks all of K is the addressing's affair", \
-        TMI_MM_PAYS, "G; X") \
-    X(PATTERN,  ATTENTION,    0, TMETAL_FORM_MASK | TMETAL_FORM_BIAS, NONE, \
+      "secondaryTensor of the addition = bias", "mx.addmm(bias, a, b)", \
+      "that the loop walks all of K is the addressing's affair", TMI_MM_PAYS, "G; X") \
+    X(PATTERN, ATTENTION, 0, TMETAL_FORM_MASK | TMETAL_FORM_BIAS, NONE, \
       TMI_SDPA_MPS "scale:name:", "macOS 15.0", "scale = scale, times ln 2 in base 2", \
       "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale)", "", "", "G; X") \
-    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK, TMETAL_FORM_CAUSAL, NONE, \
+    X(PATTERN, ATTENTION, TMETAL_FORM_MASK, TMETAL_FORM_CAUSAL, NONE, \
       TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", \
-        "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
-      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)", "", "", "G; X") \
-    X(PATTERN,  ATTENTION,    TMETAL_FORM_MASK | TMETAL_FORM_CAUSAL, 0, NONE, \
+      "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in " \
+      "base 2", "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)", "", "", \
+      "G; X") \
+    X(PATTERN, ATTENTION, TMETAL_FORM_MASK | TMETAL_FORM_CAUSAL, 0, NONE, \
       TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", \
-        "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in base 2", \
-      "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=\"causal\")", \
+      "maskTensor = 0 or -infinity, added to the scaled scores; scale = scale, times ln 2 in " \
+      "base 2", "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=\"causal\")", \
       "rows against columns may come with an offset or a window: then the mask is an array", "", \
-        "G; X") \
-    X(PATTERN,  ATTENTION,    TMETAL_FORM_BIAS, 0, NONE, \
-      TMI_SDPA_MPS "maskTensor:scale:name:", "macOS 15.0", \
-        "maskTensor = what is added to the scaled scores, -infinity where masked; scale = " \
-        "scale, times ln 2 in base 2", \
+      "G; X") \
+    X(PATTERN, ATTENTION, TMETAL_FORM_BIAS, 0, NONE, TMI_SDPA_MPS "maskTensor:scale:name:", \
+      "macOS 15.0", \
+      "maskTensor = what is added to the scaled scores, -infinity where masked; scale = scale, " \
+      "times ln 2 in base 2", \
       "mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=bias)", "", "", "G; X")
 /* clang-format on */
 
