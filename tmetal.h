@@ -13127,7 +13127,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 #define TMI_DT_WORDS(X) \
     X(OTHER, "") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(RECIP, "recip") \
     X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(RSQRT, "rsqrt") X(ABS, "abs") \
-    X(LARGER, "larger") X(TANH, "tanh") X(DOT, "dot") \
+    X(LARGER, "larger") X(TANH, "tanh") X(ERF, "erf") X(ERFC, "erfc") X(DOT, "dot") \
     X(CARRIED, "carried") /* by a loop */ \
     X(MASKED, "masked")   /* a low number where the mask is off */ \
     X(ZEROED, "zeroed")   /* another number for some elements */ \
@@ -13718,17 +13718,33 @@ static int tmi_dt_is(tmi_detector *d, uint32_t v, uint32_t kind, uint32_t *a, ui
     return 1;
 }
 
-/* One row a function that library calls may spell otherwise: op, name of the function called. */
-typedef struct tmi_dt_call {
-    uint16_t    kind;
-    const char *callee;
-} tmi_dt_call;
+/* The loop-carried argument that a value is, seen from the loop's inside; index of its result,
+ * or TMI_NONE. */
+static uint32_t tmi_dt_carried(const tmi_module *m, uint32_t v, uint32_t *loop) {
+    const tmi_value *x = TMI_VALUE(m, v);
+    if (!x->is_arg) return TMI_NONE;
+    *loop = tmi_block_op(m, x->def);
+    return TMI_OP(m, *loop)->kind == TMI_OP_FOR && x->index ? x->index - 1u : TMI_NONE;
+}
 
-static const tmi_dt_call tmi_dt_calls[] = {
-    {TMI_OP_EXP, "exp"}, {TMI_OP_EXP2, "exp2"}, {TMI_OP_TANH, "tanh"}, {TMI_OP_LOG, "log"},
-        {TMI_OP_LOG2, "log2"},
-    {TMI_OP_SQRT, "sqrt"}, {TMI_OP_RSQRT, "rsqrt"}, {TMI_OP_ERF, "erf"}, {TMI_OP_ERFC, "erfc"},
+/* One row an op: what it is to a pattern, and the function of a library by which it may be called. */
+static const struct {
+    uint16_t    op;
+    uint8_t     kind, base;
+    const char *callee;
+} tmi_dt_fn_rows[] = {
+    {TMI_OP_ADDF, TMI_DN_ADD, 0, ""}, {TMI_OP_SUBF, TMI_DN_SUB, 0, ""},
+    {TMI_OP_MULF, TMI_DN_MUL, 0, ""}, {TMI_OP_DIVF, TMI_DN_DIV, 0, ""},
+    {TMI_OP_EXP, TMI_DN_EXP, 1, "exp"}, {TMI_OP_EXP2, TMI_DN_EXP, 2, "exp2"},
+    {TMI_OP_LOG, TMI_DN_LOG, 1, "log"}, {TMI_OP_LOG2, TMI_DN_LOG, 2, "log2"},
+    {TMI_OP_SQRT, TMI_DN_SQRT, 0, "sqrt"}, {TMI_OP_RSQRT, TMI_DN_RSQRT, 0, "rsqrt"},
+    {TMI_OP_TANH, TMI_DN_TANH, 0, "tanh"}, {TMI_OP_ERF, TMI_DN_ERF, 0, "erf"},
+    {TMI_OP_ERFC, TMI_DN_ERFC, 0, "erfc"}, {TMI_OP_ABSF, TMI_DN_ABS, 0, ""},
+    {TMI_OP_MAXNUMF, TMI_DN_LARGER, 0, ""}, {TMI_OP_MAXIMUMF, TMI_DN_LARGER, 0, ""},
+    {TMI_OP_DOT, TMI_DN_DOT, 0, ""},
 };
+
+#define TMI_DT_FN_ROWS (sizeof tmi_dt_fn_rows / sizeof *tmi_dt_fn_rows)
 
 /* The op that a library call of one operand stands for; its symbol is looked up in the table of
  * >>library. */
@@ -13744,28 +13760,46 @@ static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
     n = (uint32_t)strlen(callee);
     if (n > 4 && (strcmp(callee + n - 4, "_f32") == 0 || strcmp(callee + n - 4, "_f16") == 0))
         n -= 4;
-    for (k = 0; k < sizeof tmi_dt_calls / sizeof *tmi_dt_calls; k++)
-        if (strlen(tmi_dt_calls[k].callee) == n && memcmp(tmi_dt_calls[k].callee, callee, n) == 0)
-            return tmi_dt_calls[k].kind;
+    for (k = 0; k < TMI_DT_FN_ROWS; k++)
+        if (strlen(tmi_dt_fn_rows[k].callee) == n &&
+            memcmp(tmi_dt_fn_rows[k].callee, callee, n) == 0)
+            return tmi_dt_fn_rows[k].op;
     return TMI_OP_NONE;
 }
 
-/* The function of one operand that makes a value: exp, tanh, rsqrt, ...; TMI_OP_NONE: something
- * else. */
-static uint32_t tmi_dt_math(tmi_detector *d, uint32_t v, uint32_t *arg) {
-    uint32_t      kind = tmi_dt_kind(d->m, v), def = tmi_def(d->m, v), i;
-    const tmi_op *op = TMI_OP(d->m, def);
-    if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(d->m, op);
-    for (i = 0; i < sizeof tmi_dt_calls / sizeof *tmi_dt_calls && tmi_dt_calls[i].kind != kind;
-         i++) {}
-    if (i == sizeof tmi_dt_calls / sizeof *tmi_dt_calls) return TMI_OP_NONE;
-    tmi_dt_take(d, def);
-    *arg = tmi_in(d->m, op, 0);
-    return kind;
+/* A choice between elements and a number, so low that its exp is 0 or any. */
+static void tmi_dt_node_of_select(const tmi_module *m, const tmi_op *op, tmi_dt_node *n) {
+    uint32_t k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : 2;
+    double   x;
+    if (k == 1 || tmi_dt_is_lowest(m, tmi_in(m, op, 1))) n->kind = TMI_DN_MASKED;
+    else if (tmi_dt_number(m, tmi_in(m, op, 1), &x)) n->kind = TMI_DN_ZEROED;
+    else return;
+    n->n = 1;
+    n->in[0] = tmi_in(m, op, k);
 }
 
-static int tmi_dt_is_exp(uint32_t kind) {
-    return kind == TMI_OP_EXP || kind == TMI_OP_EXP2;
+/* What a pattern sees of the op that makes v. */
+static tmi_dt_node tmi_dt_node_of(const tmi_module *m, uint32_t v) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+    uint32_t      i, kind = tmi_dt_kind(m, v);
+    double        one;
+    tmi_dt_node   n;
+    memset(&n, 0, sizeof n);
+    if (tmi_dt_carried(m, v, &i) != TMI_NONE) n.kind = TMI_DN_CARRIED;
+    if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(m, op);
+    if (kind == TMI_OP_SELECT) tmi_dt_node_of_select(m, op, &n);
+    for (i = 0; i < TMI_DT_FN_ROWS && tmi_dt_fn_rows[i].op != kind; i++) {}
+    if (!tmi_def(m, v) || i == TMI_DT_FN_ROWS) return n;
+    n.kind = tmi_dt_fn_rows[i].kind;
+    n.base = tmi_dt_fn_rows[i].base;
+    n.n = kind == TMI_OP_DOT ? 0 : op->n_in;
+    for (i = 0; i < n.n && i < 2; i++) n.in[i] = tmi_in(m, op, i);
+    if (kind == TMI_OP_DIVF && tmi_dt_number(m, n.in[0], &one) && tmi_dt_close(one, 1.0, 1e-12)) {
+        n.kind = TMI_DN_RECIP;
+        n.n = 1;
+        n.in[0] = n.in[1];
+    }
+    return n;
 }
 
 /* -- Equal expressions ------------------------------------------------------------------------- */
@@ -14022,18 +14056,19 @@ static tmi_dt_res tmi_dt_calc_call(tmi_dt_sample *c, const tmi_value *x, uint32_
 
 static void tmi_dt_take(tmi_detector *d, uint32_t op);
 static uint32_t tmi_dt_kind(const tmi_module *m, uint32_t v);
-static uint32_t tmi_dt_math(tmi_detector *d, uint32_t v, uint32_t *arg);
-static int tmi_dt_is_exp(uint32_t kind);
+static tmi_dt_node tmi_dt_node_of(const tmi_module *m, uint32_t v);
 
 /* Arithmetic. */
 static tmi_dt_res tmi_dt_calc_number(tmi_dt_sample *c, uint32_t v, uint32_t depth) {
     const tmi_op *op = TMI_OP(c->m, tmi_def(c->m, v));
     tmi_dt_res    r = tmi_dt_res_of(TMI_RES_NUMBER, TMI_NONE, 0.0), a[3], none = r;
-    uint32_t      i, kind = tmi_dt_kind(c->m, v), math, arg = 0;
+    uint32_t      i, kind = tmi_dt_kind(c->m, v);
+    tmi_dt_node   n = tmi_dt_node_of(c->m, v);
     none.tag = TMI_RES_NONE;
-    if (c->exponent && tmi_dt_is_exp(math = tmi_dt_math(c->d, v, &arg))) {
-        a[0] = tmi_dt_calc(c, arg, depth);
-        if (math == TMI_OP_EXP2) a[0].x *= TMI_DT_LN_2;
+    if (c->exponent && n.kind == TMI_DN_EXP) {
+        tmi_dt_take(c->d, tmi_def(c->m, v));
+        a[0] = tmi_dt_calc(c, n.in[0], depth);
+        if (n.base == 2) a[0].x *= TMI_DT_LN_2;
         r.x = tmi_dt_small(a[0].x - c->of, 1e-9) ? c->number[1] : 1.0 / c->number[1];
         return a[0].tag == TMI_RES_NUMBER && (tmi_dt_small(a[0].x - c->of, 1e-9) ||
                                               tmi_dt_small(a[0].x + c->of, 1e-9))
@@ -14435,15 +14470,6 @@ static uint32_t tmi_dt_loops(const tmi_module *m, uint32_t op, uint32_t func) {
     return n;
 }
 
-/* The loop-carried argument that a value is, seen from the loop's inside; index of its result,
- * or TMI_NONE. */
-static uint32_t tmi_dt_carried(const tmi_module *m, uint32_t v, uint32_t *loop) {
-    const tmi_value *x = TMI_VALUE(m, v);
-    if (!x->is_arg) return TMI_NONE;
-    *loop = tmi_block_op(m, x->def);
-    return TMI_OP(m, *loop)->kind == TMI_OP_FOR && x->index ? x->index - 1u : TMI_NONE;
-}
-
 /* Is the result put together with a loop-carried value by the op that the region uses? */
 static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
     const tmi_module *m = d->m;
@@ -14712,53 +14738,61 @@ static int tmi_dt_is_reciprocal(tmi_detector *d, uint32_t red, uint32_t factor) 
         tmi_dt_close(n * tmi_dt_extent(d, red), 1.0, 1e-6);
 }
 
+/* The reduction that a value is result `index` of, spread along its own axis again (or not at
+ * all); 0: none. */
+static tmi_dt_reduce *tmi_dt_reduced(tmi_detector *d, uint32_t v, const tmi_dt_path *path,
+                                     uint32_t index) {
+    uint32_t       def = tmi_def(d->m, v);
+    tmi_dt_reduce *r;
+    if (!def || !d->reduce_of[def] || TMI_VALUE(d->m, v)->index != index || path->bad) return NULL;
+    r = TMI_DT_REDUCE(d, d->reduce_of[def] - 1);
+    if (path->axis != TMI_NONE && path->axis != r->axis) return NULL;
+    TMI_ASSERT(d->job, "detect", r->op == def);
+    tmi_dt_take(d, def);
+    return r;
+}
+
 /* A sum becomes a mean when all that reads it, through casts and shape ops, is one division by
  * its count. */
-static void tmi_dt_mean(tmi_detector *d, tmi_dt_reduce *r) {
+static void tmi_dt_mean_at(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          v = tmi_out(m, TMI_OP(m, r->op), 0), i;
-    if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(m, r->op)->n_out != 1) return;
-    for (i = 0; i < TMI_DT_DEPTH; i++) {
-        const tmi_use_at *u = d->users.at + d->users.first[v];
-        const tmi_op     *op;
-        uint32_t          n = tmi_n_uses(&d->users, v), kind;
-        int               counts;
-        if (!n) return;
-        op = TMI_OP(m, u->op);
-        kind = op->kind == TMI_OP_PRECISE_DIV ? (uint32_t)TMI_OP_DIVF : op->kind;
-        if (kind == TMI_OP_DIVF || kind == TMI_OP_MULF) {
-            counts = kind == TMI_OP_DIVF
-                ? u->operand == 0 && tmi_dt_is_count(d, r->op, tmi_in(m, op, 1))
-                : tmi_dt_is_reciprocal(d, r->op, tmi_in(m, op, 1 - u->operand));
-            if (!counts) {
-                if (kind == TMI_OP_DIVF && !u->operand)
-                    r->reason = "divided by something not known to be how many elements it adds";
-                return;
-            }
-            if (n > 1) {
-                r->reason = "divided by its count, but read elsewhere too";
-                return;
-            }
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t kind = o->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, o, 0)) : (uint32_t)TMI_OP_NONE, i, v;
+    int      whole = kind == TMI_OP_DIVSI || kind == TMI_OP_DIVUI || kind == TMI_OP_FLOORDIVSI;
+    if (!whole && kind != TMI_OP_DIVF && kind != TMI_OP_MULF) return;
+    for (i = 0; i < 1u + (kind == TMI_OP_MULF); i++) {
+        tmi_dt_path    path = tmi_dt_no_path();
+        int            alone = 1;
+        tmi_dt_reduce *r;
+        v = tmi_in(m, o, i);
+        do alone &= tmi_n_uses(&d->users, v) == 1;
+        while (tmi_dt_through(d, &v, &path));
+        r = tmi_dt_reduced(d, v, &path, 0);
+        if (!r || r->kind != TMETAL_REDUCE_SUM || TMI_OP(m, r->op)->n_out != 1) continue;
+        if (whole) r->reason = "divided as an integer: no mean";
+        else if (kind == TMI_OP_DIVF ? !tmi_dt_is_count(d, r->op, tmi_in(m, o, 1))
+                                     : !tmi_dt_is_reciprocal(d, r->op, tmi_in(m, o, 1 - i))) {
+            if (kind == TMI_OP_DIVF)
+                r->reason = "divided by something not known to be how many elements it adds";
+        } else if (!alone) r->reason = "divided by its count, but read elsewhere too";
+        else {
             r->kind = TMETAL_REDUCE_MEAN;
-            r->divide = u->op;
-            TMI_ASSERT(d->job, "detect", d->number[r->op] < d->number[u->op]);
-            return;
+            r->divide = op;
         }
-        if (kind == TMI_OP_DIVSI || kind == TMI_OP_DIVUI || kind == TMI_OP_FLOORDIVSI) {
-            if (!u->operand) r->reason = "divided as an integer: no mean";
-            return;
-        }
-        if (n > 1 || op->n_out != 1 ||
-            (kind != TMI_OP_EXPAND && kind != TMI_OP_RESHAPE && kind != TMI_OP_EXTF &&
-             kind != TMI_OP_TRUNCF && kind != TMI_OP_SPLAT && kind != TMI_OP_BROADCAST))
-            return;
-        v = tmi_out(m, op, 0);
     }
+}
+
+/* Asks of each op whether a pattern ends, or begins, there. */
+static void tmi_dt_each(tmi_detector *d, void (*at)(tmi_detector *, uint32_t)) {
+    uint32_t op;
+    for (op = tmi_walk_next(d->m, d->func, d->func); op;
+         op = tmi_walk_next(d->m, d->func, op), d->n_op = 0)
+        at(d, op);
 }
 
 static void tmi_dt_find_reductions(tmi_detector *d) {
     const tmi_module *m = d->m;
-    uint32_t          op, i;
+    uint32_t          op;
     for (op = tmi_walk_next(m, d->func, d->func); op; op = tmi_walk_next(m, d->func, op)) {
         tmi_dt_reduce *r;
         if (TMI_OP(m, op)->kind != TMI_OP_REDUCE) continue;
@@ -14772,22 +14806,7 @@ static void tmi_dt_find_reductions(tmi_detector *d) {
         r->reason = "";
         tmi_dt_classify(d, op, r);
     }
-    for (i = 0; i < d->reduce.n; i++) tmi_dt_mean(d, TMI_DT_REDUCE(d, i));
-    d->n_op = 0;
-}
-
-/* The reduction that a value is result `index` of, spread along its own axis again (or not at
- * all); 0: none. */
-static tmi_dt_reduce *tmi_dt_reduced(tmi_detector *d, uint32_t v, const tmi_dt_path *path,
-                                     uint32_t index) {
-    uint32_t       def = tmi_def(d->m, v);
-    tmi_dt_reduce *r;
-    if (!def || !d->reduce_of[def] || TMI_VALUE(d->m, v)->index != index || path->bad) return NULL;
-    r = TMI_DT_REDUCE(d, d->reduce_of[def] - 1);
-    if (path->axis != TMI_NONE && path->axis != r->axis) return NULL;
-    TMI_ASSERT(d->job, "detect", r->op == def);
-    tmi_dt_take(d, def);
-    return r;
+    if (d->reduce.n) tmi_dt_each(d, tmi_dt_mean_at);
 }
 
 /* -- Recording patterns ------------------------------------------------------------------------ */
@@ -15013,48 +15032,8 @@ static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) {
 
 /* -- Functions as patterns read them ----------------------------------------------------------- */
 
-/* A choice between elements and a number, so low that its exp is 0 or any. */
-static void tmi_dt_fn_select(const tmi_module *m, const tmi_op *op, tmi_dt_node *n) {
-    uint32_t k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : 2;
-    double   x;
-    if (k == 1 || tmi_dt_is_lowest(m, tmi_in(m, op, 1))) n->kind = TMI_DN_MASKED;
-    else if (tmi_dt_number(m, tmi_in(m, op, 1), &x)) n->kind = TMI_DN_ZEROED;
-    else return;
-    n->n = 1;
-    n->in[0] = tmi_in(m, op, k);
-}
-
 static void tmi_dt_fn_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
-    static const struct {
-        uint16_t op, kind, base;
-    } rows[] = {
-        {TMI_OP_ADDF, TMI_DN_ADD, 0}, {TMI_OP_SUBF, TMI_DN_SUB, 0}, {TMI_OP_MULF, TMI_DN_MUL, 0},
-        {TMI_OP_DIVF, TMI_DN_DIV, 0}, {TMI_OP_EXP, TMI_DN_EXP, 1}, {TMI_OP_EXP2, TMI_DN_EXP, 2},
-        {TMI_OP_LOG, TMI_DN_LOG, 1}, {TMI_OP_LOG2, TMI_DN_LOG, 2}, {TMI_OP_SQRT, TMI_DN_SQRT, 0},
-        {TMI_OP_RSQRT, TMI_DN_RSQRT, 0}, {TMI_OP_ABSF, TMI_DN_ABS, 0},
-        {TMI_OP_MAXNUMF, TMI_DN_LARGER, 0}, {TMI_OP_MAXIMUMF, TMI_DN_LARGER, 0},
-        {TMI_OP_TANH, TMI_DN_TANH, 0}, {TMI_OP_DOT, TMI_DN_DOT, 0},
-    };
-    const tmi_module *m = ((tmi_detector *)q->of)->m;
-    const tmi_op     *op = TMI_OP(m, tmi_def(m, v));
-    uint32_t          i, kind = tmi_dt_kind(m, v);
-    double            one;
-    memset(n, 0, sizeof *n);
-    if (tmi_dt_carried(m, v, &i) != TMI_NONE) n->kind = TMI_DN_CARRIED;
-    if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(m, op);
-    if (kind == TMI_OP_SELECT) tmi_dt_fn_select(m, op, n);
-    for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != kind; i++) {}
-    if (!tmi_def(m, v) || i == sizeof rows / sizeof *rows) return;
-    n->kind = rows[i].kind;
-    n->base = rows[i].base;
-    n->n = op->n_in;
-    if (kind == TMI_OP_DOT) n->n = 0;
-    for (i = 0; i < n->n && i < 2; i++) n->in[i] = tmi_in(m, op, i);
-    if (kind != TMI_OP_DIVF || !tmi_dt_number(m, n->in[0], &one) || !tmi_dt_close(one, 1.0, 1e-12))
-        return;
-    n->kind = TMI_DN_RECIP;
-    n->n = 1;
-    n->in[0] = n->in[1];
+    *n = tmi_dt_node_of(((tmi_detector *)q->of)->m, v);
 }
 
 static void tmi_dt_fn_take(tmi_dt_match *q, uint32_t v) {
@@ -15216,13 +15195,14 @@ static int tmi_dt_poly_of(tmi_detector *d, uint32_t v, uint32_t x, double *q) {
 static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate, tmi_dt_gate *g) {
     static const double at[4] = {1.0, 2.0, -1.5, 0.75}, s[4] = {2.0, 0.25, 3.0, 0.5};
     tmi_dt_sample       c = tmi_dt_formula_of(d, 2);
-    uint32_t            arg = 0, i, kind = tmi_dt_math(d, gate, &arg);
-    double t[4], turn = kind == TMI_OP_TANH ? 2.0 : kind == TMI_OP_EXP2 ? -TMI_DT_LN_2 : -1.0;
-    TMI_ASSERT(d->job, "detect", kind != TMI_OP_NONE);
-    if (!tmi_dt_poly_of(d, arg, x, g->q)) return 0;
+    tmi_dt_node         n = tmi_dt_node_of(d->m, gate);
+    uint32_t            i;
+    double t[4], turn = n.kind == TMI_DN_TANH ? 2.0 : n.base == 2 ? -TMI_DT_LN_2 : -1.0;
+    tmi_dt_take(d, tmi_def(d->m, gate));
+    if (!tmi_dt_poly_of(d, n.in[0], x, g->q)) return 0;
     c.given[0] = x;
     c.given[1] = gate;
-    c.exponent = tmi_dt_is_exp(kind);
+    c.exponent = n.kind == TMI_DN_EXP;
     for (i = 0; i < 4; i++) {
         c.number[0] = at[i];
         c.number[1] = s[i];
@@ -15234,10 +15214,10 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate
     g->a = t[0] - g->b * s[0];
     for (i = 2; i < 4; i++)
         if (!tmi_dt_small(g->a + g->b * s[i] - t[i], 1e-9 * (1.0 + t[i] * t[i]))) return 0;
-    g->kind = kind == TMI_OP_ERF || kind == TMI_OP_ERFC ? TMI_OP_ERF : TMI_OP_EXP;
+    g->kind = n.kind == TMI_DN_ERF || n.kind == TMI_DN_ERFC ? TMI_OP_ERF : TMI_OP_EXP;
     if (c.exponent) t[0] = g->a, g->a = g->b, g->b = t[0] - g->b;
-    if (kind == TMI_OP_TANH) g->a -= g->b, g->b *= 2.0;
-    if (kind == TMI_OP_ERFC) g->a += g->b, g->b = -g->b;
+    if (n.kind == TMI_DN_TANH) g->a -= g->b, g->b *= 2.0;
+    if (n.kind == TMI_DN_ERFC) g->a += g->b, g->b = -g->b;
     for (i = 0; i < 4 && g->kind == TMI_OP_EXP; i++) g->q[i] *= turn;
     return 1;
 }
@@ -15335,12 +15315,11 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int nea
  * nearest first. */
 static void tmi_dt_gates_from(tmi_detector *d, uint32_t op) {
     const tmi_module *m = d->m;
-    uint32_t          v[16], n = 1, i, u, k, last = 0, math;
+    uint32_t          v[16], n = 1, i, u, k, last = 0;
     if (TMI_OP(m, op)->n_out != 1) return;
     v[0] = tmi_out(m, TMI_OP(m, op), 0);
-    math = tmi_dt_math(d, v[0], &k);
-    if (!tmi_dt_is_exp(math) && math != TMI_OP_TANH && math != TMI_OP_ERF && math != TMI_OP_ERFC)
-        return;
+    k = tmi_dt_node_of(m, v[0]).kind;
+    if (k != TMI_DN_EXP && k != TMI_DN_TANH && k != TMI_DN_ERF && k != TMI_DN_ERFC) return;
     for (i = 0; i < n; i++)
         for (u = d->users.first[v[i]]; u < d->users.first[v[i] + 1]; u++) {
             const tmi_op *o = TMI_OP(m, d->users.at[u].op);
@@ -15954,14 +15933,6 @@ static void tmi_dt_publish(tmi_detector *d) {
     for (i = 0; i < n; i++)
         tmi_dt_publish_pattern(d, TMI_DT_PATTERN(d, order[i]),
                                (tmetal_pattern *)tmi_vec_add(d->job, &d->patterns), function);
-}
-
-/* Asks of each op whether a pattern ends, or begins, there. */
-static void tmi_dt_each(tmi_detector *d, void (*at)(tmi_detector *, uint32_t)) {
-    uint32_t op;
-    for (op = tmi_walk_next(d->m, d->func, d->func); op;
-         op = tmi_walk_next(d->m, d->func, op), d->n_op = 0)
-        at(d, op);
 }
 
 /* `scope`: the function, or the module of all of them. */
