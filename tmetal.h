@@ -22197,8 +22197,7 @@ static void tmi_join_values(tmi_plan *p, uint32_t a, uint32_t b, int flows) {
 /* Does operand i of an op have to be in the op's own layout? */
 static int tmi_operand_joins(const tmi_op *op, uint32_t i) {
     switch (op->kind) {
-    case TMI_OP_DOT: return i == 2;
-    case TMI_OP_DOT_SCALED: return i == 2;
+    case TMI_OP_DOT: case TMI_OP_DOT_SCALED: return i == 2;
     case TMI_OP_GATHER: return i == 1;
     case TMI_OP_HISTOGRAM: case TMI_OP_PRINT: return 0;
     default: return 1;
@@ -22865,78 +22864,75 @@ static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin
     return 1;
 }
 
-typedef struct tmi_edge_sum {
-    uint64_t cost;
-    uint32_t own; /* component being decided; its own values cost nothing */
-} tmi_edge_sum;
+/* What an op reads in its own layout `l`: not matrix operands, which go through threadgroup
+ * memory. */
+static void tmi_op_needs(tmi_plan *p, uint32_t op, const tmi_lin *l, tmi_need_fn fn, void *ctx) {
+    const tmi_op *o = TMI_OP(p->m, op);
+    uint32_t i;
+    for (i = 0; i < o->n_in; i++)
+        if (tmi_is_tensor(p->m, tmi_in_type(p->m, o, i)) && tmi_operand_joins(o, i))
+            tmi_needs(p, tmi_in(p->m, o, i), l, fn, ctx);
+}
 
+typedef struct tmi_edges {
+    uint64_t       cost;
+    uint32_t       own; /* component being decided; its own values cost nothing */
+    const tmi_lin *lin; /* that it would have */
+} tmi_edges;
+
+/* What it costs the component being decided to read another's value, */
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    tmi_edge_sum *s = (tmi_edge_sum *)ctx;
+    tmi_edges *s = (tmi_edges *)ctx;
     tmi_lin have;
     if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
     s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
-/* Operands whose layout an op does not fix: matrix operands go through threadgroup memory. */
-static int tmi_operand_is_free(const tmi_op *op, uint32_t i) {
-    return !tmi_operand_joins(op, i);
-}
-
-/* What reading decided components would cost if this one had layout `l`. */
-static uint64_t tmi_reads_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
-    const tmi_module *m = p->m;
-    tmi_edge_sum s;
-    uint32_t op, i;
-    TMI_ASSERT(p->job, "plan", c < p->comp.n);
-    TMI_ASSERT(p->job, "plan", l->n_sg == p->n_sg);
-    s.cost = 0;
-    s.own = c;
-    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
-        for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), i)) &&
-                !tmi_operand_is_free(TMI_OP(m, op), i))
-                tmi_needs(p, tmi_in(m, TMI_OP(m, op), i), l, tmi_add_edge, &s);
-    return s.cost;
-}
-
-/* What it would cost decided components to read this one's values, and reductions to leave
- * theirs in it. */
-typedef struct tmi_own_sum {
-    uint64_t       cost;
-    uint32_t       own;
-    const tmi_lin *lin;
-} tmi_own_sum;
-
+/* and another to read one of its own. */
 static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
-    tmi_own_sum *s = (tmi_own_sum *)ctx;
+    tmi_edges *s = (tmi_edges *)ctx;
     if (view && p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own &&
         tmi_def_kind(p->m, value) != TMI_OP_REDUCE)
         s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), s->lin, view);
 }
 
-static uint64_t tmi_readers_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
-    const tmi_module *m = p->m;
-    tmi_own_sum s;
-    uint32_t    r, i, v, other;
-    tmi_lin     left;
+/* Is it a reduction that gives values of component `c`? Then the layout in which it leaves them. */
+static int tmi_gives(const tmi_plan *p, uint32_t op, uint32_t c, tmi_lin *l) {
+    const tmi_op *o = TMI_OP(p->m, op);
+    uint32_t      v = o->kind == TMI_OP_REDUCE ? tmi_out(p->m, o, 0) : 0;
+    if (!v || !tmi_is_node(p, v) || tmi_comp_of(p, v) != c) return 0;
+    *l = *tmi_op_lin(p, op);
+    tmi_reduced_lin(p->m, o, l);
+    return 1;
+}
+
+/* The next op from reader `r` on that belongs to another component, whose layout is decided. */
+static uint32_t tmi_decided_reader(const tmi_plan *p, uint32_t c, uint32_t r) {
+    for (; r; r = TMI_READER(p, r - 1)->next) {
+        uint32_t other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
+        if (other != c && TMI_COMP(p, other)->lin) break;
+    }
+    return r;
+}
+
+/* What it would cost to read decided components if this one had layout `l`, and decided components
+ * to read this one's values, and reductions to leave theirs in it. */
+static uint64_t tmi_neighbours_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
+    tmi_edges s;
+    uint32_t  op, r;
+    tmi_lin   left;
     TMI_ASSERT(p->job, "plan", c < p->comp.n);
     TMI_ASSERT(p->job, "plan", l->n_sg == p->n_sg);
     s.cost = 0;
     s.own = c;
     s.lin = l;
-    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
-        const tmi_op *o = TMI_OP(m, TMI_READER(p, r - 1)->op);
-        other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
-        if (other == c || !TMI_COMP(p, other)->lin) continue;
-        v = o->n_out ? tmi_out(m, o, 0) : 0;
-        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, v) && tmi_comp_of(p, v) == c) {
-            left = *tmi_comp_lin(p, other);
-            tmi_reduced_lin(m, o, &left);
-            s.cost += tmi_convert_cost(p, tmi_value_type(m, v), &left, l);
-        }
-        for (i = 0; i < o->n_in; i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i))
-                tmi_needs(p, tmi_in(m, o, i), tmi_comp_lin(p, other), tmi_add_own_edge, &s);
+    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op]) tmi_op_needs(p, op, l, tmi_add_edge, &s);
+    r = tmi_decided_reader(p, c, TMI_COMP(p, c)->readers);
+    for (; r; r = tmi_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
+        op = TMI_READER(p, r - 1)->op;
+        if (tmi_gives(p, op, c, &left))
+            s.cost += tmi_convert_cost(p, tmi_out_type(p->m, TMI_OP(p->m, op), 0), &left, l);
+        tmi_op_needs(p, op, tmi_op_lin(p, op), tmi_add_own_edge, &s);
     }
     return s.cost;
 }
@@ -23023,7 +23019,7 @@ static void tmi_find_readers(tmi_plan *p) {
         if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)))
             tmi_reader_add(p, tmi_comp_of(p, tmi_out(m, o, 0)), op);
         for (i = 0; i < o->n_in; i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i))
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && tmi_operand_joins(o, i))
                 tmi_reader_of(p, seen, op, tmi_in(m, o, i));
     }
 }
@@ -23043,25 +23039,16 @@ static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, other, r;
+    uint32_t op, i, r = tmi_decided_reader(p, c, TMI_COMP(p, c)->readers);
     tmi_lin  l;
-    for (r = TMI_COMP(p, c)->readers; r; r = TMI_READER(p, r - 1)->next) {
-        const tmi_op *o = TMI_OP(m, op = TMI_READER(p, r - 1)->op);
-        other = tmi_comp_of(p, tmi_op_element(p, op));
-        if (other == c || !TMI_COMP(p, other)->lin) continue;
-        if (o->kind == TMI_OP_REDUCE && tmi_is_node(p, tmi_out(m, o, 0)) &&
-            tmi_comp_of(p, tmi_out(m, o, 0)) == c) {
-            l = *tmi_op_lin(p, op);
-            tmi_reduced_lin(m, o, &l);
-            tmi_pick_add(k, &l, "where the reduction leaves it");
-        }
-        for (i = 0; i < o->n_in; i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_operand_is_free(o, i))
-                tmi_needs(p, tmi_in(m, o, i), tmi_op_lin(p, op), tmi_pick_view, k);
+    for (; r; r = tmi_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
+        op = TMI_READER(p, r - 1)->op;
+        if (tmi_gives(p, op, c, &l)) tmi_pick_add(k, &l, "where the reduction leaves it");
+        tmi_op_needs(p, op, tmi_op_lin(p, op), tmi_pick_view, k);
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
-            if (!tmi_operand_is_free(TMI_OP(m, op), i) &&
+            if (tmi_operand_joins(TMI_OP(m, op), i) &&
                 tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) &&
                 !tmi_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
@@ -23285,8 +23272,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c) {
             "lanes on neighbouring addresses of the axes kept, the short axis within a thread");
     for (i = 0; i < k.n; i++) {
         /* copies in registers are work */
-        cost = tmi_reads_cost(p, c, &k.lin[i]) + tmi_readers_cost(p, c, &k.lin[i]) +
-            ((uint64_t)1 << k.lin[i].n_reg);
+        cost = tmi_neighbours_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg);
         cost += tmi_folds_cost(p, c, &k.lin[i]);
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
@@ -23856,7 +23842,7 @@ static void tmi_require_all(tmi_plan *p) {
         }
         for (i = 0; i < o->n_in; i++) {
             if (!tmi_is_tensor(m, tmi_in_type(m, o, i))) continue;
-            if (!tmi_operand_is_free(o, i)) tmi_require_operand(p, tmi_in(m, o, i), l);
+            if (tmi_operand_joins(o, i)) tmi_require_operand(p, tmi_in(m, o, i), l);
         }
     }
 }
