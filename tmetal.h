@@ -16215,16 +16215,22 @@ typedef struct tmi_build {
     uint32_t    loc, src;
 } tmi_build;
 
-static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
+/* At the end of a block, with the location of `like`. */
+static tmi_build tmi_build_in(tmi_job *job, tmi_module *m, uint32_t block, uint32_t like) {
     tmi_build b;
-    TMI_ASSERT(job, "transform", op && op < m->op.n);
-    TMI_ASSERT(job, "transform", TMI_OP(m, op)->block != 0);
     b.job = job;
     b.m = m;
+    b.before = 0;
+    b.block = block;
+    b.loc = TMI_OP(m, like)->loc;
+    b.src = TMI_OP(m, like)->src;
+    return b;
+}
+
+static tmi_build tmi_build_before(tmi_job *job, tmi_module *m, uint32_t op) {
+    tmi_build b = tmi_build_in(job, m, TMI_OP(m, op)->block, op);
+    TMI_ASSERT(job, "transform", b.block != 0);
     b.before = op;
-    b.block = TMI_OP(m, op)->block;
-    b.loc = TMI_OP(m, op)->loc;
-    b.src = TMI_OP(m, op)->src;
     return b;
 }
 
@@ -16655,7 +16661,8 @@ static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest,
 static void tmi_flow_side(tmi_flow *f, uint32_t branch, uint32_t end, uint32_t k, uint32_t stop) {
     tmi_module *m = f->m;
     uint32_t block = tmi_block_new(f->job, m, tmi_region_new(f->job, m, branch)),
-             n = tmi_flow_n_out(f, stop), op;
+             n = tmi_flow_n_out(f, stop);
+    tmi_build   b = tmi_build_in(f->job, m, block, end);
     uint32_t    to = f->at[TMI_SUCC(m, TMI_OP(m, end)->succ + k)->block] - 1;
     uint32_t *passed = TMI_TEMP(f->job, uint32_t, tmi_flow_n_out(f, to)),
              *out = TMI_TEMP(f->job, uint32_t, n);
@@ -16666,11 +16673,7 @@ static void tmi_flow_side(tmi_flow *f, uint32_t branch, uint32_t end, uint32_t k
         tmi_flow_bind(f, to, passed);
         tmi_flow_emit(f, to, stop, block, out);
     }
-    op = tmi_op_new(f->job, m, TMI_OP_YIELD);
-    tmi_op_operands(f->job, m, op, out, n);
-    TMI_OP(m, op)->loc = TMI_OP(m, end)->loc;
-    TMI_OP(m, op)->src = TMI_OP(m, end)->src;
-    tmi_op_append(m, block, op);
+    (void)tmi_b_op(&b, TMI_OP_YIELD, 0, out, n);
 }
 
 /* the scf.if of a cond_br */
@@ -16800,7 +16803,6 @@ static void tmi_dispatch_args(tmi_dispatch *d, uint32_t block, uint32_t *v) {
     for (i = 0; i < d->n; i++) v[i] = tmi_value_new(d->f->job, d->f->m, tmi_dispatch_type(d, i));
     tmi_block_args(d->f->job, d->f->m, block, v, d->n);
     d->b.block = block;
-    d->b.before = 0;
     for (i = 1; i < d->n - d->f->n_types; i++) d->f->c.to[d->carried[i]] = v[i];
 }
 
@@ -16853,12 +16855,7 @@ static void tmi_flow_dispatch(tmi_flow *f, uint32_t owner, uint32_t dest, uint32
     init = TMI_TEMP(f->job, uint32_t, d.n);
     v = TMI_TEMP(f->job, uint32_t, d.n);
     next = TMI_TEMP(f->job, uint32_t, d.n);
-    d.b.job = f->job;
-    d.b.m = m;
-    d.b.block = dest;
-    d.b.before = 0;
-    d.b.loc = TMI_OP(m, owner)->loc;
-    d.b.src = TMI_OP(m, owner)->src;
+    d.b = tmi_build_in(f->job, m, dest, owner);
     tmi_flow_copy_ops(f, 0, dest);
     for (i = 1; i < d.n; i++)
         init[i] = tmi_b_op(&d.b, TMI_OP_POISON, tmi_dispatch_type(&d, i), NULL, 0);
@@ -16908,6 +16905,7 @@ static void tmi_flow_blocks(tmi_flow *f, uint32_t region) {
 static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, uint32_t region,
                                  uint32_t end, const uint32_t *types, uint32_t n_types) {
     tmi_flow  f;
+    tmi_build b;
     uint32_t *order, *out, body, op, i, entry = TMI_REGION(m, region)->first_block;
     tmi_mark  mark = tmi_mark_take(job);
     TMI_ASSERT(job, "transform", owner && owner < m->op.n);
@@ -16955,11 +16953,8 @@ static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, ui
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, owner)), TMETAL_APPLIED, "control",
                    "%u blocks became nested branches: early returns are flattened", f.n);
     }
-    op = tmi_op_new(job, m, end);
-    tmi_op_operands(job, m, op, out, n_types);
-    TMI_OP(m, op)->loc = TMI_OP(m, TMI_BLOCK(m, entry)->last_op)->loc;
-    TMI_OP(m, op)->src = TMI_OP(m, TMI_BLOCK(m, entry)->last_op)->src;
-    tmi_op_append(m, body, op);
+    b = tmi_build_in(job, m, body, TMI_BLOCK(m, entry)->last_op);
+    (void)tmi_b_op(&b, end, 0, out, n_types);
     TMI_REGION(m, region)->first_block = TMI_REGION(m, region)->last_block = body;
     TMI_BLOCK(m, body)->prev = 0;
     tmi_mark_drop(job, mark);
@@ -17012,43 +17007,32 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
     }
 }
 
-/* Regions of single elements: several blocks become one. */
-static void tmi_structure_inner(tmi_job *job, tmi_module *m, uint32_t op) {
-    uint32_t      b, n = 0, *types, i, body = tmi_op_body(m, TMI_OP(m, op), 0);
-    uint16_t kind = TMI_OP(m, op)->kind,
-             end = kind == TMI_OP_MAP ? TMI_OP_MAP_RETURN
-        : kind == TMI_OP_SCAN         ? TMI_OP_SCAN_RETURN
-                                      : TMI_OP_REDUCE_RETURN;
+/* The one region of a function, or of single elements: several blocks become one, which ends in
+ * `end` with what one of them does. */
+static void tmi_structure_blocks(tmi_job *job, tmi_module *m, uint32_t op, uint32_t end) {
+    uint32_t b, *types, i, body = tmi_op_body(m, TMI_OP(m, op), 0);
     const tmi_op *last = NULL;
     if (!body || !TMI_BLOCK(m, body)->next) return;
     for (b = body; b && (!last || last->kind != end); b = TMI_BLOCK(m, b)->next)
         last = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
-    if (last->kind == end) n = last->n_in;
-    types = TMI_TEMP(job, uint32_t, n);
-    for (i = 0; i < n; i++) types[i] = tmi_in_type(m, last, i);
-    tmi_structure_region(job, m, op, TMI_OP(m, op)->region, end, types, n);
+    if (last->kind != end) last = TMI_OP(m, 0); /* it never ends: nothing is given */
+    types = TMI_TEMP(job, uint32_t, last->n_in);
+    for (i = 0; i < last->n_in; i++) types[i] = tmi_in_type(m, last, i);
+    tmi_structure_region(job, m, op, TMI_OP(m, op)->region, end, types, last->n_in);
 }
 
 static void tmi_structure(tmi_job *job, tmi_module *m, uint32_t func) {
+    static const uint16_t inner[3][2] = {{TMI_OP_MAP, TMI_OP_MAP_RETURN},
+                                         {TMI_OP_SCAN, TMI_OP_SCAN_RETURN},
+                                         {TMI_OP_REDUCE, TMI_OP_REDUCE_RETURN}};
     tmi_mark mark = tmi_mark_take(job);
-    uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0), i, n, *types, b;
-    const tmi_op *end = NULL;
-    int           inner = tmi_may_have(m, TMI_OP_MAP) || tmi_may_have(m, TMI_OP_REDUCE) ||
-        tmi_may_have(m, TMI_OP_SCAN);
+    uint32_t i, k, n, *list;
     TMI_ASSERT(job, "transform", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     tmi_structure_execute(job, m, func);
-    if (!job->n_errors && TMI_BLOCK(m, body)->next) {
-        for (b = body; b && (!end || end->kind != TMI_OP_RETURN); b = TMI_BLOCK(m, b)->next)
-            end = TMI_OP(m, TMI_BLOCK(m, b)->last_op);
-        n = end->kind == TMI_OP_RETURN ? end->n_in : 0;
-        types = TMI_TEMP(job, uint32_t, n);
-        for (i = 0; i < n; i++) types[i] = tmi_in_type(m, end, i);
-        tmi_structure_region(job, m, func, TMI_OP(m, func)->region, TMI_OP_RETURN, types, n);
-    }
-    for (i = inner ? tmi_walk_next(m, func, func) : 0; i; i = tmi_walk_next(m, func, i)) {
-        uint16_t kind = TMI_OP(m, i)->kind;
-        if (kind == TMI_OP_MAP || kind == TMI_OP_REDUCE || kind == TMI_OP_SCAN)
-            tmi_structure_inner(job, m, i);
+    if (!job->n_errors) tmi_structure_blocks(job, m, func, TMI_OP_RETURN);
+    for (k = 0; k < 3; k++) {
+        list = tmi_ops_of(job, m, func, inner[k][0], &n);
+        for (i = 0; i < n; i++) tmi_structure_blocks(job, m, list[i], inner[k][1]);
     }
     tmi_mark_drop(job, mark);
 }
@@ -21660,7 +21644,7 @@ typedef struct tmi_plan {
     uint32_t          threads, n_sg;
     /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint32_t          written, read;
-    uint8_t           unknown_write, has_dot, has_mma, chained; /* see tmi_has_chained_dots */
+    uint8_t           unknown_write, base_changed, has_mma, chained; /* see tmi_has_chained_dots */
     /* why programs run in turn, or what their atomics leave open; NULL: neither */
     const char       *order;
     uint32_t          order_op; /* the atomic operation that it is about */
@@ -22033,62 +22017,76 @@ static uint32_t tmi_base_of(const tmi_plan *p, const tmi_op *op) {
     case TMI_OP_SELECT: case TMI_OP_JOIN: case TMI_OP_CAT:
         a = p->base[tmi_in(m, op, op->n_in - 2)];
         b = p->base[tmi_in(m, op, op->n_in - 1)];
-        return a == b ? a : 0;
+        return a == TMI_NONE ? b : b == TMI_NONE || a == b ? a : 0;
     default: return 0;
     }
 }
 
-/* Which parameter each pointer comes from. Loops start from what flows in; a loop that yields
- * another base makes it unknown, and everything is walked again. */
+/* What a loop or branch hands on: `from` flows into `to`; 0: they are two names of one value. */
+typedef void (*tmi_carry_fn)(tmi_plan *, uint32_t to, uint32_t from, int flows);
+
+static void tmi_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
+    const tmi_module *m = p->m;
+    uint32_t body = tmi_op_body(m, op, 0), i, k;
+    const tmi_op *end = TMI_OP(m, tmi_terminator(m, body)), *cond = end;
+    if (op->kind == TMI_OP_FOR) {
+        for (i = 0; i < op->n_out; i++) {
+            fn(p, tmi_out(m, op, i), tmi_in(m, op, 3 + i), 1);
+            fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
+            fn(p, tmi_out(m, op, i), tmi_block_arg(m, body, 1 + i), 0);
+        }
+    } else if (op->kind == TMI_OP_WHILE) {
+        uint32_t after = tmi_op_body(m, op, 1);
+        end = TMI_OP(m, tmi_terminator(m, after));
+        for (i = 0; i < op->n_in; i++) {
+            fn(p, tmi_block_arg(m, body, i), tmi_in(m, op, i), 1);
+            fn(p, tmi_block_arg(m, body, i), tmi_in(m, end, i), 1);
+        }
+        for (i = 0; i < op->n_out; i++) {
+            fn(p, tmi_out(m, op, i), tmi_in(m, cond, 1 + i), 1);
+            fn(p, tmi_out(m, op, i), tmi_block_arg(m, after, i), 0);
+        }
+    } else if (op->kind == TMI_OP_IF) {
+        for (k = 0; k < op->n_region; k++) {
+            end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, op, k)));
+            for (i = 0; i < op->n_out && end->kind == TMI_OP_YIELD; i++)
+                fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
+        }
+    }
+}
+
+/* What flows into a carried pointer from elsewhere than before makes its base unknown. */
+static void tmi_carry_base(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
+    uint32_t *a = &p->base[to], *b = &p->base[from];
+    if (!flows) { /* another name */
+        *b = *a;
+    } else if (*b != TMI_NONE && *a != *b && *a) {
+        p->base_changed = 1;
+        *a = *a == TMI_NONE ? *b : 0;
+    }
+}
+
+/* Which parameter each pointer comes from; TMI_NONE while nothing has been seen to flow into it. All
+ * is walked again until no carried pointer changes: each does twice at most. */
 static void tmi_find_bases(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t block = tmi_op_body(m, TMI_OP(m, p->func), 0), i, op;
-    int      changed = 1;
-    uint8_t *lost = TMI_TEMP(p->job, uint8_t, m->value.n);
+    for (i = 0; i < m->value.n; i++) p->base[i] = TMI_NONE;
     for (i = 0; i < TMI_BLOCK(m, block)->n_arg; i++)
         if (tmi_is_ptrlike(m, tmi_value_type(m, tmi_block_arg(m, block, i))))
             p->base[tmi_block_arg(m, block, i)] = i + 1;
-    while (changed) {
-        changed = 0;
+    do {
+        p->base_changed = 0;
         for (op = p->next[p->func]; op; op = p->next[op]) {
-            const tmi_op *o = TMI_OP(m, op), *up;
-            for (i = 0; i < o->n_out; i++)
-                if (tmi_is_ptrlike(m, tmi_out_type(m, o, i)) && !o->n_region)
+            const tmi_op *o = TMI_OP(m, op);
+            for (i = 0; i < o->n_out && !o->n_region; i++)
+                if (tmi_is_ptrlike(m, tmi_out_type(m, o, i)))
                     p->base[tmi_out(m, o, i)] = tmi_base_of(p, o);
-            if (o->kind == TMI_OP_FOR)
-                for (i = 0; i < o->n_out; i++) {
-                    uint32_t arg = tmi_block_arg(m, tmi_op_body(m, o, 0), 1 + i);
-                    p->base[arg] = p->base[tmi_out(m, o, i)] = lost[arg]
-                        ? 0
-                        : p->base[tmi_in(m, o, 3 + i)];
-                }
-            if (o->kind == TMI_OP_WHILE)
-                for (i = 0; i < o->n_in; i++) {
-                    uint32_t arg = tmi_block_arg(m, tmi_op_body(m, o, 0), i);
-                    p->base[arg] = lost[arg] ? 0 : p->base[tmi_in(m, o, i)];
-                }
-            if (o->kind == TMI_OP_CONDITION) {
-                up = TMI_OP(m, tmi_parent_op(m, o));
-                for (i = 0; i < up->n_out; i++)
-                    p->base[tmi_block_arg(m, tmi_op_body(m, up, 1), i)] =
-                        p->base[tmi_out(m, up, i)] = p->base[tmi_in(m, o, 1 + i)];
-            }
-            if (o->kind != TMI_OP_YIELD) continue;
-            up = TMI_OP(m, tmi_parent_op(m, o));
-            for (i = 0; i < o->n_in; i++) {
-                if (!tmi_is_ptrlike(m, tmi_in_type(m, o, i))) continue;
-                if (up->kind == TMI_OP_IF) {
-                    uint32_t r = tmi_out(m, up, i), b = p->base[tmi_in(m, o, i)];
-                    p->base[r] = o->block == tmi_op_body(m, up, 0) || p->base[r] == b ? b : 0;
-                } else {
-                    uint32_t arg = tmi_block_arg(m, tmi_op_body(m, up, 0),
-                                                 (up->kind == TMI_OP_FOR ? 1 : 0) + i);
-                    if (!lost[arg] && p->base[arg] != p->base[tmi_in(m, o, i)])
-                        lost[arg] = 1, changed = 1;
-                }
-            }
+            tmi_carried(p, o, tmi_carry_base);
         }
-    }
+    } while (p->base_changed);
+    for (i = 0; i < m->value.n; i++)
+        if (p->base[i] == TMI_NONE) p->base[i] = 0;
 }
 
 static int tmi_accesses_memory(const tmi_op *op) {
@@ -22154,39 +22152,6 @@ static int tmi_is_node(const tmi_plan *p, uint32_t value) {
 static uint32_t tmi_op_element(const tmi_plan *p, uint32_t op) {
     TMI_ASSERT(p->job, "plan", op < p->m->op.n);
     return p->m->value.n + op;
-}
-
-/* What a loop or branch hands on: `from` flows into `to`; 0: they are two names of one value. */
-typedef void (*tmi_carry_fn)(tmi_plan *, uint32_t to, uint32_t from, int flows);
-
-static void tmi_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
-    const tmi_module *m = p->m;
-    uint32_t body = tmi_op_body(m, op, 0), i, k;
-    const tmi_op *end = TMI_OP(m, tmi_terminator(m, body)), *cond = end;
-    if (op->kind == TMI_OP_FOR) {
-        for (i = 0; i < op->n_out; i++) {
-            fn(p, tmi_out(m, op, i), tmi_block_arg(m, body, 1 + i), 0);
-            fn(p, tmi_out(m, op, i), tmi_in(m, op, 3 + i), 1);
-            fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
-        }
-    } else if (op->kind == TMI_OP_WHILE) {
-        uint32_t after = tmi_op_body(m, op, 1);
-        end = TMI_OP(m, tmi_terminator(m, after));
-        for (i = 0; i < op->n_in; i++) {
-            fn(p, tmi_block_arg(m, body, i), tmi_in(m, op, i), 1);
-            fn(p, tmi_block_arg(m, body, i), tmi_in(m, end, i), 1);
-        }
-        for (i = 0; i < op->n_out; i++) {
-            fn(p, tmi_out(m, op, i), tmi_block_arg(m, after, i), 0);
-            fn(p, tmi_out(m, op, i), tmi_in(m, cond, 1 + i), 1);
-        }
-    } else if (op->kind == TMI_OP_IF) {
-        for (k = 0; k < op->n_region; k++) {
-            end = TMI_OP(m, tmi_terminator(m, tmi_op_body(m, op, k)));
-            for (i = 0; i < op->n_out && end->kind == TMI_OP_YIELD; i++)
-                fn(p, tmi_out(m, op, i), tmi_in(m, end, i), 1);
-        }
-    }
 }
 
 static void tmi_join_values(tmi_plan *p, uint32_t a, uint32_t b, int flows) {
