@@ -49,6 +49,7 @@ include tests/examples/rules.mk
 include tests/reductions/rules.mk
 include tests/explain/rules.mk
 include tests/cli/rules.mk
+include tests/metal/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -162,6 +163,7 @@ test: test-mlx
 test: test-examples
 test: test-explain
 test: test-cli
+test: test-metal
 endif
 # Everything that can run here.
 check: test
@@ -177,6 +179,7 @@ check: test-oplist
 check: check-transform
 check: test-layouts
 check: layouts-table-check
+check: check-metal
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

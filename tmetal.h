@@ -34,6 +34,7 @@
  *     TMETAL_NO_REPORTS      [not defined]  without what only explains: options.reports, tmetal_detect,
  *                                           tmetal_transform and names of their enums
  *     TMETAL_CORE            [not defined]  without all five
+ *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md
  *
  *     A part that is left out declares none of its functions and costs nothing. A kernel that needs it is
  *     refused by TM311, which names the switch; all others give the same Metal and plan. What they cost:
@@ -41,7 +42,8 @@
  *
  * DOES NOT
  *
- *     run kernels             it gives text and a launch plan; compiling and launching is the host's part
+ *     run kernels             it gives text and a launch plan; compiling and launching is the host's part, or
+ *                             that of the launcher that TMETAL_METAL adds
  *     read Python or LLVM     Triton's front end makes the TTIR; TTGIR is refused by name
  *     guess                   what is not supported is refused with a code, its place and a way out, and no
  *                             Metal is given: docs/limits.md and 'tmetal census FILES...'
@@ -66,6 +68,7 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
+ *     Steps 3 to 5 in C, without Objective-C: TMETAL_METAL, tmetal_metal_open and what follows it.
  *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): options.reports and then
@@ -131,6 +134,7 @@
  *     25  >>oplist     op lists to kernels: graph in, tile IR out
  *     26  >>compile    what drives the others: options, refusals, from text to kernels
  *     27  >>entry      public functions and the one setjmp
+ *     28  >>metal      launching: the Objective-C runtime and Metal, from C
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -258,10 +262,29 @@
     X(902, BUG, "tmetal broke a promise of its own in section %s: %s")                            \
     X(903, MISUSE, "%s")
 
+/* Those of launching, which TMETAL_METAL brings; %s and %llu alone. */
+#define TMETAL_LAUNCH_DIAGS(X)                                                                    \
+    X(701, NO_METAL, "there is no Metal here: %s is not found")                                   \
+    X(702, NO_DEVICE, "no Metal device %s, of Apple family %llu or higher")                       \
+    X(703, COMPILER, "Metal's compiler refuses the text: %s")                                     \
+    X(704, NO_FUNCTION, "function %s is not in the library; there are %s")                        \
+    X(705, PIPELINE, "no pipeline can be made of %s: %s")                                         \
+    X(706, PIPELINE_LIMIT, "the pipeline of %s: %s: %llu wanted, %llu allowed")                   \
+    X(707, BUFFER, "no buffer of %llu bytes can be made; the device allows %llu")                 \
+    X(708, LAUNCH_COUNT, "the kernels read %llu parameters, but %llu arguments are given")        \
+    X(709, LAUNCH_ARG, "argument %llu (%s) %s")                                                   \
+    X(710, LAUNCH_OVERLAP, \
+      "arguments %s and %s are one buffer, and one of them is written: compile with options.alias") \
+    X(711, LAUNCH_GRID, "%s: %llu threadgroups along one axis are more than Metal counts")        \
+    X(712, ENCODE, "Metal gives no %s")                                                           \
+    X(713, GPU, "the GPU stopped the launch (Metal's code %llu): %s: %s")                         \
+    X(714, TIMEOUT, "not complete after %llu milliseconds")                                       \
+    X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")
+
 typedef enum tmetal_code {
     TMETAL_OK = 0,
 #define X(number, name, text) TMETAL_E_##name = number,
-    TMETAL_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
 #undef X
     TMETAL_E_LAST = 999
 } tmetal_code;
@@ -1237,6 +1260,160 @@ TMETAL_API size_t tmetal_transform_bound(const char *src, size_t len);
 TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *changed,
                                              tmetal_arena *arena);
 #endif
+
+#ifdef TMETAL_METAL
+/* -- Launching on Apple GPUs ---------------------------------------------------
+ * From plain C, by the Objective-C runtime and Metal, which are found at run time: nothing of
+ * Apple's is needed to compile or to link this. Elsewhere it compiles too and says TM701.
+ * docs/launch.md is the guide. Structs that are zeroed mean defaults; every function gives a code,
+ * and a text in the tmetal_problem that it is given (NULL: none wanted). Any number of threads may
+ * call; a tmetal_launch is for one at a time. */
+
+/* What went wrong, in one or several lines. */
+typedef struct tmetal_problem {
+    tmetal_code code;
+    char        text[2000]; /* NUL-terminated; longer texts are cut */
+} tmetal_problem;
+
+/* A function of a system library by its name, NULL: there is none. `user` is the caller's. */
+typedef void (*tmetal_function)(void);
+typedef tmetal_function (*tmetal_symbol)(void *user, const char *name);
+
+/* One GPU, as Metal describes it. */
+typedef struct tmetal_device {
+    char              name[96];  /* MTLDevice.name, "Apple M3 Max" */
+    char              arch[48];  /* MTLDevice.architecture.name, "applegpu_g15s"; "" before macOS 14 */
+    uint64_t          id;        /* registryID */
+    uint32_t          family;    /* N of the highest MTLGPUFamilyAppleN; 0: none */
+    uint32_t          mac2, metal3, metal4; /* 1: it is of that family too */
+    uint32_t          headless, low_power, unified; /* 1: it is so */
+    uint32_t          tg_bytes;  /* maxThreadgroupMemoryLength */
+    uint64_t          max_buffer, working_set; /* bytes: of one buffer; recommended for all */
+    tmetal_gpu_limits live;      /* the same for options.live */
+} tmetal_device;
+
+typedef struct tmetal_metal_options {
+    tmetal_symbol symbol;     /* where the system's functions are; NULL: its own libraries */
+    void         *symbol_user;
+    const char   *device;     /* its name, a part of it, or its registryID in decimal; NULL: the
+                               * system's default, or where that does not do, the first that does */
+    uint32_t      family;     /* lowest family of Apple's that will do, e.g. tmetal_kernel.family */
+    uint32_t      queue_buffers; /* command buffers that may be under way at once; 0: 64 */
+} tmetal_metal_options;
+
+/* A device with a queue. */
+typedef struct tmetal_metal tmetal_metal;
+
+/* Find Metal, choose a device and make a queue. `*metal` lives in the arena until
+ * tmetal_metal_close. */
+TMETAL_API tmetal_code tmetal_metal_open(const tmetal_metal_options *options, tmetal_arena *arena,
+                                         tmetal_metal **metal, tmetal_problem *problem);
+/* Waits for all that was launched. */
+TMETAL_API void        tmetal_metal_close(tmetal_metal *metal);
+/* All devices, in the system's order. */
+TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
+                                            tmetal_arena *arena, const tmetal_device **devices,
+                                            size_t *n, tmetal_problem *problem);
+TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal);
+/* Returns when all that was launched before is complete. */
+TMETAL_API tmetal_code tmetal_metal_wait(tmetal_metal *metal, tmetal_problem *problem);
+
+/* Kernels of one result, compiled by the system, with their pipelines. */
+typedef struct tmetal_loaded tmetal_loaded;
+
+/* Compile `result->msl` with the math mode and language version of the plan and make a pipeline of
+ * each kernel; the device's own limits are checked against the plan. `result` must stay as it is
+ * until tmetal_unload. Warnings are no errors: `*warnings` (may be NULL) is their text, "" if none.
+ */
+TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
+                                   tmetal_arena *arena, tmetal_loaded **loaded,
+                                   const char **warnings, tmetal_problem *problem);
+TMETAL_API void        tmetal_unload(tmetal_loaded *loaded);
+
+/* Memory that the GPU reads and writes. */
+typedef struct tmetal_buffer {
+    void    *object;   /* id<MTLBuffer> */
+    void    *contents; /* where the CPU sees it; NULL: it does not */
+    uint64_t bytes;
+    uint64_t address;  /* gpuAddress; 0 where buffers have none */
+} tmetal_buffer;
+
+/* `bytes` of shared memory, zeroed. */
+TMETAL_API tmetal_code tmetal_buffer_make(tmetal_metal *metal, uint64_t bytes,
+                                          tmetal_buffer *buffer, tmetal_problem *problem);
+/* The caller's own pages, not copied: `memory` and `bytes` must be multiples of the page size
+ * (16384 on Apple's chips), and the pages must stay until tmetal_buffer_free. */
+TMETAL_API tmetal_code tmetal_buffer_wrap(tmetal_metal *metal, void *memory, uint64_t bytes,
+                                          tmetal_buffer *buffer, tmetal_problem *problem);
+/* The caller's id<MTLBuffer>, which is retained. */
+TMETAL_API tmetal_code tmetal_buffer_adopt(tmetal_metal *metal, void *object,
+                                           tmetal_buffer *buffer, tmetal_problem *problem);
+TMETAL_API void        tmetal_buffer_free(tmetal_metal *metal, tmetal_buffer *buffer);
+
+typedef enum tmetal_value_kind {
+    TMETAL_VALUE_NONE, /* for parameters that no kernel reads */
+    TMETAL_VALUE_BUFFER,
+    TMETAL_VALUE_INT,
+    TMETAL_VALUE_FLOAT
+} tmetal_value_kind;
+
+/* One argument of a launch, by the parameter of the Triton function that it is for. */
+typedef struct tmetal_launch_arg {
+    tmetal_value_kind    kind;
+    const tmetal_buffer *buffer;
+    uint64_t             offset; /* bytes from the buffer's start */
+    const char          *type;   /* of the buffer's elements as the plan names it, "f32", to be
+                                  * compared; NULL: not */
+    int64_t              i;
+    double               f;      /* rounded to the parameter's type */
+    uint32_t             nan_padding; /* host descriptors: 1 pads with NaN */
+} tmetal_launch_arg;
+
+TMETAL_API tmetal_launch_arg tmetal_arg_buffer(const tmetal_buffer *buffer, uint64_t offset);
+TMETAL_API tmetal_launch_arg tmetal_arg_int(int64_t value);
+TMETAL_API tmetal_launch_arg tmetal_arg_float(double value);
+
+typedef struct tmetal_launch_options {
+    const char *label;          /* of the command buffer, for Apple's tools; NULL: the kernel's name */
+    void       *command_buffer; /* the caller's: encoded there, and the caller commits it */
+    void       *encoder;        /* the caller's compute encoder: likewise, and left open */
+    void       *wait_event;     /* id<MTLEvent>: the GPU begins when it has reached `wait_value` */
+    uint64_t    wait_value;
+    void       *signal_event;   /* is set to `signal_value` behind the kernels */
+    uint64_t    signal_value;
+} tmetal_launch_options;
+
+/* A launch: its scratch and debug buffers, and what is under way. It may be started again and
+ * again, and keeps its buffers; as many as shall be under way at once are needed. */
+typedef struct tmetal_launch tmetal_launch;
+
+TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *arena,
+                                          tmetal_launch **launch, tmetal_problem *problem);
+/* Waits for what is under way. */
+TMETAL_API void        tmetal_launch_free(tmetal_launch *launch);
+/* Check the arguments, args[param] for each parameter, bind them and commit every kernel of the
+ * result in order, for `programs` Triton programs along x, y and z (NULL: 1, 1, 1; op lists do not
+ * look at it). Returns at once; the buffers must stay until tmetal_launch_wait. */
+TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_launch_arg *args,
+                                           uint32_t n_args, const uint32_t programs[3],
+                                           const tmetal_launch_options *options,
+                                           tmetal_problem *problem);
+/* 1 when nothing is under way. */
+TMETAL_API int         tmetal_launch_is_done(const tmetal_launch *launch);
+/* Until it is complete, `milliseconds` at most (0: as long as it takes): a fault of the GPU, the
+ * watchdog, a failed assertion of the kernel or the end of the time becomes an error. */
+TMETAL_API tmetal_code tmetal_launch_wait(tmetal_launch *launch, uint64_t milliseconds,
+                                          tmetal_problem *problem);
+/* Seconds on the GPU of the last complete launch. */
+TMETAL_API double      tmetal_launch_seconds(const tmetal_launch *launch);
+/* What kernel `kernel` printed and asserted: see tmetal_debug_text. */
+TMETAL_API const char *tmetal_launch_text(const tmetal_launch *launch, uint32_t kernel,
+                                          tmetal_arena *arena);
+/* start and wait */
+TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_launch_arg *args,
+                                         uint32_t n_args, const uint32_t programs[3],
+                                         tmetal_problem *problem);
+#endif /* TMETAL_METAL */
 
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
@@ -2276,13 +2453,13 @@ typedef struct tmi_note {
 
 static const char *const tmi_code_texts[] = {
 #define X(number, name, text) text,
-    TMETAL_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
 #undef X
 };
 
 static const uint16_t tmi_code_numbers[] = {
 #define X(number, name, text) number,
-    TMETAL_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
 #undef X
 };
 
@@ -45369,6 +45546,1337 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
     (void)tmi_entry_build(b, tmi_make_branch, &k);
 }
 #endif
+
+/*==============================================================================
+ * >>metal  [28]  Launching: the Objective-C runtime and Metal, from C
+ *
+ * gives   tmetal_metal_open() and what follows it in >>api
+ * uses    >>ir
+ *
+ * No header of Apple's is read. A message is a call of objc_msgSend by a pointer of just the type
+ * that the method has: Apple's arm64 passes the arguments of variadic functions elsewhere than
+ * those of others, and so a call by a wrong prototype goes wrong there and nowhere else. Hence
+ * `send` has a type by which nothing can be called, and each shape of method has one function
+ * below, named by its shape: result, then arguments.
+ *     p  an object, a selector or a pointer      s  const char *       v  nothing
+ *     u  NSUInteger                              i  NSInteger          d  double
+ *     b  BOOL                                    e  NSError **         z  MTLSize
+ *==============================================================================*/
+#ifdef TMETAL_METAL
+
+#ifdef __APPLE__
+#    include <dlfcn.h>
+#endif
+
+/* BOOL is bool on arm64, signed char on x86-64: bits of another width would be left undefined. */
+#if defined(__APPLE__) && defined(__aarch64__)
+#    ifdef __cplusplus
+typedef bool tmi_metal_bool;
+#    else
+typedef _Bool tmi_metal_bool;
+#    endif
+#else
+typedef signed char tmi_metal_bool;
+#endif
+
+typedef struct tmi_metal_size {
+    unsigned long width, height, depth;
+} tmi_metal_size;
+
+/* name, selector, shape. Apple's documentation of each method gives the types. */
+#define TMI_METAL_SELECTORS(X)                                                               \
+    X(ALLOC, "alloc", "p")                                                                 \
+    X(INIT, "init", "p")                                                                   \
+    X(RETAIN, "retain", "p")                                                               \
+    X(RELEASE, "release", "v")                                                             \
+    X(RESPONDS, "respondsToSelector:", "bp")                                               \
+    X(COUNT, "count", "u")                                                                 \
+    X(AT, "objectAtIndex:", "pu")                                                          \
+    X(STRING, "stringWithUTF8String:", "ps")                                               \
+    X(UTF8, "UTF8String", "s")                                                             \
+    X(DESCRIPTION, "localizedDescription", "p")                                            \
+    X(CODE, "code", "i")                                                                   \
+    X(NAME, "name", "p")                                                                   \
+    X(ARCHITECTURE, "architecture", "p")                                                   \
+    X(REGISTRY_ID, "registryID", "u")                                                      \
+    X(HEADLESS, "isHeadless", "b")                                                         \
+    X(LOW_POWER, "isLowPower", "b")                                                        \
+    X(UNIFIED, "hasUnifiedMemory", "b")                                                    \
+    X(SUPPORTS, "supportsFamily:", "bi")                                                   \
+    X(TG_BYTES, "maxThreadgroupMemoryLength", "u")                                         \
+    X(MAX_BUFFER, "maxBufferLength", "u")                                                  \
+    X(WORKING_SET, "recommendedMaxWorkingSetSize", "u")                                    \
+    X(NEW_QUEUE, "newCommandQueueWithMaxCommandBufferCount:", "pu")                        \
+    X(NEW_LIBRARY, "newLibraryWithSource:options:error:", "pppe")                          \
+    X(NEW_PIPELINE, "newComputePipelineStateWithFunction:error:", "ppe")                   \
+    X(NEW_BUFFER, "newBufferWithLength:options:", "puu")                                   \
+    X(WRAP_BUFFER, "newBufferWithBytesNoCopy:length:options:deallocator:", "ppuup")        \
+    X(SET_LANGUAGE, "setLanguageVersion:", "vu")                                           \
+    X(SET_MATH, "setMathMode:", "vi")                                                      \
+    X(SET_FUNCTIONS, "setMathFloatingPointFunctions:", "vi")                               \
+    X(SET_FAST, "setFastMathEnabled:", "vb")                                               \
+    X(NEW_FUNCTION, "newFunctionWithName:", "pp")                                          \
+    X(FUNCTIONS, "functionNames", "p")                                                     \
+    X(MAX_THREADS, "maxTotalThreadsPerThreadgroup", "u")                                   \
+    X(SIMD, "threadExecutionWidth", "u")                                                   \
+    X(STATIC_BYTES, "staticThreadgroupMemoryLength", "u")                                  \
+    X(CONTENTS, "contents", "p")                                                           \
+    X(LENGTH, "length", "u")                                                               \
+    X(ADDRESS, "gpuAddress", "u")                                                          \
+    X(COMMAND_BUFFER, "commandBuffer", "p")                                                \
+    X(ENCODER, "computeCommandEncoder", "p")                                               \
+    X(SET_LABEL, "setLabel:", "vp")                                                        \
+    X(SET_PIPELINE, "setComputePipelineState:", "vp")                                      \
+    X(SET_BUFFER, "setBuffer:offset:atIndex:", "vpuu")                                     \
+    X(SET_BYTES, "setBytes:length:atIndex:", "vpuu")                                       \
+    X(USE, "useResource:usage:", "vpu")                                                    \
+    X(DISPATCH, "dispatchThreadgroups:threadsPerThreadgroup:", "vzz")                      \
+    X(BARRIER, "memoryBarrierWithScope:", "vu")                                            \
+    X(END, "endEncoding", "v")                                                             \
+    X(WAIT_EVENT, "encodeWaitForEvent:value:", "vpu")                                      \
+    X(SIGNAL_EVENT, "encodeSignalEvent:value:", "vpu")                                     \
+    X(COMMIT, "commit", "v")                                                               \
+    X(WAIT, "waitUntilCompleted", "v")                                                     \
+    X(STATUS, "status", "u")                                                               \
+    X(ERROR, "error", "p")                                                                 \
+    X(GPU_START, "GPUStartTime", "d")                                                      \
+    X(GPU_END, "GPUEndTime", "d")
+
+enum {
+#define X(name, selector, shape) TMI_SEL_##name,
+    TMI_METAL_SELECTORS(X)
+#undef X
+        TMI_SEL_COUNT_OF
+};
+
+static const char *const tmi_metal_selectors[TMI_SEL_COUNT_OF] = {
+#define X(name, selector, shape) selector,
+    TMI_METAL_SELECTORS(X)
+#undef X
+};
+
+#ifdef TMETAL_DEBUG
+static const char *const tmi_metal_shapes[TMI_SEL_COUNT_OF] = {
+#define X(name, selector, shape) shape,
+    TMI_METAL_SELECTORS(X)
+#undef X
+};
+#    define TMI_METAL_SHAPE(s, shape) \
+        (strcmp(tmi_metal_shapes[s], shape) == 0 ? (void)0 : (void)TMI_TRAP())
+#else
+#    define TMI_METAL_SHAPE(s, shape) ((void)0)
+#endif
+
+struct tmetal_metal {
+    tmetal_function send; /* objc_msgSend: never called as it is */
+    void *(*push)(void);  /* objc_autoreleasePoolPush */
+    void (*pop)(void *);
+    void *string, *options;          /* the classes NSString and MTLCompileOptions */
+    int (*sleep_us)(unsigned);       /* usleep; NULL: none */
+    uint64_t (*now_ns)(int);         /* clock_gettime_nsec_np; NULL: none */
+    void         *sel[TMI_SEL_COUNT_OF];
+    void         *device, *queue;
+    tmetal_device info;
+};
+
+/* -- Messages by their shape --------------------- */
+
+typedef struct tmetal_metal tmi_metal;
+
+static void *tmi_metal_p(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "p");
+    return ((void *(*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static void *tmi_metal_pp(const tmi_metal *x, void *o, int s, void *a) {
+    TMI_METAL_SHAPE(s, "pp");
+    return ((void *(*)(void *, void *, void *))x->send)(o, x->sel[s], a);
+}
+static void *tmi_metal_ps(const tmi_metal *x, void *o, int s, const char *a) {
+    TMI_METAL_SHAPE(s, "ps");
+    return ((void *(*)(void *, void *, const char *))x->send)(o, x->sel[s], a);
+}
+static void *tmi_metal_pu(const tmi_metal *x, void *o, int s, unsigned long a) {
+    TMI_METAL_SHAPE(s, "pu");
+    return ((void *(*)(void *, void *, unsigned long))x->send)(o, x->sel[s], a);
+}
+static void *tmi_metal_puu(const tmi_metal *x, void *o, int s, unsigned long a, unsigned long b) {
+    TMI_METAL_SHAPE(s, "puu");
+    return ((void *(*)(void *, void *, unsigned long, unsigned long))x->send)(o, x->sel[s], a, b);
+}
+static void *tmi_metal_ppuup(const tmi_metal *x, void *o, int s, void *a, unsigned long b,
+                           unsigned long c, void *d) {
+    TMI_METAL_SHAPE(s, "ppuup");
+    return ((void *(*)(void *, void *, void *, unsigned long, unsigned long, void *))x->send)(
+        o, x->sel[s], a, b, c, d);
+}
+static void *tmi_metal_ppe(const tmi_metal *x, void *o, int s, void *a, void **error) {
+    TMI_METAL_SHAPE(s, "ppe");
+    return ((void *(*)(void *, void *, void *, void **))x->send)(o, x->sel[s], a, error);
+}
+static void *tmi_metal_pppe(const tmi_metal *x, void *o, int s, void *a, void *b, void **error) {
+    TMI_METAL_SHAPE(s, "pppe");
+    return ((void *(*)(void *, void *, void *, void *, void **))x->send)(o, x->sel[s], a, b, error);
+}
+static const char *tmi_metal_s(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "s");
+    return ((const char *(*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static unsigned long tmi_metal_u(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "u");
+    return ((unsigned long (*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static long tmi_metal_i(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "i");
+    return ((long (*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static double tmi_metal_d(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "d");
+    return ((double (*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static int tmi_metal_b(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "b");
+    return ((tmi_metal_bool (*)(void *, void *))x->send)(o, x->sel[s]) != 0;
+}
+static int tmi_metal_bi(const tmi_metal *x, void *o, int s, long a) {
+    TMI_METAL_SHAPE(s, "bi");
+    return ((tmi_metal_bool (*)(void *, void *, long))x->send)(o, x->sel[s], a) != 0;
+}
+/* Does an object know a method? Of those that older systems lack. */
+static int tmi_metal_has(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(TMI_SEL_RESPONDS, "bp");
+    return ((tmi_metal_bool (*)(void *, void *, void *))x->send)(o, x->sel[TMI_SEL_RESPONDS],
+                                                               x->sel[s]) != 0;
+}
+static void tmi_metal_v(const tmi_metal *x, void *o, int s) {
+    TMI_METAL_SHAPE(s, "v");
+    ((void (*)(void *, void *))x->send)(o, x->sel[s]);
+}
+static void tmi_metal_vp(const tmi_metal *x, void *o, int s, void *a) {
+    TMI_METAL_SHAPE(s, "vp");
+    ((void (*)(void *, void *, void *))x->send)(o, x->sel[s], a);
+}
+static void tmi_metal_vu(const tmi_metal *x, void *o, int s, unsigned long a) {
+    TMI_METAL_SHAPE(s, "vu");
+    ((void (*)(void *, void *, unsigned long))x->send)(o, x->sel[s], a);
+}
+static void tmi_metal_vi(const tmi_metal *x, void *o, int s, long a) {
+    TMI_METAL_SHAPE(s, "vi");
+    ((void (*)(void *, void *, long))x->send)(o, x->sel[s], a);
+}
+static void tmi_metal_vb(const tmi_metal *x, void *o, int s, tmi_metal_bool a) {
+    TMI_METAL_SHAPE(s, "vb");
+    ((void (*)(void *, void *, tmi_metal_bool))x->send)(o, x->sel[s], a);
+}
+static void tmi_metal_vpu(const tmi_metal *x, void *o, int s, void *a, unsigned long b) {
+    TMI_METAL_SHAPE(s, "vpu");
+    ((void (*)(void *, void *, void *, unsigned long))x->send)(o, x->sel[s], a, b);
+}
+static void tmi_metal_vpuu(const tmi_metal *x, void *o, int s, const void *a, unsigned long b,
+                         unsigned long c) {
+    TMI_METAL_SHAPE(s, "vpuu");
+    ((void (*)(void *, void *, const void *, unsigned long, unsigned long))x->send)(o, x->sel[s],
+                                                                                    a, b, c);
+}
+static void tmi_metal_vzz(const tmi_metal *x, void *o, int s, tmi_metal_size a, tmi_metal_size b) {
+    TMI_METAL_SHAPE(s, "vzz");
+    ((void (*)(void *, void *, tmi_metal_size, tmi_metal_size))x->send)(o, x->sel[s], a, b);
+}
+
+/* -- Problems --------------------- */
+
+typedef struct tmi_metal_out {
+    char  *at;
+    size_t left; /* the NUL not counted */
+} tmi_metal_out;
+
+static void tmi_metal_put(tmi_metal_out *o, const char *s, size_t n) {
+    if (n > o->left) n = o->left;
+    memcpy(o->at, s, n);
+    o->at += n;
+    o->left -= n;
+    *o->at = '\0';
+}
+
+static void tmi_metal_put_u64(tmi_metal_out *o, uint64_t v) {
+    char     buf[24];
+    uint32_t n = sizeof buf;
+    do buf[--n] = (char)('0' + (int)(v % 10));
+    while ((v /= 10) != 0);
+    tmi_metal_put(o, buf + n, sizeof buf - n);
+}
+
+/* %s and %llu, as much as fits */
+static void tmi_metal_put_va(tmi_metal_out *o, const char *fmt, va_list ap) {
+    while (*fmt) {
+        size_t n = 0;
+        while (fmt[n] && fmt[n] != '%') n++;
+        tmi_metal_put(o, fmt, n);
+        fmt += n;
+        if (!*fmt) break;
+        if (fmt[1] == 's') {
+            const char *s = va_arg(ap, const char *);
+            tmi_metal_put(o, s, strlen(s));
+            fmt += 2;
+        } else { /* %llu */
+            tmi_metal_put_u64(o, va_arg(ap, unsigned long long));
+            fmt += 4;
+        }
+    }
+}
+
+static tmi_metal_out tmi_metal_begin(char *text, size_t room) {
+    tmi_metal_out o;
+    o.at = text;
+    o.left = room - 1;
+    *text = '\0';
+    return o;
+}
+
+/* The code's own text with what the others are. */
+static tmetal_code tmi_metal_fail(tmetal_problem *p, tmetal_code code, ...) {
+    va_list     ap;
+    tmi_metal_out o;
+    if (!p) return code;
+    p->code = code;
+    o = tmi_metal_begin(p->text, sizeof p->text);
+    va_start(ap, code);
+    tmi_metal_put_va(&o, tmetal_code_text(code), ap);
+    va_end(ap);
+    return code;
+}
+
+static tmetal_code tmi_metal_good(tmetal_problem *p) {
+    if (p) {
+        p->code = TMETAL_OK;
+        *p->text = '\0';
+    }
+    return TMETAL_OK;
+}
+
+/* Bytes of the caller's arena, zeroed; NULL when it is full. */
+static void *tmi_metal_take(tmetal_arena *arena, size_t bytes, tmetal_problem *p) {
+    size_t at;
+    void  *memory;
+    if (!arena || !arena->base) {
+        (void)tmi_metal_fail(p, TMETAL_E_MISUSE, "no arena: it is NULL");
+        return NULL;
+    }
+    at = tmi_align_up(arena->used + (size_t)((uintptr_t)arena->base & (TMI_ALIGN - 1))) -
+        (size_t)((uintptr_t)arena->base & (TMI_ALIGN - 1));
+    if (at > arena->cap || bytes > arena->cap - at) {
+        arena->need = tmi_add_sat(at, bytes);
+        (void)tmi_metal_fail(p, TMETAL_E_ARENA, (unsigned long long)arena->need,
+                           (unsigned long long)arena->cap);
+        return NULL;
+    }
+    memory = (char *)arena->base + at;
+    arena->used = at + bytes;
+    if (arena->peak < arena->used) arena->peak = arena->used;
+    return memset(memory, 0, bytes);
+}
+
+/* The text of an NSString, "" for nil: good until the pool is emptied. */
+static const char *tmi_metal_utf8(const tmi_metal *x, void *string) {
+    const char *s = string ? tmi_metal_s(x, string, TMI_SEL_UTF8) : NULL;
+    return s ? s : "";
+}
+
+static const char *tmi_metal_error_text(const tmi_metal *x, void *error) {
+    const char *s = error ? tmi_metal_utf8(x, tmi_metal_p(x, error, TMI_SEL_DESCRIPTION)) : "";
+    return *s ? s : "Metal gives no reason";
+}
+
+static void tmi_metal_copy(char *to, size_t room, const char *from) {
+    tmi_metal_out o = tmi_metal_begin(to, room);
+    tmi_metal_put(&o, from, strlen(from));
+    (void)tmi_tidy(to, to);
+}
+
+static void tmi_metal_drop(const tmi_metal *x, void *o) {
+    if (o) tmi_metal_v(x, o, TMI_SEL_RELEASE);
+}
+
+static void *tmi_metal_string(const tmi_metal *x, const char *s) {
+    return tmi_metal_ps(x, x->string, TMI_SEL_STRING, s);
+}
+
+/* -- The system --------------------- */
+
+#ifdef __APPLE__
+/* CoreGraphics: without it MTLCreateSystemDefaultDevice gives nil in programs of the command line.
+ * dlopen keeps a count, nothing of ours is kept. */
+static tmetal_function tmi_metal_system(void *user, const char *name) {
+    static const char *const paths[] = {
+        "/usr/lib/libobjc.A.dylib", "/usr/lib/libSystem.B.dylib",
+        "/System/Library/Frameworks/Foundation.framework/Foundation",
+        "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics",
+        "/System/Library/Frameworks/Metal.framework/Metal"};
+    size_t          i;
+    tmetal_function f = NULL;
+    (void)user;
+    for (i = 0; i < sizeof paths / sizeof *paths; i++) {
+        void *library = dlopen(paths[i], RTLD_LAZY), *at = library ? dlsym(library, name) : NULL;
+        if (at && !f) memcpy(&f, &at, sizeof f); /* C has no cast between the two */
+    }
+    return f;
+}
+#else
+static tmetal_function tmi_metal_system(void *user, const char *name) {
+    (void)user;
+    (void)name;
+    return NULL;
+}
+#endif
+
+typedef struct tmi_metal_entries {
+    void *(*default_device)(void); /* MTLCreateSystemDefaultDevice */
+    void *(*all_devices)(void);    /* MTLCopyAllDevices; NULL: there is none on this system */
+} tmi_metal_entries;
+
+static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, tmi_metal_entries *e,
+                                tmetal_problem *p) {
+    static const char *const wanted[] = {"objc_msgSend", "sel_registerName", "objc_getClass",
+                                         "objc_autoreleasePoolPush", "objc_autoreleasePoolPop",
+                                         "MTLCreateSystemDefaultDevice"};
+    tmetal_symbol   symbol = o && o->symbol ? o->symbol : tmi_metal_system;
+    void           *user = o ? o->symbol_user : NULL;
+    tmetal_function f[sizeof wanted / sizeof *wanted];
+    size_t          i;
+    void *(*selector)(const char *);
+    for (i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!(f[i] = symbol(user, wanted[i])))
+            return tmi_metal_fail(p, TMETAL_E_NO_METAL, wanted[i]);
+    x->send = f[0];
+    selector = (void *(*)(const char *))f[1];
+    x->string = ((void *(*)(const char *))f[2])("NSString");
+    x->options = ((void *(*)(const char *))f[2])("MTLCompileOptions");
+    x->push = (void *(*)(void))f[3];
+    x->pop = (void (*)(void *))f[4];
+    e->default_device = (void *(*)(void))f[5];
+    e->all_devices = (void *(*)(void))symbol(user, "MTLCopyAllDevices");
+    x->sleep_us = (int (*)(unsigned))symbol(user, "usleep");
+    x->now_ns = (uint64_t(*)(int))symbol(user, "clock_gettime_nsec_np");
+    for (i = 0; i < TMI_SEL_COUNT_OF; i++) x->sel[i] = selector(tmi_metal_selectors[i]);
+    return TMETAL_OK;
+}
+
+/* -- Devices --------------------- */
+
+/* MTLGPUFamily of Apple1, Mac2, Metal3 and Metal4. Apple12 does not exist yet; asking for a family
+ * that a system does not know gives NO. */
+#define TMI_METAL_APPLE  1000
+#define TMI_METAL_MAC2   2002
+#define TMI_METAL_METAL3 5001
+#define TMI_METAL_METAL4 5002
+#define TMI_METAL_LAST   12
+
+static void tmi_metal_describe(const tmi_metal *x, void *device, tmetal_device *d) {
+    long n;
+    memset(d, 0, sizeof *d);
+    tmi_metal_copy(d->name, sizeof d->name,
+                   tmi_metal_utf8(x, tmi_metal_p(x, device, TMI_SEL_NAME)));
+    if (tmi_metal_has(x, device, TMI_SEL_ARCHITECTURE)) { /* macOS 14 and iOS 17 */
+        void *arch = tmi_metal_p(x, device, TMI_SEL_ARCHITECTURE);
+        if (arch)
+            tmi_metal_copy(d->arch, sizeof d->arch,
+                         tmi_metal_utf8(x, tmi_metal_p(x, arch, TMI_SEL_NAME)));
+    }
+    d->id = tmi_metal_u(x, device, TMI_SEL_REGISTRY_ID);
+    for (n = TMI_METAL_LAST; n > 0 && !d->family; n--)
+        if (tmi_metal_bi(x, device, TMI_SEL_SUPPORTS, TMI_METAL_APPLE + n)) d->family = (uint32_t)n;
+    d->mac2 = (uint32_t)tmi_metal_bi(x, device, TMI_SEL_SUPPORTS, TMI_METAL_MAC2);
+    d->metal3 = (uint32_t)tmi_metal_bi(x, device, TMI_SEL_SUPPORTS, TMI_METAL_METAL3);
+    d->metal4 = (uint32_t)tmi_metal_bi(x, device, TMI_SEL_SUPPORTS, TMI_METAL_METAL4);
+    /* the two are asked of Macs alone */
+    if (tmi_metal_has(x, device, TMI_SEL_HEADLESS))
+        d->headless = (uint32_t)tmi_metal_b(x, device, TMI_SEL_HEADLESS);
+    if (tmi_metal_has(x, device, TMI_SEL_LOW_POWER))
+        d->low_power = (uint32_t)tmi_metal_b(x, device, TMI_SEL_LOW_POWER);
+    d->unified = (uint32_t)tmi_metal_b(x, device, TMI_SEL_UNIFIED);
+    d->tg_bytes = (uint32_t)tmi_metal_u(x, device, TMI_SEL_TG_BYTES);
+    d->max_buffer = tmi_metal_u(x, device, TMI_SEL_MAX_BUFFER);
+    if (tmi_metal_has(x, device, TMI_SEL_WORKING_SET))
+        d->working_set = tmi_metal_u(x, device, TMI_SEL_WORKING_SET);
+    d->live.family = d->family;
+    d->live.tg_bytes = d->tg_bytes;
+}
+
+/* Is it the one that the caller means? */
+static int tmi_metal_fits(const tmetal_device *d, const tmetal_metal_options *o) {
+    char        digits[24];
+    tmi_metal_out out = tmi_metal_begin(digits, sizeof digits);
+    if (!o) return 1;
+    if (d->family < o->family) return 0;
+    if (!o->device) return 1;
+    tmi_metal_put_u64(&out, d->id);
+    return strstr(d->name, o->device) != NULL || strcmp(digits, o->device) == 0;
+}
+
+/* All devices, retained as an array; where the system cannot list them, nil. An array of none is
+ * what headless and sandboxed processes see: asking it for its first would throw. */
+static void *tmi_metal_list(const tmi_metal *x, const tmi_metal_entries *e, size_t *n) {
+    void *all = e->all_devices ? e->all_devices() : NULL;
+    *n = all ? (size_t)tmi_metal_u(x, all, TMI_SEL_COUNT) : 0;
+    return all;
+}
+
+static void *tmi_metal_choose(tmi_metal *x, const tmi_metal_entries *e,
+                              const tmetal_metal_options *o) {
+    void  *chosen = e->default_device(), *all;
+    size_t i, n;
+    if (chosen) {
+        tmi_metal_describe(x, chosen, &x->info);
+        if (tmi_metal_fits(&x->info, o)) return chosen;
+        tmi_metal_drop(x, chosen);
+        chosen = NULL;
+    }
+    all = tmi_metal_list(x, e, &n);
+    for (i = 0; i < n && !chosen; i++) {
+        void *device = tmi_metal_pu(x, all, TMI_SEL_AT, (unsigned long)i);
+        tmi_metal_describe(x, device, &x->info);
+        if (tmi_metal_fits(&x->info, o)) chosen = tmi_metal_p(x, device, TMI_SEL_RETAIN);
+    }
+    tmi_metal_drop(x, all);
+    return chosen;
+}
+
+static tmetal_code tmi_metal_open_in_pool(tmi_metal *x, const tmi_metal_entries *e,
+                                        const tmetal_metal_options *o, tmetal_problem *p) {
+    x->device = tmi_metal_choose(x, e, o);
+    if (!x->device)
+        return tmi_metal_fail(p, TMETAL_E_NO_DEVICE,
+                            o && o->device ? o->device : "that this process may use",
+                            (unsigned long long)(o ? o->family : 0));
+    x->queue = tmi_metal_pu(x, x->device, TMI_SEL_NEW_QUEUE,
+                            o && o->queue_buffers ? o->queue_buffers : 64);
+    if (x->queue) return tmi_metal_good(p);
+    tmi_metal_drop(x, x->device);
+    return tmi_metal_fail(p, TMETAL_E_NO_DEVICE, "with a command queue",
+                        (unsigned long long)(o ? o->family : 0));
+}
+
+TMETAL_API tmetal_code tmetal_metal_open(const tmetal_metal_options *options, tmetal_arena *arena,
+                                         tmetal_metal **metal, tmetal_problem *problem) {
+    tmi_metal        *x = (tmi_metal *)tmi_metal_take(arena, sizeof *x, problem);
+    tmi_metal_entries e;
+    tmetal_code     code;
+    void           *pool;
+    *metal = NULL;
+    if (!x) return problem ? problem->code : TMETAL_E_ARENA;
+    code = tmi_metal_bind(x, options, &e, problem);
+    if (code != TMETAL_OK) return code;
+    pool = x->push();
+    code = tmi_metal_open_in_pool(x, &e, options, problem);
+    x->pop(pool);
+    if (code == TMETAL_OK) *metal = x;
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
+                                            tmetal_arena *arena, const tmetal_device **devices,
+                                            size_t *n, tmetal_problem *problem) {
+    tmi_metal         x;
+    tmi_metal_entries e;
+    tmetal_device  *list;
+    void           *pool, *all, *one = NULL;
+    size_t          i;
+    tmetal_code     code;
+    memset(&x, 0, sizeof x);
+    *devices = NULL;
+    *n = 0;
+    code = tmi_metal_bind(&x, options, &e, problem);
+    if (code != TMETAL_OK) return code;
+    pool = x.push();
+    all = tmi_metal_list(&x, &e, n);
+    if (!*n && (one = e.default_device()) != NULL) *n = 1;
+    list = (tmetal_device *)tmi_metal_take(arena, *n * sizeof *list, problem);
+    for (i = 0; list && i < *n; i++)
+        tmi_metal_describe(&x, one ? one : tmi_metal_pu(&x, all, TMI_SEL_AT, (unsigned long)i),
+                           &list[i]);
+    tmi_metal_drop(&x, all);
+    tmi_metal_drop(&x, one);
+    x.pop(pool);
+    *devices = list;
+    return list ? tmi_metal_good(problem) : TMETAL_E_ARENA;
+}
+
+TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal) {
+    return &metal->info;
+}
+
+/* Command buffers of a queue complete in the order of their commits. */
+TMETAL_API tmetal_code tmetal_metal_wait(tmetal_metal *metal, tmetal_problem *problem) {
+    void *pool = metal->push(), *buffer = tmi_metal_p(metal, metal->queue, TMI_SEL_COMMAND_BUFFER);
+    tmetal_code code = TMETAL_OK;
+    if (buffer) {
+        tmi_metal_v(metal, buffer, TMI_SEL_COMMIT);
+        tmi_metal_v(metal, buffer, TMI_SEL_WAIT);
+        code = tmi_metal_good(problem);
+    } else code = tmi_metal_fail(problem, TMETAL_E_ENCODE, "a command buffer");
+    metal->pop(pool);
+    return code;
+}
+
+TMETAL_API void tmetal_metal_close(tmetal_metal *metal) {
+    if (!metal) return;
+    (void)tmetal_metal_wait(metal, NULL);
+    tmi_metal_drop(metal, metal->queue);
+    tmi_metal_drop(metal, metal->device);
+    metal->queue = metal->device = NULL;
+}
+
+/* -- From text to pipelines --------------------- */
+
+struct tmetal_loaded {
+    tmi_metal             *x;
+    const tmetal_result *result;
+    void                *library;
+    void               **pipelines; /* by kernel */
+    uint32_t             n_params;  /* one more than the highest parameter that a kernel reads */
+};
+
+/* MTLLanguageVersion is major << 16 | minor; ours is 310 for 3.1. */
+static unsigned long tmi_metal_version(uint32_t msl) {
+    return (unsigned long)(msl / 100) << 16 | (msl / 10 % 10);
+}
+
+static void *tmi_metal_compile_options(const tmi_metal *x, const tmetal_result *r) {
+    void *o = tmi_metal_p(x, x->options, TMI_SEL_ALLOC);
+    uint32_t i, version = 0;
+    for (i = 0; i < r->n_kernels; i++) version = tmi_max32(version, r->kernels[i].msl_version);
+    o = tmi_metal_p(x, o, TMI_SEL_INIT);
+    /* its default is what the host was linked with, whatever the system can do */
+    tmi_metal_vu(x, o, TMI_SEL_SET_LANGUAGE, tmi_metal_version(version));
+    if (tmi_metal_has(x, o, TMI_SEL_SET_MATH)) { /* macOS 15, iOS 18: MTLMathModeSafe, ..Fast */
+        tmi_metal_vi(x, o, TMI_SEL_SET_MATH, 0);
+        tmi_metal_vi(x, o, TMI_SEL_SET_FUNCTIONS, 1); /* ..Precise, as older systems take it */
+    } else tmi_metal_vb(x, o, TMI_SEL_SET_FAST, 0);
+    return o;
+}
+
+/* The line of the user's Python that a line of our Metal comes from: the nearest comment above
+ * it that gives one, "line 14: x = tl.load", behind the file that the head of its kernel names. */
+static void tmi_metal_python(tmi_metal_out *o, const char *msl, const char *line) {
+    static const char mark[] = "// line ";
+    while (line > msl) {
+        const char *at;
+        for (line--; line > msl && line[-1] != '\n'; line--) {}
+        for (at = line; *at == ' '; at++) {}
+        if (strncmp(at, mark, sizeof mark - 1) == 0) {
+            tmi_metal_put(o, "    from ", 9);
+            tmi_metal_put(o, at + 3, strcspn(at + 3, "\n"));
+            tmi_metal_put(o, "\n", 1);
+            return;
+        }
+        if (strncmp(line, "kernel ", 7) == 0) return;
+    }
+}
+
+/* The compiler's message, and below each line of it that names one of the text (program_source:
+ * LINE:COL:) that line, and where in Python it comes from. */
+static void tmi_metal_explain(tmi_metal_out *o, const char *said, const char *msl) {
+    static const char mark[] = "program_source:";
+    while (*said) {
+        size_t      n = strcspn(said, "\n");
+        const char *at = strstr(said, mark), *line = msl;
+        uint32_t    number = 0;
+        tmi_metal_put(o, said, n);
+        tmi_metal_put(o, "\n", 1);
+        if (at && at < said + n && strstr(at, "error:")) {
+            for (at += sizeof mark - 1; *at >= '0' && *at <= '9' && number < 100000000u; at++)
+                number = number * 10 + (uint32_t)(*at - '0');
+            for (; number > 1 && line; number--) {
+                line = strchr(line, '\n');
+                if (line) line++;
+            }
+            if (line && number == 1) {
+                tmi_metal_put(o, "    | ", 6);
+                tmi_metal_put(o, line, strcspn(line, "\n"));
+                tmi_metal_put(o, "\n", 1);
+                tmi_metal_python(o, msl, line);
+            }
+        }
+        said += n + (said[n] == '\n');
+    }
+}
+
+/* "a, b, c", as much as fits */
+static void tmi_metal_names(const tmi_metal *x, void *array, char *text, size_t room) {
+    tmi_metal_out   o = tmi_metal_begin(text, room);
+    unsigned long i, n = array ? tmi_metal_u(x, array, TMI_SEL_COUNT) : 0;
+    if (!n) tmi_metal_put(&o, "none", 4);
+    for (i = 0; i < n; i++) {
+        const char *s = tmi_metal_utf8(x, tmi_metal_pu(x, array, TMI_SEL_AT, i));
+        if (i) tmi_metal_put(&o, ", ", 2);
+        tmi_metal_put(&o, s, strlen(s));
+    }
+}
+
+static tmetal_code tmi_metal_pipeline(tmetal_loaded *l, uint32_t i, tmetal_problem *p) {
+    const tmi_metal       *x = l->x;
+    const tmetal_kernel *k = &l->result->kernels[i];
+    void                *error = NULL, *pso;
+    void *f = tmi_metal_pp(x, l->library, TMI_SEL_NEW_FUNCTION, tmi_metal_string(x, k->entry));
+    char                 has[400];
+    unsigned long        n;
+    if (!f) {
+        tmi_metal_names(x, tmi_metal_p(x, l->library, TMI_SEL_FUNCTIONS), has, sizeof has);
+        return tmi_metal_fail(p, TMETAL_E_NO_FUNCTION, k->entry, has);
+    }
+    pso = tmi_metal_ppe(x, x->device, TMI_SEL_NEW_PIPELINE, f, &error);
+    tmi_metal_drop(x, f);
+    if (!pso) return tmi_metal_fail(p, TMETAL_E_PIPELINE, k->entry, tmi_metal_error_text(x, error));
+    l->pipelines[i] = pso;
+    n = tmi_metal_u(x, pso, TMI_SEL_MAX_THREADS); /* a dispatch of more is dropped without a word */
+    if (n < k->threads)
+        return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "threads a threadgroup",
+                            (unsigned long long)k->threads, (unsigned long long)n);
+    n = tmi_metal_u(x, pso, TMI_SEL_SIMD);
+    if (n != 32)
+        return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "threads a simdgroup", 32ull,
+                            (unsigned long long)n);
+    n = tmi_metal_u(x, pso, TMI_SEL_STATIC_BYTES);
+    if (n > x->info.tg_bytes)
+        return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "bytes of threadgroup memory",
+                            (unsigned long long)n, (unsigned long long)x->info.tg_bytes);
+    return TMETAL_OK;
+}
+
+static tmetal_code tmi_metal_load_in_pool(tmetal_loaded *l, tmetal_arena *arena,
+                                        const char **warnings, tmetal_problem *p) {
+    const tmi_metal *x = l->x;
+    void          *error = NULL, *o = tmi_metal_compile_options(x, l->result);
+    void          *text = tmi_metal_string(x, l->result->msl);
+    tmetal_code    code = TMETAL_OK;
+    uint32_t       i;
+    if (text) l->library = tmi_metal_pppe(x, x->device, TMI_SEL_NEW_LIBRARY, text, o, &error);
+    tmi_metal_drop(x, o);
+    if (!l->library) {
+        if (p) {
+            tmi_metal_out out = tmi_metal_begin(p->text, sizeof p->text);
+            static const char head[] = "Metal's compiler refuses the text:\n";
+            tmi_metal_put(&out, head, sizeof head - 1);
+            tmi_metal_explain(&out, text ? tmi_metal_error_text(x, error) : "it is no UTF-8",
+                              l->result->msl);
+            p->code = TMETAL_E_COMPILER;
+        }
+        return TMETAL_E_COMPILER;
+    }
+    if (error && warnings) { /* warnings come with a library */
+        const char *said = tmi_metal_error_text(x, error);
+        char       *kept = (char *)tmi_metal_take(arena, strlen(said) + 1, p);
+        if (!kept) return TMETAL_E_ARENA;
+        memcpy(kept, said, strlen(said) + 1);
+        *warnings = kept;
+    }
+    for (i = 0; i < l->result->n_kernels && code == TMETAL_OK; i++)
+        code = tmi_metal_pipeline(l, i, p);
+    return code;
+}
+
+TMETAL_API void tmetal_unload(tmetal_loaded *loaded) {
+    uint32_t i;
+    void    *pool;
+    if (!loaded) return;
+    pool = loaded->x->push();
+    for (i = 0; i < loaded->result->n_kernels; i++) tmi_metal_drop(loaded->x, loaded->pipelines[i]);
+    tmi_metal_drop(loaded->x, loaded->library);
+    loaded->x->pop(pool);
+    loaded->library = NULL;
+}
+
+/* Does the launch pass this one, by the function's own parameter? */
+static int tmi_metal_is_own(const tmetal_arg *a) {
+    return a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_BYTES ||
+        a->kind == TMETAL_ARG_ADDRESS || a->kind == TMETAL_ARG_PADDING;
+}
+
+TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
+                                   tmetal_arena *arena, tmetal_loaded **loaded,
+                                   const char **warnings, tmetal_problem *problem) {
+    tmetal_loaded *l;
+    void          *pool;
+    tmetal_code    code;
+    uint32_t       i, k;
+    *loaded = NULL;
+    if (warnings) *warnings = "";
+    if (!metal || result->code != TMETAL_OK || !result->msl || !result->msl_len)
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE,
+                            "nothing to load: no device is open, or the result holds no Metal");
+    l = (tmetal_loaded *)tmi_metal_take(arena, sizeof *l, problem);
+    if (!l) return TMETAL_E_ARENA;
+    l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
+    if (!l->pipelines) return TMETAL_E_ARENA;
+    l->x = metal;
+    l->result = result;
+    for (k = 0; k < result->n_kernels; k++)
+        for (i = 0; i < result->kernels[k].n_args; i++)
+            if (tmi_metal_is_own(&result->kernels[k].args[i]))
+                l->n_params = tmi_max32(l->n_params, result->kernels[k].args[i].param + 1);
+    pool = metal->push();
+    code = tmi_metal_load_in_pool(l, arena, warnings, problem);
+    metal->pop(pool);
+    if (code != TMETAL_OK) {
+        tmetal_unload(l);
+        return code;
+    }
+    *loaded = l;
+    return tmi_metal_good(problem);
+}
+
+/* -- Buffers --------------------- */
+
+static tmetal_code tmi_metal_buffer(tmi_metal *x, void *object, uint64_t bytes, tmetal_buffer *b,
+                                  tmetal_problem *p) {
+    memset(b, 0, sizeof *b);
+    if (!object)
+        return tmi_metal_fail(p, TMETAL_E_BUFFER, (unsigned long long)bytes,
+                            (unsigned long long)x->info.max_buffer);
+    b->object = object;
+    b->contents = tmi_metal_p(x, object, TMI_SEL_CONTENTS);
+    b->bytes = tmi_metal_u(x, object, TMI_SEL_LENGTH);
+    if (tmi_metal_has(x, object, TMI_SEL_ADDRESS)) /* macOS 13, iOS 16 */
+        b->address = tmi_metal_u(x, object, TMI_SEL_ADDRESS);
+    return tmi_metal_good(p);
+}
+
+TMETAL_API tmetal_code tmetal_buffer_make(tmetal_metal *metal, uint64_t bytes,
+                                          tmetal_buffer *buffer, tmetal_problem *problem) {
+    void       *pool = metal->push(), *object = NULL;
+    tmetal_code code;
+    if (bytes <= metal->info.max_buffer) /* Metal has no buffer of no bytes */
+        object = tmi_metal_puu(metal, metal->device, TMI_SEL_NEW_BUFFER,
+                             (unsigned long)(bytes ? bytes : 4), 0); /* shared storage */
+    code = tmi_metal_buffer(metal, object, bytes, buffer, problem);
+    /* new buffers are zeroed in practice, which no page of Apple's promises */
+    if (code == TMETAL_OK && buffer->contents) memset(buffer->contents, 0, (size_t)buffer->bytes);
+    metal->pop(pool);
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_buffer_wrap(tmetal_metal *metal, void *memory, uint64_t bytes,
+                                          tmetal_buffer *buffer, tmetal_problem *problem) {
+    void       *pool, *object;
+    tmetal_code code;
+    memset(buffer, 0, sizeof *buffer);
+    if (!memory || !bytes || ((uintptr_t)memory | bytes) & 4095)
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE,
+                            "memory to wrap must begin and end on a page: 16384 bytes on Apple's "
+                            "chips, 4096 on Intel's");
+    pool = metal->push();
+    object = tmi_metal_ppuup(metal, metal->device, TMI_SEL_WRAP_BUFFER, memory,
+                             (unsigned long)bytes, 0, NULL);
+    code = tmi_metal_buffer(metal, object, bytes, buffer, problem);
+    metal->pop(pool);
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_buffer_adopt(tmetal_metal *metal, void *object,
+                                           tmetal_buffer *buffer, tmetal_problem *problem) {
+    void       *pool;
+    tmetal_code code;
+    if (!object) return tmi_metal_fail(problem, TMETAL_E_MISUSE, "no buffer to adopt: it is nil");
+    pool = metal->push();
+    code = tmi_metal_buffer(metal, tmi_metal_p(metal, object, TMI_SEL_RETAIN), 0, buffer, problem);
+    metal->pop(pool);
+    return code;
+}
+
+TMETAL_API void tmetal_buffer_free(tmetal_metal *metal, tmetal_buffer *buffer) {
+    tmi_metal_drop(metal, buffer->object);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+/* -- Launching --------------------- */
+
+#define TMI_METAL_INDICES 31   /* entries of Metal's buffer argument table */
+#define TMI_METAL_INLINE  4096 /* most bytes of one setBytes */
+
+struct tmetal_launch {
+    tmetal_loaded *l;
+    tmetal_buffer *scratch; /* by place in the result's list */
+    tmetal_buffer *debug;   /* by kernel; no object: it needs none */
+    void          *under_way; /* command buffer, retained; NULL: none */
+    int            started;   /* at least once */
+    double         seconds;
+};
+
+/* What one launch is given, checked. */
+typedef struct tmi_metal_go {
+    tmetal_launch           *launch;
+    const tmetal_launch_arg *args;
+    uint32_t                 n_args;
+    uint32_t                 programs[3];
+    tmetal_problem          *p;
+} tmi_metal_go;
+
+TMETAL_API tmetal_launch_arg tmetal_arg_buffer(const tmetal_buffer *buffer, uint64_t offset) {
+    tmetal_launch_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = TMETAL_VALUE_BUFFER;
+    a.buffer = buffer;
+    a.offset = offset;
+    return a;
+}
+
+TMETAL_API tmetal_launch_arg tmetal_arg_int(int64_t value) {
+    tmetal_launch_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = TMETAL_VALUE_INT;
+    a.i = value;
+    return a;
+}
+
+TMETAL_API tmetal_launch_arg tmetal_arg_float(double value) {
+    tmetal_launch_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = TMETAL_VALUE_FLOAT;
+    a.f = value;
+    return a;
+}
+
+static tmetal_code tmi_metal_wrong_arg(const tmi_metal_go *g, const tmetal_arg *a,
+                                       const char *what) {
+    return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_ARG, (unsigned long long)a->param, a->name, what);
+}
+
+/* How a number's type is passed: the bits of an integer, or a float's format. */
+static int tmi_metal_float_of(const char *type) {
+    int f;
+    for (f = TMI_F_F16; f <= TMI_F_F64; f++)
+        if (strcmp(tmi_float_names[f], type) == 0) return f;
+    return -1;
+}
+
+/* The bits of a number of a parameter's type. */
+static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, uint64_t *bits) {
+    const tmetal_launch_arg *v = &g->args[a->param];
+    int                      f = tmi_metal_float_of(a->type);
+    uint32_t                 n = 0;
+    const char              *s = a->type;
+    if (f >= 0) {
+        const tmi_float_format *to = &tmi_float_formats[f];
+        uint64_t raw, mant = 0;
+        int      negative = 0, exp = 0;
+        double   x = v->kind == TMETAL_VALUE_INT ? (double)v->i : v->f;
+        if (v->kind == TMETAL_VALUE_BUFFER || v->kind == TMETAL_VALUE_NONE)
+            return tmi_metal_wrong_arg(g, a, "wants a number");
+        memcpy(&raw, &x, sizeof raw);
+        if (tmi_float_split(&tmi_float_formats[TMI_F_F64], raw, &negative, &mant, &exp)) {
+            *bits = tmi_float_round(to, negative, mant, exp, 0);
+            return TMETAL_OK;
+        }
+        *bits = ((((uint64_t)1 << to->exp_bits) - 1) << to->man_bits) |
+            (uint64_t)(raw >> 63) << (to->bits - 1);
+        if (raw << 12) *bits |= (uint64_t)1 << (to->man_bits - 1); /* NaN */
+        return TMETAL_OK;
+    }
+    if (v->kind != TMETAL_VALUE_INT) return tmi_metal_wrong_arg(g, a, "wants an integer");
+    while (*s && (*s < '0' || *s > '9')) s++;
+    for (; *s >= '0' && *s <= '9'; s++) n = n * 10 + (uint32_t)(*s - '0');
+    /* as signed or as unsigned: Triton's types do not say which */
+    if (n < 64 && (v->i < (n == 1 ? 0 : -((int64_t)1 << (n - 1))) || v->i >= (int64_t)1 << n))
+        return tmi_metal_wrong_arg(g, a, "is given an integer that its type cannot hold");
+    *bits = (uint64_t)v->i;
+    return TMETAL_OK;
+}
+
+/* Elements of an op list's parameter, whose shape is known. */
+static uint64_t tmi_metal_least(const tmetal_result *r, uint32_t param, uint32_t bytes) {
+    uint64_t n = bytes;
+    uint32_t i;
+    if (param >= r->n_params) return 0;
+    for (i = 0; i < r->params[param].n_dims; i++) n *= r->params[param].dims[i];
+    return n;
+}
+
+static uint32_t tmi_metal_element(const char *type) {
+    uint32_t n = 0;
+    int      f = tmi_metal_float_of(type);
+    if (f >= 0) return (uint32_t)tmi_float_formats[f].bits / 8;
+    for (; *type; type++)
+        if (*type >= '0' && *type <= '9') n = n * 10 + (uint32_t)(*type - '0');
+    return n < 8 ? 1 : n / 8;
+}
+
+static tmetal_code tmi_metal_check_buffer(const tmi_metal_go *g, const tmetal_arg *a) {
+    const tmetal_launch_arg *v = &g->args[a->param];
+    if (v->kind != TMETAL_VALUE_BUFFER || !v->buffer || !v->buffer->object)
+        return tmi_metal_wrong_arg(g, a, "wants a buffer");
+    if (v->type && strcmp(v->type, a->type) != 0)
+        return tmi_metal_wrong_arg(g, a, "is given a buffer of another element type");
+    if (v->offset > v->buffer->bytes)
+        return tmi_metal_wrong_arg(g, a, "is given an offset behind its buffer's end");
+    if (a->align && v->offset % a->align)
+        return tmi_metal_wrong_arg(g, a,
+                                   "is given an offset that breaks the alignment of the plan");
+    if (v->buffer->bytes - v->offset <
+        tmi_metal_least(g->launch->l->result, a->param, tmi_metal_element(a->type)))
+        return tmi_metal_wrong_arg(g, a, "is given a buffer shorter than its tensor");
+    if (a->kind == TMETAL_ARG_ADDRESS && !v->buffer->address)
+        return tmi_metal_wrong_arg(g, a, "goes by its address, which this system does not tell");
+    return TMETAL_OK;
+}
+
+/* The same place bound twice, and written by way of one: Metal promises nothing then. */
+static tmetal_code tmi_metal_check_overlap(const tmi_metal_go *g, const tmetal_kernel *k) {
+    uint32_t i, j;
+    for (i = 0; i < k->n_args; i++)
+        for (j = 0; j < i; j++) {
+            const tmetal_arg        *a = &k->args[i], *b = &k->args[j];
+            const tmetal_launch_arg *v, *w;
+            if (a->kind != TMETAL_ARG_BUFFER || b->kind != TMETAL_ARG_BUFFER ||
+                !((a->access | b->access) & TMETAL_WRITES) || a->param == b->param)
+                continue;
+            v = &g->args[a->param], w = &g->args[b->param];
+            if (v->buffer->object == w->buffer->object && v->offset == w->offset)
+                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_OVERLAP, b->name, a->name);
+        }
+    return TMETAL_OK;
+}
+
+static tmetal_code tmi_metal_check(const tmi_metal_go *g) {
+    const tmetal_result *r = g->launch->l->result;
+    uint32_t             k, i;
+    uint64_t             bits;
+    tmetal_code          code;
+    if (g->n_args < g->launch->l->n_params)
+        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_COUNT,
+                              (unsigned long long)g->launch->l->n_params,
+                              (unsigned long long)g->n_args);
+    for (k = 0; k < r->n_kernels; k++) {
+        for (i = 0; i < r->kernels[k].n_args; i++) {
+            const tmetal_arg *a = &r->kernels[k].args[i];
+            code = a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_ADDRESS
+                ? tmi_metal_check_buffer(g, a)
+                : a->kind == TMETAL_ARG_BYTES ? tmi_metal_number(g, a, &bits)
+                                              : TMETAL_OK;
+            if (code != TMETAL_OK) return code;
+        }
+        code = tmi_metal_check_overlap(g, &r->kernels[k]);
+        if (code != TMETAL_OK) return code;
+    }
+    return TMETAL_OK;
+}
+
+/* Scratch and debug buffers that are long enough; what is there is kept. */
+static tmetal_code tmi_metal_make_room(const tmi_metal_go *g) {
+    tmetal_launch       *h = g->launch;
+    const tmetal_result *r = h->l->result;
+    uint64_t             n, programs = (uint64_t)g->programs[0] * g->programs[1] * g->programs[2];
+    uint32_t             i, k;
+    tmetal_code          code;
+    for (i = 0; i < r->n_scratch; i++) {
+        n = r->scratch[i].bytes + r->scratch[i].program_bytes * programs;
+        if (h->scratch[i].object && h->scratch[i].bytes >= n) continue;
+        tmetal_buffer_free(h->l->x, &h->scratch[i]);
+        code = tmetal_buffer_make(h->l->x, n, &h->scratch[i], g->p);
+        if (code != TMETAL_OK) return code;
+    }
+    for (k = 0; k < r->n_kernels; k++)
+        for (i = 0; i < r->kernels[k].n_args; i++) {
+            const tmetal_arg *a = &r->kernels[k].args[i];
+            if (a->kind != TMETAL_ARG_DEBUG) continue;
+            if (h->debug[k].object) memset(h->debug[k].contents, 0, (size_t)h->debug[k].bytes);
+            else {
+                code = tmetal_buffer_make(h->l->x, a->size, &h->debug[k], g->p);
+                if (code != TMETAL_OK) return code;
+            }
+        }
+    return TMETAL_OK;
+}
+
+/* The bytes of one argument, little endian as every Apple system is. */
+static tmetal_code tmi_metal_fill(const tmi_metal_go *g, void *encoder, const tmetal_arg *a,
+                                unsigned char *data) {
+    const tmi_metal *x = g->launch->l->x;
+    uint64_t       bits = 0;
+    tmetal_code    code = TMETAL_OK;
+    uint32_t       i;
+    switch (a->kind) {
+    case TMETAL_ARG_BYTES: code = tmi_metal_number(g, a, &bits); break;
+    case TMETAL_ARG_PROGRAMS: bits = g->programs[a->param]; break;
+    case TMETAL_ARG_PADDING: bits = g->args[a->param].nan_padding != 0; break;
+    default: { /* an address: what is reached by it is told to the encoder */
+        const tmetal_launch_arg *v = &g->args[a->param];
+        bits = v->buffer->address + v->offset;
+        tmi_metal_vpu(x, encoder, TMI_SEL_USE, v->buffer->object, a->access);
+        break;
+    }
+    }
+    for (i = 0; i < a->size && i < 8; i++) data[a->offset + i] = (unsigned char)(bits >> (8 * i));
+    return code;
+}
+
+/* All arguments that share the bytes at one index, from the first of them on. */
+static tmetal_code tmi_metal_set_bytes(const tmi_metal_go *g, void *encoder, const tmetal_kernel *k,
+                                     uint32_t first) {
+    unsigned char data[TMI_METAL_INLINE];
+    uint32_t      i, bytes = 0, n = 0, index = k->args[first].index;
+    tmetal_code   code;
+    for (i = first; i < k->n_args; i++)
+        if (k->args[i].index == index) {
+            bytes = tmi_max32(bytes, k->args[i].offset + k->args[i].size);
+            n++;
+        }
+    if (n > 1) bytes = (bytes + 7u) & ~7u; /* a struct */
+    if (bytes > sizeof data)
+        return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "bytes of arguments: over 4096");
+    memset(data, 0, bytes);
+    for (i = first; i < k->n_args; i++)
+        if (k->args[i].index == index) {
+            code = tmi_metal_fill(g, encoder, &k->args[i], data);
+            if (code != TMETAL_OK) return code;
+        }
+    tmi_metal_vpuu(g->launch->l->x, encoder, TMI_SEL_SET_BYTES, data, bytes, index);
+    return TMETAL_OK;
+}
+
+static tmetal_code tmi_metal_bind_args(const tmi_metal_go *g, void *encoder, uint32_t which) {
+    const tmetal_launch *h = g->launch;
+    const tmi_metal       *x = h->l->x;
+    const tmetal_kernel *k = &h->l->result->kernels[which];
+    uint32_t             i, s, seen = 0;
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg    *a = &k->args[i];
+        const tmetal_buffer *b = NULL;
+        uint64_t             offset = 0;
+        tmetal_code          code;
+        if (a->index >= TMI_METAL_INDICES || seen >> a->index & 1) continue;
+        seen |= 1u << a->index;
+        if (a->kind == TMETAL_ARG_BUFFER) {
+            b = g->args[a->param].buffer;
+            offset = g->args[a->param].offset;
+        } else if (a->kind == TMETAL_ARG_DEBUG) b = &h->debug[which];
+        else if (a->kind == TMETAL_ARG_SCRATCH) {
+            for (s = 0; h->l->result->scratch[s].id != a->param; s++) {}
+            b = &h->scratch[s];
+        }
+        if (b)
+            tmi_metal_vpuu(x, encoder, TMI_SEL_SET_BUFFER, b->object, (unsigned long)offset,
+                           a->index);
+        else {
+            code = tmi_metal_set_bytes(g, encoder, k, i);
+            if (code != TMETAL_OK) return code;
+        }
+    }
+    return TMETAL_OK;
+}
+
+/* Threadgroups along an axis; 0: nothing to do. */
+static uint64_t tmi_metal_grid(const tmi_metal_go *g, const tmetal_kernel *k, uint32_t axis) {
+    uint64_t n = k->grid[0] ? k->grid[axis] : g->programs[axis];
+    return k->grid[0] ? n : n * (k->grid_times[axis] ? k->grid_times[axis] : 1);
+}
+
+static tmetal_code tmi_metal_encode(const tmi_metal_go *g, void *encoder) {
+    const tmetal_result *r = g->launch->l->result;
+    const tmi_metal       *x = g->launch->l->x;
+    uint32_t             i;
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        tmi_metal_size         grid, threads = {1, 1, 1};
+        uint64_t             n[3];
+        uint32_t             axis;
+        tmetal_code          code;
+        for (axis = 0; axis < 3; axis++) {
+            n[axis] = tmi_metal_grid(g, k, axis);
+            if (n[axis] > 0xffffffffu)
+                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_GRID, k->name,
+                                      (unsigned long long)n[axis]);
+        }
+        grid.width = (unsigned long)n[0], grid.height = (unsigned long)n[1];
+        grid.depth = (unsigned long)n[2], threads.width = k->threads;
+        if (!n[0] || !n[1] || !n[2]) continue;
+        tmi_metal_vp(x, encoder, TMI_SEL_SET_PIPELINE, g->launch->l->pipelines[i]);
+        code = tmi_metal_bind_args(g, encoder, i);
+        if (code != TMETAL_OK) return code;
+        if (i) tmi_metal_vu(x, encoder, TMI_SEL_BARRIER, 1); /* MTLBarrierScopeBuffers */
+        tmi_metal_vzz(x, encoder, TMI_SEL_DISPATCH, grid, threads);
+    }
+    return TMETAL_OK;
+}
+
+/* Into the caller's encoder, the caller's command buffer, or one of our own. */
+static tmetal_code tmi_metal_start_in_pool(const tmi_metal_go *g, const tmetal_launch_options *o) {
+    tmetal_launch *h = g->launch;
+    const tmi_metal *x = h->l->x;
+    void          *buffer = o ? o->command_buffer : NULL, *encoder = o ? o->encoder : NULL;
+    int            own = !buffer && !encoder;
+    tmetal_code    code;
+    if (encoder) return tmi_metal_encode(g, encoder);
+    if (own) {
+        const char *label = o && o->label ? o->label : h->l->result->kernels[0].name;
+        buffer = tmi_metal_p(x, x->queue, TMI_SEL_COMMAND_BUFFER);
+        if (buffer) tmi_metal_vp(x, buffer, TMI_SEL_SET_LABEL, tmi_metal_string(x, label));
+    }
+    if (!buffer) return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a command buffer");
+    if (o && o->wait_event)
+        tmi_metal_vpu(x, buffer, TMI_SEL_WAIT_EVENT, o->wait_event, (unsigned long)o->wait_value);
+    encoder = tmi_metal_p(x, buffer, TMI_SEL_ENCODER);
+    if (!encoder) return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a compute encoder");
+    code = tmi_metal_encode(g, encoder);
+    tmi_metal_v(x, encoder, TMI_SEL_END); /* whatever happened: an encoder left open asserts */
+    if (code != TMETAL_OK) return code;
+    if (o && o->signal_event)
+        tmi_metal_vpu(x, buffer, TMI_SEL_SIGNAL_EVENT, o->signal_event,
+                      (unsigned long)o->signal_value);
+    if (own) {
+        h->under_way = tmi_metal_p(x, buffer, TMI_SEL_RETAIN);
+        tmi_metal_v(x, buffer, TMI_SEL_COMMIT);
+    }
+    h->started = 1;
+    return TMETAL_OK;
+}
+
+TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *arena,
+                                          tmetal_launch **launch, tmetal_problem *problem) {
+    tmetal_launch *h = (tmetal_launch *)tmi_metal_take(arena, sizeof *h, problem);
+    *launch = NULL;
+    if (!h) return TMETAL_E_ARENA;
+    h->l = loaded;
+    h->scratch = (tmetal_buffer *)tmi_metal_take(
+        arena, (loaded->result->n_scratch + 1) * sizeof *h->scratch, problem);
+    if (!h->scratch) return TMETAL_E_ARENA;
+    h->debug = (tmetal_buffer *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->debug,
+                                             problem);
+    if (!h->debug) return TMETAL_E_ARENA;
+    *launch = h;
+    return tmi_metal_good(problem);
+}
+
+TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_launch_arg *args,
+                                           uint32_t n_args, const uint32_t programs[3],
+                                           const tmetal_launch_options *options,
+                                           tmetal_problem *problem) {
+    tmi_metal_go  g;
+    void       *pool;
+    tmetal_code code;
+    uint32_t    i;
+    if (launch->under_way)
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE,
+                            "this launch is under way: wait for it, or make another one");
+    g.launch = launch;
+    g.args = args;
+    g.n_args = n_args;
+    for (i = 0; i < 3; i++) g.programs[i] = programs ? programs[i] : 1;
+    g.p = problem;
+    code = tmi_metal_check(&g);
+    if (code != TMETAL_OK) return code;
+    pool = launch->l->x->push();
+    code = tmi_metal_make_room(&g);
+    if (code == TMETAL_OK) code = tmi_metal_start_in_pool(&g, options);
+    launch->l->x->pop(pool);
+    return code == TMETAL_OK ? tmi_metal_good(problem) : code;
+}
+
+/* MTLCommandBufferStatus: 4 is completed, 5 an error. */
+TMETAL_API int tmetal_launch_is_done(const tmetal_launch *launch) {
+    return !launch->under_way || tmi_metal_u(launch->l->x, launch->under_way, TMI_SEL_STATUS) >= 4;
+}
+
+/* What Metal's own codes say, and a way out. Apple documents the codes, not the cures. */
+static const struct {
+    long        code; /* MTLCommandBufferError */
+    const char *what;
+} tmi_metal_faults[] = {
+    {2, "it took too long: where a display waits for this GPU, launch fewer programs at a time"},
+    {3, "it read or wrote outside of its buffers: check their sizes against the grid"},
+    {4, "the GPU has dropped this process's work: only a new process gets it back"},
+    {7, "this process may not use the GPU now, as in the background on iOS"},
+    {8, "out of memory: fewer or smaller buffers"},
+    {9, "a buffer was freed before the launch was complete"},
+};
+
+static tmetal_code tmi_metal_fault(const tmi_metal *x, void *buffer, tmetal_problem *p) {
+    void       *error = tmi_metal_p(x, buffer, TMI_SEL_ERROR);
+    long        code = error ? tmi_metal_i(x, error, TMI_SEL_CODE) : 0;
+    const char *what = "no more is known";
+    size_t      i;
+    for (i = 0; i < sizeof tmi_metal_faults / sizeof *tmi_metal_faults; i++)
+        if (tmi_metal_faults[i].code == code) what = tmi_metal_faults[i].what;
+    return tmi_metal_fail(p, TMETAL_E_GPU, (unsigned long long)(code < 0 ? 0 : code),
+                        tmi_metal_error_text(x, error), what);
+}
+
+/* 1: complete. Metal has no wait that ends by itself, so the status is asked for. */
+static int tmi_metal_await(const tmi_metal *x, void *buffer, uint64_t milliseconds) {
+    uint64_t from, room = milliseconds * 1000000u;
+    if (!milliseconds || !x->now_ns || !x->sleep_us) {
+        tmi_metal_v(x, buffer, TMI_SEL_WAIT);
+        return 1;
+    }
+    from = x->now_ns(8); /* CLOCK_UPTIME_RAW */
+    while (tmi_metal_u(x, buffer, TMI_SEL_STATUS) < 4) {
+        if (x->now_ns(8) - from > room) return 0;
+        (void)x->sleep_us(50);
+    }
+    return 1;
+}
+
+static tmetal_code tmi_metal_assertions(tmetal_launch *h, tmetal_problem *p) {
+    uint32_t k, head[2];
+    for (k = 0; k < h->l->result->n_kernels; k++) {
+        if (!h->debug[k].object) continue;
+        memcpy(head, h->debug[k].contents, sizeof head); /* words used, assertions failed */
+        if (head[1])
+            return tmi_metal_fail(p, TMETAL_E_ASSERTION, h->l->result->kernels[k].name,
+                                (unsigned long long)head[1]);
+    }
+    return tmi_metal_good(p);
+}
+
+TMETAL_API tmetal_code tmetal_launch_wait(tmetal_launch *launch, uint64_t milliseconds,
+                                          tmetal_problem *problem) {
+    const tmi_metal *x = launch->l->x;
+    void          *buffer = launch->under_way, *pool;
+    tmetal_code    code;
+    if (!buffer) return tmi_metal_good(problem);
+    pool = x->push();
+    if (!tmi_metal_await(x, buffer, milliseconds)) { /* it goes on; it may be waited for again */
+        x->pop(pool);
+        return tmi_metal_fail(problem, TMETAL_E_TIMEOUT, (unsigned long long)milliseconds);
+    }
+    if (tmi_metal_u(x, buffer, TMI_SEL_STATUS) == 4) {
+        launch->seconds =
+            tmi_metal_d(x, buffer, TMI_SEL_GPU_END) - tmi_metal_d(x, buffer, TMI_SEL_GPU_START);
+        code = tmi_metal_assertions(launch, problem);
+    } else code = tmi_metal_fault(x, buffer, problem);
+    tmi_metal_drop(x, buffer);
+    launch->under_way = NULL;
+    x->pop(pool);
+    return code;
+}
+
+TMETAL_API void tmetal_launch_free(tmetal_launch *launch) {
+    uint32_t i;
+    if (!launch) return;
+    (void)tmetal_launch_wait(launch, 0, NULL);
+    for (i = 0; i < launch->l->result->n_scratch; i++)
+        tmetal_buffer_free(launch->l->x, &launch->scratch[i]);
+    for (i = 0; i < launch->l->result->n_kernels; i++)
+        tmetal_buffer_free(launch->l->x, &launch->debug[i]);
+}
+
+TMETAL_API double tmetal_launch_seconds(const tmetal_launch *launch) {
+    return launch->seconds;
+}
+
+TMETAL_API const char *tmetal_launch_text(const tmetal_launch *launch, uint32_t kernel,
+                                          tmetal_arena *arena) {
+    const tmetal_result *r = launch->l->result;
+    if (kernel >= r->n_kernels || !launch->debug[kernel].object || !launch->started) return "";
+    return tmetal_debug_text(&r->kernels[kernel], launch->debug[kernel].contents,
+                             (size_t)launch->debug[kernel].bytes, arena);
+}
+
+TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_launch_arg *args,
+                                         uint32_t n_args, const uint32_t programs[3],
+                                         tmetal_problem *problem) {
+    tmetal_code code = tmetal_launch_start(launch, args, n_args, programs, NULL, problem);
+    return code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code;
+}
+#endif /* TMETAL_METAL */
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */

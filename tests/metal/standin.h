@@ -1,0 +1,58 @@
+/* A stand-in for libobjc, Foundation and Metal: answers the messages that the launcher sends, runs kernels in the
+ * simulator, and is strict where Metal is silent: what the launcher does wrong is noted. README.md lists what. */
+#ifndef METAL_STANDIN_H
+#define METAL_STANDIN_H
+
+#include "../sim/sim.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace standin {
+
+/* What kind of machine it is, and what goes wrong on it. */
+struct machine {
+    bool        has_metal = true;
+    bool        has_default_device = true;
+    unsigned    devices = 1;            /* that MTLCopyAllDevices lists */
+    bool        old_system = false;     /* macOS 13: no math mode, no architecture */
+    int         family = 7;             /* highest MTLGPUFamilyApple of the first device; each further has one more */
+    std::string compiler_says;          /* an error of the compiler; with `warns` a warning, with a library */
+    bool        warns = false;
+    bool        lacks_function = false; /* the library does not have the function asked for */
+    std::string pipeline_says;          /* an error of the pipeline */
+    unsigned    pipeline_threads = 1024, simd_width = 32, threadgroup_bytes = 32768;
+    uint64_t    max_buffer = uint64_t{8} << 30;
+    bool        no_memory = false;      /* newBuffer gives nil */
+    bool        no_command_buffer = false, no_encoder = false, no_queue = false;
+    long        fault = 0;              /* MTLCommandBufferError of every command buffer */
+    bool        hangs = false;          /* command buffers never complete */
+    bool        runs = true;            /* false: kernels are not run, for measuring what is around them */
+};
+extern machine now;
+
+/* Where the launcher finds the functions: tmetal_metal_options.symbol. */
+void (*symbol(void *user, const char *name))(void);
+
+/* What the launcher did wrong since the last call, a line each; objects that nobody released too. */
+std::vector<std::string> complaints(bool leaks = true);
+size_t alive(); /* objects */
+
+/* Metal texts that will be asked for, compiled together: one run of clang for many. */
+void prepare(const std::vector<sim::source> &texts);
+
+/* What a selector's method takes and gives, by the letters of >>metal; "" for none. */
+std::string shape_of(const std::string &selector);
+
+/* Violations that the simulator saw. */
+std::vector<sim::violation> violations();
+
+/* Objects that a host would have: an event, a command buffer of its own, its encoder. */
+void *new_event();
+void *new_queue_of(void *device);
+void *last_pipeline();
+
+} // namespace standin
+
+#endif
