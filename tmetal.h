@@ -13327,6 +13327,7 @@ static const char *const tmi_dn_names[TMI_DN_COUNT] = {
 typedef struct tmi_dt_node {
     uint32_t kind, n, in[2];
     uint32_t base; /* of exp and log: 1 e, 2 two */
+    uint32_t op;   /* part of the match */
 } tmi_dt_node;
 
 /* How a value of reduced shape was brought back to full shape: the axis that was put in,
@@ -13346,7 +13347,6 @@ typedef struct tmi_dt_match tmi_dt_match;
 /* How the matcher reads a graph. Values are numbers above 0, less than TMI_DT_NUMBER. */
 typedef struct tmi_dt_graph {
     void     (*node)(tmi_dt_match *, uint32_t v, tmi_dt_node *);
-    void     (*take)(tmi_dt_match *, uint32_t v); /* what makes v is part of the match */
     uint32_t (*bare)(tmi_dt_match *, uint32_t v);
     uint32_t (*unmask)(tmi_dt_match *, uint32_t v, uint32_t neutral);
     /* through m->at.path; 0: to another place; `lost`: only from there */
@@ -13370,9 +13370,9 @@ typedef struct tmi_dt_state {
 struct tmi_dt_match {
     const tmi_dt_graph *graph;
     void               *of;   /* tmi_detector or tmi_spelled */
-    uint32_t           *n_op; /* of theirs */
     uint32_t            left; /* steps that the walk under way may still take */
     tmi_dt_state        at;
+    uint32_t            op[TMI_DT_OPS]; /* at.n_op ops of the pattern being tried */
 };
 
 #define TMI_DT_FOUND(m, letter) ((m)->at.found[(letter) - 'A'])
@@ -13384,14 +13384,14 @@ static tmi_dt_path tmi_dt_no_path(void) {
     return p;
 }
 
-static tmi_dt_state tmi_dt_keep(tmi_dt_match *m) {
-    m->at.n_op = *m->n_op;
-    return m->at;
+static int tmi_dt_has(const tmi_dt_match *m, uint32_t op) {
+    uint32_t i;
+    for (i = 0; i < m->at.n_op && m->op[i] != op; i++) {}
+    return i < m->at.n_op;
 }
 
-static void tmi_dt_give_back(tmi_dt_match *m, const tmi_dt_state *was) {
-    m->at = *was;
-    *m->n_op = was->n_op;
+static void tmi_dt_add(tmi_dt_match *m, uint32_t op) {
+    if (op && !tmi_dt_has(m, op) && m->at.n_op < TMI_DT_OPS) m->op[m->at.n_op++] = op;
 }
 
 /* The end of an argument. */
@@ -13417,9 +13417,9 @@ static int tmi_dt_fits_quotient(tmi_dt_match *m, const char *p, uint32_t v, int 
     uint32_t     k, b;
     m->graph->node(m, v, &n);
     if (n.kind != TMI_DN_DIV && n.kind != TMI_DN_MUL) return 0;
-    m->graph->take(m, v);
-    was = tmi_dt_keep(m);
-    for (k = n.kind == TMI_DN_DIV; k < 2; k++, tmi_dt_give_back(m, &was)) {
+    tmi_dt_add(m, n.op);
+    was = m->at;
+    for (k = n.kind == TMI_DN_DIV; k < 2; k++, m->at = was) {
         int under = 0;
         b = n.in[k];
         memset(&w, 0, sizeof w);
@@ -13427,7 +13427,7 @@ static int tmi_dt_fits_quotient(tmi_dt_match *m, const char *p, uint32_t v, int 
             if (!(b = m->graph->back(m, b, 0))) continue;
             m->graph->node(m, b, &w);
             if (w.kind != TMI_DN_RECIP && w.kind != TMI_DN_RSQRT) continue;
-            m->graph->take(m, b);
+            tmi_dt_add(m, w.op);
             under = w.kind == TMI_DN_RSQRT;
             b = w.in[0];
         }
@@ -13435,7 +13435,7 @@ static int tmi_dt_fits_quotient(tmi_dt_match *m, const char *p, uint32_t v, int 
             if (!(b = m->graph->back(m, b, 0))) continue;
             m->graph->node(m, b, &w);
             if (w.kind != TMI_DN_SQRT) continue;
-            m->graph->take(m, b);
+            tmi_dt_add(m, w.op);
             under = 1;
             b = w.in[0];
         }
@@ -13468,13 +13468,13 @@ static int tmi_dt_fits_op(tmi_dt_match *m, const char *p, uint32_t v) {
     }
     m->graph->node(m, v, &n);
     if (n.kind != kind) return p[len] == '?' && tmi_dt_fits(m, args, v);
-    m->graph->take(m, v);
+    tmi_dt_add(m, n.op);
     m->at.base |= n.base;
     if (n.n < 2) return !n.n || tmi_dt_fits(m, args, n.in[0]);
-    was = tmi_dt_keep(m);
+    was = m->at;
     for (k = 0; k < 1u + (kind == TMI_DN_ADD || kind == TMI_DN_MUL); k++) {
         if (tmi_dt_fits_2(m, args, n.in[k], n.in[1 - k])) return 1;
-        tmi_dt_give_back(m, &was);
+        m->at = was;
     }
     return 0;
 }
@@ -13494,9 +13494,9 @@ static int tmi_dt_fits(tmi_dt_match *m, const char *p, uint32_t v) {
         return tmi_dt_fits(m, p + 1, v);
     case '@': case '^': return tmi_dt_fits(m, p + 1, m->graph->back(m, v, *p == '^'));
     case '{':
-        for (was = tmi_dt_keep(m); *p != '}'; p = tmi_dt_pattern_end(p + 1)) {
+        for (was = m->at; *p != '}'; p = tmi_dt_pattern_end(p + 1)) {
             if (tmi_dt_fits(m, p + 1, v)) return 1;
-            tmi_dt_give_back(m, &was);
+            m->at = was;
         }
         return 0;
     default: break;
@@ -13642,7 +13642,7 @@ static const tmi_dt_row tmi_dt_rows[] = {
 
 /* The first row from `row` on that fits v, in a function or a list; NULL: none does. */
 static const tmi_dt_row *tmi_dt_row_of(tmi_dt_match *m, uint32_t where, uint32_t v) {
-    uint32_t    i, n_op = *m->n_op;
+    uint32_t    i, n_op = m->at.n_op;
     tmi_dt_node n;
     m->graph->node(m, v, &n);
     for (i = 0; i < TMI_DT_ROWS && n.kind != TMI_DN_OTHER; i++) {
@@ -13651,13 +13651,13 @@ static const tmi_dt_row *tmi_dt_row_of(tmi_dt_match *m, uint32_t where, uint32_t
         memset(&m->at, 0, sizeof m->at);
         m->at.axis = TMI_NONE;
         m->at.path = tmi_dt_no_path();
-        *m->n_op = n_op;
+        m->at.n_op = n_op;
         m->left = TMI_DT_STEPS;
         if (tmi_dt_fits(m, r->pattern, v) &&
             (m->at.base == 3 ? r->near != NULL : !(r->where & TMI_DT_MIXED)))
             return r;
     }
-    *m->n_op = n_op;
+    m->at.n_op = n_op;
     return NULL;
 }
 #endif
@@ -13676,7 +13676,10 @@ typedef struct tmi_dt_pattern {
     const char *reason;
 } tmi_dt_pattern;
 
-typedef struct tmi_detector {
+typedef struct tmi_detector tmi_detector;
+
+#ifndef TMETAL_NO_REPORTS
+struct tmi_detector {
     tmi_job    *job;
     tmi_module *m;
     uint32_t    func;
@@ -13689,9 +13692,10 @@ typedef struct tmi_detector {
     tmi_vec     reductions, patterns;
     /* uint32_t: parameters that the function writes to; 0: it does not know where */
     tmi_vec     written;
-    uint32_t    op[TMI_DT_OPS], n_op; /* of the pattern being tried */
     uint32_t    left;     /* steps that the walk under way may still take */
-} tmi_detector;
+    tmi_dt_match q;       /* the pattern being tried */
+};
+#endif
 
 #define TMI_DT_PART 1u /* of a pattern larger than a multiply-add */
 #define TMI_DT_NORM 2u /* of a norm, or what nearly is one */
@@ -13701,14 +13705,6 @@ typedef struct tmi_detector {
 #define TMI_DT_LIST(d, i)    (*TMI_AT(&(d)->list, uint32_t, (i)))
 
 #ifndef TMETAL_NO_REPORTS
-static void tmi_dt_take(tmi_detector *d, uint32_t op) {
-    uint32_t i;
-    for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
-    TMI_ASSERT(d->job, "detect", op < d->m->op.n);
-    if (!op || i < d->n_op) return;
-    if (d->n_op < TMI_DT_OPS) d->op[d->n_op++] = op;
-}
-
 /* One step of a walk that branches: operands may be shared, so that their number is no bound. */
 static int tmi_dt_step(tmi_detector *d) {
     if (!d->left) return 0;
@@ -13838,7 +13834,7 @@ static int tmi_dt_through(tmi_detector *d, uint32_t *v, tmi_dt_path *path) {
     default: return 0;
     }
     TMI_ASSERT(d->job, "detect", op->n_in == 1 && op->n_out == 1);
-    tmi_dt_take(d, def);
+    tmi_dt_add(&d->q, def);
     *v = tmi_in(m, op, 0);
     return 1;
 }
@@ -13870,7 +13866,7 @@ static uint32_t tmi_dt_unmask(tmi_detector *d, uint32_t v, uint32_t neutral) {
         if (!((neutral & TMI_DT_LOWEST) && tmi_dt_is_lowest(d->m, other)) &&
             !((neutral & TMI_DT_ZERO) && tmi_dt_number(d->m, other, &x) && x <= 0.0 && x >= 0.0))
             return v;
-        tmi_dt_take(d, tmi_def(d->m, v));
+        tmi_dt_add(&d->q, tmi_def(d->m, v));
         v = tmi_in(d->m, op, 1);
     }
     return v;
@@ -13889,7 +13885,7 @@ static int tmi_dt_is(tmi_detector *d, uint32_t v, uint32_t kind, uint32_t *a, ui
     uint32_t      def = tmi_def(d->m, v);
     const tmi_op *op = TMI_OP(d->m, def);
     if (!def || tmi_dt_kind(d->m, v) != kind) return 0;
-    tmi_dt_take(d, def);
+    tmi_dt_add(&d->q, def);
     *a = tmi_in(d->m, op, 0);
     if (b) *b = tmi_in(d->m, op, 1);
     return 1;
@@ -13904,7 +13900,7 @@ static uint32_t tmi_dt_carried(const tmi_module *m, uint32_t v, uint32_t *loop) 
     return TMI_OP(m, *loop)->kind == TMI_OP_FOR && x->index ? x->index - 1u : TMI_NONE;
 }
 
-/* One row an op: what it is to a pattern, and the function of a library by which it may be called. */
+/* One row an op: what it is to a pattern, and the library function by which it may be called. */
 static const struct {
     uint16_t    op;
     uint8_t     kind, base;
@@ -13962,6 +13958,7 @@ static tmi_dt_node tmi_dt_node_of(const tmi_module *m, uint32_t v) {
     double        one;
     tmi_dt_node   n;
     memset(&n, 0, sizeof n);
+    n.op = tmi_def(m, v);
     if (tmi_dt_carried(m, v, &i) != TMI_NONE) n.kind = TMI_DN_CARRIED;
     if (kind == TMI_OP_EXTERN) kind = tmi_dt_callee(m, op);
     if (kind == TMI_OP_SELECT) tmi_dt_node_of_select(m, op, &n);
@@ -14231,7 +14228,6 @@ static tmi_dt_res tmi_dt_calc_call(tmi_dt_sample *c, const tmi_value *x, uint32_
 #ifndef TMETAL_NO_REPORTS
 #define TMI_DT_LN_2 0.69314718055994530942
 
-static void tmi_dt_take(tmi_detector *d, uint32_t op);
 static uint32_t tmi_dt_kind(const tmi_module *m, uint32_t v);
 static tmi_dt_node tmi_dt_node_of(const tmi_module *m, uint32_t v);
 
@@ -14243,7 +14239,7 @@ static tmi_dt_res tmi_dt_calc_number(tmi_dt_sample *c, uint32_t v, uint32_t dept
     tmi_dt_node   n = tmi_dt_node_of(c->m, v);
     none.tag = TMI_RES_NONE;
     if (c->exponent && n.kind == TMI_DN_EXP) {
-        tmi_dt_take(c->d, tmi_def(c->m, v));
+        tmi_dt_add(&c->d->q, tmi_def(c->m, v));
         a[0] = tmi_dt_calc(c, n.in[0], depth);
         if (n.base == 2) a[0].x *= TMI_DT_LN_2;
         r.x = tmi_dt_small(a[0].x - c->of, 1e-9) ? c->number[1] : 1.0 / c->number[1];
@@ -14255,7 +14251,7 @@ static tmi_dt_res tmi_dt_calc_number(tmi_dt_sample *c, uint32_t v, uint32_t dept
     if (kind != TMI_OP_ADDF && kind != TMI_OP_SUBF && kind != TMI_OP_MULF && kind != TMI_OP_DIVF &&
         kind != TMI_OP_NEGF && kind != TMI_OP_FMA)
         return none;
-    tmi_dt_take(c->d, tmi_def(c->m, v));
+    tmi_dt_add(&c->d->q, tmi_def(c->m, v));
     for (i = 0; i < op->n_in; i++) {
         a[i] = tmi_dt_calc(c, tmi_in(c->m, op, i), depth);
         if (a[i].tag != TMI_RES_NUMBER) return none;
@@ -14281,7 +14277,7 @@ static uint32_t tmi_dt_exact(tmi_detector *d, uint32_t v) {
            (TMI_OP(m, def)->kind == TMI_OP_EXTF ||
             (TMI_OP(m, def)->kind == TMI_OP_FP_TO_FP &&
              tmi_bits(m, tmi_in_type(m, TMI_OP(m, def), 0)) < tmi_bits(m, tmi_value_type(m, v))))) {
-        tmi_dt_take(d, def);
+        tmi_dt_add(&d->q, def);
         v = tmi_in(m, TMI_OP(m, def), 0);
     }
     return v;
@@ -14925,7 +14921,7 @@ static tmi_dt_reduce *tmi_dt_reduced(tmi_detector *d, uint32_t v, const tmi_dt_p
     r = TMI_DT_REDUCE(d, d->reduce_of[def] - 1);
     if (path->axis != TMI_NONE && path->axis != r->axis) return NULL;
     TMI_ASSERT(d->job, "detect", r->op == def);
-    tmi_dt_take(d, def);
+    tmi_dt_add(&d->q, def);
     return r;
 }
 
@@ -14963,7 +14959,7 @@ static void tmi_dt_mean_at(tmi_detector *d, uint32_t op) {
 static void tmi_dt_each(tmi_detector *d, void (*at)(tmi_detector *, uint32_t)) {
     uint32_t op;
     for (op = tmi_walk_next(d->m, d->func, d->func); op;
-         op = tmi_walk_next(d->m, d->func, op), d->n_op = 0)
+         op = tmi_walk_next(d->m, d->func, op), d->q.at.n_op = 0)
         at(d, op);
 }
 
@@ -14988,19 +14984,14 @@ static void tmi_dt_find_reductions(tmi_detector *d) {
 
 /* -- Recording patterns ------------------------------------------------------------------------ */
 
-static int tmi_dt_has(const tmi_detector *d, uint32_t op) {
-    uint32_t i;
-    for (i = 0; i < d->n_op && d->op[i] != op; i++) {}
-    return i < d->n_op;
-}
-
 /* The ops that were taken in the order of the text. n is at most TMI_DT_OPS. */
 static void tmi_dt_order_ops(tmi_detector *d) {
     uint32_t i, k;
-    for (i = 1; i < d->n_op; i++) {
-        uint32_t op = d->op[i];
-        for (k = i; k > 0 && d->number[d->op[k - 1]] > d->number[op]; k--) d->op[k] = d->op[k - 1];
-        d->op[k] = op;
+    for (i = 1; i < d->q.at.n_op; i++) {
+        uint32_t op = d->q.op[i];
+        for (k = i; k > 0 && d->number[d->q.op[k - 1]] > d->number[op]; k--)
+            d->q.op[k] = d->q.op[k - 1];
+        d->q.op[k] = op;
     }
 }
 
@@ -15009,13 +15000,13 @@ static void tmi_dt_order_ops(tmi_detector *d) {
 static uint32_t tmi_dt_shared(const tmi_detector *d, uint32_t root) {
     const tmi_module *m = d->m;
     uint32_t          i, k, u, n = 0;
-    for (i = 0; i < d->n_op; i++) {
-        const tmi_op *op = TMI_OP(m, d->op[i]);
-        if (d->op[i] == root || op->n_region || (tmi_ops[op->kind].traits & TMI_VIEW)) continue;
+    for (i = 0; i < d->q.at.n_op; i++) {
+        const tmi_op *op = TMI_OP(m, d->q.op[i]);
+        if (d->q.op[i] == root || op->n_region || (tmi_ops[op->kind].traits & TMI_VIEW)) continue;
         for (k = 0; k < op->n_out; k++) {
             uint32_t v = tmi_out(m, op, k);
             for (u = d->users.first[v]; u < d->users.first[v + 1] &&
-                 (tmi_dt_has(d, d->users.at[u].op) ||
+                 (tmi_dt_has(&d->q, d->users.at[u].op) ||
                   (tmi_ops[TMI_OP(m, d->users.at[u].op)->kind].traits & (TMI_ENDS | TMI_VIEW)));
                  u++) {}
             n += u < d->users.first[v + 1];
@@ -15028,10 +15019,10 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
                                      uint32_t form, const char *near) {
     tmi_dt_pattern *p = (tmi_dt_pattern *)tmi_vec_add(d->job, &d->pattern);
     uint32_t        i;
-    tmi_dt_take(d, root);
-    if (d->n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
+    tmi_dt_add(&d->q, root);
+    if (d->q.at.n_op == TMI_DT_OPS && !near) near = "it has more operations than are kept";
     memset(p, 0, sizeof *p);
-    TMI_ASSERT(d->job, "detect", root && kind < TMETAL_PATTERN_COUNT && d->n_op <= TMI_DT_OPS);
+    TMI_ASSERT(d->job, "detect", root && kind < TMETAL_PATTERN_COUNT && d->q.at.n_op <= TMI_DT_OPS);
     tmi_dt_order_ops(d);
     p->kind = kind;
     p->root = root;
@@ -15040,14 +15031,14 @@ static tmi_dt_pattern *tmi_dt_record(tmi_detector *d, uint32_t kind, uint32_t ro
     p->near = near != NULL;
     p->reason = near ? near : "";
     p->first = d->list.n;
-    p->n = d->n_op;
+    p->n = d->q.at.n_op;
     p->shared = near ? 0 : tmi_dt_shared(d, root);
-    for (i = 0; i < d->n_op; i++) {
-        *(uint32_t *)tmi_vec_add(d->job, &d->list) = d->op[i];
-        TMI_ASSERT(d->job, "detect", !i || d->number[d->op[i - 1]] < d->number[d->op[i]]);
-        if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->op[i]] |= TMI_DT_PART;
+    for (i = 0; i < d->q.at.n_op; i++) {
+        *(uint32_t *)tmi_vec_add(d->job, &d->list) = d->q.op[i];
+        TMI_ASSERT(d->job, "detect", !i || d->number[d->q.op[i - 1]] < d->number[d->q.op[i]]);
+        if (!near && kind != TMETAL_PATTERN_MULTIPLY_ADD) d->claimed[d->q.op[i]] |= TMI_DT_PART;
     }
-    d->n_op = 0;
+    d->q.at.n_op = 0;
     return p;
 }
 
@@ -15083,7 +15074,7 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
     if (y && tmi_def_kind(m, y) == TMI_OP_SELECT) {
         op = TMI_OP(m, tmi_def(m, y));
         if (tmi_dt_carried(m, tmi_in(m, op, 2), &of) != at || of != loop) return 0;
-        tmi_dt_take(d, tmi_def(m, y));
+        tmi_dt_add(&d->q, tmi_def(m, y));
         y = tmi_in(m, op, 1);
     }
     if (!y ||
@@ -15093,7 +15084,7 @@ static uint32_t tmi_dt_summand(tmi_detector *d, uint32_t v, uint32_t kind) {
     op = TMI_OP(m, tmi_def(m, y));
     for (i = 0; i < 2; i++)
         if (tmi_dt_carried(m, tmi_in(m, op, i), &of) == at && of == loop) {
-            tmi_dt_take(d, tmi_def(m, y));
+            tmi_dt_add(&d->q, tmi_def(m, y));
             return tmi_in(m, op, 1 - i);
         }
     return 0;
@@ -15120,37 +15111,37 @@ static int tmi_dt_alike(tmi_detector *d, uint32_t a, uint32_t b, uint32_t *form)
 
 /* Does an op divide a sum by its count? It may be read elsewhere too, as its square is. */
 static int tmi_dt_divides(tmi_detector *d, const tmi_dt_reduce *r, uint32_t def) {
-    uint32_t was = d->n_op;
+    uint32_t was = d->q.at.n_op;
     int      is;
     if (r->kind == TMETAL_REDUCE_MEAN) return r->divide == def;
     if (r->kind != TMETAL_REDUCE_SUM || TMI_OP(d->m, def)->n_in != 2) return 0;
     is = TMI_OP(d->m, def)->kind != TMI_OP_MULF
         ? tmi_dt_is_count(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1))
         : tmi_dt_is_reciprocal(d, r->op, tmi_in(d->m, TMI_OP(d->m, def), 1));
-    d->n_op = was;
+    d->q.at.n_op = was;
     return is;
 }
 
 /* Does Welford's reduction start from single elements: squares 0, weights 1 (0 where masked)? */
 static int tmi_dt_from_elements(tmi_detector *d, const tmi_dt_reduce *r) {
     const tmi_op *op = TMI_OP(d->m, r->op);
-    uint32_t      was = d->n_op;
+    uint32_t      was = d->q.at.n_op;
     double        zero = 1.0, one = 0.0;
     int is = tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 1), TMI_DT_ZERO), &zero) &&
         tmi_dt_close(zero + 1.0, 1.0, 0.0) &&
         tmi_dt_number(d->m, tmi_dt_unmask(d, tmi_in(d->m, op, 2), TMI_DT_ZERO), &one) &&
         tmi_dt_close(one, 1.0, 0.0);
-    d->n_op = was;
+    d->q.at.n_op = was;
     return is;
 }
 
 /* Is a divisor the weight that the same reduction gives, or the count of its elements? */
 static int tmi_dt_is_weight(tmi_detector *d, const tmi_dt_reduce *r, uint32_t v) {
-    uint32_t    was = d->n_op;
+    uint32_t    was = d->q.at.n_op;
     tmi_dt_path path = tmi_dt_no_path();
     int is = tmi_dt_reduced(d, tmi_dt_back(d, v, &path), &path, 2) == r ||
         tmi_dt_is_count(d, r->op, v);
-    d->n_op = was;
+    d->q.at.n_op = was;
     return is;
 }
 
@@ -15158,7 +15149,7 @@ static int tmi_dt_is_weight(tmi_detector *d, const tmi_dt_reduce *r, uint32_t v)
  * the elements. */
 static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *path,
                                      uint32_t *elements) {
-    uint32_t       a, b = 0, s, def, was = d->n_op;
+    uint32_t       a, b = 0, s, def, was = d->q.at.n_op;
     tmi_dt_reduce *r;
     v = tmi_dt_back(d, v, path);
     def = tmi_def(d->m, v);
@@ -15175,15 +15166,15 @@ static tmi_dt_reduce *tmi_dt_mean_of(tmi_detector *d, uint32_t v, tmi_dt_path *p
         r = tmi_dt_reduced(d, s, path, 0);
     }
     if (!r || !tmi_dt_divides(d, r, def)) {
-        d->n_op = was;
+        d->q.at.n_op = was;
         return NULL;
     }
     *elements = tmi_dt_element(d, r, TMI_OP_ADDF);
     return r;
 }
 
-/* The elements whose variance by Welford's a value is, from a mean, squares and weights; `any`: over
- * whatever divisor. */
+/* The elements whose variance by Welford's a value is, from a mean, squares and weights; `any`:
+ * over whatever divisor. */
 static tmi_dt_reduce *tmi_dt_var_of(tmi_detector *d, uint32_t v, tmi_dt_path *path, int any,
                                     uint32_t *elements) {
     uint32_t       a, b;
@@ -15211,11 +15202,6 @@ static int tmi_dt_is_uniform(const tmi_module *m, uint32_t v) {
 
 static void tmi_dt_fn_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
     *n = tmi_dt_node_of(((tmi_detector *)q->of)->m, v);
-}
-
-static void tmi_dt_fn_take(tmi_dt_match *q, uint32_t v) {
-    tmi_detector *d = (tmi_detector *)q->of;
-    tmi_dt_take(d, tmi_def(d->m, v));
 }
 
 static uint32_t tmi_dt_fn_bare(tmi_dt_match *q, uint32_t v) {
@@ -15255,7 +15241,7 @@ static int tmi_dt_fn_number(tmi_dt_match *q, uint32_t v) {
     return tmi_dt_is_uniform(((tmi_detector *)q->of)->m, v);
 }
 
-static const tmi_dt_graph tmi_dt_fn_graph = {tmi_dt_fn_node, tmi_dt_fn_take, tmi_dt_fn_bare,
+static const tmi_dt_graph tmi_dt_fn_graph = {tmi_dt_fn_node, tmi_dt_fn_bare,
                                              tmi_dt_fn_unmask, tmi_dt_fn_back, tmi_dt_fn_fold,
                                              tmi_dt_fn_same, tmi_dt_fn_number};
 
@@ -15273,7 +15259,7 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
             *form |= TMETAL_FORM_WEIGHT;
         else if (op->kind == TMI_OP_ADDF && !(*form & TMETAL_FORM_BIAS)) *form |= TMETAL_FORM_BIAS;
         else break;
-        tmi_dt_take(d, u->op);
+        tmi_dt_add(&d->q, u->op);
         root = u->op;
     }
     return root;
@@ -15282,48 +15268,45 @@ static uint32_t tmi_dt_affine(tmi_detector *d, uint32_t root, uint32_t *form) {
 /* What a match of the rows says of a softmax: is it masked, and over several tiles? */
 static uint32_t tmi_dt_softmax_form(tmi_detector *d, const tmi_dt_state *at, uint32_t root) {
     const tmi_op *sum = TMI_OP(d->m, at->sum);
-    uint32_t      x = tmi_in(d->m, sum, 0), was = d->n_op, form = at->form;
+    uint32_t      x = tmi_in(d->m, sum, 0), was = d->q.at.n_op, form = at->form;
     if (at->base & 2) form |= TMETAL_FORM_BASE_2;
     if (TMI_DT_REDUCE(d, d->reduce_of[at->sum] - 1)->loops ||
         TMI_OP(d->m, root)->block != sum->block)
         form |= TMETAL_FORM_LOOP;
     if (tmi_dt_unmask(d, x, TMI_DT_ZERO) != tmi_dt_bare(d, x)) form |= TMETAL_FORM_MASK;
-    d->n_op = was;
+    d->q.at.n_op = was;
     return form;
 }
 
 /* Softmax, log softmax and norms whose last op this is. */
 static void tmi_dt_rows_at(tmi_detector *d, uint32_t op, uint32_t where) {
     const tmi_module *m = d->m;
-    tmi_dt_match      q;
+    tmi_dt_match     *q = &d->q;
     tmi_dt_node       n;
     const tmi_dt_row *row;
     tmi_dt_pattern   *p;
     uint32_t          form, root = op, i, is_norm, x;
     if (!d->reduce.n || TMI_OP(m, op)->n_out != 1) return;
-    q.graph = &tmi_dt_fn_graph;
-    q.of = d;
-    q.n_op = &d->n_op;
-    tmi_dt_fn_node(&q, tmi_out(m, TMI_OP(m, op), 0), &n);
+    tmi_dt_fn_node(q, tmi_out(m, TMI_OP(m, op), 0), &n);
     if ((n.kind == TMI_DN_SQRT || n.kind == TMI_DN_RSQRT) != (where == TMI_DT_AT_ROOT) ||
         (where == TMI_DT_AT_ROOT && (d->claimed[op] & TMI_DT_NORM)))
         return;
-    row = tmi_dt_row_of(&q, where, tmi_out(m, TMI_OP(m, op), 0));
+    row = tmi_dt_row_of(q, where, tmi_out(m, TMI_OP(m, op), 0));
     if (!row) return;
-    x = TMI_DT_FOUND(&q, 'X');
+    x = TMI_DT_FOUND(q, 'X');
     is_norm = row->kind == TMETAL_PATTERN_LAYER_NORM || row->kind == TMETAL_PATTERN_RMS_NORM;
-    if (is_norm && where == TMI_DT_IN_FUNCTION && x && !TMI_DT_FOUND(&q, 'R') &&
+    if (is_norm && where == TMI_DT_IN_FUNCTION && x && !TMI_DT_FOUND(q, 'R') &&
         !tmi_same_shape(m, tmi_value_type(m, x), tmi_out_type(m, TMI_OP(m, op), 0)))
         return; /* of reduced shape: part of a larger scale */
-    form = q.at.form | row->form;
+    form = q->at.form | row->form;
     if (is_norm && !row->near) root = tmi_dt_affine(d, op, &form);
     if (is_norm && form & TMETAL_FORM_READS_AGAIN) form |= TMETAL_FORM_LOOP;
-    if (!is_norm && !row->near) form |= tmi_dt_softmax_form(d, &q.at, op);
-    if (TMI_DT_FOUND(&q, 'R')) root = tmi_def(m, TMI_DT_FOUND(&q, 'R'));
-    for (i = 0; i < d->n_op && is_norm; i++) d->claimed[d->op[i]] |= TMI_DT_NORM;
-    p = tmi_dt_record(d, row->kind, root, q.at.axis, row->near && !is_norm ? 0 : form, row->near);
+    if (!is_norm && !row->near) form |= tmi_dt_softmax_form(d, &q->at, op);
+    if (TMI_DT_FOUND(q, 'R')) root = tmi_def(m, TMI_DT_FOUND(q, 'R'));
+    for (i = 0; i < d->q.at.n_op && is_norm; i++) d->claimed[d->q.op[i]] |= TMI_DT_NORM;
+    p = tmi_dt_record(d, row->kind, root, q->at.axis, row->near && !is_norm ? 0 : form, row->near);
     p->x = x;
-    p->eps = TMI_DT_FOUND(&q, 'E');
+    p->eps = TMI_DT_FOUND(q, 'E');
 }
 
 static void tmi_dt_ends_at(tmi_detector *d, uint32_t op) {
@@ -15375,7 +15358,7 @@ static int tmi_dt_gate_of(tmi_detector *d, uint32_t v, uint32_t x, uint32_t gate
     tmi_dt_node         n = tmi_dt_node_of(d->m, gate);
     uint32_t            i;
     double t[4], turn = n.kind == TMI_DN_TANH ? 2.0 : n.base == 2 ? -TMI_DT_LN_2 : -1.0;
-    tmi_dt_take(d, tmi_def(d->m, gate));
+    tmi_dt_add(&d->q, tmi_def(d->m, gate));
     if (!tmi_dt_poly_of(d, n.in[0], x, g->q)) return 0;
     c.given[0] = x;
     c.given[1] = gate;
@@ -15476,7 +15459,7 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int nea
     n = tmi_dt_factors(d, v, at, 0, 10, 4);
     TMI_ASSERT(d->job, "detect", n <= 10);
     for (i = 1; i < n; i++) {
-        d->n_op = 0;
+        d->q.at.n_op = 0;
         if (!tmi_dt_gate_of(d, v, at[i], gate, &g) || tmi_dt_small(g.q[1], 1e-9)) continue;
         kind = tmi_dt_gated(&g, tmi_dt_tolerance(d->m, tmi_value_type(d->m, v)), &form, &near);
         if (near && !near_too) continue;
@@ -15484,7 +15467,7 @@ static int tmi_dt_try_gated(tmi_detector *d, uint32_t op, uint32_t gate, int nea
         r->x = at[i];
         return 1;
     }
-    d->n_op = 0;
+    d->q.at.n_op = 0;
     return 0;
 }
 
@@ -15530,7 +15513,7 @@ static void tmi_dt_multiply_add_at(tmi_detector *d, uint32_t op) {
     for (i = 0; i < 2 && tmi_def_kind(m, tmi_in(m, o, i)) != TMI_OP_MULF; i++) {}
     if (i == 2) return;
     v = tmi_in(m, o, i);
-    tmi_dt_take(d, tmi_def(m, v));
+    tmi_dt_add(&d->q, tmi_def(m, v));
     (void)tmi_dt_record(d, TMETAL_PATTERN_MULTIPLY_ADD, op, 0,
                         o->kind == TMI_OP_SUBF ? (uint32_t)TMETAL_FORM_MINUS : 0u,
                         tmi_n_uses(&d->users, v) > 1 ? "the product is read elsewhere too" : NULL);
@@ -15539,29 +15522,29 @@ static void tmi_dt_multiply_add_at(tmi_detector *d, uint32_t op) {
 /* -- Attention: softmax of the scores of one product, weighing the rows of a second ------------ */
 
 typedef struct tmi_dt_attention {
-    tmi_dt_match q;           /* E: exponentials; P: their product with V */
     uint32_t dot, first;      /* the product with V; that of Q and K */
     uint32_t loop;            /* over blocks of K and V */
     uint32_t form, scale;
     const char *near;
 } tmi_dt_attention;
 
-/* In a loop over blocks: the maximum so far N, which was M before this block (what is subtracted may
- * be 0 where all is masked), how much it shrinks what was added up, and that for a sum C. */
+/* E: the exponentials; P: their product with V. In a loop over blocks: the maximum so far N, which
+ * was M before this block (what is subtracted may be 0 where all is masked), how much it shrinks
+ * what was added up, and that for a sum C. */
 #define TMI_DN_TOP   "@zeroed?(@N:larger(M:carried(),mul?(max(_),#U)))"
 #define TMI_DN_GROWS "@exp(@sub(@M,@zeroed?(@N)))"
 #define TMI_DN_SHRUNK "mul(C:carried()," TMI_DN_GROWS ")"
 
 /* Does v fit, given what was found before? A sum C is another each time. */
-static int tmi_dt_also(tmi_dt_attention *a, const char *pattern, uint32_t v) {
-    tmi_dt_state was = tmi_dt_keep(&a->q);
-    TMI_DT_FOUND(&a->q, 'C') = TMI_DT_FOUND(&a->q, 'S') = TMI_DT_FOUND(&a->q, 'U') = 0;
-    a->q.at.base = 0;
-    a->q.at.path = tmi_dt_no_path();
-    a->q.left = TMI_DT_STEPS;
-    if (tmi_dt_fits(&a->q, pattern, v) && (!was.base || !a->q.at.base || a->q.at.base == was.base))
-        return a->q.at.base |= was.base, 1;
-    tmi_dt_give_back(&a->q, &was);
+static int tmi_dt_also(tmi_detector *d, const char *pattern, uint32_t v) {
+    tmi_dt_state was = d->q.at;
+    TMI_DT_FOUND(&d->q, 'C') = TMI_DT_FOUND(&d->q, 'S') = TMI_DT_FOUND(&d->q, 'U') = 0;
+    d->q.at.base = 0;
+    d->q.at.path = tmi_dt_no_path();
+    d->q.left = TMI_DT_STEPS;
+    if (tmi_dt_fits(&d->q, pattern, v) && (!was.base || !d->q.at.base || d->q.at.base == was.base))
+        return d->q.at.base |= was.base, 1;
+    d->q.at = was;
     return 0;
 }
 
@@ -15584,7 +15567,7 @@ static void tmi_dt_along(tmi_detector *d, uint32_t v, tmi_dt_path *path) {
 static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, cond));
     tmi_dt_path   a = tmi_dt_no_path(), b = tmi_dt_no_path();
-    uint32_t      was = d->n_op;
+    uint32_t      was = d->q.at.n_op;
     if (!tmi_def(d->m, cond) || !depth) return 0;
     if (op->kind == TMI_OP_ANDI && tmi_dt_is_causal(d, tmi_in(d->m, op, 1), depth - 1)) return 1;
     if (op->kind == TMI_OP_ANDI || op->kind == TMI_OP_BROADCAST)
@@ -15592,7 +15575,7 @@ static int tmi_dt_is_causal(tmi_detector *d, uint32_t cond, uint32_t depth) {
     if (op->kind != TMI_OP_CMPI || tmi_attr_int(d->m, op, "predicate", 0) < TMI_SLT) return 0;
     tmi_dt_along(d, tmi_in(d->m, op, 0), &a);
     tmi_dt_along(d, tmi_in(d->m, op, 1), &b);
-    d->n_op = was;
+    d->q.at.n_op = was;
     return a.axis != TMI_NONE && b.axis != TMI_NONE && a.axis != b.axis;
 }
 
@@ -15619,11 +15602,11 @@ static uint32_t tmi_dt_mask_form(tmi_detector *d, uint32_t v) {
 /* From the argument of exp back to the product of Q and K: scales, masks, added tensors. 0:
  * there is none. Depth: TMI_DT_DEPTH. */
 static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, uint32_t depth) {
-    uint32_t was = d->n_op, i, k, n = sizeof tmi_dt_score_rows / sizeof *tmi_dt_score_rows;
+    uint32_t was = d->q.at.n_op, i, k, n = sizeof tmi_dt_score_rows / sizeof *tmi_dt_score_rows;
     for (i = 0; i < depth && tmi_dt_step(d); i++) {
         v = tmi_dt_bare(d, v);
-        if (tmi_dt_also(a, "dot()", v)) return tmi_def(d->m, v);
-        for (k = 0; k < n && !tmi_dt_also(a, tmi_dt_score_rows[k].pattern, v); k++) {}
+        if (tmi_dt_also(d, "dot()", v)) return tmi_def(d->m, v);
+        for (k = 0; k < n && !tmi_dt_also(d, tmi_dt_score_rows[k].pattern, v); k++) {}
         if (k == n) break;
         if (tmi_dt_score_rows[k].form == TMETAL_FORM_BIAS) {
             const tmi_op *op = TMI_OP(d->m, tmi_def(d->m, v));
@@ -15636,19 +15619,19 @@ static uint32_t tmi_dt_scores(tmi_detector *d, uint32_t v, tmi_dt_attention *a, 
             return r;
         }
         if (tmi_dt_score_rows[k].form == TMETAL_FORM_SCALE) /* of two there is no one text */
-            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : TMI_DT_FOUND(&a->q, 'U');
+            a->scale = a->form & TMETAL_FORM_SCALE ? 0 : TMI_DT_FOUND(&d->q, 'U');
         if (tmi_dt_score_rows[k].form == TMETAL_FORM_MASK) a->form |= tmi_dt_mask_form(d, v);
         if (tmi_dt_score_rows[k].near) a->near = tmi_dt_score_rows[k].near;
         a->form |= tmi_dt_score_rows[k].form;
-        v = TMI_DT_FOUND(&a->q, 'S');
+        v = TMI_DT_FOUND(&d->q, 'S');
     }
-    d->n_op = was;
+    d->q.at.n_op = was;
     return 0;
 }
 
 /* Which value that the loop carries is found under a letter; TMI_NONE: it is another loop's. */
 static uint32_t tmi_dt_carries(const tmi_detector *d, const tmi_dt_attention *a, char letter) {
-    uint32_t loop = 0, at = tmi_dt_carried(d->m, TMI_DT_FOUND(&a->q, letter), &loop);
+    uint32_t loop = 0, at = tmi_dt_carried(d->m, TMI_DT_FOUND(&d->q, letter), &loop);
     return loop == a->loop ? at : TMI_NONE;
 }
 
@@ -15662,7 +15645,7 @@ static int tmi_dt_goes_on(const tmi_detector *d, const tmi_dt_attention *a, char
 /* The maximum that is subtracted: max(carried maximum, maximum of these scores). */
 static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a) {
     uint32_t z;
-    if (!tmi_dt_also(a, TMI_DN_TOP, v) || !tmi_dt_goes_on(d, a, 'M', TMI_DT_FOUND(&a->q, 'N')))
+    if (!tmi_dt_also(d, TMI_DN_TOP, v) || !tmi_dt_goes_on(d, a, 'M', TMI_DT_FOUND(&d->q, 'N')))
         return 0;
     z = tmi_in(d->m, TMI_OP(d->m, a->loop), 3 + tmi_dt_carries(d, a, 'M'));
     /* the latter goes on from a loop before */
@@ -15679,12 +15662,12 @@ static uint32_t tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, int
         u = d->users.first[v];
         if (tmi_n_uses(&d->users, v) != 1 || TMI_OP(m, d->users.at[u].op)->kind != TMI_OP_ADDF)
             return TMI_NONE;
-        tmi_dt_take(d, d->users.at[u].op);
+        tmi_dt_add(&d->q, d->users.at[u].op);
         c = tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand);
         v = tmi_out(m, TMI_OP(m, d->users.at[u].op), 0);
     }
-    if (has_max && tmi_dt_also(a, TMI_DN_SHRUNK, c)) {
-    } else if (tmi_dt_also(a, "C:carried()", c) && tmi_dt_carries(d, a, 'C') != TMI_NONE) {
+    if (has_max && tmi_dt_also(d, TMI_DN_SHRUNK, c)) {
+    } else if (tmi_dt_also(d, "C:carried()", c) && tmi_dt_carries(d, a, 'C') != TMI_NONE) {
         if (has_max && tmi_dt_goes_on(d, a, 'C', v))
             a->near = "the accumulator is not rescaled when the maximum grows";
         if (has_max) return TMI_NONE;
@@ -15702,7 +15685,7 @@ static uint32_t tmi_dt_streams_sum(tmi_detector *d, tmi_dt_attention *a, int has
     uint32_t      i, y;
     for (i = 0; i < loop->n_out; i++) {
         y = tmi_dt_yielded(d->m, loop, 0, i);
-        if (tmi_dt_also(a, has_max ? "add(" TMI_DN_SHRUNK ",sum(E))" : "add(C:carried(),sum(E))",
+        if (tmi_dt_also(d, has_max ? "add(" TMI_DN_SHRUNK ",sum(E))" : "add(C:carried(),sum(E))",
                         y) &&
             tmi_dt_carries(d, a, 'C') == i)
             return i;
@@ -15724,7 +15707,7 @@ static void tmi_dt_go_on(tmi_detector *d, uint32_t *acc, uint32_t *sum) {
             for (s = 3; s < op->n_in; s++)
                 if (tmi_in(m, op, s) == *sum) break;
             if (s == op->n_in) continue;
-            tmi_dt_take(d, d->users.at[u].op);
+            tmi_dt_add(&d->q, d->users.at[u].op);
             *acc = tmi_out(m, op, d->users.at[u].operand - 3);
             *sum = tmi_out(m, op, s - 3);
             moved = 1;
@@ -15734,13 +15717,12 @@ static void tmi_dt_go_on(tmi_detector *d, uint32_t *acc, uint32_t *sum) {
 }
 
 /* The op that reads v, cast or spread, and fits: a division by the sums; 0: none. */
-static uint32_t tmi_dt_divided(tmi_detector *d, tmi_dt_attention *a, uint32_t v,
-                               const char *pattern) {
+static uint32_t tmi_dt_divided(tmi_detector *d, uint32_t v, const char *pattern) {
     uint32_t to[TMI_DT_SPREAD], n = tmi_dt_spread(d, v, to, TMI_DT_SPREAD), i, u;
     for (i = 0; i < n; i++)
         for (u = d->users.first[to[i]]; u < d->users.first[to[i] + 1]; u++) {
             const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
-            if (op->n_out == 1 && tmi_dt_also(a, pattern, tmi_out(d->m, op, 0)))
+            if (op->n_out == 1 && tmi_dt_also(d, pattern, tmi_out(d->m, op, 0)))
                 return d->users.at[u].op;
         }
     return 0;
@@ -15753,8 +15735,8 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
     for (i = 0; i < d->pattern.n; i++) {
         tmi_dt_pattern *p = TMI_DT_PATTERN(d, i), *now;
         if (p->kind != TMETAL_PATTERN_ATTENTION || p->near || p->root != root || a->near) continue;
-        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
-        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->q.at.axis, a->form | p->form,
+        for (k = 0; k < p->n; k++) tmi_dt_add(&d->q, TMI_DT_LIST(d, p->first + k));
+        now = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, d->q.at.axis, a->form | p->form,
                             NULL);
         p->form = now->form;
         p->first = now->first;
@@ -15770,10 +15752,10 @@ static int tmi_dt_attention_joins(tmi_detector *d, const tmi_dt_attention *a, ui
 static void tmi_dt_attention_done(tmi_detector *d, tmi_dt_attention *a, uint32_t root) {
     tmi_dt_pattern *p;
     TMI_ASSERT(d->job, "detect", a->first && a->dot && a->first != a->dot);
-    tmi_dt_take(d, a->dot);
-    tmi_dt_take(d, a->first);
+    tmi_dt_add(&d->q, a->dot);
+    tmi_dt_add(&d->q, a->first);
     if (tmi_dt_attention_joins(d, a, root)) return;
-    p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, a->q.at.axis, a->form, a->near);
+    p = tmi_dt_record(d, TMETAL_PATTERN_ATTENTION, root, d->q.at.axis, a->form, a->near);
     p->x = tmi_in(d->m, TMI_OP(d->m, a->first), 0);
     p->scale = a->scale;
 }
@@ -15786,9 +15768,10 @@ static int tmi_dt_attention_whole(tmi_detector *d, tmi_dt_attention *a, uint32_t
         if (p->kind != TMETAL_PATTERN_SOFTMAX || p->near || p->root != def) continue;
         a->first = tmi_dt_scores(d, p->x, a, TMI_DT_DEPTH);
         if (!a->first) return 0;
-        if (p->axis != a->q.at.axis) a->near = "the softmax runs along the other axis of the scores";
+        if (p->axis != d->q.at.axis)
+            a->near = "the softmax runs along the other axis of the scores";
         a->form |= p->form & (TMETAL_FORM_MAX | TMETAL_FORM_BASE_2);
-        for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+        for (k = 0; k < p->n; k++) tmi_dt_add(&d->q, TMI_DT_LIST(d, p->first + k));
         tmi_dt_attention_done(d, a, a->dot);
         return 1;
     }
@@ -15810,9 +15793,9 @@ static uint32_t tmi_dt_attention_loop(tmi_detector *d, tmi_dt_attention *a, uint
     acc = tmi_out(m, TMI_OP(m, a->loop), acc);
     sum = tmi_out(m, TMI_OP(m, a->loop), sum);
     tmi_dt_go_on(d, &acc, &sum);
-    TMI_DT_FOUND(&a->q, 'A') = acc;
-    TMI_DT_FOUND(&a->q, 'L') = sum;
-    root = tmi_dt_divided(d, a, acc, "quot(@A,@L)");
+    TMI_DT_FOUND(&d->q, 'A') = acc;
+    TMI_DT_FOUND(&d->q, 'L') = sum;
+    root = tmi_dt_divided(d, acc, "quot(@A,@L)");
     if (!root) a->near = "the result is not divided by the sums in this kernel";
     return root;
 }
@@ -15824,18 +15807,18 @@ static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint
     uint32_t          top = 0, root = 0, s = t;
     double            zero;
     if (tmi_def_kind(m, t) == TMI_OP_SUBF) {
-        tmi_dt_take(d, tmi_def(m, t));
+        tmi_dt_add(&d->q, tmi_def(m, t));
         s = tmi_in(m, TMI_OP(m, tmi_def(m, t)), 0);
         top = tmi_in(m, TMI_OP(m, tmi_def(m, t)), 1);
     }
     a->first = tmi_dt_scores(d, s, a, TMI_DT_DEPTH);
     if (!a->first || a->first == a->dot) return;
     a->loop = tmi_parent_op(m, TMI_OP(m, a->dot));
-    if (a->q.at.base == 2) a->form |= TMETAL_FORM_BASE_2;
+    if (d->q.at.base == 2) a->form |= TMETAL_FORM_BASE_2;
     if ((TMI_OP(m, a->loop)->kind != TMI_OP_FOR ||
          tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) &&
-        (!top || tmi_dt_also(a, "max(_)", top)))
-        root = tmi_dt_divided(d, a, tmi_out(m, TMI_OP(m, a->dot), 0), "quot(@P,sum(E))");
+        (!top || tmi_dt_also(d, "max(_)", top)))
+        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), "quot(@P,sum(E))");
     if (root) a->form |= top ? (uint32_t)TMETAL_FORM_MAX : 0u;
     else if (TMI_OP(m, a->loop)->kind == TMI_OP_FOR) root = tmi_dt_attention_loop(d, a, top);
     else a->near = "the exponentials are not divided by their sum";
@@ -15849,18 +15832,16 @@ static void tmi_dt_attention_at(tmi_detector *d, uint32_t op) {
     tmi_dt_attention  a;
     if (TMI_OP(m, op)->kind != TMI_OP_DOT) return;
     memset(&a, 0, sizeof a);
-    a.q.graph = &tmi_dt_fn_graph;
-    a.q.of = d;
-    a.q.n_op = &d->n_op;
-    a.q.at.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
+    memset(&d->q.at, 0, sizeof d->q.at);
+    d->q.at.axis = tmi_rank(m, tmi_in_type(m, TMI_OP(m, op), 0)) - 1;
     a.dot = op;
     d->left = TMI_DT_STEPS;
     weights = tmi_dt_unmask(d, tmi_in(m, TMI_OP(m, op), 0), TMI_DT_ZERO);
     if (tmi_dt_attention_whole(d, &a, weights)) return;
-    TMI_DT_FOUND(&a.q, 'P') = tmi_out(m, TMI_OP(m, op), 0);
-    if (tmi_dt_also(&a, "exp(T)", weights)) {
-        TMI_DT_FOUND(&a.q, 'E') = weights;
-        tmi_dt_attention_streamed(d, &a, TMI_DT_FOUND(&a.q, 'T'));
+    TMI_DT_FOUND(&d->q, 'P') = tmi_out(m, TMI_OP(m, op), 0);
+    if (tmi_dt_also(d, "exp(T)", weights)) {
+        TMI_DT_FOUND(&d->q, 'E') = weights;
+        tmi_dt_attention_streamed(d, &a, TMI_DT_FOUND(&d->q, 'T'));
     } else if ((a.first = tmi_dt_scores(d, weights, &a, TMI_DT_DEPTH)) != 0) {
         a.near = "no softmax between the two products";
         tmi_dt_attention_done(d, &a, op);
@@ -15891,7 +15872,7 @@ static uint32_t tmi_dt_epilogue_op(tmi_detector *d, const tmi_use_at *u) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, u->op);
     uint32_t kind = op->n_out == 1 ? tmi_dt_kind(m, tmi_out(m, op, 0)) : (uint32_t)TMI_OP_NONE,
-             was = d->n_op, other;
+             was = d->q.at.n_op, other;
     tmi_dt_path       path = tmi_dt_no_path();
     double            x;
     if (kind == TMI_OP_TRUNCF || kind == TMI_OP_EXTF || kind == TMI_OP_FP_TO_FP)
@@ -15905,7 +15886,7 @@ static uint32_t tmi_dt_epilogue_op(tmi_detector *d, const tmi_use_at *u) {
     if (kind != TMI_OP_ADDF && (kind != TMI_OP_SUBF || u->operand)) return 0;
     if (tmi_dt_is_uniform(m, other)) return TMETAL_FORM_BIAS;
     (void)tmi_dt_back(d, other, &path);
-    d->n_op = was;
+    d->q.at.n_op = was;
     return path.axis != TMI_NONE || path.bad ? TMETAL_FORM_BIAS : TMETAL_FORM_RESIDUAL;
 }
 
@@ -15917,7 +15898,7 @@ static uint32_t tmi_dt_epilogue(tmi_detector *d, uint32_t v, uint32_t root, uint
         const tmi_use_at     *u = d->users.at + d->users.first[v];
         const tmi_dt_pattern *p = tmi_dt_activation(d, v);
         if (p) {
-            for (k = 0; k < p->n; k++) tmi_dt_take(d, TMI_DT_LIST(d, p->first + k));
+            for (k = 0; k < p->n; k++) tmi_dt_add(&d->q, TMI_DT_LIST(d, p->first + k));
             *form |= TMETAL_FORM_ACTIVATION;
             root = p->root;
         } else {
@@ -15925,7 +15906,7 @@ static uint32_t tmi_dt_epilogue(tmi_detector *d, uint32_t v, uint32_t root, uint
                 *reason = "the result is read more than once: what follows is no epilogue";
             if (tmi_n_uses(&d->users, v) != 1 || (add = tmi_dt_epilogue_op(d, u)) == 0) break;
             *form |= add;
-            tmi_dt_take(d, u->op);
+            tmi_dt_add(&d->q, u->op);
             root = u->op;
         }
         v = tmi_out(d->m, TMI_OP(d->m, root), 0);
@@ -15941,8 +15922,8 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     double            zero;
     tmi_dt_pattern   *p;
     if (op->kind != TMI_OP_DOT || (d->claimed[dot] & TMI_DT_PART)) return;
-    TMI_ASSERT(d->job, "detect", op->n_in == 3 && !d->n_op);
-    tmi_dt_take(d, dot);
+    TMI_ASSERT(d->job, "detect", op->n_in == 3 && !d->q.at.n_op);
+    tmi_dt_add(&d->q, dot);
     v = tmi_out(m, op, 0);
     c = tmi_in(m, op, 2);
     u = d->users.first[v];
@@ -15954,7 +15935,7 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
         root = d->users.at[u].op;
         c = tmi_in(m, TMI_OP(m, root), 1 - d->users.at[u].operand);
         v = tmi_out(m, TMI_OP(m, root), 0);
-        tmi_dt_take(d, root);
+        tmi_dt_add(&d->q, root);
     }
     at = tmi_dt_carried(m, c, &loop);
     if (at != TMI_NONE && tmi_dt_yielded(m, TMI_OP(m, loop), 0, at) == v &&
@@ -15962,7 +15943,7 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
         if (tmi_n_uses(&d->users, c) > 1) near = "the accumulator is read inside the loop too";
         if (tmi_n_uses(&d->users, v) > 1) near = "the partial product is read inside the loop too";
         form |= TMETAL_FORM_LOOP;
-        tmi_dt_take(d, loop);
+        tmi_dt_add(&d->q, loop);
         root = loop;
         v = tmi_out(m, TMI_OP(m, loop), at);
     } else if (at != TMI_NONE ||
@@ -16117,6 +16098,8 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
     memset(d, 0, sizeof *d);
     d->job = job;
     d->m = m;
+    d->q.graph = &tmi_dt_fn_graph;
+    d->q.of = d;
     d->number = TMI_TEMP(job, uint32_t, m->op.n);
     d->reduce_of = TMI_TEMP(job, uint32_t, m->op.n);
     d->claimed = TMI_TEMP(job, uint8_t, m->op.n);
@@ -42333,28 +42316,17 @@ typedef struct tmi_spelled {
     tmi_shape   shape;  /* of the rows worked on */
     uint32_t    axes;   /* along which they are folded */
     uint32_t    looked; /* at how many ops: a graph has more paths than ops */
-    uint32_t    op[TMI_SPELLED_MAX], n; /* what the operation takes the place of */
+    tmi_dt_match q;     /* the ops that the operation takes the place of */
     const char *what, *why;
 } tmi_spelled;
-
-static void tmi_sp_add(tmi_spelled *s, uint32_t node) {
-    uint32_t i;
-    for (i = 0; i < s->n; i++)
-        if (s->op[i] == node) return;
-    if (s->n < TMI_SPELLED_MAX) s->op[s->n++] = node;
-    else s->why = "it is longer than 40 ops";
-}
 
 static int tmi_sp_no(tmi_spelled *s, const char *why) {
     if (!s->why) s->why = why;
     return 0;
 }
 
-static int tmi_sp_has(const tmi_spelled *s, uint32_t node) {
-    uint32_t i;
-    for (i = 0; i < s->n; i++)
-        if (s->op[i] == node) return 1;
-    return 0;
+static int tmi_sp_is_long(tmi_spelled *s) {
+    return s->q.at.n_op > TMI_SPELLED_MAX && !tmi_sp_no(s, "it is longer than 40 ops");
 }
 
 static int tmi_sp_is(const tmi_spelled *s, uint32_t node, uint16_t kind) {
@@ -42373,7 +42345,7 @@ static int tmi_is_plain_cast(const tmi_list *l, const tmi_node *n) {
 static uint32_t tmi_list_plain(const tmi_list *l, uint32_t node, tmi_spelled *s) {
     uint32_t i;
     for (i = 0; i < TMI_SPELLED_MAX && node && tmi_is_plain_cast(l, TMI_NODE(l, node)); i++) {
-        if (s) tmi_sp_add(s, node);
+        if (s) tmi_dt_add(&s->q, node);
         node = TMI_NODE(l, node)->in[0];
     }
     return node;
@@ -42409,7 +42381,7 @@ static void tmi_sp_add_twin(tmi_spelled *s, uint32_t twin, uint32_t kept) {
     const tmi_node *n = TMI_NODE(s->l, twin);
     uint32_t        i;
     if (twin == kept) return;
-    tmi_sp_add(s, twin);
+    tmi_dt_add(&s->q, twin);
     for (i = 0; i < n->n_in; i++) tmi_sp_add_twin(s, n->in[i], TMI_NODE(s->l, kept)->in[i]);
 }
 
@@ -42464,7 +42436,7 @@ static void tmi_sp_begin(tmi_spelled *s, tmi_list *l, uint32_t root, uint32_t ax
     s->shape = TMI_NODE(l, root)->shape;
     s->axes = axes;
     s->what = what;
-    tmi_sp_add(s, root);
+    tmi_dt_add(&s->q, root);
 }
 
 /* -- Lists as patterns read them: see tmi_dt_rows -- */
@@ -42485,6 +42457,7 @@ static void tmi_sp_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
     const tmi_node *x = TMI_NODE(((tmi_spelled *)q->of)->l, v);
     uint32_t        i;
     memset(n, 0, sizeof *n);
+    n->op = v;
     for (i = 0; i < sizeof rows / sizeof *rows && rows[i].op != x->kind; i++) {}
     if (i == sizeof rows / sizeof *rows ||
         (x->kind == TMI_L_OP_POW && (x->n_in != 1 || x->val[0] != 2)))
@@ -42495,10 +42468,6 @@ static void tmi_sp_node(tmi_dt_match *q, uint32_t v, tmi_dt_node *n) {
     n->in[0] = n->in[1] = x->in[0];
     if (x->kind == TMI_L_OP_SQUARE || x->kind == TMI_L_OP_POW) return;
     n->in[1] = x->n_in == 2 ? x->in[1] : v | TMI_DT_NUMBER; /* x -> x op value */
-}
-
-static void tmi_sp_take(tmi_dt_match *q, uint32_t v) {
-    tmi_sp_add((tmi_spelled *)q->of, v);
 }
 
 static uint32_t tmi_sp_unmask(tmi_dt_match *q, uint32_t v, uint32_t neutral) {
@@ -42533,7 +42502,7 @@ static uint32_t tmi_sp_back(tmi_dt_match *q, uint32_t node, int lost) {
                    !tmi_is_plain_cast(s->l, n)) {
             return lost ? 0 : at;
         }
-        tmi_sp_add(s, at);
+        tmi_dt_add(&s->q, at);
     }
     return 0;
 }
@@ -42550,7 +42519,7 @@ static uint32_t tmi_sp_reduced(tmi_dt_match *q, uint32_t node, uint16_t kind) {
         !tmi_lt_is(n->dtype, 'f') || !tmi_lt_is(TMI_NODE(s->l, n->in[0])->dtype, 'f'))
         return 0;
     if (!q->at.path.splat && !tmi_sp_is_row(s, &n->shape)) return 0;
-    tmi_sp_add(s, node);
+    tmi_dt_add(&s->q, node);
     return n->in[0];
 }
 
@@ -42569,7 +42538,7 @@ static uint32_t tmi_sp_mean(tmi_dt_match *q, uint32_t node) {
         return tmi_sp_reduced(q, node, TMI_L_OP_MEAN);
     off = n->kind == TMI_L_OP_DIV ? n->val[0] / count - 1 : n->val[0] * count - 1;
     if (!(off < 1e-6 && off > -1e-6)) return 0;
-    tmi_sp_add(s, node);
+    tmi_dt_add(&s->q, node);
     return tmi_sp_reduced(q, n->in[0], TMI_L_OP_SUM);
 }
 
@@ -42599,7 +42568,7 @@ static int tmi_sp_number(tmi_dt_match *q, uint32_t v) {
     return (v & TMI_DT_NUMBER) != 0;
 }
 
-static const tmi_dt_graph tmi_sp_graph = {tmi_sp_node, tmi_sp_take, tmi_sp_bare, tmi_sp_unmask,
+static const tmi_dt_graph tmi_sp_graph = {tmi_sp_node, tmi_sp_bare, tmi_sp_unmask,
                                           tmi_sp_back, tmi_sp_fold, tmi_sp_is_same, tmi_sp_number};
 
 /* what a kernel of rows takes: axes side by side, floats */
@@ -42619,26 +42588,24 @@ static int tmi_sp_rows(tmi_spelled *s, uint32_t root, tmi_node *to) {
         const char *what;
     } kinds[] = {{TMI_L_OP_SOFTMAX, "softmax"}, {TMI_L_OP_LOG_SOFTMAX, "log softmax"},
                  {TMI_L_OP_LAYER_NORM, "layer norm"}, {TMI_L_OP_RMS_NORM, "rms norm"}};
-    tmi_dt_match      q;
     const tmi_dt_row *row;
     uint32_t          kind, eps;
-    q.graph = &tmi_sp_graph;
-    q.of = s;
-    q.n_op = &s->n;
-    row = tmi_dt_row_of(&q, TMI_DT_IN_LIST, root);
+    s->q.graph = &tmi_sp_graph;
+    s->q.of = s;
+    row = tmi_dt_row_of(&s->q, TMI_DT_IN_LIST, root);
     if (!row) return 0;
     /* of a list that nearly divides by one, the numerator says which norm is meant */
     kind = row->kind;
     if (row->near && kind == TMETAL_PATTERN_RMS_NORM &&
-        tmi_dt_fits(&q, TMI_DN_OVER("sub(_,any_mean(_))"), root))
+        tmi_dt_fits(&s->q, TMI_DN_OVER("sub(_,any_mean(_))"), root))
         kind = TMETAL_PATTERN_LAYER_NORM;
     s->what = kinds[kind].what;
     if (row->near) return tmi_sp_no(s, row->near);
     to->kind = kinds[kind].kind;
-    to->in[0] = TMI_DT_FOUND(&q, 'X');
-    eps = TMI_DT_FOUND(&q, 'E') & ~TMI_DT_NUMBER;
+    to->in[0] = TMI_DT_FOUND(&s->q, 'X');
+    eps = TMI_DT_FOUND(&s->q, 'E') & ~TMI_DT_NUMBER;
     if (kind == TMETAL_PATTERN_SOFTMAX || kind == TMETAL_PATTERN_LOG_SOFTMAX) {
-        to->num[0] = q.at.base == 2;
+        to->num[0] = s->q.at.base == 2;
         to->num[1] = !(row->form & TMETAL_FORM_MAX);
     } else to->val[0] = eps ? TMI_NODE(s->l, eps)->val[0] : 0;
     return tmi_sp_rows_fit(s, to->in[0]);
@@ -42665,12 +42632,12 @@ static int tmi_sp_chain(tmi_spelled *s, uint32_t node, uint32_t product, uint32_
     const tmi_node *n = TMI_NODE(s->l, node);
     uint32_t        i;
     int             on = 0;
-    if (node == product || tmi_sp_has(s, node)) return 1;
+    if (node == product || tmi_dt_has(&s->q, node)) return 1;
     if (s->looked++ > 4000 || depth == TMI_SPELLED_MAX)
         return tmi_sp_no(s, "it has too many ops between the products");
     if (!tmi_is_elementwise(n) || !tmi_shape_same(&n->shape, &s->shape)) return 0;
     for (i = 0; i < n->n_in; i++) on |= tmi_sp_chain(s, n->in[i], product, depth + 1);
-    if (on) tmi_sp_add(s, node);
+    if (on) tmi_dt_add(&s->q, node);
     return on;
 }
 
@@ -42719,7 +42686,7 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
     r = s->shape.rank;
     product = tmi_sp_product(s, scores, 0);
     if (!product) return 0;
-    tmi_sp_add(s, tmi_list_plain(l, n->in[0], s));
+    tmi_dt_add(&s->q, tmi_list_plain(l, n->in[0], s));
     qk = TMI_NODE(l, product);
     if (p->axes != 1u << (r - 1)) return tmi_sp_no(s, "the softmax does not run along the keys");
     if (n->num[0]) return tmi_sp_no(s, "the weights are transposed");
@@ -42737,8 +42704,8 @@ static int tmi_sp_attention(tmi_spelled *s, uint32_t root, tmi_node *to) {
                             &TMI_NODE(l, n->in[1])->shape))
         return 0;
     (void)tmi_sp_chain(s, scores, product, 0);
-    tmi_sp_add(s, product);
-    if (s->why) return 0;
+    tmi_dt_add(&s->q, product);
+    if (s->why || tmi_sp_is_long(s)) return 0;
     q = qk->num[0] ? tmi_list_turned(l, qk->in[0]) : qk->in[0];
     k = qk->num[1] ? qk->in[1] : tmi_list_turned(l, qk->in[1]);
     v = n->num[1] ? tmi_list_turned(l, n->in[1]) : n->in[1];
@@ -42786,16 +42753,16 @@ static void tmi_list_record(tmi_list *l, tmetal_remark_kind kind, const char *wh
 static int tmi_sp_is_read(tmi_spelled *s, const tmi_graph *gr) {
     tmi_list *l = s->l;
     uint32_t  reader = TMI_NONE, of = 0, i, k, m, u, inside;
-    for (m = 1; m < s->n; m++) {
-        uint32_t v = s->op[m];
-        for (inside = i = 0; i < s->n; i++)
-            for (k = 0; k < TMI_NODE(l, s->op[i])->n_in; k++)
-                inside += TMI_NODE(l, s->op[i])->in[k] == v;
+    for (m = 1; m < s->q.at.n_op; m++) {
+        uint32_t v = s->q.op[m];
+        for (inside = i = 0; i < s->q.at.n_op; i++)
+            for (k = 0; k < TMI_NODE(l, s->q.op[i])->n_in; k++)
+                inside += TMI_NODE(l, s->q.op[i])->in[k] == v;
         TMI_ASSERT(l->job, "oplist", inside <= TMI_NODE(l, v)->n_use);
         if (inside == TMI_NODE(l, v)->n_use) continue;
         if (!of) of = v; /* by a node made on the way, if by no op */
         for (u = gr->first[v]; u < gr->first[v + 1] && gr->user[u] < reader; u++)
-            if (!tmi_sp_has(s, l->order[gr->user[u]]) &&
+            if (!tmi_dt_has(&s->q, l->order[gr->user[u]]) &&
                 !TMI_NODE(l, l->order[gr->user[u]])->is_gone)
                 reader = gr->user[u], of = v;
     }
@@ -42803,7 +42770,7 @@ static int tmi_sp_is_read(tmi_spelled *s, const tmi_graph *gr) {
     if (reader == TMI_NONE)
         return s->why = tmi_format(l->job, 0, "%s is also read elsewhere", TMI_NODE(l, of)->id), 1;
     for (k = 0; k < TMI_NODE(l, l->order[reader])->n_in; k++)
-        if (tmi_sp_has(s, TMI_NODE(l, l->order[reader])->in[k])) break;
+        if (tmi_dt_has(&s->q, TMI_NODE(l, l->order[reader])->in[k])) break;
     s->why = tmi_format(l->job, 0, "%s is also read by %s",
                         TMI_NODE(l, TMI_NODE(l, l->order[reader])->in[k])->id,
                         TMI_NODE(l, l->order[reader])->id);
@@ -42836,11 +42803,11 @@ static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const c
     for (i = 0; i < 4; i++) in[i] = 0;
     to.in = in;
     tmi_sp_begin(&s, l, root, axes, what);
-    if (!match(&s, root, &to) || s.why || tmi_sp_is_read(&s, gr)) {
-        if (s.why) tmi_list_record(l, TMETAL_MISSED, s.what, s.why, root, s.op, s.n);
+    if (!match(&s, root, &to) || s.why || tmi_sp_is_long(&s) || tmi_sp_is_read(&s, gr)) {
+        if (s.why) tmi_list_record(l, TMETAL_MISSED, s.what, s.why, root, s.q.op, s.q.at.n_op);
         return 0;
     }
-    tmi_list_record(l, TMETAL_APPLIED, s.what, "", root, s.op, s.n);
+    tmi_list_record(l, TMETAL_APPLIED, s.what, "", root, s.q.op, s.q.at.n_op);
     to.n_in = to.kind == TMI_L_OP_ATTENTION ? 4 : 1;
     to.in = TMI_NEW(l->job, uint32_t, to.n_in);
     memcpy(to.in, in, to.n_in * sizeof *in);
@@ -42848,10 +42815,10 @@ static int tmi_sp_try(const tmi_graph *gr, uint32_t root, uint32_t axes, const c
         to.axes = axes;
         for (to.axis = 0; !(axes >> to.axis & 1); to.axis++) {}
     }
-    TMI_ASSERT(l->job, "oplist", s.n <= TMI_SPELLED_MAX && to.n_in && s.op[0] == root);
+    TMI_ASSERT(l->job, "oplist", s.q.at.n_op <= TMI_SPELLED_MAX && to.n_in && s.q.op[0] == root);
     to.spelt = l->fused.n;
     *TMI_NODE(l, root) = to;
-    for (i = 1; i < s.n && to.base; i++) TMI_NODE(l, s.op[i])->part_of = root;
+    for (i = 1; i < s.q.at.n_op && to.base; i++) TMI_NODE(l, s.q.op[i])->part_of = root;
     for (; first < l->node.n; first++) TMI_NODE(l, TMI_NODE(l, first)->in[0])->n_use++;
     for (i = 0; i < to.n_in; i++) TMI_NODE(l, to.in[i])->n_use++;
     for (i = 0; i < was.n_in; i++) tmi_list_unread(l, was.in[i]);
@@ -42866,7 +42833,7 @@ static int tmi_sp_scan(tmi_spelled *s, uint32_t root, tmi_node *to) {
     uint64_t        size, folded;
     if (r->kind < TMI_L_OP_SUM || r->kind > TMI_L_OP_MIN || r->base) return 0;
     x = TMI_NODE(s->l, r->in[0]);
-    tmi_sp_add(s, n->in[0]);
+    tmi_dt_add(&s->q, n->in[0]);
     if (n->axis + 1 != kept || r->keep ||
         r->axes != ((1u << x->shape.rank) - 1) - ((1u << kept) - 1))
         return tmi_sp_no(s, "it runs along another axis than those next to the folded ones");
