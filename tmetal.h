@@ -701,12 +701,21 @@ TMETAL_API tmetal_code tmetal_emit(const tmetal_module *module, const tmetal_opt
 /* A cap that suffices for a list of `len` bytes; its few bytes stand for whole kernels. */
 TMETAL_API size_t tmetal_arena_bound_ops(size_t len);
 /* The same by what the list says: its operations are counted, each by its kind. Twice to four
- * times what ops that are a kernel each take; more where many become one. */
+ * times what ops that are a kernel each take; far more where many become one, or are alike. */
 TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len);
+
+/* The same by what becomes of the list: it is read and its kernels are found in `arena`, of which
+ * nothing stays taken; 100 bytes for each of the list and 256 KiB suffice for that as a rule. Once
+ * to four times what compiling takes. 0: the list is refused, or the arena is too small to read
+ * it, and arena->need says so. */
+TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,
+                                           tmetal_arena *arena);
 
 /* Compile a list to kernels in launch order and one plan for all of them. Parameters are the
  * graph's inputs in order of first use, then its results (ops that no other op reads) in order
- * of the list; what lies between kernels is scratch. Arguments as of tmetal_compile. */
+ * of the list; what lies between kernels is scratch. Kernels that do the same on other buffers
+ * are one Metal function: they have one `entry` and one `msl`, and one pipeline serves them.
+ * Arguments as of tmetal_compile. */
 TMETAL_API tmetal_code tmetal_compile_ops(const char *src, size_t len, const tmetal_options *opt,
                                           tmetal_arena *arena, tmetal_result *out);
 /* Read and check a list, and write it as JSON, one op a line: keys that mean nothing to us,
@@ -1666,6 +1675,16 @@ static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
     TMI_ASSERT(job, "base", v->n < TMI_NONE);
     if ((i >> TMI_PAGE_BITS) == v->n_page) return tmi_vec_grow(job, v);
     return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * v->size;
+}
+
+/* Only the first n items are left. What comes next is zeroed again. */
+static TMI_UNUSED void tmi_vec_cut(tmi_vec *v, uint32_t n) {
+    TMI_ASSERT(NULL, "base", n <= v->n);
+    while (v->n > n) {
+        v->n--;
+        memset((char *)v->page[v->n >> TMI_PAGE_BITS] + (size_t)(v->n & (TMI_PAGE - 1)) * v->size,
+               0, v->size);
+    }
 }
 
 static void *tmi_vec_at(const tmi_vec *v, uint32_t i) {
@@ -5969,6 +5988,8 @@ typedef struct tmi_attr {
     uint32_t type, n;
     uint64_t value;
 } tmi_attr;
+
+#define TMI_ATTR_SAYS "tmetal.ops" /* of a function of an op list: what its head says of it */
 
 typedef struct tmi_named { /* an entry of a dictionary */
     uint32_t name, attr, next;
@@ -11702,7 +11723,9 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
 
 typedef struct tmi_pair {
     const tmi_module *a, *b;
-    uint32_t         *value; /* of each value of a the one of b */
+    uint32_t         *value; /* of each value of a, from `first` on, the one of b */
+    uint32_t          first;
+    int               unnamed; /* names and locations do not count */
 } tmi_pair;
 
 static int tmi_same_str(const tmi_pair *p, uint32_t a, uint32_t b) {
@@ -11713,6 +11736,7 @@ static int tmi_same_str(const tmi_pair *p, uint32_t a, uint32_t b) {
 static int tmi_same_type(const tmi_pair *p, uint32_t a, uint32_t b) {
     const tmi_type *x = TMI_TYPE(p->a, a), *y = TMI_TYPE(p->b, b);
     uint32_t        i;
+    if (p->a == p->b) return a == b;
     if (x->kind != y->kind || x->bits != y->bits || x->sign != y->sign || x->format != y->format ||
         x->space != y->space || x->n_dims != y->n_dims || !tmi_same_str(p, x->text, y->text) ||
         !x->elem != !y->elem)
@@ -11726,10 +11750,17 @@ static int tmi_same_type(const tmi_pair *p, uint32_t a, uint32_t b) {
 
 static int tmi_same_attr(const tmi_pair *p, uint32_t a, uint32_t b);
 
+/* What a kernel is called, and what it says of itself. */
+static int tmi_is_naming(const tmi_module *m, uint32_t named) {
+    const char *key = TMI_STR(m, TMI_NAMED(m, named)->name);
+    return strcmp(key, "sym_name") == 0 || strcmp(key, TMI_ATTR_SAYS) == 0;
+}
+
 static int tmi_same_dict(const tmi_pair *p, uint32_t a, uint32_t b) {
     for (; a && b; a = TMI_NAMED(p->a, a)->next, b = TMI_NAMED(p->b, b)->next)
         if (!tmi_same_str(p, TMI_NAMED(p->a, a)->name, TMI_NAMED(p->b, b)->name) ||
-            !tmi_same_attr(p, TMI_NAMED(p->a, a)->attr, TMI_NAMED(p->b, b)->attr))
+            (!(p->unnamed && tmi_is_naming(p->a, a)) &&
+             !tmi_same_attr(p, TMI_NAMED(p->a, a)->attr, TMI_NAMED(p->b, b)->attr)))
             return 0;
     return !a && !b;
 }
@@ -11764,6 +11795,7 @@ static int tmi_same_attr(const tmi_pair *p, uint32_t a, uint32_t b) {
 static int tmi_same_loc(const tmi_pair *p, uint32_t a, uint32_t b, uint32_t depth) {
     const tmi_loc *x, *y;
     uint32_t       i;
+    if (p->unnamed) return 1;
     a = tmi_loc_real(p->a, a);
     b = tmi_loc_real(p->b, b);
     x = TMI_LOC(p->a, a);
@@ -11788,12 +11820,14 @@ static int tmi_same_values(const tmi_pair *p, uint32_t first_a, uint32_t first_b
     uint32_t i;
     for (i = 0; i < n; i++) {
         uint32_t a = TMI_ID(p->a, first_a + i), b = TMI_ID(p->b, first_b + i);
+        uint32_t *known = &p->value[a - p->first];
         if (!define) {
-            if (p->value[a] && p->value[a] != b) return 0;
+            if (*known != b && (*known || p->unnamed)) return 0;
             continue;
         }
-        p->value[a] = b;
-        if (!tmi_same_str(p, TMI_VALUE(p->a, a)->name, TMI_VALUE(p->b, b)->name) ||
+        *known = b;
+        if ((!p->unnamed &&
+             !tmi_same_str(p, TMI_VALUE(p->a, a)->name, TMI_VALUE(p->b, b)->name)) ||
             !tmi_same_type(p, tmi_value_type(p->a, a), tmi_value_type(p->b, b)) ||
             !tmi_same_loc(p, TMI_VALUE(p->a, a)->loc, TMI_VALUE(p->b, b)->loc, 0))
             return 0;
@@ -11839,6 +11873,7 @@ static int tmi_same_op(const tmi_pair *p, const tmi_op *x, const tmi_op *y) {
 static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *b) {
     tmi_pair p;
     uint32_t x = a->top, y = b->top;
+    memset(&p, 0, sizeof p);
     p.a = a;
     p.b = b;
     p.value = TMI_TEMP(job, uint32_t, a->value.n);
@@ -11849,6 +11884,53 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
     }
     return !x && !y;
 }
+
+#ifndef TMETAL_NO_OPS
+/* Do two functions of a module do the same, whatever their values are called? Those of `x` are
+ * numbered from `first` on, n in all. */
+static int tmi_same_func(tmi_job *job, const tmi_module *m, uint32_t x, uint32_t y, uint32_t first,
+                         uint32_t n) {
+    tmi_mark mark = tmi_mark_take(job);
+    tmi_pair p;
+    uint32_t of_x = x, of_y = y;
+    int      same;
+    p.a = p.b = m;
+    p.value = TMI_TEMP(job, uint32_t, n);
+    p.first = first;
+    p.unnamed = 1;
+    same = tmi_same_dict(&p, TMI_OP(m, x)->attr, TMI_OP(m, y)->attr) &&
+        tmi_same_regions(&p, TMI_OP(m, x), TMI_OP(m, y));
+    while (same && x && y) {
+        x = tmi_walk_next(m, of_x, x);
+        y = tmi_walk_next(m, of_y, y);
+        same = x && y ? tmi_same_op(&p, TMI_OP(m, x), TMI_OP(m, y)) : x == y;
+    }
+    tmi_mark_drop(job, mark);
+    return same;
+}
+
+/* Equal for functions that tmi_same_func() holds equal: `op` and those behind it, whose values
+ * are numbered from `value` on. */
+static uint32_t tmi_func_hash(const tmi_module *m, uint32_t op, uint32_t value) {
+    uint32_t h = 0, at, i;
+    for (; op < m->op.n; op++) {
+        const tmi_op *o = TMI_OP(m, op);
+        h = tmi_mix(tmi_mix(h, o->kind), o->n_in);
+        for (i = 0; i < o->n_in; i++) h = tmi_mix(h, tmi_in(m, o, i) - value);
+        for (i = 0; i < o->n_out; i++) h = tmi_mix(h, tmi_out_type(m, o, i));
+        for (at = o->attr; at; at = TMI_NAMED(m, at)->next) {
+            const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
+            int             list = a->kind == TMI_A_DENSE || a->kind == TMI_A_LIST;
+            if (tmi_is_naming(m, at) || a->kind == TMI_A_ARRAY || a->kind == TMI_A_DICT) continue;
+            h = tmi_mix(h, a->type);
+            if (!list) h = tmi_mix(h, (uint32_t)a->value);
+            for (i = 0; list && i < a->n; i++)
+                h = tmi_mix(h, (uint32_t)TMI_WORD(m, (uint32_t)a->value + i));
+        }
+    }
+    return h;
+}
+#endif
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -36531,9 +36613,9 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put(e->out, ":%u)", p.line);
     }
     tmi_put_str(e->out, "\n//\n");
-    if (*tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops")) { /* of an op list */
+    if (*tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), TMI_ATTR_SAYS)) { /* of an op list */
         tmi_put_str(e->out, "//   ops      ");
-        tmi_put_ascii(e, tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), "tmetal.ops"), 200);
+        tmi_put_ascii(e, tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), TMI_ATTR_SAYS), 200);
         tmi_put_char(e->out, '\n');
     }
     tmi_put(e->out,
@@ -39204,7 +39286,8 @@ static int tmi_list_read_inputs(tmi_list *l, tmi_node *n) {
                                  "a shape for each input, such as [[64,32]]");
     n->n_in = names ? names->n : 0;
     if (shapes && shapes->n > n->n_in) n->n_in = shapes->n;
-    if (n->n_in < tmi_list_ops[n->kind].least || n->n_in > tmi_list_ops[n->kind].most) {
+    if (n->n_in < tmi_list_ops[n->kind].least ||
+        (n->n_in > tmi_list_ops[n->kind].most && tmi_list_ops[n->kind].most != TMI_ANY_IN)) {
         tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_COUNT, n->id,
                   tmi_list_counts(l->job, n->kind), n->n_in);
         if (!n->n_in)
@@ -39440,6 +39523,10 @@ typedef struct tmi_kern {
     uint32_t *arg;         /* node whose memory argument i is */
     uint32_t n_arg;
     uint32_t *op, n_op;    /* until it is built: its nodes in the order of the list */
+    uint32_t first;        /* kernel whose function it launches: its own, or an earlier one's */
+    uint32_t launches;     /* of its own function */
+    uint32_t n_ir, hash;     /* of the function: operations of its IR */
+    uint32_t value, n_value; /* its values are numbered from `value` on */
 } tmi_kern;
 
 typedef struct tmi_known {
@@ -40006,11 +40093,13 @@ static uint32_t tmi_gen_as(tmi_gen *g, uint32_t node, const tmi_indices *s, uint
     return tmi_gen_cast(g, v, tmi_lt_work(TMI_NODE(g->l, node)->dtype), type);
 }
 
-/* The place of an op in the list, where comments point. */
+/* The place of an op in the list, where comments point; a node made for an op has that op's.
+ * Depth: 2. */
 static uint32_t tmi_gen_loc(tmi_gen *g, tmi_node *n) {
     tmetal_place p;
     uint32_t     file;
     if (n->loc || !n->json) return n->loc;
+    if (n->made_for) return n->loc = tmi_gen_loc(g, TMI_NODE(g->l, n->made_for));
     p = tmi_place_of(g->job, n->at + 1, NULL);
     n->loc = g->m->loc->n;
     (void)tmi_vec_add(g->job, g->m->loc);
@@ -42115,10 +42204,11 @@ static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
 
 /* -- Functions --------------------------------------------------------------------------------- */
 
-static void tmi_gen_set_str(tmi_gen *g, uint32_t op, const char *key, const char *value) {
-    tmi_op_set_attr(g->job, g->m, op, key,
-                    tmi_attr_new(g->job, g->m, TMI_A_STRING, 0,
-                                 tmi_intern(g->job, g->m->strings, value, strlen(value))));
+static void tmi_op_set_str(tmi_job *job, tmi_module *m, uint32_t op, const char *key,
+                           const char *value) {
+    tmi_op_set_attr(job, m, op, key,
+                    tmi_attr_new(job, m, TMI_A_STRING, 0,
+                                 tmi_intern(job, m->strings, value, strlen(value))));
 }
 
 /* The name of a kernel: that of its root, made one that no other kernel has. */
@@ -42158,11 +42248,11 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     g->b.block = tmi_block_new(l->job, m, tmi_region_new(l->job, m, g->k->func));
     g->b.loc = tmi_gen_loc(g, TMI_NODE(l, g->k->anchor ? g->k->anchor : g->k->root));
     TMI_OP(m, g->k->func)->loc = g->b.loc;
-    tmi_gen_set_str(g, g->k->func, "sym_name", tmi_kern_name(l, all, k));
-    tmi_gen_set_str(g, g->k->func, "sym_visibility", "public");
-    tmi_gen_set_str(g, g->k->func, "tmetal.ops", g->k->ops);
+    tmi_op_set_str(g->job, m, g->k->func, "sym_name", tmi_kern_name(l, all, k));
+    tmi_op_set_str(g->job, m, g->k->func, "sym_visibility", "public");
+    tmi_op_set_str(g->job, m, g->k->func, TMI_ATTR_SAYS, g->k->ops);
     if (l->job->n_wanted && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
-        tmi_gen_set_str(g, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
+        tmi_op_set_str(g->job, m, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them.
@@ -42250,6 +42340,64 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     tmi_gen_end(&g);
     tmi_gen_forget(&g, 0);
     tmi_mark_drop(l->job, mark);
+}
+
+static uint32_t tmi_kern_hash(const void *ctx, uint32_t id) {
+    return ((const tmi_kern *)ctx)[id - 1].hash;
+}
+
+/* The first kernel whose function does the same as that of kernel `at`; `at` when none did. */
+static uint32_t tmi_kern_first(tmi_job *job, const tmi_module *m, const tmi_kern *k, uint32_t at,
+                               tmi_hash *built) {
+    uint32_t s, id;
+    tmi_hash_room(job, built, tmi_kern_hash, k);
+    for (s = k[at].hash & (built->cap - 1); (id = built->slot[s]) != 0;
+         s = (s + 1) & (built->cap - 1))
+        if (k[id - 1].hash == k[at].hash && k[id - 1].n_value == k[at].n_value &&
+            tmi_same_func(job, m, k[id - 1].func, k[at].func, k[id - 1].value, k[id - 1].n_value))
+            return id - 1;
+    built->slot[s] = at + 1;
+    built->n++;
+    return at;
+}
+
+/* Build the kernels. One that does on other memory what an earlier one does is that function,
+ * launched again: it is compiled once, and a host makes one pipeline of it. What goes by names
+ * (forced layouts), by launch (MLX, tmetal_transform) or is asked for as IR keeps all apart. */
+static void tmi_kern_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32_t n) {
+    tmi_job *job = l->job;
+    tmi_vec *table[9];
+    tmi_hash built;
+    tmi_mark mark = tmi_mark_take(job);
+    uint32_t was[9], i, t, types, apart = !job->listed || job->n_wanted || job->opt->mlx;
+#ifndef TMETAL_NO_REPORTS
+    apart |= job->tally != NULL;
+#endif
+    memset(&built, 0, sizeof built);
+    built.scratch = 1;
+    table[0] = &m->op, table[1] = &m->value, table[2] = &m->succ, table[3] = &m->block;
+    table[4] = &m->region, table[5] = m->attr, table[6] = m->named, table[7] = m->words;
+    table[8] = m->ids; /* also dimensions of types: cut where no type is new */
+    for (i = 0; i < n; i++) {
+        for (t = 0; t < 9; t++) was[t] = table[t]->n;
+        types = m->type->n;
+        tmi_kern_build(l, m, k, i);
+        k[i].value = was[1];
+        k[i].n_value = m->value.n - was[1];
+        k[i].n_ir = m->op.n - was[0];
+        k[i].hash = tmi_func_hash(m, was[0], was[1]);
+        k[i].first = apart || job->n_errors ? i : tmi_kern_first(job, m, k, i, &built);
+        k[k[i].first].launches++;
+        if (k[i].first == i) continue;
+        tmi_op_unlink(m, k[i].func);
+        for (t = 0; t < 9 && types == m->type->n; t++) tmi_vec_cut(table[t], was[t]);
+    }
+    tmi_mark_drop(job, mark);
+    for (i = 0; i < n; i++)
+        if (k[i].first == i && k[i].launches > 1)
+            tmi_op_set_str(job, m, k[i].func, TMI_ATTR_SAYS,
+                           tmi_format(job, 1, "%s; launched %u times, on other buffers", k[i].ops,
+                                      k[i].launches));
 }
 
 /* -- The graph: two stages, fusion, memory ----------------------------------------------------- */
@@ -42972,6 +43120,35 @@ static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
     if (add != node) tmi_todo(l->job, order, add);
 }
 
+/* A concat of more inputs than a kernel has buffers for is one of concats, each a kernel: all 30
+ * inputs beside the result, in levels. */
+#define TMI_CONCAT_MOST 30u
+static void tmi_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
+    uint32_t i, k, at, first, last, n_part, part;
+    while (TMI_NODE(l, node)->n_in > TMI_CONCAT_MOST) {
+        const uint32_t *in = TMI_NODE(l, node)->in;
+        uint32_t        n = TMI_NODE(l, node)->n_in, *parts;
+        n_part = (uint32_t)tmi_cdiv(n, TMI_CONCAT_MOST);
+        parts = TMI_NEW(l->job, uint32_t, n_part);
+        for (i = 0; i < n_part; i++) {
+            tmi_node *p;
+            first = (uint32_t)((uint64_t)n * i / n_part);
+            last = (uint32_t)((uint64_t)n * (i + 1) / n_part);
+            part = parts[i] = tmi_node_made(l, node, ".part", TMI_L_OP_CONCAT, last - first);
+            p = TMI_NODE(l, part);
+            p->axis = at = TMI_NODE(l, node)->axis;
+            p->shape.dim[at] = 0;
+            for (k = first; k < last; k++) {
+                p->in[k - first] = in[k];
+                p->shape.dim[at] += TMI_NODE(l, in[k])->shape.dim[at];
+            }
+            tmi_todo(l->job, order, part);
+        }
+        TMI_NODE(l, node)->in = parts;
+        TMI_NODE(l, node)->n_in = n_part;
+    }
+}
+
 /* The order again, with first stages before their second. */
 static void tmi_split_all(tmi_list *l) {
     tmi_mark mark = tmi_mark_take(l->job);
@@ -42981,6 +43158,8 @@ static void tmi_split_all(tmi_list *l) {
     for (i = 0; i < l->n_order; i++) {
         if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD)
             tmi_scatter_steps(l, l->order[i], &order);
+        else if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_CONCAT)
+            tmi_concat_steps(l, l->order[i], &order);
         else tmi_two_stages(l, l->order[i], &order);
         tmi_todo(l->job, &order, l->order[i]);
     }
@@ -43132,7 +43311,8 @@ static void tmi_fuse(tmi_graph *gr) {
     for (i = l->n_order; i-- > 0;) {
         uint32_t  node = l->order[i], same = 0, deepest = 0;
         tmi_node *n = TMI_NODE(l, node);
-        int       inside = tmi_is_pointwise(n) && !n->is_result;
+        int       part = n->kind == TMI_L_OP_CONCAT && node > l->n_op;
+        int       inside = tmi_is_pointwise(n) && !n->is_result && !part;
         if (gr->root[i]) continue;
         if (n->part_of) { /* works on the scores of an attention, in its kernel */
             gr->root[i] = gr->root[gr->place[n->part_of] - 1];
@@ -43267,6 +43447,26 @@ static void tmi_put_scratch(tmi_list *l, const tmi_kern *k, uint32_t n) {
     l->job->out->scratch = s;
     l->job->out->n_scratch = r.n;
     tmi_mark_drop(l->job, mark);
+}
+
+/* From functions to launches: each has arguments of its own. */
+static void tmi_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) {
+    tmetal_result *out = l->job->out;
+    tmetal_kernel *all;
+    tmetal_arg    *args;
+    uint32_t       i, at = 0;
+    if (out->n_kernels == n) return;
+    all = TMI_NEW(l->job, tmetal_kernel, n);
+    for (i = 0; i < n; i++) {
+        all[i] = k[i].first == i ? out->kernels[at++] : all[k[i].first];
+        if (k[i].first == i) continue;
+        args = TMI_NEW(l->job, tmetal_arg, all[i].n_args);
+        if (all[i].n_args) memcpy(args, all[i].args, all[i].n_args * sizeof *args);
+        all[i].args = args;
+    }
+    TMI_ASSERT(l->job, "oplist", at == out->n_kernels);
+    out->kernels = all;
+    out->n_kernels = n;
 }
 
 /* Arguments of a kernel name memory of the list. */
@@ -43492,11 +43692,12 @@ static void tmi_remark_fusion(tmi_list *l, const tmi_fused *f, uint32_t kernel) 
     else tmi_remark(l->job, at, f->kind, "fusion", "%s: %s in kernel %u", names, f->what, kernel);
 }
 
-/* GELU and SiLU stay as they are written: their ops work in the kernels' registers. */
-static void tmi_put_activations(tmi_list *l, tmi_vec *to) {
+/* GELU and SiLU stay as they are written: their ops work in the kernels' registers. Told of the
+ * first launch of each. */
+static void tmi_put_activations(tmi_list *l, const tmi_kern *kernels, tmi_vec *to) {
     uint32_t i, k;
     for (i = 0; i < l->job->out->n_kernels; i++)
-        for (k = 0; k < l->job->out->kernels[i].n_patterns; k++) {
+        for (k = 0; k < l->job->out->kernels[i].n_patterns && kernels[i].first == i; k++) {
             const tmetal_pattern *p = &l->job->out->kernels[i].patterns[k];
             const char          **op;
             tmetal_fusion        *f;
@@ -43519,7 +43720,7 @@ static void tmi_put_activations(tmi_list *l, tmi_vec *to) {
 }
 
 /* The summary, and a remark for each line of it. */
-static void tmi_put_graph(tmi_list *l) {
+static void tmi_put_graph(tmi_list *l, const tmi_kern *kernels) {
     tmi_mark       mark = tmi_mark_take(l->job);
     tmi_vec        found;
     tmetal_fusion *to;
@@ -43539,7 +43740,7 @@ static void tmi_put_graph(tmi_list *l) {
         to->reason = f->why;
         tmi_remark_fusion(l, f, to->kernel);
     }
-    tmi_put_activations(l, &found);
+    tmi_put_activations(l, kernels, &found);
     l->graph->fusions = to = TMI_NEW(l->job, tmetal_fusion, found.n);
     l->graph->n_fusions = found.n;
     for (i = 0; i < found.n; i++) to[i] = *TMI_AT(&found, tmetal_fusion, i);
@@ -43583,7 +43784,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     for (i = 0; i < n; i++) tmi_record_kernel(l, &k[i]);
     tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);
-    for (i = 0; i < n; i++) tmi_kern_build(l, m, k, i);
+    tmi_kern_build_all(l, m, k, n);
     *kernels = k;
     *n_kernel = n;
     return l->job->n_errors ? NULL : m;
@@ -44347,17 +44548,19 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
     tmi_list   *l = tmi_compile_read_list(job, src, len);
     tmi_kern   *k;
     uint32_t    i, n;
-    tmi_module *m = l ? tmi_compile_list_build(job, l, &k, &n) : NULL;
-    if (!m) return;
+    tmi_module *m;
     job->listed = 1;
+    m = l ? tmi_compile_list_build(job, l, &k, &n) : NULL;
+    if (!m) return;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
+    tmi_put_launches(l, k, n);
     tmi_put_params(l, tmi_number_params(l));
     tmi_put_scratch(l, k, n);
     tmi_graph_after(l, k, n);
     for (i = 0; i < n; i++) tmi_bind_args(l, &k[i], (tmetal_kernel *)&job->out->kernels[i]);
     for (i = 0; i < job->out->n_scratch; i++) l->graph->scratch += job->out->scratch[i].bytes;
-    tmi_put_graph(l);
+    tmi_put_graph(l, k);
 }
 
 /* JSON, or a first word that is followed by ':' as in tt.sum:[8,8]:1. */
@@ -44536,7 +44739,7 @@ typedef struct tmi_call {
     const tmetal_diag   *diag;
     tmi_entry_what  what;    /* is to be said */
     const char     *text;
-    size_t          text_len;
+    size_t          text_len, bytes;
     int             truth;
     int             no_text; /* tmetal_plan leaves the Metal out */
 #ifndef TMETAL_NO_BUILDER
@@ -44938,6 +45141,51 @@ TMETAL_API size_t tmetal_arena_bound_list(const char *src, size_t len) {
         kib = tmi_add_sat(kib, tmi_mul_sat(s.n_objects, tmi_entry_room_of(TMI_L_OP_SORT).stays));
     }
     return tmi_add_sat(tmi_mul_sat(tmi_add_sat(kib, s.works), 1024), tmi_mul_sat(len, 128));
+}
+
+/* What a compilation takes once the list is read and its functions are built. Bytes for an
+ * operation of their IR: what stays of each function (420 with all reports, 240 without), and
+ * what the largest takes while it is compiled (300 to 1,100; small ones up to 2,500, so a part is
+ * fixed); and for a launch, an argument and an op. By tests/unit/bound.c. */
+#define TMI_STAYS_IR     (TMI_REPORTS(job) ? 500u : 250u)
+#define TMI_STAYS_FUNC   3000u
+#define TMI_WORKS_IR     1500u
+#define TMI_WORKS_FIXED  (56u << 10)
+#define TMI_STAYS_LAUNCH 2000u
+#define TMI_STAYS_ARG    250u
+#define TMI_STAYS_OP     150u
+
+static void tmi_entry_bound_graph(tmi_job *job, tmi_call *c) {
+    tmi_list *l;
+    tmi_kern *k;
+    size_t    stays, most = 0;
+    uint32_t  i, n;
+    job->listed = 1;
+    l = tmi_compile_read_list(job, c->src, c->len);
+    if (!l || !tmi_compile_list_build(job, l, &k, &n)) return;
+    stays = tmi_mul_sat(n, TMI_STAYS_LAUNCH) + tmi_mul_sat(l->node.n, TMI_STAYS_OP);
+    for (i = 0; i < n; i++) {
+        stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_arg, TMI_STAYS_ARG));
+        if (k[i].first != i) continue;
+        stays = tmi_add_sat(stays, tmi_mul_sat(k[i].n_ir, TMI_STAYS_IR) + TMI_STAYS_FUNC);
+        if (k[i].n_ir > most) most = k[i].n_ir;
+    }
+    c->bytes = tmi_add_sat(stays, tmi_mul_sat(most, TMI_WORKS_IR) + TMI_WORKS_FIXED);
+}
+
+TMETAL_API size_t tmetal_arena_bound_graph(const char *src, size_t len, const tmetal_options *opt,
+                                           tmetal_arena *arena) {
+    tmi_call      c = tmi_entry_call(src, len);
+    tmetal_result out;
+    tmetal_arena  was, mine;
+    if (!arena) return 0;
+    was = mine = *arena;
+    mine.peak = mine.used;
+    if (tmi_entry_run(tmi_entry_bound_graph, &c, &mine, opt, &out) == TMETAL_OK)
+        c.bytes = tmi_add_sat(c.bytes, mine.peak - was.used);
+    else c.bytes = 0;
+    arena->need = mine.need;
+    return c.bytes;
 }
 
 TMETAL_API int tmetal_is_ops(const char *src, size_t len) {

@@ -268,6 +268,23 @@ void graphs(maker &m) {
     graph("reshape-between", {op("exp", "e", {"x"}, {}, {{6, 35}}), op("reshape", "r", {"e"}, {{"shape", {14, 15}}}), op("add", "y", {"r", "b"}, {}, {nullptr, {15}})}, 1);
     graph("gathered", {op("mul", "a", {"x", "x"}, {}, {{30, 20}}), op("gather", "g", {"a", "i"}, {{"axis", 0}}, {nullptr, {30, 20}}), op("neg", "n", {"g"})}, 1);
     graph("concat-of-computed", {op("exp", "a", {"x"}, {}, {{9, 20}}), op("neg", "b", {"y"}, {}, {{9, 13}}), op("concat", "c", {"a", "b"}, {{"axis", 1}}), op("add", "d", {"c", "z"}, {}, {nullptr, {33}})}, 1);
+    for (const int n : {31, 100, 1000}) { /* more inputs than a kernel has buffers: in levels */
+        json names, shapes;
+        for (int i = 0; i < n; i++) names.push_back("x" + std::to_string(i)), shapes.push_back({3, 1 + i % 4});
+        json ops = {op("concat", "c", names, {{"axis", 1}}, shapes), op("exp", "y", {"c"})};
+        graph(("concat-of-" + std::to_string(n)).c_str(), ops, n == 31 ? 3 : n == 100 ? 5 : 37);
+    }
+    { /* kernels that are alike are one function on other buffers */
+        json ops = {op("abs", "v0", {"x"}, {}, {{20, 24}})};
+        for (int i = 1; i < 4; i++) {
+            const std::string k = std::to_string(i), v = "v" + std::to_string(i - 1);
+            ops.push_back(op("rms_norm", ("n" + k).c_str(), {v}));
+            ops.push_back(op("matmul", ("m" + k).c_str(), {"n" + k, "w" + k}, {}, {nullptr, {24, 24}}));
+            ops.push_back(op("silu", ("s" + k).c_str(), {"m" + k}));
+            ops.push_back(op("add", ("v" + k).c_str(), {v, "s" + k}));
+        }
+        graph("layers-alike", ops, 7);
+    }
     graph("transposed-add", {op("transpose", "t", {"x"}, {}, {{70, 40}}), op("add", "y", {"t", "z"}, {}, {nullptr, {40, 70}}), op("relu", "r", {"y"})}, 1);
     graph("sum-then-scale", {op("sum", "s", {"x"}, {}, {{100000}}), op("mul", "y", {"s"}, {{"value", 0.5}})}, 2);
     m.each_float([&](const char *t) { /* four softmaxes in a row take turns with two buffers */

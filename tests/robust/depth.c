@@ -67,8 +67,7 @@ static int run(attempt *a, const char *only) {
     return 1;
 }
 
-/* Lists of the shapes of the bench: 50 layers or so, then as long as a list gets; those whose every op or two becomes a
- * kernel of its own are judged by the bench, by their time an op. */
+/* Lists of the shapes of the bench: 50 layers or so, then as long as a list gets. */
 static int lists(const char *only) {
     static const size_t lengths[] = {60, 300, 20000};
     size_t s, i, made;
@@ -79,7 +78,6 @@ static int lists(const char *only) {
             char    name[80];
             char   *text;
             if (!shape_is_list(s)) continue;
-            if (i == 2 && (strstr(shape_name(s), "residual") || strstr(shape_name(s), "SwiGLU") || strstr(shape_name(s), "apart"))) continue;
             memset(&a, 0, sizeof a);
             sprintf(name, "%s of %lu", shape_name(s), (unsigned long)lengths[i]);
             a.name = name;

@@ -673,6 +673,43 @@ START_TEST(an_id_of_an_op_list_stays_a_name) {
 }
 END_TEST
 
+/* Kernels that do the same on other buffers are one function, and what looks like it is not. */
+START_TEST(kernels_that_are_alike_are_one_function) {
+    static const struct {
+        const char *list;
+        int         alike; /* are its two kernels one function? */
+    } rows[] = {
+        {"tt.exp:[64,64]\ntt.exp:[64,64]", 1},
+        {"tt.exp:[64,64]\ntt.exp:[65,64]", 0},
+        {"tt.sum:[64,64]:1\ntt.sum:[64,64]:1", 1},
+        {"tt.sum:[64,64]:1\ntt.sum:[64,64]:0", 0},
+        {"tt.sum:[64,64]:1\ntt.max:[64,64]:1", 0},
+        {"[{\"type\":\"add\",\"input_shapes\":[[8]],\"args\":{\"value\":1}},{\"type\":\"add\",\"input_shapes\":[[8]],\"args\":{\"value\":1}}]", 1},
+        {"[{\"type\":\"add\",\"input_shapes\":[[8]],\"args\":{\"value\":1}},{\"type\":\"add\",\"input_shapes\":[[8]],\"args\":{\"value\":2}}]", 0},
+        {"[{\"type\":\"exp\",\"input_shapes\":[[8]]},{\"type\":\"exp\",\"input_shapes\":[[8]],\"dtype\":\"f16\"}]", 0},
+        {"[{\"type\":\"sub\",\"inputs\":[\"a\",\"b\"],\"input_shapes\":[[8],[8]]},{\"type\":\"sub\",\"inputs\":[\"b\",\"a\"]}]", 1},
+        {"[{\"type\":\"sub\",\"inputs\":[\"a\",\"b\"],\"input_shapes\":[[8],[8]]},{\"type\":\"sub\",\"inputs\":[\"a\",\"a\"]}]", 0},
+    };
+    tmetal_arena   arena = arena_at(0);
+    tmetal_options opt;
+    tmetal_result  r;
+    const char    *at;
+    uint32_t       i, n = 0;
+    memset(&opt, 0, sizeof opt);
+    for (opt.reports = 0; opt.reports < 2; opt.reports++) {
+        says_ok(tmetal_compile_ops(rows[_i].list, strlen(rows[_i].list), &opt, &arena, &r), &r);
+        ck_assert_uint_eq(r.n_kernels, 2);
+        ck_assert_int_eq(strcmp(r.kernels[0].entry, r.kernels[1].entry) == 0, rows[_i].alike);
+        ck_assert_int_eq(r.kernels[0].msl == r.kernels[1].msl, rows[_i].alike);
+        for (n = 0, at = r.msl; (at = strstr(at, "kernel void ")) != NULL; at++) n++;
+        ck_assert_uint_eq(n, rows[_i].alike ? 1 : 2);
+        n = r.kernels[0].n_args;
+        ck_assert_uint_ne(r.kernels[0].args[n - 1].param, r.kernels[1].args[r.kernels[1].n_args - 1].param);
+        for (i = 0; rows[_i].alike && i < n; i++) ck_assert_str_eq(r.kernels[0].args[i].name, r.kernels[1].args[i].name);
+    }
+}
+END_TEST
+
 /* What a short form cannot say is printed otherwise: in the dictionary, or in the generic form. */
 START_TEST(an_attribute_of_another_kind_comes_back) {
     static const char *const ops[] = {
@@ -880,6 +917,7 @@ int main(void) {
     tcase_add_test(t, an_arena_may_begin_anywhere_and_be_used_again);
     tcase_add_test(t, two_threads_compile_on_two_arenas);
     tcase_add_loop_test(t, an_id_of_an_op_list_stays_a_name, 0, 23);
+    tcase_add_loop_test(t, kernels_that_are_alike_are_one_function, 0, 10);
     tcase_add_loop_test(t, a_key_or_a_symbol_stays_one, 0, 11);
     tcase_add_loop_test(t, long_lists_of_names_are_read_in_linear_time, 0, 3);
     tcase_add_loop_test(t, an_attribute_of_another_kind_comes_back, 0, 9);
