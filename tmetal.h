@@ -20963,6 +20963,13 @@ static uint32_t tmi_t_i2p(tmi_thr *t, tmi_tty type, uint32_t a) {
     return tmi_t_value(t, TMI_TF_I2P, type, a, 0, 0);
 }
 
+/* The bits of a value as an integer. */
+static uint32_t tmi_t_whole(tmi_thr *t, uint32_t a) {
+    const int kind = tmi_t_type(t, a).kind;
+    if (kind == TMI_S_PTR) return tmi_t_p2i(t, a);
+    return tmi_s_is_float(kind) ? tmi_t_bitcast(t, tmi_s_int(tmi_scalar_bits[kind]), a) : a;
+}
+
 /* With a number of the operand's own kind. */
 static uint32_t tmi_t_bin_c(tmi_thr *t, int op, uint32_t a, int64_t c) {
     return tmi_t_bin(t, op, a, tmi_t_int(t, tmi_t_kind(t, a), c));
@@ -20976,6 +20983,8 @@ static uint32_t tmi_t_mul_c(tmi_thr *t, uint32_t a, int64_t c) {
 static uint32_t tmi_t_and_c(tmi_thr *t, uint32_t a, int64_t c) {
     return tmi_t_bin_c(t, TMI_TF_AND, a, c);
 }
+
+static uint32_t tmi_t_flip(tmi_thr *t, uint32_t a) { return tmi_t_bin_c(t, TMI_TF_XOR, a, -1); }
 
 static int tmi_icmp_unsigned(uint32_t p) { return p >= TMI_ULT; }
 
@@ -25026,10 +25035,8 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
         return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
     case TMI_OP_PADDING:
-        return tmi_t_icmp_c(w->t, TMI_NE,
-                            tmi_extra_value(w, TMETAL_ARG_PADDING,
-                                            (uint32_t)tmi_attr_int(w->m, op, "param", 0)),
-                            0);
+        i = (uint32_t)tmi_attr_int(w->m, op, "param", 0);
+        return tmi_t_icmp_c(w->t, TMI_NE, tmi_extra_value(w, TMETAL_ARG_PADDING, i), 0);
     case TMI_OP_CONSTANT: case TMI_OP_POISON: case TMI_OP_UNDEF:
         if (tmi_is_ptrlike(w->m, tmi_out_type(w->m, op, 0))) { /* poison of pointer type: null */
             v[0] = tmi_t_int(w->t, TMI_S_I64, 0);
@@ -25050,6 +25057,14 @@ static uint32_t tmi_scalar_value(tmi_low *w, uint32_t value) {
 
 /* -- Index arithmetic: bits of a number from the thread's index and the loops ------------------ */
 
+/* Bits from..from+n-1 of a number that has `whole`, moved to stand at `to`. */
+static uint32_t tmi_t_field(tmi_thr *t, uint32_t v, uint32_t whole, uint32_t from, uint32_t n,
+                            uint32_t to) {
+    if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
+    if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
+    return tmi_t_mul_c(t, v, 1u << to);
+}
+
 /* Bits from..from+n-1 of the thread's index, moved to stand at `to`. */
 static uint32_t tmi_thread_bits(tmi_low *w, uint32_t from, uint32_t n, uint32_t to) {
     tmi_thr *t = w->t;
@@ -25065,17 +25080,12 @@ static uint32_t tmi_thread_bits(tmi_low *w, uint32_t from, uint32_t n, uint32_t 
         v = tmi_t_tid(t);
         whole = all;
     }
-    if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
-    if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
-    return tmi_t_mul_c(t, v, 1u << to);
+    return tmi_t_field(t, v, whole, from, n, to);
 }
 
 static uint32_t tmi_var_bits(tmi_low *w, uint32_t var, uint32_t from, uint32_t n, uint32_t to) {
-    tmi_thr *t = w->t;
-    uint32_t whole = tmi_log2((uint64_t)TMI_INS(t, var)->hi + 1), v = var;
-    if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
-    if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
-    return tmi_t_mul_c(t, v, 1u << to);
+    const uint32_t whole = tmi_log2((uint64_t)TMI_INS(w->t, var)->hi + 1);
+    return tmi_t_field(w->t, var, whole, from, n, to);
 }
 
 /* What each input bit contributes to the wanted bits of a number. */
@@ -25093,59 +25103,59 @@ static int tmi_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thr
     return 1;
 }
 
+/* r and a term, which may be a number; r 0: nothing stands there yet. */
+static uint32_t tmi_parts_join(tmi_thr *t, int join, uint32_t r, uint32_t term) {
+    return r ? tmi_t_bin(t, join, r, term) : term;
+}
+
+/* What element `mode` of a vector adds. */
+static uint32_t tmi_parts_of_element(const tmi_parts *x, uint32_t vec, uint32_t mode) {
+    uint32_t i, c = 0;
+    for (i = 0; i < vec; i++)
+        if (mode >> i & 1) c ^= x->reg[i];
+    return c;
+}
+
+static int tmi_parts_vary(const tmi_parts *x, uint32_t vec) {
+    return tmi_parts_of_element(x, vec, 1) || tmi_parts_of_element(x, vec, 2);
+}
+
 /* Sum or XOR of all contributions: a sum where no two bits meet, which reads better. */
 static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts *x,
                                uint32_t mode) {
     tmi_thr *t = w->t;
-    uint32_t n_reg = nest ? nest->lin->n_reg : 0, n_thread = TMI_LANE_BITS + w->p->n_sg, i, k, r,
-             term, all;
-    const uint32_t vec = nest ? nest->vec : 0;
+    const uint32_t n_reg = nest ? nest->lin->n_reg : 0, n_thread = TMI_LANE_BITS + w->p->n_sg,
+                   vec = nest ? nest->vec : 0;
+    uint32_t i, k, r = 0, term, all = 0, c, part[4];
     int plain = tmi_is_single_bits(x, n_reg, n_thread), join = plain ? TMI_TF_IADD : TMI_TF_XOR;
-    r = 0;
     for (i = 0; i < n_thread; i = k) {
+        all |= x->thread[i];
         k = i + 1;
         if (!x->thread[i]) continue;
-        if (!plain) {
-            term = tmi_t_mul_c(t, tmi_thread_bits(w, i, 1, 0), x->thread[i]);
-        } else {
-            while (k < n_thread && x->thread[k] == x->thread[k - 1] << 1) k++;
-            term = tmi_thread_bits(w, i, k - i, tmi_log2(x->thread[i]));
-        }
-        r = r ? tmi_t_bin(t, join, r, term) : term;
+        while (plain && k < n_thread && x->thread[k] == x->thread[k - 1] << 1) all |= x->thread[k++];
+        term = tmi_thread_bits(w, i, k - i, plain ? tmi_log2(x->thread[i]) : 0);
+        r = tmi_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->thread[i]));
     }
+    for (i = 0; i < n_reg; i++) all |= x->reg[i];
     for (i = vec; i < n_reg; i = k) {
         k = i + 1;
         if (!x->reg[i]) continue;
-        if (!plain) {
-            term = tmi_t_mul_c(t, tmi_var_bits(w, nest->var[i], nest->bit[i], 1, 0), x->reg[i]);
-        } else {
-            while (k < n_reg && nest->var[k] == nest->var[i] &&
-                   nest->bit[k] == nest->bit[k - 1] + 1 && x->reg[k] == x->reg[k - 1] << 1)
-                k++;
-            term = tmi_var_bits(w, nest->var[i], nest->bit[i], k - i, tmi_log2(x->reg[i]));
-        }
-        r = r ? tmi_t_bin(t, join, r, term) : term;
+        while (plain && k < n_reg && nest->var[k] == nest->var[i] &&
+               nest->bit[k] == nest->bit[k - 1] + 1 && x->reg[k] == x->reg[k - 1] << 1)
+            k++;
+        term = tmi_var_bits(w, nest->var[i], nest->bit[i], k - i,
+                            plain ? tmi_log2(x->reg[i]) : 0);
+        r = tmi_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->reg[i]));
     }
-    for (i = 0, all = 0; i < n_reg + n_thread; i++)
-        all |= i < n_reg ? x->reg[i] : x->thread[i - n_reg];
     if (x->fixed & all) join = TMI_TF_XOR; /* flips bits that others set */
-    if (x->fixed) r = r ? tmi_t_bin_c(t, join, r, x->fixed) : tmi_t_u32(t, x->fixed);
-    if (vec && mode == TMI_VEC) {
-        uint32_t part[4], any = 0;
-        for (k = 0; k < 1u << vec; k++) {
-            uint32_t c = 0;
-            for (i = 0; i < vec; i++)
-                if (k >> i & 1) c ^= x->reg[i];
-            any |= c;
-            part[k] = r ? tmi_t_bin_c(t, join, r, c) : tmi_t_u32(t, c);
-        }
-        if (any) return tmi_t_vmake(t, part, 1u << vec);
-    } else if (vec && mode) {
-        uint32_t c = 0;
-        for (i = 0; i < vec; i++)
-            if (mode >> i & 1) c ^= x->reg[i];
-        if (c) r = r ? tmi_t_bin_c(t, join, r, c) : tmi_t_u32(t, c);
+    if (x->fixed) r = tmi_parts_join(t, join, r, tmi_t_u32(t, x->fixed));
+    if (vec && mode == TMI_VEC && tmi_parts_vary(x, vec)) {
+        for (k = 0; k < 1u << vec; k++)
+            part[k] = tmi_parts_join(t, join, r, tmi_t_u32(t, tmi_parts_of_element(x, vec, k)));
+        return tmi_t_vmake(t, part, 1u << vec);
     }
+    if (mode < TMI_VEC && (c = tmi_parts_of_element(x, vec, mode)) != 0)
+        r = tmi_parts_join(t, join, r, tmi_t_u32(t, c));
     return r ? r : tmi_t_u32(t, 0);
 }
 
@@ -25280,6 +25290,13 @@ static void tmi_nest_loops(tmi_low *w, tmi_nest *n) {
         tmi_nest_loop(w, n, start, end);
         end = start;
     }
+}
+
+/* One loop over groups of 2^bits neighbours, which are then named one by one. */
+static void tmi_nest_groups(tmi_low *w, tmi_nest *n, uint32_t bits) {
+    if (n->lin->n_reg <= bits) return;
+    tmi_nest_count(n, TMI_ALL_REGS << bits, tmi_t_for(w->t, 1u << (n->lin->n_reg - bits)));
+    n->n_open++;
 }
 
 static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
@@ -27376,9 +27393,7 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
 /* The bits of one printed value, as words: pointers and 64 bits take two. */
 static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
     tmi_thr *t = w->t;
-    tmi_tty  type = tmi_t_type(t, v);
-    if (type.kind == TMI_S_PTR) v = tmi_t_p2i(t, v);
-    if (tmi_s_is_float(type.kind)) v = tmi_t_bitcast(t, tmi_s_int(tmi_scalar_bits[type.kind]), v);
+    v = tmi_t_whole(t, v);
     word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
     if (tmi_t_kind(t, v) != TMI_S_I64) return 1;
     word[1] = tmi_t_intcast(t, tmi_t_bin_c(t, TMI_TF_USHR, v, 32), TMI_S_I32, 0);
@@ -27957,11 +27972,8 @@ static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_
 /* A value as the type that an instruction works on. */
 static uint32_t tmi_ptx_as(tmi_low *w, uint32_t v, int kind) {
     tmi_thr *t = w->t;
-    tmi_tty  have = tmi_t_type(t, v);
-    if (have.kind == kind) return v;
-    if (have.kind == TMI_S_PTR) v = tmi_t_p2i(t, v);
-    else if (tmi_s_is_float(have.kind))
-        v = tmi_t_bitcast(t, tmi_s_int(tmi_scalar_bits[have.kind]), v);
+    if (tmi_t_kind(t, v) == kind) return v;
+    v = tmi_t_whole(t, v);
     if (kind == TMI_S_PTR) return tmi_t_intcast(t, v, TMI_S_I64, 0);
     if (kind == TMI_S_BOOL) return tmi_t_intcast(t, v, TMI_S_BOOL, 0);
     v = tmi_t_intcast(t, v, tmi_s_int(tmi_scalar_bits[kind]), 0);
@@ -28029,23 +28041,16 @@ static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
     uint32_t r = 0, i;
     int64_t  known;
     for (i = 0; i < 4; i++) {
-        uint32_t byte;
-        if (tmi_t_is_const(t, v[2], &known)) {
-            const uint32_t digit = (uint32_t)((uint64_t)known >> (4 * i)) & 15u,
-                           word = v[digit >> 2 & 1], at = 8 * (digit & 3);
-            if (digit & 8)
-                byte = tmi_t_bin_c(t, TMI_TF_SSHR, tmi_t_bin_c(t, TMI_TF_SHL, word, 24 - at), 31);
-            else byte = tmi_t_bin_c(t, TMI_TF_USHR, word, at);
-        } else {
-            const uint32_t digit = tmi_t_bin_c(t, TMI_TF_USHR, v[2], 4 * i);
-            const uint32_t high = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 4), 0),
-                           sign = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 8), 0);
-            const uint32_t at = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, digit, 3), 3),
-                           word = tmi_t_select(t, high, v[1], v[0]);
-            const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at),
-                           top = tmi_t_bin_c(t, TMI_TF_SHL, plain, 24);
-            byte = tmi_t_select(t, sign, tmi_t_bin_c(t, TMI_TF_SSHR, top, 31), plain);
-        }
+        const uint32_t digit = tmi_t_bin_c(t, TMI_TF_USHR, v[2], 4 * i);
+        const uint32_t high = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 4), 0),
+                       sign = tmi_t_icmp_c(t, TMI_NE, tmi_t_and_c(t, digit, 8), 0);
+        const uint32_t at = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, digit, 3), 3);
+        const uint32_t word = tmi_t_select(t, high, v[1], v[0]);
+        const uint32_t plain = tmi_t_bin(t, TMI_TF_USHR, word, at);
+        const uint32_t top = tmi_t_is_const(t, at, &known)
+            ? tmi_t_bin_c(t, TMI_TF_SHL, word, 24 - known)
+            : tmi_t_bin_c(t, TMI_TF_SHL, plain, 24);
+        uint32_t       byte = tmi_t_select(t, sign, tmi_t_bin_c(t, TMI_TF_SSHR, top, 31), plain);
         byte = tmi_t_bin_c(t, TMI_TF_SHL, tmi_t_and_c(t, byte, 0xff), 8 * i);
         r = r ? tmi_t_or(t, r, byte) : byte;
     }
@@ -28058,16 +28063,16 @@ static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t tab
     tmi_thr *t = w->t;
     switch (table & 15) {
     case 0: return tmi_t_u32(t, 0);
-    case 3: return tmi_t_bin_c(t, TMI_TF_XOR, x, -1);
-    case 5: return tmi_t_bin_c(t, TMI_TF_XOR, y, -1);
+    case 3: return tmi_t_flip(t, x);
+    case 5: return tmi_t_flip(t, y);
     case 6: return tmi_t_xor(t, x, y);
     case 8: return tmi_t_and(t, x, y);
     case 10: return y;
     case 12: return x;
     case 14: return tmi_t_or(t, x, y);
-    case 4: return tmi_t_and(t, x, tmi_t_bin_c(t, TMI_TF_XOR, y, -1));
-    case 2: return tmi_t_and(t, y, tmi_t_bin_c(t, TMI_TF_XOR, x, -1));
-    default: return tmi_t_bin_c(t, TMI_TF_XOR, tmi_ptx_logic_2(w, x, y, ~table & 15u), -1);
+    case 4: return tmi_t_and(t, x, tmi_t_flip(t, y));
+    case 2: return tmi_t_and(t, y, tmi_t_flip(t, x));
+    default: return tmi_t_flip(t, tmi_ptx_logic_2(w, x, y, ~table & 15u));
     }
 }
 
@@ -28083,7 +28088,7 @@ static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
     }
     with = tmi_t_and(t, v[0], tmi_ptx_logic_2(w, v[1], v[2], high));
     without = tmi_ptx_logic_2(w, v[1], v[2], low);
-    without = tmi_t_and(t, tmi_t_bin_c(t, TMI_TF_XOR, v[0], -1), without);
+    without = tmi_t_and(t, tmi_t_flip(t, v[0]), without);
     return tmi_t_or(t, with, without);
 }
 
@@ -28097,7 +28102,7 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
                                       tmi_int_op(t, TMI_TF_SHL, tmi_t_u32(t, 1), len), 1);
     uint32_t       r, end, top;
     if (inserts) {
-        const uint32_t kept = tmi_t_bin_c(t, TMI_TF_XOR, tmi_int_op(t, TMI_TF_SHL, mask, at), -1),
+        const uint32_t kept = tmi_t_flip(t, tmi_int_op(t, TMI_TF_SHL, mask, at)),
                        field = tmi_t_and(t, v[0], mask);
         r = tmi_t_and(t, v[1], kept);
         return tmi_t_or(t, r, tmi_int_op(t, TMI_TF_SHL, field, at));
@@ -28107,7 +28112,7 @@ static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *
     /* the field's sign stands there, or at the top */
     end = tmi_t_bin_c(t, TMI_TF_UMIN, tmi_t_bin_c(t, TMI_TF_ISUB, tmi_t_add(t, at, len), 1), 31);
     top = tmi_t_and_c(t, tmi_t_bin(t, TMI_TF_USHR, v[0], end), 1);
-    top = tmi_t_and(t, tmi_t_sub(t, tmi_t_u32(t, 0), top), tmi_t_bin_c(t, TMI_TF_XOR, mask, -1));
+    top = tmi_t_and(t, tmi_t_sub(t, tmi_t_u32(t, 0), top), tmi_t_flip(t, mask));
     return tmi_t_select(t, tmi_t_icmp_c(t, TMI_EQ, len, 0), tmi_t_u32(t, 0), tmi_t_or(t, r, top));
 }
 
@@ -28147,7 +28152,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
     switch (x->row->how) {
     case TMI_PX_MOV: return v[0];
     case TMI_PX_NOT:
-        return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_bin_c(t, TMI_TF_XOR, v[0], -1);
+        return kind == TMI_S_BOOL ? tmi_t_not(t, v[0]) : tmi_t_flip(t, v[0]);
     case TMI_PX_MAD:
         return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind)
                                   : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
@@ -28171,7 +28176,7 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
         const int      whole = (int)tmi_s_int(x->type.bits);
         const uint32_t top = tmi_t_int(t, whole, (int64_t)1 << (x->type.bits - 1)),
                        a = tmi_ptx_as(w, v[0], whole), b = tmi_ptx_as(w, v[1], whole);
-        const uint32_t rest = tmi_t_bin_c(t, TMI_TF_XOR, top, -1);
+        const uint32_t rest = tmi_t_flip(t, top);
         if (x->row->how == TMI_PX_SIGN) r = b, sign = a;
         else {
             v[0] = tmi_ptx_as(w, tmi_t_and(t, a, rest), kind);
@@ -28351,15 +28356,6 @@ static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_
     return tmi_ptx_as(w, v, type.kind);
 }
 
-/* One loop over groups of 2^bits neighbours, which tmi_group_point() then names one by one. */
-static void tmi_group_loop(tmi_low *w, tmi_nest *n, uint32_t bits) {
-    uint32_t i, var;
-    if (n->lin->n_reg <= bits) return;
-    var = tmi_t_for(w->t, 1u << (n->lin->n_reg - bits));
-    for (i = bits; i < n->lin->n_reg; i++) n->var[i] = var, n->bit[i] = i - bits;
-    n->n_open++;
-}
-
 /* Neighbour k of the group; a tile of fewer elements repeats them. */
 static void tmi_group_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t k) {
     const uint32_t have = n->lin->n_reg < bits ? n->lin->n_reg : bits;
@@ -28432,7 +28428,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++) arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (pack == 1) tmi_nest_loops(w, &n);
-    else tmi_group_loop(w, &n, bits);
+    else tmi_nest_groups(w, &n, bits);
     for (k = 0; k < pack; k++) {
         if (pack > 1) tmi_group_point(w, &n, bits, k);
         for (i = 0; i < op->n_in; i++)
@@ -28466,11 +28462,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out && i < 8; i++)
         arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
-    if (n.lin->n_reg > bits) { /* one loop over the groups of neighbours */
-        uint32_t var = tmi_t_for(w->t, 1u << (n.lin->n_reg - bits));
-        for (i = bits; i < n.lin->n_reg; i++) n.var[i] = var, n.bit[i] = i - bits;
-        n.n_open++;
-    }
+    tmi_nest_groups(w, &n, bits);
     for (k = 0; k < pack; k++) {
         tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_in; i++)
@@ -29437,13 +29429,11 @@ static int tmi_product_has_bf16(const tmi_module *m, const tmi_op *op) {
 
 /* Threadgroup memory of the operands that are staged, 2^k of K at a time. */
 static uint32_t tmi_product_bytes(tmi_low *w, const tmi_product *p, uint32_t k) {
-    uint32_t bytes = 0;
-    if (w->p->stage[0][p->id])
-        bytes += ((1u << (p->m_bits + p->b_bits)) * ((1u << k) + 8)) *
-            tmi_scalar_bytes[tmi_tile_type(w, p, 0).kind];
-    if (w->p->stage[1][p->id])
-        bytes += ((1u << (k + p->b_bits)) * ((1u << p->n_bits) + 8)) *
-            tmi_scalar_bytes[tmi_tile_type(w, p, 1).kind];
+    uint32_t bytes = 0, i;
+    for (i = 0; i < 2; i++)
+        if (w->p->stage[i][p->id])
+            bytes += (1u << ((i ? k : p->m_bits) + p->b_bits)) * ((1u << (i ? p->n_bits : k)) + 8) *
+                tmi_scalar_bytes[tmi_tile_type(w, p, i).kind];
     return bytes;
 }
 
