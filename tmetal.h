@@ -26117,7 +26117,7 @@ static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder);
 /* The combining region applied to n left and n right values, which it replaces. */
 static void tmi_combine(tmi_low *w, const tmi_op *op, uint32_t *left, const uint32_t *right) {
     const tmi_module *m = w->m;
-    uint32_t block = tmi_op_body(m, op, 0), i, k, o, v[8], n = op->n_in;
+    uint32_t block = tmi_op_body(m, op, 0), i, k, o, v[2], n = op->n_in;
     uint32_t combiner = tmi_simple_combiner(m, op);
     if (combiner) {
         v[0] = left[0];
@@ -29468,7 +29468,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_staged *s = &p->s[k];
     tmi_tty  elem = tmi_tile_type(w, p, k);
     uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis),
-             pad, v, at, holder, branch = 0, fast, slow, cond = 0;
+             pad, v, at, along, holder, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", k < 2);
@@ -29493,23 +29493,20 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     slow = s->flipped ? col_axis : row_axis;
     at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
     at = tmi_t_mul_c(t, at, s->pitch >> l->vec);
-    {
-        const uint32_t along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec,
-                                         (s->flipped ? rows : cols) - l->vec, 0);
-        at = tmi_t_add(t, at, along);
-    }
+    along = tmi_coord(w, l, tmi_dim_low(w->m, type, fast) + l->vec,
+                      (s->flipped ? rows : cols) - l->vec, 0);
+    at = tmi_t_add(t, at, along);
     if (p->b_bits) {
-        const uint32_t plane = tmi_t_u32(t, s->plane >> l->vec),
-                       batch = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
-        at = tmi_t_add(t, at, tmi_t_mul(t, batch, plane));
+        along = tmi_coord(w, l, tmi_dim_low(w->m, type, 0), p->b_bits, 0);
+        at = tmi_t_add(t, at, tmi_t_mul_c(t, along, s->plane >> l->vec));
     }
     if (p->chunk_bits)
         cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0),
                           p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
-    if (holder) branch = tmi_t_if(t, holder);
+    if (holder) (void)tmi_t_if(t, holder);
     tmi_t_write(t, s->buf, at, 0, v);
-    if (branch) tmi_t_close(t);
+    if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
 }
 
@@ -30556,6 +30553,8 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
 typedef struct tmi_touched {
     uint32_t *arr, n;
     uint8_t  *how; /* of a list, per entry; of a set that still grows, per array */
+    uint32_t  own_arr[3]; /* of one instruction: the list */
+    uint8_t   own_how[3];
 } tmi_touched;
 
 /* What is known of a loop or branch. One that can need no barrier inside counts as one access of
@@ -30617,24 +30616,6 @@ static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
     tmi_touched_clear(set);
 }
 
-/* Threadgroup arrays that an instruction touches itself, in order: at most three. */
-static void tmi_access_of(const tmi_thr *t, const tmi_ins *n, tmi_touched *list) {
-    uint32_t a[3], k = tmi_arrays(n, a), i, at;
-    list->n = 0;
-    for (i = 0; i < k; i++) {
-        uint8_t how = n->op == TMI_TF_ADDT                         ? 4
-            : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2
-                                                                   : 1;
-        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
-        for (at = list->n++; at && list->arr[at - 1] > a[i]; at--) {
-            list->arr[at] = list->arr[at - 1];
-            list->how[at] = list->how[at - 1];
-        }
-        list->arr[at] = a[i];
-        list->how[at] = how;
-    }
-}
-
 static int tmi_arrays_meet(const tmi_arr *a, const tmi_arr *b) {
     TMI_ASSERT(NULL, "clean", a->count > 0 && b->count > 0);
     return a->at < b->at + tmi_arr_bytes(b) && b->at < a->at + tmi_arr_bytes(a);
@@ -30692,12 +30673,37 @@ static tmi_inside *tmi_inside_of(const tmi_hazard *h, uint32_t id) {
     return id < h->n_inside ? h->inside[id] : NULL; /* barriers come later and hold nothing */
 }
 
+/* Threadgroup arrays that a statement touches: of one instruction itself, in order, at most three,
+ * which are listed in *own. */
+static const tmi_touched *tmi_access_of(const tmi_hazard *h, uint32_t id, tmi_touched *own) {
+    const tmi_thr    *t = h->t;
+    const tmi_ins    *n = TMI_INS(t, id);
+    const tmi_inside *x = tmi_inside_of(h, id);
+    uint32_t          a[3], k = tmi_arrays(n, a), i, at;
+    if (x) return &x->all;
+    own->n = 0;
+    own->arr = own->own_arr;
+    own->how = own->own_how;
+    for (i = 0; i < k; i++) {
+        uint8_t how = n->op == TMI_TF_ADDT                         ? 4
+            : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2
+                                                                   : 1;
+        if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
+        for (at = own->n++; at && own->arr[at - 1] > a[i]; at--) {
+            own->arr[at] = own->arr[at - 1];
+            own->how[at] = own->how[at - 1];
+        }
+        own->arr[at] = a[i];
+        own->how[at] = how;
+    }
+    return own;
+}
+
 /* Find, from the innermost out, which loops and branches may need barriers inside.
  * Depth: TMI_MAX_DEPTH, by the verifier. */
 static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
     tmi_thr    *t = h->t;
-    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x, arr[3];
-    uint8_t     how[3];
+    uint32_t    b[2], n = tmi_bodies(TMI_INS(t, id), b), i, x;
     tmi_touched one;
     tmi_inside *s;
     TMI_ASSERT(h->t->job, "clean", id && id < h->t->ins.n);
@@ -30713,13 +30719,9 @@ static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
                 s->inner = 1;
         }
     if (s->inner) return;
-    one.arr = arr;
-    one.how = how;
     for (i = 0; i < n; i++)
-        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next) {
-            tmi_access_of(t, TMI_INS(t, x), &one);
-            tmi_touch(&h->body, h->inside[x] ? &h->inside[x]->all : &one);
-        }
+        for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next)
+            tmi_touch(&h->body, tmi_access_of(h, x, &one));
     tmi_touched_list(t, &h->body, &s->all);
     if (!alone) s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
 }
@@ -30728,12 +30730,9 @@ static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
 static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
     tmi_thr    *t = h->t;
     tmi_touched one;
-    uint32_t    id, arr[3];
-    uint8_t     how[3];
+    uint32_t    id;
     int         passes = 1;
     TMI_ASSERT(h->t->job, "clean", blk && blk < h->t->blk.n);
-    one.arr = arr;
-    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins    *n = TMI_INS(t, id);
         const tmi_inside *x = tmi_inside_of(h, id);
@@ -30744,11 +30743,10 @@ static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
             passes = 0;
             continue;
         }
-        tmi_access_of(t, n, &one);
-        if (passes) tmi_touch(&h->early, open ? &x->early : x ? &x->all : &one);
+        if (passes) tmi_touch(&h->early, open ? &x->early : tmi_access_of(h, id, &one));
         if (passes && open && x->waits) s->waits = 1;
         if (open && !x->passes) tmi_touched_clear(&h->body), passes = 0;
-        tmi_touch(&h->body, open ? &x->late : x ? &x->all : &one);
+        tmi_touch(&h->body, open ? &x->late : tmi_access_of(h, id, &one));
     }
     tmi_touched_list(t, &h->body, &one);
     tmi_touch(&h->late, &one);
@@ -30813,11 +30811,9 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
 static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
     tmi_thr    *t = h->t;
     tmi_touched one;
-    uint32_t    id, k, arr[3], after = 0;
-    uint8_t     how[3];
+    const tmi_touched *list;
+    uint32_t    id, k, after = 0;
     TMI_ASSERT(h->t->job, "clean", blk && blk < h->t->blk.n);
-    one.arr = arr;
-    one.how = how;
     for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
         tmi_ins    *n = TMI_INS(t, id);
         tmi_inside *x = tmi_inside_of(h, id);
@@ -30831,13 +30827,13 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             tmi_barriers_body(h, id, x);
             continue;
         }
-        tmi_access_of(t, n, &one);
-        k = tmi_conflict(h, x ? &x->all : &one, &after_read, &after);
+        list = tmi_access_of(h, id, &one);
+        k = tmi_conflict(h, list, &after_read, &after);
         if (k) {
             tmi_insert_barrier(h, id, k, after_read, after);
             tmi_touched_clear(&h->now);
         }
-        tmi_touch(&h->now, x ? &x->all : &one);
+        tmi_touch(&h->now, list);
     }
 }
 
