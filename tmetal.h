@@ -13484,7 +13484,6 @@ static const char *tmi_dt_pattern_end(const char *p) {
     return p;
 }
 
-/* Depth: brackets in a row's text, at most 12. */
 static int tmi_dt_fits(tmi_dt_match *m, const char *p, uint32_t v);
 
 static int tmi_dt_fits_2(tmi_dt_match *m, const char *p, uint32_t v, uint32_t w) {
@@ -13528,7 +13527,7 @@ static int tmi_dt_fits_quotient(tmi_dt_match *m, const char *p, uint32_t v, int 
     return 0;
 }
 
-/* name(...), name?(...) */
+/* name(...), name?(...). Depth: brackets in a row's text, at most 12. */
 static int tmi_dt_fits_op(tmi_dt_match *m, const char *p, uint32_t v) {
     tmi_dt_node  n;
     tmi_dt_state was;
@@ -20419,6 +20418,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
     const tmi_ins *a = TMI_INS(t, reads & TMI_RD_A ? n->a : 0);
     const tmi_ins *b = TMI_INS(t, reads & TMI_RD_B ? n->b : 0);
     const tmi_ins *c = TMI_INS(t, reads & TMI_RD_C ? n->c : 0);
+    const uint32_t bits = tmi_scalar_bits[a->type.kind];
     int64_t        lo, hi, flo, fhi;
     TMI_ASSERT(t->job, "thread", n->type.kind < TMI_S_COUNT);
     tmi_full_range(n->type.kind, &flo, &fhi);
@@ -20461,11 +20461,7 @@ static void tmi_set_range(tmi_thr *t, tmi_ins *n) {
     case TMI_TF_SEXT: case TMI_TF_VGET: n->lo = a->lo, n->hi = a->hi; break;
     case TMI_TF_ZEXT:
         if (a->lo >= 0) n->lo = a->lo, n->hi = a->hi;
-        else
-            n->lo = 0,
-            n->hi = tmi_scalar_bits[a->type.kind] < 63
-                ? ((int64_t)1 << tmi_scalar_bits[a->type.kind]) - 1
-                : fhi;
+        else n->lo = 0, n->hi = bits < 63 ? ((int64_t)1 << bits) - 1 : fhi;
         break;
     case TMI_TF_TRUNC:
         if (a->lo >= flo && a->hi <= fhi) n->lo = a->lo, n->hi = a->hi;
