@@ -6918,7 +6918,7 @@ static uint32_t *tmi_map_at(tmi_job *job, tmi_map *t, uint32_t key) {
     uint32_t k, i;
     if (t->n * 4 >= t->cap * 3) {
         tmi_map old = *t;
-        t->cap = old.cap ? old.cap * 2 : TMI_FIRST < 4 ? 4 : TMI_FIRST;
+        t->cap = old.cap ? old.cap * 4 : tmi_max32(TMI_FIRST, 4);
         t->key = TMI_NEW(job, uint32_t, t->cap);
         t->val = TMI_NEW(job, uint32_t, t->cap);
         for (i = 0; i < old.cap; i++) {
@@ -7640,10 +7640,25 @@ static uint32_t tmi_parse_loc_body(tmi_parser *p) {
     return id;
 }
 
+/* '(' '#' name ')' behind 'loc', as most locations are, without a token each; 0: another one. */
+static uint32_t tmi_parse_loc_named(tmi_parser *p) {
+    uint32_t at = p->pos + 1, end = tmi_lex_suffix(p, at + 1), id;
+    if (tmi_peek_at(p, p->pos) != '(' || tmi_peek_at(p, at) != '#' || end == at + 1 ||
+        tmi_peek_at(p, end) != ')' || p->job->depth >= TMI_MAX_DEPTH)
+        return 0;
+    id = tmi_loc_alias(p, tmi_intern_src(p, at, end - at));
+    p->pos = end + 1;
+    tmi_next(p);
+    return id;
+}
+
 /* ['loc' '(' loc-body ')']: 0 when there is none */
 static uint32_t tmi_parse_loc(tmi_parser *p) {
     uint32_t id;
-    if (p->bad || !tmi_skip_word(p, "loc")) return 0;
+    if (p->bad || !tmi_at_word(p, "loc")) return 0;
+    id = tmi_parse_loc_named(p);
+    if (id) return id;
+    tmi_next(p);
     tmi_want_punct(p, '(');
     id = p->bad ? 0 : tmi_parse_loc_body(p);
     tmi_want_punct(p, ')');
