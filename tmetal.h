@@ -21875,6 +21875,7 @@ typedef struct tmi_plan {
     tmi_users         users;
     tmi_axes          axes;
     uint8_t          *klass, *cost, *depth, *pure; /* per value */
+    uint8_t          *scalars_only; /* per value: scalars alone are read to compute it in place */
     uint16_t         *size;    /* per value: see TMI_INLINE_SIZE */
     uint32_t         *base;    /* per value: parameter + 1 that a pointer comes from; 0 unknown */
     uint32_t         *alias;   /* per parameter: the first of those launched on its memory */
@@ -21980,9 +21981,13 @@ static int tmi_s_of(const tmi_module *m, uint32_t type) {
 /* The value that changes nothing, exactly: -0 for a float sum, NaN where NaN is ignored. 0:
  * there is none. */
 static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
-    int64_t lo, hi;
+    const tmi_float_format *f = &tmi_float_formats[kind == TMI_S_F32       ? TMI_F_F32
+                                                       : kind == TMI_S_F16 ? TMI_F_F16
+                                                                           : TMI_F_BF16];
+    uint64_t inf = (((uint64_t)1 << f->exp_bits) - 1) << f->man_bits,
+             sign = (uint64_t)1 << (f->bits - 1);
+    int64_t  lo = 0, hi = 0;
     if (tmi_s_is_int(kind)) tmi_full_range(kind, &lo, &hi);
-    else lo = hi = 0;
     if (kind == TMI_S_BOOL) { /* addition on i1 is exclusive or; true is -1 where sign counts */
         switch (op) {
         case TMI_OP_ADDI: case TMI_OP_XORI: case TMI_OP_ORI: case TMI_OP_MINSI:
@@ -21993,19 +21998,12 @@ static int tmi_identity(int kind, uint16_t op, uint64_t *bits) {
         }
     }
     switch (op) {
-    case TMI_OP_ADDF: *bits = kind == TMI_S_F32 ? 0x80000000u : 0x8000u; return 1;
-    case TMI_OP_MULF:
-        *bits = kind == TMI_S_F32 ? 0x3F800000u : kind == TMI_S_F16 ? 0x3C00u : 0x3F80u;
-        return 1;
-    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF:
-        *bits = kind == TMI_S_F32 ? 0x7FC00000u : kind == TMI_S_F16 ? 0x7E00u : 0x7FC0u;
-        return 1;
-    case TMI_OP_MAXIMUMF:
-        *bits = kind == TMI_S_F32 ? 0xFF800000u : kind == TMI_S_F16 ? 0xFC00u : 0xFF80u;
-        return 1;
-    case TMI_OP_MINIMUMF:
-        *bits = kind == TMI_S_F32 ? 0x7F800000u : kind == TMI_S_F16 ? 0x7C00u : 0x7F80u;
-        return 1;
+    case TMI_OP_ADDF: *bits = sign; return 1;
+    case TMI_OP_MULF: *bits = (((uint64_t)1 << (f->exp_bits - 1)) - 1) << f->man_bits; return 1;
+    case TMI_OP_MAXNUMF:
+    case TMI_OP_MINNUMF: *bits = inf | (uint64_t)1 << (f->man_bits - 1); return 1;
+    case TMI_OP_MAXIMUMF: *bits = inf | sign; return 1;
+    case TMI_OP_MINIMUMF: *bits = inf; return 1;
     case TMI_OP_ADDI: case TMI_OP_ORI: case TMI_OP_XORI: case TMI_OP_MAXUI: *bits = 0; return 1;
     case TMI_OP_MULI: *bits = 1; return 1;
     case TMI_OP_ANDI: case TMI_OP_MINUI: *bits = (uint64_t)-1; return 1;
@@ -22072,13 +22070,18 @@ static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
 
 static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
 
+static void tmi_classify_scalar(tmi_plan *p, uint32_t v) {
+    p->klass[v] = TMI_C_SCALAR;
+    p->scalars_only[v] = 1;
+}
+
 static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
     const tmi_module *m = p->m;
-    uint32_t i, cost, depth = 0, size = 1, pure = 1, over_node = 0, k, v, n = 0;
+    uint32_t i, cost, depth = 0, size = 1, pure = 1, over_node = 0, scalars = 1, k, v, n = 0;
     uint32_t traits = tmi_ops[op->kind].traits;
     for (i = 0; i < op->n_out; i++) {
         k = (uint32_t)tmi_is_tensor(m, tmi_out_type(m, op, i));
-        if (!k) p->klass[tmi_out(m, op, i)] = TMI_C_SCALAR;
+        if (!k) tmi_classify_scalar(p, tmi_out(m, op, i));
         n += k;
     }
     if (!n) return;
@@ -22087,6 +22090,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
         v = tmi_in(m, op, i);
         if (p->klass[v] == TMI_C_SCALAR || !tmi_is_tensor(m, tmi_value_type(m, v))) continue;
         pure &= p->pure[v];
+        scalars &= p->scalars_only[v];
         over_node |= p->klass[v] == TMI_C_NODE || !p->pure[v];
         size += p->klass[v] == TMI_C_INLINE ? p->size[v] : 1u;
         if (p->klass[v] != TMI_C_INLINE) continue;
@@ -22111,6 +22115,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
             p->size[v] = 1;
             continue;
         }
+        p->scalars_only[v] = (uint8_t)scalars;
         p->cost[v] = tmi_sat8(cost);
         p->depth[v] = tmi_sat8(depth + 1);
         p->size[v] = (uint16_t)tmi_min32(size, TMI_INLINE_SIZE);
@@ -22123,8 +22128,8 @@ static void tmi_classify_args(tmi_plan *p, const tmi_op *op) { /* of its regions
         for (b = TMI_REGION(p->m, r)->first_block; b; b = TMI_BLOCK(p->m, b)->next)
             for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) {
                 v = tmi_block_arg(p->m, b, i);
-                p->klass[v] = tmi_is_tensor(p->m, tmi_value_type(p->m, v)) ? TMI_C_NODE
-                                                                           : TMI_C_SCALAR;
+                if (tmi_is_tensor(p->m, tmi_value_type(p->m, v))) p->klass[v] = TMI_C_NODE;
+                else tmi_classify_scalar(p, v);
             }
 }
 
@@ -22158,7 +22163,7 @@ static void tmi_classify(tmi_plan *p) {
         for (x = o->kind == TMI_OP_MAP ? tmi_walk_next(m, op, op) : 0; x;
              x = tmi_walk_next(m, op, x)) { /* single elements */
             for (i = 0; i < TMI_OP(m, x)->n_out; i++)
-                p->klass[tmi_out(m, TMI_OP(m, x), i)] = TMI_C_SCALAR;
+                tmi_classify_scalar(p, tmi_out(m, TMI_OP(m, x), i));
             tmi_classify_args(p, TMI_OP(m, x));
         }
     }
@@ -23054,23 +23059,26 @@ static uint64_t tmi_convert_cost(const tmi_plan *p, uint32_t type, const tmi_lin
     return 64 + tmi_numel(p->m, type) * tmi_bytes(p->m, type) / 32;
 }
 
-/* Leaves that an expression reads: nodes and clones with the view of them, scalars with none. */
+/* Leaves that an expression reads: nodes and clones with the view of them and, where `scalars` are
+ * asked for too, these with none. */
 typedef void (*tmi_need_fn)(tmi_plan *, void *ctx, uint32_t value, const tmi_lin *view);
 
 /* Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
-static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, tmi_need_fn fn, void *ctx) {
+static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, int scalars, tmi_need_fn fn,
+                      void *ctx) {
     const tmi_op *op;
     tmi_lin  v;
     uint32_t i;
     TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     TMI_ASSERT(p->job, "plan", view->n_sg == p->n_sg);
+    if (p->scalars_only[value] && !scalars) return;
     if (p->klass[value] != TMI_C_INLINE) {
         fn(p, ctx, value, p->klass[value] == TMI_C_SCALAR ? NULL : view);
         return;
     }
     op = TMI_OP(p->m, tmi_def(p->m, value));
     view = tmi_view(p->m, op, TMI_VALUE(p->m, value)->index, view, &v);
-    for (i = 0; i < op->n_in; i++) tmi_needs(p, tmi_in(p->m, op, i), view, fn, ctx);
+    for (i = 0; i < op->n_in; i++) tmi_needs(p, tmi_in(p->m, op, i), view, scalars, fn, ctx);
 }
 
 /* Where a value will lie, as far as that is decided: what a reduction gives stays where it
@@ -23098,7 +23106,7 @@ static void tmi_op_needs(tmi_plan *p, uint32_t op, const tmi_lin *l, tmi_need_fn
     uint32_t i;
     for (i = 0; i < o->n_in; i++)
         if (tmi_is_tensor(p->m, tmi_in_type(p->m, o, i)) && tmi_operand_joins(o, i))
-            tmi_needs(p, tmi_in(p->m, o, i), l, fn, ctx);
+            tmi_needs(p, tmi_in(p->m, o, i), l, 0, fn, ctx);
 }
 
 typedef struct tmi_edges {
@@ -23111,14 +23119,14 @@ typedef struct tmi_edges {
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edges *s = (tmi_edges *)ctx;
     tmi_lin have;
-    if (!view || p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    if (p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
     s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
 /* and another to read one of its own. */
 static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edges *s = (tmi_edges *)ctx;
-    if (view && p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own &&
+    if (p->klass[value] == TMI_C_NODE && tmi_comp_of(p, value) == s->own &&
         tmi_def_kind(p->m, value) != TMI_OP_REDUCE)
         s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), s->lin, view);
 }
@@ -23183,7 +23191,7 @@ static void tmi_pick_add(tmi_pick *k, const tmi_lin *l, const char *why) {
 static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_pick *k = (tmi_pick *)ctx;
     tmi_lin   l;
-    if (!view || p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
+    if (p->klass[value] != TMI_C_NODE || tmi_comp_of(p, value) != k->own) return;
     l = *view;
     tmi_lin_trim(&l);
     /* a reader of one half */
@@ -23813,7 +23821,7 @@ typedef struct tmi_required {
 static void tmi_require_later(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_required *r;
     (void)ctx;
-    if (!view || tmi_inst_for(p, value, view) != TMI_NONE) return;
+    if (tmi_inst_for(p, value, view) != TMI_NONE) return;
     r = (tmi_required *)tmi_vec_add(p->job, &p->required);
     r->value = value;
     r->view = *view;
@@ -23844,7 +23852,7 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
         view = tmi_view(m, op, TMI_VALUE(m, value)->index, &l, &v);
         for (i = 0; i < op->n_in; i++) {
             if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
-                tmi_needs(p, tmi_in(m, op, i), view, tmi_require_later, NULL);
+                tmi_needs(p, tmi_in(m, op, i), view, 0, tmi_require_later, NULL);
         }
         tmi_require_turn(p, from);
         return;
@@ -23856,7 +23864,7 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
 
 static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     TMI_ASSERT(p->job, "plan", p->required.n == 0);
-    tmi_needs(p, value, view, tmi_require_later, NULL);
+    tmi_needs(p, value, view, 0, tmi_require_later, NULL);
     tmi_require_turn(p, 0);
     while (p->required.n) {
         tmi_required r = *TMI_AT(&p->required, tmi_required, --p->required.n);
@@ -24232,6 +24240,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->cost = TMI_TEMP(job, uint8_t, m->value.n);
     p->depth = TMI_TEMP(job, uint8_t, m->value.n);
     p->pure = TMI_TEMP(job, uint8_t, m->value.n);
+    p->scalars_only = TMI_TEMP(job, uint8_t, m->value.n);
     p->size = TMI_TEMP(job, uint16_t, m->value.n);
     p->base = TMI_TEMP(job, uint32_t, m->value.n);
     p->weight = TMI_TEMP(job, uint8_t, m->op.n);
@@ -28566,7 +28575,7 @@ static void tmi_sched_operands(tmi_low *w, tmi_sched *s, const tmi_op *op, uint3
     view = tmi_view(w->m, op, piece, view, &v);
     for (i = 0; i < op->n_in; i++)
         if (s->lin_id != TMI_NONE || !tmi_in_is_tensor(w, op, i))
-            tmi_needs(w->p, tmi_in(w->m, op, i), view, tmi_sched_need, s);
+            tmi_needs(w->p, tmi_in(w->m, op, i), view, 1, tmi_sched_need, s);
 }
 
 /* -- Memory order ---------------------------------------------------------------------------- */
@@ -28779,7 +28788,8 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_lin_zero(&none, w->p->n_sg);
     tmi_sched_init(w, &s, TMI_NONE);
-    for (i = 0; i < op->n_in; i++) tmi_needs(w->p, tmi_in(w->m, op, i), &none, tmi_sched_need, &s);
+    for (i = 0; i < op->n_in; i++)
+        tmi_needs(w->p, tmi_in(w->m, op, i), &none, 1, tmi_sched_need, &s);
     if (op->kind == TMI_OP_LOAD) {
         const tmi_access x = tmi_access_of_op(w, op, TMI_NONE);
         tmi_order_access(w, &x, 0, &s.lo);
@@ -28904,8 +28914,8 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
 /* A value that another block or a whole-tile op reads has to be kept. */
 static void tmi_mark_read(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_low  *w = (tmi_low *)ctx;
-    int       kept = view && (w->whole || tmi_value_block(w, value) != w->block);
-    uint32_t  inst = view && (kept || TMI_TELLS(w->job)) ? tmi_inst_for(p, value, view) : TMI_NONE;
+    int       kept = w->whole || tmi_value_block(w, value) != w->block;
+    uint32_t  inst = kept || TMI_TELLS(w->job) ? tmi_inst_for(p, value, view) : TMI_NONE;
     tmi_reread *a;
     if (inst == TMI_NONE) return;
     if (kept) TMI_INST(p, inst)->escapes = 1;
@@ -28921,7 +28931,8 @@ static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const t
     TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
     l = tmi_view(w->m, op, piece, l, &v);
     for (i = 0; i < op->n_in; i++)
-        if (tmi_in_is_tensor(w, op, i)) tmi_needs(w->p, tmi_in(w->m, op, i), l, tmi_mark_read, w);
+        if (tmi_in_is_tensor(w, op, i))
+            tmi_needs(w->p, tmi_in(w->m, op, i), l, 0, tmi_mark_read, w);
 }
 
 /* Every value read across blocks, carried by a loop, yielded, or read by a whole-tile op: kept. */
@@ -28938,7 +28949,7 @@ static void tmi_mark_escapes(tmi_low *w) {
         if (w->whole || tmi_is_root_op(w->p, op))
             for (i = 0; i < o->n_in; i++) {
                 const tmi_lin *l = tmi_read_lin(w, op, i, &scratch);
-                if (l) tmi_needs(w->p, tmi_in(m, o, i), l, tmi_mark_read, w);
+                if (l) tmi_needs(w->p, tmi_in(m, o, i), l, 0, tmi_mark_read, w);
             }
         w->whole = 0;
         for (i = 0; i < o->n_out; i++)
@@ -29556,7 +29567,7 @@ static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
             o.w = w;
             o.body = body;
             o.inside = 0;
-            tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1),
+            tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1), 1,
                       tmi_find_origin, &o);
             if (o.inside) continue;
             w->t->src = op;
