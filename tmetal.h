@@ -43942,60 +43942,27 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op)
     else tmi_compile_refuse_types(job, m, op);
 }
 
+/* Does it leave the memory as it is? */
+static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
+    int64_t  added = 1;
+    uint32_t kind;
+    if (op->kind != TMI_OP_RMW) return op->kind == TMI_OP_LOAD;
+    kind = (uint32_t)tmi_attr_int(m, op, "atomic_rmw_op", 0);
+    return (kind == TMI_RMW_ADD || kind == TMI_RMW_OR || kind == TMI_RMW_XOR) &&
+        tmi_const_int(m, tmi_in(m, op, 1), &added) && !added;
+}
+
 /* A barrier of the whole grid: a program announces itself with an atomic operation and then, in
  * a loop, reads the same address until the others have. A lock takes the address inside of its
- * loop, a chain of programs reads one of another. */
-static int tmi_compile_awaits_the_grid(const tmi_module *m, uint32_t func, uint32_t op) {
-    const tmi_op *o = TMI_OP(m, op), *x;
-    uint32_t at,
-        kind = o->kind == TMI_OP_RMW ? (uint32_t)tmi_attr_int(m, o, "atomic_rmw_op", 0) : 0;
-    int64_t       added = 1;
-    if (!tmi_in_while(m, op)) return 0;
-    if (o->kind == TMI_OP_RMW) { /* one that leaves the memory as it is */
-        if ((kind != TMI_RMW_ADD && kind != TMI_RMW_OR && kind != TMI_RMW_XOR) ||
-            !tmi_const_int(m, tmi_in(m, o, 1), &added) || added)
-            return 0;
-    } else if (o->kind != TMI_OP_LOAD) return 0;
-    for (at = tmi_walk_next(m, func, func); at && at != op; at = tmi_walk_next(m, func, at)) {
-        x = TMI_OP(m, at);
-        if (x->kind == TMI_OP_RMW && !tmi_in_while(m, at) && tmi_in(m, x, 0) == tmi_in(m, o, 0))
-            return 1;
-    }
-    return 0;
-}
-
-/* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
- * apart; TMI_NONE: there is none. Only an op that makes one can have it where `any` is 0. */
-static uint32_t tmi_compile_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
-    uint32_t i, type;
-    int      known = op->n_region || (tmi_ops[op->kind].traits & TMI_ENDS);
-    switch (op->kind) {
-    case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: case TMI_OP_DLOAD:
-    case TMI_OP_DSTORE: case TMI_OP_DREDUCE: case TMI_OP_DGATHER: case TMI_OP_DSCATTER:
-    case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER: case TMI_OP_XDSCATTER:
-    case TMI_OP_SELECT: case TMI_OP_POISON: case TMI_OP_UNDEF: case TMI_OP_CALL: known = 1; break;
-    default: break;
-    }
-    for (i = any ? 0 : op->n_in; i < op->n_in + op->n_out && !known; i++) {
-        type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in);
-        if (tmi_is_ref(m, type) && (i || (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE)))
-            return type;
-    }
-    return TMI_NONE;
-}
-
-static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t op, type;
-    int      refs = tmi_has_refs(m, func);
+ * loop, a chain of programs reads one of another. `told`: addresses at which it has done so. */
+static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *told) {
+    uint32_t op;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
-        type = tmi_compile_opaque_ref(m, TMI_OP(m, op), refs);
-        if (type != TMI_NONE)
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_TYPE_UNSUPPORTED,
-                      tmi_ops[TMI_OP(m, op)->kind].name, tmi_type_text(job, m, type),
-                      "block pointers and descriptors are made, moved, chosen, handed on or accessed, no more");
-        else tmi_compile_refuse_op(job, m, TMI_OP(m, op));
-        if (tmi_compile_awaits_the_grid(m, func, op))
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_CONTROL,
+        const tmi_op *o = TMI_OP(m, op);
+        tmi_compile_refuse_op(job, m, o);
+        if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] = 1;
+        else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] && tmi_in_while(m, op))
+            tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
                       "a loop that waits until all programs of the grid have come, which no "
                       "threadgroup is promised; launch what follows as a kernel of its own");
     }
@@ -44174,13 +44141,13 @@ static int tmi_compile_is_kernel(const tmi_module *m, uint32_t op) {
 /* A function and all that it calls, straight or through others. */
 static void tmi_compile_refuse_called(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark  mark = tmi_mark_take(job);
-    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n);
+    uint8_t  *seen = TMI_TEMP(job, uint8_t, m->op.n), *told = TMI_TEMP(job, uint8_t, m->value.n);
     uint32_t *list = TMI_TEMP(job, uint32_t, m->op.n), n = 1, i, op, to;
     tmi_compile_refuse_params(job, m, func);
     list[0] = func;
     seen[func] = 1;
     for (i = 0; i < n; i++) {
-        tmi_compile_refuse_body(job, m, list[i]);
+        tmi_compile_refuse_body(job, m, list[i], told);
         for (op = tmi_walk_next(m, list[i], list[i]); op; op = tmi_walk_next(m, list[i], op)) {
             if (TMI_OP(m, op)->kind != TMI_OP_CALL) continue;
             to = tmi_find_func(m, tmi_attr_str(m, TMI_OP(m, op), "callee"));

@@ -115,6 +115,25 @@ static void loops(out *o, size_t ops) {
     end(o);
 }
 
+/* Loads and stores within one scf.while: each load might wait for other programs. */
+static void waits(out *o, size_t ops) {
+    unsigned long k;
+    BEGIN("%%y: !tt.ptr<i32>, %%n: i32");
+    OP("%%v0 = arith.constant 0 : i32");
+    OP("%%r = scf.while (%%a = %%v0) : (i32) -> i32 {");
+    OP("  %%c = arith.cmpi slt, %%a, %%n : i32");
+    OP("  scf.condition(%%c) %%a : i32");
+    put(o, "    } do {\n    ^bb0(%%a: i32):\n");
+    for (k = 1; o->ops + 4 < ops; k++) {
+        OP("  %%v%lu = tt.load %%y : !tt.ptr<i32>", k);
+        OP("  tt.store %%y, %%v%lu : !tt.ptr<i32>", k);
+    }
+    OP("  scf.yield %%v%lu : i32", k - 1);
+    put(o, "    }\n");
+    OP("tt.store %%y, %%r : !tt.ptr<i32>");
+    end(o);
+}
+
 /* Every value is alive until the last is made. */
 static void alive(out *o, size_t ops) {
     unsigned long k, n = (unsigned long)(ops - 3) / 2;
@@ -315,7 +334,8 @@ static const struct {
     const char *name;
     void (*make)(out *, size_t);
 } shapes[] = {{"scalar chain", scalar_chain},   {"tile chain", tile_chain},       {"loads and stores", memory},
-              {"loops", loops},                 {"values alive", alive},          {"deep nests", nests},
+              {"loops", loops},                 {"waits", waits},
+              {"values alive", alive},          {"deep nests", nests},
               {"reductions", reductions},       {"kernels", kernels},             {"list: chain", list_chain},
               {"list: where", list_where},      {"list: diamonds", list_diamonds}, {"list: residual", list_residual},
               {"list: SwiGLU", list_swiglu},    {"list: spelt out", list_spelled}, {"list: backwards", list_backwards},
