@@ -15748,20 +15748,30 @@ static int tmi_dt_running_max(tmi_detector *d, uint32_t v, tmi_dt_attention *a) 
     return tmi_dt_is_lowest(d->m, z) || tmi_def_kind(d->m, z) == TMI_OP_FOR;
 }
 
+/* What a product is added to, and the sum v: by its own accumulator, or, where that is a number, by
+ * the addition that alone reads it. */
+static uint32_t tmi_dt_accumulator(const tmi_detector *d, const tmi_op *dot, uint32_t *v) {
+    const tmi_module *m = d->m;
+    const tmi_use_at *u;
+    const tmi_op     *add;
+    double            x;
+    *v = tmi_out(m, dot, 0);
+    u = d->users.at + d->users.first[*v];
+    if (!tmi_dt_number(m, tmi_in(m, dot, 2), &x) || tmi_n_uses(&d->users, *v) != 1 ||
+        TMI_OP(m, u->op)->kind != TMI_OP_ADDF)
+        return tmi_in(m, dot, 2);
+    add = TMI_OP(m, u->op);
+    *v = tmi_out(m, add, 0);
+    return tmi_in(m, add, 1 - u->operand);
+}
+
 /* acc = acc * alpha + P V, by the product's own accumulator or by an addition: which of the
  * carried values; TMI_NONE: none. */
 static uint32_t tmi_dt_streams_product(tmi_detector *d, tmi_dt_attention *a, int has_max) {
-    const tmi_module *m = d->m;
-    uint32_t          v = tmi_out(m, TMI_OP(m, a->dot), 0), c = tmi_in(m, TMI_OP(m, a->dot), 2), u;
-    double            zero;
-    if (tmi_dt_number(m, c, &zero)) {
-        u = d->users.first[v];
-        if (tmi_n_uses(&d->users, v) != 1 || TMI_OP(m, d->users.at[u].op)->kind != TMI_OP_ADDF)
-            return TMI_NONE;
-        tmi_dt_add(&d->q, d->users.at[u].op);
-        c = tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand);
-        v = tmi_out(m, TMI_OP(m, d->users.at[u].op), 0);
-    }
+    uint32_t v, c = tmi_dt_accumulator(d, TMI_OP(d->m, a->dot), &v);
+    double   x;
+    if (tmi_dt_number(d->m, c, &x)) return TMI_NONE;
+    tmi_dt_add(&d->q, tmi_def(d->m, v));
     if (has_max && tmi_dt_also(d, TMI_DN_SHRUNK, c)) {
     } else if (tmi_dt_also(d, "C:carried()", c) && tmi_dt_carries(d, a, 'C') != TMI_NONE) {
         if (has_max && tmi_dt_goes_on(d, a, 'C', v))
@@ -16013,24 +16023,19 @@ static uint32_t tmi_dt_epilogue(tmi_detector *d, uint32_t v, uint32_t root, uint
 static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
     const tmi_module *m = d->m;
     const tmi_op     *op = TMI_OP(m, dot);
-    uint32_t          v, c, loop = 0, of = 0, at, form = 0, root = dot, u;
+    uint32_t          v, c, loop = 0, at, form = 0, root = dot, sum, i;
     const char       *near = NULL, *reason = "";
-    double            zero;
     tmi_dt_pattern   *p;
     if (op->kind != TMI_OP_DOT || (d->claimed[dot] & TMI_DT_PART)) return;
     TMI_ASSERT(d->job, "detect", op->n_in == 3 && !d->q.at.n_op);
     tmi_dt_add(&d->q, dot);
     v = tmi_out(m, op, 0);
     c = tmi_in(m, op, 2);
-    u = d->users.first[v];
-    if (tmi_dt_number(m, c, &zero) && tmi_dt_small(zero, 0.0) && tmi_n_uses(&d->users, v) == 1 &&
-        TMI_OP(m, d->users.at[u].op)->kind == TMI_OP_ADDF &&
-        /* acc += dot(a, b) */
-        tmi_dt_carried(m, tmi_in(m, TMI_OP(m, d->users.at[u].op), 1 - d->users.at[u].operand),
-                       &of) != TMI_NONE) {
-        root = d->users.at[u].op;
-        c = tmi_in(m, TMI_OP(m, root), 1 - d->users.at[u].operand);
-        v = tmi_out(m, TMI_OP(m, root), 0);
+    at = tmi_dt_accumulator(d, op, &sum);
+    if (tmi_dt_is_zero(m, c) && tmi_dt_carried(m, at, &loop) != TMI_NONE) { /* acc += dot(a, b) */
+        c = at;
+        v = sum;
+        root = tmi_def(m, v);
         tmi_dt_add(&d->q, root);
     }
     at = tmi_dt_carried(m, c, &loop);
@@ -16042,18 +16047,15 @@ static void tmi_dt_matmul_at(tmi_detector *d, uint32_t dot) {
         tmi_dt_add(&d->q, loop);
         root = loop;
         v = tmi_out(m, TMI_OP(m, loop), at);
-    } else if (at != TMI_NONE ||
-               (tmi_def(m, c) && !tmi_dt_number(m, c, &zero) &&
-                TMI_OP(m, tmi_def(m, c))->block == op->block &&
-                TMI_OP(m, tmi_parent_op(m, op))->kind == TMI_OP_FOR &&
-                (tmi_ops[TMI_OP(m, tmi_def(m, c))->kind].traits & TMI_ELT) &&
-                TMI_OP(m, tmi_def(m, c))->n_in == 2 &&
-                (tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 0), &loop) != TMI_NONE ||
-                 tmi_dt_carried(m, tmi_in(m, TMI_OP(m, tmi_def(m, c)), 1), &loop) != TMI_NONE)))
-        near = "the loop changes the accumulator besides by the product";
-    if (!near &&
-        (!tmi_dt_number(m, at != TMI_NONE ? tmi_in(m, TMI_OP(m, loop), 3 + at) : c, &zero) ||
-         !tmi_dt_small(zero, 0.0)))
+    } else {
+        const tmi_op *by = TMI_OP(m, tmi_def(m, c));
+        int           touched = at != TMI_NONE;
+        for (i = 0; i < 2 && by->n_in == 2 && by->block == op->block &&
+             (tmi_ops[by->kind].traits & TMI_ELT); i++)
+            touched |= tmi_dt_carried(m, tmi_in(m, by, i), &loop) != TMI_NONE;
+        if (touched) near = "the loop changes the accumulator besides by the product";
+    }
+    if (!near && !tmi_dt_is_zero(m, at != TMI_NONE ? tmi_in(m, TMI_OP(m, loop), 3 + at) : c))
         reason = "the sum does not start at zero";
     if (!near) root = tmi_dt_epilogue(d, v, root, &form, &reason);
     p = tmi_dt_record(d, TMETAL_PATTERN_MATMUL, root, 0, form, near);
