@@ -13824,25 +13824,39 @@ static int tmi_dt_double(const tmi_float_format *f, uint64_t bits, double *v) {
     return 1;
 }
 
+/* Ops that are looked through, by what they change. */
+enum { TMI_PAST_SHAPES = 1, TMI_PAST_FLOATS = 2, TMI_PAST_WHOLE = 4, TMI_PAST_POINTERS = 8 };
+
+static uint32_t tmi_dt_past(uint32_t kind) {
+    switch (kind) {
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: return TMI_PAST_SHAPES;
+    case TMI_OP_EXTF: case TMI_OP_TRUNCF: case TMI_OP_FP_TO_FP: return TMI_PAST_FLOATS;
+    case TMI_OP_SITOFP: case TMI_OP_UITOFP: case TMI_OP_EXTSI: case TMI_OP_EXTUI:
+    case TMI_OP_INDEX_CAST: return TMI_PAST_WHOLE;
+    case TMI_OP_ADDPTR: case TMI_OP_TTBITCAST: case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR:
+    case TMI_OP_ADVANCE: return TMI_PAST_POINTERS;
+    default: return 0;
+    }
+}
+
+static uint32_t tmi_dt_behind(const tmi_module *m, uint32_t v, uint32_t past) {
+    uint32_t i;
+    for (i = 0; i < TMI_DT_DEPTH && (tmi_dt_past(tmi_def_kind(m, v)) & past); i++)
+        v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    return v;
+}
+
 /* The constant that every element of a value is, through shape ops and casts of floats; NULL:
  * none. */
 static const tmi_attr *tmi_dt_constant(const tmi_module *m, uint32_t v, uint64_t *bits) {
-    uint32_t        i, def;
-    const tmi_attr *a;
-    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
-        const tmi_op *op = TMI_OP(m, def);
-        switch (op->kind) {
-        case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-        case TMI_OP_TRANS: case TMI_OP_EXTF: case TMI_OP_TRUNCF: v = tmi_in(m, op, 0); continue;
-        case TMI_OP_CONSTANT: break;
-        default: return NULL;
-        }
-        a = tmi_attr_of(m, op, "value");
-        if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return NULL;
-        *bits = a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value;
-        return a;
-    }
-    return NULL;
+    uint32_t        def = tmi_def(m, tmi_dt_behind(m, v, TMI_PAST_SHAPES | TMI_PAST_FLOATS));
+    const tmi_attr *a = TMI_OP(m, def)->kind == TMI_OP_CONSTANT
+        ? tmi_attr_of(m, TMI_OP(m, def), "value")
+        : NULL;
+    if (!a || (a->kind == TMI_A_DENSE && a->n != 1)) return NULL;
+    *bits = a->kind == TMI_A_DENSE ? TMI_WORD(m, (uint32_t)a->value) : a->value;
+    return a;
 }
 
 /* a finite constant, float or integer */
@@ -14094,15 +14108,7 @@ static int tmi_dt_same_counter(const tmi_detector *d, const tmi_value *x, const 
 
 /* The value that an address comes from: a parameter; 0: not known. */
 static uint32_t tmi_dt_base(const tmi_module *m, uint32_t v) {
-    uint32_t i, def;
-    for (i = 0; i < TMI_DT_DEPTH && (def = tmi_def(m, v)) != 0; i++) {
-        switch (TMI_OP(m, def)->kind) {
-        case TMI_OP_ADDPTR: case TMI_OP_SPLAT: case TMI_OP_BROADCAST: case TMI_OP_EXPAND:
-        case TMI_OP_RESHAPE: case TMI_OP_TTBITCAST: case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR:
-        case TMI_OP_ADVANCE: v = tmi_in(m, TMI_OP(m, def), 0); break;
-        default: return 0;
-        }
-    }
+    v = tmi_dt_behind(m, v, TMI_PAST_SHAPES | TMI_PAST_POINTERS);
     return TMI_VALUE(m, v)->is_arg &&
             TMI_OP(m, tmi_block_op(m, TMI_VALUE(m, v)->def))->kind == TMI_OP_FUNC
         ? v
@@ -14748,9 +14754,8 @@ static int tmi_dt_is_carried(tmi_detector *d, uint32_t v, uint32_t kind) {
         const tmi_op     *op;
         if (tmi_n_uses(&d->users, v) != 1) return 0;
         op = TMI_OP(m, u->op);
-        if (op->n_out == 1 &&
-            (op->kind == TMI_OP_EXPAND || op->kind == TMI_OP_RESHAPE || op->kind == TMI_OP_EXTF ||
-             op->kind == TMI_OP_TRUNCF)) {
+        if (op->kind == TMI_OP_EXPAND || op->kind == TMI_OP_RESHAPE ||
+            tmi_dt_past(op->kind) == TMI_PAST_FLOATS) {
             v = tmi_out(m, op, 0);
             continue;
         }
@@ -14815,17 +14820,7 @@ static void tmi_dt_classify(tmi_detector *d, uint32_t id, tmi_dt_reduce *r) {
 
 /* An integer behind casts and spreading. */
 static uint32_t tmi_dt_whole(const tmi_module *m, uint32_t v) {
-    uint32_t i;
-    for (i = 0; i < TMI_DT_DEPTH && tmi_def(m, v); i++) {
-        const tmi_op *op = TMI_OP(m, tmi_def(m, v));
-        switch (op->kind) {
-        case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
-        case TMI_OP_SITOFP: case TMI_OP_UITOFP: case TMI_OP_EXTSI: case TMI_OP_EXTUI:
-        case TMI_OP_EXTF: case TMI_OP_INDEX_CAST: case TMI_OP_TRUNCF: v = tmi_in(m, op, 0); break;
-        default: return v;
-        }
-    }
-    return v;
+    return tmi_dt_behind(m, v, TMI_PAST_SHAPES | TMI_PAST_FLOATS | TMI_PAST_WHOLE);
 }
 
 /* Are two counts equal: the same value, or the same constant? */
@@ -15145,12 +15140,8 @@ static uint32_t tmi_dt_spread(const tmi_detector *d, uint32_t v, uint32_t *out, 
     for (i = 0; i < n; i++)
         for (u = d->users.first[out[i]]; u < d->users.first[out[i] + 1] && n < cap; u++) {
             const tmi_op *op = TMI_OP(d->m, d->users.at[u].op);
-            switch (op->kind) {
-            case TMI_OP_EXPAND: case TMI_OP_RESHAPE: case TMI_OP_BROADCAST: case TMI_OP_SPLAT:
-            case TMI_OP_EXTF: case TMI_OP_TRUNCF:
-            case TMI_OP_FP_TO_FP: out[n++] = tmi_out(d->m, op, 0); break;
-            default: break;
-            }
+            if (tmi_dt_past(op->kind) & (TMI_PAST_SHAPES | TMI_PAST_FLOATS))
+                out[n++] = tmi_out(d->m, op, 0);
         }
     return n;
 }
@@ -15981,8 +15972,7 @@ static uint32_t tmi_dt_epilogue_op(tmi_detector *d, const tmi_use_at *u) {
              was = d->q.at.n_op, other;
     tmi_dt_path       path = tmi_dt_no_path();
     double            x;
-    if (kind == TMI_OP_TRUNCF || kind == TMI_OP_EXTF || kind == TMI_OP_FP_TO_FP)
-        return TMETAL_FORM_CAST;
+    if (tmi_dt_past(kind) == TMI_PAST_FLOATS) return TMETAL_FORM_CAST;
     if (op->n_in != 2) return 0;
     other = tmi_in(m, op, 1 - u->operand);
     if (kind == TMI_OP_MULF || (kind == TMI_OP_DIVF && !u->operand)) return TMETAL_FORM_SCALE;

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *read_all(const char *path, size_t *len) {
     FILE  *f = fopen(path, "rb");
