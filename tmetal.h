@@ -33363,13 +33363,22 @@ typedef struct tmi_emit {
     const char *file_prefix;
     const char *loop_names[24];
     tmi_noted  *noted;    /* what reports ask for; NULL: nothing */
+    tmi_vec     notes;    /* instructions whose line has been noted, in order */
 } tmi_emit;
 
 static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level);
 
 /* It begins on the line at hand. */
 static void tmi_note_line(tmi_emit *e, uint32_t id) {
-    if (TMI_REPORTS(e->job)) e->noted->line[id] = e->lines;
+    if (!TMI_REPORTS(e->job)) return;
+    e->noted->line[id] = e->lines;
+    tmi_todo(e->job, &e->notes, id);
+}
+
+/* What was noted since then stands so many lines further down. */
+static void tmi_move_notes(tmi_emit *e, uint32_t since, uint32_t by) {
+    for (; since < e->notes.n; since++)
+        e->noted->line[*TMI_AT(&e->notes, uint32_t, since)] += by;
 }
 
 /* Precedence levels of C, highest binding first. */
@@ -35153,6 +35162,12 @@ static void tmi_expr(tmi_emit *e, uint32_t id, tmi_sign want, int level) {
     if (turn) tmi_put_char(e->out, ')');
 }
 
+/* A text joined to another: what is printed first may be known only when that is done. */
+static void tmi_put_text(tmi_text *to, const tmi_text *from) {
+    const tmi_chunk *c;
+    for (c = from->first; c; c = c->next) tmi_put_bytes(to, (const char *)(c + 1), c->n);
+}
+
 /* -- Lines ----------------------------------------------------------------------------------- */
 
 static void tmi_line(tmi_emit *e) { /* start one */
@@ -35545,16 +35560,75 @@ static void tmi_stmt_loop(tmi_emit *e, uint32_t id) {
     tmi_put_str(e->out, "}\n");
 }
 
+/* The only statement of a branch, where it is one that may follow its condition on one line; 0. */
+static uint32_t tmi_only_stmt(const tmi_emit *e, uint32_t blk) {
+    enum { MOST = 32 }; /* instructions: expressions of that one */
+    uint32_t id, n = 0, only = 0;
+    for (id = TMI_BLK(e->t, blk)->first; id && n < MOST; id = TMI_INS(e->t, id)->next, n++) {
+        if (!(tmi_tfs[TMI_INS(e->t, id)->op].traits & TMI_TR_STMT)) continue;
+        if (only) return 0;
+        only = id;
+        switch (TMI_INS(e->t, id)->op) {
+        case TMI_TF_STA: case TMI_TF_STT: case TMI_TF_STG: case TMI_TF_ADDT: case TMI_TF_BREAK:
+        case TMI_TF_CONTINUE: case TMI_TF_RETURN: break;
+        case TMI_TF_RMW: case TMI_TF_CALLX:
+            if (!e->uses[id]) break;
+            return 0;
+        default: return 0;
+        }
+    }
+    return id ? 0 : only;
+}
+
+/* `if (x` has been printed: its branch behind it where both fit on one line, else in lines and
+ * brackets of its own. */
+static void tmi_stmt_if_short(tmi_emit *e, uint32_t blk) {
+    tmi_text    body, *out = e->out;
+    tmi_chunk  *line_chunk = e->line_chunk;
+    uint32_t    line_from = e->line_from, lines = e->lines, noted = e->notes.n, begun;
+    size_t      line_at = e->line_at;
+    const char *s;
+    tmi_text_init(e->job, &body);
+    e->out = &body;
+    tmi_body(e, blk);
+    e->out = out;
+    e->line_chunk = line_chunk;
+    e->line_from = line_from;
+    e->line_at = line_at;
+    begun = e->lines - lines;
+    s = tmi_text_join(&body, 1);
+    s += strspn(s, " ");
+    if (begun == 1 && out->len - line_at + strlen(s) + 1 <= TMI_COLUMNS) {
+        tmi_put(out, ") %s", s);
+        e->lines = lines;
+        tmi_move_notes(e, noted, ~0u);
+        return;
+    }
+    e->lines = lines;
+    tmi_end_line(e, ") {\n");
+    tmi_move_notes(e, noted, e->lines - lines);
+    e->lines += begun;
+    tmi_put_text(out, &body);
+    tmi_line(e);
+    tmi_put_str(out, "}\n");
+}
+
 static void tmi_stmt_if(tmi_emit *e, const tmi_ins *n) {
+    int      is_else = n->d && TMI_BLK(e->t, n->d)->first;
+    uint32_t only = is_else ? 0 : tmi_only_stmt(e, n->c);
     TMI_ASSERT(e->job, "emit", n->op == TMI_TF_IF);
-    tmi_comment(e, n);
+    tmi_comment(e, only && !tmi_is_work(e, n) ? TMI_INS(e->t, only) : n);
     tmi_line(e);
     tmi_put_str(e->out, "if (");
     tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
+    if (only) {
+        tmi_stmt_if_short(e, n->c);
+        return;
+    }
     tmi_end_line(e, ") {\n");
     tmi_body(e, n->c);
     tmi_line(e);
-    if (n->d && TMI_BLK(e->t, n->d)->first) {
+    if (is_else) {
         tmi_put_str(e->out, "} else {\n");
         tmi_body(e, n->d);
         tmi_line(e);
@@ -36273,6 +36347,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     tmi_strings_init(job, &e->said);
     tmi_vec_init(&e->taken_at, sizeof(tmi_taken_name), 1);
     tmi_vec_init(&e->trail, sizeof(tmi_trail), 1);
+    tmi_vec_init(&e->notes, sizeof(uint32_t), 1);
     tmi_emit_uses(e);
     tmi_note_lines(e);
     tmi_emit_variables(e);
@@ -36674,12 +36749,6 @@ static void tmi_remark_size(tmi_emit *e, size_t bytes) {
     tmi_remark(e->job, tmi_at_of(e->m, TMI_OP(e->m, e->p->func)), TMETAL_FOUND, "size",
                "large: %s; Apple's compiler may take minutes or fail: smaller blocks help",
                e->size);
-}
-
-/* A text joined to another: the body is printed first, since only then is known what it calls. */
-static void tmi_put_text(tmi_text *to, const tmi_text *from) {
-    const tmi_chunk *c;
-    for (c = from->first; c; c = c->next) tmi_put_bytes(to, (const char *)(c + 1), c->n);
 }
 
 /* What the text of all kernels together needs: of each its comment and its own part, of
