@@ -36714,7 +36714,8 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         if (l->vec) tmi_put(e->out, ", %u of them neighbours", 1u << l->vec);
         tmi_put_char(e->out, '\n');
     }
-    tmi_put(e->out, "//   memory   %u bytes of threadgroup memory\n", k->threadgroup_bytes);
+    if (k->threadgroup_bytes)
+        tmi_put(e->out, "//   memory   %u bytes of threadgroup memory\n", k->threadgroup_bytes);
     tmi_put_str(e->out, "//   compile  safe math: masked elements, infinities and NaN are meant\n");
     if (e->size) tmi_put(e->out, "//   size     %s\n", e->size);
 }
