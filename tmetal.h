@@ -33343,6 +33343,7 @@ typedef struct tmi_emit {
     uint32_t    lines;      /* begun in the body */
     const char *line_file;
     uint32_t    loop_depth;
+    uint32_t    summed;   /* a loop that has been written as a sum */
     uint8_t    *role;     /* per instruction: TMI_FOR_... */
     uint32_t   *role_of;  /* the array or the pointer that it is for; a pointer: what it begins at */
     uint8_t    *arr_role; /* per array: TMI_FOR_OTHERS */
@@ -35365,8 +35366,44 @@ static uint32_t tmi_array_name(tmi_emit *e, uint32_t i) {
     return tmi_take_free(e, tmi_name_of(e, own, role));
 }
 
+/* The array whose few entries a loop adds to a variable that has been declared just before it, and
+ * that starts with what changes no sum: the loop is written as x[0] + x[1]. 0: there is none. */
+static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_t *loop) {
+    const tmi_arr *a = TMI_ARR(e->t, decl->a);
+    const tmi_ins *n, *old, *add = NULL, *entry, *put = NULL;
+    uint32_t       id, var = 0;
+    if (a->space != TMI_AS_PRIVATE || a->count != 1 || !decl->b || a->type.kind == TMI_S_PTR) return 0;
+    for (id = decl->next; id; id = n->next) {
+        n = TMI_INS(e->t, id);
+        if ((tmi_tfs[n->op].traits & TMI_TR_STMT) || (n->op == TMI_TF_LDA && n->a == decl->a)) break;
+    }
+    n = TMI_INS(e->t, id);
+    if (!id || n->op != TMI_TF_FOR || n->f || n->b || n->c > 4) return 0;
+    *loop = id;
+    for (id = TMI_BLK(e->t, n->d)->first; id; id = TMI_INS(e->t, id)->next) {
+        if (TMI_INS(e->t, id)->op == TMI_TF_LOOPVAR) var = id;
+        if (!(tmi_tfs[TMI_INS(e->t, id)->op].traits & TMI_TR_STMT)) continue;
+        if (put) return 0;
+        put = TMI_INS(e->t, id);
+    }
+    if (!put || put->op != TMI_TF_STA || put->a != decl->a || put->c || e->uses[put->d] != 1) return 0;
+    add = TMI_INS(e->t, put->d);
+    old = TMI_INS(e->t, add->a);
+    entry = TMI_INS(e->t, add->b);
+    if (add->op != TMI_TF_FADD && (add->op != TMI_TF_IADD || add->wraps)) return 0;
+    if (tmi_t_bits(e->t, decl->b) != (add->op == TMI_TF_IADD ? 0
+            : (uint64_t)1 << (tmi_scalar_bits[a->type.kind] - 1))) return 0; /* -0.0 */
+    if (old->op != TMI_TF_LDA || old->a != decl->a || old->c || old->e) return 0;
+    if (entry->op != TMI_TF_LDA || entry->b != var || entry->c || entry->e || e->uses[add->b] != 1
+            || TMI_ARR(e->t, entry->a)->space != TMI_AS_PRIVATE
+            || TMI_ARR(e->t, entry->a)->count < 2)
+        return 0;
+    return entry->a;
+}
+
 static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     const tmi_arr *a = TMI_ARR(e->t, n->a);
+    uint32_t       i, loop = 0, summed = tmi_summed_array(e, n, &loop);
     e->arr_name[n->a] = tmi_array_name(e, n->a);
     tmi_comment(e, n);
     tmi_line(e);
@@ -35379,10 +35416,13 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     }
     tmi_put_str(e->out, tmi_taken(e, e->arr_name[n->a]));
     if (a->count > 1) tmi_put(e->out, "[%u]", a->count);
-    if (n->b) {
+    if (summed) {
+        e->summed = loop;
+        for (i = 0; i < TMI_INS(e->t, loop)->c; i++)
+            tmi_put(e->out, i ? " + %s[%u]" : " = %s[%u]", tmi_taken(e, e->arr_name[summed]), i);
+    } else if (n->b) {
         /* zeros: {} */
         const uint32_t listed = a->count > 1 && !tmi_t_bits(e->t, n->b) ? 0 : a->count;
-        uint32_t i;
         tmi_put_str(e->out, a->count > 1 ? " = {" : " = ");
         for (i = 0; i < listed; i++) {
             if (i) tmi_put_str(e->out, ", ");
@@ -36027,7 +36067,7 @@ static void tmi_stmt_block(tmi_emit *e, uint32_t blk) {
     TMI_ASSERT(e->job, "emit", blk && blk < e->t->blk.n);
     for (id = TMI_BLK(e->t, blk)->first; id; id = TMI_INS(e->t, id)->next) {
         const tmi_ins *n = TMI_INS(e->t, id);
-        if (n->op == TMI_TF_LOOPVAR) continue;
+        if (n->op == TMI_TF_LOOPVAR || id == e->summed) continue;
         if (tmi_tfs[n->op].traits & TMI_TR_STMT) {
             e->expanded += e->copies;
             tmi_stmt(e, id);
