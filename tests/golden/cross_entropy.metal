@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 128 elements, 4 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -57,8 +56,6 @@ kernel void cross_entropy(
     } else {
         value = 0.0f;
     }
-    if (tid == 0) {
-        // line 24: tl.store
-        loss_ptr[program.x] = value;
-    }
+    // line 24: tl.store
+    if (tid == 0) loss_ptr[program.x] = value;
 }

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
 //   work     tiles of up to 512 elements, 4 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -49,10 +48,10 @@ kernel void gelu_erf(
     for (uint i = 0; i < 4; i++) {
         // line 11: offsets
         const int offsets = int(offsets_base + i * 128);
+        // line 15: tl.store
         if (offsets < n) {
             // line 13: x = tl.load
             const float x = x_ptr[offsets];
-            // line 15: tl.store
             y_ptr[offsets] = x * 0.5f * (erf_f32(x * 0.70710677f) + 1.0f);
         }
     }

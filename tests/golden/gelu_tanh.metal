@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
 //   work     tiles of up to 512 elements, 4 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -22,10 +21,10 @@ kernel void gelu_tanh(
     for (uint i = 0; i < 4; i++) {
         // line 20: offsets
         const int offsets = int(offsets_base + i * 128);
+        // line 25: tl.store
         if (offsets < n) {
             // line 22: x = tl.load
             const float x = x_ptr[offsets];
-            // line 25: tl.store
             y_ptr[offsets] = x * 0.5f
                     * (precise::tanh((x + x * 0.044715f * x * x) * 0.7978846f) + 1.0f);
         }

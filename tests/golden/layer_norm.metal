@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 128 elements, 4 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -37,12 +36,8 @@ kernel void layer_norm(
             total[i] += total_loaded;
         }
     }
-    float mean_part = -0.0f;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        // line 18: mean = tl.sum
-        mean_part += total[i];
-    }
+    float mean_part = total[0] + total[1] + total[2] + total[3];
+    // line 18: mean
     const float mean_f32 = float(n_cols);
     const float mean = simd_sum(mean_part) / mean_f32;
     float squares[4] = {};
@@ -61,12 +56,8 @@ kernel void layer_norm(
             squares[i] += x_chosen * x_chosen;
         }
     }
-    float rstd_part = -0.0f;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        // line 26: rstd = tl.sum
-        rstd_part += squares[i];
-    }
+    float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
+    // line 26: rstd = tl.sum
     const float rstd_simd = simd_sum(rstd_part);
     const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
     if (tid == 0) {
@@ -82,10 +73,10 @@ kernel void layer_norm(
         for (uint i = 0; i < 4; i++) {
             // line 31: cols
             const int cols = int(start + tid + i * 32);
+            // line 36: tl.store
             if (cols < n_cols) {
                 const float value = (x_start[cols] - mean) * rstd * weight_ptr[cols]
                         + bias_ptr[cols];
-                // line 36: tl.store
                 y_start[cols] = value;
             }
         }

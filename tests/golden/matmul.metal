@@ -134,8 +134,8 @@ kernel void matmul(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 16; i++) {
         const uint m = m_base + i * 2;
+        // line 32: tl.store
         if (int(m) < M && b_mask) {
-            // line 32: tl.store
             (c_ptr + int(m * stride_cm))[n] = acc_shared[tid + i * 64 + (sg + i * 2) * 4];
         }
     }

@@ -33,11 +33,7 @@ kernel void mean_rows(
         x_part += x;
     }
     const float x_simd = simd_sum(x_part);
-    if (lane == 0) {
-        x_shared[sg] = x_simd;
-    }
+    if (lane == 0) x_shared[sg] = x_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    if (tid == 0) {
-        out_ptr[program.x] = (x_shared[0] + x_shared[1]) / float(N);
-    }
+    if (tid == 0) out_ptr[program.x] = (x_shared[0] + x_shared[1]) / float(N);
 }

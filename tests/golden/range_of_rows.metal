@@ -46,13 +46,9 @@ kernel void range_of_rows(
         part = fmax(part, inside ? x : -INFINITY);
     }
     const float low_simd = simd_min(low_part);
-    if (lane == 0) {
-        low_shared[sg] = low_simd;
-    }
+    if (lane == 0) low_shared[sg] = low_simd;
     const float simd = simd_max(part);
-    if (lane == 0) {
-        shared[sg] = simd;
-    }
+    if (lane == 0) shared[sg] = simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // low_shared is complete
     const float shared_held = shared[0];
     const float shared_held_2 = shared[1];
@@ -89,7 +85,5 @@ kernel void range_of_rows(
     const float low_held_2 = low_shared_2[1];
     const int cols_bound = cols_shared[1];
     const bool flag = low_held < low_held_2 || (low_held == low_held_2 && cols_held < cols_bound);
-    if (tid == 0) {
-        where_ptr[program.x] = flag ? cols_held : cols_bound;
-    }
+    if (tid == 0) where_ptr[program.x] = flag ? cols_held : cols_bound;
 }

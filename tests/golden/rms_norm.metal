@@ -44,9 +44,7 @@ kernel void rms_norm(
         weight[i] = float(weight_loaded);
     }
     const float scale_simd = simd_sum(scale_part);
-    if (lane == 0) {
-        scale_shared[sg] = scale_simd;
-    }
+    if (lane == 0) scale_shared[sg] = scale_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // scale_shared is complete
     const float scale_simd_2 = simd_sum(lane < 4 ? scale_shared[lane] : -0.0f);
     device half *const y_start = y_ptr + x_offset;
@@ -54,9 +52,7 @@ kernel void rms_norm(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         const uint cols = tid + i * 128;
-        if (int(cols) < n_cols) {
-            // line 16: tl.store
-            y_start[cols] = half(x[i] * scale * weight[i]);
-        }
+        // line 16: tl.store
+        if (int(cols) < n_cols) y_start[cols] = half(x[i] * scale * weight[i]);
     }
 }

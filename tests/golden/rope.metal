@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 16 elements, 1 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>

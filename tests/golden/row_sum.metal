@@ -35,18 +35,10 @@ kernel void row_sum(
             acc[i] += x;
         }
     }
-    float acc_part = -0.0f;
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        acc_part += acc[i];
-    }
+    float acc_part = acc[0] + acc[1] + acc[2] + acc[3];
     const float acc_simd = simd_sum(acc_part);
-    if (lane == 0) {
-        acc_shared[sg] = acc_simd;
-    }
+    if (lane == 0) acc_shared[sg] = acc_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // acc_shared is complete
-    if (tid == 0) {
-        // line 16: tl.store
-        out_ptr[program.x] = 0.0f + (acc_shared[0] + acc_shared[1]);
-    }
+    // line 16: tl.store
+    if (tid == 0) out_ptr[program.x] = 0.0f + (acc_shared[0] + acc_shared[1]);
 }

@@ -37,9 +37,7 @@ kernel void softmax(
         x_part = fmax(x_part, x[i]);
     }
     const float x_simd = simd_max(x_part);
-    if (lane == 0) {
-        x_shared[sg] = x_simd;
-    }
+    if (lane == 0) x_shared[sg] = x_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
     const float x_max = fmax(x_shared[0], x_shared[1]);
     float numerator[4];
@@ -52,18 +50,14 @@ kernel void softmax(
         denominator_part += numerator[i];
     }
     const float denominator_simd = simd_sum(denominator_part);
-    if (lane == 0) {
-        denominator_shared[sg] = denominator_simd;
-    }
+    if (lane == 0) denominator_shared[sg] = denominator_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // denominator_shared is complete
     device float *const out_start = out_ptr + int(program.x * out_stride);
     const float denominator = denominator_shared[0] + denominator_shared[1];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         const uint cols = tid + i * 64;
-        if (int(cols) < n_cols) {
-            // line 17: tl.store
-            out_start[cols] = numerator[i] / denominator;
-        }
+        // line 17: tl.store
+        if (int(cols) < n_cols) out_start[cols] = numerator[i] / denominator;
     }
 }

@@ -44,12 +44,8 @@ kernel void sum_both(
         x_part[i] = simd_sum(x_part[i]);
         value += x_part[i];
     }
-    if (lane == 0) {
-        shared[sg] = value;
-    }
+    if (lane == 0) shared[sg] = value;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
     const float simd = simd_sum(lane < 8 ? shared[lane] : -0.0f);
-    if (tid == 0) {
-        *out_ptr = simd;
-    }
+    if (tid == 0) *out_ptr = simd;
 }

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
 //   work     tiles of up to 16 x 64 elements, 16 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -29,7 +28,5 @@ kernel void sum_columns(
         // line 64: tl.sum
         x_part += x;
     }
-    if (x_mask) {
-        out_ptr[cols] = x_part;
-    }
+    if (x_mask) out_ptr[cols] = x_part;
 }

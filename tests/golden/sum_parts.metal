@@ -25,13 +25,9 @@ kernel void sum_parts(
     const int at = int(program.x * 512 + tid * 4);
     const float4 x_loaded = at < n ? *(device const float4 *)(x_ptr + at) : float4(0.0f);
     const float simd = simd_sum(x_loaded.x + x_loaded.y + x_loaded.z + x_loaded.w);
-    if (lane == 0) {
-        // line 79: tl.sum
-        shared[sg] = simd;
-    }
+    // line 79: tl.sum
+    if (lane == 0) shared[sg] = simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
     const float simd_2 = simd_sum(lane < 4 ? shared[lane] : -0.0f);
-    if (tid == 0) {
-        part_ptr[program.x] = simd_2;
-    }
+    if (tid == 0) part_ptr[program.x] = simd_2;
 }

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
 //   work     tiles of up to 64 elements, 2 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -30,14 +29,8 @@ kernel void sum_rows(
             acc[j] += acc_loaded;
         }
     }
-    float acc_part = -0.0f;
-    #pragma clang loop unroll(full)
-    for (uint j = 0; j < 2; j++) {
-        acc_part += acc[j];
-    }
+    float acc_part = acc[0] + acc[1];
     const float acc_simd = simd_sum(acc_part);
-    if (tid == 0) {
-        // line 26: tl.store
-        out_ptr[program.x] = 0.0f + acc_simd;
-    }
+    // line 26: tl.store
+    if (tid == 0) out_ptr[program.x] = 0.0f + acc_simd;
 }

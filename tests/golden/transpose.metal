@@ -40,8 +40,8 @@ kernel void transpose_(
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
         const uint j_offset_2 = j_offset + sg + k * 8;
+        // line 13: tl.store
         if (int(j_offset_2) < n_cols && i < n_rows) {
-            // line 13: tl.store
             (out_ptr + int(j_offset_2 * n_rows))[i] = x_shared[lane * 36 + sg + k * 8];
         }
     }

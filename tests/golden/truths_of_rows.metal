@@ -39,13 +39,9 @@ kernel void truths_of_rows(
         flag = flag && (positive || int(cols) >= N);
     }
     const bool positive_flag_2 = simd_any(positive_flag);
-    if (lane == 0) {
-        positive_shared[sg] = char(uchar(positive_flag_2));
-    }
+    if (lane == 0) positive_shared[sg] = char(uchar(positive_flag_2));
     const bool flag_2 = simd_all(flag);
-    if (lane == 0) {
-        shared[sg] = char(uchar(flag_2));
-    }
+    if (lane == 0) shared[sg] = char(uchar(flag_2));
     threadgroup_barrier(mem_flags::mem_threadgroup);    // positive_shared is complete
     const char shared_held = shared[0];
     const char shared_held_2 = shared[1];

@@ -2,7 +2,6 @@
 //
 //   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
 //   work     tiles of up to 256 elements, 4 a thread
-//   memory   0 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -23,9 +22,7 @@ kernel void vector_add(
     for (uint i = 0; i < 4; i++) {
         // line 10: offsets
         const int offsets = int(offsets_base + i * 64);
-        if (offsets < n) {
-            // line 14: tl.store
-            out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
-        }
+        // line 14: tl.store
+        if (offsets < n) out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
     }
 }
