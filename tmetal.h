@@ -35875,8 +35875,9 @@ static void tmi_name_kept(tmi_emit *e, uint32_t put) {
 #define TMI_LONGEST_EXPR 400u /* columns over all lines: what bounds the depth of expressions */
 #define TMI_CHEAP_MORE 48u /* or of all uses but one together */
 
-static int tmi_may_be_cheap(const tmi_ins *n) { /* by its operation */
-    return !n->name && n->type.width == 1 && tmi_s_is_int(n->type.kind)
+static int tmi_may_be_cheap(const tmi_emit *e, uint32_t id) { /* by its operation */
+    const tmi_ins *n = TMI_INS(e->t, id);
+    return !tmi_bears_name(e, id) && n->type.width == 1 && tmi_s_is_int(n->type.kind)
         && !tmi_is_small(n->type.kind) &&
            ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT
                || n->op == TMI_TF_ICMP);
@@ -35905,11 +35906,11 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
  * one, is no step of arithmetic: if its only reader is written out, so is it. */
 static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
     uint32_t v[TMI_MAX_OPERANDS], k;
-    if (!tmi_may_be_cheap(TMI_INS(e->t, id))) return 0;
+    if (!tmi_may_be_cheap(e, id)) return 0;
     for (k = tmi_operands(e->t, TMI_INS(e->t, id), v); k-- > 0;) {
         const tmi_ins *x = TMI_INS(e->t, v[k]);
         if (e->uses[v[k]] == 1 && !e->cheap[v[k]]
-                && (x->op == TMI_TF_FCMP || tmi_may_be_cheap(x)))
+                && (x->op == TMI_TF_FCMP || tmi_may_be_cheap(e, v[k])))
             return 0;
     }
     return 1;
@@ -36193,11 +36194,15 @@ static void tmi_emit_variables(tmi_emit *e) {
              v[TMI_MAX_OPERANDS], i;
     for (i = 0; i < n; i++) {
         const tmi_ins *x = TMI_INS(t, order[i]);
-        e->cheap[order[i]] = (uint8_t)tmi_emit_may_be_cheap(e, order[i]);
         if (x->type.kind == TMI_S_PTR)
             e->role_of[order[i]] = x->op == TMI_TF_PADD || x->op == TMI_TF_PCAST ? e->role_of[x->a]
                                                                                  : order[i];
     }
+    for (i = n; i-- > 0;) {
+        k = tmi_operands(t, TMI_INS(t, order[i]), v);
+        tmi_note_roles(e, order[i], v, k);
+    }
+    for (i = 0; i < n; i++) e->cheap[order[i]] = (uint8_t)tmi_emit_may_be_cheap(e, order[i]);
     for (i = n; i-- > 0;) { /* backward: readers and bodies come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
@@ -36207,7 +36212,6 @@ static void tmi_emit_variables(tmi_emit *e) {
         end[order[i]] = tmi_max32(end[order[i]], i + 1);
         end[up] = tmi_max32(end[up], end[order[i]]);
         k = tmi_operands(t, x, v);
-        tmi_note_roles(e, order[i], v, k);
         /* its end is worked out in every round */
         if (x->op == TMI_TF_LOOP) mine = tmi_max32(mine, end[order[i]]);
         while (k-- > 0) {
