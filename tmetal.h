@@ -35917,7 +35917,7 @@ static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
 }
 
 static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
-    const tmi_ins *n = TMI_INS(e->t, id);
+    const tmi_ins *n = TMI_INS(e->t, id), *user;
     uint32_t traits = tmi_tfs[n->op].traits;
     if (tmi_is_trivial(e, n) || tmi_is_plain_variable(e, id)) return 0;
     if ((e->cheap[id] = (uint8_t)tmi_emit_cheap(e, id)) != 0) return 0;
@@ -35934,10 +35934,11 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
         TMI_INS(e->t, e->user[id])->op != TMI_TF_STT)
         return 1;
     if (!(traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, id, e->user[id])) return 1;
-    if (TMI_INS(e->t, e->user[id])->blk == n->blk
-            && (TMI_INS(e->t, e->user[id])->op == TMI_TF_STA
-            || TMI_INS(e->t, e->user[id])->op == TMI_TF_STT))
-        return 0;
+    user = TMI_INS(e->t, e->user[id]);
+    /* what is stored may go on in the next line */
+    if (user->blk == n->blk && (user->op == TMI_TF_STA || user->op == TMI_TF_STT
+            || (user->op == TMI_TF_STG && user->b == id && !user->c)))
+        return e->len[id] > TMI_LONGEST_EXPR;
     return e->len[id] > TMI_LINE_WIDTH;
 }
 
