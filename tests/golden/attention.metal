@@ -35,17 +35,16 @@ kernel void attention(
 
     // line 12: head
     const int head = int(program.y * stride_head);
-    const uint m_offset = program.x * 32;
     device const half *const q_start = q_ptr + head;
     half4 q[4];
     // line 13: m
     const uint m = lane % 8 * 4;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const uint m_offset_2 = m_offset + tid / 8 + i * 8;
+        const uint m_offset = program.x * 32 + tid / 8 + i * 8;
         // line 16: q = tl.load
-        q[i] = int(m_offset_2) < n_ctx
-                ? *(device const half4 *)(q_start + int(m_offset_2 * stride_row) + m) : half4(0.0h);
+        q[i] = int(m_offset) < n_ctx
+                ? *(device const half4 *)(q_start + int(m_offset * stride_row) + m) : half4(0.0h);
     }
     simdgroup_float8x8 acc[8];
     #pragma clang loop unroll(full)
@@ -75,13 +74,14 @@ kernel void attention(
         for (uint i = 0; i < 4; i++) {
             // line 23: cols
             const uint cols = start + tid / 8 + i * 8;
-            const int k_offset = int(cols * stride_row);
             // line 24: inside
             const bool inside = int(cols) < n_ctx;
             // line 25: k = tl.load
-            k[i] = inside ? *(device const half4 *)(k_start + k_offset + m) : half4(0.0h);
+            k[i] = inside ? *(device const half4 *)(k_start + int(cols * stride_row) + m)
+                    : half4(0.0h);
             // line 26: v = tl.load
-            v[i] = inside ? *(device const half4 *)(v_start + k_offset + m) : half4(0.0h);
+            v[i] = inside ? *(device const half4 *)(v_start + int(cols * stride_row) + m)
+                    : half4(0.0h);
         }
         simdgroup_float8x8 scores[8];
         #pragma clang loop unroll(full)
@@ -124,7 +124,8 @@ kernel void attention(
         float shrink[2];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 2; i++) {
-            const int m_sum = int(m_offset + (lane / 2 % 4 + lane / 16 * 4 + sg * 16) + i * 8);
+            const int m_sum = int(program.x * 32 + (lane / 2 % 4 + lane / 16 * 4 + sg * 16)
+                    + i * 8);
             #pragma clang loop unroll(full)
             for (uint j = 0; j < 4; j++) {
                 const float2 scores_held = float2(scores[j + i * 4].thread_elements()[0],
@@ -225,9 +226,9 @@ kernel void attention(
         const half4 value = half4(shared[tid * 4 + i * 256 + slot_2],
                 shared[tid * 4 + 1 + i * 256 + slot_2], shared[tid * 4 + 2 + i * 256 + slot_2],
                 shared[tid * 4 + 3 + i * 256 + slot_2]);
-        const uint m_offset_2 = m_offset + tid / 8 + i * 8;
-        if (int(m_offset_2) < n_ctx) {
-            *(device half4 *)(out_start + int(m_offset_2 * stride_row) + m) = value;
+        const uint m_offset = program.x * 32 + tid / 8 + i * 8;
+        if (int(m_offset) < n_ctx) {
+            *(device half4 *)(out_start + int(m_offset * stride_row) + m) = value;
         }
     }
 }

@@ -17,9 +17,8 @@ kernel void cumsum(
     uint  lane     [[thread_index_in_simdgroup]])
 {
     float carry = 0.0f;
-    const int x_offset = int(program.x * n_cols);
-    device const float *const x_start = x_ptr + x_offset;
-    device float *const y_start = y_ptr + x_offset;
+    device const float *const x_start = x_ptr + int(program.x * n_cols);
+    device float *const y_start = y_ptr + int(program.x * n_cols);
     // line 12: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         float x[4];

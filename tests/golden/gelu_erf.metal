@@ -43,11 +43,10 @@ kernel void gelu_erf(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    const uint offsets_base = program.x * 512 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 11: offsets
-        const int offsets = int(offsets_base + i * 128);
+        const int offsets = int(program.x * 512 + tid + i * 128);
         // line 15: tl.store
         if (offsets < n) {
             // line 13: x = tl.load

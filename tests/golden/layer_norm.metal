@@ -21,8 +21,7 @@ kernel void layer_norm(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    const int x_offset = int(program.x * stride);
-    device const float *const x_start = x_ptr + x_offset;
+    device const float *const x_start = x_ptr + int(program.x * stride);
     float total[4] = {};
     const int total_bound = max(n_cols, 0);
     // line 15: for
@@ -47,11 +46,10 @@ kernel void layer_norm(
         for (uint i = 0; i < 4; i++) {
             // line 22: cols
             const int cols = int(start + tid + i * 32);
-            const bool x_mask = cols < n_cols;
             // line 23: x = tl.load
-            const float x = x_mask ? x_start[cols] : 0.0f;
+            const float x = cols < n_cols ? x_start[cols] : 0.0f;
             // line 24: x = tl.where
-            const float x_chosen = x_mask ? x - mean : 0.0f;
+            const float x_chosen = cols < n_cols ? x - mean : 0.0f;
             // line 25: squares
             squares[i] += x_chosen * x_chosen;
         }
@@ -66,7 +64,7 @@ kernel void layer_norm(
         // line 28: tl.store
         rstd_ptr[program.x] = rstd;
     }
-    device float *const y_start = y_ptr + x_offset;
+    device float *const y_start = y_ptr + int(program.x * stride);
     // line 30: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)
@@ -75,9 +73,7 @@ kernel void layer_norm(
             const int cols = int(start + tid + i * 32);
             // line 36: tl.store
             if (cols < n_cols) {
-                const float value = (x_start[cols] - mean) * rstd * weight_ptr[cols]
-                        + bias_ptr[cols];
-                y_start[cols] = value;
+                y_start[cols] = (x_start[cols] - mean) * rstd * weight_ptr[cols] + bias_ptr[cols];
             }
         }
     }

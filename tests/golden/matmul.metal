@@ -58,27 +58,24 @@ kernel void matmul(
     // line 16: group_m = tl.minimum
     const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
     const int tile_m_rest = rem_trunc(int(program.x), group_product);
-    const int b_ptrs_offset = int(stride_bk * 32);
     const uint m_base = (first_m + rem_trunc(tile_m_rest, group_m)) * 32 + sg;
     // line 21: n
     const int n = int(uint(div_trunc(tile_m_rest, group_m)) * 32 + lane);
-    const bool b_mask = n < N;
     // line 26: for
     for (uint start = 0; start < uint(max(K, 0)); start += 32) {
-        const int a_bound = int(K - start);
         half a[16];
         half b[16];
-        const bool a_mask = int(lane) < a_bound;
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 16; i++) {
             // line 20: m
             const uint m = m_base + i * 2;
             // line 27: a = tl.load
-            a[i] = int(m) < M && a_mask ? (a_ptrs + int(m * stride_am))[lane] : 0.0h;
+            a[i] = int(m) < M && int(lane) < int(K - start) ? (a_ptrs + int(m * stride_am))[lane]
+                    : 0.0h;
             const uint m_offset = sg + i * 2;
             // line 28: b = tl.load
-            b[i] = int(m_offset) < a_bound && b_mask ? (b_ptrs + int(m_offset * stride_bk))[n]
-                    : 0.0h;
+            b[i] = int(m_offset) < int(K - start) && n < N
+                    ? (b_ptrs + int(m_offset * stride_bk))[n] : 0.0h;
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);    // a_shared has been read
         #pragma clang loop unroll(full)
@@ -115,7 +112,7 @@ kernel void matmul(
         }
         // line 31
         a_ptrs += 32;
-        b_ptrs += b_ptrs_offset;
+        b_ptrs += int(stride_bk * 32);
     }
     const uint acc_slot = lane % 2 * 2 + lane / 2 % 4 * 32 + lane / 8 % 2 * 4 + lane / 16 * 128
             + sg * 512;
@@ -135,7 +132,7 @@ kernel void matmul(
     for (uint i = 0; i < 16; i++) {
         const uint m = m_base + i * 2;
         // line 32: tl.store
-        if (int(m) < M && b_mask) {
+        if (int(m) < M && n < N) {
             (c_ptr + int(m * stride_cm))[n] = acc_shared[tid + i * 64 + (sg + i * 2) * 4];
         }
     }

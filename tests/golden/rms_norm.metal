@@ -23,8 +23,7 @@ kernel void rms_norm(
 {
     threadgroup float scale_shared[4];
 
-    const int x_offset = int(program.x * n_cols);
-    device const half *const x_start = x_ptr + x_offset;
+    device const half *const x_start = x_ptr + int(program.x * n_cols);
     float x[4];
     float scale_part = -0.0f;
     float weight[4];
@@ -47,7 +46,7 @@ kernel void rms_norm(
     if (lane == 0) scale_shared[sg] = scale_simd;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // scale_shared is complete
     const float scale_simd_2 = simd_sum(lane < 4 ? scale_shared[lane] : -0.0f);
-    device half *const y_start = y_ptr + x_offset;
+    device half *const y_start = y_ptr + int(program.x * n_cols);
     const float scale = precise::rsqrt(scale_simd_2 / float(n_cols) + eps);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {

@@ -27,13 +27,12 @@ kernel void sum_both(
         // line 69: rows
         const uint rows = sg + i * 8;
         device const float *const x_start = x_ptr + int(rows * N);
-        const bool x_mask = int(rows) < M;
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 8; j++) {
             // line 70: cols
             const uint cols = lane + j * 32;
             // line 71: x = tl.load
-            const float x = x_mask && int(cols) < N ? x_start[cols] : 0.0f;
+            const float x = int(rows) < M && int(cols) < N ? x_start[cols] : 0.0f;
             // line 72: tl.sum
             x_part[i] += x;
         }

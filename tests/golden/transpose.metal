@@ -22,27 +22,24 @@ kernel void transpose_(
 {
     threadgroup float x_shared[1152];
 
-    const uint i_offset = program.x * 32;
-    const uint j_offset = program.y * 32;
     // line 11: j
-    const int j = int(j_offset + lane);
-    const bool x_mask = j < n_cols;
+    const int j = int(program.y * 32 + lane);
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
         // line 10: i
-        const uint i = i_offset + sg + k * 8;
+        const uint i = program.x * 32 + sg + k * 8;
         // line 12: x = tl.load
-        x_shared[tid + k * 256 + (sg + k * 8) * 4] = int(i) < n_rows && x_mask
+        x_shared[tid + k * 256 + (sg + k * 8) * 4] = int(i) < n_rows && j < n_cols
                 ? (x_ptr + int(i * n_cols))[j] : 0.0f;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    const int i = int(i_offset + lane);
+    const int i = int(program.x * 32 + lane);
     #pragma clang loop unroll(full)
     for (uint k = 0; k < 4; k++) {
-        const uint j_offset_2 = j_offset + sg + k * 8;
+        const uint j_offset = program.y * 32 + sg + k * 8;
         // line 13: tl.store
-        if (int(j_offset_2) < n_cols && i < n_rows) {
-            (out_ptr + int(j_offset_2 * n_rows))[i] = x_shared[lane * 36 + sg + k * 8];
+        if (int(j_offset) < n_cols && i < n_rows) {
+            (out_ptr + int(j_offset * n_rows))[i] = x_shared[lane * 36 + sg + k * 8];
         }
     }
 }

@@ -17,11 +17,10 @@ kernel void vector_add(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    const uint offsets_base = program.x * 256 + tid;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 10: offsets
-        const int offsets = int(offsets_base + i * 64);
+        const int offsets = int(program.x * 256 + tid + i * 64);
         // line 14: tl.store
         if (offsets < n) out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
     }
