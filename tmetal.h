@@ -35372,10 +35372,12 @@ static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_
     const tmi_arr *a = TMI_ARR(e->t, decl->a);
     const tmi_ins *n, *old, *add = NULL, *entry, *put = NULL;
     uint32_t       id, var = 0;
-    if (a->space != TMI_AS_PRIVATE || a->count != 1 || !decl->b || a->type.kind == TMI_S_PTR) return 0;
+    if (a->space != TMI_AS_PRIVATE || a->count != 1 || !decl->b || a->type.kind == TMI_S_PTR)
+        return 0;
     for (id = decl->next; id; id = n->next) {
         n = TMI_INS(e->t, id);
-        if ((tmi_tfs[n->op].traits & TMI_TR_STMT) || (n->op == TMI_TF_LDA && n->a == decl->a)) break;
+        if ((tmi_tfs[n->op].traits & TMI_TR_STMT) || (n->op == TMI_TF_LDA && n->a == decl->a))
+            break;
     }
     n = TMI_INS(e->t, id);
     if (!id || n->op != TMI_TF_FOR || n->f || n->b || n->c > 4) return 0;
@@ -35386,7 +35388,8 @@ static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_
         if (put) return 0;
         put = TMI_INS(e->t, id);
     }
-    if (!put || put->op != TMI_TF_STA || put->a != decl->a || put->c || e->uses[put->d] != 1) return 0;
+    if (!put || put->op != TMI_TF_STA || put->a != decl->a || put->c || e->uses[put->d] != 1)
+        return 0;
     add = TMI_INS(e->t, put->d);
     old = TMI_INS(e->t, add->a);
     entry = TMI_INS(e->t, add->b);
