@@ -24494,28 +24494,19 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 }
 
 static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
-    uint32_t zero, one, q;
+    uint32_t q, left, same;
     if (tmi_t_kind(t, a) == TMI_S_BOOL) return tmi_bool_op(t, op, a, b);
     switch (op) {
     case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR: return tmi_shift(t, op, a, b);
-    case TMI_TF_UDIVC: /* a / b, and one more when something is left */
+    case TMI_TF_UDIVC: /* a / b, and one more or less when something is left */
     case TMI_TF_SDIVC: case TMI_TF_SDIVF:
-        zero = tmi_t_zero(t, tmi_t_type(t, a));
-        one = tmi_t_int(t, tmi_t_kind(t, a), 1);
         q = tmi_t_bin(t, op == TMI_TF_UDIVC ? TMI_TF_UDIV : TMI_TF_SDIV, a, b);
-        {
-            uint32_t rest = tmi_t_sub(t, a, tmi_t_mul(t, q, b));
-            uint32_t left = tmi_t_icmp(t, TMI_NE, rest, zero), same;
-            if (op == TMI_TF_UDIVC) return tmi_t_select(t, left, tmi_t_add(t, q, one), q);
-            same = tmi_t_icmp(t, TMI_SGE, tmi_t_xor(t, a, b),
-                              zero); /* signs agree: quotient is not negative */
-            if (op == TMI_TF_SDIVC) {
-                const uint32_t more = tmi_t_add(t, q, one);
-                return tmi_t_select(t, tmi_t_and(t, left, same), more, q);
-            }
-            const uint32_t right = tmi_t_sub(t, q, one);
-            return tmi_t_select(t, tmi_t_and(t, left, tmi_t_not(t, same)), right, q);
+        left = tmi_t_icmp_c(t, TMI_NE, tmi_t_sub(t, a, tmi_t_mul(t, q, b)), 0);
+        if (op != TMI_TF_UDIVC) { /* the quotient is not negative where signs agree */
+            same = tmi_t_icmp_c(t, TMI_SGE, tmi_t_xor(t, a, b), 0);
+            left = tmi_t_and(t, left, op == TMI_TF_SDIVC ? same : tmi_t_not(t, same));
         }
+        return tmi_t_select(t, left, tmi_t_add_c(t, q, op == TMI_TF_SDIVF ? -1 : 1), q);
     default: return tmi_t_bin(t, op, a, b);
     }
 }
@@ -24592,7 +24583,7 @@ static uint32_t tmi_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
 
 /* Casts that change what the bits mean. */
 static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
-    int from = tmi_t_kind(t, a);
+    int from = tmi_t_kind(t, a), kind;
     switch (op) {
     case TMI_TF_SEXT: case TMI_TF_SCAST: return tmi_t_intcast(t, a, to.kind, 1);
     case TMI_TF_ZEXT: case TMI_TF_UCAST: case TMI_TF_TRUNC: return tmi_t_intcast(t, a, to.kind, 0);
@@ -24604,12 +24595,10 @@ static uint32_t tmi_elt_cast(tmi_thr *t, int op, uint32_t a, tmi_tty to) {
         return tmi_t_un(t, op, to, a);
     case TMI_TF_F2S: case TMI_TF_F2U:
         if (from != TMI_S_F32) a = tmi_conv(t, a, TMI_S_F32);
-        if (to.kind == TMI_S_BOOL)
-            return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_I32, 1), a), TMI_S_BOOL, 0);
-        /* as PTX: through 16 bits */
-        if (to.kind == TMI_S_I8)
-            return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(TMI_S_I16, 1), a), TMI_S_I8, 0);
-        return tmi_t_un(t, op, to, a);
+        kind = to.kind;
+        if (kind == TMI_S_BOOL) kind = TMI_S_I32;
+        if (kind == TMI_S_I8) kind = TMI_S_I16; /* as PTX */
+        return tmi_t_intcast(t, tmi_t_un(t, op, tmi_tty_of(kind, 1), a), to.kind, 0);
     case TMI_TF_BITCAST:
         if (to.kind == TMI_S_PTR) return tmi_t_value(t, TMI_TF_PCAST, to, a, 0, 0);
         if (from == to.kind) return a;
@@ -24736,13 +24725,7 @@ static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kin
     uint32_t bits = kind == TMI_S_I8 ? 16 : tmi_scalar_bits[kind];
     if (format != TMI_F_F64) {
         v = tmi_soft_decode(t, v, format);
-        v = tmi_t_un(t, is_signed ? TMI_TF_F2S : TMI_TF_F2U,
-                     tmi_tty_of(kind == TMI_S_I8         ? TMI_S_I16
-                                    : kind == TMI_S_BOOL ? TMI_S_I32
-                                                         : kind,
-                                1),
-                     v);
-        return tmi_t_intcast(t, v, kind, 0);
+        return tmi_elt_cast(t, is_signed ? TMI_TF_F2S : TMI_TF_F2U, v, tmi_tty_of(kind, 1));
     }
     if (kind == TMI_S_I64) return tmi_soft_1(t, is_signed ? "f64_to_i64_rz" : "f64_to_u64_rz", v);
     v = tmi_soft_1(t, is_signed ? "f64_to_i32_rz" : "f64_to_u32_rz", v);
@@ -27275,9 +27258,8 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     if (arr) tmi_register_write(w, &n, arr, old);
     if (x.mask) tmi_t_close(t);
     if (buf) {
-        const uint32_t held_here = tmi_to_memory(w,
-                                                 tmi_t_read(t, arr, tmi_packed(w, &n, TMI_ALL_REGS, 0), 0));
-        tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, held_here);
+        old = tmi_to_memory(w, tmi_t_read(t, arr, tmi_packed(w, &n, TMI_ALL_REGS, 0), 0));
+        tmi_t_write(t, buf, tmi_coord(w, n.lin, 0, 32, 0), 0, old);
     }
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
@@ -28391,15 +28373,14 @@ static void tmi_ptx_load_operands(tmi_low *w, const tmi_op *op, const uint32_t *
 /* Element k of result i. */
 static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t k,
                                 const uint32_t *reg) {
-    uint32_t       at = 0, j;
+    const int      kind = tmi_out_tty(w, op, i).kind;
+    uint32_t       at = 0, j, v;
     const uint32_t pack = tmi_ptx_pack(w->m, op), share = tmi_ptx_share(w->m, op, i);
     for (j = 0; j < i; j++) at += pack / tmi_ptx_share(w->m, op, j);
     at += k / share;
-    if (share == 1 || !reg[at]) return tmi_ptx_result(w, op, i, reg[at]);
-    return tmi_ptx_result(w, op, i,
-                          tmi_ptx_part(w, reg[at], k % share,
-                                       tmi_scalar_bits[tmi_s_of(w->m, tmi_out_type(w->m, op, i))],
-                                       tmi_s_of(w->m, tmi_out_type(w->m, op, i))));
+    v = reg[at];
+    if (share > 1 && v) v = tmi_ptx_part(w, v, k % share, tmi_scalar_bits[kind], kind);
+    return tmi_ptx_result(w, op, i, v);
 }
 
 /* On scalars; in a combining region those may be vectors, worked on element by element. */
@@ -28412,8 +28393,7 @@ static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
     for (part = 0; part < width; part++) {
         memset(reg, 0, sizeof reg);
         for (i = 0; i < op->n_in; i++) {
-            const uint32_t all = tmi_in_scalar(w, op, i),
-                           one = width > 1 ? tmi_t_vget(w->t, all, part) : all;
+            const uint32_t one = tmi_t_vget(w->t, tmi_in_scalar(w, op, i), part);
             for (k = 0; k < pack; k++) elem[i * pack + k] = one;
         }
         tmi_ptx_load_operands(w, op, elem, reg);
@@ -28421,8 +28401,7 @@ static void tmi_asm_scalars(tmi_low *w, const tmi_op *op, uint32_t holder) {
         for (i = 0; i < op->n_out; i++) parts[i][part] = tmi_ptx_element(w, op, i, 0, reg);
     }
     for (i = 0; i < op->n_out; i++)
-        w->scalar[tmi_out(w->m, op, i)] = width > 1 ? tmi_t_vmake(w->t, parts[i], width)
-                                                    : parts[i][0];
+        w->scalar[tmi_out(w->m, op, i)] = tmi_t_vmake(w->t, parts[i], width);
 }
 
 static void tmi_lower_asm(tmi_low *w, uint32_t id) {
