@@ -25127,7 +25127,8 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         all |= x->thread[i];
         k = i + 1;
         if (!x->thread[i]) continue;
-        while (plain && k < n_thread && x->thread[k] == x->thread[k - 1] << 1) all |= x->thread[k++];
+        for (; plain && k < n_thread && x->thread[k] == x->thread[k - 1] << 1; k++)
+            all |= x->thread[k];
         term = tmi_thread_bits(w, i, k - i, plain ? tmi_log2(x->thread[i]) : 0);
         r = tmi_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->thread[i]));
     }
@@ -25929,8 +25930,8 @@ static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32
     return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
 }
 
-/* Of element number `at`: is it in part `part` of 2^bits, which is moved now? Its place in that part
- * into *at. part 0: all is moved at once, and the answer is 0. */
+/* Of element number `at`: is it in part `part` of 2^bits, which is moved now? Its place in that
+ * part into *at. part 0: all is moved at once, and the answer is 0. */
 static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
     const uint32_t number = *at;
     if (!part) return 0;
@@ -29213,7 +29214,8 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     }
     tmi_lower_block(w, body);
     w->t->src = end;
-    for (i = 0; i < n; i++) tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), c[i].to, var[i]);
+    for (i = 0; i < n; i++)
+        tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), c[i].to, var[i]);
     tmi_copy_all(w, c, n);
     tmi_t_close(w->t);
     w->t->src = id;
@@ -30240,6 +30242,13 @@ static void tmi_clean_reuse_in(tmi_thr *t, uint32_t loop, tmi_kept *k) {
     while (k->n) k->value[k->arr[--k->n]] = 0, k->how[k->arr[k->n]] = 0;
 }
 
+/* The loop over registers that a block is the body of, while both are in use; 0: none. */
+static uint32_t tmi_clean_loop_of(const tmi_thr *t, uint32_t blk) {
+    const uint32_t id = TMI_BLK(t, blk)->owner;
+    const tmi_ins *n = TMI_INS(t, id);
+    return n->op == TMI_TF_FOR && n->blk && TMI_BLK(t, blk)->first ? id : 0;
+}
+
 static void tmi_clean_reuse_written(tmi_thr *t) {
     uint32_t id, v[TMI_MAX_OPERANDS], i;
     tmi_kept k;
@@ -30255,38 +30264,46 @@ static void tmi_clean_reuse_written(tmi_thr *t) {
         if (n->op == TMI_TF_FADD || n->op == TMI_TF_FSUB)
             for (i = tmi_operands(t, n, v); i-- > 0;) k.adds[v[i]] = 1;
     }
-    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
-        if (TMI_INS(t, id)->op == TMI_TF_FOR && tmi_clean_last_inside(t, id) != id)
-            tmi_clean_reuse_in(t, id, &k);
+    for (i = 1; i < t->blk.n; i++)
+        if ((id = tmi_clean_loop_of(t, i)) != 0) tmi_clean_reuse_in(t, id, &k);
 }
 
 /* Entries of an initialiser that are written out; zeros need none. */
 #define TMI_LISTED 4u
 
-/* A loop that fills an array with a constant before anything else touches it: its initialiser. */
-static void tmi_clean_fill_inits(tmi_thr *t) {
-    uint32_t *touched = TMI_TEMP(t->job, uint32_t, t->arr.n), id, next, a[3], k;
+/* Of each array the first instruction that touches it, but for its declaration. */
+static uint32_t *tmi_clean_touched(const tmi_thr *t) {
+    uint32_t *touched = TMI_TEMP(t->job, uint32_t, t->arr.n), id, a[3], k;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
         for (k = TMI_INS(t, id)->op == TMI_TF_DECL ? 0 : tmi_arrays(TMI_INS(t, id), a); k-- > 0;)
             if (!touched[a[k]]) touched[a[k]] = id;
-    for (id = TMI_BLK(t, 1)->first; id; id = next) {
-        const tmi_ins *n = TMI_INS(t, id), *loop = TMI_INS(t, TMI_BLK(t, n->blk)->owner);
-        const tmi_arr *arr;
-        tmi_ins *decl;
-        next = tmi_thr_next(t, id);
-        if (n->op != TMI_TF_STA || touched[n->a] != id || n->c || loop->op != TMI_TF_FOR) continue;
-        if (TMI_INS(t, n->d)->op != TMI_TF_CONST) continue;
-        arr = TMI_ARR(t, n->a);
-        decl = TMI_INS(t, arr->decl);
-        if (TMI_INS(t, n->b)->op != TMI_TF_LOOPVAR || TMI_INS(t, TMI_INS(t, n->b)->a) != loop)
-            continue;
-        if (loop->b || loop->f || loop->c != arr->count) continue;
-        if (decl->b || decl->blk != loop->blk || arr->space != TMI_AS_PRIVATE) continue;
-        if (arr->type.kind == TMI_S_PTR || (arr->count > TMI_LISTED && tmi_t_bits(t, n->d)))
-            continue;
-        decl->b = n->d;
-        tmi_ins_unlink(t, id);
-    }
+    return touched;
+}
+
+/* A write of a constant, the first access of its array: does its loop fill the array? */
+static void tmi_clean_fill_init(tmi_thr *t, uint32_t id) {
+    const tmi_ins *n = TMI_INS(t, id), *loop = TMI_INS(t, TMI_BLK(t, n->blk)->owner);
+    const tmi_arr *arr = TMI_ARR(t, n->a);
+    tmi_ins       *decl = TMI_INS(t, arr->decl);
+    if (TMI_INS(t, n->b)->op != TMI_TF_LOOPVAR || TMI_INS(t, TMI_INS(t, n->b)->a) != loop) return;
+    if (loop->b || loop->f || loop->c != arr->count) return;
+    if (decl->b || decl->blk != loop->blk || arr->space != TMI_AS_PRIVATE) return;
+    if (arr->type.kind == TMI_S_PTR || (arr->count > TMI_LISTED && tmi_t_bits(t, n->d))) return;
+    decl->b = n->d;
+    tmi_ins_unlink(t, id);
+}
+
+/* A loop that fills an array with a constant before anything else touches it: its initialiser. */
+static void tmi_clean_fill_inits(tmi_thr *t) {
+    uint32_t *touched = NULL, blk, id, next;
+    for (blk = 1; blk < t->blk.n; blk++)
+        for (id = tmi_clean_loop_of(t, blk) ? TMI_BLK(t, blk)->first : 0; id; id = next) {
+            const tmi_ins *n = TMI_INS(t, id);
+            next = n->next;
+            if (n->op != TMI_TF_STA || n->c || TMI_INS(t, n->d)->op != TMI_TF_CONST) continue;
+            if (!touched) touched = tmi_clean_touched(t);
+            if (touched[n->a] == id) tmi_clean_fill_init(t, id);
+        }
 }
 
 /* -- Masks ----------------------------------------------------------------------------------- */
@@ -30363,7 +30380,8 @@ static void tmi_merge_masks(tmi_thr *t) {
     uint32_t  i, end;
     tmi_order_make(t, &o);
     for (i = 0; i < o.n; i++) {
-        if (!tmi_mask_of(TMI_INS(t, o.id[i])) || (end = tmi_mask_run(t, &o, o.id[i])) == 0) continue;
+        if (!tmi_mask_of(TMI_INS(t, o.id[i]))) continue;
+        if ((end = tmi_mask_run(t, &o, o.id[i])) == 0) continue;
         tmi_mask_branch(t, o.id[i], end);
         i = o.pos[end] - 1;
     }
