@@ -28007,7 +28007,7 @@ static uint32_t tmi_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
 /* bf16 by way of float */
 static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32_t n, int kind) {
     tmi_thr *t = w->t;
-    uint32_t x[3], i, r;
+    uint32_t x[3] = {0, 0, 0}, i, r;
     int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
     tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
     if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_ptx_bf16_product(w, v[0], v[1]);
