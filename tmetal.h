@@ -24222,7 +24222,6 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
-    tmi_vec_init(&p->reread, sizeof(tmi_reread), 1);
     tmi_vec_init(&p->required, sizeof(tmi_required), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
     tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
@@ -28912,6 +28911,7 @@ static void tmi_mark_escapes(tmi_low *w) {
     const tmi_module *m = w->m;
     uint32_t op, i, x;
     tmi_lin  scratch;
+    tmi_vec_init(&w->p->reread, sizeof(tmi_reread), 1);
     for (op = w->p->flow[w->p->func]; op; op = w->p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         w->whole = tmi_is_whole_op(w, o) || (tmi_ops[o->kind].traits & TMI_ENDS) ||
