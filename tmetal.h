@@ -36812,7 +36812,10 @@ static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, 
     j->own[j->n++] = own;
     if (j->count < 2) return;
     for (i = 0; i < TMI_FN_COUNT; i++)
-        if (e->fns[i] && !j->fns[i]) j->fns[i] = tmi_format(e->job, 0, "%s", e->fns[i]);
+        if (e->fns[i] && !j->fns[i]) {
+            size_t len = strlen(e->fns[i]) + 1; /* tmi_format would make one line of it */
+            j->fns[i] = (const char *)memcpy(TMI_NEW(e->job, char, len), e->fns[i], len);
+        }
     j->matrix |= e->uses_matrix;
     j->logging |= e->uses_logging;
 }
