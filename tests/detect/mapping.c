@@ -3,6 +3,7 @@
 #include "../../tmetal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int n_checks, n_failed;
 
