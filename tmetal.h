@@ -10580,26 +10580,29 @@ static int tmi_predicate_ok(tmi_verifier *v, const tmi_op *op) {
 }
 
 static int tmi_holds(tmi_verifier *v, const tmi_op *op, const char *rule) {
-    uint32_t i, x, y;
+    uint32_t    i, x, y;
+    const char *want;
     while (*rule) {
         char check = *rule++;
-        if (strchr("ifpaoq", check)) {
-            const char *want;
+        y = op->n_out ? tmi_out_type(v->m, op, 0) : 0;
+        switch (check) {
+        case 'i': case 'f': case 'p': case 'a': case 'o': case 'q':
             i = (uint32_t)(*rule++ - '0');
             want = tmi_rule_lacks(v->m, check, tmi_in_type(v->m, op, i));
             if (want) return tmi_fail_kind(v, op, i, want);
             continue;
-        }
-        if (check == '?') return tmi_predicate_ok(v, op);
-        y = tmi_out_type(v->m, op, 0);
-        for (i = 0; check == '*' && i < op->n_in; i++)
-            if (!tmi_rule_pair(v, op, '=', tmi_in_type(v->m, op, i), y)) return 0;
-        if (check == '*') continue;
-        x = tmi_in_type(v->m, op, 0);
-        if (!strchr("IFP<>", check)) {
+        case '*':
+            for (i = 0; i < op->n_in; i++)
+                if (tmi_in_type(v->m, op, i) != y)
+                    return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), y);
+            continue;
+        case '?': return tmi_predicate_ok(v, op);
+        case 'I': case 'F': case 'P': case '<': case '>': x = tmi_in_type(v->m, op, 0); break;
+        default:
             x = tmi_rule_type(v->m, op, rule[0]);
             y = tmi_rule_type(v->m, op, rule[1]);
             rule += 2;
+            break;
         }
         if (!tmi_rule_pair(v, op, check, x, y)) return 0;
     }
