@@ -34134,7 +34134,6 @@ static tmi_sign tmi_sig_sign(char c) {
     return strchr("cwumd", c) ? TMI_UNSIGNED : strchr("qsil", c) ? TMI_SIGNED : TMI_ANY;
 }
 
-/* The sign that an expression has by itself. */
 /* Atomic operations give int where only signed numbers make sense of it, else uint; the rest is
  * signed. */
 static tmi_sign tmi_rmw_sign(const tmi_ins *n) {
@@ -34152,6 +34151,7 @@ static int tmi_divides_as_int(const tmi_emit *e, const tmi_ins *n) {
         !(tmi_t_is_const(e->t, n->b, &c) && tmi_is_pow2((uint64_t)c));
 }
 
+/* The sign that an expression has by itself. */
 static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     if (!tmi_s_is_int(n->type.kind) || n->type.kind == TMI_S_BOOL) return TMI_ANY;
@@ -34358,7 +34358,7 @@ static int tmi_infix_level(int op, int is_bool) {
 /* Compilers warn of & beside + and the like; people misread it: such operands get parentheses. */
 static int tmi_operand_level(int mine, int right) {
     if (mine <= TMI_L_SHIFT && mine >= TMI_L_OR && mine != TMI_L_REL && mine != TMI_L_EQ)
-        return TMI_L_MUL + 1 > 13 ? TMI_L_UNARY : mine;
+        return TMI_L_UNARY;
     if (mine == TMI_L_LOR) return TMI_L_REL;
     if (mine == TMI_L_LAND) return TMI_L_EQ;
     return right ? mine + 1 : mine;
@@ -36871,7 +36871,6 @@ static void tmi_remark_fp64(tmi_emit *e) {
 #define tmi_remark_fp64(e) ((void)0)
 #endif
 
-/* Prints and asserts, for whoever reads the debug buffer. */
 /* The first family that runs the text: of all features that it relies on the newest. DIRECT_DOT
  * and BF16_MATH pay or do not; their text runs everywhere. */
 static uint32_t tmi_first_family(const tmi_plan *p) {
@@ -36886,6 +36885,7 @@ static uint32_t tmi_first_family(const tmi_plan *p) {
     return first;
 }
 
+/* Prints and asserts, for whoever reads the debug buffer. */
 static void tmi_make_sites(tmi_plan *p, tmetal_kernel *k) {
     tmi_module *m = p->m;
     tmetal_site *s = TMI_NEW(p->job, tmetal_site, p->n_sites);
