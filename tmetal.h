@@ -27368,7 +27368,7 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
     tmi_thr *t = w->t;
     tmi_lin  l;
     tmi_nest n;
-    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_ASSERT);
+    TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind != TMI_OP_PRINT);
     if (!tmi_is_tensor(w->m, tmi_value_type(w->m, value))) {
         alone = tmi_t_is_first(t);
         (void)tmi_t_if(t, tmi_t_and(t, alone, tmi_t_not(t, tmi_scalar_value(w, value))));
@@ -46777,10 +46777,10 @@ static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, 
     if (v->kind != TMETAL_VALUE_INT) return tmi_metal_wrong_arg(g, a, "wants an integer");
     while (*s && (*s < '0' || *s > '9')) s++;
     for (; *s >= '0' && *s <= '9'; s++) n = n * 10 + (uint32_t)(*s - '0');
-    /* as signed or as unsigned: Triton's types do not say which */
-    if (n < 64 && (v->i < (n == 1 ? 0 : -((int64_t)1 << (n - 1))) || v->i >= (int64_t)1 << n))
+    /* as signed or as unsigned: Triton's types do not say which; true may be -1 */
+    if (n < 64 && (v->i < -((int64_t)1 << (n - 1)) || v->i >= (int64_t)1 << n))
         return tmi_metal_wrong_arg(g, a, "is given an integer that its type cannot hold");
-    *bits = (uint64_t)v->i;
+    *bits = n == 1 ? v->i != 0 : (uint64_t)v->i;
     return TMETAL_OK;
 }
 

@@ -11,7 +11,8 @@ $(BUILD)/obj/metal/library.o: tests/metal/library.c tmetal.h
 $(BUILD)/obj/metal/%.o: tests/metal/%.cc tests/metal/standin.h $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) -c $< -o $@
-$(BUILD)/metal-recorded: $(BUILD)/obj/metal/recorded.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
+$(BUILD)/metal-recorded: $(BUILD)/obj/metal/recorded.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES) \
+                         $(patsubst %,$(BUILD)/obj/corpus/%.o,outcome table)
 	$(METAL_CXX) $^ $(SIM_LINK) -o $@
 $(BUILD)/metal-misuse: $(BUILD)/obj/metal/misuse.o $(METAL_CORE) $(SIM_OBJECTS)
 	$(METAL_CXX) $^ $(SIM_LINK) -lpthread -o $@

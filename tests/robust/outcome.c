@@ -49,6 +49,7 @@ static void add_result(uint64_t *part, const tmetal_result *r) {
         part[OUTCOME_METAL] = add_str(add_str(part[OUTCOME_METAL], r->kernels[i].entry), r->kernels[i].msl);
         part[OUTCOME_REPORTS] = add_reports(part[OUTCOME_REPORTS], &r->kernels[i]);
     }
+    if (r->n_kernels > 1) part[OUTCOME_METAL] = add_str(part[OUTCOME_METAL], r->msl); /* all in one text */
     for (i = 0; i < r->n_diags; i++) {
         const tmetal_diag *d = &r->diags[i];
         uint64_t           h = add_num(part[OUTCOME_DIAGS], d->code);
