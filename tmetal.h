@@ -24077,8 +24077,6 @@ static void tmi_require_all(tmi_plan *p) {
     }
 }
 
-/* -- All of it --------------------------------------------------------------------------------- */
-
 /* -- Atomic operations, and programs that wait for each other ---------------------------------- */
 
 static int tmi_is_atomic(uint32_t kind) { return kind == TMI_OP_RMW || kind == TMI_OP_CAS; }
@@ -24130,11 +24128,6 @@ static void tmi_set_order(tmi_plan *p, uint32_t op, int serial, const char *why)
     p->order_op = op;
 }
 
-/* Programs normally run at the same time. They run in turn, in one threadgroup, where that would
- * be wrong or might never end on this hardware: an atomic operation that it lacks; a lock
- * (Apple's GPUs promise no progress to a threadgroup that others wait for); data handed from one
- * program to another by plain loads and stores on the word of an atomic result (before Metal 3.2
- * nothing orders them). */
 static int tmi_is_site(uint32_t kind) {
     return kind == TMI_OP_PRINT || kind == TMI_OP_ASSERT || kind == TMI_OP_CF_ASSERT;
 }
@@ -24145,6 +24138,11 @@ static void tmi_number_sites(tmi_plan *p) {
         if (tmi_is_site(TMI_OP(p->m, op)->kind)) p->site[op] = ++p->n_sites;
 }
 
+/* Programs normally run at the same time. They run in turn, in one threadgroup, where that would
+ * be wrong or might never end on this hardware: an atomic operation that it lacks; a lock
+ * (Apple's GPUs promise no progress to a threadgroup that others wait for); data handed from one
+ * program to another by plain loads and stores on the word of an atomic result (before Metal 3.2
+ * nothing orders them). */
 static void tmi_pick_order(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, reads = 0, writes = 0, asked = 0, ordered = 0, polled = 0, polling = 0,
@@ -24211,6 +24209,42 @@ static uint32_t tmi_extra_param(tmi_plan *p, uint32_t kind, uint32_t param) {
     return first + i;
 }
 
+/* -- All of it --------------------------------------------------------------------------------- */
+
+static void tmi_plan_room(tmi_plan *p) {
+    uint32_t values = p->m->value.n, ops = p->m->op.n, k;
+    tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
+    tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
+    tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
+    tmi_vec_init(&p->reread, sizeof(tmi_reread), 1);
+    tmi_vec_init(&p->required, sizeof(tmi_required), 1);
+    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
+    tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
+    p->first_shown = TMI_TEMP(p->job, uint32_t, values);
+    p->lin_hash.scratch = 1;
+    p->klass = TMI_TEMP(p->job, uint8_t, values);
+    p->cost = TMI_TEMP(p->job, uint8_t, values);
+    p->depth = TMI_TEMP(p->job, uint8_t, values);
+    p->pure = TMI_TEMP(p->job, uint8_t, values);
+    p->scalars_only = TMI_TEMP(p->job, uint8_t, values);
+    p->size = TMI_TEMP(p->job, uint16_t, values);
+    p->base = TMI_TEMP(p->job, uint32_t, values);
+    p->weight = TMI_TEMP(p->job, uint8_t, ops);
+    p->parent = TMI_TEMP(p->job, uint32_t, values + ops);
+    p->comp_of = TMI_TEMP(p->job, uint32_t, values + ops);
+    p->op_next = TMI_TEMP(p->job, uint32_t, ops);
+    p->first_inst = TMI_TEMP(p->job, uint32_t, values);
+    for (k = 0; k < 2; k++) {
+        p->stage[k] = TMI_TEMP(p->job, uint32_t, ops);
+        p->tile[k] = TMI_TEMP(p->job, uint32_t, ops);
+        p->staged[k] = TMI_TEMP(p->job, const char *, ops);
+    }
+    p->own = TMI_TEMP(p->job, uint32_t, ops);
+    p->site = TMI_TEMP(p->job, uint32_t, ops);
+    p->reach = TMI_TEMP(p->job, struct tmi_reach *, ops);
+    p->force = TMI_TEMP(p->job, struct tmi_force, ops);
+}
+
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                           int unforced, tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
@@ -24222,36 +24256,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->func = func;
     p->gpu = gpu;
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
-    tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
-    tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
-    tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
-    tmi_vec_init(&p->required, sizeof(tmi_required), 1);
-    tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
-    tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
-    p->first_shown = TMI_TEMP(job, uint32_t, m->value.n);
-    p->lin_hash.scratch = 1;
-    p->klass = TMI_TEMP(job, uint8_t, m->value.n);
-    p->cost = TMI_TEMP(job, uint8_t, m->value.n);
-    p->depth = TMI_TEMP(job, uint8_t, m->value.n);
-    p->pure = TMI_TEMP(job, uint8_t, m->value.n);
-    p->scalars_only = TMI_TEMP(job, uint8_t, m->value.n);
-    p->size = TMI_TEMP(job, uint16_t, m->value.n);
-    p->base = TMI_TEMP(job, uint32_t, m->value.n);
-    p->weight = TMI_TEMP(job, uint8_t, m->op.n);
-    p->parent = TMI_TEMP(job, uint32_t, m->value.n + m->op.n);
-    p->comp_of = TMI_TEMP(job, uint32_t, m->value.n + m->op.n);
-    p->op_next = TMI_TEMP(job, uint32_t, m->op.n);
-    p->first_inst = TMI_TEMP(job, uint32_t, m->value.n);
-    p->stage[0] = TMI_TEMP(job, uint32_t, m->op.n);
-    p->stage[1] = TMI_TEMP(job, uint32_t, m->op.n);
-    p->tile[0] = TMI_TEMP(job, uint32_t, m->op.n);
-    p->tile[1] = TMI_TEMP(job, uint32_t, m->op.n);
-    p->staged[0] = TMI_TEMP(job, const char *, m->op.n);
-    p->staged[1] = TMI_TEMP(job, const char *, m->op.n);
-    p->own = TMI_TEMP(job, uint32_t, m->op.n);
-    p->site = TMI_TEMP(job, uint32_t, m->op.n);
-    p->reach = TMI_TEMP(job, struct tmi_reach *, m->op.n);
-    p->force = TMI_TEMP(job, struct tmi_force, m->op.n);
+    tmi_plan_room(p);
     tmi_find_flow(p);
     tmi_users_make(job, m, func, p->next, &p->users);
     tmi_axis_make(job, m, func, p->next, &p->axes);
