@@ -16725,7 +16725,7 @@ static uint32_t tmi_cloned(const tmi_cloning *c, uint32_t v) {
     return v < c->n && c->to[v] ? c->to[v] : v;
 }
 
-static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
+static uint32_t tmi_transform_clone_value(tmi_cloning *c, uint32_t v) {
     tmi_module *m = c->m;
     uint32_t    n = tmi_value_new(c->job, m, tmi_value_type(m, v));
     TMI_ASSERT(c->job, "transform", v < c->m->value.n);
@@ -16736,7 +16736,7 @@ static uint32_t tmi_clone_value(tmi_cloning *c, uint32_t v) {
 }
 
 /* An inlined op keeps its own location, called from the call's. */
-static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
+static uint32_t tmi_transform_clone_loc(tmi_cloning *c, uint32_t loc) {
     uint32_t id;
     tmi_loc *l;
     TMI_ASSERT(c->job, "transform", loc < c->m->loc->n);
@@ -16749,16 +16749,16 @@ static uint32_t tmi_clone_loc(tmi_cloning *c, uint32_t loc) {
     return id;
 }
 
-static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op);
+static uint32_t tmi_transform_clone_op(tmi_cloning *c, uint32_t op);
 
-static void tmi_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
+static void tmi_transform_clone_block_args(tmi_cloning *c, uint32_t from, uint32_t to) {
     uint32_t i, n = TMI_BLOCK(c->m, from)->n_arg, *list = TMI_TEMP(c->job, uint32_t, n);
-    for (i = 0; i < n; i++) list[i] = tmi_clone_value(c, tmi_block_arg(c->m, from, i));
+    for (i = 0; i < n; i++) list[i] = tmi_transform_clone_value(c, tmi_block_arg(c->m, from, i));
     tmi_block_args(c->job, c->m, to, list, n);
 }
 
 /* A whole op with its regions, in no block yet. Depth: TMI_MAX_DEPTH, by the verifier. */
-static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
+static uint32_t tmi_transform_clone_op(tmi_cloning *c, uint32_t op) {
     tmi_module *m = c->m;
     tmi_op      o = *TMI_OP(m, op);
     uint32_t    id = tmi_op_new(c->job, m, o.kind), i, r, b, x, region, block, *list;
@@ -16767,20 +16767,20 @@ static uint32_t tmi_clone_op(tmi_cloning *c, uint32_t op) {
     list = TMI_TEMP(c->job, uint32_t, tmi_max32(o.n_in, o.n_out));
     for (i = 0; i < o.n_in; i++) list[i] = tmi_cloned(c, tmi_in(m, &o, i));
     tmi_op_operands(c->job, m, id, list, o.n_in);
-    for (i = 0; i < o.n_out; i++) list[i] = tmi_clone_value(c, tmi_out(m, &o, i));
+    for (i = 0; i < o.n_out; i++) list[i] = tmi_transform_clone_value(c, tmi_out(m, &o, i));
     tmi_op_results(c->job, m, id, list, o.n_out);
     TMI_OP(m, id)->attr = o.attr;
     TMI_OP(m, id)->src = o.src;
-    TMI_OP(m, id)->loc = tmi_clone_loc(c, o.loc);
+    TMI_OP(m, id)->loc = tmi_transform_clone_loc(c, o.loc);
     /* one block a region: control flow is structured by now */
     for (r = o.region; r; r = TMI_REGION(m, r)->next) {
         region = tmi_region_new(c->job, m, id);
         b = TMI_REGION(m, r)->first_block;
         if (!b) continue;
         block = tmi_block_new(c->job, m, region);
-        tmi_clone_block_args(c, b, block);
+        tmi_transform_clone_block_args(c, b, block);
         for (x = TMI_BLOCK(m, b)->first_op; x; x = TMI_OP(m, x)->next)
-            tmi_op_append(m, block, tmi_clone_op(c, x));
+            tmi_op_append(m, block, tmi_transform_clone_op(c, x));
     }
     return id;
 }
@@ -16901,7 +16901,7 @@ static void tmi_flow_copy_ops(tmi_flow *f, uint32_t i, uint32_t dest) { /* all b
     uint32_t op;
     for (op = TMI_BLOCK(f->m, f->block[i])->first_op; op && TMI_OP(f->m, op)->next;
          op = TMI_OP(f->m, op)->next) {
-        tmi_op_append(f->m, dest, tmi_clone_op(&f->c, op));
+        tmi_op_append(f->m, dest, tmi_transform_clone_op(&f->c, op));
         f->copied++;
     }
 }
@@ -16947,7 +16947,7 @@ static uint32_t tmi_flow_branch(tmi_flow *f, uint32_t end, uint32_t stop, uint32
 }
 
 /* Copy block i and what follows, up to `stop`; `out` gets the values that stop is entered with.
- * Depth: TMI_MAX_BLOCKS, and tmi_depth_ok judges what it makes. */
+ * Depth: TMI_MAX_BLOCKS, and tmi_transform_depth_ok judges what it makes. */
 static void tmi_flow_emit(tmi_flow *f, uint32_t i, uint32_t stop, uint32_t dest, uint32_t *out) {
     tmi_module *m = f->m;
     TMI_ASSERT(f->job, "transform", i < f->n);
@@ -17058,7 +17058,7 @@ static void tmi_dispatch_args(tmi_dispatch *d, uint32_t block, uint32_t *v) {
 }
 
 /* if (next == i) { block i } else { the blocks after it }; `v` is carried in, `out` comes out.
- * Depth: TMI_MAX_BLOCKS, and tmi_depth_ok judges what it makes. */
+ * Depth: TMI_MAX_BLOCKS, and tmi_transform_depth_ok judges what it makes. */
 static void tmi_dispatch_chain(tmi_dispatch *d, uint32_t i, uint32_t *v, uint32_t *out) {
     tmi_flow   *f = d->f;
     tmi_module *m = f->m;
@@ -17224,7 +17224,7 @@ static uint32_t *tmi_ops_of(tmi_job *job, const tmi_module *m, uint32_t func, ui
 }
 
 /* scf.execute_region of one block: its ops move before it. */
-static void tmi_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
+static void tmi_transform_unwrap(tmi_module *m, uint32_t op, tmi_rename *names) {
     uint32_t block = tmi_op_body(m, TMI_OP(m, op), 0), x, next, i;
     TMI_ASSERT(NULL, "transform", op && TMI_OP(m, op)->n_region == 1);
     for (x = TMI_BLOCK(m, block)->first_op; x; x = next) {
@@ -17252,7 +17252,7 @@ static void tmi_structure_execute(tmi_job *job, tmi_module *m, uint32_t func) {
             tmi_structure_region(job, m, op, TMI_OP(m, op)->region, TMI_OP_YIELD, types, n);
         if (job->n_errors || !tmi_may_copy(job, m, op, 0)) return;
         tmi_rename_init(job, m, &names);
-        tmi_unwrap(m, op, &names);
+        tmi_transform_unwrap(m, op, &names);
         tmi_rename_apply(&names, func);
         tmi_mark_drop(job, mark);
     }
@@ -17457,7 +17457,7 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
     for (i = 0; i < TMI_OP(m, call)->n_in; i++)
         c.to[tmi_block_arg(m, body, i)] = tmi_in(m, TMI_OP(m, call), i);
     for (op = TMI_BLOCK(m, body)->first_op; op != end; op = TMI_OP(m, op)->next)
-        tmi_op_insert_before(m, call, tmi_clone_op(&c, op));
+        tmi_op_insert_before(m, call, tmi_transform_clone_op(&c, op));
     for (i = 0; i < TMI_OP(m, call)->n_out; i++)
         tmi_rename_to(names, tmi_out(m, TMI_OP(m, call), i),
                       tmi_cloned(&c, tmi_in(m, TMI_OP(m, end), i)));
@@ -17467,7 +17467,7 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
 
 /* Passes and printer call themselves for each level of loops and branches: calls and blocks must
  * not pile up more of them than a stack holds. */
-static int tmi_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
+static int tmi_transform_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
     uint32_t op, up, depth = 0, blk = 0;
     if (m->region.n <= 2 * TMI_MAX_DEPTH) return 1;
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
@@ -17532,7 +17532,7 @@ static int tmi_ready_func(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *s
     }
     job->depth--;
     state[func] = 2;
-    return tmi_depth_ok(job, m, func);
+    return tmi_transform_depth_ok(job, m, func);
 }
 
 /* -- Tile references: descriptors and block pointers become pointers and masks -----------------
@@ -18096,7 +18096,7 @@ static uint32_t tmi_b_cast_float(tmi_build *b, uint32_t v, uint32_t elem) {
 }
 
 /* Bytes with two 4-bit floats each, low nibble first, to the elements along K: the last axis. */
-static uint32_t tmi_unpack_nibbles(tmi_build *b, uint32_t v) {
+static uint32_t tmi_transform_unpack_nibbles(tmi_build *b, uint32_t v) {
     tmi_module *m = b->m;
     uint32_t type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, in[2], j;
     in[0] = tmi_b_shift(b, TMI_OP_ANDI, v, 15);
@@ -18110,7 +18110,7 @@ static uint32_t tmi_unpack_nibbles(tmi_build *b, uint32_t v) {
 
 /* e2m1 in the low nibble to bf16 or f16: 0 and 1/2 apart, else exponent and mantissa moved into
  * place. */
-static uint32_t tmi_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
+static uint32_t tmi_transform_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
     tmi_module *m = b->m;
     uint32_t half_type = elem == m->t_float[TMI_F_F16], shift = half_type ? 9 : 6,
              bias = half_type ? 28 : 252;
@@ -18127,7 +18127,7 @@ static uint32_t tmi_decode_e2m1(tmi_build *b, uint32_t v, uint32_t elem) {
 }
 
 /* A scale as a factor of the product's type. */
-static uint32_t tmi_decode_scale(tmi_build *b, uint32_t s, uint32_t elem) {
+static uint32_t tmi_transform_decode_scale(tmi_build *b, uint32_t s, uint32_t elem) {
     tmi_module *m = b->m;
     uint32_t    f;
     if (!tmi_is_intlike(m, tmi_value_type(m, s))) return tmi_b_cast_float(b, s, elem);
@@ -18157,7 +18157,7 @@ static uint32_t tmi_spread_scale(tmi_build *b, uint32_t s, uint32_t k) {
 static uint32_t tmi_scaled_values(tmi_build *b, uint32_t v, int64_t kind, uint32_t elem) {
     tmi_module *m = b->m;
     uint32_t    f;
-    if (kind == TMI_SCALED_E2M1) return tmi_decode_e2m1(b, v, elem);
+    if (kind == TMI_SCALED_E2M1) return tmi_transform_decode_e2m1(b, v, elem);
     if (tmi_is_intlike(m, tmi_value_type(m, v))) { /* older text: bytes */
         f = m->t_float[kind == TMI_SCALED_E4M3       ? TMI_F_E4M3FN
                            : kind == TMI_SCALED_E5M2 ? TMI_F_E5M2
@@ -18177,16 +18177,16 @@ static uint32_t tmi_scaled_operand(tmi_build *b, const tmi_op *op, uint32_t side
     /* packed along rows (columns of b): bring that axis last, unpack */
     if (kind == TMI_SCALED_E2M1 && !k_pack) {
         if (!side) v = tmi_b_swap_last(b, v);
-        v = tmi_unpack_nibbles(b, v);
+        v = tmi_transform_unpack_nibbles(b, v);
         v = tmi_b_swap_last(b, v); /* a: K last again; b: N x K */
     } else {
         if (side) v = tmi_b_swap_last(b, v);
-        if (kind == TMI_SCALED_E2M1) v = tmi_unpack_nibbles(b, v);
+        if (kind == TMI_SCALED_E2M1) v = tmi_transform_unpack_nibbles(b, v);
     }
     v = tmi_scaled_values(b, v, kind, elem);
     if (scale) {
         k = tmi_dim(m, tmi_value_type(m, v), tmi_rank(m, tmi_value_type(m, v)) - 1);
-        s = tmi_spread_scale(b, tmi_decode_scale(b, scale, elem), k);
+        s = tmi_spread_scale(b, tmi_transform_decode_scale(b, scale, elem), k);
         v = tmi_b_2(b, TMI_OP_MULF, v, s);
         if (tmi_is_intlike(m, tmi_value_type(m, scale)) && !tmi_attr_int(m, op, "fastMath", 0)) {
             bad = tmi_b_cmpi(b, TMI_EQ, scale,
@@ -18445,7 +18445,7 @@ static uint32_t tmi_combiner_kind(const tmi_module *m, const tmi_op *red) {
 
 /* Does a value of the loop's body depend on another, through the ops of the body?
  * Depth: *left, which its caller sets. */
-static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
+static int tmi_transform_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *left) {
     uint32_t      def = tmi_def(m, v), i;
     const tmi_op *op = TMI_OP(m, def);
     TMI_ASSERT(NULL, "transform", v < m->value.n && on < m->value.n);
@@ -18453,7 +18453,7 @@ static int tmi_depends(const tmi_module *m, uint32_t v, uint32_t on, uint32_t *l
     if (!def || !*left) return 0;
     --*left;
     for (i = 0; i < op->n_in; i++)
-        if (tmi_depends(m, tmi_in(m, op, i), on, left)) return 1;
+        if (tmi_transform_depends(m, tmi_in(m, op, i), on, left)) return 1;
     return 0;
 }
 
@@ -18503,7 +18503,7 @@ static int tmi_acc_find(const tmi_module *m, uint32_t loop, uint32_t index, tmi_
     a->join = def;
     for (side = 0; side < 2; side++) {
         a->red = tmi_acc_reduction(m, tmi_in(m, op, side), a);
-        if (a->red && tmi_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
+        if (a->red && tmi_transform_depends(m, tmi_in(m, op, 1 - side), a->arg, &left)) return 1;
     }
     return 0;
 }
@@ -18715,7 +18715,7 @@ static void tmi_accumulators(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* The scalar of a uniform tile: of a splat, or of a constant that is the same everywhere. 0: not
  * uniform. */
-static uint32_t tmi_uniform_scalar(tmi_build *b, uint32_t v) {
+static uint32_t tmi_transform_uniform_scalar(tmi_build *b, uint32_t v) {
     tmi_module *m = b->m;
     uint32_t    s = tmi_splat_source(m, v);
     int64_t     c;
@@ -18822,7 +18822,7 @@ static int tmi_induct(tmi_job *job, tmi_module *m, uint32_t op, uint32_t i, tmi_
     b = tmi_build_before(job, m, end);
     b.loc = TMI_OP(m, tmi_def(m, tmi_in(m, TMI_OP(m, end), i)))->loc;
     for (next = s, k = steps.n; k-- > 0;) {
-        t = tmi_uniform_scalar(&b, steps.value[k]);
+        t = tmi_transform_uniform_scalar(&b, steps.value[k]);
         if (bytes && tmi_value_type(m, t) != m->t_i64) t = tmi_b_1(&b, TMI_OP_EXTSI, m->t_i64, t);
         next = tmi_b_2(&b, ptr && !bytes ? TMI_OP_ADDPTR : TMI_OP_ADDI, next, t);
     }
@@ -18856,7 +18856,7 @@ static void tmi_inductions(tmi_job *job, tmi_module *m, uint32_t func) {
 
 /* The value whose pairs along an axis `v` combines by exclusive or and spreads out again; 0:
  * none. */
-static uint32_t tmi_xor_of_pairs(const tmi_module *m, uint32_t v, uint32_t *axis) {
+static uint32_t tmi_transform_xor_of_pairs(const tmi_module *m, uint32_t v, uint32_t *axis) {
     const tmi_op *red;
     uint32_t i, k, one = 0, reduced = 0, x, type = tmi_value_type(m, v);
     if (tmi_def_kind(m, v) == TMI_OP_BROADCAST) one = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
@@ -18884,7 +18884,7 @@ static void tmi_make_exchange(tmi_job *job, tmi_module *m, uint32_t op, uint32_t
 }
 
 /* Floats are exchanged as integers: exchange them as they are, where simdgroups shuffle them so. */
-static void tmi_exchange_floats(tmi_job *job, tmi_module *m, uint32_t op) {
+static void tmi_transform_exchange_floats(tmi_job *job, tmi_module *m, uint32_t op) {
     const tmi_op *o = TMI_OP(m, op), *swap, *from;
     uint32_t type;
     if (o->kind != TMI_OP_BITCAST && o->kind != TMI_OP_TTBITCAST) return;
@@ -18905,10 +18905,10 @@ static void tmi_exchanges(tmi_job *job, tmi_module *m, uint32_t func) {
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         for (i = 0; i < 2 && TMI_OP(m, op)->kind == TMI_OP_XORI; i++) {
             x = tmi_in(m, TMI_OP(m, op), i);
-            if (tmi_xor_of_pairs(m, tmi_in(m, TMI_OP(m, op), 1 - i), &axis) == x)
+            if (tmi_transform_xor_of_pairs(m, tmi_in(m, TMI_OP(m, op), 1 - i), &axis) == x)
                 tmi_make_exchange(job, m, op, x, axis);
         }
-        tmi_exchange_floats(job, m, op);
+        tmi_transform_exchange_floats(job, m, op);
     }
 }
 
@@ -19885,7 +19885,7 @@ static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part
         return tmi_b_const(b, tmi_value_type(m, p->value), 0);
     if (!p->op) return p->init;
     tmi_cloning_init(s->job, m, &c);
-    r = tmi_clone_op(&c, p->op);
+    r = tmi_transform_clone_op(&c, p->op);
     TMI_ID(m, TMI_OP(m, r)->in) = p->init;
     tmi_b_insert(b, r);
     return tmi_out(m, TMI_OP(m, r), 0);
@@ -19916,7 +19916,7 @@ static void tmi_split_second(tmi_split *s) {
             n = TMI_OP(m, p->op)->n_out;
             for (k = 0; k < n; k++) in[k] = tmi_split_load(s, &b, p + k, row);
             tmi_cloning_init(s->job, m, &c);
-            red = tmi_clone_op(&c, p->op);
+            red = tmi_transform_clone_op(&c, p->op);
             tmi_own_attrs(s->job, m, red);
             tmi_op_set_int(s->job, m, red, "axis", m->t_i32, 0);
             tmi_op_operands(s->job, m, red, in, n);
@@ -20004,7 +20004,7 @@ static void tmi_split_apply(tmi_split *s) {
     for (i = 0; i < s->n && !s->loop; i++)
         if (TMI_OP(m, s->part[i].op)->n_in == 1) tmi_split_widen(s, &s->part[i]);
     tmi_cloning_init(s->job, m, &c);
-    s->first = tmi_clone_op(&c, s->func);
+    s->first = tmi_transform_clone_op(&c, s->func);
     tmi_own_attrs(s->job, m, s->first);
     for (i = 1; i == 1 || tmi_find_func(m, name) || tmi_find_func(s->all, name); i++)
         name = tmi_format(s->job, 1, i > 1 ? "%s_parts_%u" : "%s_parts",
@@ -21436,13 +21436,13 @@ static uint32_t tmi_bits_permute(const uint32_t *how, uint32_t x) {
 /* -- Views through shape ops ------------------------------------------------------------------ */
 
 /* Views that give elements other numbers; tt.reshape and tt.expand_dims do not. */
-static int tmi_moves_elements(uint32_t kind) {
+static int tmi_layout_moves(uint32_t kind) {
     return kind == TMI_OP_TRANS || kind == TMI_OP_BROADCAST || kind == TMI_OP_JOIN ||
         kind == TMI_OP_CAT || kind == TMI_OP_SPLIT || kind == TMI_OP_FLIPBIT;
 }
 
 static int tmi_is_view(uint32_t kind) {
-    return tmi_moves_elements(kind) || kind == TMI_OP_EXPAND || kind == TMI_OP_RESHAPE;
+    return tmi_layout_moves(kind) || kind == TMI_OP_EXPAND || kind == TMI_OP_RESHAPE;
 }
 
 /* tt.trans: of each bit of the source's number, the bit of the result's that it equals. */
@@ -21467,7 +21467,7 @@ static const tmi_lin *tmi_view(const tmi_module *m, const tmi_op *op, uint32_t p
                                const tmi_lin *l, tmi_lin *to) {
     uint32_t how[2], bits[1 + 32], i, in, out;
     TMI_ASSERT(NULL, "layout", l->n_reg <= TMI_MAX_REG);
-    if (!tmi_moves_elements(op->kind)) return l;
+    if (!tmi_layout_moves(op->kind)) return l;
     in = tmi_in_type(m, op, 0);
     out = tmi_out_type(m, op, 0);
     *to = *l;
@@ -22065,7 +22065,7 @@ static uint32_t tmi_op_cost(const tmi_module *m, const tmi_op *op) {
 
 static uint8_t tmi_sat8(uint32_t v) { return (uint8_t)(v > 255 ? 255 : v); }
 
-static void tmi_classify_scalar(tmi_plan *p, uint32_t v) {
+static void tmi_plan_classify_scalar(tmi_plan *p, uint32_t v) {
     p->klass[v] = TMI_C_SCALAR;
     p->scalars_only[v] = 1;
 }
@@ -22076,7 +22076,7 @@ static void tmi_classify_op(tmi_plan *p, const tmi_op *op) {
     uint32_t traits = tmi_ops[op->kind].traits;
     for (i = 0; i < op->n_out; i++) {
         k = (uint32_t)tmi_is_tensor(m, tmi_out_type(m, op, i));
-        if (!k) tmi_classify_scalar(p, tmi_out(m, op, i));
+        if (!k) tmi_plan_classify_scalar(p, tmi_out(m, op, i));
         n += k;
     }
     if (!n) return;
@@ -22124,7 +22124,7 @@ static void tmi_classify_args(tmi_plan *p, const tmi_op *op) { /* of its regions
             for (i = 0; i < TMI_BLOCK(p->m, b)->n_arg; i++) {
                 v = tmi_block_arg(p->m, b, i);
                 if (tmi_is_tensor(p->m, tmi_value_type(p->m, v))) p->klass[v] = TMI_C_NODE;
-                else tmi_classify_scalar(p, v);
+                else tmi_plan_classify_scalar(p, v);
             }
 }
 
@@ -22133,7 +22133,7 @@ static int tmi_is_region_op(uint32_t kind) { /* whose region is a function of sc
 }
 
 /* The function's ops in order, and those of its own flow: not what combining regions hold. */
-static void tmi_find_flow(tmi_plan *p) {
+static void tmi_plan_flow(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint8_t *inner = TMI_TEMP(p->job, uint8_t, m->op.n); /* per op: below a combining region */
     uint32_t op, up, last = p->func;
@@ -22158,7 +22158,7 @@ static void tmi_classify(tmi_plan *p) {
         for (x = o->kind == TMI_OP_MAP ? tmi_walk_next(m, op, op) : 0; x;
              x = tmi_walk_next(m, op, x)) { /* single elements */
             for (i = 0; i < TMI_OP(m, x)->n_out; i++)
-                tmi_classify_scalar(p, tmi_out(m, TMI_OP(m, x), i));
+                tmi_plan_classify_scalar(p, tmi_out(m, TMI_OP(m, x), i));
             tmi_classify_args(p, TMI_OP(m, x));
         }
     }
@@ -22287,7 +22287,7 @@ static uint32_t tmi_base_of(const tmi_plan *p, const tmi_op *op) {
 /* What a loop or branch hands on: `from` flows into `to`; 0: they are two names of one value. */
 typedef void (*tmi_carry_fn)(tmi_plan *, uint32_t to, uint32_t from, int flows);
 
-static void tmi_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
+static void tmi_plan_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
     const tmi_module *m = p->m;
     uint32_t body = tmi_op_body(m, op, 0), i, k;
     const tmi_op *end = TMI_OP(m, tmi_terminator(m, body)), *cond = end;
@@ -22318,7 +22318,7 @@ static void tmi_carried(tmi_plan *p, const tmi_op *op, tmi_carry_fn fn) {
 }
 
 /* What flows into a carried pointer from elsewhere than before makes its base unknown. */
-static void tmi_carry_base(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
+static void tmi_plan_carry_base(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
     uint32_t *a = &p->base[to], *b = &p->base[from];
     if (!flows) { /* another name */
         *b = *a;
@@ -22330,7 +22330,7 @@ static void tmi_carry_base(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
 
 /* Which parameter each pointer comes from; TMI_NONE while nothing has been seen to flow into it. All
  * is walked again until no carried pointer changes: each does twice at most. */
-static void tmi_find_bases(tmi_plan *p) {
+static void tmi_plan_bases(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t block = tmi_op_body(m, TMI_OP(m, p->func), 0), i, op;
     for (i = 0; i < m->value.n; i++) p->base[i] = TMI_NONE;
@@ -22344,7 +22344,7 @@ static void tmi_find_bases(tmi_plan *p) {
             for (i = 0; i < o->n_out && !o->n_region; i++)
                 if (tmi_is_ptrlike(m, tmi_out_type(m, o, i)))
                     p->base[tmi_out(m, o, i)] = tmi_base_of(p, o);
-            tmi_carried(p, o, tmi_carry_base);
+            tmi_plan_carried(p, o, tmi_plan_carry_base);
         }
     } while (p->base_changed);
     for (i = 0; i < m->value.n; i++)
@@ -22357,7 +22357,7 @@ static int tmi_accesses_memory(const tmi_op *op) {
         op->kind != TMI_OP_CALL && op->kind != TMI_OP_MAP;
 }
 
-static void tmi_find_accesses(tmi_plan *p) {
+static void tmi_plan_accesses(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
     for (op = p->next[p->func]; op; op = p->next[op]) {
@@ -22392,15 +22392,15 @@ static int tmi_is_written(const tmi_plan *p, uint32_t base) {
 
 /* -- Components ------------------------------------------------------------------------------ */
 
-static uint32_t tmi_root(tmi_plan *p, uint32_t x) {
+static uint32_t tmi_plan_root(tmi_plan *p, uint32_t x) {
     TMI_ASSERT(p->job, "plan", x < p->m->value.n + p->m->op.n);
     while (p->parent[x] != x) x = p->parent[x] = p->parent[p->parent[x]];
     return x;
 }
 
 static void tmi_join(tmi_plan *p, uint32_t a, uint32_t b) { /* the earlier one leads */
-    a = tmi_root(p, a);
-    b = tmi_root(p, b);
+    a = tmi_plan_root(p, a);
+    b = tmi_plan_root(p, b);
     if (a < b) p->parent[b] = a;
     else p->parent[a] = b;
 }
@@ -22437,7 +22437,7 @@ static void tmi_join_op(tmi_plan *p, uint32_t id) {
     uint32_t i, own = tmi_op_element(p, id);
     TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     if (op->n_region && !tmi_is_region_op(op->kind)) {
-        tmi_carried(p, op, tmi_join_values);
+        tmi_plan_carried(p, op, tmi_join_values);
         return;
     }
     if (tmi_ops[op->kind].traits & TMI_ENDS) return;
@@ -22465,7 +22465,7 @@ static uint32_t tmi_op_shape(const tmi_module *m, const tmi_op *op) {
 }
 
 /* Does an op run over a tensor's elements in the layout of a component of its own? */
-static int tmi_runs_over_tile(const tmi_plan *p, const tmi_op *op) {
+static int tmi_plan_runs_over(const tmi_plan *p, const tmi_op *op) {
     if (op->n_region && !tmi_is_region_op(op->kind)) return 0;
     if ((tmi_ops[op->kind].traits & TMI_ENDS) || !tmi_op_shape(p->m, op)) return 0;
     if (op->n_out && tmi_is_tensor(p->m, tmi_out_type(p->m, op, 0)) && op->kind != TMI_OP_REDUCE)
@@ -22474,7 +22474,7 @@ static int tmi_runs_over_tile(const tmi_plan *p, const tmi_op *op) {
 }
 
 static uint32_t tmi_comp_new(tmi_plan *p, uint32_t element, uint32_t type) {
-    uint32_t root = tmi_root(p, element);
+    uint32_t root = tmi_plan_root(p, element);
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, type));
     if (!p->comp_of[root]) {
         tmi_comp *c = (tmi_comp *)tmi_vec_add(p->job, &p->comp);
@@ -22638,7 +22638,7 @@ static void tmi_reach_of(const tmi_plan *p, uint32_t value, tmi_reach *r, tmi_re
     }
 }
 
-static void tmi_find_reach(tmi_plan *p) {
+static void tmi_plan_find_reach(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
     tmi_reaching at;
@@ -22754,7 +22754,7 @@ static void tmi_comp_add_op(tmi_plan *p, uint32_t id) {
     }
 }
 
-static void tmi_components(tmi_plan *p) {
+static void tmi_plan_components(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i, r, b;
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = i;
@@ -22764,7 +22764,7 @@ static void tmi_components(tmi_plan *p) {
     for (i = 0; i < m->value.n + m->op.n; i++) p->parent[i] = p->parent[p->parent[i]];
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
-        if (tmi_runs_over_tile(p, o)) tmi_comp_add_op(p, op);
+        if (tmi_plan_runs_over(p, o)) tmi_comp_add_op(p, op);
         for (i = 0; i < o->n_out; i++)
             if (tmi_is_node(p, tmi_out(m, o, i)))
                 (void)tmi_comp_new(p, tmi_out(m, o, i), tmi_out_type(m, o, i));
@@ -22974,7 +22974,7 @@ static uint32_t tmi_access_width(const tmi_plan *p, const tmi_op *op, const tmi_
 }
 
 /* How many of a simdgroup's addresses differ, in units of 2^shift bytes. None is 0. */
-static uint32_t tmi_count_addresses(const uint64_t *at, uint32_t shift) {
+static uint32_t tmi_plan_addresses(const uint64_t *at, uint32_t shift) {
     uint64_t slot[64]; /* a set, where they do not ascend */
     uint32_t i, k, n = 1;
     for (i = 1; i < 32 && at[i] >= at[i - 1]; i++) n += at[i] >> shift != at[i - 1] >> shift;
@@ -23014,8 +23014,8 @@ static uint32_t tmi_lines_of(const tmi_reach *r, const tmi_lin *l, uint32_t elem
         }
     }
     for (i = 0; i < 32; i++) at[i] ^= (uint64_t)(x[i] & ~r->known) << 44; /* far away */
-    *fewest = (tmi_count_addresses(at, 0) * bytes + 127) / 128;
-    n = tmi_count_addresses(at, 7);
+    *fewest = (tmi_plan_addresses(at, 0) * bytes + 127) / 128;
+    n = tmi_plan_addresses(at, 7);
     return n < *fewest ? *fewest : n;
 }
 
@@ -23079,7 +23079,7 @@ static void tmi_needs(tmi_plan *p, uint32_t value, const tmi_lin *view, int scal
 /* Where a value will lie, as far as that is decided: what a reduction gives stays where it
  * leaves it, whatever its component. `own`: the component being decided; its values cost
  * nothing. */
-static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+static int tmi_plan_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
     uint32_t c = tmi_comp_of(p, value), def = tmi_def(p->m, value);
     TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
     if (c == own) return 0;
@@ -23096,7 +23096,7 @@ static int tmi_held_lin(const tmi_plan *p, uint32_t value, uint32_t own, tmi_lin
 
 /* What an op reads in its own layout `l`: not matrix operands, which go through threadgroup
  * memory. */
-static void tmi_op_needs(tmi_plan *p, uint32_t op, const tmi_lin *l, tmi_need_fn fn, void *ctx) {
+static void tmi_plan_needs(tmi_plan *p, uint32_t op, const tmi_lin *l, tmi_need_fn fn, void *ctx) {
     const tmi_op *o = TMI_OP(p->m, op);
     uint32_t i;
     for (i = 0; i < o->n_in; i++)
@@ -23114,7 +23114,7 @@ typedef struct tmi_edges {
 static void tmi_add_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_edges *s = (tmi_edges *)ctx;
     tmi_lin have;
-    if (p->klass[value] != TMI_C_NODE || !tmi_held_lin(p, value, s->own, &have)) return;
+    if (p->klass[value] != TMI_C_NODE || !tmi_plan_held_lin(p, value, s->own, &have)) return;
     s->cost += tmi_convert_cost(p, tmi_value_type(p->m, value), &have, view);
 }
 
@@ -23127,7 +23127,7 @@ static void tmi_add_own_edge(tmi_plan *p, void *ctx, uint32_t value, const tmi_l
 }
 
 /* Is it a reduction that gives values of component `c`? Then the layout in which it leaves them. */
-static int tmi_gives(const tmi_plan *p, uint32_t op, uint32_t c, tmi_lin *l) {
+static int tmi_plan_gives(const tmi_plan *p, uint32_t op, uint32_t c, tmi_lin *l) {
     const tmi_op *o = TMI_OP(p->m, op);
     uint32_t      v = o->kind == TMI_OP_REDUCE ? tmi_out(p->m, o, 0) : 0;
     if (!v || !tmi_is_node(p, v) || tmi_comp_of(p, v) != c) return 0;
@@ -23137,7 +23137,7 @@ static int tmi_gives(const tmi_plan *p, uint32_t op, uint32_t c, tmi_lin *l) {
 }
 
 /* The next op from reader `r` on that belongs to another component, whose layout is decided. */
-static uint32_t tmi_decided_reader(const tmi_plan *p, uint32_t c, uint32_t r) {
+static uint32_t tmi_plan_decided_reader(const tmi_plan *p, uint32_t c, uint32_t r) {
     for (; r; r = TMI_READER(p, r - 1)->next) {
         uint32_t other = tmi_comp_of(p, tmi_op_element(p, TMI_READER(p, r - 1)->op));
         if (other != c && TMI_COMP(p, other)->lin) break;
@@ -23147,7 +23147,7 @@ static uint32_t tmi_decided_reader(const tmi_plan *p, uint32_t c, uint32_t r) {
 
 /* What it would cost to read decided components if this one had layout `l`, and decided components
  * to read this one's values, and reductions to leave theirs in it. */
-static uint64_t tmi_neighbours_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
+static uint64_t tmi_plan_neighbours_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
     tmi_edges s;
     uint32_t  op, r;
     tmi_lin   left;
@@ -23156,13 +23156,13 @@ static uint64_t tmi_neighbours_cost(tmi_plan *p, uint32_t c, const tmi_lin *l) {
     s.cost = 0;
     s.own = c;
     s.lin = l;
-    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op]) tmi_op_needs(p, op, l, tmi_add_edge, &s);
-    r = tmi_decided_reader(p, c, TMI_COMP(p, c)->readers);
-    for (; r; r = tmi_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
+    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op]) tmi_plan_needs(p, op, l, tmi_add_edge, &s);
+    r = tmi_plan_decided_reader(p, c, TMI_COMP(p, c)->readers);
+    for (; r; r = tmi_plan_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
         op = TMI_READER(p, r - 1)->op;
-        if (tmi_gives(p, op, c, &left))
+        if (tmi_plan_gives(p, op, c, &left))
             s.cost += tmi_convert_cost(p, tmi_out_type(p->m, TMI_OP(p->m, op), 0), &left, l);
-        tmi_op_needs(p, op, tmi_op_lin(p, op), tmi_add_own_edge, &s);
+        tmi_plan_needs(p, op, tmi_op_lin(p, op), tmi_add_own_edge, &s);
     }
     return s.cost;
 }
@@ -23196,17 +23196,17 @@ static void tmi_pick_view(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
 
 /* Layout that makes a chain of renamings from a decided component's value to `value` free.
  * Depth: TMI_INLINE_DEPTH, by tmi_classify_op and tmi_not_direct. */
-static int tmi_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
+static int tmi_plan_forward_lin(tmi_plan *p, uint32_t value, uint32_t own, tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op;
     uint32_t i;
     TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
-    if (p->klass[value] == TMI_C_NODE) return tmi_held_lin(p, value, own, l);
+    if (p->klass[value] == TMI_C_NODE) return tmi_plan_held_lin(p, value, own, l);
     if (p->klass[value] != TMI_C_INLINE || !tmi_def(m, value)) return 0;
     op = TMI_OP(m, tmi_def(m, value));
     if (!tmi_is_view(op->kind)) return 0;
     for (i = 0; i < op->n_in; i++)
-        if (tmi_forward_lin(p, tmi_in(m, op, i), own, l)) {
+        if (tmi_plan_forward_lin(p, tmi_in(m, op, i), own, l)) {
             tmi_view_forward(m, op, l);
             return 1;
         }
@@ -23240,7 +23240,7 @@ static void tmi_reader_of(tmi_plan *p, uint32_t *seen, uint32_t op, uint32_t val
 }
 
 /* Who reads each component, and which reductions give it, in order of the text. */
-static void tmi_find_readers(tmi_plan *p) {
+static void tmi_plan_readers(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t *seen = TMI_TEMP(p->job, uint32_t, m->value.n), op, i;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
@@ -23257,7 +23257,7 @@ static void tmi_find_readers(tmi_plan *p) {
 /* Would threads that hold copies load the same elements? That is work for nothing, and where
  * another parameter is launched on the same memory for an update in place, a thread would read
  * what another one writes. */
-static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
+static int tmi_plan_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
     uint32_t op, lanes, groups;
     tmi_lin_copies(l, &lanes, &groups);
     for (op = TMI_COMP(p, c)->ops; op && (lanes || groups); op = p->op_next[op])
@@ -23269,25 +23269,25 @@ static int tmi_loads_copies(const tmi_plan *p, uint32_t c, const tmi_lin *l) {
  * renamed values that its ops read. */
 static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
     const tmi_module *m = p->m;
-    uint32_t op, i, r = tmi_decided_reader(p, c, TMI_COMP(p, c)->readers);
+    uint32_t op, i, r = tmi_plan_decided_reader(p, c, TMI_COMP(p, c)->readers);
     tmi_lin  l;
-    for (; r; r = tmi_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
+    for (; r; r = tmi_plan_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
         op = TMI_READER(p, r - 1)->op;
-        if (tmi_gives(p, op, c, &l)) tmi_pick_add(k, &l, "where the reduction leaves it");
-        tmi_op_needs(p, op, tmi_op_lin(p, op), tmi_pick_view, k);
+        if (tmi_plan_gives(p, op, c, &l)) tmi_pick_add(k, &l, "where the reduction leaves it");
+        tmi_plan_needs(p, op, tmi_op_lin(p, op), tmi_pick_view, k);
     }
     for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
         for (i = 0; i < TMI_OP(m, op)->n_in; i++)
             if (tmi_operand_joins(TMI_OP(m, op), i) &&
-                tmi_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) &&
-                !tmi_loads_copies(p, c, &l))
+                tmi_plan_forward_lin(p, tmi_in(m, TMI_OP(m, op), i), c, &l) &&
+                !tmi_plan_loads_copies(p, c, &l))
                 tmi_pick_add(k, &l, "as the value that it renames");
 }
 
 /* Axes of a component from fastest to slowest, and those that are kept before those that are folded:
  * simdgroups on axes that are kept, so that a reduction needs no barrier. Gives log2 of the
  * neighbours that a lane moves at once. */
-static uint32_t tmi_comp_order(const tmi_plan *p, const tmi_comp *c, uint32_t *order,
+static uint32_t tmi_plan_order(const tmi_plan *p, const tmi_comp *c, uint32_t *order,
                                uint32_t *groups) {
     uint32_t rank = tmi_rank(p->m, c->type), turn, i, n = 0;
     tmi_access_order(p, c->type, c->access, order);
@@ -23304,7 +23304,7 @@ static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), vec,
                                                         bits = tmi_type_bits(m, c->type);
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
-    vec = tmi_comp_order(p, c, order, groups);
+    vec = tmi_plan_order(p, c, order, groups);
     if (rank) vec = tmi_min32(vec, tmi_dim_bits(m, c->type, order[0]));
     if (bits < TMI_LANE_BITS + p->n_sg + vec)
         vec = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
@@ -23319,7 +23319,7 @@ static int tmi_kept_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
                                                         threads = TMI_LANE_BITS + p->n_sg;
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     if (!tmi_folds_short(p, c)) return 0;
-    vec = tmi_comp_order(p, c, order, groups);
+    vec = tmi_plan_order(p, c, order, groups);
     for (i = 0; i < tmi_rank(m, c->type); i++)
         if (!(c->reduced >> i & 1)) kept += tmi_dim_bits(m, c->type, i);
     if (kept < threads) return 0;
@@ -23361,7 +23361,7 @@ static void tmi_keep_vectors_whole(const tmi_module *m, const tmi_op *op, tmi_li
 
 /* 8 by 8 tiles as tmi_lin_matrix has them, with simdgroups on axes that are kept first. NULL, or
  * why not. */
-static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+static const char *tmi_plan_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t rank = tmi_rank(m, c->type), i, k, turn, b;
     tmi_deal d;
@@ -23381,7 +23381,7 @@ static const char *tmi_tiled_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *
 }
 
 /* Lanes along one end of the axes, as wide as memory allows there, simdgroups along the others. */
-static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
+static void tmi_plan_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, tmi_lin *l) {
     const tmi_module *m = p->m;
     uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), i, vec, room,
                                                         bits = tmi_type_bits(m, c->type);
@@ -23396,7 +23396,7 @@ static void tmi_major_for(const tmi_plan *p, const tmi_comp *c, int last_first, 
 }
 
 /* Element after element to thread after thread, again and again; no vectors. */
-static void tmi_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
+static void tmi_plan_default_for(const tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     uint32_t order[TMI_MAX_RANK];
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     tmi_access_order(p, c->type, 0, order);
@@ -23417,12 +23417,12 @@ static uint32_t tmi_lane_axis(const tmi_module *m, uint32_t type, const tmi_lin 
 static const char *tmi_forced_lin(tmi_plan *p, const tmi_comp *c, uint32_t layout, tmi_lin *l) {
     uint32_t rank = tmi_rank(p->m, c->type);
     switch (layout) {
-    case TMETAL_TILED: return tmi_tiled_for(p, c, l);
+    case TMETAL_TILED: return tmi_plan_tiled_for(p, c, l);
     case TMETAL_COALESCED: tmi_blocked_for(p, c, l); return NULL;
-    case TMETAL_DEFAULT: tmi_default_for(p, c, l); return NULL;
+    case TMETAL_DEFAULT: tmi_plan_default_for(p, c, l); return NULL;
     default: break;
     }
-    tmi_major_for(p, c, layout == TMETAL_ROW_MAJOR, l);
+    tmi_plan_major_for(p, c, layout == TMETAL_ROW_MAJOR, l);
     if (layout == TMETAL_COLUMN_MAJOR && rank == 1)
         return "a tensor of one axis has no other: its lanes walk that one";
     if (tmi_lane_axis(p->m, c->type, l) != (layout == TMETAL_ROW_MAJOR ? rank - 1 : 0))
@@ -23465,7 +23465,7 @@ static void tmi_force_layouts(tmi_plan *p) {
     }
 }
 
-static void tmi_choose_layout(tmi_plan *p, uint32_t c) {
+static void tmi_plan_choose_layout(tmi_plan *p, uint32_t c) {
     tmi_comp *comp = TMI_COMP(p, c);
     tmi_pick  k;
     uint64_t  best = (uint64_t)-1, cost;
@@ -23502,7 +23502,7 @@ static void tmi_choose_layout(tmi_plan *p, uint32_t c) {
             "lanes on neighbouring addresses of the axes kept, the short axis within a thread");
     for (i = 0; i < k.n; i++) {
         /* copies in registers are work */
-        cost = tmi_neighbours_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg);
+        cost = tmi_plan_neighbours_cost(p, c, &k.lin[i]) + ((uint64_t)1 << k.lin[i].n_reg);
         cost += tmi_folds_cost(p, c, &k.lin[i]);
         for (op = comp->ops; op; op = p->op_next[op])
             if (tmi_accesses_memory(TMI_OP(p->m, op))) cost += tmi_access_cost(p, op, &k.lin[i]);
@@ -23527,13 +23527,13 @@ static int tmi_comp_first(const void *ctx, uint32_t x, uint32_t y) {
     return tmi_numel(p->m, a->type) > tmi_numel(p->m, b->type);
 }
 
-static void tmi_choose_layouts(tmi_plan *p) {
+static void tmi_plan_choose_layouts(tmi_plan *p) {
     uint32_t *order = TMI_TEMP(p->job, uint32_t, p->comp.n), i;
-    tmi_find_readers(p);
+    tmi_plan_readers(p);
     tmi_force_layouts(p);
     for (i = 0; i < p->comp.n; i++) order[i] = i;
     tmi_sort(p->job, order, p->comp.n, tmi_comp_first, p);
-    for (i = 0; i < p->comp.n; i++) tmi_choose_layout(p, order[i]);
+    for (i = 0; i < p->comp.n; i++) tmi_plan_choose_layout(p, order[i]);
 }
 
 /* -- Operands read straight from device memory ------------------------------------------------- */
@@ -23607,7 +23607,7 @@ static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
  * each tile that it holds, under the program's own mask. It pays where threadgroup memory is a
  * part of the cache. */
-static void tmi_choose_direct(tmi_plan *p) {
+static void tmi_plan_choose_direct(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, k;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
@@ -23670,7 +23670,7 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
 /* A load or store that would touch twice the lines of memory that it has to works in a layout of
  * its own: an exchange through threadgroup memory costs less. Results of matrix products and
  * transposes are such. */
-static void tmi_choose_access_own(tmi_plan *p, uint32_t id) {
+static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
     const tmi_op *o = TMI_OP(p->m, id);
     uint32_t vec, fewest, have, own, type = tmi_op_shape(p->m, o);
     tmi_comp c;
@@ -23703,7 +23703,7 @@ static void tmi_plan_reduce_own(tmi_plan *p, uint32_t id) {
     if (l.n_reg < n_reg) p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
-static void tmi_choose_own(tmi_plan *p) {
+static void tmi_plan_choose_own(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
@@ -23711,7 +23711,7 @@ static void tmi_choose_own(tmi_plan *p) {
         uint32_t axis, order[TMI_MAX_RANK], groups[TMI_MAX_RANK], i, k, type;
         int64_t  pack;
         tmi_lin  l;
-        if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_choose_access_own(p, op);
+        if (o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) tmi_plan_choose_access_own(p, op);
         pack = o->kind == TMI_OP_MAP ? tmi_attr_int(m, o, "pack", 1)
             : o->kind == TMI_OP_ASM  ? tmi_attr_int(m, o, "packed_element", 1)
                                      : 1;
@@ -23798,7 +23798,7 @@ static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuf
 }
 
 /* The instance to move a value from: the first, or the first that shuffles alone bring there. */
-static uint32_t tmi_nearest_inst(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
+static uint32_t tmi_plan_nearest_inst(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     uint32_t i;
     tmi_shuffle s;
     for (i = p->first_inst[value]; i; i = TMI_INST(p, i - 1)->next)
@@ -23813,7 +23813,7 @@ typedef struct tmi_required {
     tmi_lin  view;
 } tmi_required;
 
-static void tmi_require_later(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+static void tmi_plan_require_later(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_required *r;
     (void)ctx;
     if (tmi_inst_for(p, value, view) != TMI_NONE) return;
@@ -23824,7 +23824,7 @@ static void tmi_require_later(tmi_plan *p, void *ctx, uint32_t value, const tmi_
 
 /* The last in the list is taken first: those from `from` on in the order in which they were
  * entered. */
-static void tmi_require_turn(tmi_plan *p, uint32_t from) {
+static void tmi_plan_require_turn(tmi_plan *p, uint32_t from) {
     uint32_t end = p->required.n;
     for (; from + 1 < end; from++) {
         tmi_required *x = TMI_AT(&p->required, tmi_required, from),
@@ -23834,7 +23834,7 @@ static void tmi_require_turn(tmi_plan *p, uint32_t from) {
     }
 }
 
-static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+static void tmi_plan_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
     tmi_lin  l = *view, v;
     uint32_t id, i, from = p->required.n;
@@ -23847,23 +23847,23 @@ static void tmi_require(tmi_plan *p, uint32_t value, const tmi_lin *view) {
         view = tmi_view(m, op, TMI_VALUE(m, value)->index, &l, &v);
         for (i = 0; i < op->n_in; i++) {
             if (tmi_is_tensor(m, tmi_in_type(m, op, i)))
-                tmi_needs(p, tmi_in(m, op, i), view, 0, tmi_require_later, NULL);
+                tmi_needs(p, tmi_in(m, op, i), view, 0, tmi_plan_require_later, NULL);
         }
-        tmi_require_turn(p, from);
+        tmi_plan_require_turn(p, from);
         return;
     }
-    i = tmi_nearest_inst(p, value, &l);
+    i = tmi_plan_nearest_inst(p, value, &l);
     id = tmi_inst_new(p, value, tmi_lin_id(p, &l), TMI_I_CONVERT);
     TMI_INST(p, id)->source = i;
 }
 
-static void tmi_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view) {
+static void tmi_plan_require_operand(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     TMI_ASSERT(p->job, "plan", p->required.n == 0);
-    tmi_needs(p, value, view, 0, tmi_require_later, NULL);
-    tmi_require_turn(p, 0);
+    tmi_needs(p, value, view, 0, tmi_plan_require_later, NULL);
+    tmi_plan_require_turn(p, 0);
     while (p->required.n) {
         tmi_required r = *TMI_AT(&p->required, tmi_required, --p->required.n);
-        tmi_require(p, r.value, &r.view);
+        tmi_plan_require(p, r.value, &r.view);
     }
 }
 
@@ -23896,8 +23896,8 @@ static const tmi_lin *tmi_value_lin(const tmi_plan *p, uint32_t value) {
 }
 
 /* Copies into loop-carried values and branch results read in the carried value's layout. */
-static void tmi_require_carried(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
-    if (flows && tmi_is_node(p, to)) tmi_require_operand(p, from, tmi_value_lin(p, to));
+static void tmi_plan_require_carried(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
+    if (flows && tmi_is_node(p, to)) tmi_plan_require_operand(p, from, tmi_value_lin(p, to));
 }
 
 /* The layout in which a matrix operand can feed simdgroup tiles from registers: 8 by 8 tiles
@@ -23942,10 +23942,10 @@ static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l
 
 /* A layout for a value that may be in any: its own, or one that makes its renamings free, or
  * blocked. */
-static void tmi_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+static void tmi_plan_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
     tmi_comp c;
     TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
-    if (!tmi_forward_lin(p, value, TMI_NONE, l)) {
+    if (!tmi_plan_forward_lin(p, value, TMI_NONE, l)) {
         memset(&c, 0, sizeof c);
         c.type = tmi_value_type(p->m, value);
         tmi_blocked_for(p, &c, l);
@@ -23961,10 +23961,10 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     tmi_lin  l;
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
-    tmi_any_lin(p, v, &l);
+    tmi_plan_any_lin(p, v, &l);
     l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
-    tmi_require_operand(p, v, &l);
+    tmi_plan_require_operand(p, v, &l);
 }
 
 /* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of
@@ -24027,16 +24027,16 @@ static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin
     tmi_tile_lin(p, TMI_OP(p->m, id), k, d, &l);
     p->tile[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_direct_loads(p, v, &l);
-    tmi_require_operand(p, v, &l);
+    tmi_plan_require_operand(p, v, &l);
 }
 
 /* An operand that is printed is read in whatever layout it has. */
 static void tmi_printed_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
-    tmi_any_lin(p, value, l);
+    tmi_plan_any_lin(p, value, l);
     l->vec = 0;
 }
 
-static void tmi_require_all(tmi_plan *p) {
+static void tmi_plan_require_all(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, i;
     tmi_lin  all;
@@ -24044,35 +24044,35 @@ static void tmi_require_all(tmi_plan *p) {
         const tmi_op *o = TMI_OP(m, op);
         const tmi_lin *l;
         if (o->n_region && !tmi_is_region_op(o->kind)) {
-            tmi_carried(p, o, tmi_require_carried);
+            tmi_plan_carried(p, o, tmi_plan_require_carried);
             continue;
         }
         if (o->kind == TMI_OP_UNSPLAT) { /* every thread wants the one element */
             tmi_lin_zero(&all, p->n_sg);
-            tmi_require_operand(p, tmi_in(m, o, 0), &all);
+            tmi_plan_require_operand(p, tmi_in(m, o, 0), &all);
         }
         for (i = 0; o->kind == TMI_OP_PRINT && i < o->n_in; i++)
             if (tmi_is_tensor(m, tmi_in_type(m, o, i))) {
                 tmi_printed_lin(p, tmi_in(m, o, i), &all);
-                tmi_require_operand(p, tmi_in(m, o, i), &all);
+                tmi_plan_require_operand(p, tmi_in(m, o, i), &all);
             }
         if (o->kind == TMI_OP_PRINT) continue;
         if (!tmi_is_root_op(p, op)) continue;
         l = tmi_op_lin(p, op);
         if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM) tmi_stage_operand(p, op, 0);
         if (o->kind == TMI_OP_HISTOGRAM && o->n_in > 1)
-            tmi_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
+            tmi_plan_require_operand(p, tmi_in(m, o, 1), TMI_LIN(p, p->stage[0][op] - 1));
         if (o->kind == TMI_OP_DOT) {
             if (p->tile[0][op]) tmi_tile_operand(p, op, 0, l);
             else if (tmi_dot_is_mma(m, o) && tmi_operand_in_registers(p, o, 0, l))
-                tmi_require_operand(p, tmi_in(m, o, 0), tmi_value_lin(p, tmi_in(m, o, 0)));
+                tmi_plan_require_operand(p, tmi_in(m, o, 0), tmi_value_lin(p, tmi_in(m, o, 0)));
             else tmi_stage_operand(p, op, 0);
             if (p->tile[1][op]) tmi_tile_operand(p, op, 1, l);
             else tmi_stage_operand(p, op, 1);
         }
         for (i = 0; i < o->n_in; i++) {
             if (!tmi_is_tensor(m, tmi_in_type(m, o, i))) continue;
-            if (tmi_operand_joins(o, i)) tmi_require_operand(p, tmi_in(m, o, i), l);
+            if (tmi_operand_joins(o, i)) tmi_plan_require_operand(p, tmi_in(m, o, i), l);
         }
     }
 }
@@ -24257,24 +24257,24 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->gpu = gpu;
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     tmi_plan_room(p);
-    tmi_find_flow(p);
+    tmi_plan_flow(p);
     tmi_users_make(job, m, func, p->next, &p->users);
     tmi_axis_make(job, m, func, p->next, &p->axes);
     tmi_classify(p);
-    tmi_find_bases(p);
+    tmi_plan_bases(p);
     tmi_plan_aliases(p);
-    tmi_find_accesses(p);
-    tmi_find_reach(p);
-    tmi_components(p);
+    tmi_plan_accesses(p);
+    tmi_plan_find_reach(p);
+    tmi_plan_components(p);
     p->threads = tmi_pick_threads(p);
     p->n_sg = tmi_log2(p->threads / 32);
-    tmi_choose_layouts(p);
-    tmi_choose_direct(p);
-    tmi_choose_own(p);
+    tmi_plan_choose_layouts(p);
+    tmi_plan_choose_direct(p);
+    tmi_plan_choose_own(p);
     tmi_pick_order(p);
     tmi_number_sites(p);
     tmi_first_instances(p);
-    tmi_require_all(p);
+    tmi_plan_require_all(p);
 }
 
 /*==============================================================================
