@@ -23156,7 +23156,8 @@ static uint64_t tmi_plan_neighbours_cost(tmi_plan *p, uint32_t c, const tmi_lin 
     s.cost = 0;
     s.own = c;
     s.lin = l;
-    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op]) tmi_plan_needs(p, op, l, tmi_add_edge, &s);
+    for (op = TMI_COMP(p, c)->ops; op; op = p->op_next[op])
+        tmi_plan_needs(p, op, l, tmi_add_edge, &s);
     r = tmi_plan_decided_reader(p, c, TMI_COMP(p, c)->readers);
     for (; r; r = tmi_plan_decided_reader(p, c, TMI_READER(p, r - 1)->next)) {
         op = TMI_READER(p, r - 1)->op;
@@ -24216,7 +24217,6 @@ static void tmi_plan_room(tmi_plan *p) {
     tmi_vec_init(&p->comp, sizeof(tmi_comp), 1);
     tmi_vec_init(&p->lin, sizeof(tmi_lin), 1);
     tmi_vec_init(&p->inst, sizeof(tmi_inst), 1);
-    tmi_vec_init(&p->reread, sizeof(tmi_reread), 1);
     tmi_vec_init(&p->required, sizeof(tmi_required), 1);
     tmi_vec_init(&p->reader, sizeof(tmi_reader), 1);
     tmi_vec_init(&p->shown, sizeof(tmi_shown), 1);
