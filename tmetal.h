@@ -39620,7 +39620,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
- * uses    >>ops  >>ir  >>detect  >>transform  >>plan  >>json
+ * uses    >>ops  >>ir  >>verify  >>detect  >>transform  >>plan  >>json
  * order   kernels in the order of the list; a kernel stands where its last op does
  *
  * A kernel has a root, whose result it stores, and at most one anchor: a reduction, a product, a softmax.
