@@ -1678,7 +1678,7 @@ static void *tmi_vec_add(tmi_job *job, tmi_vec *v) {
 }
 
 /* Only the first n items are left. What comes next is zeroed again. */
-static TMI_UNUSED void tmi_vec_cut(tmi_vec *v, uint32_t n) {
+static TMI_UNUSED void tmi_base_vec_cut(tmi_vec *v, uint32_t n) {
     TMI_ASSERT(NULL, "base", n <= v->n);
     while (v->n > n) {
         v->n--;
@@ -11769,7 +11769,7 @@ static int tmi_same_type(const tmi_pair *p, uint32_t a, uint32_t b) {
 static int tmi_same_attr(const tmi_pair *p, uint32_t a, uint32_t b);
 
 /* What a kernel is called, and what it says of itself. */
-static int tmi_is_naming(const tmi_module *m, uint32_t named) {
+static int tmi_verify_is_naming(const tmi_module *m, uint32_t named) {
     const char *key = TMI_STR(m, TMI_NAMED(m, named)->name);
     return strcmp(key, "sym_name") == 0 || strcmp(key, TMI_ATTR_SAYS) == 0;
 }
@@ -11777,7 +11777,7 @@ static int tmi_is_naming(const tmi_module *m, uint32_t named) {
 static int tmi_same_dict(const tmi_pair *p, uint32_t a, uint32_t b) {
     for (; a && b; a = TMI_NAMED(p->a, a)->next, b = TMI_NAMED(p->b, b)->next)
         if (!tmi_same_str(p, TMI_NAMED(p->a, a)->name, TMI_NAMED(p->b, b)->name) ||
-            (!(p->unnamed && tmi_is_naming(p->a, a)) &&
+            (!(p->unnamed && tmi_verify_is_naming(p->a, a)) &&
              !tmi_same_attr(p, TMI_NAMED(p->a, a)->attr, TMI_NAMED(p->b, b)->attr)))
             return 0;
     return !a && !b;
@@ -11906,8 +11906,8 @@ static int tmi_same_module(tmi_job *job, const tmi_module *a, const tmi_module *
 #ifndef TMETAL_NO_OPS
 /* Do two functions of a module do the same, whatever their values are called? Those of `x` are
  * numbered from `first` on, n in all. */
-static int tmi_same_func(tmi_job *job, const tmi_module *m, uint32_t x, uint32_t y, uint32_t first,
-                         uint32_t n) {
+static int tmi_verify_same_func(tmi_job *job, const tmi_module *m, uint32_t x, uint32_t y,
+                                uint32_t first, uint32_t n) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_pair p;
     uint32_t of_x = x, of_y = y;
@@ -11927,9 +11927,9 @@ static int tmi_same_func(tmi_job *job, const tmi_module *m, uint32_t x, uint32_t
     return same;
 }
 
-/* Equal for functions that tmi_same_func() holds equal: `op` and those behind it, whose values
- * are numbered from `value` on. */
-static uint32_t tmi_func_hash(const tmi_module *m, uint32_t op, uint32_t value) {
+/* Equal for functions that tmi_verify_same_func() holds equal: `op` and those behind it, whose
+ * values are numbered from `value` on. */
+static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t value) {
     uint32_t h = 0, at, i;
     for (; op < m->op.n; op++) {
         const tmi_op *o = TMI_OP(m, op);
@@ -11939,7 +11939,8 @@ static uint32_t tmi_func_hash(const tmi_module *m, uint32_t op, uint32_t value) 
         for (at = o->attr; at; at = TMI_NAMED(m, at)->next) {
             const tmi_attr *a = TMI_ATTR(m, TMI_NAMED(m, at)->attr);
             int             list = a->kind == TMI_A_DENSE || a->kind == TMI_A_LIST;
-            if (tmi_is_naming(m, at) || a->kind == TMI_A_ARRAY || a->kind == TMI_A_DICT) continue;
+            if (tmi_verify_is_naming(m, at) || a->kind == TMI_A_ARRAY || a->kind == TMI_A_DICT)
+                continue;
             h = tmi_mix(h, a->type);
             if (!list) h = tmi_mix(h, (uint32_t)a->value);
             for (i = 0; list && i < a->n; i++)
@@ -42330,8 +42331,8 @@ static void tmi_kern_elementwise(tmi_gen *g, uint32_t node) {
 
 /* -- Functions --------------------------------------------------------------------------------- */
 
-static void tmi_op_set_str(tmi_job *job, tmi_module *m, uint32_t op, const char *key,
-                           const char *value) {
+static void tmi_oplist_set_str(tmi_job *job, tmi_module *m, uint32_t op, const char *key,
+                               const char *value) {
     tmi_op_set_attr(job, m, op, key,
                     tmi_attr_new(job, m, TMI_A_STRING, 0,
                                  tmi_intern(job, m->strings, value, strlen(value))));
@@ -42374,11 +42375,12 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     g->b.block = tmi_block_new(l->job, m, tmi_region_new(l->job, m, g->k->func));
     g->b.loc = tmi_gen_loc(g, TMI_NODE(l, g->k->anchor ? g->k->anchor : g->k->root));
     TMI_OP(m, g->k->func)->loc = g->b.loc;
-    tmi_op_set_str(g->job, m, g->k->func, "sym_name", tmi_kern_name(l, all, k));
-    tmi_op_set_str(g->job, m, g->k->func, "sym_visibility", "public");
-    tmi_op_set_str(g->job, m, g->k->func, TMI_ATTR_SAYS, g->k->ops);
+    tmi_oplist_set_str(g->job, m, g->k->func, "sym_name", tmi_kern_name(l, all, k));
+    tmi_oplist_set_str(g->job, m, g->k->func, "sym_visibility", "public");
+    tmi_oplist_set_str(g->job, m, g->k->func, TMI_ATTR_SAYS, g->k->ops);
     if (l->job->n_wanted && g->k->anchor && tmi_node_reduces(TMI_NODE(l, g->k->anchor)))
-        tmi_op_set_str(g->job, m, g->k->func, TMI_ATTR_OP, tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
+        tmi_oplist_set_str(g->job, m, g->k->func, TMI_ATTR_OP,
+                           tmi_list_op_name(l, TMI_NODE(l, g->k->anchor)));
 }
 
 /* Arguments are known once the body stands: buffers in the order in which it asked for them.
@@ -42468,19 +42470,20 @@ static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k
     tmi_mark_drop(l->job, mark);
 }
 
-static uint32_t tmi_kern_hash(const void *ctx, uint32_t id) {
+static uint32_t tmi_oplist_kern_hash(const void *ctx, uint32_t id) {
     return ((const tmi_kern *)ctx)[id - 1].hash;
 }
 
 /* The first kernel whose function does the same as that of kernel `at`; `at` when none did. */
-static uint32_t tmi_kern_first(tmi_job *job, const tmi_module *m, const tmi_kern *k, uint32_t at,
-                               tmi_hash *built) {
+static uint32_t tmi_oplist_kern_first(tmi_job *job, const tmi_module *m, const tmi_kern *k,
+                                      uint32_t at, tmi_hash *built) {
     uint32_t s, id;
-    tmi_hash_room(job, built, tmi_kern_hash, k);
+    tmi_hash_room(job, built, tmi_oplist_kern_hash, k);
     for (s = k[at].hash & (built->cap - 1); (id = built->slot[s]) != 0;
          s = (s + 1) & (built->cap - 1))
         if (k[id - 1].hash == k[at].hash && k[id - 1].n_value == k[at].n_value &&
-            tmi_same_func(job, m, k[id - 1].func, k[at].func, k[id - 1].value, k[id - 1].n_value))
+            tmi_verify_same_func(job, m, k[id - 1].func, k[at].func, k[id - 1].value,
+                                 k[id - 1].n_value))
             return id - 1;
     built->slot[s] = at + 1;
     built->n++;
@@ -42490,7 +42493,7 @@ static uint32_t tmi_kern_first(tmi_job *job, const tmi_module *m, const tmi_kern
 /* Build the kernels. One that does on other memory what an earlier one does is that function,
  * launched again: it is compiled once, and a host makes one pipeline of it. What goes by names
  * (forced layouts), by launch (MLX, tmetal_transform) or is asked for as IR keeps all apart. */
-static void tmi_kern_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32_t n) {
+static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32_t n) {
     tmi_job *job = l->job;
     tmi_vec *table[9];
     tmi_hash built;
@@ -42511,17 +42514,17 @@ static void tmi_kern_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32_t
         k[i].value = was[1];
         k[i].n_value = m->value.n - was[1];
         k[i].n_ir = m->op.n - was[0];
-        k[i].hash = tmi_func_hash(m, was[0], was[1]);
-        k[i].first = apart || job->n_errors ? i : tmi_kern_first(job, m, k, i, &built);
+        k[i].hash = tmi_verify_func_hash(m, was[0], was[1]);
+        k[i].first = apart || job->n_errors ? i : tmi_oplist_kern_first(job, m, k, i, &built);
         k[k[i].first].launches++;
         if (k[i].first == i) continue;
         tmi_op_unlink(m, k[i].func);
-        for (t = 0; t < 9 && types == m->type->n; t++) tmi_vec_cut(table[t], was[t]);
+        for (t = 0; t < 9 && types == m->type->n; t++) tmi_base_vec_cut(table[t], was[t]);
     }
     tmi_mark_drop(job, mark);
     for (i = 0; i < n; i++)
         if (k[i].first == i && k[i].launches > 1)
-            tmi_op_set_str(job, m, k[i].func, TMI_ATTR_SAYS,
+            tmi_oplist_set_str(job, m, k[i].func, TMI_ATTR_SAYS,
                            tmi_format(job, 1, "%s; launched %u times, on other buffers", k[i].ops,
                                       k[i].launches));
 }
@@ -43249,7 +43252,7 @@ static void tmi_scatter_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
 /* A concat of more inputs than a kernel has buffers for is one of concats, each a kernel: all 30
  * inputs beside the result, in levels. */
 #define TMI_CONCAT_MOST 30u
-static void tmi_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
+static void tmi_oplist_concat_steps(tmi_list *l, uint32_t node, tmi_vec *order) {
     uint32_t i, k, at, first, last, n_part, part;
     while (TMI_NODE(l, node)->n_in > TMI_CONCAT_MOST) {
         const uint32_t *in = TMI_NODE(l, node)->in;
@@ -43285,7 +43288,7 @@ static void tmi_split_all(tmi_list *l) {
         if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_SCATTER_ADD)
             tmi_scatter_steps(l, l->order[i], &order);
         else if (TMI_NODE(l, l->order[i])->kind == TMI_L_OP_CONCAT)
-            tmi_concat_steps(l, l->order[i], &order);
+            tmi_oplist_concat_steps(l, l->order[i], &order);
         else tmi_two_stages(l, l->order[i], &order);
         tmi_todo(l->job, &order, l->order[i]);
     }
@@ -43576,7 +43579,7 @@ static void tmi_put_scratch(tmi_list *l, const tmi_kern *k, uint32_t n) {
 }
 
 /* From functions to launches: each has arguments of its own. */
-static void tmi_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) {
+static void tmi_oplist_put_launches(tmi_list *l, const tmi_kern *k, uint32_t n) {
     tmetal_result *out = l->job->out;
     tmetal_kernel *all;
     tmetal_arg    *args;
@@ -43910,7 +43913,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
     for (i = 0; i < n; i++) tmi_record_kernel(l, &k[i]);
     tmi_record_stored(&gr);
     tmi_mark_drop(l->job, mark);
-    tmi_kern_build_all(l, m, k, n);
+    tmi_oplist_build_all(l, m, k, n);
     *kernels = k;
     *n_kernel = n;
     return l->job->n_errors ? NULL : m;
@@ -44647,7 +44650,7 @@ static void tmi_compile_list(tmi_job *job, const char *src, size_t len) {
     if (!m) return;
     tmi_compile_module(job, m);
     if (job->n_errors) return;
-    tmi_put_launches(l, k, n);
+    tmi_oplist_put_launches(l, k, n);
     tmi_put_params(l, tmi_number_params(l));
     tmi_put_scratch(l, k, n);
     tmi_graph_after(l, k, n);

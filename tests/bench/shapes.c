@@ -224,70 +224,57 @@ static void list_chain(out *o, size_t ops) {
     list_end(o);
 }
 
-/* Each value is read three times by the next: as many paths as 3 to the number of ops. */
-static void list_where(out *o, size_t ops) {
+/* One op of a layer: its type, what it gives, what it reads, what else it says. '#' is the layer's number, '<' the one before. */
+typedef struct layer_op {
+    const char *type, *id, *inputs, *rest;
+} layer_op;
+
+static void list_word(out *o, const char *word, unsigned long k) {
+    for (; *word; word++)
+        if (*word == '#' || *word == '<') put(o, "%lu", *word == '#' ? k : k - 1);
+        else put(o, "%c", *word);
+}
+
+/* Layers one on the other, each of `n` ops. */
+static void list_layers(out *o, size_t ops, const layer_op *of, size_t n) {
     unsigned long k;
+    size_t        i;
     list_begin(o);
-    for (k = 1; o->ops + 1 < ops; k++) {
-        LIST_OP("\"type\":\"gt\",\"id\":\"c%lu\",\"inputs\":[\"v%lu\"],\"args\":{\"value\":0}", k, k - 1);
-        LIST_OP("\"type\":\"where\",\"id\":\"v%lu\",\"inputs\":[\"c%lu\",\"v%lu\",\"v%lu\"]", k, k, k - 1, k - 1);
-    }
+    for (k = 1; o->ops + n - 1 < ops; k++)
+        for (i = 0; i < n; i++) {
+            LIST_OP("\"type\":\"%s\",\"id\":\"", of[i].type);
+            o->n--; /* the brace */
+            list_word(o, of[i].id, k);
+            put(o, "\",\"inputs\":[");
+            list_word(o, of[i].inputs, k);
+            put(o, "]%s}", of[i].rest);
+        }
     list_end(o);
 }
+#define LAYERS(name, ...) \
+    static void name(out *o, size_t ops) { \
+        static const layer_op of[] = {__VA_ARGS__}; \
+        list_layers(o, ops, of, sizeof of / sizeof *of); \
+    }
+
+/* Each value is read three times by the next: as many paths as 3 to the number of ops. */
+LAYERS(list_where, {"gt", "c#", "\"v<\"", ",\"args\":{\"value\":0}"}, {"where", "v#", "\"c#\",\"v<\",\"v<\"", ""})
 
 /* Diamonds: two ways from each value to the next. */
-static void list_diamonds(out *o, size_t ops) {
-    unsigned long k;
-    list_begin(o);
-    for (k = 1; o->ops + 2 < ops; k++) {
-        LIST_OP("\"type\":\"neg\",\"id\":\"a%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
-        LIST_OP("\"type\":\"square\",\"id\":\"b%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
-        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"a%lu\",\"b%lu\"]", k, k, k);
-    }
-    list_end(o);
-}
+LAYERS(list_diamonds, {"neg", "a#", "\"v<\"", ""}, {"square", "b#", "\"v<\"", ""}, {"add", "v#", "\"a#\",\"b#\"", ""})
 
 /* Layers whose input is added to their output. */
-static void list_residual(out *o, size_t ops) {
-    unsigned long k;
-    list_begin(o);
-    for (k = 1; o->ops + 3 < ops; k++) {
-        LIST_OP("\"type\":\"rms_norm\",\"id\":\"n%lu\",\"inputs\":[\"v%lu\"]", k, k - 1);
-        LIST_OP("\"type\":\"matmul\",\"id\":\"m%lu\",\"inputs\":[\"n%lu\",\"w%lu\"],\"input_shapes\":[null,[64,64]]", k, k, k);
-        LIST_OP("\"type\":\"silu\",\"id\":\"s%lu\",\"inputs\":[\"m%lu\"]", k, k);
-        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"v%lu\",\"s%lu\"]", k, k - 1, k);
-    }
-    list_end(o);
-}
+LAYERS(list_residual, {"rms_norm", "n#", "\"v<\"", ""}, {"matmul", "m#", "\"n#\",\"w#\"", ",\"input_shapes\":[null,[64,64]]"},
+       {"silu", "s#", "\"m#\"", ""}, {"add", "v#", "\"v<\",\"s#\"", ""})
 
 /* x = down(silu(gate(x)) * up(x)) + x */
-static void list_swiglu(out *o, size_t ops) {
-    unsigned long k;
-    list_begin(o);
-    for (k = 1; o->ops + 5 < ops; k++) {
-        LIST_OP("\"type\":\"linear\",\"id\":\"g%lu\",\"inputs\":[\"v%lu\",\"wg%lu\"],\"input_shapes\":[null,[128,64]]", k, k - 1, k);
-        LIST_OP("\"type\":\"linear\",\"id\":\"u%lu\",\"inputs\":[\"v%lu\",\"wu%lu\"],\"input_shapes\":[null,[128,64]]", k, k - 1, k);
-        LIST_OP("\"type\":\"silu\",\"id\":\"s%lu\",\"inputs\":[\"g%lu\"]", k, k);
-        LIST_OP("\"type\":\"mul\",\"id\":\"p%lu\",\"inputs\":[\"s%lu\",\"u%lu\"]", k, k, k);
-        LIST_OP("\"type\":\"linear\",\"id\":\"d%lu\",\"inputs\":[\"p%lu\",\"wd%lu\"],\"input_shapes\":[null,[64,128]]", k, k, k);
-        LIST_OP("\"type\":\"add\",\"id\":\"v%lu\",\"inputs\":[\"d%lu\",\"v%lu\"]", k, k, k - 1);
-    }
-    list_end(o);
-}
+LAYERS(list_swiglu, {"linear", "g#", "\"v<\",\"wg#\"", ",\"input_shapes\":[null,[128,64]]"},
+       {"linear", "u#", "\"v<\",\"wu#\"", ",\"input_shapes\":[null,[128,64]]"}, {"silu", "s#", "\"g#\"", ""}, {"mul", "p#", "\"s#\",\"u#\"", ""},
+       {"linear", "d#", "\"p#\",\"wd#\"", ",\"input_shapes\":[null,[64,128]]"}, {"add", "v#", "\"d#\",\"v<\"", ""})
 
 /* Softmax and norms, spelt out. */
-static void list_spelled(out *o, size_t ops) {
-    unsigned long k;
-    list_begin(o);
-    for (k = 1; o->ops + 4 < ops; k++) {
-        LIST_OP("\"type\":\"max\",\"id\":\"m%lu\",\"inputs\":[\"v%lu\"],\"args\":{\"axis\":1,\"keepdims\":true}", k, k - 1);
-        LIST_OP("\"type\":\"sub\",\"id\":\"t%lu\",\"inputs\":[\"v%lu\",\"m%lu\"]", k, k - 1, k);
-        LIST_OP("\"type\":\"exp\",\"id\":\"e%lu\",\"inputs\":[\"t%lu\"]", k, k);
-        LIST_OP("\"type\":\"sum\",\"id\":\"z%lu\",\"inputs\":[\"e%lu\"],\"args\":{\"axis\":1,\"keepdims\":true}", k, k);
-        LIST_OP("\"type\":\"div\",\"id\":\"v%lu\",\"inputs\":[\"e%lu\",\"z%lu\"]", k, k, k);
-    }
-    list_end(o);
-}
+LAYERS(list_spelled, {"max", "m#", "\"v<\"", ",\"args\":{\"axis\":1,\"keepdims\":true}"}, {"sub", "t#", "\"v<\",\"m#\"", ""},
+       {"exp", "e#", "\"t#\"", ""}, {"sum", "z#", "\"e#\"", ",\"args\":{\"axis\":1,\"keepdims\":true}"}, {"div", "v#", "\"e#\",\"z#\"", ""})
 
 /* Ops that have nothing to do with each other, the last first where they have. */
 static void list_backwards(out *o, size_t ops) {
