@@ -24432,10 +24432,10 @@ static tmi_tty tmi_out_tty(const tmi_low *w, const tmi_op *op, uint32_t i) {
 static int tmi_in_is_tensor(const tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_is_tensor(w->m, tmi_in_type(w->m, op, i));
 }
-static uint32_t tmi_value_bits(const tmi_low *w, uint32_t value) {
+static uint32_t tmi_lower_value_bits(const tmi_low *w, uint32_t value) {
     return tmi_type_bits(w->m, tmi_value_type(w->m, value));
 }
-static uint32_t tmi_out_name(tmi_low *w, const tmi_op *op, uint32_t i) {
+static uint32_t tmi_lower_out_name(tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_source_name(w, tmi_out(w->m, op, i));
 }
 
@@ -24472,7 +24472,7 @@ static uint32_t tmi_conv(tmi_thr *t, uint32_t a, int kind) { /* float to float, 
 }
 
 /* Triton leaves counts of the width and more open; CUDA gives 0, or the sign: so do we. */
-static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
+static uint32_t tmi_lower_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     uint32_t bits = tmi_scalar_bits[tmi_t_kind(t, a)];
     const tmi_ins *n = TMI_INS(t, b);
     if (n->lo >= 0 && n->hi < (int64_t)bits) return tmi_t_bin(t, op, a, b);
@@ -24483,7 +24483,7 @@ static uint32_t tmi_shift(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 }
 
 /* Arithmetic on i1: addition is exclusive or, and true reads as -1 where sign counts. */
-static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
+static uint32_t tmi_lower_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     switch (op) {
     case TMI_TF_IADD:
     case TMI_TF_ISUB: return tmi_t_xor(t, a, b);
@@ -24503,9 +24503,9 @@ static uint32_t tmi_bool_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
 
 static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     uint32_t q, left, same;
-    if (tmi_t_kind(t, a) == TMI_S_BOOL) return tmi_bool_op(t, op, a, b);
+    if (tmi_t_kind(t, a) == TMI_S_BOOL) return tmi_lower_bool_op(t, op, a, b);
     switch (op) {
-    case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR: return tmi_shift(t, op, a, b);
+    case TMI_TF_SHL: case TMI_TF_SSHR: case TMI_TF_USHR: return tmi_lower_shift(t, op, a, b);
     case TMI_TF_UDIVC: /* a / b, and one more or less when something is left */
     case TMI_TF_SDIVC: case TMI_TF_SDIVF:
         q = tmi_t_bin(t, op == TMI_TF_UDIVC ? TMI_TF_UDIV : TMI_TF_SDIV, a, b);
@@ -24519,8 +24519,8 @@ static uint32_t tmi_int_op(tmi_thr *t, int op, uint32_t a, uint32_t b) {
     }
 }
 
-static uint32_t tmi_elt_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op,
-                              const uint32_t *v) {
+static uint32_t tmi_lower_elt_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op,
+                                    const uint32_t *v) {
     uint32_t r = tmi_t_bin(t, TMI_TF_FMINN, tmi_t_bin(t, TMI_TF_FMAXN, v[0], v[1]), v[2]);
     if (tmi_attr_int(m, op, "propagateNan", 0))
         r = tmi_t_select(t, tmi_t_fcmp(t, TMI_FUNO, v[0], v[0]), v[0], r);
@@ -24547,7 +24547,7 @@ static tmi_tty tmi_sig_type(char c) {
 }
 
 /* A call of a function; the operands have the types of the signature. A TMI_TF_HELP is pure. */
-static uint32_t tmi_call_of(tmi_thr *t, int tf, uint32_t fn, const uint32_t *v, uint32_t n) {
+static uint32_t tmi_lower_call_of(tmi_thr *t, int tf, uint32_t fn, const uint32_t *v, uint32_t n) {
     tmi_ins  x;
     uint32_t i, first = t->list.n, id;
     char     r = tmi_fn_sig(fn)[0];
@@ -24564,7 +24564,7 @@ static uint32_t tmi_call_of(tmi_thr *t, int tf, uint32_t fn, const uint32_t *v, 
 }
 
 static uint32_t tmi_t_call(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
-    return tmi_call_of(t, TMI_TF_HELP, fn, v, n);
+    return tmi_lower_call_of(t, TMI_TF_HELP, fn, v, n);
 }
 
 static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
@@ -24579,7 +24579,7 @@ static uint32_t tmi_elt_count_bits(tmi_thr *t, int op, uint32_t a) {
     return tmi_t_un(t, op, type, a);
 }
 
-static uint32_t tmi_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
+static uint32_t tmi_lower_elt_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) {
     /* true is -1 for signed comparisons, 1 for the others */
     if (tmi_t_kind(t, a) == TMI_S_BOOL && p >= TMI_SLT) {
         a = tmi_t_intcast(t, a, TMI_S_I32, p < TMI_ULT);
@@ -24625,7 +24625,7 @@ static uint32_t tmi_elt_abs(tmi_thr *t, uint32_t a) {
     return tmi_t_select(t, tmi_t_icmp(t, TMI_SLT, a, zero), right, a);
 }
 
-static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
+static uint32_t tmi_lower_elt_fpowi(tmi_thr *t, const uint32_t *v) {
     uint32_t x[2];
     x[0] = v[0];
     x[1] = tmi_t_intcast(t, v[1], TMI_S_I32, 1);
@@ -24633,7 +24633,7 @@ static uint32_t tmi_elt_fpowi(tmi_thr *t, const uint32_t *v) {
 }
 
 /* narrow ones wrap when cut */
-static uint32_t tmi_elt_ipowi(tmi_thr *t, const uint32_t *v, int kind) {
+static uint32_t tmi_lower_elt_ipowi(tmi_thr *t, const uint32_t *v, int kind) {
     int      wide = kind == TMI_S_I64;
     uint32_t x[2];
     x[0] = tmi_t_intcast(t, v[0], wide ? kind : TMI_S_I32, 1);
@@ -24698,8 +24698,8 @@ static uint32_t tmi_soft_encode(tmi_thr *t, uint32_t v, uint32_t format, int tow
 }
 
 /* From one float format to another, at least one of them soft. */
-static uint32_t tmi_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, uint32_t to,
-                                 int toward_zero) {
+static uint32_t tmi_lower_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, uint32_t to,
+                                       int toward_zero) {
     static const char *const f64_to[2][2] = {{"f64_to_f16", "f64_to_bf16"},
                                              {"f64_to_f16_rz", "f64_to_bf16_rz"}};
     if (from == to) return v;
@@ -24714,7 +24714,7 @@ static uint32_t tmi_soft_convert(tmi_thr *t, uint32_t v, uint32_t from, uint32_t
     return tmi_conv(t, v, to == TMI_F_F16 ? TMI_S_F16 : to == TMI_F_BF16 ? TMI_S_BF16 : TMI_S_F32);
 }
 
-static uint32_t tmi_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int is_signed) {
+static uint32_t tmi_lower_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int is_signed) {
     int wide = tmi_t_kind(t, v) == TMI_S_I64;
     if (!wide) v = tmi_t_intcast(t, v, TMI_S_I32, is_signed);
     if (format != TMI_F_F64)
@@ -24729,7 +24729,8 @@ static uint32_t tmi_soft_from_int(tmi_thr *t, uint32_t v, uint32_t format, int i
 }
 
 /* Truncates; saturates as CUDA does, narrow types at 16 bits. */
-static uint32_t tmi_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kind, int is_signed) {
+static uint32_t tmi_lower_soft_to_int(tmi_thr *t, uint32_t v, uint32_t format, int kind,
+                                      int is_signed) {
     uint32_t bits = kind == TMI_S_I8 ? 16 : tmi_scalar_bits[kind];
     if (format != TMI_F_F64) {
         v = tmi_soft_decode(t, v, format);
@@ -24761,7 +24762,7 @@ static const tmi_f64_row tmi_f64_rows[] = {
 };
 
 /* TMI_FN_COUNT: it has no function of doubles. */
-static uint32_t tmi_f64_fn(int tf) {
+static uint32_t tmi_lower_f64_fn(int tf) {
     char        name[32] = "f64_";
     const char *word = tf < TMI_TF_COUNT ? tmi_tfs[tf].text : "";
     size_t      i, n;
@@ -24799,8 +24800,8 @@ static uint32_t tmi_f64_compare(tmi_thr *t, uint32_t p, uint32_t a, uint32_t b) 
     }
 }
 
-static uint32_t tmi_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op,
-                              const uint32_t *v) {
+static uint32_t tmi_lower_f64_clamp(tmi_thr *t, const tmi_module *m, const tmi_op *op,
+                                    const uint32_t *v) {
     uint32_t r = tmi_soft_2(t, "f64_minnum", tmi_soft_2(t, "f64_maxnum", v[0], v[1]), v[2]);
     return tmi_attr_int(m, op, "propagateNan", 0)
         ? tmi_t_select(t, tmi_soft_1(t, "f64_isnan", v[0]), v[0], r)
@@ -24814,13 +24815,13 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     switch (tf) {
     case TMI_TF_FCMP:
         return tmi_f64_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
-    case TMI_TF_CLAMP: return tmi_f64_clamp(t, w->m, op, v);
+    case TMI_TF_CLAMP: return tmi_lower_f64_clamp(t, w->m, op, v);
     default: break;
     }
     for (i = 0; i < op->n_in && i < 3; i++) x[i] = v[i];
     if (tf == TMI_TF_FPOWI) x[1] = tmi_t_intcast(t, x[1], TMI_S_I32, 1);
-    TMI_ASSERT(w->job, "lower", tmi_f64_fn(tf) != TMI_FN_COUNT);
-    return tmi_t_call(t, tmi_f64_fn(tf), x, op->n_in);
+    TMI_ASSERT(w->job, "lower", tmi_lower_f64_fn(tf) != TMI_FN_COUNT);
+    return tmi_t_call(t, tmi_lower_f64_fn(tf), x, op->n_in);
 }
 #else
 #define tmi_f64_elt(w, op, v) (v)[0] /* refused before: see tmi_compile_refuse_types */
@@ -24829,7 +24830,8 @@ static uint32_t tmi_f64_elt(tmi_low *w, const tmi_op *op, const uint32_t *v) {
 static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, tmi_tty type);
 
 /* One op that has a soft format among its operands or results, on single elements. */
-static uint32_t tmi_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_t result) {
+static uint32_t tmi_lower_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v,
+                                   uint32_t result) {
     tmi_thr *t = w->t;
     int tf = tmi_tf_of_op[op->kind],
         rtz = op->kind == TMI_OP_FP_TO_FP && tmi_attr_int(w->m, op, "rounding", 1) == 0;
@@ -24838,10 +24840,10 @@ static uint32_t tmi_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v, ui
     tmi_tty type = tmi_out_tty(w, op, result);
     switch (tf) {
     case TMI_TF_SELECT: case TMI_TF_BITCAST: return tmi_elt_plain(w, op, v, type);
-    case TMI_TF_FCONV: return tmi_soft_convert(t, v[0], from, to, rtz);
-    case TMI_TF_S2F: case TMI_TF_U2F: return tmi_soft_from_int(t, v[0], to, tf == TMI_TF_S2F);
+    case TMI_TF_FCONV: return tmi_lower_soft_convert(t, v[0], from, to, rtz);
+    case TMI_TF_S2F: case TMI_TF_U2F: return tmi_lower_soft_from_int(t, v[0], to, tf == TMI_TF_S2F);
     case TMI_TF_F2S:
-    case TMI_TF_F2U: return tmi_soft_to_int(t, v[0], from, type.kind, tf == TMI_TF_F2S);
+    case TMI_TF_F2U: return tmi_lower_soft_to_int(t, v[0], from, type.kind, tf == TMI_TF_F2S);
     default: break;
     }
     if (from == TMI_F_F64) return tmi_f64_elt(w, op, v);
@@ -24853,7 +24855,7 @@ static uint32_t tmi_elt_soft(tmi_low *w, const tmi_op *op, const uint32_t *v, ui
     return tmi_soft_encode(t, tmi_elt_plain(w, op, x, tmi_tty_of(TMI_S_F32, 1)), to, 0);
 }
 
-static int tmi_elt_is_soft(const tmi_module *m, const tmi_op *op) {
+static int tmi_lower_elt_is_soft(const tmi_module *m, const tmi_op *op) {
     uint32_t i;
     for (i = 0; i < op->n_in; i++)
         if (tmi_format_is_soft(tmi_format_of(m, tmi_in_type(m, op, i)))) return 1;
@@ -24868,7 +24870,7 @@ static uint32_t tmi_extern_named(const char *symbol) {
     return TMI_NONE;
 }
 
-static uint32_t tmi_elt_extern(tmi_low *w, const tmi_op *op, const uint32_t *v) {
+static uint32_t tmi_lower_elt_extern(tmi_low *w, const tmi_op *op, const uint32_t *v) {
     uint32_t    fn = tmi_extern_named(tmi_attr_str(w->m, op, "symbol")), x[8], i, r;
     const char *sig = tmi_fn_sig(fn);
     tmi_tty type = tmi_out_tty(w, op, 0);
@@ -24888,9 +24890,10 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
     tmi_thr *t = w->t;
     int      tf = tmi_tf_of_op[op->kind];
     switch (tf) {
-    case TMI_TF_CLAMP: return tmi_elt_clamp(t, w->m, op, v);
+    case TMI_TF_CLAMP: return tmi_lower_elt_clamp(t, w->m, op, v);
     case TMI_TF_ICMP:
-        return tmi_elt_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
+        return tmi_lower_elt_compare(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0],
+                                     v[1]);
     case TMI_TF_FCMP:
         return tmi_t_fcmp(t, (uint32_t)tmi_attr_int(w->m, op, "predicate", 0), v[0], v[1]);
     case TMI_TF_SELECT: return tmi_t_select(t, v[0], v[1], v[2]);
@@ -24909,8 +24912,8 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
         type.width = (uint8_t)tmi_max32(tmi_t_type(t, v[0]).width,
             tmi_max32(tmi_t_type(t, v[1]).width, tmi_t_type(t, v[2]).width));
         return tmi_t_value(t, TMI_TF_FMA, type, v[0], v[1], v[2]);
-    case TMI_TF_FPOWI: return tmi_elt_fpowi(t, v);
-    case TMI_TF_IPOWI: return tmi_elt_ipowi(t, v, type.kind);
+    case TMI_TF_FPOWI: return tmi_lower_elt_fpowi(t, v);
+    case TMI_TF_IPOWI: return tmi_lower_elt_ipowi(t, v, type.kind);
     case TMI_TF_ISNAN: return tmi_t_fcmp(t, TMI_FUNO, v[0], v[0]);
     default:
         if (op->n_in == 2)
@@ -24923,7 +24926,7 @@ static uint32_t tmi_elt_plain(tmi_low *w, const tmi_op *op, const uint32_t *v, t
 /* bfloat is a storage type: compute in float and round each result, as Triton's bf16 does. Where
  * the GPU computes in bfloat, sums, differences, products and comparisons give the same bits:
  * float has more than twice the digits of bfloat, so that rounding twice is rounding once. */
-static int tmi_elt_in_float(tmi_plan *p, const tmi_op *op) {
+static int tmi_lower_elt_in_float(tmi_plan *p, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
     if ((tf == TMI_TF_FADD || tf == TMI_TF_FSUB || tf == TMI_TF_FMUL || tf == TMI_TF_FCMP) &&
         !p->job->opt->plain && tmi_chip_has(p, TMETAL_GPU_BF16_MATH))
@@ -24940,20 +24943,20 @@ static int tmi_elt_half_in_float(int tf) {
         tf == TMI_TF_FREM;
 }
 
-static int tmi_elt_goes_by_float(tmi_plan *p, const tmi_op *op, int kind) {
-    return (kind == TMI_S_BF16 && tmi_elt_in_float(p, op)) ||
+static int tmi_lower_elt_goes_by_float(tmi_plan *p, const tmi_op *op, int kind) {
+    return (kind == TMI_S_BF16 && tmi_lower_elt_in_float(p, op)) ||
         (kind == TMI_S_F16 && tmi_elt_half_in_float(tmi_tf_of_op[op->kind]));
 }
 
 /* Is the op done by a function of ours on single elements? */
-static int tmi_elt_is_called(const tmi_module *m, const tmi_op *op) {
+static int tmi_lower_elt_is_called(const tmi_module *m, const tmi_op *op) {
     int tf = tmi_tf_of_op[op->kind];
     return op->kind == TMI_OP_EXTERN ||
-        (tf != TMI_TF_SELECT && tf != TMI_TF_BITCAST && tmi_elt_is_soft(m, op));
+        (tf != TMI_TF_SELECT && tf != TMI_TF_BITCAST && tmi_lower_elt_is_soft(m, op));
 }
 
 /* Vectors that Metal has no such operation for: element by element. */
-static int tmi_elt_is_apart(const tmi_low *w, const tmi_op *op, tmi_tty type) {
+static int tmi_lower_elt_is_apart(const tmi_low *w, const tmi_op *op, tmi_tty type) {
     int tf = tmi_tf_of_op[op->kind];
     return tf >= TMI_TF_COUNT || !(tmi_tfs[tf].traits & TMI_TR_VEC) ||
         (tf >= TMI_TF_SHL && tf <= TMI_TF_UREM) ||
@@ -24966,23 +24969,23 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     tmi_thr *t = w->t;
     tmi_tty  type = tmi_out_tty(w, op, result);
     uint32_t x[8], one[8], parts[4], i, k, r, width = 1;
-    int      tf = tmi_tf_of_op[op->kind], was = type.kind, called = tmi_elt_is_called(w->m, op);
+    int tf = tmi_tf_of_op[op->kind], was = type.kind, called = tmi_lower_elt_is_called(w->m, op);
     for (i = 0; i < op->n_in && i < 8; i++) {
-        const int goes = !called && tmi_elt_goes_by_float(w->p, op, tmi_t_kind(t, v[i]));
+        const int goes = !called && tmi_lower_elt_goes_by_float(w->p, op, tmi_t_kind(t, v[i]));
         width = tmi_max32(width, tmi_t_type(t, v[i]).width);
         x[i] = goes ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     }
     if (!called && tf != TMI_TF_FCMP && tf != TMI_TF_S2F && tf != TMI_TF_U2F &&
-        tmi_elt_goes_by_float(w->p, op, was))
+        tmi_lower_elt_goes_by_float(w->p, op, was))
         type.kind = TMI_S_F32;
-    if (!called && (width == 1 || !tmi_elt_is_apart(w, op, type))) {
+    if (!called && (width == 1 || !tmi_lower_elt_is_apart(w, op, type))) {
         r = tmi_elt_plain(w, op, x, type);
         return type.kind != was ? tmi_conv(t, r, was) : r;
     }
     for (k = 0; k < width; k++) {
         for (i = 0; i < op->n_in && i < 8; i++) one[i] = tmi_t_vget(t, x[i], k);
-        parts[k] = op->kind == TMI_OP_EXTERN ? tmi_elt_extern(w, op, one)
-            : called                         ? tmi_elt_soft(w, op, one, result)
+        parts[k] = op->kind == TMI_OP_EXTERN ? tmi_lower_elt_extern(w, op, one)
+            : called                         ? tmi_lower_elt_soft(w, op, one, result)
                                              : tmi_elt_plain(w, op, one, type);
     }
     r = tmi_t_vmake(t, parts, width);
@@ -25061,8 +25064,8 @@ static uint32_t tmi_scalar_value(tmi_low *w, uint32_t value) {
 /* -- Index arithmetic: bits of a number from the thread's index and the loops ------------------ */
 
 /* Bits from..from+n-1 of a number that has `whole`, moved to stand at `to`. */
-static uint32_t tmi_t_field(tmi_thr *t, uint32_t v, uint32_t whole, uint32_t from, uint32_t n,
-                            uint32_t to) {
+static uint32_t tmi_lower_t_field(tmi_thr *t, uint32_t v, uint32_t whole, uint32_t from, uint32_t n,
+                                  uint32_t to) {
     if (from) v = tmi_t_bin_c(t, TMI_TF_UDIV, v, 1u << from);
     if (from + n < whole) v = tmi_t_bin_c(t, TMI_TF_UREM, v, 1u << n);
     return tmi_t_mul_c(t, v, 1u << to);
@@ -25083,12 +25086,13 @@ static uint32_t tmi_thread_bits(tmi_low *w, uint32_t from, uint32_t n, uint32_t 
         v = tmi_t_tid(t);
         whole = all;
     }
-    return tmi_t_field(t, v, whole, from, n, to);
+    return tmi_lower_t_field(t, v, whole, from, n, to);
 }
 
-static uint32_t tmi_var_bits(tmi_low *w, uint32_t var, uint32_t from, uint32_t n, uint32_t to) {
+static uint32_t tmi_lower_var_bits(tmi_low *w, uint32_t var, uint32_t from, uint32_t n,
+                                   uint32_t to) {
     const uint32_t whole = tmi_log2((uint64_t)TMI_INS(w->t, var)->hi + 1);
-    return tmi_t_field(w->t, var, whole, from, n, to);
+    return tmi_lower_t_field(w->t, var, whole, from, n, to);
 }
 
 /* What each input bit contributes to the wanted bits of a number. */
@@ -25096,7 +25100,7 @@ typedef struct tmi_parts {
     uint32_t reg[TMI_MAX_REG], thread[TMI_LANE_BITS + TMI_MAX_SG], fixed;
 } tmi_parts;
 
-static int tmi_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thread) {
+static int tmi_lower_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thread) {
     uint32_t seen = 0, i;
     for (i = 0; i < n_reg + n_thread; i++) {
         uint32_t b = i < n_reg ? x->reg[i] : x->thread[i - n_reg];
@@ -25107,20 +25111,20 @@ static int tmi_is_single_bits(const tmi_parts *x, uint32_t n_reg, uint32_t n_thr
 }
 
 /* r and a term, which may be a number; r 0: nothing stands there yet. */
-static uint32_t tmi_parts_join(tmi_thr *t, int join, uint32_t r, uint32_t term) {
+static uint32_t tmi_lower_parts_join(tmi_thr *t, int join, uint32_t r, uint32_t term) {
     return r ? tmi_t_bin(t, join, r, term) : term;
 }
 
 /* What element `mode` of a vector adds. */
-static uint32_t tmi_parts_of_element(const tmi_parts *x, uint32_t vec, uint32_t mode) {
+static uint32_t tmi_lower_parts_of_element(const tmi_parts *x, uint32_t vec, uint32_t mode) {
     uint32_t i, c = 0;
     for (i = 0; i < vec; i++)
         if (mode >> i & 1) c ^= x->reg[i];
     return c;
 }
 
-static int tmi_parts_vary(const tmi_parts *x, uint32_t vec) {
-    return tmi_parts_of_element(x, vec, 1) || tmi_parts_of_element(x, vec, 2);
+static int tmi_lower_parts_vary(const tmi_parts *x, uint32_t vec) {
+    return tmi_lower_parts_of_element(x, vec, 1) || tmi_lower_parts_of_element(x, vec, 2);
 }
 
 /* Sum or XOR of all contributions: a sum where no two bits meet, which reads better. */
@@ -25130,7 +25134,8 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
     const uint32_t n_reg = nest ? nest->lin->n_reg : 0, n_thread = TMI_LANE_BITS + w->p->n_sg,
                    vec = nest ? nest->vec : 0;
     uint32_t i, k, r = 0, term, all = 0, c, part[4];
-    int plain = tmi_is_single_bits(x, n_reg, n_thread), join = plain ? TMI_TF_IADD : TMI_TF_XOR;
+    int plain = tmi_lower_is_single_bits(x, n_reg, n_thread),
+        join = plain ? TMI_TF_IADD : TMI_TF_XOR;
     for (i = 0; i < n_thread; i = k) {
         all |= x->thread[i];
         k = i + 1;
@@ -25138,7 +25143,7 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         for (; plain && k < n_thread && x->thread[k] == x->thread[k - 1] << 1; k++)
             all |= x->thread[k];
         term = tmi_thread_bits(w, i, k - i, plain ? tmi_log2(x->thread[i]) : 0);
-        r = tmi_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->thread[i]));
+        r = tmi_lower_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->thread[i]));
     }
     for (i = 0; i < n_reg; i++) all |= x->reg[i];
     for (i = vec; i < n_reg; i = k) {
@@ -25147,19 +25152,20 @@ static uint32_t tmi_parts_expr(tmi_low *w, const tmi_nest *nest, const tmi_parts
         while (plain && k < n_reg && nest->var[k] == nest->var[i] &&
                nest->bit[k] == nest->bit[k - 1] + 1 && x->reg[k] == x->reg[k - 1] << 1)
             k++;
-        term = tmi_var_bits(w, nest->var[i], nest->bit[i], k - i,
-                            plain ? tmi_log2(x->reg[i]) : 0);
-        r = tmi_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->reg[i]));
+        term = tmi_lower_var_bits(w, nest->var[i], nest->bit[i], k - i,
+                                  plain ? tmi_log2(x->reg[i]) : 0);
+        r = tmi_lower_parts_join(t, join, r, plain ? term : tmi_t_mul_c(t, term, x->reg[i]));
     }
     if (x->fixed & all) join = TMI_TF_XOR; /* flips bits that others set */
-    if (x->fixed) r = tmi_parts_join(t, join, r, tmi_t_u32(t, x->fixed));
-    if (vec && mode == TMI_VEC && tmi_parts_vary(x, vec)) {
+    if (x->fixed) r = tmi_lower_parts_join(t, join, r, tmi_t_u32(t, x->fixed));
+    if (vec && mode == TMI_VEC && tmi_lower_parts_vary(x, vec)) {
         for (k = 0; k < 1u << vec; k++)
-            part[k] = tmi_parts_join(t, join, r, tmi_t_u32(t, tmi_parts_of_element(x, vec, k)));
+            part[k] = tmi_lower_parts_join(t, join, r,
+                                           tmi_t_u32(t, tmi_lower_parts_of_element(x, vec, k)));
         return tmi_t_vmake(t, part, 1u << vec);
     }
-    if (mode < TMI_VEC && (c = tmi_parts_of_element(x, vec, mode)) != 0)
-        r = tmi_parts_join(t, join, r, tmi_t_u32(t, c));
+    if (mode < TMI_VEC && (c = tmi_lower_parts_of_element(x, vec, mode)) != 0)
+        r = tmi_lower_parts_join(t, join, r, tmi_t_u32(t, c));
     return r ? r : tmi_t_u32(t, 0);
 }
 
@@ -25186,13 +25192,13 @@ static uint32_t tmi_memo_hash_of(uint32_t value, uint32_t lin, uint32_t mode) {
     return tmi_mix(tmi_mix(value, lin), mode);
 }
 
-static uint32_t tmi_memo_hash(const void *ctx, uint32_t id) {
+static uint32_t tmi_lower_memo_hash(const void *ctx, uint32_t id) {
     const tmi_memo *x = TMI_MEMO((const tmi_low *)ctx, id);
     return tmi_memo_hash_of(x->value, x->lin, x->mode);
 }
 
 /* The slot of an element that is remembered, or where it would go. */
-static uint32_t *tmi_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
+static uint32_t *tmi_lower_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
     const tmi_hash *h = &w->memo_hash;
     uint32_t        k = tmi_memo_hash_of(value, lin, mode) & (h->cap - 1), e;
     for (; (e = h->slot[k]) != 0; k = (k + 1) & (h->cap - 1)) {
@@ -25203,7 +25209,7 @@ static uint32_t *tmi_memo_at(const tmi_low *w, uint32_t value, uint32_t lin, uin
 }
 
 static uint32_t tmi_memo_get(const tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode) {
-    const uint32_t e = *tmi_memo_at(w, value, lin, mode);
+    const uint32_t e = *tmi_lower_memo_at(w, value, lin, mode);
     return e ? TMI_MEMO(w, e)->ref : 0;
 }
 
@@ -25214,14 +25220,14 @@ static void tmi_memo_put(tmi_low *w, uint32_t value, uint32_t lin, uint32_t mode
     x->lin = lin;
     x->mode = mode;
     x->ref = ref;
-    tmi_hash_room(w->job, &w->memo_hash, tmi_memo_hash, w);
-    *tmi_memo_at(w, value, lin, mode) = id;
+    tmi_hash_room(w->job, &w->memo_hash, tmi_lower_memo_hash, w);
+    *tmi_lower_memo_at(w, value, lin, mode) = id;
     w->memo_hash.n++;
 }
 
 /* Of other registers, or of another nest, whose values stand in blocks that are closed. */
-static void tmi_memo_forget(tmi_low *w) {
-    tmi_hash_room(w->job, &w->memo_hash, tmi_memo_hash, w);
+static void tmi_lower_memo_forget(tmi_low *w) {
+    tmi_hash_room(w->job, &w->memo_hash, tmi_lower_memo_hash, w);
     memset(w->memo_hash.slot, 0, w->memo_hash.cap * sizeof *w->memo_hash.slot);
     w->memo_hash.n = 0;
     w->memo.n = 1; /* 0: none */
@@ -25240,11 +25246,11 @@ static void tmi_nest_begin(tmi_low *w, tmi_nest *n, uint32_t lin_id) {
     n->lin = TMI_LIN(w->p, lin_id);
     n->vec = n->lin->vec;
     w->nest = n;
-    tmi_memo_forget(w);
+    tmi_lower_memo_forget(w);
 }
 
 /* Registers `bits` are counted by `var`. */
-static void tmi_nest_count(tmi_nest *n, uint32_t bits, uint32_t var) {
+static void tmi_lower_nest_count(tmi_nest *n, uint32_t bits, uint32_t var) {
     uint32_t i, k = 0;
     for (i = 0; i < n->lin->n_reg; i++)
         if (bits >> i & 1) n->var[i] = var, n->bit[i] = k++;
@@ -25253,8 +25259,8 @@ static void tmi_nest_count(tmi_nest *n, uint32_t bits, uint32_t var) {
 /* Registers `bits` of the nest are counted by `var`. What was remembered of other registers is
  * forgotten. */
 static void tmi_nest_point(tmi_low *w, tmi_nest *n, uint32_t bits, uint32_t var) {
-    tmi_nest_count(n, bits, var);
-    tmi_memo_forget(w);
+    tmi_lower_nest_count(n, bits, var);
+    tmi_lower_memo_forget(w);
 }
 
 /* Index over the registers `bits` of a nest, packed: of element `mode` of its vector. */
@@ -25270,18 +25276,18 @@ static uint32_t tmi_packed(tmi_low *w, const tmi_nest *n, uint32_t bits, uint32_
 #define TMI_ALL_REGS ~0u
 
 /* Of each vector. */
-static uint32_t tmi_vector_index(tmi_low *w, const tmi_nest *n) {
+static uint32_t tmi_lower_vector_index(tmi_low *w, const tmi_nest *n) {
     return tmi_packed(w, n, TMI_ALL_REGS << n->vec, 0);
 }
 
 /* Keep a value at its register's entry of an array. */
-static void tmi_register_write(tmi_low *w, const tmi_nest *n, uint32_t arr, uint32_t v) {
+static void tmi_lower_register_write(tmi_low *w, const tmi_nest *n, uint32_t arr, uint32_t v) {
     tmi_t_write(w->t, arr, tmi_packed(w, n, TMI_ALL_REGS, 0), 0, v);
 }
 
 /* Open loops for register bits from..to-1: one loop, its variable counting them. */
-static void tmi_nest_loop(tmi_low *w, tmi_nest *n, uint32_t from, uint32_t to) {
-    tmi_nest_count(n, (1u << to) - (1u << from), tmi_t_for(w->t, 1u << (to - from)));
+static void tmi_lower_nest_loop(tmi_low *w, tmi_nest *n, uint32_t from, uint32_t to) {
+    tmi_lower_nest_count(n, (1u << to) - (1u << from), tmi_t_for(w->t, 1u << (to - from)));
     n->n_open++;
 }
 
@@ -25291,15 +25297,15 @@ static void tmi_nest_loops(tmi_low *w, tmi_nest *n) {
     while (end > n->vec) {
         for (start = end - 1; start > n->vec && n->lin->reg[start] == n->lin->reg[start - 1] << 1;
              start--) {}
-        tmi_nest_loop(w, n, start, end);
+        tmi_lower_nest_loop(w, n, start, end);
         end = start;
     }
 }
 
 /* One loop over groups of 2^bits neighbours, which are then named one by one. */
-static void tmi_nest_groups(tmi_low *w, tmi_nest *n, uint32_t bits) {
+static void tmi_lower_nest_groups(tmi_low *w, tmi_nest *n, uint32_t bits) {
     if (n->lin->n_reg <= bits) return;
-    tmi_nest_count(n, TMI_ALL_REGS << bits, tmi_t_for(w->t, 1u << (n->lin->n_reg - bits)));
+    tmi_lower_nest_count(n, TMI_ALL_REGS << bits, tmi_t_for(w->t, 1u << (n->lin->n_reg - bits)));
     n->n_open++;
 }
 
@@ -25460,7 +25466,7 @@ static uint32_t tmi_inline_element(tmi_low *w, uint32_t value, const tmi_op *op,
 }
 
 /* For the report: an INLINE value takes the layout of each reader. */
-static void tmi_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
+static void tmi_lower_note_shown(tmi_plan *p, uint32_t value, uint32_t lin) {
     uint32_t *link = &p->first_shown[value];
     tmi_shown *s;
     for (; *link; link = &TMI_AT(&p->shown, tmi_shown, *link - 1)->next)
@@ -25487,7 +25493,7 @@ static uint32_t tmi_elem_at(tmi_low *w, uint32_t value, const tmi_lin *view, uin
         return tmi_t_vget(w->t, r, mode);
     if (tmi_def(w->m, value)) w->t->src = tmi_def(w->m, value);
     if (w->p->klass[value] == TMI_C_INLINE) {
-        tmi_note_shown(w->p, value, lin);
+        tmi_lower_note_shown(w->p, value, lin);
         r = tmi_inline_element(w, value, TMI_OP(w->m, tmi_def(w->m, value)), view, mode);
     } else {
         inst = tmi_inst_for(w->p, value, view);
@@ -25564,7 +25570,7 @@ static uint32_t tmi_both(tmi_thr *t, uint32_t a, uint32_t b) { /* of two conditi
 }
 
 /* Are the bits `bits` of a number that has `all` zero? From some bit up: it is that small. */
-static uint32_t tmi_has_zeros(tmi_thr *t, uint32_t v, uint32_t bits, uint32_t all) {
+static uint32_t tmi_lower_has_zeros(tmi_thr *t, uint32_t v, uint32_t bits, uint32_t all) {
     const uint32_t low = bits & (0u - bits); /* the lowest of them */
     if (bits != all + 1 - low) return tmi_t_icmp_c(t, TMI_EQ, tmi_t_and_c(t, v, bits), 0);
     return low > 1 ? tmi_t_icmp_c(t, TMI_ULT, v, low) : tmi_t_icmp_c(t, TMI_EQ, v, 0);
@@ -25578,9 +25584,10 @@ static uint32_t tmi_is_holder(tmi_low *w, const tmi_lin *l) {
     tmi_lin_copies(l, &lanes, &groups);
     bits = lanes | groups << TMI_LANE_BITS;
     if (!bits) return 0;
-    if (bits == all + 1 - (bits & (0u - bits))) return tmi_has_zeros(t, tmi_t_tid(t), bits, all);
-    lane = lanes ? tmi_has_zeros(t, tmi_t_lane(t), lanes, 31) : 0;
-    return tmi_both(t, lane, groups ? tmi_has_zeros(t, tmi_t_group(t), groups, all >> 5) : 0);
+    if (bits == all + 1 - (bits & (0u - bits)))
+        return tmi_lower_has_zeros(t, tmi_t_tid(t), bits, all);
+    lane = lanes ? tmi_lower_has_zeros(t, tmi_t_lane(t), lanes, 31) : 0;
+    return tmi_both(t, lane, groups ? tmi_lower_has_zeros(t, tmi_t_group(t), groups, all >> 5) : 0);
 }
 
 static void tmi_stg(tmi_thr *t, uint32_t ptr, uint32_t value, uint32_t mask, uint32_t width) {
@@ -25599,7 +25606,7 @@ static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
     return v;
 }
 
-static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
+static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1),
              mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
@@ -25616,14 +25623,14 @@ static void tmi_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view
     }
 }
 
-static void tmi_scalar_store(tmi_low *w, const tmi_op *op) {
+static void tmi_lower_scalar_store(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
     uint32_t first = tmi_t_is_first(w->t);
     mask = tmi_both(w->t, first, mask);
     tmi_stg(w->t, tmi_in_scalar(w, op, 0), tmi_to_memory(w, tmi_in_scalar(w, op, 1)), mask, 1);
 }
 
-static uint32_t tmi_scalar_load(tmi_low *w, const tmi_op *op) {
+static uint32_t tmi_lower_scalar_load(tmi_low *w, const tmi_op *op) {
     uint32_t mask = op->n_in > 1 ? tmi_in_scalar(w, op, 1) : 0;
     uint32_t other = op->n_in > 2 ? tmi_in_scalar(w, op, 2) : 0;
     return tmi_load_one(w, op, tmi_in_scalar(w, op, 0), mask, other, tmi_out_tty(w, op, 0), 1);
@@ -25632,24 +25639,24 @@ static uint32_t tmi_scalar_load(tmi_low *w, const tmi_op *op) {
 /* -- Where instances live -------------------------------------------------------------------- */
 
 /* registers of it a thread holds */
-static uint32_t tmi_inst_count(tmi_low *w, const tmi_inst *in) {
+static uint32_t tmi_lower_inst_count(tmi_low *w, const tmi_inst *in) {
     return 1u << TMI_LIN(w->p, in->lin)->n_reg;
 }
 
 /* An array for what a thread holds of a value, element by element. */
-static uint32_t tmi_register_array(tmi_low *w, uint32_t lin_id, uint32_t value) {
+static uint32_t tmi_lower_register_array(tmi_low *w, uint32_t lin_id, uint32_t value) {
     return tmi_named_array(w, TMI_AS_PRIVATE, tmi_value_tty(w, value),
                            1u << TMI_LIN(w->p, lin_id)->n_reg, value);
 }
 
-static void tmi_inst_is_array(tmi_inst *in, uint32_t arr, uint32_t vec) {
+static void tmi_lower_inst_is_array(tmi_inst *in, uint32_t arr, uint32_t vec) {
     in->vec = (uint8_t)vec;
     in->store = TMI_ST_ARRAY;
     in->ref = arr;
 }
 
 static void tmi_result_in_array(tmi_low *w, uint32_t value, uint32_t arr) {
-    tmi_inst_is_array(tmi_first_inst(w, value), arr, 0);
+    tmi_lower_inst_is_array(tmi_first_inst(w, value), arr, 0);
 }
 
 /* Give an instance an array (or, with one entry, a variable) before the nest that fills it. */
@@ -25666,13 +25673,13 @@ static void tmi_inst_array(tmi_low *w, uint32_t inst, int space) {
         type.width = 1;
         in->vec = 1;
     }
-    in->ref = tmi_named_array(w, (tmi_space)space, type, tmi_inst_count(w, in) >> in->vec,
+    in->ref = tmi_named_array(w, (tmi_space)space, type, tmi_lower_inst_count(w, in) >> in->vec,
                               in->value);
     in->store = TMI_ST_ARRAY;
 }
 
 /* Both of a lane's elements of a matrix. */
-static void tmi_tile_write(tmi_thr *t, uint32_t frag, uint32_t index, uint32_t v) {
+static void tmi_lower_tile_write(tmi_thr *t, uint32_t frag, uint32_t index, uint32_t v) {
     uint32_t i;
     for (i = 0; i < 2; i++) {
         const uint32_t one = tmi_t_vget(t, v, i);
@@ -25701,8 +25708,8 @@ static void tmi_inst_put(tmi_low *w, uint32_t inst, uint32_t v) {
         }
         return;
     }
-    index = tmi_vector_index(w, n);
-    if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) tmi_tile_write(w->t, in->ref, index, v);
+    index = tmi_lower_vector_index(w, n);
+    if (TMI_ARR(w->t, in->ref)->space == TMI_AS_FRAG) tmi_lower_tile_write(w->t, in->ref, index, v);
     else tmi_t_write(w->t, in->ref, index, 0, v);
 }
 
@@ -25756,8 +25763,8 @@ static int tmi_convert_by_shuffle(const tmi_plan *p, const tmi_inst *in, tmi_shu
 }
 
 /* The lane whose value a thread wants: a map of its own lane and of the register it fills. */
-static uint32_t tmi_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode, int *is_xor,
-                                uint32_t *mask) {
+static uint32_t tmi_lower_source_lane(tmi_low *w, const tmi_shuffle *s, uint32_t mode, int *is_xor,
+                                      uint32_t *mask) {
     tmi_parts x;
     uint32_t i, same = 1;
     memset(&x, 0, sizeof x);
@@ -25789,7 +25796,7 @@ static int tmi_shuffles_vectors(int kind) {
 }
 
 /* What the registers `bits` add to an element's number. */
-static uint32_t tmi_lin_registers(const tmi_lin *l, uint32_t bits) {
+static uint32_t tmi_lower_lin_registers(const tmi_lin *l, uint32_t bits) {
     uint32_t i, r = 0;
     for (i = 0; i < l->n_reg; i++)
         if (bits >> i & 1) r ^= l->reg[i];
@@ -25811,9 +25818,9 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     for (i = 0; i < TMI_LANE_BITS; i++)
         if (s->reg_of_lane[i]) mixed = i;
     for (i = 0; i < TMI_MAX_REG; i++)
-        view.reg[i] = i < view.n_reg ? tmi_lin_registers(src, s->reg_of_reg[i]) : 0;
-    view.offset ^= tmi_lin_registers(src, s->reg_base);
-    lane = tmi_source_lane(w, s, mode, &is_xor, &mask);
+        view.reg[i] = i < view.n_reg ? tmi_lower_lin_registers(src, s->reg_of_reg[i]) : 0;
+    view.offset ^= tmi_lower_lin_registers(src, s->reg_base);
+    lane = tmi_lower_source_lane(w, s, mode, &is_xor, &mask);
     k = (uint32_t)tmi_s_of(w->m, tmi_value_type(w->m, in->value));
     if (mode == TMI_VEC && (!is_xor || mixed != TMI_NONE || !tmi_shuffles_vectors((int)k)))
         return 0;
@@ -25821,7 +25828,7 @@ static uint32_t tmi_convert_shuffle(tmi_low *w, const tmi_inst *in, const tmi_sh
     v[0] = is_xor ? (mask ? tmi_shuffled(w, TMI_TF_SHUFX, v[0], tmi_t_u32(t, mask)) : v[0])
                   : tmi_shuffled(w, TMI_TF_SHUF, v[0], lane);
     if (mixed == TMI_NONE) return v[0];
-    view.offset ^= tmi_lin_registers(src, s->reg_of_lane[mixed]);
+    view.offset ^= tmi_lower_lin_registers(src, s->reg_of_lane[mixed]);
     v[1] = tmi_inst_element(w, in->source, &view, mode);
     v[1] = is_xor && !mask ? v[1] : tmi_shuffled(w, TMI_TF_SHUF, v[1], lane);
     return tmi_t_select(t, tmi_t_icmp_c(t, TMI_NE, tmi_thread_bits(w, mixed, 1, 0), 0), v[1], v[0]);
@@ -25871,10 +25878,10 @@ static uint32_t tmi_swap_index(tmi_low *w, uint32_t at, uint32_t width, uint32_t
 }
 
 /* The half of a conversion that writes: in the source's nest. */
-static void tmi_convert_write(tmi_low *w, uint32_t inst) {
+static void tmi_lower_convert_write(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     const tmi_lin  *src = w->nest->lin;
-    uint32_t buf = tmi_buffer_of(w, inst), bits = tmi_value_bits(w, in->value), k,
+    uint32_t buf = tmi_buffer_of(w, inst), bits = tmi_lower_value_bits(w, in->value), k,
              n = 1u << w->nest->vec;
     uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, buf)->type.kind],
              holder = tmi_is_holder(w, src), branch = 0;
@@ -25897,11 +25904,11 @@ static void tmi_convert_write(tmi_low *w, uint32_t inst) {
 }
 
 /* The half that reads: an element where the result's nest stands. */
-static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
+static uint32_t tmi_lower_convert_read(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     tmi_shuffle s;
-    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_value_bits(w, in->value), bytes, mask,
-                at, width = 1;
+    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_lower_value_bits(w, in->value), bytes,
+                mask, at, width = 1;
     tmi_tty type = tmi_value_tty(w, in->value);
     if (tmi_convert_by_shuffle(w->p, in, &s)) {
         if (n > 1 && (part[0] = tmi_convert_shuffle(w, in, &s, TMI_VEC)) != 0) return part[0];
@@ -25925,14 +25932,14 @@ static uint32_t tmi_convert_read(tmi_low *w, uint32_t inst) {
     return tmi_t_vmake(w->t, part, n);
 }
 
-static uint32_t tmi_convert_bytes(const tmi_module *m, const tmi_inst *in) {
+static uint32_t tmi_lower_convert_bytes(const tmi_module *m, const tmi_inst *in) {
     uint32_t type = tmi_value_type(m, in->value),
              bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
     return tmi_padded_count(tmi_type_bits(m, type), bytes) * bytes;
 }
 
 /* Number `at` of 2^bits with the padding that keeps columns on banks of their own. */
-static uint32_t tmi_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
+static uint32_t tmi_lower_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
     uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
     if (!s) return at;
     return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
@@ -25954,13 +25961,14 @@ typedef struct tmi_passage {
     tmi_tty  held;            /* in registers */
 } tmi_passage;
 
-static uint32_t tmi_passage_place(tmi_low *w, const tmi_passage *x, uint32_t at) {
+static uint32_t tmi_lower_passage_place(tmi_low *w, const tmi_passage *x, uint32_t at) {
     const uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, x->buf)->type.kind];
-    return x->padded ? tmi_padded_number(w, at, x->bits, bytes) : at;
+    return x->padded ? tmi_lower_padded_number(w, at, x->bits, bytes) : at;
 }
 
 /* What this thread holds of a tensor, to its own numbers. */
-static void tmi_passage_write(tmi_low *w, const tmi_passage *x, uint32_t value, uint32_t lin_id) {
+static void tmi_lower_passage_write(tmi_low *w, const tmi_passage *x, uint32_t value,
+                                    uint32_t lin_id) {
     tmi_nest n;
     uint32_t at, v, cond, mine;
     tmi_nest_open(w, &n, lin_id);
@@ -25969,7 +25977,7 @@ static void tmi_passage_write(tmi_low *w, const tmi_passage *x, uint32_t value, 
     mine = tmi_in_part(w, &at, x->bits, x->part);
     cond = tmi_both(w->t, tmi_is_holder(w, n.lin), mine);
     if (cond) (void)tmi_t_if(w->t, cond);
-    tmi_t_write(w->t, x->buf, tmi_passage_place(w, x, at), 0, v);
+    tmi_t_write(w->t, x->buf, tmi_lower_passage_place(w, x, at), 0, v);
     if (cond) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
 }
@@ -25978,26 +25986,26 @@ static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l
 
 /* Into the array of registers `arr`: the elements of these numbers, or those that `gather` asks
  * for. */
-static void tmi_passage_read(tmi_low *w, const tmi_passage *x, uint32_t arr, uint32_t lin_id,
-                             const tmi_op *gather) {
+static void tmi_lower_passage_read(tmi_low *w, const tmi_passage *x, uint32_t arr, uint32_t lin_id,
+                                   const tmi_op *gather) {
     tmi_nest n;
     uint32_t at, v, mine;
     tmi_nest_open(w, &n, lin_id);
     at = gather ? tmi_gather_number(w, gather, n.lin) : tmi_coord(w, n.lin, 0, 32, 0);
     mine = tmi_in_part(w, &at, x->bits, x->part);
     if (mine) (void)tmi_t_if(w->t, mine);
-    v = tmi_t_read(w->t, x->buf, tmi_passage_place(w, x, at), 0);
+    v = tmi_t_read(w->t, x->buf, tmi_lower_passage_place(w, x, at), 0);
     v = tmi_from_shared(w, v, x->held);
     if (tmi_s_is_int(x->held.kind)) v = tmi_t_intcast(w->t, v, x->held.kind, 0); /* of counters */
-    tmi_register_write(w, &n, arr, v);
+    tmi_lower_register_write(w, &n, arr, v);
     if (mine) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
 }
 
 /* All of a tensor through threadgroup memory, as much at a time as it holds; gives the array of
  * registers that `out` is read into. */
-static uint32_t tmi_passage_run(tmi_low *w, uint32_t value, uint32_t from, int padded, uint32_t out,
-                                uint32_t to, const tmi_op *gather) {
+static uint32_t tmi_lower_passage_run(tmi_low *w, uint32_t value, uint32_t from, int padded,
+                                      uint32_t out, uint32_t to, const tmi_op *gather) {
     const uint32_t type = tmi_value_type(w->m, value), whole = tmi_type_bits(w->m, type);
     const tmi_tty  mem = tmi_shared_type(w->m, type);
     const uint32_t bytes = tmi_scalar_bytes[mem.kind];
@@ -26011,46 +26019,48 @@ static uint32_t tmi_passage_run(tmi_low *w, uint32_t value, uint32_t from, int p
         if (!x.bits || (uint64_t)bytes * count <= w->p->stage_limit) break;
     }
     x.buf = tmi_named_array(w, TMI_AS_GROUP, mem, count, value);
-    arr = tmi_register_array(w, to, out);
+    arr = tmi_lower_register_array(w, to, out);
     if (x.bits < whole) x.part = tmi_t_long_for(w->t, 1u << (whole - x.bits));
-    tmi_passage_write(w, &x, value, from);
-    tmi_passage_read(w, &x, arr, to, gather);
+    tmi_lower_passage_write(w, &x, value, from);
+    tmi_lower_passage_read(w, &x, arr, to, gather);
     if (x.part) tmi_t_close(w->t);
     return arr;
 }
 
 /* The same for a value that is all in `buf`. */
-static uint32_t tmi_read_back(tmi_low *w, uint32_t value, uint32_t buf, uint32_t lin_id,
-                              uint32_t arr) {
+static uint32_t tmi_lower_read_back(tmi_low *w, uint32_t value, uint32_t buf, uint32_t lin_id,
+                                    uint32_t arr) {
     tmi_passage x;
     memset(&x, 0, sizeof x);
     x.buf = buf;
     x.held = tmi_value_tty(w, value);
-    if (!arr) arr = tmi_register_array(w, lin_id, value);
-    tmi_passage_read(w, &x, arr, lin_id, NULL);
+    if (!arr) arr = tmi_lower_register_array(w, lin_id, value);
+    tmi_lower_passage_read(w, &x, arr, lin_id, NULL);
     tmi_result_in_array(w, value, arr);
     return arr;
 }
 
 /* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then
  * the next. */
-static void tmi_convert_rounds(tmi_low *w, uint32_t inst) {
+static void tmi_lower_convert_rounds(tmi_low *w, uint32_t inst) {
     tmi_inst      *in = TMI_INST(w->p, inst);
     const uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin);
     w->t->src = tmi_def(w->m, in->value);
-    tmi_inst_is_array(in, tmi_passage_run(w, in->value, from, 1, in->value,
-                                          tmi_lin_flat(w, in->lin), NULL), 0);
+    tmi_lower_inst_is_array(in,
+                            tmi_lower_passage_run(w, in->value, from, 1, in->value,
+                                                  tmi_lin_flat(w, in->lin), NULL),
+                            0);
 }
 
 /* -- Tasks ----------------------------------------------------------------------------------- */
 
 /* Compute an instance where its nest stands, and keep it if others read it. */
-static void tmi_compute(tmi_low *w, uint32_t inst) {
+static void tmi_lower_compute(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     const tmi_op   *op = TMI_OP(w->m, tmi_def(w->m, in->value));
     uint32_t v[8], i, r;
     if (tmi_def(w->m, in->value)) w->t->src = tmi_def(w->m, in->value);
-    if (in->kind == TMI_I_CONVERT) r = tmi_convert_read(w, inst);
+    if (in->kind == TMI_I_CONVERT) r = tmi_lower_convert_read(w, inst);
     else if (op->kind == TMI_OP_LOAD) r = tmi_load_elements(w, op, w->nest->lin);
     else if (tmi_is_view(op->kind))
         r = tmi_inline_element(w, in->value, op, w->nest->lin, w->nest->vec ? TMI_VEC : 0);
@@ -26214,14 +26224,15 @@ static void tmi_carry_read(tmi_low *w, const tmi_op *op, const uint32_t *var, ui
     for (i = 0; i < op->n_in; i++) v[i] = tmi_t_read(w->t, var[i], zero, 0);
 }
 
-static void tmi_carry_write(tmi_low *w, const tmi_op *op, const uint32_t *var, const uint32_t *v) {
+static void tmi_lower_carry_write(tmi_low *w, const tmi_op *op, const uint32_t *var,
+                                  const uint32_t *v) {
     uint32_t i, zero = tmi_t_u32(w->t, 0);
     for (i = 0; i < op->n_in; i++) tmi_t_write(w->t, var[i], zero, 0, v[i]);
 }
 
 /* Ends the loop; v is what the last round left. */
 static void tmi_carry_end(tmi_low *w, const tmi_op *op, const uint32_t *var, uint32_t *v) {
-    tmi_carry_write(w, op, var, v);
+    tmi_lower_carry_write(w, op, var, v);
     tmi_t_close(w->t);
     tmi_carry_read(w, op, var, v);
 }
@@ -26245,7 +26256,7 @@ static void tmi_fold_round(tmi_low *w, const tmi_folding *f, uint32_t *v, uint32
 }
 
 /* Combine over the lanes that share a result; every lane ends with it. */
-static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
+static void tmi_lower_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t b, k, d, rounds, var[8];
     if (f->lane_axis == 31 && f->combiner &&
@@ -26271,7 +26282,7 @@ static void tmi_fold_lanes(tmi_low *w, const tmi_folding *f, uint32_t *v) {
 }
 
 /* Elements of one vector that lie along the axis: the vector's own elements, or none. */
-static void tmi_fold_vector(tmi_low *w, const tmi_folding *f, uint32_t *v) {
+static void tmi_lower_fold_vector(tmi_low *w, const tmi_folding *f, uint32_t *v) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     /* a scalar stands for a vector of equal elements */
     uint32_t i, k, n = f->vec_axis, e[8], acc[8];
@@ -26285,7 +26296,7 @@ static void tmi_fold_vector(tmi_low *w, const tmi_folding *f, uint32_t *v) {
 }
 
 /* Accumulators of a reduction that runs inside a nest with loops. */
-static void tmi_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
+static void tmi_lower_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     uint32_t vec_axis = 0, i, count, zero, width = 1u << l->vec, n_loops = l->n_reg - l->vec;
     uint64_t bits = 0;
@@ -26310,11 +26321,11 @@ static void tmi_fold_begin(tmi_low *w, tmi_folding *f, const tmi_lin *l) {
 }
 
 /* Index of a nest's vector among a reduction's results. */
-static uint32_t tmi_fold_index(tmi_low *w, const tmi_folding *f) {
+static uint32_t tmi_lower_fold_index(tmi_low *w, const tmi_folding *f) {
     return tmi_packed(w, w->nest, ~f->reg_axis & (TMI_ALL_REGS << w->nest->vec), 0);
 }
 
-static void tmi_fold_step(tmi_low *w, tmi_folding *f) {
+static void tmi_lower_fold_step(tmi_low *w, tmi_folding *f) {
     const tmi_op  *op = TMI_OP(w->m, f->op);
     const tmi_lin *l = w->nest->lin;
     uint32_t v[2], index;
@@ -26325,7 +26336,7 @@ static void tmi_fold_step(tmi_low *w, tmi_folding *f) {
         f->part[0] = v[1];
         return;
     }
-    index = tmi_fold_index(w, f);
+    index = tmi_lower_fold_index(w, f);
     if (f->reg_axis >> l->vec) {
         v[0] = tmi_t_read(w->t, f->acc[0], index, 0);
         tmi_fold_combine(w, f, &v[0], &v[1]);
@@ -26344,7 +26355,7 @@ static uint32_t tmi_fold_slots(tmi_low *w, const tmi_folding *f) {
 }
 
 /* Number of this simdgroup among those that differ in the bits `groups`. */
-static uint32_t tmi_group_rank(tmi_low *w, uint32_t groups) {
+static uint32_t tmi_lower_group_rank(tmi_low *w, uint32_t groups) {
     tmi_parts x;
     uint32_t  i, n = 0;
     memset(&x, 0, sizeof x);
@@ -26367,8 +26378,8 @@ typedef struct tmi_finish {
 
 /* Read the partials of result entry `index`: of a vector its element, or all where they stay
  * together. */
-static void tmi_fold_fetch(tmi_low *w, const tmi_finish *x, uint32_t index, uint32_t element,
-                           uint32_t *v) {
+static void tmi_lower_fold_fetch(tmi_low *w, const tmi_finish *x, uint32_t index, uint32_t element,
+                                 uint32_t *v) {
     const tmi_folding *f = x->f;
     const int one = x->out.vec && x->width == 1;
     const tmi_op *op = TMI_OP(w->m, f->op);
@@ -26377,7 +26388,7 @@ static void tmi_fold_fetch(tmi_low *w, const tmi_finish *x, uint32_t index, uint
         if (!f->acc[i]) v[i] = one ? tmi_t_vget(w->t, f->part[i], element) : f->part[i];
         else v[i] = tmi_t_read(w->t, f->acc[i], index, one ? tmi_t_u32(w->t, element) : 0);
     }
-    if (!x->out.vec) tmi_fold_vector(w, f, v);
+    if (!x->out.vec) tmi_lower_fold_vector(w, f, v);
 }
 
 /* The bits of v that `keep` names, packed together. */
@@ -26441,7 +26452,7 @@ static uint32_t tmi_finish_array(tmi_low *w, const tmi_finish *x, uint32_t i) {
 }
 
 /* Results of one entry of the nest, element by element or as vectors: kept. */
-static void tmi_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index, uint32_t part[8][4]) {
+static void tmi_lower_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index, uint32_t part[8][4]) {
     uint32_t i, r;
     for (i = 0; i < TMI_OP(w->m, x->f->op)->n_in; i++) {
         r = tmi_t_vmake(w->t, part[i], (1u << x->out.vec) / x->width);
@@ -26452,8 +26463,8 @@ static void tmi_finish_keep(tmi_low *w, tmi_finish *x, uint32_t index, uint32_t 
 
 /* The partials of this simdgroup, to threadgroup memory: the lanes along the axis all hold them,
  * lane zero of them writes. */
-static void tmi_finish_write(tmi_low *w, tmi_finish *x, tmi_lin writer, uint32_t k,
-                             const uint32_t *v) {
+static void tmi_lower_finish_write(tmi_low *w, tmi_finish *x, tmi_lin writer, uint32_t k,
+                                   const uint32_t *v) {
     const tmi_folding *f = x->f;
     const uint32_t     n = TMI_OP(w->m, f->op)->n_in;
     uint32_t           i, slot, holder, keep[8];
@@ -26461,7 +26472,7 @@ static void tmi_finish_write(tmi_low *w, tmi_finish *x, tmi_lin writer, uint32_t
         if (f->lane_axis >> i & 1) writer.lane[i] = 0;
     for (i = 0; i < writer.n_sg; i++) /* each writes a slot of its own */
         if (f->sg_axis >> i & 1) writer.sg[i] = 1u << (25 + i);
-    slot = tmi_partial_slot(w, x, k, tmi_group_rank(w, f->sg_axis));
+    slot = tmi_partial_slot(w, x, k, tmi_lower_group_rank(w, f->sg_axis));
     holder = tmi_is_holder(w, &writer);
     for (i = 0; i < n; i++) keep[i] = tmi_to_memory(w, v[i]);
     if (holder) (void)tmi_t_if(w->t, holder);
@@ -26491,15 +26502,15 @@ static void tmi_finish_lanes(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     /* already there */
     if (!f->sg_axis && !f->lane_axis && x->store[0] && x->store[0] == f->acc[0]) return;
     tmi_nest_open(w, &n, out_id);
-    index = tmi_vector_index(w, &n);
+    index = tmi_lower_vector_index(w, &n);
     for (k = 0; k < times; k++) {
-        tmi_fold_fetch(w, x, index, k, v);
-        tmi_fold_lanes(w, f, v);
-        tmi_t_name(w->t, v[0], tmi_out_name(w, op, 0));
+        tmi_lower_fold_fetch(w, x, index, k, v);
+        tmi_lower_fold_lanes(w, f, v);
+        tmi_t_name(w->t, v[0], tmi_lower_out_name(w, op, 0));
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
-        if (f->sg_axis) tmi_finish_write(w, x, *n.lin, k, v);
+        if (f->sg_axis) tmi_lower_finish_write(w, x, *n.lin, k, v);
     }
-    if (!f->sg_axis) tmi_finish_keep(w, x, index, part);
+    if (!f->sg_axis) tmi_lower_finish_keep(w, x, index, part);
     tmi_nest_end(w, &n);
 }
 
@@ -26524,7 +26535,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
     if (x->out.n_reg > x->out.vec)
         for (i = 0; i < op->n_in; i++) x->store[i] = tmi_finish_array(w, x, i);
     tmi_nest_open(w, &n, out_id);
-    index = tmi_vector_index(w, &n);
+    index = tmi_lower_vector_index(w, &n);
     for (k = 0; k < times; k++) {
         uint64_t bits;
         uint16_t ck = f->combiner ? TMI_OP(w->m, f->combiner)->kind : (uint16_t)0;
@@ -26540,7 +26551,7 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
             TMI_INS(w->t, r)->e = in_range; /* the identity where there is no partial */
             TMI_INS(w->t, r)->f = none;
             v[0] = tmi_simd_reduce(w, ck, r);
-            tmi_t_name(w->t, v[0], tmi_out_name(w, op, 0));
+            tmi_t_name(w->t, v[0], tmi_lower_out_name(w, op, 0));
         } else {
             tmi_fetch_partials(w, x, k, tmi_t_u32(w->t, 0), v);
             if (rolls) {
@@ -26556,12 +26567,12 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         }
         for (i = 0; i < op->n_in; i++) part[i][k] = v[i];
     }
-    tmi_finish_keep(w, x, index, part);
+    tmi_lower_finish_keep(w, x, index, part);
     tmi_nest_end(w, &n);
 }
 
 /* A wide accumulator is rounded to the operand's type once, at the very end. */
-static void tmi_finish_narrow(tmi_low *w, tmi_finish *x) {
+static void tmi_lower_finish_narrow(tmi_low *w, tmi_finish *x) {
     const tmi_op *op = TMI_OP(w->m, x->f->op);
     tmi_tty type = tmi_in_tty(w, op, 0);
     uint32_t count, narrow, v;
@@ -26582,7 +26593,7 @@ static void tmi_finish_narrow(tmi_low *w, tmi_finish *x) {
 static void tmi_finish_results(tmi_low *w, tmi_finish *x) {
     const tmi_op *op = TMI_OP(w->m, x->f->op);
     uint32_t i;
-    if (x->f->wide) tmi_finish_narrow(w, x);
+    if (x->f->wide) tmi_lower_finish_narrow(w, x);
     for (i = 0; i < op->n_out; i++) {
         uint32_t  value = tmi_out(w->m, op, i);
         tmi_inst *in;
@@ -26601,7 +26612,7 @@ static void tmi_finish_results(tmi_low *w, tmi_finish *x) {
 
 /* Fold registers along the axis with the region, starting from the first element: no identity is
  * known. */
-static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
+static void tmi_lower_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     const tmi_op *op = TMI_OP(w->m, f->op);
     tmi_nest  n;
     uint32_t  i, v[8], e[8], bits = tmi_popcount(f->reg_axis), index;
@@ -26611,10 +26622,10 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
         f->acc[i] = tmi_named_array(w, TMI_AS_PRIVATE, tmi_in_tty(w, op, i), 1u << f->n_out_reg,
                                     tmi_out(w->m, op, i));
     if (f->n_out_reg) {
-        tmi_nest_count(&n, ~f->reg_axis, tmi_t_for(w->t, 1u << f->n_out_reg));
+        tmi_lower_nest_count(&n, ~f->reg_axis, tmi_t_for(w->t, 1u << f->n_out_reg));
         n.n_open++;
     }
-    tmi_nest_count(&n, f->reg_axis, tmi_t_u32(w->t, 0)); /* the first element */
+    tmi_lower_nest_count(&n, f->reg_axis, tmi_t_u32(w->t, 0)); /* the first element */
     index = tmi_packed(w, &n, ~f->reg_axis, 0);
     for (i = 0; i < op->n_in; i++) v[i] = tmi_in_at(w, op, i, n.lin, 0);
     for (i = 0; i < op->n_in; i++) {
@@ -26633,14 +26644,14 @@ static void tmi_fold_general(tmi_low *w, tmi_folding *f, uint32_t lin_id) {
     tmi_nest_end(w, &n);
 }
 
-static void tmi_reduce_general(tmi_low *w, uint32_t id) {
+static void tmi_lower_reduce_general(tmi_low *w, uint32_t id) {
     tmi_folding f;
     tmi_finish  x;
     uint32_t    lin_id = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), out_id;
     tmi_lin     flat = *TMI_LIN(w->p, lin_id);
     flat.vec = 0;
     tmi_folding_init(w, id, &flat, &f);
-    tmi_fold_general(w, &f, lin_id);
+    tmi_lower_fold_general(w, &f, lin_id);
     tmi_finish_init(w, &x, &f, &flat);
     out_id = tmi_lin_id(w->p, &x.out);
     tmi_finish_lanes(w, &x, out_id);
@@ -26670,7 +26681,7 @@ typedef struct tmi_scanning {
 /* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that
  * gives the same in whatever order, on a type that simd_shuffle_and_fill takes, along all lanes.
  * 0: not so. */
-static uint32_t tmi_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type) {
+static uint32_t tmi_lower_scan_neutral(tmi_low *w, const tmi_scanning *s, tmi_tty type) {
     uint32_t simple = tmi_simple_combiner(w->m, TMI_OP(w->m, s->op));
     uint16_t op = simple ? TMI_OP(w->m, simple)->kind : 0;
     uint64_t bits;
@@ -26688,7 +26699,7 @@ static uint32_t tmi_scan_filled(tmi_low *w, const tmi_scanning *s, uint32_t v, u
                     s->neutral, by, 0);
 }
 
-static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
+static void tmi_lower_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scanning *s) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i,
         mask = tmi_dim_mask(w->m, tmi_in_type(w->m, op, 0),
@@ -26716,7 +26727,8 @@ static void tmi_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_scannin
                            TMI_OP(w->m, tmi_simple_combiner(w->m, op))->kind, &bits);
         s->start = tmi_t_const(w->t, tmi_in_tty(w, op, 0), bits);
     }
-    s->neutral = tmi_scan_neutral(w, s, tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
+    s->neutral = tmi_lower_scan_neutral(w, s,
+                                        tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
 }
 
 /* The register's own count for step `var` of a walk in scan order. */
@@ -26757,7 +26769,7 @@ static uint32_t tmi_scan_has_before(tmi_low *w, const tmi_scanning *s) {
 
 /* Each lane's total becomes the total of all lanes up to it. One step a lane bit: the upper half
  * of each block takes in the last lane of the lower half. */
-static void tmi_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
+static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v) {
     tmi_thr *t = w->t;
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
     const tmi_op *op = TMI_OP(w->m, s->op);
@@ -26837,7 +26849,7 @@ static uint32_t tmi_scan_slot(tmi_low *w, const tmi_scanning *s, const tmi_nest 
     return tmi_t_add(w->t, tmi_parts_expr(w, n, &p, 0), rank);
 }
 
-static uint32_t tmi_scan_slots(const tmi_low *w, const tmi_scanning *s) {
+static uint32_t tmi_lower_scan_slots(const tmi_low *w, const tmi_scanning *s) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     return 1u << (tmi_type_bits(w->m, tmi_in_type(w->m, op, 0)) - tmi_popcount(s->low) -
                   tmi_popcount(s->lanes));
@@ -26845,7 +26857,7 @@ static uint32_t tmi_scan_slots(const tmi_low *w, const tmi_scanning *s) {
 
 /* This simdgroup's place in scan order among those that share the axis. */
 static uint32_t tmi_scan_rank(tmi_low *w, const tmi_scanning *s) {
-    return tmi_scan_step(w, s, s->groups, tmi_group_rank(w, s->groups));
+    return tmi_scan_step(w, s, s->groups, tmi_lower_group_rank(w, s->groups));
 }
 
 /* Low registers of one row in turn, then its lanes: v ends with the total up to and with this
@@ -26876,12 +26888,12 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
         tmi_t_close(t);
         for (i = 0; i < s->n; i++) v[i] = tmi_t_get(t, total[i]);
     }
-    if (s->lanes) tmi_scan_lanes(w, s, v);
+    if (s->lanes) tmi_lower_scan_lanes(w, s, v);
 }
 
 /* Everything that stands before this thread's row is taken into each of its elements. */
-static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint32_t *before,
-                           uint32_t has) {
+static void tmi_lower_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint32_t *before,
+                                 uint32_t has) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
     uint32_t i, var, v[8], old[8], index;
@@ -26902,8 +26914,8 @@ static void tmi_scan_apply(tmi_low *w, tmi_scanning *s, tmi_nest *n, const uint3
 
 /* The totals of the simdgroups of one row: `before` those that come before this one, `all` of
  * them. */
-static void tmi_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint32_t rank,
-                            uint32_t *before, uint32_t *all) {
+static void tmi_lower_scan_groups(tmi_low *w, tmi_scanning *s, const tmi_nest *n, uint32_t rank,
+                                  uint32_t *before, uint32_t *all) {
     const tmi_op *op = TMI_OP(w->m, s->op);
     tmi_thr *t = w->t;
     uint32_t i, k, parts = 1u << tmi_popcount(s->groups), e[8];
@@ -26929,8 +26941,8 @@ static uint32_t tmi_scan_loop(tmi_low *w, uint32_t bits) {
 
 /* What stands before this row of high registers is taken into `v`, where there is a first row
  * before it. */
-static void tmi_scan_take_carry(tmi_low *w, const tmi_scanning *s, uint32_t first, uint32_t *v,
-                                uint32_t has) {
+static void tmi_lower_scan_take_carry(tmi_low *w, const tmi_scanning *s, uint32_t first,
+                                      uint32_t *v, uint32_t has) {
     uint32_t i, old[8];
     for (i = 0; i < s->n; i++) old[i] = tmi_t_get(w->t, s->carry[i]);
     tmi_scan_join(w, s, old, tmi_t_not(w->t, first), v, has);
@@ -26938,12 +26950,12 @@ static void tmi_scan_take_carry(tmi_low *w, const tmi_scanning *s, uint32_t firs
 
 /* Everything before this row's elements is taken into them, and the row's total carried on; ends
  * the loops. */
-static void tmi_scan_end_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t first,
-                             uint32_t *before, uint32_t has, uint32_t *total) {
+static void tmi_lower_scan_end_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t first,
+                                   uint32_t *before, uint32_t has, uint32_t *total) {
     uint32_t i;
-    tmi_scan_apply(w, s, n, before, has);
+    tmi_lower_scan_apply(w, s, n, before, has);
     if (s->high) {
-        tmi_scan_take_carry(w, s, first, total, tmi_t_bool(w->t, 1));
+        tmi_lower_scan_take_carry(w, s, first, total, tmi_t_bool(w->t, 1));
         for (i = 0; i < s->n; i++) tmi_t_set(w->t, s->carry[i], total[i]);
         tmi_t_close(w->t);
     }
@@ -26952,7 +26964,7 @@ static void tmi_scan_end_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t 
 
 /* Opens the loops over registers off the axis and over rows of high ones; `*first`: is this the
  * first row, which has none before it? */
-static void tmi_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *first) {
+static void tmi_lower_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *first) {
     uint32_t high;
     tmi_nest_point(w, n, s->other, tmi_scan_loop(w, s->other));
     if (s->start && first) tmi_t_set(w->t, s->carry[0], s->start);
@@ -26962,31 +26974,31 @@ static void tmi_scan_begin_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_
 }
 
 /* One simdgroup has the whole axis: each row ends with the lanes' shuffles. */
-static void tmi_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+static void tmi_lower_scan_in_simdgroup(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t v[8], before[8] = {0}, first, has, i, last;
-    tmi_scan_begin_row(w, s, n, &first);
+    tmi_lower_scan_begin_row(w, s, n, &first);
     tmi_scan_row(w, s, n, v);
     has = tmi_t_bool(t, 0);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
         has = tmi_scan_has_before(w, s);
         if (s->high) {
-            tmi_scan_take_carry(w, s, first, before, has);
+            tmi_lower_scan_take_carry(w, s, first, before, has);
             has = tmi_t_or(t, has, tmi_t_not(t, first));
             last = s->reverse ? tmi_lane_bits_of(w, 31u & ~s->lanes)
                               : tmi_t_bin_c(t, TMI_TF_OR, tmi_t_lane(t), s->lanes);
             for (i = 0; i < s->n; i++) v[i] = tmi_shuffled(w, TMI_TF_SHUF, v[i], last);
         }
     }
-    tmi_scan_end_row(w, s, n, first, before, has, v);
+    tmi_lower_scan_end_row(w, s, n, first, before, has, v);
 }
 
 /* First half: rows within simdgroups; the last lane of each writes its total. */
-static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+static void tmi_lower_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t v[8], before[8], slot, holder, branch, i;
-    tmi_scan_begin_row(w, s, n, NULL);
+    tmi_lower_scan_begin_row(w, s, n, NULL);
     tmi_scan_row(w, s, n, v);
     if (s->lanes) {
         tmi_scan_before(w, s, v, before);
@@ -27006,12 +27018,12 @@ static void tmi_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
 }
 
 /* Second half: simdgroups before this one, and rows before this one. */
-static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+static void tmi_lower_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
     tmi_thr *t = w->t;
     uint32_t before[8], all[8], lane[8], first, has, rank, has_group, i;
-    tmi_scan_begin_row(w, s, n, &first);
+    tmi_lower_scan_begin_row(w, s, n, &first);
     rank = tmi_scan_rank(w, s);
-    tmi_scan_groups(w, s, n, rank, before, all);
+    tmi_lower_scan_groups(w, s, n, rank, before, all);
     has = has_group = tmi_t_icmp_c(t, TMI_NE, rank, 0);
     if (s->lanes) {
         has = tmi_scan_has_before(w, s);
@@ -27022,10 +27034,10 @@ static void tmi_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
         has = tmi_t_or(t, has, has_group);
     }
     if (s->high) {
-        tmi_scan_take_carry(w, s, first, before, has);
+        tmi_lower_scan_take_carry(w, s, first, before, has);
         has = tmi_t_or(t, has, tmi_t_not(t, first));
     }
-    tmi_scan_end_row(w, s, n, first, before, has, all);
+    tmi_lower_scan_end_row(w, s, n, first, before, has, all);
 }
 
 static void tmi_lower_scan(tmi_low *w, uint32_t id) {
@@ -27035,10 +27047,10 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     tmi_nest      n;
     uint32_t      i, lin_id = w->p->own[id] - 1;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_SCAN);
-    tmi_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
+    tmi_lower_scan_init(w, id, TMI_LIN(w->p, lin_id), &s);
     for (i = 0; i < s.n; i++) {
         tmi_tty type = tmi_in_tty(w, op, i);
-        uint32_t name = tmi_out_name(w, op, i), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
+        uint32_t name = tmi_lower_out_name(w, op, i), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
         if (s.high) {
             s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1,
@@ -27050,15 +27062,15 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
             s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other),
                                       tmi_intern(w->job, w->m->strings, "before", 6));
         if (s.groups)
-            s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type), tmi_scan_slots(w, &s),
-                                    name);
+            s.part[i] = tmi_t_array(t, TMI_AS_GROUP, tmi_as_shared(type),
+                                    tmi_lower_scan_slots(w, &s), name);
     }
     tmi_nest_begin(w, &n, lin_id);
     if (s.groups) {
-        tmi_scan_write_totals(w, &s, &n);
-        tmi_scan_read_totals(w, &s, &n);
+        tmi_lower_scan_write_totals(w, &s, &n);
+        tmi_lower_scan_read_totals(w, &s, &n);
     } else {
-        tmi_scan_in_simdgroup(w, &s, &n);
+        tmi_lower_scan_in_simdgroup(w, &s, &n);
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < s.n; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), s.acc[i]);
@@ -27095,8 +27107,9 @@ static void tmi_lower_gather(tmi_low *w, uint32_t id) {
     const tmi_op  *op = TMI_OP(w->m, id);
     const uint32_t out = tmi_out(w->m, op, 0);
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_GATHER);
-    tmi_result_in_array(w, out, tmi_passage_run(w, tmi_in(w->m, op, 0), w->p->stage[0][id] - 1, 0,
-                                                out, tmi_flat_lin(w, out), op));
+    tmi_result_in_array(w, out,
+                        tmi_lower_passage_run(w, tmi_in(w->m, op, 0), w->p->stage[0][id] - 1, 0,
+                                              out, tmi_flat_lin(w, out), op));
 }
 
 /* One counter a bin in threadgroup memory; what lies outside of the bins, or is masked, is not
@@ -27132,7 +27145,7 @@ static void tmi_lower_histogram(tmi_low *w, uint32_t id) {
     (void)tmi_t_stmt(t, TMI_TF_ADDT, buf, v, tmi_t_u32(t, 1), 0);
     if (cond) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    (void)tmi_read_back(w, out, buf, flat, 0);
+    (void)tmi_lower_read_back(w, out, buf, flat, 0);
 }
 
 /* -- Atomic operations: one thread for each element -------------------------------------------- */
@@ -27157,8 +27170,8 @@ static uint32_t tmi_atomic_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint3
 }
 
 /* What the memory holds afterwards, where one thread does it by itself. */
-static uint32_t tmi_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint32_t expected,
-                                uint32_t v) {
+static uint32_t tmi_lower_atomic_next(tmi_low *w, const tmi_op *op, uint32_t old, uint32_t expected,
+                                      uint32_t v) {
     tmi_thr *t = w->t;
     switch (tmi_rmw_kind(w->m, op)) {
     case TMI_RMW_AND: return tmi_t_and(t, old, v);
@@ -27182,13 +27195,13 @@ static uint32_t tmi_atomic_by_hand(tmi_low *w, const tmi_op *op, uint32_t ptr, u
                                    uint32_t v) {
     const tmi_tty  type = tmi_t_type(w->t, v);
     const uint32_t old = tmi_ldg(w->t, ptr, 0, 0, type, 0);
-    v = tmi_atomic_next(w, op, old, expected, v);
+    v = tmi_lower_atomic_next(w, op, old, expected, v);
     (void)tmi_t_do(w->t, TMI_TF_STG, type, ptr, v, 0, 0);
     return old;
 }
 
 /* one that an `if` may set */
-static uint32_t tmi_variable(tmi_low *w, uint32_t value, uint32_t start) {
+static uint32_t tmi_lower_variable(tmi_low *w, uint32_t value, uint32_t start) {
     uint32_t arr = tmi_named_array(w, TMI_AS_PRIVATE, tmi_t_type(w->t, start), 1, value);
     TMI_INS(w->t, TMI_ARR(w->t, arr)->decl)->b = start;
     return arr;
@@ -27203,7 +27216,7 @@ static uint32_t tmi_operand_at(tmi_low *w, const tmi_op *op, uint32_t i, const t
 /* What an atomic operation reads, of single elements; 0: it has none. */
 typedef struct tmi_atomic { uint32_t ptr, expected, v, mask; } tmi_atomic;
 
-static tmi_atomic tmi_atomic_operands(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
+static tmi_atomic tmi_lower_atomic_operands(tmi_low *w, const tmi_op *op, const tmi_lin *l) {
     const int  cas = op->kind == TMI_OP_CAS;
     tmi_atomic x;
     int64_t    c;
@@ -27216,15 +27229,15 @@ static tmi_atomic tmi_atomic_operands(tmi_low *w, const tmi_op *op, const tmi_li
 }
 
 /* Scalars: thread 0 does it, and tells the others through threadgroup memory. */
-static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
+static void tmi_lower_atomic_scalar(tmi_low *w, const tmi_op *op) {
     tmi_thr *t = w->t;
     uint32_t out = tmi_out(w->m, op, 0), old, var = 0, buf = 0;
     int      used = tmi_n_uses(&w->p->users, out) != 0, native = tmi_atomic_at_once(w->p, op);
-    const tmi_atomic x = tmi_atomic_operands(w, op, NULL);
+    const tmi_atomic x = tmi_lower_atomic_operands(w, op, NULL);
     const tmi_tty    type = tmi_t_type(t, x.v);
     if (used) {
         buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(type), 1, out);
-        if (x.mask) var = tmi_variable(w, out, tmi_t_zero(t, type));
+        if (x.mask) var = tmi_lower_variable(w, out, tmi_t_zero(t, type));
     }
     (void)tmi_t_if(t, tmi_t_is_first(t));
     if (x.mask) (void)tmi_t_if(t, x.mask);
@@ -27241,7 +27254,7 @@ static void tmi_atomic_scalar(tmi_low *w, const tmi_op *op) {
 
 /* Tensors on the hardware's own operations. Where several threads hold an element, one of them
  * does it; the others read the old value from threadgroup memory if anybody asks for it. */
-static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
+static void tmi_lower_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_thr *t = w->t;
     uint32_t out = tmi_out(w->m, op, 0), old, holder, arr = 0, buf = 0,
              type = tmi_value_type(w->m, out);
@@ -27249,22 +27262,22 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_tty  held = tmi_tty_from(w->m, type);
     tmi_atomic x;
     tmi_nest n;
-    if (used) arr = tmi_register_array(w, flat, out);
+    if (used) arr = tmi_lower_register_array(w, flat, out);
     if (used && copies)
         buf = tmi_named_array(w, TMI_AS_GROUP, tmi_as_shared(held), 1u << tmi_type_bits(w->m, type),
                               out);
     tmi_nest_open(w, &n, flat);
-    x = tmi_atomic_operands(w, op, n.lin);
+    x = tmi_lower_atomic_operands(w, op, n.lin);
     if (arr && x.mask) {
         const uint32_t zero = tmi_t_zero(t, held);
-        tmi_register_write(w, &n, arr, zero);
+        tmi_lower_register_write(w, &n, arr, zero);
     }
     holder = tmi_is_holder(w, n.lin);
     if (holder) (void)tmi_t_if(t, holder);
     if (x.mask) (void)tmi_t_if(t, x.mask);
     old = tmi_atomic_one(w, op, x.ptr, x.expected, x.v);
     tmi_t_name(t, old, tmi_source_name(w, out));
-    if (arr) tmi_register_write(w, &n, arr, old);
+    if (arr) tmi_lower_register_write(w, &n, arr, old);
     if (x.mask) tmi_t_close(t);
     if (buf) {
         old = tmi_to_memory(w, tmi_t_read(t, arr, tmi_packed(w, &n, TMI_ALL_REGS, 0), 0));
@@ -27272,13 +27285,13 @@ static void tmi_atomic_tensor(tmi_low *w, const tmi_op *op, uint32_t flat) {
     }
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
-    if (buf) (void)tmi_read_back(w, out, buf, flat, arr);
+    if (buf) (void)tmi_lower_read_back(w, out, buf, flat, arr);
     else if (arr) tmi_result_in_array(w, out, arr);
 }
 
 /* Tensors of what the hardware lacks: thread 0 goes through the elements in order. Programs run
  * in turn, so nobody else is at that memory. Masked elements have address 0. */
-static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
+static void tmi_lower_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_thr *t = w->t;
     uint32_t out = tmi_out(w->m, op, 0), cas = op->kind == TMI_OP_CAS,
              type = tmi_value_type(w->m, out), count = 1u << tmi_type_bits(w->m, type);
@@ -27292,7 +27305,7 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     values = tmi_named_array(w, TMI_AS_GROUP, mem, count, out);
     if (cas) wanted = tmi_named_array(w, TMI_AS_GROUP, mem, count, tmi_in(w->m, op, 1));
     tmi_nest_open(w, &n, flat);
-    x = tmi_atomic_operands(w, op, n.lin);
+    x = tmi_lower_atomic_operands(w, op, n.lin);
     addr = tmi_t_p2i(t, x.ptr);
     if (x.mask) addr = tmi_t_select(t, x.mask, addr, zero64);
     at = tmi_coord(w, n.lin, 0, 32, 0);
@@ -27316,7 +27329,7 @@ static void tmi_atomic_in_order(tmi_low *w, const tmi_op *op, uint32_t flat) {
     tmi_t_close(t);
     tmi_t_close(t);
     if (!tmi_n_uses(&w->p->users, out)) return;
-    (void)tmi_read_back(w, out, values, flat, 0);
+    (void)tmi_lower_read_back(w, out, values, flat, 0);
 }
 
 static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
@@ -27325,19 +27338,19 @@ static void tmi_lower_atomic(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_RMW || TMI_OP(w->m, id)->kind ==
                 TMI_OP_CAS);
     if (!tmi_is_tensor(w->m, tmi_out_type(w->m, op, 0))) {
-        tmi_atomic_scalar(w, op);
+        tmi_lower_atomic_scalar(w, op);
         return;
     }
     flat = tmi_flat_lin(w, tmi_out(w->m, op, 0));
-    if (tmi_atomic_at_once(w->p, op)) tmi_atomic_tensor(w, op, flat);
-    else tmi_atomic_in_order(w, op, flat);
+    if (tmi_atomic_at_once(w->p, op)) tmi_lower_atomic_tensor(w, op, flat);
+    else tmi_lower_atomic_in_order(w, op, flat);
 }
 
 /* -- Prints and asserts: records in the debug buffer ------------------------------------------- */
 
 /* a call for what it does */
-static uint32_t tmi_t_call_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
-    return tmi_call_of(t, TMI_TF_CALLX, fn, v, n);
+static uint32_t tmi_lower_t_call_do(tmi_thr *t, uint32_t fn, const uint32_t *v, uint32_t n) {
+    return tmi_lower_call_of(t, TMI_TF_CALLX, fn, v, n);
 }
 
 static uint32_t tmi_program_id(tmi_low *w, uint32_t axis) {
@@ -27365,7 +27378,7 @@ static void tmi_debug_fail(tmi_low *w, uint32_t id, uint32_t element) {
     v[1] = tmi_t_u32(w->t, w->p->site[id] - 1);
     for (i = 0; i < 3; i++) v[2 + i] = tmi_program_id(w, i);
     v[5] = element;
-    (void)tmi_t_call_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
+    (void)tmi_lower_t_call_do(w->t, TMI_FN_DEBUG_FAILED, v, 6);
 }
 
 static void tmi_lower_assert(tmi_low *w, uint32_t id) {
@@ -27394,7 +27407,7 @@ static void tmi_lower_assert(tmi_low *w, uint32_t id) {
 }
 
 /* The bits of one printed value, as words: pointers and 64 bits take two. */
-static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
+static uint32_t tmi_lower_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
     tmi_thr *t = w->t;
     v = tmi_t_whole(t, v);
     word[0] = tmi_t_intcast(t, v, TMI_S_I32, 0);
@@ -27404,7 +27417,8 @@ static uint32_t tmi_debug_words(tmi_low *w, uint32_t v, uint32_t *word) {
 }
 
 /* A line of MSL logging: three numbers of the program, those of the element, the value. */
-static void tmi_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v, uint32_t element) {
+static void tmi_lower_log_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t v,
+                                uint32_t element) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t list[8], first, n = 0, i, type = op->n_in ? tmi_in_type(w->m, op, operand) : 0,
                       rank = type && tmi_is_tensor(w->m, type) ? tmi_rank(w->m, type) : 0;
@@ -27426,21 +27440,21 @@ static void tmi_debug_print(tmi_low *w, uint32_t id, uint32_t operand, uint32_t 
                             uint32_t element) {
     uint32_t a[8], b[4], word[2], n, i;
     if (w->job->opt->logging) {
-        tmi_log_print(w, id, operand, v, element);
+        tmi_lower_log_print(w, id, operand, v, element);
         return;
     }
-    n = v ? tmi_debug_words(w, v, word) : 0;
+    n = v ? tmi_lower_debug_words(w, v, word) : 0;
     a[0] = b[0] = tmi_debug_param(w);
     a[1] = tmi_t_u32(w->t, tmi_debug_bytes(w->job) / 4 - 8);
     a[2] = tmi_t_u32(w->t, (w->p->site[id] - 1) | operand << 24);
     a[3] = tmi_t_u32(w->t, n);
     for (i = 0; i < 3; i++) a[4 + i] = tmi_program_id(w, i);
     a[7] = element;
-    b[1] = tmi_t_call_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
+    b[1] = tmi_lower_t_call_do(w->t, TMI_FN_DEBUG_BEGIN, a, 8);
     for (i = 0; i < n; i++) {
         b[2] = tmi_t_u32(w->t, i);
         b[3] = word[i];
-        (void)tmi_t_call_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
+        (void)tmi_lower_t_call_do(w->t, TMI_FN_DEBUG_WORD, b, 4);
     }
 }
 
@@ -27616,8 +27630,8 @@ typedef struct tmi_ptx {
     size_t      n_word;
 } tmi_ptx;
 
-static uint32_t tmi_float_bits_const(tmi_thr *t, int kind, uint32_t f16, uint32_t bf16,
-                                     uint32_t f32) {
+static uint32_t tmi_lower_float_bits_const(tmi_thr *t, int kind, uint32_t f16, uint32_t bf16,
+                                           uint32_t f32) {
     return tmi_t_const(t, tmi_tty_of(kind, 1),
                        kind == TMI_S_F16        ? f16
                            : kind == TMI_S_BF16 ? bf16
@@ -27666,7 +27680,7 @@ static const char *tmi_ptx_name_end(const char *s) {
 }
 
 /* The register of a name, or TMI_NONE. */
-static uint32_t tmi_ptx_named(const tmi_ptx *px, const char *s, size_t n) {
+static uint32_t tmi_lower_ptx_named(const tmi_ptx *px, const char *s, size_t n) {
     uint32_t i;
     for (i = px->n_name; i-- > 0;)
         if (px->len[i] == n && memcmp(px->name[i], s, n) == 0) return px->n_operand + i;
@@ -27682,13 +27696,14 @@ static int tmi_ptx_reg(const tmi_ptx *px, const char **text, uint32_t *reg) {
             *reg = *reg * 10 + (uint32_t)(*s - '0');
         if (*reg >= px->n_operand) return 0;
         end = s;
-    } else if (end == s || (*reg = tmi_ptx_named(px, s, (size_t)(end - s))) == TMI_NONE) return 0;
+    } else if (end == s || (*reg = tmi_lower_ptx_named(px, s, (size_t)(end - s))) == TMI_NONE)
+        return 0;
     *text = tmi_ptx_skip(end);
     return 1;
 }
 
 /* literal = 12 | -3 | 0x1F | 0b101 | 0f3F800000 | 1.5 | 20. | 1e-3 */
-static int tmi_ptx_literal(const char **text, tmi_ptx_arg *a) {
+static int tmi_lower_ptx_literal(const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
     int         neg = *s == '-', base = 10;
     a->at = s;
@@ -27714,7 +27729,7 @@ static int tmi_ptx_literal(const char **text, tmi_ptx_arg *a) {
 }
 
 /* operand = reg | "[" reg "]" | "{" reg ("," reg)* "}" | literal */
-static int tmi_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) {
+static int tmi_lower_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) {
     const char *s = *text;
     memset(a, 0, sizeof *a);
     if (*s == '{') {
@@ -27728,7 +27743,7 @@ static int tmi_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) 
     } else {
         if (*s == '[') a->is_address = 1, s = tmi_ptx_skip(s + 1);
         a->is_reg = *s == '$' || tmi_ptx_name_end(s) != s;
-        if (a->is_reg ? !tmi_ptx_reg(px, &s, &a->reg) : !tmi_ptx_literal(&s, a)) return 0;
+        if (a->is_reg ? !tmi_ptx_reg(px, &s, &a->reg) : !tmi_lower_ptx_literal(&s, a)) return 0;
         if (a->is_address && *s != ']') return 0;
         if (a->is_address) s = tmi_ptx_skip(s + 1);
     }
@@ -27737,7 +27752,7 @@ static int tmi_ptx_arg_of(const tmi_ptx *px, const char **text, tmi_ptx_arg *a) 
 }
 
 /* The number of a comparison as arith.cmpi or arith.cmpf has it; -1: not one. */
-static int tmi_ptx_compare(const char *s, size_t n, const tmi_ptx_type *type) {
+static int tmi_lower_ptx_compare(const char *s, size_t n, const tmi_ptx_type *type) {
     static const struct { const char *name; int8_t sint, uint, real; } words[] = {
         {"eq", 0, 0, 1}, {"ne", 1, 1, 6}, {"lt", 2, 6, 4}, {"le", 3, 7, 5}, {"gt", 4, 8, 2}, {"ge",
             5, 9, 3}, {"lo", -1, 6, -1}, {"ls", -1, 7, -1}, {"hi", -1, 8, -1},
@@ -27754,7 +27769,7 @@ static int tmi_ptx_compare(const char *s, size_t n, const tmi_ptx_type *type) {
 }
 
 /* opcode = word ("." word)* "." type: the row, the types and what a comparison compares. */
-static int tmi_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
+static int tmi_lower_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
     char   name[48];
     size_t i, have = 0, dot, cut;
     for (i = 0; i < n; i++) {
@@ -27767,7 +27782,7 @@ static int tmi_ptx_opcode(const char *s, size_t n, tmi_ptx_ins *x) {
     have = dot - 1;
     if (have > 4 && (memcmp(name, "setp.", 5) == 0 || memcmp(name, "cvt.", 4) == 0)) {
         for (cut = have; name[cut - 1] != '.'; cut--) {}
-        if (name[0] == 's') x->compare = tmi_ptx_compare(name + cut, have - cut, &x->type);
+        if (name[0] == 's') x->compare = tmi_lower_ptx_compare(name + cut, have - cut, &x->type);
         else x->from = x->type;
         if (name[0] == 's' ? x->compare < 0 : !tmi_ptx_type_of(name + cut, have - cut, &x->type))
             return 0;
@@ -27785,7 +27800,7 @@ static int tmi_ptx_column(const tmi_ptx_ins *x) {
 
 /* cvt: whole numbers of any width; whole numbers and floats with the rounding that the words
  * name; f32 to halves, one or two. */
-static int tmi_ptx_cvt_is_known(const tmi_ptx_ins *x) {
+static int tmi_lower_ptx_cvt_is_known(const tmi_ptx_ins *x) {
     const tmi_ptx_type *to = &x->type, *from = &x->from;
     if (to->cls == 'p' || from->cls == 'p' || from->is_pair || (to->bits == 64 && from->cls == 'f'))
         return 0;
@@ -27798,11 +27813,11 @@ static int tmi_ptx_cvt_is_known(const tmi_ptx_ins *x) {
 }
 
 /* May this instruction stand with these types and operands? */
-static int tmi_ptx_fits(const tmi_ptx_ins *x) {
+static int tmi_lower_ptx_fits(const tmi_ptx_ins *x) {
     uint32_t k, width = x->type.bits;
     int      how = x->row->how, mask = x->type.cls == 'p';
     if (how == TMI_PX_CVT) {
-        if (!tmi_ptx_cvt_is_known(x)) return 0;
+        if (!tmi_lower_ptx_cvt_is_known(x)) return 0;
     } else if (!tmi_ptx_column(x)) return 0;
     if (mask && how != TMI_PX_MOV && how != TMI_PX_NOT &&
         (how != TMI_PX_TF ||
@@ -27834,7 +27849,7 @@ static int tmi_ptx_fits(const tmi_ptx_ins *x) {
 }
 
 /* One instruction, up to its semicolon. 0: not one that is known. */
-static int tmi_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
+static int tmi_lower_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
     const char *word;
     uint32_t    k, reg, n;
     memset(x, 0, sizeof *x);
@@ -27845,19 +27860,19 @@ static int tmi_ptx_parse(tmi_ptx *px, const char *s, tmi_ptx_ins *x) {
         x->guard = reg + 1;
     }
     for (word = s; *s && !tmi_ptx_space(*s) && *s != ';'; s++) {}
-    if (!tmi_ptx_opcode(word, (size_t)(s - word), x)) return 0;
+    if (!tmi_lower_ptx_opcode(word, (size_t)(s - word), x)) return 0;
     s = tmi_ptx_skip(s);
     n = x->row->operands + (uint32_t)(x->row->how == TMI_PX_CVT && x->type.is_pair);
     for (k = 0; k < n; k++) {
         if (k && *s != ',') return 0;
         if (k) s = tmi_ptx_skip(s + 1);
-        if (!tmi_ptx_arg_of(px, &s, &x->arg[k])) return 0;
+        if (!tmi_lower_ptx_arg_of(px, &s, &x->arg[k])) return 0;
     }
-    return (*s == ';' || *s == 0) && tmi_ptx_fits(x);
+    return (*s == ';' || *s == 0) && tmi_lower_ptx_fits(x);
 }
 
 /* declaration = ".reg" "." type name ["<" count ">"] ("," name ["<" count ">"])* */
-static int tmi_ptx_declare(tmi_ptx *px, const char *s) {
+static int tmi_lower_ptx_declare(tmi_ptx *px, const char *s) {
     const char  *end;
     tmi_ptx_type type;
     uint32_t     count, i, have;
@@ -27914,8 +27929,8 @@ static int tmi_ptx_next(tmi_ptx *px, tmi_ptx_ins *x) {
         while (end > s && tmi_ptx_space(end[-1])) end--;
         px->n_word = (size_t)(end - s);
         declares = memcmp(s, ".reg", 4 < px->n_word ? 4 : px->n_word) == 0 && px->n_word > 4;
-        if (!declares) return tmi_ptx_parse(px, s, x) ? 1 : -1;
-        if (!tmi_ptx_declare(px, s)) return -1;
+        if (!declares) return tmi_lower_ptx_parse(px, s, x) ? 1 : -1;
+        if (!tmi_lower_ptx_declare(px, s)) return -1;
     }
 }
 
@@ -27942,14 +27957,14 @@ static uint32_t tmi_ptx_begin(tmi_ptx *px, const tmi_module *m, const tmi_op *op
 }
 
 /* scratch, NUL-terminated */
-static const char *tmi_copy_text(tmi_job *job, const char *s, size_t n) {
+static const char *tmi_lower_copy_text(tmi_job *job, const char *s, size_t n) {
     char *r = TMI_TEMP(job, char, (uint32_t)n + 1);
     memcpy(r, s, n);
     return r;
 }
 
 /* Text of the first instruction that is not known, or NULL. */
-static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
+static const char *tmi_lower_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_op *op) {
     const char *c = tmi_attr_str(m, op, "constraints");
     uint32_t    i, pack = tmi_ptx_pack(m, op);
     tmi_ptx     px;
@@ -27968,7 +27983,7 @@ static const char *tmi_ptx_unknown(tmi_job *job, const tmi_module *m, const tmi_
     if (op->n_in > 8 || op->n_out > 8 || tmi_ptx_begin(&px, m, op) > TMI_PTX_REGS / 2)
         return "more operands than 32";
     while ((found = tmi_ptx_next(&px, &x)) != 0)
-        if (found < 0) return tmi_copy_text(job, px.word, px.n_word);
+        if (found < 0) return tmi_lower_copy_text(job, px.word, px.n_word);
     return NULL;
 }
 
@@ -28000,7 +28015,7 @@ static uint32_t tmi_ptx_bf16_factor(tmi_low *w, uint32_t v, uint32_t *is_small) 
     return tmi_t_select(t, *is_small, small, wide);
 }
 
-static uint32_t tmi_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
+static uint32_t tmi_lower_ptx_bf16_product(tmi_low *w, uint32_t x, uint32_t y) {
     tmi_thr *t = w->t;
     uint32_t small_x, small_y, product, either;
     x = tmi_ptx_bf16_factor(w, x, &small_x);
@@ -28018,7 +28033,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
     uint32_t x[3] = {0, 0, 0}, i, r;
     int      wide = kind == TMI_S_BF16 || (kind == TMI_S_F16 && tmi_elt_half_in_float((int)tf));
     tmi_tty  type = tmi_tty_of(wide ? TMI_S_F32 : kind, 1);
-    if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_ptx_bf16_product(w, v[0], v[1]);
+    if (tf == TMI_TF_FMUL && kind == TMI_S_BF16) return tmi_lower_ptx_bf16_product(w, v[0], v[1]);
     for (i = 0; i < n; i++) x[i] = wide ? tmi_conv(t, v[i], TMI_S_F32) : v[i];
     r = n == 1   ? tmi_t_un(t, (int)tf, type, x[0])
         : n == 2 ? tmi_t_bin(t, (int)tf, x[0], x[1])
@@ -28027,7 +28042,7 @@ static uint32_t tmi_ptx_float(tmi_low *w, uint32_t tf, const uint32_t *v, uint32
 }
 
 /* {v1, v0} shifted by v2 mod 32: the high or low word */
-static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
+static uint32_t tmi_lower_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
     tmi_thr *t = w->t;
     uint32_t n = tmi_t_and_c(t, v[2], 31), wide = tmi_tty_of(TMI_S_I64, 1).kind, pair, r;
     const uint32_t right = tmi_t_intcast(t, v[0], (int)wide, 0);
@@ -28039,7 +28054,7 @@ static uint32_t tmi_ptx_funnel(tmi_low *w, const uint32_t *v, int left) {
 
 /* prmt: byte i of the result is byte n of {v1, v0}, n the low three bits of digit i of v2; the
  * digit's top bit: its sign eight times. */
-static uint32_t tmi_ptx_bytes(tmi_low *w, const uint32_t *v) {
+static uint32_t tmi_lower_ptx_bytes(tmi_low *w, const uint32_t *v) {
     tmi_thr *t = w->t;
     uint32_t r = 0, i;
     int64_t  known;
@@ -28080,7 +28095,7 @@ static uint32_t tmi_ptx_logic_2(tmi_low *w, uint32_t x, uint32_t y, uint32_t tab
 }
 
 /* lop3: any function of three words, bit by bit; bit 4a + 2b + c of the table is its value. */
-static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
+static uint32_t tmi_lower_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
     tmi_thr       *t = w->t;
     uint32_t       with, without;
     const uint32_t high = table >> 4 & 15u, low = table & 15u;
@@ -28096,7 +28111,7 @@ static uint32_t tmi_ptx_logic_3(tmi_low *w, const uint32_t *v, uint32_t table) {
 }
 
 /* bfe and bfi: the field of `len` bits from `at` on, both modulo 256. */
-static uint32_t tmi_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
+static uint32_t tmi_lower_ptx_field(tmi_low *w, const tmi_ptx_ins *x, const uint32_t *v) {
     tmi_thr       *t = w->t;
     const int      inserts = x->row->how == TMI_PX_BFI;
     const uint32_t at = tmi_t_and_c(t, v[inserts ? 2 : 1], 255),
@@ -28134,7 +28149,7 @@ static int tmi_ptx_kind(const tmi_ptx_type *type) {
 }
 
 /* A literal with a point, in an instruction on floats. */
-static uint64_t tmi_ptx_decimal(const tmi_ptx_arg *a, int kind) {
+static uint64_t tmi_lower_ptx_decimal(const tmi_ptx_arg *a, int kind) {
     int f = kind == TMI_S_BF16 ? TMI_F_BF16 : kind == TMI_S_F16 ? TMI_F_F16 : TMI_F_F32;
     return tmi_decimal_bits(&tmi_float_formats[f], a->at, a->len, 0);
 }
@@ -28142,7 +28157,7 @@ static uint64_t tmi_ptx_decimal(const tmi_ptx_arg *a, int kind) {
 static uint32_t tmi_ptx_operand(tmi_low *w, const tmi_ptx_arg *a, uint32_t *reg, int kind) {
     if (!a->is_reg)
         return tmi_t_const(w->t, tmi_tty_of(kind, 1),
-                           a->is_decimal ? tmi_ptx_decimal(a, kind) : a->bits);
+                           a->is_decimal ? tmi_lower_ptx_decimal(a, kind) : a->bits);
     /* written later: open in PTX */
     if (!reg[a->reg]) reg[a->reg] = tmi_t_zero(w->t, tmi_tty_of(kind, 1));
     return tmi_ptx_as(w, reg[a->reg], kind);
@@ -28160,13 +28175,13 @@ static uint32_t tmi_ptx_value(tmi_low *w, const tmi_ptx_ins *x, uint32_t *v, int
         return x->type.cls == 'f' ? tmi_ptx_float(w, TMI_TF_FMA, v, 3, kind)
                                   : tmi_t_add(t, tmi_t_mul(t, v[0], v[1]), v[2]);
     case TMI_PX_FUNNEL_L:
-    case TMI_PX_FUNNEL_R: return tmi_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
-    case TMI_PX_PRMT: return tmi_ptx_bytes(w, v);
-    case TMI_PX_LOP3: return tmi_ptx_logic_3(w, v, (uint32_t)x->arg[4].bits);
-    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_ptx_field(w, x, v);
+    case TMI_PX_FUNNEL_R: return tmi_lower_ptx_funnel(w, v, x->row->how == TMI_PX_FUNNEL_L);
+    case TMI_PX_PRMT: return tmi_lower_ptx_bytes(w, v);
+    case TMI_PX_LOP3: return tmi_lower_ptx_logic_3(w, v, (uint32_t)x->arg[4].bits);
+    case TMI_PX_BFE: case TMI_PX_BFI: return tmi_lower_ptx_field(w, x, v);
     case TMI_PX_RCP:
         v[1] = v[0];
-        v[0] = tmi_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
+        v[0] = tmi_lower_float_bits_const(t, kind, 0x3C00, 0x3F80, 0x3F800000);
         return tmi_ptx_float(w, TMI_TF_FDIV, v, 2, kind);
     case TMI_PX_WIDE: {
         const int      wide = (int)tmi_s_int(2 * x->type.bits), is_signed = x->type.cls == 's';
@@ -28219,7 +28234,7 @@ static uint32_t tmi_ptx_join(tmi_low *w, const uint32_t *v, uint32_t n, uint32_t
     return r;
 }
 
-static uint32_t tmi_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
+static uint32_t tmi_lower_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg) {
     tmi_thr  *t = w->t;
     const int from = tmi_ptx_kind(&x->from), to = tmi_ptx_kind(&x->type);
     uint32_t  v = tmi_ptx_operand(w, &x->arg[1], reg, from), two[2];
@@ -28243,8 +28258,8 @@ static uint32_t tmi_ptx_convert(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg)
     return tmi_elt_cast(t, x->from.cls == 's' ? TMI_TF_S2F : TMI_TF_U2F, v, tmi_tty_of(to, 1));
 }
 
-static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind,
-                          uint32_t holder) {
+static void tmi_lower_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind,
+                                uint32_t holder) {
     const uint32_t v = tmi_ptx_operand(w, &x->arg[1], reg, kind);
     uint32_t       ptr;
     if (holder) (void)tmi_t_if(w->t, holder);
@@ -28254,8 +28269,8 @@ static void tmi_ptx_store(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int k
 }
 
 /* mov between a register and its parts. */
-static void tmi_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t *made,
-                               uint32_t *n_made) {
+static void tmi_lower_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg,
+                                     uint32_t *made, uint32_t *n_made) {
     const tmi_ptx_arg *to = &x->arg[0], *from = &x->arg[1];
     uint32_t           v[4], k, bits = x->type.bits / (to->n_part ? to->n_part : from->n_part);
     if (to->n_part) {
@@ -28275,7 +28290,7 @@ static void tmi_ptx_move_parts(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, 
 
 /* The result of an instruction that is none of the special ones: operands read, a pair half by
  * half. */
-static uint32_t tmi_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind) {
+static uint32_t tmi_lower_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, int kind) {
     tmi_thr *t = w->t;
     uint32_t v[4], half[2], part[4], i, k, n = x->row->operands - 1u,
                                            tf = (uint32_t)tmi_ptx_column(x);
@@ -28295,7 +28310,7 @@ static uint32_t tmi_ptx_result_of(tmi_low *w, const tmi_ptx_ins *x, uint32_t *re
 }
 
 /* Registers are values; `holder`: who stores. */
-static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t holder) {
+static void tmi_lower_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t holder) {
     tmi_thr *t = w->t;
     uint32_t made[4], n_made = 1, guard = 0, k, a, b;
     int      kind = tmi_ptx_kind(&x->type);
@@ -28307,7 +28322,7 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
     switch (x->row->how) {
     case TMI_PX_ST:
         if (guard) holder = holder ? tmi_t_and(t, holder, guard) : guard;
-        tmi_ptx_store(w, x, reg, kind, holder);
+        tmi_lower_ptx_store(w, x, reg, kind, holder);
         return;
     case TMI_PX_LD: /* what is narrower than its register is extended, by sign if the type has one
                      */
@@ -28328,10 +28343,11 @@ static void tmi_ptx_do(tmi_low *w, const tmi_ptx_ins *x, uint32_t *reg, uint32_t
         b = tmi_ptx_operand(w, &x->arg[2], reg, kind);
         made[0] = tmi_t_select(t, tmi_ptx_operand(w, &x->arg[3], reg, TMI_S_BOOL), a, b);
         break;
-    case TMI_PX_CVT: made[0] = tmi_ptx_convert(w, x, reg); break;
+    case TMI_PX_CVT: made[0] = tmi_lower_ptx_convert(w, x, reg); break;
     default:
-        if (x->arg[0].n_part || x->arg[1].n_part) tmi_ptx_move_parts(w, x, reg, made, &n_made);
-        else made[0] = tmi_ptx_result_of(w, x, reg, kind);
+        if (x->arg[0].n_part || x->arg[1].n_part)
+            tmi_lower_ptx_move_parts(w, x, reg, made, &n_made);
+        else made[0] = tmi_lower_ptx_result_of(w, x, reg, kind);
         break;
     }
     for (k = 0; k < n_made; k++) {
@@ -28347,10 +28363,10 @@ static void tmi_ptx_run(tmi_low *w, const tmi_op *op, uint32_t *reg, uint32_t ho
     tmi_ptx     px;
     tmi_ptx_ins x;
     (void)tmi_ptx_begin(&px, w->m, op);
-    while (tmi_ptx_next(&px, &x) > 0) tmi_ptx_do(w, &x, reg, holder);
+    while (tmi_ptx_next(&px, &x) > 0) tmi_lower_ptx_do(w, &x, reg, holder);
 }
 
-static uint32_t tmi_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
+static uint32_t tmi_lower_ptx_result(tmi_low *w, const tmi_op *op, uint32_t i, uint32_t v) {
     tmi_tty type = tmi_out_tty(w, op, i);
     if (!v) return tmi_t_zero(w->t, type);
     if (type.kind == TMI_S_PTR) return tmi_t_i2p(w->t, type, tmi_ptx_as(w, v, TMI_S_I64));
@@ -28389,7 +28405,7 @@ static uint32_t tmi_ptx_element(tmi_low *w, const tmi_op *op, uint32_t i, uint32
     at += k / share;
     v = reg[at];
     if (share > 1 && v) v = tmi_ptx_part(w, v, k % share, tmi_scalar_bits[kind], kind);
-    return tmi_ptx_result(w, op, i, v);
+    return tmi_lower_ptx_result(w, op, i, v);
 }
 
 /* On scalars; in a combining region those may be vectors, worked on element by element. */
@@ -28425,10 +28441,11 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
         tmi_asm_scalars(w, op, stores ? tmi_t_is_first(w->t) : 0);
         return;
     }
-    for (i = 0; i < op->n_out; i++) arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
+    for (i = 0; i < op->n_out; i++)
+        arr[i] = tmi_lower_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
     if (pack == 1) tmi_nest_loops(w, &n);
-    else tmi_nest_groups(w, &n, bits);
+    else tmi_lower_nest_groups(w, &n, bits);
     for (k = 0; k < pack; k++) {
         if (pack > 1) tmi_group_point(w, &n, bits, k);
         for (i = 0; i < op->n_in; i++)
@@ -28441,7 +28458,7 @@ static void tmi_lower_asm(tmi_low *w, uint32_t id) {
         if (pack > 1) tmi_group_point(w, &n, bits, k);
         for (i = 0; i < op->n_out; i++) {
             const uint32_t made = tmi_ptx_element(w, op, i, k, reg);
-            tmi_register_write(w, &n, arr[i], made);
+            tmi_lower_register_write(w, &n, arr[i], made);
         }
     }
     tmi_nest_end(w, &n);
@@ -28460,9 +28477,9 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     tmi_nest n, *outer;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->n_region == 1);
     for (i = 0; i < op->n_out && i < 8; i++)
-        arr[i] = tmi_register_array(w, flat, tmi_out(w->m, op, i));
+        arr[i] = tmi_lower_register_array(w, flat, tmi_out(w->m, op, i));
     tmi_nest_begin(w, &n, flat);
-    tmi_nest_groups(w, &n, bits);
+    tmi_lower_nest_groups(w, &n, bits);
     for (k = 0; k < pack; k++) {
         tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_in; i++)
@@ -28475,7 +28492,7 @@ static void tmi_lower_map(tmi_low *w, uint32_t id) {
     for (k = 0; k < pack; k++) {
         tmi_nest_point(w, &n, pack - 1, tmi_t_u32(w->t, k));
         for (i = 0; i < op->n_out; i++)
-            tmi_register_write(w, &n, arr[i], tmi_in_scalar(w, end, i * pack + k));
+            tmi_lower_register_write(w, &n, arr[i], tmi_in_scalar(w, end, i * pack + k));
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < op->n_out; i++) tmi_result_in_array(w, tmi_out(w->m, op, i), arr[i]);
@@ -28538,7 +28555,7 @@ static void tmi_sched_need(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin
 }
 
 /* The task went to `slot`: what it needs from elsewhere has to be kept. */
-static void tmi_sched_keep(tmi_low *w, uint32_t slot) {
+static void tmi_lower_sched_keep(tmi_low *w, uint32_t slot) {
     uint32_t i;
     for (i = 0; i < w->need.n; i++) {
         const uint32_t need = *TMI_AT(&w->need, uint32_t, i);
@@ -28679,7 +28696,7 @@ static void tmi_sched_init(tmi_low *w, tmi_sched *s, uint32_t lin_id) {
 }
 
 /* Of a load or a store, in that layout; TMI_NONE: of scalars, which every thread holds. */
-static tmi_access tmi_access_of_op(const tmi_low *w, const tmi_op *op, uint32_t lin) {
+static tmi_access tmi_lower_access_of_op(const tmi_low *w, const tmi_op *op, uint32_t lin) {
     tmi_access x;
     x.slot = 0;
     x.ptr = tmi_in(w->m, op, 0);
@@ -28706,7 +28723,7 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
         if (in->by_shuffle) {
             src->escapes = 1;
             s.lo = outer ? 0 : src->slot + 1;
-        } else if (tmi_convert_bytes(w->m, in) > w->p->stage_limit) {
+        } else if (tmi_lower_convert_bytes(w->m, in) > w->p->stage_limit) {
             src->escapes = in->escapes = in->rounds = 1;
             in->slot = tmi_slot_add(w, 0, 0, 0);
             TMI_SLOT(w, w->first_slot + in->slot)->rounds = inst + 1;
@@ -28725,17 +28742,17 @@ static void tmi_place_inst(tmi_low *w, uint32_t inst) {
     }
     tmi_sched_operands(w, &s, op, TMI_VALUE(w->m, in->value)->index, l);
     if (op->kind == TMI_OP_LOAD) {
-        x = tmi_access_of_op(w, op, in->lin);
+        x = tmi_lower_access_of_op(w, op, in->lin);
         tmi_order_access(w, &x, 0, &s.lo);
     }
     in->slot = tmi_pick_slot(w, s.lo, in->lin);
     tmi_task_into(w, in->slot, TMI_TASK_COMPUTE, 0, inst);
     if (op->kind == TMI_OP_LOAD) tmi_note_access(w, tmi_class_of(w, x.ptr), &x, 0, in->slot);
-    tmi_sched_keep(w, in->slot);
+    tmi_lower_sched_keep(w, in->slot);
 }
 
 /* Stores and simple reductions run inside nests of their component's layout. */
-static void tmi_place_root(tmi_low *w, uint32_t id) {
+static void tmi_lower_place_root(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t      lin = tmi_lin_id(w->p, tmi_op_lin(w->p, id)), i, slot;
     const tmi_lin *l = TMI_LIN(w->p, lin);
@@ -28744,7 +28761,7 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     tmi_sched_init(w, &s, lin);
     tmi_sched_operands(w, &s, op, 0, l);
-    x = tmi_access_of_op(w, op, lin);
+    x = tmi_lower_access_of_op(w, op, lin);
     if (op->kind == TMI_OP_STORE) tmi_order_access(w, &x, 1, &s.lo);
     slot = tmi_pick_slot(w, s.lo, lin);
     tmi_task_into(w, slot, TMI_TASK_ROOT, id, 0);
@@ -28754,12 +28771,12 @@ static void tmi_place_root(tmi_low *w, uint32_t id) {
         if (tmi_is_tensor(w->m, tmi_value_type(w->m, v))) tmi_first_inst(w, v)->slot = slot;
         else w->avail[v] = slot + 1;
     }
-    tmi_sched_keep(w, slot);
+    tmi_lower_sched_keep(w, slot);
 }
 
 /* A scalar is computed in the gap before the first slot that everything it needs has been done
  * by. */
-static void tmi_place_scalar(tmi_low *w, uint32_t id) {
+static void tmi_lower_place_scalar(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     tmi_sched s;
     tmi_lin   none;
@@ -28771,7 +28788,7 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_in; i++)
         tmi_needs(w->p, tmi_in(w->m, op, i), &none, 1, tmi_sched_need, &s);
     if (op->kind == TMI_OP_LOAD) {
-        const tmi_access x = tmi_access_of_op(w, op, TMI_NONE);
+        const tmi_access x = tmi_lower_access_of_op(w, op, TMI_NONE);
         tmi_order_access(w, &x, 0, &s.lo);
         tmi_note_access(w, tmi_class_of(w, x.ptr), &x, 0, s.lo);
     }
@@ -28785,7 +28802,7 @@ static void tmi_place_scalar(tmi_low *w, uint32_t id) {
 
 /* Does what op `id` does inside meet what was done before to memory of class k? Class 31 meets
  * all. */
-static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
+static int tmi_lower_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
     const tmi_seen *s = &w->seen[k];
     uint32_t with = k == 31 ? ~0u : (1u << k) | (1u << 31), reads = w->reads[id] & with,
              writes = w->writes[id] & with, atomics = w->atomics[id] & with;
@@ -28796,7 +28813,7 @@ static int tmi_whole_meets(const tmi_low *w, uint32_t id, uint32_t k) {
 
 /* Whole-tile ops and control flow: a slot of their own at the end; everything before them is
  * done. */
-static void tmi_place_whole(tmi_low *w, uint32_t id) {
+static void tmi_lower_place_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     const tmi_access any = {0, TMI_NONE, TMI_NONE, 1};
     uint32_t k, slot, i;
@@ -28804,7 +28821,7 @@ static void tmi_place_whole(tmi_low *w, uint32_t id) {
     if (op->n_region || op->kind == TMI_OP_ASM ||
         (tmi_ops[op->kind].traits & (TMI_READS | TMI_WRITES)))
         for (k = 0; k < 32; k++) /* memory touched inside against memory touched before */
-            if (tmi_whole_meets(w, id, k)) {
+            if (tmi_lower_whole_meets(w, id, k)) {
                 tmi_add_fence_for(w, TMI_SAME_MEMORY);
                 break;
             }
@@ -28844,15 +28861,15 @@ static int tmi_is_whole_op(const tmi_low *w, const tmi_op *op) {
         op->kind != TMI_OP_SPLAT && op->kind != TMI_OP_UNSPLAT && op->kind != TMI_OP_PADDING;
 }
 
-static void tmi_place_op(tmi_low *w, uint32_t id) {
+static void tmi_lower_place_op(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     if ((tmi_ops[op->kind].traits & TMI_ENDS) || op->kind == TMI_OP_ASSUME) return;
-    if (tmi_is_whole_op(w, op)) tmi_place_whole(w, id);
-    else if (op->kind == TMI_OP_STORE || op->kind == TMI_OP_REDUCE) tmi_place_root(w, id);
+    if (tmi_is_whole_op(w, op)) tmi_lower_place_whole(w, id);
+    else if (op->kind == TMI_OP_STORE || op->kind == TMI_OP_REDUCE) tmi_lower_place_root(w, id);
     else if (op->n_out && w->p->klass[tmi_out(w->m, op, 0)] == TMI_C_SCALAR)
-        tmi_place_scalar(w, id);
+        tmi_lower_place_scalar(w, id);
     for (i = 0; i < op->n_out; i++) {
         uint32_t v = tmi_out(w->m, op, i);
         if (w->p->klass[v] == TMI_C_NODE && !tmi_is_whole_op(w, op) && op->kind != TMI_OP_REDUCE)
@@ -28862,7 +28879,7 @@ static void tmi_place_op(tmi_low *w, uint32_t id) {
 }
 
 /* The layout in which an op reads its operand i; 0 when it reads no tensor there. */
-static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin *scratch) {
+static const tmi_lin *tmi_lower_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin *scratch) {
     const tmi_op *op = TMI_OP(w->m, id), *up;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     TMI_ASSERT(w->job, "lower", i < TMI_OP(w->m, id)->n_in);
@@ -28892,7 +28909,7 @@ static const tmi_lin *tmi_read_lin(tmi_low *w, uint32_t id, uint32_t i, tmi_lin 
 }
 
 /* A value that another block or a whole-tile op reads has to be kept. */
-static void tmi_mark_read(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+static void tmi_lower_mark_read(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_low  *w = (tmi_low *)ctx;
     int       kept = w->whole || tmi_value_block(w, value) != w->block;
     uint32_t  inst = kept || TMI_TELLS(w->job) ? tmi_inst_for(p, value, view) : TMI_NONE;
@@ -28905,14 +28922,14 @@ static void tmi_mark_read(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin 
     a->inst = inst;
 }
 
-static void tmi_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const tmi_lin *l) {
+static void tmi_lower_mark_clone(tmi_low *w, const tmi_op *op, uint32_t piece, const tmi_lin *l) {
     uint32_t i;
     tmi_lin  v;
     TMI_ASSERT(w->job, "lower", l->n_sg == w->p->n_sg);
     l = tmi_view(w->m, op, piece, l, &v);
     for (i = 0; i < op->n_in; i++)
         if (tmi_in_is_tensor(w, op, i))
-            tmi_needs(w->p, tmi_in(w->m, op, i), l, 0, tmi_mark_read, w);
+            tmi_needs(w->p, tmi_in(w->m, op, i), l, 0, tmi_lower_mark_read, w);
 }
 
 /* Every value read across blocks, carried by a loop, yielded, or read by a whole-tile op: kept. */
@@ -28929,14 +28946,14 @@ static void tmi_mark_escapes(tmi_low *w) {
         w->reader = op;
         if (w->whole || tmi_is_root_op(w->p, op))
             for (i = 0; i < o->n_in; i++) {
-                const tmi_lin *l = tmi_read_lin(w, op, i, &scratch);
-                if (l) tmi_needs(w->p, tmi_in(m, o, i), l, 0, tmi_mark_read, w);
+                const tmi_lin *l = tmi_lower_read_lin(w, op, i, &scratch);
+                if (l) tmi_needs(w->p, tmi_in(m, o, i), l, 0, tmi_lower_mark_read, w);
             }
         w->whole = 0;
         for (i = 0; i < o->n_out; i++)
             for (x = w->p->first_inst[tmi_out(m, o, i)]; x; x = TMI_INST(w->p, x - 1)->next)
                 if (TMI_INST(w->p, x - 1)->kind == TMI_I_CLONE)
-                    tmi_mark_clone(w, o, i, TMI_LIN(w->p, TMI_INST(w->p, x - 1)->lin));
+                    tmi_lower_mark_clone(w, o, i, TMI_LIN(w->p, TMI_INST(w->p, x - 1)->lin));
     }
 }
 
@@ -28944,13 +28961,13 @@ static void tmi_mark_escapes(tmi_low *w) {
 
 static void tmi_lower_dot(tmi_low *w, uint32_t id);
 
-static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
+static void tmi_lower_emit_scalar(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     uint32_t i;
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     w->t->src = id;
     if (op->kind == TMI_OP_LOAD) {
-        w->scalar[tmi_out(w->m, op, 0)] = tmi_scalar_load(w, op);
+        w->scalar[tmi_out(w->m, op, 0)] = tmi_lower_scalar_load(w, op);
     } else if (op->kind == TMI_OP_UNSPLAT) {
         tmi_nest n;
         tmi_lin  one;
@@ -28962,12 +28979,12 @@ static void tmi_emit_scalar(tmi_low *w, uint32_t id) {
         for (i = 0; i < op->n_out; i++) w->scalar[tmi_out(w->m, op, i)] = tmi_scalar_op(w, op, i);
     }
     for (i = 0; i < op->n_out; i++)
-        tmi_t_name(w->t, w->scalar[tmi_out(w->m, op, i)], tmi_out_name(w, op, i));
+        tmi_t_name(w->t, w->scalar[tmi_out(w->m, op, i)], tmi_lower_out_name(w, op, i));
 }
 
 /* Accumulators of matrix products are kept as matrices, so that the products add right into
  * them. */
-static int tmi_wants_tiles(const tmi_low *w, uint32_t value) {
+static int tmi_lower_wants_tiles(const tmi_low *w, uint32_t value) {
     const tmi_users *u = &w->p->users;
     const tmi_module *m = w->m;
     const tmi_value *v = TMI_VALUE(m, value);
@@ -28985,7 +29002,7 @@ static int tmi_wants_tiles(const tmi_low *w, uint32_t value) {
 }
 
 static int tmi_inst_space(const tmi_low *w, const tmi_inst *in) {
-    if (in->kind != TMI_I_FIRST || !tmi_wants_tiles(w, in->value)) return TMI_AS_PRIVATE;
+    if (in->kind != TMI_I_FIRST || !tmi_lower_wants_tiles(w, in->value)) return TMI_AS_PRIVATE;
     /* a load may work in a layout of its own */
     if (in->lin + 1 != TMI_COMP(w->p, tmi_comp_of(w->p, in->value))->lin) return TMI_AS_PRIVATE;
     return TMI_AS_FRAG;
@@ -28993,7 +29010,7 @@ static int tmi_inst_space(const tmi_low *w, const tmi_inst *in) {
 
 /* A nest: accumulators first, then the loops with all its tasks, then the ends of its
  * reductions. */
-static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
+static void tmi_lower_emit_nest(tmi_low *w, const tmi_slot *slot) {
     tmi_nest      n;
     uint32_t      t, n_fold = 0, i, n_reg;
     tmi_folding  *f;
@@ -29018,18 +29035,18 @@ static void tmi_emit_nest(tmi_low *w, const tmi_slot *slot) {
         }
         if (k->kind == TMI_TASK_ROOT && TMI_OP(w->m, k->op)->kind == TMI_OP_REDUCE) {
             tmi_folding_init(w, k->op, l, &f[i]);
-            tmi_fold_begin(w, &f[i++], l);
+            tmi_lower_fold_begin(w, &f[i++], l);
         }
     }
     tmi_nest_open(w, &n, slot->lin);
     for (t = slot->first, i = 0; t; t = TMI_TASK(w, t - 1)->next) {
         const tmi_task *k = TMI_TASK(w, t - 1);
         if (k->op) w->t->src = k->op;
-        if (k->kind == TMI_TASK_COMPUTE) tmi_compute(w, k->inst);
-        else if (k->kind == TMI_TASK_WRITE) tmi_convert_write(w, k->inst);
+        if (k->kind == TMI_TASK_COMPUTE) tmi_lower_compute(w, k->inst);
+        else if (k->kind == TMI_TASK_WRITE) tmi_lower_convert_write(w, k->inst);
         else if (TMI_OP(w->m, k->op)->kind == TMI_OP_STORE)
-            tmi_store_elements(w, TMI_OP(w->m, k->op), n.lin);
-        else tmi_fold_step(w, &f[i++]);
+            tmi_lower_store_elements(w, TMI_OP(w->m, k->op), n.lin);
+        else tmi_lower_fold_step(w, &f[i++]);
     }
     tmi_nest_end(w, &n);
     for (i = 0; i < n_fold; i++) {
@@ -29091,7 +29108,7 @@ static int tmi_is_same_array(tmi_low *w, uint32_t a, uint32_t b) {
     return x->store == TMI_ST_ARRAY && y->store == TMI_ST_ARRAY && x->ref == y->ref;
 }
 
-static void tmi_copy_scalars(tmi_low *w, tmi_copy *c, uint32_t n) {
+static void tmi_lower_copy_scalars(tmi_low *w, tmi_copy *c, uint32_t n) {
     uint32_t i;
     /* values are named before anything is overwritten: the printer sees to that */
     for (i = 0; i < n; i++)
@@ -29104,7 +29121,7 @@ static int tmi_copy_joins(tmi_low *w, const tmi_copy *c, uint32_t lin) {
         !tmi_is_same_array(w, c->from, c->to);
 }
 
-static void tmi_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
+static void tmi_lower_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
     uint32_t i, k, lin, *v = TMI_TEMP(w->job, uint32_t, n);
     for (i = 0; i < n; i++) {
         tmi_nest nest;
@@ -29125,8 +29142,8 @@ static void tmi_copy_tensors(tmi_low *w, tmi_copy *c, uint32_t n) {
 
 static void tmi_copy_all(tmi_low *w, tmi_copy *c, uint32_t n) {
     TMI_ASSERT(w->job, "lower", n == 0 || c != NULL);
-    tmi_copy_tensors(w, c, n);
-    tmi_copy_scalars(w, c, n);
+    tmi_lower_copy_tensors(w, c, n);
+    tmi_lower_copy_scalars(w, c, n);
 }
 
 /* May what the body yields be computed right in the carried value's array? Yes where a chain of
@@ -29157,7 +29174,7 @@ static int tmi_chain_in_place(tmi_low *w, uint32_t block, uint32_t arg, uint32_t
 }
 
 /* The bound of a loop as Triton counts it: signed, evaluated once. */
-static void tmi_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
+static void tmi_lower_loop_begin(tmi_low *w, const tmi_op *op, uint32_t *iv) {
     tmi_thr *t = w->t;
     uint32_t lb = tmi_in_scalar(w, op, 0), ub = tmi_in_scalar(w, op, 1),
              st = tmi_in_scalar(w, op, 2);
@@ -29213,7 +29230,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     tmi_copy_all(w, c, n);
     tmi_stage_ahead(w, body);
     w->t->src = id;
-    tmi_loop_begin(w, op, &iv);
+    tmi_lower_loop_begin(w, op, &iv);
     w->scalar[tmi_block_arg(w->m, body, 0)] = iv;
     for (i = 0; i < n; i++) {
         uint32_t arg = tmi_block_arg(w->m, body, 1 + i), yield = tmi_in(w->m, TMI_OP(w->m, end), i);
@@ -29305,7 +29322,7 @@ static void tmi_lower_while(tmi_low *w, uint32_t id) {
     for (i = 0; i < op->n_out; i++) tmi_read_carried(w, tmi_out(w->m, op, i), res[i]);
 }
 
-static void tmi_emit_whole(tmi_low *w, uint32_t id) {
+static void tmi_lower_emit_whole(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     TMI_ASSERT(w->job, "lower", id && id < w->m->op.n);
     w->t->src = id;
@@ -29313,8 +29330,8 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
     case TMI_OP_FOR: tmi_lower_for(w, id); break;
     case TMI_OP_IF: tmi_lower_if(w, id); break;
     case TMI_OP_WHILE: tmi_lower_while(w, id); break;
-    case TMI_OP_REDUCE: tmi_reduce_general(w, id); break;
-    case TMI_OP_STORE: tmi_scalar_store(w, op); break;
+    case TMI_OP_REDUCE: tmi_lower_reduce_general(w, id); break;
+    case TMI_OP_STORE: tmi_lower_scalar_store(w, op); break;
     case TMI_OP_DOT: tmi_lower_dot(w, id); break;
     case TMI_OP_SCAN: tmi_lower_scan(w, id); break;
 #ifndef TMETAL_NO_PTX
@@ -29335,7 +29352,7 @@ static void tmi_emit_whole(tmi_low *w, uint32_t id) {
 
 /* A loop whose iterations meet each other's memory in other threads needs a barrier between
  * them. */
-static int tmi_needs_wrap_fence(const tmi_low *w, uint32_t block) {
+static int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block) {
     uint32_t k, owner = tmi_block_op(w->m, block);
     uint16_t kind = TMI_OP(w->m, owner)->kind;
     if (kind != TMI_OP_FOR && kind != TMI_OP_WHILE) return 0;
@@ -29365,23 +29382,23 @@ static void tmi_lower_block(tmi_low *w, uint32_t block) {
         if (w->p->klass[tmi_block_arg(w->m, block, i)] == TMI_C_NODE)
             tmi_place_copies(w, tmi_block_arg(w->m, block, i));
     for (op = TMI_BLOCK(w->m, block)->first_op; op; op = TMI_OP(w->m, op)->next)
-        tmi_place_op(w, op);
-    wrap = tmi_needs_wrap_fence(w, block);
+        tmi_lower_place_op(w, op);
+    wrap = tmi_lower_needs_wrap_fence(w, block);
     n = tmi_n_slots(w);
     for (s = 0; s < n; s++) {
         tmi_slot *slot;
         uint32_t  x;
         w->block = block;
         slot = TMI_SLOT(w, first + s);
-        for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_emit_scalar(w, x);
+        for (x = slot->scalars; x; x = w->scalar_next[x]) tmi_lower_emit_scalar(w, x);
         if (slot->is_barrier)
             tmi_t_barrier(w->t, TMI_BAR_DEVICE,
                           slot->is_barrier == TMI_IN_PLACE
                               ? "in place, other threads read what is written next"
                               : "other threads read or write these addresses");
-        else if (slot->is_nest) tmi_emit_nest(w, slot);
-        else if (slot->rounds) tmi_convert_rounds(w, slot->rounds - 1);
-        else if (slot->op) tmi_emit_whole(w, slot->op);
+        else if (slot->is_nest) tmi_lower_emit_nest(w, slot);
+        else if (slot->rounds) tmi_lower_convert_rounds(w, slot->rounds - 1);
+        else if (slot->op) tmi_lower_emit_whole(w, slot->op);
     }
     if (wrap)
         tmi_t_barrier(w->t, TMI_BAR_DEVICE,
@@ -29426,7 +29443,7 @@ static tmi_tty tmi_tile_type(tmi_low *w, const tmi_product *p, uint32_t k) {
     return t;
 }
 
-static int tmi_product_has_bf16(const tmi_module *m, const tmi_op *op) {
+static int tmi_lower_product_has_bf16(const tmi_module *m, const tmi_op *op) {
     return tmi_s_of(m, tmi_in_type(m, op, 0)) == TMI_S_BF16 ||
         tmi_s_of(m, tmi_in_type(m, op, 1)) == TMI_S_BF16;
 }
@@ -29453,8 +29470,8 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     p->n_bits = tmi_dim_bits(w->m, d, p->rank - 1);
     p->k_bits = tmi_dim_bits(w->m, a, p->rank - 1);
     p->b_bits = p->rank > 2 ? tmi_dim_bits(w->m, d, 0) : 0;
-    p->widens = tmi_dot_is_mma(w->m, op) && tmi_product_has_bf16(w->m, op) && !w->job->opt->plain &&
-        !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
+    p->widens = tmi_dot_is_mma(w->m, op) && tmi_lower_product_has_bf16(w->m, op) &&
+        !w->job->opt->plain && !tmi_chip_has(w->p, TMETAL_GPU_BF16_MATH);
     /* all of K at once is worth more */
     if (p->widens && tmi_product_bytes(w, p, p->k_bits) > w->p->stage_limit) p->widens = 0;
     for (p->chunk_bits = 0;; p->chunk_bits++) { /* as much of K at a time as memory holds */
@@ -29485,7 +29502,7 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
     elem.width = (uint8_t)(1u << l->vec);
     if (!s->buf) {
-        uint32_t name = tmi_source_name(w, value), out = tmi_out_name(w, p->op, 0);
+        uint32_t name = tmi_source_name(w, value), out = tmi_lower_out_name(w, p->op, 0);
         /* a step towards the product */
         if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
         s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
@@ -29521,7 +29538,7 @@ typedef struct tmi_origin {
     int      inside;
 } tmi_origin;
 
-static void tmi_find_origin(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
+static void tmi_lower_find_origin(tmi_plan *p, void *ctx, uint32_t value, const tmi_lin *view) {
     tmi_origin *o = (tmi_origin *)ctx;
     uint32_t    block = tmi_value_block(o->w, value), up;
     (void)view;
@@ -29550,7 +29567,7 @@ static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
             o.body = body;
             o.inside = 0;
             tmi_needs(w->p, tmi_in(w->m, p.op, k), TMI_LIN(w->p, w->p->stage[k][op] - 1), 1,
-                      tmi_find_origin, &o);
+                      tmi_lower_find_origin, &o);
             if (o.inside) continue;
             w->t->src = op;
             tmi_stage(w, &p, k);
@@ -29562,7 +29579,7 @@ static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
 }
 
 /* Is every element of the addend zero? */
-static int tmi_is_zero_value(const tmi_low *w, uint32_t value) {
+static int tmi_lower_is_zero_value(const tmi_low *w, uint32_t value) {
     uint32_t def = tmi_def(w->m, value);
     const tmi_attr *a;
     while (def &&
@@ -29578,7 +29595,7 @@ static int tmi_is_zero_value(const tmi_low *w, uint32_t value) {
 
 /* Accumulator tiles, holding the addend. Where the result lives in the addend's own array, it
  * does already. */
-static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
+static void tmi_lower_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     tmi_thr  *t = w->t;
     uint32_t  r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1, c = tmi_in(w->m, p->op, 2), v;
     tmi_inst *in = TMI_INST(w->p, r);
@@ -29590,8 +29607,8 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
         return;
     }
     p->acc = tmi_named_array(w, TMI_AS_FRAG, tmi_tty_of(TMI_S_F32, 1), p->acc_count, in->value);
-    if (same) tmi_inst_is_array(in, p->acc, 1);
-    if (tmi_is_zero_value(w, c)) {
+    if (same) tmi_lower_inst_is_array(in, p->acc, 1);
+    if (tmi_lower_is_zero_value(w, c)) {
         v = tmi_t_for(t, p->acc_count);
         (void)tmi_t_stmt(t, TMI_TF_FFILL, p->acc, v, 0, 0);
         tmi_t_close(t);
@@ -29599,13 +29616,13 @@ static void tmi_product_begin(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     }
     tmi_nest_open(w, &n, lin_id);
     v = tmi_packed(w, &n, TMI_ALL_REGS << 1, 0);
-    tmi_tile_write(t, p->acc, v, tmi_conv(t, tmi_elem_at(w, c, n.lin, TMI_VEC), TMI_S_F32));
+    tmi_lower_tile_write(t, p->acc, v, tmi_conv(t, tmi_elem_at(w, c, n.lin, TMI_VEC), TMI_S_F32));
     tmi_nest_end(w, &n);
 }
 
 /* Where an element of a staged operand stands. */
-static uint32_t tmi_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uint32_t col,
-                              uint32_t batch) {
+static uint32_t tmi_lower_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uint32_t col,
+                                    uint32_t batch) {
     const uint32_t slow = s->flipped ? col : row, fast = s->flipped ? row : col;
     const uint32_t at = tmi_t_add(t, tmi_t_mul_c(t, slow, s->pitch), fast);
     return batch ? tmi_t_add(t, at, tmi_t_mul_c(t, batch, s->plane)) : at;
@@ -29613,7 +29630,7 @@ static uint32_t tmi_staged_at(tmi_thr *t, const tmi_staged *s, uint32_t row, uin
 
 static void tmi_fload(tmi_low *w, uint32_t frag, uint32_t index, const tmi_staged *s, uint32_t row,
                       uint32_t col, uint32_t batch) {
-    const uint32_t at = tmi_staged_at(w->t, s, row, col, batch),
+    const uint32_t at = tmi_lower_staged_at(w->t, s, row, col, batch),
                    id = tmi_t_stmt(w->t, TMI_TF_FLOAD, frag, index, s->buf, at);
     TMI_INS(w->t, id)->e = s->pitch;
     TMI_INS(w->t, id)->f = (uint32_t)s->flipped;
@@ -29630,8 +29647,8 @@ static uint32_t tmi_tile_base(tmi_low *w, const tmi_lin *l, uint32_t low, uint32
 
 /* The a tiles of one step of K, from registers in the layout of another product: its result, or
  * what was computed from it. */
-static void tmi_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, uint32_t i,
-                                     uint32_t k) {
+static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, uint32_t i,
+                                           uint32_t k) {
     uint32_t a = tmi_in(w->m, p->op, 0), b, e;
     const tmi_lin *l = tmi_value_lin(w->p, a);
     tmi_nest n;
@@ -29673,7 +29690,7 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
 }
 
 /* acc += a * b over the part of K that is there. */
-static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
+static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
     uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv,
              bv = 0, batch = 0, row0, col0, steps, at;
@@ -29702,7 +29719,7 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
     if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
-    else if (in_regs) tmi_tiles_from_registers(w, p, fa, iv, kv);
+    else if (in_regs) tmi_lower_tiles_from_registers(w, p, fa, iv, kv);
     else {
         const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
         tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul_c(t, iv, 8)), k8, batch);
@@ -29727,7 +29744,7 @@ static void tmi_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
 }
 
 /* Results of another type than float: rounded from the accumulator tiles. */
-static void tmi_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
+static void tmi_lower_product_end(tmi_low *w, tmi_product *p, uint32_t lin_id) {
     uint32_t  r = w->p->first_inst[tmi_out(w->m, p->op, 0)] - 1, i, index, e[2];
     tmi_tty type = tmi_out_tty(w, p->op, 0);
     tmi_nest  n;
@@ -29749,7 +29766,7 @@ static uint32_t tmi_widen(tmi_low *w, uint32_t v, int kind) {
     return tmi_t_intcast(w->t, v, kind, 1);
 }
 
-static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind) {
+static void tmi_lower_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kind) {
     tmi_thr *t = w->t;
     const tmi_lin *l;
     uint32_t kv, i, d = tmi_out_type(w->m, p->op, 0), row, col, batch = 0, a, b, index, at[2], acc;
@@ -29762,7 +29779,7 @@ static void tmi_plain_steps(tmi_low *w, tmi_product *p, uint32_t lin_id, int kin
     col = tmi_coord(w, l, 0, p->n_bits, 0);
     if (p->b_bits) batch = tmi_coord(w, l, tmi_dim_low(w->m, d, 0), p->b_bits, 0);
     for (i = 0; i < 2; i++) {
-        at[i] = tmi_staged_at(t, &p->s[i], i ? kv : row, i ? col : kv, batch);
+        at[i] = tmi_lower_staged_at(t, &p->s[i], i ? kv : row, i ? col : kv, batch);
     }
     a = tmi_widen(w, tmi_t_read(t, p->s[0].buf, at[0], 0), kind);
     b = tmi_widen(w, tmi_t_read(t, p->s[1].buf, at[1], 0), kind);
@@ -29818,7 +29835,7 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     if (p->chunk_bits) p->chunk = tmi_t_for(w->t, 1u << p->chunk_bits), loop = 1;
     tmi_stage(w, p, 0);
     tmi_stage(w, p, 1);
-    tmi_plain_steps(w, p, lin_id, kind);
+    tmi_lower_plain_steps(w, p, lin_id, kind);
     if (loop) tmi_t_close(w->t);
     tmi_plain_copy(w, p, lin_id, kind, 1);
 }
@@ -29833,7 +29850,7 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         tmi_lower_plain_dot(w, &p, l);
         return;
     }
-    tmi_product_begin(w, &p, lin_id);
+    tmi_lower_product_begin(w, &p, lin_id);
     if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id])
         p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
     else p.chunk_bits = 0;
@@ -29841,9 +29858,9 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         if (w->ahead[k][id]) p.s[k] = *w->ahead[k][id];
         else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
     }
-    tmi_product_steps(w, &p, l);
+    tmi_lower_product_steps(w, &p, l);
     if (loop) tmi_t_close(w->t);
-    tmi_product_end(w, &p, lin_id);
+    tmi_lower_product_end(w, &p, lin_id);
 }
 
 /* -- A whole function -------------------------------------------------------------------------- */
@@ -29890,7 +29907,7 @@ static void tmi_lower_touches(tmi_low *w) {
 }
 
 /* for each program of the grid in turn */
-static void tmi_serial_begin(tmi_low *w) {
+static void tmi_lower_serial_begin(tmi_low *w) {
     tmi_thr *t = w->t;
     uint32_t i, loop, iv, count, *n = w->programs;
     for (i = 0; i < 3; i++) n[i] = tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i);
@@ -29932,7 +29949,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     tmi_lower_touches(&w);
     tmi_mark_escapes(&w);
     tmi_lower_params(&w);
-    if (p->serial) tmi_serial_begin(&w);
+    if (p->serial) tmi_lower_serial_begin(&w);
     tmi_lower_block(&w, tmi_op_body(p->m, TMI_OP(p->m, p->func), 0));
     if (p->serial) tmi_t_close(t);
 }
@@ -29987,7 +30004,7 @@ static uint32_t tmi_thr_next(const tmi_thr *t, uint32_t id) {
 
 /* -- Dead code ------------------------------------------------------------------------------- */
 
-static int tmi_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *reads) {
+static int tmi_clean_has_effect(const tmi_thr *t, const tmi_ins *n, const uint32_t *reads) {
     uint32_t b[2], k, i;
     TMI_ASSERT(t->job, "clean", n->op > 0 && n->op < TMI_TF_COUNT);
     if (n->op == TMI_TF_DECL) return reads[n->a] != 0;
@@ -30029,7 +30046,8 @@ static void tmi_dead_code(tmi_thr *t) {
         }
         for (again = 0; n-- > 0;) {
             tmi_ins *x = TMI_INS(t, order[n]);
-            if (x->op == TMI_TF_LOOPVAR || uses[order[n]] || tmi_has_effect(t, x, reads)) continue;
+            if (x->op == TMI_TF_LOOPVAR || uses[order[n]] || tmi_clean_has_effect(t, x, reads))
+                continue;
             if (x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) again |= --reads[x->a] == 0;
             again |= tmi_arrays(x, a) > 1;
             for (i = tmi_operands(t, x, v); i-- > 0;) uses[v[i]]--;
@@ -30341,7 +30359,7 @@ static void tmi_order_make(tmi_thr *t, tmi_order *o) {
 
 /* The longest run from `first` on in which every access of memory stands under its mask, and
  * every value is used up: ends with a store. 0 when there is none worth a branch. */
-static uint32_t tmi_mask_run(const tmi_thr *t, const tmi_order *o, uint32_t first) {
+static uint32_t tmi_clean_mask_run(const tmi_thr *t, const tmi_order *o, uint32_t first) {
     uint32_t mask = tmi_mask_of(TMI_INS(t, first)), id, end = 0, stores = 0, latest = 0;
     for (id = first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *n = TMI_INS(t, id);
@@ -30360,7 +30378,7 @@ static uint32_t tmi_mask_run(const tmi_thr *t, const tmi_order *o, uint32_t firs
 }
 
 /* What stands from `first` to `end` becomes the body of a branch on their mask. */
-static void tmi_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
+static void tmi_clean_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
     tmi_ins  branch;
     uint32_t made, body, x, next;
     tmi_ins_zero(&branch, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
@@ -30384,14 +30402,14 @@ static void tmi_mask_branch(tmi_thr *t, uint32_t first, uint32_t end) {
 }
 
 /* if (mask) { load, compute, store } instead of a test at each access. */
-static void tmi_merge_masks(tmi_thr *t) {
+static void tmi_clean_merge_masks(tmi_thr *t) {
     tmi_order o;
     uint32_t  i, end;
     tmi_order_make(t, &o);
     for (i = 0; i < o.n; i++) {
         if (!tmi_mask_of(TMI_INS(t, o.id[i]))) continue;
-        if ((end = tmi_mask_run(t, &o, o.id[i])) == 0) continue;
-        tmi_mask_branch(t, o.id[i], end);
+        if ((end = tmi_clean_mask_run(t, &o, o.id[i])) == 0) continue;
+        tmi_clean_mask_branch(t, o.id[i], end);
         i = o.pos[end] - 1;
     }
 }
@@ -30399,7 +30417,7 @@ static void tmi_merge_masks(tmi_thr *t) {
 /* -- Values next to their first use ------------------------------------------------------------ */
 
 /* The statement of block `blk` that holds instruction `id`. */
-static uint32_t tmi_holder_in(const tmi_thr *t, uint32_t id, uint32_t blk) {
+static uint32_t tmi_clean_holder_in(const tmi_thr *t, uint32_t id, uint32_t blk) {
     TMI_ASSERT(t->job, "clean", id && id < t->ins.n && blk && blk < t->blk.n);
     while (id && TMI_INS(t, id)->blk != blk) id = TMI_BLK(t, TMI_INS(t, id)->blk)->owner;
     return id;
@@ -30414,14 +30432,14 @@ static int tmi_moves_down(const tmi_ins *n) {
  * that stays where it is. */
 static void tmi_note_anchor(const tmi_thr *t, const tmi_order *o, uint32_t *anchor, uint32_t id,
                             uint32_t user) {
-    uint32_t s = tmi_holder_in(t, user, TMI_INS(t, id)->blk);
+    uint32_t s = tmi_clean_holder_in(t, user, TMI_INS(t, id)->blk);
     if (s == user && tmi_moves_down(TMI_INS(t, s))) s = anchor[s];
     if (s && (!anchor[id] || o->pos[s] < o->pos[anchor[id]])) anchor[id] = s;
 }
 
 /* Pure values and declarations move down, within their block, to the first statement that needs
  * them. */
-static void tmi_sink(tmi_thr *t) {
+static void tmi_clean_sink(tmi_thr *t) {
     uint32_t *anchor = TMI_TEMP(t->job, uint32_t, t->ins.n),
              *head = TMI_TEMP(t->job, uint32_t, t->ins.n);
     uint32_t  i, k, id, at, decl, v[TMI_MAX_OPERANDS], a[3];
@@ -30453,7 +30471,7 @@ static uint32_t tmi_arr_bytes(const tmi_arr *a) {
 
 /* First and last access of each threadgroup array. One that is touched inside a loop and before it
  * lives to the end of the outermost such loop. */
-static void tmi_live_ranges(tmi_thr *t) {
+static void tmi_clean_live_ranges(tmi_thr *t) {
     uint32_t *pos = TMI_TEMP(t->job, uint32_t, t->ins.n),
              *end = TMI_TEMP(t->job, uint32_t, t->ins.n);
     uint32_t *last = TMI_TEMP(t->job, uint32_t, t->arr.n), id, up, n = 0, a[3], k, i;
@@ -30491,7 +30509,7 @@ typedef struct tmi_alive {
     uint32_t *id, n;        /* the answer */
 } tmi_alive;
 
-static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
+static void tmi_clean_alive_init(tmi_thr *t, tmi_alive *v) {
     uint32_t i, n = (t->arr.n >> 6) + 1;
     v->t = t;
     v->first = TMI_TEMP(t->job, uint32_t, n);
@@ -30506,7 +30524,7 @@ static void tmi_alive_init(tmi_thr *t, tmi_alive *v) {
 }
 
 /* Those that stand before array `i` in the list. */
-static void tmi_alive_with(tmi_alive *v, uint32_t i) {
+static void tmi_clean_alive_with(tmi_alive *v, uint32_t i) {
     const tmi_arr *a = TMI_ARR(v->t, i), *b;
     uint32_t k, w;
     v->n = 0;
@@ -30526,12 +30544,12 @@ static void tmi_alive_with(tmi_alive *v, uint32_t i) {
  * that are never alive together share. Counters stand alone behind the others: cast to atomics,
  * shared memory crashes M3's compiler (JuliaGPU Metal.jl issue 282). Gives the bytes used;
  * *apart when no two share. */
-static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
+static uint32_t tmi_clean_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     uint32_t  i, k, most = 0;
     uint64_t  total = 0;
     tmi_alive v;
     for (i = 1; i < t->arr.n && TMI_ARR(t, i)->space != TMI_AS_GROUP; i++) {}
-    if (i < t->arr.n) tmi_live_ranges(t);
+    if (i < t->arr.n) tmi_clean_live_ranges(t);
     for (; i < t->arr.n; i++) {
         tmi_arr *a = TMI_ARR(t, i);
         if (a->space != TMI_AS_GROUP || !a->first) continue;
@@ -30540,7 +30558,7 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
     }
     *apart = total <= roomy;
     if (*apart) return (uint32_t)total;
-    tmi_alive_init(t, &v);
+    tmi_clean_alive_init(t, &v);
     for (i = 1; i < t->arr.n; i++)
         if (TMI_ARR(t, i)->is_atomic) TMI_ARR(t, i)->at = TMI_FAR_TOO_MUCH;
     for (i = 1; i < t->arr.n; i++) { /* first fit in order of creation */
@@ -30549,7 +30567,7 @@ static uint32_t tmi_place_arrays(tmi_thr *t, uint32_t roomy, int *apart) {
         if (a->space != TMI_AS_GROUP || !a->first || a->is_atomic) continue;
         a->shown = 0;
         a->at = 0;
-        tmi_alive_with(&v, i);
+        tmi_clean_alive_with(&v, i);
         while (moved && a->at < TMI_FAR_TOO_MUCH)
             for (moved = 0, k = 0; k < v.n; k++) {
                 const tmi_arr *b = TMI_ARR(t, v.id[k]);
@@ -30619,7 +30637,7 @@ static void tmi_touched_clear(tmi_touched *set) {
     while (set->n) set->how[set->arr[--set->n]] = 0;
 }
 
-static int tmi_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
+static int tmi_clean_is_earlier(const void *ctx, uint32_t a, uint32_t b) {
     (void)ctx;
     return a < b;
 }
@@ -30631,7 +30649,7 @@ static void tmi_touched_list(tmi_thr *t, tmi_touched *set, tmi_touched *list) {
     list->arr = TMI_TEMP(t->job, uint32_t, set->n);
     list->how = TMI_TEMP(t->job, uint8_t, set->n);
     for (i = 0; i < set->n; i++) list->arr[i] = set->arr[i];
-    tmi_sort(t->job, list->arr, list->n, tmi_is_earlier, NULL);
+    tmi_sort(t->job, list->arr, list->n, tmi_clean_is_earlier, NULL);
     for (i = 0; i < set->n; i++) list->how[i] = set->how[list->arr[i]];
     tmi_touched_clear(set);
 }
@@ -30675,7 +30693,7 @@ static uint32_t tmi_conflict(const tmi_hazard *h, const tmi_touched *list, int *
 
 /* Can accesses of the list stand against each other, in the next turn of a loop or behind a
  * branch? */
-static int tmi_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
+static int tmi_clean_collides_itself(const tmi_hazard *h, const tmi_touched *list) {
     uint32_t i, k;
     for (i = 0; i < list->n; i++) {
         if (list->how[i] & (list->how[i] - 1)) return 1;
@@ -30743,11 +30761,11 @@ static void tmi_look_inside(tmi_hazard *h, uint32_t id, int alone) {
         for (x = TMI_BLK(t, b[i])->first; x; x = TMI_INS(t, x)->next)
             tmi_touch(&h->body, tmi_access_of(h, x, &one));
     tmi_touched_list(t, &h->body, &s->all);
-    if (!alone) s->inner = (uint8_t)tmi_collides_itself(h, &s->all);
+    if (!alone) s->inner = (uint8_t)tmi_clean_collides_itself(h, &s->all);
 }
 
 /* What one body does before its first barrier and after its last, added to both sets. */
-static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
+static void tmi_clean_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
     tmi_thr    *t = h->t;
     tmi_touched one;
     uint32_t    id;
@@ -30774,18 +30792,18 @@ static void tmi_note_body(tmi_hazard *h, uint32_t blk, tmi_inside *s) {
 }
 
 /* A branch is left by either side; a loop may not run at all. */
-static void tmi_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
+static void tmi_clean_note_inside(tmi_hazard *h, const tmi_ins *n, tmi_inside *s) {
     uint32_t b[2], k = tmi_bodies(n, b), i;
     s->waits = 0;
     s->passes = n->op != TMI_TF_IF || k == 1;
-    for (i = 0; i < k; i++) tmi_note_body(h, b[i], s);
+    for (i = 0; i < k; i++) tmi_clean_note_body(h, b[i], s);
     tmi_touched_list(h->t, &h->early, &s->early);
     tmi_touched_list(h->t, &h->late, &s->late);
     s->done = 1;
 }
 
-static void tmi_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read,
-                               uint32_t after) {
+static void tmi_clean_insert_barrier(tmi_hazard *h, uint32_t before, uint32_t arr, int after_read,
+                                     uint32_t after) {
     tmi_thr *t = h->t;
     tmi_ins  n;
     TMI_ASSERT(h->t->job, "clean", before && before < h->t->ins.n);
@@ -30802,7 +30820,7 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk);
 
 /* Bodies: both sides of a branch start from one state and end in the union; a loop runs twice,
  * so that what one iteration leaves meets the next. */
-static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
+static void tmi_clean_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     tmi_thr       *t = h->t;
     const tmi_ins *n = TMI_INS(t, id);
     uint32_t       b[2], k = tmi_bodies(n, b), i;
@@ -30824,7 +30842,7 @@ static void tmi_barriers_body(tmi_hazard *h, uint32_t id, tmi_inside *s) {
     }
     tmi_touch(&h->now, branch ? &end[0] : &start); /* a loop may not have run */
     if (branch) tmi_touch(&h->now, &end[1]);
-    tmi_note_inside(h, n, s);
+    tmi_clean_note_inside(h, n, s);
 }
 
 /* Depth: TMI_MAX_DEPTH, by the verifier. */
@@ -30844,13 +30862,13 @@ static void tmi_barriers_in(tmi_hazard *h, uint32_t blk) {
             continue;
         }
         if (x && x->inner) {
-            tmi_barriers_body(h, id, x);
+            tmi_clean_barriers_body(h, id, x);
             continue;
         }
         list = tmi_access_of(h, id, &one);
         k = tmi_conflict(h, list, &after_read, &after);
         if (k) {
-            tmi_insert_barrier(h, id, k, after_read, after);
+            tmi_clean_insert_barrier(h, id, k, after_read, after);
             tmi_touched_clear(&h->now);
         }
         tmi_touch(&h->now, list);
@@ -30876,7 +30894,7 @@ static void tmi_barriers(tmi_thr *t, int apart, int untiled) {
 }
 
 /* Two barriers with nothing between them that needs both are one. */
-static void tmi_merge_barriers(tmi_thr *t) {
+static void tmi_clean_merge_barriers(tmi_thr *t) {
     uint32_t blk, id, next;
     for (blk = 1; blk < t->blk.n; blk++)
         for (id = TMI_BLK(t, blk)->first; id; id = next) {
@@ -30893,7 +30911,7 @@ static void tmi_merge_barriers(tmi_thr *t) {
 #ifndef TMETAL_NO_REPORTS
 /* How many barriers there would be if any two arrays could share bytes. The form is left as it
  * was; scratch is not given back, since the form's own arrays have grown in it. */
-static uint32_t tmi_count_untiled(tmi_thr *t) {
+static uint32_t tmi_clean_count_untiled(tmi_thr *t) {
     uint32_t first = t->ins.n, *flags = TMI_TEMP(t->job, uint32_t, first), n = 0, id, next,
              src = t->src;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) flags[id] = TMI_INS(t, id)->a;
@@ -30912,7 +30930,7 @@ static uint32_t tmi_count_untiled(tmi_thr *t) {
 #endif
 
 /* float x; x = y;  is  float x = y;  once nothing but values stands between. */
-static void tmi_merge_inits(tmi_thr *t) {
+static void tmi_clean_merge_inits(tmi_thr *t) {
     uint32_t i, id, at;
     for (i = 1; i < t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(t, i);
@@ -30942,16 +30960,16 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
             tmi_clean_fill_inits(t);
             tmi_dead_code(t);
         }
-        tmi_merge_masks(t);
+        tmi_clean_merge_masks(t);
     }
-    bytes = tmi_place_arrays(t, roomy, &apart);
+    bytes = tmi_clean_place_arrays(t, roomy, &apart);
 #ifndef TMETAL_NO_REPORTS
-    if (t->job->tally) t->untiled = tmi_count_untiled(t);
+    if (t->job->tally) t->untiled = tmi_clean_count_untiled(t);
 #endif
     if (bytes) tmi_barriers(t, apart, 0); /* else no two threads share an array */
-    tmi_merge_barriers(t);
-    if (!t->job->opt->plain) tmi_sink(t);
-    tmi_merge_inits(t);
+    tmi_clean_merge_barriers(t);
+    if (!t->job->opt->plain) tmi_clean_sink(t);
+    tmi_clean_merge_inits(t);
     return bytes;
 }
 
@@ -43938,7 +43956,7 @@ static int tmi_compile_f64_lacks(const tmi_op *op) {
     if (tf == TMI_TF_FCONV || tf == TMI_TF_S2F || tf == TMI_TF_U2F || tf == TMI_TF_F2S ||
         tf == TMI_TF_F2U || tf == TMI_TF_FCMP || tf == TMI_TF_CLAMP || tf == TMI_TF_EXTERN)
         return 0;
-    return tmi_f64_fn(tf) == TMI_FN_COUNT;
+    return tmi_lower_f64_fn(tf) == TMI_FN_COUNT;
 }
 #else
 /* An external function that rests on those of doubles: its row is a name alone. */
@@ -44042,7 +44060,7 @@ static void tmi_compile_refuse_asm(tmi_job *job, tmi_module *m, const tmi_op *op
     tmi_error(job, tmi_at_of(m, op), TMETAL_E_PART, tmi_ops[op->kind].name, "inline PTX",
               "TMETAL_NO_PTX");
 #else
-    const char *text = tmi_ptx_unknown(job, m, op);
+    const char *text = tmi_lower_ptx_unknown(job, m, op);
     if (text) tmi_error(job, tmi_at_of(m, op), TMETAL_E_INLINE_ASM, text);
 #endif
 }
