@@ -35819,16 +35819,18 @@ static int tmi_may_move_lanes(const tmi_emit *e, uint32_t id) {
 /* Is there a write between a read and its only reader, or a place where not every lane comes? */
 static int tmi_may_move_read(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    uint32_t at = e->user[id];
+    uint32_t at = e->user[id], steps = 0;
     if (!at) return 0;
     if (tmi_tfs[n->op].traits & TMI_TR_LANE) return tmi_may_move_lanes(e, id);
-    /* follow readers that are written inside others, up to the statement that holds them */
-    while (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1
-        && !e->named[at] && e->user[at]) {
+    /* follow readers that are written inside others, up to the statement that holds them; no
+     * line has room for so many */
+    while (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT) && e->uses[at] == 1 &&
+           !e->named[at] && e->user[at]) {
         /* a variable */
-        if (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & (TMI_TR_READ | TMI_TR_LANE))
-                && tmi_crosses_loop(e, at, e->user[at]))
+        if (!(tmi_tfs[TMI_INS(e->t, at)->op].traits & (TMI_TR_READ | TMI_TR_LANE)) &&
+            tmi_crosses_loop(e, at, e->user[at]))
             break;
+        if (++steps > 4 * TMI_LINE_WIDTH) return 0;
         at = e->user[at];
     }
     if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE) && TMI_INS(e->t, at)->blk != n->blk)
