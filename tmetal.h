@@ -44083,6 +44083,26 @@ static void tmi_compile_refuse_op(tmi_job *job, tmi_module *m, const tmi_op *op)
     else tmi_compile_refuse_types(job, m, op);
 }
 
+/* A descriptor or block pointer among its operands or results that tmi_lower_refs() does not take
+ * apart; TMI_NONE: there is none. Only an op that makes one can have it where `any` is 0. */
+static uint32_t tmi_compile_opaque_ref(const tmi_module *m, const tmi_op *op, int any) {
+    uint32_t i, type;
+    int      known = op->n_region || (tmi_ops[op->kind].traits & TMI_ENDS);
+    switch (op->kind) {
+    case TMI_OP_MAKE_DESC: case TMI_OP_MAKE_PTR: case TMI_OP_ADVANCE: case TMI_OP_DLOAD:
+    case TMI_OP_DSTORE: case TMI_OP_DREDUCE: case TMI_OP_DGATHER: case TMI_OP_DSCATTER:
+    case TMI_OP_XDLOAD: case TMI_OP_XDSTORE: case TMI_OP_XDGATHER: case TMI_OP_XDSCATTER:
+    case TMI_OP_SELECT: case TMI_OP_POISON: case TMI_OP_UNDEF: case TMI_OP_CALL: known = 1; break;
+    default: break;
+    }
+    for (i = any ? 0 : op->n_in; i < op->n_in + op->n_out && !known; i++) {
+        type = i < op->n_in ? tmi_in_type(m, op, i) : tmi_out_type(m, op, i - op->n_in);
+        if (tmi_is_ref(m, type) && (i || (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE)))
+            return type;
+    }
+    return TMI_NONE;
+}
+
 /* Does it leave the memory as it is? */
 static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
     int64_t  added = 1;
@@ -44097,10 +44117,17 @@ static int tmi_compile_only_reads(const tmi_module *m, const tmi_op *op) {
  * a loop, reads the same address until the others have. A lock takes the address inside of its
  * loop, a chain of programs reads one of another. `told`: addresses at which it has done so. */
 static void tmi_compile_refuse_body(tmi_job *job, tmi_module *m, uint32_t func, uint8_t *told) {
-    uint32_t op;
+    uint32_t op, type;
+    int      refs = tmi_has_refs(m, func);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         const tmi_op *o = TMI_OP(m, op);
-        tmi_compile_refuse_op(job, m, o);
+        type = tmi_compile_opaque_ref(m, o, refs);
+        if (type != TMI_NONE)
+            tmi_error(job, tmi_at_of(m, o), TMETAL_E_TYPE_UNSUPPORTED, tmi_ops[o->kind].name,
+                      tmi_type_text(job, m, type),
+                      "block pointers and descriptors are made, moved, chosen, handed on or "
+                      "accessed, no more");
+        else tmi_compile_refuse_op(job, m, o);
         if (o->kind == TMI_OP_RMW && !tmi_in_while(m, op)) told[tmi_in(m, o, 0)] = 1;
         else if (tmi_compile_only_reads(m, o) && told[tmi_in(m, o, 0)] && tmi_in_while(m, op))
             tmi_error(job, tmi_at_of(m, o), TMETAL_E_CONTROL,
