@@ -3592,7 +3592,7 @@ static const tmetal_gpu *tmi_gpu_find(const char *text, uint32_t cores) {
     for (i = 0; i < TMI_GPU_COUNT; i++) {
         const tmetal_gpu *g = &tmi_gpus[i];
         if (!tmi_gpu_answers(g, text)) continue;
-        if (g->cores == cores) return g;
+        if (g->cores == cores || !cores) return g;
         if (!first) first = g;
     }
     /* another bin of the chip that a row's name means */
@@ -20559,7 +20559,11 @@ static void tmi_ins_before(tmi_thr *t, uint32_t before, uint32_t id) {
 static uint32_t tmi_operand_slots(const tmi_thr *t, tmi_ins *n, uint32_t **v) {
     uint32_t k = 0, i, reads = tmi_tfs[n->op].reads;
     TMI_ASSERT(t->job, "thread", n->op < TMI_TF_COUNT);
-    if (!reads) return 0;
+    if (reads <= TMI_RD_AB) { /* most of them */
+        if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
+        if ((reads & TMI_RD_B) && n->b) v[k++] = &n->b;
+        return k;
+    }
     if (reads == TMI_RD_LIST)
         for (i = 0; i < n->b && i < TMI_MAX_OPERANDS; i++) v[k++] = &TMI_LST(t, n->a + i);
     if ((reads & TMI_RD_A) && n->a) v[k++] = &n->a;
