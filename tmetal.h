@@ -5886,6 +5886,9 @@ static void tmi_fn_fill(tmi_fn_index *x) {
 static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t len) {
     uint32_t i = x->first[tmi_fn_key(name, len)];
     while (i && !tmi_fn_has(&tmi_fns[i - 1], name, len)) i = x->next[i - 1];
+#ifdef TMETAL_NO_FP64 /* the last row has names of every key */
+    if (!i && tmi_fn_has(&tmi_fns[TMI_FN_COUNT - 1], name, len)) return TMI_FN_COUNT - 1;
+#endif
     return i ? i - 1 : TMI_FN_COUNT;
 }
 
