@@ -20998,7 +20998,9 @@ static uint32_t tmi_t_and_c(tmi_thr *t, uint32_t a, int64_t c) {
     return tmi_t_bin_c(t, TMI_TF_AND, a, c);
 }
 
+#ifndef TMETAL_NO_PTX
 static uint32_t tmi_t_flip(tmi_thr *t, uint32_t a) { return tmi_t_bin_c(t, TMI_TF_XOR, a, -1); }
+#endif
 
 static int tmi_icmp_unsigned(uint32_t p) { return p >= TMI_ULT; }
 
