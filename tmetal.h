@@ -24979,6 +24979,7 @@ static uint32_t tmi_elt(tmi_low *w, const tmi_op *op, const uint32_t *v, uint32_
     tmi_tty  type = tmi_out_tty(w, op, result);
     uint32_t x[8], one[8], parts[4], i, k, r, width = 1;
     int tf = tmi_tf_of_op[op->kind], was = type.kind, called = tmi_lower_elt_is_called(w->m, op);
+    memset(parts, 0, sizeof parts); /* gcc does not see that width is 1 to 4 */
     for (i = 0; i < op->n_in && i < 8; i++) {
         const int goes = !called && tmi_lower_elt_goes_by_float(w->p, op, tmi_t_kind(t, v[i]));
         width = tmi_max32(width, tmi_t_type(t, v[i]).width);
