@@ -279,7 +279,9 @@
     X(712, ENCODE, "Metal gives no %s")                                                           \
     X(713, GPU, "the GPU stopped the launch (Metal's code %llu): %s: %s")                         \
     X(714, TIMEOUT, "not complete after %llu milliseconds")                                       \
-    X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")
+    X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")                \
+    X(716, LAUNCH_STAGES, \
+      "%s has two stages: it wants 1 program along axis %llu, but %llu are given")
 
 typedef enum tmetal_code {
     TMETAL_OK = 0,
@@ -47048,6 +47050,11 @@ static tmetal_code tmi_metal_encode(const tmi_metal_go *g, void *encoder) {
         uint32_t             axis;
         tmetal_code          code;
         for (axis = 0; axis < 3; axis++) {
+            /* the parts of a row stand along an axis that the programs must leave free */
+            if (!k->grid[0] && k->grid_times[axis] > 1 && g->programs[axis] > 1)
+                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_STAGES, k->name,
+                                      (unsigned long long)axis,
+                                      (unsigned long long)g->programs[axis]);
             n[axis] = tmi_metal_grid(g, k, axis);
             if (n[axis] > 0xffffffffu)
                 return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_GRID, k->name,

@@ -121,6 +121,17 @@ std::function<tmetal_code(scene &)> on(std::function<void()> change) {
     };
 }
 
+/* Rows of sums in two stages, as many times as `deep` says along the axis that the stages need. */
+tmetal_code two_stages(scene &s, uint32_t deep) {
+    s.file = "examples/kernels/row_sum.ttir";
+    s.options.two_stage = 4;
+    const tmetal_code c = s.ready();
+    s.programs[2] = deep;
+    s.args[2] = tmetal_arg_int(256);
+    s.n_args = 3;
+    return c == TMETAL_OK ? s.go() : c;
+}
+
 standin::machine &m = standin::now;
 
 const std::vector<row> rows = {
@@ -210,6 +221,9 @@ const std::vector<row> rows = {
     {"one buffer read and written", TMETAL_E_LAUNCH_OVERLAP, "options.alias", with([](scene &s) { s.args[2] = s.args[0]; })},
     {"one buffer read twice", TMETAL_OK, "", with([](scene &s) { s.args[1] = s.args[0]; })},
     {"no programs", TMETAL_OK, "", with([](scene &s) { s.programs[0] = 0; })},
+    {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
+     [](scene &s) { return two_stages(s, 3); }},
+    {"two stages", TMETAL_OK, "", [](scene &s) { return two_stages(s, 1); }},
     {"no command buffer", TMETAL_E_ENCODE, "a command buffer", with([](scene &) { m.no_command_buffer = true; })},
     {"no encoder", TMETAL_E_ENCODE, "a compute encoder", with([](scene &) { m.no_encoder = true; })},
     {"the watchdog", TMETAL_E_GPU, "launch fewer programs", with([](scene &) { m.fault = 2; })},
