@@ -354,4 +354,28 @@ comparison compare(const uint8_t *got, const uint8_t *want, size_t bytes, elemen
     return c;
 }
 
+namespace {
+
+/* The pointer type that a buffer was passed by; a float type wins over an integer one. */
+element_type type_of(const recorded_case &c, unsigned buffer) {
+    element_type type;
+    bool         found = false;
+    for (const recorded_parameter &p : c.parameters) {
+        if (!p.is_buffer || p.buffer != buffer) continue;
+        if (!found || (p.type.is_float() && !type.is_float())) type = p.type;
+        found = true;
+    }
+    return type;
+}
+
+} // namespace
+
+comparison compare_buffer(const recorded_case &c, unsigned i, const precision &p, bool written, const uint8_t *got) {
+    const recorded_buffer &b = c.buffers[i];
+    if (!b.has_out && !b.has_in) return {};
+    const auto        *want = reinterpret_cast<const uint8_t *>(c.bytes.data()) + (b.has_out ? b.out : b.in);
+    const element_type type = b.has_out || written ? type_of(c, i) : element_type();
+    return compare(got, want, b.size, type, bound_for(type, p));
+}
+
 } // namespace corpus

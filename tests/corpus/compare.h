@@ -44,6 +44,11 @@ struct comparison {
 comparison compare(const uint8_t *got, const uint8_t *want, size_t bytes, element_type type,
                    const bound &b);
 
+/* Is buffer `i` as the case says? A buffer without `out` is as the launch found it. Where the kernel writes to it, that
+ * means that the launch computed again what an earlier one had left there, so the bound applies to it as to any result;
+ * what a kernel only reads must keep its bytes. */
+comparison compare_buffer(const recorded_case &c, unsigned i, const precision &p, bool written, const uint8_t *got);
+
 double decode(const uint8_t *p, element kind);
 
 } // namespace corpus

@@ -176,18 +176,6 @@ private:
     }
 };
 
-/* The pointer type that a buffer was passed by; a float type wins over an integer one. */
-element_type type_of(const recorded_case &c, unsigned buffer) {
-    element_type type;
-    bool         found = false;
-    for (const recorded_parameter &p : c.parameters) {
-        if (!p.is_buffer || p.buffer != buffer) continue;
-        if (!found || (p.type.is_float() && !type.is_float())) type = p.type;
-        found = true;
-    }
-    return type;
-}
-
 bool bound_for_writing(const sim::launch_plan &plan, const recorded_case &c, unsigned buffer) {
     for (const sim::plan_kernel &k : plan.kernels)
         for (const sim::plan_argument &a : k.arguments)
@@ -198,20 +186,12 @@ bool bound_for_writing(const sim::launch_plan &plan, const recorded_case &c, uns
     return false;
 }
 
-/* A buffer without `out` is as the launch found it. Where the kernel writes to it, that means that
- * the launch computed again what an earlier one had left there, so the bound applies to it as to
- * any result; what a kernel only reads must keep its bytes. */
 buffer_result check_buffer(const recorded_case &c, unsigned i, const precision &p, bool written,
                            const uint8_t *got) {
-    const recorded_buffer &b = c.buffers[i];
-    buffer_result          r;
+    buffer_result r;
     r.buffer = i;
-    r.recorded = b.has_out;
-    if (!b.has_out && !b.has_in) return r;
-    const uint8_t *want =
-        reinterpret_cast<const uint8_t *>(c.bytes.data()) + (b.has_out ? b.out : b.in);
-    const element_type type = b.has_out || written ? type_of(c, i) : element_type();
-    r.result = compare(got, want, b.size, type, bound_for(type, p));
+    r.recorded = c.buffers[i].has_out;
+    r.result = compare_buffer(c, i, p, written, got);
     return r;
 }
 

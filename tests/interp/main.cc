@@ -78,27 +78,11 @@ std::vector<ti_argument> arguments_of(const ti_module *m, const recorded_case &c
     return all;
 }
 
-/* The pointer type that a buffer was passed by; a float type wins over an integer one. */
-element_type type_of(const recorded_case &c, unsigned buffer) {
-    element_type type;
-    bool         found = false;
-    for (const recorded_parameter &p : c.parameters) {
-        if (!p.is_buffer || p.buffer != buffer) continue;
-        if (!found || (p.type.is_float() && !type.is_float())) type = p.type;
-        found = true;
-    }
-    return type;
-}
-
 /* What is wrong with a buffer; empty when it is right. A buffer without `out` is as the launch found it. */
 std::string judge_buffer(const recorded_case &c, unsigned i, const precision &p, const ti_buffer &got) {
-    const recorded_buffer &b = c.buffers[i];
-    if (!b.has_out && !b.has_in) return "";
-    const auto        *want = reinterpret_cast<const uint8_t *>(c.bytes.data()) + (b.has_out ? b.out : b.in);
-    const element_type type = b.has_out || got.written ? type_of(c, i) : element_type();
-    const comparison   r = compare(got.bytes, want, b.size, type, bound_for(type, p));
+    const comparison r = compare_buffer(c, i, p, got.written, got.bytes);
     if (r.right) return "";
-    return "buffer " + std::to_string(i) + (b.has_out ? ": " : ", which the launch must not change: ") + r.why;
+    return "buffer " + std::to_string(i) + (c.buffers[i].has_out ? ": " : ", which the launch must not change: ") + r.why;
 }
 
 /* A buffer without recorded contents holds bytes that nothing should read. */

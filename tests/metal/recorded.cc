@@ -89,27 +89,22 @@ std::vector<tmetal_launch_arg> arguments(const compiled &p, const std::vector<tm
     return args;
 }
 
-corpus::element_type type_of(const corpus::recorded_case &c, unsigned buffer) {
-    corpus::element_type type;
-    bool                 found = false;
-    for (const auto &p : c.parameters) {
-        if (!p.is_buffer || p.buffer != buffer) continue;
-        if (!found || (p.type.is_float() && !type.is_float())) type = p.type;
-        found = true;
-    }
-    return type;
+bool is_written(const compiled &p, unsigned buffer) {
+    for (uint32_t k = 0; k < p.result.n_kernels; k++)
+        for (uint32_t i = 0; i < p.result.kernels[k].n_args; i++) {
+            const tmetal_arg &a = p.result.kernels[k].args[i];
+            if ((a.kind == TMETAL_ARG_BUFFER || a.kind == TMETAL_ARG_ADDRESS) && (a.access & TMETAL_WRITES) &&
+                a.param < p.c.parameters.size() && p.c.parameters[a.param].is_buffer && p.c.parameters[a.param].buffer == buffer)
+                return true;
+        }
+    return false;
 }
 
 /* "" when every buffer is as recorded */
 std::string compare(const compiled &p, const std::vector<tmetal_buffer> &buffers) {
     const corpus::precision exact = corpus::read_precision(p.text);
     for (unsigned i = 0; i < p.c.buffers.size(); i++) {
-        const corpus::recorded_buffer &b = p.c.buffers[i];
-        if (!b.has_out) continue;
-        const auto type = type_of(p.c, i);
-        const auto r = corpus::compare(static_cast<const uint8_t *>(buffers[i].contents),
-                                       reinterpret_cast<const uint8_t *>(p.c.bytes.data()) + b.out, b.size, type,
-                                       corpus::bound_for(type, exact));
+        const auto r = corpus::compare_buffer(p.c, i, exact, is_written(p, i), static_cast<const uint8_t *>(buffers[i].contents));
         if (!r.right) return "buffer " + std::to_string(i) + ": " + r.why;
     }
     return "";
