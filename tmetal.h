@@ -1310,6 +1310,8 @@ typedef struct tmetal_metal_options {
                                * system's default, or where that does not do, the first that does */
     uint32_t      family;     /* lowest family of Apple's that will do, e.g. tmetal_kernel.family */
     uint32_t      queue_buffers; /* command buffers that may be under way at once; 0: 64 */
+    void         *object;     /* the caller's own id<MTLDevice>, which is retained: for who launches
+                               * into command buffers of its own; NULL: one is looked for */
 } tmetal_metal_options;
 
 /* A device with a queue. */
@@ -46392,13 +46394,15 @@ static void *tmi_metal_list(const tmi_metal *x, const tmi_metal_entries *e, size
 
 static void *tmi_metal_choose(tmi_metal *x, const tmi_metal_entries *e,
                               const tmetal_metal_options *o) {
-    void  *chosen = e->default_device(), *all;
+    void  *chosen, *all;
     size_t i, n;
+    chosen = o && o->object ? tmi_metal_p(x, o->object, TMI_SEL_RETAIN) : e->default_device();
     if (chosen) {
         tmi_metal_describe(x, chosen, &x->info);
         if (tmi_metal_fits(&x->info, o)) return chosen;
         tmi_metal_drop(x, chosen);
         chosen = NULL;
+        if (o->object) return NULL;
     }
     all = tmi_metal_list(x, e, &n);
     for (i = 0; i < n && !chosen; i++) {

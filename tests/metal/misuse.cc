@@ -132,6 +132,34 @@ tmetal_code two_stages(scene &s, uint32_t deep) {
     return c == TMETAL_OK ? s.go() : c;
 }
 
+/* On a device that the caller has, into a command buffer that the caller commits; both stay the caller's. */
+tmetal_code own_device(scene &s, uint32_t family) {
+    using id = void *;
+    const auto send = standin::symbol(nullptr, "objc_msgSend");
+    const auto name = reinterpret_cast<id (*)(const char *)>(standin::symbol(nullptr, "sel_registerName"));
+    const auto pool = reinterpret_cast<id (*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))();
+    const auto get = reinterpret_cast<id (*)(id, id)>(send);
+    const id   device = reinterpret_cast<id (*)()>(standin::symbol(nullptr, "MTLCreateSystemDefaultDevice"))();
+    const id   queue = standin::new_queue_of(device);
+    s.open.object = device;
+    s.open.family = family;
+    tmetal_code c = s.ready();
+    if (c == TMETAL_OK) {
+        const id buffer = s.start.command_buffer = get(queue, name("commandBuffer"));
+        static_cast<float *>(s.buffer[0].contents)[3] = 2.5f;
+        static_cast<float *>(s.buffer[2].contents)[3] = 0;
+        c = s.go();
+        if (static_cast<float *>(s.buffer[2].contents)[3] != 0) fail("a launch ran before its owner committed it");
+        get(buffer, name("commit"));
+        get(buffer, name("waitUntilCompleted"));
+        if (static_cast<float *>(s.buffer[2].contents)[3] != 2.5f) fail("a launch into the caller's command buffer did not run");
+    }
+    get(queue, name("release"));
+    get(device, name("release"));
+    reinterpret_cast<void (*)(id)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool);
+    return c;
+}
+
 standin::machine &m = standin::now;
 
 const std::vector<row> rows = {
@@ -146,6 +174,9 @@ const std::vector<row> rows = {
      [](scene &s) { return m.devices = 2, s.open.device = "4294968002", run(s); }},
     {"a family that none has", TMETAL_E_NO_DEVICE, "of Apple family 9", [](scene &s) { return s.open.family = 9, run(s); }},
     {"a family that the second has", TMETAL_OK, "", [](scene &s) { return m.devices = 2, s.open.family = 8, run(s); }},
+    {"the caller's own device, family and command buffer", TMETAL_OK, "", [](scene &s) { return m.devices = 0, own_device(s, 7); }},
+    {"the caller's own device, and a family that it has not", TMETAL_E_NO_DEVICE, "of Apple family 8",
+     [](scene &s) { return m.devices = 2, own_device(s, 8); }},
     {"no queue", TMETAL_E_NO_DEVICE, "with a command queue", on([] { m.no_queue = true; })},
     {"no arena", TMETAL_E_MISUSE, "no arena",
      [](scene &s) {
