@@ -6505,6 +6505,10 @@ static uint32_t tmi_parent_op(const tmi_module *m, const tmi_op *op) {
     return op->block ? TMI_REGION(m, TMI_BLOCK(m, op->block)->region)->op : 0;
 }
 
+static uint32_t tmi_region_of(const tmi_module *m, const tmi_op *op) { /* that it stands in */
+    return op->block ? TMI_BLOCK(m, op->block)->region : 0;
+}
+
 static uint32_t tmi_block_op(const tmi_module *m, uint32_t block) { /* that owns the block */
     return TMI_REGION(m, TMI_BLOCK(m, block)->region)->op;
 }
@@ -10436,7 +10440,10 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
 typedef struct tmi_verifier {
     tmi_job    *job;
     tmi_module *m;
-    uint32_t   *op_at; /* position of each op in walking order: dominance inside a block */
+    uint32_t   *op_at; /* position of each op in walking order; 0: not yet reached */
+    uint32_t    region; /* that the walk is in */
+    /* per region: the op that the walk is at or in there, 0: none; what sees no values around */
+    uint32_t   *inside, *scope;
     /* per block of a graph: it dominates those whose dom_in lies between; 0: unreachable */
     uint32_t   *dom_in, *dom_out;
     int         lax;   /* IR changed by passes: rules about Triton's own output do not hold */
@@ -11623,27 +11630,37 @@ static int tmi_is_poisoned(tmi_verifier *v, const tmi_op *op) {
     return poisoned;
 }
 
-/* A value reaches a use when its block is around the use and it stands before it there, or when
- * its block dominates that of the use. */
-static int tmi_reaches(tmi_verifier *v, uint32_t value, uint32_t user) {
+/* The next op of the walk: regions that it has left are closed, its own is open. */
+static void tmi_verify_step(tmi_verifier *v, uint32_t id, uint32_t at) {
+    const tmi_module *m = v->m;
+    const tmi_op     *op = TMI_OP(m, id);
+    uint32_t          up = tmi_parent_op(m, op), region = tmi_region_of(m, op),
+                      outer = up ? tmi_region_of(m, TMI_OP(m, up)) : 0;
+    v->op_at[id] = at;
+    while (v->region && v->region != region && v->region != outer) {
+        v->inside[v->region] = 0;
+        v->region = tmi_region_of(m, TMI_OP(m, TMI_REGION(m, v->region)->op));
+    }
+    if (v->region != region)
+        v->scope[region] = tmi_ops[TMI_OP(m, up)->kind].traits & TMI_SCOPE ? up : v->scope[outer];
+    v->region = region;
+    v->inside[region] = id;
+}
+
+/* Whether a value reaches the op of this step: its block is around the op and it stands before
+ * it there, or its block dominates the one that is around the op. */
+static int tmi_reaches(const tmi_verifier *v, uint32_t value) {
     const tmi_value *val = TMI_VALUE(v->m, value);
-    uint32_t         block = val->is_arg ? val->def : TMI_OP(v->m, val->def)->block;
-    uint32_t         at = user, region;
+    uint32_t         block = val->is_arg ? val->def : TMI_OP(v->m, val->def)->block, region, at;
     if (!block) return 0;
     region = TMI_BLOCK(v->m, block)->region;
-    while (at) {
-        const tmi_op *o = TMI_OP(v->m, at);
-        if (!o->block) return 0;
-        if (TMI_BLOCK(v->m, o->block)->region == region) {
-            if (o->block != block)
-                return v->dom_in[block] && v->dom_in[block] <= v->dom_in[o->block] &&
-                    v->dom_in[o->block] <= v->dom_out[block];
-            return val->is_arg || v->op_at[val->def] < v->op_at[at];
-        }
-        if (tmi_ops[TMI_OP(v->m, tmi_parent_op(v->m, o))->kind].traits & TMI_SCOPE) return 0;
-        at = tmi_parent_op(v->m, o);
+    at = v->inside[region];
+    if (!at || v->scope[region] != v->scope[v->region]) return 0;
+    if (TMI_OP(v->m, at)->block != block) {
+        uint32_t in = v->dom_in[block], user = v->dom_in[TMI_OP(v->m, at)->block];
+        return in && in <= user && user <= v->dom_out[block];
     }
-    return 0;
+    return val->is_arg || (v->op_at[val->def] && v->op_at[val->def] < v->op_at[at]);
 }
 
 static int tmi_counts_ok(tmi_verifier *v, const tmi_op *op) {
@@ -11661,7 +11678,7 @@ static int tmi_counts_ok(tmi_verifier *v, const tmi_op *op) {
     return 1;
 }
 
-static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
+static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op) {
     uint32_t i, k;
     for (i = 0; i < op->n_in + op->n_succ; i++) {
         uint32_t n = 1, first = op->in + i;
@@ -11671,7 +11688,7 @@ static int tmi_uses_ok(tmi_verifier *v, const tmi_op *op, uint32_t id) {
         }
         for (k = 0; k < n; k++) {
             uint32_t value = TMI_ID(v->m, first + k);
-            if (value && tmi_value_type(v->m, value) && tmi_reaches(v, value, id)) continue;
+            if (value && tmi_value_type(v->m, value) && tmi_reaches(v, value)) continue;
             tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_DOMINANCE,
                       tmi_format(v->job, 1, "%%%s",
                                  value ? TMI_STR(v->m, TMI_VALUE(v->m, value)->name) : "?"));
@@ -11698,7 +11715,7 @@ static int tmi_verify_op(tmi_verifier *v, uint32_t id) {
     int           ok, poisoned;
     TMI_ASSERT(v->job, "verify", id && id < v->m->op.n);
     TMI_ASSERT(v->job, "verify", TMI_OP(v->m, id)->kind < TMI_OP_COUNT);
-    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op, id)) return 0;
+    if (!tmi_counts_ok(v, op) || !tmi_verify_regions(v, op) || !tmi_uses_ok(v, op)) return 0;
     poisoned = tmi_is_poisoned(v, op);
     ok = !poisoned;
     for (i = 0; i < op->n_out && !poisoned; i++) ok &= tmi_value_ok(v, op, tmi_out(v->m, op, i));
@@ -11727,9 +11744,11 @@ static int tmi_verify_all(tmi_job *job, tmi_module *m) {
     tmi_vec_init(&v.told, sizeof(tmi_told), 0);
     v.dom_in = TMI_TEMP(job, uint32_t, m->block.n);
     v.dom_out = TMI_TEMP(job, uint32_t, m->block.n);
-    for (op = m->top; op; op = tmi_walk_next(m, m->top, op)) v.op_at[op] = ++n;
+    v.inside = TMI_TEMP(job, uint32_t, m->region.n);
+    v.scope = TMI_TEMP(job, uint32_t, m->region.n);
     for (op = m->top; op && !tmi_enough_errors(job); op = tmi_walk_next(m, m->top, op)) {
         tmi_mark inner = tmi_mark_take(job);
+        tmi_verify_step(&v, op, ++n);
         (void)tmi_verify_op(&v, op);
         publics += TMI_OP(m, op)->kind == TMI_OP_FUNC &&
             strcmp(tmi_attr_str(m, TMI_OP(m, op), "sym_visibility"), "private") != 0;
@@ -17476,16 +17495,21 @@ static void tmi_inline_call(tmi_job *job, tmi_module *m, uint32_t call, uint32_t
 /* Passes and printer call themselves for each level of loops and branches: calls and blocks must
  * not pile up more of them than a stack holds. */
 static int tmi_transform_depth_ok(tmi_job *job, const tmi_module *m, uint32_t func) {
-    uint32_t op, up, depth = 0, blk = 0;
+    uint32_t  op, blk = 0;
+    uint32_t *depth; /* of each block in the function */
+    tmi_mark  mark;
     if (m->region.n <= 2 * TMI_MAX_DEPTH) return 1;
+    mark = tmi_mark_take(job);
+    depth = TMI_TEMP(job, uint32_t, m->block.n);
     for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
         if (TMI_OP(m, op)->block == blk) continue; /* as deep as the one before */
         blk = TMI_OP(m, op)->block;
-        for (depth = 0, up = op; up && up != func; up = tmi_parent_op(m, TMI_OP(m, up))) depth++;
-        if (depth <= 2 * TMI_MAX_DEPTH) continue;
+        depth[blk] = depth[TMI_OP(m, tmi_block_op(m, blk))->block] + 1;
+        if (depth[blk] <= 2 * TMI_MAX_DEPTH) continue;
         tmi_error(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_E_NESTING, 2 * TMI_MAX_DEPTH);
         return 0;
     }
+    tmi_mark_drop(job, mark);
     return 1;
 }
 
