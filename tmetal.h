@@ -53,6 +53,7 @@
  * STEP BY STEP
  *
  *     1  Get the text: in Python, kernel = fn.warmup(..., grid=...) or fn[grid](...), then kernel.asm["ttir"].
+ *        Without a GPU, on a Mac, from torch.compile: docs/ttir.md.
  *     2  tmetal_compile(): parse, verify, plan and print. Every public function becomes a kernel.
  *        In parts: tmetal_parse, tmetal_verify, tmetal_plan, tmetal_emit and, back to text, tmetal_print.
  *        A module may also be built call by call: tmetal_build_begin and those after it.

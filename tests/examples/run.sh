@@ -90,6 +90,15 @@ else
     echo "examples: no C++ compiler found: engine.cc is not tested"
 fi
 
+# -- Python ---------------------------------------------------------------------------------------------
+if command -v python3 >/dev/null 2>&1; then
+    PYTHONDONTWRITEBYTECODE=1 python3 tests/examples/ttir.py > "$build/ttir.now" 2>&1 || fail "ttir.py ends with status $?"
+    agrees ttir
+else
+    echo "examples: no python3 found: ttir.py is not tested"
+    cp tests/examples/ttir.txt "$build/ttir.now"
+fi
+
 # -- Debug buffers that launches left, in the simulator -------------------------------------------------
 # launched NAME STEM: kernel and case STEM.ttir, STEM.case. Threads write in no fixed order, so lines are sorted.
 launched() {
