@@ -50,6 +50,7 @@ include tests/reductions/rules.mk
 include tests/explain/rules.mk
 include tests/cli/rules.mk
 include tests/metal/rules.mk
+include tests/cache/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -164,6 +165,7 @@ test: test-examples
 test: test-explain
 test: test-cli
 test: test-metal
+test: test-cache
 endif
 # Everything that can run here.
 check: test

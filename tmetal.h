@@ -134,8 +134,9 @@
  *     24  >>json       op lists as text: JSON in and out, the short form
  *     25  >>oplist     op lists to kernels: graph in, tile IR out
  *     26  >>compile    what drives the others: options, refusals, from text to kernels
- *     27  >>entry      public functions and the one setjmp
- *     28  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     27  >>key        what a result depends on, as one number
+ *     28  >>entry      public functions and the one setjmp
+ *     29  >>metal      launching: the Objective-C runtime and Metal, from C
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -673,6 +674,15 @@ typedef struct tmetal_module tmetal_module; /* IR in an arena; made by tmetal_pa
  * threads may compile at once on two arenas. */
 TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_options *opt,
                                       tmetal_arena *arena, tmetal_result *out);
+
+/* What a result depends on as 64 hex digits and a NUL: the text (Triton IR or an op list), every
+ * option, this version of the header and the parts that it leaves out. The same on every machine;
+ * another one wherever the output may be another. For a module built without text: the key of what
+ * tmetal_print gives. SHA-256, so two that are equal by chance need not be thought of.
+ * docs/launch.md says what to add for pipelines that Metal made. */
+#define TMETAL_KEY_BYTES 65
+TMETAL_API void tmetal_key(const char *src, size_t len, const tmetal_options *opt,
+                           char key[TMETAL_KEY_BYTES]);
 
 /* The parts of tmetal_compile on their own. Each fills `out` with its diagnostics and returns
  * its code. tmetal_parse makes a module, which lives in the arena and keeps a copy of the text,
@@ -1493,6 +1503,8 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 #    define TMI_APART
 #endif
 
+#define TMI_STAMP_CONFIG 2351153072u
+
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
  *
@@ -1734,6 +1746,81 @@ static uint32_t tmi_hash_bytes(const void *p, size_t n) {
     for (; n; n--) h = (h ^ *s++) * 16777619u;
     h = (h ^ (h >> 15)) * 0x85EBCA77u; /* numbers at the end of a name reach every bit */
     return h ^ (h >> 13);
+}
+
+/* SHA-256 as FIPS 180-4 has it: for keys and checksums, which must differ wherever texts do and be
+ * the same on every machine. */
+typedef struct tmi_sha {
+    uint32_t      h[8];
+    uint64_t      n; /* bytes so far */
+    unsigned char block[64];
+} tmi_sha;
+
+static void tmi_base_sha_begin(tmi_sha *s) {
+    static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(s->h, start, sizeof start);
+    s->n = 0;
+}
+
+static uint32_t tmi_base_turn(uint32_t x, uint32_t n) { return x >> n | x << (32 - n); }
+
+static void tmi_base_sha_block(uint32_t *h, const unsigned char *p) {
+    static const uint32_t k[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
+        0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
+        0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
+        0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
+        0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
+        0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
+        0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
+        0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+        0xc67178f2};
+    uint32_t w[64], v[8], i, a, b;
+    for (i = 0; i < 16; i++, p += 4)
+        w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (; i < 64; i++) {
+        a = w[i - 15], b = w[i - 2];
+        w[i] = w[i - 16] + (tmi_base_turn(a, 7) ^ tmi_base_turn(a, 18) ^ a >> 3) + w[i - 7] +
+            (tmi_base_turn(b, 17) ^ tmi_base_turn(b, 19) ^ b >> 10);
+    }
+    memcpy(v, h, sizeof v);
+    for (i = 0; i < 64; i++) {
+        a = v[7] + (tmi_base_turn(v[4], 6) ^ tmi_base_turn(v[4], 11) ^ tmi_base_turn(v[4], 25)) +
+            ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+        b = (tmi_base_turn(v[0], 2) ^ tmi_base_turn(v[0], 13) ^ tmi_base_turn(v[0], 22)) +
+            ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += a;
+        v[0] = a + b;
+    }
+    for (i = 0; i < 8; i++) h[i] += v[i];
+}
+
+static void tmi_base_sha_add(tmi_sha *s, const void *bytes, size_t n) {
+    const unsigned char *p = (const unsigned char *)bytes;
+    while (n) {
+        size_t had = (size_t)(s->n & 63), part = 64 - had < n ? 64 - had : n;
+        if (part == 64) tmi_base_sha_block(s->h, p);
+        else {
+            memcpy(s->block + had, p, part);
+            if (had + part == 64) tmi_base_sha_block(s->h, s->block);
+        }
+        s->n += part;
+        p += part;
+        n -= part;
+    }
+}
+
+static void tmi_base_sha_end(tmi_sha *s, unsigned char sum[32]) {
+    static const unsigned char pad[64] = {0x80};
+    unsigned char bits[8];
+    uint32_t      i;
+    for (i = 0; i < 8; i++) bits[i] = (unsigned char)(s->n << 3 >> (56 - 8 * i));
+    tmi_base_sha_add(s, pad, 1 + (size_t)((119 - s->n % 64) % 64));
+    tmi_base_sha_add(s, bits, sizeof bits);
+    for (i = 0; i < 32; i++) sum[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 static TMI_APART void tmi_hash_grow(tmi_job *job, tmi_hash *t, uint32_t (*hash_of)(const void *, uint32_t),
@@ -2454,6 +2541,8 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
+#define TMI_STAMP_BASE 2344314989u
+
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
  *
@@ -2678,6 +2767,8 @@ static void tmi_diags_finish(tmi_job *job) {
         else *d++ = n->diag;
     }
 }
+
+#define TMI_STAMP_DIAG 4153174250u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -3238,6 +3329,8 @@ static const char *const tmi_flag_words[] = {"overflow", "fastmath", "exact", "n
                                              "toward_zero", "to_nearest_away", NULL};
 static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout", NULL};
 
+#define TMI_STAMP_OPS 696521217u
+
 /*==============================================================================
  * >>hardware  [7]  The GPU table: families, chips and their bins, features; each figure with its source
  *
@@ -3698,6 +3791,8 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     fact.source = tmi_sources[source].text;
     return fact;
 }
+
+#define TMI_STAMP_HARDWARE 2693036296u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -5897,6 +5992,8 @@ static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t l
     return i ? i - 1 : TMI_FN_COUNT;
 }
 
+#define TMI_STAMP_LIBRARY 601136452u
+
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
  *
@@ -6838,6 +6935,8 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
         }
     }
 }
+
+#define TMI_STAMP_IR 2164790541u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -9537,6 +9636,8 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
+#define TMI_STAMP_PARSE 2332770599u
+
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
  *
@@ -10429,6 +10530,8 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_put_char(t, '\n');
     tmi_print_locs(&p);
 }
+
+#define TMI_STAMP_PRINT 3714034548u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -11978,6 +12081,8 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
+#define TMI_STAMP_VERIFY 3603668661u
+
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
  *
@@ -12854,6 +12959,8 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 }
 #endif
 
+#define TMI_STAMP_BUILDER 3446149733u
+
 /*==============================================================================
  * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
  *
@@ -13386,6 +13493,8 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         ? first
         : 0;
 }
+
+#define TMI_STAMP_ANALYSE 3514743138u
 
 /*==============================================================================
  * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
@@ -16475,6 +16584,8 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #else
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
+
+#define TMI_STAMP_DETECT 2270439399u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -20087,6 +20198,8 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     return 1;
 }
 
+#define TMI_STAMP_TRANSFORM 3101220975u
+
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
  *
@@ -21360,6 +21473,8 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
+#define TMI_STAMP_THREAD 1292707870u
+
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
  *
@@ -21819,6 +21934,8 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
         else l->reg[l->n_reg++] = 1u << (tmi_dim_low(m, type, 0) + i);
     }
 }
+
+#define TMI_STAMP_LAYOUT 1149703126u
 
 /*==============================================================================
  * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -24315,6 +24432,8 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_first_instances(p);
     tmi_plan_require_all(p);
 }
+
+#define TMI_STAMP_PLAN 509769292u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -29993,6 +30112,8 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
+#define TMI_STAMP_LOWER 774051799u
+
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
  *
@@ -31026,6 +31147,8 @@ typedef struct tmi_noted {
 static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
+
+#define TMI_STAMP_CLEAN 2012403547u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -33339,6 +33462,8 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
 #else
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
+
+#define TMI_STAMP_REPORT 2383951655u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -37664,6 +37789,8 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
+#define TMI_STAMP_EMIT 892466064u
+
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
  *
@@ -39674,6 +39801,8 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     return job->n_errors ? NULL : l;
 }
 #endif
+
+#define TMI_STAMP_JSON 4094717324u
 
 /*==============================================================================
  * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
@@ -43979,6 +44108,8 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
+#define TMI_STAMP_OPLIST 388705574u
+
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
  *
@@ -44898,8 +45029,258 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
+#define TMI_STAMP_COMPILE 374250281u
+
 /*==============================================================================
- * >>entry  [27]  Public functions and the one setjmp
+ * >>key  [27]  What a result depends on, as one number
+ *
+ * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
+ * uses    every section, for its stamp
+ *============================================================================*/
+
+/* -- Structs as tables ------------------------------------------------------
+ * A row a field, in the order of the declaration. What is written of a struct by its table is the
+ * same on every machine: 32-bit words and 64-bit numbers with the low byte first, texts with their
+ * length. A field that a table leaves out is a warning of gcc and clang (-Wextra) at
+ * tmi_every_...; the tests make errors of warnings. */
+typedef enum tmi_field_kind {
+    TMI_FIELD_WORD,   /* uint32_t, int, an enum */
+    TMI_FIELD_WORDS,  /* an array of uint32_t */
+    TMI_FIELD_LONG,   /* uint64_t, size_t */
+    TMI_FIELD_TEXT,   /* const char *, may be NULL */
+    TMI_FIELD_STRUCT, /* another struct, `of` */
+    TMI_FIELD_REF,    /* a pointer to one, may be NULL */
+    TMI_FIELD_LIST,   /* a pointer to as many as the field `count` says */
+    TMI_FIELD_TEXTS, TMI_FIELD_NUMBERS, TMI_FIELD_BYTES, /* the same of texts, uint32_t, uint8_t */
+    TMI_FIELD_COUNT,  /* stands with its list */
+    TMI_FIELD_OTHER   /* nothing that a result depends on, or that it holds */
+} tmi_field_kind;
+
+typedef struct tmi_row {
+    const struct tmi_struct *of;
+    tmi_field_kind           kind;
+    uint16_t                 at, bytes, count_at;
+} tmi_row;
+
+typedef struct tmi_struct {
+    const tmi_row *field;
+    uint32_t         n, bytes;
+} tmi_struct;
+
+#define TMI_FIELD_ROW(S, kind, name, of, count)                                            \
+    {of, TMI_FIELD_##kind, (uint16_t)offsetof(S, name), (uint16_t)sizeof(((S *)0)->name), \
+     (uint16_t)offsetof(S, count)},
+
+#define TMI_ZERO_WORD   0
+#define TMI_ZERO_WORDS  {0}
+#define TMI_ZERO_LONG   0
+#define TMI_ZERO_TEXT   0
+#define TMI_ZERO_STRUCT {0}
+#define TMI_ZERO_REF    0
+#define TMI_ZERO_LIST   0
+#define TMI_ZERO_TEXTS   0
+#define TMI_ZERO_NUMBERS 0
+#define TMI_ZERO_BYTES  0
+#define TMI_ZERO_COUNT  0
+#define TMI_ZERO_OTHER  0
+#define TMI_FIELD_ZERO(S, kind, name, of, count) TMI_ZERO_##kind,
+#ifdef __cplusplus /* which takes no 0 for an enum */
+#    define TMI_EVERY_FIELD(S, rows)
+#else
+#    define TMI_EVERY_FIELD(S, rows) \
+        static const S tmi_every_##S TMI_UNUSED = {rows(TMI_FIELD_ZERO, S)};
+#endif
+#define TMI_STRUCT(S, rows)                                              \
+    TMI_EVERY_FIELD(S, rows)                                             \
+    static const tmi_row    tmi_rows_##S[] = {rows(TMI_FIELD_ROW, S)};   \
+    static const tmi_struct tmi_table_##S = {                            \
+        tmi_rows_##S, (uint32_t)(sizeof tmi_rows_##S / sizeof *tmi_rows_##S), (uint32_t)sizeof(S)}
+
+#define TMI_ROWS_LIMITS(X, S)           \
+    X(S, WORD, family, NULL, family)       \
+    X(S, WORD, cores, NULL, cores)         \
+    X(S, WORD, gbps, NULL, gbps)           \
+    X(S, WORD, tg_bytes, NULL, tg_bytes)   \
+    X(S, WORD, threads, NULL, threads)     \
+    X(S, WORD, simd, NULL, simd)           \
+    X(S, WORD, registers, NULL, registers) \
+    X(S, WORD, features, NULL, features)   \
+    X(S, WORD, lacks, NULL, lacks)
+TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
+
+#define TMI_ROWS_OPTIONS(X, S)                          \
+    X(S, TEXT, file, NULL, file) /* stands in comments */  \
+    X(S, TEXT, gpu, NULL, gpu)                             \
+    X(S, WORD, threads, NULL, threads)                     \
+    X(S, WORD, max_errors, NULL, max_errors)               \
+    X(S, WORD, msl, NULL, msl)                             \
+    X(S, WORD, no_fusion, NULL, no_fusion)                 \
+    X(S, WORD, no_fp64, NULL, no_fp64)                     \
+    X(S, WORD, debug_bytes, NULL, debug_bytes)             \
+    X(S, WORD, logging, NULL, logging)                     \
+    X(S, WORD, plain, NULL, plain)                         \
+    X(S, TEXT, alias, NULL, alias)                         \
+    X(S, REF, live, &tmi_table_tmetal_gpu_limits, live)    \
+    X(S, REF, limits, &tmi_table_tmetal_gpu_limits, limits) \
+    X(S, WORD, mlx, NULL, mlx)                             \
+    X(S, TEXT, layouts, NULL, layouts)                     \
+    X(S, WORD, two_stage, NULL, two_stage)                 \
+    X(S, OTHER, trace, NULL, trace) /* only looks on */    \
+    X(S, OTHER, trace_user, NULL, trace_user)              \
+    X(S, WORD, reports, NULL, reports)
+TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
+
+/* Where it is written to: into a sum, or as text. */
+typedef struct tmi_key_out {
+    tmi_sha  *sha;
+    tmi_text *text;
+} tmi_key_out;
+
+static void tmi_key_put(const tmi_key_out *o, const void *bytes, size_t n) {
+    if (!n) return; /* `bytes` may be NULL then */
+    if (o->sha) tmi_base_sha_add(o->sha, bytes, n);
+    else tmi_put_bytes(o->text, (const char *)bytes, n);
+}
+
+/* The low `bytes` bytes of a number. */
+static void tmi_key_put_number(const tmi_key_out *o, uint64_t v, uint32_t bytes) {
+    unsigned char b[8];
+    uint32_t      i;
+    for (i = 0; i < bytes; i++) b[i] = (unsigned char)(v >> (8 * i));
+    tmi_key_put(o, b, bytes);
+}
+
+static void tmi_key_put_words(const tmi_key_out *o, const void *p, uint32_t n) {
+    uint32_t i, word;
+    for (i = 0; i < n; i++) {
+        memcpy(&word, (const char *)p + 4 * (size_t)i, 4);
+        tmi_key_put_number(o, word, 4);
+    }
+}
+
+/* Its length and one, 0 for NULL; then its bytes and a NUL, so that it may be used where it lies. */
+static void tmi_key_put_text(const tmi_key_out *o, const char *s) {
+    size_t n = s ? strlen(s) + 1 : 0;
+    tmi_key_put_number(o, n, 8);
+    tmi_key_put(o, s, n);
+}
+
+static const void *tmi_key_pointer(const char *at) {
+    const void *p;
+    memcpy(&p, at, sizeof p);
+    return p;
+}
+
+/* Depth: that of the tables, which name only tables above them. */
+static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const void *from);
+static void tmi_key_put_field(const tmi_key_out *o, const tmi_row *f, const char *base) {
+    const char *at = base + f->at;
+    const void *list = NULL;
+    uint32_t    i, n = 0;
+    uint64_t    wide = 0;
+    size_t      size;
+    if (f->kind == TMI_FIELD_LIST || f->kind == TMI_FIELD_TEXTS || f->kind == TMI_FIELD_NUMBERS ||
+        f->kind == TMI_FIELD_BYTES) {
+        list = tmi_key_pointer(at);
+        memcpy(&n, base + f->count_at, 4);
+        tmi_key_put_number(o, n, 4);
+    } else if (f->kind == TMI_FIELD_REF) {
+        list = tmi_key_pointer(at);
+        tmi_key_put_number(o, n = list != NULL, 4);
+    }
+    switch (f->kind) {
+    case TMI_FIELD_WORD: case TMI_FIELD_WORDS: tmi_key_put_words(o, at, f->bytes / 4u); break;
+    case TMI_FIELD_LONG:
+        memcpy(&size, at, sizeof size);
+        if (f->bytes == sizeof size) wide = size;
+        else memcpy(&wide, at, sizeof wide);
+        tmi_key_put_number(o, wide, 8);
+        break;
+    case TMI_FIELD_TEXT: tmi_key_put_text(o, (const char *)tmi_key_pointer(at)); break;
+    case TMI_FIELD_STRUCT: tmi_key_put_struct(o, f->of, at); break;
+    case TMI_FIELD_REF: case TMI_FIELD_LIST:
+        for (i = 0; i < n; i++)
+            tmi_key_put_struct(o, f->of, (const char *)list + (size_t)i * f->of->bytes);
+        break;
+    case TMI_FIELD_TEXTS:
+        for (i = 0; i < n; i++) tmi_key_put_text(o, ((const char *const *)list)[i]);
+        break;
+    case TMI_FIELD_NUMBERS: tmi_key_put_words(o, list, n); break;
+    case TMI_FIELD_BYTES: tmi_key_put(o, list, n); break;
+    case TMI_FIELD_COUNT: case TMI_FIELD_OTHER: break;
+    }
+}
+
+/* Depth: as of tmi_key_put_field. */
+static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const void *from) {
+    uint32_t i;
+    for (i = 0; i < s->n; i++) tmi_key_put_field(o, &s->field[i], (const char *)from);
+}
+
+/* -- The key ---------------------------------------------------------------- */
+
+#define TMI_STAMP_KEY 2511502869u
+#define TMI_STAMP_API 371077921u
+
+/* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
+ * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
+ * gets other keys without thinking of it. Of >>api what stands from "What comes in" to
+ * "Compiling". */
+static const uint32_t tmi_key_stamps[] = {
+    TMI_STAMP_API, TMI_STAMP_CONFIG, TMI_STAMP_BASE, TMI_STAMP_DIAG, TMI_STAMP_OPS,
+    TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
+    TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
+    TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_LOWER, TMI_STAMP_CLEAN,
+    TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_COMPILE,
+    TMI_STAMP_KEY};
+
+/* What this build leaves out: it refuses what others take. */
+static uint32_t tmi_key_parts(void) {
+    uint32_t parts = 0;
+#ifdef TMETAL_NO_OPS
+    parts |= 1;
+#endif
+#ifdef TMETAL_NO_FP64
+    parts |= 2;
+#endif
+#ifdef TMETAL_NO_BUILDER
+    parts |= 4;
+#endif
+#ifdef TMETAL_NO_PTX
+    parts |= 8;
+#endif
+#ifdef TMETAL_NO_REPORTS
+    parts |= 16;
+#endif
+    return parts;
+}
+
+static void tmi_key_hex(const unsigned char sum[32], char *key) {
+    static const char hex[] = "0123456789abcdef";
+    uint32_t          i;
+    for (i = 0; i < 64; i++) key[i] = hex[i & 1 ? sum[i / 2] & 15 : sum[i / 2] >> 4];
+    key[64] = '\0';
+}
+
+static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, char *key) {
+    tmi_sha        sha;
+    tmi_key_out    o = {&sha, NULL};
+    tmetal_options defaults;
+    unsigned char  sum[32];
+    memset(&defaults, 0, sizeof defaults);
+    tmi_base_sha_begin(&sha);
+    tmi_key_put_text(&o, TMETAL_VERSION);
+    tmi_key_put_words(&o, tmi_key_stamps, (uint32_t)(sizeof tmi_key_stamps / 4));
+    tmi_key_put_number(&o, tmi_key_parts(), 4);
+    tmi_key_put_struct(&o, &tmi_table_tmetal_options, opt ? opt : &defaults);
+    tmi_key_put_number(&o, len, 8);
+    tmi_key_put(&o, src, len);
+    tmi_base_sha_end(&sha, sum);
+    tmi_key_hex(sum, key);
+}
+
+/*==============================================================================
+ * >>entry  [28]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -45198,6 +45579,11 @@ TMETAL_API tmetal_code tmetal_compile(const char *src, size_t len, const tmetal_
                                       tmetal_arena *arena, tmetal_result *out) {
     tmi_call c = tmi_entry_call(src, len);
     return tmi_entry_run(tmi_entry_compile, &c, arena, opt, out);
+}
+
+TMETAL_API void tmetal_key(const char *src, size_t len, const tmetal_options *opt,
+                           char key[TMETAL_KEY_BYTES]) {
+    tmi_key_of(src, len, opt, key);
 }
 
 static void tmi_entry_emit(tmi_job *job, tmi_call *c) {
@@ -45945,7 +46331,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>metal  [28]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [29]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir

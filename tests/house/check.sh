@@ -72,6 +72,24 @@ else
     grep -q '^wrong' "$build/uses" && bad=1
 fi
 
+# Stamps: the checksum of what stands between a section's banner and its stamp; of >>api between two headings. They are
+# part of tmetal_key, so everything that results depend on has one.
+rm -rf "$build/stamp"
+mkdir -p "$build/stamp"
+awk -v to="$build/stamp/" '
+    /^\/\*=+$/ { banner = 1 }
+    banner { if (/^ \* >>[a-z]+  \[[0-9]+\]/) section = substr($2, 3); if (/\*\/$/) banner = 0; next }
+    section == "api" { on = /^\/\* -- What comes in/ ? 1 : /^\/\* -- Compiling/ ? 0 : on; if (on) print > (to section); next }
+    /^#define TMI_STAMP_/ { ended[section] = 1; next }
+    section != "" && !ended[section] { print > (to section) }' $header
+for section in api $(awk '$1 == "section" && $3 == "config" { on = 1 } $1 == "section" && on { print $3 } $3 == "key" { on = 0 }' "$build/names"); do
+    name=TMI_STAMP_$(echo "$section" | tr a-z A-Z)
+    sum=$(cksum < "$build/stamp/$section")
+    grep -q "^#define $name ${sum%% *}u$" $header && grep -q "^    .*$name[,}]" $header && continue
+    if [ "$fill" ]; then sed "s/^#define $name .*/#define $name ${sum%% *}u/" $header > "$build/header" && cp "$build/header" $header
+    else complain "$name is not that of >>$section: 'make house' writes it (tmetal_key must change where results may)"; fi
+done
+
 # Banners stand in order, as the map at the top lists them.
 awk '$1 == "section" { print $2, $3 }' "$build/names" > "$build/banners"
 sed -n '/^ \* MAP OF THE FILE/,/^ \* Version/s/^ \* *\([0-9][0-9]*\)  >>\([a-z]*\) .*/\1 \2/p' $header > "$build/map"

@@ -94,3 +94,14 @@ outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int
     for (o.hash = HASH_START, i = 0; i < OUTCOME_PARTS; i++) o.hash = add_num(o.hash, o.part[i]);
     return o;
 }
+
+void outcome_key(const char *text, size_t len, char key[TMETAL_KEY_BYTES]) {
+    static const tmetal_gpu_limits live = {9, 10, 100, 32768, 512, 32, 128, 1, 2};
+    tmetal_options opt;
+    memset(&opt, 0, sizeof opt);
+    opt.file = "file", opt.gpu = "apple-m2", opt.threads = 256, opt.max_errors = 7, opt.msl = 320;
+    opt.no_fusion = opt.no_fp64 = opt.logging = opt.plain = opt.mlx = opt.reports = 1;
+    opt.debug_bytes = 0x01020304, opt.alias = "0=1", opt.layouts = "TILED", opt.two_stage = 4;
+    opt.live = opt.limits = &live;
+    tmetal_key(text, len, &opt, key);
+}

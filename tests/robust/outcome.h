@@ -17,4 +17,7 @@ typedef struct outcome {
 /* `memory` is filled with `fill` before each call. The text is Triton IR or an op list (tmetal_is_ops). */
 outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int fill);
 
+/* tmetal_key of a text by options of which each is given. */
+void outcome_key(const char *text, size_t len, char key[TMETAL_KEY_BYTES]);
+
 #endif

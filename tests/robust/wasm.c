@@ -36,6 +36,14 @@ uint32_t EXPORT(code)(void) {
     return (uint32_t)last.code;
 }
 
+/* tmetal_key of the text at `at`: where its 64 digits stand. */
+static char key_text[TMETAL_KEY_BYTES];
+uint32_t EXPORT(key)(uint32_t at, uint32_t len);
+uint32_t EXPORT(key)(uint32_t at, uint32_t len) {
+    outcome_key((const char *)at, len, key_text);
+    return (uint32_t)key_text;
+}
+
 /* -- What a compiler's own library promises ------------------------------------------------------------------ */
 
 /* The product of 128 bits, which clang asks for where it sees a multiplication tested for overflow. */

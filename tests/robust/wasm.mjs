@@ -1,4 +1,4 @@
-// The lines of digest, by the WebAssembly build: hash, code, file.
+// The lines of digest, by the WebAssembly build: hash, code, key, file.
 //   node wasm.mjs digest.wasm FILE-OR-DIRECTORY...
 import { readFileSync, readdirSync, statSync } from "node:fs";
 
@@ -8,7 +8,7 @@ const walk = (path) => {
   else if (path.endsWith(".ttir")) found.push(Buffer.from(path));
 };
 const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[2]), {});
-const { reserve, bound, hash, code, memory } = instance.exports;
+const { reserve, bound, hash, code, key, memory } = instance.exports;
 process.argv.slice(3).forEach(walk);
 found.sort(Buffer.compare);
 const lines = [];
@@ -20,6 +20,7 @@ for (const name of found) {
   if (!at) throw new Error("no memory for " + name);
   new Uint8Array(memory.buffer).set(text, at);
   const h = BigInt.asUintN(64, hash(at, text.length, bytes));
-  lines.push(h.toString(16).padStart(16, "0") + " TM" + String(code()).padStart(3, "0") + " " + name);
+  const hex = Buffer.from(memory.buffer, key(at, text.length) >>> 0, 64).toString();
+  lines.push(h.toString(16).padStart(16, "0") + " TM" + String(code()).padStart(3, "0") + " " + hex + " " + name);
 }
 process.stdout.write(lines.join("\n") + "\n");
