@@ -13545,6 +13545,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
     X(CARRIED, "carried") /* by a loop */ \
     X(MASKED, "masked")   /* a low number where the mask is off */ \
     X(ZEROED, "zeroed")   /* another number for some elements */ \
+    X(GUARDED, "guarded") /* another number where it is 0: a divisor */ \
     X(SUM, "sum") X(MAX, "max") X(MEAN, "mean") X(VAR, "var") X(QUOT, "quot") X(NORM, "norm")
 
 enum {
@@ -13564,7 +13565,7 @@ static const char *const tmi_dn_names[TMI_DN_COUNT] = {
 typedef struct tmi_dt_node {
     uint32_t kind, n, in[2];
     uint32_t base; /* of exp and log: 1 e, 2 two */
-    uint32_t op;   /* part of the match */
+    uint32_t op, also; /* part of the match; of a guard, its comparison too */
 } tmi_dt_node;
 
 /* How a value of reduced shape was brought back to full shape: the axis that was put in,
@@ -13705,6 +13706,7 @@ static int tmi_dt_fits_op(tmi_dt_match *m, const char *p, uint32_t v) {
     m->graph->node(m, v, &n);
     if (n.kind != kind) return p[len] == '?' && tmi_dt_fits(m, args, v);
     tmi_dt_add(m, n.op);
+    tmi_dt_add(m, n.also);
     m->at.base |= n.base;
     if (n.n < 2) return !n.n || tmi_dt_fits(m, args, n.in[0]);
     was = m->at;
@@ -13776,11 +13778,11 @@ static const tmi_dt_row tmi_dt_rows[] = {
 #define NEAR(where, kind, pattern, why) \
     {TMETAL_PATTERN_##kind, TMI_DT_IN_##where, 0, pattern, why},
     /* -- exp(t) / sum(exp(t)), t = x - max(x) or any -- */
-    ROW(BOTH, SOFTMAX, TMETAL_FORM_MAX, "quot(0Y,sum(Y:exp(sub(-X,max(X)))))")
+    ROW(BOTH, SOFTMAX, TMETAL_FORM_MAX, "quot(0Y,@guarded?(sum(Y:exp(sub(-X,max(X))))))")
     NEAR(LIST, SOFTMAX, "quot(Y,sum(Y:exp(sub(_,max(_)))))", "the maximum is of another tensor")
     NEAR(LIST, SOFTMAX, "quot(Y,sum(Y:exp(sub(_,any_max(_)))))",
          "the maximum is of other axes, or is taken off elsewhere than in its own row")
-    ROW(BOTH, SOFTMAX, 0, "quot(0Y,sum(Y:exp(X)))")
+    ROW(BOTH, SOFTMAX, 0, "quot(0Y,@guarded?(sum(Y:exp(X))))")
     NEAR(FUNCTION, SOFTMAX, "quot(0exp(_),sum(exp(_)))", "the numerator is not what was summed")
     NEAR(LIST, SOFTMAX, "quot(exp(_),sum(_))", "what is divided is not what is summed")
     NEAR(LIST, SOFTMAX, "quot(exp(_),any_sum(_))",
@@ -14190,15 +14192,47 @@ static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
     return TMI_OP_NONE;
 }
 
-/* A choice between elements and a number, so low that its exp is 0 or any. */
+/* Does a condition say, of values that are not below 0, whether v is 0? By what it is then: 1 or 0;
+ * 2: it does not. */
+static uint32_t tmi_dt_when_zero(const tmi_module *m, uint32_t cond, uint32_t v) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, cond));
+    uint32_t      k;
+    double        x;
+    if (tmi_def_kind(m, cond) != TMI_OP_CMPF) return 2;
+    for (k = 0; k < 2; k++) {
+        if (tmi_in(m, op, k) != v || !tmi_dt_number(m, tmi_in(m, op, 1 - k), &x) || x < 0.0 ||
+            x > 0.0)
+            continue;
+        switch (tmi_attr_int(m, op, "predicate", 0)) {
+        case TMI_FOEQ: case TMI_FUEQ: return 1;
+        case TMI_FONE: case TMI_FUNE: return 0;
+        case TMI_FOLE: case TMI_FULE: return k ? 2 : 1; /* v <= 0 */
+        case TMI_FOGE: case TMI_FUGE: return k ? 1 : 2;
+        case TMI_FOGT: case TMI_FUGT: return k ? 2 : 0; /* v > 0 */
+        case TMI_FOLT: case TMI_FULT: return k ? 0 : 2;
+        default: break;
+        }
+    }
+    return 2;
+}
+
+/* A choice between elements and a number: so low that its exp is 0, for what is 0 itself, or any. */
 static void tmi_dt_node_of_select(const tmi_module *m, const tmi_op *op, tmi_dt_node *n) {
-    uint32_t k = tmi_dt_is_lowest(m, tmi_in(m, op, 2)) ? 1 : 2;
+    uint32_t k, is_zero, cond = tmi_in(m, op, 0);
     double   x;
-    if (k == 1 || tmi_dt_is_lowest(m, tmi_in(m, op, 1))) n->kind = TMI_DN_MASKED;
-    else if (tmi_dt_number(m, tmi_in(m, op, 1), &x)) n->kind = TMI_DN_ZEROED;
-    else return;
-    n->n = 1;
-    n->in[0] = tmi_in(m, op, k);
+    for (k = 1; k < 3; k++) {
+        if (!tmi_dt_number(m, tmi_in(m, op, 3 - k), &x) &&
+            !tmi_dt_is_lowest(m, tmi_in(m, op, 3 - k)))
+            continue;
+        is_zero = tmi_dt_when_zero(m, cond, tmi_in(m, op, k));
+        if (tmi_dt_is_lowest(m, tmi_in(m, op, 3 - k))) n->kind = TMI_DN_MASKED;
+        else if (is_zero == k - 1) n->kind = TMI_DN_GUARDED, n->also = tmi_def(m, cond);
+        else if (k == 2) n->kind = TMI_DN_ZEROED;
+        else continue;
+        n->n = 1;
+        n->in[0] = tmi_in(m, op, k);
+        return;
+    }
 }
 
 /* What a pattern sees of the op that makes v. */
@@ -16032,7 +16066,7 @@ static uint32_t tmi_dt_attention_loop(tmi_detector *d, tmi_dt_attention *a, uint
     tmi_dt_go_on(d, &acc, &sum);
     TMI_DT_FOUND(&d->q, 'A') = acc;
     TMI_DT_FOUND(&d->q, 'L') = sum;
-    root = tmi_dt_divided(d, acc, "quot(@A,@L)");
+    root = tmi_dt_divided(d, acc, "quot(@A,@guarded?(@L))");
     if (!root) a->near = "the result is not divided by the sums in this kernel";
     return root;
 }
@@ -16055,7 +16089,7 @@ static void tmi_dt_attention_streamed(tmi_detector *d, tmi_dt_attention *a, uint
     if ((TMI_OP(m, a->loop)->kind != TMI_OP_FOR ||
          tmi_dt_number(m, tmi_in(m, TMI_OP(m, a->dot), 2), &zero)) &&
         (!top || tmi_dt_also(d, "max(_)", top)))
-        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), "quot(@P,sum(E))");
+        root = tmi_dt_divided(d, tmi_out(m, TMI_OP(m, a->dot), 0), "quot(@P,@guarded?(sum(E)))");
     if (root) a->form |= top ? (uint32_t)TMETAL_FORM_MAX : 0u;
     else if (TMI_OP(m, a->loop)->kind == TMI_OP_FOR) root = tmi_dt_attention_loop(d, a, top);
     else a->near = "the exponentials are not divided by their sum";
