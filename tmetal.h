@@ -14194,7 +14194,7 @@ static uint32_t tmi_dt_callee(const tmi_module *m, const tmi_op *op) {
 
 /* Does a condition say, of values that are not below 0, whether v is 0? By what it is then: 1 or 0;
  * 2: it does not. */
-static uint32_t tmi_dt_when_zero(const tmi_module *m, uint32_t cond, uint32_t v) {
+static uint32_t tmi_detect_when_zero(const tmi_module *m, uint32_t cond, uint32_t v) {
     const tmi_op *op = TMI_OP(m, tmi_def(m, cond));
     uint32_t      k;
     double        x;
@@ -14224,7 +14224,7 @@ static void tmi_dt_node_of_select(const tmi_module *m, const tmi_op *op, tmi_dt_
         if (!tmi_dt_number(m, tmi_in(m, op, 3 - k), &x) &&
             !tmi_dt_is_lowest(m, tmi_in(m, op, 3 - k)))
             continue;
-        is_zero = tmi_dt_when_zero(m, cond, tmi_in(m, op, k));
+        is_zero = tmi_detect_when_zero(m, cond, tmi_in(m, op, k));
         if (tmi_dt_is_lowest(m, tmi_in(m, op, 3 - k))) n->kind = TMI_DN_MASKED;
         else if (is_zero == k - 1) n->kind = TMI_DN_GUARDED, n->also = tmi_def(m, cond);
         else if (k == 2) n->kind = TMI_DN_ZEROED;
@@ -16619,7 +16619,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2270439399u
+#define TMI_STAMP_DETECT 1787601532u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
