@@ -61,7 +61,7 @@ builds() {
 }
 
 # -- Short, and users of the public API alone -----------------------------------------------------------
-for source in examples/*.c examples/*.cc examples/*/*.c examples/*/*.h; do
+for source in examples/*.c examples/*.cc examples/*.m examples/*/*.swift examples/*/*.c examples/*/*.h; do
     [ "$source" = examples/tmetal.c ] && continue
     [ "$(wc -l < "$source")" -lt 120 ] || fail "$source has 120 lines or more"
     grep -n 'tmi_\|TMI_' "$source" && fail "$source uses what is private"
@@ -97,6 +97,17 @@ if command -v python3 >/dev/null 2>&1; then
 else
     echo "examples: no python3 found: ttir.py is not tested"
     cp tests/examples/ttir.txt "$build/ttir.now"
+fi
+
+# -- A CMake project --------------------------------------------------------------------------------------
+if command -v cmake >/dev/null 2>&1; then
+    cmake -S examples/cmake -B "$build/cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="-Wall -Wextra -pedantic -Werror" > "$build/cmake.log" 2>&1 &&
+        cmake --build "$build/cmake" >> "$build/cmake.log" 2>&1 || { fail "the CMake project does not build"; tail -5 "$build/cmake.log" >&2; }
+    "$build/cmake/app" examples/kernels/softmax.ttir > "$build/cmake.now" || fail "the CMake project's program does not run"
+    agrees cmake
+else
+    echo "examples: no cmake found: the project of examples/cmake is not tested"
+    cp tests/examples/cmake.txt "$build/cmake.now"
 fi
 
 # -- Debug buffers that launches left, in the simulator -------------------------------------------------

@@ -330,6 +330,7 @@ object *new_queue(device *, sel, unsigned long n) {
     if (!n) note("a queue of no command buffers");
     return now.no_queue ? nullptr : make<queue>();
 }
+object *plain_queue(device *d, sel s) { return new_queue(d, s, 64); }
 
 std::map<std::string, std::pair<std::shared_ptr<sim::module>, std::string>> prepared;
 
@@ -554,7 +555,7 @@ const std::map<std::string, table> &classes() {
           {"isHeadless", M("b", no)}, {"isLowPower", M("b", no)}, {"hasUnifiedMemory", M("b", yes)},
           {"supportsFamily:", M("bi", supports)}, {"maxThreadgroupMemoryLength", M("u", tg_bytes)},
           {"maxBufferLength", M("u", max_buffer)}, {"recommendedMaxWorkingSetSize", M("u", working_set)},
-          {"newCommandQueueWithMaxCommandBufferCount:", M("pu", new_queue)},
+          {"newCommandQueue", M("p", plain_queue)}, {"newCommandQueueWithMaxCommandBufferCount:", M("pu", new_queue)},
           {"newLibraryWithSource:options:error:", M("pppe", new_library)},
           {"newComputePipelineStateWithFunction:error:", M("ppe", new_pipeline)},
           {"newBufferWithLength:options:", M("puu", new_buffer)},

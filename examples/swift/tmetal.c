@@ -1,0 +1,3 @@
+/* The one file of C in a Swift program: tmetal's functions. */
+#define TMETAL_IMPLEMENTATION
+#include "CTmetal.h"
