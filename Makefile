@@ -26,7 +26,7 @@ $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 nlohmann-json3-dev check pkg-config libmpfr-dev
+PACKAGES = g++ clang-19 lld-19 nlohmann-json3-dev check pkg-config libmpfr-dev
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 

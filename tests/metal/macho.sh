@@ -9,7 +9,7 @@ here=tests/metal/apple
 mkdir -p "$build"
 clang=$(command -v clang-19 || command -v clang || true)
 lld=$(command -v ld64.lld-19 || command -v ld64.lld || true)
-[ -n "$clang" ] && [ -n "$lld" ] || { echo "macho: clang or ld64.lld is not installed: left out"; exit 0; }
+[ -n "$clang" ] && [ -n "$lld" ] || { echo "macho: clang or ld64.lld is not installed (make deps brings them): left out"; exit 0; }
 cat > "$build/main.c" <<'C'
 #define TMETAL_IMPLEMENTATION
 #define TMETAL_METAL

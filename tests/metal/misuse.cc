@@ -5,7 +5,10 @@
 
 #include "standin.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -22,11 +25,18 @@ extern "C" const char *metal_shape(size_t i);
 
 namespace {
 
-int failures;
+std::atomic<int> failures;
 
 void fail(const std::string &what) {
     std::printf("metal: %s\n", what.c_str());
     failures++;
+}
+
+/* Bytes of memory that this process has now; 0 where the system does not tell. */
+size_t resident() {
+    size_t        all = 0, here = 0;
+    std::ifstream f("/proc/self/statm");
+    return f >> all >> here ? here * static_cast<size_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 std::string text_of(const char *path) {
@@ -339,7 +349,7 @@ double raw_launches(scene &s) {
     struct size {
         unsigned long width, height, depth;
     };
-    return microseconds(
+    const double each = microseconds(
         [&] {
             const id pool = push(), c = get(queue, command_buffer);
             reinterpret_cast<void (*)(id, id, id)>(send)(
@@ -362,6 +372,8 @@ double raw_launches(scene &s) {
             pop(pool);
         },
         5000);
+    tell(queue, release);
+    return each;
 }
 
 void many_launches() {
@@ -373,9 +385,16 @@ void many_launches() {
         if (s.go() != TMETAL_OK) fail("many launches: one fails");
     if (standin::alive() != before || s.arena.used != used) fail("many launches: something is left behind");
     standin::now.runs = false;
+    for (int i = 0; i < 12000; i++) /* what is kept of each selector, and what a sanitizer keeps of what was freed */
+        if (s.go() != TMETAL_OK) return fail("many launches: one fails");
+    const size_t objects = standin::in_memory(), bytes = resident();
     for (int i = 0; i < 10000; i++)
         if (s.go() != TMETAL_OK) return fail("many launches: one fails");
     if (s.arena.used != used) fail("10,000 launches: the arena grows");
+    if (standin::in_memory() != objects) fail("10,000 launches: objects are left behind");
+    const size_t now = resident(), more = now > bytes ? now - bytes : 0;
+    if (more > 1u << 20) fail("10,000 launches: " + std::to_string(more) + " bytes are left behind");
+    std::printf("metal: 10,000 launches: %zu bytes more than before\n", more);
     const double ours = microseconds([&] { s.go(); }, 5000), raw = raw_launches(s);
     std::printf("metal: a launch of 3 buffers and a number: %.2f us, the raw messages %.2f us, ours %.2f us\n", ours, raw,
                 ours - raw);
@@ -384,8 +403,10 @@ void many_launches() {
     standin::now.runs = true;
 }
 
-void threads() {
+/* Several threads use one device. `runs`: the kernels run too. */
+void threads(bool runs) {
     standin::now = standin::machine();
+    standin::now.runs = runs;
     std::vector<std::thread> all;
     scene first;
     if (first.up_to_load() != TMETAL_OK) return fail("threads: the kernel is not loaded");
@@ -417,14 +438,60 @@ void threads() {
     for (const std::string &c : standin::complaints(false)) fail("threads: " + c);
 }
 
+/* Eight kernels on one device, each compiled, loaded, made ready and given up on a thread of its own. */
+void loads_at_once(bool runs) {
+    static const char *const names[] = {"softmax", "layer_norm", "matmul", "attention", "rope", "cumsum", "argmax", "transpose"};
+    scene                    first;
+    std::vector<std::string> texts;
+    std::vector<std::thread> all;
+    std::vector<sim::source> sources;
+    standin::now = standin::machine();
+    standin::now.runs = runs;
+    if (first.up_to_load() != TMETAL_OK) return fail("loads at once: nothing is loaded");
+    for (const char *name : names) {
+        scene s;
+        s.file = std::string("examples/kernels/") + name + ".ttir";
+        if (s.compile() != TMETAL_OK) return fail(std::string("loads at once: ") + name);
+        texts.push_back(text_of(s.file.c_str()));
+        sources.push_back({name, s.result.msl, 310});
+    }
+    standin::prepare(sources);
+    for (const std::string &text : texts)
+        all.emplace_back([&] {
+            std::vector<char> memory(8u << 20);
+            for (int i = 0; i < 5; i++) {
+                tmetal_arena   arena = tmetal_arena_on(memory.data(), memory.size());
+                tmetal_result  result;
+                tmetal_loaded *loaded;
+                tmetal_launch *launch;
+                tmetal_problem problem;
+                const char    *warnings;
+                if (tmetal_compile(text.data(), text.size(), nullptr, &arena, &result) != TMETAL_OK ||
+                    tmetal_load(first.metal, &result, &arena, &loaded, &warnings, &problem) != TMETAL_OK ||
+                    tmetal_launch_make(loaded, &arena, &launch, &problem) != TMETAL_OK)
+                    return fail(std::string("loads at once: ") + problem.text);
+                tmetal_launch_free(launch);
+                tmetal_unload(loaded);
+            }
+        });
+    for (std::thread &t : all) t.join();
+    for (const std::string &c : standin::complaints(false)) fail("loads at once: " + c);
+}
+
 } // namespace
 
-int main() {
-    shapes();
-    misuses();
-    many_launches();
-    threads();
+/* misuse [threads]: all, or what several threads do, without running kernels (the simulator has names of ThreadSanitizer's
+ * for its own) */
+int main(int argc, char **argv) {
+    const bool all = argc < 2 || std::strcmp(argv[1], "threads") != 0;
+    if (all) {
+        shapes();
+        misuses();
+        many_launches();
+    }
+    threads(all);
+    loads_at_once(all);
     for (const std::string &c : standin::complaints()) fail("at the end: " + c);
-    std::printf("metal: %d failures\n", failures);
+    std::printf("metal: %d failures\n", failures.load());
     return failures != 0;
 }

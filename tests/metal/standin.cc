@@ -27,15 +27,17 @@ void note(const std::string &what) {
 
 /* -- Objects: never freed, so that messages to released ones are found ------------------------------- */
 
+std::atomic<size_t> n_objects{0}; /* in memory, where machine.runs is false: those that are alive */
+
 struct object {
-    explicit object(const char *k) : kind(k) {}
-    virtual ~object() = default;
+    explicit object(const char *k) : kind(k) { n_objects++; }
+    virtual ~object() { n_objects--; }
     virtual void end() {} /* the last release: gives up what it holds */
     const char      *kind;
     std::atomic<int> count{1};
 };
 
-std::set<object *> living;
+std::set<object *> &living = *new std::set<object *>;
 
 template <typename T, typename... A> T *make(A &&...a) {
     T *o = new T(std::forward<A>(a)...);
@@ -47,7 +49,8 @@ template <typename T, typename... A> T *make(A &&...a) {
 
 thread_local std::vector<std::vector<object *>> pools;
 
-std::vector<object *> released;
+/* No object of static storage: at the end of the program all objects are still reached from here. */
+std::vector<object *> &released = *new std::vector<object *>;
 
 void release(object *o) {
     if (o->count.fetch_sub(1) != 1) return;
@@ -384,7 +387,7 @@ object *function_names(library *l, sel) {
             for (const sim::kernel &k : u.kernels) a->items.push_back(make<string>(k.name));
     return a;
 }
-pipeline *newest_pipeline;
+std::atomic<pipeline *> newest_pipeline;
 
 object *new_pipeline(device *, sel, object *of, object **e) {
     auto *f = checked<function>(of, "MTLFunction", "newComputePipelineStateWithFunction:");
@@ -670,8 +673,8 @@ sel register_name(const char *name) {
 }
 
 object *class_named(const char *name) {
-    static std::map<std::string, class_object *> all;
-    std::lock_guard<std::recursive_mutex>        held(lock);
+    static auto                          &all = *new std::map<std::string, class_object *>;
+    std::lock_guard<std::recursive_mutex> held(lock);
     class_object *&c = all[name];
     if (!c) {
         const bool was = now.runs;
@@ -743,6 +746,7 @@ size_t alive() {
     std::lock_guard<std::recursive_mutex> held(lock);
     return living.size();
 }
+size_t in_memory() { return n_objects; }
 
 void prepare(const std::vector<sim::source> &texts) {
     std::lock_guard<std::recursive_mutex> held(lock);

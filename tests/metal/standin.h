@@ -37,7 +37,8 @@ void (*symbol(void *user, const char *name))(void);
 
 /* What the launcher did wrong since the last call, a line each; objects that nobody released too. */
 std::vector<std::string> complaints(bool leaks = true);
-size_t alive(); /* objects */
+size_t alive();     /* objects */
+size_t in_memory(); /* likewise, where `runs` is false; otherwise released ones too */
 
 /* Metal texts that will be asked for, compiled together: one run of clang for many. */
 void prepare(const std::vector<sim::source> &texts);
