@@ -10601,7 +10601,7 @@ static int tmi_is_i32_attr(tmi_verifier *v, const tmi_op *op, const char *name) 
 }
 
 /* Triton's flags are true or false, not numbers; older texts leave some out. */
-static int tmi_is_bool_attr(tmi_verifier *v, const tmi_op *op, const char *name) {
+static int tmi_verify_flag(tmi_verifier *v, const tmi_op *op, const char *name) {
     const tmi_attr *a = tmi_attr_of(v->m, op, name);
     return !a || a->kind == TMI_A_BOOL || tmi_fail_attr(v, op, name, "true or false");
 }
@@ -10932,7 +10932,7 @@ static int tmi_verify_extern_(tmi_verifier *v, const tmi_op *op) {
             tmi_is_tensor(v->m, tmi_in_type(v->m, op, i)))
             return tmi_fail_shape(v, op, tmi_in_type(v->m, op, i), tmi_out_type(v->m, op, 0));
     if (!tmi_attr_of(v->m, op, "symbol")) return tmi_fail_attr(v, op, "symbol", "a string");
-    return tmi_is_bool_attr(v, op, "pure");
+    return tmi_verify_flag(v, op, "pure");
 }
 
 /* Masks are i1 of the pointers' shape; values are of the pointee's type. */
@@ -10949,7 +10949,7 @@ static int tmi_verify_load(tmi_verifier *v, const tmi_op *op) {
     if (op->n_in < 1 || op->n_in > 3)
         return tmi_fail_attr(v, op, "operands", "pointer, mask and other");
     if (!tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 1) ||
-        !tmi_is_bool_attr(v, op, "isVolatile"))
+        !tmi_verify_flag(v, op, "isVolatile"))
         return 0;
     if (op->n_in == 3 && tmi_in_type(v->m, op, 2) != tmi_out_type(v->m, op, 0))
         return tmi_fail_same(v, op, tmi_in_type(v->m, op, 2), tmi_out_type(v->m, op, 0));
@@ -11062,8 +11062,8 @@ static int tmi_verify_dotscaled(tmi_verifier *v, const tmi_op *op) {
         return tmi_fail_dot(v, op, "takes a, b, c and up to two scales");
     if (!tmi_scales_present(m, op, &has_a, &has_b))
         return tmi_fail_attr(v, op, "operandSegmentSizes", "1, 1, 1 and 0 or 1 for each scale");
-    if (!tmi_is_bool_attr(v, op, "fastMath") || !tmi_is_bool_attr(v, op, "lhs_k_pack") ||
-        !tmi_is_bool_attr(v, op, "rhs_k_pack"))
+    if (!tmi_verify_flag(v, op, "fastMath") || !tmi_verify_flag(v, op, "lhs_k_pack") ||
+        !tmi_verify_flag(v, op, "rhs_k_pack"))
         return 0;
     a = tmi_in_type(m, op, 0);
     b = tmi_in_type(m, op, 1);
@@ -11165,7 +11165,7 @@ static int tmi_verify_reduce(tmi_verifier *v, const tmi_op *op) {
 
 static int tmi_verify_scan(tmi_verifier *v, const tmi_op *op) {
     uint32_t i;
-    if (!tmi_combines_ok(v, op) || !tmi_is_bool_attr(v, op, "reverse")) return 0;
+    if (!tmi_combines_ok(v, op) || !tmi_verify_flag(v, op, "reverse")) return 0;
     for (i = 0; i < op->n_in; i++)
         if (tmi_in_type(v->m, op, i) != tmi_out_type(v->m, op, i))
             return tmi_fail_same(v, op, tmi_in_type(v->m, op, i), tmi_out_type(v->m, op, i));
@@ -12092,7 +12092,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 1317101089u
+#define TMI_STAMP_VERIFY 3605736610u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
