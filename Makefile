@@ -15,7 +15,7 @@ help:                           ## this list
 	    { text[$$1] = $$2; name[NR] = $$1 } \
 	    function show(n) { printf "  %-18s %s\n", n, text[n]; delete text[n] } \
 	    function group(title, like,   i) { print "\n" title; for (i = 1; i <= NR; i++) if (name[i] in text && name[i] ~ like) show(name[i]) } \
-	    END { print "To begin with"; n = split("all run test deps clean help", first, " "); for (i = 1; i <= n; i++) show(first[i]); \
+	    END { print "To begin with"; n = split("all run test device deps clean help", first, " "); for (i = 1; i <= n; i++) show(first[i]); \
 	          group("Parts of make test", "^(test-|own)"); group("What is written anew", "^(docs|bless|.*-table)"); \
 	          group("Longer, or more", ".") }'
 

@@ -131,7 +131,7 @@ std::vector<std::string> find_cases(const settings &s) {
 /* A case that cannot agree counts apart when it does not agree. */
 void set_apart(std::vector<outcome> &all, const exceptions &known) {
     for (outcome &o : all) {
-        const std::string *reason = known.reason(o);
+        const std::string *reason = known.reason(o.name, o.source);
         if (!reason || (o.what != verdict::wrong && o.what != verdict::violation)) continue;
         o.what = verdict::by_nature;
         o.why = *reason + " [" + o.why + "]";

@@ -236,8 +236,8 @@ void set_apart(const std::vector<std::string> &cases, std::vector<judgement> &al
         if (all[i].what != verdict_kind::wrong) continue;
         outcome o;
         o.name = short_name(cases[i]);
-        const std::string *reason = known.reason(o);
-        if (!reason) reason = open.reason(o);
+        const std::string *reason = known.reason(o.name, o.source);
+        if (!reason) reason = open.reason(o.name, o.source);
         if (!reason) continue;
         all[i].what = verdict_kind::by_nature;
         all[i].why = *reason;

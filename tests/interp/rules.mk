@@ -22,7 +22,7 @@ INTERP_C       = $(INTERP_CC) -std=c99 -D_XOPEN_SOURCE=600 -Wall -Wextra $(INTER
 INTERP_HEADERS = $(wildcard tests/interp/*.h)
 INTERP_CORE    = $(patsubst %,$(BUILD)/obj/interp/%.o,blocks combine elementwise library matrix memory numbers ops \
                    program run shapes)
-INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare outcome recorded table)
+INTERP_CASES   = $(SIM_OBJECTS) $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions outcome recorded table)
 
 .PHONY: interp test-interp test-random test-versions clean-interp
 interp: $(BUILD)/interp $(BUILD)/generate $(BUILD)/random

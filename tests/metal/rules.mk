@@ -1,20 +1,33 @@
 # The launcher by way of the stand-in. Included by the Makefile at the top, after tests/sim/rules.mk.
 
-METAL_CXX     = $(SIM_CXX) $(SIM_FLAGS) -Wno-cast-function-type
+METAL_CXX     = $(SIM_CXX) $(SIM_FLAGS) $(if $(ON_MAC),,-Wno-cast-function-type)
 METAL_CORE    = $(BUILD)/obj/metal/library.o $(BUILD)/obj/metal/standin.o
 METAL_asan    = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 METAL_tsan    = -g -O1 -fsanitize=thread
 
-.PHONY: test-metal check-metal check-metal-sanitized
+# What the device program has run is run again when the text, the device, the system, or one of these has changed.
+METAL_JUDGE   = $(wildcard tests/metal/case.* tests/metal/host* tests/corpus/compare.* tests/corpus/recorded.*)
+METAL_KEY     = -DDEVICE_JUDGE='"$(shell { cat $(METAL_JUDGE); sed -n '/>>metal  *\[/,$$p' tmetal.h; } | cksum | tr ' ' '-')"'
+
+.PHONY: test-metal check-metal check-metal-sanitized device
 $(BUILD)/obj/metal/library.o: tests/metal/library.c tmetal.h
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O1 $(HEADER_FLAGS) -c $< -o $@
-$(BUILD)/obj/metal/%.o: tests/metal/%.cc tests/metal/standin.h $(SIM_HEADERS) tmetal.h
+$(BUILD)/obj/metal/%.o: tests/metal/%.cc $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
-	$(METAL_CXX) -c $< -o $@
-$(BUILD)/metal-recorded: $(BUILD)/obj/metal/recorded.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES) \
-                         $(patsubst %,$(BUILD)/obj/corpus/%.o,outcome table)
-	$(METAL_CXX) $^ $(SIM_LINK) -o $@
+	$(METAL_CXX) $(METAL_KEY) -c $< -o $@
+$(BUILD)/obj/metal/worker.o: $(METAL_JUDGE)
+# The device program: on a Mac with its Metal, elsewhere with the stand-in.
+DEVICE_PARTS  = device worker case shares report
+DEVICE        = $(patsubst %,$(BUILD)/obj/metal/%.o,$(DEVICE_PARTS))
+ifneq ($(ON_MAC),)
+DEVICE       += $(patsubst %,$(BUILD)/obj/metal/%.o,host_system library) $(BUILD)/obj/sim/files.o \
+                $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions recorded)
+else
+DEVICE       += $(BUILD)/obj/metal/host_standin.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
+endif
+$(BUILD)/metal-device: $(DEVICE)
+	$(METAL_CXX) $^ $(if $(ON_MAC),,$(SIM_LINK)) -o $@
 $(BUILD)/metal-misuse: $(BUILD)/obj/metal/misuse.o $(METAL_CORE) $(SIM_OBJECTS)
 	$(METAL_CXX) $^ $(SIM_LINK) -lpthread -o $@
 
@@ -29,14 +42,13 @@ define metal_sanitized
 $(BUILD)/obj/metal-$(1)/library.o: tests/metal/library.c tmetal.h
 	@mkdir -p $$(@D)
 	$(CC) -std=c99 $(METAL_$(1)) $(HEADER_FLAGS) -c $$< -o $$@
-$(BUILD)/obj/metal-$(1)/%.o: tests/metal/%.cc tests/metal/standin.h $(SIM_HEADERS) tmetal.h
+$(BUILD)/obj/metal-$(1)/%.o: tests/metal/%.cc $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $$(@D)
-	$(METAL_CXX) $(METAL_$(1)) -c $$< -o $$@
+	$(METAL_CXX) $(METAL_$(1)) $$(METAL_KEY) -c $$< -o $$@
 $(BUILD)/metal-misuse-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,misuse library standin) \
                             $(patsubst $(BUILD)/obj/sim/memory.o,$(METAL_MEMORY_$(1)),$(SIM_OBJECTS))
 	$(METAL_CXX) $(METAL_$(1)) $$^ $(SIM_LINK) -lpthread -o $$@
-$(BUILD)/metal-recorded-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,recorded library standin) $(SIM_OBJECTS) $(SIM_CASES) \
-                              $(patsubst %,$(BUILD)/obj/corpus/%.o,outcome table)
+$(BUILD)/metal-device-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,$(DEVICE_PARTS) host_standin library standin) $(SIM_OBJECTS) $(SIM_CASES)
 	$(METAL_CXX) $(METAL_$(1)) $$^ $(SIM_LINK) -lpthread -o $$@
 endef
 $(foreach s,asan tsan,$(eval $(call metal_sanitized,$(s))))
@@ -51,20 +63,31 @@ $(BUILD)/metal-cpp: examples/metal_cpp.cc tests/metal/example.cc $(wildcard test
 	    -c examples/metal_cpp.cc -o $@.o
 	$(METAL_CXX) tests/metal/example.cc $@.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_LINK) -o $@
 
-test-metal: $(BUILD)/metal-recorded $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
+test-metal: $(BUILD)/metal-device $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
 	$(BUILD)/metal-misuse
-	$(BUILD)/metal-recorded examples/kernels tests/metal > $(BUILD)/metal-recorded.txt || { grep wrong $(BUILD)/metal-recorded.txt; exit 1; }
-	@echo "metal: $$(grep -c ^right $(BUILD)/metal-recorded.txt) recorded launches right"
+	$(BUILD)/metal-device examples/kernels > $(BUILD)/metal-own.txt || { grep -v ^right $(BUILD)/metal-own.txt; exit 1; }
+	@tail -n 1 $(BUILD)/metal-own.txt
+	sh tests/metal/device.sh $(BUILD)
 	$(BUILD)/metal-example examples/kernels/vector_add.ttir | grep 'all right'
 	$(BUILD)/metal-cpp examples/kernels/vector_add.ttir
 	sh tests/metal/macho.sh $(BUILD)
-check-metal: $(BUILD)/metal-recorded check-metal-sanitized ## every recorded launch through the launcher; the misuses under sanitizers [CORPUS=dir]
-	$(BUILD)/metal-recorded tests/kernels $(wildcard $(CORPUS)) > $(BUILD)/metal-all.txt || { grep wrong $(BUILD)/metal-all.txt; exit 1; }
-	@echo "metal: $$(grep -c ^right $(BUILD)/metal-all.txt) recorded launches right"
+check-metal: $(BUILD)/metal-device check-metal-sanitized ## every recorded launch through the launcher; the misuses under sanitizers [CORPUS=dir]
+	$(BUILD)/metal-device --jobs $(JOBS) tests/kernels $(wildcard $(CORPUS)) > $(BUILD)/metal-all.txt || { grep -v ^right $(BUILD)/metal-all.txt; exit 1; }
+	@tail -n 1 $(BUILD)/metal-all.txt
 # What is freed is used again soon, so that growth would show; leaks are looked for at the end.
-check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-recorded-asan $(BUILD)/metal-misuse-tsan
+check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-device-asan $(BUILD)/metal-misuse-tsan
 	ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=1 $(BUILD)/metal-misuse-asan
 	$(BUILD)/metal-misuse-tsan threads
-	ASAN_OPTIONS=detect_leaks=1 $(BUILD)/metal-recorded-asan tests/kernels examples/kernels tests/metal > $(BUILD)/metal-asan.txt || \
-	  { grep wrong $(BUILD)/metal-asan.txt; exit 1; }
-	@echo "metal: $$(grep -c ^right $(BUILD)/metal-asan.txt) recorded launches right under sanitizers"
+	ASAN_OPTIONS=detect_leaks=1 $(BUILD)/metal-device-asan --jobs $(JOBS) tests/kernels examples/kernels > $(BUILD)/metal-asan.txt || \
+	  { grep -v ^right $(BUILD)/metal-asan.txt; exit 1; }
+	@tail -n 1 $(BUILD)/metal-asan.txt
+
+# On a stand-in kernels are small, and several workers share it.
+DEVICE_FLAGS  = --shares --layouts ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED $(if $(ON_MAC),,--size 64x64 --jobs $(JOBS)) \
+                $(if $(AGAIN),--again) $(if $(FRESH),--fresh) $(if $(FILTER),--filter $(FILTER))
+device: $(BUILD)/tmetal $(BUILD)/metal-device ## on a Mac: what runs on its GPU, as a report to send [CORPUS=dir] [AGAIN=1] [FRESH=1] [FILTER=text]
+	@$(BUILD)/tmetal check || true
+	@mkdir -p $(BUILD)/device
+	@$(BUILD)/tmetal check --record > $(BUILD)/device/facts.txt
+	@$(BUILD)/metal-device --state $(BUILD)/device --facts $(BUILD)/device/facts.txt --report $(BUILD)/device-report $(DEVICE_FLAGS) \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || echo unknown)" tests/kernels examples/kernels $(wildcard $(CORPUS))

@@ -250,6 +250,13 @@ sim::launch launch_of(const dispatch &d, sim::memory &mem, std::map<buffer *, un
     return l;
 }
 
+/* A GPU that gets one byte wrong. */
+void flip(const sim::launch &l, const std::map<buffer *, unsigned> &placed) {
+    for (const auto &p : placed)
+        for (const auto &b : l.buffers)
+            if (b.buffer == p.second && b.writable) p.first->data[p.first->bytes - 1] ^= 0x40;
+}
+
 void run(command_buffer &c) {
     if (!now.runs) return;
     std::lock_guard<std::recursive_mutex> held(lock); /* the simulator is for one at a time */
@@ -264,6 +271,7 @@ void run(command_buffer &c) {
         o.seconds = 60;
         const sim::report r = sim::run(*d.p->module, {l}, mem, o);
         for (const auto &p : placed) std::memcpy(p.first->data, mem.data(p.second), p.first->bytes);
+        if (now.flips) flip(l, placed);
         seen_violations.insert(seen_violations.end(), r.violations.begin(), r.violations.end());
     }
     for (const auto &s : c.signals) s.first->value = s.second;

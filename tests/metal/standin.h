@@ -28,6 +28,7 @@ struct machine {
     bool        no_command_buffer = false, no_encoder = false, no_queue = false;
     long        fault = 0;              /* MTLCommandBufferError of every command buffer */
     bool        hangs = false;          /* command buffers never complete */
+    bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
     bool        runs = true;            /* false: kernels are not run, for measuring what is around them */
 };
 extern machine now;

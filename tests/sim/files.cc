@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
@@ -12,12 +13,20 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#    include <mach-o/dyld.h>
+#endif
 
 namespace sim {
 
 std::string program_directory() {
-    char              path[4096];
-    const ssize_t     n = readlink("/proc/self/exe", path, sizeof path - 1);
+    char path[4096] = "";
+#ifdef __APPLE__
+    uint32_t      room = sizeof path;
+    const ssize_t n = _NSGetExecutablePath(path, &room) ? 0 : static_cast<ssize_t>(std::strlen(path));
+#else
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+#endif
     const std::string s(path, n > 0 ? static_cast<size_t>(n) : 0);
     return s.substr(0, s.rfind('/'));
 }
@@ -113,6 +122,11 @@ void drain(int out_fd, int err_fd, process_result &r) {
         }
 }
 
+/* pipe2 is not everywhere. */
+bool open_pipe(int ends[2]) {
+    return pipe(ends) == 0 && fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0;
+}
+
 } // namespace
 
 process_result run_process(const std::vector<std::string> &arguments) {
@@ -121,7 +135,7 @@ process_result run_process(const std::vector<std::string> &arguments) {
     for (const std::string &a : arguments) argv.push_back(const_cast<char *>(a.c_str()));
     argv.push_back(nullptr);
     int out[2], err[2];
-    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) return r;
+    if (!open_pipe(out) || !open_pipe(err)) return r;
     const pid_t child = fork();
     if (child == 0) {
         dup2(out[1], 1);

@@ -1,0 +1,99 @@
+#!/bin/sh
+# The device program by way of the stand-in: reports, going on after a kill, and everything that may go wrong on a GPU.
+#   tests/metal/device.sh BUILD
+set -u
+device=$1/metal-device
+out=$1/device-test
+rm -rf "$out"
+mkdir -p "$out"
+bad=0
+
+fail() {
+    echo "device: $*"
+    bad=1
+}
+# gives CODE NAME OPTIONS...: a run over four kernels, sum_both, sum_columns, sum_parts and sum_rows
+gives() {
+    want=$1 name=$2
+    shift 2
+    "$device" --filter kernels/su --report "$out/$name" "$@" examples/kernels > "$out/$name.txt" 2> "$out/$name.err"
+    got=$?
+    [ $got = "$want" ] || { fail "$name: exit code $got, not $want"; cat "$out/$name.txt" "$out/$name.err"; }
+}
+says() { # NAME.md or .json or .txt, what it holds
+    grep -qF -- "$2" "$out/$1" || { fail "$1 does not say: $2"; cat "$out/$1"; }
+}
+
+# All right, and what the report says of where.
+gives 0 right --shares --size 64x64 --layouts TILED --commit abc123
+head -n 1 "$out/right.md" | grep -q 'stand-in, not a device' || fail "the first line does not say what it ran on"
+says right.md '| right | 4 |'
+says right.md 'Times: not measured'
+says right.md 'commit abc123'
+says right.txt 'row sum      TILED          64x64        launched, not measured'
+grep -q '"share": [0-9]' "$out/right.json" && fail "a stand-in gives times"
+
+# What may go wrong.
+gives 1 flip --pretend flip:sum_columns
+says flip.md '| wrong | 1 |'
+says flip.md '`kernels/sum_columns`: buffer'
+says flip.md 'element'
+gives 1 refuse --pretend refuse:sum_columns
+says refuse.md '1 refused by Metal'
+says refuse.md 'program_source:7:5: error: made up by a test'
+gives 1 fault --pretend fault:sum_columns
+says fault.md '`kernels/sum_columns`: TM713'
+gives 3 none --pretend none:
+says none.err TM701
+gives 2 unknown --pretend other:sum
+
+# A hang ends the run; the next one goes on behind it.
+gives 1 hang --pretend hang:sum_columns --state "$out/state-hang"
+says hang.md '`kernels/sum_columns`: TM714'
+says hang.md '**Not complete:**'
+says hang.md '| not tried | 2 |'
+gives 1 behind --state "$out/state-hang"
+says behind.md '`kernels/sum_columns`: TM714'
+says behind.md '| right | 3 |'
+gives 0 again --state "$out/state-hang" --again
+
+# A worker that dies takes its case with it, and no other.
+gives 1 die --pretend die:sum_columns --state "$out/state-die"
+says die.md '`kernels/sum_columns`: the process died of signal 9'
+says die.md '| right | 3 |'
+
+# kill -9 of all processes in the middle: what is done is not done again (or it would be refused), and the report that
+# comes out in the end is that of a run that nobody killed.
+gives 0 whole
+setsid "$device" --filter kernels/su --state "$out/state-kill" --pretend stop:sum_parts examples/kernels > "$out/kill.txt" 2>&1 &
+group=$!
+tries=0
+while ! grep -q sum_columns "$out/kill.txt" && [ $tries -lt 60 ]; do sleep 0.5; tries=$((tries + 1)); done
+sleep 0.5
+kill -9 -$group
+wait $group 2> /dev/null
+gives 1 killed --state "$out/state-kill" --pretend refuse:sum_columns
+says killed.md '`kernels/sum_parts`: the process ended while it was under way'
+says killed.md '| right | 3 |'
+gives 0 resumed --state "$out/state-kill" --again --pretend refuse:sum_columns
+cmp "$out/whole.md" "$out/resumed.md" || fail "the report after a kill is another"
+cmp "$out/whole.json" "$out/resumed.json" || fail "the JSON after a kill is another"
+for f in "$out"/state-kill/*; do printf 'right' > "$f"; done # cut short: not believed
+gives 1 damaged --state "$out/state-kill" --pretend refuse:sum_columns
+
+# JSON and Markdown agree.
+python3 - "$out" << 'PYTHON' || fail "the JSON"
+import glob, json, re, sys
+for path in sorted(glob.glob(sys.argv[1] + "/*.json")):
+    report, text = json.load(open(path)), open(path[:-4] + "md").read()
+    counts = dict((row[0], int(row[1])) for row in re.findall(r"^\| ([a-zA-Z ]+) \| (\d+) \|", text, re.M))
+    assert report["tmetal_device_report"] == 1 and report["stand_in"] is True, path
+    assert counts == {k: n for k, n in report["counts"].items() if n or k in ("right", "wrong")}, (path, counts)
+    assert sum(report["counts"].values()) == 4 and report["complete"] == (report["counts"]["not tried"] == 0), path
+    for case in report["cases"]:
+        assert case["verdict"] in ("right", "compiled") or "`%s`" % case["name"] in text, (path, case)
+    for verdict, n in report["counts"].items():
+        assert verdict == "not tried" or n == sum(c["verdict"] == verdict for c in report["cases"]), (path, verdict)
+PYTHON
+[ $bad = 0 ] && echo "device: reports, resumption and everything that goes wrong are as they should be"
+exit $bad
