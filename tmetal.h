@@ -1704,21 +1704,29 @@ static TMI_UNUSED void tmi_base_vec_cut(tmi_vec *v, uint32_t n) {
     }
 }
 
-static void *tmi_vec_at(const tmi_vec *v, uint32_t i) {
+static void *tmi_vec_at(const tmi_vec *v, uint32_t i, size_t size) {
 #ifdef TMETAL_DEBUG
     /* the last may just have been taken off */
-    if (i > v->n || i >= v->n_page * TMI_PAGE) TMI_TRAP();
+    if (i > v->n || i >= v->n_page * TMI_PAGE || size != v->size) TMI_TRAP();
 #endif
-    return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * v->size;
+    return (char *)v->page[i >> TMI_PAGE_BITS] + (size_t)(i & (TMI_PAGE - 1)) * size;
 }
 
-#define TMI_AT(vec, type, i) ((type *)tmi_vec_at((vec), (i)))
+#define TMI_AT(vec, type, i) ((type *)tmi_vec_at((vec), (i), sizeof(type)))
+
+/* A function that gives item i of one array of its owner `o`: where the compiler calls it, it
+ * needs no more than the two. */
+#define TMI_ITEMS(name, owner, type, vec) \
+    static TMI_UNUSED type *name(const owner *o, uint32_t i) { return TMI_AT(vec, type, i); }
 
 /* A growing array of ids as a stack: what a walk has still to look at. */
 static TMI_UNUSED void tmi_todo(tmi_job *job, tmi_vec *v, uint32_t id) {
     *(uint32_t *)tmi_vec_add(job, v) = id;
 }
-static TMI_UNUSED uint32_t tmi_todo_next(tmi_vec *v) { return *(uint32_t *)tmi_vec_at(v, --v->n); }
+static TMI_UNUSED uint32_t tmi_todo_next(tmi_vec *v) {
+    v->n--;
+    return *TMI_AT(v, uint32_t, v->n);
+}
 
 /* -- Hashing -------------------------------------------------------------------
  * Open addressing over 32-bit ids; 0 is an empty slot. The caller compares keys, so one table type
@@ -6178,16 +6186,26 @@ TMI_STATIC_ASSERT(kinds_fit, TMI_OP_COUNT <= 256);
 
 typedef tmetal_module tmi_module;
 
-#define TMI_TYPE(m, id)   TMI_AT((m)->type, tmi_type, (id))
-#define TMI_ATTR(m, id)   TMI_AT((m)->attr, tmi_attr, (id))
-#define TMI_NAMED(m, id)  TMI_AT((m)->named, tmi_named, (id))
-#define TMI_LOC(m, id)    TMI_AT((m)->loc, tmi_loc, (id))
-#define TMI_VALUE(m, id)  TMI_AT(&(m)->value, tmi_value, (id))
-#define TMI_OP(m, id)     TMI_AT(&(m)->op, tmi_op, (id))
-#define TMI_SUCC(m, id)   TMI_AT(&(m)->succ, tmi_succ, (id))
-#define TMI_BLOCK(m, id)  TMI_AT(&(m)->block, tmi_block, (id))
-#define TMI_REGION(m, id) TMI_AT(&(m)->region, tmi_region, (id))
-#define TMI_ID(m, i)      (*TMI_AT((m)->ids, uint32_t, (i)))
+TMI_ITEMS(tmi_ir_type_at, tmi_module, tmi_type, o->type)
+TMI_ITEMS(tmi_ir_attr_at, tmi_module, tmi_attr, o->attr)
+TMI_ITEMS(tmi_ir_named_at, tmi_module, tmi_named, o->named)
+TMI_ITEMS(tmi_ir_loc_at, tmi_module, tmi_loc, o->loc)
+TMI_ITEMS(tmi_ir_value_at, tmi_module, tmi_value, &o->value)
+TMI_ITEMS(tmi_ir_op_at, tmi_module, tmi_op, &o->op)
+TMI_ITEMS(tmi_ir_succ_at, tmi_module, tmi_succ, &o->succ)
+TMI_ITEMS(tmi_ir_block_at, tmi_module, tmi_block, &o->block)
+TMI_ITEMS(tmi_ir_region_at, tmi_module, tmi_region, &o->region)
+TMI_ITEMS(tmi_ir_id_at, tmi_module, uint32_t, o->ids)
+#define TMI_TYPE(m, id) tmi_ir_type_at((m), (id))
+#define TMI_ATTR(m, id) tmi_ir_attr_at((m), (id))
+#define TMI_NAMED(m, id) tmi_ir_named_at((m), (id))
+#define TMI_LOC(m, id) tmi_ir_loc_at((m), (id))
+#define TMI_VALUE(m, id) tmi_ir_value_at((m), (id))
+#define TMI_OP(m, id) tmi_ir_op_at((m), (id))
+#define TMI_SUCC(m, id) tmi_ir_succ_at((m), (id))
+#define TMI_BLOCK(m, id) tmi_ir_block_at((m), (id))
+#define TMI_REGION(m, id) tmi_ir_region_at((m), (id))
+#define TMI_ID(m, i) (*tmi_ir_id_at((m), (i)))
 #define TMI_WORD(m, i)    (*TMI_AT((m)->words, uint64_t, (i)))
 #define TMI_STR(m, id)    tmi_string_at((m)->strings, (id))
 
@@ -6603,7 +6621,7 @@ static uint32_t tmi_parent_op(const tmi_module *m, const tmi_op *op) {
     return op->block ? TMI_REGION(m, TMI_BLOCK(m, op->block)->region)->op : 0;
 }
 
-static uint32_t tmi_region_of(const tmi_module *m, const tmi_op *op) { /* that it stands in */
+static uint32_t tmi_ir_region_of(const tmi_module *m, const tmi_op *op) { /* that it stands in */
     return op->block ? TMI_BLOCK(m, op->block)->region : 0;
 }
 
@@ -11749,12 +11767,12 @@ static int tmi_is_poisoned(tmi_verifier *v, const tmi_op *op) {
 static void tmi_verify_step(tmi_verifier *v, uint32_t id, uint32_t at) {
     const tmi_module *m = v->m;
     const tmi_op     *op = TMI_OP(m, id);
-    uint32_t          up = tmi_parent_op(m, op), region = tmi_region_of(m, op),
-                      outer = up ? tmi_region_of(m, TMI_OP(m, up)) : 0;
+    uint32_t          up = tmi_parent_op(m, op), region = tmi_ir_region_of(m, op),
+                      outer = up ? tmi_ir_region_of(m, TMI_OP(m, up)) : 0;
     v->op_at[id] = at;
     while (v->region && v->region != region && v->region != outer) {
         v->inside[v->region] = 0;
-        v->region = tmi_region_of(m, TMI_OP(m, TMI_REGION(m, v->region)->op));
+        v->region = tmi_ir_region_of(m, TMI_OP(m, TMI_REGION(m, v->region)->op));
     }
     if (v->region != region)
         v->scope[region] = tmi_ops[TMI_OP(m, up)->kind].traits & TMI_SCOPE ? up : v->scope[outer];
@@ -20526,10 +20544,14 @@ typedef struct tmi_thr {
     uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
 } tmi_thr;
 
-#define TMI_INS(t, i) TMI_AT(&(t)->ins, tmi_ins, (i))
-#define TMI_BLK(t, i) TMI_AT(&(t)->blk, tmi_blk, (i))
-#define TMI_ARR(t, i) TMI_AT(&(t)->arr, tmi_arr, (i))
-#define TMI_LST(t, i) (*TMI_AT(&(t)->list, uint32_t, (i)))
+TMI_ITEMS(tmi_thread_ins_at, tmi_thr, tmi_ins, &o->ins)
+TMI_ITEMS(tmi_thread_blk_at, tmi_thr, tmi_blk, &o->blk)
+TMI_ITEMS(tmi_thread_arr_at, tmi_thr, tmi_arr, &o->arr)
+TMI_ITEMS(tmi_thread_lst_at, tmi_thr, uint32_t, &o->list)
+#define TMI_INS(t, i) tmi_thread_ins_at((t), (i))
+#define TMI_BLK(t, i) tmi_thread_blk_at((t), (i))
+#define TMI_ARR(t, i) tmi_thread_arr_at((t), (i))
+#define TMI_LST(t, i) (*tmi_thread_lst_at((t), (i)))
 
 static uint32_t tmi_t_block(tmi_thr *t, uint32_t parent, uint32_t owner) {
     uint32_t id = t->blk.n;
@@ -22135,9 +22157,12 @@ struct tmi_force { /* a layout that the caller asked for */
     const char *why;    /* it is not so; NULL: it is */
 };
 
-#define TMI_COMP(p, i) TMI_AT(&(p)->comp, tmi_comp, (i))
-#define TMI_LIN(p, i)  TMI_AT(&(p)->lin, tmi_lin, (i))
-#define TMI_INST(p, i) TMI_AT(&(p)->inst, tmi_inst, (i))
+TMI_ITEMS(tmi_plan_comp_at, tmi_plan, tmi_comp, &o->comp)
+TMI_ITEMS(tmi_plan_lin_at, tmi_plan, tmi_lin, &o->lin)
+TMI_ITEMS(tmi_plan_inst_at, tmi_plan, tmi_inst, &o->inst)
+#define TMI_COMP(p, i) tmi_plan_comp_at((p), (i))
+#define TMI_LIN(p, i) tmi_plan_lin_at((p), (i))
+#define TMI_INST(p, i) tmi_plan_inst_at((p), (i))
 #define TMI_READER(p, i) TMI_AT(&(p)->reader, tmi_reader, (i))
 
 static uint32_t tmi_lin_hash_of(const void *ctx, uint32_t id) {
@@ -32809,7 +32834,8 @@ static void tmi_report_chip(tmi_plan *p) {
 static void *tmi_report_array(tmi_job *job, const tmi_vec *v) {
     char    *all = (char *)tmi_take(job, v->n, v->size, 0);
     uint32_t i;
-    for (i = 0; i < v->n; i++) memcpy(all + (size_t)i * v->size, tmi_vec_at(v, i), v->size);
+    for (i = 0; i < v->n; i++)
+        memcpy(all + (size_t)i * v->size, tmi_vec_at(v, i, v->size), v->size);
     return all;
 }
 
@@ -38593,7 +38619,8 @@ typedef struct tmi_fused {
     uint32_t           root, n_op, *op; /* nodes */
 } tmi_fused;
 
-#define TMI_NODE(l, i) TMI_AT(&(l)->node, tmi_node, (i))
+TMI_ITEMS(tmi_list_node_at, tmi_list, tmi_node, &o->node)
+#define TMI_NODE(l, i) tmi_list_node_at((l), (i))
 
 /* A graph has more ways than nodes: 3^20 in 20 ops that read the one before three times. A walk
  * begins by l->walk++ and gets each node once; NULL: it has been there. */
@@ -39897,6 +39924,10 @@ typedef struct tmi_known {
 
 #define TMI_GEN_RANK 2u
 
+typedef struct tmi_gen_arg { /* an argument of the kernel */
+    uint32_t node, pointer;
+} tmi_gen_arg;
+
 typedef struct tmi_gen {
     tmi_job    *job;
     tmi_list   *l;
@@ -39911,7 +39942,7 @@ typedef struct tmi_gen {
     uint32_t    given, given_value; /* the anchor's tile */
     uint32_t    t_index;            /* i32, or i64 where 2^31 elements are passed */
     tmi_vec     memo;               /* tmi_known */
-    tmi_vec     arg;                /* uint32_t pairs: node, pointer */
+    tmi_vec     arg;                /* tmi_gen_arg */
 } tmi_gen;
 
 static uint32_t tmi_list_elem(const tmi_module *m, uint8_t type) { /* as it stands in memory */
@@ -40303,18 +40334,20 @@ static void tmi_gen_loop_end(tmi_gen *g, tmi_loop *p, const uint32_t *yields, ui
 
 /* the kernel's argument for a node's memory */
 static uint32_t tmi_gen_pointer(tmi_gen *g, uint32_t node) {
-    uint32_t  i, owner = TMI_NODE(g->l, node)->buffer, v;
-    uint32_t *pair;
-    for (i = 0; i < g->arg.n; i++)
-        if (TMI_AT(&g->arg, uint32_t, i)[0] == owner) return TMI_AT(&g->arg, uint32_t, i)[1];
+    uint32_t     i, owner = TMI_NODE(g->l, node)->buffer, v;
+    tmi_gen_arg *a;
+    for (i = 0; i < g->arg.n; i++) {
+        a = TMI_AT(&g->arg, tmi_gen_arg, i);
+        if (a->node == owner) return a->pointer;
+    }
     TMI_ASSERT(g->job, "oplist", owner && TMI_NODE(g->l, owner)->dtype);
     v = tmi_value_new(g->job, g->m,
                       tmi_type_ptr(g->job, g->m, tmi_list_elem(g->m, TMI_NODE(g->l, owner)->dtype),
                                    1));
     tmi_gen_name(g, v, TMI_NODE(g->l, owner)->id);
-    pair = (uint32_t *)tmi_vec_add(g->job, &g->arg);
-    pair[0] = owner;
-    pair[1] = v;
+    a = (tmi_gen_arg *)tmi_vec_add(g->job, &g->arg);
+    a->node = owner;
+    a->pointer = v;
     return v;
 }
 
@@ -42423,7 +42456,7 @@ typedef struct tmi_break_at { /* a node, and the root's dimension for each of it
 } tmi_break_at;
 
 static uint32_t tmi_break_hash(const void *ctx, uint32_t id) {
-    return tmi_hash_bytes(tmi_vec_at(&((const tmi_breaking *)ctx)->seen, id - 1),
+    return tmi_hash_bytes(TMI_AT(&((const tmi_breaking *)ctx)->seen, tmi_break_at, id - 1),
                           sizeof(tmi_break_at));
 }
 
@@ -42436,7 +42469,7 @@ static int tmi_break_is_new(tmi_breaking *b, uint32_t node, const uint32_t *map)
     tmi_hash_room(b->job, &b->hash, tmi_break_hash, b);
     for (k = tmi_break_hash(b, b->seen.n) & (b->hash.cap - 1); b->hash.slot[k];
          k = (k + 1) & (b->hash.cap - 1))
-        if (memcmp(tmi_vec_at(&b->seen, b->hash.slot[k] - 1), at, sizeof *at) == 0) {
+        if (memcmp(TMI_AT(&b->seen, tmi_break_at, b->hash.slot[k] - 1), at, sizeof *at) == 0) {
             b->seen.n--;
             return 0;
         }
@@ -42600,7 +42633,7 @@ static void tmi_gen_begin(tmi_gen *g, tmi_list *l, tmi_module *m, tmi_kern *all,
     for (i = 0; i < 3; i++) g->k->grid[i] = 1;
     g->t_index = m->t_i32;
     tmi_vec_init(&g->memo, sizeof(tmi_known), 1);
-    tmi_vec_init(&g->arg, 2 * sizeof(uint32_t), 1);
+    tmi_vec_init(&g->arg, sizeof(tmi_gen_arg), 1);
     g->k->func = tmi_op_new(l->job, m, TMI_OP_FUNC);
     tmi_op_append(m, tmi_op_body(m, TMI_OP(m, m->top), 0), g->k->func);
     g->b.job = l->job;
@@ -42627,10 +42660,10 @@ static void tmi_gen_end(tmi_gen *g) {
     g->k->arg = TMI_NEW(g->job, uint32_t, n);
     g->k->n_arg = n;
     for (i = 0; i < n; i++) {
-        TMI_ASSERT(g->job, "oplist", TMI_AT(&g->arg, uint32_t, i)[0] &&
-                   TMI_AT(&g->arg, uint32_t, i)[1]);
-        g->k->arg[i] = TMI_AT(&g->arg, uint32_t, i)[0];
-        v[i] = TMI_AT(&g->arg, uint32_t, i)[1];
+        const tmi_gen_arg *a = TMI_AT(&g->arg, tmi_gen_arg, i);
+        TMI_ASSERT(g->job, "oplist", a->node && a->pointer);
+        g->k->arg[i] = a->node;
+        v[i] = a->pointer;
         dims[i] = tmi_value_type(m, v[i]);
         named = m->named->n;
         {
