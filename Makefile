@@ -51,6 +51,7 @@ include tests/explain/rules.mk
 include tests/cli/rules.mk
 include tests/metal/rules.mk
 include tests/cache/rules.mk
+include tests/hosts/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -166,6 +167,7 @@ test: test-explain
 test: test-cli
 test: test-metal
 test: test-cache
+test: test-hosts
 endif
 # Everything that can run here.
 check: test
@@ -182,6 +184,7 @@ check: check-transform
 check: test-layouts
 check: layouts-table-check
 check: check-metal
+check: check-hosts
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -35,6 +35,7 @@
  *                                           tmetal_transform and names of their enums
  *     TMETAL_CORE            [not defined]  without all five
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md
+ *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in other languages: docs/hosts.md
  *
  *     A part that is left out declares none of its functions and costs nothing. A kernel that needs it is
  *     refused by TM311, which names the switch; all others give the same Metal and plan. What they cost:
@@ -137,6 +138,7 @@
  *     27  >>key        what a result depends on, as one number
  *     28  >>entry      public functions and the one setjmp
  *     29  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     30  >>host       launch code: files in other languages that compile and launch a result
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -264,7 +266,7 @@
     X(902, BUG, "tmetal broke a promise of its own in section %s: %s")                            \
     X(903, MISUSE, "%s")
 
-/* Those of launching, which TMETAL_METAL brings; %s and %llu alone. */
+/* Those of launching, which TMETAL_METAL and TMETAL_LAUNCH_CODE bring; %s and %llu alone. */
 #define TMETAL_LAUNCH_DIAGS(X)                                                                    \
     X(701, NO_METAL, "there is no Metal here: %s is not found")                                   \
     X(702, NO_DEVICE, "no Metal device %s, of Apple family %llu or higher")                       \
@@ -283,7 +285,8 @@
     X(714, TIMEOUT, "not complete after %llu milliseconds")                                       \
     X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")                \
     X(716, LAUNCH_STAGES, \
-      "%s has two stages: it wants 1 program along axis %llu, but %llu are given")
+      "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                 \
+    X(740, HOST, "launch code in %s for %s: it cannot do %s")
 
 typedef enum tmetal_code {
     TMETAL_OK = 0,
@@ -1438,6 +1441,29 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
                                          uint32_t n_args, const uint32_t programs[3],
                                          tmetal_problem *problem);
 #endif /* TMETAL_METAL */
+
+#ifdef TMETAL_LAUNCH_CODE
+/* -- Launch code in other languages ----------------------------------------------
+ * One file that compiles and launches a result, from the result alone; docs/hosts.md. */
+typedef enum tmetal_host {
+    TMETAL_HOST_C, /* C99 by the Objective-C runtime */
+    TMETAL_HOST_COUNT
+} tmetal_host;
+
+typedef struct tmetal_host_options {
+    const char *name; /* that functions and types begin with; NULL: the first kernel's */
+} tmetal_host_options;
+
+/* Write it: a function for each Triton function, which launches all kernels that it became, or one
+ * for an op list. Names that the language does not take are changed a little. `options` may be
+ * NULL. `text` is NUL-terminated, in the arena, and NULL where the language cannot do what the
+ * kernels need: `out` then has TM740. */
+TMETAL_API tmetal_code tmetal_launch_code(const tmetal_result *result, tmetal_host host,
+                                          const tmetal_host_options *options, tmetal_arena *arena,
+                                          const char **text, size_t *text_len, tmetal_result *out);
+TMETAL_API const char *tmetal_host_name(tmetal_host host);   /* "c"; "" past the end */
+TMETAL_API const char *tmetal_host_suffix(tmetal_host host); /* of its files: ".c" */
+#endif /* TMETAL_LAUNCH_CODE */
 
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
@@ -47745,6 +47771,1388 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
     return code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code;
 }
 #endif /* TMETAL_METAL */
+
+/*==============================================================================
+ * >>host  [30]  Launch code: files in other languages that compile and launch a result
+ *
+ * gives   tmetal_launch_code() and what stands with it in >>api
+ * uses    >>entry
+ *
+ * A language is data: a template, and a row of TMI_HOSTS with its keywords, its names of types, how
+ * it quotes text and what it cannot do. One engine fills all templates from the same facts, which
+ * tmi_host_model() takes from the result once. To add a language: a template, a row, its test in
+ * tests/hosts. To add a fact: a field, set in the model, and its row in TMI_HOST_FACTS.
+ *
+ * A line of a template is a line of the file, with $fact or ${fact} replaced, or a directive:
+ *     %for LIST    once for each item, whose facts then have values; up to %end
+ *     %if FACT     or %if !FACT: when it is not 0 (not ""); up to %end, perhaps with %else between
+ *     %fill N      up to %line: words of one line, broken at 100 columns to N spaces; one that
+ *                  begins with ~ has no space before it
+ *     %quote FACT  a long text as the language writes it, line after line
+ *==============================================================================*/
+#ifdef TMETAL_LAUNCH_CODE
+
+/* -- Facts --------------------- */
+
+/* A number that stands in the bytes at an index. */
+typedef struct tmi_host_member {
+    const char *value; /* as an expression that any language reads: "n_cols", "programs[0]" */
+    uint32_t    offset, bytes;
+} tmi_host_member;
+
+/* What is bound at one index: one of the first five. */
+typedef struct tmi_host_bind {
+    uint32_t         is_buffer, is_scratch, is_debug;
+    uint32_t         is_value;  /* one number alone, which is `value` */
+    uint32_t         is_struct; /* several, in so many bytes */
+    uint32_t         index, scratch, bytes;
+    const char      *param, *value;
+    tmi_host_member *members;
+    uint32_t         n_members;
+} tmi_host_bind;
+
+/* A place of the source that prints or asserts. */
+typedef struct tmi_host_site {
+    const char *text; /* quoted */
+} tmi_host_site;
+
+typedef struct tmi_host_kernel {
+    const char     *title;                  /* for comments */
+    uint32_t        id, pipeline;           /* its number, that of its function */
+    uint32_t        threads, is_later;      /* not the first of its launch */
+    const char     *grid[3];                /* threadgroups, as expressions */
+    uint32_t        is_staged, staged_axis; /* along which there may be one program */
+    uint32_t        debug_bytes;            /* 0: it neither prints nor asserts */
+    tmi_host_bind  *binds;
+    uint32_t        n_binds;
+    tmi_host_site  *sites;
+    uint32_t        n_sites;
+} tmi_host_kernel;
+
+/* A parameter of the Triton function, or of an op list. */
+typedef struct tmi_host_param {
+    const char *name;  /* legal in the language, and different from every other */
+    const char *label; /* as it was given, quoted */
+    const char *type;  /* of a number, as the language has it */
+    const char *tmetal_type;
+    const char *end;   /* "," or ")" */
+    uint32_t    number, is_buffer, is_address, is_padded, is_written, access, align;
+    uint64_t    least; /* bytes that a buffer must have; 0: not known */
+} tmi_host_param;
+
+typedef struct tmi_host_scratch {
+    uint32_t id;
+    uint64_t bytes, program_bytes;
+} tmi_host_scratch;
+
+/* A function of the file: one for each Triton function, one for an op list. */
+typedef struct tmi_host_launch {
+    const char       *name;
+    const char       *title;
+    uint32_t          takes_programs, takes_buffers;
+    const char       *programs_end;
+    tmi_host_param   *params;
+    uint32_t          n_params;
+    tmi_host_kernel  *kernels;
+    uint32_t          n_kernels, n_debug;
+    tmi_host_scratch *scratch;
+    uint32_t          n_scratch;
+} tmi_host_launch;
+
+/* A Metal function, and its pipeline. */
+typedef struct tmi_host_function {
+    uint32_t    id, threads;
+    const char *name; /* quoted */
+} tmi_host_function;
+
+typedef struct tmi_host_file {
+    const char        *name, *title, *version, *msl_text, *macos, *ios;
+    uint32_t           msl_major, msl_minor, family;
+    uint32_t           has_debug, has_scratch, has_struct, has_address, has_buffers, has_later;
+    uint32_t           has_program_bytes; /* scratch that grows with the programs */
+    uint32_t           binds_buffers, binds_bytes; /* of any kind */
+    tmi_host_launch   *launches;
+    uint32_t           n_launches;
+    tmi_host_function *functions;
+    uint32_t           n_functions;
+} tmi_host_file;
+
+/* What a template can repeat: name, item, where the list stands, its field */
+#define TMI_HOST_LISTS(X)                                                                         \
+    X(launch, LAUNCH, FILE, tmi_host_file, launches, tmi_host_launch)                             \
+    X(function, FUNCTION, FILE, tmi_host_file, functions, tmi_host_function)                      \
+    X(param, PARAM, LAUNCH, tmi_host_launch, params, tmi_host_param)                              \
+    X(kernel, KERNEL, LAUNCH, tmi_host_launch, kernels, tmi_host_kernel)                          \
+    X(scratch, SCRATCH, LAUNCH, tmi_host_launch, scratch, tmi_host_scratch)                       \
+    X(bind, BIND, KERNEL, tmi_host_kernel, binds, tmi_host_bind)                                  \
+    X(site, SITE, KERNEL, tmi_host_kernel, sites, tmi_host_site)                                  \
+    X(member, MEMBER, BIND, tmi_host_bind, members, tmi_host_member)
+
+typedef enum tmi_host_scope {
+    TMI_HOST_FILE,
+#define X(name, scope, within, type, field, item) TMI_HOST_##scope,
+    TMI_HOST_LISTS(X)
+#undef X
+        TMI_HOST_SCOPES
+} tmi_host_scope;
+
+typedef struct tmi_host_list {
+    const char    *name;
+    tmi_host_scope scope, within;
+    size_t         field, count, size;
+} tmi_host_list;
+
+static const tmi_host_list tmi_host_lists[] = {
+#define X(name, scope, within, type, field, item)                                                 \
+    {#name, TMI_HOST_##scope, TMI_HOST_##within, offsetof(type, field), offsetof(type, n_##field), \
+     sizeof(item)},
+    TMI_HOST_LISTS(X)
+#undef X
+};
+
+/* What a template can name: name, of what, form, field. Forms: text, a number, a long number. */
+#define TMI_HOST_FACTS(X)                                                                         \
+    X("file", FILE, TEXT, tmi_host_file, name)                                                    \
+    X("about", FILE, TEXT, tmi_host_file, title)                                                  \
+    X("tmetal", FILE, TEXT, tmi_host_file, version)                                               \
+    X("msl", FILE, TEXT, tmi_host_file, msl_text)                                                 \
+    X("macos", FILE, TEXT, tmi_host_file, macos)                                                  \
+    X("ios", FILE, TEXT, tmi_host_file, ios)                                                      \
+    X("msl_major", FILE, U32, tmi_host_file, msl_major)                                           \
+    X("msl_minor", FILE, U32, tmi_host_file, msl_minor)                                           \
+    X("family", FILE, U32, tmi_host_file, family)                                                 \
+    X("n_functions", FILE, U32, tmi_host_file, n_functions)                                       \
+    X("has_debug", FILE, U32, tmi_host_file, has_debug)                                           \
+    X("has_scratch", FILE, U32, tmi_host_file, has_scratch)                                       \
+    X("has_struct", FILE, U32, tmi_host_file, has_struct)                                         \
+    X("has_address", FILE, U32, tmi_host_file, has_address)                                       \
+    X("has_buffers", FILE, U32, tmi_host_file, has_buffers)                                       \
+    X("has_later", FILE, U32, tmi_host_file, has_later)                                           \
+    X("binds_buffers", FILE, U32, tmi_host_file, binds_buffers)                                   \
+    X("binds_bytes", FILE, U32, tmi_host_file, binds_bytes)                                       \
+    X("has_program_bytes", FILE, U32, tmi_host_file, has_program_bytes)                           \
+    X("launch", LAUNCH, TEXT, tmi_host_launch, name)                                              \
+    X("launch_title", LAUNCH, TEXT, tmi_host_launch, title)                                       \
+    X("takes_programs", LAUNCH, U32, tmi_host_launch, takes_programs)                             \
+    X("takes_buffers", LAUNCH, U32, tmi_host_launch, takes_buffers)                               \
+    X("programs_end", LAUNCH, TEXT, tmi_host_launch, programs_end)                                \
+    X("n_kernels", LAUNCH, U32, tmi_host_launch, n_kernels)                                       \
+    X("n_debug", LAUNCH, U32, tmi_host_launch, n_debug)                                           \
+    X("n_scratch", LAUNCH, U32, tmi_host_launch, n_scratch)                                       \
+    X("function_id", FUNCTION, U32, tmi_host_function, id)                                        \
+    X("function", FUNCTION, TEXT, tmi_host_function, name)                                        \
+    X("function_threads", FUNCTION, U32, tmi_host_function, threads)                              \
+    X("param", PARAM, TEXT, tmi_host_param, name)                                                 \
+    X("label", PARAM, TEXT, tmi_host_param, label)                                                \
+    X("type", PARAM, TEXT, tmi_host_param, type)                                                  \
+    X("tmetal_type", PARAM, TEXT, tmi_host_param, tmetal_type)                                    \
+    X("param_end", PARAM, TEXT, tmi_host_param, end)                                              \
+    X("param_number", PARAM, U32, tmi_host_param, number)                                         \
+    X("param_is_buffer", PARAM, U32, tmi_host_param, is_buffer)                                   \
+    X("param_is_address", PARAM, U32, tmi_host_param, is_address)                                 \
+    X("param_is_padded", PARAM, U32, tmi_host_param, is_padded)                                   \
+    X("param_is_written", PARAM, U32, tmi_host_param, is_written)                                 \
+    X("access", PARAM, U32, tmi_host_param, access)                                               \
+    X("align", PARAM, U32, tmi_host_param, align)                                                 \
+    X("least", PARAM, U64, tmi_host_param, least)                                                 \
+    X("kernel", KERNEL, TEXT, tmi_host_kernel, title)                                             \
+    X("kernel_id", KERNEL, U32, tmi_host_kernel, id)                                              \
+    X("pipeline", KERNEL, U32, tmi_host_kernel, pipeline)                                         \
+    X("threads", KERNEL, U32, tmi_host_kernel, threads)                                           \
+    X("is_later", KERNEL, U32, tmi_host_kernel, is_later)                                         \
+    X("grid_x", KERNEL, TEXT, tmi_host_kernel, grid[0])                                           \
+    X("grid_y", KERNEL, TEXT, tmi_host_kernel, grid[1])                                           \
+    X("grid_z", KERNEL, TEXT, tmi_host_kernel, grid[2])                                           \
+    X("is_staged", KERNEL, U32, tmi_host_kernel, is_staged)                                       \
+    X("staged_axis", KERNEL, U32, tmi_host_kernel, staged_axis)                                   \
+    X("debug_bytes", KERNEL, U32, tmi_host_kernel, debug_bytes)                                   \
+    X("n_sites", KERNEL, U32, tmi_host_kernel, n_sites)                                           \
+    X("site", SITE, TEXT, tmi_host_site, text)                                                    \
+    X("scratch", SCRATCH, U32, tmi_host_scratch, id)                                              \
+    X("scratch_bytes", SCRATCH, U64, tmi_host_scratch, bytes)                                     \
+    X("program_bytes", SCRATCH, U64, tmi_host_scratch, program_bytes)                             \
+    X("is_buffer", BIND, U32, tmi_host_bind, is_buffer)                                           \
+    X("is_scratch", BIND, U32, tmi_host_bind, is_scratch)                                         \
+    X("is_debug", BIND, U32, tmi_host_bind, is_debug)                                             \
+    X("is_value", BIND, U32, tmi_host_bind, is_value)                                             \
+    X("is_struct", BIND, U32, tmi_host_bind, is_struct)                                           \
+    X("index", BIND, U32, tmi_host_bind, index)                                                   \
+    X("bound", BIND, TEXT, tmi_host_bind, param)                                                  \
+    X("bound_scratch", BIND, U32, tmi_host_bind, scratch)                                         \
+    X("value", BIND, TEXT, tmi_host_bind, value)                                                  \
+    X("bytes", BIND, U32, tmi_host_bind, bytes)                                                   \
+    X("member", MEMBER, TEXT, tmi_host_member, value)                                             \
+    X("member_offset", MEMBER, U32, tmi_host_member, offset)                                      \
+    X("member_bytes", MEMBER, U32, tmi_host_member, bytes)
+
+typedef enum tmi_host_form { TMI_HOST_TEXT, TMI_HOST_U32, TMI_HOST_U64 } tmi_host_form;
+
+typedef struct tmi_host_fact {
+    const char    *name;
+    tmi_host_scope scope;
+    tmi_host_form  form;
+    size_t         field;
+} tmi_host_fact;
+
+static const tmi_host_fact tmi_host_facts[] = {
+#define X(name, scope, form, type, field) \
+    {name, TMI_HOST_##scope, TMI_HOST_##form, offsetof(type, field)},
+    TMI_HOST_FACTS(X)
+#undef X
+};
+
+/* -- Languages --------------------- */
+
+/* How a language writes text of several lines. */
+typedef enum tmi_host_quote {
+    TMI_HOST_QUOTE_C /* a literal a line, side by side; bytes that are no ASCII in octal */
+} tmi_host_quote;
+
+/* Types of numbers, in the order of a language's row. Floats that C has no type for go as bits. */
+static const char *const tmi_host_types[] = {"i1", "i8", "i16", "i32", "i64", "f32", "f64"};
+#define TMI_HOST_BITS8  1 /* other types of 8 and 16 bits go as these */
+#define TMI_HOST_BITS16 2
+
+/* What a language may be unable to do; sum of these. */
+#define TMI_HOST_LACKS(X)                                                                         \
+    X(1, ADDRESS, "buffers that go by address")
+
+enum {
+#define X(bit, name, text) TMI_HOST_LACKS_##name = bit,
+    TMI_HOST_LACKS(X)
+#undef X
+    TMI_HOST_LACKS_NOTHING = 0
+};
+
+typedef struct tmi_host_language {
+    const char        *name, *suffix; /* of --emit, of its files */
+    tmi_host_quote     quote;
+    uint32_t           lacks;
+    const char *const *lines;         /* the template, up to NULL */
+    const char        *keywords;      /* and other names that may not be taken, between spaces */
+    const char        *types[7];
+} tmi_host_language;
+
+/* Of C, Objective-C and C++ together: a name that does in one does in all. */
+#define TMI_HOST_C_KEYWORDS                                                                       \
+    "alignas alignof and and_eq asm atomic_cancel auto bitand bitor bool break case catch char "  \
+    "char8_t char16_t char32_t class co_await co_return co_yield compl concept const const_cast " \
+    "consteval constexpr constinit continue decltype default delete do double dynamic_cast else " \
+    "enum explicit export extern false final float for friend goto if import inline int long "    \
+    "module mutable namespace new noexcept not not_eq nullptr operator or or_eq override "        \
+    "private protected public register reinterpret_cast requires restrict return short signed "   \
+    "sizeof static static_assert static_cast struct switch template this thread_local throw "     \
+    "true try typedef typeid typename typeof union unsigned using virtual void volatile "         \
+    "wchar_t while xor xor_eq id nil Nil self super SEL IMP BOOL YES NO in out inout bycopy "     \
+    "byref oneway strong weak nonatomic instancetype __block MTL NS std main errno stdin stdout " \
+    "stderr EOF NULL assert unix linux "
+#define TMI_HOST_C_TYPES \
+    {"bool", "int8_t", "int16_t", "int32_t", "int64_t", "float", "double"}
+
+/* C99: everything by objc_msgSend. */
+static const char *const tmi_host_c[] = {
+    "/* $about on Apple GPUs, from C: compiles the Metal below and launches it as its plan says.",
+    " * Made by tmetal $tmetal, for macOS $macos, iOS $ios and later. Has never run on a device.",
+    " *",
+    " *     cc -std=c99 -c $file.c",
+    " *     link with -lobjc -framework Foundation -framework Metal -framework CoreGraphics",
+    " *",
+    " * What gives false or NULL says why in gpu->error. A launch waits until the GPU is done. */",
+    "#include <stdbool.h>",
+    "#include <stddef.h>",
+    "#include <stdint.h>",
+    "#include <stdio.h>",
+    "#include <string.h>",
+    "",
+    "typedef void *id, *SEL;",
+    "typedef struct ${file}_gpu {",
+    "    id   device, queue, pipelines[$n_functions];",
+    "    char error[2000];",
+    "} ${file}_gpu;",
+    "",
+    "bool ${file}_open(${file}_gpu *gpu);",
+    "void ${file}_close(${file}_gpu *gpu);",
+    "/* An id<MTLBuffer> of shared memory, which *contents then points to. */",
+    "id   ${file}_buffer(${file}_gpu *gpu, size_t bytes, void **contents);",
+    "void ${file}_release(id buffer);",
+    "%for launch",
+    "/* ${launch_title}: offsets are in bytes. */",
+    "%fill 4",
+    "bool ${launch}_launch(${file}_gpu *gpu,",
+    "%if takes_programs",
+    "const uint32_t programs[3]$programs_end",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "id $param,",
+    "%if param_is_padded",
+    "size_t ${param}_offset,",
+    "int32_t ${param}_nan_padding$param_end",
+    "%else",
+    "size_t ${param}_offset$param_end",
+    "%end",
+    "%else",
+    "$type $param$param_end",
+    "%end",
+    "%end",
+    "~;",
+    "%line",
+    "%end",
+    "",
+    "#ifdef __GNUC__",
+    "#    pragma GCC diagnostic ignored \"-Woverlength-strings\"",
+    "#endif",
+    "static const char metal_text[] =",
+    "%quote msl",
+    "    ;",
+    "",
+    "/* -- The Objective-C runtime: none of its headers is needed ------------------- */",
+    "",
+    "void objc_msgSend(void);",
+    "id   objc_getClass(const char *name);",
+    "SEL  sel_registerName(const char *name);",
+    "id   objc_autoreleasePoolPush(void);",
+    "void objc_autoreleasePoolPop(id pool);",
+    "id   MTLCreateSystemDefaultDevice(void);",
+    "",
+    "/* A message is a call by just the type that its method has: Apple's arm64 passes variadic",
+    " * arguments elsewhere than others. */",
+    "static void (*const message)(void) = objc_msgSend;",
+    "#define SEND(result, types, object, name, ...) \\",
+    "    ((result (*) types)message)(object, sel_registerName(name), __VA_ARGS__)",
+    "#define GET(result, object, name) \\",
+    "    ((result (*)(id, SEL))message)(object, sel_registerName(name))",
+    "",
+    "#ifdef __aarch64__",
+    "typedef bool BOOL;",
+    "#else",
+    "typedef signed char BOOL;",
+    "#endif",
+    "typedef unsigned long NSUInteger;",
+    "typedef struct MTLSize {",
+    "    NSUInteger width, height, depth;",
+    "} MTLSize;",
+    "",
+    "static void release(id object) {",
+    "    if (object) GET(void, object, \"release\");",
+    "}",
+    "",
+    "static id string(const char *text) {",
+    "    return SEND(id, (id, SEL, const char *), objc_getClass(\"NSString\"),",
+    "                \"stringWithUTF8String:\", text);",
+    "}",
+    "",
+    "static bool fail(${file}_gpu *gpu, const char *what, const char *why) {",
+    "    snprintf(gpu->error, sizeof gpu->error, \"%s: %s\", what, why);",
+    "    return false;",
+    "}",
+    "",
+    "static bool fail_by(${file}_gpu *gpu, const char *what, id error) {",
+    "    id          text = error ? GET(id, error, \"localizedDescription\") : NULL;",
+    "    const char *why = text ? GET(const char *, text, \"UTF8String\") : NULL;",
+    "    return fail(gpu, what, why ? why : \"Metal does not say why\");",
+    "}",
+    "",
+    "/* -- From text to pipelines --------------------------------------------------- */",
+    "",
+    "static id compile(${file}_gpu *gpu) {",
+    "    id options = GET(id, GET(id, objc_getClass(\"MTLCompileOptions\"), \"alloc\"), \"init\");",
+    "    id error = NULL, library;",
+    "    /* its default is what this program was linked with, whatever the system can do */",
+    "    SEND(void, (id, SEL, NSUInteger), options, \"setLanguageVersion:\",",
+    "         $msl_major << 16 | $msl_minor);",
+    "    /* safe maths: fast maths breaks masks by infinity. The name is that of macOS 15 */",
+    "    if (SEND(BOOL, (id, SEL, SEL), options, \"respondsToSelector:\",",
+    "             sel_registerName(\"setMathMode:\"))) {",
+    "        SEND(void, (id, SEL, long), options, \"setMathMode:\", 0);",
+    "        SEND(void, (id, SEL, long), options, \"setMathFloatingPointFunctions:\", 1);",
+    "    } else SEND(void, (id, SEL, BOOL), options, \"setFastMathEnabled:\", 0);",
+    "    library =",
+    "        SEND(id, (id, SEL, id, id, id *), gpu->device,",
+    "             \"newLibraryWithSource:options:error:\", string(metal_text), options, &error);",
+    "    release(options);",
+    "    if (!library) fail_by(gpu, \"Metal's compiler\", error); /* else it is a warning */",
+    "    return library;",
+    "}",
+    "",
+    "static id pipeline(${file}_gpu *gpu, id library, const char *name, NSUInteger threads) {",
+    "    id error = NULL, made = NULL;",
+    "    id function = SEND(id, (id, SEL, id), library, \"newFunctionWithName:\", string(name));",
+    "    if (function)",
+    "        made = SEND(id, (id, SEL, id, id *), gpu->device,",
+    "                    \"newComputePipelineStateWithFunction:error:\", function, &error);",
+    "    release(function);",
+    "    if (!made) fail_by(gpu, name, error);",
+    "    else if (GET(NSUInteger, made, \"maxTotalThreadsPerThreadgroup\") < threads)",
+    "        fail(gpu, name, \"its pipeline allows fewer threads than the plan wants\");",
+    "    else if (GET(NSUInteger, made, \"threadExecutionWidth\") != 32)",
+    "        fail(gpu, name, \"its simdgroups are not of 32 threads\");",
+    "    return made;",
+    "}",
+    "",
+    "static bool open_all(${file}_gpu *gpu) {",
+    "    id library;",
+    "    gpu->device = MTLCreateSystemDefaultDevice();",
+    "    if (!gpu->device) return fail(gpu, \"Metal\", \"no device that this process may use\");",
+    "    if (!SEND(BOOL, (id, SEL, long), gpu->device, \"supportsFamily:\", 1000 + $family))",
+    "        return fail(gpu, \"Metal\", \"no GPU of Apple's family $family or higher\");",
+    "    gpu->queue = GET(id, gpu->device, \"newCommandQueue\");",
+    "    if (!gpu->queue) return fail(gpu, \"Metal\", \"no command queue\");",
+    "    library = compile(gpu);",
+    "    if (!library) return false;",
+    "%for function",
+    "    gpu->pipelines[$function_id] = pipeline(gpu, library, $function, $function_threads);",
+    "%end",
+    "    release(library);",
+    "    return *gpu->error == '\\0';",
+    "}",
+    "",
+    "bool ${file}_open(${file}_gpu *gpu) {",
+    "    id   pool = objc_autoreleasePoolPush();",
+    "    bool good;",
+    "    memset(gpu, 0, sizeof *gpu);",
+    "    good = open_all(gpu);",
+    "    if (!good) ${file}_close(gpu);",
+    "    objc_autoreleasePoolPop(pool);",
+    "    return good;",
+    "}",
+    "",
+    "void ${file}_close(${file}_gpu *gpu) {",
+    "    size_t which;",
+    "    for (which = 0; which < $n_functions; which++) release(gpu->pipelines[which]);",
+    "    release(gpu->queue);",
+    "    release(gpu->device);",
+    "    gpu->device = gpu->queue = NULL;",
+    "    memset(gpu->pipelines, 0, sizeof gpu->pipelines);",
+    "}",
+    "",
+    "id ${file}_buffer(${file}_gpu *gpu, size_t bytes, void **contents) {",
+    "    id buffer = SEND(id, (id, SEL, NSUInteger, NSUInteger), gpu->device,",
+    "                     \"newBufferWithLength:options:\", bytes ? bytes : 4, 0);",
+    "    if (!buffer) fail(gpu, \"Metal\", \"no memory for a buffer\");",
+    "    else if (contents) *contents = GET(void *, buffer, \"contents\");",
+    "    return buffer;",
+    "}",
+    "",
+    "void ${file}_release(id buffer) { release(buffer); }",
+    "",
+    "/* -- Launching ------------------------------------------------------------------ */",
+    "%if has_buffers",
+    "",
+    "typedef struct argument {",
+    "    const char *name;",
+    "    id          buffer;",
+    "    uint64_t    offset, align, least; /* bytes; so many at least behind the offset */",
+    "    bool        is_written, may_overlap;",
+    "} argument;",
+    "",
+    "static bool check(${file}_gpu *gpu, const argument *all, size_t count) {",
+    "    const argument *one, *other;",
+    "    for (one = all; one < all + count; one++) {",
+    "        uint64_t length = one->buffer ? GET(NSUInteger, one->buffer, \"length\") : 0;",
+    "        if (!one->buffer) return fail(gpu, one->name, \"there is no buffer\");",
+    "        if (one->offset > length || length - one->offset < one->least)",
+    "            return fail(gpu, one->name, \"the buffer is too short\");",
+    "        if (one->offset % one->align)",
+    "            return fail(gpu, one->name, \"the offset breaks the alignment of the plan\");",
+    "        for (other = all; other < one; other++)",
+    "            if (other->buffer == one->buffer && other->offset == one->offset &&",
+    "                (other->is_written || one->is_written) &&",
+    "                !other->may_overlap && !one->may_overlap)",
+    "                return fail(gpu, one->name, \"it is another argument too: tmetal --alias\");",
+    "    }",
+    "    return true;",
+    "}",
+    "%end",
+    "%if binds_buffers",
+    "",
+    "static void set_buffer(id encoder, id buffer, size_t offset, NSUInteger index) {",
+    "    SEND(void, (id, SEL, id, NSUInteger, NSUInteger), encoder, \"setBuffer:offset:atIndex:\",",
+    "         buffer, offset, index);",
+    "}",
+    "%end",
+    "%if has_program_bytes",
+    "",
+    "static size_t count(const uint32_t programs[3]) {",
+    "    return (size_t)programs[0] * programs[1] * programs[2];",
+    "}",
+    "%end",
+    "%if binds_bytes",
+    "",
+    "static void set_bytes(id encoder, const void *bytes, size_t length, NSUInteger index) {",
+    "    SEND(void, (id, SEL, const void *, NSUInteger, NSUInteger), encoder,",
+    "         \"setBytes:length:atIndex:\", bytes, length, index);",
+    "}",
+    "%end",
+    "%if has_address",
+    "",
+    "/* The address of a buffer that is reached by it, of which the encoder must be told. */",
+    "static uint64_t resident(id encoder, id buffer, size_t offset, NSUInteger usage) {",
+    "    SEND(void, (id, SEL, id, NSUInteger), encoder, \"useResource:usage:\", buffer, usage);",
+    "    return GET(uint64_t, buffer, \"gpuAddress\") + offset;",
+    "}",
+    "%end",
+    "",
+    "static void dispatch(id encoder, id kernel, MTLSize groups, NSUInteger threads) {",
+    "    MTLSize group = {threads, 1, 1};",
+    "    if (!groups.width || !groups.height || !groups.depth) return;",
+    "    SEND(void, (id, SEL, id), encoder, \"setComputePipelineState:\", kernel);",
+    "    SEND(void, (id, SEL, MTLSize, MTLSize), encoder,",
+    "         \"dispatchThreadgroups:threadsPerThreadgroup:\", groups, group);",
+    "}",
+    "",
+    "static bool finish(${file}_gpu *gpu, id commands, id encoder) {",
+    "    GET(void, encoder, \"endEncoding\");",
+    "    GET(void, commands, \"commit\");",
+    "    GET(void, commands, \"waitUntilCompleted\");",
+    "    if (GET(NSUInteger, commands, \"status\") == 4) return true; /* completed */",
+    "    return fail_by(gpu, \"the GPU\", GET(id, commands, \"error\"));",
+    "}",
+    "%if has_debug",
+    "",
+    "static id zeroed(${file}_gpu *gpu, size_t bytes) {",
+    "    void *contents = NULL;",
+    "    id    buffer = ${file}_buffer(gpu, bytes, &contents);",
+    "    if (buffer) memset(contents, 0, bytes);",
+    "    return buffer;",
+    "}",
+    "",
+    "/* Assertions; docs/debugging.md of tmetal describes the words, where prints are too. */",
+    "static bool held(${file}_gpu *gpu, id buffer, const char *const *sites) {",
+    "    const uint32_t *words = GET(const uint32_t *, buffer, \"contents\");",
+    "    if (!words[1]) return true;",
+    "    snprintf(gpu->error, sizeof gpu->error,",
+    "             \"%u assertions failed, one in program (%u, %u, %u): %s\", (unsigned)words[1],",
+    "             (unsigned)words[3], (unsigned)words[4], (unsigned)words[5],",
+    "             sites[words[2] - 1]);",
+    "    return false;",
+    "}",
+    "%end",
+    "%for launch",
+    "",
+    "%for kernel",
+    "%if debug_bytes",
+    "static const char *const sites_${kernel_id}[] = {",
+    "%for site",
+    "    $site,",
+    "%end",
+    "};",
+    "",
+    "%end",
+    "%end",
+    "%fill 4",
+    "bool ${launch}_launch(${file}_gpu *gpu,",
+    "%if takes_programs",
+    "const uint32_t programs[3]$programs_end",
+    "%end",
+    "%for param",
+    "%if param_is_buffer",
+    "id $param,",
+    "%if param_is_padded",
+    "size_t ${param}_offset,",
+    "int32_t ${param}_nan_padding$param_end",
+    "%else",
+    "size_t ${param}_offset$param_end",
+    "%end",
+    "%else",
+    "$type $param$param_end",
+    "%end",
+    "%end",
+    "{",
+    "%line",
+    "%if takes_buffers",
+    "    const argument arguments[] = {",
+    "%for param",
+    "%if param_is_buffer",
+    "%fill 9",
+    "        {$label,",
+    "$param,",
+    "${param}_offset,",
+    "$align,",
+    "$least,",
+    "$param_is_written,",
+    "$param_is_address},",
+    "%line",
+    "%end",
+    "%end",
+    "    };",
+    "%end",
+    "    id   pool = objc_autoreleasePoolPush(), commands = NULL, encoder = NULL;",
+    "%for scratch",
+    "    id   scratch_$scratch = NULL;",
+    "%end",
+    "%for kernel",
+    "%if debug_bytes",
+    "    id   debug_$kernel_id = NULL;",
+    "%end",
+    "%end",
+    "%if takes_buffers",
+    "    bool good = check(gpu, arguments, sizeof arguments / sizeof *arguments);",
+    "%else",
+    "    bool good = true;",
+    "%end",
+    "%for kernel",
+    "%if is_staged",
+    "    if (good && programs[$staged_axis] > 1)",
+    "        good = fail(gpu, \"programs\", \"two stages want 1 along axis $staged_axis\");",
+    "%end",
+    "%end",
+    "%for scratch",
+    "    if (good)",
+    "%if program_bytes",
+    "        scratch_$scratch = ${file}_buffer(",
+    "            gpu, $scratch_bytes + $program_bytes * count(programs), NULL);",
+    "%else",
+    "        scratch_$scratch = ${file}_buffer(gpu, $scratch_bytes, NULL);",
+    "%end",
+    "    good = good && scratch_$scratch;",
+    "%end",
+    "%for kernel",
+    "%if debug_bytes",
+    "    if (good) debug_$kernel_id = zeroed(gpu, $debug_bytes);",
+    "    good = good && debug_$kernel_id;",
+    "%end",
+    "%end",
+    "    if (good) commands = GET(id, gpu->queue, \"commandBuffer\");",
+    "    if (commands) encoder = GET(id, commands, \"computeCommandEncoder\");",
+    "    if (good && !encoder) good = fail(gpu, \"Metal\", \"no command buffer or encoder\");",
+    "    if (good) {",
+    "%for kernel",
+    "        const MTLSize groups_$kernel_id = {$grid_x, $grid_y, $grid_z};",
+    "%end",
+    "%for param",
+    "%if param_is_address",
+    "        const uint64_t ${param}_address =",
+    "            resident(encoder, $param, ${param}_offset, $access);",
+    "%end",
+    "%end",
+    "%for kernel",
+    "        /* $kernel */",
+    "%for bind",
+    "%if is_buffer",
+    "        set_buffer(encoder, $bound, ${bound}_offset, $index);",
+    "%end",
+    "%if is_scratch",
+    "        set_buffer(encoder, scratch_$bound_scratch, 0, $index);",
+    "%end",
+    "%if is_debug",
+    "        set_buffer(encoder, debug_$kernel_id, 0, $index);",
+    "%end",
+    "%if is_value",
+    "        set_bytes(encoder, &$value, $bytes, $index);",
+    "%end",
+    "%if is_struct",
+    "        {",
+    "            unsigned char bytes[$bytes] = {0};",
+    "%for member",
+    "            memcpy(bytes + $member_offset, &$member, $member_bytes);",
+    "%end",
+    "            set_bytes(encoder, bytes, sizeof bytes, $index);",
+    "        }",
+    "%end",
+    "%end",
+    "%if is_later",
+    "        /* it reads what the one before wrote: MTLBarrierScopeBuffers */",
+    "        SEND(void, (id, SEL, NSUInteger), encoder, \"memoryBarrierWithScope:\", 1);",
+    "%end",
+    "        dispatch(encoder, gpu->pipelines[$pipeline], groups_$kernel_id, $threads);",
+    "%end",
+    "        good = finish(gpu, commands, encoder);",
+    "    }",
+    "%for kernel",
+    "%if debug_bytes",
+    "    good = good && held(gpu, debug_$kernel_id, sites_$kernel_id);",
+    "    release(debug_$kernel_id);",
+    "%end",
+    "%end",
+    "%for scratch",
+    "    release(scratch_$scratch);",
+    "%end",
+    "    objc_autoreleasePoolPop(pool);",
+    "    return good;",
+    "}",
+    "%end",
+    NULL};
+
+static const tmi_host_language tmi_host_languages[] = {
+    {"c", ".c", TMI_HOST_QUOTE_C, 0, tmi_host_c, TMI_HOST_C_KEYWORDS, TMI_HOST_C_TYPES},
+};
+#define TMI_HOST_COUNT ((uint32_t)(sizeof tmi_host_languages / sizeof *tmi_host_languages))
+
+/* -- Names and text --------------------- */
+
+typedef struct tmi_host {
+    tmi_job                 *job;
+    const tmetal_result     *result;
+    const tmi_host_language *language;
+    const char              *name; /* asked for; NULL: that of the first kernel */
+    tmi_strings              names, tails; /* taken; what the template puts behind one */
+    tmi_host_file            file;
+    /* the engine: */
+    const void              *at[TMI_HOST_SCOPES];
+    tmi_text                 text;
+    uint32_t                 fill, col; /* in %fill: spaces to break to, plus 1; else 0 */
+    size_t                   len;       /* of a line that is only measured */
+    int                      measures;
+} tmi_host;
+
+static int tmi_host_is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* 1: nothing was called so. */
+static int tmi_host_claim(tmi_host *h, const char *name, const char *tail) {
+    uint32_t    before = h->names.item.n;
+    const char *whole = tmi_format(h->job, 0, "%s%s", name, tail);
+    (void)tmi_intern(h->job, &h->names, whole, strlen(whole));
+    return h->names.item.n != before;
+}
+
+
+/* A name as words of C have it; `also` may stand in it too. */
+static const char *tmi_host_word(tmi_job *job, const char *name, const char *also) {
+    char    *word = TMI_NEW(job, char, strlen(name) + 2);
+    uint32_t n = 0;
+    if (*name >= '0' && *name <= '9' && !*also) word[n++] = '_';
+    for (; *name; name++) {
+        if (tmi_host_is_word(*name) || strchr(also, *name)) word[n++] = *name;
+        else if (!n || word[n - 1] != '_') word[n++] = '_';
+    }
+    for (name = word; *name == '_'; name++) {}
+    return *name ? word : "unnamed";
+}
+
+/* A name that is free, as are the names that a template makes of it. */
+static const char *tmi_host_name(tmi_host *h, const char *name, uint32_t number) {
+    const char *base = tmi_host_word(h->job, name, ""), *word = base;
+    uint32_t    tries, i, n = h->tails.item.n; /* the first is "" */
+    for (tries = 0;; tries++) {
+        for (i = 0; i < n && tmi_host_claim(h, word, tmi_string_at(&h->tails, i)); i++) {}
+        if (i == n) return word;
+        word = tries ? tmi_format(h->job, 0, "%s_%u", word, number)
+                     : tmi_format(h->job, 0, "%s_", base);
+    }
+}
+
+static void tmi_host_claim_words(tmi_host *h, const char *s) {
+    const char *end;
+    for (; *s; s = end) {
+        for (end = s; tmi_host_is_word(*end); end++) {}
+        if (end > s) (void)tmi_intern(h->job, &h->names, s, (size_t)(end - s));
+        else if (*s == '"') { /* text that is quoted is no name, nor is a comment or a fact */
+            for (end = s + 1; *end && *end != '"'; end++)
+                if (*end == '\\' && end[1]) end++;
+            end += *end != '\0';
+        } else if (strncmp(s, "/*", 2) == 0 && strstr(s, "*/")) end = strstr(s, "*/") + 2;
+        else if (strncmp(s, "/*", 2) == 0 || strncmp(s, "//", 2) == 0 || strncmp(s, "# ", 2) == 0)
+            end = s + strlen(s);
+        else if (*s == '$') {
+            const int   braced = s[1] == '{';
+            const char *tail = s + 1 + braced;
+            tail += strspn(tail, "abcdefghijklmnopqrstuvwxyz_") + (size_t)braced;
+            for (end = tail; braced && tmi_host_is_word(*end); end++) {}
+            if (end > tail) (void)tmi_intern(h->job, &h->tails, tail, (size_t)(end - tail));
+        } else end++;
+    }
+}
+
+/* Names anew: keywords, and what the template itself calls something. */
+static void tmi_host_names_begin(tmi_host *h) {
+    const char *const *line = h->language->lines;
+    tmi_strings_init(h->job, &h->names);
+    tmi_strings_init(h->job, &h->tails);
+    tmi_host_claim_words(h, h->language->keywords);
+    for (; *line; line++)
+        if (**line != '%' && (*line)[strspn(*line, " ")] != '*') tmi_host_claim_words(h, *line);
+}
+
+static void tmi_host_put(tmi_host *h, const char *s, size_t n) {
+    if (h->measures) h->len += n;
+    else tmi_put_bytes(&h->text, s, n);
+}
+
+/* One line of text as a literal of C: what is no ASCII in octal, and ?? too, for trigraphs. */
+static void tmi_host_put_c(tmi_text *t, const char *s, size_t n) {
+    size_t i;
+    tmi_put_char(t, '"');
+    for (i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\') tmi_put_char(t, '\\');
+        if (c == '\n') tmi_put_str(t, "\\n");
+        else if (c >= 32 && c < 127 && !(c == '?' && i && s[i - 1] == '?'))
+            tmi_put_char(t, (char)c);
+        else {
+            tmi_put_char(t, '\\');
+            tmi_put_char(t, (char)('0' + (c >> 6)));
+            tmi_put_char(t, (char)('0' + (c >> 3 & 7)));
+            tmi_put_char(t, (char)('0' + (c & 7)));
+        }
+    }
+    tmi_put_char(t, '"');
+}
+
+/* A short text as the language quotes it. */
+static const char *tmi_host_quoted(tmi_host *h, const char *s) {
+    tmi_mark    mark = tmi_mark_take(h->job);
+    tmi_text    t;
+    const char *quoted;
+    tmi_text_init(h->job, &t);
+    switch (h->language->quote) {
+    case TMI_HOST_QUOTE_C: tmi_host_put_c(&t, s, strlen(s)); break;
+    }
+    quoted = tmi_text_join(&t, 0);
+    tmi_mark_drop(h->job, mark);
+    return quoted;
+}
+
+/* A long text, in lines. */
+static void tmi_host_put_long(tmi_host *h, const char *s) {
+    switch (h->language->quote) {
+    case TMI_HOST_QUOTE_C:
+        while (*s) {
+            size_t n = strcspn(s, "\n");
+            n += s[n] == '\n';
+            tmi_put_str(&h->text, "    ");
+            tmi_host_put_c(&h->text, s, n);
+            tmi_put_char(&h->text, '\n');
+            s += n;
+        }
+        break;
+    }
+}
+
+/* -- From a result to facts --------------------- */
+
+/* Does the caller give this one? */
+static int tmi_host_is_given(const tmetal_arg *a) {
+    return a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_BYTES ||
+        a->kind == TMETAL_ARG_ADDRESS || a->kind == TMETAL_ARG_PADDING;
+}
+
+static const char *tmi_host_type(const tmi_host *h, const tmetal_arg *a) {
+    uint32_t i;
+    for (i = 0; i < sizeof tmi_host_types / sizeof *tmi_host_types; i++)
+        if (strcmp(tmi_host_types[i], a->type) == 0) return h->language->types[i];
+    return h->language->types[a->size == 1 ? TMI_HOST_BITS8 : TMI_HOST_BITS16];
+}
+
+/* Bytes of an op list's tensor; 0: a Triton function does not say. */
+static uint64_t tmi_host_least(const tmetal_result *r, const tmetal_arg *a) {
+    uint64_t n;
+    uint32_t i, bits = 0;
+    if (a->param >= r->n_params) return 0;
+    for (i = 0; a->type[i]; i++) /* "f32", "i1", "f8E4M3FN": the first number is the width */
+        if (a->type[i] >= '0' && a->type[i] <= '9') bits = bits * 10 + (uint32_t)(a->type[i] - '0');
+        else if (bits) break;
+    n = bits < 8 ? 1 : bits / 8;
+    for (i = 0; i < r->params[a->param].n_dims; i++) n *= r->params[a->param].dims[i];
+    return n;
+}
+
+static void tmi_host_param_of(tmi_host *h, tmi_host_param *p, const tmetal_arg *a) {
+    const tmetal_result *r = h->result;
+    const char          *given = a->param < r->n_params ? r->params[a->param].name : a->name;
+    if (!p->end) { /* the first that is heard of it */
+        p->end = ",";
+        p->number = a->param;
+        p->align = 1;
+    }
+    if (a->kind == TMETAL_ARG_PADDING) {
+        p->is_padded = 1;
+        return;
+    }
+    if (!p->name) {
+        p->name = tmi_host_name(h, given, a->param);
+        p->label = tmi_host_quoted(h, given);
+        p->tmetal_type = a->type;
+        p->type = tmi_host_type(h, a);
+        p->is_buffer = a->kind != TMETAL_ARG_BYTES;
+        p->least = p->is_buffer ? tmi_host_least(r, a) : 0;
+    }
+    if (a->kind == TMETAL_ARG_ADDRESS) p->is_address = h->file.has_address = 1;
+    if (p->is_buffer) p->align = tmi_max32(p->align, a->align);
+    p->access |= a->access;
+    p->is_written = (p->access & TMETAL_WRITES) != 0;
+}
+
+/* Parameters in the order of the function: those that no kernel reads are left out. */
+static void tmi_host_params(tmi_host *h, tmi_host_launch *l, const tmetal_kernel *k) {
+    uint32_t        i, j, n = 0;
+    tmi_host_param *all;
+    for (i = 0; i < l->n_kernels; i++)
+        for (j = 0; j < k[i].n_args; j++)
+            if (tmi_host_is_given(&k[i].args[j])) n = tmi_max32(n, k[i].args[j].param + 1);
+    all = TMI_NEW(h->job, tmi_host_param, n + 1);
+    for (i = 0; i < l->n_kernels; i++)
+        for (j = 0; j < k[i].n_args; j++)
+            if (tmi_host_is_given(&k[i].args[j]))
+                tmi_host_param_of(h, &all[k[i].args[j].param], &k[i].args[j]);
+    for (i = 0; i < n; i++)
+        if (all[i].name) all[l->n_params++] = all[i];
+    l->params = all;
+    for (i = 0; i < l->n_params; i++) l->takes_buffers |= all[i].is_buffer;
+    h->file.has_buffers |= l->takes_buffers;
+}
+
+static const tmi_host_param *tmi_host_param_at(const tmi_host_launch *l, uint32_t number) {
+    uint32_t lo = 0, hi = l->n_params;
+    while (hi - lo > 1) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (l->params[mid].number <= number) lo = mid;
+        else hi = mid;
+    }
+    return &l->params[lo];
+}
+
+/* What stands in the bytes at an index, as an expression. */
+static const char *tmi_host_value(tmi_host *h, tmi_host_launch *l, const tmetal_arg *a) {
+    const char *name;
+    if (a->kind == TMETAL_ARG_PROGRAMS) {
+        l->takes_programs = 1;
+        return tmi_format(h->job, 0, "programs[%u]", a->param);
+    }
+    name = tmi_host_param_at(l, a->param)->name;
+    if (a->kind == TMETAL_ARG_BYTES) return name;
+    return tmi_format(h->job, 0, "%s_%s", name,
+                      a->kind == TMETAL_ARG_ADDRESS ? "address" : "nan_padding");
+}
+
+static void tmi_host_bytes_of(tmi_host *h, tmi_host_launch *l, tmi_host_bind *b,
+                              const tmetal_kernel *k, uint32_t first) {
+    uint32_t i, n = 0;
+    for (i = first; i < k->n_args; i++) n += k->args[i].index == k->args[first].index;
+    b->members = TMI_NEW(h->job, tmi_host_member, n);
+    for (i = first; i < k->n_args; i++)
+        if (k->args[i].index == k->args[first].index) {
+            tmi_host_member *m = &b->members[b->n_members++];
+            m->value = tmi_host_value(h, l, &k->args[i]);
+            m->offset = k->args[i].offset;
+            m->bytes = k->args[i].size;
+            b->bytes = tmi_max32(b->bytes, m->offset + m->bytes);
+        }
+    b->is_value = n == 1;
+    b->is_struct = n > 1;
+    if (b->is_struct) b->bytes = (b->bytes + 7u) & ~7u;
+    h->file.has_struct |= b->is_struct;
+    b->value = b->members[0].value;
+}
+
+static void tmi_host_binds(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
+                           const tmetal_kernel *k) {
+    uint32_t i, seen = 0;
+    to->binds = TMI_NEW(h->job, tmi_host_bind, k->n_args + 1);
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        tmi_host_bind    *b = &to->binds[to->n_binds];
+        if (seen >> a->index & 1) continue;
+        seen |= 1u << a->index;
+        to->n_binds++;
+        b->index = a->index;
+        b->param = b->value = "";
+        if (a->kind == TMETAL_ARG_BUFFER) {
+            b->is_buffer = 1;
+            b->param = tmi_host_param_at(l, a->param)->name;
+        } else if (a->kind == TMETAL_ARG_SCRATCH) {
+            b->is_scratch = 1;
+            b->scratch = a->param;
+        } else if (a->kind == TMETAL_ARG_DEBUG) {
+            b->is_debug = 1;
+            to->debug_bytes = a->size;
+            l->n_debug++;
+        } else tmi_host_bytes_of(h, l, b, k, i);
+        if (b->bytes) h->file.binds_bytes = 1;
+        else h->file.binds_buffers = 1;
+    }
+}
+
+static void tmi_host_sites(tmi_host *h, tmi_host_kernel *to, const tmetal_kernel *k) {
+    uint32_t i;
+    to->n_sites = k->n_sites;
+    to->sites = TMI_NEW(h->job, tmi_host_site, k->n_sites + 1);
+    for (i = 0; i < k->n_sites; i++) {
+        const tmetal_site *s = &k->sites[i];
+        const char        *text = s->text;
+        if (s->place.file)
+            text = tmi_format(h->job, 0, "%s:%u: %s", s->place.file, s->place.line, text);
+        to->sites[i].text = tmi_host_quoted(h, text);
+    }
+}
+
+/* The number of a function of the Metal text, which several kernels may share. */
+static uint32_t tmi_host_function_of(tmi_host *h, tmi_strings *seen, const tmetal_kernel *k) {
+    uint32_t           id = tmi_intern(h->job, seen, k->entry, strlen(k->entry));
+    tmi_host_function *f = &h->file.functions[id - 1];
+    if (id > h->file.n_functions) {
+        h->file.n_functions = id;
+        f->id = id - 1;
+        f->name = tmi_host_quoted(h, k->entry);
+    }
+    f->threads = tmi_max32(f->threads, k->threads);
+    return id - 1;
+}
+
+static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
+                               const tmetal_kernel *k) {
+    uint32_t axis;
+    to->title = tmi_host_word(h->job, k->name, "-. ");
+    to->id = (uint32_t)(k - h->result->kernels);
+    to->threads = k->threads;
+    to->is_later = to > l->kernels;
+    h->file.has_later |= to->is_later;
+    for (axis = 0; axis < 3; axis++) {
+        uint32_t times = k->grid_times[axis] ? k->grid_times[axis] : 1;
+        to->grid[axis] = k->grid[0] ? tmi_format(h->job, 0, "%u", k->grid[axis])
+            : times > 1             ? tmi_format(h->job, 0, "%u", times)
+                                    : tmi_format(h->job, 0, "programs[%u]", axis);
+        if (!k->grid[0]) l->takes_programs = 1;
+        if (k->grid[0] || times == 1) continue;
+        to->is_staged = 1; /* one program along it, so many threadgroups */
+        to->staged_axis = axis;
+    }
+    tmi_host_binds(h, l, to, k);
+    if (to->debug_bytes) {
+        h->file.has_debug = 1;
+        tmi_host_sites(h, to, k);
+    }
+}
+
+/* Scratch buffers that these kernels use. */
+static void tmi_host_scratch_of(tmi_host *h, tmi_host_launch *l) {
+    const tmetal_result *r = h->result;
+    uint32_t             i, j, s, most = 0;
+    uint8_t             *used;
+    for (s = 0; s < r->n_scratch; s++) most = tmi_max32(most, r->scratch[s].id + 1);
+    used = TMI_NEW(h->job, uint8_t, most + 1);
+    for (i = 0; i < l->n_kernels; i++)
+        for (j = 0; j < l->kernels[i].n_binds; j++)
+            if (l->kernels[i].binds[j].is_scratch) used[l->kernels[i].binds[j].scratch] = 1;
+    l->scratch = TMI_NEW(h->job, tmi_host_scratch, r->n_scratch + 1);
+    for (s = 0; s < r->n_scratch; s++) {
+        tmi_host_scratch *to = &l->scratch[l->n_scratch];
+        if (!used[r->scratch[s].id]) continue;
+        l->n_scratch++;
+        to->id = r->scratch[s].id;
+        to->bytes = r->scratch[s].bytes ? r->scratch[s].bytes : 4;
+        to->program_bytes = r->scratch[s].program_bytes;
+        l->takes_programs |= to->program_bytes != 0;
+        h->file.has_program_bytes |= to->program_bytes != 0;
+    }
+    h->file.has_scratch |= l->n_scratch != 0;
+}
+
+/* Kernels first to last - 1 of the result, as one function. */
+static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name, uint32_t first,
+                               uint32_t last, tmi_strings *functions) {
+    const tmetal_kernel *k = &h->result->kernels[first];
+    uint32_t             i;
+    l->name = name;
+    l->title = tmi_host_word(h->job, k->name, "-. ");
+    l->n_kernels = last - first;
+    tmi_host_names_begin(h);
+    for (i = 0; i < h->result->n_scratch; i++)
+        (void)tmi_host_claim(h, tmi_format(h->job, 0, "scratch_%u", h->result->scratch[i].id), "");
+    for (i = first; i < last; i++) {
+        (void)tmi_host_claim(h, tmi_format(h->job, 0, "debug_%u", i), "");
+        (void)tmi_host_claim(h, tmi_format(h->job, 0, "sites_%u", i), "");
+        (void)tmi_host_claim(h, tmi_format(h->job, 0, "groups_%u", i), "");
+    }
+    tmi_host_params(h, l, k);
+    l->kernels = TMI_NEW(h->job, tmi_host_kernel, l->n_kernels);
+    for (i = 0; i < l->n_kernels; i++) {
+        l->kernels[i].pipeline = tmi_host_function_of(h, functions, &k[i]);
+        tmi_host_kernel_of(h, l, &l->kernels[i], &k[i]);
+    }
+    tmi_host_scratch_of(h, l);
+    if (!l->n_params) l->takes_programs = 1; /* a function of nothing */
+    l->programs_end = l->n_params ? "," : ")";
+    if (l->n_params) l->params[l->n_params - 1].end = ")";
+}
+
+/* Kernels of one launch: all of an op list, else those of one Triton function. */
+static uint32_t tmi_host_last(const tmetal_result *r, uint32_t first) {
+    uint32_t i = first + 1;
+    const char *name = r->kernels[first].name;
+    while (i < r->n_kernels && (r->n_params || strcmp(r->kernels[i].name, name) == 0)) i++;
+    return i;
+}
+
+static void tmi_host_model(tmi_host *h) {
+    const tmetal_result *r = h->result;
+    tmi_host_file       *f = &h->file;
+    tmi_strings          functions;
+    const char         **names = TMI_NEW(h->job, const char *, r->n_kernels);
+    uint32_t             i, n, version = 0;
+    tmi_strings_init(h->job, &functions);
+    tmi_host_names_begin(h);
+    for (i = n = 0; i < r->n_kernels; i = tmi_host_last(r, i))
+        names[n++] = tmi_host_name(h, !i && h->name ? h->name : r->kernels[i].name, i);
+    f->launches = TMI_NEW(h->job, tmi_host_launch, n);
+    f->functions = TMI_NEW(h->job, tmi_host_function, r->n_kernels);
+    f->name = names[0];
+    f->title = tmi_host_word(h->job, h->name ? h->name : r->kernels[0].name, "-. ");
+    f->version = TMETAL_VERSION;
+    f->msl_text = r->msl;
+    for (i = 0; i < r->n_kernels; i++) {
+        f->family = tmi_max32(f->family, r->kernels[i].family);
+        if (r->kernels[i].msl_version <= version) continue;
+        version = r->kernels[i].msl_version;
+        f->macos = r->kernels[i].macos;
+        f->ios = r->kernels[i].ios;
+    }
+    f->msl_major = version / 100;
+    f->msl_minor = version / 10 % 10;
+    for (i = n = 0; i < r->n_kernels; i = tmi_host_last(r, i), n++) {
+        tmi_host_launch_of(h, &f->launches[n], names[n], i, tmi_host_last(r, i), &functions);
+        f->n_launches++;
+    }
+}
+
+/* -- The engine --------------------- */
+
+static const char *tmi_host_field(const tmi_host *h, const tmi_host_fact *f) {
+    const void *at = h->at[f->scope];
+    if (!at) tmi_bug(h->job, "host", f->name); /* a template asks for it outside of its list */
+    return (const char *)at + f->field;
+}
+
+static const tmi_host_fact *tmi_host_fact_named(const tmi_host *h, const char *s, size_t n) {
+    size_t i;
+    for (i = 0; i < sizeof tmi_host_facts / sizeof *tmi_host_facts; i++)
+        if (strlen(tmi_host_facts[i].name) == n && memcmp(tmi_host_facts[i].name, s, n) == 0)
+            return &tmi_host_facts[i];
+    tmi_bug(h->job, "host", s);
+}
+
+static const char *tmi_host_text_of(const tmi_host *h, const tmi_host_fact *f) {
+    const char *s;
+    memcpy(&s, tmi_host_field(h, f), sizeof s);
+    return s ? s : "";
+}
+
+static uint64_t tmi_host_number_of(const tmi_host *h, const tmi_host_fact *f) {
+    uint32_t n;
+    uint64_t wide;
+    if (f->form == TMI_HOST_TEXT) return *tmi_host_text_of(h, f) != '\0';
+    if (f->form == TMI_HOST_U32) {
+        memcpy(&n, tmi_host_field(h, f), sizeof n);
+        return n;
+    }
+    memcpy(&wide, tmi_host_field(h, f), sizeof wide);
+    return wide;
+}
+
+static void tmi_host_put_fact(tmi_host *h, const tmi_host_fact *f) {
+    char     digits[24];
+    uint32_t n = sizeof digits;
+    uint64_t v;
+    if (f->form == TMI_HOST_TEXT) {
+        const char *s = tmi_host_text_of(h, f);
+        tmi_host_put(h, s, strlen(s));
+        return;
+    }
+    v = tmi_host_number_of(h, f);
+    do digits[--n] = (char)('0' + (int)(v % 10));
+    while ((v /= 10) != 0);
+    tmi_host_put(h, digits + n, sizeof digits - n);
+}
+
+static void tmi_host_put_line(tmi_host *h, const char *s) {
+    while (*s) {
+        size_t n = strcspn(s, "$");
+        int    braced;
+        tmi_host_put(h, s, n);
+        s += n;
+        if (!*s) return;
+        braced = s[1] == '{';
+        s += 1 + braced;
+        for (n = 0; (s[n] >= 'a' && s[n] <= 'z') || s[n] == '_'; n++) {}
+        tmi_host_put_fact(h, tmi_host_fact_named(h, s, n));
+        s += n + (size_t)braced;
+    }
+}
+
+/* A word of a filled line, behind a space or on a line of its own. */
+static void tmi_host_put_word(tmi_host *h, const char *s) {
+    int      glued = *s == '~';
+    uint32_t n;
+    s += glued;
+    h->measures = 1;
+    h->len = 0;
+    tmi_host_put_line(h, s);
+    h->measures = 0;
+    n = (uint32_t)h->len;
+    if (h->col && !glued && h->col + 1 + n > 100) {
+        tmi_put_char(&h->text, '\n');
+        tmi_put_spaces(&h->text, h->fill - 1);
+        h->col = h->fill - 1;
+    } else if (h->col && !glued) {
+        tmi_put_char(&h->text, ' ');
+        h->col++;
+    }
+    tmi_host_put_line(h, s);
+    h->col += n;
+}
+
+/* The directive that a list or condition leads to: its %end, or its %else. */
+static uint32_t tmi_host_skip(const char *const *lines, uint32_t at, int to_else) {
+    uint32_t deep = 0;
+    for (at++;; at++) {
+        const char *s = lines[at];
+        if (strncmp(s, "%for", 4) == 0 || strncmp(s, "%if", 3) == 0) deep++;
+        else if (strcmp(s, "%end") == 0 && !deep--) return at;
+        else if (strcmp(s, "%else") == 0 && !deep && to_else) return at;
+    }
+}
+
+typedef struct tmi_host_frame {
+    const tmi_host_list *list; /* NULL: a condition */
+    uint32_t             line, i, n;
+} tmi_host_frame;
+
+/* Begin a list; 0: it is empty. */
+static int tmi_host_for(tmi_host *h, tmi_host_frame *f, const char *name, uint32_t line) {
+    size_t i;
+    memset(f, 0, sizeof *f);
+    for (i = 0; i < sizeof tmi_host_lists / sizeof *tmi_host_lists && !f->list; i++)
+        if (strcmp(tmi_host_lists[i].name, name) == 0) f->list = &tmi_host_lists[i];
+    if (!f->list || !h->at[f->list->within]) tmi_bug(h->job, "host", name);
+    f->line = line;
+    memcpy(&f->n, (const char *)h->at[f->list->within] + f->list->count, sizeof f->n);
+    memcpy(&h->at[f->list->scope], (const char *)h->at[f->list->within] + f->list->field,
+           sizeof(void *));
+    return f->n != 0;
+}
+
+static int tmi_host_holds(const tmi_host *h, const char *fact) {
+    int no = *fact == '!';
+    return (tmi_host_number_of(h, tmi_host_fact_named(h, fact + no, strlen(fact + no))) != 0) != no;
+}
+
+static void tmi_host_fill(tmi_host *h, const char *s) {
+    h->fill = h->col = 0;
+    if (strcmp(s, "%line") == 0) {
+        tmi_put_char(&h->text, '\n');
+        return;
+    }
+    for (s += 6; *s; s++) h->fill = h->fill * 10 + (uint32_t)(*s - '0');
+    h->fill++;
+}
+
+/* The next item of a list; 0: there is none, or it was a condition. */
+static int tmi_host_next(tmi_host *h, tmi_host_frame *f) {
+    if (!f->list || ++f->i == f->n) return 0;
+    h->at[f->list->scope] = (const char *)h->at[f->list->scope] + f->list->size;
+    return 1;
+}
+
+static void tmi_host_write(tmi_host *h) {
+    const char *const *lines = h->language->lines;
+    tmi_host_frame     stack[TMI_HOST_SCOPES + 8];
+    uint32_t           at, depth = 0;
+    for (at = 0; lines[at]; at++) {
+        const char *s = lines[at];
+        TMI_ASSERT(h->job, "host", depth < sizeof stack / sizeof *stack - 1);
+        if (strncmp(s, "%for ", 5) == 0) {
+            if (tmi_host_for(h, &stack[depth], s + 5, at)) depth++;
+            else at = tmi_host_skip(lines, at, 0);
+        } else if (strncmp(s, "%if ", 4) == 0) {
+            int holds = tmi_host_holds(h, s + 4);
+            if (!holds) at = tmi_host_skip(lines, at, 1);
+            if (holds || strcmp(lines[at], "%else") == 0) stack[depth++].list = NULL;
+        } else if (strcmp(s, "%else") == 0) {
+            at = tmi_host_skip(lines, at, 0);
+            depth--;
+        } else if (strcmp(s, "%end") == 0) {
+            if (tmi_host_next(h, &stack[depth - 1])) at = stack[depth - 1].line;
+            else depth--;
+        } else if (strncmp(s, "%quote ", 7) == 0)
+            tmi_host_put_long(h, tmi_host_text_of(h, tmi_host_fact_named(h, s + 7, strlen(s + 7))));
+        else if (*s == '%') tmi_host_fill(h, s);
+        else if (h->fill) tmi_host_put_word(h, s);
+        else {
+            tmi_host_put_line(h, s);
+            tmi_put_char(&h->text, '\n');
+        }
+    }
+}
+
+/* -- What is public --------------------- */
+
+/* What tmi_entry_run passes on, and what this section needs more. */
+typedef struct tmi_host_call {
+    tmi_call                  call;
+    tmetal_host               language;
+    const tmetal_host_options *options;
+} tmi_host_call;
+
+static const struct {
+    uint32_t    bit;
+    const char *what;
+} tmi_host_lacks[] = {
+#define X(bit, name, text) {bit, text},
+    TMI_HOST_LACKS(X)
+#undef X
+};
+
+/* What the kernels need and the language lacks is refused. */
+static int tmi_host_can(tmi_host *h) {
+    uint32_t needs = h->file.has_address ? TMI_HOST_LACKS_ADDRESS : 0;
+    size_t   i;
+    for (i = 0; i < sizeof tmi_host_lacks / sizeof *tmi_host_lacks; i++)
+        if (needs & h->language->lacks & tmi_host_lacks[i].bit)
+            tmi_error(h->job, tmi_at_nowhere(), TMETAL_E_HOST, h->language->name, h->file.title,
+                      tmi_host_lacks[i].what);
+    return !h->job->n_errors;
+}
+
+static void tmi_host_step(tmi_job *job, tmi_call *call) {
+    const tmi_host_call *c = (const tmi_host_call *)call; /* its first field */
+    tmi_mark             mark;
+    tmi_host             h;
+    memset(&h, 0, sizeof h);
+    h.job = job;
+    h.result = c->call.result;
+    h.name = c->options ? c->options->name : NULL;
+    if ((uint32_t)c->language >= TMI_HOST_COUNT || !h.result->n_kernels || !h.result->msl) {
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE,
+                  "no launch code: the language is no tmetal_host, or the result has no Metal");
+        return;
+    }
+    h.language = &tmi_host_languages[c->language];
+    mark = tmi_mark_take(job);
+    tmi_host_model(&h);
+    if (tmi_host_can(&h)) {
+        h.at[TMI_HOST_FILE] = &h.file;
+        tmi_text_init(job, &h.text);
+        tmi_host_write(&h);
+        call->text = tmi_text_join(&h.text, 0);
+        call->text_len = h.text.len;
+    }
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API tmetal_code tmetal_launch_code(const tmetal_result *result, tmetal_host host,
+                                          const tmetal_host_options *options, tmetal_arena *arena,
+                                          const char **text, size_t *text_len, tmetal_result *out) {
+    tmi_host_call c;
+    memset(&c, 0, sizeof c);
+    c.call.result = result;
+    c.language = host;
+    c.options = options;
+    (void)tmi_entry_run(tmi_host_step, &c.call, arena, NULL, out);
+    *text = c.call.text;
+    *text_len = c.call.text_len;
+    return out->code;
+}
+
+TMETAL_API const char *tmetal_host_name(tmetal_host host) {
+    return (uint32_t)host < TMI_HOST_COUNT ? tmi_host_languages[host].name : "";
+}
+
+TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
+    return (uint32_t)host < TMI_HOST_COUNT ? tmi_host_languages[host].suffix : "";
+}
+#endif /* TMETAL_LAUNCH_CODE */
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */

@@ -12,6 +12,7 @@
 #    define _DARWIN_C_SOURCE   /* mkdtemp, on macOS */
 #endif
 #define TMETAL_IMPLEMENTATION
+#define TMETAL_LAUNCH_CODE
 #include "../tmetal.h"
 
 #include <errno.h>
@@ -53,8 +54,9 @@
     X(VALUE, "--value", "", "NAME", "only the value of this name, e.g. %x")                                      \
     X(VERBOSE, "-v", "--verbose", "", "more of each: where it lies, and why")                                    \
     X(VERSION, "--version", "", "", "the version")                                                               \
-    X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; or mlx:\n"         \
-                                  "what mx.fast.metal_kernel takes, as JSON")                                    \
+    X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; mlx: what\n"        \
+                                  "mx.fast.metal_kernel takes, as JSON; or a language: a file that\n"           \
+                                  "compiles and launches it from there, c")                                      \
     X(GPU, "--gpu", "", "NAME", "a row of the GPU table, e.g. apple-m2 (default apple-m1)")                      \
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \
     X(HAS, "--has", "", "FEATURE,...", "features that the GPU has beside its row's, e.g. DIRECT_DOT (docs/hardware.md)") \
@@ -530,21 +532,42 @@ static int put_parts(const request *r, job *j, buffer *b) {
     return 0;
 }
 
+/* A file in the language that --emit names. Its functions begin with the input's name where that is an op list's. */
+static int put_host(const request *r, job *j, buffer *b, tmetal_host host) {
+    tmetal_host_options o;
+    tmetal_result       out;
+    const char         *text;
+    size_t              n;
+    memset(&o, 0, sizeof o);
+    if (tmetal_launch_code(&j->result, host, &o, &j->arena, &text, &n, &out) != TMETAL_OK) return print_diags(r, &out, &j->arena), 1;
+    put(b, text);
+    return 0;
+}
+
+static tmetal_host host_named(const char *name) {
+    int host = 0;
+    while (host < TMETAL_HOST_COUNT && strcmp(tmetal_host_name((tmetal_host)host), name) != 0) host++;
+    return (tmetal_host)host;
+}
+
 static int compile_command(request *r) {
     static const char *const known[] = {"msl", "plan", "ir", "layouts", "remarks", "all", "mlx"};
     unsigned k;
     int      bad = 0;
     job      j;
     buffer   b;
+    tmetal_host host;
     memset(&b, 0, sizeof b);
     if (!r->value[OPT_EMIT]) r->value[OPT_EMIT] = "msl";
     for (k = 0; k < 7 && strcmp(known[k], r->value[OPT_EMIT]) != 0; k++) {}
-    if (k == 7) return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all and mlx, not", r->value[OPT_EMIT]);
+    host = host_named(r->value[OPT_EMIT]);
+    if (k == 7 && host == TMETAL_HOST_COUNT)
+        return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx and languages (see --help), not", r->value[OPT_EMIT]);
     r->opt.mlx = strcmp(r->value[OPT_EMIT], "mlx") == 0;
     if (!open_job(r, r->files[0], &j)) return 1;
     if (strcmp(r->value[OPT_EMIT], "ir") != 0) {
         if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena), bad = 1;
-        else bad = put_parts(r, &j, &b);
+        else bad = host < TMETAL_HOST_COUNT ? put_host(r, &j, &b, host) : put_parts(r, &j, &b);
     }
     if (!bad && wants(r, "ir")) bad = put_ir(r, &j, &b);
     if (!bad) bad = write_buffer(r, &b);

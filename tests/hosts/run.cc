@@ -1,0 +1,287 @@
+/* Launch code of recorded cases: written, compiled by the C compiler with every warning an error, loaded, and run by way
+ * of the stand-in for Metal; what it leaves in the buffers is judged as the corpus runner does.
+ *
+ *     run [--host NAME] [--most N] [--jobs N] [--filter TEXT] BUILD DIRECTORY...
+ *
+ * With --most, so many cases: the first of each kind of plan (which kinds of arguments, how many kernels, and so on),
+ * then every n-th of the rest. */
+#define TMETAL_LAUNCH_CODE
+#include "../../tmetal.h"
+
+#include "../corpus/compare.h"
+#include "../corpus/outcome.h"
+#include "../corpus/recorded.h"
+#include "../corpus/table.h"
+#include "../metal/standin.h"
+#include "../sim/files.h"
+#include "call.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+
+namespace {
+
+/* How a language's file is compiled here. */
+struct language {
+    tmetal_host host;
+    const char *compiler, *buffer; /* the type of one */
+};
+const language languages[] = {
+    {TMETAL_HOST_C, "gcc -std=c99 -O0 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -Wno-cast-align", "id"},
+};
+
+struct compiled {
+    corpus::recorded_case c;
+    std::string           text;
+    std::vector<char>     memory;
+    tmetal_arena          arena;
+    tmetal_result         result;
+};
+
+std::string read(const std::string &path) {
+    std::ifstream     f(path, std::ios::binary);
+    std::stringstream s;
+    s << f.rdbuf();
+    return s.str();
+}
+
+/* Parameters that the recorded launch gave one buffer go by address: Metal lets no two arguments overlap. */
+std::string shared_parameters(const corpus::recorded_case &c) {
+    std::string all;
+    for (size_t i = 0; i < c.parameters.size(); i++)
+        for (size_t j = 0; j < i; j++)
+            if (c.parameters[i].is_buffer && c.parameters[j].is_buffer && c.parameters[i].buffer == c.parameters[j].buffer)
+                all += (all.empty() ? "" : ",") + std::to_string(j) + "=" + std::to_string(i);
+    return all;
+}
+
+std::unique_ptr<compiled> compile(const std::string &path) {
+    auto p = std::make_unique<compiled>();
+    p->c = corpus::read_case(path);
+    p->text = read(p->c.path + ".ttir");
+    p->memory.resize(tmetal_arena_bound(p->text.size()) + 65536);
+    p->arena = tmetal_arena_on(p->memory.data(), p->memory.size());
+    tmetal_options    o{};
+    const std::string alias = shared_parameters(p->c);
+    if (!alias.empty()) o.alias = alias.c_str();
+    tmetal_compile(p->text.data(), p->text.size(), &o, &p->arena, &p->result);
+    return p;
+}
+
+bool is_given(const tmetal_arg &a) {
+    return a.kind == TMETAL_ARG_BUFFER || a.kind == TMETAL_ARG_BYTES || a.kind == TMETAL_ARG_ADDRESS || a.kind == TMETAL_ARG_PADDING;
+}
+
+/* What the plan asks of a host, as a word: two cases of one word are launched alike. */
+std::string kind_of_plan(const tmetal_result &r) {
+    std::set<std::string> all;
+    if (r.n_kernels > 1) all.insert("kernels");
+    for (uint32_t i = 0; i < r.n_scratch; i++) all.insert(r.scratch[i].program_bytes ? "growing" : "scratch");
+    for (uint32_t k = 0; k < r.n_kernels; k++) {
+        std::set<unsigned> seen;
+        if (r.kernels[k].grid[0]) all.insert("fixed");
+        for (uint32_t t : r.kernels[k].grid_times)
+            if (t > 1) all.insert("staged");
+        for (uint32_t i = 0; i < r.kernels[k].n_args; i++) {
+            const tmetal_arg &a = r.kernels[k].args[i];
+            all.insert("kind" + std::to_string(a.kind) + (a.kind == TMETAL_ARG_BYTES ? a.type : ""));
+            if (!seen.insert(a.index).second) all.insert("struct");
+        }
+    }
+    std::string word;
+    for (const std::string &s : all) word += s + " ";
+    return word;
+}
+
+/* Arguments of the launch function, as the caller in call.h has them; numbers go into `numbers`. */
+std::string arguments(const compiled &p, std::vector<std::array<uint8_t, 8>> &numbers) {
+    static const std::map<std::string, const char *> types = {{"i1", "bool"}, {"i8", "int8_t"}, {"i16", "int16_t"}, {"i32", "int32_t"},
+                                                              {"i64", "int64_t"}, {"f32", "float"}, {"f64", "double"}};
+    std::map<uint32_t, std::string> all;
+    std::set<uint32_t>              padded;
+    bool                            by_programs = false;
+    for (uint32_t k = 0; k < p.result.n_kernels; k++) {
+        by_programs |= !p.result.kernels[k].grid[0];
+        for (uint32_t i = 0; i < p.result.kernels[k].n_args; i++) {
+            const tmetal_arg &a = p.result.kernels[k].args[i];
+            by_programs |= a.kind == TMETAL_ARG_PROGRAMS;
+            if (!is_given(a) || a.param >= p.c.parameters.size()) continue;
+            const corpus::recorded_parameter &of = p.c.parameters[a.param];
+            const std::string                 at = std::to_string(a.param);
+            if (a.kind == TMETAL_ARG_PADDING) padded.insert(a.param);
+            else if (of.is_buffer) all[a.param] = "b[" + std::to_string(of.buffer) + "], " + std::to_string(of.offset);
+            else {
+                const auto bytes = corpus::encode_scalar(of, a.type, a.size);
+                std::memcpy(numbers[a.param].data(), bytes.data(), std::min<size_t>(8, bytes.size()));
+                auto t = types.find(a.type);
+                all[a.param] = std::string("HOSTS_NUMBER(") + (t != types.end() ? t->second : a.size == 1 ? "int8_t" : "int16_t") + ", " + at + ")";
+            }
+        }
+    }
+    for (uint32_t i = 0; i < p.result.n_scratch; i++) by_programs |= p.result.scratch[i].program_bytes != 0;
+    std::string s = by_programs || all.empty() ? ", c->programs" : "";
+    for (const auto &a : all) s += ", " + a.second + (padded.count(a.first) ? p.c.parameters[a.first].pads_nan ? ", 1" : ", 0" : "");
+    return s;
+}
+
+bool is_written(const compiled &p, unsigned buffer) {
+    for (uint32_t k = 0; k < p.result.n_kernels; k++)
+        for (uint32_t i = 0; i < p.result.kernels[k].n_args; i++) {
+            const tmetal_arg &a = p.result.kernels[k].args[i];
+            if ((a.kind == TMETAL_ARG_BUFFER || a.kind == TMETAL_ARG_ADDRESS) && (a.access & TMETAL_WRITES) && p.c.parameters[a.param].buffer == buffer)
+                return true;
+        }
+    return false;
+}
+
+std::string run(const language &l, compiled &p, const std::string &base) {
+    tmetal_host_options                 o{};
+    tmetal_result                       out;
+    const char                         *text;
+    size_t                              len;
+    char                                error[2000] = "";
+    std::vector<std::array<uint8_t, 8>> numbers(p.c.parameters.size() + 1);
+    o.name = "the_case";
+    if (tmetal_launch_code(&p.result, l.host, &o, &p.arena, &text, &len, &out) != TMETAL_OK) return std::string("refused: ") + out.diags[0].message;
+    const std::string file = base + tmetal_host_suffix(l.host);
+    std::ofstream(file) << std::string(text, len) << "\n#include \"" << sim::tests_directory() << "/hosts/call.h\"\nHOSTS_CALL(the_case, " << l.buffer
+                        << ", the_case_launch(&gpu" << arguments(p, numbers) << "))\n";
+    const std::string command = std::string(l.compiler) + " " + file + " -o " + base + ".so 2> " + base + ".txt";
+    if (std::system(command.c_str())) return file + " does not compile:\n" + read(base + ".txt");
+    void *so = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!so) return dlerror();
+    auto *call = reinterpret_cast<int (*)(const hosts_call *)>(dlsym(so, "hosts_run"));
+    std::vector<std::vector<uint8_t>> bytes;
+    std::vector<uint8_t *>            at;
+    std::vector<size_t>               sizes;
+    for (const auto &b : p.c.buffers) {
+        bytes.emplace_back(b.size);
+        if (b.has_in) std::memcpy(bytes.back().data(), p.c.bytes.data() + b.in, b.size);
+        at.push_back(bytes.back().data());
+        sizes.push_back(b.size);
+    }
+    const hosts_call c = {sizes.size(), sizes.data(), at.data(), reinterpret_cast<const uint8_t(*)[8]>(numbers.data()), p.c.grid.data(), error};
+    const int        good = call(&c);
+    dlclose(so);
+    if (!good && !std::strstr(error, "assertions failed")) return error;
+    for (unsigned i = 0; i < p.c.buffers.size(); i++) {
+        const auto r = corpus::compare_buffer(p.c, i, corpus::read_precision(p.text), is_written(p, i), at[i]);
+        if (!r.right) return "buffer " + std::to_string(i) + ": " + r.why;
+    }
+    for (const sim::violation &v : standin::violations()) return v.str();
+    return "";
+}
+
+/* 0 when all are right. Cases that the compiler refuses are not launched. */
+int judge(const language &l, const std::string &build, const std::vector<std::string> &paths) {
+    const corpus::exceptions known(sim::tests_directory() + "/corpus/cannot-agree.txt");
+    int                      bad = 0;
+    for (size_t from = 0; from < paths.size(); from += 24) {
+        std::vector<std::unique_ptr<compiled>> batch;
+        std::vector<sim::source>               texts;
+        for (size_t i = from; i < std::min(paths.size(), from + 24); i++) {
+            batch.push_back(compile(paths[i]));
+            uint32_t version = 300;
+            for (uint32_t k = 0; k < batch.back()->result.n_kernels; k++) version = std::max(version, batch.back()->result.kernels[k].msl_version);
+            texts.push_back({"case" + std::to_string(i), batch.back()->result.msl, static_cast<int>(version)});
+        }
+        standin::prepare(texts);
+        for (auto &p : batch) {
+            std::string why = run(l, *p, build + "/" + std::to_string(getpid()));
+            for (const std::string &s : standin::complaints())
+                if (why.empty()) why = s;
+            corpus::outcome o;
+            o.name = p->c.name;
+            o.source = p->c.source;
+            if (!why.empty() && known.reason(o)) std::printf("by nature %s\n", p->c.name.c_str()), why.clear();
+            else std::printf("%s %s%s%s\n", why.empty() ? "right" : "wrong", p->c.name.c_str(), why.empty() ? "" : ": ", why.c_str());
+            std::fflush(stdout);
+            bad |= !why.empty();
+        }
+    }
+    return bad;
+}
+
+/* `most` of the cases, in the order of their names. */
+std::vector<std::string> choose(const std::vector<std::string> &paths, size_t most) {
+    std::vector<std::string> first, rest;
+    std::set<std::string>    seen;
+    for (const std::string &path : paths) {
+        const auto p = compile(path);
+        if (p->result.code != TMETAL_OK || p->c.compile_only || p->c.buffers.size() > HOSTS_MOST) continue;
+        (seen.insert(kind_of_plan(p->result)).second ? first : rest).push_back(path);
+    }
+    if (!most || first.size() + rest.size() <= most) most = first.size() + rest.size();
+    const size_t wanted = most > first.size() ? most - first.size() : 0;
+    for (size_t i = 0; i < wanted; i++) first.push_back(rest[i * rest.size() / wanted]);
+    return first;
+}
+
+} // namespace
+
+/* What the launch code links with. */
+extern "C" {
+void *objc_getClass(const char *name) { return reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "objc_getClass"))(name); }
+void *sel_registerName(const char *name) { return reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "sel_registerName"))(name); }
+void *objc_autoreleasePoolPush() { return reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))(); }
+void  objc_autoreleasePoolPop(void *pool) { reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool); }
+void *MTLCreateSystemDefaultDevice() { return reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "MTLCreateSystemDefaultDevice"))(); }
+}
+#if defined(__x86_64__)
+asm(".text\n.globl objc_msgSend\n.type objc_msgSend, @function\nobjc_msgSend:\n  jmp standin_send\n");
+#else
+asm(".text\n.globl objc_msgSend\n.type objc_msgSend, %function\nobjc_msgSend:\n  b standin_send\n");
+#endif
+
+int main(int argc, char **argv) {
+    std::vector<std::string> paths;
+    std::string              filter, build;
+    const language          *l = languages;
+    size_t                   jobs = 2, most = 0;
+    for (int i = 1; i < argc; i++) {
+        if (std::strcmp(argv[i], "--jobs") == 0) jobs = std::max(1, std::atoi(argv[++i]));
+        else if (std::strcmp(argv[i], "--most") == 0) most = std::strtoul(argv[++i], nullptr, 10);
+        else if (std::strcmp(argv[i], "--filter") == 0) filter = argv[++i];
+        else if (std::strcmp(argv[i], "--host") == 0) {
+            for (i++, l = languages; l < std::end(languages) && std::strcmp(tmetal_host_name(l->host), argv[i]) != 0; l++) {}
+            if (l == std::end(languages)) return std::fprintf(stderr, "no language %s\n", argv[i]), 2;
+        } else if (build.empty()) build = argv[i];
+        else
+            for (const auto &e : std::filesystem::recursive_directory_iterator(argv[i]))
+                if (e.path().extension() == ".case" && e.path().string().find(filter) != std::string::npos) paths.push_back(e.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    paths = choose(paths, most);
+    std::filesystem::create_directories(build);
+    std::vector<pid_t> workers;
+    for (size_t j = 0; j < jobs; j++) {
+        std::vector<std::string> mine;
+        for (size_t i = j; i < paths.size(); i += jobs) mine.push_back(paths[i]);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            const int bad = judge(*l, build, mine);
+            std::fflush(stdout);
+            _exit(bad);
+        }
+        workers.push_back(pid);
+    }
+    int bad = paths.empty();
+    for (pid_t w : workers) {
+        int status = 1;
+        waitpid(w, &status, 0);
+        bad |= status;
+    }
+    return bad != 0;
+}
