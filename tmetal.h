@@ -1749,7 +1749,7 @@ static void *tmi_vec_at(const tmi_vec *v, uint32_t i, size_t size) {
 static TMI_UNUSED void tmi_todo(tmi_job *job, tmi_vec *v, uint32_t id) {
     *(uint32_t *)tmi_vec_add(job, v) = id;
 }
-static TMI_UNUSED uint32_t tmi_todo_next(tmi_vec *v) {
+static TMI_UNUSED uint32_t tmi_base_todo_next(tmi_vec *v) {
     v->n--;
     return *TMI_AT(v, uint32_t, v->n);
 }
@@ -2575,7 +2575,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 2344314989u
+#define TMI_STAMP_BASE 252096458u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -6980,7 +6980,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 2164790541u
+#define TMI_STAMP_IR 1632471491u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -12136,7 +12136,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 3605736610u
+#define TMI_STAMP_VERIFY 2879863757u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -21566,7 +21566,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1292707870u
+#define TMI_STAMP_THREAD 3580627558u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -24529,7 +24529,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 509769292u
+#define TMI_STAMP_PLAN 791654349u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -31997,7 +31997,7 @@ static uint32_t tmi_report_look_active(const tmi_look *k, uint32_t cond, int hol
     tmi_todo(k->p->job, &todo, cond);
     while (todo.n) {
         const tmi_ins *n;
-        cond = tmi_todo_next(&todo);
+        cond = tmi_base_todo_next(&todo);
         n = TMI_INS(k->t, cond);
         if (n->op == TMI_TF_AND && holds &&
             !(tmi_report_lanes_of(k, cond, &x) && x.known == TMI_EXACT)) {
@@ -33560,7 +33560,7 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2383951655u
+#define TMI_STAMP_REPORT 3580993503u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -39900,7 +39900,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 #endif
 
-#define TMI_STAMP_JSON 4094717324u
+#define TMI_STAMP_JSON 2929926783u
 
 /*==============================================================================
  * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
@@ -42723,7 +42723,7 @@ static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
     l->walk++;
     tmi_todo(l->job, &todo, root);
     while (todo.n && !wide) {
-        const tmi_node *n = tmi_walk_in(l, tmi_todo_next(&todo));
+        const tmi_node *n = tmi_walk_in(l, tmi_base_todo_next(&todo));
         if (!n) continue;
         wide = tmi_shape_numel(&n->shape) > INT32_MAX / 2; /* half: room for the last tile */
         if (n->buffer && n != TMI_NODE(l, root)) continue;
@@ -43354,7 +43354,7 @@ static void tmi_list_unread(tmi_list *l, uint32_t node) {
     tmi_vec_init(&todo, sizeof(uint32_t), 1);
     tmi_todo(l->job, &todo, node);
     while (todo.n) {
-        tmi_node *n = TMI_NODE(l, tmi_todo_next(&todo));
+        tmi_node *n = TMI_NODE(l, tmi_base_todo_next(&todo));
         TMI_ASSERT(l->job, "oplist", n->n_use > 0 && !n->is_gone);
         if (--n->n_use || n->is_result || n->kind == TMI_L_OP_NONE) continue;
         n->is_gone = 1;
@@ -44212,7 +44212,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 388705574u
+#define TMI_STAMP_OPLIST 1629736002u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
