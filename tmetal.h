@@ -34483,11 +34483,15 @@ static tmi_sign tmi_natural_sign(const tmi_emit *e, uint32_t id) {
     }
 }
 
-/* Which sign an instruction asks of its operands; votes for how variables are declared. */
-static void tmi_vote(tmi_emit *e, uint32_t id, int v) {
+/* Which sign an instruction asks of its operands; votes for how variables are declared. What is not
+ * negative reads the same in both, but for comparisons with what may be. */
+static void tmi_emit_vote(tmi_emit *e, uint32_t id, int v) {
     int8_t *at = &e->votes[id];
-    if (tmi_nonneg(e, id) && TMI_INS(e->t, id)->op != TMI_TF_PARAM) return;
     if (*at < 100 && *at > -100) *at = (int8_t)(*at + v);
+}
+
+static void tmi_vote(tmi_emit *e, uint32_t id, int v) {
+    if (!tmi_nonneg(e, id) || TMI_INS(e->t, id)->op == TMI_TF_PARAM) tmi_emit_vote(e, id, v);
 }
 
 static void tmi_vote_operands(tmi_emit *e, const tmi_ins *n) {
@@ -34501,8 +34505,9 @@ static void tmi_vote_operands(tmi_emit *e, const tmi_ins *n) {
     case TMI_TF_PADD: tmi_vote(e, n->b, 1); break;
     case TMI_TF_ICMP: {
         int v = n->c >= 6 ? -1 : n->c >= 2 ? 1 : 0;
-        tmi_vote(e, n->a, v);
-        tmi_vote(e, n->b, v);
+        if (tmi_nonneg(e, n->a) && tmi_nonneg(e, n->b)) break;
+        tmi_emit_vote(e, n->a, v);
+        tmi_emit_vote(e, n->b, v);
         break;
     }
     case TMI_TF_UDIV: case TMI_TF_UREM: case TMI_TF_UMAX: case TMI_TF_UMIN: case TMI_TF_UMULHI:
@@ -34510,9 +34515,11 @@ static void tmi_vote_operands(tmi_emit *e, const tmi_ins *n) {
         tmi_vote(e, n->a, tmi_divides_as_int(e, n) ? 1 : -1);
         tmi_vote(e, n->b, tmi_divides_as_int(e, n) ? 1 : -1);
         break;
-    case TMI_TF_USHR: case TMI_TF_ZEXT: case TMI_TF_U2F: tmi_vote(e, n->a, -1); break;
+    case TMI_TF_USHR: tmi_emit_vote(e, n->a, -1); break;
+    case TMI_TF_ZEXT: case TMI_TF_U2F: tmi_vote(e, n->a, -1); break;
     case TMI_TF_IADD: case TMI_TF_ISUB: case TMI_TF_IMUL:
-        if (n->wraps && !tmi_is_small(n->type.kind)) tmi_vote(e, n->a, -1), tmi_vote(e, n->b, -1);
+        if (n->wraps && !tmi_is_small(n->type.kind))
+            tmi_emit_vote(e, n->a, -1), tmi_emit_vote(e, n->b, -1);
         break;
     case TMI_TF_LOOP: tmi_vote(e, n->a, 1), tmi_vote(e, n->b, 1); break;
     default: break;
@@ -37886,7 +37893,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 892466064u
+#define TMI_STAMP_EMIT 2109603770u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form

@@ -21,19 +21,19 @@ kernel void argmax(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 11: cols
-        const uint cols = tid + i * 32;
+        const int cols = int(tid + i * 32);
         // line 12: x = tl.load
-        x[i] = int(cols) < n_cols ? x_start[cols] : -INFINITY;
+        x[i] = cols < n_cols ? x_start[cols] : -INFINITY;
     }
     float x_part = x[0];
     int cols = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        const uint cols_bound = tid + i * 32;
-        const bool flag = x_part > x[i] || (x_part == x[i] && cols < int(cols_bound));
+        const int cols_bound = int(tid + i * 32);
+        const bool flag = x_part > x[i] || (x_part == x[i] && cols < cols_bound);
         // line 13: tl.reduce
         x_part = flag ? x_part : x[i];
-        cols = flag ? cols : int(cols_bound);
+        cols = flag ? cols : cols_bound;
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {

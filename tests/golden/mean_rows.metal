@@ -26,9 +26,9 @@ kernel void mean_rows(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 32: cols
-        const uint cols = tid + i * 64;
+        const int cols = int(tid + i * 64);
         // line 33: x = tl.load
-        const float x = int(cols) < N ? x_start[cols] : 0.0f;
+        const float x = cols < N ? x_start[cols] : 0.0f;
         // line 34: tl.sum
         x_part += x;
     }

@@ -33,9 +33,9 @@ kernel void range_of_rows(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 40: cols
-        const uint cols = tid + i * 64;
+        const int cols = int(tid + i * 64);
         // line 41: inside
-        const bool inside = int(cols) < N;
+        const bool inside = cols < N;
         // line 42: x = tl.load
         const float x = inside ? x_start[cols] : 0.0f;
         // line 43: low = tl.where
@@ -60,11 +60,11 @@ kernel void range_of_rows(
     int cols_part = int(tid);
     #pragma clang loop unroll(full)
     for (uint i = 1; i < 4; i++) {
-        const uint cols = tid + i * 64;
-        const bool flag = low_part_2 < low[i] || (low_part_2 == low[i] && cols_part < int(cols));
+        const int cols = int(tid + i * 64);
+        const bool flag = low_part_2 < low[i] || (low_part_2 == low[i] && cols_part < cols);
         // line 46: tl.reduce
         low_part_2 = flag ? low_part_2 : low[i];
-        cols_part = flag ? cols_part : int(cols);
+        cols_part = flag ? cols_part : cols;
     }
     #pragma clang loop unroll(full)
     for (uint d = 16; d > 0; d >>= 1) {

@@ -30,9 +30,9 @@ kernel void rms_norm(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 11: cols
-        const uint cols = tid + i * 128;
+        const int cols = int(tid + i * 128);
         // line 12: mask
-        const bool mask = int(cols) < n_cols;
+        const bool mask = cols < n_cols;
         // line 13: x = tl.load
         const half x_loaded = mask ? x_start[cols] : 0.0h;
         x[i] = float(x_loaded);
@@ -50,8 +50,8 @@ kernel void rms_norm(
     const float scale = precise::rsqrt(scale_simd_2 / float(n_cols) + eps);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const uint cols = tid + i * 128;
+        const int cols = int(tid + i * 128);
         // line 16: tl.store
-        if (int(cols) < n_cols) y_start[cols] = half(x[i] * scale * weight[i]);
+        if (cols < n_cols) y_start[cols] = half(x[i] * scale * weight[i]);
     }
 }

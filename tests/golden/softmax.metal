@@ -30,9 +30,9 @@ kernel void softmax(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 11: cols
-        const uint cols = tid + i * 64;
+        const int cols = int(tid + i * 64);
         // line 13: x = tl.load
-        x[i] = int(cols) < n_cols ? x_start[cols] : -INFINITY;
+        x[i] = cols < n_cols ? x_start[cols] : -INFINITY;
         // line 14: x = tl.max
         x_part = fmax(x_part, x[i]);
     }
@@ -56,8 +56,8 @@ kernel void softmax(
     const float denominator = denominator_shared[0] + denominator_shared[1];
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const uint cols = tid + i * 64;
+        const int cols = int(tid + i * 64);
         // line 17: tl.store
-        if (int(cols) < n_cols) out_start[cols] = numerator[i] / denominator;
+        if (cols < n_cols) out_start[cols] = numerator[i] / denominator;
     }
 }

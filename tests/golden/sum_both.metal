@@ -30,9 +30,9 @@ kernel void sum_both(
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 8; j++) {
             // line 70: cols
-            const uint cols = lane + j * 32;
+            const int cols = int(lane + j * 32);
             // line 71: x = tl.load
-            const float x = int(rows) < M && int(cols) < N ? x_start[cols] : 0.0f;
+            const float x = int(rows) < M && cols < N ? x_start[cols] : 0.0f;
             // line 72: tl.sum
             x_part[i] += x;
         }

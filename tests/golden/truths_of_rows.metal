@@ -29,14 +29,14 @@ kernel void truths_of_rows(
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 52: cols
-        const uint cols = tid + i * 64;
-        const int positive_loaded = int(cols) < N ? x_start[cols] : 0;
+        const int cols = int(tid + i * 64);
+        const int positive_loaded = cols < N ? x_start[cols] : 0;
         // line 53: positive
         const bool positive = positive_loaded > 0;
         // line 54: tl.reduce
         positive_flag = positive_flag || positive;
         // line 55: tl.reduce
-        flag = flag && (positive || int(cols) >= N);
+        flag = flag && (positive || cols >= N);
     }
     const bool positive_flag_2 = simd_any(positive_flag);
     if (lane == 0) positive_shared[sg] = char(uchar(positive_flag_2));
