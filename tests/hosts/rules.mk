@@ -1,16 +1,10 @@
 # Launch code for other hosts. Included by the Makefile at the top, after tests/metal/rules.mk.
 
-HOSTS_CORE = $(BUILD)/obj/hosts/library.o $(BUILD)/obj/metal/standin.o
-
 .PHONY: test-hosts check-hosts
-$(BUILD)/obj/hosts/library.o: tests/hosts/library.c tmetal.h
-	@mkdir -p $(@D)
-	$(CC) -std=c99 -O1 $(HEADER_FLAGS) -c $< -o $@
-$(BUILD)/obj/hosts/%.o: tests/hosts/%.cc tests/hosts/call.h tests/metal/standin.h $(SIM_HEADERS) tmetal.h
+$(BUILD)/obj/hosts/%.o: tests/hosts/%.cc tests/hosts/call.h $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) -c $< -o $@
-$(BUILD)/hosts-run: $(BUILD)/obj/hosts/run.o $(HOSTS_CORE) $(SIM_OBJECTS) $(SIM_CASES) \
-                    $(patsubst %,$(BUILD)/obj/corpus/%.o,outcome table)
+$(BUILD)/hosts-run: $(BUILD)/obj/hosts/run.o $(patsubst %,$(BUILD)/obj/metal/%.o,case host_standin) $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
 	$(METAL_CXX) $^ $(SIM_LINK) -o $@
 
 HOSTS_C = c

@@ -6,12 +6,10 @@
  * With --most, so many cases: the first of each kind of plan (which kinds of arguments, how many kernels, and so on),
  * then every n-th of the rest. */
 #define TMETAL_LAUNCH_CODE
-#include "../../tmetal.h"
+#include "../metal/case.h"
 
 #include "../corpus/compare.h"
-#include "../corpus/outcome.h"
-#include "../corpus/recorded.h"
-#include "../corpus/table.h"
+#include "../corpus/exceptions.h"
 #include "../metal/standin.h"
 #include "../sim/files.h"
 #include "call.h"
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,9 +28,10 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 
 namespace {
+
+using device::compiled;
 
 /* How a language's file is compiled here. */
 struct language {
@@ -41,44 +41,6 @@ struct language {
 const language languages[] = {
     {TMETAL_HOST_C, "gcc -std=c99 -O0 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -Wno-cast-align", "id"},
 };
-
-struct compiled {
-    corpus::recorded_case c;
-    std::string           text;
-    std::vector<char>     memory;
-    tmetal_arena          arena;
-    tmetal_result         result;
-};
-
-std::string read(const std::string &path) {
-    std::ifstream     f(path, std::ios::binary);
-    std::stringstream s;
-    s << f.rdbuf();
-    return s.str();
-}
-
-/* Parameters that the recorded launch gave one buffer go by address: Metal lets no two arguments overlap. */
-std::string shared_parameters(const corpus::recorded_case &c) {
-    std::string all;
-    for (size_t i = 0; i < c.parameters.size(); i++)
-        for (size_t j = 0; j < i; j++)
-            if (c.parameters[i].is_buffer && c.parameters[j].is_buffer && c.parameters[i].buffer == c.parameters[j].buffer)
-                all += (all.empty() ? "" : ",") + std::to_string(j) + "=" + std::to_string(i);
-    return all;
-}
-
-std::unique_ptr<compiled> compile(const std::string &path) {
-    auto p = std::make_unique<compiled>();
-    p->c = corpus::read_case(path);
-    p->text = read(p->c.path + ".ttir");
-    p->memory.resize(tmetal_arena_bound(p->text.size()) + 65536);
-    p->arena = tmetal_arena_on(p->memory.data(), p->memory.size());
-    tmetal_options    o{};
-    const std::string alias = shared_parameters(p->c);
-    if (!alias.empty()) o.alias = alias.c_str();
-    tmetal_compile(p->text.data(), p->text.size(), &o, &p->arena, &p->result);
-    return p;
-}
 
 bool is_given(const tmetal_arg &a) {
     return a.kind == TMETAL_ARG_BUFFER || a.kind == TMETAL_ARG_BYTES || a.kind == TMETAL_ARG_ADDRESS || a.kind == TMETAL_ARG_PADDING;
@@ -159,7 +121,7 @@ std::string run(const language &l, compiled &p, const std::string &base) {
     std::ofstream(file) << std::string(text, len) << "\n#include \"" << sim::tests_directory() << "/hosts/call.h\"\nHOSTS_CALL(the_case, " << l.buffer
                         << ", the_case_launch(&gpu" << arguments(p, numbers) << "))\n";
     const std::string command = std::string(l.compiler) + " " + file + " -o " + base + ".so 2> " + base + ".txt";
-    if (std::system(command.c_str())) return file + " does not compile:\n" + read(base + ".txt");
+    if (std::system(command.c_str())) return file + " does not compile:\n" + sim::read_file(base + ".txt");
     void *so = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!so) return dlerror();
     auto *call = reinterpret_cast<int (*)(const hosts_call *)>(dlsym(so, "hosts_run"));
@@ -192,20 +154,15 @@ int judge(const language &l, const std::string &build, const std::vector<std::st
         std::vector<std::unique_ptr<compiled>> batch;
         std::vector<sim::source>               texts;
         for (size_t i = from; i < std::min(paths.size(), from + 24); i++) {
-            batch.push_back(compile(paths[i]));
-            uint32_t version = 300;
-            for (uint32_t k = 0; k < batch.back()->result.n_kernels; k++) version = std::max(version, batch.back()->result.kernels[k].msl_version);
-            texts.push_back({"case" + std::to_string(i), batch.back()->result.msl, static_cast<int>(version)});
+            batch.push_back(device::compile(paths[i], {}));
+            texts.push_back({"case" + std::to_string(i), batch.back()->result.msl, static_cast<int>(batch.back()->version())});
         }
         standin::prepare(texts);
         for (auto &p : batch) {
             std::string why = run(l, *p, build + "/" + std::to_string(getpid()));
             for (const std::string &s : standin::complaints())
                 if (why.empty()) why = s;
-            corpus::outcome o;
-            o.name = p->c.name;
-            o.source = p->c.source;
-            if (!why.empty() && known.reason(o)) std::printf("by nature %s\n", p->c.name.c_str()), why.clear();
+            if (!why.empty() && known.reason(p->c.name, p->c.source)) std::printf("by nature %s\n", p->c.name.c_str()), why.clear();
             else std::printf("%s %s%s%s\n", why.empty() ? "right" : "wrong", p->c.name.c_str(), why.empty() ? "" : ": ", why.c_str());
             std::fflush(stdout);
             bad |= !why.empty();
@@ -219,7 +176,7 @@ std::vector<std::string> choose(const std::vector<std::string> &paths, size_t mo
     std::vector<std::string> first, rest;
     std::set<std::string>    seen;
     for (const std::string &path : paths) {
-        const auto p = compile(path);
+        const auto p = device::compile(path, {});
         if (p->result.code != TMETAL_OK || p->c.compile_only || p->c.buffers.size() > HOSTS_MOST) continue;
         (seen.insert(kind_of_plan(p->result)).second ? first : rest).push_back(path);
     }

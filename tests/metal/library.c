@@ -1,6 +1,7 @@
-/* The header with its launcher, once for all programs of this folder. */
+/* The header with its launcher and launch code, once for all programs of this folder and of tests/hosts. */
 #define TMETAL_IMPLEMENTATION
 #define TMETAL_METAL
+#define TMETAL_LAUNCH_CODE
 #include "../../tmetal.h"
 
 /* What the launcher sends: selectors, and the shapes of their methods. */
