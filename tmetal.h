@@ -35035,6 +35035,34 @@ static int tmi_ptr_is_const(const tmi_emit *e, uint32_t id) {
 }
 
 /* base[index], or *(vector type *)(base + index) */
+#define TMI_EMIT_INDICES 4u
+
+/* base[k + m + n] for (base + k + m)[n], where the sum is one of 31 bits whatever they are;
+ * constants last. */
+static int tmi_emit_indexed(tmi_emit *e, uint32_t ptr) {
+    uint32_t at[TMI_EMIT_INDICES], n = 0, i, consts;
+    int64_t  most = 0;
+    for (; n < TMI_EMIT_INDICES && (!n || !e->named[ptr]); ptr = TMI_INS(e->t, ptr)->a) {
+        const tmi_ins *p = TMI_INS(e->t, ptr), *x = TMI_INS(e->t, p->b);
+        if (p->op != TMI_TF_PADD || x->type.kind != TMI_S_I32 || x->lo < 0 ||
+            x->hi > INT32_MAX - most)
+            break;
+        most += x->hi;
+        at[n++] = p->b;
+    }
+    if (n < 2) return 0;
+    tmi_expr(e, ptr, TMI_ANY, TMI_L_POSTFIX);
+    tmi_put_char(e->out, '[');
+    for (consts = 0, most = 0; consts < 2; consts++)
+        for (i = n; i-- > 0;) {
+            if ((TMI_INS(e->t, at[i])->op == TMI_TF_CONST) != consts) continue;
+            if (most++) tmi_put_str(e->out, " + ");
+            tmi_expr(e, at[i], TMI_ANY, most > 1 ? TMI_L_ADD + 1 : TMI_L_ADD);
+        }
+    tmi_put_char(e->out, ']');
+    return 1;
+}
+
 static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, int is_volatile) {
     const tmi_ins *p = TMI_INS(e->t, ptr);
     TMI_ASSERT(e->job, "emit", ptr && ptr < e->t->ins.n);
@@ -35055,6 +35083,7 @@ static void tmi_put_access(tmi_emit *e, uint32_t ptr, uint32_t width, int is_vol
         return;
     }
     if (!e->named[ptr] && p->op == TMI_TF_PADD) {
+        if (tmi_emit_indexed(e, ptr)) return;
         tmi_expr(e, p->a, TMI_ANY, TMI_L_POSTFIX);
         tmi_put_char(e->out, '[');
         tmi_expr(e, p->b, tmi_nonneg(e, p->b) ? TMI_ANY : TMI_SIGNED, TMI_L_ANY);
@@ -37893,7 +37922,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2109603770u
+#define TMI_STAMP_EMIT 2778490890u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form

@@ -25,7 +25,7 @@ kernel void rope(
     // line 17: low = tl.load
     const float low = x_start[i];
     // line 18: high = tl.load
-    const float high = (x_start + 16)[i];
+    const float high = x_start[i + 16];
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // in place, other threads read what is written next
     device float *const out_start = out_ptr + start;
     // line 13: angle
@@ -39,6 +39,6 @@ kernel void rope(
         // line 19: tl.store
         out_start[i] = low * cos_ - high * sin_;
         // line 20: tl.store
-        (out_start + 16)[i] = high * cos_ + low * sin_;
+        out_start[i + 16] = high * cos_ + low * sin_;
     }
 }
