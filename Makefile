@@ -185,6 +185,7 @@ check: test-layouts
 check: layouts-table-check
 check: check-metal
 check: check-hosts
+check: check-cache
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

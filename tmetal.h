@@ -34,6 +34,7 @@
  *     TMETAL_NO_REPORTS      [not defined]  without what only explains: options.reports, tmetal_detect,
  *                                           tmetal_transform and names of their enums
  *     TMETAL_CORE            [not defined]  without all five
+ *     TMETAL_CACHE           [not defined]  with a cache of results on disk, by stdio: docs/launch.md
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md
  *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in other languages: docs/hosts.md
  *
@@ -137,8 +138,9 @@
  *     26  >>compile    what drives the others: options, refusals, from text to kernels
  *     27  >>key        what a result depends on, as one number
  *     28  >>entry      public functions and the one setjmp
- *     29  >>metal      launching: the Objective-C runtime and Metal, from C
- *     30  >>host       launch code: files in other languages that compile and launch a result
+ *     29  >>cache      results on disk, for who asks for it
+ *     30  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     31  >>host       launch code: files in other languages that compile and launch a result
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -286,7 +288,8 @@
     X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")                \
     X(716, LAUNCH_STAGES, \
       "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                 \
-    X(740, HOST, "launch code in %s for %s: it cannot do %s")
+    X(740, HOST, "launch code in %s for %s: it cannot do %s")                                     \
+    X(751, CACHE, "the cache cannot %s %s: %s")
 
 typedef enum tmetal_code {
     TMETAL_OK = 0,
@@ -1286,6 +1289,47 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
                                              tmetal_arena *arena);
 #endif
 
+#if defined(TMETAL_METAL) || defined(TMETAL_CACHE)
+/* What went wrong, in one or several lines. */
+typedef struct tmetal_problem {
+    tmetal_code code;
+    char        text[2000]; /* NUL-terminated; longer texts are cut */
+} tmetal_problem;
+#endif
+
+#ifdef TMETAL_CACHE
+/* -- A cache on disk ------------------------------------------------------------
+ * Results by their keys in one folder, of which any number of processes and threads may make use at
+ * once. A process that ends at any moment leaves nothing half written; what is damaged, cut short
+ * or of another version of the header is as if it were not there. docs/launch.md */
+typedef struct tmetal_cache {
+    const char *dir;       /* made where it is missing, but not what it stands in */
+    uint64_t    max_bytes; /* of all files; then those that were used longest ago go; 0: 256 MiB */
+} tmetal_cache;
+
+/* 1: `out` is what was stored by this key (of tmetal_key), in the arena. 0: there is none, or
+ * arena->need says that the arena is too small for it; nothing stays taken. */
+TMETAL_API int tmetal_cache_find(const tmetal_cache *cache, const char *key, tmetal_arena *arena,
+                                 tmetal_result *out);
+/* Keep a result that has its Metal and no reports. Once this returns TMETAL_OK it is whole on disk,
+ * as far as the system's own writing goes. Three times its text is taken from the arena, and given
+ * back. TM751: it cannot be written, and the system's reason. */
+TMETAL_API tmetal_code tmetal_cache_store(const tmetal_cache *cache, const char *key,
+                                          const tmetal_result *result, tmetal_arena *arena,
+                                          tmetal_problem *problem);
+/* Find, or compile (TTIR or an op list) and store. `*found` (may be NULL) says which. The code is
+ * that of the compilation; that the cache could not store it stands in `problem` alone. With
+ * options.reports or options.trace it always compiles. */
+TMETAL_API tmetal_code tmetal_cache_compile(const tmetal_cache *cache, const char *src, size_t len,
+                                            const tmetal_options *opt, tmetal_arena *arena,
+                                            tmetal_result *out, int *found,
+                                            tmetal_problem *problem);
+/* Remove what is over the limit now, which storing does from time to time: down to three quarters
+ * of it, the oldest first. */
+TMETAL_API tmetal_code tmetal_cache_trim(const tmetal_cache *cache, tmetal_arena *arena,
+                                         tmetal_problem *problem);
+#endif
+
 #ifdef TMETAL_METAL
 /* -- Launching on Apple GPUs ---------------------------------------------------
  * From plain C, by the Objective-C runtime and Metal, which are found at run time: nothing of
@@ -1293,12 +1337,6 @@ TMETAL_API const char *tmetal_transform_json(const tmetal_transformation *change
  * docs/launch.md is the guide. Structs that are zeroed mean defaults; every function gives a code,
  * and a text in the tmetal_problem that it is given (NULL: none wanted). Any number of threads may
  * call; a tmetal_launch is for one at a time. */
-
-/* What went wrong, in one or several lines. */
-typedef struct tmetal_problem {
-    tmetal_code code;
-    char        text[2000]; /* NUL-terminated; longer texts are cut */
-} tmetal_problem;
 
 /* A function of a system library by its name, NULL: there is none. `user` is the caller's. */
 typedef void (*tmetal_function)(void);
@@ -45193,7 +45231,7 @@ typedef enum tmi_field_kind {
     TMI_FIELD_LIST,   /* a pointer to as many as the field `count` says */
     TMI_FIELD_TEXTS, TMI_FIELD_NUMBERS, TMI_FIELD_BYTES, /* the same of texts, uint32_t, uint8_t */
     TMI_FIELD_COUNT,  /* stands with its list */
-    TMI_FIELD_OTHER   /* nothing that a result depends on, or that it holds */
+    TMI_FIELD_OTHER, TMI_FIELD_OTHERS /* not written; the second is a struct or an array */
 } tmi_field_kind;
 
 typedef struct tmi_row {
@@ -45223,6 +45261,7 @@ typedef struct tmi_struct {
 #define TMI_ZERO_BYTES  0
 #define TMI_ZERO_COUNT  0
 #define TMI_ZERO_OTHER  0
+#define TMI_ZERO_OTHERS {0}
 #define TMI_FIELD_ZERO(S, kind, name, of, count) TMI_ZERO_##kind,
 #ifdef __cplusplus /* which takes no 0 for an enum */
 #    define TMI_EVERY_FIELD(S, rows)
@@ -45272,8 +45311,9 @@ TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
 /* Where it is written to: into a sum, or as text. */
 typedef struct tmi_key_out {
-    tmi_sha  *sha;
-    tmi_text *text;
+    tmi_sha     *sha;
+    tmi_text    *text;
+    tmi_strings *strings; /* with `text`: there stand the numbers of these, from 1 */
 } tmi_key_out;
 
 static void tmi_key_put(const tmi_key_out *o, const void *bytes, size_t n) {
@@ -45298,11 +45338,12 @@ static void tmi_key_put_words(const tmi_key_out *o, const void *p, uint32_t n) {
     }
 }
 
-/* Its length and one, 0 for NULL; then its bytes and a NUL, so that it may be used where it lies. */
+/* Its length and one, 0 for NULL; then its bytes and a NUL. */
 static void tmi_key_put_text(const tmi_key_out *o, const char *s) {
     size_t n = s ? strlen(s) + 1 : 0;
-    tmi_key_put_number(o, n, 8);
-    tmi_key_put(o, s, n);
+    if (o->text) n = s ? tmi_intern(o->text->job, o->strings, s, n - 1) + 1 : 0;
+    tmi_key_put_number(o, n, o->text ? 4 : 8);
+    if (o->sha) tmi_key_put(o, s, n);
 }
 
 static const void *tmi_key_pointer(const char *at) {
@@ -45347,7 +45388,7 @@ static void tmi_key_put_field(const tmi_key_out *o, const tmi_row *f, const char
         break;
     case TMI_FIELD_NUMBERS: tmi_key_put_words(o, list, n); break;
     case TMI_FIELD_BYTES: tmi_key_put(o, list, n); break;
-    case TMI_FIELD_COUNT: case TMI_FIELD_OTHER: break;
+    case TMI_FIELD_COUNT: case TMI_FIELD_OTHER: case TMI_FIELD_OTHERS: break;
     }
 }
 
@@ -45359,7 +45400,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 2511502869u
+#define TMI_STAMP_KEY 907129001u
 #define TMI_STAMP_API 371077921u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
@@ -45404,7 +45445,7 @@ static void tmi_key_hex(const unsigned char sum[32], char *key) {
 
 static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, char *key) {
     tmi_sha        sha;
-    tmi_key_out    o = {&sha, NULL};
+    tmi_key_out    o = {&sha, NULL, NULL};
     tmetal_options defaults;
     unsigned char  sum[32];
     memset(&defaults, 0, sizeof defaults);
@@ -46471,7 +46512,681 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>metal  [29]  Launching: the Objective-C runtime and Metal, from C
+ * >>cache  [29]  Results on disk
+ *
+ * gives   tmetal_cache_find() and what follows it in >>api; files of the cache for >>metal
+ * uses    >>key  >>entry
+ *
+ * A file of the cache is DIR/KEY.tmetal: a head with the length and the SHA-256 of everything, then
+ * the bytes. It is written under a name of its own and renamed, so that it is whole or not there,
+ * whoever else writes and whenever a process ends. Whatever does not pass every check is not there.
+ *============================================================================*/
+#ifdef TMETAL_CACHE
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#ifdef _WIN32
+#    include <direct.h>
+#    include <process.h>
+#else
+#    include <dirent.h>
+#    include <sys/stat.h>
+#    include <unistd.h>
+#    include <utime.h>
+#endif
+
+/* -- What is kept of a result: all but reports ------------------------------------------------ */
+
+#define TMI_ROWS_PLACE(X, S)      \
+    X(S, TEXT, file, NULL, file)     \
+    X(S, WORD, line, NULL, line)     \
+    X(S, WORD, col, NULL, col)
+TMI_STRUCT(tmetal_place, TMI_ROWS_PLACE);
+
+#define TMI_ROWS_REMARK(X, S)                          \
+    X(S, WORD, kind, NULL, kind)                          \
+    X(S, TEXT, about, NULL, about)                        \
+    X(S, TEXT, text, NULL, text)                          \
+    X(S, STRUCT, python, &tmi_table_tmetal_place, python) \
+    X(S, STRUCT, ir, &tmi_table_tmetal_place, ir)         \
+    X(S, TEXT, kernel, NULL, kernel)
+TMI_STRUCT(tmetal_remark, TMI_ROWS_REMARK);
+
+#define TMI_ROWS_ARG(X, S)        \
+    X(S, WORD, param, NULL, param)   \
+    X(S, TEXT, name, NULL, name)     \
+    X(S, WORD, index, NULL, index)   \
+    X(S, WORD, kind, NULL, kind)     \
+    X(S, TEXT, type, NULL, type)     \
+    X(S, WORD, access, NULL, access) \
+    X(S, WORD, align, NULL, align)   \
+    X(S, WORD, offset, NULL, offset) \
+    X(S, WORD, size, NULL, size)
+TMI_STRUCT(tmetal_arg, TMI_ROWS_ARG);
+
+#define TMI_ROWS_SCRATCH(X, S)  \
+    X(S, WORD, id, NULL, id)       \
+    X(S, LONG, bytes, NULL, bytes) \
+    X(S, LONG, program_bytes, NULL, program_bytes)
+TMI_STRUCT(tmetal_scratch, TMI_ROWS_SCRATCH);
+
+#define TMI_ROWS_MLX_ARRAY(X, S)  \
+    X(S, TEXT, name, NULL, name)     \
+    X(S, TEXT, dtype, NULL, dtype)   \
+    X(S, WORD, arg, NULL, arg)       \
+    X(S, WORD, is_scalar, NULL, is_scalar)
+TMI_STRUCT(tmetal_mlx_array, TMI_ROWS_MLX_ARRAY);
+
+#define TMI_ROWS_MLX(X, S)                                       \
+    X(S, TEXT, name, NULL, name)                                    \
+    X(S, TEXT, header, NULL, header)                                \
+    X(S, TEXT, source, NULL, source)                                \
+    X(S, LIST, inputs, &tmi_table_tmetal_mlx_array, n_inputs)       \
+    X(S, COUNT, n_inputs, NULL, n_inputs)                           \
+    X(S, LIST, outputs, &tmi_table_tmetal_mlx_array, n_outputs)     \
+    X(S, COUNT, n_outputs, NULL, n_outputs)                         \
+    X(S, WORDS, threadgroup, NULL, threadgroup)
+TMI_STRUCT(tmetal_mlx, TMI_ROWS_MLX);
+
+#define TMI_ROWS_SITE(X, S)                            \
+    X(S, WORD, is_assert, NULL, is_assert)                \
+    X(S, TEXT, text, NULL, text)                          \
+    X(S, STRUCT, place, &tmi_table_tmetal_place, place)   \
+    X(S, WORD, hex, NULL, hex)                            \
+    X(S, TEXTS, types, NULL, n_operands)                  \
+    X(S, BYTES, is_signed, NULL, n_operands)              \
+    X(S, COUNT, n_operands, NULL, n_operands)
+TMI_STRUCT(tmetal_site, TMI_ROWS_SITE);
+
+#define TMI_ROWS_KERNEL(X, S)                          \
+    X(S, TEXT, name, NULL, name)                          \
+    X(S, TEXT, entry, NULL, entry)                        \
+    X(S, TEXT, msl, NULL, msl)                            \
+    X(S, LONG, msl_len, NULL, msl_len)                    \
+    X(S, WORD, threads, NULL, threads)                    \
+    X(S, WORDS, grid, NULL, grid)                         \
+    X(S, WORDS, grid_times, NULL, grid_times)             \
+    X(S, WORD, threadgroup_bytes, NULL, threadgroup_bytes) \
+    X(S, WORD, max_total_threads, NULL, max_total_threads) \
+    X(S, WORD, msl_version, NULL, msl_version)            \
+    X(S, TEXT, math_mode, NULL, math_mode)                \
+    X(S, TEXT, macos, NULL, macos)                        \
+    X(S, TEXT, ios, NULL, ios)                            \
+    X(S, WORD, family, NULL, family)                      \
+    X(S, LIST, args, &tmi_table_tmetal_arg, n_args)       \
+    X(S, COUNT, n_args, NULL, n_args)                     \
+    X(S, OTHER, layouts, NULL, layouts)                   \
+    X(S, OTHER, n_layouts, NULL, n_layouts)               \
+    X(S, OTHER, accesses, NULL, accesses)                 \
+    X(S, OTHER, n_accesses, NULL, n_accesses)             \
+    X(S, OTHER, barriers, NULL, barriers)                 \
+    X(S, OTHER, n_barriers, NULL, n_barriers)             \
+    X(S, OTHER, reductions, NULL, reductions)             \
+    X(S, OTHER, n_reductions, NULL, n_reductions)         \
+    X(S, OTHER, reduce_plans, NULL, reduce_plans)         \
+    X(S, OTHER, n_reduce_plans, NULL, n_reduce_plans)     \
+    X(S, OTHER, patterns, NULL, patterns)                 \
+    X(S, OTHER, n_patterns, NULL, n_patterns)             \
+    X(S, LIST, sites, &tmi_table_tmetal_site, n_sites)    \
+    X(S, COUNT, n_sites, NULL, n_sites)                   \
+    X(S, REF, mlx, &tmi_table_tmetal_mlx, mlx)
+TMI_STRUCT(tmetal_kernel, TMI_ROWS_KERNEL);
+
+#define TMI_ROWS_PARAM(X, S)        \
+    X(S, TEXT, name, NULL, name)       \
+    X(S, TEXT, type, NULL, type)       \
+    X(S, NUMBERS, dims, NULL, n_dims)  \
+    X(S, COUNT, n_dims, NULL, n_dims)  \
+    X(S, WORD, is_result, NULL, is_result)
+TMI_STRUCT(tmetal_param, TMI_ROWS_PARAM);
+
+#define TMI_ROWS_FUSION(X, S)      \
+    X(S, WORD, kind, NULL, kind)      \
+    X(S, TEXT, what, NULL, what)      \
+    X(S, TEXTS, ops, NULL, n_ops)     \
+    X(S, COUNT, n_ops, NULL, n_ops)   \
+    X(S, WORD, kernel, NULL, kernel)  \
+    X(S, TEXT, reason, NULL, reason)
+TMI_STRUCT(tmetal_fusion, TMI_ROWS_FUSION);
+
+#define TMI_ROWS_GRAPH(X, S)                                  \
+    X(S, LIST, fusions, &tmi_table_tmetal_fusion, n_fusions)     \
+    X(S, COUNT, n_fusions, NULL, n_fusions)                      \
+    X(S, WORD, ops, NULL, ops)                                   \
+    X(S, WORD, kernels, NULL, kernels)                           \
+    X(S, LONG, bytes_before, NULL, bytes_before)                 \
+    X(S, LONG, bytes, NULL, bytes)                               \
+    X(S, LONG, scratch_before, NULL, scratch_before)             \
+    X(S, LONG, scratch, NULL, scratch)
+TMI_STRUCT(tmetal_graph, TMI_ROWS_GRAPH);
+
+#define TMI_ROWS_RESULT(X, S)                                 \
+    X(S, WORD, code, NULL, code)                                 \
+    X(S, TEXT, gpu, NULL, gpu)                                   \
+    X(S, LIST, kernels, &tmi_table_tmetal_kernel, n_kernels)     \
+    X(S, COUNT, n_kernels, NULL, n_kernels)                      \
+    X(S, LIST, scratch, &tmi_table_tmetal_scratch, n_scratch)    \
+    X(S, COUNT, n_scratch, NULL, n_scratch)                      \
+    X(S, OTHER, diags, NULL, diags)                              \
+    X(S, OTHER, n_diags, NULL, n_diags)                          \
+    X(S, LIST, remarks, &tmi_table_tmetal_remark, n_remarks)     \
+    X(S, COUNT, n_remarks, NULL, n_remarks)                      \
+    X(S, OTHERS, full, NULL, full)                               \
+    X(S, OTHERS, full_text, NULL, full_text)                     \
+    X(S, TEXT, msl, NULL, msl)                                   \
+    X(S, LONG, msl_len, NULL, msl_len)                           \
+    X(S, LIST, params, &tmi_table_tmetal_param, n_params)        \
+    X(S, COUNT, n_params, NULL, n_params)                        \
+    X(S, REF, graph, &tmi_table_tmetal_graph, graph)             \
+    X(S, WORD, reports, NULL, reports)
+TMI_STRUCT(tmetal_result, TMI_ROWS_RESULT);
+
+/* -- From bytes to a result --------------------------------------------------------------------- */
+
+typedef struct tmi_cache_in {
+    tmi_job             *job;
+    const unsigned char *at, *end;
+    const char         **strings;
+    uint32_t             n_strings;
+    int                  bad; /* the bytes are no result */
+} tmi_cache_in;
+
+static uint64_t tmi_cache_number(tmi_cache_in *in, uint32_t bytes) {
+    uint64_t v = 0;
+    uint32_t i;
+    if ((size_t)(in->end - in->at) < bytes) {
+        in->bad = 1;
+        return 0;
+    }
+    for (i = 0; i < bytes; i++) v |= (uint64_t)*in->at++ << (8 * i);
+    return v;
+}
+
+/* How many follow, of at least so many bytes each. */
+static uint32_t tmi_cache_count(tmi_cache_in *in, uint32_t least) {
+    uint32_t n = (uint32_t)tmi_cache_number(in, 4);
+    if (n <= (size_t)(in->end - in->at) / least) return n;
+    in->bad = 1;
+    return 0;
+}
+
+static const char *tmi_cache_text(tmi_cache_in *in) {
+    uint32_t id = (uint32_t)tmi_cache_number(in, 4);
+    if (id <= in->n_strings) return id ? in->strings[id - 1] : NULL;
+    in->bad = 1;
+    return NULL;
+}
+
+static void tmi_cache_words(tmi_cache_in *in, void *to, uint32_t n) {
+    uint32_t i, word;
+    for (i = 0; i < n; i++) {
+        word = (uint32_t)tmi_cache_number(in, 4);
+        memcpy((char *)to + 4 * (size_t)i, &word, 4);
+    }
+}
+
+/* What stands at a pointer of the struct, and how many of it. */
+static void *tmi_cache_list(tmi_cache_in *in, const tmi_row *f, char *base, size_t size,
+                            uint32_t least, uint32_t *n) {
+    void *list = NULL;
+    *n = tmi_cache_count(in, least);
+    if (f->kind == TMI_FIELD_REF) *n = *n != 0;
+    else memcpy(base + f->count_at, n, 4);
+    if (*n || f->kind != TMI_FIELD_REF) list = tmi_take(in->job, *n, size, 0);
+    memcpy(base + f->at, &list, sizeof list);
+    return list;
+}
+
+/* Depth: that of the tables, which name only tables above them. */
+static void tmi_cache_struct(tmi_cache_in *in, const tmi_struct *s, void *to);
+static void tmi_cache_field(tmi_cache_in *in, const tmi_row *f, char *base) {
+    char       *at = base + f->at, *list;
+    const char *text;
+    uint32_t    i, n;
+    uint64_t    wide;
+    size_t      size;
+    switch (f->kind) {
+    case TMI_FIELD_WORD: case TMI_FIELD_WORDS: tmi_cache_words(in, at, f->bytes / 4u); break;
+    case TMI_FIELD_LONG:
+        wide = tmi_cache_number(in, 8);
+        size = (size_t)wide;
+        if (f->bytes == sizeof size) memcpy(at, &size, sizeof size);
+        else memcpy(at, &wide, sizeof wide);
+        break;
+    case TMI_FIELD_TEXT:
+        text = tmi_cache_text(in);
+        memcpy(at, &text, sizeof text);
+        break;
+    case TMI_FIELD_STRUCT: tmi_cache_struct(in, f->of, at); break;
+    case TMI_FIELD_REF: case TMI_FIELD_LIST:
+        list = (char *)tmi_cache_list(in, f, base, f->of->bytes, 4, &n);
+        for (i = 0; i < n; i++) tmi_cache_struct(in, f->of, list + (size_t)i * f->of->bytes);
+        break;
+    case TMI_FIELD_TEXTS:
+        list = (char *)tmi_cache_list(in, f, base, sizeof(char *), 4, &n);
+        for (i = 0; i < n; i++) ((const char **)(void *)list)[i] = tmi_cache_text(in);
+        break;
+    case TMI_FIELD_NUMBERS:
+        list = (char *)tmi_cache_list(in, f, base, 4, 4, &n);
+        tmi_cache_words(in, list, n);
+        break;
+    case TMI_FIELD_BYTES:
+        list = (char *)tmi_cache_list(in, f, base, 1, 1, &n);
+        memcpy(list, in->at, n);
+        in->at += n;
+        break;
+    case TMI_FIELD_COUNT: case TMI_FIELD_OTHER: case TMI_FIELD_OTHERS: break;
+    }
+}
+
+/* Depth: as of tmi_cache_field. */
+static void tmi_cache_struct(tmi_cache_in *in, const tmi_struct *s, void *to) {
+    uint32_t i;
+    for (i = 0; i < s->n && !in->bad; i++) tmi_cache_field(in, &s->field[i], (char *)to);
+}
+
+/* The bytes of a file of the cache: texts, each once, then the structs. 1: it is a result. */
+static int tmi_cache_result(tmi_cache_in *in, tmetal_result *r) {
+    uint32_t i, len, n = tmi_cache_count(in, 5);
+    in->strings = TMI_TEMP(in->job, const char *, n);
+    for (i = 0; i < n && !in->bad; i++) {
+        len = (uint32_t)tmi_cache_number(in, 4);
+        if (len >= (size_t)(in->end - in->at) || in->at[len]) in->bad = 1;
+        else in->strings[i] = (const char *)in->at, in->at += (size_t)len + 1;
+    }
+    in->n_strings = n;
+    tmi_cache_struct(in, &tmi_table_tmetal_result, r);
+    return !in->bad && in->at == in->end && r->code == TMETAL_OK;
+}
+
+static const char *tmi_cache_bytes(tmi_job *job, const tmetal_result *r, size_t *n) {
+    tmi_text    structs, all;
+    tmi_strings strings;
+    tmi_key_out o, head;
+    uint32_t    i;
+    memset(&o, 0, sizeof o);
+    tmi_strings_init(job, &strings);
+    tmi_text_init(job, &structs);
+    tmi_text_init(job, &all);
+    o.text = &structs;
+    o.strings = &strings;
+    tmi_key_put_struct(&o, &tmi_table_tmetal_result, r);
+    head = o;
+    head.text = &all;
+    tmi_key_put_number(&head, strings.item.n, 4);
+    for (i = 0; i < strings.item.n; i++) {
+        const tmi_string *s = TMI_AT(&strings.item, tmi_string, i);
+        tmi_key_put_number(&head, s->len, 4);
+        tmi_key_put(&head, s->p, (size_t)s->len + 1);
+    }
+    *n = structs.len;
+    tmi_put_bytes(&all, tmi_text_join(&structs, 0), *n);
+    *n = all.len;
+    return tmi_text_join(&all, 0);
+}
+
+/* -- Files ------------------------------------------------------------------------------------------ */
+
+/* Before the bytes: magic, version, what they are, their number, the key, and the sum of all. The
+ * version is the checksum of this section. */
+#define TMI_CACHE_MAGIC "tmetal\r\n"
+#define TMI_CACHE_SUM   88u
+#define TMI_CACHE_HEAD  120u
+
+#define TMI_CACHE_BYTES ((uint64_t)256 << 20) /* the limit of who gives none */
+
+enum { TMI_CACHE_RESULT = 1, TMI_CACHE_ARCHIVE = 2 };
+
+static uint32_t tmi_cache_version(void); /* behind the stamp of this section, which it is */
+
+static void tmi_cache_head(unsigned char *head, const char *key, uint32_t kind, const void *bytes,
+                           size_t n) {
+    uint32_t i;
+    tmi_sha  sha;
+    memcpy(head, TMI_CACHE_MAGIC, 8);
+    for (i = 0; i < 4; i++) head[8 + i] = (unsigned char)(tmi_cache_version() >> (8 * i));
+    for (i = 0; i < 4; i++) head[12 + i] = (unsigned char)(kind >> (8 * i));
+    for (i = 0; i < 8; i++) head[16 + i] = (unsigned char)((uint64_t)n >> (8 * i));
+    memcpy(head + 24, key, 64);
+    tmi_base_sha_begin(&sha);
+    tmi_base_sha_add(&sha, head, TMI_CACHE_SUM);
+    tmi_base_sha_add(&sha, bytes, n);
+    tmi_base_sha_end(&sha, head + TMI_CACHE_SUM);
+}
+
+/* Names are made of keys: 64 hex digits, nothing that leads elsewhere. */
+static int tmi_cache_is_key(const char *key) {
+    return key && strspn(key, "0123456789abcdef") == 64 && !key[64];
+}
+
+static const char *tmi_cache_path(tmi_job *job, const tmetal_cache *c, const char *name,
+                                  const char *end) {
+    return tmi_format(job, 0, "%s/%s.%s", c->dir, name, end);
+}
+
+/* All bytes of a file but its head, in the arena; NULL: it is not whole, or not of this key. */
+static const unsigned char *tmi_cache_read(tmi_job *job, FILE *f, const char *key, uint32_t kind,
+                                           size_t *n) {
+    unsigned char  head[TMI_CACHE_HEAD], want[TMI_CACHE_HEAD];
+    unsigned char *bytes;
+    long           size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (size < (long)TMI_CACHE_HEAD || fseek(f, 0, SEEK_SET) != 0) return NULL;
+    *n = (size_t)size - TMI_CACHE_HEAD;
+    if (*n > job->top - job->arena->used) { /* no way out of here but by way of fclose */
+        job->arena->need = tmi_add_sat(job->arena->used, tmi_add_sat(*n, job->end - job->top));
+        return NULL;
+    }
+    bytes = (unsigned char *)tmi_take_raw(job, tmi_align_up(*n), 0);
+    if (fread(head, 1, TMI_CACHE_HEAD, f) != TMI_CACHE_HEAD || fread(bytes, 1, *n, f) != *n)
+        return NULL;
+    tmi_cache_head(want, key, kind, bytes, *n);
+    return memcmp(head, want, TMI_CACHE_HEAD) == 0 ? bytes : NULL;
+}
+
+static const unsigned char *tmi_cache_load(tmi_job *job, const tmetal_cache *c, const char *key,
+                                           uint32_t kind, size_t *n) {
+    const char          *path = tmi_cache_path(job, c, key, "tmetal");
+    FILE                *f = fopen(path, "rb");
+    const unsigned char *bytes;
+    if (!f) return NULL;
+    bytes = tmi_cache_read(job, f, key, kind, n);
+    (void)fclose(f);
+#ifndef _WIN32
+    if (bytes) (void)utime(path, NULL); /* used now: the last to be removed */
+#endif
+    return bytes;
+}
+
+/* A name that no other process or thread has: by its number, the place of a variable, the time. */
+static const char *tmi_cache_own_name(tmi_job *job, const char *key) {
+    tmi_sha       sha;
+    unsigned char sum[32];
+    char          name[TMETAL_KEY_BYTES];
+    const void   *here = sum;
+    time_t        now = time(NULL);
+    clock_t       used = clock();
+#ifdef _WIN32
+    long pid = (long)_getpid();
+#else
+    long pid = (long)getpid();
+#endif
+    tmi_base_sha_begin(&sha);
+    tmi_base_sha_add(&sha, &pid, sizeof pid);
+    tmi_base_sha_add(&sha, (const void *)&here, sizeof here);
+    tmi_base_sha_add(&sha, &now, sizeof now);
+    tmi_base_sha_add(&sha, &used, sizeof used);
+    tmi_base_sha_add(&sha, key, 64);
+    tmi_base_sha_end(&sha, sum);
+    tmi_key_hex(sum, name);
+    return tmi_format(job, 0, "%s", name);
+}
+
+static void tmi_cache_make_dir(const tmetal_cache *c) {
+#ifdef _WIN32
+    (void)_mkdir(c->dir);
+#else
+    (void)mkdir(c->dir, 0777);
+#endif
+}
+
+/* From its own name to the one that readers know. */
+static int tmi_cache_rename(const char *from, const char *to) {
+#ifdef _WIN32
+    (void)remove(to); /* where rename does not replace */
+#endif
+    return rename(from, to) == 0;
+}
+
+static int tmi_cache_fail(tmi_job *job, const char *what, const char *path) {
+    const char *why = strerror(errno);
+    tmi_error(job, tmi_at_nowhere(), TMETAL_E_CACHE, what, path, why);
+    return 0;
+}
+
+static int tmi_cache_save(tmi_job *job, const tmetal_cache *c, const char *key, uint32_t kind,
+                          const char *bytes, size_t n) {
+    const char   *path = tmi_cache_path(job, c, key, "tmetal");
+    const char   *own = tmi_cache_path(job, c, tmi_cache_own_name(job, key), "tmp");
+    unsigned char head[TMI_CACHE_HEAD];
+    FILE         *f = fopen(own, "wb");
+    int           good;
+    if (!f) {
+        tmi_cache_make_dir(c);
+        f = fopen(own, "wb");
+    }
+    if (!f) return tmi_cache_fail(job, "write", own);
+    tmi_cache_head(head, key, kind, bytes, n);
+    good = fwrite(head, 1, sizeof head, f) == sizeof head && fwrite(bytes, 1, n, f) == n;
+    if (fclose(f) != 0) good = 0; /* what a full disk may say only now */
+    if (good && tmi_cache_rename(own, path)) return 1;
+    (void)tmi_cache_fail(job, "write", path);
+    (void)remove(own);
+    return 0;
+}
+
+/* -- The limit ------------------------------------------------------------------------------------------
+ * Without memory for the names of all files: their ages are counted in 256 steps between the oldest
+ * and the newest, and the oldest steps go. */
+#define TMI_CACHE_STEPS 256u
+#define TMI_CACHE_STALE 3600 /* seconds after which a file that was never renamed is nobody's */
+
+typedef struct tmi_cache_ages {
+    uint64_t total, room, kept;
+    int64_t  now, oldest, newest;
+    uint64_t bytes[TMI_CACHE_STEPS]; /* by age, the newest first */
+    uint32_t cut;                    /* older ones go, and of this age what is over `room` */
+    int      pass;
+} tmi_cache_ages;
+
+#ifndef _WIN32
+static void tmi_cache_visit(tmi_cache_ages *a, const char *path, uint64_t size, int64_t t) {
+    uint64_t span = (uint64_t)(a->newest - a->oldest), age;
+    if (a->pass == 0) {
+        if (!a->total || t < a->oldest) a->oldest = t;
+        if (!a->total || t > a->newest) a->newest = t;
+        a->total += size;
+        return;
+    }
+    /* other processes write meanwhile */
+    if (t < a->oldest) t = a->oldest;
+    age = t >= a->newest ? 0 : (uint64_t)(a->newest - t) * (TMI_CACHE_STEPS - 1) / span;
+    if (a->pass == 1) a->bytes[age] += size;
+    else if (age > a->cut || (age == a->cut && a->kept + size > a->room)) (void)remove(path);
+    else if (age == a->cut) a->kept += size;
+}
+
+/* Names of ours: 64 hex digits and one of three ends. Other files are left alone. */
+static int tmi_cache_is_ours(const char *name, int *is_tmp) {
+    size_t n = strspn(name, "0123456789abcdef");
+    if (n != 64 || name[n] != '.') return 0;
+    *is_tmp = strcmp(name + n, ".tmp") == 0;
+    return *is_tmp || strcmp(name + n, ".tmetal") == 0 || strcmp(name + n, ".archive") == 0;
+}
+
+/* `path` has room for the folder and a name of ours. */
+static void tmi_cache_walk(const tmetal_cache *c, tmi_cache_ages *a, char *path) {
+    DIR           *dir = opendir(c->dir);
+    struct dirent *e;
+    struct stat    s;
+    size_t         n = strlen(c->dir);
+    int            is_tmp;
+    if (!dir) return;
+    memcpy(path, c->dir, n);
+    path[n] = '/';
+    while ((e = readdir(dir)) != NULL) {
+        if (!tmi_cache_is_ours(e->d_name, &is_tmp)) continue;
+        memcpy(path + n + 1, e->d_name, strlen(e->d_name) + 1);
+        if (stat(path, &s) != 0) continue;
+        if (!is_tmp) tmi_cache_visit(a, path, (uint64_t)s.st_size, (int64_t)s.st_mtime);
+        else if (a->now - (int64_t)s.st_mtime > TMI_CACHE_STALE) (void)remove(path);
+    }
+    (void)closedir(dir);
+}
+#endif
+
+/* Down to three quarters of the limit where it is passed, so that this is seldom. */
+static void tmi_cache_trim(tmi_job *job, const tmetal_cache *c) {
+#ifndef _WIN32
+    uint64_t        max = c->max_bytes ? c->max_bytes : TMI_CACHE_BYTES;
+    tmi_mark        mark = tmi_mark_take(job);
+    char           *path = TMI_TEMP(job, char, strlen(c->dir) + TMETAL_KEY_BYTES + 16);
+    tmi_cache_ages *a = TMI_TEMP(job, tmi_cache_ages, 1);
+    a->now = (int64_t)time(NULL);
+    a->room = max - max / 4;
+    tmi_cache_walk(c, a, path);
+    if (a->total > max) {
+        a->pass = 1;
+        tmi_cache_walk(c, a, path);
+        while (a->cut + 1 < TMI_CACHE_STEPS && a->kept + a->bytes[a->cut] <= a->room)
+            a->kept += a->bytes[a->cut++];
+        a->pass = 2;
+        tmi_cache_walk(c, a, path);
+    }
+    tmi_mark_drop(job, mark);
+#else
+    (void)job, (void)c;
+#endif
+}
+
+/* Looking through the folder takes time by the number of its files: at every sixteenth key, and
+ * where one file is a sixteenth of the limit. */
+static void tmi_cache_limit(tmi_job *job, const tmetal_cache *c, const char *key, size_t bytes) {
+    uint64_t max = c->max_bytes ? c->max_bytes : TMI_CACHE_BYTES;
+    if (key[0] == '0' || bytes >= max / 16) tmi_cache_trim(job, c);
+}
+
+/* -- The public functions ------------------------------------------------------------------------ */
+
+typedef struct tmi_cache_call {
+    tmi_call             call; /* first: tmi_entry_run hands it to the steps below */
+    const tmetal_cache  *cache;
+    const char          *key;
+    const tmetal_result *result;
+    tmetal_result        found;
+    int                  is_found;
+} tmi_cache_call;
+
+static tmi_cache_call tmi_cache_call_on(const tmetal_cache *cache, const char *key) {
+    tmi_cache_call c;
+    memset(&c, 0, sizeof c);
+    c.cache = cache;
+    c.key = key;
+    return c;
+}
+
+static int tmi_cache_is_named(const tmetal_cache *c) { return c && c->dir && *c->dir; }
+
+/* Of a call whose results, if any, stay: what went wrong as a problem. */
+static tmetal_code tmi_cache_tell(tmetal_problem *p, const tmetal_result *said) {
+    const char *text = said->n_diags ? said->diags[0].message : "";
+    size_t      n = strlen(text);
+    if (!p) return said->code;
+    if (n >= sizeof p->text) n = sizeof p->text - 1;
+    p->code = said->code;
+    memcpy(p->text, text, n);
+    p->text[n] = '\0';
+    return said->code;
+}
+
+static void tmi_cache_find(tmi_job *job, tmi_call *call) {
+    tmi_cache_call      *c = (tmi_cache_call *)(void *)call;
+    tmi_mark             mark = tmi_mark_take(job);
+    tmi_cache_in         in;
+    size_t               n;
+    const unsigned char *bytes = tmi_cache_load(job, c->cache, c->key, TMI_CACHE_RESULT, &n);
+    memset(&in, 0, sizeof in);
+    in.job = job;
+    in.at = bytes;
+    if (bytes) in.end = bytes + n, c->is_found = tmi_cache_result(&in, &c->found);
+    if (c->is_found) tmi_mark_drop(job, mark);
+    else tmi_mark_undo(job, mark);
+}
+
+TMETAL_API int tmetal_cache_find(const tmetal_cache *cache, const char *key, tmetal_arena *arena,
+                                 tmetal_result *out) {
+    tmi_cache_call c = tmi_cache_call_on(cache, key);
+    tmetal_result  said;
+    memset(out, 0, sizeof *out);
+    if (!tmi_cache_is_named(cache) || !tmi_cache_is_key(key)) return 0;
+    if (tmi_entry_run(tmi_cache_find, &c.call, arena, NULL, &said) != TMETAL_OK || !c.is_found)
+        return 0;
+    *out = c.found;
+    return 1;
+}
+
+static void tmi_cache_store(tmi_job *job, tmi_call *call) {
+    tmi_cache_call *c = (tmi_cache_call *)(void *)call;
+    size_t          n;
+    const char     *bytes;
+    if (!tmi_cache_is_named(c->cache) || !tmi_cache_is_key(c->key))
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE,
+                  "a cache wants a folder and a key of tmetal_key");
+    else if (c->result->code != TMETAL_OK || !c->result->msl || c->result->reports)
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE,
+                  "a cache keeps results with their Metal and without reports");
+    if (job->n_errors) return;
+    bytes = tmi_cache_bytes(job, c->result, &n);
+    if (tmi_cache_save(job, c->cache, c->key, TMI_CACHE_RESULT, bytes, n))
+        tmi_cache_limit(job, c->cache, c->key, n);
+}
+
+TMETAL_API tmetal_code tmetal_cache_store(const tmetal_cache *cache, const char *key,
+                                          const tmetal_result *result, tmetal_arena *arena,
+                                          tmetal_problem *problem) {
+    tmi_cache_call c = tmi_cache_call_on(cache, key);
+    size_t         used = arena ? arena->used : 0;
+    tmetal_result  said;
+    tmetal_code    code;
+    c.result = result;
+    code = tmi_entry_run(tmi_cache_store, &c.call, arena, NULL, &said);
+    (void)tmi_cache_tell(problem, &said);
+    if (arena) arena->used = used;
+    return code;
+}
+
+static void tmi_cache_trim_all(tmi_job *job, tmi_call *call) {
+    const tmetal_cache *c = ((tmi_cache_call *)(void *)call)->cache;
+    if (tmi_cache_is_named(c)) tmi_cache_trim(job, c);
+    else tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "a cache wants a folder");
+}
+
+TMETAL_API tmetal_code tmetal_cache_trim(const tmetal_cache *cache, tmetal_arena *arena,
+                                         tmetal_problem *problem) {
+    tmi_cache_call c = tmi_cache_call_on(cache, NULL);
+    tmetal_result  said;
+    (void)tmi_entry_run(tmi_cache_trim_all, &c.call, arena, NULL, &said);
+    return tmi_cache_tell(problem, &said);
+}
+
+TMETAL_API tmetal_code tmetal_cache_compile(const tmetal_cache *cache, const char *src, size_t len,
+                                            const tmetal_options *opt, tmetal_arena *arena,
+                                            tmetal_result *out, int *found,
+                                            tmetal_problem *problem) {
+    char key[TMETAL_KEY_BYTES];
+    int  keeps = !opt || (!opt->reports && !opt->trace), is_found = 0;
+    if (problem) problem->code = TMETAL_OK, *problem->text = '\0';
+    tmetal_key(src, len, opt, key);
+    if (keeps) is_found = tmetal_cache_find(cache, key, arena, out);
+    if (found) *found = is_found;
+    if (is_found) return TMETAL_OK;
+#ifndef TMETAL_NO_OPS
+    if (tmetal_is_ops(src, len)) (void)tmetal_compile_ops(src, len, opt, arena, out);
+    else
+#endif
+        (void)tmetal_compile(src, len, opt, arena, out);
+    if (out->code == TMETAL_OK && keeps &&
+        tmetal_cache_store(cache, key, out, arena, problem) == TMETAL_E_ARENA)
+        arena->need = 0; /* of storing, which may fail */
+    return out->code;
+}
+
+#define TMI_STAMP_CACHE 894185676u
+static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
+#endif /* TMETAL_CACHE */
+
+/*==============================================================================
+ * >>metal  [30]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir
@@ -47809,7 +48524,7 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [30]  Launch code: files in other languages that compile and launch a result
+ * >>host  [31]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry

@@ -73,7 +73,7 @@ else
 fi
 
 # Stamps: the checksum of what stands between a section's banner and its stamp; of >>api between two headings. They are
-# part of tmetal_key, so everything that results depend on has one.
+# part of tmetal_key, so everything that results depend on has one; that of >>cache is the version of its files.
 rm -rf "$build/stamp"
 mkdir -p "$build/stamp"
 awk -v to="$build/stamp/" '
@@ -82,10 +82,10 @@ awk -v to="$build/stamp/" '
     section == "api" { on = /^\/\* -- What comes in/ ? 1 : /^\/\* -- Compiling/ ? 0 : on; if (on) print > (to section); next }
     /^#define TMI_STAMP_/ { ended[section] = 1; next }
     section != "" && !ended[section] { print > (to section) }' $header
-for section in api $(awk '$1 == "section" && $3 == "config" { on = 1 } $1 == "section" && on { print $3 } $3 == "key" { on = 0 }' "$build/names"); do
+for section in api $(awk '$1 == "section" && $3 == "config" { on = 1 } $1 == "section" && on { print $3 } $3 == "key" { on = 0 }' "$build/names") cache; do
     name=TMI_STAMP_$(echo "$section" | tr a-z A-Z)
     sum=$(cksum < "$build/stamp/$section")
-    grep -q "^#define $name ${sum%% *}u$" $header && grep -q "^    .*$name[,}]" $header && continue
+    grep -q "^#define $name ${sum%% *}u$" $header && [ "$(grep -c "$name\>" $header)" = 2 ] && continue
     if [ "$fill" ]; then sed "s/^#define $name .*/#define $name ${sum%% *}u/" $header > "$build/header" && cp "$build/header" $header
     else complain "$name is not that of >>$section: 'make house' writes it (tmetal_key must change where results may)"; fi
 done

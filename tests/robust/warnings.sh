@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 strict="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror"
+asked="-DTMETAL_CACHE -DTMETAL_METAL -DTMETAL_LAUNCH_CODE"
 bad=0 done=0
 printf '#include "%s/tmetal.h"\nint answer(void);\nint answer(void) { return (int)sizeof(tmetal_result); }\n' "$PWD" > "$tmp/user.c"
 printf '#define TMETAL_IMPLEMENTATION\n#include "%s/tmetal.h"\n' "$PWD" > "$tmp/whole.c"
@@ -35,6 +36,9 @@ c_and_cxx() { # compiler, its C++ name, optimisation
         try "$1 $std" $1 -std=$std $strict $3 -c "$tmp/whole.c" -o "$tmp/o"; done
     for std in $5; do try "$2 $std, header alone" $2 -std=$std $strict $3 -c "$tmp/user.cc" -o "$tmp/o"
         try "$2 $std" $2 -std=$std $strict $3 -c "$tmp/whole.cc" -o "$tmp/o"; done
+    # parts that are asked for
+    try "$1, $asked" $1 -std=c99 $strict $asked -c "$tmp/whole.c" -o "$tmp/o"
+    try "$2, $asked" $2 -std=c++11 $strict $asked -c "$tmp/whole.cc" -o "$tmp/o"
 }
 
 # C99 promises 4,095 characters a literal: -pedantic of gcc counts them (-Woverlength-strings).
