@@ -13,6 +13,7 @@
 #endif
 #define TMETAL_IMPLEMENTATION
 #define TMETAL_LAUNCH_CODE
+#define TMETAL_METAL
 #include "../tmetal.h"
 
 #include <errno.h>
@@ -28,6 +29,13 @@
 #    include <sys/stat.h>
 #    include <sys/wait.h>
 #    include <unistd.h>
+#endif
+
+/* The tests run this by way of their own Metal. */
+#ifdef EXAMPLE_SYMBOL
+tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
+#else
+#    define EXAMPLE_SYMBOL NULL
 #endif
 
 /* -- What may be asked ----------------------------------------------------------------------------- */
@@ -48,6 +56,7 @@
     X(LAUNCH_US, "--launch-us", "", "US", "what a launch is assumed to cost, in microseconds (default 5)")       \
     X(RECORD, "--record", "", "", "what the machine says of itself, for --facts")                                \
     X(FACTS, "--facts", "", "FILE", "judge what --record printed elsewhere")                                     \
+    X(DEVICE, "--device", "", "", "on this machine's GPU (a Mac; make device builds what it takes)")             \
     X(YES, "--yes", "", "", "without pauses")                                                                    \
     X(SEED, "--seed", "", "N", "order of threadgroups and threads (default 1)")                                  \
     X(SVG, "--svg", "", "OUT", "draw them to OUT: what a thread, a simdgroup and a threadgroup hold")          \
@@ -854,19 +863,19 @@ static int is_program(const char *path) {
 #endif
 }
 
-/* The simulator stands beside this program, as make builds both: beside `self`, argv[0], or where PATH has it. */
-static int find_simulator(const char *self, char path[1280]) {
+/* Other programs stand beside this one, as make builds them: beside `self`, argv[0], or where PATH has it. */
+static int find_program(const char *self, const char *name, char path[1280]) {
     const char *slash = strrchr(self, '/'), *from = getenv("PATH");
     size_t      n;
     if (slash) {
-        snprintf(path, 1280, "%.*s/sim", (int)(slash - self), self);
+        snprintf(path, 1280, "%.*s/%.40s", (int)(slash - self), self, name);
         return slash - self < 1200 && is_program(path);
     }
     for (; from && *from; from += n + (from[n] == ':')) {
         n = strcspn(from, ":");
         snprintf(path, 1280, "%.*s/%.200s", n > 1000 ? 1000 : (int)n, from, self);
         if (!is_program(path)) continue;
-        snprintf(path, 1280, "%.*s/sim", n > 1000 ? 1000 : (int)n, from);
+        snprintf(path, 1280, "%.*s/%.40s", n > 1000 ? 1000 : (int)n, from, name);
         return is_program(path);
     }
     return 0;
@@ -886,7 +895,7 @@ static char *simulate(const request *r, workshop *w, job *j, const char *recorde
     const char *plan = tmetal_plan_json(&j->result, &j->arena);
     buffer      line;
     memset(&line, 0, sizeof line);
-    if (!find_simulator(r->self, sim)) return no_simulator(r), (char *)NULL;
+    if (!find_program(r->self, "sim", sim)) return no_simulator(r), (char *)NULL;
     if (!plan || !workshop_file(w, "kernel.metal", j->result.msl, j->result.msl_len) || !workshop_file(w, "plan.json", plan, strlen(plan))) return NULL;
     put_word(&line, sim);
     put_word(&line, workshop_path(w, path, "kernel.metal"));
@@ -921,6 +930,65 @@ static void put_debug(buffer *b, job *j, const char *path) {
     free(bytes);
 }
 
+/* -- --device: this machine's GPU ----------------------------------------------------------------------------- */
+
+static tmetal_code open_metal(tmetal_arena *arena, tmetal_metal **metal, tmetal_problem *problem) {
+    tmetal_metal_options o;
+    memset(&o, 0, sizeof o);
+    o.symbol = EXAMPLE_SYMBOL;
+    return tmetal_metal_open(&o, arena, metal, problem);
+}
+
+/* The command line of the program that runs on a GPU. 0; the exit code after a message. */
+static int begin_device(const request *r, buffer *line) {
+    static const char    other[] = "run it on a Mac with macOS 13.5 or newer; without --device the simulator runs it";
+    static const uint64_t elsewhere = TAKES(SEED) | TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(MSL) | TAKES(LOGGING) | TAKES(DEBUG) | TAKES(PLOT) | TAKES(LAUNCH_US);
+    char                 path[1280];
+    tmetal_metal        *metal;
+    tmetal_problem       problem;
+    tmetal_arena         arena;
+    unsigned             i;
+    memset(line, 0, sizeof *line);
+    for (i = 0; i < OPTION_COUNT; i++)
+        if (r->value[i] && (elsewhere >> i & 1)) return misuse(r, "not with --device, which takes the GPU that is here:", options[i].name);
+    arena = arena_of(65536);
+    if (!arena.base) return 1;
+    if (open_metal(&arena, &metal, &problem) != TMETAL_OK) fprintf(stderr, "tmetal: %s: TM%d: %s\nhelp: %s\n", r->command->name, (int)problem.code, problem.text, other);
+    else if (tmetal_metal_close(metal), !find_program(r->self, "metal-device", path))
+        fprintf(stderr, "tmetal: %s: no 'metal-device' beside %s\nhelp: 'make device' builds it and tries the GPU\n", r->command->name, r->self);
+    else put_word(line, path);
+    free(arena.base);
+    return line->n == 0;
+}
+
+/* Runs it and writes what it prints; the exit code. */
+static int end_device(const request *r, buffer *line) {
+    int    status = -1, bad = 1;
+    char  *text = line->failed ? NULL : output_of(line->text, &status);
+    buffer b;
+    memset(&b, 0, sizeof b);
+    if (text) put(&b, text);
+    if (text && status >= 0 && status < 2) bad = write_buffer_to(r->value[OPT_OUT], &b) || status;
+    free(text);
+    free(line->text);
+    return bad;
+}
+
+static int run_on_device(const request *r, const char *name) {
+    static const unsigned passed[] = {OPT_THREADS, OPT_ALIAS, OPT_LAYOUT, OPT_NO_FUSION, OPT_NO_FP64, OPT_PLAIN, OPT_TWO_STAGE, OPT_JSON};
+    buffer                line;
+    unsigned              i;
+    int                   bad = begin_device(r, &line);
+    if (bad) return bad;
+    for (i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (!r->value[passed[i]]) continue;
+        put_word(&line, options[passed[i]].name);
+        if (*options[passed[i]].value) put_word(&line, r->value[passed[i]]);
+    }
+    put_word(&line, name);
+    return end_device(r, &line);
+}
+
 /* -- run: one recorded launch ------------------------------------------------------------------------------- */
 
 static int run_command(request *r) {
@@ -947,6 +1015,7 @@ static int run_command(request *r) {
         return free(ttir), 1;
     }
     fclose(f);
+    if (r->value[OPT_DEVICE]) return free(ttir), run_on_device(r, name);
     if (!open_job(r, ttir, &j)) return free(ttir), 1;
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
     else if (open_workshop(&w)) {
@@ -2086,6 +2155,19 @@ static int bench_read(bench *b) {
     return 0;
 }
 
+/* Shares of a copy of the same bytes, where the GPU is: nothing is predicted. */
+static int bench_on_device(const bench *b) {
+    const request *r = b->r;
+    buffer         line;
+    int            bad = begin_device(r, &line);
+    if (bad) return bad;
+    put(&line, " --bench --dtype "), put(&line, b->element);
+    if (r->value[OPT_SIZES]) put(&line, " --sizes"), put_word(&line, r->value[OPT_SIZES]);
+    put(&line, " --layouts"), put_word(&line, r->value[OPT_LAYOUTS] ? r->value[OPT_LAYOUTS] : "ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED");
+    if (r->value[OPT_JSON]) put(&line, " --json");
+    return end_device(r, &line);
+}
+
 static int bench_command(request *r) {
     bench    b;
     buffer   text, svg;
@@ -2099,9 +2181,10 @@ static int bench_command(request *r) {
     b.dtype = r->value[OPT_DTYPE] ? r->value[OPT_DTYPE] : "float32";
     bad = bench_read(&b);
     if (bad) return bad;
+    if (r->value[OPT_DEVICE]) return bench_on_device(&b);
     if (!tmetal_gpu_resolve(r->opt.gpu ? r->opt.gpu : "apple-m1", NULL, NULL, &b.gpu)) return fprintf(stderr, "tmetal: GPU '%s' is not in the table; 'tmetal gpus' prints it\n", r->opt.gpu), 1;
     if (r->value[OPT_PLOT] && !b.gpu.gbps) return fprintf(stderr, "tmetal: the bandwidth of %s is unknown: no prediction, no plot\n", b.gpu.name), 1;
-    if (!find_simulator(r->self, sim)) return no_simulator(r);
+    if (!find_program(r->self, "sim", sim)) return no_simulator(r);
     for (i = 0; i < b.n; i++) {
         show_progress(r, b.row[i].asked, i + 1, b.n);
         if (!bench_one(&b, &b.row[i])) return 1;
@@ -2121,13 +2204,14 @@ static int bench_command(request *r) {
 
 /* -- check: what this machine can do ------------------------------------------------------------------------------------ */
 
-/* What is asked of a machine: a word, and the command that tells. `check --record` prints what they say, `--facts FILE`
+/* What is asked of a machine: a word, and the command that tells ("": the launcher does). `check --record` prints what they say, `--facts FILE`
  * reads it again, so that a report from another machine, and a test, take the same path. */
 #define FACTS(X)                                                                                       \
     X(OS, "os", "uname -s")                                                                            \
     X(ARCH, "arch", "uname -m")                                                                        \
     X(ARM, "arm64", "sysctl -n hw.optional.arm64")                                                     \
     X(MACOS, "macos", "sw_vers -productVersion")                                                       \
+    X(BUILD, "build", "sw_vers -buildVersion")                                                         \
     X(CHIP, "chip", "sysctl -n machdep.cpu.brand_string")                                              \
     X(CORES, "gpu-cores", "ioreg -rc AGXAccelerator -d 1 | sed -n 's/.*\"gpu-core-count\" = //p'")     \
     X(METAL, "metal", "system_profiler SPDisplaysDataType | sed -n 's/.*Metal[^:]*: //p'")             \
@@ -2135,7 +2219,9 @@ static int bench_command(request *r) {
     X(CC, "c-compiler", "cc --version")                                                                \
     X(CLANG, "clang", "for c in clang++-19 clang++-21 clang++-20 clang++-18 clang++-17 clang++-16 clang++; do " \
                       "$c --version && break; done")                                                   \
-    X(MLX, "mlx", "python3 -c 'import mlx.core as m; m.fast.metal_kernel; print(m.__version__)'")
+    X(MLX, "mlx", "python3 -c 'import mlx.core as m; m.fast.metal_kernel; print(m.__version__)'")                                                                             \
+    X(DEVICES, "devices", "")                                                                          \
+    X(LAUNCH, "launch", "")
 
 typedef enum fact_id {
 #define X(id, name, line) FACT_##id,
@@ -2163,6 +2249,60 @@ static void fact_set(char to[160], const char *from) {
     to[n] = '\0';
 }
 
+/* "Apple M3 Max (Apple9), ..." */
+static void facts_of_devices(facts *f, tmetal_arena *arena) {
+    const tmetal_device *d;
+    size_t               n, i, at = 0;
+    tmetal_metal_options o;
+    memset(&o, 0, sizeof o);
+    o.symbol = EXAMPLE_SYMBOL;
+    if (tmetal_metal_devices(&o, arena, &d, &n, NULL) != TMETAL_OK) return;
+    for (i = 0; i < n && at < 100; i++)
+        at += (size_t)snprintf(f->text[FACT_DEVICES] + at, 160 - at, "%s%.30s (Apple%u%s)", i ? ", " : "", d[i].name, d[i].family, d[i].metal4 ? ", Metal 4" : d[i].metal3 ? ", Metal 3" : "");
+}
+
+/* 256 sums on the GPU: how many are right; -1 and `problem` when it comes to none. What hangs is left to the system. */
+static int try_sums(tmetal_metal *metal, const tmetal_result *result, tmetal_arena *arena, tmetal_problem *problem) {
+    tmetal_loaded    *loaded;
+    tmetal_launch    *launch;
+    tmetal_buffer     memory[3];
+    tmetal_launch_arg args[3];
+    int               i, right = 0;
+    if (tmetal_load(metal, result, arena, &loaded, NULL, problem) != TMETAL_OK || tmetal_launch_make(loaded, arena, &launch, problem) != TMETAL_OK) return -1;
+    for (i = 0; i < 3; i++) {
+        if (tmetal_buffer_make(metal, 256 * sizeof(float), &memory[i], problem) != TMETAL_OK) return -1;
+        args[i] = tmetal_arg_buffer(&memory[i], 0);
+    }
+    for (i = 0; i < 512; i++) ((float *)memory[i / 256].contents)[i % 256] = (float)i;
+    if (tmetal_launch_start(launch, args, 3, NULL, NULL, problem) != TMETAL_OK || tmetal_launch_wait(launch, 20000, problem) != TMETAL_OK) return -1;
+    for (i = 0; i < 256; i++) right += ((float *)memory[2].contents)[i] == (float)(2 * i + 256);
+    tmetal_launch_free(launch);
+    for (i = 0; i < 3; i++) tmetal_buffer_free(metal, &memory[i]);
+    tmetal_unload(loaded);
+    return right;
+}
+
+/* What the launcher finds here, and whether a small kernel runs: "256 of 256 sums right", or the launcher's error. */
+static void facts_of_metal(facts *f) {
+    static const char list[] = "{\"ops\":[{\"type\":\"tt.add\",\"id\":\"sums\",\"input_shapes\":[[256],[256]]}]}";
+    tmetal_arena      arena = arena_of((size_t)16 << 20);
+    tmetal_metal     *metal;
+    tmetal_problem    problem;
+    tmetal_result     result;
+    char              text[sizeof problem.text + 16];
+    int               right = -1;
+    if (!arena.base) return;
+    if (open_metal(&arena, &metal, &problem) == TMETAL_OK) {
+        facts_of_devices(f, &arena);
+        if (tmetal_compile_ops(list, sizeof list - 1, NULL, &arena, &result) == TMETAL_OK) right = try_sums(metal, &result, &arena, &problem);
+        if (right >= 0) tmetal_metal_close(metal); /* it would wait for what hangs */
+    }
+    if (right >= 0) sprintf(text, "%d of 256 sums right", right);
+    else sprintf(text, "TM%d: %s", (int)problem.code, problem.text);
+    fact_set(f->text[FACT_LAUNCH], text);
+    free(arena.base);
+}
+
 static void facts_of_machine(facts *f) {
     char     line[512], *text;
     unsigned i;
@@ -2170,13 +2310,14 @@ static void facts_of_machine(facts *f) {
     memset(f, 0, sizeof *f);
     for (i = 0; i < FACT_COUNT; i++) {
         int tool = i == FACT_CC || i == FACT_CLANG || i == FACT_MLX, on_mac = strcmp(f->text[FACT_OS], "Darwin") == 0;
-        if (!on_mac && !tool && i != FACT_OS && i != FACT_ARCH) continue;
+        if (!*fact_rows[i].line || (!on_mac && !tool && i != FACT_OS && i != FACT_ARCH)) continue;
         /* without its developer tools macOS answers a call of cc, xcrun or python3 with a dialogue */
         snprintf(line, sizeof line, "{ %s%s; } 2>/dev/null", on_mac && (tool || i == FACT_TOOL) ? "xcode-select -p >/dev/null && " : "", fact_rows[i].line);
         text = output_of(line, &status);
         if (text) fact_set(f->text[i], text);
         free(text);
     }
+    facts_of_metal(f);
 }
 
 static int facts_of_file(facts *f, const char *path) {
@@ -2208,7 +2349,7 @@ typedef struct checks {
     check_row  row[16];
     unsigned   n;
     tmetal_gpu gpu; /* name is "" when the chip is not known */
-    int        on_mac, simulates;
+    int        on_mac, simulates, was_tried;
 } checks;
 
 static void check_add(checks *c, const char *what, int ok, int needed, const char *found, const char *how) {
@@ -2271,11 +2412,20 @@ static void check_generation(checks *c, const facts *f) {
     check_add(c, "limits", 1, 0, text, "a pipeline may allow fewer threads: read maxTotalThreadsPerThreadgroup");
 }
 
+/* What the launcher found; older recordings do not say. */
+static void check_launch(checks *c, const facts *f) {
+    c->was_tried = strcmp(f->text[FACT_LAUNCH], "256 of 256 sums right") == 0;
+    if (*f->text[FACT_DEVICES]) check_add(c, "devices", 1, 0, f->text[FACT_DEVICES], "");
+    if (*f->text[FACT_LAUNCH])
+        check_add(c, "launch", c->was_tried, 1, f->text[FACT_LAUNCH],
+                  c->was_tried ? "" : c->on_mac ? "docs/launch.md says what each code means; please report it, with 'tmetal check --record'" : "run it on a Mac; here the simulator runs kernels");
+}
+
 static void check_all(const request *r, const facts *f, checks *c) {
     char sim[1280];
     memset(c, 0, sizeof *c);
     c->on_mac = strcmp(f->text[FACT_OS], "Darwin") == 0;
-    c->simulates = find_simulator(r->self, sim) && *f->text[FACT_CLANG];
+    c->simulates = find_program(r->self, "sim", sim) && *f->text[FACT_CLANG];
     if (c->on_mac) check_mac(c, f), check_generation(c, f);
     else {
         char text[200];
@@ -2283,8 +2433,9 @@ static void check_all(const request *r, const facts *f, checks *c) {
         check_add(c, "system", 0, 1, text, "kernels run on Macs with macOS 13.5 or newer and an M1 or newer");
         check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
     }
+    check_launch(c, f);
     check_add(c, "C compiler", *f->text[FACT_CC] != 0, 0, *f->text[FACT_CC] ? f->text[FACT_CC] : "none", *f->text[FACT_CC] ? "" : c->on_mac ? "xcode-select --install" : "install gcc or clang");
-    check_add(c, "simulator", c->simulates, 0, find_simulator(r->self, sim) ? *f->text[FACT_CLANG] ? f->text[FACT_CLANG] : "built, but it finds no clang" : "not built",
+    check_add(c, "simulator", c->simulates, 0, find_program(r->self, "sim", sim) ? *f->text[FACT_CLANG] ? f->text[FACT_CLANG] : "built, but it finds no clang" : "not built",
               c->simulates ? "" : "make deps, then make sim: it runs kernels on the CPU, and checks them");
     check_add(c, "MLX", *f->text[FACT_MLX] != 0, 0, *f->text[FACT_MLX] ? f->text[FACT_MLX] : "not found", *f->text[FACT_MLX] ? "" : "only for kernels that MLX launches (docs/mlx.md): pip install mlx");
 }
@@ -2307,7 +2458,7 @@ static void check_text(const request *r, const checks *c, buffer *b) {
     }
     put(b, "\nhere: kernels compile to Metal");
     if (c->simulates) put(b, ", run in the simulator");
-    put(b, check_passes(c) ? ", and can run on the GPU. The GPU itself was not tried.\n" : "; they cannot run on a GPU.\n");
+    put(b, check_passes(c) ? c->was_tried ? ", and run on the GPU: a small one was right.\n" : ", and can run on the GPU. The GPU itself was not tried.\n" : "; they cannot run on a GPU.\n");
 }
 
 static void check_json(const checks *c, buffer *b) {
@@ -2323,7 +2474,7 @@ static void check_json(const checks *c, buffer *b) {
     }
     put(b, "\n],\"gpu\":");
     put_json_text(b, c->gpu.name ? c->gpu.name : "");
-    putf(b, ",\"compiles\":true,\"simulates\":%s,\"runs_on_gpu\":%s}\n", c->simulates ? "true" : "false", check_passes(c) ? "true" : "false");
+    putf(b, ",\"compiles\":true,\"simulates\":%s,\"was_tried\":%s,\"runs_on_gpu\":%s}\n", c->simulates ? "true" : "false", c->was_tried ? "true" : "false", check_passes(c) ? "true" : "false");
 }
 
 static int check_command(request *r) {
@@ -2557,10 +2708,11 @@ static const command commands[] = {
      "By code, count, place and way out. - reads names from standard input, one a line:\n"
      "    find . -name '*.ttir' | tmetal census -\n"
      "--json gives every place.\n"},
-    {"run", "FILE.case", "compile a recorded launch, run it in the simulator, compare", 1, 1,
-     TAKES(OUT) | TAKES(JSON) | TAKES(SEED) | TAKES_COMPILE, run_command,
+    {"run", "FILE.case", "compile a recorded launch, run it, compare", 1, 1,
+     TAKES(OUT) | TAKES(JSON) | TAKES(SEED) | TAKES(DEVICE) | TAKES_COMPILE, run_command,
      "The kernel is FILE.ttir beside it, the bytes are FILE.bin; tests/kernels/README.md says how to write one by hand.\n"
-     "Shows errors, each buffer, and what each line of the Metal reads and writes.\n"},
+     "The simulator shows errors, each buffer, and what each line of the Metal reads and writes; a GPU (--device) only whether\n"
+     "every buffer is right.\n"},
     {"analyze", "[FILES...|-]", "which reductions get the COALESCED layout", 0, -1,
      TAKES(RESULTS) | TAKES(OP_LIST) | TAKES(OPERATION) | TAKES(VERBOSE) | TAKES(VERSION) | TAKES_COMPILE, analyze_command,
      "FILES are Triton IR or op lists; - reads their names from standard input, one a line.\n"},
@@ -2578,9 +2730,10 @@ static const command commands[] = {
      "stands above it, as comments; -v tells also of passes that had nothing to do, and what MPS and MLX call each pattern.\n"},
     {"sample-ops", "", "op lists to try the others on", 0, 0, TAKES(OUT) | TAKES(LARGE), sample_ops_command, ""},
     {"bench", "", "one reduction in each layout: lines, barriers, predicted time", 0, 0,
-     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES_TARGET, bench_command,
+     TAKES(PLOT) | TAKES(SIZES) | TAKES(LAYOUTS) | TAKES(DTYPE) | TAKES(LAUNCH_US) | TAKES(JSON) | TAKES(DEVICE) | TAKES_TARGET, bench_command,
      "Builds the sum over rows in each layout, runs it in the simulator, compares, counts. Times are predictions for --gpu:\n"
-     "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU.\n"},
+     "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU but with --device,\n"
+     "which gives the time of a copy of the same bytes over the time of the kernel.\n"},
     {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
      TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,
      "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},

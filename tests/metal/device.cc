@@ -80,7 +80,7 @@ const char usage[] =
     "  --filter TEXT    only cases whose path holds TEXT\n"
     "  --shares         time kernels too, as shares of a copy of the same bytes\n"
     "  --bench          that alone: the sum over rows in each of --layouts\n"
-    "  --size RxC, --dtype f32|f16|bf16, --layouts A,B, --runs N    of --shares\n"
+    "  --sizes RxC,..., --dtype f32|f16|bf16, --layouts A,B, --runs N    of --shares\n"
     "  --layout SPEC, --alias P=Q, --threads N, --two-stage N, --plain, --no-fusion, --no-fp64    for the compiler\n"
     "  --pretend WHAT:TEXT  with a stand-in only: hang, die, stop, refuse, fault or flip where a name holds TEXT\n"
     "Exit status: 0 nothing is wrong, 1 something is, 2 bad command line, 3 no device.\n";
@@ -117,11 +117,14 @@ uint32_t read_number(const std::string &name, const std::string &text) {
     return static_cast<uint32_t>(n);
 }
 
-void read_size(settings &s, const std::string &text) {
-    const size_t x = text.find('x');
-    if (x == std::string::npos) bad_usage("--size wants ROWSxCOLUMNS, not " + text);
-    s.shares.rows = read_number("--size", text.substr(0, x));
-    s.shares.cols = read_number("--size", text.substr(x + 1));
+void read_sizes(settings &s, const std::string &list) {
+    std::vector<std::string> sizes;
+    read_list(list, sizes);
+    for (const std::string &text : sizes) {
+        const size_t x = text.find('x');
+        if (x == std::string::npos) bad_usage("--sizes wants ROWSxCOLUMNS, not " + text);
+        s.shares.sizes.emplace_back(read_number("--sizes", text.substr(0, x)), read_number("--sizes", text.substr(x + 1)));
+    }
 }
 
 /* Options with a value; false: it is none of them. */
@@ -131,7 +134,7 @@ bool read_value(settings &s, const std::string &name, const std::string &v) {
         {"--pretend", &s.pretend}, {"--dtype", &s.shares.dtype}, {"--layout", &s.layouts}, {"--alias", &s.alias}};
     for (const auto &t : texts)
         if (name == t.first) return *t.second = v, true;
-    if (name == "--size") read_size(s, v);
+    if (name == "--sizes") read_sizes(s, v);
     else if (name == "--layouts") read_list(v, s.shares.layouts);
     else if (name == "--runs") s.shares.runs = std::max(1u, read_number(name, v));
     else if (name == "--seconds") s.milliseconds = s.shares.milliseconds = uint64_t{1000} * std::max(1u, read_number(name, v));

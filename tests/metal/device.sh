@@ -25,7 +25,7 @@ says() { # NAME.md or .json or .txt, what it holds
 }
 
 # All right, and what the report says of where.
-gives 0 right --shares --size 64x64 --layouts TILED --commit abc123
+gives 0 right --shares --sizes 64x64 --layouts TILED --commit abc123
 head -n 1 "$out/right.md" | grep -q 'stand-in, not a device' || fail "the first line does not say what it ran on"
 says right.md '| right | 4 |'
 says right.md 'Times: not measured'

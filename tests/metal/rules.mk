@@ -57,17 +57,22 @@ $(foreach s,asan tsan,$(eval $(call metal_sanitized,$(s))))
 $(BUILD)/metal-example: examples/launch.c tests/metal/example.cc $(METAL_CORE) $(SIM_OBJECTS)
 	$(CC) -std=c99 -Wall -Wextra -pedantic -Werror -DTMETAL_IMPLEMENTED -DEXAMPLE_SYMBOL=example_symbol -I. -c examples/launch.c -o $@.o
 	$(METAL_CXX) tests/metal/example.cc $@.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_LINK) -o $@
+# The command line likewise; `run --device` and `bench --device` find build/metal-device beside it.
+$(BUILD)/metal-tmetal: examples/tmetal.c tests/metal/example.cc tmetal.h $(BUILD)/obj/metal/standin.o $(SIM_OBJECTS)
+	$(CC) -std=c99 -O0 -DEXAMPLE_SYMBOL=example_symbol -c examples/tmetal.c -o $@.o
+	$(METAL_CXX) tests/metal/example.cc $@.o $(BUILD)/obj/metal/standin.o $(SIM_OBJECTS) $(SIM_LINK) -o $@
 # The engine of metal-cpp likewise, with a metal-cpp of declarations of our own: tests/metal/apple.
 $(BUILD)/metal-cpp: examples/metal_cpp.cc tests/metal/example.cc $(wildcard tests/metal/apple/*/*.hpp) $(METAL_CORE) $(SIM_OBJECTS)
 	$(SIM_CXX) -std=c++17 -Wall -Wextra -pedantic -Werror -DTMETAL_IMPLEMENTED -DEXAMPLE_SYMBOL=example_symbol -I. -isystem tests/metal/apple \
 	    -c examples/metal_cpp.cc -o $@.o
 	$(METAL_CXX) tests/metal/example.cc $@.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_LINK) -o $@
 
-test-metal: $(BUILD)/metal-device $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
+test-metal: $(BUILD)/metal-device $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
 	$(BUILD)/metal-misuse
 	$(BUILD)/metal-device examples/kernels > $(BUILD)/metal-own.txt || { grep -v ^right $(BUILD)/metal-own.txt; exit 1; }
 	@tail -n 1 $(BUILD)/metal-own.txt
 	sh tests/metal/device.sh $(BUILD)
+	sh tests/metal/cli.sh $(BUILD)
 	$(BUILD)/metal-example examples/kernels/vector_add.ttir | grep 'all right'
 	$(BUILD)/metal-cpp examples/kernels/vector_add.ttir
 	sh tests/metal/macho.sh $(BUILD)
@@ -83,7 +88,7 @@ check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-device-asan $(B
 	@tail -n 1 $(BUILD)/metal-asan.txt
 
 # On a stand-in kernels are small, and several workers share it.
-DEVICE_FLAGS  = --shares --layouts ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED $(if $(ON_MAC),,--size 64x64 --jobs $(JOBS)) \
+DEVICE_FLAGS  = --shares --layouts ROW_MAJOR,COLUMN_MAJOR,TILED,COALESCED $(if $(ON_MAC),,--sizes 64x64 --jobs $(JOBS)) \
                 $(if $(AGAIN),--again) $(if $(FRESH),--fresh) $(if $(FILTER),--filter $(FILTER))
 device: $(BUILD)/tmetal $(BUILD)/metal-device ## on a Mac: what runs on its GPU, as a report to send [CORPUS=dir] [AGAIN=1] [FRESH=1] [FILTER=text]
 	@$(BUILD)/tmetal check || true

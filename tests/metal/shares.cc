@@ -140,40 +140,51 @@ bool make_copy(timed &c, uint64_t bytes) {
 /* Copy and kernel by turns, so that a chip that grows warm slows both; the first two are not counted. */
 bool measure_one(timed &k, timed &c, const share_options &o, share &s) {
     std::vector<double> all;
-    for (unsigned i = 0; i < o.runs + 2; i++) {
+    for (unsigned i = 0; i < (host::is_device ? o.runs + 2 : 1); i++) {
         const double copy = c.run(o.milliseconds), kernel = copy < 0 ? -1 : k.run(o.milliseconds);
         if (kernel < 0) return s.why = copy < 0 ? c.why : k.why, false;
         if (i > 1 && copy > 0 && kernel > 0) all.push_back(copy / kernel);
     }
     std::sort(all.begin(), all.end());
-    s.is_measured = host::is_device && all.size() == o.runs;
-    if (!s.is_measured) return s.why = host::is_device ? "the GPU's clock gave no time" : "launched, not measured", true;
+    if (!host::is_device) return s.why = "launched, not measured", true;
+    s.is_measured = all.size() == o.runs;
+    if (!s.is_measured) return s.why = "the GPU's clock gave no time", true;
     s.middle = all[all.size() / 2], s.low = all[all.size() / 4], s.high = all[all.size() - 1 - all.size() / 4];
     return true;
 }
 
 } // namespace
 
+namespace {
+
+/* One of them, in one layout; false: it hangs. */
+bool measure_kernel(tmetal_metal *metal, const share_options &o, size_t i, std::pair<unsigned, unsigned> size, const std::string &layout, share &s) {
+    const std::string rows = std::to_string(size.first), cols = std::to_string(size.second);
+    timed             k(metal), c(metal);
+    s.kernel = kernels[i].name, s.layout = layout, s.size = rows + "x" + cols;
+    host::begin(s.kernel);
+    if (!make_kernel(k, with(with(with(kernels[i].op, 'R', rows), 'C', cols), 'T', o.dtype), layout)) s.why = k.why;
+    else if (!make_copy(c, k.bytes)) s.why = c.why;
+    else measure_one(k, c, o, s);
+    return !k.is_stuck && !c.is_stuck;
+}
+
+} // namespace
+
 bool measure(tmetal_metal *metal, const share_options &o, const std::function<void(const share &)> &each) {
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        const bool               is_sum = i == 0;
-        std::vector<std::string> layouts = {""};
-        if (o.only_sums && !is_sum) break;
-        if (is_sum) layouts.insert(layouts.end(), o.layouts.begin(), o.layouts.end());
-        for (const std::string &layout : layouts) {
-            share s;
-            timed k(metal), c(metal);
-            s.kernel = kernels[i].name, s.layout = layout;
-            s.size = std::to_string(o.rows) + "x" + std::to_string(o.cols);
-            host::begin(s.kernel);
-            const std::string op = with(with(with(kernels[i].op, 'R', std::to_string(o.rows)), 'C', std::to_string(o.cols)), 'T', o.dtype);
-            if (!make_kernel(k, op, layout)) s.why = k.why;
-            else if (!make_copy(c, k.bytes)) s.why = c.why;
-            else measure_one(k, c, o, s);
-            each(s);
-            if (k.is_stuck || c.is_stuck) return false;
+    std::vector<std::pair<unsigned, unsigned>> sizes = o.sizes;
+    if (sizes.empty()) sizes.emplace_back(4096u, 4096u);
+    for (const auto &size : sizes)
+        for (size_t i = 0; i < (o.only_sums ? 1 : sizeof kernels / sizeof *kernels); i++) {
+            std::vector<std::string> layouts = {""};
+            if (i == 0) layouts.insert(layouts.end(), o.layouts.begin(), o.layouts.end());
+            for (const std::string &layout : layouts) {
+                share      s;
+                const bool went_on = measure_kernel(metal, o, i, size, layout, s);
+                each(s);
+                if (!went_on) return false;
+            }
         }
-    }
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace device {
@@ -18,7 +19,7 @@ struct share {
 };
 
 struct share_options {
-    unsigned                 rows = 4096, cols = 4096;
+    std::vector<std::pair<unsigned, unsigned>> sizes; /* rows and columns; none: 4096 of each */
     std::string              dtype = "f32";
     std::vector<std::string> layouts; /* forced on the row sum */
     bool                     only_sums = false;

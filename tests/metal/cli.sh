@@ -1,0 +1,74 @@
+#!/bin/sh
+# What the command line does on this machine's GPU, by way of the stand-in: check, run --device, bench --device.
+#   tests/metal/cli.sh BUILD
+set -eu
+build=$1
+out=$build/device-test
+tmetal=$build/metal-tmetal
+k=examples/kernels
+mkdir -p "$out"
+fail() { echo "cli: $*" >&2; cat "$out/out" "$out/err" >&2; exit 1; }
+gives() {
+    want=$1
+    shift
+    "$tmetal" "$@" > "$out/out" 2> "$out/err" < /dev/null && code=0 || code=$?
+    [ "$code" = "$want" ] || fail "tmetal $* ends with $code instead of $want"
+}
+says() { grep -q -e "$1" "$out/out" || fail "standard output lacks '$1'"; }
+warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
+holds() { python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$out/out" "$1" || fail "not $1"; }
+
+# check: the system is still none of Apple's, but there is a device, and a kernel runs.
+gives 1 check
+says '^ok       devices         Apple M1 (Apple7, Metal 3)$'
+says '^ok       launch          256 of 256 sums right$'
+gives 1 check --json
+holds 'j["was_tried"] is True and {c["what"]: c["state"] for c in j["checks"]}["launch"] == "ok"'
+gives 0 check --record
+says '^launch: 256 of 256 sums right$'
+
+# What a Mac may say of itself.
+mac='os: Darwin\narch: arm64\nmacos: 15.1\nchip: Apple M3\nmetal: Metal 3'
+printf "$mac\nlaunch: 256 of 256 sums right\n" > "$out/facts"
+gives 0 check --facts "$out/facts"
+says 'run on the GPU: a small one was right.$'
+for what in '255 of 256 sums right' 'TM703: the compiler refuses the text'; do
+    printf "$mac\nlaunch: $what\n" > "$out/facts"
+    gives 1 check --facts "$out/facts"
+    says "^MISSING  launch          $what\$"
+    says 'please report it'
+done
+
+# run --device
+gives 0 run --device $k/softmax.case
+says '^right kernels/softmax$'
+says '1 right; on a stand-in, not a device$'
+gives 0 run --device --plain --threads 64 --layout TILED $k/sum_rows.case -o "$out/named"
+grep -q '^right kernels/sum_rows$' "$out/named" || fail "-o is not heeded"
+gives 0 run --device --json $k/softmax.case
+holds 'j["stand_in"] is True and j["counts"]["right"] == 1 and j["cases"][0]["name"] == "kernels/softmax"'
+gives 1 run --device tests/examples/no-such.case
+gives 2 run --device --gpu apple-m2 $k/softmax.case
+warns 'not with --device.*: --gpu'
+
+# bench --device
+gives 0 bench --device --sizes 64x64,32x128 --layouts TILED --dtype float16
+says '^row sum      own choice     64x64        launched, not measured$'
+says '^row sum      TILED          32x128       launched, not measured$'
+gives 0 bench --device --sizes 64x64 --json
+holds 'len(j["shares"]) == 5 and all(s["share"] is None for s in j["shares"])'
+gives 2 bench --device --launch-us 3
+gives 2 bench --device --sizes 64
+
+# Where there is no Metal.
+if [ "$(uname -s)" != Darwin ] && [ -x "$build/tmetal" ]; then
+    tmetal=$build/tmetal
+    for what in "run $k/softmax.case" bench; do
+        gives 1 ${what%% *} --device $(printf '%s' "${what#"${what%% *}"}")
+        warns 'TM701: there is no Metal here'
+        warns '^help: run it on a Mac'
+    done
+    gives 1 check
+    says 'TM701: there is no Metal here'
+fi
+echo "cli: check, run --device and bench --device do what they should"
