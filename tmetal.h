@@ -42704,11 +42704,17 @@ static void tmi_oplist_set_str(tmi_job *job, tmi_module *m, uint32_t op, const c
                                  tmi_intern(job, m->strings, value, strlen(value))));
 }
 
-/* The name of a kernel: that of its root, made one that no other kernel has. */
+/* The name of a kernel, made one that no other kernel has: that of its root; of one that is
+ * launched for several roots the ops that it does. */
 static const char *tmi_kern_name(tmi_list *l, const tmi_kern *all, uint32_t k) {
-    const char *id = TMI_NODE(l, all[k].root)->id;
+    const char *id = TMI_NODE(l, all[k].root)->id, *what;
     char        buf[32];
     uint32_t    n = 0, i;
+    if (all[k].launches > 1) {
+        what = tmi_list_ops[TMI_NODE(l, all[k].root)->kind].name;
+        id = all[k].anchor ? tmi_list_ops[TMI_NODE(l, all[k].anchor)->kind].name : what;
+        if (id != what) id = tmi_format(l->job, 1, "%s_%s", id, what);
+    }
     for (i = 0; id[i] && n < 24; i++)
         buf[n++] = tmi_is_letter(id[i]) || tmi_is_digit(id[i]) ? id[i] : '_';
     buf[n] = '\0';
@@ -42888,11 +42894,13 @@ static void tmi_oplist_build_all(tmi_list *l, tmi_module *m, tmi_kern *k, uint32
         for (t = 0; t < 9 && types == m->type->n; t++) tmi_base_vec_cut(table[t], was[t]);
     }
     tmi_mark_drop(job, mark);
-    for (i = 0; i < n; i++)
-        if (k[i].first == i && k[i].launches > 1)
-            tmi_oplist_set_str(job, m, k[i].func, TMI_ATTR_SAYS,
+    for (i = 0; i < n; i++) {
+        if (k[i].first != i || k[i].launches < 2) continue;
+        tmi_oplist_set_str(job, m, k[i].func, "sym_name", tmi_kern_name(l, k, i));
+        tmi_oplist_set_str(job, m, k[i].func, TMI_ATTR_SAYS,
                            tmi_format(job, 1, "%s; launched %u times, on other buffers", k[i].ops,
                                       k[i].launches));
+    }
 }
 
 /* -- The graph: two stages, fusion, memory ----------------------------------------------------- */
@@ -44286,7 +44294,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1629736002u
+#define TMI_STAMP_OPLIST 3843755023u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
