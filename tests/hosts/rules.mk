@@ -12,9 +12,11 @@ define HOSTS_EACH
 	@for host in $(HOSTS_C); do $(BUILD)/hosts-run --host $$host $(1) > $(BUILD)/hosts-$$host.txt || { grep -A9 ^wrong $(BUILD)/hosts-$$host.txt; exit 1; }; \
 	  echo "hosts: $$host: $$(grep -c ^right $(BUILD)/hosts-$$host.txt) launches right"; done
 endef
-test-hosts: $(BUILD)/hosts-run ## launch code in other languages, some cases of each
+test-hosts: $(BUILD)/hosts-run $(BUILD)/tmetal ## launch code in other languages, some cases of each
 	$(call HOSTS_EACH,--most 8 $(BUILD)/hosts examples/kernels tests/metal)
-check-hosts: $(BUILD)/hosts-run ## launch code of all own kernels, and of 100 of the corpus [CORPUS=dir]
+	@sh tests/hosts/swift/run.sh $(BUILD)
+check-hosts: $(BUILD)/hosts-run $(BUILD)/tmetal ## launch code of all own kernels, and of 100 of the corpus [CORPUS=dir]
 	$(call HOSTS_EACH,$(BUILD)/hosts tests/kernels examples/kernels)
 	@[ -d "$(CORPUS)" ] || echo "hosts: $(CORPUS) is not there: its cases are left out"
 	$(if $(wildcard $(CORPUS)),$(call HOSTS_EACH,--most 100 $(BUILD)/hosts $(CORPUS)))
+	@sh tests/hosts/swift/run.sh $(BUILD) $(BUILD)/hosts-c.txt tests/kernels examples/kernels $(wildcard $(CORPUS))

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Launch code in Swift, read by check.py: for the cases that build/hosts-run printed as right for another language.
+#   tests/hosts/swift/run.sh BUILD LIST DIRECTORY...
+# Without LIST: what check.py must take and refuse, and the example.
+set -eu
+build=$1/swift
+tmetal=$1/tmetal
+here=tests/hosts/swift
+command -v python3 >/dev/null 2>&1 || { echo "swift: no python3: launch code in Swift is not read"; exit 0; }
+export PYTHONDONTWRITEBYTECODE=1
+if [ $# = 1 ]; then
+    python3 $here/test.py "$tmetal"
+    python3 $here/check.py --c tmetal.h examples/swift/main.swift
+    exit
+fi
+list=$2
+shift 2
+rm -rf "$build"
+mkdir -p "$build"
+find "$@" -name '*.ttir' > "$build/all"
+sed -n 's/^right \([^:]*\).*/\1/p' "$list" | while read -r name; do
+    file=$(grep "/$name\.ttir\$" "$build/all" | head -n 1)
+    "$tmetal" compile "$file" --emit swift -o "$build/$(basename "$name").swift"
+done
+python3 $here/check.py "$build"/*.swift

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""What check.py must refuse, and by which words: launch code in Swift with one thing wrong.
+
+    test.py TMETAL        the command line, that writes the launch code
+"""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check  # noqa: E402
+
+# what stands there, what is put in its place (the first one), words of the error
+WRONG = [
+    ("let library = try device", "let library = device", "try is missing"),
+    ("let made = try library", "let made = library", "try is missing"),
+    ("try Self.pipeline(", "Self.pipeline(", "try is missing"),
+    ("        try finish(", "        finish(", "try is missing"),
+    ("let commands = try newCommands()", "let commands = try! newCommands()", "hide errors"),
+    ("let queue = device.makeCommandQueue()", "let queue = try device.makeCommandQueue()", "nothing throws"),
+    ("await withChecked", "withChecked", "await is missing"),
+    ("async throws {", "throws {", "declared twice"),
+    (") throws -> MTLCommandBuffer", ") -> MTLCommandBuffer", "nothing throws"),
+    ("private func newCommands() throws ->", "private func newCommands() ->", "nothing throws"),
+    ("= try newCommands()\n        try encode_vector_add(\n            commands, programs", "= newCommands()\n        try encode_vector_add(\n"
+     "            commands, programs", "try is missing"),
+    ("throw Failure(text: \"\\(name): Metal's library lacks it\")", "throw Failure(\"no\")", "no form (_:)"),
+    ("        self.queue = queue\n", "", "init gives queue no value"),
+    ("offset: x_ptr_offset, index: 0", "offset: x_ptr_offset, atIndex: 0", "no form (_:offset:atIndex:)"),
+    ("index: 0)", "0)", "has no form"),
+    ("threadsPerThreadgroup:", "threads:", "no form (_:threads:)"),
+    ("MTLSize(width: x, height: y, depth: z)", "MTLSize(width: x, depth: z, height: y)", "has no form"),
+    ("MTLSize(width: x, height: y, depth: z)", "MTLSizeMake(x, y, z)", "nothing is called MTLSizeMake"),
+    ("device.makeBuffer(length", "device.newBuffer(length", "MTLDevice has no newBuffer"),
+    ("setComputePipelineState(", "setComputePipeline(", "has no setComputePipeline"),
+    ("library.makeFunction(name: name)", "library.makeFunction(name: nam)", "nothing is called nam"),
+    ("guard let function = library", "let function = library", "expected the end of the statement"),
+    ("guard let encoder = commands.makeComputeCommandEncoder() else {\n            throw Failure(text: \"Metal: no encoder\")\n        }",
+     "let encoder = commands.makeComputeCommandEncoder()", "it is not unwrapped"),
+    ("throw Failure(text: \"Metal: no encoder\")", "print(\"Metal: no encoder\")", "the else of guard goes on"),
+    ("        return made\n    }\n\n    /// A buffer", "    }\n\n    /// A buffer", "does not return on every path"),
+    ("let length = max(bytes, 4)", "let length = max(bytes, four)", "nothing is called four"),
+    ("let length = max(bytes, 4)", "length = max(bytes, 4)", "nothing is called length"),
+    ("let length = max(bytes, 4)", "let length: String = max(bytes, 4)", "wanted is String"),
+    ("defer { encoder.endEncoding() }", "defer { encoder.endEncoding() ", "found the end"),
+    ("        commands.commit()\n", "        commands.commit()\n        }\n", ""),
+    ("\"Metal: no command buffer\"", "\"Metal: no command buffer", "the string does not end"),
+    ("\\(name): Metal's", "\\(nom): Metal's", "nothing is called nom"),
+    ("\\(name): Metal's", "\\q(name): Metal's", "no such escape"),
+    ("        #include", "    #include", "left of the closing"),
+    ("if #available(macOS 15, iOS 18, *)", "if #available(macOS 14, iOS 18, *)", "behind #available"),
+    ("if #available(macOS 15, iOS 18, *) {\n            options.mathMode = .safe", "if true {\n            options.mathMode = .safe",
+     "behind #available"),
+    (".mathMode = .safe", ".mathMode = .secure", "has no secure"),
+    ("fastMathEnabled = false", "fastMathEnabled = 0", "wanted is Bool"),
+    ("options.languageVersion = version", "options.languageVersion = number", "wanted is MTLLanguageVersion"),
+    ("guard let version = MTLLanguageVersion", "guard var version = MTLLanguageVersions", "nothing is called MTLLanguageVersions"),
+    ("n: Int32)", "in: Int32)", "wants a name of its own"),
+    ("n: Int32)", "n Int32)", "expected :"),
+    ("_ programs: [Int32],", "_ programs: [UInt32],", "wanted is [UInt32]"),
+    ("private let pipelines", "private let pipes", "has no pipelines"),
+    ("x == 0 || y", "x = 0 || y", "wanted is Bool"),
+    ("setBytes(&value,", "setBytes(value,", "wanted is UnsafeRawPointer"),
+    ("var value = value", "let value = value", "cannot be changed"),
+    ("final class", "final klass", "expected a declaration"),
+    ("        throw Failure(text: \"Metal: no command buffer\")", "        throw \"Metal: no command buffer\"", "wanted is Error"),
+    ("commands.status == .completed", "commands.status == 4", "do not go together"),
+    ("        self.queue = queue\n", "        self.queue = queue\n        device.makeCommandQueue()\n", "is not used"),
+    ("for (i, one) in all.enumerated()", "for (i, one) in all", "2 names for"),
+    ("let name: String\n", "let name: Text\n", "no type is called Text"),
+    ("import Metal\n", "import Metal Foundation\n", "expected the end of the statement"),
+]
+
+
+def judge(src):
+    world = check.world([])
+    try:
+        check.Reader("mutant", src, check.Scope(world)).read()
+    except check.Wrong as e:
+        return str(e)
+    return None
+
+
+def main(tmetal):
+    def emit(kernel, *more):
+        return subprocess.run([tmetal, "compile", kernel, "--emit", "swift", *more], check=True, stdout=subprocess.PIPE,
+                              encoding="utf-8").stdout
+    good = emit("examples/kernels/vector_add.ttir")
+    bad = n = 0
+    names = os.path.join(check.HERE, "names.ttir")
+    for what, src in [("vector_add", good), ("names", emit(names)), ("asserts", emit("tests/metal/asserts.ttir")), ("stages", emit(
+            "examples/kernels/row_sum.ttir", "--two-stage", "4")), ("addresses", emit("tests/kernels/recorded/arguments-many_pointers.ttir"))]:
+        said = judge(src)
+        if said:
+            print("swift: %s is refused: %s" % (what, said))
+            bad += 1
+    for old, new, words in WRONG:
+        n += 1
+        if old not in good:
+            print("swift: launch code does not hold %r: the list of wrong files is out of date" % old)
+            bad += 1
+            continue
+        said = judge(good.replace(old, new, 1))
+        if said is None or words not in said:
+            print("swift: %r for %r: %s" % (new, old, "is taken for right" if said is None else "says " + said))
+            bad += 1
+    print("swift: %d wrong files refused, %d failures" % (n, bad))
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
