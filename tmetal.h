@@ -1558,17 +1558,17 @@ TMI_STATIC_ASSERT(float_is_ieee, sizeof(float) == 4 && sizeof(double) == 8);
 
 #if defined(__GNUC__) || defined(__clang__)
 #    define TMI_UNUSED __attribute__((unused))
-#    define TMI_PRINTF __attribute__((cold))
+#    define TMI_COLD __attribute__((cold)) /* seldom run, so short before fast; so are ways there */
 #    define TMI_NORETURN __attribute__((noreturn))
 #    define TMI_APART __attribute__((noinline)) /* rare or long: its registers are its own */
 #else
 #    define TMI_UNUSED
-#    define TMI_PRINTF
+#    define TMI_COLD
 #    define TMI_NORETURN
 #    define TMI_APART
 #endif
 
-#define TMI_STAMP_CONFIG 2351153072u
+#define TMI_STAMP_CONFIG 3767594817u
 
 /*==============================================================================
  * >>base  [4]  Arena, growing arrays, strings, text, numbers, sorting
@@ -1629,9 +1629,9 @@ static void tmi_leave(tmi_job *job, int code) {
 
 #ifdef TMETAL_DEBUG
 /* An assertion that does not hold: TM902, or the end where nothing is at hand to tell it. */
-static void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
-static void tmi_wrong(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
-static void tmi_wrong(tmi_job *job, const char *section, const char *what) {
+static TMI_COLD void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static TMI_COLD void tmi_wrong(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static TMI_COLD void tmi_wrong(tmi_job *job, const char *section, const char *what) {
     if (!job) TMI_TRAP();
     tmi_bug(job, section, what);
 }
@@ -2614,7 +2614,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 252096458u
+#define TMI_STAMP_BASE 2565441159u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -2740,7 +2740,7 @@ static tmi_note *tmi_note_add(tmi_job *job) {
 }
 
 /* Report one error; its text and arguments come from TMETAL_DIAGS. After max_errors only counts. */
-static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
+static TMI_COLD void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
     uint32_t  most = job->opt->max_errors ? job->opt->max_errors : 100;
     tmi_mark  m;
     tmi_note *n;
@@ -2768,7 +2768,7 @@ static void tmi_error(tmi_job *job, tmi_at at, int code, ...) {
 }
 
 /* The fact that decided, and what cures it, of the error just reported. NULL leaves one out. */
-static void tmi_help(tmi_job *job, const char *note, const char *help) {
+static TMI_COLD void tmi_help(tmi_job *job, const char *note, const char *help) {
     uint32_t most = job->opt->max_errors ? job->opt->max_errors : 100;
     if (!job->last_note || job->last_note->is_remark || job->n_errors > most) return;
     if (note) job->last_note->diag.note = note;
@@ -2811,8 +2811,8 @@ static tmi_at tmi_at_nowhere(void) {
 
 /* A promise of our own that did not hold: report TM902 and leave. No text can be emitted after
  * it. */
-static void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
-static void tmi_bug(tmi_job *job, const char *section, const char *what) {
+static TMI_COLD void tmi_bug(tmi_job *job, const char *section, const char *what) TMI_NORETURN;
+static TMI_COLD void tmi_bug(tmi_job *job, const char *section, const char *what) {
     tmi_error(job, tmi_at_nowhere(), TMETAL_E_BUG, section, what);
     tmi_leave(job, 2);
 }
@@ -2841,7 +2841,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 4153174250u
+#define TMI_STAMP_DIAG 702156667u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -7159,7 +7159,7 @@ static const char *tmi_tok_text(tmi_parser *p, const tmi_tok *tok) {
     return s;
 }
 
-static void tmi_expected(tmi_parser *p, const char *what) {
+static TMI_COLD void tmi_expected(tmi_parser *p, const char *what) {
     if (!p->bad) {
         tmi_error(p->job, tmi_at_src(p->tok.at), TMETAL_E_EXPECTED, what, tmi_tok_text(p, &p->tok));
         if (p->tok.kind == TMI_K_END) tmi_help(p->job, NULL, "the text ends here: was it cut off?");
@@ -9719,7 +9719,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 2332770599u
+#define TMI_STAMP_PARSE 1489377920u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
@@ -9745,7 +9745,7 @@ typedef struct tmi_printer {
     uint32_t          n_locs, indent;
 } tmi_printer;
 
-static void tmi_print_op(tmi_printer *p, uint32_t id);
+static TMI_COLD void tmi_print_op(tmi_printer *p, uint32_t id);
 
 static void tmi_print_value(tmi_printer *p, uint32_t value) {
     TMI_ASSERT(NULL, "print", value < p->m->value.n);
@@ -10489,7 +10489,7 @@ static void tmi_print_custom(tmi_printer *p, const tmi_op *op) {
 }
 
 /* Depth: TMI_MAX_DEPTH, by the parser and the verifier. */
-static void tmi_print_op(tmi_printer *p, uint32_t id) {
+static TMI_COLD void tmi_print_op(tmi_printer *p, uint32_t id) {
     const tmi_op *op = TMI_OP(p->m, id);
     TMI_ASSERT(NULL, "print", id && id < p->m->op.n);
     TMI_ASSERT(NULL, "print", TMI_OP(p->m, id)->kind < TMI_OP_COUNT);
@@ -10600,7 +10600,7 @@ static void tmi_print_see_values(tmi_printer *p) {
             p->seen[i] &= (uint8_t)~TMI_SEEN_NAMED;
 }
 
-static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
+static TMI_COLD void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_printer p;
     memset(&p, 0, sizeof p);
     p.job = job;
@@ -10614,7 +10614,7 @@ static void tmi_print_text(tmi_job *job, const tmi_module *m, tmi_text *t) {
     tmi_print_locs(&p);
 }
 
-#define TMI_STAMP_PRINT 3714034548u
+#define TMI_STAMP_PRINT 2854561500u
 
 /*==============================================================================
  * >>verify  [12]  What must hold of IR; run after parsing and, in debug builds, after each pass
@@ -10647,31 +10647,32 @@ static const char *tmi_op_name(const tmi_op *op) {
     return tmi_ops[op->kind].name;
 }
 
-static int tmi_fail_want(tmi_verifier *v, const tmi_op *op, const char *want, const char *what,
-                         uint32_t type) {
+static TMI_COLD int tmi_fail_want(tmi_verifier *v, const tmi_op *op, const char *want,
+                                  const char *what, uint32_t type) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_WANT_KIND, tmi_op_name(op), want, what,
               tmi_type_text(v->job, v->m, type));
     return 0;
 }
 
-static int tmi_fail_kind(tmi_verifier *v, const tmi_op *op, uint32_t i, const char *want) {
+static TMI_COLD int tmi_fail_kind(tmi_verifier *v, const tmi_op *op, uint32_t i, const char *want) {
     return tmi_fail_want(v, op, want, tmi_format(v->job, 1, "operand %u", i),
                          tmi_in_type(v->m, op, i));
 }
 
-static int tmi_fail_same(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
+static TMI_COLD int tmi_fail_same(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_SAME_TYPE, tmi_op_name(op),
               tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
     return 0;
 }
 
-static int tmi_fail_shape(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
+static TMI_COLD int tmi_fail_shape(tmi_verifier *v, const tmi_op *op, uint32_t a, uint32_t b) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_SHAPE, tmi_op_name(op),
               tmi_type_text(v->job, v->m, a), tmi_type_text(v->job, v->m, b));
     return 0;
 }
 
-static int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name, const char *what) {
+static TMI_COLD int tmi_fail_attr(tmi_verifier *v, const tmi_op *op, const char *name,
+                                  const char *what) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_ATTRIBUTE, tmi_op_name(op), name, what);
     return 0;
 }
@@ -11066,7 +11067,7 @@ static int tmi_verify_cas(tmi_verifier *v, const tmi_op *op) {
     return tmi_memory_ok(v, op, tmi_out_type(v->m, op, 0), 3);
 }
 
-static int tmi_fail_dot(tmi_verifier *v, const tmi_op *op, const char *what) {
+static TMI_COLD int tmi_fail_dot(tmi_verifier *v, const tmi_op *op, const char *what) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_DOT, tmi_op_name(op), what);
     return 0;
 }
@@ -11280,7 +11281,7 @@ static int tmi_verify_map(tmi_verifier *v, const tmi_op *op) {
 
 /* -- Block pointers and descriptors ---------------------------------------------------------- */
 
-static int tmi_fail_desc(tmi_verifier *v, const tmi_op *op, const char *what) {
+static TMI_COLD int tmi_fail_desc(tmi_verifier *v, const tmi_op *op, const char *what) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_DESCRIPTOR, tmi_op_name(op), what);
     return 0;
 }
@@ -11474,7 +11475,7 @@ static int tmi_verify_while_(tmi_verifier *v, const tmi_op *op) {
         tmi_ends_ok(v, op, after, TMI_OP_YIELD, 0, op->n_in, ins);
 }
 
-static int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
+static TMI_COLD int tmi_misplaced(tmi_verifier *v, const tmi_op *op, const char *why) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_PLACEMENT, tmi_op_name(op), why);
     return 0;
 }
@@ -11710,7 +11711,7 @@ static uint32_t tmi_func_named(const tmi_module *m, const char *name) {
     return 0;
 }
 
-static int tmi_fail_call(tmi_verifier *v, const tmi_op *op, const char *what) {
+static TMI_COLD int tmi_fail_call(tmi_verifier *v, const tmi_op *op, const char *what) {
     tmi_error(v->job, tmi_at_of(v->m, op), TMETAL_E_CALLEE, tmi_attr_str(v->m, op, "callee"), what);
     return 0;
 }
@@ -11786,8 +11787,8 @@ static const tmi_verify_fn tmi_verify_by_kind[TMI_OP_COUNT] = {
 /* -- Walking ----------------------------------------------------------------------------------- */
 
 /* Once for each wrong size: one bad block size shows in many types. */
-static void tmi_fail_type(tmi_verifier *v, const tmi_op *op, int code, uint64_t size,
-                          const char *text) {
+static TMI_COLD void tmi_fail_type(tmi_verifier *v, const tmi_op *op, int code, uint64_t size,
+                                   const char *text) {
     tmi_told *told;
     uint32_t  i;
     for (i = 0; i < v->told.n; i++) {
@@ -12175,7 +12176,7 @@ static uint32_t tmi_verify_func_hash(const tmi_module *m, uint32_t op, uint32_t 
 }
 #endif
 
-#define TMI_STAMP_VERIFY 2879863757u
+#define TMI_STAMP_VERIFY 4069577079u
 
 /*==============================================================================
  * >>builder  [13]  Modules made call by call, without text
@@ -16469,7 +16470,7 @@ static void tmi_dt_begin(tmi_detector *d, tmi_job *job, tmi_module *m, uint32_t 
 }
 
 /* Reductions and patterns of one function. Linear in its ops but for walks of bounded length. */
-static void tmi_dt_function(tmi_detector *d, uint32_t func) {
+static TMI_COLD void tmi_dt_function(tmi_detector *d, uint32_t func) {
     const tmi_module *m = d->m;
     uint32_t          op, n = 0;
     d->func = func;
@@ -16713,7 +16714,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 1787601532u
+#define TMI_STAMP_DETECT 1233009590u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -17420,8 +17421,9 @@ static void tmi_flow_blocks(tmi_flow *f, uint32_t region) {
 }
 
 /* Requires: nothing. Leaves: one block in the region, ended by `end` with values of `types`. */
-static void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner, uint32_t region,
-                                 uint32_t end, const uint32_t *types, uint32_t n_types) {
+static TMI_COLD void tmi_structure_region(tmi_job *job, tmi_module *m, uint32_t owner,
+                                          uint32_t region, uint32_t end,
+                                          const uint32_t *types, uint32_t n_types) {
     tmi_flow  f;
     tmi_build b;
     uint32_t *order, *out, body, op, i, entry = TMI_REGION(m, region)->first_block;
@@ -19552,7 +19554,7 @@ typedef struct tmi_split {
     uint32_t       wrong_op;
 } tmi_split;
 
-static int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
+static TMI_COLD int tmi_split_refuse(tmi_split *s, uint32_t op, const char *why) {
     if (!s->wrong) {
         s->wrong = why;
         s->wrong_op = op;
@@ -20326,7 +20328,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     return 1;
 }
 
-#define TMI_STAMP_TRANSFORM 3101220975u
+#define TMI_STAMP_TRANSFORM 1131172564u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -32346,8 +32348,8 @@ static void tmi_report_barrier_fill(tmi_plan *p, const tmi_noted *noted, const t
 }
 
 /* What of the text reaches device memory, and its barriers. */
-static void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
-                            tmetal_kernel *k, tmi_accesses *of) {
+static TMI_COLD void tmi_report_text(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
+                                     tmetal_kernel *k, tmi_accesses *of) {
     tmi_look        look;
     tmetal_barrier *b;
     tmi_mark        mark;
@@ -33584,8 +33586,8 @@ static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
 }
 
 /* All that is said of a kernel whose text is there. */
-static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted, uint32_t bytes,
-                           tmetal_kernel *k) {
+static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
+                                    uint32_t bytes, tmetal_kernel *k) {
     tmi_accesses of;
     tmi_report_text(p, t, noted, k, &of);
     tmi_report_ops(p, &of, bytes, k);
@@ -33599,7 +33601,7 @@ static void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3580993503u
+#define TMI_STAMP_REPORT 1777337554u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -38018,7 +38020,7 @@ static const char *tmi_json_found(const tmi_json_reader *r, uint32_t at) {
     return tmi_format(r->job, 0, "'%c'", c);
 }
 
-static void tmi_json_fail(tmi_json_reader *r, uint32_t at, const char *want) {
+static TMI_COLD void tmi_json_fail(tmi_json_reader *r, uint32_t at, const char *want) {
     if (!r->bad) tmi_error(r->job, tmi_json_at(at), TMETAL_E_JSON, want, tmi_json_found(r, at));
     r->bad = 1;
 }
@@ -38162,7 +38164,7 @@ static int tmi_json_word(tmi_json_reader *r, const char *word) {
     return 1;
 }
 
-static tmi_json *tmi_json_value(tmi_json_reader *r);
+static TMI_COLD tmi_json *tmi_json_value(tmi_json_reader *r);
 
 /* behind the last one; NULL: there is none */
 static tmi_json *tmi_json_add(tmi_json *into, tmi_json *last, tmi_json *item) {
@@ -38252,7 +38254,7 @@ static void tmi_json_items(tmi_json_reader *r, tmi_json *j) {
 
 /* value ::= object | array | string | number | true | false | null. NULL after an error.
  * Depth: TMI_MAX_DEPTH. */
-static tmi_json *tmi_json_value(tmi_json_reader *r) {
+static TMI_COLD tmi_json *tmi_json_value(tmi_json_reader *r) {
     tmi_json *j = TMI_NEW(r->job, tmi_json, 1);
     char      c;
     tmi_json_space(r);
@@ -38796,7 +38798,7 @@ static int tmi_shape_same(const tmi_shape *a, const tmi_shape *b) {
 
 /* -- Messages about ops; each returns 0 -------------------------------------------------------- */
 
-static int tmi_op_wrong(tmi_list *l, const tmi_node *n, const char *what) {
+static TMI_COLD int tmi_op_wrong(tmi_list *l, const tmi_node *n, const char *what) {
     tmi_error(l->job, tmi_json_at(n->at), TMETAL_E_OPS_ARGUMENT, n->id, what);
     return 0;
 }
@@ -39938,7 +39940,7 @@ static int tmi_list_apply_rule(tmi_list *l, tmi_node *n) {
 }
 
 /* Read an op list and check it: types, inputs, arguments, shapes. NULL after an error. */
-static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
+static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
     tmi_list       *l = TMI_NEW(job, tmi_list, 1);
     const tmi_json *ops, *j;
     tmi_mark        mark;
@@ -39975,7 +39977,7 @@ static tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t len) {
 }
 #endif
 
-#define TMI_STAMP_JSON 2929926783u
+#define TMI_STAMP_JSON 2282331944u
 
 /*==============================================================================
  * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
@@ -42814,7 +42816,7 @@ static int tmi_kern_is_wide(tmi_list *l, uint32_t root) {
     return wide;
 }
 
-static void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
+static TMI_COLD void tmi_kern_build(tmi_list *l, tmi_module *m, tmi_kern *all, uint32_t k) {
     tmi_gen  g;
     tmi_mark mark = tmi_mark_take(l->job);
     uint32_t node = all[k].anchor;
@@ -42972,7 +42974,7 @@ typedef struct tmi_spelled {
     const char *what, *why;
 } tmi_spelled;
 
-static int tmi_sp_no(tmi_spelled *s, const char *why) {
+static TMI_COLD int tmi_sp_no(tmi_spelled *s, const char *why) {
     if (!s->why) s->why = why;
     return 0;
 }
@@ -44295,7 +44297,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 3843755023u
+#define TMI_STAMP_OPLIST 2563780556u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
@@ -45686,7 +45688,7 @@ static void tmi_entry_put_diag(tmi_text *t, const tmetal_diag *d) {
     if (*d->help) tmi_put(t, "help: %s\n", d->help);
 }
 
-static void tmi_entry_write(tmi_job *job, tmi_call *c) {
+static TMI_COLD void tmi_entry_write(tmi_job *job, tmi_call *c) {
     tmi_mark mark = tmi_mark_take(job);
     tmi_text t;
     tmi_text_init(job, &t);
