@@ -138,7 +138,7 @@
  *     26  >>compile    what drives the others: options, refusals, from text to kernels
  *     27  >>key        what a result depends on, as one number
  *     28  >>entry      public functions and the one setjmp
- *     29  >>cache      results on disk, for who asks for it
+ *     29  >>cache      results on disk
  *     30  >>metal      launching: the Objective-C runtime and Metal, from C
  *     31  >>host       launch code: files in other languages that compile and launch a result
  *
@@ -287,7 +287,8 @@
     X(714, TIMEOUT, "not complete after %llu milliseconds")                                       \
     X(715, ASSERTION, "%s: %llu assertions failed: tmetal_launch_text says which")                \
     X(716, LAUNCH_STAGES, \
-      "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                 \
+      "%s has two stages: it wants 1 program along axis %llu, but %llu are given")                \
+    X(717, LAUNCH_PARTS, "%s cannot be launched in parts: %s")                                    \
     X(740, HOST, "launch code in %s for %s: it cannot do %s")                                     \
     X(751, CACHE, "the cache cannot %s %s: %s")
 
@@ -355,6 +356,8 @@ typedef struct tmetal_options {
                                       * ("read"), then after each pass over a kernel; `text` is gone
                                       * when it returns. NULL: not */
     void       *trace_user; /* passed on to `trace` */
+    uint32_t parts; /* 1: kernels take where their part of a grid begins (TMETAL_ARG_GRID), so that
+                     * a long launch may be sent in several command buffers; not with mlx */
     uint32_t reports; /* 1: also what only explains: layouts, accesses, barriers, reductions and
                        * patterns of each kernel and remarks on them, for a third more time. 0:
                        * these lists are empty */
@@ -508,7 +511,11 @@ typedef enum tmetal_arg_kind {
     TMETAL_ARG_ADDRESS, /* the buffer's 8-byte gpuAddress at `offset` of the data at `index` */
     TMETAL_ARG_DEBUG,   /* the debug buffer of docs/debugging.md, zeroed before each launch */
     TMETAL_ARG_PROGRAMS, /* bytes: number of programs along axis `param`, as int */
-    TMETAL_ARG_PADDING  /* bytes: int, 1 when host descriptor `param` pads with NaN, 0 for zeros */
+    TMETAL_ARG_PADDING, /* bytes: int, 1 when host descriptor `param` pads with NaN, 0 for zeros */
+    TMETAL_ARG_GRID     /* with options.parts, 24 bytes: first threadgroup of this dispatch along x,
+                         * y, z, then threadgroups of the whole launch, as uint. Kernels that do
+                         * not have it must be dispatched whole: all programs run in one
+                         * threadgroup, or 31 arguments leave no index */
 } tmetal_arg_kind;
 
 enum { TMETAL_READS = 1, TMETAL_WRITES = 2 };
@@ -1446,6 +1453,11 @@ typedef struct tmetal_launch_options {
     uint64_t    wait_value;
     void       *signal_event;   /* is set to `signal_value` behind the kernels */
     uint64_t    signal_value;
+    /* Kernels compiled with options.parts, into command buffers of our own: the grid is cut, so
+     * that no command buffer keeps a display waiting until its watchdog ends it. */
+    uint64_t    programs_per_part; /* threadgroups of a command buffer at most; 0: by time */
+    double      part_seconds;      /* how long one may take on the GPU, by what the last launch
+                                    * took; the first is cut in 32 or more; 0: 0.1 */
 } tmetal_launch_options;
 
 /* A launch: its scratch and debug buffers, and what is under way. It may be started again and
@@ -1469,7 +1481,7 @@ TMETAL_API int         tmetal_launch_is_done(const tmetal_launch *launch);
  * watchdog, a failed assertion of the kernel or the end of the time becomes an error. */
 TMETAL_API tmetal_code tmetal_launch_wait(tmetal_launch *launch, uint64_t milliseconds,
                                           tmetal_problem *problem);
-/* Seconds on the GPU of the last complete launch. */
+/* Seconds on the GPU of the last complete launch, all of its parts together. */
 TMETAL_API double      tmetal_launch_seconds(const tmetal_launch *launch);
 /* What kernel `kernel` printed and asserted: see tmetal_debug_text. */
 TMETAL_API const char *tmetal_launch_text(const tmetal_launch *launch, uint32_t kernel,
@@ -33684,6 +33696,7 @@ typedef struct tmi_emit {
     const char **fns;     /* per row of >>library: its text where it is called, or NULL */
     uint32_t   *fn_lines; /* of those: lines with all that they call */
     tmi_fn_index *fn_index; /* NULL until the first is looked for */
+    uint32_t part_name, grid_name; /* of what TMETAL_ARG_GRID brings; grid_name 0: it is not there */
     uint8_t uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16,
         uses_logging;
     /* of names at file scope, where other kernels stand beside this one; else NULL */
@@ -36819,7 +36832,7 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     }
     *packed = aliased || (e->n_param > TMI_MAX_BUFFERS && n > TMI_MAX_BUFFERS);
     struct_index = bufs < TMI_MAX_BUFFERS ? bufs : TMI_MAX_BUFFERS - 1;
-    args = TMI_NEW(e->job, tmetal_arg, n);
+    args = TMI_NEW(e->job, tmetal_arg, n + 1); /* one more, for tmi_emit_grid_arg */
     k->args = args;
     k->n_args = n;
     for (i = 0; i < e->n_param; i++) {
@@ -36862,6 +36875,25 @@ static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     }
 }
 
+/* Where this part of the grid begins and how large all of it is, at the first index that is free.
+ * None where all programs run in one threadgroup: their order is what the kernel relies on. */
+static void tmi_emit_grid_arg(tmi_emit *e, tmetal_kernel *k) {
+    tmetal_arg *a = (tmetal_arg *)&k->args[k->n_args];
+    uint32_t    i, taken = 0;
+    if (!e->job->opt->parts || e->p->serial) return;
+    for (i = 0; i < k->n_args; i++) taken |= 1u << k->args[i].index;
+    for (i = 0; i < TMI_MAX_BUFFERS && taken >> i & 1; i++) {}
+    if (i == TMI_MAX_BUFFERS) return;
+    k->n_args++;
+    e->grid_name = tmi_unique_name(e, "grid");
+    e->part_name = tmi_unique_name(e, "part");
+    a->name = tmi_format(e->job, 0, "%s", tmi_taken(e, e->grid_name));
+    a->index = i;
+    a->kind = TMETAL_ARG_GRID;
+    a->type = "u32";
+    a->size = 24;
+}
+
 static void tmi_put_aligned(tmi_emit *e, const char *s, uint32_t width) {
     uint32_t n = (uint32_t)strlen(s);
     tmi_put_str(e->out, s);
@@ -36877,10 +36909,20 @@ static uint32_t tmi_arg_param(const tmi_emit *e, const tmetal_arg *a) {
     return a->param;
 }
 
+/* Not in the struct that scalars share. */
+static int tmi_emit_arg_is_alone(const tmetal_arg *a) {
+    return a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG ||
+        a->kind == TMETAL_ARG_GRID;
+}
+
 static const char *tmi_param_decl(tmi_emit *e, const tmetal_arg *a) {
-    uint32_t i = tmi_arg_param(e, a);
-    tmi_tty  type = tmi_param_type(e, i);
-    const char *name = tmi_taken(e, e->param_name[i]);
+    uint32_t i;
+    tmi_tty  type;
+    const char *name;
+    if (a->kind == TMETAL_ARG_GRID) return tmi_format(e->job, 1, "constant uint *%s", a->name);
+    i = tmi_arg_param(e, a);
+    type = tmi_param_type(e, i);
+    name = tmi_taken(e, e->param_name[i]);
     if (type.kind == TMI_S_PTR)
         return tmi_format(e->job, 1, "device %s%s *%s", e->param_written[i] ? "" : "const ",
                           tmi_msl_scalar(type.elem, TMI_ANY), name);
@@ -36898,13 +36940,18 @@ static void tmi_put_builtins(tmi_emit *e, size_t begin) {
     uint8_t used[5];
     uint32_t i;
     used[0] = e->uses_pid;
-    used[1] = e->uses_nprog;
+    used[1] = e->uses_nprog && !e->grid_name;
     used[2] = e->uses_tid;
     used[3] = e->uses_lane;
     used[4] = e->uses_group;
     for (i = 0; i < 5; i++) {
         if (!used[i]) continue;
-        tmi_put(e->out, e->out->len > begin ? ",\n    %s" : "    %s", text[i]);
+        tmi_put_str(e->out, e->out->len > begin ? ",\n    " : "    ");
+        if (!i && e->grid_name) {
+            tmi_put_str(e->out, "uint3 ");
+            tmi_put_aligned(e, tmi_taken(e, e->part_name), 8);
+            tmi_put_str(e->out, " [[threadgroup_position_in_grid]]");
+        } else tmi_put_str(e->out, text[i]);
     }
 }
 
@@ -36916,7 +36963,7 @@ static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
+        if (tmi_emit_arg_is_alone(a)) continue;
         tmi_put_str(e->out, "    ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         if (type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
@@ -36925,14 +36972,24 @@ static void tmi_put_struct(tmi_emit *e, const tmetal_kernel *k, const char *name
     tmi_put_str(e->out, "};\n\n");
 }
 
+/* This dispatch is a part of the grid, from grid[0 to 2] on; the whole of it is grid[3 to 5]. */
+static void tmi_emit_place_in_grid(tmi_emit *e) {
+    const char *grid = tmi_taken(e, e->grid_name);
+    if (e->uses_pid)
+        tmi_put(e->out, "    const uint3 program = %s + uint3(%s[0], %s[1], %s[2]);\n",
+                tmi_taken(e, e->part_name), grid, grid, grid);
+    if (e->uses_nprog)
+        tmi_put(e->out, "    const uint3 programs = uint3(%s[3], %s[4], %s[5]);\n", grid, grid,
+                grid);
+}
+
 static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
                               const char *struct_name) {
     uint32_t i, width = 0, shared = 0;
     size_t   begin;
     const char **decl = TMI_TEMP(e->job, const char *, k->n_args);
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG)
-            continue;
+        if (packed && !tmi_emit_arg_is_alone(&k->args[i])) continue;
         decl[i] = tmi_param_decl(e, &k->args[i]);
         width = tmi_max32(width, (uint32_t)strlen(decl[i]));
     }
@@ -36941,7 +36998,7 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
     tmi_put(e->out, "kernel void %s(\n", k->entry);
     begin = e->out->len;
     for (i = 0; i < k->n_args; i++) {
-        if (packed && k->args[i].kind != TMETAL_ARG_BUFFER && k->args[i].kind != TMETAL_ARG_DEBUG) {
+        if (packed && !tmi_emit_arg_is_alone(&k->args[i])) {
             if (shared++) continue;
             if (e->out->len > begin) tmi_put_str(e->out, ",\n");
             tmi_put(e->out, "    constant %s &scalars [[buffer(%u)]]", struct_name,
@@ -36959,13 +37016,14 @@ static void tmi_put_signature(tmi_emit *e, const tmetal_kernel *k, int packed,
         const tmetal_arg *a = &k->args[i];
         uint32_t at = tmi_arg_param(e, a);
         tmi_tty  type = tmi_param_type(e, at);
-        if (a->kind == TMETAL_ARG_BUFFER || a->kind == TMETAL_ARG_DEBUG) continue;
+        if (tmi_emit_arg_is_alone(a)) continue;
         tmi_put_str(e->out, "    ");
         if (type.kind != TMI_S_PTR) tmi_put_str(e->out, "const ");
         tmi_put_msl_type(e, type, (tmi_sign)e->param_sign[at], !e->param_written[at]);
         tmi_put(e->out, type.kind == TMI_S_PTR ? "const %s = scalars.%s;\n" : " %s = scalars.%s;\n",
                 tmi_taken(e, e->param_name[at]), tmi_taken(e, e->param_name[at]));
     }
+    if (e->grid_name) tmi_emit_place_in_grid(e);
 }
 
 /* -- Threadgroup arrays and tables ------------------------------------------------------------- */
@@ -37460,7 +37518,9 @@ static void tmi_emit_compile_with(tmi_emit *e, tmetal_kernel *k) {
     uint32_t i;
     for (i = 0; i < k->n_args; i++) { /* a parameter that nothing reads is declared all the same */
         tmi_tty type;
-        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG) continue;
+        if (k->args[i].kind == TMETAL_ARG_SCRATCH || k->args[i].kind == TMETAL_ARG_DEBUG ||
+            k->args[i].kind == TMETAL_ARG_GRID)
+            continue;
         type = tmi_param_type(e, tmi_arg_param(e, &k->args[i]));
         e->uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
@@ -37497,6 +37557,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     k->entry = tmi_format(p->job, 0, "%s", tmi_taken(&e, entry));
     tmi_name_params(&e);
     tmi_make_args(&e, k, &packed);
+    tmi_emit_grid_arg(&e, k);
     if (packed)
         struct_name = tmi_taken(&e, tmi_unique_name(&e, tmi_file_name(&e, joined, k, "Scalars"))),
         (void)tmi_unique_name(&e, "scalars");
@@ -37543,7 +37604,7 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
 /* -- The plan as JSON -------------------------------------------------------------------------- */
 
 static const char *const tmi_arg_kind_names[] = {"buffer", "bytes",    "scratch", "address",
-                                                 "debug",  "programs", "padding"};
+                                                 "debug",  "programs", "padding", "grid"};
 static const char *const tmi_remark_kind_names[] = {"found", "applied", "missed"};
 static const char *const tmi_confidence_names[] = {"unknown", "documented", "measured", "inferred",
                                                    "given"};
@@ -37963,7 +38024,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2778490890u
+#define TMI_STAMP_EMIT 2825831630u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -43981,7 +44042,9 @@ static void tmi_bind_args(tmi_list *l, const tmi_kern *k, tmetal_kernel *out) {
     for (i = 0; i < 3; i++) out->grid[i] = (uint32_t)k->grid[i];
     for (i = 0; i < out->n_args; i++) {
         tmetal_arg     *a = (tmetal_arg *)&out->args[i];
-        const tmi_node *x = TMI_NODE(l, k->arg[a->param]);
+        const tmi_node *x;
+        if (a->kind == TMETAL_ARG_GRID) continue;
+        x = TMI_NODE(l, k->arg[a->param]);
         TMI_ASSERT(l->job, "oplist",
                    x->is_scratch ? x->slot < l->job->out->n_scratch
                                  : x->slot < l->job->out->n_params);
@@ -44297,7 +44360,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 2563780556u
+#define TMI_STAMP_OPLIST 982897864u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
@@ -44591,6 +44654,8 @@ static int tmi_compile_options_ok(tmi_job *job) {
     for (i = 0; i < n && tmi_msl_versions[i].number != job->opt->msl; i++) {}
     if (job->opt->msl && i == n)
         tmi_compile_refuse_option(job, "msl", "versions are 300, 310, 320, 400 and 410");
+    if (job->opt->parts && job->opt->mlx)
+        tmi_compile_refuse_option(job, "parts", "MLX counts a grid itself: not with options.mlx");
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
@@ -45218,7 +45283,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 374250281u
+#define TMI_STAMP_COMPILE 1222513167u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
@@ -45317,6 +45382,7 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, WORD, two_stage, NULL, two_stage)                 \
     X(S, OTHER, trace, NULL, trace) /* only looks on */    \
     X(S, OTHER, trace_user, NULL, trace_user)              \
+    X(S, WORD, parts, NULL, parts)                         \
     X(S, WORD, reports, NULL, reports)
 TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
@@ -45411,8 +45477,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 907129001u
-#define TMI_STAMP_API 371077921u
+#define TMI_STAMP_KEY 666168147u
+#define TMI_STAMP_API 528430868u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -47241,6 +47307,7 @@ typedef struct tmi_metal_size {
     X(RESPONDS, "respondsToSelector:", "bp")                                               \
     X(COUNT, "count", "u")                                                                 \
     X(AT, "objectAtIndex:", "pu")                                                          \
+    X(ADD, "addObject:", "vp")                                                             \
     X(STRING, "stringWithUTF8String:", "ps")                                               \
     X(UTF8, "UTF8String", "s")                                                             \
     X(DESCRIPTION, "localizedDescription", "p")                                            \
@@ -47320,7 +47387,7 @@ struct tmetal_metal {
     tmetal_function send; /* objc_msgSend: never called as it is */
     void *(*push)(void);  /* objc_autoreleasePoolPush */
     void (*pop)(void *);
-    void *string, *options;          /* the classes NSString and MTLCompileOptions */
+    void *string, *options, *array;  /* classes: NSString, MTLCompileOptions, NSMutableArray */
     int (*sleep_us)(unsigned);       /* usleep; NULL: none */
     uint64_t (*now_ns)(int);         /* clock_gettime_nsec_np; NULL: none */
     void         *sel[TMI_SEL_COUNT_OF];
@@ -47599,6 +47666,7 @@ static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, t
     selector = (void *(*)(const char *))f[1];
     x->string = ((void *(*)(const char *))f[2])("NSString");
     x->options = ((void *(*)(const char *))f[2])("MTLCompileOptions");
+    x->array = ((void *(*)(const char *))f[2])("NSMutableArray");
     x->push = (void *(*)(void))f[3];
     x->pop = (void (*)(void *))f[4];
     e->default_device = (void *(*)(void))f[5];
@@ -47784,6 +47852,7 @@ struct tmetal_loaded {
     void                *library;
     void               **pipelines; /* by kernel */
     uint32_t             n_params;  /* one more than the highest parameter that a kernel reads */
+    int                  has_parts; /* a kernel's grid may be cut */
 };
 
 /* MTLLanguageVersion is major << 16 | minor; ours is 310 for 3.1. */
@@ -47961,9 +48030,11 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     l->x = metal;
     l->result = result;
     for (k = 0; k < result->n_kernels; k++)
-        for (i = 0; i < result->kernels[k].n_args; i++)
-            if (tmi_metal_is_own(&result->kernels[k].args[i]))
-                l->n_params = tmi_max32(l->n_params, result->kernels[k].args[i].param + 1);
+        for (i = 0; i < result->kernels[k].n_args; i++) {
+            const tmetal_arg *a = &result->kernels[k].args[i];
+            if (tmi_metal_is_own(a)) l->n_params = tmi_max32(l->n_params, a->param + 1);
+            l->has_parts |= a->kind == TMETAL_ARG_GRID;
+        }
     pool = metal->push();
     code = tmi_metal_load_in_pool(l, arena, warnings, problem);
     metal->pop(pool);
@@ -48043,11 +48114,20 @@ TMETAL_API void tmetal_buffer_free(tmetal_metal *metal, tmetal_buffer *buffer) {
 #define TMI_METAL_INDICES 31   /* entries of Metal's buffer argument table */
 #define TMI_METAL_INLINE  4096 /* most bytes of one setBytes */
 
+/* What the parts of a kernel's grid took. */
+typedef struct tmi_metal_pace {
+    uint64_t buffers; /* command buffers of this launch */
+    uint64_t groups;  /* threadgroups in them */
+    double   seconds; /* of one threadgroup in the launch before, on average; 0: not known */
+} tmi_metal_pace;
+
 struct tmetal_launch {
     tmetal_loaded *l;
     tmetal_buffer *scratch; /* by place in the result's list */
     tmetal_buffer *debug;   /* by kernel; no object: it needs none */
-    void          *under_way; /* command buffer, retained; NULL: none */
+    void          *under_way; /* last command buffer, retained; NULL: none */
+    void          *before;    /* NSMutableArray of those before it; NULL: there is one alone */
+    tmi_metal_pace *pace;     /* by kernel */
     int            started;   /* at least once */
     double         seconds;
 };
@@ -48058,6 +48138,8 @@ typedef struct tmi_metal_go {
     const tmetal_launch_arg *args;
     uint32_t                 n_args;
     uint32_t                 programs[3];
+    uint64_t                 whole[3]; /* threadgroups of the kernel's grid, and where the */
+    uint64_t                 from[3];  /* dispatch begins in it */
     tmetal_problem          *p;
 } tmi_metal_go;
 
@@ -48241,10 +48323,15 @@ static tmetal_code tmi_metal_make_room(const tmi_metal_go *g) {
 static tmetal_code tmi_metal_fill(const tmi_metal_go *g, void *encoder, const tmetal_arg *a,
                                 unsigned char *data) {
     const tmi_metal *x = g->launch->l->x;
-    uint64_t       bits = 0;
+    uint64_t       bits = 0, word[6];
     tmetal_code    code = TMETAL_OK;
     uint32_t       i;
     switch (a->kind) {
+    case TMETAL_ARG_GRID:
+        memcpy(word, g->from, sizeof g->from);
+        memcpy(word + 3, g->whole, sizeof g->whole);
+        for (i = 0; i < 24; i++) data[i] = (unsigned char)(word[i / 4] >> (8 * (i % 4)));
+        return TMETAL_OK;
     case TMETAL_ARG_BYTES: code = tmi_metal_number(g, a, &bits); break;
     case TMETAL_ARG_PROGRAMS: bits = g->programs[a->param]; break;
     case TMETAL_ARG_PADDING: bits = g->args[a->param].nan_padding != 0; break;
@@ -48314,61 +48401,219 @@ static tmetal_code tmi_metal_bind_args(const tmi_metal_go *g, void *encoder, uin
     return TMETAL_OK;
 }
 
-/* Threadgroups along an axis; 0: nothing to do. */
-static uint64_t tmi_metal_grid(const tmi_metal_go *g, const tmetal_kernel *k, uint32_t axis) {
-    uint64_t n = k->grid[0] ? k->grid[axis] : g->programs[axis];
-    return k->grid[0] ? n : n * (k->grid_times[axis] ? k->grid_times[axis] : 1);
-}
-
-static tmetal_code tmi_metal_encode(const tmi_metal_go *g, void *encoder) {
-    const tmetal_result *r = g->launch->l->result;
-    const tmi_metal       *x = g->launch->l->x;
-    uint32_t             i;
-    for (i = 0; i < r->n_kernels; i++) {
-        const tmetal_kernel *k = &r->kernels[i];
-        tmi_metal_size         grid, threads = {1, 1, 1};
-        uint64_t             n[3];
-        uint32_t             axis;
-        tmetal_code          code;
-        for (axis = 0; axis < 3; axis++) {
-            /* the parts of a row stand along an axis that the programs must leave free */
-            if (!k->grid[0] && k->grid_times[axis] > 1 && g->programs[axis] > 1)
-                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_STAGES, k->name,
-                                      (unsigned long long)axis,
-                                      (unsigned long long)g->programs[axis]);
-            n[axis] = tmi_metal_grid(g, k, axis);
-            if (n[axis] > 0xffffffffu)
-                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_GRID, k->name,
-                                      (unsigned long long)n[axis]);
-        }
-        grid.width = (unsigned long)n[0], grid.height = (unsigned long)n[1];
-        grid.depth = (unsigned long)n[2], threads.width = k->threads;
-        if (!n[0] || !n[1] || !n[2]) continue;
-        tmi_metal_vp(x, encoder, TMI_SEL_SET_PIPELINE, g->launch->l->pipelines[i]);
-        code = tmi_metal_bind_args(g, encoder, i);
-        if (code != TMETAL_OK) return code;
-        if (i) tmi_metal_vu(x, encoder, TMI_SEL_BARRIER, 1); /* MTLBarrierScopeBuffers */
-        tmi_metal_vzz(x, encoder, TMI_SEL_DISPATCH, grid, threads);
+/* Threadgroups of a kernel's grid; along an axis there may be none. */
+static tmetal_code tmi_metal_grid(tmi_metal_go *g, const tmetal_kernel *k) {
+    uint32_t axis;
+    for (axis = 0; axis < 3; axis++) {
+        g->from[axis] = 0;
+        g->whole[axis] = k->grid[0] ? k->grid[axis] : g->programs[axis];
+        if (k->grid[0] || k->grid_times[axis] <= 1) continue;
+        /* the parts of a row stand along an axis that the programs must leave free */
+        if (g->programs[axis] > 1)
+            return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_STAGES, k->name, (unsigned long long)axis,
+                                  (unsigned long long)g->programs[axis]);
+        g->whole[axis] *= k->grid_times[axis];
+        if (g->whole[axis] > 0xffffffffu)
+            return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_GRID, k->name,
+                                  (unsigned long long)g->whole[axis]);
     }
     return TMETAL_OK;
 }
 
-/* Into the caller's encoder, the caller's command buffer, or one of our own. */
-static tmetal_code tmi_metal_start_in_pool(const tmi_metal_go *g, const tmetal_launch_options *o) {
-    tmetal_launch *h = g->launch;
+static int tmi_metal_is_empty(const tmi_metal_go *g) {
+    return !g->whole[0] || !g->whole[1] || !g->whole[2];
+}
+
+/* So many threadgroups of kernel `i`, from g->from on. */
+static tmetal_code tmi_metal_dispatch(const tmi_metal_go *g, void *encoder, uint32_t i,
+                                      const uint64_t count[3]) {
+    const tmi_metal *x = g->launch->l->x;
+    tmi_metal_size   grid, threads = {1, 1, 1};
+    tmetal_code      code;
+    tmi_metal_vp(x, encoder, TMI_SEL_SET_PIPELINE, g->launch->l->pipelines[i]);
+    code = tmi_metal_bind_args(g, encoder, i);
+    if (code != TMETAL_OK) return code;
+    grid.width = (unsigned long)count[0], grid.height = (unsigned long)count[1];
+    grid.depth = (unsigned long)count[2], threads.width = g->launch->l->result->kernels[i].threads;
+    tmi_metal_vzz(x, encoder, TMI_SEL_DISPATCH, grid, threads);
+    return TMETAL_OK;
+}
+
+/* All kernels, each whole. */
+static tmetal_code tmi_metal_encode(tmi_metal_go *g, void *encoder) {
+    const tmetal_result *r = g->launch->l->result;
+    uint32_t             i, n = 0;
+    for (i = 0; i < r->n_kernels; i++) {
+        tmetal_code code = tmi_metal_grid(g, &r->kernels[i]);
+        if (code != TMETAL_OK) return code;
+        if (tmi_metal_is_empty(g)) continue;
+        if (n++) /* MTLBarrierScopeBuffers */
+            tmi_metal_vu(g->launch->l->x, encoder, TMI_SEL_BARRIER, 1);
+        code = tmi_metal_dispatch(g, encoder, i, g->whole);
+        if (code != TMETAL_OK) return code;
+    }
+    g->launch->started = 1;
+    return TMETAL_OK;
+}
+
+/* A command buffer of our own. The first of a launch waits for the caller's event. */
+static void *tmi_metal_own_buffer(const tmi_metal_go *g, const tmetal_launch_options *o) {
+    const tmi_metal *x = g->launch->l->x;
+    const char *label = o && o->label ? o->label : g->launch->l->result->kernels[0].name;
+    void       *buffer = tmi_metal_p(x, x->queue, TMI_SEL_COMMAND_BUFFER);
+    if (!buffer) {
+        (void)tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a command buffer");
+        return NULL;
+    }
+    tmi_metal_vp(x, buffer, TMI_SEL_SET_LABEL, tmi_metal_string(x, label));
+    if (o && o->wait_event && !g->launch->under_way)
+        tmi_metal_vpu(x, buffer, TMI_SEL_WAIT_EVENT, o->wait_event, (unsigned long)o->wait_value);
+    return buffer;
+}
+
+static void tmi_metal_commit(tmetal_launch *h, void *buffer) {
     const tmi_metal *x = h->l->x;
+    if (h->under_way) {
+        if (!h->before)
+            h->before = tmi_metal_p(x, tmi_metal_p(x, x->array, TMI_SEL_ALLOC), TMI_SEL_INIT);
+        tmi_metal_vp(x, h->before, TMI_SEL_ADD, h->under_way);
+        tmi_metal_drop(x, h->under_way);
+    }
+    h->under_way = tmi_metal_p(x, buffer, TMI_SEL_RETAIN);
+    tmi_metal_v(x, buffer, TMI_SEL_COMMIT);
+}
+
+/* What was started is complete, or shall be forgotten. */
+static void tmi_metal_forget(tmetal_launch *h) {
+    tmi_metal_drop(h->l->x, h->before);
+    tmi_metal_drop(h->l->x, h->under_way);
+    h->before = h->under_way = NULL;
+}
+
+/* -- Grids in parts --------------------- */
+
+/* Seconds that a part may take unless the caller says; of a launch that nothing is known of, how
+ * many parts, and the fewest threadgroups of one: fewer would leave a GPU idle. */
+#define TMI_METAL_PART_SECONDS 0.1
+#define TMI_METAL_PARTS        32u
+#define TMI_METAL_LEAST        1024u
+
+static int tmi_metal_has_parts(const tmetal_kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->n_args; i++)
+        if (k->args[i].kind == TMETAL_ARG_GRID) return 1;
+    return 0;
+}
+
+/* Threadgroups of a part of kernel `i`, at most. */
+static uint64_t tmi_metal_part(const tmi_metal_go *g, const tmetal_launch_options *o, uint32_t i,
+                               uint64_t all) {
+    const tmi_metal_pace *pace = &g->launch->pace[i];
+    double seconds = o && o->part_seconds > 0 ? o->part_seconds : TMI_METAL_PART_SECONDS, n;
+    if (o && o->programs_per_part) return o->programs_per_part;
+    if (!tmi_metal_has_parts(&g->launch->l->result->kernels[i])) return all;
+    if (!(pace->seconds > 0))
+        return all / TMI_METAL_PARTS < TMI_METAL_LEAST ? TMI_METAL_LEAST : all / TMI_METAL_PARTS;
+    n = seconds / pace->seconds;
+    return n >= (double)all ? all : n < 1 ? 1 : (uint64_t)n;
+}
+
+/* The sides of a part: whole rows and layers where they fit, along the axis that is cut in pieces
+ * of about one length. */
+static void tmi_metal_cut(const uint64_t whole[3], uint64_t most, uint64_t count[3]) {
+    uint64_t pieces;
+    uint32_t axis;
+    for (axis = 0; axis < 3; axis++) {
+        count[axis] = most < whole[axis] ? most : whole[axis];
+        if (!most) count[axis] = 1; /* behind the axis that is cut */
+        else if (most < whole[axis]) {
+            pieces = (whole[axis] + most - 1) / most;
+            count[axis] = (whole[axis] + pieces - 1) / pieces;
+            most = 0;
+        } else most /= whole[axis];
+    }
+}
+
+/* Kernel `i` in as many command buffers as its parts are. */
+static tmetal_code tmi_metal_start_kernel(tmi_metal_go *g, const tmetal_launch_options *o,
+                                          uint32_t i) {
+    const tmi_metal     *x = g->launch->l->x;
+    const tmetal_kernel *k = &g->launch->l->result->kernels[i];
+    uint64_t             count[3], n[3], all, most;
+    uint32_t             axis;
+    void                *buffer, *encoder;
+    tmetal_code          code = tmi_metal_grid(g, k);
+    if (code != TMETAL_OK || tmi_metal_is_empty(g)) return code;
+    all = g->whole[0] * g->whole[1]; /* of 32 bits each */
+    all = all > UINT64_MAX / g->whole[2] ? UINT64_MAX : all * g->whole[2];
+    most = tmi_metal_part(g, o, i, all);
+    if (most < all && !tmi_metal_has_parts(k))
+        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, k->name,
+                              "it was compiled without options.parts, or its arguments leave no "
+                              "place for one more");
+    tmi_metal_cut(g->whole, most, count);
+    g->launch->pace[i].groups = all;
+    while (g->from[2] < g->whole[2]) {
+        for (axis = 0; axis < 3; axis++)
+            n[axis] = g->whole[axis] - g->from[axis] < count[axis]
+                ? g->whole[axis] - g->from[axis] : count[axis];
+        buffer = tmi_metal_own_buffer(g, o);
+        if (!buffer) return TMETAL_E_ENCODE;
+        encoder = tmi_metal_p(x, buffer, TMI_SEL_ENCODER);
+        if (!encoder) return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a compute encoder");
+        code = tmi_metal_dispatch(g, encoder, i, n);
+        tmi_metal_v(x, encoder, TMI_SEL_END);
+        if (code != TMETAL_OK) return code;
+        tmi_metal_commit(g->launch, buffer);
+        g->launch->pace[i].buffers++;
+        for (axis = 0; axis < 3; axis++) {
+            g->from[axis] += count[axis];
+            if (axis == 2 || g->from[axis] < g->whole[axis]) break;
+            g->from[axis] = 0;
+        }
+    }
+    return TMETAL_OK;
+}
+
+static tmetal_code tmi_metal_start_parts(tmi_metal_go *g, const tmetal_launch_options *o) {
+    tmetal_launch *h = g->launch;
+    uint32_t       i;
+    tmetal_code    code = TMETAL_OK;
+    void          *buffer;
+    for (i = 0; i < h->l->result->n_kernels; i++) h->pace[i].buffers = 0;
+    for (i = 0; i < h->l->result->n_kernels && code == TMETAL_OK; i++)
+        code = tmi_metal_start_kernel(g, o, i);
+    if (code == TMETAL_OK && ((o && o->signal_event) || !h->under_way)) {
+        buffer = tmi_metal_own_buffer(g, o);
+        if (!buffer) code = TMETAL_E_ENCODE;
+        else if (o && o->signal_event)
+            tmi_metal_vpu(h->l->x, buffer, TMI_SEL_SIGNAL_EVENT, o->signal_event,
+                          (unsigned long)o->signal_value);
+        if (buffer) tmi_metal_commit(h, buffer);
+    }
+    h->started = 1;
+    if (code == TMETAL_OK || !h->under_way) return code;
+    tmi_metal_v(h->l->x, h->under_way, TMI_SEL_WAIT); /* for what was sent before it failed */
+    tmi_metal_forget(h);
+    return code;
+}
+
+/* Into the caller's encoder, the caller's command buffer, or one of our own. */
+static tmetal_code tmi_metal_start_in_pool(tmi_metal_go *g, const tmetal_launch_options *o) {
+    const tmi_metal *x = g->launch->l->x;
     void          *buffer = o ? o->command_buffer : NULL, *encoder = o ? o->encoder : NULL;
     int            own = !buffer && !encoder;
     tmetal_code    code;
+    if (own && (g->launch->l->has_parts || (o && o->programs_per_part)))
+        return tmi_metal_start_parts(g, o);
+    if (o && o->programs_per_part)
+        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, g->launch->l->result->kernels[0].name,
+                              "parts are command buffers of our own, and one is given");
     if (encoder) return tmi_metal_encode(g, encoder);
-    if (own) {
-        const char *label = o && o->label ? o->label : h->l->result->kernels[0].name;
-        buffer = tmi_metal_p(x, x->queue, TMI_SEL_COMMAND_BUFFER);
-        if (buffer) tmi_metal_vp(x, buffer, TMI_SEL_SET_LABEL, tmi_metal_string(x, label));
-    }
-    if (!buffer) return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a command buffer");
-    if (o && o->wait_event)
+    if (own) buffer = tmi_metal_own_buffer(g, o);
+    else if (o->wait_event)
         tmi_metal_vpu(x, buffer, TMI_SEL_WAIT_EVENT, o->wait_event, (unsigned long)o->wait_value);
+    if (!buffer) return TMETAL_E_ENCODE;
     encoder = tmi_metal_p(x, buffer, TMI_SEL_ENCODER);
     if (!encoder) return tmi_metal_fail(g->p, TMETAL_E_ENCODE, "a compute encoder");
     code = tmi_metal_encode(g, encoder);
@@ -48377,11 +48622,7 @@ static tmetal_code tmi_metal_start_in_pool(const tmi_metal_go *g, const tmetal_l
     if (o && o->signal_event)
         tmi_metal_vpu(x, buffer, TMI_SEL_SIGNAL_EVENT, o->signal_event,
                       (unsigned long)o->signal_value);
-    if (own) {
-        h->under_way = tmi_metal_p(x, buffer, TMI_SEL_RETAIN);
-        tmi_metal_v(x, buffer, TMI_SEL_COMMIT);
-    }
-    h->started = 1;
+    if (own) tmi_metal_commit(g->launch, buffer);
     return TMETAL_OK;
 }
 
@@ -48397,6 +48638,9 @@ TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *a
     h->debug = (tmetal_buffer *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->debug,
                                              problem);
     if (!h->debug) return TMETAL_E_ARENA;
+    h->pace = (tmi_metal_pace *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->pace,
+                                               problem);
+    if (!h->pace) return TMETAL_E_ARENA;
     *launch = h;
     return tmi_metal_good(problem);
 }
@@ -48416,6 +48660,8 @@ TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_l
     g.args = args;
     g.n_args = n_args;
     for (i = 0; i < 3; i++) g.programs[i] = programs ? programs[i] : 1;
+    memset(g.whole, 0, sizeof g.whole);
+    memset(g.from, 0, sizeof g.from);
     g.p = problem;
     code = tmi_metal_check(&g);
     if (code != TMETAL_OK) return code;
@@ -48482,6 +48728,29 @@ static tmetal_code tmi_metal_assertions(tmetal_launch *h, tmetal_problem *p) {
     return tmi_metal_good(p);
 }
 
+/* Errors and times of all command buffers, which are complete. */
+static tmetal_code tmi_metal_collect(tmetal_launch *h, tmetal_problem *p) {
+    const tmi_metal *x = h->l->x;
+    unsigned long    i, n = h->before ? tmi_metal_u(x, h->before, TMI_SEL_COUNT) : 0;
+    uint64_t         of = 0; /* command buffers of kernel `k` so far */
+    uint32_t         k = 0;
+    double           took = 0;
+    h->seconds = 0;
+    for (i = 0; i <= n; i++) {
+        void  *b = i < n ? tmi_metal_pu(x, h->before, TMI_SEL_AT, i) : h->under_way;
+        double end;
+        if (tmi_metal_u(x, b, TMI_SEL_STATUS) != 4) return tmi_metal_fault(x, b, p);
+        end = tmi_metal_d(x, b, TMI_SEL_GPU_END);
+        end -= tmi_metal_d(x, b, TMI_SEL_GPU_START);
+        h->seconds += end;
+        for (; k < h->l->result->n_kernels && of == h->pace[k].buffers; k++) of = 0, took = 0;
+        if (k == h->l->result->n_kernels) continue; /* none of a kernel's parts */
+        took += end;
+        if (++of == h->pace[k].buffers) h->pace[k].seconds = took / (double)h->pace[k].groups;
+    }
+    return TMETAL_OK;
+}
+
 TMETAL_API tmetal_code tmetal_launch_wait(tmetal_launch *launch, uint64_t milliseconds,
                                           tmetal_problem *problem) {
     const tmi_metal *x = launch->l->x;
@@ -48493,13 +48762,9 @@ TMETAL_API tmetal_code tmetal_launch_wait(tmetal_launch *launch, uint64_t millis
         x->pop(pool);
         return tmi_metal_fail(problem, TMETAL_E_TIMEOUT, (unsigned long long)milliseconds);
     }
-    if (tmi_metal_u(x, buffer, TMI_SEL_STATUS) == 4) {
-        launch->seconds =
-            tmi_metal_d(x, buffer, TMI_SEL_GPU_END) - tmi_metal_d(x, buffer, TMI_SEL_GPU_START);
-        code = tmi_metal_assertions(launch, problem);
-    } else code = tmi_metal_fault(x, buffer, problem);
-    tmi_metal_drop(x, buffer);
-    launch->under_way = NULL;
+    code = tmi_metal_collect(launch, problem);
+    if (code == TMETAL_OK) code = tmi_metal_assertions(launch, problem);
+    tmi_metal_forget(launch);
     x->pop(pool);
     return code;
 }
@@ -48631,6 +48896,7 @@ typedef struct tmi_host_file {
     const char        *name, *title, *version, *msl_text, *macos, *ios;
     uint32_t           msl_major, msl_minor, family;
     uint32_t           has_debug, has_scratch, has_struct, has_address, has_buffers, has_later;
+    uint32_t           has_parts;
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
     tmi_host_launch   *launches;
@@ -48778,7 +49044,8 @@ static const char *const tmi_host_types[] = {"i1", "i8", "i16", "i32", "i64", "f
 
 /* What a language may be unable to do; sum of these. */
 #define TMI_HOST_LACKS(X)                                                                         \
-    X(1, ADDRESS, "buffers that go by address")
+    X(1, ADDRESS, "buffers that go by address")                                                   \
+    X(2, PARTS, "grids in parts (options.parts)") /* no language does yet */
 
 enum {
 #define X(bit, name, text) TMI_HOST_LACKS_##name = bit,
@@ -49966,6 +50233,10 @@ static const char *tmi_host_value(tmi_host *h, tmi_host_launch *l, const tmetal_
         l->takes_programs = 1;
         return tmi_format(h->job, 0, "programs[%u]", a->param);
     }
+    if (a->kind == TMETAL_ARG_GRID) {
+        h->file.has_parts = 1; /* and is refused for it */
+        return "";
+    }
     name = tmi_host_param_at(l, a->param)->name;
     if (a->kind == TMETAL_ARG_BYTES) return name;
     return tmi_format(h->job, 0, "%s_%s", name,
@@ -50352,9 +50623,11 @@ static const struct {
 /* What the kernels need and the language lacks is refused. */
 static int tmi_host_can(tmi_host *h) {
     uint32_t needs = h->file.has_address ? TMI_HOST_LACKS_ADDRESS : 0;
+    uint32_t lacks = h->language->lacks | TMI_HOST_LACKS_PARTS;
     size_t   i;
+    if (h->file.has_parts) needs |= TMI_HOST_LACKS_PARTS;
     for (i = 0; i < sizeof tmi_host_lacks / sizeof *tmi_host_lacks; i++)
-        if (needs & h->language->lacks & tmi_host_lacks[i].bit)
+        if (needs & lacks & tmi_host_lacks[i].bit)
             tmi_error(h->job, tmi_at_nowhere(), TMETAL_E_HOST, h->language->name, h->file.title,
                       tmi_host_lacks[i].what);
     return !h->job->n_errors;

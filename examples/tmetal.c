@@ -80,6 +80,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(PLAIN, "--plain", "", "", "no optimisation, for comparing results")                                        \
     X(TWO_STAGE, "--two-stage", "", "N", "kernels that only reduce a row become two: N threadgroups a row,\n"     \
                                          "a power of two; 1: as the GPU asks for")                                \
+    X(PARTS, "--parts", "", "", "kernels take where their part of a grid begins, so that a long launch may be\n" \
+                                "sent in several command buffers")                                               \
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
@@ -2701,7 +2703,7 @@ static int ops_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR or an op list (.json, or \"tt.sum:[1024,512]:1\" a line); - reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,
      TAKES(OUT) | TAKES(JSON) | TAKES_TARGET, census_command,
@@ -2874,6 +2876,7 @@ static int read_target(request *r) {
     r->opt.alias = r->value[OPT_ALIAS];
     r->opt.layouts = r->value[OPT_LAYOUT];
     r->opt.no_fusion = r->value[OPT_NO_FUSION] != NULL;
+    r->opt.parts = r->value[OPT_PARTS] != NULL;
     r->opt.logging = r->value[OPT_LOGGING] != NULL;
     r->opt.no_fp64 = r->value[OPT_NO_FP64] != NULL;
     debug = getenv("TRITON_METAL_DEBUG");

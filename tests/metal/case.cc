@@ -162,7 +162,9 @@ outcome launch_held(tmetal_metal *metal, compiled &p, uint64_t milliseconds) {
     }
     if (code == TMETAL_OK) {
         const auto args = arguments(p, h.buffers);
-        code = tmetal_launch_start(h.launch, args.data(), static_cast<uint32_t>(args.size()), p.c.grid.data(), nullptr, &problem);
+        tmetal_launch_options how{};
+        how.programs_per_part = p.programs_per_part;
+        code = tmetal_launch_start(h.launch, args.data(), static_cast<uint32_t>(args.size()), p.c.grid.data(), &how, &problem);
         if (code == TMETAL_OK) code = tmetal_launch_wait(h.launch, milliseconds, &problem);
     }
     h.is_stuck = code == TMETAL_E_TIMEOUT;

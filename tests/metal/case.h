@@ -54,6 +54,7 @@ struct compiled {
     std::vector<char>     memory;
     tmetal_arena          arena;
     tmetal_result         result;
+    uint64_t              programs_per_part = 0; /* with options.parts; 0: by time */
 
     uint32_t version() const; /* of the Metal language: the highest of all kernels */
 };

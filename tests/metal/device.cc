@@ -81,6 +81,7 @@ const char usage[] =
     "  --shares         time kernels too, as shares of a copy of the same bytes\n"
     "  --bench          that alone: the sum over rows in each of --layouts\n"
     "  --sizes RxC,..., --dtype f32|f16|bf16, --layouts A,B, --runs N    of --shares\n"
+    "  --parts N        grids in parts of N programs; 0: by time\n"
     "  --layout SPEC, --alias P=Q, --threads N, --two-stage N, --plain, --no-fusion, --no-fp64    for the compiler\n"
     "  --pretend WHAT:TEXT  with a stand-in only: hang, die, stop, refuse, fault or flip where a name holds TEXT\n"
     "Exit status: 0 nothing is wrong, 1 something is, 2 bad command line, 3 no device.\n";
@@ -141,6 +142,7 @@ bool read_value(settings &s, const std::string &name, const std::string &v) {
     else if (name == "--jobs") s.jobs = std::max(1u, read_number(name, v));
     else if (name == "--worker") s.worker = static_cast<int>(read_number(name, v));
     else if (name == "--from") s.from = read_number(name, v);
+    else if (name == "--parts") s.compile.parts = 1, s.programs_per_part = read_number(name, v);
     else if (name == "--threads") s.compile.threads = read_number(name, v);
     else if (name == "--two-stage") s.compile.two_stage = read_number(name, v);
     else return false;

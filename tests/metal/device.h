@@ -18,6 +18,7 @@ struct settings {
     std::string              state, report, facts, commit, filter, pretend;
     std::string              gpu, layouts, alias;
     tmetal_options           compile{};
+    unsigned                 programs_per_part = 0;
     share_options            shares;
     uint64_t                 milliseconds = 20000;
     unsigned                 jobs = 1;

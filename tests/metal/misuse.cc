@@ -172,6 +172,16 @@ tmetal_code own_device(scene &s, uint32_t family) {
 
 standin::machine &m = standin::now;
 
+/* A launch in parts of so many programs; the kernel was compiled for it or was not. */
+tmetal_code in_parts(scene &s, uint32_t compiled_for, uint64_t most, std::function<void(scene &)> change = nullptr) {
+    s.options.parts = compiled_for;
+    const tmetal_code c = s.ready();
+    s.programs[0] = 4;
+    s.start.programs_per_part = most;
+    if (c == TMETAL_OK && change) change(s);
+    return c == TMETAL_OK ? s.go() : c;
+}
+
 const std::vector<row> rows = {
     {"right", TMETAL_OK, "", run},
     {"no Metal", TMETAL_E_NO_METAL, "objc_msgSend is not found", on([] { m.has_metal = false; })},
@@ -265,6 +275,18 @@ const std::vector<row> rows = {
     {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
      [](scene &s) { return two_stages(s, 3); }},
     {"two stages", TMETAL_OK, "", [](scene &s) { return two_stages(s, 1); }},
+    {"parts", TMETAL_OK, "", [](scene &s) { return in_parts(s, 1, 1); }},
+    {"parts of a kernel that is whole", TMETAL_E_LAUNCH_PARTS, "options.parts", [](scene &s) { return in_parts(s, 0, 3); }},
+    {"one part of a kernel that is whole", TMETAL_OK, "", [](scene &s) { return in_parts(s, 0, 4); }},
+    {"parts in another's command buffer", TMETAL_E_LAUNCH_PARTS, "command buffers of our own",
+     [](scene &s) { return in_parts(s, 1, 3, [](scene &at) { at.start.command_buffer = &at; }); }},
+    {"parts, and no command buffer", TMETAL_E_ENCODE, "a command buffer",
+     [](scene &s) { return in_parts(s, 1, 1, [](scene &) { m.no_command_buffer = true; }); }},
+    {"parts, and no encoder", TMETAL_E_ENCODE, "a compute encoder",
+     [](scene &s) { return in_parts(s, 1, 1, [](scene &) { m.no_encoder = true; }); }},
+    {"parts, and the third stops", TMETAL_E_GPU, "launch fewer programs",
+     [](scene &s) { return in_parts(s, 1, 1, [](scene &) { standin::committed(), m.fault = 2, m.fault_at = 3; }); }},
+    {"parts of no programs", TMETAL_OK, "", [](scene &s) { return in_parts(s, 1, 1, [](scene &at) { at.programs[0] = 0; }); }},
     {"no command buffer", TMETAL_E_ENCODE, "a command buffer", with([](scene &) { m.no_command_buffer = true; })},
     {"no encoder", TMETAL_E_ENCODE, "a compute encoder", with([](scene &) { m.no_encoder = true; })},
     {"the watchdog", TMETAL_E_GPU, "launch fewer programs", with([](scene &) { m.fault = 2; })},
@@ -305,6 +327,77 @@ void misuses() {
     }
     standin::now = standin::machine();
     std::printf("metal: %zu uses and misuses\n", rows.size());
+}
+
+/* Command buffers that a launch takes. */
+size_t buffers_of(scene &s) {
+    standin::committed();
+    if (s.go() != TMETAL_OK) fail(std::string("parts: ") + s.problem.text);
+    return standin::committed();
+}
+
+void expect(size_t is, size_t wanted, const char *what) {
+    if (is != wanted) fail(std::string(what) + ": " + std::to_string(is) + " command buffers, not " + std::to_string(wanted));
+}
+
+/* How grids are cut, by number and by time. Each command buffer takes a quarter of a second here. */
+void parts() {
+    static const struct {
+        uint64_t    most;
+        size_t      buffers;
+        const char *what;
+    } cuts[] = {{1, 60, "one program each"},  {4, 18, "rows of 10 in three pieces"},  {10, 6, "a row each"},
+                {25, 4, "two rows and one"},  {30, 2, "a layer each"},                {59, 2, "nearly all"},
+                {60, 1, "all"},               {uint64_t{1} << 40, 1, "more than all"}};
+    standin::now = standin::machine();
+    standin::now.runs = false; /* what the parts compute is compared by recorded.cc */
+    scene t;
+    t.options.parts = 1;
+    if (t.ready() != TMETAL_OK) return fail(std::string("parts: ") + t.problem.text);
+    t.programs[0] = 10, t.programs[1] = 3, t.programs[2] = 2;
+    for (const auto &c : cuts) {
+        t.start.programs_per_part = c.most;
+        expect(buffers_of(t), c.buffers, c.what);
+    }
+    t.start.programs_per_part = 0;
+    t.programs[0] = 500, t.programs[1] = t.programs[2] = 1;
+    tmetal_launch_free(t.launch);
+    tmetal_launch_make(t.loaded, &t.arena, &t.launch, &t.problem);
+    expect(buffers_of(t), 1, "few programs, of which nothing is known");
+    tmetal_launch_free(t.launch);
+    tmetal_launch_make(t.loaded, &t.arena, &t.launch, &t.problem);
+    t.programs[0] = 320000;
+    expect(buffers_of(t), 32, "many programs, of which nothing is known"); /* 8 seconds: 25 us each */
+    if (tmetal_launch_seconds(t.launch) != 8.0) fail("parts: their times are not added up");
+    expect(buffers_of(t), 80, "a tenth of a second each"); /* now 62.5 us each */
+    t.start.part_seconds = 2;
+    expect(buffers_of(t), 10, "two seconds each");
+    void *const event = t.start.signal_event = standin::new_event();
+    t.start.signal_value = 7;
+    expect(buffers_of(t), 3, "an event behind them"); /* from 7.8 us each: 256,000 programs */
+    reinterpret_cast<void (*)(void *, void *)>(standin::symbol(nullptr, "objc_msgSend"))(
+        event, reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "sel_registerName"))("release"));
+    t.start = tmetal_launch_options{};
+}
+
+/* Programs that wait for each other stay together, whatever is asked; those that only look like it do not. */
+void what_has_parts() {
+    static const struct {
+        const char *name;
+        bool        has;
+    } all[] = {{"recorded/atomics-lock", false},         {"recorded/atomics-raw_lock", false},
+               {"lookalikes/wait_for_program_before", false}, {"recorded/atomics-last_program_sums", false},
+               {"recorded/atomics-tickets", true},       {"recorded/atomics-add_32", true},
+               {"lookalikes/control_region_of_blocks", true}};
+    for (const auto &a : all) {
+        scene s;
+        s.file = std::string("tests/kernels/") + a.name + ".ttir";
+        s.options.parts = 1;
+        if (s.compile() != TMETAL_OK) return fail(std::string(a.name) + " is not compiled");
+        bool has = false;
+        for (uint32_t i = 0; i < s.result.kernels[0].n_args; i++) has |= s.result.kernels[0].args[i].kind == TMETAL_ARG_GRID;
+        if (has != a.has) fail(std::string(a.name) + (has ? " has parts" : " has no parts"));
+    }
 }
 
 /* The letters beside each selector are those of Apple's declaration, which the stand-in has by itself. */
@@ -487,6 +580,8 @@ int main(int argc, char **argv) {
     if (all) {
         shapes();
         misuses();
+        parts();
+        what_has_parts();
         many_launches();
     }
     threads(all);

@@ -71,6 +71,8 @@ test-metal: $(BUILD)/metal-device $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(
 	$(BUILD)/metal-misuse
 	$(BUILD)/metal-device examples/kernels > $(BUILD)/metal-own.txt || { grep -v ^right $(BUILD)/metal-own.txt; exit 1; }
 	@tail -n 1 $(BUILD)/metal-own.txt
+	$(BUILD)/metal-device --parts 1 examples/kernels > $(BUILD)/metal-parts.txt || { grep -v ^right $(BUILD)/metal-parts.txt; exit 1; }
+	@echo "in parts of a program: $$(tail -n 1 $(BUILD)/metal-parts.txt)"
 	sh tests/metal/device.sh $(BUILD)
 	sh tests/metal/cli.sh $(BUILD)
 	$(BUILD)/metal-example examples/kernels/vector_add.ttir | grep 'all right'
@@ -79,6 +81,8 @@ test-metal: $(BUILD)/metal-device $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(
 check-metal: $(BUILD)/metal-device check-metal-sanitized ## every recorded launch through the launcher; the misuses under sanitizers [CORPUS=dir]
 	$(BUILD)/metal-device --jobs $(JOBS) tests/kernels $(wildcard $(CORPUS)) > $(BUILD)/metal-all.txt || { grep -v ^right $(BUILD)/metal-all.txt; exit 1; }
 	@tail -n 1 $(BUILD)/metal-all.txt
+	$(BUILD)/metal-device --jobs $(JOBS) --parts 3 tests/kernels > $(BUILD)/metal-parts.txt || { grep -v ^right $(BUILD)/metal-parts.txt; exit 1; }
+	@echo "in parts of 3 programs: $$(tail -n 1 $(BUILD)/metal-parts.txt)"
 # What is freed is used again soon, so that growth would show; leaks are looked for at the end.
 check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-device-asan $(BUILD)/metal-misuse-tsan
 	ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=1 $(BUILD)/metal-misuse-asan

@@ -80,6 +80,7 @@ struct string : object {
 struct array : object {
     array() : object("NSArray") {}
     std::vector<object *> items; /* retained */
+    bool                  is_initialised = false;
     void end() override {
         for (object *o : items) release(o);
         items.clear();
@@ -304,12 +305,22 @@ void release_it(object *o, sel) { release(o); }
 signed char responds(object *o, sel, sel s);
 
 object *alloc(class_object *c, sel) {
+    if (c->name == "NSMutableArray") return make<array>();
     if (c->name != "MTLCompileOptions") note("alloc of " + c->name);
     return make<compile_options>();
 }
 object *init(compile_options *o, sel) {
     o->is_initialised = true;
     return o;
+}
+object *init_array(array *a, sel) {
+    a->is_initialised = true;
+    return a;
+}
+void add_object(array *a, sel, object *o) {
+    if (!a->is_initialised) note("addObject: to an array that was not initialised");
+    if (!o) return note("addObject: of nil, which throws");
+    a->items.push_back(retain(o, nullptr));
 }
 object *string_with(class_object *, sel, const char *s) { return autoreleased(make<string>(s)); }
 const char *utf8(string *s, sel) { return s->text.c_str(); }
@@ -526,12 +537,14 @@ void signal_event(command_buffer *c, sel, object *o, unsigned long value) {
     if (auto *e = checked<event>(o, "MTLEvent", "encodeSignalEvent:")) c->signals.push_back({e, value});
     if (c->is_open) note("an event while an encoder is open");
 }
+std::atomic<size_t> n_committed{0};
+
 void commit(command_buffer *c, sel) {
     if (c->is_open) note("a commit while an encoder is open");
     if (c->is_committed) note("a second commit");
     c->is_committed = true;
     c->status = 2;
-    c->fault = now.fault;
+    c->fault = ++n_committed == now.fault_at || !now.fault_at ? now.fault : 0;
     if (now.hangs) return;
     run(*c);
     c->status = c->fault ? 5 : 4;
@@ -558,7 +571,8 @@ const std::map<std::string, table> &classes() {
     static const std::map<std::string, table> all = {
         {"class", {{"alloc", M("p", alloc)}, {"stringWithUTF8String:", M("ps", string_with)}}},
         {"NSString", {{"UTF8String", M("s", utf8)}}},
-        {"NSArray", {{"count", M("u", count)}, {"objectAtIndex:", M("pu", at)}}},
+        {"NSArray",
+         {{"init", M("p", init_array)}, {"count", M("u", count)}, {"objectAtIndex:", M("pu", at)}, {"addObject:", M("vp", add_object)}}},
         {"NSError", {{"localizedDescription", M("p", description)}, {"code", M("i", code)}}},
         {"MTLArchitecture", {{"name", M("p", architecture_name)}}},
         {"MTLDevice",
@@ -778,6 +792,8 @@ std::vector<sim::violation> violations() {
     all.swap(seen_violations);
     return all;
 }
+
+size_t committed() { return n_committed.exchange(0); }
 
 void *new_event() { return make<event>(); }
 void *new_queue_of(void *) { return make<queue>(); }

@@ -27,6 +27,7 @@ struct machine {
     bool        no_memory = false;      /* newBuffer gives nil */
     bool        no_command_buffer = false, no_encoder = false, no_queue = false;
     long        fault = 0;              /* MTLCommandBufferError of every command buffer */
+    size_t      fault_at = 0;           /* of the one that is committed as this one alone, from 1; 0: of all */
     bool        hangs = false;          /* command buffers never complete */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
     bool        runs = true;            /* false: kernels are not run, for measuring what is around them */
@@ -46,6 +47,9 @@ void prepare(const std::vector<sim::source> &texts);
 
 /* What a selector's method takes and gives, by the letters of >>metal; "" for none. */
 std::string shape_of(const std::string &selector);
+
+/* Command buffers committed since the last call. */
+size_t committed();
 
 /* Violations that the simulator saw. */
 std::vector<sim::violation> violations();

@@ -54,6 +54,7 @@ job open_job(const settings &s, const tmetal_device &d, size_t index) {
     j.path = s.paths[index];
     try {
         j.p = compile(j.path, s.compile);
+        j.p->programs_per_part = s.programs_per_part;
         if (j.p->result.code != TMETAL_OK) {
             j.o.what = REFUSED;
             j.o.why = "TM" + std::to_string(j.p->result.code) + ": " + (j.p->result.n_diags ? j.p->result.diags[0].message : "");

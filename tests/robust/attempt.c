@@ -113,6 +113,7 @@ const char *attempt(const char *text, size_t len, uint64_t choice, outcomes *sum
         if (choice >> 8 & 1) opt.threads = 32u << (choice >> 9) % 6;
         opt.no_fusion = choice >> 16 & 1;
         opt.reports = (choice >> 24 & 3) != 0;
+        opt.parts = choice >> 26 & 1;
         opt.no_fp64 = (choice >> 17 & 7) == 0;
         bad = compile(text, len, &opt, memory, bytes, sum);
     }
