@@ -26,7 +26,7 @@ $(BUILD)/tmetal: examples/tmetal.c tmetal.h
 # -- What the machine needs ------------------------------------------------------------------------
 # Debian and Ubuntu packages; the only target that touches the system. Says what it does; does nothing
 # where nothing is missing.
-PACKAGES = g++ clang-19 lld-19 nlohmann-json3-dev check pkg-config libmpfr-dev
+PACKAGES = g++ clang-19 lld-19 nlohmann-json3-dev check pkg-config libmpfr-dev python3
 deps:                           ## install what is missing (apt-get, or brew on macOS)
 	@sh tests/deps.sh $(PACKAGES)
 
@@ -52,6 +52,7 @@ include tests/cli/rules.mk
 include tests/metal/rules.mk
 include tests/cache/rules.mk
 include tests/hosts/rules.mk
+include tests/python/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN
@@ -168,6 +169,7 @@ test: test-cli
 test: test-metal
 test: test-cache
 test: test-hosts
+test: test-python
 endif
 # Everything that can run here.
 check: test
@@ -186,6 +188,7 @@ check: layouts-table-check
 check: check-metal
 check: check-hosts
 check: check-cache
+check: check-python
 
 clean:                          ## remove build/
 	rm -rf $(BUILD)

@@ -140,7 +140,8 @@
  *     28  >>entry      public functions and the one setjmp
  *     29  >>cache      results on disk
  *     30  >>metal      launching: the Objective-C runtime and Metal, from C
- *     31  >>host       launch code: files in other languages that compile and launch a result
+ *     31  >>py         launch code in Python, by PyTorch and by MLX
+ *     32  >>host       launch code: files in other languages that compile and launch a result
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -343,7 +344,8 @@ typedef struct tmetal_options {
     const struct tmetal_gpu_limits *limits; /* the caller's own, before all others; NULL: none */
     uint32_t
         mlx; /* 1: also what mx.fast.metal_kernel takes (tmetal_kernel.mlx); a kernel that cannot
-              * be one is refused. Names that MLX looks for in a text are avoided in `msl` too */
+              * be one is refused. Names that MLX looks for in a text are avoided in `msl` too.
+              * 2: of several kernels each has its own, as TMETAL_HOST_MLX_PY wants it */
     const char *layouts; /* layouts forced on reductions: "COALESCED" on all,
                           * "%sum=TILED,%max=DEFAULT" on those that give these values, or both; of
                           * an op list the ops' ids. A later entry wins over an earlier one, a named
@@ -594,6 +596,11 @@ typedef struct tmetal_kernel {
     uint32_t                 family;              /* first MTLGPUFamilyApple that can run it */
     const tmetal_arg        *args;
     uint32_t                 n_args;
+    const char *const       *params;  /* names, of parameters too that are not read */
+    uint32_t                 n_params;
+    /* 1: of numbers, or it loads them: what they point to must be resident, and no argument
+     * tells of it */
+    uint32_t                 makes_pointers;
     const tmetal_layout_row *layouts;
     uint32_t                 n_layouts;
     const tmetal_access     *accesses;            /* in order of the text */
@@ -1498,6 +1505,8 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 typedef enum tmetal_host {
     TMETAL_HOST_C, /* C99 by the Objective-C runtime */
     TMETAL_HOST_SWIFT, /* a class, for macOS and iOS */
+    TMETAL_HOST_TORCH_PY, /* Python, by torch.mps.compile_shader; docs/hosts-python.md */
+    TMETAL_HOST_MLX_PY,   /* Python, by mx.fast.metal_kernel; wants options.mlx = 2 */
     TMETAL_HOST_COUNT
 } tmetal_host;
 
@@ -20319,7 +20328,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     s->parts = tmi_split_parts_for(gpu, job->opt->two_stage);
     tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &s->users);
     if (job->opt->plain) done = tmi_split_refuse(s, func, "the caller asked for no optimisation");
-    else if (job->opt->mlx) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
+    else if (job->opt->mlx == 1) done = tmi_split_refuse(s, func, "MLX takes one kernel at a time");
     else if (job->opt->alias) done = tmi_split_refuse(s, func, "its parameters overlap");
     else
         done = tmi_split_ops(s) && (s->loop ? tmi_split_loop(s) : tmi_split_tile(s)) &&
@@ -20340,7 +20349,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     return 1;
 }
 
-#define TMI_STAMP_TRANSFORM 1131172564u
+#define TMI_STAMP_TRANSFORM 2167817278u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -36819,6 +36828,28 @@ static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
                       TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
 }
 
+static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i;
+    const char **names = TMI_NEW(e->job, const char *, e->n_own);
+    for (i = 0; i < e->n_own; i++)
+        names[i] = tmi_format(e->job, 0, "%s",
+                              TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, i))->name));
+    k->params = names;
+    k->n_params = e->n_own;
+}
+
+/* Are pointers made of numbers, or found in memory? */
+static uint32_t tmi_emit_makes_pointers(const tmi_plan *p) {
+    uint32_t op = p->func;
+    while ((op = tmi_walk_next(p->m, p->func, op)) != 0) {
+        const tmi_op *o = TMI_OP(p->m, op);
+        if (o->kind == TMI_OP_INT_TO_PTR) return 1;
+        if (o->kind != TMI_OP_LOAD) continue;
+        if (tmi_is_ptrlike(p->m, tmi_value_type(p->m, tmi_out(p->m, o, 0)))) return 1;
+    }
+    return 0;
+}
+
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
 static void tmi_make_args(tmi_emit *e, tmetal_kernel *k, int *packed) {
     uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i, n = 0, bufs = 0, at = 0,
@@ -37395,14 +37426,10 @@ static int tmi_mlx_takes(tmi_emit *e, const tmetal_kernel *k, int packed) {
     }
     if (!outputs)
         tmi_mlx_refuse(e, k, "it writes nothing, and MLX wants an output", "store the result");
-    for (i = 1; i < e->t->ins.n; i++)
-        if (TMI_INS(e->t, i)->op == TMI_TF_I2P && e->uses[i]) {
-            tmi_mlx_refuse(
-                e, k,
-                "it makes pointers of numbers, and MLX binds only the arrays that it is given",
-                "pass each array as a parameter");
-            break;
-        }
+    if (k->makes_pointers)
+        tmi_mlx_refuse(
+            e, k, "it makes pointers of numbers, and MLX binds only the arrays that it is given",
+            "pass each array as a parameter");
     return e->job->n_errors == before;
 }
 
@@ -37558,6 +37585,8 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     tmi_name_params(&e);
     tmi_make_args(&e, k, &packed);
     tmi_emit_grid_arg(&e, k);
+    tmi_emit_params(&e, k);
+    k->makes_pointers = tmi_emit_makes_pointers(p);
     if (packed)
         struct_name = tmi_taken(&e, tmi_unique_name(&e, tmi_file_name(&e, joined, k, "Scalars"))),
         (void)tmi_unique_name(&e, "scalars");
@@ -38024,7 +38053,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2825831630u
+#define TMI_STAMP_EMIT 1142879134u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -44833,6 +44862,7 @@ static void tmi_compile_refuse_several(tmi_job *job, const tmi_unit *unit, uint3
 /* Scratch pointers among the arguments of a stage. */
 static void tmi_compile_split_bind(const tmi_split *s, uint32_t first_id, tmetal_kernel *k) {
     uint32_t i;
+    k->n_params = s->n_own;
     for (i = 0; i < k->n_args; i++) {
         tmetal_arg *a = (tmetal_arg *)&k->args[i];
         if (a->kind != TMETAL_ARG_BUFFER || a->param < s->n_own) continue;
@@ -45023,7 +45053,7 @@ static void tmi_compile_module(tmi_job *job, tmi_module *m) {
     tmi_compile_check_alias(job, m);
     n = tmi_compile_units(job, m, &unit);
     for (i = 0; i < n; i++) tmi_compile_refuse_called(job, unit[i].m, unit[i].func);
-    if (job->opt->mlx && n > 1) tmi_compile_refuse_several(job, unit, n);
+    if (job->opt->mlx == 1 && n > 1) tmi_compile_refuse_several(job, unit, n);
     if (job->n_errors) return;
     kernels = TMI_NEW(job, tmetal_kernel, job->opt->two_stage ? 2 * (size_t)n : n);
     tmi_compile_splits_init(job, &splits, n);
@@ -45283,7 +45313,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1222513167u
+#define TMI_STAMP_COMPILE 1497999734u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
@@ -45478,7 +45508,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 666168147u
-#define TMI_STAMP_API 528430868u
+#define TMI_STAMP_API 2285571722u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -48800,10 +48830,677 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [31]  Launch code: files in other languages that compile and launch a result
+ * >>py  [31]  Launch code in Python, by PyTorch and by MLX
+ *
+ * gives   tmi_py_put_module()
+ * uses    >>base
+ *============================================================================*/
+#ifdef TMETAL_LAUNCH_CODE
+
+/* -- Python: torch.mps.compile_shader and mx.fast.metal_kernel ---------------------------------
+ * A module with a function for each Triton function, or one for an op list. docs/hosts-python.md
+ * says what the two libraries take, and where that was read. */
+
+#define TMI_PY_TORCH_ABOUT                                                                         \
+    "Call a function with the arguments of the Triton kernel in their order, constexpr ones left " \
+    "out, and grid=.\nResults are written in place. Calls return at once, on PyTorch's stream; "   \
+    "torch.mps.synchronize() waits, and\nso does what reads a tensor on the CPU.\n\"\"\"\n"
+#define TMI_PY_MLX_ABOUT                                                                           \
+    "Call a function with the arguments of the Triton kernel in their order, constexpr ones left " \
+    "out, and grid=.\nIn the place of what the kernel writes stands a shape, or an array like "    \
+    "it: the array itself is new, and\nreturned. Nothing runs until mx.eval or until a result is " \
+    "read. Arrays that are not row-contiguous are\ncopied; strides are those of the copy.\n\"\"\"\n"
+
+#define TMI_PY_HEAD                                                                                \
+    "def _grid(programs):\n"                                                                       \
+    "    \"\"\"The number of programs along x, y and z.\"\"\"\n"                                   \
+    "    if callable(programs):\n"                                                                 \
+    "        raise TypeError(\"grid must be numbers: the constexpr parameters that a function of " \
+    "them would read are gone\")\n"                                                                \
+    "    programs = tuple(programs) if isinstance(programs, (tuple, list)) else (programs,)\n"     \
+    "    if not 1 <= len(programs) <= 3:\n"                                                        \
+    "        raise TypeError(\"grid must be one to three numbers of programs\")\n"                 \
+    "    programs = tuple(operator.index(n) for n in programs) + (1, 1)[len(programs) - 1:]\n"     \
+    "    if min(programs) < 0:\n"                                                                  \
+    "        raise ValueError(\"grid must not be negative\")\n"                                    \
+    "    return programs\n\n\n"                                                                    \
+    "def _bits(name, value, type):\n"                                                              \
+    "    \"\"\"The bits of a number of Triton's type, rounded to it or checked.\"\"\"\n"           \
+    "    if type in (\"f16\", \"f32\", \"f64\"):\n"                                                \
+    "        letter = {\"f16\": \"<e\", \"f32\": \"<f\", \"f64\": \"<d\"}[type]\n"                 \
+    "        return int.from_bytes(struct.pack(letter, value), \"little\")\n"                      \
+    "    if type == \"bf16\":  # to nearest even, once: f32 was a rounding too\n"                  \
+    "        near, = struct.unpack(\"<f\", struct.pack(\"<f\", value))\n"                          \
+    "        bits, = struct.unpack(\"<I\", struct.pack(\"<f\", value))\n"                          \
+    "        high, low, off = bits >> 16, bits & 0xffff, abs(value) - abs(near)\n"                 \
+    "        if value != value:\n"                                                                 \
+    "            return high | 0x40\n"                                                             \
+    "        up = low > 0x8000 or low == 0x8000 and (off > 0 or off == 0 and high & 1)\n"          \
+    "        return high + bool(up)\n"                                                             \
+    "    width, value = int(type[1:]), operator.index(value)\n"                                    \
+    "    if not -(1 << (width - 1)) <= value < 1 << width:\n"                                      \
+    "        raise OverflowError(f\"{name} does not fit {type}\")\n"                               \
+    "    return int(value != 0) if width == 1 else value & ((1 << width) - 1)\n\n\n"
+
+/* What PyTorch wants: numbers as integers of 64 bits, whose low bytes come first. */
+static const char *const tmi_py_torch_text[] = {
+    "import operator\nimport os\nimport platform\nimport struct\n\nimport torch\n\n",
+    "_DTYPES = {  # tensors by the type that a kernel reads: Triton's have no sign\n"
+    "    \"i1\": (\"bool\", \"uint8\", \"int8\"), \"i8\": (\"int8\", \"uint8\", \"bool\"),\n"
+    "    \"i16\": (\"int16\", \"uint16\"), \"i32\": (\"int32\", \"uint32\"), \"i64\": (\"int64\", "
+    "\"uint64\"),\n"
+    "    \"f16\": (\"float16\",), \"bf16\": (\"bfloat16\",), \"f32\": (\"float32\",), "
+    "\"f64\": (\"int64\",),\n"
+    "}\n"
+    "_library = None\n\n\n",
+    TMI_PY_HEAD,
+    "def _numbers(*numbers):\n"
+    "    \"\"\"Bytes for one buffer index: (name, value, type, offset) of each number.\"\"\"\n"
+    "    data = 0\n"
+    "    for name, value, type, offset in numbers:\n"
+    "        data |= _bits(name, value, type) << 8 * offset\n"
+    "    end = numbers[-1][3] + 8\n"
+    "    words = struct.unpack(f\"<{(end + 7) // 8}q\", data.to_bytes((end + 7) // 8 * 8, "
+    "\"little\"))\n"
+    "    return words[0] if len(numbers) == 1 else words\n\n\n",
+    "def _tensors(*tensors):\n"
+    "    \"\"\"Checks (name, tensor, type, alignment, shape or None, written) of each.\"\"\"\n"
+    "    places = {}\n"
+    "    for name, t, type, align, shape, written in tensors:\n"
+    "        if not isinstance(t, torch.Tensor) or t.device.type != \"mps\":\n"
+    "            raise TypeError(f\"{name} must be a tensor on the device mps\")\n"
+    "        dtypes = _DTYPES.get(type) or (\"float8_\" + type[2:].lower(), \"uint8\", \"int8\")\n"
+    "        if str(t.dtype) not in [\"torch.\" + d for d in dtypes]:\n"
+    "            raise TypeError(f\"{name} must be of {' or '.join(dtypes)}, not {t.dtype}\")\n"
+    "        at = t.storage_offset() * t.element_size()\n"
+    "        if at % align:\n"
+    "            raise ValueError(f\"{name} must begin at a multiple of {align} bytes in its "
+    "storage: clone it\")\n"
+    "        if shape is not None and (tuple(t.shape) != shape or not t.is_contiguous()):\n"
+    "            raise ValueError(f\"{name} must be contiguous and of shape {shape}\")\n"
+    "        place = (t.untyped_storage().data_ptr(), at)\n"
+    "        other, other_written = places.setdefault(place, (name, written))\n"
+    "        if other != name and (written or other_written) and t.numel():\n"
+    "            raise ValueError(f\"{other} and {name} are one tensor, and one of them is "
+    "written\")\n\n\n",
+    "def _launch(entry, args, groups, threads):\n"
+    "    \"\"\"Puts one kernel on PyTorch's stream; the text is compiled at the first call.\"\"\"\n"
+    "    global _library\n"
+    "    if _library is None:\n"
+    "        fast = os.environ.get(\"PYTORCH_MPS_FAST_MATH\", \"0\") != \"0\"\n"
+    "        if fast and int(platform.mac_ver()[0].split(\".\")[0] or 15) < 15:\n"
+    "            raise RuntimeError(\"PYTORCH_MPS_FAST_MATH breaks infinities and NaN before "
+    "macOS 15: unset it\")\n"
+    "        _library = torch.mps.compile_shader(_SOURCE)\n"
+    "    if max(groups[0] * threads, *groups[1:]) >= 1 << 32:\n"
+    "        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more than "
+    "Metal counts\")\n"
+    "    getattr(_library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),\n"
+    "                             group_size=(threads, 1, 1))\n\n\n",
+    NULL};
+
+/* MLX's arrays have no addresses and no offsets; what a kernel writes is new. */
+static const char *const tmi_py_mlx_text[] = {
+    "import operator\nimport struct\n\nimport mlx.core as mx\n\n",
+    "_DTYPES = {  # arrays by the type that a kernel reads: Triton's have no sign\n"
+    "    mx.bool_: (mx.bool_, mx.uint8, mx.int8), mx.int8: (mx.int8, mx.uint8, mx.bool_), "
+    "mx.uint8: (mx.uint8, mx.int8),\n"
+    "    mx.int16: (mx.int16, mx.uint16), mx.int32: (mx.int32, mx.uint32), mx.int64: (mx.int64, "
+    "mx.uint64),\n"
+    "    mx.float16: (mx.float16,), mx.bfloat16: (mx.bfloat16,), mx.float32: (mx.float32,),\n"
+    "}\n\n\n",
+    TMI_PY_HEAD,
+    "def _number(name, value, type, dtype):\n"
+    "    \"\"\"A number as an array without dimensions, by its bits.\"\"\"\n"
+    "    size = {mx.bool_: 1, mx.int8: 1, mx.int16: 2, mx.float16: 2, mx.bfloat16: 2, mx.int64: "
+    "8}.get(dtype, 4)\n"
+    "    bits = _bits(name, value, type)\n"
+    "    bits -= (bits >> 8 * size - 1) << 8 * size\n"
+    "    return mx.array(bits, {1: mx.int8, 2: mx.int16, 4: mx.int32, 8: mx.int64}[size])"
+    ".view(dtype)\n\n\n",
+    "def _array(name, x, dtype, shape=None):\n"
+    "    \"\"\"An array as the kernel reads it: by its bits, and of 8 elements or more, since MLX "
+    "puts\n"
+    "    fewer where kernels for device memory cannot read them.\"\"\"\n"
+    "    if not isinstance(x, mx.array) or x.dtype not in _DTYPES[dtype]:\n"
+    "        raise TypeError(f\"{name} must be an array of {' or '.join(map(str, "
+    "_DTYPES[dtype]))}\")\n"
+    "    if shape is not None and tuple(x.shape) != shape:\n"
+    "        raise ValueError(f\"{name} must be of shape {shape}\")\n"
+    "    x = x.view(dtype)\n"
+    "    return x if x.size >= 8 else mx.concatenate([x.reshape((x.size,)), mx.zeros((8 - x.size,)"
+    ", dtype)])\n\n\n",
+    "def _shape(name, like, dtype):\n"
+    "    \"\"\"The shape of a result: given as such, or as an array like it.\"\"\"\n"
+    "    if not isinstance(like, mx.array):\n"
+    "        return tuple(map(operator.index, like)) if isinstance(like, (tuple, list)) else "
+    "(operator.index(like),)\n"
+    "    if like.dtype not in _DTYPES[dtype]:\n"
+    "        raise TypeError(f\"{name} is of {dtype}, not {like.dtype}\")\n"
+    "    return tuple(like.shape)\n\n\n",
+    "def _like(x, like):\n"
+    "    return x.view(like.dtype) if isinstance(like, mx.array) else x\n\n\n",
+    "def _launch(kernel, inputs, outputs, groups, threads, init):\n"
+    "    \"\"\"The arrays that one kernel makes; `outputs` has shape and dtype of each.\"\"\"\n"
+    "    grid = (groups[0] * threads, groups[1], groups[2])\n"
+    "    if max(grid) >= 1 << 31:\n"
+    "        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more than "
+    "MLX counts\")\n"
+    "    if 0 in grid:\n"
+    "        return [mx.full(shape, init or 0, dtype) for shape, dtype in outputs]\n"
+    "    return kernel(inputs=inputs, output_shapes=[shape for shape, _ in outputs],\n"
+    "                  output_dtypes=[dtype for _, dtype in outputs], grid=grid, "
+    "threadgroup=(threads, 1, 1),\n"
+    "                  init_value=init)\n\n\n",
+    NULL};
+/* Python's keywords, and what the modules themselves use at file scope or inside of functions. */
+static const char tmi_py_reserved[] =
+    " False None True and as assert async await break class continue def del elif else except "
+    "finally for from global if import in is lambda nonlocal not or pass raise return try while "
+    "with yield abs bool callable float getattr grid init int isinstance len map max min mx "
+    "operator os platform str struct torch tuple OverflowError RuntimeError TypeError ValueError "
+    "_DTYPES _KERNELS _SOURCE _array _bits _grid _launch _library _like _number _numbers _programs "
+    "_shape _tensors ";
+
+/* "arg7" and the like are given instead of others, "_p7" and "_s7" are local. */
+static int tmi_py_is_numbered(const char *s) {
+    static const char *const stems[] = {"arg", "kernel", "pads", "_p", "_s"};
+    uint32_t i;
+    for (i = 0; i < 5; i++) {
+        size_t n = strlen(stems[i]);
+        if (strncmp(s, stems[i], n) == 0 && s[n] && !s[n + strspn(s + n, "0123456789")]) return 1;
+    }
+    return 0;
+}
+
+static int tmi_py_is_reserved(const char *s) {
+    size_t      n = strlen(s);
+    const char *at = tmi_py_reserved;
+    while ((at = strstr(at, s)) != NULL) {
+        if (at[-1] == ' ' && at[n] == ' ') return 1;
+        at++;
+    }
+    return 0;
+}
+
+/* `want` where Python and the module take it for a name, else the stem and a number. */
+static const char *tmi_py_name(tmi_job *job, const char *want, const char *stem, uint32_t i) {
+    const char *s = want;
+    int         ok = *s && strncmp(s, "__", 2) != 0 && !tmi_is_digit(*s);
+    for (; ok && *s; s++) ok = tmi_is_digit(*s) || *s == '_' || tmi_is_letter(*s);
+    ok = ok && !tmi_py_is_numbered(want) && !tmi_py_is_reserved(want);
+    return ok ? want : tmi_format(job, 1, "%s%u", stem, i);
+}
+
+/* A string that may hold anything, over lines of its own. */
+static void tmi_py_put_text(tmi_text *t, const char *s) {
+    tmi_put_str(t, "\"\"\"\\\n");
+    for (; *s; s++) {
+        if (*s == '\\' || (*s == '"' && (s[1] == '"' || !s[1]))) tmi_put_char(t, '\\');
+        tmi_put_char(t, *s);
+    }
+    tmi_put_str(t, "\"\"\"");
+}
+
+typedef struct tmi_py_param {
+    const char         *name;
+    const tmetal_arg   *arg;   /* a kernel's; NULL: none reads it */
+    const tmetal_arg   *pads;  /* of a host descriptor: the argument that says how it pads */
+    const tmetal_param *of;    /* of an op list */
+    const char         *dtype; /* MLX's, without "mx." */
+    uint32_t            align, access;
+} tmi_py_param;
+
+/* A function of the module: kernels that are launched together. */
+typedef struct tmi_py {
+    tmi_job             *job;
+    tmi_text            *t;
+    const tmetal_result *r;
+    const char          *lib; /* "torch" or "mx" */
+    tmi_py_param        *param;
+    uint32_t             from, to, n_param, is_mlx, has_grid;
+} tmi_py;
+
+static int tmi_py_is_made(const tmi_py_param *p) { /* MLX makes it, or a function of an op list */
+    return p->arg && p->arg->kind == TMETAL_ARG_BUFFER && (p->access & TMETAL_WRITES);
+}
+
+static void tmi_py_refuse(const tmi_py *x, const tmetal_kernel *k, const char *what,
+                          const char *help) {
+    tmi_error(x->job, tmi_at_nowhere(), TMETAL_E_HOST, x->is_mlx ? "mlx-py" : "torch-py", k->name,
+              what);
+    tmi_help(x->job, NULL, help);
+}
+
+/* Parameters as all kernels of the function have them. */
+static void tmi_py_gather(tmi_py *x) {
+    const tmetal_kernel *k = &x->r->kernels[x->from];
+    uint32_t i, j, n = x->r->n_params ? x->r->n_params : k->n_params;
+    x->n_param = n;
+    x->param = TMI_TEMP(x->job, tmi_py_param, n);
+    x->has_grid = !x->r->graph;
+    for (i = 0; i < n; i++) {
+        const char *name = x->r->n_params ? x->r->params[i].name : k->params[i];
+        x->param[i].name = tmi_py_name(x->job, name, "arg", i);
+        if (x->r->n_params) x->param[i].of = &x->r->params[i];
+    }
+    for (j = x->from; j < x->to; j++) {
+        k = &x->r->kernels[j];
+        for (i = 0; i < k->n_args; i++) {
+            const tmetal_arg *a = &k->args[i];
+            tmi_py_param     *p = &x->param[a->param < n ? a->param : 0];
+            if (a->kind == TMETAL_ARG_PADDING) p->pads = a;
+            if (a->kind != TMETAL_ARG_BUFFER && a->kind != TMETAL_ARG_BYTES) continue;
+            p->arg = a;
+            p->access |= a->access;
+            p->align = tmi_max32(p->align, a->align);
+        }
+    }
+}
+
+static const char *tmi_py_pads(const tmi_py *x, uint32_t i) {
+    return tmi_py_name(x->job, x->param[i].pads->name, "pads", i);
+}
+
+/* torch.float32 or mx.float32 of the type of an op list's parameter, as NumPy calls it */
+static const char *tmi_py_dtype(const tmi_py *x, const char *type) {
+    static const char *const kinds[][2] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"},
+                                           {"u", "uint"}};
+    uint32_t i;
+    for (i = 0; i < 4; i++) {
+        size_t n = strlen(kinds[i][0]);
+        if (strncmp(type, kinds[i][0], n) == 0 && tmi_is_digit(type[n]))
+            return tmi_format(x->job, 1, "%s.%s%s", x->lib, kinds[i][1], type + n);
+    }
+    return x->is_mlx ? "mx.bool_" : "torch.bool";
+}
+
+/* (8, 4), (8,), () */
+static const char *tmi_py_shape(const tmi_py *x, const tmetal_param *of) {
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(x->job, &t);
+    for (i = 0; i < of->n_dims; i++) tmi_put(&t, i ? " %u," : "(%u,", of->dims[i]);
+    if (!i) tmi_put_char(&t, '(');
+    tmi_put_char(&t, ')');
+    return tmi_text_join(&t, 1);
+}
+
+static const char *tmi_py_hint(const tmi_py *x, const tmi_py_param *p) {
+    if (!p->arg) return "object = None";
+    if (p->arg->kind == TMETAL_ARG_BYTES)
+        return strcmp(p->arg->type, "i1") == 0 ? "bool" : p->arg->type[0] == 'i' ? "int" : "float";
+    if (!x->is_mlx) return "torch.Tensor";
+    return tmi_py_is_made(p) ? "\"mx.array | tuple[int, ...]\"" : "mx.array";
+}
+
+static int tmi_py_is_given(const tmi_py *x, const tmi_py_param *p) { /* by the caller */
+    return !x->r->graph || !p->of->is_result;
+}
+
+static void tmi_py_put_signature(const tmi_py *x, const char *name) {
+    uint32_t i, n = 0;
+    tmi_put(x->t, "def %s(", name);
+    for (i = 0; i < x->n_param; i++) {
+        const tmi_py_param *p = &x->param[i];
+        if (!tmi_py_is_given(x, p)) continue;
+        tmi_put(x->t, n++ ? ",\n    %s: %s" : "\n    %s: %s", p->name,
+                p->arg ? tmi_py_hint(x, p) : "object");
+    }
+    if (x->has_grid) tmi_put_str(x->t, n++ ? ",\n    *,\n    grid" : "\n    *,\n    grid");
+    for (i = 0; i < x->n_param; i++)
+        if (x->param[i].pads) tmi_put(x->t, ",\n    %s: bool = False", tmi_py_pads(x, i));
+    if (x->has_grid && x->is_mlx) tmi_put_str(x->t, ",\n    init=None");
+    tmi_put_str(x->t, n ? ",\n):\n" : "):\n");
+}
+
+/* What a parameter must be. */
+static void tmi_py_put_about(const tmi_py *x, const tmi_py_param *p) {
+    static const char *const access[] = {"", "read", "written", "read and written"};
+    tmi_put(x->t, "    %s: ", p->name);
+    if (!p->arg) tmi_put_str(x->t, "not read");
+    else if (p->arg->kind == TMETAL_ARG_BYTES) tmi_put_str(x->t, p->arg->type);
+    else if (x->is_mlx && tmi_py_is_made(p))
+        tmi_put(x->t, "shape of the array of %s that is returned, or an array like it",
+                p->arg->type);
+    else {
+        tmi_put(x->t, "%s of %s, %s", x->is_mlx ? "array" : "tensor", p->arg->type,
+                access[p->access & 3]);
+        if (p->of) tmi_put(x->t, ", of shape %s", tmi_py_shape(x, p->of));
+        if (p->align > 1) tmi_put(x->t, ", that begins at a multiple of %u bytes", p->align);
+    }
+    tmi_put_char(x->t, '\n');
+}
+
+static void tmi_py_put_doc(const tmi_py *x) {
+    uint32_t i;
+    if (x->has_grid)
+        tmi_put_str(x->t, "    \"\"\"`grid`: Triton programs, a number or up to three along x, y "
+                          "and z.\n\n");
+    else tmi_put_str(x->t, "    \"\"\"The op list.\n\n");
+    for (i = 0; i < x->n_param; i++)
+        if (tmi_py_is_given(x, &x->param[i])) tmi_py_put_about(x, &x->param[i]);
+    for (i = 0; i < x->n_param; i++)
+        if (x->param[i].pads)
+            tmi_put(x->t, "    %s: outside of its shape the descriptor reads NaN, else 0\n",
+                    tmi_py_pads(x, i));
+    if (x->has_grid && x->is_mlx)
+        tmi_put_str(x->t, "    init: what results begin as; without it, what no program stores is "
+                          "undefined\n");
+    tmi_put_str(x->t, "    \"\"\"\n");
+}
+
+/* -- Numbers and the grid ------------------------------------------------------ */
+
+static const char *tmi_py_value(const tmi_py *x, const tmetal_arg *a) {
+    if (a->kind == TMETAL_ARG_PROGRAMS) return tmi_format(x->job, 1, "_programs[%u]", a->param);
+    if (a->kind == TMETAL_ARG_PADDING) return tmi_py_pads(x, a->param);
+    return x->param[a->param].name;
+}
+
+static void tmi_py_put_groups(const tmi_py *x, const tmetal_kernel *k) {
+    uint32_t i;
+    if (k->grid[0]) {
+        tmi_put(x->t, "(%u, %u, %u)", k->grid[0], k->grid[1], k->grid[2]);
+        return;
+    }
+    if (k->grid_times[0] * k->grid_times[1] * k->grid_times[2] == 1) {
+        tmi_put_str(x->t, "_programs");
+        return;
+    }
+    for (i = 0; i < 3; i++)
+        tmi_put(x->t, i ? ", _programs[%u] * %u" : "(_programs[%u] * %u", i, k->grid_times[i]);
+    tmi_put_char(x->t, ')');
+}
+
+static void tmi_py_put_grid(const tmi_py *x) {
+    uint32_t i, j;
+    if (!x->has_grid) return;
+    tmi_put_str(x->t, "    _programs = _grid(grid)\n");
+    for (j = x->from; j < x->to; j++)
+        for (i = 0; i < 3; i++)
+            if (x->r->kernels[j].grid_times[i] > 1)
+                tmi_put(x->t,
+                        "    if _programs[%u] > 1:\n        raise ValueError(\"grid: a kernel in "
+                        "two stages wants one program along %c\")\n",
+                        i, "xyz"[i]);
+}
+
+/* Bytes of a scratch buffer, in the grid that is launched. */
+static const char *tmi_py_bytes(const tmi_py *x, uint32_t id) {
+    const tmetal_scratch *s = &x->r->scratch[id];
+    if (!s->program_bytes)
+        return tmi_format(x->job, 1, "%llu", (unsigned long long)s->bytes);
+    return tmi_format(x->job, 1, "%llu + %llu * _programs[0] * _programs[1] * _programs[2]",
+                      (unsigned long long)s->bytes, (unsigned long long)s->program_bytes);
+}
+
+/* -- PyTorch --------------------------------------------------------------------- */
+
+static void tmi_py_put_checks(const tmi_py *x) {
+    uint32_t i, n = 0;
+    for (i = 0; i < x->n_param; i++) {
+        const tmi_py_param *p = &x->param[i];
+        if (!p->arg || p->arg->kind != TMETAL_ARG_BUFFER || !tmi_py_is_given(x, p)) continue;
+        if (!n++) tmi_put_str(x->t, "    _tensors(\n");
+        tmi_put(x->t, "        (%q, %s, %q, %u, %s, %s),\n", p->name, p->name, p->arg->type,
+                p->align ? p->align : 1,
+                p->of ? tmi_py_shape(x, p->of) : "None",
+                p->access & TMETAL_WRITES ? "True" : "False");
+    }
+    if (n) tmi_put_str(x->t, "    )\n");
+    if (x->has_grid) tmi_put_str(x->t, "    if 0 in _programs:\n        return\n");
+}
+
+/* Scratch that the function's kernels name, and results of an op list. */
+static void tmi_py_put_memory(const tmi_py *x) {
+    uint8_t *seen = TMI_TEMP(x->job, uint8_t, x->r->n_scratch);
+    uint32_t i, j;
+    for (i = 0; i < x->n_param; i++)
+        if (!tmi_py_is_given(x, &x->param[i]))
+            tmi_put(x->t, "    %s = torch.empty(%s, dtype=%s, device=\"mps\")\n", x->param[i].name,
+                    tmi_py_shape(x, x->param[i].of), tmi_py_dtype(x, x->param[i].of->type));
+    for (j = x->from; j < x->to; j++)
+        for (i = 0; i < x->r->kernels[j].n_args; i++) {
+            const tmetal_arg *a = &x->r->kernels[j].args[i];
+            if (a->kind != TMETAL_ARG_SCRATCH || seen[a->param]) continue;
+            seen[a->param] = 1;
+            tmi_put(x->t, "    _s%u = torch.empty(%s, dtype=torch.uint8, device=\"mps\")\n",
+                    a->param, tmi_py_bytes(x, a->param));
+        }
+}
+
+/* What stands at one buffer index: several numbers where they share a struct. */
+static void tmi_py_put_bound(const tmi_py *x, const tmetal_kernel *k, uint32_t index) {
+    uint32_t i, n = 0;
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        if (a->index != index) continue;
+        if (a->kind == TMETAL_ARG_BUFFER) tmi_put_str(x->t, x->param[a->param].name);
+        else if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(x->t, "_s%u", a->param);
+        else {
+            const char *value = tmi_py_value(x, a);
+            tmi_put(x->t, n++ ? ", (%q, %s, %q, %u)" : "_numbers((%q, %s, %q, %u)", value, value,
+                    a->type, a->offset);
+            continue;
+        }
+        return;
+    }
+    tmi_put_str(x->t, n ? ")" : "0"); /* 0: the kernel has no argument there */
+}
+
+static void tmi_py_put_torch(const tmi_py *x) {
+    uint32_t i, j, last, n = 0;
+    tmi_py_put_grid(x);
+    tmi_py_put_checks(x);
+    tmi_py_put_memory(x);
+    for (j = x->from; j < x->to; j++) {
+        const tmetal_kernel *k = &x->r->kernels[j];
+        for (i = 0, last = 0; i < k->n_args; i++) last = tmi_max32(last, k->args[i].index + 1);
+        tmi_put(x->t, "    _launch(%q, (", k->entry);
+        for (i = 0; i < last; i++) {
+            tmi_put_str(x->t, "\n        ");
+            tmi_py_put_bound(x, k, i);
+            tmi_put_char(x->t, ',');
+        }
+        tmi_put_str(x->t, last ? "\n    ), " : "), ");
+        tmi_py_put_groups(x, k);
+        tmi_put(x->t, ", %u)\n", k->threads);
+    }
+    for (i = 0; i < x->n_param; i++)
+        if (!tmi_py_is_given(x, &x->param[i]))
+            tmi_put(x->t, n++ ? ", %s" : "    return %s", x->param[i].name);
+    if (n) tmi_put_char(x->t, '\n');
+}
+
+/* -- MLX --------------------------------------------------------------------------- */
+
+static void tmi_py_put_kernels(const tmi_py *x) {
+    uint32_t i, j;
+    tmi_put_str(x->t, "_KERNELS = (\n");
+    for (j = 0; j < x->r->n_kernels; j++) {
+        const tmetal_mlx *m = x->r->kernels[j].mlx;
+        tmi_put(x->t, "    mx.fast.metal_kernel(\n        name=%q,\n        input_names=[",
+                m->name);
+        for (i = 0; i < m->n_inputs; i++) tmi_put(x->t, i ? ", %q" : "%q", m->inputs[i].name);
+        tmi_put_str(x->t, "],\n        output_names=[");
+        for (i = 0; i < m->n_outputs; i++) tmi_put(x->t, i ? ", %q" : "%q", m->outputs[i].name);
+        tmi_put_str(x->t, "],\n        header=");
+        tmi_py_put_text(x->t, m->header);
+        tmi_put_str(x->t, ",\n        source=");
+        tmi_py_put_text(x->t, m->source);
+        tmi_put_str(x->t, ",\n    ),\n");
+    }
+    tmi_put_str(x->t, ")\n\n\n");
+}
+
+static void tmi_py_put_input(const tmi_py *x, const tmetal_arg *a, const tmetal_mlx_array *m,
+                             const uint8_t *made) {
+    const tmi_py_param *p = &x->param[a->kind == TMETAL_ARG_BUFFER ? a->param : 0];
+    if (a->kind == TMETAL_ARG_SCRATCH)
+        tmi_put(x->t, "_array(\"scratch\", _s%u.view(mx.%s), mx.%s)", a->param, m->dtype, m->dtype);
+    else if (a->kind == TMETAL_ARG_BUFFER && made[a->param])
+        tmi_put(x->t, "_array(%q, _p%u, mx.%s)", p->name, a->param, m->dtype);
+    else if (a->kind == TMETAL_ARG_BUFFER)
+        tmi_put(x->t, "_array(%q, %s, mx.%s%s%s)", p->name, p->name, m->dtype, p->of ? ", " : "",
+                p->of ? tmi_py_shape(x, p->of) : "");
+    else {
+        const char *value = tmi_py_value(x, a);
+        tmi_put(x->t, "_number(%q, %s, %q, mx.%s)", value, value, a->type, m->dtype);
+    }
+}
+
+static void tmi_py_put_output(const tmi_py *x, const tmetal_arg *a, const tmetal_mlx_array *m) {
+    const tmi_py_param *p = &x->param[a->kind == TMETAL_ARG_BUFFER ? a->param : 0];
+    if (a->kind == TMETAL_ARG_SCRATCH) /* of 8 bytes an element at most */
+        tmi_put(x->t, "((max(8, (%s) // mx.%s.size),), mx.%s)", tmi_py_bytes(x, a->param), m->dtype,
+                m->dtype);
+    else if (p->of) tmi_put(x->t, "(%s, mx.%s)", tmi_py_shape(x, p->of), m->dtype);
+    else
+        tmi_put(x->t, "(_shape(%q, %s, mx.%s), mx.%s)", p->name, p->name, m->dtype, m->dtype);
+}
+
+/* _p2, _s0 = _launch(...): what a kernel makes has names of its own */
+static void tmi_py_put_mlx_kernel(const tmi_py *x, uint32_t j, const uint8_t *made) {
+    const tmetal_kernel *k = &x->r->kernels[j];
+    const tmetal_mlx    *m = k->mlx;
+    uint32_t i;
+    tmi_put_str(x->t, "    ");
+    for (i = 0; i < m->n_outputs; i++) {
+        const tmetal_arg *a = &k->args[m->outputs[i].arg];
+        tmi_put(x->t, "_%c%u, ", a->kind == TMETAL_ARG_SCRATCH ? 's' : 'p', a->param);
+    }
+    tmi_put(x->t, "= _launch(_KERNELS[%u], [", j);
+    for (i = 0; i < m->n_inputs; i++) {
+        tmi_put_str(x->t, "\n        ");
+        tmi_py_put_input(x, &k->args[m->inputs[i].arg], &m->inputs[i], made);
+        tmi_put_char(x->t, ',');
+    }
+    tmi_put_str(x->t, m->n_inputs ? "\n    ], [" : "], [");
+    for (i = 0; i < m->n_outputs; i++) {
+        if (i) tmi_put_str(x->t, ", ");
+        tmi_py_put_output(x, &k->args[m->outputs[i].arg], &m->outputs[i]);
+    }
+    tmi_put_str(x->t, "], ");
+    tmi_py_put_groups(x, k);
+    tmi_put(x->t, ", %u, %s)\n", k->threads, x->has_grid ? "init" : "None");
+}
+
+static void tmi_py_put_mlx(const tmi_py *x) {
+    uint8_t *made = TMI_TEMP(x->job, uint8_t, x->n_param + x->r->n_scratch);
+    uint32_t i, j, n = 0;
+    tmi_py_put_grid(x);
+    for (j = x->from; j < x->to; j++) {
+        const tmetal_mlx *m = x->r->kernels[j].mlx;
+        tmi_py_put_mlx_kernel(x, j, made);
+        for (i = 0; i < m->n_outputs; i++) {
+            const tmetal_arg *a = &x->r->kernels[j].args[m->outputs[i].arg];
+            if (made[a->kind == TMETAL_ARG_SCRATCH ? x->n_param + a->param : a->param]++)
+                tmi_py_refuse(x, &x->r->kernels[j],
+                              "two kernels that write into one array: what MLX's write is new",
+                              "make two op lists of it");
+        }
+    }
+    for (i = 0; i < x->n_param; i++) {
+        if (!made[i]) continue;
+        tmi_put_str(x->t, n++ ? ", " : "    return ");
+        if (x->param[i].of)
+            tmi_put(x->t, "_p%u.view(%s)", i, tmi_py_dtype(x, x->param[i].of->type));
+        else tmi_put(x->t, "_like(_p%u, %s)", i, x->param[i].name);
+    }
+    tmi_put_char(x->t, '\n');
+}
+
+/* -- What the libraries cannot do, and the module ---------------------------------- */
+
+static int tmi_py_torch_type(const char *type) {
+    return (type[0] == 'i' && tmi_is_digit(type[1])) || type[0] == 'f' || strcmp(type, "bf16") == 0;
+}
+
+static void tmi_py_check_kernel(const tmi_py *x, const tmetal_kernel *k) {
+    uint32_t i;
+    if (k->msl_version > 400 && !x->is_mlx)
+        tmi_py_refuse(x, k, "Metal 4.1: PyTorch compiles for 4.0 at most",
+                      "compile with --msl 4.0");
+    if (k->makes_pointers)
+        tmi_py_refuse(x, k, "pointers made of numbers: only what is bound is resident",
+                      "pass each tensor as a parameter");
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        if (a->kind == TMETAL_ARG_ADDRESS)
+            tmi_py_refuse(x, k, "parameters that go by address: only what is bound is resident",
+                          "leave the option alias out");
+        else if (a->kind == TMETAL_ARG_DEBUG)
+            tmi_py_refuse(x, k, "prints and assertions in a debug buffer, which nobody would read",
+                          "leave tl.device_assert out; for tl.device_print compile with --logging");
+        else if (!tmi_py_torch_type(a->type))
+            tmi_py_refuse(x, k, tmi_format(x->job, 1, "tensors of %s", a->type),
+                          "pass each tensor as a parameter");
+    }
+}
+
+/* Kernels of a two-stage launch and those of an op list go together. */
+static uint32_t tmi_py_end(const tmetal_result *r, uint32_t from) {
+    uint32_t    to = from + 1;
+    const char *name = r->kernels[from].name;
+    while (to < r->n_kernels && (r->graph || strcmp(r->kernels[to].name, name) == 0)) to++;
+    return to;
+}
+
+static const char *tmi_py_function(const tmi_py *x) {
+    if (x->r->graph) return "run";
+    return tmi_py_name(x->job, x->r->kernels[x->from].name, "kernel", x->from);
+}
+
+static void tmi_py_put_module(tmi_job *job, tmi_text *t, const tmetal_result *r, uint32_t is_mlx) {
+    const char *const *texts = is_mlx ? tmi_py_mlx_text : tmi_py_torch_text;
+    const char *macos = "";
+    tmi_py      x;
+    uint32_t    i, newest = 0;
+    memset(&x, 0, sizeof x);
+    x.job = job;
+    x.t = t;
+    x.r = r;
+    x.is_mlx = is_mlx;
+    x.lib = is_mlx ? "mx" : "torch";
+    for (i = 0; i < r->n_kernels; i++) {
+        if (is_mlx && !r->kernels[i].mlx) {
+            tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "mlx-py wants options.mlx = 2");
+            return;
+        }
+        tmi_py_check_kernel(&x, &r->kernels[i]);
+        if (r->kernels[i].msl_version <= newest) continue;
+        newest = r->kernels[i].msl_version;
+        macos = r->kernels[i].macos;
+    }
+    if (job->n_errors) return;
+    tmi_put(t, "\"\"\"Triton kernels for %s on Apple GPUs, made by tmetal %s. Needs macOS %s or "
+               "newer.\n\n",
+            is_mlx ? "MLX" : "PyTorch", TMETAL_VERSION, macos);
+    tmi_put_str(t, is_mlx ? TMI_PY_MLX_ABOUT : TMI_PY_TORCH_ABOUT);
+    for (; *texts; texts++) tmi_put_str(t, *texts);
+    if (is_mlx) tmi_py_put_kernels(&x);
+    else {
+        tmi_put_str(t, "_SOURCE = ");
+        tmi_py_put_text(t, r->msl);
+        tmi_put_str(t, "\n\n\n");
+    }
+    for (x.from = 0; x.from < r->n_kernels; x.from = x.to) {
+        x.to = tmi_py_end(r, x.from);
+        if (x.from) tmi_put_str(t, "\n\n");
+        tmi_py_gather(&x);
+        tmi_py_put_signature(&x, tmi_py_function(&x));
+        tmi_py_put_doc(&x);
+        (is_mlx ? tmi_py_put_mlx : tmi_py_put_torch)(&x);
+    }
+}
+#endif /* TMETAL_LAUNCH_CODE */
+
+/*==============================================================================
+ * >>host  [32]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
- * uses    >>entry
+ * uses    >>entry  >>py
  *
  * A language is data: a template, and a row of TMI_HOSTS with its keywords, its names of types, how
  * it quotes text and what it cannot do. One engine fills all templates from the same facts, which
@@ -49968,6 +50665,8 @@ static const tmi_host_language tmi_host_languages[] = {
     {"c", ".c", TMI_HOST_QUOTE_C, 0, tmi_host_c, TMI_HOST_C_KEYWORDS, TMI_HOST_C_TYPES},
     {"swift", ".swift", TMI_HOST_QUOTE_SWIFT, 0, tmi_host_swift, TMI_HOST_SWIFT_KEYWORDS,
      {"Bool", "Int8", "Int16", "Int32", "Int64", "Float", "Double"}},
+    {"torch-py", ".py", TMI_HOST_QUOTE_C, 0, NULL, NULL, {NULL}}, /* >>py writes these */
+    {"mlx-py", ".py", TMI_HOST_QUOTE_C, 0, NULL, NULL, {NULL}},
 };
 #define TMI_HOST_COUNT ((uint32_t)(sizeof tmi_host_languages / sizeof *tmi_host_languages))
 
@@ -50648,11 +51347,13 @@ static void tmi_host_step(tmi_job *job, tmi_call *call) {
     }
     h.language = &tmi_host_languages[c->language];
     mark = tmi_mark_take(job);
-    tmi_host_model(&h);
+    tmi_text_init(job, &h.text);
+    if (!h.language->lines)
+        tmi_py_put_module(job, &h.text, h.result, c->language == TMETAL_HOST_MLX_PY);
+    else tmi_host_model(&h);
     if (tmi_host_can(&h)) {
         h.at[TMI_HOST_FILE] = &h.file;
-        tmi_text_init(job, &h.text);
-        tmi_host_write(&h);
+        if (h.language->lines) tmi_host_write(&h);
         call->text = tmi_text_join(&h.text, 0);
         call->text_len = h.text.len;
     }

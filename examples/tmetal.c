@@ -65,7 +65,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(VERSION, "--version", "", "", "the version")                                                               \
     X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; mlx: what\n"        \
                                   "mx.fast.metal_kernel takes, as JSON; or a language: a file that\n"           \
-                                  "compiles and launches it from there, c or swift")                             \
+                                  "compiles and launches it from there, c, swift,\n"                             \
+                                  "torch-py or mlx-py")                                                          \
     X(GPU, "--gpu", "", "NAME", "a row of the GPU table, e.g. apple-m2 (default apple-m1)")                      \
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \
     X(HAS, "--has", "", "FEATURE,...", "features that the GPU has beside its row's, e.g. DIRECT_DOT (docs/hardware.md)") \
@@ -574,7 +575,7 @@ static int compile_command(request *r) {
     host = host_named(r->value[OPT_EMIT]);
     if (k == 7 && host == TMETAL_HOST_COUNT)
         return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx and languages (see --help), not", r->value[OPT_EMIT]);
-    r->opt.mlx = strcmp(r->value[OPT_EMIT], "mlx") == 0;
+    r->opt.mlx = host == TMETAL_HOST_MLX_PY ? 2 : strcmp(r->value[OPT_EMIT], "mlx") == 0;
     if (!open_job(r, r->files[0], &j)) return 1;
     if (strcmp(r->value[OPT_EMIT], "ir") != 0) {
         if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena), bad = 1;

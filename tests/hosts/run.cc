@@ -1,10 +1,10 @@
 /* Launch code of recorded cases: written, compiled by the C compiler with every warning an error, loaded, and run by way
  * of the stand-in for Metal; what it leaves in the buffers is judged as the corpus runner does.
  *
- *     run [--host NAME] [--most N] [--jobs N] [--filter TEXT] BUILD DIRECTORY...
+ *     run [--host NAME] [--most N] [--jobs N] [--filter TEXT] [--list] BUILD DIRECTORY...
  *
  * With --most, so many cases: the first of each kind of plan (which kinds of arguments, how many kernels, and so on),
- * then every n-th of the rest. */
+ * then every n-th of the rest. --list only prints which. */
 #define TMETAL_LAUNCH_CODE
 #include "../metal/case.h"
 
@@ -207,10 +207,12 @@ int main(int argc, char **argv) {
     std::string              filter, build;
     const language          *l = languages;
     size_t                   jobs = 2, most = 0;
+    bool                     list = false;
     for (int i = 1; i < argc; i++) {
         if (std::strcmp(argv[i], "--jobs") == 0) jobs = std::max(1, std::atoi(argv[++i]));
         else if (std::strcmp(argv[i], "--most") == 0) most = std::strtoul(argv[++i], nullptr, 10);
         else if (std::strcmp(argv[i], "--filter") == 0) filter = argv[++i];
+        else if (std::strcmp(argv[i], "--list") == 0) list = true;
         else if (std::strcmp(argv[i], "--host") == 0) {
             for (i++, l = languages; l < std::end(languages) && std::strcmp(tmetal_host_name(l->host), argv[i]) != 0; l++) {}
             if (l == std::end(languages)) return std::fprintf(stderr, "no language %s\n", argv[i]), 2;
@@ -221,6 +223,10 @@ int main(int argc, char **argv) {
     }
     std::sort(paths.begin(), paths.end());
     paths = choose(paths, most);
+    if (list) {
+        for (const std::string &path : paths) std::puts(path.c_str());
+        return paths.empty();
+    }
     std::filesystem::create_directories(build);
     std::vector<pid_t> workers;
     for (size_t j = 0; j < jobs; j++) {
