@@ -36828,16 +36828,6 @@ static const char *tmi_extra_name(tmi_emit *e, uint32_t i) {
                       TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, of))->name));
 }
 
-static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
-    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i;
-    const char **names = TMI_NEW(e->job, const char *, e->n_own);
-    for (i = 0; i < e->n_own; i++)
-        names[i] = tmi_format(e->job, 0, "%s",
-                              TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, i))->name));
-    k->params = names;
-    k->n_params = e->n_own;
-}
-
 /* Are pointers made of numbers, or found in memory? */
 static uint32_t tmi_emit_makes_pointers(const tmi_plan *p) {
     uint32_t op = p->func;
@@ -36848,6 +36838,17 @@ static uint32_t tmi_emit_makes_pointers(const tmi_plan *p) {
         if (tmi_is_ptrlike(p->m, tmi_value_type(p->m, tmi_out(p->m, o, 0)))) return 1;
     }
     return 0;
+}
+
+static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
+    uint32_t block = tmi_op_body(e->m, TMI_OP(e->m, e->p->func), 0), i;
+    const char **names = TMI_NEW(e->job, const char *, e->n_own);
+    for (i = 0; i < e->n_own; i++)
+        names[i] = tmi_format(e->job, 0, "%s",
+                              TMI_STR(e->m, TMI_VALUE(e->m, tmi_block_arg(e->m, block, i))->name));
+    k->params = names;
+    k->n_params = e->n_own;
+    k->makes_pointers = tmi_emit_makes_pointers(e->p);
 }
 
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
@@ -37586,7 +37587,6 @@ static void tmi_emit_kernel(tmi_plan *p, tmi_thr *t, uint32_t tg_bytes, tmi_note
     tmi_make_args(&e, k, &packed);
     tmi_emit_grid_arg(&e, k);
     tmi_emit_params(&e, k);
-    k->makes_pointers = tmi_emit_makes_pointers(p);
     if (packed)
         struct_name = tmi_taken(&e, tmi_unique_name(&e, tmi_file_name(&e, joined, k, "Scalars"))),
         (void)tmi_unique_name(&e, "scalars");
@@ -38053,7 +38053,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1142879134u
+#define TMI_STAMP_EMIT 825708961u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -49430,6 +49430,9 @@ static void tmi_py_check_kernel(const tmi_py *x, const tmetal_kernel *k) {
         if (a->kind == TMETAL_ARG_ADDRESS)
             tmi_py_refuse(x, k, "parameters that go by address: only what is bound is resident",
                           "leave the option alias out");
+        else if (a->kind == TMETAL_ARG_GRID)
+            tmi_py_refuse(x, k, "grids in parts: both libraries launch whole ones",
+                          "leave options.parts out");
         else if (a->kind == TMETAL_ARG_DEBUG)
             tmi_py_refuse(x, k, "prints and assertions in a debug buffer, which nobody would read",
                           "leave tl.device_assert out; for tl.device_print compile with --logging");
