@@ -47,6 +47,13 @@ gives 3 none --pretend none:
 says none.err TM701
 gives 2 unknown --pretend other:sum
 
+# What is linked on a Mac, where there is no Metal.
+if [ "$(uname -s)" != Darwin ]; then
+    "$1/metal-device-system" examples/kernels > "$out/system.txt" 2>&1
+    [ $? = 3 ] || fail "without Metal the exit code is not 3"
+    says system.txt 'TM701: there is no Metal here'
+fi
+
 # A hang ends the run; the next one goes on behind it.
 gives 1 hang --pretend hang:sum_columns --state "$out/state-hang"
 says hang.md '`kernels/sum_columns`: TM714'
