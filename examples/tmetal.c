@@ -65,7 +65,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(VERSION, "--version", "", "", "the version")                                                               \
     X(EMIT, "--emit", "", "WHAT", "msl (default), plan, ir, layouts, remarks or all of these; mlx: what\n"        \
                                   "mx.fast.metal_kernel takes, as JSON; or a language: a file that\n"           \
-                                  "compiles and launches it from there, c, swift,\n"                             \
+                                  "compiles and launches it: c, objc, metal-cpp, swift,\n"                      \
                                   "torch-py or mlx-py")                                                          \
     X(GPU, "--gpu", "", "NAME", "a row of the GPU table, e.g. apple-m2 (default apple-m1)")                      \
     X(THREADS, "--threads", "", "N", "threads a threadgroup, a power of two from 32 to 1024")                    \

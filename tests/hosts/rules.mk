@@ -7,10 +7,10 @@ $(BUILD)/obj/hosts/%.o: tests/hosts/%.cc tests/hosts/call.h $(wildcard tests/met
 $(BUILD)/hosts-run: $(BUILD)/obj/hosts/run.o $(patsubst %,$(BUILD)/obj/metal/%.o,case host_standin) $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
 	$(METAL_CXX) $^ $(SIM_LINK) -o $@
 
-HOSTS_C = c
+HOSTS_C = c objc metal-cpp
 define HOSTS_EACH
 	@for host in $(HOSTS_C); do $(BUILD)/hosts-run --host $$host $(1) > $(BUILD)/hosts-$$host.txt || { grep -A9 ^wrong $(BUILD)/hosts-$$host.txt; exit 1; }; \
-	  echo "hosts: $$host: $$(grep -c ^right $(BUILD)/hosts-$$host.txt) launches right"; done
+	  echo "hosts: $$host: $$(grep -c ^right $(BUILD)/hosts-$$host.txt) right"; done
 endef
 test-hosts: $(BUILD)/hosts-run $(BUILD)/tmetal ## launch code in other languages, some cases of each
 	$(call HOSTS_EACH,--most 8 $(BUILD)/hosts examples/kernels tests/metal)

@@ -55,6 +55,7 @@ private:
     T *p_ = nullptr;
 };
 template <class T> SharedPtr<T> TransferPtr(T *p) { return SharedPtr<T>(p); }
+template <class T> SharedPtr<T> RetainPtr(T *p) { return SharedPtr<T>(p ? p->retain() : nullptr); }
 
 enum StringEncoding : UInteger { UTF8StringEncoding = 4 };
 class String : public Referencing<String> {

@@ -24,9 +24,17 @@ typedef enum MTLLanguageVersion : NSUInteger {
 typedef enum MTLMathMode : NSInteger { MTLMathModeSafe = 0, MTLMathModeRelaxed = 1, MTLMathModeFast = 2 } MTLMathMode
     __attribute__((availability(macos, introduced = 15.0), availability(ios, introduced = 18.0)));
 
+typedef enum MTLMathFloatingPointFunctions : NSInteger {
+    MTLMathFloatingPointFunctionsFast = 0,
+    MTLMathFloatingPointFunctionsPrecise = 1
+} MTLMathFloatingPointFunctions __attribute__((availability(macos, introduced = 15.0), availability(ios, introduced = 18.0)));
+typedef enum MTLGPUFamily : NSInteger { MTLGPUFamilyApple7 = 1007 } MTLGPUFamily;
+
 @interface MTLCompileOptions : NSObject
 @property MTLLanguageVersion languageVersion;
 @property MTLMathMode        mathMode __attribute__((availability(macos, introduced = 15.0), availability(ios, introduced = 18.0)));
+@property MTLMathFloatingPointFunctions mathFloatingPointFunctions
+    __attribute__((availability(macos, introduced = 15.0), availability(ios, introduced = 18.0)));
 @property BOOL               fastMathEnabled
     __attribute__((availability(macos, introduced = 10.11, deprecated = 15.0), availability(ios, introduced = 8.0, deprecated = 18.0)));
 @end
@@ -84,6 +92,7 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer> buffer);
 @protocol MTLDevice <NSObject>
 @property(readonly) NSString  *name;
 @property(readonly) NSUInteger maxBufferLength, maxThreadgroupMemoryLength;
+- (BOOL)supportsFamily:(MTLGPUFamily)family;
 - (id<MTLCommandQueue>)newCommandQueue;
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 - (id<MTLBuffer>)newBufferWithBytes:(const void *)bytes length:(NSUInteger)length options:(MTLResourceOptions)options;

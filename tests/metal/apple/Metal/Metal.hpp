@@ -18,6 +18,8 @@ constexpr BarrierScope BarrierScopeBuffers = 1;
 enum CommandBufferStatus : NS::UInteger { CommandBufferStatusCompleted = 4, CommandBufferStatusError = 5 };
 enum LanguageVersion : NS::UInteger { LanguageVersion3_0 = 0x30000, LanguageVersion3_1 = 0x30001, LanguageVersion3_2 = 0x30002, LanguageVersion4_0 = 0x40000 };
 enum MathMode : NS::Integer { MathModeSafe = 0, MathModeRelaxed = 1, MathModeFast = 2 };
+enum MathFloatingPointFunctions : NS::Integer { MathFloatingPointFunctionsFast = 0, MathFloatingPointFunctionsPrecise = 1 };
+enum GPUFamily : NS::Integer { GPUFamilyApple7 = 1007 };
 
 class CompileOptions : public NS::Referencing<CompileOptions> {
 public:
@@ -25,6 +27,9 @@ public:
     CompileOptions        *init() { return NS::send<CompileOptions *>(this, "init"); }
     void setLanguageVersion(LanguageVersion v) { NS::send<void, NS::UInteger>(this, "setLanguageVersion:", v); }
     void setMathMode(MathMode m) { NS::send<void, NS::Integer>(this, "setMathMode:", m); }
+    void setMathFloatingPointFunctions(MathFloatingPointFunctions f) {
+        NS::send<void, NS::Integer>(this, "setMathFloatingPointFunctions:", f);
+    }
     void setFastMathEnabled(bool on) { NS::send<void, signed char>(this, "setFastMathEnabled:", on); }
 };
 class Resource : public NS::Referencing<Resource> {};
@@ -80,6 +85,7 @@ class Device : public NS::Referencing<Device> {
 public:
     NS::String   *name() const { return NS::send<NS::String *>(this, "name"); }
     NS::UInteger  maxBufferLength() const { return NS::send<NS::UInteger>(this, "maxBufferLength"); }
+    bool supportsFamily(GPUFamily family) const { return NS::send<signed char, NS::Integer>(this, "supportsFamily:", family) != 0; }
     CommandQueue *newCommandQueue() { return NS::send<CommandQueue *>(this, "newCommandQueue"); }
     Buffer       *newBuffer(NS::UInteger length, ResourceOptions options) {
         return NS::send<Buffer *>(this, "newBufferWithLength:options:", length, options);
