@@ -194,6 +194,7 @@ protocol MTLDevice: AnyObject {
     func makeCommandQueue() -> MTLCommandQueue?
     func makeBuffer(length: Int, options: MTLResourceOptions) -> MTLBuffer?
     func makeLibrary(source: String, options: MTLCompileOptions?) throws -> MTLLibrary
+    func makeLibrary(URL url: URL) throws -> MTLLibrary
     func makeComputePipelineState(function: MTLFunction) throws -> MTLComputePipelineState
 }
 func MTLCreateSystemDefaultDevice() -> MTLDevice?

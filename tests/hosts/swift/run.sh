@@ -1,7 +1,7 @@
 #!/bin/sh
 # Launch code in Swift, read by check.py: for the cases that build/hosts-run printed as right for another language.
 #   tests/hosts/swift/run.sh BUILD LIST DIRECTORY...
-# Without LIST: what check.py must take and refuse, and the example.
+# Without LIST: what check.py must take and refuse, the example, and the Swift of docs/.
 set -eu
 build=$1/swift
 tmetal=$1/tmetal
@@ -11,6 +11,13 @@ export PYTHONDONTWRITEBYTECODE=1
 if [ $# = 1 ]; then
     python3 $here/test.py "$tmetal"
     python3 $here/check.py --c tmetal.h examples/swift/main.swift
+    # the Swift of docs/, behind the launch code that it calls
+    {
+        "$tmetal" compile examples/kernels/vector_add.ttir --emit swift
+        echo 'struct Missing: Error { }'
+        for page in docs/*.md; do awk '/^```swift$/ { on = 1; next } /^```$/ { on = 0 } on { print }' "$page"; done
+    } > "$1/docs.swift"
+    python3 $here/check.py "$1/docs.swift"
     exit
 fi
 list=$2
