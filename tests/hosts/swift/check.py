@@ -909,6 +909,7 @@ class Reader:
             if inner[0] in ("UnsafeMutablePointer", "UnsafePointer"): self.bind(inner[1], got, known, generics)
             if inner[0] in ("UnsafeMutablePointer", "UnsafePointer"): self.must_settle(got, fill(inner[1], known), what)
             elif changes: self.must_settle(got, inner, what)
+            elif got[0] in scope.function.generics: self.fail("raw bytes of a type that may hold references: a warning")
             elif inner[0] not in ("UnsafeRawPointer", "UnsafeMutableRawPointer"): self.fail("& where no pointer is wanted")
         elif changes: self.fail("%s is changed: & is missing" % what)
         elif self.sees("{"): self.closure(scope, wanted, known, generics)
@@ -962,7 +963,10 @@ class Reader:
             if not scope.owner: self.fail("self outside of a type")
             self.place = Decl("var", "self", type=(scope.owner.name,), constant=scope.owner.what == "struct")
             return (scope.owner.name,)
-        if self.takes("Self"): return ("Type", (scope.owner.name,))
+        if self.takes("Self"):
+            if scope.function.name == "init" and scope.owner.what == "class":
+                self.fail("Self in the init of a class wants a self that is complete: name the class")
+            return ("Type", (scope.owner.name,))
         name = self.name()
         d = scope.find(name)
         if not d: self.fail("nothing is called " + name)

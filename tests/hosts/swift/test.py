@@ -14,7 +14,7 @@ import check  # noqa: E402
 WRONG = [
     ("let library = try device", "let library = device", "try is missing"),
     ("let made = try library", "let made = library", "try is missing"),
-    ("try Self.pipeline(", "Self.pipeline(", "try is missing"),
+    ("try vector_add_gpu.pipeline(", "vector_add_gpu.pipeline(", "try is missing"),
     ("        try finish(", "        finish(", "try is missing"),
     ("let commands = try newCommands()", "let commands = try! newCommands()", "hide errors"),
     ("let queue = device.makeCommandQueue()", "let queue = try device.makeCommandQueue()", "nothing throws"),
@@ -60,8 +60,12 @@ WRONG = [
     ("_ programs: [Int32],", "_ programs: [UInt32],", "wanted is [UInt32]"),
     ("private let pipelines", "private let pipes", "has no pipelines"),
     ("x == 0 || y", "x = 0 || y", "wanted is Bool"),
-    ("setBytes(&value,", "setBytes(value,", "wanted is UnsafeRawPointer"),
-    ("var value = value", "let value = value", "cannot be changed"),
+    ("setBytes(raw.baseAddress!,", "setBytes(raw.baseAddress,", "wanted is UnsafeRawPointer"),
+    ("        withUnsafeBytes(of: value) { raw in\n", "        var value = value\n        encoder.setBytes(&value, length: 4, index: index)\n"
+     "        withUnsafeBytes(of: value) { raw in\n", "may hold references"),
+    ("        withUnsafeBytes(of: value) { raw in\n", "        encoder.setBytes(&value, length: 4, index: index)\n"
+     "        withUnsafeBytes(of: value) { raw in\n", "cannot be changed"),
+    ("try vector_add_gpu.pipeline(", "try Self.pipeline(", "name the class"),
     ("final class", "final klass", "expected a declaration"),
     ("        throw Failure(text: \"Metal: no command buffer\")", "        throw \"Metal: no command buffer\"", "wanted is Error"),
     ("commands.status == .completed", "commands.status == 4", "do not go together"),
