@@ -281,7 +281,7 @@
     X(708, LAUNCH_COUNT, "the kernels read %llu parameters, but %llu arguments are given")        \
     X(709, LAUNCH_ARG, "argument %llu (%s) %s")                                                   \
     X(710, LAUNCH_OVERLAP, \
-      "arguments %s and %s are one buffer, and one of them is written: compile with options.alias") \
+      "arguments %s and %s overlap, and one of them is written: %s")                              \
     X(711, LAUNCH_GRID, "%s: %llu threadgroups along one axis are more than Metal counts")        \
     X(712, ENCODE, "Metal gives no %s")                                                           \
     X(713, GPU, "the GPU stopped the launch (Metal's code %llu): %s: %s")                         \
@@ -47885,6 +47885,10 @@ struct tmetal_loaded {
     void               **pipelines; /* by kernel */
     uint32_t             n_params;  /* one more than the highest parameter that a kernel reads */
     int                  has_parts; /* a kernel's grid may be cut */
+    struct tmi_metal_use {
+        uint32_t first, last; /* number of the first kernel that does, and one behind the last */
+        uint64_t bytes;       /* of its tensor */
+    } *used;                  /* of op lists: by parameter */
 };
 
 /* MTLLanguageVersion is major << 16 | minor; ours is 310 for 3.1. */
@@ -48043,6 +48047,45 @@ static int tmi_metal_is_own(const tmetal_arg *a) {
         a->kind == TMETAL_ARG_ADDRESS || a->kind == TMETAL_ARG_PADDING;
 }
 
+/* How a number's type is passed: the bits of an integer, or a float's format. */
+static int tmi_metal_float_of(const char *type) {
+    int f;
+    for (f = TMI_F_F16; f <= TMI_F_F64; f++)
+        if (strcmp(tmi_float_names[f], type) == 0) return f;
+    return -1;
+}
+
+/* Elements of an op list's parameter, whose shape is known. */
+static uint64_t tmi_metal_least(const tmetal_result *r, uint32_t param, uint32_t bytes) {
+    uint64_t n = bytes;
+    uint32_t i;
+    if (param >= r->n_params) return 0;
+    for (i = 0; i < r->params[param].n_dims; i++) n *= r->params[param].dims[i];
+    return n;
+}
+
+static uint32_t tmi_metal_element(const char *type) {
+    uint32_t n = 0;
+    int      f = tmi_metal_float_of(type);
+    if (f >= 0) return (uint32_t)tmi_float_formats[f].bits / 8;
+    for (; *type; type++)
+        if (*type >= '0' && *type <= '9') n = n * 10 + (uint32_t)(*type - '0');
+    return n < 8 ? 1 : n / 8;
+}
+
+/* Kernel `k` takes argument `a`. */
+static void tmi_metal_note_use(tmetal_loaded *l, uint32_t k, const tmetal_arg *a) {
+    struct tmi_metal_use *use;
+    l->has_parts |= a->kind == TMETAL_ARG_GRID;
+    if (!tmi_metal_is_own(a)) return;
+    l->n_params = tmi_max32(l->n_params, a->param + 1);
+    if (a->param >= l->result->n_params) return;
+    use = &l->used[a->param];
+    if (!use->last) use->first = k;
+    use->last = k + 1;
+    use->bytes = tmi_metal_least(l->result, a->param, tmi_metal_element(a->type));
+}
+
 TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
                                    tmetal_arena *arena, tmetal_loaded **loaded,
                                    const char **warnings, tmetal_problem *problem) {
@@ -48059,14 +48102,14 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     if (!l) return TMETAL_E_ARENA;
     l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
     if (!l->pipelines) return TMETAL_E_ARENA;
+    l->used = (struct tmi_metal_use *)tmi_metal_take(arena, result->n_params * sizeof *l->used,
+                                                     problem);
+    if (!l->used) return TMETAL_E_ARENA;
     l->x = metal;
     l->result = result;
     for (k = 0; k < result->n_kernels; k++)
-        for (i = 0; i < result->kernels[k].n_args; i++) {
-            const tmetal_arg *a = &result->kernels[k].args[i];
-            if (tmi_metal_is_own(a)) l->n_params = tmi_max32(l->n_params, a->param + 1);
-            l->has_parts |= a->kind == TMETAL_ARG_GRID;
-        }
+        for (i = 0; i < result->kernels[k].n_args; i++)
+            tmi_metal_note_use(l, k, &result->kernels[k].args[i]);
     pool = metal->push();
     code = tmi_metal_load_in_pool(l, arena, warnings, problem);
     metal->pop(pool);
@@ -48205,14 +48248,6 @@ static tmetal_code tmi_metal_wrong_arg(const tmi_metal_go *g, const tmetal_arg *
     return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_ARG, (unsigned long long)a->param, a->name, what);
 }
 
-/* How a number's type is passed: the bits of an integer, or a float's format. */
-static int tmi_metal_float_of(const char *type) {
-    int f;
-    for (f = TMI_F_F16; f <= TMI_F_F64; f++)
-        if (strcmp(tmi_float_names[f], type) == 0) return f;
-    return -1;
-}
-
 /* The bits of a number of a parameter's type. */
 static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, uint64_t *bits) {
     const tmetal_launch_arg *v = &g->args[a->param];
@@ -48246,24 +48281,6 @@ static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, 
     return TMETAL_OK;
 }
 
-/* Elements of an op list's parameter, whose shape is known. */
-static uint64_t tmi_metal_least(const tmetal_result *r, uint32_t param, uint32_t bytes) {
-    uint64_t n = bytes;
-    uint32_t i;
-    if (param >= r->n_params) return 0;
-    for (i = 0; i < r->params[param].n_dims; i++) n *= r->params[param].dims[i];
-    return n;
-}
-
-static uint32_t tmi_metal_element(const char *type) {
-    uint32_t n = 0;
-    int      f = tmi_metal_float_of(type);
-    if (f >= 0) return (uint32_t)tmi_float_formats[f].bits / 8;
-    for (; *type; type++)
-        if (*type >= '0' && *type <= '9') n = n * 10 + (uint32_t)(*type - '0');
-    return n < 8 ? 1 : n / 8;
-}
-
 static tmetal_code tmi_metal_check_buffer(const tmi_metal_go *g, const tmetal_arg *a) {
     const tmetal_launch_arg *v = &g->args[a->param];
     if (v->kind != TMETAL_VALUE_BUFFER || !v->buffer || !v->buffer->object)
@@ -48275,28 +48292,59 @@ static tmetal_code tmi_metal_check_buffer(const tmi_metal_go *g, const tmetal_ar
     if (a->align && v->offset % a->align)
         return tmi_metal_wrong_arg(g, a,
                                    "is given an offset that breaks the alignment of the plan");
-    if (v->buffer->bytes - v->offset <
-        tmi_metal_least(g->launch->l->result, a->param, tmi_metal_element(a->type)))
+    if (a->param < g->launch->l->result->n_params &&
+        v->buffer->bytes - v->offset < g->launch->l->used[a->param].bytes)
         return tmi_metal_wrong_arg(g, a, "is given a buffer shorter than its tensor");
     if (a->kind == TMETAL_ARG_ADDRESS && !v->buffer->address)
         return tmi_metal_wrong_arg(g, a, "goes by its address, which this system does not tell");
     return TMETAL_OK;
 }
 
-/* The same place bound twice, and written by way of one: Metal promises nothing then. */
+/* Two buffers may lie over the same memory: the CPU's view tells, where there is one. */
+static int tmi_metal_meet(const tmetal_launch_arg *v, uint64_t v_bytes, const tmetal_launch_arg *w,
+                          uint64_t w_bytes) {
+    uint64_t a = v->offset, b = w->offset;
+    if (v->kind != TMETAL_VALUE_BUFFER || w->kind != TMETAL_VALUE_BUFFER || !v_bytes || !w_bytes)
+        return 0;
+    if (v->buffer->contents && w->buffer->contents) {
+        a += (uintptr_t)v->buffer->contents;
+        b += (uintptr_t)w->buffer->contents;
+    } else if (v->buffer->object != w->buffer->object) return 0;
+    return a < b + w_bytes && b < a + v_bytes;
+}
+
+/* The same place given twice, and written by way of one: Metal promises nothing then, unless both
+ * go by address. At most 31 arguments do not. */
 static tmetal_code tmi_metal_check_overlap(const tmi_metal_go *g, const tmetal_kernel *k) {
     uint32_t i, j;
-    for (i = 0; i < k->n_args; i++)
-        for (j = 0; j < i; j++) {
-            const tmetal_arg        *a = &k->args[i], *b = &k->args[j];
-            const tmetal_launch_arg *v, *w;
-            if (a->kind != TMETAL_ARG_BUFFER || b->kind != TMETAL_ARG_BUFFER ||
-                !((a->access | b->access) & TMETAL_WRITES) || a->param == b->param)
-                continue;
-            v = &g->args[a->param], w = &g->args[b->param];
-            if (v->buffer->object == w->buffer->object && v->offset == w->offset)
-                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_OVERLAP, b->name, a->name);
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        if (a->kind != TMETAL_ARG_BUFFER) continue;
+        for (j = 0; j < k->n_args; j++) {
+            const tmetal_arg *b = &k->args[j];
+            if ((b->kind == TMETAL_ARG_BUFFER || b->kind == TMETAL_ARG_ADDRESS) &&
+                a->param != b->param && ((a->access | b->access) & TMETAL_WRITES) &&
+                tmi_metal_meet(&g->args[a->param], 1, &g->args[b->param], 1))
+                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_OVERLAP, a->name, b->name,
+                                      "compile with options.alias");
         }
+    }
+    return TMETAL_OK;
+}
+
+/* Of an op list: a result over what the kernel that writes it, or one behind, still uses. */
+static tmetal_code tmi_metal_check_results(const tmi_metal_go *g) {
+    const tmetal_loaded *l = g->launch->l;
+    const tmetal_param  *params = l->result->params;
+    uint32_t             i, j;
+    for (i = 0; i < l->n_params && i < l->result->n_params; i++)
+        for (j = 0; params[i].is_result && j < l->n_params && j < l->result->n_params; j++)
+            if (i != j && l->used[j].last > l->used[i].first &&
+                tmi_metal_meet(&g->args[i], l->used[i].bytes, &g->args[j], l->used[j].bytes))
+                return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_OVERLAP, params[i].name,
+                                      params[j].name,
+                                      "a result wants memory that nothing else in the list uses "
+                                      "from then on");
     return TMETAL_OK;
 }
 
@@ -48318,10 +48366,10 @@ static tmetal_code tmi_metal_check(const tmi_metal_go *g) {
                                               : TMETAL_OK;
             if (code != TMETAL_OK) return code;
         }
-        code = tmi_metal_check_overlap(g, &r->kernels[k]);
+        code = r->n_params ? TMETAL_OK : tmi_metal_check_overlap(g, &r->kernels[k]);
         if (code != TMETAL_OK) return code;
     }
-    return TMETAL_OK;
+    return r->n_params ? tmi_metal_check_results(g) : TMETAL_OK;
 }
 
 /* Scratch and debug buffers that are long enough; what is there is kept. */

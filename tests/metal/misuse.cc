@@ -65,7 +65,10 @@ struct scene {
     uint64_t             milliseconds = 0;
     tmetal_launch_options start{};
 
+    std::string          list; /* an op list instead */
+
     tmetal_code compile() {
+        if (!list.empty()) return tmetal_compile_ops(list.data(), list.size(), &options, &arena, &result);
         const std::string text = text_of(file.c_str());
         return tmetal_compile(text.data(), text.size(), &options, &arena, &result);
     }
@@ -170,6 +173,39 @@ tmetal_code own_device(scene &s, uint32_t family) {
     return c;
 }
 
+/* The second and the third buffer over the same pages, from `first` and from `second` on. */
+tmetal_code on_one_memory(scene &s, bool adopted, uint64_t first, uint64_t second) {
+    static unsigned char pages[3 * 4096 + 4096];
+    unsigned char       *memory = pages + (4096 - reinterpret_cast<uintptr_t>(pages) % 4096) % 4096;
+    tmetal_code          c = s.ready();
+    tmetal_buffer        one{};
+    for (int i = 1; i < 3; i++) tmetal_buffer_free(s.metal, &s.buffer[i]);
+    if (c == TMETAL_OK) c = tmetal_buffer_wrap(s.metal, memory, 3 * 4096, &one, &s.problem);
+    for (int i = 1; i < 3 && c == TMETAL_OK; i++)
+        c = adopted ? tmetal_buffer_adopt(s.metal, one.object, &s.buffer[i], &s.problem)
+                    : tmetal_buffer_wrap(s.metal, memory, 3 * 4096, &s.buffer[i], &s.problem);
+    s.args[1].offset = first, s.args[2].offset = second;
+    s.args[3] = tmetal_arg_int(256);
+    if (c == TMETAL_OK) c = s.go();
+    if (one.object) tmetal_buffer_free(s.metal, &one);
+    return c;
+}
+
+/* An op list of 1,024 elements a tensor, with its parameters in one buffer at these multiples of 1,024 bytes. */
+tmetal_code list_at(scene &s, const char *list, std::vector<int> at) {
+    s.list = list;
+    tmetal_code c = s.up_to_load();
+    if (c == TMETAL_OK) c = tmetal_buffer_make(s.metal, 16384, &s.buffer[0], &s.problem);
+    if (c == TMETAL_OK) c = tmetal_launch_make(s.loaded, &s.arena, &s.launch, &s.problem);
+    for (int k : at) s.args[s.n_args++] = tmetal_arg_buffer(&s.buffer[0], 1024 * static_cast<uint64_t>(k));
+    return c == TMETAL_OK ? s.go() : c;
+}
+
+/* One kernel; two, of which the second reads w alone. */
+const char one_op[] = "{\"ops\":[{\"type\":\"tt.exp\",\"id\":\"y\",\"inputs\":[\"x\"],\"input_shapes\":[[1024]]}]}";
+const char two_ops[] = "{\"ops\":[{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"x\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":1}},"
+                       "{\"type\":\"tt.softmax\",\"id\":\"y\",\"inputs\":[\"w\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":1}}]}";
+
 standin::machine &m = standin::now;
 
 /* A launch in parts of so many programs; the kernel was compiled for it or was not. */
@@ -270,6 +306,17 @@ const std::vector<row> rows = {
     {"an offset behind the end", TMETAL_E_LAUNCH_ARG, "behind its buffer's end", with([](scene &s) { s.args[0].offset = 4112; })},
     {"an offset that is not aligned", TMETAL_E_LAUNCH_ARG, "alignment of the plan", with([](scene &s) { s.args[0].offset = 4; })},
     {"one buffer read and written", TMETAL_E_LAUNCH_OVERLAP, "options.alias", with([](scene &s) { s.args[2] = s.args[0]; })},
+    {"one object adopted twice", TMETAL_E_LAUNCH_OVERLAP, "overlap", [](scene &s) { return on_one_memory(s, true, 0, 0); }},
+    {"the same pages wrapped twice", TMETAL_E_LAUNCH_OVERLAP, "y_ptr", [](scene &s) { return on_one_memory(s, false, 4096, 4096); }},
+    {"different pages of one memory", TMETAL_OK, "", [](scene &s) { return on_one_memory(s, false, 0, 4096); }},
+    {"a result over its input", TMETAL_E_LAUNCH_OVERLAP, "arguments y and x overlap", [](scene &s) { return list_at(s, one_op, {0, 0}); }},
+    {"a result over the end of its input", TMETAL_E_LAUNCH_OVERLAP, "memory that nothing else", [](scene &s) { return list_at(s, one_op, {0, 3}); }},
+    {"an input over the end of its result", TMETAL_E_LAUNCH_OVERLAP, "memory that nothing else", [](scene &s) { return list_at(s, one_op, {3, 0}); }},
+    {"a result over an input that is read later", TMETAL_E_LAUNCH_OVERLAP, "arguments s and w",
+     [](scene &s) { return list_at(s, two_ops, {0, 4, 5, 8}); }},
+    {"a result over an input that is read no more", TMETAL_OK, "", [](scene &s) { return list_at(s, two_ops, {0, 4, 8, 0}); }},
+    {"two results in one place", TMETAL_E_LAUNCH_OVERLAP, "arguments s and y", [](scene &s) { return list_at(s, two_ops, {0, 4, 8, 8}); }},
+    {"a result behind its input", TMETAL_OK, "", [](scene &s) { return list_at(s, one_op, {0, 4}); }},
     {"one buffer read twice", TMETAL_OK, "", with([](scene &s) { s.args[1] = s.args[0]; })},
     {"no programs", TMETAL_OK, "", with([](scene &s) { s.programs[0] = 0; })},
     {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
