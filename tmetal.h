@@ -51363,8 +51363,9 @@ static const char *tmi_host_name(tmi_host *h, const char *name, uint32_t number)
     for (tries = 0;; tries++) {
         for (i = 0; i < n && tmi_host_claim(h, word, tmi_string_at(&h->tails, i)); i++) {}
         if (i == n) return word;
-        word = tries ? tmi_format(h->job, 0, "%s_%u", word, number)
-                     : tmi_format(h->job, 0, "%s_", base);
+        word = !tries     ? tmi_format(h->job, 0, "%s_", base)
+            : tries == 1 ? tmi_format(h->job, 0, "%s_%u", base, number)
+                         : tmi_format(h->job, 0, "%s_%u", word, number);
     }
 }
 

@@ -1,10 +1,12 @@
 /* Launch code of recorded cases: written, compiled by the C compiler with every warning an error, loaded, and run by way
  * of the stand-in for Metal; what it leaves in the buffers is judged as the corpus runner does.
  *
- *     run [--host NAME] [--most N] [--jobs N] [--filter TEXT] [--list] BUILD DIRECTORY...
+ *     run [--host NAME] [--most N] [--jobs N] [--filter TEXT] [--list] BUILD DIRECTORY... [--made DIRECTORY]
+ *     run [--host NAME] BUILD --errors CASE
  *
  * With --most, so many cases: the first of each kind of plan (which kinds of arguments, how many kernels, and so on),
- * then every n-th of the rest. --list only prints which. */
+ * then every n-th of the rest. --list only prints which. Behind --made are cases
+ * that were not recorded. --errors launches one case on machines and by calls that something is wrong with. */
 #define TMETAL_LAUNCH_CODE
 #include "../metal/case.h"
 
@@ -13,6 +15,7 @@
 #include "../metal/standin.h"
 #include "../sim/files.h"
 #include "call.h"
+#include "made.h"
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -48,6 +51,10 @@ const language languages[] = {
     {TMETAL_HOST_METAL_CPP, true, "gpu.the_case_launch(", {"clang++-19 -std=c++17 -O0 -shared -fPIC -isystem TESTS/metal/apple" + warnings}},
     {TMETAL_HOST_OBJC, false, "", {apple + " -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
 };
+
+std::unique_ptr<compiled> take(const std::string &path) {
+    return path.substr(path.rfind('.')) == ".case" ? device::compile(path, {}) : made::make(path);
+}
 
 bool is_given(const tmetal_arg &a) {
     return a.kind == TMETAL_ARG_BUFFER || a.kind == TMETAL_ARG_BYTES || a.kind == TMETAL_ARG_ADDRESS || a.kind == TMETAL_ARG_PADDING;
@@ -137,10 +144,12 @@ std::string build(const language &l, compiled &p, const std::string &caller, con
     return "";
 }
 
-std::string run(const language &l, compiled &p, const std::string &base) {
+/* `by`: arguments other than those of the case; "": those */
+std::string run(const language &l, compiled &p, const std::string &base, const std::string &by) {
     std::vector<std::array<uint8_t, 8>> numbers(p.c.parameters.size() + 1);
     char                                error[4000] = "";
     std::string args = arguments(p, numbers), caller;
+    if (!by.empty()) args = ", " + by;
     if (std::string(l.self).back() == '(') args = args.substr(2);
     if (l.runs) caller = "\n#include \"" + sim::tests_directory() + "/hosts/call.h\"\nHOSTS_CALL(the_case, " + l.self + args + "))\n";
     const std::string why = build(l, p, caller, base);
@@ -177,12 +186,13 @@ int judge(const language &l, const std::string &build, const std::vector<std::st
         std::vector<std::unique_ptr<compiled>> batch;
         std::vector<sim::source>               texts;
         for (size_t i = from; i < std::min(paths.size(), from + 24); i++) {
-            batch.push_back(device::compile(paths[i], {}));
+            batch.push_back(take(paths[i]));
             texts.push_back({"case" + std::to_string(i), batch.back()->result.msl, static_cast<int>(batch.back()->version())});
         }
         if (l.runs) standin::prepare(texts);
         for (auto &p : batch) {
-            std::string why = run(l, *p, build + "/" + std::to_string(getpid()));
+            if (l.runs && !p->c.bytes.empty() && !p->c.buffers[0].out) made::record(*p);
+            std::string why = run(l, *p, build + "/" + std::to_string(getpid()), "");
             for (const std::string &s : standin::complaints())
                 if (why.empty()) why = s;
             if (!why.empty() && known.reason(p->c.name, p->c.source)) std::printf("by nature %s\n", p->c.name.c_str()), why.clear();
@@ -194,12 +204,64 @@ int judge(const language &l, const std::string &build, const std::vector<std::st
     return bad;
 }
 
+/* Machines, and what launch code must say of them; "" where it must go well. */
+const struct {
+    const char *name;
+    void (*make)(standin::machine &m);
+    const char *says;
+} wrong_machines[] = {
+    {"a good one", [](standin::machine &) {}, ""},
+    {"no device", [](standin::machine &m) { m.has_default_device = false; }, "Metal: no "},
+    {"too old a GPU", [](standin::machine &m) { m.family = 5; }, "family 7"},
+    {"no queue", [](standin::machine &m) { m.no_queue = true; }, "queue"},
+    {"a compiler that refuses", [](standin::machine &m) { m.compiler_says = "expected ';'"; }, "expected ';'"},
+    {"a compiler that warns", [](standin::machine &m) { m.compiler_says = "unused", m.warns = true; }, ""},
+    {"a library without the function", [](standin::machine &m) { m.lacks_function = true; }, "vector_add"},
+    {"no pipeline", [](standin::machine &m) { m.pipeline_says = "too complex"; }, "too complex"},
+    {"a pipeline of few threads", [](standin::machine &m) { m.pipeline_threads = 32; }, "threads"},
+    {"wide simdgroups", [](standin::machine &m) { m.simd_width = 64; }, "simdgroups"},
+    {"no memory", [](standin::machine &m) { m.no_memory = true; }, "no buffer"},
+    {"no command buffer", [](standin::machine &m) { m.no_command_buffer = true; }, "no command buffer"},
+    {"no encoder", [](standin::machine &m) { m.no_encoder = true; }, "encoder"},
+    {"a fault", [](standin::machine &m) { m.fault = 3; }, "aborted (code 3)"},
+};
+/* What a caller may get wrong, instead of the arguments of the case. */
+const struct {
+    const char *name, *args, *says;
+} wrong_calls[] = {
+    {"one buffer twice", "HOSTS_PROGRAMS, b[0], 0, b[1], 0, b[0], 0, 100", "another argument"},
+    {"an offset", "HOSTS_PROGRAMS, b[0], 4, b[1], 0, b[2], 0, 100", "alignment"},
+    {"an offset behind the end", "HOSTS_PROGRAMS, b[0], 1 << 30, b[1], 0, b[2], 0, 100", "too short"},
+    {"no buffer", "HOSTS_PROGRAMS, b[0], 0, NULL, 0, b[2], 0, 100", "no buffer"},
+    {"no programs", "hosts_none, b[0], 0, b[1], 0, b[2], 0, 100", "buffer "}, /* which nothing was written to */
+};
+
+int judge_errors(const language &l, const std::string &base, const std::string &path) {
+    int  bad = 0;
+    auto p = take(path);
+    auto check = [&](const char *name, const std::string &got, const std::string &says) {
+        std::string why = says.empty() || got.find(says) == std::string::npos ? got : "";
+        if (!says.empty() && got.empty()) why = "it goes well";
+        for (const std::string &s : standin::complaints())
+            if (why.empty()) why = s;
+        std::printf("%s %s%s%s\n", why.empty() ? "right" : "wrong", name, why.empty() ? "" : ": ", why.c_str());
+        bad |= !why.empty();
+    };
+    for (const auto &m : wrong_machines) {
+        m.make(standin::now);
+        check(m.name, run(l, *p, base, ""), m.says);
+        standin::now = standin::machine();
+    }
+    for (const auto &c : wrong_calls) check(c.name, run(l, *p, base, c.args), c.says);
+    return bad;
+}
+
 /* `most` of the cases, in the order of their names. */
 std::vector<std::string> choose(const std::vector<std::string> &paths, size_t most) {
     std::vector<std::string> first, rest;
     std::set<std::string>    seen;
     for (const std::string &path : paths) {
-        const auto p = device::compile(path, {});
+        const auto p = take(path);
         if (p->result.code != TMETAL_OK || p->c.compile_only || p->c.buffers.size() > HOSTS_MOST) continue;
         (seen.insert(kind_of_plan(p->result)).second ? first : rest).push_back(path);
     }
@@ -228,7 +290,8 @@ asm(".text\n.globl objc_msgSend\n.type objc_msgSend, %function\nobjc_msgSend:\n 
 
 int main(int argc, char **argv) {
     std::vector<std::string> paths;
-    std::string              filter, build;
+    std::string              filter, build, errors;
+    bool                     is_made = false;
     const language          *l = languages;
     size_t                   jobs = 2, most = 0;
     bool                     list = false;
@@ -236,6 +299,8 @@ int main(int argc, char **argv) {
         if (std::strcmp(argv[i], "--jobs") == 0) jobs = std::max(1, std::atoi(argv[++i]));
         else if (std::strcmp(argv[i], "--most") == 0) most = std::strtoul(argv[++i], nullptr, 10);
         else if (std::strcmp(argv[i], "--filter") == 0) filter = argv[++i];
+        else if (std::strcmp(argv[i], "--errors") == 0) errors = argv[++i];
+        else if (std::strcmp(argv[i], "--made") == 0) is_made = true;
         else if (std::strcmp(argv[i], "--list") == 0) list = true;
         else if (std::strcmp(argv[i], "--host") == 0) {
             for (i++, l = languages; l < std::end(languages) && std::strcmp(tmetal_host_name(l->host), argv[i]) != 0; l++) {}
@@ -243,8 +308,10 @@ int main(int argc, char **argv) {
         } else if (build.empty()) build = argv[i];
         else
             for (const auto &e : std::filesystem::recursive_directory_iterator(argv[i]))
-                if (e.path().extension() == ".case" && e.path().string().find(filter) != std::string::npos) paths.push_back(e.path().string());
+                if ((is_made ? e.is_regular_file() : e.path().extension() == ".case") && e.path().string().find(filter) != std::string::npos) paths.push_back(e.path().string());
     }
+    std::filesystem::create_directories(build);
+    if (!errors.empty()) return judge_errors(*l, build + "/errors", errors);
     std::sort(paths.begin(), paths.end());
     paths = choose(paths, most);
     if (list) {
