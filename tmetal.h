@@ -47855,6 +47855,42 @@ TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal) {
     return &metal->info;
 }
 
+/* What Metal says, and a way out: by a word of its text, which is more exact, else by its code.
+ * Apple documents the codes (MTLCommandBufferError), neither the words nor the cures. */
+static const struct {
+    long        code;
+    const char *word, *what;
+} tmi_metal_faults[] = {
+    {0, "ImpactingInteractivity", "a display waited for it: compile with options.parts, or launch "
+                                  "fewer programs at a time"},
+    {0, "SubmissionsIgnored", "the GPU takes no more from this process after what it did before: "
+                              "look for the first fault, and start a new process"},
+    {0, "InnocentVictim", "the fault of another command buffer ended it: launch it again"},
+    {1, NULL, "an error inside of Metal: launch it again, and report it with this text if it stays"},
+    {2, NULL, "it took too long: where a display waits for this GPU, compile with options.parts, or "
+              "launch fewer programs at a time"},
+    {3, NULL, "it read or wrote outside of its buffers: check their sizes against the grid"},
+    {4, NULL, "the GPU has dropped this process's work: only a new process gets it back"},
+    {7, NULL, "this process may not use the GPU now, as in the background on iOS"},
+    {8, NULL, "out of memory: fewer or smaller buffers"},
+    {9, NULL, "a buffer was freed before the launch was complete"},
+    {11, NULL, "the GPU was unplugged: open another"},
+    {12, NULL, "calls too deep: report it, please, with the TTIR"},
+};
+
+static tmetal_code tmi_metal_fault(const tmi_metal *x, void *buffer, tmetal_problem *p) {
+    void       *error = tmi_metal_p(x, buffer, TMI_SEL_ERROR);
+    long        code = error ? tmi_metal_i(x, error, TMI_SEL_CODE) : 0;
+    const char *said = tmi_metal_error_text(x, error), *what = NULL;
+    size_t      i;
+    for (i = 0; i < sizeof tmi_metal_faults / sizeof *tmi_metal_faults && !what; i++)
+        if (tmi_metal_faults[i].word ? strstr(said, tmi_metal_faults[i].word) != NULL
+                                     : tmi_metal_faults[i].code == code)
+            what = tmi_metal_faults[i].what;
+    return tmi_metal_fail(p, TMETAL_E_GPU, (unsigned long long)(code < 0 ? 0 : code), said,
+                          what ? what : "no more is known");
+}
+
 /* Command buffers of a queue complete in the order of their commits. */
 TMETAL_API tmetal_code tmetal_metal_wait(tmetal_metal *metal, tmetal_problem *problem) {
     void *pool = metal->push(), *buffer = tmi_metal_p(metal, metal->queue, TMI_SEL_COMMAND_BUFFER);
@@ -47862,7 +47898,8 @@ TMETAL_API tmetal_code tmetal_metal_wait(tmetal_metal *metal, tmetal_problem *pr
     if (buffer) {
         tmi_metal_v(metal, buffer, TMI_SEL_COMMIT);
         tmi_metal_v(metal, buffer, TMI_SEL_WAIT);
-        code = tmi_metal_good(problem);
+        code = tmi_metal_u(metal, buffer, TMI_SEL_STATUS) == 4
+            ? tmi_metal_good(problem) : tmi_metal_fault(metal, buffer, problem);
     } else code = tmi_metal_fail(problem, TMETAL_E_ENCODE, "a command buffer");
     metal->pop(pool);
     return code;
@@ -48757,41 +48794,22 @@ TMETAL_API int tmetal_launch_is_done(const tmetal_launch *launch) {
     return !launch->under_way || tmi_metal_u(launch->l->x, launch->under_way, TMI_SEL_STATUS) >= 4;
 }
 
-/* What Metal's own codes say, and a way out. Apple documents the codes, not the cures. */
-static const struct {
-    long        code; /* MTLCommandBufferError */
-    const char *what;
-} tmi_metal_faults[] = {
-    {2, "it took too long: where a display waits for this GPU, launch fewer programs at a time"},
-    {3, "it read or wrote outside of its buffers: check their sizes against the grid"},
-    {4, "the GPU has dropped this process's work: only a new process gets it back"},
-    {7, "this process may not use the GPU now, as in the background on iOS"},
-    {8, "out of memory: fewer or smaller buffers"},
-    {9, "a buffer was freed before the launch was complete"},
-};
-
-static tmetal_code tmi_metal_fault(const tmi_metal *x, void *buffer, tmetal_problem *p) {
-    void       *error = tmi_metal_p(x, buffer, TMI_SEL_ERROR);
-    long        code = error ? tmi_metal_i(x, error, TMI_SEL_CODE) : 0;
-    const char *what = "no more is known";
-    size_t      i;
-    for (i = 0; i < sizeof tmi_metal_faults / sizeof *tmi_metal_faults; i++)
-        if (tmi_metal_faults[i].code == code) what = tmi_metal_faults[i].what;
-    return tmi_metal_fail(p, TMETAL_E_GPU, (unsigned long long)(code < 0 ? 0 : code),
-                        tmi_metal_error_text(x, error), what);
-}
-
-/* 1: complete. Metal has no wait that ends by itself, so the status is asked for. */
+/* 1: complete. Metal has no wait that ends by itself, so the status is asked for: often at first,
+ * then after each sixteenth of the time that has gone by, every 2 ms at last. */
 static int tmi_metal_await(const tmi_metal *x, void *buffer, uint64_t milliseconds) {
-    uint64_t from, room = milliseconds * 1000000u;
+    uint64_t from, gone, pause, room;
+    room = milliseconds > UINT64_MAX / 1000000u ? UINT64_MAX : milliseconds * 1000000u;
     if (!milliseconds || !x->now_ns || !x->sleep_us) {
         tmi_metal_v(x, buffer, TMI_SEL_WAIT);
         return 1;
     }
     from = x->now_ns(8); /* CLOCK_UPTIME_RAW */
     while (tmi_metal_u(x, buffer, TMI_SEL_STATUS) < 4) {
-        if (x->now_ns(8) - from > room) return 0;
-        (void)x->sleep_us(50);
+        gone = x->now_ns(8) - from;
+        if (gone >= room) return 0;
+        pause = gone / 16 < 20000 ? 20000 : gone / 16 > 2000000 ? 2000000 : gone / 16;
+        if (pause > room - gone) pause = room - gone;
+        (void)x->sleep_us((unsigned)(pause / 1000 + 1));
     }
     return 1;
 }

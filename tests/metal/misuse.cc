@@ -340,6 +340,29 @@ const std::vector<row> rows = {
     {"a page fault", TMETAL_E_GPU, "outside of its buffers", with([](scene &) { m.fault = 3; })},
     {"the GPU is gone", TMETAL_E_GPU, "only a new process", with([](scene &) { m.fault = 4; })},
     {"out of memory while it runs", TMETAL_E_GPU, "fewer or smaller buffers", with([](scene &) { m.fault = 8; })},
+    {"an error inside of Metal", TMETAL_E_GPU, "report it with this text", with([](scene &) { m.fault = 1; })},
+    {"not allowed now", TMETAL_E_GPU, "in the background on iOS", with([](scene &) { m.fault = 7; })},
+    {"a buffer that was freed while it runs", TMETAL_E_GPU, "freed before the launch was complete", with([](scene &) { m.fault = 9; })},
+    {"the GPU is unplugged", TMETAL_E_GPU, "open another", with([](scene &) { m.fault = 11; })},
+    {"calls too deep", TMETAL_E_GPU, "with the TTIR", with([](scene &) { m.fault = 12; })},
+    {"a display that waits", TMETAL_E_GPU, "a display waited for it: compile with options.parts",
+     with([](scene &) { m.fault = 1, m.fault_says = "Impacting Interactivity (0000000e:kIOGPUCommandBufferCallbackErrorImpactingInteractivity)"; })},
+    {"a process that the GPU is done with", TMETAL_E_GPU, "start a new process",
+     with([](scene &) { m.fault = 4, m.fault_says = "Ignored (00000004:kIOGPUCommandBufferCallbackErrorSubmissionsIgnored)"; })},
+    {"another's fault", TMETAL_E_GPU, "launch it again",
+     with([](scene &) { m.fault = 5, m.fault_says = "Discarded (00000005:kIOGPUCommandBufferCallbackErrorInnocentVictim)"; })},
+    {"a launch behind one that the GPU stopped", TMETAL_OK, "",
+     with([](scene &s) {
+         m.fault = 3;
+         if (s.go() != TMETAL_E_GPU) fail("a page fault is not told");
+         m.fault = 0;
+     })},
+    {"waiting for a device that is gone", TMETAL_E_GPU, "only a new process",
+     [](scene &s) {
+         const tmetal_code c = s.ready();
+         m.fault = 4;
+         return c == TMETAL_OK ? tmetal_metal_wait(s.metal, &s.problem) : c;
+     }},
     {"a code that nobody knows", TMETAL_E_GPU, "no more is known", with([](scene &) { m.fault = 77; })},
     {"a launch that does not end", TMETAL_E_TIMEOUT, "after 20 milliseconds", with([](scene &s) { m.hangs = true, s.milliseconds = 20; })},
     {"a launch started twice", TMETAL_E_MISUSE, "under way",

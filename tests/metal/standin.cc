@@ -558,6 +558,7 @@ void wait(command_buffer *c, sel) {
 unsigned long status(command_buffer *c, sel) { return c->status; }
 object *error_of(command_buffer *c, sel) {
     if (!c->fault) return nullptr;
+    if (!now.fault_says.empty()) return autoreleased(make<error>(c->fault, now.fault_says));
     return autoreleased(make<error>(c->fault, "Execution of the command buffer was aborted (code " + std::to_string(c->fault) + ")"));
 }
 double gpu_start(command_buffer *, sel) { return 10.0; }

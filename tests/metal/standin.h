@@ -27,6 +27,7 @@ struct machine {
     bool        no_memory = false;      /* newBuffer gives nil */
     bool        no_command_buffer = false, no_encoder = false, no_queue = false;
     long        fault = 0;              /* MTLCommandBufferError of every command buffer */
+    std::string fault_says;             /* its text; "" for one of no words */
     size_t      fault_at = 0;           /* of the one that is committed as this one alone, from 1; 0: of all */
     bool        hangs = false;          /* command buffers never complete */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
