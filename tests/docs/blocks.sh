@@ -60,9 +60,9 @@ $cc -std=c99 -O0 -w -I. "$build/manual.c" -o "$build/manual"
 "$build/manual" < examples/kernels/vector_add.ttir > "$build/manual.metal"
 cmp -s "$build/manual.metal" "$golden" || fail "the program in the manual does not give $golden"
 
-# -- Links ---------------------------------------------------------------------------------------------------------
+# -- Links, but for code, where f[grid](x) is none -----------------------------------------------------------------
 for page in README.md docs/*.md; do
-    for link in $(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep -v '^https\{0,1\}:' || true); do
+    for link in $(awk '/^ *```/ { code = !code } !code { gsub(/`[^`]*`/, "`"); print }' "$page" | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//; s/#.*//' | grep -v '^https\{0,1\}:' || true); do
         [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not there"
     done
 done
