@@ -1376,6 +1376,8 @@ typedef struct tmetal_metal_options {
                                * system's default, or where that does not do, the first that does */
     uint32_t      family;     /* lowest family of Apple's that will do, e.g. tmetal_kernel.family */
     uint32_t      queue_buffers; /* command buffers that may be under way at once; 0: 64 */
+    const struct tmetal_cache *cache; /* with TMETAL_CACHE: where pipelines are kept that Metal made,
+                                       * its folder's name until tmetal_metal_close; NULL: nowhere */
     void         *object;     /* the caller's own id<MTLDevice>, which is retained: for who launches
                                * into command buffers of its own; NULL: one is looked for */
 } tmetal_metal_options;
@@ -1403,6 +1405,7 @@ typedef struct tmetal_loaded tmetal_loaded;
 /* Compile `result->msl` with the math mode and language version of the plan and make a pipeline of
  * each kernel; the device's own limits are checked against the plan. `result` must stay as it is
  * until tmetal_unload. Warnings are no errors: `*warnings` (may be NULL) is their text, "" if none.
+ * With a cache of pipelines, TMETAL_OK may come with a text: what could not be written there.
  */
 TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *result,
                                    tmetal_arena *arena, tmetal_loaded **loaded,
@@ -46630,28 +46633,19 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
  * the bytes. It is written under a name of its own and renamed, so that it is whole or not there,
  * whoever else writes and whenever a process ends. Whatever does not pass every check is not there.
  *============================================================================*/
+/* -- What is kept of a result: all but reports ----------------------------------------------------
+ * Without a cache too the tables must be whole: who adds a field sees it in every build. */
 #ifdef TMETAL_CACHE
-
-#include <errno.h>
-#include <stdio.h>
-#include <time.h>
-#ifdef _WIN32
-#    include <direct.h>
-#    include <process.h>
+#    define TMI_KEPT(S, rows) TMI_STRUCT(S, rows);
 #else
-#    include <dirent.h>
-#    include <sys/stat.h>
-#    include <unistd.h>
-#    include <utime.h>
+#    define TMI_KEPT(S, rows) TMI_EVERY_FIELD(S, rows)
 #endif
-
-/* -- What is kept of a result: all but reports ------------------------------------------------ */
 
 #define TMI_ROWS_PLACE(X, S)      \
     X(S, TEXT, file, NULL, file)     \
     X(S, WORD, line, NULL, line)     \
     X(S, WORD, col, NULL, col)
-TMI_STRUCT(tmetal_place, TMI_ROWS_PLACE);
+TMI_KEPT(tmetal_place, TMI_ROWS_PLACE)
 
 #define TMI_ROWS_REMARK(X, S)                          \
     X(S, WORD, kind, NULL, kind)                          \
@@ -46660,7 +46654,7 @@ TMI_STRUCT(tmetal_place, TMI_ROWS_PLACE);
     X(S, STRUCT, python, &tmi_table_tmetal_place, python) \
     X(S, STRUCT, ir, &tmi_table_tmetal_place, ir)         \
     X(S, TEXT, kernel, NULL, kernel)
-TMI_STRUCT(tmetal_remark, TMI_ROWS_REMARK);
+TMI_KEPT(tmetal_remark, TMI_ROWS_REMARK)
 
 #define TMI_ROWS_ARG(X, S)        \
     X(S, WORD, param, NULL, param)   \
@@ -46672,20 +46666,20 @@ TMI_STRUCT(tmetal_remark, TMI_ROWS_REMARK);
     X(S, WORD, align, NULL, align)   \
     X(S, WORD, offset, NULL, offset) \
     X(S, WORD, size, NULL, size)
-TMI_STRUCT(tmetal_arg, TMI_ROWS_ARG);
+TMI_KEPT(tmetal_arg, TMI_ROWS_ARG)
 
 #define TMI_ROWS_SCRATCH(X, S)  \
     X(S, WORD, id, NULL, id)       \
     X(S, LONG, bytes, NULL, bytes) \
     X(S, LONG, program_bytes, NULL, program_bytes)
-TMI_STRUCT(tmetal_scratch, TMI_ROWS_SCRATCH);
+TMI_KEPT(tmetal_scratch, TMI_ROWS_SCRATCH)
 
 #define TMI_ROWS_MLX_ARRAY(X, S)  \
     X(S, TEXT, name, NULL, name)     \
     X(S, TEXT, dtype, NULL, dtype)   \
     X(S, WORD, arg, NULL, arg)       \
     X(S, WORD, is_scalar, NULL, is_scalar)
-TMI_STRUCT(tmetal_mlx_array, TMI_ROWS_MLX_ARRAY);
+TMI_KEPT(tmetal_mlx_array, TMI_ROWS_MLX_ARRAY)
 
 #define TMI_ROWS_MLX(X, S)                                       \
     X(S, TEXT, name, NULL, name)                                    \
@@ -46696,7 +46690,7 @@ TMI_STRUCT(tmetal_mlx_array, TMI_ROWS_MLX_ARRAY);
     X(S, LIST, outputs, &tmi_table_tmetal_mlx_array, n_outputs)     \
     X(S, COUNT, n_outputs, NULL, n_outputs)                         \
     X(S, WORDS, threadgroup, NULL, threadgroup)
-TMI_STRUCT(tmetal_mlx, TMI_ROWS_MLX);
+TMI_KEPT(tmetal_mlx, TMI_ROWS_MLX)
 
 #define TMI_ROWS_SITE(X, S)                            \
     X(S, WORD, is_assert, NULL, is_assert)                \
@@ -46706,7 +46700,7 @@ TMI_STRUCT(tmetal_mlx, TMI_ROWS_MLX);
     X(S, TEXTS, types, NULL, n_operands)                  \
     X(S, BYTES, is_signed, NULL, n_operands)              \
     X(S, COUNT, n_operands, NULL, n_operands)
-TMI_STRUCT(tmetal_site, TMI_ROWS_SITE);
+TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
 
 #define TMI_ROWS_KERNEL(X, S)                          \
     X(S, TEXT, name, NULL, name)                          \
@@ -46725,6 +46719,9 @@ TMI_STRUCT(tmetal_site, TMI_ROWS_SITE);
     X(S, WORD, family, NULL, family)                      \
     X(S, LIST, args, &tmi_table_tmetal_arg, n_args)       \
     X(S, COUNT, n_args, NULL, n_args)                     \
+    X(S, TEXTS, params, NULL, n_params)                   \
+    X(S, COUNT, n_params, NULL, n_params)                 \
+    X(S, WORD, makes_pointers, NULL, makes_pointers)      \
     X(S, OTHER, layouts, NULL, layouts)                   \
     X(S, OTHER, n_layouts, NULL, n_layouts)               \
     X(S, OTHER, accesses, NULL, accesses)                 \
@@ -46740,7 +46737,7 @@ TMI_STRUCT(tmetal_site, TMI_ROWS_SITE);
     X(S, LIST, sites, &tmi_table_tmetal_site, n_sites)    \
     X(S, COUNT, n_sites, NULL, n_sites)                   \
     X(S, REF, mlx, &tmi_table_tmetal_mlx, mlx)
-TMI_STRUCT(tmetal_kernel, TMI_ROWS_KERNEL);
+TMI_KEPT(tmetal_kernel, TMI_ROWS_KERNEL)
 
 #define TMI_ROWS_PARAM(X, S)        \
     X(S, TEXT, name, NULL, name)       \
@@ -46748,7 +46745,7 @@ TMI_STRUCT(tmetal_kernel, TMI_ROWS_KERNEL);
     X(S, NUMBERS, dims, NULL, n_dims)  \
     X(S, COUNT, n_dims, NULL, n_dims)  \
     X(S, WORD, is_result, NULL, is_result)
-TMI_STRUCT(tmetal_param, TMI_ROWS_PARAM);
+TMI_KEPT(tmetal_param, TMI_ROWS_PARAM)
 
 #define TMI_ROWS_FUSION(X, S)      \
     X(S, WORD, kind, NULL, kind)      \
@@ -46757,7 +46754,7 @@ TMI_STRUCT(tmetal_param, TMI_ROWS_PARAM);
     X(S, COUNT, n_ops, NULL, n_ops)   \
     X(S, WORD, kernel, NULL, kernel)  \
     X(S, TEXT, reason, NULL, reason)
-TMI_STRUCT(tmetal_fusion, TMI_ROWS_FUSION);
+TMI_KEPT(tmetal_fusion, TMI_ROWS_FUSION)
 
 #define TMI_ROWS_GRAPH(X, S)                                  \
     X(S, LIST, fusions, &tmi_table_tmetal_fusion, n_fusions)     \
@@ -46768,7 +46765,7 @@ TMI_STRUCT(tmetal_fusion, TMI_ROWS_FUSION);
     X(S, LONG, bytes, NULL, bytes)                               \
     X(S, LONG, scratch_before, NULL, scratch_before)             \
     X(S, LONG, scratch, NULL, scratch)
-TMI_STRUCT(tmetal_graph, TMI_ROWS_GRAPH);
+TMI_KEPT(tmetal_graph, TMI_ROWS_GRAPH)
 
 #define TMI_ROWS_RESULT(X, S)                                 \
     X(S, WORD, code, NULL, code)                                 \
@@ -46789,7 +46786,22 @@ TMI_STRUCT(tmetal_graph, TMI_ROWS_GRAPH);
     X(S, COUNT, n_params, NULL, n_params)                        \
     X(S, REF, graph, &tmi_table_tmetal_graph, graph)             \
     X(S, WORD, reports, NULL, reports)
-TMI_STRUCT(tmetal_result, TMI_ROWS_RESULT);
+TMI_KEPT(tmetal_result, TMI_ROWS_RESULT)
+
+#ifdef TMETAL_CACHE
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#ifdef _WIN32
+#    include <direct.h>
+#    include <process.h>
+#else
+#    include <dirent.h>
+#    include <sys/stat.h>
+#    include <unistd.h>
+#    include <utime.h>
+#endif
 
 /* -- From bytes to a result --------------------------------------------------------------------- */
 
@@ -47290,7 +47302,87 @@ TMETAL_API tmetal_code tmetal_cache_compile(const tmetal_cache *cache, const cha
     return out->code;
 }
 
-#define TMI_STAMP_CACHE 894185676u
+#ifdef TMETAL_METAL
+/* -- Files that others write: archives of pipelines -----------------------------------------------
+ * Metal writes and reads such a file by its name. It is named by the SHA-256 of its bytes, and a
+ * file of the cache by its key says which it is: so it is never another one than was written, and
+ * never changes under a reader. */
+
+/* The sum of a file's bytes in hex; 0: it cannot be read. */
+static int tmi_cache_sum(const char *path, char *name) {
+    FILE         *f = fopen(path, "rb");
+    unsigned char bytes[4096], sum[32];
+    tmi_sha       sha;
+    size_t        n;
+    int           good;
+    if (!f) return 0;
+    tmi_base_sha_begin(&sha);
+    while ((n = fread(bytes, 1, sizeof bytes, f)) > 0) tmi_base_sha_add(&sha, bytes, n);
+    good = !ferror(f);
+    (void)fclose(f);
+    tmi_base_sha_end(&sha, sum);
+    tmi_key_hex(sum, name);
+    return good;
+}
+
+static void tmi_cache_find_file(tmi_job *job, tmi_call *call) {
+    tmi_cache_call      *c = (tmi_cache_call *)(void *)call;
+    char                 name[TMETAL_KEY_BYTES], is[TMETAL_KEY_BYTES];
+    size_t               n;
+    const char          *path;
+    const unsigned char *bytes = tmi_cache_load(job, c->cache, c->key, TMI_CACHE_ARCHIVE, &n);
+    if (!bytes || n != 64) return;
+    memcpy(name, bytes, 64);
+    name[64] = '\0';
+    path = tmi_cache_path(job, c->cache, name, "archive");
+    if (!tmi_cache_sum(path, is) || strcmp(is, name) != 0) return;
+#ifndef _WIN32
+    (void)utime(path, NULL);
+#endif
+    c->call.text = path;
+}
+
+static void tmi_cache_begin_file(tmi_job *job, tmi_call *call) {
+    tmi_cache_call *c = (tmi_cache_call *)(void *)call;
+    tmi_cache_make_dir(c->cache);
+    c->call.text = tmi_cache_path(job, c->cache, tmi_cache_own_name(job, c->key), "tmp");
+}
+
+static void tmi_cache_end_file(tmi_job *job, tmi_call *call) {
+    tmi_cache_call *c = (tmi_cache_call *)(void *)call;
+    char            name[TMETAL_KEY_BYTES];
+    const char     *path;
+    if (!tmi_cache_sum(c->call.src, name)) {
+        (void)tmi_cache_fail(job, "read", c->call.src);
+        return;
+    }
+    path = tmi_cache_path(job, c->cache, name, "archive");
+    if (!tmi_cache_rename(c->call.src, path)) {
+        (void)tmi_cache_fail(job, "write", path);
+        (void)remove(c->call.src);
+    } else if (tmi_cache_save(job, c->cache, c->key, TMI_CACHE_ARCHIVE, name, 64))
+        tmi_cache_trim(job, c->cache);
+}
+
+static void tmi_cache_forget_file(tmi_job *job, tmi_call *call) {
+    const tmi_cache_call *c = (tmi_cache_call *)(void *)call;
+    (void)remove(tmi_cache_path(job, c->cache, c->key, "tmetal"));
+}
+
+/* A step about the file of a key: its path, in the arena, or NULL. `written` is the file that
+ * tmi_cache_end_file takes over. */
+static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, const char *key,
+                                  const char *written, tmetal_arena *arena, tmetal_problem *p) {
+    tmi_cache_call c = tmi_cache_call_on(cache, key);
+    tmetal_result  said;
+    c.call.src = written;
+    (void)tmi_entry_run(step, &c.call, arena, NULL, &said);
+    (void)tmi_cache_tell(p, &said);
+    return c.call.text;
+}
+#endif
+
+#define TMI_STAMP_CACHE 3809764407u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -47298,7 +47390,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
  * >>metal  [30]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
- * uses    >>ir
+ * uses    >>ir  >>key  >>cache
  *
  * No header of Apple's is read. A message is a call of objc_msgSend by a pointer of just the type
  * that the method has: Apple's arm64 passes the arguments of variadic functions elsewhere than
@@ -47387,6 +47479,17 @@ typedef struct tmi_metal_size {
     X(WAIT, "waitUntilCompleted", "v")                                                     \
     X(STATUS, "status", "u")                                                               \
     X(ERROR, "error", "p")                                                                 \
+    X(FILE_URL, "fileURLWithPath:", "pp")                                                  \
+    X(ARRAY, "arrayWithObject:", "pp")                                                     \
+    X(PROCESS, "processInfo", "p")                                                         \
+    X(SYSTEM, "operatingSystemVersionString", "p")                                         \
+    X(SET_URL, "setUrl:", "vp")                                                            \
+    X(NEW_ARCHIVE, "newBinaryArchiveWithDescriptor:error:", "ppe")                         \
+    X(SET_FUNCTION, "setComputeFunction:", "vp")                                           \
+    X(SET_ARCHIVES, "setBinaryArchives:", "vp")                                            \
+    X(ADD_PIPELINE, "addComputePipelineFunctionsWithDescriptor:error:", "bpe")             \
+    X(DESCRIBED, "newComputePipelineStateWithDescriptor:options:reflection:error:", "ppupe") \
+    X(SERIALIZE, "serializeToURL:error:", "bpe")                                           \
     X(GPU_START, "GPUStartTime", "d")                                                      \
     X(GPU_END, "GPUEndTime", "d")
 
@@ -47395,6 +47498,12 @@ enum {
     TMI_METAL_SELECTORS(X)
 #undef X
         TMI_SEL_COUNT_OF
+};
+
+/* Classes that archives want; nil on systems before macOS 11 and iOS 14. */
+enum {
+    TMI_CLASS_URL, TMI_CLASS_ARRAY, TMI_CLASS_PROCESS, TMI_CLASS_ARCHIVE, TMI_CLASS_PIPELINE,
+    TMI_CLASS_COUNT_OF
 };
 
 static const char *const tmi_metal_selectors[TMI_SEL_COUNT_OF] = {
@@ -47424,6 +47533,10 @@ struct tmetal_metal {
     uint64_t (*now_ns)(int);         /* clock_gettime_nsec_np; NULL: none */
     void         *sel[TMI_SEL_COUNT_OF];
     void         *device, *queue;
+#ifdef TMETAL_CACHE
+    void         *classes[TMI_CLASS_COUNT_OF];
+    tmetal_cache  cache;             /* without a folder: none */
+#endif
     tmetal_device info;
 };
 
@@ -47465,6 +47578,19 @@ static void *tmi_metal_pppe(const tmi_metal *x, void *o, int s, void *a, void *b
     TMI_METAL_SHAPE(s, "pppe");
     return ((void *(*)(void *, void *, void *, void *, void **))x->send)(o, x->sel[s], a, b, error);
 }
+#ifdef TMETAL_CACHE
+static void *tmi_metal_ppupe(const tmi_metal *x, void *o, int s, void *a, unsigned long b, void *c,
+                             void **error) {
+    TMI_METAL_SHAPE(s, "ppupe");
+    return ((void *(*)(void *, void *, void *, unsigned long, void *, void **))x->send)(
+        o, x->sel[s], a, b, c, error);
+}
+static int tmi_metal_bpe(const tmi_metal *x, void *o, int s, void *a, void **error) {
+    TMI_METAL_SHAPE(s, "bpe");
+    return ((tmi_metal_bool (*)(void *, void *, void *, void **))x->send)(o, x->sel[s], a,
+                                                                         error) != 0;
+}
+#endif
 static const char *tmi_metal_s(const tmi_metal *x, void *o, int s) {
     TMI_METAL_SHAPE(s, "s");
     return ((const char *(*)(void *, void *))x->send)(o, x->sel[s]);
@@ -47705,6 +47831,18 @@ static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, t
     e->all_devices = (void *(*)(void))symbol(user, "MTLCopyAllDevices");
     x->sleep_us = (int (*)(unsigned))symbol(user, "usleep");
     x->now_ns = (uint64_t(*)(int))symbol(user, "clock_gettime_nsec_np");
+#ifndef TMETAL_CACHE
+    if (o && o->cache)
+        return tmi_metal_fail(p, TMETAL_E_MISUSE, "options.cache wants a build with TMETAL_CACHE");
+#else
+    for (i = 0; i < TMI_CLASS_COUNT_OF; i++) {
+        static const char *const names[TMI_CLASS_COUNT_OF] = {
+            "NSURL", "NSArray", "NSProcessInfo", "MTLBinaryArchiveDescriptor",
+            "MTLComputePipelineDescriptor"};
+        x->classes[i] = ((void *(*)(const char *))f[2])(names[i]);
+    }
+    if (o && o->cache) x->cache = *o->cache;
+#endif
     for (i = 0; i < TMI_SEL_COUNT_OF; i++) x->sel[i] = selector(tmi_metal_selectors[i]);
     return TMETAL_OK;
 }
@@ -47926,6 +48064,11 @@ struct tmetal_loaded {
         uint32_t first, last; /* number of the first kernel that does, and one behind the last */
         uint64_t bytes;       /* of its tensor */
     } *used;                  /* of op lists: by parameter */
+#ifdef TMETAL_CACHE
+    void                *archive;   /* of pipelines; NULL: none */
+    int                  is_new, is_short; /* it is not on disk yet; it lacks a pipeline */
+    char                 key[TMETAL_KEY_BYTES]; /* of the archive */
+#endif
 };
 
 /* MTLLanguageVersion is major << 16 | minor; ours is 310 for 3.1. */
@@ -47933,13 +48076,17 @@ static unsigned long tmi_metal_version(uint32_t msl) {
     return (unsigned long)(msl / 100) << 16 | (msl / 10 % 10);
 }
 
-static void *tmi_metal_compile_options(const tmi_metal *x, const tmetal_result *r) {
-    void *o = tmi_metal_p(x, x->options, TMI_SEL_ALLOC);
+static uint32_t tmi_metal_newest(const tmetal_result *r) {
     uint32_t i, version = 0;
     for (i = 0; i < r->n_kernels; i++) version = tmi_max32(version, r->kernels[i].msl_version);
+    return version;
+}
+
+static void *tmi_metal_compile_options(const tmi_metal *x, const tmetal_result *r) {
+    void *o = tmi_metal_p(x, x->options, TMI_SEL_ALLOC);
     o = tmi_metal_p(x, o, TMI_SEL_INIT);
     /* its default is what the host was linked with, whatever the system can do */
-    tmi_metal_vu(x, o, TMI_SEL_SET_LANGUAGE, tmi_metal_version(version));
+    tmi_metal_vu(x, o, TMI_SEL_SET_LANGUAGE, tmi_metal_version(tmi_metal_newest(r)));
     if (tmi_metal_has(x, o, TMI_SEL_SET_MATH)) { /* macOS 15, iOS 18: MTLMathModeSafe, ..Fast */
         tmi_metal_vi(x, o, TMI_SEL_SET_MATH, 0);
         tmi_metal_vi(x, o, TMI_SEL_SET_FUNCTIONS, 1); /* ..Precise, as older systems take it */
@@ -48005,6 +48152,116 @@ static void tmi_metal_names(const tmi_metal *x, void *array, char *text, size_t 
     }
 }
 
+#ifdef TMETAL_CACHE
+/* -- Pipelines on disk: MTLBinaryArchive ---------------------
+ * What Metal compiles from the library to the device's own code, which takes longest. Whatever does
+ * not work leads back to making the pipeline without an archive. */
+
+/* What Metal's code depends on: the text, its options, the device, the system's version and build. */
+static void tmi_metal_archive_key(tmetal_loaded *l) {
+    const tmi_metal *x = l->x;
+    void            *process = tmi_metal_p(x, x->classes[TMI_CLASS_PROCESS], TMI_SEL_PROCESS);
+    tmi_sha          sha;
+    tmi_key_out      o = {&sha, NULL, NULL};
+    unsigned char    sum[32];
+    tmi_base_sha_begin(&sha);
+    tmi_key_put_text(&o, l->result->msl);
+    tmi_key_put_number(&o, tmi_metal_newest(l->result), 4);
+    tmi_key_put_text(&o, x->info.name);
+    tmi_key_put_text(&o, x->info.arch);
+    tmi_key_put_text(&o, tmi_metal_utf8(x, tmi_metal_p(x, process, TMI_SEL_SYSTEM)));
+    tmi_base_sha_end(&sha, sum);
+    tmi_key_hex(sum, l->key);
+}
+
+static void *tmi_metal_url(const tmi_metal *x, const char *path) {
+    void *string = tmi_metal_string(x, path); /* nil: no UTF-8 */
+    return string ? tmi_metal_pp(x, x->classes[TMI_CLASS_URL], TMI_SEL_FILE_URL, string) : NULL;
+}
+
+static void *tmi_metal_new_of(const tmi_metal *x, int which) {
+    void *o = tmi_metal_p(x, x->classes[which], TMI_SEL_ALLOC);
+    return tmi_metal_p(x, o, TMI_SEL_INIT);
+}
+
+/* The archive of this library, from disk or a new one. */
+static void tmi_metal_archive_begin(tmetal_loaded *l, tmetal_arena *arena) {
+    const tmi_metal *x = l->x;
+    const char      *path;
+    void            *d, *url = NULL, *error = NULL;
+    size_t           used = arena->used;
+    int              i;
+    if (!tmi_cache_is_named(&x->cache) || !tmi_metal_has(x, x->device, TMI_SEL_NEW_ARCHIVE)) return;
+    for (i = 0; i < TMI_CLASS_COUNT_OF; i++)
+        if (!x->classes[i]) return;
+    tmi_metal_archive_key(l);
+    path = tmi_cache_file(tmi_cache_find_file, &x->cache, l->key, NULL, arena, NULL);
+    d = tmi_metal_new_of(x, TMI_CLASS_ARCHIVE);
+    if (path) url = tmi_metal_url(x, path);
+    if (url) {
+        tmi_metal_vp(x, d, TMI_SEL_SET_URL, url);
+        l->archive = tmi_metal_ppe(x, x->device, TMI_SEL_NEW_ARCHIVE, d, &error);
+        if (!l->archive) tmi_metal_vp(x, d, TMI_SEL_SET_URL, NULL);
+    }
+    if (!l->archive) {
+        error = NULL;
+        l->archive = tmi_metal_ppe(x, x->device, TMI_SEL_NEW_ARCHIVE, d, &error);
+        l->is_new = 1;
+    }
+    tmi_metal_drop(x, d);
+    arena->used = used;
+    arena->need = 0;
+}
+
+/* A pipeline by way of the archive; NULL: it must be made without. Of one from disk it is taken
+ * and never compiled (MTLPipelineOptionFailOnBinaryArchiveMiss). */
+static void *tmi_metal_archived(tmetal_loaded *l, void *function) {
+    const tmi_metal *x = l->x;
+    void            *d, *error = NULL, *pso = NULL;
+    if (!l->archive || l->is_short) return NULL;
+    d = tmi_metal_new_of(x, TMI_CLASS_PIPELINE);
+    tmi_metal_vp(x, d, TMI_SEL_SET_FUNCTION, function);
+    if (!l->is_new || tmi_metal_bpe(x, l->archive, TMI_SEL_ADD_PIPELINE, d, &error)) {
+        tmi_metal_vp(x, d, TMI_SEL_SET_ARCHIVES,
+                     tmi_metal_pp(x, x->classes[TMI_CLASS_ARRAY], TMI_SEL_ARRAY, l->archive));
+        error = NULL;
+        pso = tmi_metal_ppupe(x, x->device, TMI_SEL_DESCRIBED, d, l->is_new ? 0 : 4, NULL,
+                              &error);
+    }
+    if (!pso) l->is_short = 1;
+    tmi_metal_drop(x, d);
+    return pso;
+}
+
+/* A new archive that has every pipeline goes to disk, and one from disk that lacks some is not asked
+ * again. What cannot be written is told, and does no harm. */
+static void tmi_metal_archive_end(tmetal_loaded *l, int all, tmetal_arena *arena,
+                                  tmetal_problem *p) {
+    const tmi_metal *x = l->x;
+    void            *url, *error = NULL;
+    const char      *path = NULL;
+    size_t           used = arena->used;
+    if (l->archive && !l->is_new && l->is_short)
+        (void)tmi_cache_file(tmi_cache_forget_file, &x->cache, l->key, NULL, arena, NULL);
+    if (l->archive && l->is_new && !l->is_short && all) {
+        path = tmi_cache_file(tmi_cache_begin_file, &x->cache, l->key, NULL, arena, p);
+        url = path ? tmi_metal_url(x, path) : NULL;
+        if (url && tmi_metal_bpe(x, l->archive, TMI_SEL_SERIALIZE, url, &error))
+            (void)tmi_cache_file(tmi_cache_end_file, &x->cache, l->key, path, arena, p);
+        else if (path) {
+            (void)tmi_metal_fail(p, TMETAL_E_CACHE, "write", path,
+                                 url ? tmi_metal_error_text(x, error) : "its name is no UTF-8");
+            (void)remove(path);
+        }
+        if (p) p->code = TMETAL_OK;
+    }
+    tmi_metal_drop(x, l->archive);
+    l->archive = NULL;
+    arena->used = used;
+    arena->need = 0;
+}
+#endif
+
 static tmetal_code tmi_metal_pipeline(tmetal_loaded *l, uint32_t i, tmetal_problem *p) {
     const tmi_metal       *x = l->x;
     const tmetal_kernel *k = &l->result->kernels[i];
@@ -48016,7 +48273,11 @@ static tmetal_code tmi_metal_pipeline(tmetal_loaded *l, uint32_t i, tmetal_probl
         tmi_metal_names(x, tmi_metal_p(x, l->library, TMI_SEL_FUNCTIONS), has, sizeof has);
         return tmi_metal_fail(p, TMETAL_E_NO_FUNCTION, k->entry, has);
     }
-    pso = tmi_metal_ppe(x, x->device, TMI_SEL_NEW_PIPELINE, f, &error);
+#ifdef TMETAL_CACHE
+    pso = tmi_metal_archived(l, f);
+    if (!pso)
+#endif
+        pso = tmi_metal_ppe(x, x->device, TMI_SEL_NEW_PIPELINE, f, &error);
     tmi_metal_drop(x, f);
     if (!pso) return tmi_metal_fail(p, TMETAL_E_PIPELINE, k->entry, tmi_metal_error_text(x, error));
     l->pipelines[i] = pso;
@@ -48062,8 +48323,15 @@ static tmetal_code tmi_metal_load_in_pool(tmetal_loaded *l, tmetal_arena *arena,
         memcpy(kept, said, strlen(said) + 1);
         *warnings = kept;
     }
+#ifdef TMETAL_CACHE
+    tmi_metal_archive_begin(l, arena);
+#endif
     for (i = 0; i < l->result->n_kernels && code == TMETAL_OK; i++)
         code = tmi_metal_pipeline(l, i, p);
+    if (code == TMETAL_OK) (void)tmi_metal_good(p);
+#ifdef TMETAL_CACHE
+    tmi_metal_archive_end(l, code == TMETAL_OK, arena, p);
+#endif
     return code;
 }
 
@@ -48155,7 +48423,7 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
         return code;
     }
     *loaded = l;
-    return tmi_metal_good(problem);
+    return TMETAL_OK;
 }
 
 /* -- Buffers --------------------- */

@@ -7,8 +7,8 @@ build=$1/cache
 shift
 cc=${CC:-cc}
 mkdir -p "$build/house"
-strict() { # a header alone, and each struct of the cache
-    printf '#define TMETAL_IMPLEMENTATION\n#define TMETAL_CACHE\n#include "%s"\n' "$1" |
+strict() { # the header, without its opt-in parts
+    printf '#define TMETAL_IMPLEMENTATION\n#include "%s"\n' "$1" |
         $cc -std=c99 -fsyntax-only -Wextra -Werror -x c - 2> "$build/said"
 }
 fail() { echo "fields: $*" >&2; exit 1; }

@@ -1,5 +1,6 @@
-/* The header with its launcher and launch code, once for all programs of this folder and of tests/hosts. */
+/* The header with its launcher, cache and launch code, once for all programs of this folder and of tests/hosts. */
 #define TMETAL_IMPLEMENTATION
+#define TMETAL_CACHE
 #define TMETAL_METAL
 #define TMETAL_LAUNCH_CODE
 #include "../../tmetal.h"

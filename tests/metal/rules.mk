@@ -30,6 +30,9 @@ $(BUILD)/metal-device-system: $(DEVICE_SYSTEM)
 $(BUILD)/metal-misuse: $(BUILD)/obj/metal/misuse.o $(METAL_CORE) $(SIM_OBJECTS)
 	$(METAL_CXX) $^ $(SIM_LINK) -lpthread -o $@
 
+$(BUILD)/metal-warm: $(BUILD)/obj/metal/warm.o $(METAL_CORE) $(SIM_OBJECTS)
+	$(METAL_CXX) $^ $(SIM_LINK) -lpthread -o $@
+
 # The same under sanitizers: the launcher, the stand-in and what calls them. The simulator behind them is as ever: it
 # moves stacks, which no sanitizer follows. It has functions by names of ThreadSanitizer's, which go out of its way.
 METAL_MEMORY_asan = $(BUILD)/obj/sim/memory.o
@@ -46,6 +49,9 @@ $(BUILD)/obj/metal-$(1)/%.o: tests/metal/%.cc $(wildcard tests/metal/*.h) $(SIM_
 	$(METAL_CXX) $(METAL_$(1)) $$(METAL_KEY) -c $$< -o $$@
 $(BUILD)/metal-misuse-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,misuse library standin) \
                             $(patsubst $(BUILD)/obj/sim/memory.o,$(METAL_MEMORY_$(1)),$(SIM_OBJECTS))
+	$(METAL_CXX) $(METAL_$(1)) $$^ $(SIM_LINK) -lpthread -o $$@
+$(BUILD)/metal-warm-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,warm library standin) \
+                          $(patsubst $(BUILD)/obj/sim/memory.o,$(METAL_MEMORY_$(1)),$(SIM_OBJECTS))
 	$(METAL_CXX) $(METAL_$(1)) $$^ $(SIM_LINK) -lpthread -o $$@
 $(BUILD)/metal-device-$(1): $(patsubst %,$(BUILD)/obj/metal-$(1)/%.o,$(DEVICE_PARTS) host_standin library standin) $(SIM_OBJECTS) $(SIM_CASES)
 	$(METAL_CXX) $(METAL_$(1)) $$^ $(SIM_LINK) -lpthread -o $$@
@@ -68,6 +74,8 @@ $(BUILD)/metal-cpp: examples/metal_cpp.cc tests/metal/example.cc $(wildcard test
 
 test-metal: $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
 	$(BUILD)/metal-misuse
+	@rm -rf $(BUILD)/warm && mkdir -p $(BUILD)/warm
+	$(BUILD)/metal-warm $(BUILD)/warm
 	$(BUILD)/metal-device examples/kernels > $(BUILD)/metal-own.txt || { grep -v ^right $(BUILD)/metal-own.txt; exit 1; }
 	@tail -n 1 $(BUILD)/metal-own.txt
 	$(BUILD)/metal-device --parts 1 examples/kernels > $(BUILD)/metal-parts.txt || { grep -v ^right $(BUILD)/metal-parts.txt; exit 1; }
@@ -83,9 +91,11 @@ check-metal: $(BUILD)/metal-device check-metal-sanitized ## every recorded launc
 	$(BUILD)/metal-device --jobs $(JOBS) --parts 3 tests/kernels > $(BUILD)/metal-parts.txt || { grep -v ^right $(BUILD)/metal-parts.txt; exit 1; }
 	@echo "in parts of 3 programs: $$(tail -n 1 $(BUILD)/metal-parts.txt)"
 # What is freed is used again soon, so that growth would show; leaks are looked for at the end.
-check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-device-asan $(BUILD)/metal-misuse-tsan
+check-metal-sanitized: $(BUILD)/metal-misuse-asan $(BUILD)/metal-warm-asan $(BUILD)/metal-device-asan $(BUILD)/metal-misuse-tsan
 	ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=1 $(BUILD)/metal-misuse-asan
 	$(BUILD)/metal-misuse-tsan threads
+	@rm -rf $(BUILD)/warm-asan && mkdir -p $(BUILD)/warm-asan
+	ASAN_OPTIONS=detect_leaks=1 $(BUILD)/metal-warm-asan $(BUILD)/warm-asan
 	ASAN_OPTIONS=detect_leaks=1 $(BUILD)/metal-device-asan --jobs $(JOBS) tests/kernels examples/kernels > $(BUILD)/metal-asan.txt || \
 	  { grep -v ^right $(BUILD)/metal-asan.txt; exit 1; }
 	@tail -n 1 $(BUILD)/metal-asan.txt

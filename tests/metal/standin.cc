@@ -4,15 +4,18 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 namespace standin {
 
 machine now;
+counts  counted;
 
 namespace {
 
@@ -118,19 +121,60 @@ struct compile_options : object {
 struct library : object {
     library() : object("MTLLibrary") {}
     std::shared_ptr<sim::module> module;
-    std::string                  unit;
+    std::string                  unit, text;
 };
 
 struct function : object {
     function() : object("MTLFunction") {}
     std::shared_ptr<sim::module> module;
     const sim::kernel           *kernel = nullptr;
+    std::string                  name; /* another one for each text, as archives have it */
 };
 
 struct pipeline : object {
     pipeline() : object("MTLComputePipelineState") {}
     std::shared_ptr<sim::module> module;
     const sim::kernel           *kernel = nullptr;
+};
+
+/* Held by its owner, as a property is. */
+template <typename T> void hold(T *&place, T *o) {
+    if (o) o->count++;
+    if (place) release(place);
+    place = o;
+}
+
+struct url : object {
+    explicit url(std::string p) : object("NSURL"), path(std::move(p)) {}
+    std::string path;
+};
+
+struct process : object {
+    process() : object("NSProcessInfo") {}
+};
+
+struct archive : object {
+    explicit archive(std::string h) : object("MTLBinaryArchive"), head(std::move(h)) {}
+    std::string           head;
+    std::set<std::string> has;
+};
+
+struct archive_descriptor : object {
+    archive_descriptor() : object("MTLBinaryArchiveDescriptor") {}
+    void end() override { hold(at, static_cast<url *>(nullptr)); }
+    url *at = nullptr;
+    bool is_initialised = false;
+};
+
+struct pipeline_descriptor : object {
+    pipeline_descriptor() : object("MTLComputePipelineDescriptor") {}
+    void end() override {
+        hold(of, static_cast<function *>(nullptr));
+        hold(archives, static_cast<array *>(nullptr));
+    }
+    function *of = nullptr;
+    array    *archives = nullptr;
+    bool      is_initialised = false;
 };
 
 /* Addresses look like no other number, so that they are found in the bytes that a kernel is given. */
@@ -306,10 +350,12 @@ signed char responds(object *o, sel, sel s);
 
 object *alloc(class_object *c, sel) {
     if (c->name == "NSMutableArray") return make<array>();
+    if (c->name == "MTLBinaryArchiveDescriptor") return make<archive_descriptor>();
+    if (c->name == "MTLComputePipelineDescriptor") return make<pipeline_descriptor>();
     if (c->name != "MTLCompileOptions") note("alloc of " + c->name);
     return make<compile_options>();
 }
-object *init(compile_options *o, sel) {
+template <typename T> object *init(T *o, sel) {
     o->is_initialised = true;
     return o;
 }
@@ -369,7 +415,9 @@ object *new_library(device *, sel, object *text, object *options, object **e) {
         if (e) *e = autoreleased(make<error>(now.warns ? 4 : 3, now.compiler_says));
         if (!now.warns) return nullptr;
     }
+    counted.libraries++;
     auto *l = make<library>();
+    l->text = s->text;
     std::lock_guard<std::recursive_mutex> held(lock);
     auto at = prepared.find(s->text);
     if (at == prepared.end()) {
@@ -397,6 +445,7 @@ object *new_function(library *l, sel, object *name) {
     auto *f = make<function>();
     f->module = l->module;
     f->kernel = k;
+    f->name = std::to_string(std::hash<std::string>()(l->text)) + " " + s->text;
     return f;
 }
 object *function_names(library *l, sel) {
@@ -408,6 +457,19 @@ object *function_names(library *l, sel) {
 }
 std::atomic<pipeline *> newest_pipeline;
 
+object *pipeline_of(function *f) {
+    auto *p = make<pipeline>();
+    newest_pipeline = p;
+    p->module = f->module;
+    p->kernel = f->kernel;
+    return p;
+}
+/* 0, and an error; which must have been nil. */
+signed char refuses(object **e, const std::string &what, const char *method) {
+    if (e && *e) note(std::string(method) + " is given an error that is not nil");
+    if (e) *e = autoreleased(make<error>(1, what));
+    return 0;
+}
 object *new_pipeline(device *, sel, object *of, object **e) {
     auto *f = checked<function>(of, "MTLFunction", "newComputePipelineStateWithFunction:");
     if (!f) return nullptr;
@@ -415,11 +477,93 @@ object *new_pipeline(device *, sel, object *of, object **e) {
         if (e) *e = autoreleased(make<error>(1, now.pipeline_says));
         return nullptr;
     }
-    auto *p = make<pipeline>();
-    newest_pipeline = p;
-    p->module = f->module;
-    p->kernel = f->kernel;
-    return p;
+    counted.pipelines++;
+    return pipeline_of(f);
+}
+
+/* -- Archives: what has been compiled for one device by one system, by name ----------------------------------- */
+
+object *file_url(class_object *, sel, object *path) {
+    auto *s = checked<string>(path, "NSString", "fileURLWithPath:");
+    return s ? autoreleased(make<url>(s->text)) : nullptr;
+}
+object *array_of(class_object *, sel, object *o) {
+    if (!o) return note("arrayWithObject: of nil, which throws"), nullptr;
+    auto *a = autoreleased(make<array>());
+    a->items.push_back(retain(o, nullptr));
+    return a;
+}
+object *process_info(class_object *, sel) { return autoreleased(make<process>()); }
+object *system_version(process *, sel) { return autoreleased(make<string>(now.system)); }
+void set_url(archive_descriptor *d, sel, object *o) { hold(d->at, o ? checked<url>(o, "NSURL", "setUrl:") : nullptr); }
+void set_function_of(pipeline_descriptor *d, sel, object *o) { hold(d->of, checked<function>(o, "MTLFunction", "setComputeFunction:")); }
+void set_archives(pipeline_descriptor *d, sel, object *o) {
+    auto *a = checked<array>(o, "NSArray", "setBinaryArchives:");
+    for (object *i : a ? a->items : std::vector<object *>()) checked<archive>(i, "MTLBinaryArchive", "setBinaryArchives:");
+    hold(d->archives, a);
+}
+std::string archive_head(device *d) { return "archive of device " + std::to_string(d->number) + "\n" + now.system + "\n"; }
+object *new_archive(device *d, sel, object *by, object **e) {
+    auto *how = checked<archive_descriptor>(by, "MTLBinaryArchiveDescriptor", "newBinaryArchiveWithDescriptor:");
+    if (!how) return nullptr;
+    if (!how->is_initialised) note("an archive descriptor that was not initialised");
+    if (e && *e) note("newBinaryArchiveWithDescriptor: is given an error that is not nil");
+    auto *a = make<archive>(archive_head(d));
+    if (!how->at) return a;
+    std::ifstream     f(how->at->path, std::ios::binary);
+    std::stringstream all;
+    all << f.rdbuf();
+    const std::string head = a->head;
+    if (now.archive_fails == "open" || all.str().compare(0, head.size(), head) != 0) {
+        refuses(e, "Invalid binary archive file", "newBinaryArchiveWithDescriptor:");
+        release(a);
+        return nullptr;
+    }
+    std::string       line;
+    std::stringstream rest(all.str().substr(head.size()));
+    while (std::getline(rest, line)) a->has.insert(line);
+    return a;
+}
+function *function_of(object *by, const char *method) {
+    auto *d = checked<pipeline_descriptor>(by, "MTLComputePipelineDescriptor", method);
+    if (d && !d->is_initialised) note("a pipeline descriptor that was not initialised");
+    if (d && !d->of) note(std::string(method) + " is given no function");
+    return d ? d->of : nullptr;
+}
+signed char add_pipeline(archive *a, sel, object *by, object **e) {
+    function *f = function_of(by, "addComputePipelineFunctionsWithDescriptor:");
+    if (!f || now.archive_fails == "add" || !now.pipeline_says.empty())
+        return refuses(e, now.pipeline_says, "addComputePipelineFunctionsWithDescriptor:");
+    if (a->has.insert(f->name).second) counted.pipelines++;
+    return 1;
+}
+object *described_pipeline(device *, sel, object *by, unsigned long options, void *reflection, object **e) {
+    function *f = function_of(by, "newComputePipelineStateWithDescriptor:");
+    if (options & ~4ul || reflection) note("newComputePipelineStateWithDescriptor: is asked for what nobody reads");
+    if (!f) return nullptr;
+    auto *archives = dynamic_cast<pipeline_descriptor *>(by)->archives;
+    for (object *o : archives ? archives->items : std::vector<object *>())
+        if (auto *a = dynamic_cast<archive *>(o))
+            if (a->has.count(f->name) && now.archive_fails != "miss") {
+                counted.archived++;
+                return pipeline_of(f);
+            }
+    if (options & 4 || !now.pipeline_says.empty()) {
+        refuses(e, options & 4 ? "not in the archives" : now.pipeline_says, "newComputePipelineStateWithDescriptor:");
+        return nullptr;
+    }
+    counted.pipelines++;
+    return pipeline_of(f);
+}
+signed char serialize(archive *a, sel, object *to, object **e) {
+    auto *where = checked<url>(to, "NSURL", "serializeToURL:");
+    if (!where || now.archive_fails == "write") return refuses(e, "The disk is full", "serializeToURL:");
+    if (a->has.empty()) note("serializeToURL: of an empty archive");
+    std::ofstream f(where->path, std::ios::binary);
+    f << a->head;
+    for (const std::string &name : a->has) f << name << "\n";
+    f.close();
+    return f ? 1 : refuses(e, "The file cannot be written", "serializeToURL:");
 }
 unsigned long max_threads(pipeline *p, sel) {
     return p->kernel->max_threads ? std::min(p->kernel->max_threads, now.pipeline_threads) : now.pipeline_threads;
@@ -570,7 +714,18 @@ double gpu_end(command_buffer *c, sel) {
 #define M(shape, f) {shape, as_method(f)}
 const std::map<std::string, table> &classes() {
     static const std::map<std::string, table> all = {
-        {"class", {{"alloc", M("p", alloc)}, {"stringWithUTF8String:", M("ps", string_with)}}},
+        {"class",
+         {{"alloc", M("p", alloc)}, {"stringWithUTF8String:", M("ps", string_with)}, {"fileURLWithPath:", M("pp", file_url)},
+          {"arrayWithObject:", M("pp", array_of)}, {"processInfo", M("p", process_info)}}},
+        {"NSURL", {}},
+        {"NSProcessInfo", {{"operatingSystemVersionString", M("p", system_version)}}},
+        {"MTLBinaryArchiveDescriptor", {{"init", M("p", init<archive_descriptor>)}, {"setUrl:", M("vp", set_url)}}},
+        {"MTLComputePipelineDescriptor",
+         {{"init", M("p", init<pipeline_descriptor>)}, {"setComputeFunction:", M("vp", set_function_of)},
+          {"setBinaryArchives:", M("vp", set_archives)}}},
+        {"MTLBinaryArchive",
+         {{"addComputePipelineFunctionsWithDescriptor:error:", M("bpe", add_pipeline)},
+          {"serializeToURL:error:", M("bpe", serialize)}}},
         {"NSString", {{"UTF8String", M("s", utf8)}}},
         {"NSArray",
          {{"init", M("p", init_array)}, {"count", M("u", count)}, {"objectAtIndex:", M("pu", at)}, {"addObject:", M("vp", add_object)}}},
@@ -584,10 +739,12 @@ const std::map<std::string, table> &classes() {
           {"newCommandQueue", M("p", plain_queue)}, {"newCommandQueueWithMaxCommandBufferCount:", M("pu", new_queue)},
           {"newLibraryWithSource:options:error:", M("pppe", new_library)},
           {"newComputePipelineStateWithFunction:error:", M("ppe", new_pipeline)},
+          {"newBinaryArchiveWithDescriptor:error:", M("ppe", new_archive)},
+          {"newComputePipelineStateWithDescriptor:options:reflection:error:", M("ppupe", described_pipeline)},
           {"newBufferWithLength:options:", M("puu", new_buffer)},
           {"newBufferWithBytesNoCopy:length:options:deallocator:", M("ppuup", wrap_buffer)}}},
         {"MTLCompileOptions",
-         {{"init", M("p", init)}, {"setLanguageVersion:", M("vu", set_version)}, {"setMathMode:", M("vi", set_math)},
+         {{"init", M("p", init<compile_options>)}, {"setLanguageVersion:", M("vu", set_version)}, {"setMathMode:", M("vi", set_math)},
           {"setMathFloatingPointFunctions:", M("vi", set_functions)}, {"setFastMathEnabled:", M("vb", set_fast)}}},
         {"MTLLibrary", {{"newFunctionWithName:", M("pp", new_function)}, {"functionNames", M("p", function_names)}}},
         {"MTLFunction", {}},
@@ -623,6 +780,7 @@ const std::set<std::string> &since_macos_14() {
 
 const described *find(object *o, const std::string &s) {
     if (now.old_system && since_macos_14().count(s)) return nullptr;
+    if (now.no_archives && s == "newBinaryArchiveWithDescriptor:error:") return nullptr;
     auto common = every_class().find(s);
     if (common != every_class().end()) return &common->second;
     const table &t = classes().at(o->kind);

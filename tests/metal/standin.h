@@ -5,6 +5,7 @@
 
 #include "../sim/sim.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,10 +31,20 @@ struct machine {
     std::string fault_says;             /* its text; "" for one of no words */
     size_t      fault_at = 0;           /* of the one that is committed as this one alone, from 1; 0: of all */
     bool        hangs = false;          /* command buffers never complete */
+    std::string system = "Version 15.0 (Build 24A335)";
+    bool        no_archives = false;    /* the device does not know them */
+    std::string archive_fails;          /* at "open", "add", "miss" or "write" */
     bool        flips = false;          /* the last byte that each kernel may write comes out wrong */
     bool        runs = true;            /* false: kernels are not run, for measuring what is around them */
 };
 extern machine now;
+
+/* What was compiled since these were set to 0. */
+struct counts {
+    std::atomic<unsigned> libraries{0}, pipelines{0}; /* from text; from a library */
+    std::atomic<unsigned> archived{0};                /* pipelines that an archive had */
+};
+extern counts counted;
 
 /* Where the launcher finds the functions: tmetal_metal_options.symbol. */
 void (*symbol(void *user, const char *name))(void);
