@@ -1018,9 +1018,9 @@ static int run_command(request *r) {
         return free(ttir), 1;
     }
     fclose(f);
-    if (r->value[OPT_DEVICE]) return free(ttir), run_on_device(r, name);
     if (!open_job(r, ttir, &j)) return free(ttir), 1;
     if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena);
+    else if (r->value[OPT_DEVICE]) status = run_on_device(r, name);
     else if (open_workshop(&w)) {
         putf(&flags, " --seed %s %s --debug", seed, r->value[OPT_JSON] ? "--json" : "--counters");
         put_word(&flags, workshop_path(&w, debug, "debug.bin"));
@@ -1036,7 +1036,7 @@ static int run_command(request *r) {
     free(text);
     free(ttir);
     close_job(&j);
-    return status ? 1 : 0;
+    return r->value[OPT_DEVICE] ? status : status ? 1 : 0;
 }
 
 /* -- analyze: which reductions get COALESCED -------------------------------------------------------------------- */
@@ -2386,8 +2386,10 @@ static void check_mac(checks *c, const facts *f) {
                              : "a host should set mathMode to safe, as the plan and the text's pragma say");
     check_add(c, "processor", arm, 1, arm ? "Apple silicon" : translated ? "Apple silicon, but this shell runs translated by Rosetta" : "Intel",
               arm ? "" : translated ? "start it anew without Rosetta: arch -arm64 zsh" : "Metal on Intel Macs lacks what the kernels use; a Mac with M1 or newer is needed");
-    snprintf(text, sizeof text, "%.120s", *f->text[FACT_METAL] ? f->text[FACT_METAL] : "none was reported");
-    check_add(c, "Metal device", *f->text[FACT_METAL] && !strstr(f->text[FACT_METAL], "Not Supported"), 1, text, *f->text[FACT_METAL] ? "" : "in a virtual machine the GPU must be passed through");
+    if (!*f->text[FACT_DEVICES]) { /* the launcher finds none, or did not exist yet: what the system says */
+        snprintf(text, sizeof text, "%.120s", *f->text[FACT_METAL] ? f->text[FACT_METAL] : "none was reported");
+        check_add(c, "Metal device", *f->text[FACT_METAL] && !strstr(f->text[FACT_METAL], "Not Supported"), 1, text, *f->text[FACT_METAL] ? "" : "in a virtual machine the GPU must be passed through");
+    }
     check_add(c, "Metal compiler", *f->text[FACT_TOOL] != 0, 0, *f->text[FACT_TOOL] ? f->text[FACT_TOOL] : "none",
               *f->text[FACT_TOOL] ? "" : "only for compiling ahead of time, newLibraryWithSource needs none: install Xcode, then xcodebuild -downloadComponent MetalToolchain");
 }
@@ -2418,7 +2420,7 @@ static void check_generation(checks *c, const facts *f) {
 /* What the launcher found; older recordings do not say. */
 static void check_launch(checks *c, const facts *f) {
     c->was_tried = strcmp(f->text[FACT_LAUNCH], "256 of 256 sums right") == 0;
-    if (*f->text[FACT_DEVICES]) check_add(c, "devices", 1, 0, f->text[FACT_DEVICES], "");
+    if (*f->text[FACT_DEVICES]) check_add(c, "Metal device", 1, 1, f->text[FACT_DEVICES], "");
     if (*f->text[FACT_LAUNCH])
         check_add(c, "launch", c->was_tried, 1, f->text[FACT_LAUNCH],
                   c->was_tried ? "" : c->on_mac ? "docs/launch.md says what each code means; please report it, with 'tmetal check --record'" : "run it on a Mac; here the simulator runs kernels");
@@ -2434,7 +2436,7 @@ static void check_all(const request *r, const facts *f, checks *c) {
         char text[200];
         snprintf(text, sizeof text, "%.60s on %.60s", *f->text[FACT_OS] ? f->text[FACT_OS] : "an unknown system", *f->text[FACT_ARCH] ? f->text[FACT_ARCH] : "an unknown processor");
         check_add(c, "system", 0, 1, text, "kernels run on Macs with macOS 13.5 or newer and an M1 or newer");
-        check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
+        if (!*f->text[FACT_DEVICES]) check_add(c, "Metal device", 0, 1, "none: Metal exists on Apple's systems only", "take the text and the plan that are made here to a Mac");
     }
     check_launch(c, f);
     check_add(c, "C compiler", *f->text[FACT_CC] != 0, 0, *f->text[FACT_CC] ? f->text[FACT_CC] : "none", *f->text[FACT_CC] ? "" : c->on_mac ? "xcode-select --install" : "install gcc or clang");

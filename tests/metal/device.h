@@ -16,7 +16,7 @@ namespace device {
 struct settings {
     std::vector<std::string> paths; /* of cases */
     std::string              state, report, facts, commit, filter, pretend;
-    std::string              gpu, layouts, alias;
+    std::string              layouts, alias; /* of the compiler */
     tmetal_options           compile{};
     unsigned                 programs_per_part = 0;
     share_options            shares;

@@ -23,6 +23,12 @@ gives() {
 says() { # NAME.md or .json or .txt, what it holds
     grep -qF -- "$2" "$out/$1" || { fail "$1 does not say: $2"; cat "$out/$1"; }
 }
+# await TEXT FILE: until it stands there, and a moment more
+await() {
+    tries=0
+    while ! grep -q "$1" "$2" && [ $tries -lt 120 ]; do sleep 0.5; tries=$((tries + 1)); done
+    sleep 0.5
+}
 
 # All right, and what the report says of where.
 gives 0 right --shares --sizes 64x64 --layouts TILED --commit abc123
@@ -46,6 +52,12 @@ says fault.md '`kernels/sum_columns`: TM713'
 gives 3 none --pretend none:
 says none.err TM701
 gives 2 unknown --pretend other:sum
+
+# The compiler's options reach it.
+gives 0 options --layout NONSENSE
+says options.md '| refused | 4 |'
+gives 0 options --layout TILED --threads 64
+says options.md '| right | 4 |'
 
 # What is linked on a Mac, where there is no Metal.
 if [ "$(uname -s)" != Darwin ]; then
@@ -74,9 +86,7 @@ says die.md '| right | 3 |'
 gives 0 whole
 setsid "$device" --filter kernels/su --state "$out/state-kill" --pretend stop:sum_parts examples/kernels > "$out/kill.txt" 2>&1 &
 group=$!
-tries=0
-while ! grep -q sum_columns "$out/kill.txt" && [ $tries -lt 60 ]; do sleep 0.5; tries=$((tries + 1)); done
-sleep 0.5
+await sum_columns "$out/kill.txt"
 kill -9 -$group
 wait $group 2> /dev/null
 gives 1 killed --state "$out/state-kill" --pretend refuse:sum_columns
@@ -88,7 +98,26 @@ cmp "$out/whole.json" "$out/resumed.json" || fail "the JSON after a kill is anot
 for f in "$out"/state-kill/*; do printf 'right' > "$f"; done # cut short: not believed
 gives 1 damaged --state "$out/state-kill" --pretend refuse:sum_columns
 
+# A wish to stop is heeded behind the case that is under way, and the report is written.
+setsid "$device" --filter kernels/su --report "$out/asked" --pretend stop:sum_parts examples/kernels > "$out/asked.txt" 2>&1 &
+group=$!
+await sum_columns "$out/asked.txt"
+kill -TERM $group
+sleep 0.5
+kill -CONT -$group
+wait $group
+[ $? = 1 ] || fail "asked to stop, the exit code is not 1"
+says asked.md '| right | 3 |'
+says asked.md '| not tried | 1 |'
+
+# On a terminal: a bar, and of the cases only those that are wrong.
+script -qec "$device --filter kernels/su --pretend flip:sum_parts examples/kernels" "$out/tty.txt" > /dev/null < /dev/null
+says tty.txt '[##############################] 4/4'
+says tty.txt 'wrong kernels/sum_parts'
+grep -q 'right kernels' "$out/tty.txt" && fail "on a terminal every case is printed"
+
 # JSON and Markdown agree.
+command -v python3 > /dev/null 2>&1 || { echo "device: no python3 here: JSON was not read back"; exit $bad; }
 python3 - "$out" << 'PYTHON' || fail "the JSON"
 import glob, json, re, sys
 for path in sorted(glob.glob(sys.argv[1] + "/*.json")):

@@ -78,9 +78,7 @@ struct timed {
         why = "TM" + std::to_string(code) + ": " + problem.text;
         return false;
     }
-    bool compile(const std::string &text, bool is_list, const std::string &layout) {
-        tmetal_options o{};
-        o.live = &tmetal_metal_device(metal)->live;
+    bool compile(tmetal_options o, const std::string &text, bool is_list, const std::string &layout) {
         if (!layout.empty()) o.layouts = layout.c_str();
         memory.resize(is_list ? size_t{16} << 20 : tmetal_arena_bound(text.size()) + (size_t{1} << 20));
         arena = tmetal_arena_on(memory.data(), memory.size());
@@ -123,18 +121,18 @@ uint64_t bytes_of(const tmetal_param &p) {
     return n;
 }
 
-bool make_kernel(timed &k, const std::string &op, const std::string &layout) {
-    if (!k.compile("{\"ops\":[" + op + "]}", true, layout)) return false;
+bool make_kernel(timed &k, const tmetal_options &o, const std::string &op, const std::string &layout) {
+    if (!k.compile(o, "{\"ops\":[" + op + "]}", true, layout)) return false;
     for (uint32_t i = 0; i < k.result.n_params; i++)
         if (!k.add(bytes_of(k.result.params[i]))) return false;
     return k.bind();
 }
 
 /* Half of the bytes are read, half are written. */
-bool make_copy(timed &c, uint64_t bytes) {
+bool make_copy(timed &c, const tmetal_options &o, uint64_t bytes) {
     const uint64_t programs = std::max<uint64_t>(1, bytes / 8192);
     c.programs[0] = static_cast<uint32_t>(programs);
-    return c.compile(copy_ttir, false, "") && c.add(programs * 4096) && c.add(programs * 4096) && c.bind();
+    return c.compile(o, copy_ttir, false, "") && c.add(programs * 4096) && c.add(programs * 4096) && c.bind();
 }
 
 /* Copy and kernel by turns, so that a chip that grows warm slows both; the first two are not counted. */
@@ -163,8 +161,8 @@ bool measure_kernel(tmetal_metal *metal, const share_options &o, size_t i, std::
     timed             k(metal), c(metal);
     s.kernel = kernels[i].name, s.layout = layout, s.size = rows + "x" + cols;
     host::begin(s.kernel);
-    if (!make_kernel(k, with(with(with(kernels[i].op, 'R', rows), 'C', cols), 'T', o.dtype), layout)) s.why = k.why;
-    else if (!make_copy(c, k.bytes)) s.why = c.why;
+    if (!make_kernel(k, o.compile, with(with(with(kernels[i].op, 'R', rows), 'C', cols), 'T', o.dtype), layout)) s.why = k.why;
+    else if (!make_copy(c, o.compile, k.bytes)) s.why = c.why;
     else measure_one(k, c, o, s);
     return !k.is_stuck && !c.is_stuck;
 }

@@ -23,6 +23,7 @@ struct share_options {
     std::string              dtype = "f32";
     std::vector<std::string> layouts; /* forced on the row sum */
     bool                     only_sums = false;
+    tmetal_options           compile{};
     unsigned                 runs = 9;
     uint64_t                 milliseconds = 20000;
 };

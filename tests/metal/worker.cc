@@ -20,8 +20,24 @@ void tell(const std::vector<std::string> &words) {
     std::fflush(stdout);
 }
 
-void tell_device(const tmetal_device &d) {
+/* Compile for the chip that is here, where the table of GPUs has it, with the limits that Metal gives. */
+void aim(settings &s, const tmetal_device &d, tmetal_gpu_limits &live) {
+    static const char  key[] = "gpu-cores: ";
+    const std::string  facts = sim::read_file(s.facts);
+    const size_t       at = facts.find(key);
+    live = d.live;
+    if (at != std::string::npos) live.cores = static_cast<uint32_t>(std::strtoul(facts.c_str() + at + sizeof key - 1, nullptr, 10));
+    const tmetal_gpu *row = tmetal_gpu_find(d.name, live.cores);
+    if (row) s.compile.gpu = row->name;
+    s.compile.live = &live;
+    s.shares.compile = s.compile;
+    if (!s.layouts.empty()) s.compile.layouts = s.layouts.c_str();
+    if (!s.alias.empty()) s.compile.alias = s.alias.c_str();
+}
+
+void tell_device(const tmetal_device &d, const char *gpu) {
     const std::pair<const char *, std::string> rows[] = {
+        {"compiled_for", gpu ? gpu : "a chip that the table of GPUs does not have"},
         {"name", d.name}, {"architecture", d.arch}, {"apple_family", std::to_string(d.family)},
         {"mac2", std::to_string(d.mac2)}, {"metal3", std::to_string(d.metal3)}, {"metal4", std::to_string(d.metal4)},
         {"unified_memory", std::to_string(d.unified)}, {"threadgroup_bytes", std::to_string(d.tg_bytes)},
@@ -125,14 +141,15 @@ int work(const settings &given) {
     tmetal_metal_options o{};
     tmetal_problem       problem{};
     tmetal_metal        *metal = nullptr;
+    tmetal_gpu_limits    live{};
     settings             s = given;
     o.symbol = host::symbol();
     if (tmetal_metal_open(&o, &arena, &metal, &problem) != TMETAL_OK) {
         tell({"problem", "TM" + std::to_string(problem.code) + ": " + problem.text});
         return NO_DEVICE;
     }
-    s.compile.live = &tmetal_metal_device(metal)->live;
-    tell_device(*tmetal_metal_device(metal));
+    aim(s, *tmetal_metal_device(metal), live);
+    tell_device(*tmetal_metal_device(metal), s.compile.gpu);
     const bool ended = s.worker == static_cast<int>(s.jobs) ? run_shares(metal, s) : run_cases(metal, s);
     if (!ended) {
         std::fflush(stdout);
