@@ -47542,6 +47542,19 @@ struct tmetal_metal {
 
 /* -- Messages by their shape --------------------- */
 
+/* What clang 19 makes of them at -O1, looked at for both systems:
+ *
+ * arm64    object in x0, selector in x1, what follows in x2 to x5, and a jump (br) or call (blr):
+ *          nothing on the stack, where a variadic call would have put it. A double comes back in
+ *          d0. A BOOL goes as w2 and comes back in w0, 0 or 1 with 32 bits, as Apple's ABI has it.
+ *          The two MTLSize of a dispatch are over 16 bytes each: copies are made on the stack, and
+ *          x2 and x3 point at them.
+ * x86-64   rdi, rsi, then rdx, rcx, r8, r9; a double in xmm0. A BOOL comes back in al alone, which
+ *          is why it is compared as 8 bits. The two MTLSize lie on the stack one behind the other,
+ *          48 bytes right above the return address. al, which tells a variadic function of its vector
+ *          registers, is not set.
+ */
+
 typedef struct tmetal_metal tmi_metal;
 
 static void *tmi_metal_p(const tmi_metal *x, void *o, int s) {
