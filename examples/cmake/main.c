@@ -32,8 +32,8 @@ int main(int argc, char **argv) {
     fclose(file);
     if (tmetal_compile(text, len, NULL, &arena, &result) != TMETAL_OK)
         return fputs(tmetal_diag_text(&result.diags[0], &arena), stderr), 1;
-    printf("%s: %u bytes of Metal, %u threads a program\n", result.kernels[0].entry, (unsigned)result.kernels[0].msl_len,
-           (unsigned)result.kernels[0].threads);
+    printf("%s: %u threads a program, from macOS %s on\n", result.kernels[0].entry, (unsigned)result.kernels[0].threads,
+           result.kernels[0].macos);
     list_devices(&arena);
     free(arena.base);
     return 0;
