@@ -12,6 +12,7 @@
 #    define _DARWIN_C_SOURCE   /* mkdtemp, on macOS */
 #endif
 #define TMETAL_IMPLEMENTATION
+#define TMETAL_CACHE
 #define TMETAL_LAUNCH_CODE
 #define TMETAL_METAL
 #include "../tmetal.h"
@@ -83,6 +84,7 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                          "a power of two; 1: as the GPU asks for")                                \
     X(PARTS, "--parts", "", "", "kernels take where their part of a grid begins, so that a long launch may be\n" \
                                 "sent in several command buffers")                                               \
+    X(CACHE, "--cache", "", "DIR", "keep what is compiled in DIR, and take it from there (256 MiB at most)")       \
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
@@ -395,21 +397,32 @@ typedef struct job {
     const char   *path;
     char         *src;
     size_t        len;
+    const char   *cache;  /* a folder; NULL: none */
     int           is_ops; /* an op list, not Triton IR */
     tmetal_arena  arena;
     tmetal_result result;
 } job;
 
+static tmetal_code compile_once(job *j, const tmetal_options *opt) {
+    tmetal_cache   cache;
+    tmetal_problem problem;
+    cache.dir = j->cache, cache.max_bytes = 0;
+    if (!j->cache) return (j->is_ops ? tmetal_compile_ops : tmetal_compile)(j->src, j->len, opt, &j->arena, &j->result);
+    tmetal_cache_compile(&cache, j->src, j->len, opt, &j->arena, &j->result, NULL, &problem);
+    if (problem.code != TMETAL_OK) fprintf(stderr, "tmetal: %s\n", problem.text);
+    return j->result.code;
+}
+
 /* The bound for op lists is for the worst of them: begin with less, and double it where it is not enough. */
 static tmetal_code compile_list(job *j, const tmetal_options *opt) {
     size_t      most = tmetal_arena_bound_list(j->src, j->len);
-    tmetal_code code = tmetal_compile_ops(j->src, j->len, opt, &j->arena, &j->result);
+    tmetal_code code = compile_once(j, opt);
     while (code == TMETAL_E_ARENA && j->arena.cap < most) {
         size_t bytes = j->arena.cap < most / 2 ? j->arena.cap * 2 : most;
         void  *more = realloc(j->arena.base, bytes);
         if (!more) break;
         j->arena = tmetal_arena_on(more, bytes);
-        code = tmetal_compile_ops(j->src, j->len, opt, &j->arena, &j->result);
+        code = compile_once(j, opt);
     }
     return code;
 }
@@ -420,7 +433,7 @@ static int compile_text(job *j, const tmetal_options *opt) {
     j->arena = arena_of(j->is_ops ? (size_t)16 << 20 : tmetal_arena_bound(j->len));
     if (!j->arena.base) return 0;
     if (j->is_ops) compile_list(j, opt);
-    else tmetal_compile(j->src, j->len, opt, &j->arena, &j->result);
+    else compile_once(j, opt);
     return 1;
 }
 
@@ -434,6 +447,7 @@ static int open_job(const request *r, const char *path, job *j) {
         return 0;
     }
     j->path = path;
+    j->cache = r->value[OPT_CACHE];
     j->src = read_all(path, &j->len);
     if (!j->src) return 0;
     opt.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -576,6 +590,7 @@ static int compile_command(request *r) {
     if (k == 7 && host == TMETAL_HOST_COUNT)
         return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx and languages (see --help), not", r->value[OPT_EMIT]);
     r->opt.mlx = host == TMETAL_HOST_MLX_PY ? 2 : strcmp(r->value[OPT_EMIT], "mlx") == 0;
+    if (r->value[OPT_CACHE] && !wants(r, "layouts") && !wants(r, "remarks")) r->opt.reports = 0; /* which no cache keeps */
     if (!open_job(r, r->files[0], &j)) return 1;
     if (strcmp(r->value[OPT_EMIT], "ir") != 0) {
         if (j.result.code != TMETAL_OK) print_diags(r, &j.result, &j.arena), bad = 1;
@@ -2706,7 +2721,7 @@ static int ops_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR or an op list (.json, or \"tt.sum:[1024,512]:1\" a line); - reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,
      TAKES(OUT) | TAKES(JSON) | TAKES_TARGET, census_command,

@@ -38,6 +38,26 @@ gives 0 compile "$out/ops.json" -o "$out/ops.metal"
 gives 0 compile "$out/large.json" -o "$out/large.metal"
 gives 2 sample-ops "$out/ops.json"
 
+# -- compile --cache: the same with and without, and from the cache ------------------------------------------
+for emit in msl plan mlx c layouts; do
+    gives 0 compile $k/softmax.ttir --emit $emit
+    cp "$out/out" "$out/plain"
+    for time in first second; do
+        gives 0 compile $k/softmax.ttir --emit $emit --cache "$out/cache"
+        cmp -s "$out/out" "$out/plain" || fail "--emit $emit with --cache gives something else, the $time time"
+        [ ! -s "$out/err" ] || fail "--cache says something"
+    done
+done
+[ "$(ls "$out/cache" | grep -c '^[0-9a-f]*\.tmetal$')" = 2 ] || fail "--cache holds $(ls "$out/cache" | wc -l) files" # mlx is another option
+gives 0 compile "$out/ops.json" --cache "$out/cache" -o "$out/cached.metal"
+gives 0 compile "$out/ops.json" --cache "$out/cache" -o "$out/cached.metal"
+cmp -s "$out/cached.metal" "$out/ops.metal" || fail "a list from the cache is another"
+for f in "$out"/cache/*; do echo damaged > "$f"; done
+gives 0 compile "$out/ops.json" --cache "$out/cache" -o "$out/cached.metal"
+cmp -s "$out/cached.metal" "$out/ops.metal" || fail "a damaged cache does harm"
+gives 0 compile $k/softmax.ttir --cache "$out/ops.json"
+warns '^tmetal: the cache cannot write .*/ops.json/.*: Not a directory$'
+
 # -- analyze ---------------------------------------------------------------------------------------------------
 gives 0 analyze --operation "tt.sum:[1024,1024]:1"
 says 'sum over axis 1 of tensor<.*COALESCED$'
