@@ -28,7 +28,7 @@ static const uint32_t hosts_none[3] = {0, 1, 1};
             MTL::Buffer               *b[HOSTS_MOST];                                             \
             bool                       good = gpu.open();                                         \
             for (size_t i = 0; good && i < c->n; i++) {                                           \
-                held[i] = NS::TransferPtr(gpu.device->newBuffer(c->sizes[i], 0));                 \
+                held[i] = NS::TransferPtr(gpu.device->newBuffer(c->sizes[i] ? c->sizes[i] : 4, 0)); \
                 b[i] = held[i].get();                                                             \
                 if (b[i]) std::memcpy(b[i]->contents(), c->bytes[i], c->sizes[i]);                \
             }                                                                                     \

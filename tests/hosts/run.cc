@@ -52,6 +52,8 @@ const language languages[] = {
     {TMETAL_HOST_OBJC, false, "", {apple + " -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
 };
 
+bool is_recorded(const std::string &path) { return std::filesystem::exists(path + ".case"); }
+
 std::unique_ptr<compiled> take(const std::string &path) {
     return path.substr(path.rfind('.')) == ".case" ? device::compile(path, {}) : made::make(path);
 }
@@ -191,7 +193,7 @@ int judge(const language &l, const std::string &build, const std::vector<std::st
         }
         if (l.runs) standin::prepare(texts);
         for (auto &p : batch) {
-            if (l.runs && !p->c.bytes.empty() && !p->c.buffers[0].out) made::record(*p);
+            if (l.runs && !is_recorded(p->c.path)) made::record(*p);
             std::string why = run(l, *p, build + "/" + std::to_string(getpid()), "");
             for (const std::string &s : standin::complaints())
                 if (why.empty()) why = s;
