@@ -30,14 +30,14 @@ class Case:
         with open(path[:-5] + ".bin", "rb") as f:
             data = f.read()
         self.path, self.buffers, self.parameters, self.grid = path, [], [], (1, 1, 1)
-        self.compile_only = ["compile-only"] in lines
+        self.compile_only, self.by_nature = ["compile-only"] in lines, ["by-nature"] in lines
         for kind, *words in lines:
             if kind == "grid":
                 self.grid = tuple(map(int, words))
             elif kind == "buffer":
                 size, begins = int(words[0]), int(words[1])
                 self.buffers.append((size, data[begins:begins + size] if begins >= 0 else None))
-            elif kind != "compile-only":
+            elif kind in ("pointer", "int", "float"):
                 self.parameters.append([kind, *words])
 
     def number(self, i):
@@ -122,15 +122,18 @@ def judge(case, library, function, read, written):
     check = lambda after: simulator.judge(case.path, [(b, i in changed) for i, b in enumerate(after)])
     try:
         if library == "torch":
-            return check(run_torch(case, function, read, written))
+            check(run_torch(case, function, read, written))
+            return "right"
         try:
-            return check(run_mlx(case, function, read, written, []))
+            check(run_mlx(case, function, read, written, []))
+            return "right"
         except simulator.Refused as e:
             first = str(e)
         # MLX's results are new: what the kernel does not store can only be compared where they begin as recorded
         begin = []
         mx.begin_as(begin)
-        return check(run_mlx(case, function, read, written, begin)).replace("right", "keeps: " + first)
+        check(run_mlx(case, function, read, written, begin))
+        return "keeps: " + first
     finally:
         mx.begin_as(None)
 
@@ -155,7 +158,7 @@ def try_case(build, path, library):
     try:
         word = judge(case, library, function_of(load(name + ".py")), read, written)
     except Exception as e:  # of any kind: it is this case's
-        return "cannot" if cannot else "wrong", f"{type(e).__name__}: {e}"
+        return "cannot" if cannot else "by-nature" if case.by_nature else "wrong", f"{type(e).__name__}: {e}"
     return word.split(":")[0], word.partition(": ")[2]
 
 
