@@ -35906,18 +35906,6 @@ static void tmi_body(tmi_emit *e, uint32_t blk) {
     tmi_free_names(e, start);
 }
 
-/* Is a loop unrolled? Short ones are; of longer ones those that may go over registers, which a
- * run-time index would put into memory and which then may read 0 in big kernels
- * (Genesis-Embodied-AI/quadrants issue 835). */
-static int tmi_emit_is_unrolled(const tmi_emit *e, const tmi_ins *n) {
-    uint32_t i, rounds = n->c - n->b;
-    if (n->e || rounds <= 64) return !n->e;
-    for (i = 1; i < e->t->arr.n && e->copies * rounds <= 1024; i++)
-        if (TMI_ARR(e->t, i)->space == TMI_AS_PRIVATE && TMI_ARR(e->t, i)->count >= rounds)
-            return 1;
-    return 0;
-}
-
 static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     uint32_t v = TMI_BLK(e->t, n->d)->first, name, start = e->trail.n;
@@ -35925,7 +35913,7 @@ static void tmi_stmt_for(tmi_emit *e, uint32_t id) {
     uint64_t    around = e->copies;
     TMI_ASSERT(e->job, "emit", TMI_INS(e->t, id)->op == TMI_TF_FOR);
     tmi_comment(e, n);
-    if (tmi_emit_is_unrolled(e, n)) {
+    if (!n->e) {
         tmi_line(e);
         tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
         e->copies *= n->c - n->b;
@@ -36741,6 +36729,51 @@ static void tmi_emit_written(tmi_emit *e) {
     }
 }
 
+/* The indices under which an instruction reads or writes arrays and vectors of a thread. */
+static uint32_t tmi_emit_indices(const tmi_thr *t, const tmi_ins *n, uint32_t *v) {
+    uint8_t space;
+    switch (n->op) {
+    case TMI_TF_VGET: v[0] = n->b; return 1;
+    case TMI_TF_LDA: case TMI_TF_LDC: case TMI_TF_STA: v[1] = n->c; break;
+    case TMI_TF_FMMA: v[1] = n->d, v[2] = n->f; break;
+    case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FSTORE: v[1] = 0; break;
+    default: return 0;
+    }
+    v[0] = n->b;
+    space = TMI_ARR(t, n->a)->space;
+    if (space != TMI_AS_PRIVATE && space != TMI_AS_FRAG) return 0;
+    return n->op == TMI_TF_FMMA ? 3 : 2;
+}
+
+/* Does a private array in the loop stand under an index that follows the loop's variable? */
+static int tmi_emit_is_indexed(const tmi_thr *t, uint32_t loop, uint32_t *follows) {
+    const tmi_ins *n = TMI_INS(t, loop), *x;
+    uint32_t id, i, v[TMI_MAX_OPERANDS], depth = TMI_BLK(t, n->blk)->depth;
+    for (id = TMI_BLK(t, n->d)->first; id; id = tmi_thr_next(t, id)) {
+        x = TMI_INS(t, id);
+        if (TMI_BLK(t, x->blk)->depth <= depth) return 0;
+        if (x->op == TMI_TF_LOOPVAR && x->a == loop) follows[id] = loop;
+        for (i = tmi_emit_indices(t, x, v); i-- > 0;)
+            if (v[i] && follows[v[i]] == loop) return 1;
+        for (i = tmi_operands(t, x, v); i-- > 0;)
+            if (follows[v[i]] == loop) follows[id] = loop;
+    }
+    return 0;
+}
+
+/* Short loops are unrolled, and of longer ones those that go over registers: a run-time index
+ * would put these into memory, where they may read 0 in big kernels (Genesis-Embodied-AI/
+ * quadrants issue 835). */
+static void tmi_emit_unrolling(const tmi_emit *e) {
+    uint32_t id, *follows = NULL;
+    for (id = 1; id < e->t->ins.n; id++) {
+        tmi_ins *n = TMI_INS(e->t, id);
+        if (n->op != TMI_TF_FOR || !n->blk || n->e || n->c - n->b <= 64) continue;
+        if (!follows) follows = TMI_TEMP(e->job, uint32_t, e->t->ins.n);
+        n->e = !tmi_emit_is_indexed(e->t, id, follows);
+    }
+}
+
 static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) {
     tmi_job *job = p->job;
     uint32_t n = t->ins.n;
@@ -36794,6 +36827,7 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     tmi_emit_constness(e);
     tmi_emit_array_signs(e);
     tmi_emit_loop_names(e);
+    tmi_emit_unrolling(e);
 }
 
 /* -- The signature and the launch plan --------------------------------------------------------- */
@@ -38058,7 +38092,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 825708961u
+#define TMI_STAMP_EMIT 3681109104u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form

@@ -25,6 +25,8 @@ runs "products without simdgroup_matrix" --dir $recorded --filter dots-f32 --lac
 runs "scans with filled shuffles, Apple8" --dir $recorded --filter scans-sum_i --gpu apple-m2
 runs "bfloat computed as bfloat, Apple9" --dir $recorded --filter bf16 --gpu apple-m3
 runs "operands read directly, Apple9" --dir $recorded --filter dots- --gpu apple-m3
+# Text is refused where a loop that is not unrolled indexes a thread's registers.
+runs "loops of 128 rounds over registers" --dir examples/kernels --filter sum_both --threads 32
 if [ "${2-}" = all ]; then
     for gpu in apple-a15 apple-m2-max apple-m3-max apple-m5; do runs "everything for $gpu" --dir $recorded --gpu $gpu; done
     runs "everything without simdgroup operations" --dir $recorded --lacks SIMD_REDUCE,SIMD_MATRIX,FLOAT_ATOMICS
