@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace device {
 
@@ -87,15 +89,27 @@ job open_job(const settings &s, const tmetal_device &d, size_t index) {
     return j;
 }
 
+/* On a device the state must be there even when the system goes down with the launch. */
+void keep(const std::string &file, const outcome &o) {
+    if (file.empty()) return;
+    sim::write_file(file, to_line(o));
+    for (const std::string &path : {file, file.substr(0, file.rfind('/'))}) {
+        const int fd = host::is_device ? open(path.c_str(), O_RDONLY) : -1;
+        if (fd < 0) continue;
+        fsync(fd);
+        close(fd);
+    }
+}
+
 /* Its state says "hung" until it is done: whatever ends this process before, the next run knows. */
 void run(tmetal_metal *metal, const settings &s, job &j) {
     tell({"begin", std::to_string(j.index)});
     if (j.p) {
         outcome pending;
         pending.why = "the process ended while it was under way";
-        if (!j.file.empty()) sim::write_file(j.file, to_line(pending));
+        keep(j.file, pending);
         j.o = launch(metal, *j.p, s.milliseconds);
-        if (!j.file.empty()) sim::write_file(j.file, to_line(j.o));
+        keep(j.file, j.o);
     }
     tell({"end", std::to_string(j.index), to_line(j.o)});
 }
