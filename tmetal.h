@@ -47753,14 +47753,15 @@ static tmi_metal_out tmi_metal_begin(char *text, size_t room) {
     return o;
 }
 
-/* The code's own text with what the others are. */
-static tmetal_code tmi_metal_fail(tmetal_problem *p, tmetal_code code, ...) {
-    va_list     ap;
+/* The code's own text with what the others are. An int: va_start takes nothing that is promoted. */
+static tmetal_code tmi_metal_fail(tmetal_problem *p, int number, ...) {
+    const tmetal_code code = (tmetal_code)number;
+    va_list       ap;
     tmi_metal_out o;
     if (!p) return code;
     p->code = code;
     o = tmi_metal_begin(p->text, sizeof p->text);
-    va_start(ap, code);
+    va_start(ap, number);
     tmi_metal_put_va(&o, tmetal_code_text(code), ap);
     va_end(ap);
     return code;
@@ -47831,6 +47832,9 @@ static tmetal_function tmi_metal_system(void *user, const char *name) {
         "/usr/lib/libobjc.A.dylib", "/usr/lib/libSystem.B.dylib",
         "/System/Library/Frameworks/Foundation.framework/Foundation",
         "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics",
+#    ifdef __ENVIRONMENT_MAC_OS_X_VERSION_MIN_REQUIRED__ /* apps of iOS may not use it */
+        "/System/Library/Frameworks/IOKit.framework/IOKit",
+#    endif
         "/System/Library/Frameworks/Metal.framework/Metal"};
     size_t          i;
     tmetal_function f = NULL;
@@ -47849,9 +47853,26 @@ static tmetal_function tmi_metal_system(void *user, const char *name) {
 }
 #endif
 
+/* What tells how many cores a GPU has, which Metal does not: IOKit, in plain C. Each may be NULL. */
+#define TMI_METAL_REGISTRY(X)                                                                     \
+    X(IORegistryEntryIDMatching, void *, (uint64_t))                                              \
+    X(IOServiceGetMatchingService, unsigned, (unsigned, void *))                                  \
+    X(IORegistryEntrySearchCFProperty, void *,                                                    \
+      (unsigned, const char *, void *, void *, uint32_t))                                         \
+    X(IOObjectRelease, int, (unsigned))                                                           \
+    X(CFStringCreateWithCString, void *, (void *, const char *, uint32_t))                        \
+    X(CFGetTypeID, unsigned long, (void *))                                                       \
+    X(CFNumberGetTypeID, unsigned long, (void))                                                   \
+    X(CFNumberGetValue, unsigned char, (void *, long, void *))                                    \
+    X(CFRelease, void, (void *))
+
 typedef struct tmi_metal_entries {
     void *(*default_device)(void); /* MTLCreateSystemDefaultDevice */
     void *(*all_devices)(void);    /* MTLCopyAllDevices; NULL: there is none on this system */
+#define X(name, result, args) result (*name) args;
+    TMI_METAL_REGISTRY(X)
+#undef X
+    int has_registry; /* all of these are there */
 } tmi_metal_entries;
 
 static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, tmi_metal_entries *e,
@@ -47876,6 +47897,12 @@ static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, t
     x->pop = (void (*)(void *))f[4];
     e->default_device = (void *(*)(void))f[5];
     e->all_devices = (void *(*)(void))symbol(user, "MTLCopyAllDevices");
+    e->has_registry = 1;
+#define X(name, result, args)                                 \
+    e->name = (result(*) args)symbol(user, #name);            \
+    if (!e->name) e->has_registry = 0;
+    TMI_METAL_REGISTRY(X)
+#undef X
     x->sleep_us = (int (*)(unsigned))symbol(user, "usleep");
     x->now_ns = (uint64_t(*)(int))symbol(user, "clock_gettime_nsec_np");
 #ifndef TMETAL_CACHE
@@ -47904,7 +47931,31 @@ static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, t
 #define TMI_METAL_METAL4 5002
 #define TMI_METAL_LAST   12
 
-static void tmi_metal_describe(const tmi_metal *x, void *device, tmetal_device *d) {
+/* Property gpu-core-count of the device's entry in the registry or of one above it; 0 where there
+ * is none, as on virtual machines. */
+static uint32_t tmi_metal_cores(const tmi_metal_entries *e, uint64_t id) {
+    unsigned entry;
+    int32_t  n = 0;
+    void    *key, *number;
+    if (!e->has_registry) return 0;
+    entry = e->IOServiceGetMatchingService(0, e->IORegistryEntryIDMatching(id));
+    if (!entry) return 0;
+    key = e->CFStringCreateWithCString(NULL, "gpu-core-count", 0x08000100); /* UTF-8 */
+    /* kIORegistryIterateRecursively and ..Parents */
+    number = key ? e->IORegistryEntrySearchCFProperty(entry, "IOService", key, NULL, 3) : NULL;
+    if (number) {
+        if (e->CFGetTypeID(number) != e->CFNumberGetTypeID() ||
+            !e->CFNumberGetValue(number, 3, &n)) /* kCFNumberSInt32Type */
+            n = 0;
+        e->CFRelease(number);
+    }
+    if (key) e->CFRelease(key);
+    (void)e->IOObjectRelease(entry);
+    return n > 0 ? (uint32_t)n : 0;
+}
+
+static void tmi_metal_describe(const tmi_metal *x, const tmi_metal_entries *e, void *device,
+                               tmetal_device *d) {
     long n;
     memset(d, 0, sizeof *d);
     tmi_metal_copy(d->name, sizeof d->name,
@@ -47933,6 +47984,7 @@ static void tmi_metal_describe(const tmi_metal *x, void *device, tmetal_device *
         d->working_set = tmi_metal_u(x, device, TMI_SEL_WORKING_SET);
     d->live.family = d->family;
     d->live.tg_bytes = d->tg_bytes;
+    if (d->family) d->live.cores = tmi_metal_cores(e, d->id); /* of Apple's GPUs alone */
 }
 
 /* Is it the one that the caller means? */
@@ -47960,7 +48012,7 @@ static void *tmi_metal_choose(tmi_metal *x, const tmi_metal_entries *e,
     size_t i, n;
     chosen = o && o->object ? tmi_metal_p(x, o->object, TMI_SEL_RETAIN) : e->default_device();
     if (chosen) {
-        tmi_metal_describe(x, chosen, &x->info);
+        tmi_metal_describe(x, e, chosen, &x->info);
         if (tmi_metal_fits(&x->info, o)) return chosen;
         tmi_metal_drop(x, chosen);
         chosen = NULL;
@@ -47969,7 +48021,7 @@ static void *tmi_metal_choose(tmi_metal *x, const tmi_metal_entries *e,
     all = tmi_metal_list(x, e, &n);
     for (i = 0; i < n && !chosen; i++) {
         void *device = tmi_metal_pu(x, all, TMI_SEL_AT, (unsigned long)i);
-        tmi_metal_describe(x, device, &x->info);
+        tmi_metal_describe(x, e, device, &x->info);
         if (tmi_metal_fits(&x->info, o)) chosen = tmi_metal_p(x, device, TMI_SEL_RETAIN);
     }
     tmi_metal_drop(x, all);
@@ -48027,8 +48079,8 @@ TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
     if (!*n && (one = e.default_device()) != NULL) *n = 1;
     list = (tmetal_device *)tmi_metal_take(arena, *n * sizeof *list, problem);
     for (i = 0; list && i < *n; i++)
-        tmi_metal_describe(&x, one ? one : tmi_metal_pu(&x, all, TMI_SEL_AT, (unsigned long)i),
-                           &list[i]);
+        tmi_metal_describe(
+            &x, &e, one ? one : tmi_metal_pu(&x, all, TMI_SEL_AT, (unsigned long)i), &list[i]);
     tmi_metal_drop(&x, all);
     tmi_metal_drop(&x, one);
     x.pop(pool);
@@ -48100,6 +48152,12 @@ TMETAL_API void tmetal_metal_close(tmetal_metal *metal) {
 
 /* -- From text to pipelines --------------------- */
 
+/* Which kernels of an op list use a parameter. */
+typedef struct tmi_metal_use {
+    uint32_t first, last; /* number of the first kernel that does, and one behind the last */
+    uint64_t bytes;       /* of its tensor */
+} tmi_metal_use;
+
 struct tmetal_loaded {
     tmi_metal             *x;
     const tmetal_result *result;
@@ -48107,10 +48165,7 @@ struct tmetal_loaded {
     void               **pipelines; /* by kernel */
     uint32_t             n_params;  /* one more than the highest parameter that a kernel reads */
     int                  has_parts; /* a kernel's grid may be cut */
-    struct tmi_metal_use {
-        uint32_t first, last; /* number of the first kernel that does, and one behind the last */
-        uint64_t bytes;       /* of its tensor */
-    } *used;                  /* of op lists: by parameter */
+    tmi_metal_use       *used;      /* of op lists: by parameter */
 #ifdef TMETAL_CACHE
     void                *archive;   /* of pipelines; NULL: none */
     int                  is_new, is_short; /* it is not on disk yet; it lacks a pipeline */
@@ -48427,7 +48482,7 @@ static uint32_t tmi_metal_element(const char *type) {
 
 /* Kernel `k` takes argument `a`. */
 static void tmi_metal_note_use(tmetal_loaded *l, uint32_t k, const tmetal_arg *a) {
-    struct tmi_metal_use *use;
+    tmi_metal_use *use;
     l->has_parts |= a->kind == TMETAL_ARG_GRID;
     if (!tmi_metal_is_own(a)) return;
     l->n_params = tmi_max32(l->n_params, a->param + 1);
@@ -48454,8 +48509,7 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     if (!l) return TMETAL_E_ARENA;
     l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
     if (!l->pipelines) return TMETAL_E_ARENA;
-    l->used = (struct tmi_metal_use *)tmi_metal_take(arena, result->n_params * sizeof *l->used,
-                                                     problem);
+    l->used = (tmi_metal_use *)tmi_metal_take(arena, result->n_params * sizeof *l->used, problem);
     if (!l->used) return TMETAL_E_ARENA;
     l->x = metal;
     l->result = result;

@@ -30,6 +30,8 @@ for target in arm64-apple-macos13.0 x86_64-apple-macos13.0 arm64-apple-ios16.0; 
     arch=${target%%-*} system=$(echo "$target" | sed 's/.*-apple-\([a-z]*\).*/\1/') version=$(echo "$target" | sed 's/.*[a-z]//')
     $clang --target=$target -ffreestanding -fno-stack-protector $headers -std=c99 -O0 -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror \
         -c "$build/main.c" -o "$build/$target.o"
+    $clang --target=$target -ffreestanding $headers -x c++ -std=c++11 -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror \
+        -fsyntax-only "$build/main.c"
     [ $arch = x86_64 ] || $clang --target=$target $headers -fobjc-arc -O0 -Wall -Wextra -pedantic -Wno-c99-extensions -Werror \
         -c examples/app.m -o "$build/$target-app.o"
     $clang --target=$target $headers -Iexamples/swift -fmodules -fmodules-cache-path="$build/modules" -Wall -Werror \

@@ -410,6 +410,34 @@ void expect(size_t is, size_t wanted, const char *what) {
     if (is != wanted) fail(std::string(what) + ": " + std::to_string(is) + " command buffers, not " + std::to_string(wanted));
 }
 
+/* What is told of a device, and what of it the compiler is given. */
+void describes() {
+    static const struct {
+        const char           *what;
+        std::function<void()> change;
+        uint32_t              cores;
+    } rows_of[] = {{"a Mac", [] {}, 10},
+                   {"a virtual machine", [] { m.cores = 0; }, 0},
+                   {"an iPhone", [] { m.has_registry = false; }, 0},
+                   {"cores as a text", [] { m.cores_are_text = true; }, 0},
+                   {"no cores that can be", [] { m.cores = -3; }, 0},
+                   {"a GPU that is not Apple's", [] { m.family = 0; }, 0}};
+    for (const auto &r : rows_of) {
+        standin::now = standin::machine();
+        r.change();
+        {
+            scene s;
+            if (s.up_to_load() != TMETAL_OK) fail(std::string(r.what) + ": " + s.problem.text);
+            else {
+                const tmetal_device &d = *tmetal_metal_device(s.metal);
+                if (d.live.cores != r.cores) fail(std::string(r.what) + ": " + std::to_string(d.live.cores) + " cores");
+                if (d.live.tg_bytes != 32768 || d.live.family != static_cast<uint32_t>(m.family)) fail(std::string(r.what) + ": other limits");
+            }
+        }
+        for (const std::string &c : standin::complaints()) fail(std::string(r.what) + ": " + c);
+    }
+}
+
 /* How grids are cut, by number and by time. Each command buffer takes a quarter of a second here. */
 void parts() {
     static const struct {
@@ -650,6 +678,7 @@ int main(int argc, char **argv) {
     if (all) {
         shapes();
         misuses();
+        describes();
         parts();
         what_has_parts();
         many_launches();

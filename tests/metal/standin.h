@@ -19,6 +19,9 @@ struct machine {
     unsigned    devices = 1;            /* that MTLCopyAllDevices lists */
     bool        old_system = false;     /* macOS 13: no math mode, no architecture */
     int         family = 7;             /* highest MTLGPUFamilyApple of the first device; each further has one more */
+    bool        has_registry = true;    /* IOKit, as on macOS */
+    int         cores = 10;             /* gpu-core-count; 0: it has none */
+    bool        cores_are_text = false;
     std::string compiler_says;          /* an error of the compiler; with `warns` a warning, with a library */
     bool        warns = false;
     bool        lacks_function = false; /* the library does not have the function asked for */
