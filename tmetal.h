@@ -50903,7 +50903,7 @@ static const char *const tmi_host_swift[] = {
     "%end",
     "%for kernel",
     "%if is_staged",
-    "        guard programs[$staged_axis] <= 1 else {",
+    "        guard programs[$staged_axis] == 1 else {",
     "            throw Failure(text: \"programs: two stages want 1 along axis $staged_axis\")",
     "        }",
     "%end",

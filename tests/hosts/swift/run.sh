@@ -1,5 +1,6 @@
 #!/bin/sh
-# Launch code in Swift, read by check.py: for the cases that build/hosts-run printed as right for another language.
+# Launch code in Swift, read by check.py: for the cases that build/hosts-run printed as right for another language, and compared
+# with their plans by plan.py.
 #   tests/hosts/swift/run.sh BUILD LIST DIRECTORY...
 # Without LIST: what check.py must take and refuse, the example, and the Swift of docs/.
 set -eu
@@ -28,5 +29,7 @@ find "$@" -name '*.ttir' > "$build/all"
 sed -n 's/^right \([^:]*\).*/\1/p' "$list" | while read -r name; do
     file=$(grep "/$name\.ttir\$" "$build/all" | head -n 1)
     "$tmetal" compile "$file" --emit swift -o "$build/$(basename "$name").swift"
+    "$tmetal" compile "$file" --emit plan -o "$build/$(basename "$name").json"
 done
 python3 $here/check.py "$build"/*.swift
+python3 $here/plan.py "$build"

@@ -3,12 +3,14 @@
 
     test.py TMETAL        the command line, that writes the launch code
 """
+import json
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check  # noqa: E402
+import plan  # noqa: E402
 
 # what stands there, what is put in its place (the first one), words of the error
 WRONG = [
@@ -75,6 +77,23 @@ WRONG = [
     ("import Metal\n", "import Metal Foundation\n", "expected the end of the statement"),
 ]
 
+# and what plan.py must see: the grammar of these is right. Kernel, more options, what stands there, what is put in its place
+OTHER = [
+    ("examples/kernels/vector_add.ttir", [], [
+        ("index: 2)", "index: 1)"), ("setBuffer(y_ptr, offset: y_ptr_offset", "setBuffer(x_ptr, offset: x_ptr_offset"),
+        ("threads: 64)\n    }", "threads: 32)\n    }"), ("bind(encoder, n,", "bind(encoder, programs[0],"), ("_ n: Int32", "_ n: Int64"),
+        ("Int(programs[0]), Int(programs[1])", "Int(programs[1]), Int(programs[0])"), ("1000 + 7", "1000 + 8"), ("3 << 16 + 0", "3 << 16 + 1"),
+        ("\"vector_add\", threads: 64", "\"vector_add\", threads: 32")]),
+    ("examples/kernels/row_sum.ttir", ["--two-stage", "4"], [
+        ("        encoder.memoryBarrier", "        //"), ("16 * Self.count", "8 * Self.count"),
+        ("setBuffer(scratch_0, offset: 0, index: 3)", "setBuffer(scratch_0, offset: 0, index: 2)"), ("encoder, 1, Int", "encoder, 0, Int"),
+        ("Int(4)", "Int(programs[2])")]),
+    ("tests/kernels/recorded/arguments-many_pointers.ttir", [], [
+        ("put(p31_address, into: &bytes, at: 8)", "put(p32_address, into: &bytes, at: 8)"), ("into: &bytes, at: 16)", "into: &bytes, at: 24)"),
+        ("length: 64, index: 30", "length: 56, index: 30"), ("put(n, into", "put(p30_address, into")]),
+    ("tests/metal/asserts.ttir", [], [("buffer(bytes: 65536)", "buffer(bytes: 4096)"), ("setBuffer(debug_0, offset: 0, index: 2)", "")]),
+]
+
 
 def judge(src):
     world = check.world([])
@@ -85,9 +104,17 @@ def judge(src):
     return None
 
 
+def other(src, facts):
+    """Does the file do something else than its plan?"""
+    try:
+        return plan.differences(src, facts)
+    except (ValueError, KeyError) as e:
+        return str(e)
+
+
 def main(tmetal):
-    def emit(kernel, *more):
-        return subprocess.run([tmetal, "compile", kernel, "--emit", "swift", *more], check=True, stdout=subprocess.PIPE,
+    def emit(kernel, *more, what="swift"):
+        return subprocess.run([tmetal, "compile", kernel, "--emit", what, *more], check=True, stdout=subprocess.PIPE,
                               encoding="utf-8").stdout
     good = emit("examples/kernels/vector_add.ttir")
     bad = n = 0
@@ -107,6 +134,18 @@ def main(tmetal):
         said = judge(good.replace(old, new, 1))
         if said is None or words not in said:
             print("swift: %r for %r: %s" % (new, old, "is taken for right" if said is None else "says " + said))
+            bad += 1
+    for kernel, more, changes in OTHER:
+        src = emit(kernel, *more)
+        facts = json.loads(emit(kernel, *more, what="plan"))
+        said = plan.differences(src, facts)
+        if said:
+            print("swift: %s: %s" % (kernel, said))
+            bad += 1
+        for old, new in changes:
+            n += 1
+            if old in src and other(src.replace(old, new, 1), facts): continue
+            print("swift: %s: %r for %r %s" % (kernel, new, old, "is not seen" if old in src else "is out of date"))
             bad += 1
     print("swift: %d wrong files refused, %d failures" % (n, bad))
     return bad != 0
