@@ -49374,6 +49374,12 @@ static const char *const tmi_py_torch_text[] = {
     "Metal counts\")\n"
     "    getattr(_library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),\n"
     "                             group_size=(threads, 1, 1))\n\n\n",
+    "def _assertions(debug, sites):\n"
+    "    \"\"\"Waits for a kernel, and raises what failed in it.\"\"\"\n"
+    "    words = debug[:8].tolist()\n"
+    "    if words[1]:\n"
+    "        raise AssertionError(f\"{words[1]} assertions failed, one in program "
+    "{tuple(words[3:6])}: {sites[words[2] - 1]}\")\n\n\n",
     NULL};
 
 /* MLX's arrays have no addresses and no offsets; what a kernel writes is new. */
@@ -49434,16 +49440,16 @@ static const char *const tmi_py_mlx_text[] = {
 static const char tmi_py_reserved[] =
     " False None True and as assert async await break class continue def del elif else except "
     "finally for from global if import in is lambda nonlocal not or pass raise return try while "
-    "with yield abs bool callable float getattr grid init int isinstance len map max min mx "
-    "operator os platform str struct torch tuple OverflowError RuntimeError TypeError ValueError "
-    "_DTYPES _KERNELS _SOURCE _array _bits _grid _launch _library _like _number _numbers _programs "
+    "with yield abs bool callable check float getattr grid init int isinstance len map max min mx "
+    "operator os platform str struct torch tuple AssertionError OverflowError RuntimeError "
+    "TypeError ValueError _DTYPES _KERNELS _SOURCE _array _assertions _bits _grid _launch _library _like _number _numbers _programs "
     "_shape _tensors ";
 
 /* "arg7" and the like are given instead of others, "_p7" and "_s7" are local. */
 static int tmi_py_is_numbered(const char *s) {
-    static const char *const stems[] = {"arg", "kernel", "pads", "_p", "_s"};
+    static const char *const stems[] = {"arg", "kernel", "pads", "_d", "_p", "_s"};
     uint32_t i;
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         size_t n = strlen(stems[i]);
         if (strncmp(s, stems[i], n) == 0 && s[n] && !s[n + strspn(s + n, "0123456789")]) return 1;
     }
@@ -49495,7 +49501,7 @@ typedef struct tmi_py {
     const tmetal_result *r;
     const char          *lib; /* "torch" or "mx" */
     tmi_py_param        *param;
-    uint32_t             from, to, n_param, is_mlx, has_grid;
+    uint32_t             from, to, n_param, is_mlx, has_grid, has_debug;
 } tmi_py;
 
 static int tmi_py_is_made(const tmi_py_param *p) { /* MLX makes it, or a function of an op list */
@@ -49516,6 +49522,7 @@ static void tmi_py_gather(tmi_py *x) {
     x->n_param = n;
     x->param = TMI_TEMP(x->job, tmi_py_param, n);
     x->has_grid = !x->r->graph;
+    x->has_debug = 0;
     for (i = 0; i < n; i++) {
         const char *name = x->r->n_params ? x->r->params[i].name : k->params[i];
         x->param[i].name = tmi_py_name(x->job, name, "arg", i);
@@ -49527,6 +49534,7 @@ static void tmi_py_gather(tmi_py *x) {
             const tmetal_arg *a = &k->args[i];
             tmi_py_param     *p = &x->param[a->param < n ? a->param : 0];
             if (a->kind == TMETAL_ARG_PADDING) p->pads = a;
+            x->has_debug |= a->kind == TMETAL_ARG_DEBUG;
             if (a->kind != TMETAL_ARG_BUFFER && a->kind != TMETAL_ARG_BYTES) continue;
             p->arg = a;
             p->access |= a->access;
@@ -49588,6 +49596,7 @@ static void tmi_py_put_signature(const tmi_py *x, const char *name) {
     for (i = 0; i < x->n_param; i++)
         if (x->param[i].pads) tmi_put(x->t, ",\n    %s: bool = False", tmi_py_pads(x, i));
     if (x->has_grid && x->is_mlx) tmi_put_str(x->t, ",\n    init=None");
+    if (x->has_debug) tmi_put_str(x->t, ",\n    check: bool = True");
     tmi_put_str(x->t, n ? ",\n):\n" : "):\n");
 }
 
@@ -49624,6 +49633,8 @@ static void tmi_py_put_doc(const tmi_py *x) {
     if (x->has_grid && x->is_mlx)
         tmi_put_str(x->t, "    init: what results begin as; without it, what no program stores is "
                           "undefined\n");
+    if (x->has_debug)
+        tmi_put_str(x->t, "    check: wait, and raise AssertionError where an assertion failed\n");
     tmi_put_str(x->t, "    \"\"\"\n");
 }
 
@@ -49700,6 +49711,9 @@ static void tmi_py_put_memory(const tmi_py *x) {
     for (j = x->from; j < x->to; j++)
         for (i = 0; i < x->r->kernels[j].n_args; i++) {
             const tmetal_arg *a = &x->r->kernels[j].args[i];
+            if (a->kind == TMETAL_ARG_DEBUG)
+                tmi_put(x->t, "    _d%u = torch.zeros(%u, dtype=torch.int32, device=\"mps\")\n", j,
+                        a->size / 4);
             if (a->kind != TMETAL_ARG_SCRATCH || seen[a->param]) continue;
             seen[a->param] = 1;
             tmi_put(x->t, "    _s%u = torch.empty(%s, dtype=torch.uint8, device=\"mps\")\n",
@@ -49715,6 +49729,8 @@ static void tmi_py_put_bound(const tmi_py *x, const tmetal_kernel *k, uint32_t i
         if (a->index != index) continue;
         if (a->kind == TMETAL_ARG_BUFFER) tmi_put_str(x->t, x->param[a->param].name);
         else if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(x->t, "_s%u", a->param);
+        else if (a->kind == TMETAL_ARG_DEBUG)
+            tmi_put(x->t, "_d%u", (uint32_t)(k - x->r->kernels));
         else {
             const char *value = tmi_py_value(x, a);
             tmi_put(x->t, n++ ? ", (%q, %s, %q, %u)" : "_numbers((%q, %s, %q, %u)", value, value,
@@ -49724,6 +49740,24 @@ static void tmi_py_put_bound(const tmi_py *x, const tmetal_kernel *k, uint32_t i
         return;
     }
     tmi_put_str(x->t, n ? ")" : "0"); /* 0: the kernel has no argument there */
+}
+
+/* if check: _assertions(_d0, (...)), when all kernels are on their way */
+static void tmi_py_put_assertions(const tmi_py *x) {
+    uint32_t i, j;
+    for (j = x->from; j < x->to; j++) {
+        const tmetal_kernel *k = &x->r->kernels[j];
+        if (!k->n_sites) continue;
+        tmi_put(x->t, "    if check:\n        _assertions(_d%u, (\n", j);
+        for (i = 0; i < k->n_sites; i++) {
+            const tmetal_site *s = &k->sites[i];
+            const char        *text = s->text;
+            if (s->place.file)
+                text = tmi_format(x->job, 1, "%s:%u: %s", s->place.file, s->place.line, text);
+            tmi_put(x->t, "            %q,\n", text);
+        }
+        tmi_put_str(x->t, "        ))\n");
+    }
 }
 
 static void tmi_py_put_torch(const tmi_py *x) {
@@ -49744,6 +49778,7 @@ static void tmi_py_put_torch(const tmi_py *x) {
         tmi_py_put_groups(x, k);
         tmi_put(x->t, ", %u)\n", k->threads);
     }
+    if (x->has_debug) tmi_py_put_assertions(x);
     for (i = 0; i < x->n_param; i++)
         if (!tmi_py_is_given(x, &x->param[i]))
             tmi_put(x->t, n++ ? ", %s" : "    return %s", x->param[i].name);
@@ -49855,24 +49890,25 @@ static int tmi_py_torch_type(const char *type) {
 }
 
 static void tmi_py_check_kernel(const tmi_py *x, const tmetal_kernel *k) {
-    uint32_t i;
+    uint32_t i, prints = 0;
     if (k->msl_version > 400 && !x->is_mlx)
         tmi_py_refuse(x, k, "Metal 4.1: PyTorch compiles for 4.0 at most",
                       "compile with --msl 4.0");
     if (k->makes_pointers)
         tmi_py_refuse(x, k, "pointers made of numbers: only what is bound is resident",
                       "pass each tensor as a parameter");
+    for (i = 0; i < k->n_sites; i++) prints |= !k->sites[i].is_assert;
     for (i = 0; i < k->n_args; i++) {
         const tmetal_arg *a = &k->args[i];
+        if (a->kind == TMETAL_ARG_DEBUG && prints)
+            tmi_py_refuse(x, k, "prints: nobody would read the buffer that they go to",
+                          "where nothing asserts, compile with --logging");
         if (a->kind == TMETAL_ARG_ADDRESS)
             tmi_py_refuse(x, k, "parameters that go by address: only what is bound is resident",
                           "leave the option alias out");
         else if (a->kind == TMETAL_ARG_GRID)
             tmi_py_refuse(x, k, "grids in parts: both libraries launch whole ones",
                           "leave options.parts out");
-        else if (a->kind == TMETAL_ARG_DEBUG)
-            tmi_py_refuse(x, k, "prints and assertions in a debug buffer, which nobody would read",
-                          "leave tl.device_assert out; for tl.device_print compile with --logging");
         else if (!tmi_py_torch_type(a->type))
             tmi_py_refuse(x, k, tmi_format(x->job, 1, "tensors of %s", a->type),
                           "pass each tensor as a parameter");

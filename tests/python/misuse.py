@@ -128,6 +128,10 @@ raises("MLX: a result like another type", TypeError, "out_ptr is of mlx.core.flo
 raises("MLX: a grid that it cannot count", ValueError, "more than", add, a, b, 8, 8, grid=1 << 26)
 raises("MLX: a number that does not fit", OverflowError, "does not fit", add, a, b, 8, -2**31 - 1, grid=1)
 
+asserts = module("tests/metal/asserts.ttir", "torch").asserts
+raises("an assertion that fails", AssertionError, "61 assertions failed, one in program (0, 0, 0): below three", asserts, None, None, grid=1)
+asserts(None, None, grid=1, check=False)
+
 # -- Op lists, two stages, names, texts ---------------------------------------------------------------
 LIST = os.path.join(BUILD, "python", "misuse_list.json")
 with open(LIST, "w", encoding="utf-8") as f:
@@ -173,7 +177,7 @@ for library in ("torch", "mlx"):
         expect("the second function by MLX", getattr(names, public[1])(a, 1, grid=1).tolist() == [2.0])
 
 for library, path, text, options in (
-        ("torch", "tests/kernels/recorded/functions-print_all.ttir", "debug buffer", ()),
+        ("torch", "tests/kernels/recorded/functions-print_all.ttir", "it cannot do prints", ()),
         ("mlx", "tests/kernels/recorded/functions-print_all.ttir", "debug buffer", ()),
         ("torch", "tests/kernels/recorded/memory-pointer_table.ttir", "pointers", ()),
         ("mlx", "tests/kernels/recorded/memory-in_place.ttir", "read and written", ()),
