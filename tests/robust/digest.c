@@ -2,7 +2,7 @@
  * diagnostics and the text printed back - and the memory it took. Two builds (another compiler, other
  * flags, another width of pointers) or two states of the header must print the same lines.
  *
- *     digest [--fill BYTE] [--twice] [--parts] [--key] FILE-OR-DIRECTORY...
+ *     digest [--fill BYTE] [--twice] [--parts] [--key] [--modes] [--mode NAME|all] FILE-OR-DIRECTORY...
  *
  * Files are Triton IR (.ttir) and op lists (.json; build/oplist --write DIR writes those of the tests).
  *
@@ -10,6 +10,9 @@
  *   --twice       compile with the arena full of 0x00, then of 0xff; a difference is an error
  *   --parts       a hash each of Metal, plan, reports (layouts, accesses, barriers), remarks, diagnostics, printed text
  *   --key         also print tmetal_key, by options of which each is given: another one for each state of the header
+ *   --modes       a second line for each file, in one further mode, which its bytes choose: two stages, layouts
+ *                 forced, another GPU, aliases, 32 threads, plain, MLX, parts of a grid, the summary of transforming
+ *   --mode NAME   a second line in this mode; all: a line in each
  *   --memory      also print the peak of the arena, which the width of pointers changes */
 #include "outcome.h"
 #include "text.h"
@@ -18,55 +21,85 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct asked {
+    int fill, twice, memory, parts, key, modes; /* modes: -1 one by the bytes, -2 all, else that one */
+} asked;
+
+/* The line of a file in a mode. Gives 1 if something is wrong. */
+static int line_of(const asked *a, const char *name, const char *text, size_t len, int mode) {
+    size_t  bytes = 512 * len + ((size_t)1 << 20); /* filling the bound of a list would take longer than compiling it */
+    char   *space;
+    outcome o, p;
+    int     part, bad = 0;
+    if (outcome_mode(mode + 1) == NULL) bytes *= 2; /* the summary: two compilations */
+    for (space = (char *)take_memory(bytes); (o = outcome_of(text, len, mode, space, bytes, a->fill)).code == TMETAL_E_ARENA && bytes >> 30 == 0; ) {
+        free(space);
+        space = (char *)take_memory(bytes *= 4);
+    }
+    if (a->twice) {
+        p = outcome_of(text, len, mode, space, bytes, ~a->fill & 0xff);
+        if (p.hash != o.hash || p.peak != o.peak) {
+            fprintf(stderr, "%s: the output depends on what the arena held before\n", name);
+            bad = 1;
+        }
+    }
+    if (o.code == TMETAL_E_BUG || o.code == TMETAL_E_ARENA) {
+        fprintf(stderr, "%s: error TM%d\n", name, (int)o.code);
+        bad = 1;
+    }
+    if (a->parts)
+        for (part = 0; part < OUTCOME_PARTS; part++) printf("%08lx ", (unsigned long)(o.part[part] & 0xffffffffu));
+    printf("%08lx%08lx TM%03d", (unsigned long)(o.hash >> 32), (unsigned long)(o.hash & 0xffffffffu), (int)o.code);
+    if (a->memory) printf(" %9lu", (unsigned long)o.peak);
+    if (a->key) {
+        char hex[TMETAL_KEY_BYTES];
+        outcome_key(text, len, hex);
+        printf(" %s", hex);
+    }
+    printf(mode ? " %s@%s\n" : " %s\n", name, outcome_mode(mode));
+    free(space);
+    return bad;
+}
+
+static int mode_named(const char *name) {
+    int mode;
+    if (strcmp(name, "all") == 0) return -2;
+    for (mode = 1; outcome_mode(mode); mode++)
+        if (strcmp(outcome_mode(mode), name) == 0) return mode;
+    fprintf(stderr, "digest: no mode %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char **argv) {
     names  files;
-    int    i, part, fill = 0, twice = 0, memory = 0, parts = 0, key = 0, bad = 0;
+    asked  a;
+    int    i, mode, n_modes = 0, bad = 0;
     size_t k;
     memset(&files, 0, sizeof files);
+    memset(&a, 0, sizeof a);
+    while (outcome_mode(n_modes)) n_modes++;
     for (i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--fill") == 0 && i + 1 < argc) fill = (int)strtol(argv[++i], NULL, 0);
-        else if (strcmp(argv[i], "--twice") == 0) twice = 1;
-        else if (strcmp(argv[i], "--memory") == 0) memory = 1;
-        else if (strcmp(argv[i], "--parts") == 0) parts = 1;
-        else if (strcmp(argv[i], "--key") == 0) key = 1;
+        if (strcmp(argv[i], "--fill") == 0 && i + 1 < argc) a.fill = (int)strtol(argv[++i], NULL, 0);
+        else if (strcmp(argv[i], "--mode") == 0 && i + 1 < argc) a.modes = mode_named(argv[++i]);
+        else if (strcmp(argv[i], "--modes") == 0) a.modes = -1;
+        else if (strcmp(argv[i], "--twice") == 0) a.twice = 1;
+        else if (strcmp(argv[i], "--memory") == 0) a.memory = 1;
+        else if (strcmp(argv[i], "--parts") == 0) a.parts = 1;
+        else if (strcmp(argv[i], "--key") == 0) a.key = 1;
         else names_find(&files, argv[i], ".ttir"), names_find(&files, argv[i], ".json");
     }
     names_sort(&files);
     if (!files.n) {
-        fputs("usage: digest [--fill BYTE] [--twice] [--parts] [--key] [--memory] FILE-OR-DIRECTORY...\n", stderr);
+        fputs("usage: digest [--fill BYTE] [--twice] [--parts] [--key] [--memory] [--modes] [--mode NAME|all] FILE-OR-DIRECTORY...\n", stderr);
         return 2;
     }
     for (k = 0; k < files.n; k++) {
-        size_t  len, bytes;
-        char   *text = read_file(files.name[k], &len), *space;
-        outcome o, p;
-        bytes = 512 * len + ((size_t)1 << 20); /* filling the bound of a list would take longer than compiling it */
-        for (space = (char *)take_memory(bytes); (o = outcome_of(text, len, space, bytes, fill)).code == TMETAL_E_ARENA && bytes >> 30 == 0; ) {
-            free(space);
-            space = (char *)take_memory(bytes *= 4);
-        }
-        if (twice) {
-            p = outcome_of(text, len, space, bytes, ~fill & 0xff);
-            if (p.hash != o.hash || p.peak != o.peak) {
-                fprintf(stderr, "%s: the output depends on what the arena held before\n", files.name[k]);
-                bad = 1;
-            }
-        }
-        if (o.code == TMETAL_E_BUG || o.code == TMETAL_E_ARENA) {
-            fprintf(stderr, "%s: error TM%d\n", files.name[k], (int)o.code);
-            bad = 1;
-        }
-        if (parts)
-            for (part = 0; part < OUTCOME_PARTS; part++) printf("%08lx ", (unsigned long)(o.part[part] & 0xffffffffu));
-        printf("%08lx%08lx TM%03d", (unsigned long)(o.hash >> 32), (unsigned long)(o.hash & 0xffffffffu), (int)o.code);
-        if (memory) printf(" %9lu", (unsigned long)o.peak);
-        if (key) {
-            char hex[TMETAL_KEY_BYTES];
-            outcome_key(text, len, hex);
-            printf(" %s", hex);
-        }
-        printf(" %s\n", files.name[k]);
-        free(space);
+        size_t len;
+        char  *text = read_file(files.name[k], &len);
+        int    own = a.modes == -1 ? 1 + (int)(hash_more(HASH_START, text, len) % (uint64_t)(n_modes - 1)) : a.modes;
+        bad |= line_of(&a, files.name[k], text, len, 0);
+        for (mode = 1; mode < n_modes; mode++)
+            if (mode == own || own == -2) bad |= line_of(&a, files.name[k], text, len, mode);
         free(text);
     }
     names_free(&files);

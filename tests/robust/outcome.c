@@ -63,17 +63,49 @@ static void add_result(uint64_t *part, const tmetal_result *r) {
     }
 }
 
-outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int fill) {
+/* Ways to compile, one thing changed in each. */
+static const struct {
+    const char *name, *gpu, *layouts, *alias;
+    uint32_t    two_stage, threads, plain, mlx, parts;
+} modes[] = {
+    {"default", NULL, NULL, NULL, 0, 0, 0, 0, 0},
+    {"two-stage", NULL, NULL, NULL, 4, 0, 0, 0, 0},
+    {"tiled", NULL, "TILED", NULL, 0, 0, 0, 0, 0},
+    {"column-major", NULL, "COLUMN_MAJOR", NULL, 0, 0, 0, 0, 0},
+    {"m3", "apple-m3", NULL, NULL, 0, 0, 0, 0, 0},
+    {"a15", "apple-a15", NULL, NULL, 0, 0, 0, 0, 0},
+    {"alias", NULL, NULL, "0=1", 0, 0, 0, 0, 0},
+    {"32-threads", NULL, NULL, NULL, 0, 32, 0, 0, 0},
+    {"plain", NULL, NULL, NULL, 0, 0, 1, 0, 0},
+    {"mlx", NULL, NULL, NULL, 0, 0, 0, 1, 0},
+    {"parts", NULL, NULL, NULL, 0, 0, 0, 0, 1},
+    {"transform", NULL, NULL, NULL, 0, 0, 0, 0, 0},
+};
+enum { MODES = sizeof modes / sizeof *modes, TRANSFORM = MODES - 1 };
+
+const char *outcome_mode(int mode) {
+    return mode < MODES ? modes[mode].name : NULL;
+}
+
+static uint64_t add_summary(uint64_t h, const tmetal_transformation *x, tmetal_arena *arena) {
+    return add_str(add_str(h, tmetal_transform_json(x, arena)), x->text);
+}
+
+outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t bytes, int fill) {
     tmetal_options opt;
     tmetal_arena   arena;
     tmetal_result  r;
     tmetal_module *m = NULL;
+    tmetal_transformation changed;
     outcome        o;
     const char    *printed;
     size_t         n;
     int            is_list = tmetal_is_ops(text, len), i;
     memset(&opt, 0, sizeof opt);
     opt.reports = 1;
+    opt.gpu = modes[mode].gpu, opt.layouts = modes[mode].layouts, opt.alias = modes[mode].alias;
+    opt.two_stage = modes[mode].two_stage, opt.threads = modes[mode].threads, opt.plain = modes[mode].plain;
+    opt.mlx = modes[mode].mlx, opt.parts = modes[mode].parts;
     opt.file = is_list ? "file.json" : "file.ttir";
     for (i = 0; i < OUTCOME_PARTS; i++) o.part[i] = HASH_START;
     memset(memory, fill, bytes);
@@ -82,9 +114,14 @@ outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int
     o.peak = arena.peak;
     add_result(o.part, &r);
     if (o.code == TMETAL_OK) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_plan_json(&r, &arena));
+    if (modes[mode].mlx)
+        for (i = 0; i < (int)r.n_kernels; i++) o.part[OUTCOME_PLAN] = add_str(o.part[OUTCOME_PLAN], tmetal_mlx_json(&r.kernels[i], &arena));
     memset(memory, fill, bytes);
     arena = tmetal_arena_on(memory, bytes);
-    if (is_list) {
+    if (mode == TRANSFORM) {
+        if (tmetal_transform(text, len, &opt, &arena, &changed, &r) == TMETAL_OK)
+            o.part[OUTCOME_PRINTED] = add_summary(o.part[OUTCOME_PRINTED], &changed, &arena);
+    } else if (is_list) {
         if (tmetal_print_ops(text, len, &opt, &arena, &printed, &n, &r) == TMETAL_OK)
             o.part[OUTCOME_PRINTED] = add_str(o.part[OUTCOME_PRINTED], printed);
     } else if (tmetal_parse(text, len, &opt, &arena, &m, &r) == TMETAL_OK) {

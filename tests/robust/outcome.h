@@ -14,8 +14,11 @@ typedef struct outcome {
     size_t      peak; /* of the arena, bytes */
 } outcome;
 
+/* What is compiled other than by default: modes from 1 on, by name; NULL past the last. */
+const char *outcome_mode(int mode);
+
 /* `memory` is filled with `fill` before each call. The text is Triton IR or an op list (tmetal_is_ops). */
-outcome outcome_of(const char *text, size_t len, void *memory, size_t bytes, int fill);
+outcome outcome_of(const char *text, size_t len, int mode, void *memory, size_t bytes, int fill);
 
 /* tmetal_key of a text by options of which each is given. */
 void outcome_key(const char *text, size_t len, char key[TMETAL_KEY_BYTES]);

@@ -69,7 +69,7 @@ $(BUILD)/arenas: tests/robust/arenas.c tests/robust/text.c $(BUILD)/robust/heade
 sanitized: $(BUILD)/digest-san  ## every file under address and undefined behaviour sanitizers
 	$(BUILD)/digest-san $(ROBUST_FILES) > /dev/null
 uninitialised: $(BUILD)/digest  ## nothing depends on what the arena held before
-	$(BUILD)/digest --twice $(ROBUST_FILES) > /dev/null
+	$(BUILD)/digest --twice --modes $(ROBUST_FILES) > /dev/null
 arenas: $(BUILD)/arenas         ## arenas of every size: a clean refusal, then the same bytes
 	$(BUILD)/arenas examples/kernels/vector_add.ttir examples/kernels/row_sum.ttir
 

@@ -28,7 +28,7 @@ uint32_t EXPORT(bound)(uint32_t len) {
 static outcome last;
 uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes);
 uint64_t EXPORT(hash)(uint32_t at, uint32_t len, uint32_t bytes) {
-    last = outcome_of((const char *)at, len, (char *)at + len, bytes, 0);
+    last = outcome_of((const char *)at, len, 0, (char *)at + len, bytes, 0);
     return last.hash;
 }
 uint32_t EXPORT(code)(void);
