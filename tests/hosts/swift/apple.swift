@@ -35,6 +35,7 @@ struct Array<Element> {
     func append(_ item: Element)
     func enumerated() -> [(Int, Element)]
     func allSatisfy(_ holds: (Element) throws -> Bool) -> Bool
+    func contains(_ item: Element) -> Bool
     func contains(where holds: (Element) throws -> Bool) -> Bool
 }
 struct ArraySlice<Element> {

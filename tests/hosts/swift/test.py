@@ -61,7 +61,8 @@ WRONG = [
     ("n: Int32)", "n Int32)", "expected :"),
     ("_ programs: [Int32],", "_ programs: [UInt32],", "wanted is [UInt32]"),
     ("private let pipelines", "private let pipes", "has no pipelines"),
-    ("x == 0 || y", "x = 0 || y", "wanted is Bool"),
+    ("one in one >= 0", "one in one", "wanted is Bool"),
+    ("programs.contains(0) { return }", "programs.contains(0) { return 0 }", "return of a value"),
     ("setBytes(raw.baseAddress!,", "setBytes(raw.baseAddress,", "wanted is UnsafeRawPointer"),
     ("        withUnsafeBytes(of: value) { raw in\n", "        var value = value\n        encoder.setBytes(&value, length: 4, index: index)\n"
      "        withUnsafeBytes(of: value) { raw in\n", "may hold references"),
