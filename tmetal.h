@@ -48654,6 +48654,17 @@ static tmetal_code tmi_metal_wrong_arg(const tmi_metal_go *g, const tmetal_arg *
     return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_ARG, (unsigned long long)a->param, a->name, what);
 }
 
+/* The same with a number in it: `what` it is, and what it is of. */
+static tmetal_code tmi_metal_wrong_bytes(const tmi_metal_go *g, const tmetal_arg *a,
+                                         const char *what, uint64_t bytes, const char *of) {
+    char          text[128];
+    tmi_metal_out o = tmi_metal_begin(text, sizeof text);
+    tmi_metal_put(&o, what, strlen(what));
+    tmi_metal_put_u64(&o, bytes);
+    tmi_metal_put(&o, of, strlen(of));
+    return tmi_metal_wrong_arg(g, a, text);
+}
+
 /* The bits of a number of a parameter's type. */
 static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, uint64_t *bits) {
     const tmetal_launch_arg *v = &g->args[a->param];
@@ -48696,11 +48707,12 @@ static tmetal_code tmi_metal_check_buffer(const tmi_metal_go *g, const tmetal_ar
     if (v->offset > v->buffer->bytes)
         return tmi_metal_wrong_arg(g, a, "is given an offset behind its buffer's end");
     if (a->align && v->offset % a->align)
-        return tmi_metal_wrong_arg(g, a,
-                                   "is given an offset that breaks the alignment of the plan");
+        return tmi_metal_wrong_bytes(g, a, "is given an offset that is no multiple of ", a->align,
+                                     " bytes, the alignment of the plan");
     if (a->param < g->launch->l->result->n_params &&
         v->buffer->bytes - v->offset < g->launch->l->used[a->param].bytes)
-        return tmi_metal_wrong_arg(g, a, "is given a buffer shorter than its tensor");
+        return tmi_metal_wrong_bytes(g, a, "is given a buffer shorter than its tensor, which has ",
+                                     g->launch->l->used[a->param].bytes, " bytes");
     if (a->kind == TMETAL_ARG_ADDRESS && !v->buffer->address)
         return tmi_metal_wrong_arg(g, a, "goes by its address, which this system does not tell");
     return TMETAL_OK;

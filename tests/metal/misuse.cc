@@ -304,7 +304,7 @@ const std::vector<row> rows = {
     {"another element type", TMETAL_E_LAUNCH_ARG, "another element type", with([](scene &s) { s.args[0].type = "f16"; })},
     {"the right element type", TMETAL_OK, "", with([](scene &s) { s.args[0].type = "f32"; })},
     {"an offset behind the end", TMETAL_E_LAUNCH_ARG, "behind its buffer's end", with([](scene &s) { s.args[0].offset = 4112; })},
-    {"an offset that is not aligned", TMETAL_E_LAUNCH_ARG, "alignment of the plan", with([](scene &s) { s.args[0].offset = 4; })},
+    {"an offset that is not aligned", TMETAL_E_LAUNCH_ARG, "no multiple of 16 bytes, the alignment of the plan", with([](scene &s) { s.args[0].offset = 4; })},
     {"one buffer read and written", TMETAL_E_LAUNCH_OVERLAP, "options.alias", with([](scene &s) { s.args[2] = s.args[0]; })},
     {"one object adopted twice", TMETAL_E_LAUNCH_OVERLAP, "overlap", [](scene &s) { return on_one_memory(s, true, 0, 0); }},
     {"the same pages wrapped twice", TMETAL_E_LAUNCH_OVERLAP, "y_ptr", [](scene &s) { return on_one_memory(s, false, 4096, 4096); }},
