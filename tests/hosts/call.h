@@ -61,7 +61,8 @@ static const uint32_t hosts_none[3] = {0, 1, 1};
                 }                                                                                 \
             NAME##_close(&gpu);                                                                   \
             (void)hosts_none;                                                                     \
-            strcpy(c->error, good ? "" : gpu.error);                                              \
+            if (good) *c->error = 0;                                                              \
+            else memcpy(c->error, gpu.error, sizeof gpu.error);                                   \
             return good;                                                                          \
         }
 #endif

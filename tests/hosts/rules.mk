@@ -4,7 +4,7 @@
 $(BUILD)/obj/hosts/%.o: tests/hosts/%.cc $(wildcard tests/hosts/*.h) $(wildcard tests/metal/*.h) $(SIM_HEADERS) tmetal.h
 	@mkdir -p $(@D)
 	$(METAL_CXX) -c $< -o $@
-$(BUILD)/hosts-run: $(BUILD)/obj/hosts/run.o $(BUILD)/obj/hosts/made.o $(patsubst %,$(BUILD)/obj/metal/%.o,case host_standin) $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
+$(BUILD)/hosts-run: $(patsubst %,$(BUILD)/obj/hosts/%.o,run made shapes) $(patsubst %,$(BUILD)/obj/metal/%.o,case host_standin) $(METAL_CORE) $(SIM_OBJECTS) $(SIM_CASES)
 	$(METAL_CXX) $^ $(SIM_LINK) -o $@
 
 HOSTS_C = c objc metal-cpp

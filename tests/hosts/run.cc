@@ -16,6 +16,7 @@
 #include "../sim/files.h"
 #include "call.h"
 #include "made.h"
+#include "shapes.h"
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -47,7 +48,7 @@ const std::string warnings = " -Wall -Wextra -Wconversion -Wshadow -pedantic -We
 const std::string apple = "clang-19 -nostdinc -isystem $(clang-19 -print-resource-dir)/include -isystem TESTS/metal/apple -isystem TESTS/robust/freestanding "
                           "-O0 -c -Wno-c99-extensions";
 const language languages[] = {
-    {TMETAL_HOST_C, true, "the_case_launch(&gpu", {"gcc -std=c99 -O0 -shared -fPIC" + warnings}},
+    {TMETAL_HOST_C, true, "the_case_launch(&gpu", {"gcc -std=c99 -O0 -shared -fPIC" + warnings, apple + " -isystem TESTS/hosts/apple -std=c99 -ffreestanding --target=arm64-apple-macos13.0" + warnings + ".o"}},
     {TMETAL_HOST_METAL_CPP, true, "gpu.the_case_launch(", {"clang++-19 -std=c++17 -O0 -shared -fPIC -isystem TESTS/metal/apple" + warnings}},
     {TMETAL_HOST_OBJC, false, "", {apple + " -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
 };
@@ -137,6 +138,8 @@ std::string build(const language &l, compiled &p, const std::string &caller, con
     size_t              len;
     o.name = "the_case";
     if (tmetal_launch_code(&p.result, l.host, &o, &p.arena, &text, &len, &out) != TMETAL_OK) return std::string("refused: ") + out.diags[0].message;
+    const std::string shape = l.host == TMETAL_HOST_C ? shapes::wrong(text) : "";
+    if (!shape.empty()) return shape;
     const std::string file = base + tmetal_host_suffix(l.host);
     std::ofstream(file) << std::string(text, len) << caller;
     for (const std::string &command : l.commands) {
@@ -238,6 +241,39 @@ const struct {
     {"no programs", "hosts_none, b[0], 0, b[1], 0, b[2], 0, 100", "buffer "}, /* which nothing was written to */
 };
 
+/* In every arena it is the same text, or TM901 and what the arena would need: never less than what then suffices. */
+std::string small_arenas(const language &l, const compiled &p) {
+    std::vector<char> memory(1 << 20);
+    std::string       whole;
+    size_t            enough = 0;
+    for (size_t cap = memory.size(); cap > 64; cap -= cap > 65536 ? cap / 2 : 61) {
+        tmetal_arena  a = tmetal_arena_on(memory.data(), cap);
+        tmetal_result out;
+        const char   *text;
+        size_t        len;
+        const tmetal_code code = tmetal_launch_code(&p.result, l.host, nullptr, &a, &text, &len, &out);
+        if (code == TMETAL_OK && whole.empty()) whole.assign(text, len);
+        if (code == TMETAL_OK) {
+            if (enough == cap) return "it fits where it did not";
+            if (whole != std::string(text, len)) return "another text in an arena of " + std::to_string(cap);
+        } else {
+            if (code != TMETAL_E_ARENA || text || a.used || a.need <= cap) return "an arena of " + std::to_string(cap) + ": TM" + std::to_string(code);
+            enough = std::max(enough, cap);
+        }
+    }
+    return enough ? "" : "every arena is large enough";
+}
+
+std::string refusal(const compiled &p, tmetal_host host) {
+    std::vector<char> memory(1 << 20);
+    tmetal_arena      a = tmetal_arena_on(memory.data(), memory.size());
+    tmetal_result     out;
+    const char       *text;
+    size_t            len;
+    const tmetal_code code = tmetal_launch_code(&p.result, host, nullptr, &a, &text, &len, &out);
+    return code == TMETAL_OK ? "" : "TM" + std::to_string(code) + (text ? ": with a text" : "");
+}
+
 int judge_errors(const language &l, const std::string &base, const std::string &path) {
     int  bad = 0;
     auto p = take(path);
@@ -255,6 +291,12 @@ int judge_errors(const language &l, const std::string &base, const std::string &
         standin::now = standin::machine();
     }
     for (const auto &c : wrong_calls) check(c.name, run(l, *p, base, c.args), c.says);
+    check("a full arena", small_arenas(l, *p), "");
+    check("no such language", refusal(*p, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
+    tmetal_options o{};
+    o.parts = 1;
+    auto cut = device::compile(path, o);
+    check("a grid in parts", refusal(*cut, l.host), "TM740");
     return bad;
 }
 
