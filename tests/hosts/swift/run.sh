@@ -10,7 +10,7 @@ here=tests/hosts/swift
 command -v python3 >/dev/null 2>&1 || { echo "swift: no python3: launch code in Swift is not read"; exit 0; }
 export PYTHONDONTWRITEBYTECODE=1
 if [ $# = 1 ]; then
-    python3 $here/test.py "$tmetal"
+    python3 $here/test.py "$tmetal" "$1"
     python3 $here/check.py --c tmetal.h examples/swift/main.swift
     # the Swift of docs/, behind the launch code that it calls
     {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What check.py must refuse, and by which words: launch code in Swift with one thing wrong.
 
-    test.py TMETAL        the command line, that writes the launch code
+    test.py TMETAL FOLDER        the command line, that writes the launch code; where there is room for a file
 """
 import json
 import os
@@ -79,7 +79,7 @@ WRONG = [
 ]
 
 # and what plan.py must see: the grammar of these is right. Kernel, more options, what stands there, what is put in its place
-OTHER = [
+OTHER = [  # None: an op list
     ("examples/kernels/vector_add.ttir", [], [
         ("index: 2)", "index: 1)"), ("setBuffer(y_ptr, offset: y_ptr_offset", "setBuffer(x_ptr, offset: x_ptr_offset"),
         ("threads: 64)\n    }", "threads: 32)\n    }"), ("bind(encoder, n,", "bind(encoder, programs[0],"), ("_ n: Int32", "_ n: Int64"),
@@ -92,6 +92,7 @@ OTHER = [
     ("tests/kernels/recorded/arguments-many_pointers.ttir", [], [
         ("put(p31_address, into: &bytes, at: 8)", "put(p32_address, into: &bytes, at: 8)"), ("into: &bytes, at: 16)", "into: &bytes, at: 24)"),
         ("length: 64, index: 30", "length: 56, index: 30"), ("put(n, into", "put(p30_address, into")]),
+    (None, [], [("        encoder.memoryBarrier", "        //"), ("Int(1), Int(1)", "Int(1), Int(2)")]),
     ("tests/metal/asserts.ttir", [], [("buffer(bytes: 65536)", "buffer(bytes: 4096)"), ("setBuffer(debug_0, offset: 0, index: 2)", "")]),
 ]
 
@@ -113,14 +114,15 @@ def other(src, facts):
         return str(e)
 
 
-def main(tmetal):
+def main(tmetal, folder):
     def emit(kernel, *more, what="swift"):
         return subprocess.run([tmetal, "compile", kernel, "--emit", what, *more], check=True, stdout=subprocess.PIPE,
                               encoding="utf-8").stdout
     good = emit("examples/kernels/vector_add.ttir")
     bad = n = 0
-    names = os.path.join(check.HERE, "names.ttir")
-    for what, src in [("vector_add", good), ("names", emit(names)), ("asserts", emit("tests/metal/asserts.ttir")), ("stages", emit(
+    names, ops = os.path.join(check.HERE, "names.ttir"), os.path.join(folder, "ops.json")
+    subprocess.run([tmetal, "sample-ops", "--large", "-o", ops], check=True)
+    for what, src in [("vector_add", good), ("names", emit(names)), ("asserts", emit("tests/metal/asserts.ttir")), ("ops", emit(ops)), ("stages", emit(
             "examples/kernels/row_sum.ttir", "--two-stage", "4")), ("addresses", emit("tests/kernels/recorded/arguments-many_pointers.ttir"))]:
         said = judge(src)
         if said:
@@ -137,6 +139,7 @@ def main(tmetal):
             print("swift: %r for %r: %s" % (new, old, "is taken for right" if said is None else "says " + said))
             bad += 1
     for kernel, more, changes in OTHER:
+        kernel = kernel or ops
         src = emit(kernel, *more)
         facts = json.loads(emit(kernel, *more, what="plan"))
         said = plan.differences(src, facts)
@@ -153,4 +156,4 @@ def main(tmetal):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
