@@ -478,6 +478,27 @@ void parts() {
     t.start = tmetal_launch_options{};
 }
 
+/* An op list in parts: rows of ones, summed by a kernel whose grid the list gives. */
+void list_in_parts() {
+    standin::now = standin::machine();
+    scene s;
+    s.options.parts = 1;
+    s.list = two_ops;
+    if (s.up_to_load() != TMETAL_OK || tmetal_buffer_make(s.metal, 16384, &s.buffer[0], &s.problem) != TMETAL_OK ||
+        tmetal_launch_make(s.loaded, &s.arena, &s.launch, &s.problem) != TMETAL_OK)
+        return fail(std::string("a list in parts: ") + s.problem.text);
+    float *const at = static_cast<float *>(s.buffer[0].contents);
+    std::fill(at, at + 1024, 1.0f);
+    for (uint64_t k : {0, 4, 8, 12}) s.args[s.n_args++] = tmetal_arg_buffer(&s.buffer[0], 1024 * k);
+    s.start.programs_per_part = 5;
+    size_t wanted = 0;
+    for (uint32_t k = 0; k < s.result.n_kernels; k++) wanted += (s.result.kernels[k].grid[0] + 4) / 5;
+    expect(buffers_of(s), wanted, "a list in parts");
+    if (wanted <= s.result.n_kernels) fail("a list in parts: nothing is cut");
+    for (int i = 0; i < 32; i++)
+        if (at[2048 + i] != 32.0f) return fail("a list in parts: row " + std::to_string(i) + " sums up to " + std::to_string(at[2048 + i]));
+}
+
 /* Programs that wait for each other stay together, whatever is asked; those that only look like it do not. */
 void what_has_parts() {
     static const struct {
@@ -680,6 +701,7 @@ int main(int argc, char **argv) {
         misuses();
         describes();
         parts();
+        list_in_parts();
         what_has_parts();
         many_launches();
     }
