@@ -173,6 +173,45 @@ tmetal_code own_device(scene &s, uint32_t family) {
     return c;
 }
 
+/* A message that takes nothing and gives an object or nothing. */
+void *tell(void *object, const char *selector) {
+    const auto name = reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "sel_registerName"));
+    return reinterpret_cast<void *(*)(void *, void *)>(standin::symbol(nullptr, "objc_msgSend"))(object, name(selector));
+}
+
+/* Into an encoder of the caller's, behind another launch in it; then what an assertion said is read. */
+tmetal_code own_encoder(scene &s) {
+    s.file = "tests/metal/asserts.ttir";
+    tmetal_code c = s.ready();
+    s.args[1] = tmetal_arg_int(5);
+    s.n_args = 2;
+    const auto pool = reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))();
+    void *const queue = standin::new_queue_of(nullptr), *const buffer = tell(queue, "commandBuffer");
+    s.start.encoder = tell(buffer, "computeCommandEncoder");
+    if (c == TMETAL_OK) c = s.go();
+    tell(s.start.encoder, "endEncoding");
+    tell(buffer, "commit");
+    if (c == TMETAL_OK && !*tmetal_launch_text(s.launch, 0, &s.arena)) fail("the caller's encoder: no assertion is told");
+    tell(queue, "release");
+    reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool);
+    return c;
+}
+
+/* One launch behind the other by an event; each in parts of one program or whole. */
+tmetal_code by_event(scene &s, uint32_t parts, uint64_t first, uint64_t second) {
+    s.options.parts = parts;
+    tmetal_code c = s.ready();
+    s.programs[0] = 3;
+    s.start.programs_per_part = parts;
+    s.start.wait_event = s.start.signal_event = standin::new_event();
+    s.start.wait_value = 0, s.start.signal_value = first;
+    if (c == TMETAL_OK) c = s.go();
+    s.start.wait_value = second, s.start.signal_value = first + 1;
+    if (c == TMETAL_OK) c = s.go();
+    tell(s.start.wait_event, "release");
+    return c;
+}
+
 /* The second and the third buffer over the same pages, from `first` and from `second` on. */
 tmetal_code on_one_memory(scene &s, bool adopted, uint64_t first, uint64_t second) {
     static unsigned char pages[3 * 4096 + 4096];
@@ -322,6 +361,16 @@ const std::vector<row> rows = {
     {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
      [](scene &s) { return two_stages(s, 3); }},
     {"two stages", TMETAL_OK, "", [](scene &s) { return two_stages(s, 1); }},
+    {"an encoder of the caller's", TMETAL_OK, "", own_encoder},
+    {"one launch behind another", TMETAL_OK, "", [](scene &s) { return by_event(s, 0, 7, 7); }},
+    {"one launch behind another, in parts", TMETAL_OK, "", [](scene &s) { return by_event(s, 1, 7, 7); }},
+    {"an event that nobody sets", TMETAL_OK, "",
+     [](scene &s) {
+         const tmetal_code c = by_event(s, 0, 7, 8);
+         if (standin::complaints(false) != std::vector<std::string>{"a command buffer waits for an event that nobody sets"})
+             fail("an event that nobody sets: the stand-in does not see it");
+         return c;
+     }},
     {"parts", TMETAL_OK, "", [](scene &s) { return in_parts(s, 1, 1); }},
     {"parts of a kernel that is whole", TMETAL_E_LAUNCH_PARTS, "options.parts", [](scene &s) { return in_parts(s, 0, 3); }},
     {"one part of a kernel that is whole", TMETAL_OK, "", [](scene &s) { return in_parts(s, 0, 4); }},
@@ -473,8 +522,7 @@ void parts() {
     void *const event = t.start.signal_event = standin::new_event();
     t.start.signal_value = 7;
     expect(buffers_of(t), 3, "an event behind them"); /* from 7.8 us each: 256,000 programs */
-    reinterpret_cast<void (*)(void *, void *)>(standin::symbol(nullptr, "objc_msgSend"))(
-        event, reinterpret_cast<void *(*)(const char *)>(standin::symbol(nullptr, "sel_registerName"))("release"));
+    tell(event, "release");
     t.start = tmetal_launch_options{};
 }
 
