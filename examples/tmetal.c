@@ -588,7 +588,7 @@ static int compile_command(request *r) {
     for (k = 0; k < 7 && strcmp(known[k], r->value[OPT_EMIT]) != 0; k++) {}
     host = host_named(r->value[OPT_EMIT]);
     if (k == 7 && host == TMETAL_HOST_COUNT)
-        return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx and languages (see --help), not", r->value[OPT_EMIT]);
+        return misuse(r, "--emit knows msl, plan, ir, layouts, remarks, all, mlx, c, objc, metal-cpp, swift, torch-py and mlx-py, not", r->value[OPT_EMIT]);
     r->opt.mlx = host == TMETAL_HOST_MLX_PY ? 2 : strcmp(r->value[OPT_EMIT], "mlx") == 0;
     if (r->value[OPT_CACHE] && !wants(r, "layouts") && !wants(r, "remarks")) r->opt.reports = 0; /* which no cache keeps */
     if (!open_job(r, r->files[0], &j)) return 1;
