@@ -217,6 +217,15 @@ static void refused(const tmetal_cache *cache, const char *k, const tmetal_resul
     CHECK(!arena || arena->used == used);
 }
 
+static int count_ending(const char *dir, const char *end) {
+    DIR           *d = opendir(dir);
+    struct dirent *e;
+    int            n = 0;
+    while (d && (e = readdir(d)) != NULL) n += strlen(e->d_name) > strlen(end) && strcmp(e->d_name + strlen(e->d_name) - strlen(end), end) == 0;
+    if (d) closedir(d);
+    return n;
+}
+
 static void check_refusals(const tmetal_cache *cache) {
     tmetal_arena   arena = room(), tiny = tmetal_arena_on(take_memory(64), 64), part, wide;
     tmetal_result  r, found;
@@ -264,6 +273,7 @@ static void check_refusals(const tmetal_cache *cache) {
     tmetal_cache_store(cache, key, &r, &arena, &p);
     setrlimit(RLIMIT_FSIZE, &limit);
     CHECK(p.code == TMETAL_E_CACHE && strstr(p.text, "the cache cannot write"));
+    CHECK(count_ending(cache->dir, ".tmp") == 0);
     CHECK(tmetal_cache_find(cache, key, &arena, &found) && same_result(&r, &found, &arena)); /* the old one is untouched */
     /* arenas of every size: a miss that says what it lacks, then the same */
     for (cap = 0;; cap += 61) {
