@@ -72,7 +72,7 @@ $(BUILD)/metal-cpp: examples/metal_cpp.cc tests/metal/example.cc $(wildcard test
 	    -c examples/metal_cpp.cc -o $@.o
 	$(METAL_CXX) tests/metal/example.cc $@.o $(METAL_CORE) $(SIM_OBJECTS) $(SIM_LINK) -o $@
 
-test-metal: $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
+test-metal: $(BUILD)/metal-device $(BUILD)/metal-device-system $(BUILD)/metal-tmetal $(BUILD)/metal-misuse $(BUILD)/metal-warm $(BUILD)/metal-example $(BUILD)/metal-cpp ## the launcher by way of a stand-in for Metal
 	$(BUILD)/metal-misuse
 	@rm -rf $(BUILD)/warm && mkdir -p $(BUILD)/warm
 	$(BUILD)/metal-warm $(BUILD)/warm
