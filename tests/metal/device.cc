@@ -190,7 +190,8 @@ struct worker {
     std::string       unread;
     clock::time_point heard;       /* when it last said something */
     long              under_way = -1; /* the case that it began and did not end */
-    bool              has_ended = false; /* one of its cases since it was started */
+    bool              is_compiling = false; /* which is no work of Metal's, and may take long */
+    bool              is_late = false;      /* it was killed for its silence */
 };
 
 class runner {
@@ -264,7 +265,7 @@ void runner::start(worker &w, size_t from) {
     w.fd = ends[0];
     w.heard = clock::now();
     w.under_way = -1;
-    w.has_ended = false;
+    w.is_compiling = w.is_late = false;
     w.unread.clear();
 }
 
@@ -290,6 +291,7 @@ void runner::settle(size_t index, const outcome &o) {
 void runner::take(worker &w, const std::vector<std::string> &words) {
     const size_t index = words.size() > 1 ? std::strtoul(words[1].c_str(), nullptr, 10) : 0;
     w.heard = clock::now();
+    w.is_compiling = words[0] == "compile";
     if (words[0] == "device" && words.size() == 3) all_.device[words[1]] = words[2];
     else if (words[0] == "problem" && words.size() == 2) problem_ = words[1], has_device_ = false;
     else if (words[0] == "begin" && index < all_.rows.size()) w.under_way = static_cast<long>(index);
@@ -297,7 +299,6 @@ void runner::take(worker &w, const std::vector<std::string> &words) {
         outcome o;
         if (!from_line(words[2], o)) return;
         w.under_way = -1;
-        w.has_ended = true;
         settle(index, o);
     } else if (words[0] == "share" && words.size() == 9) {
         share x;
@@ -337,7 +338,7 @@ void runner::end(worker &w) {
         return;
     }
     const long died_in = w.under_way;
-    give_up(w, WIFSIGNALED(status) ? "the process died of signal " + std::to_string(WTERMSIG(status)) : "the process ended with status " + std::to_string(WEXITSTATUS(status)));
+    give_up(w, w.is_late ? "Metal did not come back" : WIFSIGNALED(status) ? "the process died of signal " + std::to_string(WTERMSIG(status)) : "the process ended with status " + std::to_string(WEXITSTATUS(status)));
     if (died_in >= 0 && !is_stopping_ && !asked_to_stop) start(w, static_cast<size_t>(died_in) + 1);
 }
 
@@ -351,7 +352,7 @@ void runner::stop(std::vector<worker> &workers) {
 
 /* Until all have ended. A worker that says nothing for long hangs where no wait of its own can see it: in Metal. */
 void runner::watch(std::vector<worker> &workers) {
-    const auto patience = std::chrono::milliseconds(s_.milliseconds * 3 + 120000);
+    const auto patience = std::chrono::milliseconds(s_.milliseconds * 6);
     for (;;) {
         std::vector<pollfd> fds;
         for (const worker &w : workers)
@@ -360,8 +361,9 @@ void runner::watch(std::vector<worker> &workers) {
         if (poll(fds.data(), static_cast<nfds_t>(fds.size()), 1000) < 0 && errno != EINTR) return;
         for (worker &w : workers) {
             if (w.pid > 0) hear(w);
-            if (w.pid <= 0 || clock::now() - w.heard < patience) continue;
+            if (w.pid <= 0 || w.is_compiling || clock::now() - w.heard < patience) continue;
             is_stopping_ = 1;
+            w.is_late = true;
             kill(w.pid, SIGKILL); /* its end says the rest */
         }
         stop(workers);

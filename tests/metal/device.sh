@@ -76,6 +76,11 @@ says behind.md '`kernels/sum_columns`: TM714'
 says behind.md '| right | 3 |'
 gives 0 again --state "$out/state-hang" --again
 
+# So does a worker that says nothing any more, as in a call that does not return.
+gives 1 silent --pretend stop:sum_columns --seconds 1
+says silent.md '`kernels/sum_columns`: Metal did not come back'
+says silent.md '| not tried | 2 |'
+
 # A worker that dies takes its case with it, and no other.
 gives 1 die --pretend die:sum_columns --state "$out/state-die"
 says die.md '`kernels/sum_columns`: the process died of signal 9'

@@ -63,7 +63,7 @@ std::string key_of(const settings &s, const tmetal_device &d, compiled &p) {
     const std::string  text = plan ? plan : "";
     p.arena = before;
     return sim::hasher().add(p.c.path).add(p.result.msl).add(text).add(sim::read_file(p.c.path + ".case")).add(p.c.bytes)
-        .add(d.name).add(d.arch).add(sim::read_file(s.facts)).add(judge).hex();
+        .add(d.name).add(d.arch).add(sim::read_file(s.facts)).add(std::to_string(s.programs_per_part)).add(judge).hex();
 }
 
 job open_job(const settings &s, const tmetal_device &d, size_t index) {
