@@ -49452,10 +49452,10 @@ static const char *const tmi_py_mlx_text[] = {
 static const char tmi_py_reserved[] =
     " False None True and as assert async await break class continue def del elif else except "
     "finally for from global if import in is lambda nonlocal not or pass raise return try while "
-    "with yield abs bool callable check float getattr grid init int isinstance len map max min mx "
-    "operator os platform str struct torch tuple AssertionError OverflowError RuntimeError "
-    "TypeError ValueError _DTYPES _KERNELS _SOURCE _array _assertions _bits _grid _launch "
-    "_library _like _number _numbers _programs _shape _tensors ";
+    "with yield abs bool callable check float getattr grid init int isinstance len list map max "
+    "min mx object operator os platform str struct torch tuple AssertionError OverflowError "
+    "RuntimeError TypeError ValueError _DTYPES _KERNELS _SOURCE _array _assertions _bits _grid "
+    "_launch _library _like _number _numbers _programs _shape _tensors ";
 
 /* "arg7" and the like are given instead of others, "_p7" and "_s7" are local. */
 static int tmi_py_is_numbered(const char *s) {

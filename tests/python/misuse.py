@@ -1,4 +1,5 @@
 """What generated modules refuse, and what they must take: misuse.py BUILD. Prints what is not so; exits 1 then."""
+import builtins
 import fractions
 import math
 import os
@@ -175,6 +176,30 @@ for library in ("torch", "mlx"):
         a = mx.array([1.0, 2.0])
         expect("names by MLX", getattr(names, public[0])(a, 2, *numbers, grid=2).tolist() == [37.5, 38.5])
         expect("the second function by MLX", getattr(names, public[1])(a, 1, grid=1).tolist() == [2.0])
+
+def names_of(code):
+    """All that a module's code looks up by name, attributes too."""
+    return set(code.co_names).union(*(names_of(c) for c in code.co_consts if hasattr(c, "co_names")))
+
+
+HOSTILE = os.path.join(BUILD, "python", "misuse_hostile.ttir")
+for library in ("torch", "mlx"):
+    path = os.path.join(BUILD, "python", f"misuse_names_{library}.py")
+    globals_of = {**vars(builtins), **vars(run.load(path))}
+    with open(path, encoding="utf-8") as f: # builtins, imports and its own helpers
+        used = sorted(n for n in names_of(compile(f.read(), "names", "exec")) & set(globals_of) if n[:2] != "__" and n not in public)
+    with open(HOSTILE, "w", encoding="utf-8") as f:
+        for n in used:
+            f.write(f"tt.func public @{n}(%{n}: !tt.ptr<f32>, %v: f32) {{\n  tt.store %{n}, %v : !tt.ptr<f32>\n  tt.return\n}}\n")
+    functions = [f for f in vars(module(HOSTILE, library)).values() if "grid" in getattr(getattr(f, "__code__", None), "co_varnames", ())[:4]]
+    expect(f"{library}: a function for each of {len(used)} hostile names, {len(functions)} found", len(functions) == len(used))
+    for f in functions:
+        if library == "torch":
+            out = torch.zeros(4, device="mps")
+            f(out, 2.5, grid=1)
+            expect(f"{f.__name__} by PyTorch", out.tolist() == [2.5, 0, 0, 0])
+        else:
+            expect(f"{f.__name__} by MLX", f(1, 2.5, grid=1).tolist() == [2.5])
 
 for library, path, text, options in (
         ("torch", "tests/kernels/recorded/functions-print_all.ttir", "it cannot do prints", ()),
