@@ -49555,6 +49555,12 @@ static void tmi_py_gather(tmi_py *x) {
     }
 }
 
+/* As Triton has it, without a sign: an op list's u32 and bool are i32 and i8. */
+static const char *tmi_py_type(const tmi_py *x, const char *type) {
+    if (strcmp(type, "bool") == 0) return "i8";
+    return type[0] == 'u' ? tmi_format(x->job, 1, "i%s", type + 1) : type;
+}
+
 static const char *tmi_py_pads(const tmi_py *x, uint32_t i) {
     return tmi_py_name(x->job, x->param[i].pads->name, "pads", i);
 }
@@ -49703,7 +49709,8 @@ static void tmi_py_put_checks(const tmi_py *x) {
         const tmi_py_param *p = &x->param[i];
         if (!p->arg || p->arg->kind != TMETAL_ARG_BUFFER || !tmi_py_is_given(x, p)) continue;
         if (!n++) tmi_put_str(x->t, "    _tensors(\n");
-        tmi_put(x->t, "        (%q, %s, %q, %u, %s, %s),\n", p->name, p->name, p->arg->type,
+        tmi_put(x->t, "        (%q, %s, %q, %u, %s, %s),\n", p->name, p->name,
+                tmi_py_type(x, p->arg->type),
                 p->align ? p->align : 1,
                 p->of ? tmi_py_shape(x, p->of) : "None",
                 p->access & TMETAL_WRITES ? "True" : "False");
@@ -49870,20 +49877,32 @@ static void tmi_py_put_mlx_kernel(const tmi_py *x, uint32_t j, const uint8_t *ma
     tmi_put(x->t, ", %u, %s)\n", k->threads, x->has_grid ? "init" : "None");
 }
 
+/* Scratch may be written again when it stands for another tensor; what is written in parts may
+ * not, since the array of each kernel is new. */
+static void tmi_py_note_made(const tmi_py *x, uint32_t j, uint8_t *made, const char **tensor) {
+    const tmetal_kernel *k = &x->r->kernels[j];
+    uint32_t i;
+    for (i = 0; i < k->mlx->n_outputs; i++) {
+        const tmetal_arg *a = &k->args[k->mlx->outputs[i].arg];
+        int is_scratch = a->kind == TMETAL_ARG_SCRATCH;
+        int again = is_scratch ? tensor[a->param] && strcmp(tensor[a->param], a->name) == 0
+                               : made[a->param];
+        if (again)
+            tmi_py_refuse(x, k, "two kernels that write into one array: what MLX's write is new",
+                          "make two op lists of it");
+        if (is_scratch) tensor[a->param] = a->name;
+        else made[a->param] = 1;
+    }
+}
+
 static void tmi_py_put_mlx(const tmi_py *x) {
-    uint8_t *made = TMI_TEMP(x->job, uint8_t, x->n_param + x->r->n_scratch);
+    uint8_t     *made = TMI_TEMP(x->job, uint8_t, x->n_param);
+    const char **tensor = TMI_TEMP(x->job, const char *, x->r->n_scratch);
     uint32_t i, j, n = 0;
     tmi_py_put_grid(x);
     for (j = x->from; j < x->to; j++) {
-        const tmetal_mlx *m = x->r->kernels[j].mlx;
         tmi_py_put_mlx_kernel(x, j, made);
-        for (i = 0; i < m->n_outputs; i++) {
-            const tmetal_arg *a = &x->r->kernels[j].args[m->outputs[i].arg];
-            if (made[a->kind == TMETAL_ARG_SCRATCH ? x->n_param + a->param : a->param]++)
-                tmi_py_refuse(x, &x->r->kernels[j],
-                              "two kernels that write into one array: what MLX's write is new",
-                              "make two op lists of it");
-        }
+        tmi_py_note_made(x, j, made, tensor);
     }
     for (i = 0; i < x->n_param; i++) {
         if (!made[i]) continue;
@@ -49921,7 +49940,7 @@ static void tmi_py_check_kernel(const tmi_py *x, const tmetal_kernel *k) {
         else if (a->kind == TMETAL_ARG_GRID)
             tmi_py_refuse(x, k, "grids in parts: both libraries launch whole ones",
                           "leave options.parts out");
-        else if (!tmi_py_torch_type(a->type))
+        else if (!tmi_py_torch_type(tmi_py_type(x, a->type)))
             tmi_py_refuse(x, k, tmi_format(x->job, 1, "tensors of %s", a->type),
                           "pass each tensor as a parameter");
     }

@@ -148,6 +148,39 @@ raises("an op list's shape", ValueError, "x must be contiguous and of shape (6, 
 expect("an op list by MLX", [t.tolist() for t in module(LIST, "mlx").run(mx.array(rows), mx.array(cols))] == sums)
 raises("MLX: an op list's shape", ValueError, "of shape", module(LIST, "mlx").run, mx.array(cols), mx.array(rows))
 
+# Types with a sign and truths; scratch that stands for one tensor after the other.
+TYPED = [("a", "uint8", [1, 2, 250, 4, 5]), ("b", "uint8", [1, 2, 5, 4, 5]), ("d", "int64", [[2**40 + i + j for i in range(4)] for j in range(3)]),
+         ("e", "uint32", [[4000000000 + i * j for i in range(4)] for j in range(3)])]
+with open(LIST, "w", encoding="utf-8") as f:
+    f.write('{"ops":[{"type":"tt.add","id":"c","inputs":["a","b"],"input_shapes":[[5],[5]],"dtype":"u8"},'
+            '{"type":"tt.sum","id":"s","inputs":["d"],"input_shapes":[[3,4]],"dtype":"i64","args":{"axis":0}},'
+            '{"type":"tt.max","id":"u","inputs":["e"],"input_shapes":[[3,4]],"dtype":"u32","args":{"axis":1}}]}')
+want = [("uint8", [2, 4, 255, 8, 10]), ("int64", [3 * 2**40 + 3 + 3 * i for i in range(4)]), ("uint32", [4000000000, 4000000003, 4000000006])]
+got = module(LIST, "torch").run(*[torch.tensor(v, dtype=getattr(torch, t), device="mps") for _, t, v in TYPED])
+expect("types by PyTorch", [(t.dtype.name, t.tolist()) for t in got] == want)
+got = module(LIST, "mlx").run(*[mx.array(v, getattr(mx, t)) for _, t, v in TYPED])
+expect("types by MLX", [(t.dtype.name, t.tolist()) for t in got] == want)
+with open(LIST, "w", encoding="utf-8") as f:
+    f.write('{"ops":[' + "".join(
+        f'{{"type":"tt.matmul","id":"h{i}","inputs":["{f"s{i - 1}" if i else "x"}","w{i}"],"input_shapes":[[16,16],[16,16]],"dtype":"f32"}},'
+        f'{{"type":"tt.softmax","id":"s{i}","inputs":["h{i}"],"args":{{"axis":1}}}},' for i in range(3)) +
+        '{"type":"tt.greater","id":"g","inputs":["s2","t"],"input_shapes":[null,[16,16]]}]}')
+given = [[[float((i * 7 + j * 3 + k) % 5) for j in range(16)] for i in range(16)] for k in range(4)]
+bound = [[1 / 16] * 16] * 16
+
+
+def layers():
+    x, *weights = given
+    for w in weights:
+        x = [[sum(p * w[k][c] for k, p in enumerate(row)) for c in range(16)] for row in x]
+        x = [[math.exp(v - max(row)) for v in row] for row in x]
+        x = [[v / sum(row) for v in row] for row in x]
+    return [[v > 1 / 16 for v in row] for row in x]
+
+
+expect("layers by PyTorch", module(LIST, "torch").run(*[torch.tensor(v, device="mps") for v in (*given, bound)]).tolist() == layers())
+expect("layers by MLX", module(LIST, "mlx").run(*[mx.array(v) for v in (*given, bound)]).tolist() == layers())
+
 x = [[float(r * c % 11) for c in range(200)] for r in range(5)]
 for library in ("torch", "mlx"):
     two = module("examples/kernels/row_sum.ttir", library, "--two-stage", "4").row_sum
