@@ -39,6 +39,12 @@ says right.md 'commit abc123'
 says right.txt 'row sum      TILED          64x64        launched, not measured'
 grep -q '"share": [0-9]' "$out/right.json" && fail "a stand-in gives times"
 
+# With times that a test makes up, each launch the same: as fast as a copy.
+gives 0 clock --shares --sizes 64x64 --layouts TILED --pretend clock:
+says clock.md '| row sum | TILED | 64x64 | 1.00 (1.00 to 1.00) |'
+says clock.md '| attention | own choice | 64x64 | 1.00 (1.00 to 1.00) |'
+says clock.json '{"kernel": "matmul", "layout": "", "size": "64x64", "share": 1.00, "quartiles": [1.00, 1.00]}'
+
 # What may go wrong.
 gives 1 flip --pretend flip:sum_columns
 says flip.md '| wrong | 1 |'

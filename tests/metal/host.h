@@ -21,13 +21,16 @@ struct text {
 };
 void prepare(const std::vector<text> &texts);
 
+/* Do its times mean anything? */
+bool has_clock();
+
 /* Before a case begins. */
 void begin(const std::string &name);
 /* What was seen since then that Metal would not tell; "" on a device. */
 std::string complaint();
 
 /* What a test wants to go wrong: "hang", "die", "stop" (the process, for good), "refuse", "fault" or "flip", a colon, and a
- * part of the names of the cases for which it does; "none:" is no Metal at all. False where nothing can be made up. */
+ * part of the names of the cases for which it does; "none:" is no Metal at all, "clock:" times that count. False where nothing can be made up. */
 bool pretend(const std::string &what);
 
 } // namespace host

@@ -25,6 +25,8 @@ void prepare(const std::vector<text> &texts) {
     if (!sources.empty()) standin::prepare(sources);
 }
 
+bool has_clock() { return wrong == "clock"; }
+
 void begin(const std::string &name) {
     const bool now = !wrong.empty() && name.find(whose) != std::string::npos;
     standin::complaints(false);
@@ -52,7 +54,7 @@ bool pretend(const std::string &what) {
     wrong = what.substr(0, colon);
     whose = what.substr(colon + 1);
     standin::now.has_metal = wrong != "none";
-    for (const char *known : {"hang", "die", "stop", "refuse", "fault", "flip", "none"})
+    for (const char *known : {"hang", "die", "stop", "refuse", "fault", "flip", "none", "clock"})
         if (wrong == known) return true;
     return false;
 }

@@ -8,6 +8,7 @@ const unsigned batch = 1;
 
 tmetal_symbol symbol() { return nullptr; }
 void          prepare(const std::vector<text> &) {}
+bool          has_clock() { return true; }
 void          begin(const std::string &) {}
 std::string   complaint() { return ""; }
 bool          pretend(const std::string &) { return false; }

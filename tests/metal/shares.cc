@@ -138,13 +138,13 @@ bool make_copy(timed &c, const tmetal_options &o, uint64_t bytes) {
 /* Copy and kernel by turns, so that a chip that grows warm slows both; the first two are not counted. */
 bool measure_one(timed &k, timed &c, const share_options &o, share &s) {
     std::vector<double> all;
-    for (unsigned i = 0; i < (host::is_device ? o.runs + 2 : 1); i++) {
+    for (unsigned i = 0; i < (host::has_clock() ? o.runs + 2 : 1); i++) {
         const double copy = c.run(o.milliseconds), kernel = copy < 0 ? -1 : k.run(o.milliseconds);
         if (kernel < 0) return s.why = copy < 0 ? c.why : k.why, false;
         if (i > 1 && copy > 0 && kernel > 0) all.push_back(copy / kernel);
     }
     std::sort(all.begin(), all.end());
-    if (!host::is_device) return s.why = "launched, not measured", true;
+    if (!host::has_clock()) return s.why = "launched, not measured", true;
     s.is_measured = all.size() == o.runs;
     if (!s.is_measured) return s.why = "the GPU's clock gave no time", true;
     s.middle = all[all.size() / 2], s.low = all[all.size() / 4], s.high = all[all.size() - 1 - all.size() / 4];
