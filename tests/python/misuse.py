@@ -234,6 +234,15 @@ for library in ("torch", "mlx"):
         else:
             expect(f"{f.__name__} by MLX", f(1, 2.5, grid=1).tolist() == [2.5])
 
+# A text that ends Python's own quotes arrives as it is.
+with open(HOSTILE, "w", encoding="utf-8") as f:
+    f.write('tt.func public @quotes(%p: !tt.ptr<f32>, %x: f32) {\n  tt.print "\\22\\22\\22 + \\5C\\22" {hex = false, isSigned = array<i32: 0>} : %x : f32\n'
+            "  tt.store %p, %x : !tt.ptr<f32>\n  tt.return\n}\n")
+run.tmetal(BUILD, HOSTILE, "msl", HOSTILE + ".metal", "--logging")
+with open(HOSTILE + ".metal", encoding="ascii") as f:
+    text = f.read()
+expect("quotes in the text", '""' in text.replace("\\", "") and module(HOSTILE, "torch", "--logging")._SOURCE == text)
+
 for library, path, text, options in (
         ("torch", "tests/kernels/recorded/functions-print_all.ttir", "it cannot do prints", ()),
         ("mlx", "tests/kernels/recorded/functions-print_all.ttir", "debug buffer", ()),
