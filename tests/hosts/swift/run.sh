@@ -28,6 +28,7 @@ mkdir -p "$build"
 find "$@" -name '*.ttir' > "$build/all"
 sed -n 's/^right \([^:]*\).*/\1/p' "$list" | while read -r name; do
     file=$(grep "/$name\.ttir\$" "$build/all" | head -n 1)
+    [ -n "$file" ] || { echo "swift: $name is no case of these folders: left out"; continue; } # made by the test itself
     "$tmetal" compile "$file" --emit swift -o "$build/$(basename "$name").swift"
     "$tmetal" compile "$file" --emit plan -o "$build/$(basename "$name").json"
 done
