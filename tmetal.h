@@ -50044,7 +50044,8 @@ typedef struct tmi_host_bind {
 
 /* A place of the source that prints or asserts. */
 typedef struct tmi_host_site {
-    const char *text; /* quoted */
+    const char *text;  /* quoted */
+    const char *kinds; /* quoted: of each operand f, i, u or x for other bits, and its bytes; u0: i1 */
 } tmi_host_site;
 
 typedef struct tmi_host_kernel {
@@ -50103,6 +50104,7 @@ typedef struct tmi_host_file {
     uint32_t           has_parts;
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
+    uint32_t           has_prints;
     tmi_host_launch   *launches;
     uint32_t           n_launches;
     tmi_host_function *functions;
@@ -50155,6 +50157,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("family", FILE, U32, tmi_host_file, family)                                                 \
     X("n_functions", FILE, U32, tmi_host_file, n_functions)                                       \
     X("has_debug", FILE, U32, tmi_host_file, has_debug)                                           \
+    X("has_prints", FILE, U32, tmi_host_file, has_prints)                                         \
     X("has_scratch", FILE, U32, tmi_host_file, has_scratch)                                       \
     X("has_struct", FILE, U32, tmi_host_file, has_struct)                                         \
     X("has_address", FILE, U32, tmi_host_file, has_address)                                       \
@@ -50200,6 +50203,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("debug_bytes", KERNEL, U32, tmi_host_kernel, debug_bytes)                                   \
     X("n_sites", KERNEL, U32, tmi_host_kernel, n_sites)                                           \
     X("site", SITE, TEXT, tmi_host_site, text)                                                    \
+    X("site_kinds", SITE, TEXT, tmi_host_site, kinds)                                             \
     X("scratch", SCRATCH, U32, tmi_host_scratch, id)                                              \
     X("scratch_bytes", SCRATCH, U64, tmi_host_scratch, bytes)                                     \
     X("program_bytes", SCRATCH, U64, tmi_host_scratch, program_bytes)                             \
@@ -50294,6 +50298,42 @@ typedef struct tmi_host_language {
     "return self Self set some static struct subscript super switch throw throws true try Type "  \
     "typealias unowned var weak where while willSet yield Bool Int Int8 Int16 Int32 Int64 UInt "  \
     "UInt8 UInt16 UInt32 UInt64 Float Double Float16 String Void Array Swift Foundation Metal "
+
+/* The debug buffer in C, Objective-C and C++: see docs/debugging.md. */
+#define TMI_HOST_C_PRINTS                                                                         \
+    "typedef struct site {",                                                                      \
+    "    const char *text, *kinds; /* of the operands: f, i, u, x and bytes; u0: 1 bit */",       \
+    "} site;",                                                                                    \
+    "%if has_prints",                                                                             \
+    "",                                                                                           \
+    "/* What the kernel printed, to stderr; docs/debugging.md of tmetal describes the words. */", \
+    "static void show(const uint32_t *words, size_t room, const site *sites) {",                  \
+    "    const uint32_t *one = words + 8, *end = words + room;",                                  \
+    "    if (words[0] < room - 8) end = one + words[0];",                                         \
+    "    for (; end - one >= 6 && one[0] >= 6 && one[0] <= end - one; one += one[0]) {",          \
+    "        const site *from = &sites[one[1] & 0xffffff];",                                      \
+    "        const char *kind = from->kinds + 2 * (one[1] >> 24);",                               \
+    "        uint64_t    bits = one[0] > 6 ? one[6] : 0;",                                        \
+    "        unsigned    width = 64;",                                                            \
+    "        float       single;",                                                                \
+    "        double      number;",                                                                \
+    "        fprintf(stderr, \"pid (%u, %u, %u) idx (%u)%s\", (unsigned)one[2], (unsigned)one[3],", \
+    "                (unsigned)one[4], (unsigned)one[5], from->text);",                           \
+    "        if (one[0] > 7) bits |= (uint64_t)one[7] << 32;",                                    \
+    "        if (one[0] > 6) width = kind[1] == '0' ? 1 : 8 * (unsigned)(kind[1] - '0');",        \
+    "        bits = bits << (64 - width) >> (64 - width);",                                       \
+    "        memcpy(&single, &bits, sizeof single);",                                             \
+    "        memcpy(&number, &bits, sizeof number);",                                             \
+    "        if (one[0] == 6) fputs(\"\\n\", stderr);",                                            \
+    "        else if (kind[0] == 'f')",                                                           \
+    "            fprintf(stderr, \"%g\\n\", width == 32 ? (double)single : number);",               \
+    "        else if (kind[0] == 'i')",                                                           \
+    "            fprintf(stderr, \"%lld\\n\", (long long)(bits << (64 - width)) >> (64 - width));", \
+    "        else fprintf(stderr, kind[0] == 'u' ? \"%llu\\n\" : \"0x%llx\\n\",",                  \
+    "                     (unsigned long long)bits);",                                            \
+    "    }",                                                                                      \
+    "}",                                                                                          \
+    "%end"
 
 /* C99: everything by objc_msgSend. */
 static const char *const tmi_host_c[] = {
@@ -50562,14 +50602,19 @@ static const char *const tmi_host_c[] = {
     "    return buffer;",
     "}",
     "",
-    "/* Assertions; docs/debugging.md of tmetal describes the words, where prints are too. */",
-    "static bool held(${file}_gpu *gpu, id buffer, const char *const *sites) {",
+    TMI_HOST_C_PRINTS,
+    "",
+    "/* Prints, and whether all assertions held. */",
+    "static bool held(${file}_gpu *gpu, id buffer, const site *sites) {",
     "    const uint32_t *words = GET(const uint32_t *, buffer, \"contents\");",
+    "%if has_prints",
+    "    show(words, GET(NSUInteger, buffer, \"length\") / 4, sites);",
+    "%end",
     "    if (!words[1]) return true;",
     "    snprintf(gpu->error, sizeof gpu->error,",
     "             \"%u assertions failed, one in program (%u, %u, %u): %s\", (unsigned)words[1],",
     "             (unsigned)words[3], (unsigned)words[4], (unsigned)words[5],",
-    "             sites[words[2] - 1]);",
+    "             sites[words[2] - 1].text);",
     "    return false;",
     "}",
     "%end",
@@ -50577,9 +50622,9 @@ static const char *const tmi_host_c[] = {
     "",
     "%for kernel",
     "%if debug_bytes",
-    "static const char *const sites_${kernel_id}[] = {",
+    "static const site sites_${kernel_id}[] = {",
     "%for site",
-    "    $site,",
+    "    {$site, $site_kinds},",
     "%end",
     "};",
     "",
@@ -51191,6 +51236,9 @@ static const char *const tmi_host_objc[] = {
     " * A launch waits until the GPU is done. In your own threads: @autoreleasepool. */",
     "#import <Foundation/Foundation.h>",
     "#import <Metal/Metal.h>",
+    "%if has_prints",
+    "#include <stdio.h>",
+    "%end",
     "",
     "NS_ASSUME_NONNULL_BEGIN",
     "@interface ${file}_gpu : NSObject",
@@ -51273,11 +51321,16 @@ static const char *const tmi_host_objc[] = {
     "%end",
     "%if has_debug",
     "",
-    "/* Assertions; docs/debugging.md of tmetal describes the words, where prints are too. */",
-    "static BOOL held(id<MTLBuffer> debug, const char *const *sites, NSError **error) {",
+    TMI_HOST_C_PRINTS,
+    "",
+    "/* Prints, and whether all assertions held. */",
+    "static BOOL held(id<MTLBuffer> debug, const site *sites, NSError **error) {",
     "    const uint32_t *words = (const uint32_t *)debug.contents;",
+    "%if has_prints",
+    "    show(words, debug.length / 4, sites);",
+    "%end",
     "    if (!words[1]) return YES;",
-    "    NSString *where = @(sites[words[2] - 1]);",
+    "    NSString *where = @(sites[words[2] - 1].text);",
     "    return fail(error, [NSString stringWithFormat:@\"%u assertions failed, one in program \"",
     "                                                  @\"(%u, %u, %u): %@\", words[1], words[3],",
     "                                                  words[4], words[5], where]);",
@@ -51338,9 +51391,9 @@ static const char *const tmi_host_objc[] = {
     "%for launch",
     "%for kernel",
     "%if debug_bytes",
-    "static const char *const sites_${kernel_id}[] = {",
+    "static const site sites_${kernel_id}[] = {",
     "%for site",
-    "    $site,",
+    "    {$site, $site_kinds},",
     "%end",
     "};",
     "",
@@ -51485,6 +51538,9 @@ static const char *const tmi_host_metal_cpp[] = {
     "#include <Metal/Metal.hpp>",
     "",
     "#include <cstdint>",
+    "%if has_prints",
+    "#include <cstdio>",
+    "%end",
     "#include <cstring>",
     "#include <string>",
     "#include <utility>",
@@ -51618,13 +51674,17 @@ static const char *const tmi_host_metal_cpp[] = {
     "}",
     "} // namespace",
     "%end",
+    "%if has_debug",
+    "",
+    TMI_HOST_C_PRINTS,
+    "%end",
     "%for launch",
     "",
     "%for kernel",
     "%if debug_bytes",
-    "static const char *const sites_${kernel_id}[] = {",
+    "static const site sites_${kernel_id}[] = {",
     "%for site",
-    "    $site,",
+    "    {$site, $site_kinds},",
     "%end",
     "};",
     "",
@@ -51748,10 +51808,13 @@ static const char *const tmi_host_metal_cpp[] = {
     "        return fail(\"the GPU\", commands->error());",
     "%for kernel",
     "%if debug_bytes",
-    "    /* assertions; docs/debugging.md of tmetal describes the words, where prints are too */",
+    "    /* prints, and whether all assertions held */",
     "    auto *words_$kernel_id = static_cast<const uint32_t *>(debug_$kernel_id->contents());",
+    "%if has_prints",
+    "    show(words_$kernel_id, $debug_bytes / 4, sites_$kernel_id);",
+    "%end",
     "    if (words_$kernel_id[1])",
-    "        return fail(\"an assertion failed\", sites_$kernel_id[words_$kernel_id[2] - 1]);",
+    "        return fail(\"an assertion failed\", sites_$kernel_id[words_$kernel_id[2] - 1].text);",
     "%end",
     "%end",
     "    return true;",
@@ -52103,6 +52166,25 @@ static void tmi_host_binds(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
     }
 }
 
+/* How the operands of a print are read: "i4f4" of an i32 and an f32. */
+static const char *tmi_host_kinds(tmi_host *h, const tmetal_site *s) {
+    char    *kinds = TMI_NEW(h->job, char, 2 * (size_t)s->n_operands + 1);
+    uint32_t i, bits;
+    for (i = 0; i < s->n_operands; i++) {
+        const char *type = s->types[i] + strspn(s->types[i], "tensor<0123456789x"); /* "4x8xf32" */
+        const char *digit = type;
+        while (*digit && (*digit < '0' || *digit > '9')) digit++;
+        for (bits = 0; *digit >= '0' && *digit <= '9'; digit++)
+            bits = bits * 10 + (uint32_t)(*digit - '0');
+        if (*type != 'i' && *type != 'f' && *type != 'b') bits = 64; /* a pointer */
+        kinds[2 * i] = *type == 'i' && !s->hex ? (s->is_signed[i] && bits > 1 ? 'i' : 'u')
+            : *type == 'f' && bits >= 32       ? 'f'
+                                               : 'x';
+        kinds[2 * i + 1] = (char)('0' + bits / 8);
+    }
+    return tmi_host_quoted(h, kinds);
+}
+
 static void tmi_host_sites(tmi_host *h, tmi_host_kernel *to, const tmetal_kernel *k) {
     uint32_t i;
     to->n_sites = k->n_sites;
@@ -52110,9 +52192,11 @@ static void tmi_host_sites(tmi_host *h, tmi_host_kernel *to, const tmetal_kernel
     for (i = 0; i < k->n_sites; i++) {
         const tmetal_site *s = &k->sites[i];
         const char        *text = s->text;
-        if (s->place.file)
+        h->file.has_prints |= !s->is_assert;
+        if (s->is_assert && s->place.file)
             text = tmi_format(h->job, 0, "%s:%u: %s", s->place.file, s->place.line, text);
         to->sites[i].text = tmi_host_quoted(h, text);
+        to->sites[i].kinds = tmi_host_kinds(h, s);
     }
 }
 

@@ -50,7 +50,7 @@ const std::string apple = "clang-19 -nostdinc -isystem $(clang-19 -print-resourc
 const language languages[] = {
     {TMETAL_HOST_C, true, "the_case_launch(&gpu", {"gcc -std=c99 -O0 -shared -fPIC" + warnings, apple + " -isystem TESTS/hosts/apple -std=c99 -ffreestanding --target=arm64-apple-macos13.0" + warnings + ".o"}},
     {TMETAL_HOST_METAL_CPP, true, "gpu.the_case_launch(", {"clang++-19 -std=c++17 -O0 -shared -fPIC -isystem TESTS/metal/apple" + warnings}},
-    {TMETAL_HOST_OBJC, false, "", {apple + " -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
+    {TMETAL_HOST_OBJC, false, "", {apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-macos13.0" + warnings, apple + " -isystem TESTS/hosts/apple -fobjc-arc --target=arm64-apple-ios16.0" + warnings}},
 };
 
 bool is_recorded(const std::string &path) { return std::filesystem::exists(path + ".case"); }
@@ -274,6 +274,30 @@ std::string refusal(const compiled &p, tmetal_host host) {
     return code == TMETAL_OK ? "" : "TM" + std::to_string(code) + (text ? ": with a text" : "");
 }
 
+/* What a kernel prints, or asserts. */
+const struct {
+    const char *path, *says;
+} messages[] = {
+    {"kernels/recorded/functions-print_all", "pid (1, 0, 0) idx (1) x and i: -1.3986\n"},
+    {"kernels/recorded/functions-print_all", "pid (1, 0, 0) idx (3) unsigned: 3\n"},
+    {"kernels/recorded/functions-print_all", "pid (0, 0, 0) idx (2) in hex: 0x2\n"},
+    {"kernels/recorded/functions-print_all", "pid (1, 0, 0) idx (0) here\n"},
+    {"examples/checked", "checked.py:12: v must not be negative"},
+};
+
+/* What a launch writes to standard error, and its error. */
+std::string heard(const language &l, const std::string &base, const std::string &path) {
+    auto      p = device::compile(sim::tests_directory() + "/" + path + ".case", {});
+    const int was = dup(2);
+    std::fflush(stderr);
+    if (!std::freopen((base + ".err").c_str(), "w", stderr)) return "no file for standard error";
+    const std::string error = run(l, *p, base, "");
+    std::fflush(stderr);
+    dup2(was, 2);
+    close(was);
+    return sim::read_file(base + ".err") + error;
+}
+
 int judge_errors(const language &l, const std::string &base, const std::string &path) {
     int  bad = 0;
     auto p = take(path);
@@ -291,6 +315,7 @@ int judge_errors(const language &l, const std::string &base, const std::string &
         standin::now = standin::machine();
     }
     for (const auto &c : wrong_calls) check(c.name, run(l, *p, base, c.args), c.says);
+    for (const auto &m : messages) check(m.path, heard(l, base, m.path), m.says);
     check("a full arena", small_arenas(l, *p), "");
     check("no such language", refusal(*p, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
     tmetal_options o{};
