@@ -6,7 +6,8 @@ METAL_asan    = -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 METAL_tsan    = -g -O1 -fsanitize=thread
 
 # What the device program has run is run again when the text, the device, the system, or one of these has changed.
-METAL_JUDGE   = $(wildcard tests/metal/case.* tests/metal/host* tests/corpus/compare.* tests/corpus/recorded.*)
+METAL_JUDGE   = $(wildcard tests/metal/case.* tests/metal/host* tests/corpus/compare.* tests/corpus/recorded.*) \
+                $(if $(ON_MAC),,tests/metal/standin.cc $(SIM_JUDGE))
 METAL_KEY     = -DDEVICE_JUDGE='"$(shell { cat $(METAL_JUDGE); sed -n '/>>metal  *\[/,$$p' tmetal.h; } | cksum | tr ' ' '-')"'
 
 .PHONY: test-metal check-metal check-metal-sanitized device
