@@ -1246,7 +1246,7 @@ typedef struct tmetal_change {
 typedef enum tmetal_cost_note {
     TMETAL_COST_AT_MOST =
         1, /* masks or branches that only the launch decides may leave some out, or Metal's compiler
-            * may, where a value is loaded before the one branch that uses it */
+            * may: a value that one branch or condition alone uses, an address loaded again */
     TMETAL_COST_PER_ROUND = 2, /* loops whose rounds only the launch decides count once */
     TMETAL_COST_ATOMICS = 4 /* there are atomic operations, which are not in the figures */
 } tmetal_cost_note;
@@ -32989,6 +32989,9 @@ typedef struct tmi_costing {
     /* of the block at hand: how often it counts, how often it was entered */
     uint64_t       times, rounds;
     uint64_t       read, written;
+    /* per load: where this thread's first one is, in what its pointers add, and that thread + 1 */
+    int64_t       *first;
+    uint32_t      *of;
 } tmi_costing;
 
 static int tmi_report_cost_known(const tmi_costing *c, uint32_t id, int64_t *v) {
@@ -33022,6 +33025,10 @@ static int tmi_report_cost_logic(const tmi_costing *c, const tmi_ins *n, int64_t
 
 static int tmi_report_cost_value(const tmi_costing *c, const tmi_ins *n, int64_t *r) {
     int64_t x, y;
+    if (n->op == TMI_TF_PARAM && n->type.kind == TMI_S_PTR) return *r = 0, 1;
+    if (n->op == TMI_TF_PADD)
+        return tmi_report_cost_known(c, n->a, &x) && tmi_report_cost_known(c, n->b, &y) &&
+            tmi_fold_ints(TMI_TF_IADD, TMI_S_I64, x, y, r);
     if (n->type.width > 1 || !tmi_s_is_int(n->type.kind)) return 0;
     switch (n->op) {
     case TMI_TF_CONST: *r = (int64_t)((uint64_t)n->b << 32 | n->a); return 1;
@@ -33058,6 +33065,17 @@ static uint64_t tmi_report_cost_bytes(const tmi_costing *c, uint32_t mask, tmi_t
     int64_t v = 1;
     if (mask && !tmi_report_cost_known(c, mask, &v)) *notes |= TMETAL_COST_AT_MOST;
     return v ? c->times * tmi_scalar_bytes[type.kind] * width : 0;
+}
+
+/* Bytes of a load. Where one round's address is that of the first, compilers load once. */
+static uint64_t tmi_report_cost_load(tmi_costing *c, const tmi_ins *n, uint32_t id) {
+    int64_t at;
+    if (tmi_report_cost_known(c, n->a, &at)) {
+        if (c->of[id] == c->tid + 1 && c->first[id] == at) c->notes |= TMETAL_COST_AT_MOST;
+        if (c->of[id] != c->tid + 1) c->first[id] = at, c->of[id] = c->tid + 1;
+    }
+    c->known[id] = 0;
+    return tmi_report_cost_bytes(c, n->b, n->type, n->type.width, &c->notes);
 }
 
 /* How often a loop turns; 0 in `*known`: the launch decides. */
@@ -33130,10 +33148,7 @@ static int tmi_report_cost_block(tmi_costing *c, uint32_t blk) {
         const tmi_ins *n = TMI_INS(c->t, id);
         flow = TMI_COST_ON;
         switch (n->op) {
-        case TMI_TF_LDG:
-            c->read += tmi_report_cost_bytes(c, n->b, n->type, n->type.width, &c->notes);
-            c->known[id] = 0;
-            break;
+        case TMI_TF_LDG: c->read += tmi_report_cost_load(c, n, id); break;
         case TMI_TF_STG:
             c->written += tmi_report_cost_bytes(c, n->c, TMI_INS(c->t, n->b)->type, n->type.width,
                                                 &c->notes);
@@ -33164,8 +33179,8 @@ static uint32_t tmi_report_cost_common(const tmi_thr *t, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Is a load's value wanted inside of one branch only, or under the masks of stores? Compilers
- * then load it there. */
+/* Is a load's value wanted inside of one branch only, under the masks of stores, or where a
+ * condition picks it? Compilers then load it there. */
 static int tmi_report_cost_sinks(tmi_job *job, const tmi_thr *t) {
     tmi_mark  mark = tmi_mark_take(job);
     uint8_t  *firm = TMI_TEMP(job, uint8_t, t->ins.n); /* some reader has no mask of its own */
@@ -33177,7 +33192,8 @@ static int tmi_report_cost_sinks(tmi_job *job, const tmi_thr *t) {
         const tmi_ins *x = TMI_INS(t, order[n]);
         uint32_t       where = wanted[order[n]];
         int anchor = !(tmi_tfs[x->op].traits & TMI_TR_PURE) && x->op != TMI_TF_LDG,
-            masked = x->op == TMI_TF_STG && x->c;
+            masked = x->op == TMI_TF_STG && x->c,
+            lazy = x->op == TMI_TF_SELECT && x->type.width == 1; /* ?: computes one of its values */
         if (anchor) where = x->blk;
         if (x->op == TMI_TF_LDG) {
             sinks |= !firm[order[n]];
@@ -33186,7 +33202,8 @@ static int tmi_report_cost_sinks(tmi_job *job, const tmi_thr *t) {
         }
         for (k = tmi_operands(t, x, v); k-- > 0;) {
             wanted[v[k]] = tmi_report_cost_common(t, wanted[v[k]], where);
-            if (anchor ? !masked || v[k] == x->c : firm[order[n]]) firm[v[k]] = 1;
+            if (anchor ? !masked || v[k] == x->c : firm[order[n]] && (!lazy || v[k] == x->a))
+                firm[v[k]] = 1;
         }
     }
     tmi_mark_drop(job, mark);
@@ -33201,6 +33218,8 @@ static void tmi_report_cost_of(tmi_job *job, const tmi_thr *t, tmetal_cost *cost
     c.t = t;
     c.value = TMI_TEMP(job, int64_t, t->ins.n);
     c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    c.first = TMI_TEMP(job, int64_t, t->ins.n);
+    c.of = TMI_TEMP(job, uint32_t, t->ins.n);
     for (c.tid = 0; c.tid < t->threads; c.tid++) {
         c.times = c.rounds = 1;
         (void)tmi_report_cost_block(&c, 1);
@@ -33627,7 +33646,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 1777337554u
+#define TMI_STAMP_REPORT 498003780u
 
 /*==============================================================================
  * >>emit  [23]  Metal text

@@ -10,6 +10,7 @@ include tests/sim/rules.mk
 endif
 
 TRANSFORM_CC ?= cc
+TRANSFORM_JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TRANSFORM_RUN = tests/transform/fusions.txt tests/detect tests/kernels/recorded examples/kernels
 # For the quick test: kernels without a recorded launch, where most figures are exact.
 TRANSFORM_SIM = $(patsubst %,tests/detect/%.ttir,softmax_columns layer_norm rms_norm_reads_again attention_no_max matmul_begins_at_two \
@@ -19,9 +20,9 @@ TRANSFORM_SIM = $(patsubst %,tests/detect/%.ttir,softmax_columns layer_norm rms_
 test-transform: $(BUILD)/transform-run $(BUILD)/transform-hostile $(BUILD)/transform-sim ## what tmetal_transform says, in labelled kernels and against the simulator
 	$(BUILD)/transform-run $(TRANSFORM_RUN)
 	$(BUILD)/transform-hostile $(TRANSFORM_RUN)
-	$(BUILD)/transform-sim examples/kernels/*.ttir $(TRANSFORM_SIM)
+	$(BUILD)/transform-sim examples/kernels/*.ttir $(TRANSFORM_SIM) tests/kernels/recorded/dots-computed_operand.ttir
 check-transform: test-transform
-	$(BUILD)/transform-sim tests/detect/*.ttir tests/kernels/recorded/[adnr]*.ttir
+	ls tests/detect/*.ttir tests/kernels/recorded/[adnr]*.ttir | xargs -P $(TRANSFORM_JOBS) -n 20 $(BUILD)/transform-sim --part
 
 $(BUILD)/transform-run: tests/transform/run.c tmetal.h
 	@mkdir -p $(@D)

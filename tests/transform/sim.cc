@@ -1,10 +1,14 @@
 /* Is what tmetal_transform says true of what is emitted?
  *
- *   sim FILE.ttir...   each is transformed; the kernel, the same without optimisation and the changed IR compiled
+ *   sim [--part] FILE.ttir...   each is transformed; the kernel, the same without optimisation and the changed IR compiled
  *                      again run in the simulator. All three must be right against FILE.case where there is one,
  *                      and else leave the same bytes; and the simulator's counters must be what the summary says.
  *
+ * What cannot agree with a recorded case by nature (corpus/cannot-agree.txt) runs all the same, uncompared.
+ * --part: these files are a part of more, so that none of their figures need be exact.
+ *
  * Without a .case, buffers hold 16384 numbers between -2 and 2, integers are 128, and floats are 1e-5. */
+#include "../corpus/exceptions.h"
 #include "../corpus/launch.h"
 #include "../sim/files.h"
 #include "../sim/plan.h"
@@ -33,7 +37,7 @@ struct subject {
     std::vector<cost>     costs;
     corpus::recorded_case c;
     corpus::precision     precision;
-    bool                  recorded = false, pads = false;
+    bool                  recorded = false, pads = false, apart = false;
 };
 
 unsigned long n_exact, n_most, n_reached, n_open, n_files, n_bad;
@@ -119,11 +123,19 @@ corpus::recorded_case made_case(const sim::launch_plan &plan) {
     return c;
 }
 
+/* Can the case folder/name not agree by nature? */
+bool apart(const std::string &stem) {
+    static const corpus::exceptions list(sim::tests_directory() + "/corpus/cannot-agree.txt");
+    const size_t name = stem.rfind('/'), folder = name == std::string::npos || !name ? name : stem.rfind('/', name - 1);
+    return list.reason(folder == std::string::npos ? stem : stem.substr(folder + 1), "") != nullptr;
+}
+
 void prepare(subject &s) {
     const std::string ttir = sim::read_file(s.path), stem = s.path.substr(0, s.path.size() - 5);
     s.error = transform(s, ttir);
     if (!s.error.empty()) return;
     s.recorded = sim::exists(stem + ".case");
+    s.apart = apart(stem);
     s.c = s.recorded ? corpus::read_case(stem + ".case") : made_case(s.plan[optimised]);
     s.precision = corpus::read_precision(ttir);
     for (const sim::plan_kernel &k : s.plan[optimised].kernels)
@@ -177,7 +189,7 @@ void check(const sim::module &m, const subject &s) {
         const corpus::case_result r = corpus::run_case(m, unit, s.plan[w], s.c, s.precision, options);
         if (!r.plan_error.empty()) return wrong(s, std::string(way_names[w]) + ": " + r.plan_error);
         if (!r.report.ok()) return wrong(s, std::string(way_names[w]) + ": " + r.report.violations.front().str());
-        if (s.recorded && !r.right()) wrong(s, std::string(way_names[w]) + ": " + r.why());
+        if (s.recorded && !s.apart && !r.right()) wrong(s, std::string(way_names[w]) + ": " + r.why());
         if (w == optimised) first = r.after;
         else if (!s.recorded && w == changed && r.after != first) wrong(s, std::string(way_names[w]) + " leaves other bytes");
         for (size_t i = 0; w != changed && i < r.report.counters.size() && i < s.costs.size(); i++)
@@ -190,8 +202,9 @@ void check(const sim::module &m, const subject &s) {
 int main(int argc, char **argv) {
     std::vector<subject>     all;
     std::vector<sim::source> sources;
+    const bool               part = argc > 1 && std::strcmp(argv[1], "--part") == 0;
     try {
-        for (int i = 1; i < argc; i++) {
+        for (int i = part ? 2 : 1; i < argc; i++) {
             all.emplace_back();
             all.back().path = argv[i];
             prepare(all.back());
@@ -209,5 +222,5 @@ int main(int argc, char **argv) {
     }
     printf("transform: %lu files, %lu wrong; bytes of %lu kernels exact, of %lu at most (%lu reach it), of %lu per round or with atomics\n", n_files, n_bad, n_exact, n_most,
            n_reached, n_open);
-    return n_bad != 0 || !n_exact || !n_reached;
+    return n_bad != 0 || (!part && (!n_exact || !n_reached));
 }
