@@ -49051,24 +49051,40 @@ static void tmi_metal_cut(const uint64_t whole[3], uint64_t most, uint64_t count
     }
 }
 
+static uint64_t tmi_metal_groups(const tmi_metal_go *g) {
+    uint64_t n = g->whole[0] * g->whole[1]; /* of 32 bits each */
+    return g->whole[2] && n > UINT64_MAX / g->whole[2] ? UINT64_MAX : n * g->whole[2];
+}
+
+/* What is refused is so before the first kernel is committed. */
+static tmetal_code tmi_metal_check_parts(tmi_metal_go *g, const tmetal_launch_options *o) {
+    const tmetal_result *r = g->launch->l->result;
+    uint32_t             i;
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        tmetal_code          code = tmi_metal_grid(g, k);
+        if (code != TMETAL_OK) return code;
+        if (!tmi_metal_has_parts(k) && o && o->programs_per_part &&
+            o->programs_per_part < tmi_metal_groups(g))
+            return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, k->name,
+                                  "it was compiled without options.parts, or its arguments leave "
+                                  "no place for one more");
+    }
+    return TMETAL_OK;
+}
+
 /* Kernel `i` in as many command buffers as its parts are. */
 static tmetal_code tmi_metal_start_kernel(tmi_metal_go *g, const tmetal_launch_options *o,
                                           uint32_t i) {
     const tmi_metal     *x = g->launch->l->x;
     const tmetal_kernel *k = &g->launch->l->result->kernels[i];
-    uint64_t             count[3], n[3], all, most;
+    uint64_t             count[3], n[3], all;
     uint32_t             axis;
     void                *buffer, *encoder;
     tmetal_code          code = tmi_metal_grid(g, k);
     if (code != TMETAL_OK || tmi_metal_is_empty(g)) return code;
-    all = g->whole[0] * g->whole[1]; /* of 32 bits each */
-    all = all > UINT64_MAX / g->whole[2] ? UINT64_MAX : all * g->whole[2];
-    most = tmi_metal_part(g, o, i, all);
-    if (most < all && !tmi_metal_has_parts(k))
-        return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, k->name,
-                              "it was compiled without options.parts, or its arguments leave no "
-                              "place for one more");
-    tmi_metal_cut(g->whole, most, count);
+    all = tmi_metal_groups(g);
+    tmi_metal_cut(g->whole, tmi_metal_part(g, o, i, all), count);
     g->launch->pace[i].groups = all;
     while (g->from[2] < g->whole[2]) {
         for (axis = 0; axis < 3; axis++)
@@ -49095,7 +49111,7 @@ static tmetal_code tmi_metal_start_kernel(tmi_metal_go *g, const tmetal_launch_o
 static tmetal_code tmi_metal_start_parts(tmi_metal_go *g, const tmetal_launch_options *o) {
     tmetal_launch *h = g->launch;
     uint32_t       i;
-    tmetal_code    code = TMETAL_OK;
+    tmetal_code    code = tmi_metal_check_parts(g, o);
     void          *buffer;
     for (i = 0; i < h->l->result->n_kernels; i++) h->pace[i].buffers = 0;
     for (i = 0; i < h->l->result->n_kernels && code == TMETAL_OK; i++)

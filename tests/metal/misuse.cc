@@ -547,6 +547,22 @@ void list_in_parts() {
         if (at[2048 + i] != 32.0f) return fail("a list in parts: row " + std::to_string(i) + " sums up to " + std::to_string(at[2048 + i]));
 }
 
+/* A list of which only the first kernel's grid is small enough: nothing is begun. */
+void nothing_is_begun() {
+    standin::now = standin::machine();
+    scene s;
+    s.list = "{\"ops\":[{\"type\":\"tt.exp\",\"id\":\"e\",\"inputs\":[\"x\"],\"input_shapes\":[[1024]]},"
+             "{\"type\":\"tt.sum\",\"id\":\"s\",\"inputs\":[\"w\"],\"input_shapes\":[[32,32]],\"args\":{\"axis\":1}}]}";
+    if (s.up_to_load() != TMETAL_OK || tmetal_buffer_make(s.metal, 16384, &s.buffer[0], &s.problem) != TMETAL_OK ||
+        tmetal_launch_make(s.loaded, &s.arena, &s.launch, &s.problem) != TMETAL_OK)
+        return fail(std::string("nothing is begun: ") + s.problem.text);
+    for (uint64_t k : {0, 4, 8, 12}) s.args[s.n_args++] = tmetal_arg_buffer(&s.buffer[0], 1024 * k);
+    s.start.programs_per_part = 2;
+    standin::committed();
+    if (s.go() != TMETAL_E_LAUNCH_PARTS) fail("nothing is begun: TM717 is not said");
+    expect(standin::committed(), 0, "nothing is begun");
+}
+
 /* Programs that wait for each other stay together, whatever is asked; those that only look like it do not. */
 void what_has_parts() {
     static const struct {
@@ -750,6 +766,7 @@ int main(int argc, char **argv) {
         describes();
         parts();
         list_in_parts();
+        nothing_is_begun();
         what_has_parts();
         many_launches();
     }
