@@ -34245,8 +34245,8 @@ static uint32_t tmi_name_id(tmi_emit *e, char *buf, uint32_t n) {
     while (e->taken_at.n <= id) (void)tmi_vec_add(e->job, &e->taken_at);
     if (TMI_AT(&e->taken_at, tmi_taken_name, id)->use)
         return TMI_AT(&e->taken_at, tmi_taken_name, id)->use;
-    if (buf[n - 1] != '_'
-        && (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
+    if (buf[n - 1] != '_' &&
+        (tmi_is_reserved(e, buf) || (e->job->opt->mlx && tmi_is_mlx_name(buf)))) {
         buf[n++] = '_', buf[n] = '\0';
         use = tmi_name_id(e, buf, n);
     }
@@ -34368,8 +34368,8 @@ static uint32_t tmi_line_name(const tmi_emit *e, uint32_t id) {
     if (name || !src || (op->kind != TMI_OP_REDUCE && op->kind != TMI_OP_SCAN)) return name;
     def = tmi_def(e->m,
         tmi_in(e->m, op,
-        op->n_in > 1 && TMI_INS(e->t, id)->type.kind > TMI_S_BOOL
-        && tmi_s_is_int(TMI_INS(e->t, id)->type.kind)));
+        op->n_in > 1 && TMI_INS(e->t, id)->type.kind > TMI_S_BOOL &&
+        tmi_s_is_int(TMI_INS(e->t, id)->type.kind)));
     return def ? tmi_loc_name(e->m, TMI_OP(e->m, def)->loc) : 0;
 }
 
@@ -34388,9 +34388,9 @@ static const char *tmi_role_word(const tmi_emit *e, uint32_t id) {
     /* base: what leaves the loop of an index */
     if (e->role[id] & TMI_FOR_OFFSET) return !n->name && tmi_line_name(e, id) ? "base" : "offset";
     if (e->role[id] & TMI_FOR_BOUND) return "bound";
-    if (!n->name && n->src
-        && (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE
-        || TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
+    if (!n->name && n->src &&
+        (TMI_OP(e->m, n->src)->kind == TMI_OP_REDUCE ||
+         TMI_OP(e->m, n->src)->kind == TMI_OP_SCAN) && (tmi_tfs[n->op].traits & TMI_TR_PURE))
         return e->role[id] & TMI_FOR_OTHERS && tmi_op_words(e, TMI_OP(e->m, n->src))
             ? tmi_op_words(e, TMI_OP(e->m, n->src)) + 3 : "part";
     switch (n->op) {
@@ -34437,8 +34437,8 @@ static const char *tmi_subject(const tmi_emit *e, uint32_t id) {
         s = TMI_STR(e->m, TMI_ARR(e->t, of)->name);
     else if (is_int && of && (e->role[id] & TMI_FOR_OFFSET) && !name) s = tmi_pointer_word(e, of);
     if (s) return s;
-    if (!name && (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC)
-            && e->arr_name[n->a])
+    if (!name && (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) &&
+        e->arr_name[n->a])
         return tmi_taken(e, e->arr_name[n->a]);
     if (!name && n->op == TMI_TF_LDG) return tmi_pointer_word(e, n->a);
     return name ? TMI_STR(e->m, name) : NULL;
@@ -34448,16 +34448,16 @@ static const char *tmi_subject(const tmi_emit *e, uint32_t id) {
  * little. */
 static const char *tmi_bare_word(const tmi_emit *e, uint32_t id, const char *role) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG)
-        || n->op == TMI_TF_VMAKE ||
+    return !id || role == tmi_tfs[n->op].text || (n->op >= TMI_TF_FADD && n->op <= TMI_TF_FNEG) ||
+        n->op == TMI_TF_VMAKE ||
            (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_U2F) ? "value" : role;
 }
 
 /* Is it what the source's later lines read under the source's name? */
 static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    return (n->name || tmi_s_is_float(n->type.kind)) && n->type.kind != TMI_S_PTR
-        && (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
+    return (n->name || tmi_s_is_float(n->type.kind)) && n->type.kind != TMI_S_PTR &&
+        (e->role[id] & (TMI_FOR_OTHERS | TMI_FOR_ITSELF)) == TMI_FOR_OTHERS;
 }
 
 /* A comparison within a step of a reduction or scan of several tiles: that step alone reads it, so
@@ -34465,8 +34465,8 @@ static int tmi_bears_name(const tmi_emit *e, uint32_t id) {
 static int tmi_emit_is_step_test(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
     const tmi_op  *op = TMI_OP(e->m, n->src);
-    return n->type.kind == TMI_S_BOOL && !n->name && !(e->role[id] & TMI_FOR_OTHERS)
-        && (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) && op->n_in > 1;
+    return n->type.kind == TMI_S_BOOL && !n->name && !(e->role[id] & TMI_FOR_OTHERS) &&
+        (op->kind == TMI_OP_REDUCE || op->kind == TMI_OP_SCAN) && op->n_in > 1;
 }
 
 /* The name of a value: the source's own for what the source's later lines read, else with what it
@@ -34799,14 +34799,14 @@ static void tmi_expr_vector_fma(tmi_emit *e, const tmi_ins *n, int which) {
  * same. */
 static int tmi_is_bits(const tmi_emit *e, const tmi_ins *n, uint32_t id, tmi_sign work) {
     int64_t c;
-    if (!tmi_t_is_const(e->t, id, &c) || n->type.width != 1
-            || (n->type.kind != TMI_S_I32 && n->type.kind != TMI_S_I64))
+    if (!tmi_t_is_const(e->t, id, &c) || n->type.width != 1 ||
+        (n->type.kind != TMI_S_I32 && n->type.kind != TMI_S_I64))
         return 0;
     if (n->op == TMI_TF_AND || n->op == TMI_TF_OR || n->op == TMI_TF_XOR)
         return c > 255 || c < -256;
-    return work == TMI_UNSIGNED
-        && (n->op == TMI_TF_IADD || n->op == TMI_TF_IMUL || n->op == TMI_TF_UMULHI)
-        && (c > 0xFFFFFF || c < -0xFFFFFF);
+    return work == TMI_UNSIGNED &&
+        (n->op == TMI_TF_IADD || n->op == TMI_TF_IMUL || n->op == TMI_TF_UMULHI) &&
+        (c > 0xFFFFFF || c < -0xFFFFFF);
 }
 
 static void tmi_put_bits(tmi_emit *e, uint32_t id, int is_unsigned) {
@@ -34821,8 +34821,8 @@ static void tmi_put_bits(tmi_emit *e, uint32_t id, int is_unsigned) {
  * that has a name. */
 static int tmi_put_pitch(tmi_emit *e, const tmi_ins *n) {
     int64_t c;
-    if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1
-            || !tmi_t_is_const(e->t, n->b, &c))
+    if (!e->pitch_of || n->op != TMI_TF_IMUL || n->type.kind != TMI_S_I32 || n->type.width != 1 ||
+        !tmi_t_is_const(e->t, n->b, &c))
         return 0;
     if (c < 1 || c * (int64_t)e->pitch_unit != (int64_t)e->arr_pitch[e->pitch_of]) return 0;
     tmi_put(e->out, e->pitch_unit > 1 ? "(%s / %u)" : "%s",
@@ -34881,8 +34881,8 @@ static void tmi_expr_infix(tmi_emit *e, const tmi_ins *n, int level) {
     } else {
         tmi_put(e->out, " %s ", text);
         if (tmi_put_pitch(e, n)) {}
-        else if (tmi_is_bits(e, n, n->b, work)
-                && (work == TMI_UNSIGNED || (int64_t)tmi_t_bits(e->t, n->b) >= 0))
+        else if (tmi_is_bits(e, n, n->b, work) &&
+            (work == TMI_UNSIGNED || (int64_t)tmi_t_bits(e->t, n->b) >= 0))
             tmi_put_bits(e, n->b, work == TMI_UNSIGNED);
         else tmi_expr_wide(e, n->b, right, is_bool || (is_int && n->type.width > 1) ? n->type.width
             : 1, tmi_operand_level(mine, 1));
@@ -35723,8 +35723,8 @@ static void tmi_stmt_value(tmi_emit *e, uint32_t id) { /* const type name = expr
     if (is_int && n->op != TMI_TF_LDA)
         sign = e->votes[id] > 0 ? TMI_SIGNED : e->votes[id] < 0 ? TMI_UNSIGNED : natural;
     if (is_int && sign == TMI_ANY) sign = TMI_SIGNED;
-    if (!tmi_s_is_int(n->type.kind) || tmi_bears_name(e, id)
-            || (tmi_tfs[n->op].traits & TMI_TR_STMT))
+    if (!tmi_s_is_int(n->type.kind) || tmi_bears_name(e, id) ||
+        (tmi_tfs[n->op].traits & TMI_TR_STMT))
         tmi_comment(e, n);
     tmi_line(e);
     if (n->type.kind == TMI_S_PTR) {
@@ -35805,9 +35805,9 @@ static uint32_t tmi_summed_array(const tmi_emit *e, const tmi_ins *decl, uint32_
     if (tmi_t_bits(e->t, decl->b) != (add->op == TMI_TF_IADD ? 0
             : (uint64_t)1 << (tmi_scalar_bits[a->type.kind] - 1))) return 0; /* -0.0 */
     if (old->op != TMI_TF_LDA || old->a != decl->a || old->c || old->e) return 0;
-    if (entry->op != TMI_TF_LDA || entry->b != var || entry->c || entry->e || e->uses[add->b] != 1
-            || TMI_ARR(e->t, entry->a)->space != TMI_AS_PRIVATE
-            || TMI_ARR(e->t, entry->a)->count < 2)
+    if (entry->op != TMI_TF_LDA || entry->b != var || entry->c || entry->e ||
+        e->uses[add->b] != 1 || TMI_ARR(e->t, entry->a)->space != TMI_AS_PRIVATE ||
+        TMI_ARR(e->t, entry->a)->count < 2)
         return 0;
     return entry->a;
 }
@@ -36152,8 +36152,8 @@ static uint32_t tmi_expr_len(const tmi_emit *e, uint32_t id) {
     if (tmi_emit_swizzled(e->t, n)) return e->len[tmi_emit_swizzled(e->t, n)] + 1u + n->b;
     if (n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) sum = 2;
     if (n->op == TMI_TF_LDA || n->op == TMI_TF_LDT || n->op == TMI_TF_LDC) {
-        sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a]))
-            + (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
+        sum += (uint32_t)strlen(tmi_taken(e, e->arr_name[n->a])) +
+            (TMI_ARR(e->t, n->a)->space == TMI_AS_FRAG ? 18u : 0u);
     } else if (tmi_tfs[n->op].text[0]) sum += (uint32_t)strlen(tmi_tfs[n->op].text);
     else if (n->op != TMI_TF_LOOPVAR) sum += 4;
     if (n->op == TMI_TF_LDG && n->type.width > 1) sum += 26;
@@ -36179,11 +36179,12 @@ static int tmi_may_move_lanes(const tmi_emit *e, uint32_t id) {
         u = TMI_INS(e->t, at);
         if (u->blk != n->blk || e->epoch[id] != e->epoch[at]) return 0;
         if (u->op == TMI_TF_STA || u->op == TMI_TF_STT || u->op == TMI_TF_DECL) return 1;
-        if (u->type.kind == TMI_S_BOOL
-            || !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR)
-            || (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
-            (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV)
-                || (u->op >= TMI_TF_FMAXN && u->op <= TMI_TF_FMIN))) return 0;
+        if (u->type.kind == TMI_S_BOOL ||
+            !((u->op >= TMI_TF_IADD && u->op <= TMI_TF_XOR) ||
+              (u->op >= TMI_TF_SMAX && u->op <= TMI_TF_UMIN) ||
+              (u->op >= TMI_TF_FADD && u->op <= TMI_TF_FDIV) ||
+              (u->op >= TMI_TF_FMAXN && u->op <= TMI_TF_FMIN)))
+            return 0;
         if (e->uses[at] != 1 || tmi_crosses_loop(e, at, e->user[at])) return 1;
     }
 }
@@ -36210,8 +36211,8 @@ static int tmi_may_move_read(const tmi_emit *e, uint32_t id) {
     for (; TMI_INS(e->t, at)->blk != n->blk; at = TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->owner)
         /* into branches, as their first write */
         if (!TMI_BLK(e->t, TMI_INS(e->t, at)->blk)->is_if || e->epoch[at]) return 0;
-    return e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP
-        && TMI_INS(e->t, at)->op != TMI_TF_WHILE;
+    return e->epoch[id] == e->epoch[at] && TMI_INS(e->t, at)->op != TMI_TF_LOOP &&
+        TMI_INS(e->t, at)->op != TMI_TF_WHILE;
 }
 
 /* Leaves and what is as short as a name are written where they are used. */
@@ -36233,8 +36234,8 @@ static int tmi_is_plain_index(const tmi_emit *e, uint32_t id) {
 /* A variable or an entry of registers that stays as it is up to its last reader: no copy of it. */
 static int tmi_is_plain_variable(const tmi_emit *e, uint32_t id) {
     const tmi_ins *n = TMI_INS(e->t, id);
-    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e
-            || !(n->flags & TMI_INS_NOWRAP))
+    if (n->op != TMI_TF_LDA || TMI_ARR(e->t, n->a)->space != TMI_AS_PRIVATE || n->e ||
+        !(n->flags & TMI_INS_NOWRAP))
         return 0;
     if (TMI_ARR(e->t, n->a)->count == 1) return !n->c;
     return tmi_is_plain_index(e, n->b) && (!n->c || tmi_is_plain_index(e, n->c));
@@ -36246,8 +36247,8 @@ static int tmi_is_kept(const tmi_emit *e, uint32_t id) {
     uint32_t v[TMI_MAX_OPERANDS], k, at;
     if (!e->kept[id] || put->blk != n->blk || TMI_ARR(e->t, put->a)->space != TMI_AS_PRIVATE)
         return 0;
-    if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0
-            || n->type.kind == TMI_S_PTR)
+    if (memcmp(&TMI_ARR(e->t, put->a)->type, &n->type, sizeof n->type) != 0 ||
+        n->type.kind == TMI_S_PTR)
         return 0;
     for (at = n->next; at != e->kept[id]; at = TMI_INS(e->t, at)->next) {
         if (!at || (tmi_tfs[TMI_INS(e->t, at)->op].traits & TMI_TR_STMT)) return 0;
@@ -36278,10 +36279,10 @@ static void tmi_name_kept(tmi_emit *e, uint32_t put) {
 
 static int tmi_may_be_cheap(const tmi_emit *e, uint32_t id) { /* by its operation */
     const tmi_ins *n = TMI_INS(e->t, id);
-    return !tmi_bears_name(e, id) && n->type.width == 1 && tmi_s_is_int(n->type.kind)
-        && !tmi_is_small(n->type.kind) &&
-           ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT
-               || n->op == TMI_TF_ICMP);
+    return !tmi_bears_name(e, id) && n->type.width == 1 && tmi_s_is_int(n->type.kind) &&
+        !tmi_is_small(n->type.kind) &&
+        ((n->op >= TMI_TF_IADD && n->op <= TMI_TF_UREM) || n->op == TMI_TF_NOT ||
+         n->op == TMI_TF_ICMP);
 }
 
 /* A step of arithmetic on what has a name, such as i * 4, lane % 8 or lane == 0: a person writes
@@ -36292,8 +36293,8 @@ static int tmi_emit_cheap(const tmi_emit *e, uint32_t id) {
     uint32_t v[TMI_MAX_OPERANDS], k, i;
     int64_t  c;
     if (!e->cheap[id]) return 0; /* by tmi_emit_may_be_cheap */
-    if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV
-        || n->op == TMI_TF_SREM) &&
+    if ((n->op == TMI_TF_UDIV || n->op == TMI_TF_UREM || n->op == TMI_TF_SDIV ||
+        n->op == TMI_TF_SREM) &&
         (!tmi_t_is_const(e->t, n->b, &c) || c <= 0 || (c & (c - 1))))
         return 0;
     if (e->len[id] > TMI_LONGEST_EXPR) return 0;
@@ -36310,8 +36311,8 @@ static int tmi_emit_may_be_cheap(const tmi_emit *e, uint32_t id) {
     if (!tmi_may_be_cheap(e, id)) return 0;
     for (k = tmi_operands(e->t, TMI_INS(e->t, id), v); k-- > 0;) {
         const tmi_ins *x = TMI_INS(e->t, v[k]);
-        if (e->uses[v[k]] == 1 && !e->cheap[v[k]]
-                && (x->op == TMI_TF_FCMP || tmi_may_be_cheap(e, v[k])))
+        if (e->uses[v[k]] == 1 && !e->cheap[v[k]] &&
+            (x->op == TMI_TF_FCMP || tmi_may_be_cheap(e, v[k])))
             return 0;
     }
     return 1;
@@ -36337,8 +36338,8 @@ static int tmi_needs_variable(tmi_emit *e, uint32_t id) {
     if (!(traits & (TMI_TR_READ | TMI_TR_LANE)) && tmi_crosses_loop(e, id, e->user[id])) return 1;
     user = TMI_INS(e->t, e->user[id]);
     /* what is stored may go on in the next line */
-    if (user->blk == n->blk && (user->op == TMI_TF_STA || user->op == TMI_TF_STT
-            || (user->op == TMI_TF_STG && user->b == id && !user->c)))
+    if (user->blk == n->blk && (user->op == TMI_TF_STA || user->op == TMI_TF_STT ||
+        (user->op == TMI_TF_STG && user->b == id && !user->c)))
         return e->len[id] > TMI_LONGEST_EXPR;
     return e->len[id] > TMI_LINE_WIDTH;
 }
@@ -36407,8 +36408,8 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
     case TMI_TF_STA: case TMI_TF_STT:
         if (TMI_ARR(e->t, n->a)->is_atomic) tmi_stmt_atomic(e, n);
         else tmi_stmt_sta(e, n);
-        if (e->kept[n->d] == id && e->uses[n->d] > 1 && !e->named[n->d] && !e->cheap[n->d]
-                && tmi_is_kept(e, n->d))
+        if (e->kept[n->d] == id && e->uses[n->d] > 1 && !e->named[n->d] && !e->cheap[n->d] &&
+            tmi_is_kept(e, n->d))
             tmi_name_kept(e, id);
         break;
     case TMI_TF_STG: tmi_stmt_stg(e, id); break;
@@ -36567,8 +36568,8 @@ static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t
     uint32_t mine = e->of_line[id], which, whose;
     uint8_t  wants = tmi_role_in(n, &which, &whose), mask = TMI_FOR_OFFSET | TMI_FOR_SLOT;
     /* steps of arithmetic hand on what their own readers want */
-    int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT
-        || (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
+    int      passes_on = (n->op >= TMI_TF_IADD && n->op <= TMI_TF_SHL) || n->op == TMI_TF_NOT ||
+        (n->op >= TMI_TF_SEXT && n->op <= TMI_TF_TRUNC) ||
                          n->op == TMI_TF_VMAKE || n->op == TMI_TF_VGET;
     uint8_t  handed = passes_on ? e->role[id] & (mask | TMI_FOR_MASK | TMI_FOR_BOUND) : 0;
     while (k-- > 0) {
@@ -36580,8 +36581,8 @@ static void tmi_note_roles(tmi_emit *e, uint32_t id, const uint32_t *v, uint32_t
         if (*to & mask) role &= (uint8_t)~mask; /* of one thing */
         else if (role & mask) e->role_of[v[k]] = of;
         *to |= role | (e->of_line[v[k]] != mine ? TMI_FOR_OTHERS : TMI_FOR_ITSELF);
-        if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT)
-                && e->of_line[TMI_ARR(e->t, x->a)->decl] != mine)
+        if ((x->op == TMI_TF_LDA || x->op == TMI_TF_LDT) &&
+            e->of_line[TMI_ARR(e->t, x->a)->decl] != mine)
             e->arr_role[x->a] = TMI_FOR_OTHERS;
     }
 }
@@ -36608,8 +36609,8 @@ static void tmi_emit_variables(tmi_emit *e) {
     for (i = n; i-- > 0;) { /* backward: readers and bodies come first */
         const tmi_ins *x = TMI_INS(t, order[i]);
         /* what has a variable of its own has read its operands by then */
-        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA
-            && !e->cheap[order[i]] && !tmi_emit_swizzled(t, x);
+        int      named = e->uses[order[i]] > 1 && x->op != TMI_TF_VGET && x->op != TMI_TF_LDA &&
+            !e->cheap[order[i]] && !tmi_emit_swizzled(t, x);
         uint32_t mine = named ? i : tmi_max32(reach[order[i]], i), up = TMI_BLK(t, x->blk)->owner;
         end[order[i]] = tmi_max32(end[order[i]], i + 1);
         end[up] = tmi_max32(end[up], end[order[i]]);
@@ -37159,8 +37160,8 @@ static void tmi_put_arrays(tmi_emit *e, uint32_t bytes) {
         }
     }
     for (i = 1; i < e->t->arr.n; i++)
-        if (e->pitch_name[i]
-                && (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]]))
+        if (e->pitch_name[i] &&
+            (e->arr_as[i] == i || e->pitch_name[i] != e->pitch_name[e->arr_as[i]]))
             tmi_put(e->out, "    const uint %s = %u;    // elements from row to row\n",
                 tmi_taken(e, e->pitch_name[i]), e->arr_pitch[i]);
     if (any) tmi_put_char(e->out, '\n');
@@ -38111,7 +38112,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 3681109104u
+#define TMI_STAMP_EMIT 2665820749u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
