@@ -47632,7 +47632,7 @@ static void *tmi_metal_puu(const tmi_metal *x, void *o, int s, unsigned long a, 
     return ((void *(*)(void *, void *, unsigned long, unsigned long))x->send)(o, x->sel[s], a, b);
 }
 static void *tmi_metal_ppuup(const tmi_metal *x, void *o, int s, void *a, unsigned long b,
-                           unsigned long c, void *d) {
+                             unsigned long c, void *d) {
     TMI_METAL_SHAPE(s, "ppuup");
     return ((void *(*)(void *, void *, void *, unsigned long, unsigned long, void *))x->send)(
         o, x->sel[s], a, b, c, d);
@@ -47686,7 +47686,7 @@ static int tmi_metal_bi(const tmi_metal *x, void *o, int s, long a) {
 static int tmi_metal_has(const tmi_metal *x, void *o, int s) {
     TMI_METAL_SHAPE(TMI_SEL_RESPONDS, "bp");
     return ((tmi_metal_bool (*)(void *, void *, void *))x->send)(o, x->sel[TMI_SEL_RESPONDS],
-                                                               x->sel[s]) != 0;
+                                                                 x->sel[s]) != 0;
 }
 static void tmi_metal_v(const tmi_metal *x, void *o, int s) {
     TMI_METAL_SHAPE(s, "v");
@@ -47713,7 +47713,7 @@ static void tmi_metal_vpu(const tmi_metal *x, void *o, int s, void *a, unsigned 
     ((void (*)(void *, void *, void *, unsigned long))x->send)(o, x->sel[s], a, b);
 }
 static void tmi_metal_vpuu(const tmi_metal *x, void *o, int s, const void *a, unsigned long b,
-                         unsigned long c) {
+                           unsigned long c) {
     TMI_METAL_SHAPE(s, "vpuu");
     ((void (*)(void *, void *, const void *, unsigned long, unsigned long))x->send)(o, x->sel[s],
                                                                                     a, b, c);
@@ -47808,7 +47808,7 @@ static void *tmi_metal_take(tmetal_arena *arena, size_t bytes, tmetal_problem *p
     if (at > arena->cap || bytes > arena->cap - at) {
         arena->need = tmi_add_sat(at, bytes);
         (void)tmi_metal_fail(p, TMETAL_E_ARENA, (unsigned long long)arena->need,
-                           (unsigned long long)arena->cap);
+                             (unsigned long long)arena->cap);
         return NULL;
     }
     memory = (char *)arena->base + at;
@@ -47896,7 +47896,7 @@ typedef struct tmi_metal_entries {
 } tmi_metal_entries;
 
 static tmetal_code tmi_metal_bind(tmi_metal *x, const tmetal_metal_options *o, tmi_metal_entries *e,
-                                tmetal_problem *p) {
+                                  tmetal_problem *p) {
     static const char *const wanted[] = {"objc_msgSend", "sel_registerName", "objc_getClass",
                                          "objc_autoreleasePoolPush", "objc_autoreleasePoolPop",
                                          "MTLCreateSystemDefaultDevice"};
@@ -47984,7 +47984,7 @@ static void tmi_metal_describe(const tmi_metal *x, const tmi_metal_entries *e, v
         void *arch = tmi_metal_p(x, device, TMI_SEL_ARCHITECTURE);
         if (arch)
             tmi_metal_copy(d->arch, sizeof d->arch,
-                         tmi_metal_utf8(x, tmi_metal_p(x, arch, TMI_SEL_NAME)));
+                           tmi_metal_utf8(x, tmi_metal_p(x, arch, TMI_SEL_NAME)));
     }
     d->id = tmi_metal_u(x, device, TMI_SEL_REGISTRY_ID);
     for (n = TMI_METAL_LAST; n > 0 && !d->family; n--)
@@ -48049,18 +48049,18 @@ static void *tmi_metal_choose(tmi_metal *x, const tmi_metal_entries *e,
 }
 
 static tmetal_code tmi_metal_open_in_pool(tmi_metal *x, const tmi_metal_entries *e,
-                                        const tmetal_metal_options *o, tmetal_problem *p) {
+                                          const tmetal_metal_options *o, tmetal_problem *p) {
     x->device = tmi_metal_choose(x, e, o);
     if (!x->device)
         return tmi_metal_fail(p, TMETAL_E_NO_DEVICE,
-                            o && o->device ? o->device : "that this process may use",
-                            (unsigned long long)(o ? o->family : 0));
+                              o && o->device ? o->device : "that this process may use",
+                              (unsigned long long)(o ? o->family : 0));
     x->queue = tmi_metal_pu(x, x->device, TMI_SEL_NEW_QUEUE,
                             o && o->queue_buffers ? o->queue_buffers : 64);
     if (x->queue) return tmi_metal_good(p);
     tmi_metal_drop(x, x->device);
     return tmi_metal_fail(p, TMETAL_E_NO_DEVICE, "with a command queue",
-                        (unsigned long long)(o ? o->family : 0));
+                          (unsigned long long)(o ? o->family : 0));
 }
 
 TMETAL_API tmetal_code tmetal_metal_open(const tmetal_metal_options *options, tmetal_arena *arena,
@@ -48406,20 +48406,20 @@ static tmetal_code tmi_metal_pipeline(tmetal_loaded *l, uint32_t i, tmetal_probl
     n = tmi_metal_u(x, pso, TMI_SEL_MAX_THREADS); /* a dispatch of more is dropped without a word */
     if (n < k->threads)
         return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "threads a threadgroup",
-                            (unsigned long long)k->threads, (unsigned long long)n);
+                              (unsigned long long)k->threads, (unsigned long long)n);
     n = tmi_metal_u(x, pso, TMI_SEL_SIMD);
     if (n != 32)
         return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "threads a simdgroup", 32ull,
-                            (unsigned long long)n);
+                              (unsigned long long)n);
     n = tmi_metal_u(x, pso, TMI_SEL_STATIC_BYTES);
     if (n > x->info.tg_bytes)
         return tmi_metal_fail(p, TMETAL_E_PIPELINE_LIMIT, k->entry, "bytes of threadgroup memory",
-                            (unsigned long long)n, (unsigned long long)x->info.tg_bytes);
+                              (unsigned long long)n, (unsigned long long)x->info.tg_bytes);
     return TMETAL_OK;
 }
 
 static tmetal_code tmi_metal_load_in_pool(tmetal_loaded *l, tmetal_arena *arena,
-                                        const char **warnings, tmetal_problem *p) {
+                                          const char **warnings, tmetal_problem *p) {
     const tmi_metal *x = l->x;
     void          *error = NULL, *o = tmi_metal_compile_options(x, l->result);
     void          *text = tmi_metal_string(x, l->result->msl);
@@ -48524,7 +48524,7 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
     if (warnings) *warnings = "";
     if (!metal || result->code != TMETAL_OK || !result->msl || !result->msl_len)
         return tmi_metal_fail(problem, TMETAL_E_MISUSE,
-                            "nothing to load: no device is open, or the result holds no Metal");
+                              "nothing to load: no device is open, or the result holds no Metal");
     l = (tmetal_loaded *)tmi_metal_take(arena, sizeof *l, problem);
     if (!l) return TMETAL_E_ARENA;
     l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
@@ -48550,11 +48550,11 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
 /* -- Buffers --------------------- */
 
 static tmetal_code tmi_metal_buffer(tmi_metal *x, void *object, uint64_t bytes, tmetal_buffer *b,
-                                  tmetal_problem *p) {
+                                    tmetal_problem *p) {
     memset(b, 0, sizeof *b);
     if (!object)
         return tmi_metal_fail(p, TMETAL_E_BUFFER, (unsigned long long)bytes,
-                            (unsigned long long)x->info.max_buffer);
+                              (unsigned long long)x->info.max_buffer);
     b->object = object;
     b->contents = tmi_metal_p(x, object, TMI_SEL_CONTENTS);
     b->bytes = tmi_metal_u(x, object, TMI_SEL_LENGTH);
@@ -48569,7 +48569,7 @@ TMETAL_API tmetal_code tmetal_buffer_make(tmetal_metal *metal, uint64_t bytes,
     tmetal_code code;
     if (bytes <= metal->info.max_buffer) /* Metal has no buffer of no bytes */
         object = tmi_metal_puu(metal, metal->device, TMI_SEL_NEW_BUFFER,
-                             (unsigned long)(bytes ? bytes : 4), 0); /* shared storage */
+                               (unsigned long)(bytes ? bytes : 4), 0); /* shared storage */
     code = tmi_metal_buffer(metal, object, bytes, buffer, problem);
     /* new buffers are zeroed in practice, which no page of Apple's promises */
     if (code == TMETAL_OK && buffer->contents) memset(buffer->contents, 0, (size_t)buffer->bytes);
@@ -48584,8 +48584,8 @@ TMETAL_API tmetal_code tmetal_buffer_wrap(tmetal_metal *metal, void *memory, uin
     memset(buffer, 0, sizeof *buffer);
     if (!memory || !bytes || ((uintptr_t)memory | bytes) & 4095)
         return tmi_metal_fail(problem, TMETAL_E_MISUSE,
-                            "memory to wrap must begin and end on a page: 16384 bytes on Apple's "
-                            "chips, 4096 on Intel's");
+                              "memory to wrap must begin and end on a page: 16384 bytes on Apple's "
+                              "chips, 4096 on Intel's");
     pool = metal->push();
     object = tmi_metal_ppuup(metal, metal->device, TMI_SEL_WRAP_BUFFER, memory,
                              (unsigned long)bytes, 0, NULL);
@@ -48839,7 +48839,7 @@ static tmetal_code tmi_metal_make_room(const tmi_metal_go *g) {
 
 /* The bytes of one argument, little endian as every Apple system is. */
 static tmetal_code tmi_metal_fill(const tmi_metal_go *g, void *encoder, const tmetal_arg *a,
-                                unsigned char *data) {
+                                  unsigned char *data) {
     const tmi_metal *x = g->launch->l->x;
     uint64_t       bits = 0, word[6];
     tmetal_code    code = TMETAL_OK;
@@ -48866,7 +48866,7 @@ static tmetal_code tmi_metal_fill(const tmi_metal_go *g, void *encoder, const tm
 
 /* All arguments that share the bytes at one index, from the first of them on. */
 static tmetal_code tmi_metal_set_bytes(const tmi_metal_go *g, void *encoder, const tmetal_kernel *k,
-                                     uint32_t first) {
+                                       uint32_t first) {
     unsigned char data[TMI_METAL_INLINE];
     uint32_t      i, bytes = 0, n = 0, index = k->args[first].index;
     tmetal_code   code;
@@ -49170,7 +49170,7 @@ TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *a
         arena, (loaded->result->n_scratch + 1) * sizeof *h->scratch, problem);
     if (!h->scratch) return TMETAL_E_ARENA;
     h->debug = (tmetal_buffer *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->debug,
-                                             problem);
+                                               problem);
     if (!h->debug) return TMETAL_E_ARENA;
     h->pace = (tmi_metal_pace *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->pace,
                                                problem);
@@ -49189,7 +49189,7 @@ TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_l
     uint32_t    i;
     if (launch->under_way)
         return tmi_metal_fail(problem, TMETAL_E_MISUSE,
-                            "this launch is under way: wait for it, or make another one");
+                              "this launch is under way: wait for it, or make another one");
     g.launch = launch;
     g.args = args;
     g.n_args = n_args;
@@ -49238,7 +49238,7 @@ static tmetal_code tmi_metal_assertions(tmetal_launch *h, tmetal_problem *p) {
         memcpy(head, h->debug[k].contents, sizeof head); /* words used, assertions failed */
         if (head[1])
             return tmi_metal_fail(p, TMETAL_E_ASSERTION, h->l->result->kernels[k].name,
-                                (unsigned long long)head[1]);
+                                  (unsigned long long)head[1]);
     }
     return tmi_metal_good(p);
 }
