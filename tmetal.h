@@ -52304,7 +52304,7 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
     const tmetal_kernel *k = &h->result->kernels[first];
     uint32_t             i, j;
     l->name = name;
-    l->title = tmi_host_word(h->job, k->name, "-. ");
+    l->title = tmi_host_word(h->job, !first && h->name ? h->name : k->name, "-. ");
     l->n_kernels = last - first;
     tmi_host_names_begin(h);
     for (i = 0; i < h->result->n_scratch; i++)

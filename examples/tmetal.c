@@ -558,13 +558,18 @@ static int put_parts(const request *r, job *j, buffer *b) {
     return 0;
 }
 
-/* A file in the language that --emit names. Its functions begin with the input's name where that is an op list's. */
+/* A file in the language that --emit names. That of an op list is called as its file is, "my-list" of a/my-list.json. */
 static int put_host(const request *r, job *j, buffer *b, tmetal_host host) {
     tmetal_host_options o;
     tmetal_result       out;
     const char         *text;
     size_t              n;
+    char                name[64];
+    const char         *last = strrchr(j->path, '/');
     memset(&o, 0, sizeof o);
+    snprintf(name, sizeof name, "%s", strcmp(j->path, "-") == 0 ? "ops" : last ? last + 1 : j->path);
+    name[strcspn(name, ".")] = '\0';
+    if (j->is_ops && *name) o.name = name;
     if (tmetal_launch_code(&j->result, host, &o, &j->arena, &text, &n, &out) != TMETAL_OK) return print_diags(r, &out, &j->arena), 1;
     put(b, text);
     return 0;

@@ -38,6 +38,13 @@ gives 0 compile "$out/ops.json" -o "$out/ops.metal"
 gives 0 compile "$out/large.json" -o "$out/large.metal"
 gives 2 sample-ops "$out/ops.json"
 
+# -- compile --emit LANGUAGE: that of an op list is called as its file ----------------------------------------
+printf 'tt.sum:[8,8]:1\n' > "$out/my-list.ops"
+gives 0 compile "$out/my-list.ops" --emit c
+grep -q '^bool my_list_launch(my_list_gpu \*gpu, id ' "$out/out" || fail "launch code of a list is not called as its file"
+gives 0 compile $k/softmax.ttir --emit objc
+grep -q '^BOOL softmax_launch(softmax_gpu \*gpu, ' "$out/out" || fail "launch code of a kernel is not called as the kernel"
+
 # -- compile --cache: the same with and without, and from the cache ------------------------------------------
 for emit in msl plan mlx c layouts; do
     gives 0 compile $k/softmax.ttir --emit $emit
