@@ -55,6 +55,7 @@ namespace {
 tmetal_launch_arg number(const corpus::recorded_parameter &p, const std::string &type) {
     const auto t = corpus::parse_element(type);
     if (t.is_float()) return tmetal_arg_float(std::strtod(p.text.c_str(), nullptr));
+    if (t.kind == corpus::element::boolean) return tmetal_arg_int(std::strtoull(p.text.c_str(), nullptr, 0) != 0);
     return tmetal_arg_int(p.text[0] == '-' ? std::strtoll(p.text.c_str(), nullptr, 0)
                                            : static_cast<int64_t>(std::strtoull(p.text.c_str(), nullptr, 0)));
 }
@@ -142,18 +143,32 @@ tmetal_code prepare(holder &h, compiled &p, std::string &warning, tmetal_problem
     return code == TMETAL_OK ? tmetal_launch_make(h.loaded, &p.arena, &h.launch, &problem) : code;
 }
 
+const corpus::exceptions &cannot_agree() {
+    static const corpus::exceptions known(sim::tests_directory() + "/corpus/cannot-agree.txt");
+    return known;
+}
+
 /* What is wrong in one of the cases that cannot agree is told apart. */
 void set_apart(const compiled &p, outcome &o) {
-    static const corpus::exceptions known(sim::tests_directory() + "/corpus/cannot-agree.txt");
-    const std::string *reason = known.reason(p.c.name, p.c.source);
+    const std::string *reason = cannot_agree().reason(p.c.name, p.c.source);
     if (!reason || (o.what != WRONG && o.what != FAULT)) return;
     o.what = NATURE;
     o.why = *reason + " [" + o.why + "]";
 }
 
+/* What touches memory that is not its own could end more on a GPU than itself. */
+bool is_left_out(const compiled &p, outcome &o) {
+    const std::string *reason = host::is_device ? cannot_agree().reason(p.c.name, p.c.source) : nullptr;
+    if (!reason || reason->find("(leave out on a device)") == std::string::npos) return false;
+    o.what = NATURE;
+    o.why = *reason;
+    return true;
+}
+
 outcome launch_held(tmetal_metal *metal, compiled &p, uint64_t milliseconds) {
     outcome        o;
     tmetal_problem problem{};
+    if (is_left_out(p, o)) return o;
     holder         h(metal, p.c.buffers.size());
     tmetal_code    code = prepare(h, p, o.warning, problem);
     if (code == TMETAL_OK && p.c.compile_only) {

@@ -4,7 +4,7 @@
 PYTHON     ?= python3
 # no __pycache__ beside the sources
 PYTHON_RUN  = PYTHONDONTWRITEBYTECODE=1 PYTHON_SIM=$(BUILD)/python-sim $(PYTHON)
-PYTHON_EACH = $(PYTHON_RUN) tests/python/run.py $(BUILD) --jobs 2
+PYTHON_EACH = $(PYTHON_RUN) tests/python/run.py $(BUILD) --jobs $(JOBS)
 
 .PHONY: test-python check-python
 $(BUILD)/obj/python/%.o: tests/python/%.cc $(SIM_HEADERS)
@@ -22,4 +22,4 @@ test-python: $(BUILD)/tmetal $(BUILD)/python-sim ## launch code for PyTorch and 
 check-python: $(BUILD)/tmetal $(BUILD)/python-sim $(BUILD)/hosts-run ## the same for all own kernels, and for 100 of the corpus [CORPUS=dir]
 	$(PYTHON_EACH) --quiet tests/kernels/recorded/*.case tests/kernels/lookalikes/*.case
 	@[ -d "$(CORPUS)" ] || echo "python: $(CORPUS) is not there: its cases are left out"
-	$(if $(wildcard $(CORPUS)),$(BUILD)/hosts-run --list --most 100 $(BUILD)/hosts $(CORPUS) | xargs $(PYTHON_EACH) --quiet)
+	$(if $(wildcard $(CORPUS)),$(BUILD)/hosts-run --list --most 100 $(BUILD)/hosts $(CORPUS) | xargs env $(PYTHON_EACH) --quiet)
