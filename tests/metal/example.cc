@@ -12,6 +12,7 @@ struct last_word {
         for (const sim::violation &v : standin::violations()) say(v.str());
     }
     static void say(const std::string &text) {
+        std::fflush(stdout); /* _Exit does not */
         std::fprintf(stderr, "metal: %s\n", text.c_str());
         std::_Exit(1);
     }
