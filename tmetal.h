@@ -47257,7 +47257,8 @@ static tmetal_code tmi_cache_tell(tmetal_problem *p, const tmetal_result *said) 
     const char *text = said->n_diags ? said->diags[0].message : "";
     size_t      n = strlen(text);
     if (!p) return said->code;
-    if (n >= sizeof p->text) n = sizeof p->text - 1;
+    if (n >= sizeof p->text) /* between two characters */
+        for (n = sizeof p->text - 1; n && ((unsigned char)text[n] & 0xc0) == 0x80; n--) {}
     p->code = said->code;
     memcpy(p->text, text, n);
     p->text[n] = '\0';
@@ -47436,7 +47437,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 3809764407u
+#define TMI_STAMP_CACHE 985518776u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -47730,8 +47731,12 @@ typedef struct tmi_metal_out {
     size_t left; /* the NUL not counted */
 } tmi_metal_out;
 
+/* What is cut ends with a whole character. */
 static void tmi_metal_put(tmi_metal_out *o, const char *s, size_t n) {
-    if (n > o->left) n = o->left;
+    if (n > o->left) {
+        for (n = o->left; n && ((unsigned char)s[n] & 0xc0) == 0x80; n--) {}
+        o->left = n;
+    }
     memcpy(o->at, s, n);
     o->at += n;
     o->left -= n;
@@ -48105,7 +48110,9 @@ TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
     tmi_metal_drop(&x, one);
     x.pop(pool);
     *devices = list;
-    return list ? tmi_metal_good(problem) : TMETAL_E_ARENA;
+    if (list) return tmi_metal_good(problem);
+    *n = 0;
+    return problem ? problem->code : TMETAL_E_ARENA;
 }
 
 TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal) {
@@ -48163,10 +48170,13 @@ TMETAL_API tmetal_code tmetal_metal_wait(tmetal_metal *metal, tmetal_problem *pr
 }
 
 TMETAL_API void tmetal_metal_close(tmetal_metal *metal) {
+    void *pool;
     if (!metal) return;
     (void)tmetal_metal_wait(metal, NULL);
+    pool = metal->push();
     tmi_metal_drop(metal, metal->queue);
     tmi_metal_drop(metal, metal->device);
+    metal->pop(pool);
     metal->queue = metal->device = NULL;
 }
 
@@ -48606,7 +48616,9 @@ TMETAL_API tmetal_code tmetal_buffer_adopt(tmetal_metal *metal, void *object,
 }
 
 TMETAL_API void tmetal_buffer_free(tmetal_metal *metal, tmetal_buffer *buffer) {
+    void *pool = metal->push();
     tmi_metal_drop(metal, buffer->object);
+    metal->pop(pool);
     memset(buffer, 0, sizeof *buffer);
 }
 
@@ -48638,7 +48650,7 @@ typedef struct tmi_metal_go {
     tmetal_launch           *launch;
     const tmetal_launch_arg *args;
     uint32_t                 n_args;
-    uint32_t                 programs[3];
+    uint64_t                 programs[3];
     uint64_t                 whole[3]; /* threadgroups of the kernel's grid, and where the */
     uint64_t                 from[3];  /* dispatch begins in it */
     tmetal_problem          *p;
@@ -48711,6 +48723,7 @@ static tmetal_code tmi_metal_number(const tmi_metal_go *g, const tmetal_arg *a, 
     if (v->kind != TMETAL_VALUE_INT) return tmi_metal_wrong_arg(g, a, "wants an integer");
     while (*s && (*s < '0' || *s > '9')) s++;
     for (; *s >= '0' && *s <= '9'; s++) n = n * 10 + (uint32_t)(*s - '0');
+    if (!n) n = 64; /* index */
     /* as signed or as unsigned: Triton's types do not say which; true may be -1 */
     if (n < 64 && (v->i < -((int64_t)1 << (n - 1)) || v->i >= (int64_t)1 << n))
         return tmi_metal_wrong_arg(g, a, "is given an integer that its type cannot hold");
@@ -48810,15 +48823,24 @@ static tmetal_code tmi_metal_check(const tmi_metal_go *g) {
     return r->n_params ? tmi_metal_check_results(g) : TMETAL_OK;
 }
 
+/* Programs or threadgroups of a grid, or the largest number. */
+static uint64_t tmi_metal_product(const uint64_t sides[3]) {
+    uint64_t n = sides[0] * sides[1]; /* of 32 bits each */
+    return sides[2] && n > UINT64_MAX / sides[2] ? UINT64_MAX : n * sides[2];
+}
+
 /* Scratch and debug buffers that are long enough; what is there is kept. */
 static tmetal_code tmi_metal_make_room(const tmi_metal_go *g) {
     tmetal_launch       *h = g->launch;
     const tmetal_result *r = h->l->result;
-    uint64_t             n, programs = (uint64_t)g->programs[0] * g->programs[1] * g->programs[2];
+    uint64_t             n, programs = tmi_metal_product(g->programs);
     uint32_t             i, k;
     tmetal_code          code;
     for (i = 0; i < r->n_scratch; i++) {
-        n = r->scratch[i].bytes + r->scratch[i].program_bytes * programs;
+        n = r->scratch[i].bytes; /* more bytes than can be counted are refused as any too many */
+        if (r->scratch[i].program_bytes && programs > (UINT64_MAX - n) / r->scratch[i].program_bytes)
+            n = UINT64_MAX;
+        else n += r->scratch[i].program_bytes * programs;
         if (h->scratch[i].object && h->scratch[i].bytes >= n) continue;
         tmetal_buffer_free(h->l->x, &h->scratch[i]);
         code = tmetal_buffer_make(h->l->x, n, &h->scratch[i], g->p);
@@ -49052,13 +49074,8 @@ static void tmi_metal_cut(const uint64_t whole[3], uint64_t most, uint64_t count
     }
 }
 
-static uint64_t tmi_metal_groups(const tmi_metal_go *g) {
-    uint64_t n = g->whole[0] * g->whole[1]; /* of 32 bits each */
-    return g->whole[2] && n > UINT64_MAX / g->whole[2] ? UINT64_MAX : n * g->whole[2];
-}
-
-/* What is refused is so before the first kernel is committed. */
-static tmetal_code tmi_metal_check_parts(tmi_metal_go *g, const tmetal_launch_options *o) {
+/* What is refused is so before the first kernel is encoded, by whomever it is committed. */
+static tmetal_code tmi_metal_check_grids(tmi_metal_go *g, const tmetal_launch_options *o) {
     const tmetal_result *r = g->launch->l->result;
     uint32_t             i;
     for (i = 0; i < r->n_kernels; i++) {
@@ -49066,7 +49083,7 @@ static tmetal_code tmi_metal_check_parts(tmi_metal_go *g, const tmetal_launch_op
         tmetal_code          code = tmi_metal_grid(g, k);
         if (code != TMETAL_OK) return code;
         if (!tmi_metal_has_parts(k) && o && o->programs_per_part &&
-            o->programs_per_part < tmi_metal_groups(g))
+            o->programs_per_part < tmi_metal_product(g->whole))
             return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, k->name,
                                   "it was compiled without options.parts, or its arguments leave "
                                   "no place for one more");
@@ -49084,7 +49101,7 @@ static tmetal_code tmi_metal_start_kernel(tmi_metal_go *g, const tmetal_launch_o
     void                *buffer, *encoder;
     tmetal_code          code = tmi_metal_grid(g, k);
     if (code != TMETAL_OK || tmi_metal_is_empty(g)) return code;
-    all = tmi_metal_groups(g);
+    all = tmi_metal_product(g->whole);
     tmi_metal_cut(g->whole, tmi_metal_part(g, o, i, all), count);
     g->launch->pace[i].groups = all;
     while (g->from[2] < g->whole[2]) {
@@ -49112,7 +49129,7 @@ static tmetal_code tmi_metal_start_kernel(tmi_metal_go *g, const tmetal_launch_o
 static tmetal_code tmi_metal_start_parts(tmi_metal_go *g, const tmetal_launch_options *o) {
     tmetal_launch *h = g->launch;
     uint32_t       i;
-    tmetal_code    code = tmi_metal_check_parts(g, o);
+    tmetal_code    code = TMETAL_OK;
     void          *buffer;
     for (i = 0; i < h->l->result->n_kernels; i++) h->pace[i].buffers = 0;
     for (i = 0; i < h->l->result->n_kernels && code == TMETAL_OK; i++)
@@ -49138,11 +49155,14 @@ static tmetal_code tmi_metal_start_in_pool(tmi_metal_go *g, const tmetal_launch_
     void          *buffer = o ? o->command_buffer : NULL, *encoder = o ? o->encoder : NULL;
     int            own = !buffer && !encoder;
     tmetal_code    code;
-    if (own && (g->launch->l->has_parts || (o && o->programs_per_part)))
-        return tmi_metal_start_parts(g, o);
-    if (o && o->programs_per_part)
+    if (!own && o->programs_per_part)
         return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, g->launch->l->result->kernels[0].name,
                               "parts are command buffers of our own, and one is given");
+    code = tmi_metal_check_grids(g, o);
+    if (code == TMETAL_OK) code = tmi_metal_make_room(g);
+    if (code != TMETAL_OK) return code;
+    if (own && (g->launch->l->has_parts || (o && o->programs_per_part)))
+        return tmi_metal_start_parts(g, o);
     if (encoder) return tmi_metal_encode(g, encoder);
     if (own) buffer = tmi_metal_own_buffer(g, o);
     else if (o->wait_event)
@@ -49200,15 +49220,21 @@ TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_l
     code = tmi_metal_check(&g);
     if (code != TMETAL_OK) return code;
     pool = launch->l->x->push();
-    code = tmi_metal_make_room(&g);
-    if (code == TMETAL_OK) code = tmi_metal_start_in_pool(&g, options);
+    code = tmi_metal_start_in_pool(&g, options);
     launch->l->x->pop(pool);
     return code == TMETAL_OK ? tmi_metal_good(problem) : code;
 }
 
 /* MTLCommandBufferStatus: 4 is completed, 5 an error. */
 TMETAL_API int tmetal_launch_is_done(const tmetal_launch *launch) {
-    return !launch->under_way || tmi_metal_u(launch->l->x, launch->under_way, TMI_SEL_STATUS) >= 4;
+    const tmi_metal *x = launch->l->x;
+    void            *pool;
+    int              is_done;
+    if (!launch->under_way) return 1;
+    pool = x->push();
+    is_done = tmi_metal_u(x, launch->under_way, TMI_SEL_STATUS) >= 4;
+    x->pop(pool);
+    return is_done;
 }
 
 /* 1: complete. Metal has no wait that ends by itself, so the status is asked for: often at first,

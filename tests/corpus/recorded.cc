@@ -30,6 +30,7 @@ const std::map<std::string, element_type> &element_names() {
         {"fp8e4b8", {element::e4m3fnuz, 1}},  {"f8E5M2FNUZ", {element::e5m2fnuz, 1}},
         {"fp8e5b16", {element::e5m2fnuz, 1}}, {"f8E4M3B11FNUZ", {element::e4m3b11, 1}},
         {"fp8e4b15", {element::e4m3b11, 1}},  {"ptr", {element::integer, 8}},
+        {"index", {element::integer, 8}},
     };
     return names;
 }

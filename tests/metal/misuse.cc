@@ -75,7 +75,7 @@ struct scene {
     tmetal_code up_to_load() {
         tmetal_code c = compile();
         if (c != TMETAL_OK) return c;
-        open.symbol = standin::symbol;
+        if (!open.symbol) open.symbol = standin::symbol;
         c = tmetal_metal_open(&open, &arena, &metal, &problem);
         if (c == TMETAL_OK) c = tmetal_load(metal, &result, &arena, &loaded, &warnings, &problem);
         return c;
@@ -135,11 +135,11 @@ std::function<tmetal_code(scene &)> on(std::function<void()> change) {
 }
 
 /* Rows of sums in two stages, as many times as `deep` says along the axis that the stages need. */
-tmetal_code two_stages(scene &s, uint32_t deep) {
+tmetal_code two_stages(scene &s, uint32_t deep, uint32_t wide = 1) {
     s.file = "examples/kernels/row_sum.ttir";
     s.options.two_stage = 4;
     const tmetal_code c = s.ready();
-    s.programs[2] = deep;
+    s.programs[0] = s.programs[1] = wide, s.programs[2] = deep;
     s.args[2] = tmetal_arg_int(256);
     s.n_args = 3;
     return c == TMETAL_OK ? s.go() : c;
@@ -192,6 +192,24 @@ tmetal_code own_encoder(scene &s) {
     tell(s.start.encoder, "endEncoding");
     tell(buffer, "commit");
     if (c == TMETAL_OK && !*tmetal_launch_text(s.launch, 0, &s.arena)) fail("the caller's encoder: no assertion is told");
+    tell(queue, "release");
+    reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool);
+    return c;
+}
+
+/* Into a command buffer of the caller's, two functions: the second's grid is refused, and so the first does not run. */
+tmetal_code first_of_two(scene &s) {
+    s.file = "tests/metal/two_functions.ttir";
+    s.options.two_stage = 4;
+    tmetal_code c = s.ready();
+    s.args[2] = tmetal_arg_int(256);
+    s.n_args = 3, s.programs[2] = 2;
+    const auto pool = reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))();
+    void *const queue = standin::new_queue_of(nullptr), *const buffer = s.start.command_buffer = tell(queue, "commandBuffer");
+    if (c == TMETAL_OK) c = s.go();
+    tell(buffer, "commit");
+    tell(buffer, "waitUntilCompleted");
+    if (s.buffer[1].contents && *static_cast<float *>(s.buffer[1].contents) != 0) fail("a launch that is refused has begun");
     tell(queue, "release");
     reinterpret_cast<void (*)(void *)>(standin::symbol(nullptr, "objc_autoreleasePoolPop"))(pool);
     return c;
@@ -313,6 +331,25 @@ const std::vector<row> rows = {
     {"the compiler warns", TMETAL_OK, "", on([] { m.compiler_says = "program_source:3:1: warning: unused", m.warns = true; })},
     {"the library lacks the function", TMETAL_E_NO_FUNCTION, "there are vector_add", on([] { m.lacks_function = true; })},
     {"no pipeline", TMETAL_E_PIPELINE, "Target OS is incompatible", on([] { m.pipeline_says = "Target OS is incompatible"; })},
+    {"the compiler refuses in many words of two bytes a letter", TMETAL_E_COMPILER, "xéé",
+     [](scene &s) {
+         m.compiler_says = "x";
+         for (int i = 0; i < 2000; i++) m.compiler_says += "é";
+         const tmetal_code c = run(s);
+         if (std::string(s.problem.text).substr(std::strlen(s.problem.text) - 2) != "é") fail("a text is cut inside of a letter");
+         return c;
+     }},
+    {"a list of devices, and a small arena", TMETAL_E_ARENA, "arena is full",
+     [](scene &s) {
+         char                 few[64];
+         tmetal_arena         a = tmetal_arena_on(few, sizeof few);
+         const tmetal_device *list;
+         size_t               n;
+         s.open.symbol = standin::symbol;
+         const tmetal_code c = tmetal_metal_devices(&s.open, &a, &list, &n, &s.problem);
+         if (list || n) fail("devices are counted that are not there");
+         return c;
+     }},
     {"a pipeline of fewer threads", TMETAL_E_PIPELINE_LIMIT, "threads a threadgroup", on([] { m.pipeline_threads = 16; })},
     {"simdgroups of another width", TMETAL_E_PIPELINE_LIMIT, "32 wanted, 64 allowed", on([] { m.simd_width = 64; })},
     {"too little threadgroup memory", TMETAL_E_PIPELINE_LIMIT, "bytes of threadgroup memory", on([] { m.threadgroup_bytes = 512; })},
@@ -360,6 +397,17 @@ const std::vector<row> rows = {
     {"no programs", TMETAL_OK, "", with([](scene &s) { s.programs[0] = 0; })},
     {"programs along the axis of two stages", TMETAL_E_LAUNCH_STAGES, "wants 1 program along axis 2, but 3",
      [](scene &s) { return two_stages(s, 3); }},
+    {"programs along it of the second function alone", TMETAL_E_LAUNCH_STAGES, "along axis 2", first_of_two},
+    {"scratch of more bytes than can be counted", TMETAL_E_BUFFER, "no buffer of 18446744073709551615 bytes",
+     [](scene &s) { return two_stages(s, 1, 0xffffffff); }},
+    {"an index of more than 32 bits", TMETAL_OK, "",
+     [](scene &s) {
+         s.file = "tests/hosts/cases/index.ttir";
+         const tmetal_code c = s.ready();
+         s.args[1] = tmetal_arg_int(int64_t{1} << 40), s.n_args = 2;
+         if (c == TMETAL_OK && s.go() == TMETAL_OK && *static_cast<int64_t *>(s.buffer[0].contents) == s.args[1].i) return TMETAL_OK;
+         return TMETAL_E_LAUNCH_ARG;
+     }},
     {"two stages", TMETAL_OK, "", [](scene &s) { return two_stages(s, 1); }},
     {"an encoder of the caller's", TMETAL_OK, "", own_encoder},
     {"one launch behind another", TMETAL_OK, "", [](scene &s) { return by_event(s, 0, 7, 7); }},
@@ -545,6 +593,32 @@ void list_in_parts() {
     if (wanted <= s.result.n_kernels) fail("a list in parts: nothing is cut");
     for (int i = 0; i < 32; i++)
         if (at[2048 + i] != 32.0f) return fail("a list in parts: row " + std::to_string(i) + " sums up to " + std::to_string(at[2048 + i]));
+}
+
+thread_local int pools_made;
+void *make_pool() {
+    pools_made++;
+    return reinterpret_cast<void *(*)()>(standin::symbol(nullptr, "objc_autoreleasePoolPush"))();
+}
+tmetal_function counting(void *, const char *name) {
+    return std::strcmp(name, "objc_autoreleasePoolPush") == 0 ? reinterpret_cast<tmetal_function>(make_pool) : standin::symbol(nullptr, name);
+}
+
+/* Each call has a pool of its own: what Metal autoreleases in it, even as something is freed, goes with it. */
+void pools_around() {
+    standin::now = standin::machine();
+    scene s;
+    s.open.symbol = counting;
+    if (s.ready() != TMETAL_OK || tmetal_launch_start(s.launch, s.args, s.n_args, s.programs, nullptr, &s.problem) != TMETAL_OK)
+        return fail(std::string("pools: ") + s.problem.text);
+    const auto one = [](const char *what, std::function<void()> call) {
+        const int before = pools_made;
+        call();
+        if (pools_made == before) fail(std::string("no pool around ") + what);
+    };
+    one("tmetal_launch_is_done", [&] { tmetal_launch_is_done(s.launch); });
+    one("tmetal_launch_wait", [&] { tmetal_launch_wait(s.launch, 0, &s.problem); });
+    one("tmetal_buffer_free", [&] { tmetal_buffer_free(s.metal, &s.buffer[0]); });
 }
 
 /* A list of which only the first kernel's grid is small enough: nothing is begun. */
@@ -766,6 +840,7 @@ int main(int argc, char **argv) {
         describes();
         parts();
         list_in_parts();
+        pools_around();
         nothing_is_begun();
         what_has_parts();
         many_launches();

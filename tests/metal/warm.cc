@@ -191,6 +191,24 @@ void failing(const std::string &dir) {
     nowhere.expect("in a folder that cannot be", 0, 1, 1, "the cache cannot");
 }
 
+/* A path of two bytes a letter that is longer than the text of a problem: it is cut between two letters. */
+void cut(const std::string &dir) {
+    const std::string source = text_of("examples/kernels/vector_add.ttir");
+    std::string       letters;
+    for (int i = 0; i < 1500; i++) letters += "é";
+    for (const char *before : {"/a", "/ab"}) {
+        std::vector<char> memory(8u << 20);
+        tmetal_arena      arena = tmetal_arena_on(memory.data(), memory.size());
+        const std::string path = dir + before + letters;
+        tmetal_cache      cache{path.c_str(), 0};
+        tmetal_result     r;
+        tmetal_problem    p;
+        check(tmetal_cache_compile(&cache, source.data(), source.size(), nullptr, &arena, &r, nullptr, &p) == TMETAL_OK, "a long path");
+        const std::string said = p.text;
+        check(said.size() > 1900 && said.substr(said.size() - 2) == "é", "a long path is cut inside of a letter");
+    }
+}
+
 /* Several kernels, of which some are one function; several threads at once. */
 void many(const std::string &dir) {
     start s;
@@ -226,6 +244,7 @@ int main(int argc, char **argv) {
     systems(dir + "/systems");
     damage(dir + "/damage");
     failing(dir + "/failing");
+    cut(dir);
     many(dir + "/many");
     if (!failures) std::printf("warm: a start from the cache compiles nothing; each failure of it does no harm\n");
     return failures != 0;
