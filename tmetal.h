@@ -50308,10 +50308,10 @@ typedef enum tmi_host_quote {
     TMI_HOST_QUOTE_SWIFT /* lines between """, indented by 8 */
 } tmi_host_quote;
 
-/* Types of numbers, in the order of a language's row. Floats that C has no type for go as bits. */
+/* Types of numbers, in the order of a language's row. Others, as floats that C has no type for and
+ * `index`, go as the bits of the integer of their size. */
 static const char *const tmi_host_types[] = {"i1", "i8", "i16", "i32", "i64", "f32", "f64"};
-#define TMI_HOST_BITS8  1 /* other types of 8 and 16 bits go as these */
-#define TMI_HOST_BITS16 2
+#define TMI_HOST_BITS8 1 /* from here on 8, 16, 32 and 64 */
 
 /* What a language may be unable to do; sum of these. */
 #define TMI_HOST_LACKS(X)                                                                         \
@@ -50396,6 +50396,15 @@ typedef struct tmi_host_language {
     "    }",                                                                                      \
     "}",                                                                                          \
     "%end"
+
+/* Scratch grows with the programs: without a limit its bytes would wrap. */
+#define TMI_HOST_C_COUNT                                                                          \
+    "/* All programs; 0 where they are too many for scratch. */",                                 \
+    "static uint64_t count(const uint32_t programs[3]) {",                                        \
+    "    uint64_t all = (uint64_t)programs[0] * programs[1];",                                    \
+    "    if (all < UINT32_MAX) all *= programs[2];",                                              \
+    "    return all < UINT32_MAX ? all : 0;",                                                     \
+    "}"
 
 /* C99: everything by objc_msgSend. */
 static const char *const tmi_host_c[] = {
@@ -50621,9 +50630,7 @@ static const char *const tmi_host_c[] = {
     "%end",
     "%if has_program_bytes",
     "",
-    "static size_t count(const uint32_t programs[3]) {",
-    "    return (size_t)programs[0] * programs[1] * programs[2];",
-    "}",
+    TMI_HOST_C_COUNT,
     "%end",
     "%if binds_bytes",
     "",
@@ -50743,6 +50750,12 @@ static const char *const tmi_host_c[] = {
     "%else",
     "    bool good = true;",
     "%end",
+    "%if takes_programs",
+    "    if (!programs[0] || !programs[1] || !programs[2]) {",
+    "        objc_autoreleasePoolPop(pool);",
+    "        return good;",
+    "    }",
+    "%end",
     "%for kernel",
     "%if is_staged",
     "    if (good && programs[$staged_axis] > 1)",
@@ -50750,6 +50763,9 @@ static const char *const tmi_host_c[] = {
     "%end",
     "%end",
     "%for scratch",
+    "%if program_bytes",
+    "    if (good && !count(programs)) good = fail(gpu, \"programs\", \"they are too many\");",
+    "%end",
     "    if (good)",
     "%if program_bytes",
     "        scratch_$scratch = ${file}_buffer(",
@@ -50764,12 +50780,6 @@ static const char *const tmi_host_c[] = {
     "    if (good) debug_$kernel_id = zeroed(gpu, $debug_bytes);",
     "    good = good && debug_$kernel_id;",
     "%end",
-    "%end",
-    "%if takes_programs",
-    "    if (!programs[0] || !programs[1] || !programs[2]) {",
-    "        objc_autoreleasePoolPop(pool);",
-    "        return good;",
-    "    }",
     "%end",
     "    if (good) commands = GET(id, gpu->queue, \"commandBuffer\");",
     "    if (commands) encoder = GET(id, commands, \"computeCommandEncoder\");",
@@ -51377,9 +51387,7 @@ static const char *const tmi_host_objc[] = {
     "%end",
     "%if has_program_bytes",
     "",
-    "static NSUInteger count(const uint32_t programs[3]) {",
-    "    return (NSUInteger)programs[0] * programs[1] * programs[2];",
-    "}",
+    TMI_HOST_C_COUNT,
     "%end",
     "%if has_debug",
     "",
@@ -51508,6 +51516,9 @@ static const char *const tmi_host_objc[] = {
     "%end",
     "%end",
     "%for scratch",
+    "%if program_bytes",
+    "    if (!count(programs)) return fail(error, @\"programs: they are too many\");",
+    "%end",
     "    id<MTLBuffer> scratch_$scratch =",
     "%if program_bytes",
     "        [gpu->_device newBufferWithLength:$scratch_bytes + $program_bytes * count(programs)",
@@ -51736,6 +51747,10 @@ static const char *const tmi_host_metal_cpp[] = {
     "}",
     "} // namespace",
     "%end",
+    "%if has_program_bytes",
+    "",
+    TMI_HOST_C_COUNT,
+    "%end",
     "%if has_debug",
     "",
     TMI_HOST_C_PRINTS,
@@ -51805,8 +51820,9 @@ static const char *const tmi_host_metal_cpp[] = {
     "    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());",
     "%for scratch",
     "%if program_bytes",
+    "    if (!count(programs)) return fail(\"programs\", \"they are too many\");",
     "    auto scratch_$scratch = NS::TransferPtr(device->newBuffer(",
-    "        $scratch_bytes + $program_bytes * size_t(programs[0]) * programs[1] * programs[2],",
+    "        $scratch_bytes + $program_bytes * count(programs),",
     "        MTL::ResourceStorageModeShared));",
     "%else",
     "    auto scratch_$scratch =",
@@ -52089,10 +52105,11 @@ static int tmi_host_is_given(const tmetal_arg *a) {
 }
 
 static const char *tmi_host_type(const tmi_host *h, const tmetal_arg *a) {
-    uint32_t i;
+    uint32_t i, size;
     for (i = 0; i < sizeof tmi_host_types / sizeof *tmi_host_types; i++)
         if (strcmp(tmi_host_types[i], a->type) == 0) return h->language->types[i];
-    return h->language->types[a->size == 1 ? TMI_HOST_BITS8 : TMI_HOST_BITS16];
+    for (i = TMI_HOST_BITS8, size = 1; size < a->size && size < 8; size *= 2) i++;
+    return h->language->types[i];
 }
 
 /* Bytes of an op list's tensor; 0: a Triton function does not say. */

@@ -15,7 +15,7 @@ typedef struct hosts_call {
 } hosts_call;
 
 #define HOSTS_MOST 64
-static const uint32_t hosts_none[3] = {0, 1, 1};
+static const uint32_t hosts_none[3] = {0, 1, 1}, hosts_many[3] = {0xffffffff, 0xffffffff, 1};
 #define HOSTS_NUMBER(type, i) (*(const type *)(const void *)c->numbers[i])
 
 #ifdef __cplusplus
@@ -35,7 +35,7 @@ static const uint32_t hosts_none[3] = {0, 1, 1};
             good = good && (LAUNCH);                                                              \
             for (size_t i = 0; i < c->n; i++)                                                     \
                 if (held[i]) std::memcpy(c->bytes[i], b[i]->contents(), c->sizes[i]);             \
-            (void)hosts_none;                                                                     \
+            (void)hosts_none, (void)hosts_many;                                                   \
             std::strcpy(c->error, good ? "" : gpu.error.c_str());                                 \
             return good;                                                                          \
         }
@@ -60,7 +60,7 @@ static const uint32_t hosts_none[3] = {0, 1, 1};
                     NAME##_release(b[i]);                                                         \
                 }                                                                                 \
             NAME##_close(&gpu);                                                                   \
-            (void)hosts_none;                                                                     \
+            (void)hosts_none, (void)hosts_many;                                                   \
             if (good) *c->error = 0;                                                              \
             else memcpy(c->error, gpu.error, sizeof gpu.error);                                   \
             return good;                                                                          \

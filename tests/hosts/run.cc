@@ -87,7 +87,7 @@ std::string kind_of_plan(const tmetal_result &r) {
 /* Arguments of the launch function, as the caller in call.h has them; numbers go into `numbers`. */
 std::string arguments(const compiled &p, std::vector<std::array<uint8_t, 8>> &numbers) {
     static const std::map<std::string, const char *> types = {{"i1", "bool"}, {"i8", "int8_t"}, {"i16", "int16_t"}, {"i32", "int32_t"},
-                                                              {"i64", "int64_t"}, {"f32", "float"}, {"f64", "double"}};
+                                                              {"i64", "int64_t"}, {"index", "int64_t"}, {"f32", "float"}, {"f64", "double"}};
     std::map<uint32_t, std::string> all;
     std::set<uint32_t>              padded;
     bool                            by_programs = false;
@@ -315,6 +315,12 @@ int judge_errors(const language &l, const std::string &base, const std::string &
         standin::now = standin::machine();
     }
     for (const auto &c : wrong_calls) check(c.name, run(l, *p, base, c.args), c.says);
+    auto stages = take(sim::tests_directory() + "/hosts/cases/two_stage.ttir"); /* its scratch grows with the programs */
+    made::record(*stages);
+    std::vector<std::array<uint8_t, 8>> numbers(stages->c.parameters.size() + 1);
+    const std::string                   args = arguments(*stages, numbers).substr(2);
+    check("scratch of no programs", run(l, *stages, base, replaced(args, "HOSTS_PROGRAMS", "hosts_none")), "buffer ");
+    check("scratch of too many programs", run(l, *stages, base, replaced(args, "HOSTS_PROGRAMS", "hosts_many")), "too many");
     for (const auto &m : messages) check(m.path, heard(l, base, m.path), m.says);
     check("a full arena", small_arenas(l, *p), "");
     check("no such language", refusal(*p, static_cast<tmetal_host>(TMETAL_HOST_COUNT)), "TM903");
