@@ -49377,21 +49377,26 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
     "    return programs\n\n\n"                                                                    \
     "def _bits(name, value, type):\n"                                                              \
     "    \"\"\"The bits of a number of Triton's type, rounded to it or checked.\"\"\"\n"           \
-    "    if type in (\"f16\", \"f32\", \"f64\"):\n"                                                \
-    "        letter = {\"f16\": \"<e\", \"f32\": \"<f\", \"f64\": \"<d\"}[type]\n"                 \
-    "        return int.from_bytes(struct.pack(letter, value), \"little\")\n"                      \
-    "    if type == \"bf16\":  # to nearest even, once: f32 was a rounding too\n"                  \
-    "        near, = struct.unpack(\"<f\", struct.pack(\"<f\", value))\n"                          \
-    "        bits, = struct.unpack(\"<I\", struct.pack(\"<f\", value))\n"                          \
-    "        high, low, off = bits >> 16, bits & 0xffff, abs(value) - abs(near)\n"                 \
-    "        if value != value:\n"                                                                 \
-    "            return high | 0x40\n"                                                             \
-    "        up = low > 0x8000 or low == 0x8000 and (off > 0 or off == 0 and high & 1)\n"          \
-    "        return high + bool(up)\n"                                                             \
-    "    width, value = int(type[1:]), operator.index(value)\n"                                    \
-    "    if not -(1 << (width - 1)) <= value < 1 << width:\n"                                      \
-    "        raise OverflowError(f\"{name} does not fit {type}\")\n"                               \
-    "    return int(value != 0) if width == 1 else value & ((1 << width) - 1)\n\n\n"
+    "    try:\n"                                                                                   \
+    "        if type in (\"f16\", \"f32\", \"f64\"):\n"                                            \
+    "            letter = {\"f16\": \"<e\", \"f32\": \"<f\", \"f64\": \"<d\"}[type]\n"             \
+    "            return int.from_bytes(struct.pack(letter, value), \"little\")\n"                  \
+    "        if type == \"bf16\":  # to nearest even, once: f32 was a rounding too\n"              \
+    "            near, = struct.unpack(\"<f\", struct.pack(\"<f\", value))\n"                      \
+    "            bits, = struct.unpack(\"<I\", struct.pack(\"<f\", value))\n"                      \
+    "            high, low, off = bits >> 16, bits & 0xffff, abs(value) - abs(near)\n"             \
+    "            if value != value:\n"                                                             \
+    "                return high | 0x40\n"                                                         \
+    "            up = low > 0x8000 or low == 0x8000 and (off > 0 or off == 0 and high & 1)\n"      \
+    "            return high + bool(up)\n"                                                         \
+    "        width, value = int(type[1:]), operator.index(value)\n"                                \
+    "        if not -(1 << (width - 1)) <= value < 1 << width:\n"                                  \
+    "            raise OverflowError\n"                                                            \
+    "        return int(value != 0) if width == 1 else value & ((1 << width) - 1)\n"               \
+    "    except OverflowError:\n"                                                                  \
+    "        raise OverflowError(f\"{name} does not fit {type}\") from None\n"                     \
+    "    except (TypeError, ValueError, RuntimeError, struct.error) as e:\n"                       \
+    "        raise TypeError(f\"{name} must be a number of type {type}: {e}\") from None\n\n\n"
 
 /* What PyTorch wants: numbers as integers of 64 bits, whose low bytes come first. */
 static const char *const tmi_py_torch_text[] = {

@@ -66,7 +66,7 @@ raises("another type", TypeError, "float32, not torch.float16", add, torch.empty
 raises("a tensor that begins elsewhere", ValueError, "multiple of 16 bytes", add, x[1:], y, out, 8, grid=1)
 raises("one tensor twice", ValueError, "x_ptr and out_ptr are one tensor", add, x, y, x, 1000, grid=4)
 raises("a number that does not fit", OverflowError, "n does not fit i32", add, x, y, out, 1 << 32, grid=4)
-raises("a float for an integer", TypeError, "float", add, x, y, out, 1.5, grid=4)
+raises("a float for an integer", TypeError, "n must be a number of type i32: 'float'", add, x, y, out, 1.5, grid=4)
 add(x, x, out, 1000, grid=4)
 expect("one tensor read twice", out.tolist() == [2 * a for a in x.tolist()])
 some = torch.zeros(64, device="mps")
@@ -79,7 +79,8 @@ out = torch.empty(7, dtype=torch.int64, device="mps")
 every(out, True, False, 7, 2**31, -1, 2**63 + 5, 2.5, grid=1)
 expect(f"scalars: {out.tolist()}", out.tolist()[3:6] == [-2**31, -1, 5 - 2**63] and out.tolist()[:3] == [1, 0, 7])
 raises("a truth of 2", OverflowError, "flag does not fit i1", every, out, 2, False, 7, 0, 0, 0, 2.5, grid=1)
-raises("a float that f32 cannot hold", OverflowError, "", every, out, 1, False, 7, 0, 0, 0, 1e300, grid=1)
+raises("a tensor for a float", TypeError, "must be a number of type f32", every, out, 1, False, 7, 0, 0, 0, out, grid=1)
+raises("a float that f32 cannot hold", OverflowError, "does not fit f32", every, out, 1, False, 7, 0, 0, 0, 1e300, grid=1)
 
 # Numbers are rounded once, to nearest even: against exact arithmetic.
 bits = sys.modules[every.__module__]._bits if every.__module__ in sys.modules else every.__globals__["_bits"]
@@ -127,6 +128,7 @@ raises("MLX: another type", TypeError, "x_ptr must be an array of mlx.core.float
 raises("MLX: no array", TypeError, "x_ptr must be an array", add, [1.0], b, 8, 8, grid=1)
 raises("MLX: a result like another type", TypeError, "out_ptr is of mlx.core.float32", add, a, b, mx.array([1]), 1, grid=1)
 raises("MLX: a grid that it cannot count", ValueError, "more than", add, a, b, 8, 8, grid=1 << 26)
+raises("MLX: an array for a number", TypeError, "n must be a number of type i32", add, a, b, 8, a, grid=1)
 raises("MLX: a number that does not fit", OverflowError, "does not fit", add, a, b, 8, -2**31 - 1, grid=1)
 
 asserts = module("tests/metal/asserts.ttir", "torch").asserts
