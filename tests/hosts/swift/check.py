@@ -872,7 +872,7 @@ class Reader:
             if trailing and not last: continue
             p = self.matches(Decl("", "", params=d.params[:-1] if last else d.params), labels)
             if p is not None: fits.append((d, p, last))
-        if any(f[0].waits for f in fits): fits = [f for f in fits if f[0].waits == bool(self.awaits)] or fits
+        if any(f[0].waits for f in fits): fits = [f for f in fits if f[0].waits == scope.function.waits] or fits
         if not fits:
             self.at = begin
             self.fail("%s has no form (%s)%s, but %s" % (name, "".join(x + ":" for x in labels), " { }" if trailing else "",

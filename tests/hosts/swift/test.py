@@ -22,6 +22,9 @@ WRONG = [
     ("let queue = device.makeCommandQueue()", "let queue = try device.makeCommandQueue()", "nothing throws"),
     ("await withChecked", "withChecked", "await is missing"),
     ("async throws {", "throws {", "declared twice"),
+    # of two forms, an async function calls the async one
+    ("    private func newCommands()", "    func other(_ x: MTLBuffer) async throws {\n        try vector_add(programs: [1, 1, 1], x_ptr: x, y_ptr: x, "
+     "out_ptr: x, n: 1)\n    }\n\n    private func newCommands()", "await is missing"),
     (") throws -> MTLCommandBuffer", ") -> MTLCommandBuffer", "nothing throws"),
     ("private func newCommands() throws ->", "private func newCommands() ->", "nothing throws"),
     ("= try newCommands()\n        try encode_vector_add(\n            commands, programs", "= newCommands()\n        try encode_vector_add(\n"
