@@ -35,8 +35,8 @@
  *                                           tmetal_transform and names of their enums
  *     TMETAL_CORE            [not defined]  without all five
  *     TMETAL_CACHE           [not defined]  with a cache of results on disk, by stdio: docs/launch.md
- *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md
- *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in other languages: docs/hosts.md
+ *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md; nothing to link
+ *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in C, Objective-C, C++, Swift, Python: docs/hosts.md
  *
  *     A part that is left out declares none of its functions and costs nothing. A kernel that needs it is
  *     refused by TM311, which names the switch; all others give the same Metal and plan. What they cost:
@@ -71,7 +71,10 @@
  *        the parameters of the TTIR function.
  *     5  Dispatch `grid` threadgroups (all 0: one per Triton program, three axes) of `threads` threads.
  *        The kernels of a result run in their order, each after the one before is complete.
- *     Steps 3 to 5 in C, without Objective-C: TMETAL_METAL, tmetal_metal_open and what follows it.
+ *     Steps 3 to 5 are done by the launcher (TMETAL_METAL: tmetal_metal_open, tmetal_load, tmetal_launch_make,
+ *     tmetal_launch_run, in C without Objective-C) or by a file of launch code that tmetal_launch_code writes
+ *     (TMETAL_LAUNCH_CODE). tmetal_cache_compile stands for step 2 where results are kept (TMETAL_CACHE).
+ *
  *     tmetal_transform also says what was done on the way, line by line, and gives the changed IR.
  *     tmetal_plan_json gives the same as text. For MLX, which has a launcher of its own: options.mlx, docs/mlx.md.
  *     Why the Metal is as it is (accesses, lines of memory, barriers, layouts): options.reports and then
@@ -188,8 +191,8 @@
 
 /* -- Diagnostic codes --------------------------------------------------------
  * One row a message: number, name, text. Hundreds: 1 text, 2 verifier, 3 not supported, 4
- * layout, 5 plan and GPU limits, 6 emission, 9 memory and our own bugs. A number is never used
- * twice: 220, 225, 305, 310, 401 and 504 have been given and taken back. */
+ * layout, 5 plan and GPU limits, 6 emission, 7 launching, 9 memory and our own bugs. A number is
+ * never used twice: 220, 225, 305, 310, 401 and 504 have been given and taken back. */
 #define TMETAL_DIAGS(X)                                                                         \
     X(101, EXPECTED, "expected %s, found %s")                                                   \
     X(102, BAD_CHAR, "character %s does not start a token of Triton IR")                        \
@@ -269,7 +272,8 @@
     X(902, BUG, "tmetal broke a promise of its own in section %s: %s")                            \
     X(903, MISUSE, "%s")
 
-/* Those of launching, which TMETAL_METAL and TMETAL_LAUNCH_CODE bring; %s and %llu alone. */
+/* Those of launching, which TMETAL_METAL, TMETAL_LAUNCH_CODE (740) and TMETAL_CACHE (751) bring; %s
+ * and %llu alone. */
 #define TMETAL_LAUNCH_DIAGS(X)                                                                    \
     X(701, NO_METAL, "there is no Metal here: %s is not found")                                   \
     X(702, NO_DEVICE, "no Metal device %s, of Apple family %llu or higher")                       \
@@ -1479,8 +1483,9 @@ TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *a
 /* Waits for what is under way. */
 TMETAL_API void        tmetal_launch_free(tmetal_launch *launch);
 /* Check the arguments, args[param] for each parameter, bind them and commit every kernel of the
- * result in order, for `programs` Triton programs along x, y and z (NULL: 1, 1, 1; op lists do not
- * look at it). Returns at once; the buffers must stay until tmetal_launch_wait. */
+ * result in order, for `programs` Triton programs along x, y and z (NULL: 1, 1, 1; a 0: none; op
+ * lists do not look at it). How far into a buffer a Triton kernel reaches is not known and not
+ * checked. Returns at once; the buffers must stay until tmetal_launch_wait. */
 TMETAL_API tmetal_code tmetal_launch_start(tmetal_launch *launch, const tmetal_launch_arg *args,
                                            uint32_t n_args, const uint32_t programs[3],
                                            const tmetal_launch_options *options,
