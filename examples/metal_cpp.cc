@@ -15,6 +15,7 @@
 #include "tmetal.h"
 
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -44,12 +45,13 @@ public:
     kernel(const kernel &) = delete;
     ~kernel() { close(); }
 
-    tmetal_buffer adopt(MTL::Buffer *buffer) {
+    /* an argument, which holds the engine's buffer as long as the kernel is there */
+    tmetal_launch_arg adopt(MTL::Buffer *buffer) {
         tmetal_buffer b;
         must(tmetal_buffer_adopt(metal_, buffer, &b, &problem_));
-        return b;
+        adopted_.push_back(b);
+        return tmetal_arg_buffer(&adopted_.back(), 0);
     }
-    void let_go(tmetal_buffer &b) { tmetal_buffer_free(metal_, &b); }
     /* behind what is in `commands` already; the engine commits */
     void encode(MTL::CommandBuffer *commands, const std::vector<tmetal_launch_arg> &args, uint32_t programs) {
         const uint32_t        grid[3] = {programs, 1, 1};
@@ -67,6 +69,8 @@ private:
     }
     void close() {
         if (launch_) tmetal_launch_free(launch_);
+        for (tmetal_buffer &b : adopted_) tmetal_buffer_free(metal_, &b);
+        adopted_.clear();
         if (loaded_) tmetal_unload(loaded_);
         if (metal_) tmetal_metal_close(metal_);
         launch_ = nullptr, loaded_ = nullptr, metal_ = nullptr;
@@ -78,6 +82,7 @@ private:
     tmetal_metal              *metal_ = nullptr;
     tmetal_loaded             *loaded_ = nullptr;
     tmetal_launch             *launch_ = nullptr;
+    std::deque<tmetal_buffer>  adopted_; /* arguments point to them */
 };
 
 static bool run(MTL::Device *device, const std::string &ttir) {
@@ -85,24 +90,22 @@ static bool run(MTL::Device *device, const std::string &ttir) {
     auto                       queue = NS::TransferPtr(device->newCommandQueue());
     NS::SharedPtr<MTL::Buffer> buffers[3];
     kernel                     add(device, ttir);
-    tmetal_buffer              adopted[3];
+    tmetal_launch_arg          args[3];
     for (int i = 0; i < 3; i++) {
         buffers[i] = NS::TransferPtr(device->newBuffer(n * sizeof(float), MTL::ResourceStorageModeShared));
-        adopted[i] = add.adopt(buffers[i].get());
+        args[i] = add.adopt(buffers[i].get());
     }
     float *x = static_cast<float *>(buffers[0]->contents()), *y = static_cast<float *>(buffers[1]->contents());
     for (int i = 0; i < n; i++) x[i] = float(i), y[i] = 0.5f;
 
     MTL::CommandBuffer *commands = queue->commandBuffer();
-    add.encode(commands, {tmetal_arg_buffer(&adopted[0], 0), tmetal_arg_buffer(&adopted[1], 0),
-                          tmetal_arg_buffer(&adopted[2], 0), tmetal_arg_int(n)}, (n + 255) / 256);
+    add.encode(commands, {args[0], args[1], args[2], tmetal_arg_int(n)}, (n + 255) / 256);
     commands->commit();
     commands->waitUntilCompleted();
     const bool done = commands->status() == MTL::CommandBufferStatusCompleted;
     int        right = 0;
     for (int i = 0; i < n; i++) right += done && static_cast<float *>(buffers[2]->contents())[i] == float(i) + 0.5f;
     std::printf("%d of %d sums are right\n", right, n);
-    for (tmetal_buffer &b : adopted) add.let_go(b);
     return right == n;
 }
 
