@@ -1463,7 +1463,8 @@ typedef struct tmetal_launch_options {
     const char *label;          /* of the command buffer, for Apple's tools; NULL: the kernel's name */
     void       *command_buffer; /* the caller's: encoded there, and the caller commits it */
     void       *encoder;        /* the caller's compute encoder: likewise, and left open */
-    void       *wait_event;     /* id<MTLEvent>: the GPU begins when it has reached `wait_value` */
+    void       *wait_event;     /* id<MTLEvent>: the GPU begins when it has reached `wait_value`;
+                                 * not with an encoder, nor is the other */
     uint64_t    wait_value;
     void       *signal_event;   /* is set to `signal_value` behind the kernels */
     uint64_t    signal_value;
@@ -1522,6 +1523,7 @@ typedef enum tmetal_host {
 
 typedef struct tmetal_host_options {
     const char *name; /* that functions and types begin with; NULL: the first kernel's */
+    const char *file; /* name of the result's text in messages; NULL: "<ttir>" */
 } tmetal_host_options;
 
 /* Write it: a function for each Triton function, which launches all kernels that it became, or one
@@ -47827,6 +47829,11 @@ static void *tmi_metal_take(tmetal_arena *arena, size_t bytes, tmetal_problem *p
     return memset(memory, 0, bytes);
 }
 
+/* What tmi_metal_take has told. */
+static tmetal_code tmi_metal_full(const tmetal_arena *arena) {
+    return arena && arena->base ? TMETAL_E_ARENA : TMETAL_E_MISUSE;
+}
+
 /* The text of an NSString, "" for nil: good until the pool is emptied. */
 static const char *tmi_metal_utf8(const tmi_metal *x, void *string) {
     const char *s = string ? tmi_metal_s(x, string, TMI_SEL_UTF8) : NULL;
@@ -48080,7 +48087,7 @@ TMETAL_API tmetal_code tmetal_metal_open(const tmetal_metal_options *options, tm
     tmetal_code     code;
     void           *pool;
     *metal = NULL;
-    if (!x) return problem ? problem->code : TMETAL_E_ARENA;
+    if (!x) return tmi_metal_full(arena);
     code = tmi_metal_bind(x, options, &e, problem);
     if (code != TMETAL_OK) return code;
     pool = x->push();
@@ -48117,7 +48124,7 @@ TMETAL_API tmetal_code tmetal_metal_devices(const tmetal_metal_options *options,
     *devices = list;
     if (list) return tmi_metal_good(problem);
     *n = 0;
-    return problem ? problem->code : TMETAL_E_ARENA;
+    return tmi_metal_full(arena);
 }
 
 TMETAL_API const tmetal_device *tmetal_metal_device(const tmetal_metal *metal) {
@@ -48456,7 +48463,7 @@ static tmetal_code tmi_metal_load_in_pool(tmetal_loaded *l, tmetal_arena *arena,
     if (error && warnings) { /* warnings come with a library */
         const char *said = tmi_metal_error_text(x, error);
         char       *kept = (char *)tmi_metal_take(arena, strlen(said) + 1, p);
-        if (!kept) return TMETAL_E_ARENA;
+        if (!kept) return tmi_metal_full(arena);
         memcpy(kept, said, strlen(said) + 1);
         *warnings = kept;
     }
@@ -48541,11 +48548,11 @@ TMETAL_API tmetal_code tmetal_load(tmetal_metal *metal, const tmetal_result *res
         return tmi_metal_fail(problem, TMETAL_E_MISUSE,
                               "nothing to load: no device is open, or the result holds no Metal");
     l = (tmetal_loaded *)tmi_metal_take(arena, sizeof *l, problem);
-    if (!l) return TMETAL_E_ARENA;
+    if (!l) return tmi_metal_full(arena);
     l->pipelines = (void **)tmi_metal_take(arena, result->n_kernels * sizeof(void *), problem);
-    if (!l->pipelines) return TMETAL_E_ARENA;
+    if (!l->pipelines) return tmi_metal_full(arena);
     l->used = (tmi_metal_use *)tmi_metal_take(arena, result->n_params * sizeof *l->used, problem);
-    if (!l->used) return TMETAL_E_ARENA;
+    if (!l->used) return tmi_metal_full(arena);
     l->x = metal;
     l->result = result;
     for (k = 0; k < result->n_kernels; k++)
@@ -49160,6 +49167,10 @@ static tmetal_code tmi_metal_start_in_pool(tmi_metal_go *g, const tmetal_launch_
     void          *buffer = o ? o->command_buffer : NULL, *encoder = o ? o->encoder : NULL;
     int            own = !buffer && !encoder;
     tmetal_code    code;
+    if (encoder && (o->wait_event || o->signal_event))
+        return tmi_metal_fail(g->p, TMETAL_E_MISUSE,
+                              "events belong to a command buffer, and an encoder is given: wait and "
+                              "signal before and behind it");
     if (!own && o->programs_per_part)
         return tmi_metal_fail(g->p, TMETAL_E_LAUNCH_PARTS, g->launch->l->result->kernels[0].name,
                               "parts are command buffers of our own, and one is given");
@@ -49189,17 +49200,17 @@ TMETAL_API tmetal_code tmetal_launch_make(tmetal_loaded *loaded, tmetal_arena *a
                                           tmetal_launch **launch, tmetal_problem *problem) {
     tmetal_launch *h = (tmetal_launch *)tmi_metal_take(arena, sizeof *h, problem);
     *launch = NULL;
-    if (!h) return TMETAL_E_ARENA;
+    if (!h) return tmi_metal_full(arena);
     h->l = loaded;
     h->scratch = (tmetal_buffer *)tmi_metal_take(
         arena, (loaded->result->n_scratch + 1) * sizeof *h->scratch, problem);
-    if (!h->scratch) return TMETAL_E_ARENA;
+    if (!h->scratch) return tmi_metal_full(arena);
     h->debug = (tmetal_buffer *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->debug,
                                                problem);
-    if (!h->debug) return TMETAL_E_ARENA;
+    if (!h->debug) return tmi_metal_full(arena);
     h->pace = (tmi_metal_pace *)tmi_metal_take(arena, loaded->result->n_kernels * sizeof *h->pace,
                                                problem);
-    if (!h->pace) return TMETAL_E_ARENA;
+    if (!h->pace) return tmi_metal_full(arena);
     *launch = h;
     return tmi_metal_good(problem);
 }
@@ -52265,7 +52276,7 @@ static const char *tmi_host_kinds(tmi_host *h, const tmetal_site *s) {
         while (*digit && (*digit < '0' || *digit > '9')) digit++;
         for (bits = 0; *digit >= '0' && *digit <= '9'; digit++)
             bits = bits * 10 + (uint32_t)(*digit - '0');
-        if (*type != 'i' && *type != 'f' && *type != 'b') bits = 64; /* a pointer */
+        if (!bits || (*type != 'i' && *type != 'f' && *type != 'b')) bits = 64; /* pointer, index */
         kinds[2 * i] = *type == 'i' && !s->hex ? (s->is_signed[i] && bits > 1 ? 'i' : 'u')
             : *type == 'f' && bits >= 32       ? 'f'
                                                : 'x';
@@ -52656,12 +52667,15 @@ static void tmi_host_step(tmi_job *job, tmi_call *call) {
 TMETAL_API tmetal_code tmetal_launch_code(const tmetal_result *result, tmetal_host host,
                                           const tmetal_host_options *options, tmetal_arena *arena,
                                           const char **text, size_t *text_len, tmetal_result *out) {
-    tmi_host_call c;
+    tmi_host_call  c;
+    tmetal_options file;
     memset(&c, 0, sizeof c);
+    memset(&file, 0, sizeof file);
     c.call.result = result;
     c.language = host;
     c.options = options;
-    (void)tmi_entry_run(tmi_host_step, &c.call, arena, NULL, out);
+    file.file = options ? options->file : NULL;
+    (void)tmi_entry_run(tmi_host_step, &c.call, arena, &file, out);
     *text = c.call.text;
     *text_len = c.call.text_len;
     return out->code;

@@ -567,6 +567,7 @@ static int put_host(const request *r, job *j, buffer *b, tmetal_host host) {
     char                name[64];
     const char         *last = strrchr(j->path, '/');
     memset(&o, 0, sizeof o);
+    o.file = strcmp(j->path, "-") == 0 ? "<stdin>" : j->path;
     snprintf(name, sizeof name, "%s", strcmp(j->path, "-") == 0 ? "ops" : last ? last + 1 : j->path);
     name[strcspn(name, ".")] = '\0';
     if (j->is_ops && *name) o.name = name;

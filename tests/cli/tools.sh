@@ -42,6 +42,8 @@ gives 2 sample-ops "$out/ops.json"
 printf 'tt.sum:[8,8]:1\n' > "$out/my-list.ops"
 gives 0 compile "$out/my-list.ops" --emit c
 grep -q '^bool my_list_launch(my_list_gpu \*gpu, id ' "$out/out" || fail "launch code of a list is not called as its file"
+gives 1 compile "$out/my-list.ops" --parts --emit c
+grep -q 'my-list.ops: error\[TM740\]' "$out/err" || fail "a refusal of launch code does not name the file"
 gives 0 compile $k/softmax.ttir --emit objc
 grep -q '^BOOL softmax_launch(softmax_gpu \*gpu, ' "$out/out" || fail "launch code of a kernel is not called as the kernel"
 

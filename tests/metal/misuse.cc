@@ -296,6 +296,12 @@ const std::vector<row> rows = {
          s.open.symbol = standin::symbol;
          return tmetal_metal_open(&s.open, nullptr, &s.metal, &s.problem);
      }},
+    {"no arena to load into", TMETAL_E_MISUSE, "no arena",
+     [](scene &s) {
+         const tmetal_code c = s.up_to_load();
+         tmetal_loaded    *none;
+         return c == TMETAL_OK ? tmetal_load(s.metal, &s.result, nullptr, &none, nullptr, &s.problem) : c;
+     }},
     {"a small arena", TMETAL_E_ARENA, "arena is full",
      [](scene &s) {
          char         few[64];
@@ -410,6 +416,8 @@ const std::vector<row> rows = {
      }},
     {"two stages", TMETAL_OK, "", [](scene &s) { return two_stages(s, 1); }},
     {"an encoder of the caller's", TMETAL_OK, "", own_encoder},
+    {"an event beside an encoder", TMETAL_E_MISUSE, "events belong to a command buffer",
+     with([](scene &s) { s.start.encoder = s.start.wait_event = &s; })},
     {"one launch behind another", TMETAL_OK, "", [](scene &s) { return by_event(s, 0, 7, 7); }},
     {"one launch behind another, in parts", TMETAL_OK, "", [](scene &s) { return by_event(s, 1, 7, 7); }},
     {"an event that nobody sets", TMETAL_OK, "",

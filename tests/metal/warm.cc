@@ -191,6 +191,22 @@ void failing(const std::string &dir) {
     nowhere.expect("in a folder that cannot be", 0, 1, 1, "the cache cannot");
 }
 
+/* In each arena: loaded, or TM901 and nothing left. */
+void arenas(const std::string &dir) {
+    size_t full = 0, loaded = 0;
+    for (size_t room = 32; room < 4096; room += 32) {
+        start tight;
+        tight.runs = false;
+        tight.room = room;
+        tight.go(dir);
+        full += tight.code == TMETAL_E_ARENA, loaded += tight.code == TMETAL_OK;
+        check(tight.code == TMETAL_OK || (tight.code == TMETAL_E_ARENA && tight.said.find("arena is full") != std::string::npos),
+              "an arena of " + std::to_string(room) + ": TM" + std::to_string(static_cast<int>(tight.code)) + " " + tight.said);
+        for (const std::string &s : standin::complaints()) check(false, "an arena of " + std::to_string(room) + ": " + s);
+    }
+    check(full && loaded, "small arenas: all full, or none");
+}
+
 /* A path of two bytes a letter that is longer than the text of a problem: it is cut between two letters. */
 void cut(const std::string &dir) {
     const std::string source = text_of("examples/kernels/vector_add.ttir");
@@ -245,6 +261,7 @@ int main(int argc, char **argv) {
     damage(dir + "/damage");
     failing(dir + "/failing");
     cut(dir);
+    arenas(dir + "/arenas");
     many(dir + "/many");
     if (!failures) std::printf("warm: a start from the cache compiles nothing; each failure of it does no harm\n");
     return failures != 0;
