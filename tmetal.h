@@ -9357,6 +9357,9 @@ static void tmi_unknown_op(tmi_parser *p, uint32_t at, uint32_t len) {
         if (d < least) least = d, best = tmi_ops[i].name;
     }
     if (best) tmi_help(p->job, NULL, tmi_format(p->job, 0, "did you mean '%s'?", best));
+    else if (!strchr(name, '.')) /* a word of some other text, most likely */
+        tmi_help(p->job, NULL, "operations are called tt.load or arith.addf: is this Triton IR "
+                               "(kernel.asm[\"ttir\"])?");
 }
 
 /* What an attribute says where it is missing: one that says so goes. `unit`: else it becomes a unit
@@ -9752,7 +9755,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 1489377920u
+#define TMI_STAMP_PARSE 208187159u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x

@@ -60,6 +60,8 @@ for f in "$out/o/softmax.metal=C++ or Metal" "$tmetal=a binary file"; do
 done
 "$tmetal" compile - < examples/kernels/softmax.py > "$out/out" 2> "$out/err" && fail "Python compiles"
 warns "error\[TM126\]: this is Python, not Triton IR$"
+gives 1 compile LICENSE
+warns 'help: operations are called tt.load'
 { printf '\357\273\277'; cat examples/kernels/softmax.ttir; } > "$out/o/mark.ttir"
 "$tmetal" compile "$out/o/mark.ttir" | cmp -s - "$out/o/softmax.metal" || fail "a byte order mark changes the Metal"
 { printf '\357\273\277'; echo '{"ops":[{"type":"exp","input_shapes":[[64]]}]}'; } > "$out/o/mark.json"
