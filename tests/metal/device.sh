@@ -45,6 +45,10 @@ says clock.md '| row sum | TILED | 64x64 | 1.00 (1.00 to 1.00) |'
 says clock.md '| attention | own choice | 64x64 | 1.00 (1.00 to 1.00) |'
 says clock.json '{"kernel": "matmul", "layout": "", "size": "64x64", "share": 1.00, "quartiles": [1.00, 1.00]}'
 
+# What the system says of itself may be more than ASCII, and longer than its line.
+{ printf 'owner: x'; for n in 1 2 3 4 5 6 7 8 9 10; do printf 'éééééé€'; done; printf '\nbroken: a\377b\n'; } > "$out/facts.txt"
+gives 0 letters --facts "$out/facts.txt"
+
 # What may go wrong.
 gives 1 flip --pretend flip:sum_columns
 says flip.md '| wrong | 1 |'
@@ -131,8 +135,11 @@ grep -q 'right kernels' "$out/tty.txt" && fail "on a terminal every case is prin
 command -v python3 > /dev/null 2>&1 || { echo "device: no python3 here: JSON was not read back"; exit $bad; }
 python3 - "$out" << 'PYTHON' || fail "the JSON"
 import glob, json, re, sys
+letters = dict(line.rstrip("\n").split(": ") for line in open(sys.argv[1] + "/facts.txt", encoding="utf-8", errors="replace"))
 for path in sorted(glob.glob(sys.argv[1] + "/*.json")):
-    report, text = json.load(open(path)), open(path[:-4] + "md").read()
+    report, text = json.load(open(path, encoding="utf-8")), open(path[:-4] + "md", encoding="utf-8").read()
+    if path.endswith("/letters.json"):
+        assert report["facts"] == dict(letters, broken="a?b") and "x" + letters["owner"][1:50] in text, report["facts"]
     counts = dict((row[0], int(row[1])) for row in re.findall(r"^\| ([a-zA-Z ]+) \| (\d+) \|", text, re.M))
     assert report["tmetal_device_report"] == 1 and report["stand_in"] is True, path
     assert counts == {k: n for k, n in report["counts"].items() if n or k in ("right", "wrong")}, (path, counts)

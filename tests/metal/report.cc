@@ -44,16 +44,25 @@ std::string families(const results &r) {
     return all;
 }
 
+/* The letter of UTF-8 that begins at a byte, which is moved behind it; "?" for a byte that is none. */
+std::string letter(const std::string &text, size_t &at) {
+    const auto   c = static_cast<unsigned char>(text[at]);
+    const size_t n = c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1, from = at;
+    bool         good = (c < 0x80 || n > 1) && from + n <= text.size();
+    for (size_t i = 1; i < n && good; i++) good = (static_cast<unsigned char>(text[from + i]) & 0xc0) == 0x80;
+    at += good ? n : 1;
+    return good ? text.substr(from, n) : "?";
+}
+
 /* Cell or line of Markdown: no line ends, no columns, no HTML. */
 std::string cell(const std::string &text, size_t most) {
     std::string out;
-    for (char c : text.substr(0, most)) {
-        if (c == '\n' || c == '\r' || c == '\t') out += ' ';
-        else if (c == '|') out += "\\|";
-        else if (c == '<') out += "&lt;";
-        else out += c;
+    for (size_t at = 0; at < text.size();) {
+        const std::string c = letter(text, at);
+        if (at > most) return out + " ...";
+        out += c == "\n" || c == "\r" || c == "\t" ? " " : c == "|" ? "\\|" : c == "<" ? "&lt;" : c;
     }
-    return text.size() > most ? out + " ..." : out;
+    return out;
 }
 
 /* Distinct warnings of the compiler, by how many cases got them. */
@@ -105,15 +114,15 @@ void put_shares(const results &r, std::string &out) {
 
 /* -- JSON ---------------------------------------------------------------------------------- */
 
-/* Control characters and bytes that are no ASCII as \u00XX: names and messages are ASCII but for what a system adds. */
 std::string quoted(const std::string &text) {
     std::string out = "\"";
-    for (unsigned char c : text) {
-        char code[8];
-        std::snprintf(code, sizeof code, "\\u%04x", c);
-        if (c == '"' || c == '\\') (out += '\\') += static_cast<char>(c);
-        else if (c < 32 || c > 126) out += code;
-        else out += static_cast<char>(c);
+    for (size_t at = 0; at < text.size();) {
+        const std::string c = letter(text, at);
+        char              code[8];
+        std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned char>(c[0]));
+        if (c == "\"" || c == "\\") out += "\\" + c;
+        else if (static_cast<unsigned char>(c[0]) < 32 || c[0] == 127) out += code;
+        else out += c;
     }
     return out + "\"";
 }
