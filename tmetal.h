@@ -143,8 +143,7 @@
  *     28  >>entry      public functions and the one setjmp
  *     29  >>cache      results on disk
  *     30  >>metal      launching: the Objective-C runtime and Metal, from C
- *     31  >>py         launch code in Python, by PyTorch and by MLX
- *     32  >>host       launch code: files in other languages that compile and launch a result
+ *     31  >>host       launch code: files in other languages that compile and launch a result
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -49360,752 +49359,23 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>py  [31]  Launch code in Python, by PyTorch and by MLX
- *
- * gives   tmi_py_put_module()
- * uses    >>base
- *============================================================================*/
-#ifdef TMETAL_LAUNCH_CODE
-
-/* -- Python: torch.mps.compile_shader and mx.fast.metal_kernel ---------------------------------
- * A module with a function for each Triton function, or one for an op list. docs/hosts-python.md
- * says what the two libraries take, and where that was read. */
-
-#define TMI_PY_TORCH_ABOUT                                                                         \
-    "Call a function with the arguments of the Triton kernel in their order, constexpr ones left " \
-    "out, and grid=.\nResults are written in place. Calls return at once, on PyTorch's stream; "   \
-    "torch.mps.synchronize() waits, and\nso does what reads a tensor on the CPU.\n\"\"\"\n"
-#define TMI_PY_MLX_ABOUT                                                                           \
-    "Call a function with the arguments of the Triton kernel in their order, constexpr ones left " \
-    "out, and grid=.\nIn the place of what the kernel writes stands a shape, or an array like "    \
-    "it: the array itself is new, and\nreturned. Nothing runs until mx.eval or until a result is " \
-    "read. Arrays that are not row-contiguous are\ncopied; strides are those of the copy.\n\"\"\"\n"
-
-#define TMI_PY_HEAD                                                                                \
-    "def _grid(programs):\n"                                                                       \
-    "    \"\"\"The number of programs along x, y and z.\"\"\"\n"                                   \
-    "    if callable(programs):\n"                                                                 \
-    "        raise TypeError(\"grid must be numbers: the constexpr parameters that a function of " \
-    "them would read are gone\")\n"                                                                \
-    "    programs = tuple(programs) if isinstance(programs, (tuple, list)) else (programs,)\n"     \
-    "    if not 1 <= len(programs) <= 3:\n"                                                        \
-    "        raise TypeError(\"grid must be one to three numbers of programs\")\n"                 \
-    "    programs = tuple(operator.index(n) for n in programs) + (1, 1)[len(programs) - 1:]\n"     \
-    "    if min(programs) < 0:\n"                                                                  \
-    "        raise ValueError(\"grid must not be negative\")\n"                                    \
-    "    return programs\n\n\n"                                                                    \
-    "def _bits(name, value, type):\n"                                                              \
-    "    \"\"\"The bits of a number of Triton's type, rounded to it or checked.\"\"\"\n"           \
-    "    try:\n"                                                                                   \
-    "        if type in (\"f16\", \"f32\", \"f64\"):\n"                                            \
-    "            letter = {\"f16\": \"<e\", \"f32\": \"<f\", \"f64\": \"<d\"}[type]\n"             \
-    "            return int.from_bytes(struct.pack(letter, value), \"little\")\n"                  \
-    "        if type == \"bf16\":  # to nearest even, once: f32 was a rounding too\n"              \
-    "            near, = struct.unpack(\"<f\", struct.pack(\"<f\", value))\n"                      \
-    "            bits, = struct.unpack(\"<I\", struct.pack(\"<f\", value))\n"                      \
-    "            high, low, off = bits >> 16, bits & 0xffff, abs(value) - abs(near)\n"             \
-    "            if value != value:\n"                                                             \
-    "                return high | 0x40\n"                                                         \
-    "            up = low > 0x8000 or low == 0x8000 and (off > 0 or off == 0 and high & 1)\n"      \
-    "            return high + bool(up)\n"                                                         \
-    "        width, value = int(type[1:]), operator.index(value)\n"                                \
-    "        if not -(1 << (width - 1)) <= value < 1 << width:\n"                                  \
-    "            raise OverflowError\n"                                                            \
-    "        return int(value != 0) if width == 1 else value & ((1 << width) - 1)\n"               \
-    "    except OverflowError:\n"                                                                  \
-    "        raise OverflowError(f\"{name} does not fit {type}\") from None\n"                     \
-    "    except (TypeError, ValueError, RuntimeError, struct.error) as e:\n"                       \
-    "        raise TypeError(f\"{name} must be a number of type {type}: {e}\") from None\n\n\n"
-
-/* What PyTorch wants: numbers as integers of 64 bits, whose low bytes come first. */
-static const char *const tmi_py_torch_text[] = {
-    "import operator\nimport os\nimport platform\nimport struct\n\nimport torch\n\n",
-    "_DTYPES = {  # tensors by the type that a kernel reads: Triton's have no sign\n"
-    "    \"i1\": (\"bool\", \"uint8\", \"int8\"), \"i8\": (\"int8\", \"uint8\", \"bool\"),\n"
-    "    \"i16\": (\"int16\", \"uint16\"), \"i32\": (\"int32\", \"uint32\"), \"i64\": (\"int64\", "
-    "\"uint64\"),\n"
-    "    \"f16\": (\"float16\",), \"bf16\": (\"bfloat16\",), \"f32\": (\"float32\",), "
-    "\"f64\": (\"int64\",),\n"
-    "}\n"
-    "_library = None\n\n\n",
-    TMI_PY_HEAD,
-    "def _numbers(*numbers):\n"
-    "    \"\"\"Bytes for one buffer index: (name, value, type, offset) of each number.\"\"\"\n"
-    "    data = 0\n"
-    "    for name, value, type, offset in numbers:\n"
-    "        data |= _bits(name, value, type) << 8 * offset\n"
-    "    end = numbers[-1][3] + 8\n"
-    "    words = struct.unpack(f\"<{(end + 7) // 8}q\", data.to_bytes((end + 7) // 8 * 8, "
-    "\"little\"))\n"
-    "    return words[0] if len(numbers) == 1 else words\n\n\n",
-    "def _tensors(*tensors):\n"
-    "    \"\"\"Checks (name, tensor, type, alignment, shape or None, written) of each.\"\"\"\n"
-    "    places = {}\n"
-    "    for name, t, type, align, shape, written in tensors:\n"
-    "        if not isinstance(t, torch.Tensor) or t.device.type != \"mps\":\n"
-    "            raise TypeError(f\"{name} must be a tensor on the device mps\")\n"
-    "        dtypes = _DTYPES.get(type) or (\"float8_\" + type[2:].lower(), \"uint8\", \"int8\")\n"
-    "        if str(t.dtype) not in [\"torch.\" + d for d in dtypes]:\n"
-    "            raise TypeError(f\"{name} must be of {' or '.join(dtypes)}, not {t.dtype}\")\n"
-    "        at = t.storage_offset() * t.element_size()\n"
-    "        if at % align:\n"
-    "            raise ValueError(f\"{name} must begin at a multiple of {align} bytes in its "
-    "storage: clone it\")\n"
-    "        if shape is not None and (tuple(t.shape) != shape or not t.is_contiguous()):\n"
-    "            raise ValueError(f\"{name} must be contiguous and of shape {shape}\")\n"
-    "        place = (t.untyped_storage().data_ptr(), at)\n"
-    "        other, other_written = places.setdefault(place, (name, written))\n"
-    "        if other != name and (written or other_written) and t.numel():\n"
-    "            raise ValueError(f\"{other} and {name} are one tensor, and one of them is "
-    "written\")\n\n\n",
-    "def _launch(entry, args, groups, threads):\n"
-    "    \"\"\"Puts one kernel on PyTorch's stream; the text is compiled at the first call.\"\"\"\n"
-    "    global _library\n"
-    "    if _library is None:\n"
-    "        fast = os.environ.get(\"PYTORCH_MPS_FAST_MATH\", \"0\") != \"0\"\n"
-    "        if fast and int(platform.mac_ver()[0].split(\".\")[0] or 15) < 15:\n"
-    "            raise RuntimeError(\"PYTORCH_MPS_FAST_MATH breaks infinities and NaN before "
-    "macOS 15: unset it\")\n"
-    "        _library = torch.mps.compile_shader(_SOURCE)\n"
-    "    if max(groups[0] * threads, *groups[1:]) >= 1 << 32:\n"
-    "        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more than "
-    "Metal counts\")\n"
-    "    getattr(_library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),\n"
-    "                             group_size=(threads, 1, 1))\n\n\n",
-    "def _assertions(debug, sites):\n"
-    "    \"\"\"Waits for a kernel, and raises what failed in it.\"\"\"\n"
-    "    words = debug[:8].tolist()\n"
-    "    if words[1]:\n"
-    "        raise AssertionError(f\"{words[1]} assertions failed, one in program "
-    "{tuple(words[3:6])}: {sites[words[2] - 1]}\")\n\n\n",
-    NULL};
-
-/* MLX's arrays have no addresses and no offsets; what a kernel writes is new. */
-static const char *const tmi_py_mlx_text[] = {
-    "import operator\nimport struct\n\nimport mlx.core as mx\n\n",
-    "_DTYPES = {  # arrays by the type that a kernel reads: Triton's have no sign\n"
-    "    mx.bool_: (mx.bool_, mx.uint8, mx.int8), mx.int8: (mx.int8, mx.uint8, mx.bool_), "
-    "mx.uint8: (mx.uint8, mx.int8),\n"
-    "    mx.int16: (mx.int16, mx.uint16), mx.int32: (mx.int32, mx.uint32), mx.int64: (mx.int64, "
-    "mx.uint64),\n"
-    "    mx.float16: (mx.float16,), mx.bfloat16: (mx.bfloat16,), mx.float32: (mx.float32,),\n"
-    "}\n\n\n",
-    TMI_PY_HEAD,
-    "def _number(name, value, type, dtype):\n"
-    "    \"\"\"A number as an array without dimensions, by its bits.\"\"\"\n"
-    "    size = {mx.bool_: 1, mx.int8: 1, mx.int16: 2, mx.float16: 2, mx.bfloat16: 2, mx.int64: "
-    "8}.get(dtype, 4)\n"
-    "    bits = _bits(name, value, type)\n"
-    "    bits -= (bits >> 8 * size - 1) << 8 * size\n"
-    "    return mx.array(bits, {1: mx.int8, 2: mx.int16, 4: mx.int32, 8: mx.int64}[size])"
-    ".view(dtype)\n\n\n",
-    "def _array(name, x, dtype, shape=None):\n"
-    "    \"\"\"An array as the kernel reads it: by its bits, and of 8 elements or more, since MLX "
-    "puts\n"
-    "    fewer where kernels for device memory cannot read them.\"\"\"\n"
-    "    if not isinstance(x, mx.array) or x.dtype not in _DTYPES[dtype]:\n"
-    "        raise TypeError(f\"{name} must be an array of {' or '.join(map(str, "
-    "_DTYPES[dtype]))}\")\n"
-    "    if shape is not None and tuple(x.shape) != shape:\n"
-    "        raise ValueError(f\"{name} must be of shape {shape}\")\n"
-    "    x = x.view(dtype)\n"
-    "    return x if x.size >= 8 else mx.concatenate([x.reshape((x.size,)), mx.zeros((8 - x.size,)"
-    ", dtype)])\n\n\n",
-    "def _shape(name, like, dtype):\n"
-    "    \"\"\"The shape of a result: given as such, or as an array like it.\"\"\"\n"
-    "    if not isinstance(like, mx.array):\n"
-    "        return tuple(map(operator.index, like)) if isinstance(like, (tuple, list)) else "
-    "(operator.index(like),)\n"
-    "    if like.dtype not in _DTYPES[dtype]:\n"
-    "        raise TypeError(f\"{name} is of {dtype}, not {like.dtype}\")\n"
-    "    return tuple(like.shape)\n\n\n",
-    "def _like(x, like):\n"
-    "    return x.view(like.dtype) if isinstance(like, mx.array) else x\n\n\n",
-    "def _launch(kernel, inputs, outputs, groups, threads, init):\n"
-    "    \"\"\"The arrays that one kernel makes; `outputs` has shape and dtype of each.\"\"\"\n"
-    "    grid = (groups[0] * threads, groups[1], groups[2])\n"
-    "    if max(grid) >= 1 << 31:\n"
-    "        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more than "
-    "MLX counts\")\n"
-    "    if 0 in grid:\n"
-    "        return [mx.full(shape, init or 0, dtype) for shape, dtype in outputs]\n"
-    "    return kernel(inputs=inputs, output_shapes=[shape for shape, _ in outputs],\n"
-    "                  output_dtypes=[dtype for _, dtype in outputs], grid=grid, "
-    "threadgroup=(threads, 1, 1),\n"
-    "                  init_value=init)\n\n\n",
-    NULL};
-/* Python's keywords, and what the modules themselves use at file scope or inside of functions. */
-static const char tmi_py_reserved[] =
-    " False None True and as assert async await break class continue def del elif else except "
-    "finally for from global if import in is lambda nonlocal not or pass raise return try while "
-    "with yield abs bool callable check float getattr grid init int isinstance len list map max "
-    "min mx object operator os platform str struct torch tuple AssertionError OverflowError "
-    "RuntimeError TypeError ValueError _DTYPES _KERNELS _SOURCE _array _assertions _bits _grid "
-    "_launch _library _like _number _numbers _programs _shape _tensors ";
-
-/* "arg7" and the like are given instead of others, "_p7" and "_s7" are local. */
-static int tmi_py_is_numbered(const char *s) {
-    static const char *const stems[] = {"arg", "kernel", "pads", "_d", "_p", "_s"};
-    uint32_t i;
-    for (i = 0; i < 6; i++) {
-        size_t n = strlen(stems[i]);
-        if (strncmp(s, stems[i], n) == 0 && s[n] && !s[n + strspn(s + n, "0123456789")]) return 1;
-    }
-    return 0;
-}
-
-static int tmi_py_is_reserved(const char *s) {
-    size_t      n = strlen(s);
-    const char *at = tmi_py_reserved;
-    while ((at = strstr(at, s)) != NULL) {
-        if (at[-1] == ' ' && at[n] == ' ') return 1;
-        at++;
-    }
-    return 0;
-}
-
-/* `want` where Python and the module take it for a name, else the stem and a number. */
-static const char *tmi_py_name(tmi_job *job, const char *want, const char *stem, uint32_t i) {
-    const char *s = want;
-    int         ok = *s && strncmp(s, "__", 2) != 0 && !tmi_is_digit(*s);
-    for (; ok && *s; s++) ok = tmi_is_digit(*s) || *s == '_' || tmi_is_letter(*s);
-    ok = ok && !tmi_py_is_numbered(want) && !tmi_py_is_reserved(want);
-    return ok ? want : tmi_format(job, 1, "%s%u", stem, i);
-}
-
-/* A string that may hold anything, over lines of its own. */
-static void tmi_py_put_text(tmi_text *t, const char *s) {
-    tmi_put_str(t, "\"\"\"\\\n");
-    for (; *s; s++) {
-        if (*s == '\\' || (*s == '"' && (s[1] == '"' || !s[1]))) tmi_put_char(t, '\\');
-        tmi_put_char(t, *s);
-    }
-    tmi_put_str(t, "\"\"\"");
-}
-
-typedef struct tmi_py_param {
-    const char         *name;
-    const tmetal_arg   *arg;   /* a kernel's; NULL: none reads it */
-    const tmetal_arg   *pads;  /* of a host descriptor: the argument that says how it pads */
-    const tmetal_param *of;    /* of an op list */
-    const char         *dtype; /* MLX's, without "mx." */
-    uint32_t            align, access;
-} tmi_py_param;
-
-/* A function of the module: kernels that are launched together. */
-typedef struct tmi_py {
-    tmi_job             *job;
-    tmi_text            *t;
-    const tmetal_result *r;
-    const char          *lib; /* "torch" or "mx" */
-    tmi_py_param        *param;
-    uint32_t             from, to, n_param, is_mlx, has_grid, has_debug;
-} tmi_py;
-
-static int tmi_py_is_made(const tmi_py_param *p) { /* MLX makes it, or a function of an op list */
-    return p->arg && p->arg->kind == TMETAL_ARG_BUFFER && (p->access & TMETAL_WRITES);
-}
-
-static void tmi_py_refuse(const tmi_py *x, const tmetal_kernel *k, const char *what,
-                          const char *help) {
-    tmi_error(x->job, tmi_at_nowhere(), TMETAL_E_HOST, x->is_mlx ? "mlx-py" : "torch-py", k->name,
-              what);
-    tmi_help(x->job, NULL, help);
-}
-
-/* Parameters as all kernels of the function have them. */
-static void tmi_py_gather(tmi_py *x) {
-    const tmetal_kernel *k = &x->r->kernels[x->from];
-    uint32_t i, j, n = x->r->n_params ? x->r->n_params : k->n_params;
-    x->n_param = n;
-    x->param = TMI_TEMP(x->job, tmi_py_param, n);
-    x->has_grid = !x->r->graph;
-    x->has_debug = 0;
-    for (i = 0; i < n; i++) {
-        const char *name = x->r->n_params ? x->r->params[i].name : k->params[i];
-        x->param[i].name = tmi_py_name(x->job, name, "arg", i);
-        if (x->r->n_params) x->param[i].of = &x->r->params[i];
-    }
-    for (j = x->from; j < x->to; j++) {
-        k = &x->r->kernels[j];
-        for (i = 0; i < k->n_args; i++) {
-            const tmetal_arg *a = &k->args[i];
-            tmi_py_param     *p = &x->param[a->param < n ? a->param : 0];
-            if (a->kind == TMETAL_ARG_PADDING) p->pads = a;
-            x->has_debug |= a->kind == TMETAL_ARG_DEBUG;
-            if (a->kind != TMETAL_ARG_BUFFER && a->kind != TMETAL_ARG_BYTES) continue;
-            p->arg = a;
-            p->access |= a->access;
-            p->align = tmi_max32(p->align, a->align);
-        }
-    }
-}
-
-/* As Triton has it, without a sign: an op list's u32 and bool are i32 and i8. */
-static const char *tmi_py_type(const tmi_py *x, const char *type) {
-    if (strcmp(type, "bool") == 0) return "i8";
-    return type[0] == 'u' ? tmi_format(x->job, 1, "i%s", type + 1) : type;
-}
-
-static const char *tmi_py_pads(const tmi_py *x, uint32_t i) {
-    return tmi_py_name(x->job, x->param[i].pads->name, "pads", i);
-}
-
-/* torch.float32 or mx.float32 of the type of an op list's parameter, as NumPy calls it */
-static const char *tmi_py_dtype(const tmi_py *x, const char *type) {
-    static const char *const kinds[][2] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"},
-                                           {"u", "uint"}};
-    uint32_t i;
-    for (i = 0; i < 4; i++) {
-        size_t n = strlen(kinds[i][0]);
-        if (strncmp(type, kinds[i][0], n) == 0 && tmi_is_digit(type[n]))
-            return tmi_format(x->job, 1, "%s.%s%s", x->lib, kinds[i][1], type + n);
-    }
-    return x->is_mlx ? "mx.bool_" : "torch.bool";
-}
-
-/* (8, 4), (8,), () */
-static const char *tmi_py_shape(const tmi_py *x, const tmetal_param *of) {
-    tmi_text t;
-    uint32_t i;
-    tmi_text_init(x->job, &t);
-    for (i = 0; i < of->n_dims; i++) tmi_put(&t, i ? " %u," : "(%u,", of->dims[i]);
-    if (!i) tmi_put_char(&t, '(');
-    tmi_put_char(&t, ')');
-    return tmi_text_join(&t, 1);
-}
-
-static const char *tmi_py_hint(const tmi_py *x, const tmi_py_param *p) {
-    if (!p->arg) return "object = None";
-    if (p->arg->kind == TMETAL_ARG_BYTES)
-        return strcmp(p->arg->type, "i1") == 0 ? "bool" : p->arg->type[0] == 'i' ? "int" : "float";
-    if (!x->is_mlx) return "torch.Tensor";
-    return tmi_py_is_made(p) ? "\"mx.array | tuple[int, ...]\"" : "mx.array";
-}
-
-static int tmi_py_is_given(const tmi_py *x, const tmi_py_param *p) { /* by the caller */
-    return !x->r->graph || !p->of->is_result;
-}
-
-static void tmi_py_put_signature(const tmi_py *x, const char *name) {
-    uint32_t i, n = 0;
-    tmi_put(x->t, "def %s(", name);
-    for (i = 0; i < x->n_param; i++) {
-        const tmi_py_param *p = &x->param[i];
-        if (!tmi_py_is_given(x, p)) continue;
-        tmi_put(x->t, n++ ? ",\n    %s: %s" : "\n    %s: %s", p->name,
-                p->arg ? tmi_py_hint(x, p) : "object");
-    }
-    if (x->has_grid) tmi_put_str(x->t, n++ ? ",\n    *,\n    grid" : "\n    *,\n    grid");
-    for (i = 0; i < x->n_param; i++)
-        if (x->param[i].pads) tmi_put(x->t, ",\n    %s: bool = False", tmi_py_pads(x, i));
-    if (x->has_grid && x->is_mlx) tmi_put_str(x->t, ",\n    init=None");
-    if (x->has_debug) tmi_put_str(x->t, ",\n    check: bool = True");
-    tmi_put_str(x->t, n ? ",\n):\n" : "):\n");
-}
-
-/* What a parameter must be. */
-static void tmi_py_put_about(const tmi_py *x, const tmi_py_param *p) {
-    static const char *const access[] = {"", "read", "written", "read and written"};
-    tmi_put(x->t, "    %s: ", p->name);
-    if (!p->arg) tmi_put_str(x->t, "not read");
-    else if (p->arg->kind == TMETAL_ARG_BYTES) tmi_put_str(x->t, p->arg->type);
-    else if (x->is_mlx && tmi_py_is_made(p))
-        tmi_put(x->t, "shape of the array of %s that is returned, or an array like it",
-                p->arg->type);
-    else {
-        tmi_put(x->t, "%s of %s, %s", x->is_mlx ? "array" : "tensor", p->arg->type,
-                access[p->access & 3]);
-        if (p->of) tmi_put(x->t, ", of shape %s", tmi_py_shape(x, p->of));
-        if (p->align > 1) tmi_put(x->t, ", that begins at a multiple of %u bytes", p->align);
-    }
-    tmi_put_char(x->t, '\n');
-}
-
-static void tmi_py_put_doc(const tmi_py *x) {
-    uint32_t i;
-    if (x->has_grid)
-        tmi_put_str(x->t, "    \"\"\"`grid`: Triton programs, a number or up to three along x, y "
-                          "and z.\n\n");
-    else tmi_put_str(x->t, "    \"\"\"The op list.\n\n");
-    for (i = 0; i < x->n_param; i++)
-        if (tmi_py_is_given(x, &x->param[i])) tmi_py_put_about(x, &x->param[i]);
-    for (i = 0; i < x->n_param; i++)
-        if (x->param[i].pads)
-            tmi_put(x->t, "    %s: outside of its shape the descriptor reads NaN, else 0\n",
-                    tmi_py_pads(x, i));
-    if (x->has_grid && x->is_mlx)
-        tmi_put_str(x->t, "    init: what results begin as; without it, what no program stores is "
-                          "undefined\n");
-    if (x->has_debug)
-        tmi_put_str(x->t, "    check: wait, and raise AssertionError where an assertion failed\n");
-    tmi_put_str(x->t, "    \"\"\"\n");
-}
-
-/* -- Numbers and the grid ------------------------------------------------------ */
-
-static const char *tmi_py_value(const tmi_py *x, const tmetal_arg *a) {
-    if (a->kind == TMETAL_ARG_PROGRAMS) return tmi_format(x->job, 1, "_programs[%u]", a->param);
-    if (a->kind == TMETAL_ARG_PADDING) return tmi_py_pads(x, a->param);
-    return x->param[a->param].name;
-}
-
-static void tmi_py_put_groups(const tmi_py *x, const tmetal_kernel *k) {
-    uint32_t i;
-    if (k->grid[0]) {
-        tmi_put(x->t, "(%u, %u, %u)", k->grid[0], k->grid[1], k->grid[2]);
-        return;
-    }
-    if (k->grid_times[0] * k->grid_times[1] * k->grid_times[2] == 1) {
-        tmi_put_str(x->t, "_programs");
-        return;
-    }
-    for (i = 0; i < 3; i++)
-        tmi_put(x->t, i ? ", _programs[%u] * %u" : "(_programs[%u] * %u", i, k->grid_times[i]);
-    tmi_put_char(x->t, ')');
-}
-
-static void tmi_py_put_grid(const tmi_py *x) {
-    uint32_t i, j;
-    if (!x->has_grid) return;
-    tmi_put_str(x->t, "    _programs = _grid(grid)\n");
-    for (j = x->from; j < x->to; j++)
-        for (i = 0; i < 3; i++)
-            if (x->r->kernels[j].grid_times[i] > 1)
-                tmi_put(x->t,
-                        "    if _programs[%u] > 1:\n        raise ValueError(\"grid: a kernel in "
-                        "two stages wants one program along %c\")\n",
-                        i, "xyz"[i]);
-}
-
-/* Bytes of a scratch buffer, in the grid that is launched. */
-static const char *tmi_py_bytes(const tmi_py *x, uint32_t id) {
-    const tmetal_scratch *s = &x->r->scratch[id];
-    if (!s->program_bytes)
-        return tmi_format(x->job, 1, "%llu", (unsigned long long)s->bytes);
-    return tmi_format(x->job, 1, "%llu + %llu * _programs[0] * _programs[1] * _programs[2]",
-                      (unsigned long long)s->bytes, (unsigned long long)s->program_bytes);
-}
-
-/* -- PyTorch --------------------------------------------------------------------- */
-
-static void tmi_py_put_checks(const tmi_py *x) {
-    uint32_t i, n = 0;
-    for (i = 0; i < x->n_param; i++) {
-        const tmi_py_param *p = &x->param[i];
-        if (!p->arg || p->arg->kind != TMETAL_ARG_BUFFER || !tmi_py_is_given(x, p)) continue;
-        if (!n++) tmi_put_str(x->t, "    _tensors(\n");
-        tmi_put(x->t, "        (%q, %s, %q, %u, %s, %s),\n", p->name, p->name,
-                tmi_py_type(x, p->arg->type),
-                p->align ? p->align : 1,
-                p->of ? tmi_py_shape(x, p->of) : "None",
-                p->access & TMETAL_WRITES ? "True" : "False");
-    }
-    if (n) tmi_put_str(x->t, "    )\n");
-    if (x->has_grid) tmi_put_str(x->t, "    if 0 in _programs:\n        return\n");
-}
-
-/* Scratch that the function's kernels name, and results of an op list. */
-static void tmi_py_put_memory(const tmi_py *x) {
-    uint8_t *seen = TMI_TEMP(x->job, uint8_t, x->r->n_scratch);
-    uint32_t i, j;
-    for (i = 0; i < x->n_param; i++)
-        if (!tmi_py_is_given(x, &x->param[i]))
-            tmi_put(x->t, "    %s = torch.empty(%s, dtype=%s, device=\"mps\")\n", x->param[i].name,
-                    tmi_py_shape(x, x->param[i].of), tmi_py_dtype(x, x->param[i].of->type));
-    for (j = x->from; j < x->to; j++)
-        for (i = 0; i < x->r->kernels[j].n_args; i++) {
-            const tmetal_arg *a = &x->r->kernels[j].args[i];
-            if (a->kind == TMETAL_ARG_DEBUG)
-                tmi_put(x->t, "    _d%u = torch.zeros(%u, dtype=torch.int32, device=\"mps\")\n", j,
-                        a->size / 4);
-            if (a->kind != TMETAL_ARG_SCRATCH || seen[a->param]) continue;
-            seen[a->param] = 1;
-            tmi_put(x->t, "    _s%u = torch.empty(%s, dtype=torch.uint8, device=\"mps\")\n",
-                    a->param, tmi_py_bytes(x, a->param));
-        }
-}
-
-/* What stands at one buffer index: several numbers where they share a struct. */
-static void tmi_py_put_bound(const tmi_py *x, const tmetal_kernel *k, uint32_t index) {
-    uint32_t i, n = 0;
-    for (i = 0; i < k->n_args; i++) {
-        const tmetal_arg *a = &k->args[i];
-        if (a->index != index) continue;
-        if (a->kind == TMETAL_ARG_BUFFER) tmi_put_str(x->t, x->param[a->param].name);
-        else if (a->kind == TMETAL_ARG_SCRATCH) tmi_put(x->t, "_s%u", a->param);
-        else if (a->kind == TMETAL_ARG_DEBUG)
-            tmi_put(x->t, "_d%u", (uint32_t)(k - x->r->kernels));
-        else {
-            const char *value = tmi_py_value(x, a);
-            tmi_put(x->t, n++ ? ", (%q, %s, %q, %u)" : "_numbers((%q, %s, %q, %u)", value, value,
-                    a->type, a->offset);
-            continue;
-        }
-        return;
-    }
-    tmi_put_str(x->t, n ? ")" : "0"); /* 0: the kernel has no argument there */
-}
-
-/* if check: _assertions(_d0, (...)), when all kernels are on their way */
-static void tmi_py_put_assertions(const tmi_py *x) {
-    uint32_t i, j;
-    for (j = x->from; j < x->to; j++) {
-        const tmetal_kernel *k = &x->r->kernels[j];
-        if (!k->n_sites) continue;
-        tmi_put(x->t, "    if check:\n        _assertions(_d%u, (\n", j);
-        for (i = 0; i < k->n_sites; i++) {
-            const tmetal_site *s = &k->sites[i];
-            const char        *text = s->text;
-            if (s->place.file)
-                text = tmi_format(x->job, 1, "%s:%u: %s", s->place.file, s->place.line, text);
-            tmi_put(x->t, "            %q,\n", text);
-        }
-        tmi_put_str(x->t, "        ))\n");
-    }
-}
-
-static void tmi_py_put_torch(const tmi_py *x) {
-    uint32_t i, j, last, n = 0;
-    tmi_py_put_grid(x);
-    tmi_py_put_checks(x);
-    tmi_py_put_memory(x);
-    for (j = x->from; j < x->to; j++) {
-        const tmetal_kernel *k = &x->r->kernels[j];
-        for (i = 0, last = 0; i < k->n_args; i++) last = tmi_max32(last, k->args[i].index + 1);
-        tmi_put(x->t, "    _launch(%q, (", k->entry);
-        for (i = 0; i < last; i++) {
-            tmi_put_str(x->t, "\n        ");
-            tmi_py_put_bound(x, k, i);
-            tmi_put_char(x->t, ',');
-        }
-        tmi_put_str(x->t, last ? "\n    ), " : "), ");
-        tmi_py_put_groups(x, k);
-        tmi_put(x->t, ", %u)\n", k->threads);
-    }
-    if (x->has_debug) tmi_py_put_assertions(x);
-    for (i = 0; i < x->n_param; i++)
-        if (!tmi_py_is_given(x, &x->param[i]))
-            tmi_put(x->t, n++ ? ", %s" : "    return %s", x->param[i].name);
-    if (n) tmi_put_char(x->t, '\n');
-}
-
-/* -- MLX --------------------------------------------------------------------------- */
-
-static void tmi_py_put_kernels(const tmi_py *x) {
-    uint32_t i, j;
-    tmi_put_str(x->t, "_KERNELS = (\n");
-    for (j = 0; j < x->r->n_kernels; j++) {
-        const tmetal_mlx *m = x->r->kernels[j].mlx;
-        tmi_put(x->t, "    mx.fast.metal_kernel(\n        name=%q,\n        input_names=[",
-                m->name);
-        for (i = 0; i < m->n_inputs; i++) tmi_put(x->t, i ? ", %q" : "%q", m->inputs[i].name);
-        tmi_put_str(x->t, "],\n        output_names=[");
-        for (i = 0; i < m->n_outputs; i++) tmi_put(x->t, i ? ", %q" : "%q", m->outputs[i].name);
-        tmi_put_str(x->t, "],\n        header=");
-        tmi_py_put_text(x->t, m->header);
-        tmi_put_str(x->t, ",\n        source=");
-        tmi_py_put_text(x->t, m->source);
-        tmi_put_str(x->t, ",\n    ),\n");
-    }
-    tmi_put_str(x->t, ")\n\n\n");
-}
-
-static void tmi_py_put_input(const tmi_py *x, const tmetal_arg *a, const tmetal_mlx_array *m,
-                             const uint8_t *made) {
-    const tmi_py_param *p = &x->param[a->kind == TMETAL_ARG_BUFFER ? a->param : 0];
-    if (a->kind == TMETAL_ARG_SCRATCH)
-        tmi_put(x->t, "_array(\"scratch\", _s%u.view(mx.%s), mx.%s)", a->param, m->dtype, m->dtype);
-    else if (a->kind == TMETAL_ARG_BUFFER && made[a->param])
-        tmi_put(x->t, "_array(%q, _p%u, mx.%s)", p->name, a->param, m->dtype);
-    else if (a->kind == TMETAL_ARG_BUFFER)
-        tmi_put(x->t, "_array(%q, %s, mx.%s%s%s)", p->name, p->name, m->dtype, p->of ? ", " : "",
-                p->of ? tmi_py_shape(x, p->of) : "");
-    else {
-        const char *value = tmi_py_value(x, a);
-        tmi_put(x->t, "_number(%q, %s, %q, mx.%s)", value, value, a->type, m->dtype);
-    }
-}
-
-static void tmi_py_put_output(const tmi_py *x, const tmetal_arg *a, const tmetal_mlx_array *m) {
-    const tmi_py_param *p = &x->param[a->kind == TMETAL_ARG_BUFFER ? a->param : 0];
-    if (a->kind == TMETAL_ARG_SCRATCH) /* of 8 bytes an element at most */
-        tmi_put(x->t, "((max(8, (%s) // mx.%s.size),), mx.%s)", tmi_py_bytes(x, a->param), m->dtype,
-                m->dtype);
-    else if (p->of) tmi_put(x->t, "(%s, mx.%s)", tmi_py_shape(x, p->of), m->dtype);
-    else
-        tmi_put(x->t, "(_shape(%q, %s, mx.%s), mx.%s)", p->name, p->name, m->dtype, m->dtype);
-}
-
-/* _p2, _s0 = _launch(...): what a kernel makes has names of its own */
-static void tmi_py_put_mlx_kernel(const tmi_py *x, uint32_t j, const uint8_t *made) {
-    const tmetal_kernel *k = &x->r->kernels[j];
-    const tmetal_mlx    *m = k->mlx;
-    uint32_t i;
-    tmi_put_str(x->t, "    ");
-    for (i = 0; i < m->n_outputs; i++) {
-        const tmetal_arg *a = &k->args[m->outputs[i].arg];
-        tmi_put(x->t, "_%c%u, ", a->kind == TMETAL_ARG_SCRATCH ? 's' : 'p', a->param);
-    }
-    tmi_put(x->t, "= _launch(_KERNELS[%u], [", j);
-    for (i = 0; i < m->n_inputs; i++) {
-        tmi_put_str(x->t, "\n        ");
-        tmi_py_put_input(x, &k->args[m->inputs[i].arg], &m->inputs[i], made);
-        tmi_put_char(x->t, ',');
-    }
-    tmi_put_str(x->t, m->n_inputs ? "\n    ], [" : "], [");
-    for (i = 0; i < m->n_outputs; i++) {
-        if (i) tmi_put_str(x->t, ", ");
-        tmi_py_put_output(x, &k->args[m->outputs[i].arg], &m->outputs[i]);
-    }
-    tmi_put_str(x->t, "], ");
-    tmi_py_put_groups(x, k);
-    tmi_put(x->t, ", %u, %s)\n", k->threads, x->has_grid ? "init" : "None");
-}
-
-/* Scratch may be written again when it stands for another tensor; what is written in parts may
- * not, since the array of each kernel is new. */
-static void tmi_py_note_made(const tmi_py *x, uint32_t j, uint8_t *made, const char **tensor) {
-    const tmetal_kernel *k = &x->r->kernels[j];
-    uint32_t i;
-    for (i = 0; i < k->mlx->n_outputs; i++) {
-        const tmetal_arg *a = &k->args[k->mlx->outputs[i].arg];
-        int is_scratch = a->kind == TMETAL_ARG_SCRATCH;
-        int again = is_scratch ? tensor[a->param] && strcmp(tensor[a->param], a->name) == 0
-                               : made[a->param];
-        if (again)
-            tmi_py_refuse(x, k, "two kernels that write into one array: what MLX's write is new",
-                          "make two op lists of it");
-        if (is_scratch) tensor[a->param] = a->name;
-        else made[a->param] = 1;
-    }
-}
-
-static void tmi_py_put_mlx(const tmi_py *x) {
-    uint8_t     *made = TMI_TEMP(x->job, uint8_t, x->n_param);
-    const char **tensor = TMI_TEMP(x->job, const char *, x->r->n_scratch);
-    uint32_t i, j, n = 0;
-    tmi_py_put_grid(x);
-    for (j = x->from; j < x->to; j++) {
-        tmi_py_put_mlx_kernel(x, j, made);
-        tmi_py_note_made(x, j, made, tensor);
-    }
-    for (i = 0; i < x->n_param; i++) {
-        if (!made[i]) continue;
-        tmi_put_str(x->t, n++ ? ", " : "    return ");
-        if (x->param[i].of)
-            tmi_put(x->t, "_p%u.view(%s)", i, tmi_py_dtype(x, x->param[i].of->type));
-        else tmi_put(x->t, "_like(_p%u, %s)", i, x->param[i].name);
-    }
-    tmi_put_char(x->t, '\n');
-}
-
-/* -- What the libraries cannot do, and the module ---------------------------------- */
-
-static int tmi_py_torch_type(const char *type) {
-    return (type[0] == 'i' && tmi_is_digit(type[1])) || type[0] == 'f' || strcmp(type, "bf16") == 0;
-}
-
-static void tmi_py_check_kernel(const tmi_py *x, const tmetal_kernel *k) {
-    uint32_t i, prints = 0;
-    if (k->msl_version > 400 && !x->is_mlx)
-        tmi_py_refuse(x, k, "Metal 4.1: PyTorch compiles for 4.0 at most",
-                      "compile with --msl 4.0");
-    if (k->makes_pointers)
-        tmi_py_refuse(x, k, "pointers made of numbers: only what is bound is resident",
-                      "pass each tensor as a parameter");
-    for (i = 0; i < k->n_sites; i++) prints |= !k->sites[i].is_assert;
-    for (i = 0; i < k->n_args; i++) {
-        const tmetal_arg *a = &k->args[i];
-        if (a->kind == TMETAL_ARG_DEBUG && prints)
-            tmi_py_refuse(x, k, "prints: nobody would read the buffer that they go to",
-                          "where nothing asserts, compile with --logging");
-        if (a->kind == TMETAL_ARG_ADDRESS)
-            tmi_py_refuse(x, k, "parameters that go by address: only what is bound is resident",
-                          "leave the option alias out");
-        else if (a->kind == TMETAL_ARG_GRID)
-            tmi_py_refuse(x, k, "grids in parts: both libraries launch whole ones",
-                          "leave options.parts out");
-        else if (!tmi_py_torch_type(tmi_py_type(x, a->type)))
-            tmi_py_refuse(x, k, tmi_format(x->job, 1, "tensors of %s", a->type),
-                          "pass each tensor as a parameter");
-    }
-}
-
-/* Kernels of a two-stage launch and those of an op list go together. */
-static uint32_t tmi_py_end(const tmetal_result *r, uint32_t from) {
-    uint32_t    to = from + 1;
-    const char *name = r->kernels[from].name;
-    while (to < r->n_kernels && (r->graph || strcmp(r->kernels[to].name, name) == 0)) to++;
-    return to;
-}
-
-static const char *tmi_py_function(const tmi_py *x) {
-    if (x->r->graph) return "run";
-    return tmi_py_name(x->job, x->r->kernels[x->from].name, "kernel", x->from);
-}
-
-static void tmi_py_put_module(tmi_job *job, tmi_text *t, const tmetal_result *r, uint32_t is_mlx) {
-    const char *const *texts = is_mlx ? tmi_py_mlx_text : tmi_py_torch_text;
-    const char *macos = "";
-    tmi_py      x;
-    uint32_t    i, newest = 0;
-    memset(&x, 0, sizeof x);
-    x.job = job;
-    x.t = t;
-    x.r = r;
-    x.is_mlx = is_mlx;
-    x.lib = is_mlx ? "mx" : "torch";
-    for (i = 0; i < r->n_kernels; i++) {
-        if (is_mlx && !r->kernels[i].mlx) {
-            tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "mlx-py wants options.mlx = 2");
-            return;
-        }
-        tmi_py_check_kernel(&x, &r->kernels[i]);
-        if (r->kernels[i].msl_version <= newest) continue;
-        newest = r->kernels[i].msl_version;
-        macos = r->kernels[i].macos;
-    }
-    if (job->n_errors) return;
-    tmi_put(t, "\"\"\"Triton kernels for %s on Apple GPUs, made by tmetal %s. Needs macOS %s or "
-               "newer.\n\n",
-            is_mlx ? "MLX" : "PyTorch", TMETAL_VERSION, macos);
-    tmi_put_str(t, is_mlx ? TMI_PY_MLX_ABOUT : TMI_PY_TORCH_ABOUT);
-    for (; *texts; texts++) tmi_put_str(t, *texts);
-    if (is_mlx) tmi_py_put_kernels(&x);
-    else {
-        tmi_put_str(t, "_SOURCE = ");
-        tmi_py_put_text(t, r->msl);
-        tmi_put_str(t, "\n\n\n");
-    }
-    for (x.from = 0; x.from < r->n_kernels; x.from = x.to) {
-        x.to = tmi_py_end(r, x.from);
-        if (x.from) tmi_put_str(t, "\n\n");
-        tmi_py_gather(&x);
-        tmi_py_put_signature(&x, tmi_py_function(&x));
-        tmi_py_put_doc(&x);
-        (is_mlx ? tmi_py_put_mlx : tmi_py_put_torch)(&x);
-    }
-}
-#endif /* TMETAL_LAUNCH_CODE */
-
-/*==============================================================================
- * >>host  [32]  Launch code: files in other languages that compile and launch a result
+ * >>host  [31]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
- * uses    >>entry  >>py
+ * uses    >>entry
  *
- * A language is data: a template, and a row of TMI_HOSTS with its keywords, its names of types, how
- * it quotes text and what it cannot do. One engine fills all templates from the same facts, which
- * tmi_host_model() takes from the result once. To add a language: a template, a row, its test in
- * tests/hosts. To add a fact: a field, set in the model, and its row in TMI_HOST_FACTS.
+ * A language is data: a template, and a row of tmi_host_languages with its keywords, its names of
+ * types, how it quotes text and what it cannot do. One engine fills all templates from the same
+ * facts, which tmi_host_model() takes from the result once. To add a language: a template, a row,
+ * its test in tests/hosts. To add a fact: a field, set in the model, and its row in TMI_HOST_FACTS.
  *
  * A line of a template is a line of the file, with $fact or ${fact} replaced, or a directive:
  *     %for LIST    once for each item, whose facts then have values; up to %end
  *     %if FACT     or %if !FACT: when it is not 0 (not ""); up to %end, perhaps with %else between
- *     %fill N      up to %line: words of one line, broken at 100 columns to N spaces; one that
- *                  begins with ~ has no space before it
+ *     %fill N      up to %line: words of one line, broken at 100 columns to N spaces, or never
+ *                  where N is 0; one that begins with ~ has no space before it
  *     %quote FACT  a long text as the language writes it, in lines, and what stands behind a space
+ *     %local       up to the next: names in these lines are no matter to those of parameters
  *==============================================================================*/
 #ifdef TMETAL_LAUNCH_CODE
 
@@ -50114,11 +49384,13 @@ static void tmi_py_put_module(tmi_job *job, tmi_text *t, const tmetal_result *r,
 /* A number that stands in the bytes at an index. */
 typedef struct tmi_host_member {
     const char *value; /* as an expression that any language reads: "n_cols", "programs[0]" */
+    const char *type;
     uint32_t    offset, bytes;
 } tmi_host_member;
 
-/* What is bound at one index: one of the first five. */
+/* What is bound at one index: one of the first six. */
 typedef struct tmi_host_bind {
+    uint32_t         is_gap; /* nothing */
     uint32_t         is_buffer, is_scratch, is_debug;
     uint32_t         is_value;  /* one number alone, which is `value` */
     uint32_t         is_struct; /* several, in so many bytes */
@@ -50128,6 +49400,16 @@ typedef struct tmi_host_bind {
     uint32_t         n_members;
 } tmi_host_bind;
 
+/* An array that MLX gives to a kernel, or makes by it. */
+typedef struct tmi_host_array {
+    const char *name, *dtype;         /* as the Metal text calls it; without "mx." */
+    const char *value, *type;         /* a number, or a parameter's name */
+    const char *shape;                /* of an op list's tensor; else "" */
+    uint32_t    is_number, is_scratch, scratch;
+    uint32_t    is_made;              /* by a kernel before this one */
+    uint64_t    bytes, program_bytes; /* of scratch */
+} tmi_host_array;
+
 /* A place of the source that prints or asserts. */
 typedef struct tmi_host_site {
     const char *text;  /* quoted */
@@ -50136,11 +49418,18 @@ typedef struct tmi_host_site {
 
 typedef struct tmi_host_kernel {
     const char     *title;                  /* for comments */
+    const char     *entry;                  /* quoted */
     uint32_t        id, pipeline;           /* its number, that of its function */
     uint32_t        threads, is_later;      /* not the first of its launch */
     const char     *grid[3];                /* threadgroups, as expressions */
+    uint32_t        is_fixed, times[3];     /* always so many; else so many a program */
     uint32_t        is_staged, staged_axis; /* along which there may be one program */
+    const char     *staged_letter;          /* "x", "y" or "z" */
     uint32_t        debug_bytes;            /* 0: it neither prints nor asserts */
+    const char     *mlx_name;               /* quoted; this and what follows: see tmetal_mlx */
+    const char     *mlx_header, *mlx_source;
+    tmi_host_array *inputs, *outputs;
+    uint32_t        n_inputs, n_outputs;
     tmi_host_bind  *binds;
     uint32_t        n_binds;
     tmi_host_site  *sites;
@@ -50149,11 +49438,18 @@ typedef struct tmi_host_kernel {
 
 /* A parameter of the Triton function, or of an op list. */
 typedef struct tmi_host_param {
-    const char *name;  /* legal in the language, and different from every other */
-    const char *label; /* as it was given, quoted */
-    const char *type;  /* of a number, as the language has it */
+    const char *name;       /* legal in the language, and different from every other */
+    const char *label;      /* as it was given, quoted */
+    const char *type;       /* of a number, as the language has it */
     const char *tmetal_type;
-    const char *end;   /* "," or ")" */
+    const char *plain_type; /* the same without a sign, a truth as i8 */
+    const char *reads;      /* "read", "written" or both, for comments */
+    const char *dtype;      /* as NumPy has it: "float32", "bool" */
+    const char *shape;      /* of an op list, as a tuple: "(8, 4,)"; else "" */
+    const char *end;        /* "," or ")" */
+    uint32_t    is_unread, is_result, is_bool;
+    uint32_t    is_aligned; /* to more than a byte */
+    uint32_t    is_made;    /* by MLX, in a kernel before this one */
     uint32_t    number, is_buffer, is_address, is_padded, is_written, access, align;
     uint64_t    least; /* bytes that a buffer must have; 0: not known */
 } tmi_host_param;
@@ -50167,10 +49463,11 @@ typedef struct tmi_host_scratch {
 typedef struct tmi_host_launch {
     const char       *name;
     const char       *title;
-    uint32_t          takes_programs, takes_buffers;
+    uint32_t          takes_programs, takes_buffers, is_list;
+    uint32_t          needs; /* what not every language can do: sum of TMI_HOST_LACKS */
     const char       *programs_end;
-    tmi_host_param   *params;
-    uint32_t          n_params;
+    tmi_host_param   *params, *results; /* those of an op list, else all that is written */
+    uint32_t          n_params, n_results;
     tmi_host_kernel  *kernels;
     uint32_t          n_kernels, n_debug;
     tmi_host_scratch *scratch;
@@ -50185,9 +49482,9 @@ typedef struct tmi_host_function {
 
 typedef struct tmi_host_file {
     const char        *name, *title, *version, *msl_text, *macos, *ios;
+    const char        *comma; /* "" before the first item of a list that has begun, else ", " */
     uint32_t           msl_major, msl_minor, family;
     uint32_t           has_debug, has_scratch, has_struct, has_address, has_buffers, has_later;
-    uint32_t           has_parts;
     uint32_t           has_program_bytes; /* scratch that grows with the programs */
     uint32_t           binds_buffers, binds_bytes; /* of any kind */
     uint32_t           has_prints;
@@ -50202,10 +49499,13 @@ typedef struct tmi_host_file {
     X(launch, LAUNCH, FILE, tmi_host_file, launches, tmi_host_launch)                             \
     X(function, FUNCTION, FILE, tmi_host_file, functions, tmi_host_function)                      \
     X(param, PARAM, LAUNCH, tmi_host_launch, params, tmi_host_param)                              \
+    X(result, RESULT, LAUNCH, tmi_host_launch, results, tmi_host_param)                           \
     X(kernel, KERNEL, LAUNCH, tmi_host_launch, kernels, tmi_host_kernel)                          \
     X(scratch, SCRATCH, LAUNCH, tmi_host_launch, scratch, tmi_host_scratch)                       \
     X(bind, BIND, KERNEL, tmi_host_kernel, binds, tmi_host_bind)                                  \
     X(site, SITE, KERNEL, tmi_host_kernel, sites, tmi_host_site)                                  \
+    X(input, INPUT, KERNEL, tmi_host_kernel, inputs, tmi_host_array)                              \
+    X(output, OUTPUT, KERNEL, tmi_host_kernel, outputs, tmi_host_array)                           \
     X(member, MEMBER, BIND, tmi_host_bind, members, tmi_host_member)
 
 typedef enum tmi_host_scope {
@@ -50235,6 +49535,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("file", FILE, TEXT, tmi_host_file, name)                                                    \
     X("about", FILE, TEXT, tmi_host_file, title)                                                  \
     X("tmetal", FILE, TEXT, tmi_host_file, version)                                               \
+    X("comma", FILE, TEXT, tmi_host_file, comma)                                                  \
     X("msl", FILE, TEXT, tmi_host_file, msl_text)                                                 \
     X("macos", FILE, TEXT, tmi_host_file, macos)                                                  \
     X("ios", FILE, TEXT, tmi_host_file, ios)                                                      \
@@ -50256,6 +49557,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("launch_title", LAUNCH, TEXT, tmi_host_launch, title)                                       \
     X("takes_programs", LAUNCH, U32, tmi_host_launch, takes_programs)                             \
     X("takes_buffers", LAUNCH, U32, tmi_host_launch, takes_buffers)                               \
+    X("is_list", LAUNCH, U32, tmi_host_launch, is_list)                                           \
     X("programs_end", LAUNCH, TEXT, tmi_host_launch, programs_end)                                \
     X("n_kernels", LAUNCH, U32, tmi_host_launch, n_kernels)                                       \
     X("n_debug", LAUNCH, U32, tmi_host_launch, n_debug)                                           \
@@ -50273,11 +49575,47 @@ static const tmi_host_list tmi_host_lists[] = {
     X("param_is_address", PARAM, U32, tmi_host_param, is_address)                                 \
     X("param_is_padded", PARAM, U32, tmi_host_param, is_padded)                                   \
     X("param_is_written", PARAM, U32, tmi_host_param, is_written)                                 \
+    X("param_is_unread", PARAM, U32, tmi_host_param, is_unread)                                   \
+    X("param_is_result", PARAM, U32, tmi_host_param, is_result)                                   \
+    X("param_is_aligned", PARAM, U32, tmi_host_param, is_aligned)                                 \
+    X("param_reads", PARAM, TEXT, tmi_host_param, reads)                                          \
+    X("plain_type", PARAM, TEXT, tmi_host_param, plain_type)                                      \
+    X("shape", PARAM, TEXT, tmi_host_param, shape)                                                \
+    X("result", RESULT, TEXT, tmi_host_param, name)                                               \
+    X("result_dtype", RESULT, TEXT, tmi_host_param, dtype)                                        \
+    X("result_shape", RESULT, TEXT, tmi_host_param, shape)                                        \
+    X("result_is_bool", RESULT, U32, tmi_host_param, is_bool)                                     \
     X("access", PARAM, U32, tmi_host_param, access)                                               \
     X("align", PARAM, U32, tmi_host_param, align)                                                 \
     X("least", PARAM, U64, tmi_host_param, least)                                                 \
     X("kernel", KERNEL, TEXT, tmi_host_kernel, title)                                             \
     X("kernel_id", KERNEL, U32, tmi_host_kernel, id)                                              \
+    X("entry", KERNEL, TEXT, tmi_host_kernel, entry)                                              \
+    X("is_fixed", KERNEL, U32, tmi_host_kernel, is_fixed)                                         \
+    X("times_x", KERNEL, U32, tmi_host_kernel, times[0])                                          \
+    X("times_y", KERNEL, U32, tmi_host_kernel, times[1])                                          \
+    X("times_z", KERNEL, U32, tmi_host_kernel, times[2])                                          \
+    X("staged_letter", KERNEL, TEXT, tmi_host_kernel, staged_letter)                              \
+    X("mlx_name", KERNEL, TEXT, tmi_host_kernel, mlx_name)                                        \
+    X("mlx_header", KERNEL, TEXT, tmi_host_kernel, mlx_header)                                    \
+    X("mlx_source", KERNEL, TEXT, tmi_host_kernel, mlx_source)                                    \
+    X("input", INPUT, TEXT, tmi_host_array, name)                                                 \
+    X("input_dtype", INPUT, TEXT, tmi_host_array, dtype)                                          \
+    X("input_value", INPUT, TEXT, tmi_host_array, value)                                          \
+    X("input_type", INPUT, TEXT, tmi_host_array, type)                                            \
+    X("input_shape", INPUT, TEXT, tmi_host_array, shape)                                          \
+    X("input_is_number", INPUT, U32, tmi_host_array, is_number)                                   \
+    X("input_is_scratch", INPUT, U32, tmi_host_array, is_scratch)                                 \
+    X("input_is_made", INPUT, U32, tmi_host_array, is_made)                                       \
+    X("input_scratch", INPUT, U32, tmi_host_array, scratch)                                       \
+    X("output", OUTPUT, TEXT, tmi_host_array, name)                                               \
+    X("output_dtype", OUTPUT, TEXT, tmi_host_array, dtype)                                        \
+    X("output_value", OUTPUT, TEXT, tmi_host_array, value)                                        \
+    X("output_shape", OUTPUT, TEXT, tmi_host_array, shape)                                        \
+    X("output_is_scratch", OUTPUT, U32, tmi_host_array, is_scratch)                               \
+    X("output_scratch", OUTPUT, U32, tmi_host_array, scratch)                                     \
+    X("output_bytes", OUTPUT, U64, tmi_host_array, bytes)                                         \
+    X("output_program_bytes", OUTPUT, U64, tmi_host_array, program_bytes)                         \
     X("pipeline", KERNEL, U32, tmi_host_kernel, pipeline)                                         \
     X("threads", KERNEL, U32, tmi_host_kernel, threads)                                           \
     X("is_later", KERNEL, U32, tmi_host_kernel, is_later)                                         \
@@ -50296,6 +49634,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("is_buffer", BIND, U32, tmi_host_bind, is_buffer)                                           \
     X("is_scratch", BIND, U32, tmi_host_bind, is_scratch)                                         \
     X("is_debug", BIND, U32, tmi_host_bind, is_debug)                                             \
+    X("is_gap", BIND, U32, tmi_host_bind, is_gap)                                                 \
     X("is_value", BIND, U32, tmi_host_bind, is_value)                                             \
     X("is_struct", BIND, U32, tmi_host_bind, is_struct)                                           \
     X("index", BIND, U32, tmi_host_bind, index)                                                   \
@@ -50305,6 +49644,7 @@ static const tmi_host_list tmi_host_lists[] = {
     X("bytes", BIND, U32, tmi_host_bind, bytes)                                                   \
     X("member", MEMBER, TEXT, tmi_host_member, value)                                             \
     X("member_offset", MEMBER, U32, tmi_host_member, offset)                                      \
+    X("member_type", MEMBER, TEXT, tmi_host_member, type)                                         \
     X("member_bytes", MEMBER, U32, tmi_host_member, bytes)
 
 typedef enum tmi_host_form { TMI_HOST_TEXT, TMI_HOST_U32, TMI_HOST_U64 } tmi_host_form;
@@ -50329,24 +49669,37 @@ static const tmi_host_fact tmi_host_facts[] = {
 typedef enum tmi_host_quote {
     TMI_HOST_QUOTE_C,    /* a literal a line, side by side; bytes that are no ASCII in octal */
     TMI_HOST_QUOTE_RAW,  /* as it is, in a raw literal of C++ */
-    TMI_HOST_QUOTE_SWIFT /* lines between """, indented by 8 */
+    TMI_HOST_QUOTE_SWIFT, /* lines between """, indented by 8 */
+    TMI_HOST_QUOTE_PYTHON /* the same, not indented */
 } tmi_host_quote;
 
-/* Types of numbers, in the order of a language's row. Others, as floats that C has no type for and
- * `index`, go as the bits of the integer of their size. */
-static const char *const tmi_host_types[] = {"i1", "i8", "i16", "i32", "i64", "f32", "f64"};
+/* Types of numbers, in the order of a language's row. Others, as floats that a language has no type
+ * for and `index`, go as the bits of the integer of their size. */
+static const char *const tmi_host_types[] = {"i1",  "i8",  "i16", "i32", "i64",
+                                             "f32", "f64", "f16", "bf16"};
 #define TMI_HOST_BITS8 1 /* from here on 8, 16, 32 and 64 */
 
-/* What a language may be unable to do; sum of these. */
+/* What a language may be unable to do, and a way out; sum of these. */
 #define TMI_HOST_LACKS(X)                                                                         \
-    X(1, ADDRESS, "buffers that go by address")                                                   \
-    X(2, PARTS, "grids in parts (options.parts)") /* no language does yet */
+    X(1, ADDRESS, "parameters that go by address: only what is bound is resident",                \
+      "leave the option alias out")                                                               \
+    X(2, PARTS, "grids in parts (options.parts)", "leave options.parts out") /* no language can */ \
+    X(4, MSL41, "Metal 4.1: PyTorch compiles for 4.0 at most", "compile with --msl 4.0")          \
+    X(8, MADE, "pointers made of numbers: only what is bound is resident",                        \
+      "pass each tensor as a parameter")                                                          \
+    X(16, POINTERS, "parameters of type index, and tensors of pointers",                          \
+      "pass each tensor as a parameter, and each number as i64")                                  \
+    X(32, PRINTS, "prints: nobody would read the buffer that they go to",                         \
+      "where nothing asserts, compile with --logging")                                            \
+    X(64, AGAIN, "two kernels that write into one array: what MLX's write is new",                \
+      "make two op lists of it")
 
 enum {
-#define X(bit, name, text) TMI_HOST_LACKS_##name = bit,
+#define X(bit, name, text, help) TMI_HOST_LACKS_##name = bit,
     TMI_HOST_LACKS(X)
 #undef X
-    TMI_HOST_LACKS_NOTHING = 0
+    TMI_HOST_LACKS_PYTHON = TMI_HOST_LACKS_ADDRESS | TMI_HOST_LACKS_MADE |
+        TMI_HOST_LACKS_POINTERS | TMI_HOST_LACKS_PRINTS
 };
 
 typedef struct tmi_host_language {
@@ -50355,7 +49708,10 @@ typedef struct tmi_host_language {
     uint32_t           lacks;
     const char *const *lines;         /* the template, up to NULL */
     const char        *keywords;      /* and other names that may not be taken, between spaces */
-    const char        *types[7];
+    const char        *padding;       /* how the name of a descriptor's ends that says it */
+    const char        *types[9];
+    uint32_t           wants_all;     /* parameters that no kernel reads too */
+    uint32_t           is_mlx;        /* kernels are those of options.mlx = 2 */
 } tmi_host_language;
 
 /* Of C, Objective-C and C++ together: a name that does in one does in all. */
@@ -50372,7 +49728,7 @@ typedef struct tmi_host_language {
     "byref oneway strong weak nonatomic instancetype __block MTL NS std main errno stdin stdout " \
     "stderr EOF NULL assert unix linux "
 #define TMI_HOST_C_TYPES \
-    {"bool", "int8_t", "int16_t", "int32_t", "int64_t", "float", "double"}
+    {"bool", "int8_t", "int16_t", "int32_t", "int64_t", "float", "double", "int16_t", "int16_t"}
 
 /* Those that are so in places only too, and types that the launch code names. */
 #define TMI_HOST_SWIFT_KEYWORDS                                                                   \
@@ -51924,15 +51280,598 @@ static const char *const tmi_host_metal_cpp[] = {
     "%end",
     NULL};
 
+/* Python's own, and what the helpers below use. */
+#define TMI_HOST_PY_KEYWORDS                                                                      \
+    "False None True and as assert async await break class continue def del elif else except "    \
+    "finally for from global if import in is lambda nonlocal not or pass raise return try while " \
+    "with yield __debug__ abs bool callable check float getattr grid init int isinstance len "    \
+    "list map max min mx object operator os platform range str struct torch tuple "               \
+    "AssertionError OverflowError RuntimeError TypeError ValueError _DTYPES _KERNELS _SOURCE "    \
+    "_array _assertions _bits _grid _launch _library _like _number _numbers _shape _tensors "
+#define TMI_HOST_PY_TYPES \
+    {"bool", "int", "int", "int", "int", "float", "float", "float", "float"}
+
+#define TMI_HOST_PY_HELPERS \
+    "def _grid(programs):", \
+    "    \"\"\"The number of programs along x, y and z.\"\"\"", \
+    "    if callable(programs):", \
+    ("        raise TypeError(\"grid must be numbers: the constexpr parameters that a " \
+     "function of them would read are gone\")"), \
+    "    programs = tuple(programs) if isinstance(programs, (tuple, list)) else (programs,)", \
+    "    if not 1 <= len(programs) <= 3:", \
+    "        raise TypeError(\"grid must be one to three numbers of programs\")", \
+    "    programs = tuple(operator.index(n) for n in programs) + (1, 1)[len(programs) - 1:]", \
+    "    if min(programs) < 0:", \
+    "        raise ValueError(\"grid must not be negative\")", \
+    "    return programs", \
+    "", \
+    "", \
+    "def _bits(name, value, type):", \
+    "    \"\"\"The bits of a number of Triton's type, rounded to it or checked.\"\"\"", \
+    "    try:", \
+    "        if type in (\"f16\", \"f32\", \"f64\"):", \
+    "            letter = {\"f16\": \"<e\", \"f32\": \"<f\", \"f64\": \"<d\"}[type]", \
+    "            return int.from_bytes(struct.pack(letter, value), \"little\")", \
+    "        if type == \"bf16\":  # to nearest even, once: f32 was a rounding too", \
+    "            near, = struct.unpack(\"<f\", struct.pack(\"<f\", value))", \
+    "            bits, = struct.unpack(\"<I\", struct.pack(\"<f\", value))", \
+    "            high, low, off = bits >> 16, bits & 0xffff, abs(value) - abs(near)", \
+    "            if value != value:", \
+    "                return high | 0x40", \
+    "            up = low > 0x8000 or low == 0x8000 and (off > 0 or off == 0 and high & 1)", \
+    "            return high + bool(up)", \
+    "        width, value = int(type[1:]), operator.index(value)", \
+    "        if not -(1 << (width - 1)) <= value < 1 << width:", \
+    "            raise OverflowError", \
+    "        return int(value != 0) if width == 1 else value & ((1 << width) - 1)", \
+    "    except OverflowError:", \
+    "        raise OverflowError(f\"{name} does not fit {type}\") from None", \
+    "    except (TypeError, ValueError, RuntimeError, struct.error) as e:", \
+    "        raise TypeError(f\"{name} must be a number of type {type}: {e}\") from None"
+
+/* A function's beginning and its docstring. */
+#define TMI_HOST_PY_DEF \
+    "%local", \
+    "%for launch", \
+    "", \
+    "", \
+    "%if is_list", \
+    "def run(", \
+    "%else", \
+    "def $launch(", \
+    "%end"
+#define TMI_HOST_PY_ABOUT(noun) \
+    "%fill 0", \
+    "    $param: " noun " of $tmetal_type, $param_reads", \
+    "%if shape", \
+    "~, of shape $shape", \
+    "%end", \
+    "%if param_is_aligned", \
+    "~, that begins at a multiple of $align bytes", \
+    "%end", \
+    "%line"
+#define TMI_HOST_PY_DOC \
+    "):", \
+    "%local", \
+    "%if is_list", \
+    "    \"\"\"The op list.", \
+    "%else", \
+    "    \"\"\"`grid`: Triton programs, a number or up to three along x, y and z.", \
+    "%end", \
+    "", \
+    "%for param", \
+    "%if !param_is_result", \
+    "%if param_is_unread", \
+    "    $param: not read", \
+    "%else", \
+    "%if param_is_buffer"
+#define TMI_HOST_PY_DOC_NUMBERS \
+    "%else", \
+    "    $param: $tmetal_type", \
+    "%end", \
+    "%end", \
+    "%end", \
+    "%end", \
+    "%for param", \
+    "%if param_is_padded", \
+    "    ${param}_pads_nan: outside of its shape the descriptor reads NaN, else 0", \
+    "%end", \
+    "%end"
+#define TMI_HOST_PY_BEGIN \
+    "%if n_debug", \
+    "    check: wait, and raise AssertionError where an assertion failed", \
+    "%end", \
+    "    \"\"\"", \
+    "%local", \
+    "%if !is_list", \
+    "    programs = _grid(grid)", \
+    "%end", \
+    "%for kernel", \
+    "%if is_staged", \
+    "    if programs[$staged_axis] > 1:", \
+    ("        raise ValueError(\"grid: a kernel in two stages wants one program along " \
+     "$staged_letter\")"), \
+    "%end", \
+    "%end"
+/* threadgroups */
+#define TMI_HOST_PY_GROUPS \
+    "%if is_fixed", \
+    "~($grid_x, $grid_y, $grid_z),", \
+    "%else", \
+    "%if is_staged", \
+    "~(programs[0] * $times_x, programs[1] * $times_y, programs[2] * $times_z),", \
+    "%else", \
+    "~programs,", \
+    "%end", \
+    "%end"
+
+/* PyTorch wants numbers as integers of 64 bits, whose low bytes come first. */
+static const char *const tmi_host_torch_py[] = {
+    "\"\"\"Triton kernels for PyTorch on Apple GPUs, made by tmetal $tmetal. Needs macOS $macos or "
+    "newer.",
+    "%local",
+    "",
+    ("Call a function with the arguments of the Triton kernel in their order, constexpr "
+     "ones left out, and grid=."),
+    ("Results are written in place. Calls return at once, on PyTorch's stream; "
+     "torch.mps.synchronize() waits, and"),
+    "so does what reads a tensor on the CPU.",
+    "\"\"\"",
+    "import operator",
+    "import os",
+    "import platform",
+    "import struct",
+    "",
+    "import torch",
+    "",
+    "_DTYPES = {  # tensors by the type that a kernel reads: Triton's have no sign",
+    "    \"i1\": (\"bool\", \"uint8\", \"int8\"), \"i8\": (\"int8\", \"uint8\", \"bool\"),",
+    ("    \"i16\": (\"int16\", \"uint16\"), \"i32\": (\"int32\", \"uint32\"), \"i64\": "
+     "(\"int64\", \"uint64\"),"),
+    ("    \"f16\": (\"float16\",), \"bf16\": (\"bfloat16\",), \"f32\": (\"float32\",), "
+     "\"f64\": (\"int64\",),"),
+    "}",
+    "_library = None",
+    "",
+    "",
+    TMI_HOST_PY_HELPERS,
+    "",
+    "",
+    "def _numbers(*numbers):",
+    "    \"\"\"Bytes for one buffer index: (name, value, type, offset) of each number.\"\"\"",
+    "    data = 0",
+    "    for name, value, type, offset in numbers:",
+    "        data |= _bits(name, value, type) << 8 * offset",
+    "    end = numbers[-1][3] + 8",
+    ("    words = struct.unpack(f\"<{(end + 7) // 8}q\", data.to_bytes((end + 7) // 8 * 8, "
+     "\"little\"))"),
+    "    return words[0] if len(numbers) == 1 else words",
+    "",
+    "",
+    "def _tensors(*tensors):",
+    "    \"\"\"Checks (name, tensor, type, alignment, shape or None, written) of each.\"\"\"",
+    "    places = {}",
+    "    for name, t, type, align, shape, written in tensors:",
+    "        if not isinstance(t, torch.Tensor) or t.device.type != \"mps\":",
+    "            raise TypeError(f\"{name} must be a tensor on the device mps\")",
+    "        dtypes = _DTYPES.get(type) or (\"float8_\" + type[2:].lower(), \"uint8\", \"int8\")",
+    "        if str(t.dtype) not in [\"torch.\" + d for d in dtypes]:",
+    "            raise TypeError(f\"{name} must be of {' or '.join(dtypes)}, not {t.dtype}\")",
+    "        at = t.storage_offset() * t.element_size()",
+    "        if at % align:",
+    ("            raise ValueError(f\"{name} must begin at a multiple of {align} bytes in "
+     "its storage: clone it\")"),
+    "        if shape is not None and (tuple(t.shape) != shape or not t.is_contiguous()):",
+    "            raise ValueError(f\"{name} must be contiguous and of shape {shape}\")",
+    "        place = (t.untyped_storage().data_ptr(), at)",
+    "        other, other_written = places.setdefault(place, (name, written))",
+    "        if other != name and (written or other_written) and t.numel():",
+    ("            raise ValueError(f\"{other} and {name} are one tensor, and one of them is "
+     "written\")"),
+    "",
+    "",
+    "def _launch(entry, args, groups, threads):",
+    "    \"\"\"Puts one kernel on PyTorch's stream; the text is compiled at the first call.\"\"\"",
+    "    global _library",
+    "    if _library is None:",
+    "        fast = os.environ.get(\"PYTORCH_MPS_FAST_MATH\", \"0\") != \"0\"",
+    "        if fast and int(platform.mac_ver()[0].split(\".\")[0] or 15) < 15:",
+    ("            raise RuntimeError(\"PYTORCH_MPS_FAST_MATH breaks infinities and NaN "
+     "before macOS 15: unset it\")"),
+    "        _library = torch.mps.compile_shader(_SOURCE)",
+    "    if max(groups[0] * threads, *groups[1:]) >= 1 << 32:",
+    ("        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more "
+     "than Metal counts\")"),
+    "    getattr(_library, entry)(*args, threads=(groups[0] * threads, groups[1], groups[2]),",
+    "                             group_size=(threads, 1, 1))",
+    "",
+    "",
+    "def _assertions(debug, sites):",
+    "    \"\"\"Waits for a kernel, and raises what failed in it.\"\"\"",
+    "    words = debug[:8].tolist()",
+    "    if words[1]:",
+    ("        raise AssertionError(f\"{words[1]} assertions failed, one in program "
+     "{tuple(words[3:6])}: {sites[words[2] - 1]}\")"),
+    "",
+    "",
+    "_SOURCE = \"\"\"\\",
+    "%quote msl \"\"\"",
+    TMI_HOST_PY_DEF,
+    "%for param",
+    "%if !param_is_result",
+    "%if param_is_unread",
+    "    $param: object,",
+    "%else",
+    "%if param_is_buffer",
+    "    $param: torch.Tensor,",
+    "%else",
+    "    $param: $type,",
+    "%end",
+    "%end",
+    "%end",
+    "%end",
+    "%if !is_list",
+    "    *,",
+    "    grid,",
+    "%end",
+    "%for param",
+    "%if param_is_padded",
+    "    ${param}_pads_nan: bool = False,",
+    "%end",
+    "%end",
+    "%if n_debug",
+    "    check: bool = True,",
+    "%end",
+    TMI_HOST_PY_DOC,
+    TMI_HOST_PY_ABOUT("tensor"),
+    TMI_HOST_PY_DOC_NUMBERS,
+    TMI_HOST_PY_BEGIN,
+    "%if takes_buffers",
+    "    _tensors(",
+    "%for param",
+    "%if param_is_buffer",
+    "%if !param_is_result",
+    "%fill 0",
+    "        (\"$param\", $param, \"$plain_type\", $align,",
+    "%if shape",
+    "$shape,",
+    "%else",
+    "None,",
+    "%end",
+    "%if param_is_written",
+    "True),",
+    "%else",
+    "False),",
+    "%end",
+    "%line",
+    "%end",
+    "%end",
+    "%end",
+    "    )",
+    "%end",
+    "%if !is_list",
+    "    if 0 in programs:",
+    "        return",
+    "%end",
+    "%local",
+    "%if is_list",
+    "%for result",
+    "    $result = torch.empty($result_shape, dtype=torch.$result_dtype, device=\"mps\")",
+    "%end",
+    "%end",
+    "%for scratch",
+    "%fill 0",
+    "    scratch_$scratch = torch.empty($scratch_bytes",
+    "%if program_bytes",
+    "+ $program_bytes * programs[0] * programs[1] * programs[2]",
+    "%end",
+    "~, dtype=torch.uint8, device=\"mps\")",
+    "%line",
+    "%end",
+    "%for kernel",
+    "%if debug_bytes",
+    "    debug_$kernel_id = torch.zeros($debug_bytes // 4, dtype=torch.int32, device=\"mps\")",
+    "%end",
+    "%end",
+    "%local",
+    "%for kernel",
+    "    _launch($entry, (",
+    "%for bind",
+    "%if is_buffer",
+    "        $bound,",
+    "%end",
+    "%if is_scratch",
+    "        scratch_$bound_scratch,",
+    "%end",
+    "%if is_debug",
+    "        debug_$kernel_id,",
+    "%end",
+    "%if is_gap",
+    "        0,",
+    "%end",
+    "%if bytes",
+    "%fill 0",
+    "        _numbers(",
+    "%for member",
+    "~${comma}(\"$member\", $member, \"$member_type\", $member_offset)",
+    "%end",
+    "~),",
+    "%line",
+    "%end",
+    "%end",
+    "%fill 0",
+    "    ), ",
+    TMI_HOST_PY_GROUPS,
+    "$threads)",
+    "%line",
+    "%end",
+    "%for kernel",
+    "%if debug_bytes",
+    "    if check:",
+    "        _assertions(debug_$kernel_id, (",
+    "%for site",
+    "            $site,",
+    "%end",
+    "        ))",
+    "%end",
+    "%end",
+    "%if is_list",
+    "%fill 0",
+    "    return ",
+    "%for result",
+    "~${comma}$result",
+    "%end",
+    "%line",
+    "%end",
+    "%end",
+    NULL};
+
+/* MLX's arrays have no addresses and no offsets; what a kernel writes is new. */
+static const char *const tmi_host_mlx_py[] = {
+    "\"\"\"Triton kernels for MLX on Apple GPUs, made by tmetal $tmetal. Needs macOS $macos or "
+    "newer.",
+    "%local",
+    "",
+    ("Call a function with the arguments of the Triton kernel in their order, constexpr "
+     "ones left out, and grid=."),
+    ("In the place of what the kernel writes stands a shape, or an array like it: the array "
+     "itself is new, and"),
+    ("returned. Nothing runs until mx.eval or until a result is read. Arrays that are not "
+     "row-contiguous are"),
+    "copied; strides are those of the copy.",
+    "\"\"\"",
+    "import operator",
+    "import struct",
+    "",
+    "import mlx.core as mx",
+    "",
+    "_DTYPES = {  # arrays by the type that a kernel reads: Triton's have no sign",
+    ("    mx.bool_: (mx.bool_, mx.uint8, mx.int8), mx.int8: (mx.int8, mx.uint8, mx.bool_), "
+     "mx.uint8: (mx.uint8, mx.int8),"),
+    ("    mx.int16: (mx.int16, mx.uint16), mx.int32: (mx.int32, mx.uint32), mx.int64: "
+     "(mx.int64, mx.uint64),"),
+    "    mx.float16: (mx.float16,), mx.bfloat16: (mx.bfloat16,), mx.float32: (mx.float32,),",
+    "}",
+    "",
+    "",
+    TMI_HOST_PY_HELPERS,
+    "",
+    "",
+    "def _number(name, value, type, dtype):",
+    "    \"\"\"A number as an array without dimensions, by its bits.\"\"\"",
+    ("    size = {mx.bool_: 1, mx.int8: 1, mx.int16: 2, mx.float16: 2, mx.bfloat16: 2, "
+     "mx.int64: 8}.get(dtype, 4)"),
+    "    bits = _bits(name, value, type)",
+    "    bits -= (bits >> 8 * size - 1) << 8 * size",
+    ("    return mx.array(bits, {1: mx.int8, 2: mx.int16, 4: mx.int32, 8: "
+     "mx.int64}[size]).view(dtype)"),
+    "",
+    "",
+    "def _array(name, x, dtype, shape=None):",
+    ("    \"\"\"An array as the kernel reads it: by its bits, and of 8 elements or more, "
+     "since MLX puts"),
+    "    fewer where kernels for device memory cannot read them.\"\"\"",
+    "    if not isinstance(x, mx.array) or x.dtype not in _DTYPES[dtype]:",
+    ("        raise TypeError(f\"{name} must be an array of {' or '.join(map(str, "
+     "_DTYPES[dtype]))}\")"),
+    "    if shape is not None and tuple(x.shape) != shape:",
+    "        raise ValueError(f\"{name} must be of shape {shape}\")",
+    "    x = x.view(dtype)",
+    ("    return x if x.size >= 8 else mx.concatenate([x.reshape((x.size,)), mx.zeros((8 - "
+     "x.size,), dtype)])"),
+    "",
+    "",
+    "def _shape(name, like, dtype):",
+    "    \"\"\"The shape of a result: given as such, or as an array like it.\"\"\"",
+    "    if not isinstance(like, mx.array):",
+    ("        return tuple(map(operator.index, like)) if isinstance(like, (tuple, list)) "
+     "else (operator.index(like),)"),
+    "    if like.dtype not in _DTYPES[dtype]:",
+    "        raise TypeError(f\"{name} is of {dtype}, not {like.dtype}\")",
+    "    return tuple(like.shape)",
+    "",
+    "",
+    "def _like(x, like):",
+    "    return x.view(like.dtype) if isinstance(like, mx.array) else x",
+    "",
+    "",
+    "def _launch(kernel, inputs, outputs, groups, threads, init):",
+    "    \"\"\"The arrays that one kernel makes; `outputs` has shape and dtype of each.\"\"\"",
+    "    grid = (groups[0] * threads, groups[1], groups[2])",
+    "    if max(grid) >= 1 << 31:",
+    ("        raise ValueError(f\"grid: {groups} threadgroups of {threads} threads are more "
+     "than MLX counts\")"),
+    "    if 0 in grid:",
+    "        return [mx.full(shape, init or 0, dtype) for shape, dtype in outputs]",
+    "    return kernel(inputs=inputs, output_shapes=[shape for shape, _ in outputs],",
+    ("                  output_dtypes=[dtype for _, dtype in outputs], grid=grid, "
+     "threadgroup=(threads, 1, 1),"),
+    "                  init_value=init)",
+    "",
+    "",
+    "_KERNELS = (",
+    "%for launch",
+    "%for kernel",
+    "    mx.fast.metal_kernel(",
+    "        name=$mlx_name,",
+    "%fill 0",
+    "        input_names=[",
+    "%for input",
+    "~${comma}\"$input\"",
+    "%end",
+    "~],",
+    "%line",
+    "%fill 0",
+    "        output_names=[",
+    "%for output",
+    "~${comma}\"$output\"",
+    "%end",
+    "~],",
+    "%line",
+    "        header=\"\"\"\\",
+    "%quote mlx_header \"\"\",",
+    "        source=\"\"\"\\",
+    "%quote mlx_source \"\"\",",
+    "    ),",
+    "%end",
+    "%end",
+    ")",
+    TMI_HOST_PY_DEF,
+    "%for param",
+    "%if !param_is_result",
+    "%if param_is_unread",
+    "    $param: object,",
+    "%else",
+    "%if param_is_buffer",
+    "%if param_is_written",
+    "    $param: \"mx.array | tuple[int, ...]\",",
+    "%else",
+    "    $param: mx.array,",
+    "%end",
+    "%else",
+    "    $param: $type,",
+    "%end",
+    "%end",
+    "%end",
+    "%end",
+    "%if !is_list",
+    "    *,",
+    "    grid,",
+    "%end",
+    "%for param",
+    "%if param_is_padded",
+    "    ${param}_pads_nan: bool = False,",
+    "%end",
+    "%end",
+    "%if !is_list",
+    "    init=None,",
+    "%end",
+    "%if n_debug",
+    "    check: bool = True,",
+    "%end",
+    TMI_HOST_PY_DOC,
+    "%if param_is_written",
+    "    $param: shape of the array of $tmetal_type that is returned, or an array like it",
+    "%else",
+    TMI_HOST_PY_ABOUT("array"),
+    "%end",
+    TMI_HOST_PY_DOC_NUMBERS,
+    "%if !is_list",
+    "    init: what results begin as; without it, what no program stores is undefined",
+    "%end",
+    TMI_HOST_PY_BEGIN,
+    "%local",
+    "%for kernel",
+    "%fill 0",
+    "   ",
+    "%for output",
+    "%if output_is_scratch",
+    "scratch_$output_scratch,",
+    "%else",
+    "${output_value}_made,",
+    "%end",
+    "%end",
+    "= _launch(_KERNELS[$kernel_id], [",
+    "%line",
+    "%for input",
+    "%if input_is_scratch",
+    "        _array(\"scratch\", scratch_$input_scratch.view(mx.$input_dtype), mx.$input_dtype),",
+    "%else",
+    "%if input_is_number",
+    "        _number(\"$input_value\", $input_value, \"$input_type\", mx.$input_dtype),",
+    "%else",
+    "%if input_is_made",
+    "        _array(\"$input_value\", ${input_value}_made, mx.$input_dtype),",
+    "%else",
+    "%if input_shape",
+    "        _array(\"$input_value\", $input_value, mx.$input_dtype, $input_shape),",
+    "%else",
+    "        _array(\"$input_value\", $input_value, mx.$input_dtype),",
+    "%end",
+    "%end",
+    "%end",
+    "%end",
+    "%end",
+    "%fill 0",
+    "    ], [",
+    "%for output",
+    "%if output_is_scratch",
+    "%if output_program_bytes",
+    "~${comma}((max(8, ($output_bytes + $output_program_bytes",
+    "* programs[0] * programs[1] * programs[2]) // mx.$output_dtype.size),), mx.$output_dtype)",
+    "%else",
+    "~${comma}((max(8, ($output_bytes) // mx.$output_dtype.size),), mx.$output_dtype)",
+    "%end",
+    "%else",
+    "%if output_shape",
+    "~${comma}($output_shape, mx.$output_dtype)",
+    "%else",
+    "~${comma}(_shape(\"$output_value\", $output_value, mx.$output_dtype), mx.$output_dtype)",
+    "%end",
+    "%end",
+    "%end",
+    "~], ",
+    TMI_HOST_PY_GROUPS,
+    "$threads,",
+    "%if is_list",
+    "None)",
+    "%else",
+    "init)",
+    "%end",
+    "%line",
+    "%end",
+    "%fill 0",
+    "    return ",
+    "%for result",
+    "%if is_list",
+    "%if result_is_bool",
+    "~${comma}${result}_made.view(mx.bool_)",
+    "%else",
+    "~${comma}${result}_made.view(mx.$result_dtype)",
+    "%end",
+    "%else",
+    "%local",
+    "~${comma}_like(${result}_made, $result)",
+    "%end",
+    "%end",
+    "%line",
+    "%end",
+    NULL};
+
 static const tmi_host_language tmi_host_languages[] = {
-    {"c", ".c", TMI_HOST_QUOTE_C, 0, tmi_host_c, TMI_HOST_C_KEYWORDS, TMI_HOST_C_TYPES},
-    {"objc", ".m", TMI_HOST_QUOTE_C, 0, tmi_host_objc, TMI_HOST_C_KEYWORDS, TMI_HOST_C_TYPES},
+    {"c", ".c", TMI_HOST_QUOTE_C, 0, tmi_host_c, TMI_HOST_C_KEYWORDS, "_nan_padding",
+     TMI_HOST_C_TYPES, 0, 0},
+    {"objc", ".m", TMI_HOST_QUOTE_C, 0, tmi_host_objc, TMI_HOST_C_KEYWORDS, "_nan_padding",
+     TMI_HOST_C_TYPES, 0, 0},
     {"metal-cpp", ".cc", TMI_HOST_QUOTE_RAW, 0, tmi_host_metal_cpp, TMI_HOST_C_KEYWORDS,
-     TMI_HOST_C_TYPES},
+     "_nan_padding", TMI_HOST_C_TYPES, 0, 0},
     {"swift", ".swift", TMI_HOST_QUOTE_SWIFT, 0, tmi_host_swift, TMI_HOST_SWIFT_KEYWORDS,
-     {"Bool", "Int8", "Int16", "Int32", "Int64", "Float", "Double"}},
-    {"torch-py", ".py", TMI_HOST_QUOTE_C, 0, NULL, NULL, {NULL}}, /* >>py writes these */
-    {"mlx-py", ".py", TMI_HOST_QUOTE_C, 0, NULL, NULL, {NULL}},
+     "_nan_padding",
+     {"Bool", "Int8", "Int16", "Int32", "Int64", "Float", "Double", "Int16", "Int16"}, 0, 0},
+    {"torch-py", ".py", TMI_HOST_QUOTE_PYTHON, TMI_HOST_LACKS_PYTHON | TMI_HOST_LACKS_MSL41,
+     tmi_host_torch_py, TMI_HOST_PY_KEYWORDS, "_pads_nan", TMI_HOST_PY_TYPES, 1, 0},
+    {"mlx-py", ".py", TMI_HOST_QUOTE_PYTHON, TMI_HOST_LACKS_PYTHON | TMI_HOST_LACKS_AGAIN,
+     tmi_host_mlx_py, TMI_HOST_PY_KEYWORDS, "_pads_nan", TMI_HOST_PY_TYPES, 1, 1},
 };
 #define TMI_HOST_COUNT ((uint32_t)(sizeof tmi_host_languages / sizeof *tmi_host_languages))
 
@@ -51944,6 +51883,7 @@ typedef struct tmi_host {
     const tmi_host_language *language;
     const char              *name; /* asked for; NULL: that of the first kernel */
     tmi_strings              names, tails; /* taken; what the template puts behind one */
+    const char             **tensors;      /* that a scratch buffer has stood for, by its number */
     tmi_host_file            file;
     /* the engine: */
     const void              *at[TMI_HOST_SCOPES];
@@ -52017,11 +51957,14 @@ static void tmi_host_claim_words(tmi_host *h, const char *s) {
 /* Names anew: keywords, and what the template itself calls something. */
 static void tmi_host_names_begin(tmi_host *h) {
     const char *const *line = h->language->lines;
+    int                is_local = 0;
     tmi_strings_init(h->job, &h->names);
     tmi_strings_init(h->job, &h->tails);
     tmi_host_claim_words(h, h->language->keywords);
     for (; *line; line++)
-        if (**line != '%' && (*line)[strspn(*line, " ")] != '*') tmi_host_claim_words(h, *line);
+        if (strcmp(*line, "%local") == 0) is_local = !is_local;
+        else if (!is_local && **line != '%' && (*line)[strspn(*line, " ")] != '*')
+            tmi_host_claim_words(h, *line);
 }
 
 static void tmi_host_put(tmi_host *h, const char *s, size_t n) {
@@ -52065,6 +52008,14 @@ static void tmi_host_put_swift(tmi_text *t, const char *s, size_t n) {
     }
 }
 
+/* Inside of triple quotes: a text may hold anything. */
+static void tmi_host_put_python(tmi_text *t, const char *s) {
+    for (; *s; s++) {
+        if (*s == '\\' || (*s == '"' && (s[1] == '"' || !s[1]))) tmi_put_char(t, '\\');
+        tmi_put_char(t, *s);
+    }
+}
+
 /* A short text as the language quotes it. */
 static const char *tmi_host_quoted(tmi_host *h, const char *s) {
     tmi_mark    mark = tmi_mark_take(h->job);
@@ -52079,6 +52030,7 @@ static const char *tmi_host_quoted(tmi_host *h, const char *s) {
         tmi_host_put_swift(&t, s, strlen(s));
         tmi_put_char(&t, '"');
         break;
+    case TMI_HOST_QUOTE_PYTHON: tmi_put(&t, "%q", s); break;
     }
     quoted = tmi_text_join(&t, 0);
     tmi_mark_drop(h->job, mark);
@@ -52107,6 +52059,7 @@ static void tmi_host_put_long(tmi_host *h, const char *s, const char *tail) {
         }
         break;
     case TMI_HOST_QUOTE_RAW: tmi_host_put_raw(h, s); break;
+    case TMI_HOST_QUOTE_PYTHON: tmi_host_put_python(&h->text, s); break;
     case TMI_HOST_QUOTE_SWIFT:
         while (*s) {
             size_t n = strcspn(s, "\n");
@@ -52149,6 +52102,32 @@ static uint64_t tmi_host_least(const tmetal_result *r, const tmetal_arg *a) {
     return n;
 }
 
+/* As Triton has it: without a sign, and an op list's bool by its byte. */
+static const char *tmi_host_plain(const tmi_host *h, const char *type) {
+    if (strcmp(type, "bool") == 0) return "i8";
+    return type[0] == 'u' ? tmi_format(h->job, 0, "i%s", type + 1) : type;
+}
+
+/* What only an op list says of a parameter: (8, 4,), (8,) or (), and the type as NumPy has it. */
+static void tmi_host_tensor_of(tmi_host *h, tmi_host_param *p, const tmetal_param *of) {
+    static const char *const kinds[][2] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"},
+                                           {"u", "uint"}};
+    tmi_text t;
+    uint32_t i;
+    tmi_text_init(h->job, &t);
+    for (i = 0; i < of->n_dims; i++) tmi_put(&t, i ? " %u," : "(%u,", of->dims[i]);
+    tmi_put_str(&t, i ? ")" : "()");
+    p->shape = tmi_text_join(&t, 0);
+    p->is_result = of->is_result;
+    p->dtype = "bool";
+    for (i = 0; i < 4; i++) {
+        size_t n = strlen(kinds[i][0]);
+        if (strncmp(of->type, kinds[i][0], n) == 0 && tmi_is_digit(of->type[n]))
+            p->dtype = tmi_format(h->job, 0, "%s%s", kinds[i][1], of->type + n);
+    }
+    p->is_bool = strcmp(p->dtype, "bool") == 0;
+}
+
 static void tmi_host_param_of(tmi_host *h, tmi_host_param *p, const tmetal_arg *a) {
     const tmetal_result *r = h->result;
     const char          *given = a->param < r->n_params ? r->params[a->param].name : a->name;
@@ -52165,20 +52144,38 @@ static void tmi_host_param_of(tmi_host *h, tmi_host_param *p, const tmetal_arg *
         p->name = tmi_host_name(h, given, a->param);
         p->label = tmi_host_quoted(h, given);
         p->tmetal_type = a->type;
+        p->plain_type = tmi_host_plain(h, a->type);
+        if (a->param < r->n_params) tmi_host_tensor_of(h, p, &r->params[a->param]);
         p->type = tmi_host_type(h, a);
         p->is_buffer = a->kind != TMETAL_ARG_BYTES;
         p->least = p->is_buffer ? tmi_host_least(r, a) : 0;
     }
     if (a->kind == TMETAL_ARG_ADDRESS) p->is_address = h->file.has_address = 1;
     if (p->is_buffer) p->align = tmi_max32(p->align, a->align);
+    p->is_aligned = p->align > 1;
     p->access |= a->access;
     p->is_written = (p->access & TMETAL_WRITES) != 0;
+    p->reads = !p->is_written                ? "read"
+        : p->access & (uint32_t)TMETAL_READS ? "read and written"
+                                             : "written";
 }
 
-/* Parameters in the order of the function: those that no kernel reads are left out. */
+/* One that no kernel reads. */
+static void tmi_host_unread(tmi_host *h, tmi_host_param *p, const tmetal_kernel *k, uint32_t i) {
+    const tmetal_result *r = h->result;
+    p->name = tmi_host_name(h, i < r->n_params ? r->params[i].name : k->params[i], i);
+    p->end = ",";
+    p->number = i;
+    p->is_unread = 1;
+    if (i < r->n_params) tmi_host_tensor_of(h, p, &r->params[i]);
+}
+
+/* Parameters in the order of the function: those that no kernel reads are left out, except where
+ * the language wants all. */
 static void tmi_host_params(tmi_host *h, tmi_host_launch *l, const tmetal_kernel *k) {
     uint32_t        i, j, n = 0;
     tmi_host_param *all;
+    if (h->language->wants_all) n = h->result->n_params ? h->result->n_params : k->n_params;
     for (i = 0; i < l->n_kernels; i++)
         for (j = 0; j < k[i].n_args; j++)
             if (tmi_host_is_given(&k[i].args[j])) n = tmi_max32(n, k[i].args[j].param + 1);
@@ -52187,14 +52184,16 @@ static void tmi_host_params(tmi_host *h, tmi_host_launch *l, const tmetal_kernel
         for (j = 0; j < k[i].n_args; j++)
             if (tmi_host_is_given(&k[i].args[j]))
                 tmi_host_param_of(h, &all[k[i].args[j].param], &k[i].args[j]);
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
+        if (!all[i].name && h->language->wants_all) tmi_host_unread(h, &all[i], k, i);
         if (all[i].name) all[l->n_params++] = all[i];
+    }
     l->params = all;
     for (i = 0; i < l->n_params; i++) l->takes_buffers |= all[i].is_buffer;
     h->file.has_buffers |= l->takes_buffers;
 }
 
-static const tmi_host_param *tmi_host_param_at(const tmi_host_launch *l, uint32_t number) {
+static tmi_host_param *tmi_host_param_at(const tmi_host_launch *l, uint32_t number) {
     uint32_t lo = 0, hi = l->n_params;
     while (hi - lo > 1) {
         uint32_t mid = lo + (hi - lo) / 2;
@@ -52211,14 +52210,11 @@ static const char *tmi_host_value(tmi_host *h, tmi_host_launch *l, const tmetal_
         l->takes_programs = 1;
         return tmi_format(h->job, 0, "programs[%u]", a->param);
     }
-    if (a->kind == TMETAL_ARG_GRID) {
-        h->file.has_parts = 1; /* and is refused for it */
-        return "";
-    }
+    if (a->kind == TMETAL_ARG_GRID) return ""; /* and is refused for it */
     name = tmi_host_param_at(l, a->param)->name;
     if (a->kind == TMETAL_ARG_BYTES) return name;
-    return tmi_format(h->job, 0, "%s_%s", name,
-                      a->kind == TMETAL_ARG_ADDRESS ? "address" : "nan_padding");
+    return tmi_format(h->job, 0, "%s%s", name,
+                      a->kind == TMETAL_ARG_ADDRESS ? "_address" : h->language->padding);
 }
 
 static void tmi_host_bytes_of(tmi_host *h, tmi_host_launch *l, tmi_host_bind *b,
@@ -52230,6 +52226,7 @@ static void tmi_host_bytes_of(tmi_host *h, tmi_host_launch *l, tmi_host_bind *b,
         if (k->args[i].index == k->args[first].index) {
             tmi_host_member *m = &b->members[b->n_members++];
             m->value = tmi_host_value(h, l, &k->args[i]);
+            m->type = k->args[i].type;
             m->offset = k->args[i].offset;
             m->bytes = k->args[i].size;
             b->bytes = tmi_max32(b->bytes, m->offset + m->bytes);
@@ -52243,16 +52240,18 @@ static void tmi_host_bytes_of(tmi_host *h, tmi_host_launch *l, tmi_host_bind *b,
 
 static void tmi_host_binds(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
                            const tmetal_kernel *k) {
-    uint32_t i, seen = 0;
-    to->binds = TMI_NEW(h->job, tmi_host_bind, k->n_args + 1);
-    for (i = 0; i < k->n_args; i++) {
-        const tmetal_arg *a = &k->args[i];
-        tmi_host_bind    *b = &to->binds[to->n_binds];
-        if (seen >> a->index & 1) continue;
-        seen |= 1u << a->index;
-        to->n_binds++;
-        b->index = a->index;
+    uint32_t i, index, n = 0;
+    for (i = 0; i < k->n_args; i++) n = tmi_max32(n, k->args[i].index + 1);
+    to->binds = TMI_NEW(h->job, tmi_host_bind, n + 1);
+    to->n_binds = n;
+    for (index = 0; index < n; index++) {
+        tmi_host_bind    *b = &to->binds[index];
+        const tmetal_arg *a = k->args;
+        for (i = 0; i < k->n_args && a->index != index; i++) a++;
+        b->index = index;
         b->param = b->value = "";
+        b->is_gap = i == k->n_args;
+        if (b->is_gap) continue;
         if (a->kind == TMETAL_ARG_BUFFER) {
             b->is_buffer = 1;
             b->param = tmi_host_param_at(l, a->param)->name;
@@ -52288,6 +52287,76 @@ static const char *tmi_host_kinds(tmi_host *h, const tmetal_site *s) {
     return tmi_host_quoted(h, kinds);
 }
 
+static tmi_host_array *tmi_host_arrays(tmi_host *h, tmi_host_launch *l, const tmetal_kernel *k,
+                                       const tmetal_mlx_array *from, uint32_t n) {
+    tmi_host_array *all = TMI_NEW(h->job, tmi_host_array, n + 1);
+    uint32_t        i;
+    for (i = 0; i < n; i++) {
+        tmi_host_array   *to = &all[i];
+        const tmetal_arg *a = &k->args[from[i].arg];
+        to->name = from[i].name;
+        to->dtype = from[i].dtype;
+        if (a->kind == TMETAL_ARG_SCRATCH) {
+            to->is_scratch = 1;
+            to->scratch = a->param;
+            to->bytes = h->result->scratch[a->param].bytes;
+            to->program_bytes = h->result->scratch[a->param].program_bytes;
+        } else if (a->kind == TMETAL_ARG_BUFFER) {
+            const tmi_host_param *p = tmi_host_param_at(l, a->param);
+            to->value = p->name;
+            to->shape = p->shape;
+            to->is_made = p->is_made;
+        } else {
+            to->is_number = 1;
+            to->value = tmi_host_value(h, l, a);
+            to->type = a->type;
+        }
+    }
+    return all;
+}
+
+/* What MLX is told of a kernel. Scratch may be written again when it stands for another tensor; what
+ * is written in parts may not, since the array of each kernel is new. */
+static void tmi_host_mlx(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
+                         const tmetal_kernel *k) {
+    uint32_t i;
+    to->mlx_name = tmi_host_quoted(h, k->mlx->name);
+    to->mlx_header = k->mlx->header;
+    to->mlx_source = k->mlx->source;
+    to->n_inputs = k->mlx->n_inputs;
+    to->inputs = tmi_host_arrays(h, l, k, k->mlx->inputs, to->n_inputs);
+    to->n_outputs = k->mlx->n_outputs;
+    to->outputs = tmi_host_arrays(h, l, k, k->mlx->outputs, to->n_outputs);
+    for (i = 0; i < to->n_outputs; i++) {
+        const tmetal_arg *a = &k->args[k->mlx->outputs[i].arg];
+        int               again = (int)to->outputs[i].is_made;
+        if (to->outputs[i].is_scratch) {
+            const char **tensor = &h->tensors[a->param];
+            again = *tensor && strcmp(*tensor, a->name) == 0;
+            *tensor = a->name;
+        } else tmi_host_param_at(l, a->param)->is_made = 1;
+        if (again) l->needs |= TMI_HOST_LACKS_AGAIN;
+    }
+}
+
+/* What not every language can do. */
+static void tmi_host_needs(const tmi_host *h, tmi_host_launch *l, const tmetal_kernel *k) {
+    uint32_t i, prints = 0;
+    if (k->msl_version > 400) l->needs |= TMI_HOST_LACKS_MSL41;
+    if (k->makes_pointers) l->needs |= TMI_HOST_LACKS_MADE;
+    for (i = 0; i < k->n_sites; i++) prints |= !k->sites[i].is_assert;
+    for (i = 0; i < k->n_args; i++) {
+        const tmetal_arg *a = &k->args[i];
+        const char       *type = tmi_host_plain(h, a->type);
+        if (a->kind == TMETAL_ARG_DEBUG && prints) l->needs |= TMI_HOST_LACKS_PRINTS;
+        if (a->kind == TMETAL_ARG_ADDRESS) l->needs |= TMI_HOST_LACKS_ADDRESS;
+        else if (a->kind == TMETAL_ARG_GRID) l->needs |= TMI_HOST_LACKS_PARTS;
+        else if (!(type[0] == 'i' && tmi_is_digit(type[1])) && type[0] != 'f' &&
+                 strcmp(type, "bf16") != 0)
+            l->needs |= TMI_HOST_LACKS_POINTERS;
+    }
+}
+
 static void tmi_host_sites(tmi_host *h, tmi_host_kernel *to, const tmetal_kernel *k) {
     uint32_t i;
     to->n_sites = k->n_sites;
@@ -52316,12 +52385,16 @@ static uint32_t tmi_host_function_of(tmi_host *h, tmi_strings *seen, const tmeta
     return id - 1;
 }
 
+static const char *const tmi_host_axes[] = {"x", "y", "z"};
+
 static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel *to,
                                const tmetal_kernel *k) {
     uint32_t axis;
     to->title = tmi_host_word(h->job, k->name, "-. ");
     to->id = (uint32_t)(k - h->result->kernels);
     to->threads = k->threads;
+    to->entry = h->file.functions[to->pipeline].name;
+    to->is_fixed = k->grid[0] != 0;
     to->is_later = to > l->kernels;
     h->file.has_later |= to->is_later;
     for (axis = 0; axis < 3; axis++) {
@@ -52330,11 +52403,15 @@ static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel 
             : times > 1             ? tmi_format(h->job, 0, "%u", times)
                                     : tmi_format(h->job, 0, "programs[%u]", axis);
         if (!k->grid[0]) l->takes_programs = 1;
+        to->times[axis] = times;
         if (k->grid[0] || times == 1) continue;
         to->is_staged = 1; /* one program along it, so many threadgroups */
         to->staged_axis = axis;
+        to->staged_letter = tmi_host_axes[axis];
     }
-    tmi_host_binds(h, l, to, k);
+    tmi_host_needs(h, l, k);
+    if (h->language->is_mlx) tmi_host_mlx(h, l, to, k);
+    else tmi_host_binds(h, l, to, k);
     if (to->debug_bytes) {
         h->file.has_debug = 1;
         tmi_host_sites(h, to, k);
@@ -52365,6 +52442,17 @@ static void tmi_host_scratch_of(tmi_host *h, tmi_host_launch *l) {
     h->file.has_scratch |= l->n_scratch != 0;
 }
 
+/* What an op list gives, or what any kernel of a Triton function writes. */
+static void tmi_host_results(tmi_host *h, tmi_host_launch *l) {
+    uint32_t i;
+    l->results = TMI_NEW(h->job, tmi_host_param, l->n_params + 1);
+    for (i = 0; i < l->n_params; i++) {
+        const tmi_host_param *p = &l->params[i];
+        if (l->is_list ? p->is_result : p->is_buffer && p->is_written)
+            l->results[l->n_results++] = *p;
+    }
+}
+
 /* Kernels first to last - 1 of the result, as one function. */
 static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name, uint32_t first,
                                uint32_t last, tmi_strings *functions) {
@@ -52373,6 +52461,8 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
     l->name = name;
     l->title = tmi_host_word(h->job, !first && h->name ? h->name : k->name, "-. ");
     l->n_kernels = last - first;
+    l->is_list = h->result->graph != NULL;
+    h->tensors = TMI_NEW(h->job, const char *, h->result->n_scratch + 1);
     tmi_host_names_begin(h);
     for (i = 0; i < h->result->n_scratch; i++)
         (void)tmi_host_claim(h, tmi_format(h->job, 0, "scratch_%u", h->result->scratch[i].id), "");
@@ -52392,6 +52482,7 @@ static void tmi_host_launch_of(tmi_host *h, tmi_host_launch *l, const char *name
         tmi_host_kernel_of(h, l, &l->kernels[i], &k[i]);
     }
     tmi_host_scratch_of(h, l);
+    tmi_host_results(h, l);
     if (!l->n_params) l->takes_programs = 1; /* a function of nothing */
     l->programs_end = l->n_params ? "," : ")";
     if (l->n_params) l->params[l->n_params - 1].end = ")";
@@ -52510,7 +52601,7 @@ static void tmi_host_put_word(tmi_host *h, const char *s) {
     tmi_host_put_line(h, s);
     h->measures = 0;
     n = (uint32_t)h->len;
-    if (h->col && !glued && h->col + 1 + n > 100) {
+    if (h->col && !glued && h->fill > 1 && h->col + 1 + n > 100) {
         tmi_put_char(&h->text, '\n');
         tmi_put_spaces(&h->text, h->fill - 1);
         h->col = h->fill - 1;
@@ -52549,6 +52640,7 @@ static int tmi_host_for(tmi_host *h, tmi_host_frame *f, const char *name, uint32
     memcpy(&f->n, (const char *)h->at[f->list->within] + f->list->count, sizeof f->n);
     memcpy(&h->at[f->list->scope], (const char *)h->at[f->list->within] + f->list->field,
            sizeof(void *));
+    h->file.comma = "";
     return f->n != 0;
 }
 
@@ -52570,6 +52662,7 @@ static void tmi_host_fill(tmi_host *h, const char *s) {
 /* The next item of a list; 0: there is none, or it was a condition. */
 static int tmi_host_next(tmi_host *h, tmi_host_frame *f) {
     if (!f->list || ++f->i == f->n) return 0;
+    h->file.comma = ", ";
     h->at[f->list->scope] = (const char *)h->at[f->list->scope] + f->list->size;
     return 1;
 }
@@ -52599,6 +52692,7 @@ static void tmi_host_write(tmi_host *h) {
             tmi_host_put_long(h, tmi_host_text_of(h, tmi_host_fact_named(h, s + 7, n)),
                               s + 7 + n + (s[7 + n] == ' '));
         }
+        else if (strcmp(s, "%local") == 0) {}
         else if (*s == '%') tmi_host_fill(h, s);
         else if (h->fill) tmi_host_put_word(h, s);
         else {
@@ -52619,23 +52713,25 @@ typedef struct tmi_host_call {
 
 static const struct {
     uint32_t    bit;
-    const char *what;
+    const char *what, *help;
 } tmi_host_lacks[] = {
-#define X(bit, name, text) {bit, text},
+#define X(bit, name, text, help) {bit, text, help},
     TMI_HOST_LACKS(X)
 #undef X
 };
 
 /* What the kernels need and the language lacks is refused. */
 static int tmi_host_can(tmi_host *h) {
-    uint32_t needs = h->file.has_address ? TMI_HOST_LACKS_ADDRESS : 0;
-    uint32_t lacks = h->language->lacks | TMI_HOST_LACKS_PARTS;
-    size_t   i;
-    if (h->file.has_parts) needs |= TMI_HOST_LACKS_PARTS;
-    for (i = 0; i < sizeof tmi_host_lacks / sizeof *tmi_host_lacks; i++)
-        if (needs & lacks & tmi_host_lacks[i].bit)
-            tmi_error(h->job, tmi_at_nowhere(), TMETAL_E_HOST, h->language->name, h->file.title,
-                      tmi_host_lacks[i].what);
+    const uint32_t lacks = h->language->lacks | TMI_HOST_LACKS_PARTS;
+    uint32_t       n;
+    size_t         i;
+    for (n = 0; n < h->file.n_launches; n++)
+        for (i = 0; i < sizeof tmi_host_lacks / sizeof *tmi_host_lacks; i++) {
+            if (!(h->file.launches[n].needs & lacks & tmi_host_lacks[i].bit)) continue;
+            tmi_error(h->job, tmi_at_nowhere(), TMETAL_E_HOST, h->language->name,
+                      h->file.launches[n].title, tmi_host_lacks[i].what);
+            tmi_help(h->job, NULL, tmi_host_lacks[i].help);
+        }
     return !h->job->n_errors;
 }
 
@@ -52643,6 +52739,7 @@ static void tmi_host_step(tmi_job *job, tmi_call *call) {
     const tmi_host_call *c = (const tmi_host_call *)call; /* its first field */
     tmi_mark             mark;
     tmi_host             h;
+    uint32_t             i;
     memset(&h, 0, sizeof h);
     h.job = job;
     h.result = c->call.result;
@@ -52653,14 +52750,17 @@ static void tmi_host_step(tmi_job *job, tmi_call *call) {
         return;
     }
     h.language = &tmi_host_languages[c->language];
+    for (i = 0; i < h.result->n_kernels; i++)
+        if (h.language->is_mlx && !h.result->kernels[i].mlx) {
+            tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE, "mlx-py wants options.mlx = 2");
+            return;
+        }
     mark = tmi_mark_take(job);
     tmi_text_init(job, &h.text);
-    if (!h.language->lines)
-        tmi_py_put_module(job, &h.text, h.result, c->language == TMETAL_HOST_MLX_PY);
-    else tmi_host_model(&h);
+    tmi_host_model(&h);
     if (tmi_host_can(&h)) {
         h.at[TMI_HOST_FILE] = &h.file;
-        if (h.language->lines) tmi_host_write(&h);
+        tmi_host_write(&h);
         call->text = tmi_text_join(&h.text, 0);
         call->text_len = h.text.len;
     }

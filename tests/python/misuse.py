@@ -1,6 +1,7 @@
 """What generated modules refuse, and what they must take: misuse.py BUILD. Prints what is not so; exits 1 then."""
 import builtins
 import fractions
+import inspect
 import math
 import os
 import platform
@@ -199,8 +200,11 @@ for library in ("torch", "mlx"):
 
 for library in ("torch", "mlx"):
     names = module("tests/python/names.ttir", library)
-    public = [n for n, f in vars(names).items() if callable(f) and "grid" in f.__code__.co_varnames[:14] and n[0] not in "_"]
+    public = [n for n, f in vars(names).items() if callable(f) and "grid" in f.__code__.co_varnames[:14] and (n[0] != "_" or n[-1] == "_")]
     numbers = (1, 2, 0.5, 3, 4, 5, 6, 7, 8)
+    called = list(inspect.signature(getattr(names, public[0])).parameters)[:11]
+    expect(f"names that give way get a _, others stay: {called}", [n for n in called if n[-1] == "_" and n[0] != "_"] ==
+           ["None_", "grid_", "init_", "torch_", "mx_"] and called[0] == "self" and called[5] == "arg3" and public[0] == "lambda_")
     if library == "torch":
         a, b = torch.tensor([1.0, 2.0], device="mps"), torch.zeros(2, device="mps")
         getattr(names, public[0])(a, b, *numbers, grid=2)
