@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     }
     problem.text[0] = '\0';
     if (!run(&result, &arena, &problem)) {
-        fprintf(stderr, "TM%d: %s\n", (int)problem.code, problem.text);
+        if (problem.code != TMETAL_OK) fprintf(stderr, "TM%d: %s\n", (int)problem.code, problem.text);
         return 1;
     }
     free(arena.base);
