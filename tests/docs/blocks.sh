@@ -37,6 +37,11 @@ for d in docs/*.md; do
     grep -q "]($d)" README.md || fail "README.md does not lead to $d"
 done
 
+# -- Sections that the documents name are there --------------------------------------------------------------
+for tag in $(grep -oh '`>>[a-z]*`' README.md docs/*.md | tr -d '`' | sort -u); do
+    grep -q "^ \* $tag  \[" tmetal.h || fail "a page names $tag, which is no section of tmetal.h"
+done
+
 # -- The program in the README compiles a kernel -----------------------------------------------------------
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' README.md > "$build/readme.c"
 [ -s "$build/readme.c" ] || fail "README.md has no C block"
