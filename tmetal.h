@@ -51993,16 +51993,15 @@ static void tmi_host_put_c(tmi_text *t, const char *s, size_t n) {
 }
 
 /* As Swift has it inside of quotes. Text is UTF-8 there, and \( begins an interpolation. */
-static void tmi_host_put_swift(tmi_text *t, const char *s, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
+static void tmi_host_put_swift(tmi_text *t, const char *s, size_t len) {
+    uint32_t n;
+    for (; len; s += n, len -= n) {
+        int32_t c = tmi_utf8(s, len, &n);
         if (c == '"' || c == '\\') tmi_put_char(t, '\\');
-        if (c >= 32 && c != 127) tmi_put_char(t, (char)c);
+        if (c >= 0 && !tmi_is_control(c)) tmi_put_bytes(t, s, n);
         else {
             tmi_put_str(t, "\\u{");
-            tmi_put_char(t, (char)('0' + (c >> 4)));
-            tmi_put_char(t, "0123456789ABCDEF"[c & 15]);
+            tmi_put_hex(t, c < 0 ? 0xfffdu : (uint32_t)c, 4);
             tmi_put_char(t, '}');
         }
     }

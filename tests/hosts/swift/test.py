@@ -125,6 +125,13 @@ def main(tmetal, folder):
     bad = n = 0
     names, ops = os.path.join(check.HERE, "names.ttir"), os.path.join(folder, "ops.json")
     subprocess.run([tmetal, "sample-ops", "--large", "-o", ops], check=True)
+    turned = os.path.join(folder, "turned.json")  # a name that would turn the direction of the text behind it
+    with open(turned, "w", encoding="utf-8") as f:
+        f.write('{"ops":[{"type":"exp","id":"y","inputs":["x\u202e"],"input_shapes":[[8]]}]}')
+    said = judge(emit(turned))
+    if said or "\u202e" in emit(turned) or "\\u{202E}" not in emit(turned).upper().replace("\\U", "\\u"):
+        print("swift: a name that turns the text stands there as it is%s" % (": " + said if said else ""))
+        bad += 1
     for what, src in [("vector_add", good), ("names", emit(names)), ("asserts", emit("tests/metal/asserts.ttir")), ("ops", emit(ops)), ("stages", emit(
             "examples/kernels/row_sum.ttir", "--two-stage", "4")), ("addresses", emit("tests/kernels/recorded/arguments-many_pointers.ttir"))]:
         said = judge(src)
