@@ -33735,7 +33735,8 @@ typedef struct tmi_emit {
     tmi_strings taken;    /* names in use */
     tmi_vec     taken_at; /* tmi_taken_name per string of it */
     tmi_vec     trail;    /* tmi_trail: what was taken in open blocks, so that their ends free it */
-    const char **fns;     /* per row of >>library: its text where it is called, or NULL */
+    const char **fns;     /* per row of >>library: its text where it is called, or NULL; itself
+                           * NULL as long as none is */
     uint32_t   *fn_lines; /* of those: lines with all that they call */
     tmi_fn_index *fn_index; /* NULL until the first is looked for */
     uint32_t part_name, grid_name; /* of what TMETAL_ARG_GRID brings; grid_name 0: it is not there */
@@ -35090,6 +35091,10 @@ static const char *tmi_use_fn(tmi_emit *e, uint32_t fn) {
         s = tmi_externs[fn - TMI_FN_COUNT].callee;
         fn = tmi_row_named(e, s, strlen(s));
         if (fn == TMI_FN_COUNT) return s;
+    }
+    if (!e->fns) {
+        e->fns = TMI_TEMP(e->job, const char *, TMI_FN_COUNT);
+        e->fn_lines = TMI_TEMP(e->job, uint32_t, TMI_FN_COUNT);
     }
     e->expanded += e->copies * e->fn_lines[fn];
     if (e->fns[fn]) return tmi_fns[fn].name;
@@ -36842,8 +36847,6 @@ static void tmi_emit_begin(tmi_emit *e, tmi_plan *p, tmi_thr *t, tmi_text *out) 
     e->param_used = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_written = TMI_TEMP(job, uint8_t, e->n_param);
     e->param_name = TMI_TEMP(job, uint32_t, e->n_param);
-    e->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
-    e->fn_lines = TMI_TEMP(job, uint32_t, TMI_FN_COUNT);
     tmi_strings_init(job, &e->taken);
     tmi_strings_init(job, &e->said);
     tmi_vec_init(&e->taken_at, sizeof(tmi_taken_name), 1);
@@ -37292,7 +37295,7 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
 
 static void tmi_put_helpers(tmi_text *t, const char *const *fns) {
     uint32_t i;
-    for (i = 0; i < TMI_FN_COUNT; i++) {
+    for (i = 0; fns && i < TMI_FN_COUNT; i++) {
         if (!fns[i]) continue;
         tmi_put_str(t, fns[i]);
         tmi_put_char(t, '\n');
@@ -37336,7 +37339,7 @@ static void tmi_join_kernel(tmi_joined *j, const tmi_emit *e, const char *head, 
     j->head[j->n] = head; /* results, not scratch: they outlive the kernel's */
     j->own[j->n++] = own;
     if (j->count < 2) return;
-    for (i = 0; i < TMI_FN_COUNT; i++)
+    for (i = 0; e->fns && i < TMI_FN_COUNT; i++)
         if (e->fns[i] && !j->fns[i]) {
             size_t len = strlen(e->fns[i]) + 1; /* tmi_format would make one line of it */
             j->fns[i] = (const char *)memcpy(TMI_NEW(e->job, char, len), e->fns[i], len);
@@ -37378,7 +37381,7 @@ static void tmi_remark_fp64(tmi_emit *e) {
     if (!n) return;
     tmi_text_init(e->job, &t);
     tmi_text_init(e->job, &all);
-    for (i = 0; i < TMI_FN_COUNT; i++) {
+    for (i = 0; e->fns && i < TMI_FN_COUNT; i++) {
         if (!e->fns[i] || strncmp(tmi_fns[i].name, "f64_", 4) != 0) continue;
         tmi_put_str(&all, e->fns[i]);
         if (++shown <= 8) tmi_put(&t, shown > 1 ? ", %s" : "%s", tmi_fns[i].name);
@@ -38121,7 +38124,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 2665820749u
+#define TMI_STAMP_EMIT 1628346599u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -44887,7 +44890,7 @@ static int tmi_compile_ready_kernel(tmi_job *job, tmi_module *m, uint32_t func, 
 static void tmi_compile_join_begin(tmi_job *job, tmi_joined *j, uint32_t n) {
     memset(j, 0, sizeof *j);
     j->count = n;
-    j->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
+    if (n > 1) j->fns = TMI_TEMP(job, const char *, TMI_FN_COUNT);
     j->head = TMI_TEMP(job, const char *, n);
     j->own = TMI_TEMP(job, const char *, n);
 }
@@ -45381,7 +45384,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1497999734u
+#define TMI_STAMP_COMPILE 2585553462u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

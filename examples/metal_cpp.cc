@@ -3,8 +3,7 @@
  *     c++ -std=c++17 -I. -I metal-cpp -framework Foundation -framework Metal examples/metal_cpp.cc -o engine
  *     ./engine examples/kernels/vector_add.ttir
  *
- * The engine keeps device, queue and buffers; tmetal compiles, checks and encodes. The tests run this by way of a
- * stand-in for Metal, with a metal-cpp of declarations of our own; it has not run on a device. */
+ * The tests run this by way of a stand-in for Metal and a metal-cpp of our own; it has not run on a device. */
 #define NS_PRIVATE_IMPLEMENTATION
 #define MTL_PRIVATE_IMPLEMENTATION
 #include <Foundation/Foundation.hpp>
@@ -13,7 +12,6 @@
 #define TMETAL_IMPLEMENTATION
 #define TMETAL_METAL
 #include "tmetal.h"
-
 #include <cstdio>
 #include <deque>
 #include <fstream>
@@ -97,7 +95,6 @@ static bool run(MTL::Device *device, const std::string &ttir) {
     }
     float *x = static_cast<float *>(buffers[0]->contents()), *y = static_cast<float *>(buffers[1]->contents());
     for (int i = 0; i < n; i++) x[i] = float(i), y[i] = 0.5f;
-
     MTL::CommandBuffer *commands = queue->commandBuffer();
     add.encode(commands, {args[0], args[1], args[2], tmetal_arg_int(n)}, (n + 255) / 256);
     commands->commit();
