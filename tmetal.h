@@ -46008,24 +46008,28 @@ typedef struct tmi_skim {
     size_t   n_objects, n_parts;
     uint16_t works;     /* KiB of the dearest */
     int      joins, escapes;     /* has a concat; has an escape: names may be spelt with it */
+    int      names;              /* what follows is names of values, by its key */
 } tmi_skim;
 
 static int tmi_entry_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* A word that ends at `end`. A key names no operation: {"type":"clamp","args":{"max":1}}. 1: it
- * is one. */
+/* A word that ends at `end`. A key names no operation: {"type":"clamp","args":{"max":1}}; nor does
+ * what stands behind "id" and "inputs". 1: it is a key. */
 static int tmi_entry_skim_word(tmi_skim *s, const char *src, size_t len, size_t at, size_t end) {
     char     word[32];
     uint16_t kind;
     tmi_room room;
-    size_t   i = end;
+    size_t   i = end, n = end - at < sizeof word ? end - at : 0;
+    memcpy(word, src + at, n);
+    word[n] = '\0';
     if (i < len && src[i] == '"') {
         while (++i < len && tmi_entry_is_blank(src[i])) {}
-        if (i < len && src[i] == ':') return 1;
+        if (i < len && src[i] == ':') {
+            s->names = strcmp(word, "id") == 0 || strcmp(word, "inputs") == 0;
+            return 1;
+        }
     }
-    if (end - at >= sizeof word) return 0;
-    memcpy(word, src + at, end - at);
-    word[end - at] = '\0';
+    if (!n || s->names) return 0;
     kind = tmi_list_kind_named(word);
     room = tmi_entry_room_of(kind);
     s->joins |= kind == TMI_L_OP_CONCAT;

@@ -86,6 +86,17 @@ FORMATS = {"bool": (1, "?"), "int8": (1, "b"), "uint8": (1, "B"), "int16": (2, "
            "float8_e5m2": (1, None), "float8_e4m3fn": (1, None)}
 
 
+def flatten(values):
+    """The shape of nested lists, the first number in them, and all numbers in one list; a number has no shape."""
+    shape, first = [], values
+    while isinstance(first, (list, tuple)):
+        shape.append(len(first))
+        first = first[0] if len(first) else 0
+    for _ in shape[1:]:
+        values = [v for row in values for v in row]
+    return shape, first, values
+
+
 def pack(values, dtype):
     values = list(values)
     if dtype == "bfloat16":

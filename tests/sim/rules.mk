@@ -41,6 +41,7 @@ sim: $(BUILD)/sim $(BUILD)/corpus
 test-sim: sim $(BUILD)/test-sim $(BUILD)/test-compare
 	$(BUILD)/test-compare
 	$(BUILD)/test-sim tests/sim
+	sh tests/corpus/killed.sh $(BUILD) $(CLANGXX)
 
 clean-sim:
 	rm -rf $(BUILD)/obj/sim $(BUILD)/obj/corpus $(BUILD)/sim $(BUILD)/corpus $(BUILD)/test-sim $(BUILD)/test-compare \

@@ -29,12 +29,7 @@ class array:
     """Row-contiguous elements; mx.array(values, dtype)."""
 
     def __init__(self, values, dtype=None, _memory=None, _shape=None):
-        shape, flat = [], values
-        while isinstance(flat, (list, tuple)):
-            shape.append(len(flat))
-            flat = flat[0] if len(flat) else 0
-        for _ in shape[1:]:
-            values = [v for row in values for v in row]
+        shape, flat, values = simulator.flatten(values)
         kind = bool_ if isinstance(flat, bool) else float32 if isinstance(flat, float) else globals()["int32"]
         self.dtype, self.shape = dtype or kind, tuple(shape if _shape is None else _shape)
         if _memory is None:

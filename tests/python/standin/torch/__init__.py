@@ -100,12 +100,7 @@ def zeros(*shape, dtype=None, device="cpu"):
 
 
 def tensor(values, dtype=None, device="cpu"):
-    shape, flat = [], values
-    while isinstance(flat, (list, tuple)):
-        shape.append(len(flat))
-        flat = flat[0] if len(flat) else 0
-    for _ in shape[1:]:
-        values = [v for row in values for v in row]
+    shape, flat, values = simulator.flatten(values)
     dtype = dtype or globals()["float32" if isinstance(flat, float) else "int64"]
     return Tensor(simulator.Memory(0, simulator.pack(values if shape else [values], dtype.name)), dtype, shape,
                   where=str(device))
