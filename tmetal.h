@@ -324,6 +324,13 @@ TMETAL_API size_t tmetal_arena_bound(size_t len);
 
 /* -- What comes in ----------------------------------------------------------- */
 
+/* The way of operands that are loaded, to the tiles of a matrix product. */
+typedef enum tmetal_operands {
+    TMETAL_OPERANDS_AUTO,   /* as the GPU likes it: docs/hardware.md */
+    TMETAL_OPERANDS_DIRECT, /* each simdgroup straight from device memory, where that can be */
+    TMETAL_OPERANDS_STAGED  /* through threadgroup memory, once for all simdgroups */
+} tmetal_operands;
+
 typedef struct tmetal_options {
     const char *file;       /* name of the IR text in messages; NULL: "<ttir>" */
     const char
@@ -363,6 +370,7 @@ typedef struct tmetal_options {
     void       *trace_user; /* passed on to `trace` */
     uint32_t parts; /* 1: kernels take where their part of a grid begins (TMETAL_ARG_GRID), so that
                      * a long launch may be sent in several command buffers; not with mlx */
+    uint32_t operands; /* how those of tt.dot reach its tiles: tmetal_operands; docs/hardware.md */
     uint32_t reports; /* 1: also what only explains: layouts, accesses, barriers, reductions and
                        * patterns of each kernel and remarks on them, for a third more time. 0:
                        * these lists are empty */
@@ -23933,9 +23941,30 @@ static uint64_t tmi_operand_bytes(const tmi_plan *p, const tmi_op *dot, uint32_t
     return tmi_numel(p->m, type) * tmi_bytes(p->m, type);
 }
 
+/* Do several simdgroups read the same tiles of an operand? */
+static int tmi_plan_dot_shares(const tmi_plan *p, uint32_t dot) {
+    const tmi_module *m = p->m;
+    uint32_t       type = tmi_out_type(m, TMI_OP(m, dot), 0), rank = tmi_rank(m, type), i;
+    const tmi_lin *l = tmi_op_lin(p, dot);
+    for (i = 0; i < l->n_sg; i++)
+        if (rank == 2 || !(l->sg[i] & tmi_dim_mask(m, type, 0))) return 1;
+    return 0;
+}
+
+/* Why the operands of a product go through threadgroup memory, loaded or not; NULL: they need not.
+ * Where threadgroup memory is a part of the cache, metal-flash-attention reads them directly, with
+ * one simdgroup a threadgroup; MLX, whose four simdgroups share tiles, stages on every GPU. */
+static const char *tmi_plan_dot_stages(const tmi_plan *p, uint32_t dot) {
+    if (p->job->opt->plain) return "the caller asked for no optimisation";
+    if (p->job->opt->operands)
+        return p->job->opt->operands == TMETAL_OPERANDS_STAGED ? "the caller asked for it" : NULL;
+    if (!(p->gpu->features & TMETAL_GPU_DIRECT_DOT))
+        return "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache";
+    return tmi_plan_dot_shares(p, dot) ? "several simdgroups read the same tiles" : NULL;
+}
+
 /* Operands of matrix products that skip threadgroup memory: each lane loads the two elements of
- * each tile that it holds, under the program's own mask. It pays where threadgroup memory is a
- * part of the cache. */
+ * each tile that it holds, under the program's own mask. */
 static void tmi_plan_choose_direct(tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, k;
@@ -23944,11 +23973,10 @@ static void tmi_plan_choose_direct(tmi_plan *p) {
         if (!tmi_dot_is_mma(m, o)) continue;
         for (k = 0; k < 2; k++) {
             uint32_t v = tmi_in(m, o, k), cost = 0;
-            p->staged[k][op] = p->job->opt->plain ? "the caller asked for no optimisation"
-                : !(p->gpu->features & TMETAL_GPU_DIRECT_DOT)
-                ? "the GPU lacks DIRECT_DOT, its threadgroup memory is apart from its cache"
-                : p->pure[v] ? "it is computed, not loaded"
-                             : tmi_not_direct(p, v, o->block, &cost, 0);
+            p->staged[k][op] = tmi_plan_dot_stages(p, op);
+            if (!p->staged[k][op])
+                p->staged[k][op] = p->pure[v] ? "it is computed, not loaded"
+                                              : tmi_not_direct(p, v, o->block, &cost, 0);
         }
         /* one alone: the other must find room as a whole, for K is cut for both or for none */
         for (k = 0; k < 2; k++)
@@ -24605,7 +24633,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 791654349u
+#define TMI_STAMP_PLAN 141116280u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -32734,17 +32762,20 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 static void tmi_report_staged(tmi_plan *p, uint32_t id, const uint32_t *way) {
     static const char *const which[] = {"the first operand is", "the second operand is"};
     tmi_at   at = tmi_at_of(p->m, TMI_OP(p->m, id));
-    uint32_t k, direct = p->gpu->features & TMETAL_GPU_DIRECT_DOT;
+    uint32_t k, direct = !tmi_plan_dot_stages(p, id);
     int      same = way[0] == 1 && way[1] == 1 && p->staged[0][id] == p->staged[1][id];
     if (way[0] == 2 || way[1] == 2)
         tmi_remark(p->job, at, TMETAL_APPLIED, "chip",
-                   "%s has DIRECT_DOT: each lane loads its own elements of the tiles, without "
-                   "threadgroup memory and barriers",
-                   p->gpu->name);
+                   "%s: each lane loads its own elements of the tiles, without threadgroup memory "
+                   "and barriers",
+                   p->job->opt->operands
+                       ? "as asked for"
+                       : tmi_format(p->job, 1, "%s has DIRECT_DOT, and no two simdgroups read the "
+                                    "same tiles", p->gpu->name));
     for (k = 0; k < (same ? 1u : 2u); k++)
         if (way[k] == 1 && p->staged[k][id])
-            tmi_remark(p->job, at, direct && !p->job->opt->plain ? TMETAL_MISSED : TMETAL_FOUND,
-                       "chip", "%s staged in threadgroup memory: %s",
+            tmi_remark(p->job, at, direct ? TMETAL_MISSED : TMETAL_FOUND, "chip",
+                       "%s staged in threadgroup memory: %s",
                        same ? "both operands are" : which[k], p->staged[k][id]);
 }
 
@@ -33655,7 +33686,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 498003780u
+#define TMI_STAMP_REPORT 81923880u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -44759,6 +44790,8 @@ static int tmi_compile_options_ok(tmi_job *job) {
     if (!tmi_is_pow2(job->opt->two_stage ? job->opt->two_stage : 1) ||
         job->opt->two_stage > TMI_SPLIT_PARTS)
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
+    if (job->opt->operands > TMETAL_OPERANDS_STAGED)
+        tmi_compile_refuse_option(job, "operands", "wanted a value of tmetal_operands");
 #ifdef TMETAL_NO_REPORTS
     if (job->opt->reports)
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
@@ -45384,7 +45417,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2585553462u
+#define TMI_STAMP_COMPILE 3871507290u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
@@ -45484,6 +45517,7 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, OTHER, trace, NULL, trace) /* only looks on */    \
     X(S, OTHER, trace_user, NULL, trace_user)              \
     X(S, WORD, parts, NULL, parts)                         \
+    X(S, WORD, operands, NULL, operands)                   \
     X(S, WORD, reports, NULL, reports)
 TMI_STRUCT(tmetal_options, TMI_ROWS_OPTIONS);
 
@@ -45578,8 +45612,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 666168147u
-#define TMI_STAMP_API 2285571722u
+#define TMI_STAMP_KEY 3821333578u
+#define TMI_STAMP_API 1575946374u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted

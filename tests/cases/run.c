@@ -51,6 +51,7 @@ static void read_options(const char *text, tmetal_options *opt) {
         else if (strncmp(w, "gpu=", 4) == 0) opt->gpu = w + 4;
         else if (strncmp(w, "alias=", 6) == 0) opt->alias = w + 6;
         else if (strncmp(w, "two-stage=", 10) == 0) opt->two_stage = (uint32_t)strtoul(w + 10, NULL, 10);
+        else if (strncmp(w, "operands=", 9) == 0) opt->operands = (uint32_t)strtoul(w + 9, NULL, 10);
         else if (strncmp(w, "layouts=", 8) == 0) opt->layouts = w + 8;
         else if (strcmp(w, "no-fp64") == 0) opt->no_fp64 = 1;
         else if (strcmp(w, "mlx") == 0) opt->mlx = 1;

@@ -42,6 +42,8 @@ typedef struct made {
     tmetal_result r;
 } made;
 
+static uint32_t asked; /* of options.operands */
+
 static int compile(const source *s, const char *gpu, const tmetal_gpu_limits *limits, made *m) {
     tmetal_options opt;
     size_t         bytes = tmetal_arena_bound(s->len);
@@ -49,6 +51,7 @@ static int compile(const source *s, const char *gpu, const tmetal_gpu_limits *li
     opt.gpu = gpu;
     opt.reports = 1; /* remarks say what was chosen */
     opt.limits = limits;
+    opt.operands = asked;
     m->arena = tmetal_arena_on(malloc(bytes), bytes);
     if (!m->arena.base) exit(2);
     return tmetal_compile(s->text, s->len, &opt, &m->arena, &m->r) == TMETAL_OK;
@@ -98,7 +101,7 @@ typedef struct row {
 #define RECORDED "tests/kernels/recorded/"
 static const row rows[] = {
     {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", RECORDED "dots-raw_matmul.ttir", "apple-m1", "apple-m3", "a_tile[j].thread_elements()[0] = ", "simdgroup_load(a_tile["},
-    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", RECORDED "attentions-attention_plain.ttir", "apple-m2", "apple-m4", "b_tile[j].thread_elements()[0] = ", "v_shared"},
+    {TMETAL_GPU_DIRECT_DOT, "DIRECT_DOT", RECORDED "dots-one_warp.ttir", "apple-m2", "apple-m4", "b_tile[j].thread_elements()[0] = ", "b_shared"},
     {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", RECORDED "scans-max_i32_reverse.ttir", "apple-m1", "apple-m2", "simd_shuffle_and_fill_down(", "lane & 16"},
     {TMETAL_GPU_SHUFFLE_FILL, "SHUFFLE_FILL", RECORDED "scans-sum_i32_wraps.ttir", "apple-a14", "apple-a15", "simd_shuffle_and_fill_up(", "(lane - 1) & 31"},
     {TMETAL_GPU_BF16_MATH, "BF16_MATH", RECORDED "arithmetic-ops_bf16.ttir", "apple-m2", "apple-m3", " = x + y;", "float4(*(device const bfloat4 *)"},
@@ -149,7 +152,32 @@ static void a_feature_changes_the_text(const row *r) {
     free(s.text);
 }
 
-/* Accumulators of a simdgroup: 8 on the smallest GPUs, 16 on larger ones and where operands are read directly. */
+/* Operands that several simdgroups read are staged on every GPU, unless the caller wants them direct; those of one
+ * simdgroup alone as the GPU likes it. */
+static void operands_are_shared_or_direct(void) {
+    static const struct { const char *path, *gpu; uint32_t operands; int staged; } ways[] = {
+        {RECORDED "dots-dot_accumulator.ttir", "apple-m3", TMETAL_OPERANDS_AUTO, 1},
+        {RECORDED "dots-dot_accumulator.ttir", "apple-m3", TMETAL_OPERANDS_DIRECT, 0},
+        {RECORDED "dots-dot_accumulator.ttir", "apple-m1", TMETAL_OPERANDS_DIRECT, 0},
+        {RECORDED "dots-batched.ttir", "apple-m3", TMETAL_OPERANDS_AUTO, 0}, /* a simdgroup a batch */
+        {RECORDED "dots-one_warp.ttir", "apple-m3", TMETAL_OPERANDS_AUTO, 0},
+        {RECORDED "dots-one_warp.ttir", "apple-m3", TMETAL_OPERANDS_STAGED, 1},
+        {RECORDED "dots-one_warp.ttir", "apple-m1", TMETAL_OPERANDS_AUTO, 1}};
+    size_t i;
+    for (i = 0; i < sizeof ways / sizeof *ways; i++) {
+        source s;
+        made   m;
+        if (!read_source(ways[i].path, &s)) exit(2);
+        asked = ways[i].operands;
+        check(compile(&s, ways[i].gpu, NULL, &m), "does not compile for", ways[i].gpu, ways[i].path);
+        check(m.r.n_kernels && (strstr(m.r.msl, "simdgroup_load(b_tile") != NULL) == ways[i].staged, "operands go the other way", ways[i].gpu, ways[i].path);
+        free(m.arena.base);
+        free(s.text);
+    }
+    asked = TMETAL_OPERANDS_AUTO;
+}
+
+/* Accumulators of a simdgroup: 8 on the smallest GPUs, 16 on larger ones. */
 static void simdgroups_follow_cores_and_registers(void) {
     static const struct { const char *gpu; uint32_t registers, threads; } sizes[] = {
         {"apple-m1", 0, 256}, {"apple-m1-pro", 0, 128}, {"apple-m1-pro", 64, 256}, {"apple-m3", 0, 128}, {"apple-m3", 64, 256}};
@@ -203,6 +231,7 @@ int main(int argc, char **argv) {
     size_t k;
     int    i;
     for (k = 0; k < sizeof rows / sizeof *rows; k++) a_feature_changes_the_text(&rows[k]);
+    operands_are_shared_or_direct();
     simdgroups_follow_cores_and_registers();
     the_plan_names_the_family_that_the_text_needs();
     matrix_units_are_missed_aloud();

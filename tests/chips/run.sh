@@ -24,7 +24,10 @@ runs "reductions by shuffles" --dir $recorded --filter reductions-s --lacks SIMD
 runs "products without simdgroup_matrix" --dir $recorded --filter dots-f32 --lacks SIMD_MATRIX
 runs "scans with filled shuffles, Apple8" --dir $recorded --filter scans-sum_i --gpu apple-m2
 runs "bfloat computed as bfloat, Apple9" --dir $recorded --filter bf16 --gpu apple-m3
-runs "operands read directly, Apple9" --dir $recorded --filter dots- --gpu apple-m3
+runs "operands as Apple9 likes them" --dir $recorded --filter dots- --gpu apple-m3
+for kernel in dots- attentions-; do
+    runs "operands read directly, $kernel" --dir $recorded --filter $kernel --gpu apple-m3 --operands direct
+done
 # Text is refused where a loop that is not unrolled indexes a thread's registers.
 runs "loops of 128 rounds over registers" --dir examples/kernels --filter sum_both --threads 32
 if [ "${2-}" = all ]; then
@@ -34,11 +37,11 @@ fi
 
 # Barriers a threadgroup and bytes of threadgroup memory, the last and the last but two columns of --counters.
 counts() {
-    "$build/corpus" --dir $recorded --filter "$1" --counters --gpu "$2" | awk -v name="recorded/$1" '$1 == name { print $5, $7 }'
+    "$build/corpus" --dir $recorded --filter "$1" --counters --operands "$2" | awk -v name="recorded/$1" '$1 == name { print $5, $7 }'
 }
 for kernel in dots-raw_matmul dots-scaled_accumulator attentions-attention_plain; do
-    staged=$(counts $kernel apple-m1)
-    direct=$(counts $kernel apple-m3)
+    staged=$(counts $kernel staged)
+    direct=$(counts $kernel direct)
     echo "$kernel: $staged barriers and bytes staged, $direct read directly"
     echo "$staged $direct" | awk '{ exit !(NF == 4 && $3 < $1 && $4 < $2) }' || { echo "$kernel: nothing saved"; bad=1; }
 done

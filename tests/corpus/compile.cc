@@ -22,6 +22,7 @@ std::vector<std::string> command(const std::string &path, const compile_options 
     if (!o.gpu.empty()) c.insert(c.end(), {"--gpu", o.gpu});
     if (o.threads) c.insert(c.end(), {"--threads", std::to_string(o.threads)});
     if (o.two_stage) c.insert(c.end(), {"--two-stage", std::to_string(o.two_stage)});
+    if (!o.operands.empty()) c.insert(c.end(), {"--operands", o.operands});
     if (o.plain) c.push_back("--plain");
     if (!o.has.empty()) c.insert(c.end(), {"--has", o.has});
     if (!o.lacks.empty()) c.insert(c.end(), {"--lacks", o.lacks});

@@ -22,6 +22,7 @@ struct compiled {
 struct compile_options {
     std::string gpu;         /* empty: the compiler's default */
     std::string has, lacks;  /* features of the GPU table, set apart by commas */
+    std::string operands;    /* of products: direct or staged; empty: the compiler's choice */
     unsigned    threads = 0; /* per threadgroup; 0: the compiler's choice */
     unsigned    two_stage = 0; /* parts of a row, where a kernel only reduces rows */
     bool        plain = false; /* without optimisation */

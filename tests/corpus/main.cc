@@ -27,6 +27,7 @@ const char usage[] =
     "  --has FEATURES   passed on to the compiler; so is --lacks\n"
     "  --threads N      threads per threadgroup, passed on to the compiler\n"
     "  --two-stage N    parts of a row, passed on: kernels that only reduce rows become two\n"
+    "  --operands WAY   passed on: operands of products, direct or staged\n"
     "  --plain          passed on: without optimisation\n"
     "  --seed N         order of threadgroups and threads; default 1\n"
     "  --counters       count memory traffic, barriers and simd operations\n"
@@ -76,6 +77,7 @@ settings read_arguments(int argc, char **argv) {
         else if (a == "--lacks") s.pool.judge.compile.lacks = value();
         else if (a == "--threads") s.pool.judge.compile.threads = static_cast<unsigned>(number());
         else if (a == "--two-stage") s.pool.judge.compile.two_stage = static_cast<unsigned>(number());
+        else if (a == "--operands") s.pool.judge.compile.operands = value();
         else if (a == "--plain") s.pool.judge.compile.plain = true;
         else if (a == "--seed") s.pool.judge.seed = number();
         else if (a == "--seconds") s.pool.judge.seconds = static_cast<double>(number());

@@ -145,6 +145,7 @@ bool read_value(settings &s, const std::string &name, const std::string &v) {
     else if (name == "--parts") s.compile.parts = 1, s.programs_per_part = read_number(name, v);
     else if (name == "--threads") s.compile.threads = read_number(name, v);
     else if (name == "--two-stage") s.compile.two_stage = read_number(name, v);
+    else if (name == "--operands") s.compile.operands = v == "direct" ? 1 : v == "staged" ? 2 : 0;
     else return false;
     return true;
 }
