@@ -23252,7 +23252,74 @@ static uint32_t tmi_short_fold_threads(tmi_plan *p, uint64_t most, uint32_t want
     return want;
 }
 
-/* Threads a threadgroup: about four elements of the largest tile each, at most 256 while that
+/* Is a tile folded in a loop that carries what comes of it? It is a part of a longer row. */
+static int tmi_plan_folds_part(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t op, up;
+    for (op = c->ops; op; op = p->op_next[op]) {
+        if (TMI_OP(p->m, op)->kind != TMI_OP_REDUCE) continue;
+        up = tmi_parent_op(p->m, TMI_OP(p->m, op));
+        if (up != p->func && TMI_OP(p->m, up)->n_out) return 1;
+    }
+    return 0;
+}
+
+/* Do loaded elements of the largest tiles change threads for another reason than a fold? A scan,
+ * a gather, a renaming that moves them, or accesses to one tile along different axes. */
+static int tmi_plan_moves(const tmi_plan *p, uint64_t most) {
+    uint32_t op, c, first[TMI_MAX_RANK], order[TMI_MAX_RANK], type;
+    for (op = p->flow[p->func]; op; op = p->flow[op]) {
+        const tmi_op *o = TMI_OP(p->m, op);
+        if ((type = tmi_op_shape(p->m, o)) == 0 || tmi_numel(p->m, type) != most) continue;
+        if (o->kind == TMI_OP_SCAN || o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM ||
+            (tmi_layout_moves(o->kind) && o->kind != TMI_OP_BROADCAST &&
+             !p->pure[tmi_out(p->m, o, 0)]))
+            return 1;
+        if (!tmi_accesses_memory(o) || tmi_rank(p->m, type) < 2) continue;
+        c = TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, op)))->access;
+        tmi_access_order(p, type, c, first);
+        tmi_access_order(p, type, op, order);
+        if (order[0] != first[0]) return 1;
+    }
+    return 0;
+}
+
+/* Bytes that a load of a tile brings for each of its elements; 0: it is none. */
+static uint32_t tmi_plan_load_bytes(const tmi_plan *p, uint32_t op) {
+    const tmi_op *o = TMI_OP(p->m, op);
+    if (o->kind != TMI_OP_LOAD) return 0;
+    return p->reach[op] ? 1u << tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, o, 0)) : 4;
+}
+
+/* Elements of the largest tile a thread: four, more where its loads would have less than 16 bytes
+ * a lane on their way, the most that one access of a lane moves. Where several simdgroups would
+ * fold a row, up to 16: two then share one of 1,024 (PyTorch's Metal softmax gives a row of up to
+ * 1,024 to one, MLX holds four a thread; Apple asks for few barriers). 8 where it is folded a
+ * part at a time: four simdgroups keep all of a core busy when rows are few. What is loaded takes
+ * at most half of the 128 registers that a thread may have (Mesa, agx_performance.c). Where
+ * elements change threads, more threads with four each were quicker: a row's cumsum 0.94 of a
+ * copy, 0.81 with 16. */
+static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
+    uint32_t i, d, op, bytes = 0, loads = 0, longest = 1, limit = 4, n = 4;
+    if (p->job->opt->plain || tmi_plan_moves(p, most)) return n;
+    for (i = 0; i < p->comp.n; i++) {
+        const tmi_comp *c = TMI_COMP(p, i);
+        uint32_t        folded = 1, more = 0;
+        if (tmi_numel(p->m, c->type) != most) continue;
+        for (op = c->ops; op; op = p->op_next[op]) {
+            bytes += more = tmi_plan_load_bytes(p, op);
+            loads += more != 0;
+        }
+        for (d = 0; d < tmi_rank(p->m, c->type); d++)
+            if (c->reduced >> d & 1) folded *= tmi_dim(p->m, c->type, d);
+        longest = tmi_max32(longest, folded);
+        if (c->reduced) limit = tmi_max32(limit, tmi_plan_folds_part(p, c) ? 8 : 16);
+    }
+    while (bytes && n < 16 && n * bytes < 16) n *= 2;
+    while (n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
+    return n;
+}
+
+/* Threads a threadgroup: each with a few elements of the largest tile, at most 256 while that
  * leaves 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by
  * itself. */
 static uint32_t tmi_pick_threads(tmi_plan *p) {
@@ -23267,7 +23334,8 @@ static uint32_t tmi_pick_threads(tmi_plan *p) {
     }
     if (groups) want = groups * 32;
     else {
-        want = most / 4 > 256 ? 256 : tmi_max32((uint32_t)(most / 4), 32);
+        uint64_t each = most / tmi_plan_elements(p, most);
+        want = each > 256 ? 256 : tmi_max32((uint32_t)each, 32);
         want = tmi_short_fold_threads(p, most, want);
         while (want < 1024 && most / want > 32) want *= 2;
     }
@@ -24633,7 +24701,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 141116280u
+#define TMI_STAMP_PLAN 177247618u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -32745,12 +32813,10 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
                          "tile%s each on %s",
                          groups, groups == 1 ? " has" : "s share", tiles, tmi_report_s(tiles),
                          p->gpu->name);
-    else if (most > (uint64_t)p->threads * 4)
-        why = tmi_format(p->job, 1, ": the largest tile of %llu elements leaves %llu a thread",
-                         (unsigned long long)most, (unsigned long long)(most / p->threads));
     else
-        why = tmi_format(p->job, 1, ": about four elements each of the largest tile, %llu elements",
-                         (unsigned long long)most);
+        why = tmi_format(p->job, 1, ": the largest tile of %llu element%s leaves %llu a thread",
+                         (unsigned long long)most, most == 1 ? "" : "s",
+                         (unsigned long long)tmi_max32((uint32_t)(most / p->threads), 1));
     tmi_remark(p->job, at, TMETAL_APPLIED, "threads", "%u threads a threadgroup%s", p->threads, why);
     if (bytes)
         tmi_remark(p->job, at, TMETAL_APPLIED, "memory",
@@ -33686,7 +33752,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 81923880u
+#define TMI_STAMP_REPORT 941698586u
 
 /*==============================================================================
  * >>emit  [23]  Metal text

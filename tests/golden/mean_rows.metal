@@ -1,39 +1,31 @@
 // mean_rows: from @mean_rows (reductions.py:30)
 //
-//   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
-//   work     tiles of up to 256 elements, 4 a thread
-//   memory   16 bytes of threadgroup memory
+//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
+//   work     tiles of up to 256 elements, 8 a thread
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
-[[max_total_threads_per_threadgroup(64)]]
 kernel void mean_rows(
     device const float *x_ptr [[buffer(0)]],
     device float *out_ptr     [[buffer(1)]],
     constant int &N           [[buffer(2)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]],
-    uint  sg       [[simdgroup_index_in_threadgroup]])
+    uint  tid      [[thread_index_in_threadgroup]])
 {
-    threadgroup float x_shared[2];
-
     device const float *const x_start = x_ptr + int(program.x * N);
     float x_part = -0.0f;
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
+    for (uint i = 0; i < 8; i++) {
         // line 32: cols
-        const int cols = int(tid + i * 64);
+        const int cols = int(tid + i * 32);
         // line 33: x = tl.load
         const float x = cols < N ? x_start[cols] : 0.0f;
         // line 34: tl.sum
         x_part += x;
     }
     const float x_simd = simd_sum(x_part);
-    if (lane == 0) x_shared[sg] = x_simd;
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
-    if (tid == 0) out_ptr[program.x] = (x_shared[0] + x_shared[1]) / float(N);
+    if (tid == 0) out_ptr[program.x] = x_simd / float(N);
 }

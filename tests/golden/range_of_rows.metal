@@ -1,15 +1,13 @@
 // range_of_rows: from @range_of_rows (reductions.py:38)
 //
-//   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
-//   work     tiles of up to 256 elements, 4 a thread
-//   memory   64 bytes of threadgroup memory
+//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
+//   work     tiles of up to 256 elements, 8 a thread
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
-[[max_total_threads_per_threadgroup(64)]]
 kernel void range_of_rows(
     device const float *x_ptr [[buffer(0)]],
     device float *low_ptr     [[buffer(1)]],
@@ -17,23 +15,16 @@ kernel void range_of_rows(
     device int *where_ptr     [[buffer(3)]],
     constant int &N           [[buffer(4)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]],
-    uint  sg       [[simdgroup_index_in_threadgroup]])
+    uint  tid      [[thread_index_in_threadgroup]])
 {
-    threadgroup float low_shared[2];
-    threadgroup float shared[2];
-    threadgroup float low_shared_2[2];
-    threadgroup int cols_shared[2];
-
     device const float *const x_start = x_ptr + int(program.x * N);
-    float low[4];
+    float low[8];
     float low_part = NAN;
     float part = NAN;
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
+    for (uint i = 0; i < 8; i++) {
         // line 40: cols
-        const int cols = int(tid + i * 64);
+        const int cols = int(tid + i * 32);
         // line 41: inside
         const bool inside = cols < N;
         // line 42: x = tl.load
@@ -46,21 +37,16 @@ kernel void range_of_rows(
         part = fmax(part, inside ? x : -INFINITY);
     }
     const float low_simd = simd_min(low_part);
-    if (lane == 0) low_shared[sg] = low_simd;
     const float simd = simd_max(part);
-    if (lane == 0) shared[sg] = simd;
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // low_shared is complete
-    const float shared_held = shared[0];
-    const float shared_held_2 = shared[1];
     if (tid == 0) {
-        low_ptr[program.x] = fmin(low_shared[0], low_shared[1]);
-        high_ptr[program.x] = fmax(shared_held, shared_held_2);
+        low_ptr[program.x] = low_simd;
+        high_ptr[program.x] = simd;
     }
     float low_part_2 = low[0];
     int cols_part = int(tid);
     #pragma clang loop unroll(full)
-    for (uint i = 1; i < 4; i++) {
-        const int cols = int(tid + i * 64);
+    for (uint i = 1; i < 8; i++) {
+        const int cols = int(tid + i * 32);
         const bool flag = low_part_2 < low[i] || (low_part_2 == low[i] && cols_part < cols);
         // line 46: tl.reduce
         low_part_2 = flag ? low_part_2 : low[i];
@@ -75,15 +61,5 @@ kernel void range_of_rows(
         low_part_2 = flag ? low_part_2 : low_partner;
         cols_part = flag ? cols_part : cols_partner;
     }
-    if (lane == 0) {
-        low_shared_2[sg] = low_part_2;
-        cols_shared[sg] = cols_part;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // low_shared_2 is complete
-    const float low_held = low_shared_2[0];
-    const int cols_held = cols_shared[0];
-    const float low_held_2 = low_shared_2[1];
-    const int cols_bound = cols_shared[1];
-    const bool flag = low_held < low_held_2 || (low_held == low_held_2 && cols_held < cols_bound);
-    if (tid == 0) where_ptr[program.x] = flag ? cols_held : cols_bound;
+    if (tid == 0) where_ptr[program.x] = cols_part;
 }

@@ -1,15 +1,13 @@
 // rms_norm: from @rms_norm (rms_norm.py:9)
 //
-//   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
-//   work     tiles of up to 512 elements, 4 a thread
-//   memory   16 bytes of threadgroup memory
+//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
+//   work     tiles of up to 512 elements, 16 a thread
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
-[[max_total_threads_per_threadgroup(128)]]
 kernel void rms_norm(
     device const half *x_ptr      [[buffer(0)]],
     device const half *weight_ptr [[buffer(1)]],
@@ -17,20 +15,16 @@ kernel void rms_norm(
     constant int &n_cols          [[buffer(3)]],
     constant float &eps           [[buffer(4)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]],
-    uint  sg       [[simdgroup_index_in_threadgroup]])
+    uint  tid      [[thread_index_in_threadgroup]])
 {
-    threadgroup float scale_shared[4];
-
     device const half *const x_start = x_ptr + int(program.x * n_cols);
-    float x[4];
+    float x[16];
     float scale_part = -0.0f;
-    float weight[4];
+    float weight[16];
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
+    for (uint i = 0; i < 16; i++) {
         // line 11: cols
-        const int cols = int(tid + i * 128);
+        const int cols = int(tid + i * 32);
         // line 12: mask
         const bool mask = cols < n_cols;
         // line 13: x = tl.load
@@ -43,14 +37,11 @@ kernel void rms_norm(
         weight[i] = float(weight_loaded);
     }
     const float scale_simd = simd_sum(scale_part);
-    if (lane == 0) scale_shared[sg] = scale_simd;
-    threadgroup_barrier(mem_flags::mem_threadgroup);    // scale_shared is complete
-    const float scale_simd_2 = simd_sum(lane < 4 ? scale_shared[lane] : -0.0f);
     device half *const y_start = y_ptr + int(program.x * n_cols);
-    const float scale = precise::rsqrt(scale_simd_2 / float(n_cols) + eps);
+    const float scale = precise::rsqrt(scale_simd / float(n_cols) + eps);
     #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        const int cols = int(tid + i * 128);
+    for (uint i = 0; i < 16; i++) {
+        const int cols = int(tid + i * 32);
         // line 16: tl.store
         if (cols < n_cols) y_start[cols] = half(x[i] * scale * weight[i]);
     }

@@ -88,7 +88,7 @@ START_TEST(remarks_say_what_was_chosen_and_why) {
     } rows[] = {
         {"examples/kernels/softmax.ttir", TMETAL_APPLIED, "threads", "256 elements"},
         {"examples/kernels/softmax.ttir", TMETAL_FOUND, "reduce", "axis 0 of tensor<256xf32>"},
-        {"examples/kernels/softmax.ttir", TMETAL_APPLIED, "memory", "of threadgroup memory"},
+        {"examples/kernels/attention.ttir", TMETAL_APPLIED, "memory", "of threadgroup memory"},
         {"examples/kernels/matmul.ttir", TMETAL_APPLIED, "dot", "32 x 32 x 32 on simdgroup_matrix"},
         {"examples/kernels/attention.ttir", TMETAL_APPLIED, "exchange", "through threadgroup memory"},
         {"examples/kernels/attention.ttir", TMETAL_APPLIED, "access", "4 neighbours at once"},
@@ -242,6 +242,37 @@ START_TEST(reductions_are_shared_out_to_the_last_element) {
         ck_assert_int_eq((p->layout & TMETAL_COALESCED) != 0, _i != 1);
         ck_assert(*p->map && *p->reason);
     }
+}
+END_TEST
+
+/* Threads by what each has to load and fold; scans, sorts and transposes keep four elements a thread. */
+START_TEST(threads_follow_from_bytes_and_folds) {
+    static const struct {
+        const char *op, *args, *shape, *dtype;
+        uint32_t    threads;
+    } rows[] = {
+        {"softmax", "", "128,1024", "f32", 64},
+        {"softmax", "", "128,1024", "f16", 64},
+        {"softmax", "", "128,4096", "f32", 256},
+        {"softmax", "", "128,512", "f32", 64}, /* two rows: a simdgroup each */
+        {"sum", ",\"args\":{\"axis\":1}", "4096,1024", "f32", 128}, /* rows of a tile: two */
+        {"argmax", ",\"args\":{\"axis\":1}", "4096,1024", "f32", 128},
+        {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f32", 256},
+        {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f16", 256},
+        {"sort", "", "128,1024", "f32", 256},
+        {"transpose", "", "1024,1024", "f16", 256},
+        {"gelu", "", "32768", "f32", 256},
+        {"gelu", "", "32768", "f16", 128},
+        {"gelu", "", "65536", "f16", 256}, /* a tile of 2048 */
+    };
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    char          list[256];
+    int           n = snprintf(list, sizeof list, "{\"ops\":[{\"type\":\"tt.%s\",\"id\":\"y\",\"inputs\":[\"x\"],\"input_shapes\":[[%s]],\"dtype\":\"%s\"%s}]}",
+                               rows[_i].op, rows[_i].shape, rows[_i].dtype, rows[_i].args);
+    says_ok(tmetal_compile_ops(list, (size_t)n, NULL, &arena, &r), &r);
+    ck_assert_uint_eq(r.n_kernels, 1);
+    ck_assert_msg(r.kernels[0].threads == rows[_i].threads, "%s of [%s] %s: %u threads, not %u", rows[_i].op, rows[_i].shape, rows[_i].dtype, r.kernels[0].threads, rows[_i].threads);
 }
 END_TEST
 
@@ -899,6 +930,7 @@ int main(void) {
     tcase_add_loop_test(t, a_forced_layout_deals_the_input_of_a_reduction, 0, 7);
     tcase_add_loop_test(t, a_layout_that_cannot_be_is_missed_with_a_reason, 0, 3);
     tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
+    tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 13);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
     tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);
