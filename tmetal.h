@@ -14042,6 +14042,8 @@ typedef struct tmi_dt_reduce {
     uint32_t op, kind, tie, nan, axis, loops;
     uint32_t divide;   /* of a mean: the op that divides by the count */
     uint8_t  is_unsigned, carried, position, asserts;
+    uint8_t  index_sign; /* of an index: 1 it is compared with a sign, 2 without */
+    uint8_t  nan_apart;  /* of two NaN another index wins than of equal values */
     const char *reason;
 } tmi_dt_reduce;
 
@@ -14524,6 +14526,7 @@ typedef struct tmi_dt_sample {
     uint32_t left;           /* steps that remain */
     uint32_t call[4], n_call; /* calls that the value looked at lies inside of */
     uint8_t  sees_signed, sees_unsigned; /* comparisons of the first operand */
+    uint8_t  index_sign;                 /* of the second: 1 with a sign, 2 without */
 } tmi_dt_sample;
 
 enum { TMI_RES_NONE, TMI_RES_NUMBER, TMI_RES_BOOL };
@@ -14571,6 +14574,7 @@ static tmi_dt_res tmi_dt_calc_compare(tmi_dt_sample *c, const tmi_op *op, uint32
         rel = tmi_dt_relation(c, a, b);
         if (rel && op->kind == TMI_OP_CMPI && pred >= 2 && a.v < 2)
             *(pred >= 6 ? &c->sees_unsigned : &c->sees_signed) = 1;
+        if (rel && pred >= 2 && a.v >= 2) c->index_sign |= pred >= 6 ? 2 : 1;
     } else if (a.tag == TMI_RES_NUMBER && tmi_dt_number(c->m, tmi_in(c->m, op, 1), &zero) &&
                tmi_dt_small(zero, 0.0) && ((bits & 7) == 2 || (bits & 7) == 5)) {
         /* is it zero? No number that is given is, but truths */
@@ -14591,6 +14595,7 @@ static tmi_dt_res tmi_dt_calc_extreme(tmi_dt_sample *c, const tmi_op *op, uint32
     if (!rel) return tmi_dt_res_of(TMI_RES_NONE, 0, 0.0);
     c->sees_signed |= k == TMI_OP_MAXSI || k == TMI_OP_MINSI;
     c->sees_unsigned |= k == TMI_OP_MAXUI || k == TMI_OP_MINUI;
+    if (a.v >= 2) c->index_sign |= k == TMI_OP_MAXUI || k == TMI_OP_MINUI ? 2 : 1;
     if (rel == 1) return is_max ? b : a;
     if (rel == 4) return is_max ? a : b;
     left_nan = a.x >= TMI_DT_NAN;
@@ -14800,7 +14805,7 @@ static uint32_t tmi_dt_nan_rule(uint32_t left, uint32_t right) {
 /* A value and an index that travel together: argmax, argmin, with their rules for ties and NaN. */
 static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_dt_reduce *r) {
     tmi_dt_sample c = tmi_dt_sample_of(m, TMI_BY_ORDER);
-    uint32_t      rel, i, side[TMI_REL_COUNT], eq[3];
+    uint32_t      rel, i, side[TMI_REL_COUNT], eq[3], nan[3] = {0, 0, 0};
     if (!tmi_is_intlike(m, tmi_in_type(m, red, 1))) return TMETAL_REDUCE_GENERIC;
     tmi_dt_give(&c, red, 0);
     tmi_dt_give(&c, red, 1);
@@ -14810,6 +14815,7 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
             uint32_t v = tmi_dt_side(&c, red, 0, 0, rel, i),
                      x = tmi_dt_side(&c, red, 1, 1, rel, i);
             if (v > 1 || x > 1) return TMETAL_REDUCE_GENERIC;
+            if (rel == TMI_REL_NAN_B) nan[i] = x;
             if (rel == TMI_REL_EQ) eq[i] = x;
             else if (v != x) return TMETAL_REDUCE_GENERIC; /* a value with another's index */
             else if (i && v != side[rel] && rel != TMI_REL_NAN_B) return TMETAL_REDUCE_GENERIC;
@@ -14819,6 +14825,8 @@ static uint32_t tmi_dt_arg_extreme(const tmi_module *m, const tmi_op *red, tmi_d
     if (side[TMI_REL_LT] == side[TMI_REL_GT] || (c.sees_signed && c.sees_unsigned))
         return TMETAL_REDUCE_GENERIC;
     r->is_unsigned = c.sees_unsigned;
+    r->index_sign = c.index_sign;
+    r->nan_apart = nan[TMI_REL_LT] != nan[TMI_REL_GT] && nan[TMI_REL_LT] != eq[TMI_REL_LT];
     r->tie = eq[TMI_REL_LT] == 0 && eq[TMI_REL_GT] == 1 ? TMETAL_TIE_FIRST
         : eq[TMI_REL_LT] == 1 && eq[TMI_REL_GT] == 0    ? TMETAL_TIE_LAST
                                                         : TMETAL_TIE_ANY;
@@ -16757,7 +16765,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 1233009590u
+#define TMI_STAMP_DETECT 3954993587u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -16867,14 +16875,23 @@ static uint32_t tmi_b_const(tmi_build *b, uint32_t type, uint64_t bits) {
     return v;
 }
 
-static uint32_t tmi_b_cmpi(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
+static uint32_t tmi_transform_compare(tmi_build *b, uint32_t kind, int predicate, uint32_t x,
+                                      uint32_t y) {
     uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
     TMI_ASSERT(b->job, "transform", tmi_value_type(b->m, x) == tmi_value_type(b->m, y));
     in[0] = x;
     in[1] = y;
-    v = tmi_b_op(b, TMI_OP_CMPI, type, in, 2);
+    v = tmi_b_op(b, kind, type, in, 2);
     tmi_op_set_int(b->job, b->m, TMI_VALUE(b->m, v)->def, "predicate", b->m->t_i64, predicate);
     return v;
+}
+
+static uint32_t tmi_b_cmpi(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
+    return tmi_transform_compare(b, TMI_OP_CMPI, predicate, x, y);
+}
+
+static uint32_t tmi_transform_cmpf(tmi_build *b, int predicate, uint32_t x, uint32_t y) {
+    return tmi_transform_compare(b, TMI_OP_CMPF, predicate, x, y);
 }
 
 /* widen or cut */
@@ -16925,6 +16942,33 @@ static uint32_t tmi_b_along(tmi_build *b, uint32_t v, uint32_t shape, uint32_t a
     TMI_ASSERT(b->job, "transform", axis < tmi_rank(b->m, shape));
     for (i = 0; i < rank; i++) dims[i] = i == axis ? tmi_dim(b->m, shape, i) : 1;
     return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, rank), shape);
+}
+
+/* What an axis was reduced to, in the shape that it had. */
+static uint32_t tmi_transform_spread(tmi_build *b, uint32_t v, uint32_t shape, uint32_t axis) {
+    tmi_module *m = b->m;
+    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, shape);
+    if (!tmi_is_tensor(m, tmi_value_type(m, v))) return tmi_b_splat(b, v, shape);
+    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, shape, i);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, rank), shape);
+}
+
+/* An axis of a tile reduced by one op. */
+static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t type,
+                             uint32_t axis) {
+    tmi_module *m = b->m;
+    tmi_build   in = *b;
+    uint32_t r = tmi_b_op(b, TMI_OP_REDUCE, type, &v, 1), op = tmi_def(m, r), arg[2], out,
+             elem = tmi_elem(m, type);
+    tmi_op_set_int(b->job, m, op, "axis", m->t_i32, axis);
+    in.block = tmi_block_new(b->job, m, tmi_region_new(b->job, m, op));
+    in.before = 0;
+    arg[0] = tmi_value_new(b->job, m, elem);
+    arg[1] = tmi_value_new(b->job, m, elem);
+    tmi_block_args(b->job, m, in.block, arg, 2);
+    out = tmi_b_op(&in, kind, elem, arg, 2);
+    (void)tmi_b_op(&in, TMI_OP_REDUCE_RETURN, 0, &out, 1);
+    return r;
 }
 
 static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes change places */
@@ -18895,13 +18939,9 @@ static const char *tmi_acc_wrong(const tmi_job *job, const tmi_module *m, const 
 /* The tile before the first round. */
 static uint32_t tmi_acc_seed(tmi_build *b, const tmi_acc *a, uint32_t kind, uint32_t axis,
                              uint32_t init) {
-    tmi_module *m = b->m;
-    uint32_t    dims[TMI_MAX_RANK], i, rank = tmi_rank(m, a->type);
-    uint64_t    bits;
-    if (tmi_neutral_bits(m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
-    for (i = 0; i < rank; i++) dims[i] = i == axis ? 1 : tmi_dim(m, a->type, i);
-    if (!tmi_is_tensor(m, tmi_value_type(m, init))) return tmi_b_splat(b, init, a->type);
-    return tmi_b_broadcast(b, tmi_b_reshape(b, init, dims, rank), a->type);
+    uint64_t bits;
+    if (tmi_neutral_bits(b->m, kind, a->type, &bits)) return tmi_b_const(b, a->type, bits);
+    return tmi_transform_spread(b, init, a->type, axis);
 }
 
 /* The reduction and what follows it work on elements of the accumulator's type; widenings in
@@ -19229,6 +19269,109 @@ static void tmi_exchanges(tmi_job *job, tmi_module *m, uint32_t func) {
     }
 }
 
+/* -- Extremes with an index -------------------------------------------------------------------- */
+
+/* Is it an argmax or argmin whose index decides ties? */
+static int tmi_transform_is_pick(const tmi_module *m, uint32_t red, tmi_dt_reduce *r) {
+    const tmi_op *o = TMI_OP(m, red);
+    uint32_t      key = tmi_in_type(m, o, 0), f = tmi_format_of(m, key), op;
+    memset(r, 0, sizeof *r);
+    if (o->n_in != 2 || o->n_out != 2 || tmi_bits(m, tmi_in_type(m, o, 1)) < 8) return 0;
+    if (tmi_is_intlike(m, key) ? tmi_bits(m, key) < 8
+                               : f != TMI_F_F32 && f != TMI_F_F16 && f != TMI_F_BF16)
+        return 0;
+    for (op = tmi_walk_next(m, red, red); op; op = tmi_walk_next(m, red, op))
+        if (!(tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_PURE | TMI_ENDS))) return 0;
+    r->kind = tmi_dt_arg_extreme(m, o, r);
+    return r->kind != TMETAL_REDUCE_GENERIC && !r->nan_apart && r->index_sign != 3 &&
+        (r->tie == TMETAL_TIE_FIRST || r->tie == TMETAL_TIE_LAST);
+}
+
+/* Which elements are the extreme. It is NaN where NaN wins, and where there is nothing else. */
+static uint32_t tmi_transform_pick_hits(tmi_build *b, const tmi_dt_reduce *r, uint32_t x,
+                                        uint32_t best, uint32_t axis) {
+    uint32_t shape = tmi_value_type(b->m, x), all = tmi_transform_spread(b, best, shape, axis), nan;
+    if (tmi_is_intlike(b->m, shape)) return tmi_b_cmpi(b, TMI_EQ, x, all);
+    nan = tmi_transform_spread(b, tmi_transform_cmpf(b, TMI_FUNO, best, best), shape, axis);
+    if (r->nan == TMETAL_NAN_WINS)
+        nan = tmi_b_2(b, TMI_OP_ANDI, nan, tmi_transform_cmpf(b, TMI_FUNO, x, x));
+    return tmi_b_2(b, TMI_OP_ORI, tmi_transform_cmpf(b, TMI_FOEQ, x, all), nan);
+}
+
+/* The bits of the one element that won: the extreme does not tell -0 from 0. */
+static uint32_t tmi_transform_pick_bits(tmi_build *b, uint32_t x, uint32_t won, uint32_t type,
+                                        uint32_t axis) {
+    tmi_module *m = b->m;
+    uint32_t shape = tmi_value_type(m, x), f32 = m->t_float[TMI_F_F32], v = x,
+             bits = tmi_type_like(b->job, m, shape, m->t_i32);
+    const int narrow = tmi_bits(m, shape) < 32;
+    if (narrow) v = tmi_b_1(b, TMI_OP_EXTF, tmi_type_like(b->job, m, shape, f32), v);
+    v = tmi_b_select(b, won, tmi_b_1(b, TMI_OP_BITCAST, bits, v), tmi_b_const(b, bits, 0));
+    tmi_name_after(m, v, x);
+    v = tmi_b_reduce(b, TMI_OP_ORI, v, tmi_type_like(b->job, m, type, m->t_i32), axis);
+    v = tmi_b_1(b, TMI_OP_BITCAST, tmi_type_like(b->job, m, type, f32), v);
+    return narrow ? tmi_b_1(b, TMI_OP_TRUNCF, type, v) : v;
+}
+
+static void tmi_transform_pick(tmi_job *job, tmi_module *m, uint32_t red, const tmi_dt_reduce *r,
+                           int reads_value, tmi_rename *names) {
+    static const uint16_t extreme[4][2] = {{TMI_OP_MAXSI, TMI_OP_MINSI},
+                                           {TMI_OP_MAXUI, TMI_OP_MINUI},
+                                           {TMI_OP_MAXNUMF, TMI_OP_MINNUMF},
+                                           {TMI_OP_MAXIMUMF, TMI_OP_MINIMUMF}};
+    const tmi_op   o = *TMI_OP(m, red);
+    const int      is_int = tmi_is_intlike(m, tmi_in_type(m, &o, 0));
+    const uint32_t x = tmi_in(m, &o, 0), at = tmi_in(m, &o, 1), i_type = tmi_value_type(m, at),
+                   axis = (uint32_t)tmi_attr_int(m, &o, "axis", 0),
+                   by = is_int ? r->is_unsigned : r->nan == TMETAL_NAN_WINS ? 3u : 2u,
+                   first = r->tie == TMETAL_TIE_FIRST, is_unsigned = r->index_sign >> 1;
+    uint64_t  top = is_unsigned ? (uint64_t)-1 : ((uint64_t)1 << (tmi_bits(m, i_type) - 1)) - 1;
+    tmi_build b = tmi_build_before(job, m, red);
+    uint32_t  out[2], v[2], hits, i;
+    for (i = 0; i < 2; i++) out[i] = tmi_out(m, &o, i);
+    v[0] = tmi_b_reduce(&b, extreme[by][r->kind == TMETAL_REDUCE_ARGMIN], x,
+                        tmi_value_type(m, out[0]), axis);
+    hits = tmi_transform_pick_hits(&b, r, x, v[0], axis);
+    v[1] = tmi_b_const(&b, i_type, first ? top : ~top); /* loses to every other */
+    v[1] = tmi_b_select(&b, hits, at, v[1]);
+    tmi_name_after(m, v[1], at);
+    v[1] = tmi_b_reduce(&b, extreme[is_unsigned][first], v[1], tmi_value_type(m, out[1]), axis);
+    if (reads_value && !is_int) {
+        hits = tmi_b_2(&b, TMI_OP_ANDI, hits,
+                       tmi_b_cmpi(&b, TMI_EQ, at, tmi_transform_spread(&b, v[1], i_type, axis)));
+        v[0] = tmi_transform_pick_bits(&b, x, hits, tmi_value_type(m, out[0]), axis);
+    }
+    for (i = 0; i < 2; i++) {
+        tmi_rename_to(names, out[i], v[i]);
+        tmi_name_after(m, v[i], out[i]);
+    }
+    tmi_op_unlink(m, red);
+}
+
+/* argmax is the maximum, then the first (or last) place that has it: two reductions that simdgroups
+ * have instructions for. On Apple GPUs one takes 14.5 cycles (metal-benchmarks), a round of the
+ * region two shuffles and seven ops, five times.
+ * Requires: combiners. Leaves: reductions by one op. */
+static void tmi_transform_picks_of(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t      n, i, *red = tmi_ops_of(job, m, func, TMI_OP_REDUCE, &n);
+    tmi_users     users;
+    tmi_rename    names;
+    tmi_dt_reduce r;
+    if (!n) return;
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
+    tmi_rename_init(job, m, &names);
+    for (i = 0; i < n; i++)
+        if (tmi_transform_is_pick(m, red[i], &r))
+            tmi_transform_pick(job, m, red[i], &r,
+                               tmi_n_uses(&users, tmi_out(m, TMI_OP(m, red[i]), 0)) > 0, &names);
+    tmi_rename_apply(&names, func);
+}
+
+/* Two stages take a reduction apart as it stands: then picks come behind that. */
+static void tmi_transform_picks(tmi_job *job, tmi_module *m, uint32_t func) {
+    if (!job->opt->two_stage) tmi_transform_picks_of(job, m, func);
+}
+
 /* -- Ops that nothing reads -------------------------------------------------------------------- */
 
 static int tmi_is_droppable(const tmi_op *op) {
@@ -19347,6 +19490,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "pointers that a loop moves on are computed from its counter") \
     X("exchanges",       tmi_exchanges,        0, XORI,       XORI, \
       "pairs that are combined by exclusive or and taken apart change places") \
+    X("picks",           tmi_transform_picks,  0, REDUCE,     REDUCE, \
+      "argmax and argmin become an extreme and the first or last place that has it") \
     X("unread",          tmi_drop_unread,      0, NONE,       NONE, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -20172,23 +20317,6 @@ static uint32_t tmi_split_load(tmi_split *s, tmi_build *b, const tmi_split_part 
     return p->scalar ? v : tmi_b_reshape(b, v, dims, rank + 1);
 }
 
-/* The first axis of a tile reduced by one op. */
-static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t type) {
-    tmi_module *m = b->m;
-    tmi_build   in = *b;
-    uint32_t r = tmi_b_op(b, TMI_OP_REDUCE, type, &v, 1), op = tmi_def(m, r), arg[2], out,
-             elem = tmi_elem(m, type);
-    tmi_op_set_int(b->job, m, op, "axis", m->t_i32, 0);
-    in.block = tmi_block_new(b->job, m, tmi_region_new(b->job, m, op));
-    in.before = 0;
-    arg[0] = tmi_value_new(b->job, m, elem);
-    arg[1] = tmi_value_new(b->job, m, elem);
-    tmi_block_args(b->job, m, in.block, arg, 2);
-    out = tmi_b_op(&in, kind, elem, arg, 2);
-    (void)tmi_b_op(&in, TMI_OP_REDUCE_RETURN, 0, &out, 1);
-    return r;
-}
-
 /* What the loop began with, in the shape of the partial result; 0: it changes nothing. */
 static uint32_t tmi_split_begun(tmi_split *s, tmi_build *b, const tmi_split_part *p) {
     tmi_module     *m = s->m;
@@ -20222,7 +20350,7 @@ static void tmi_split_second(tmi_split *s) {
         row = tmi_split_row(s, &b);
         if (s->loop) {
             v = tmi_b_reduce(&b, p->kind, tmi_split_load(s, &b, p, row),
-                             tmi_value_type(m, p->value));
+                             tmi_value_type(m, p->value), 0);
             begun = tmi_split_begun(s, &b, p);
             if (begun) v = tmi_b_2(&b, p->kind, begun, v);
             tmi_rename_to(&names, p->value, v);
@@ -20371,7 +20499,7 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     return 1;
 }
 
-#define TMI_STAMP_TRANSFORM 2167817278u
+#define TMI_STAMP_TRANSFORM 2501389730u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -45075,7 +45203,9 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         x->n_scratch += s->n;
         x->unit[x->n_kernel] = *u;
         x->unit[x->n_kernel++].func = s->first;
+        tmi_transform_picks_of(job, u->m, s->first);
     }
+    if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
     x->unit[x->n_kernel++] = *u;
 }
 
@@ -45483,7 +45613,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3871507290u
+#define TMI_STAMP_COMPILE 974066880u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

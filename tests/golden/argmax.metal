@@ -18,35 +18,36 @@ kernel void argmax(
 {
     device const float *const x_start = x_ptr + int(program.x * n_cols);
     float x[4];
+    float x_part = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
         // line 11: cols
         const int cols = int(tid + i * 32);
         // line 12: x = tl.load
         x[i] = cols < n_cols ? x_start[cols] : -INFINITY;
+        // line 13: tl.max
+        x_part = fmax(x_part, x[i]);
     }
-    float x_part = x[0];
-    int cols = int(tid);
+    const float x_simd = simd_max(x_part);
+    const bool test = isnan(x_simd);
+    bool flag[4];
+    int part = 2147483647;
     #pragma clang loop unroll(full)
-    for (uint i = 1; i < 4; i++) {
-        const int cols_bound = int(tid + i * 32);
-        const bool flag = x_part > x[i] || (x_part == x[i] && cols < cols_bound);
-        // line 13: tl.reduce
-        x_part = flag ? x_part : x[i];
-        cols = flag ? cols : cols_bound;
+    for (uint i = 0; i < 4; i++) {
+        flag[i] = (x[i] == x_simd) || test;
+        part = min(part, flag[i] ? int(tid + i * 32) : 2147483647);
     }
+    const int simd = simd_min(part);
+    int part_2 = 0;
     #pragma clang loop unroll(full)
-    for (uint d = 16; d > 0; d >>= 1) {
-        const float x_partner = simd_shuffle_xor(x_part, d);
-        const int cols_partner = simd_shuffle_xor(cols, d);
-        const bool flag = x_part > x_partner || (x_part == x_partner && cols < cols_partner);
-        x_part = flag ? x_part : x_partner;
-        cols = flag ? cols : cols_partner;
+    for (uint i = 0; i < 4; i++) {
+        part_2 = part_2 | (flag[i] && int(tid + i * 32) == simd ? as_type<int>(x[i]) : 0);
     }
+    const int simd_2 = simd_or(part_2);
     if (tid == 0) {
         // line 14: tl.store
-        value_ptr[program.x] = x_part;
+        value_ptr[program.x] = as_type<float>(simd_2);
         // line 15: tl.store
-        index_ptr[program.x] = cols;
+        index_ptr[program.x] = simd;
     }
 }

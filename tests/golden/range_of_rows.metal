@@ -21,6 +21,7 @@ kernel void range_of_rows(
     float low[8];
     float low_part = NAN;
     float part = NAN;
+    float low_part_2 = NAN;
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 8; i++) {
         // line 40: cols
@@ -35,31 +36,22 @@ kernel void range_of_rows(
         low_part = fmin(low_part, low[i]);
         // line 45: tl.max
         part = fmax(part, inside ? x : -INFINITY);
+        // line 46: tl.min
+        low_part_2 = fmin(low_part_2, low[i]);
     }
     const float low_simd = simd_min(low_part);
     const float simd = simd_max(part);
+    const float low_simd_2 = simd_min(low_part_2);
     if (tid == 0) {
         low_ptr[program.x] = low_simd;
         high_ptr[program.x] = simd;
     }
-    float low_part_2 = low[0];
-    int cols_part = int(tid);
+    const bool test = isnan(low_simd_2);
+    int part_2 = 2147483647;
     #pragma clang loop unroll(full)
-    for (uint i = 1; i < 8; i++) {
-        const int cols = int(tid + i * 32);
-        const bool flag = low_part_2 < low[i] || (low_part_2 == low[i] && cols_part < cols);
-        // line 46: tl.reduce
-        low_part_2 = flag ? low_part_2 : low[i];
-        cols_part = flag ? cols_part : cols;
+    for (uint i = 0; i < 8; i++) {
+        part_2 = min(part_2, (low[i] == low_simd_2) || test ? int(tid + i * 32) : 2147483647);
     }
-    #pragma clang loop unroll(full)
-    for (uint d = 16; d > 0; d >>= 1) {
-        const float low_partner = simd_shuffle_xor(low_part_2, d);
-        const int cols_partner = simd_shuffle_xor(cols_part, d);
-        const bool flag = low_part_2 < low_partner
-                || (low_part_2 == low_partner && cols_part < cols_partner);
-        low_part_2 = flag ? low_part_2 : low_partner;
-        cols_part = flag ? cols_part : cols_partner;
-    }
-    if (tid == 0) where_ptr[program.x] = cols_part;
+    const int simd_2 = simd_min(part_2);
+    if (tid == 0) where_ptr[program.x] = simd_2;
 }
