@@ -53,6 +53,7 @@ include tests/metal/rules.mk
 include tests/cache/rules.mk
 include tests/hosts/rules.mk
 include tests/python/rules.mk
+include tests/cuda/rules.mk
 
 # `run` and `test` call make anew: what `deps` has just installed is looked for once more.
 ifndef TMETAL_AGAIN

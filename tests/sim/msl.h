@@ -37,6 +37,8 @@ struct function {
     std::vector<attribute>   attributes;
     std::vector<parameter>   parameters; /* kernels only */
     std::vector<std::string> calls;
+    /* Filled by check_emitted(): statements with loops and functions expanded, bytes of arrays a thread. */
+    uint64_t statements = 0, array_bytes = 0;
 };
 
 /* The structure of a text, filled by parse(). */

@@ -82,7 +82,7 @@ public:
         outside_functions();
         for (const function &f : p_.functions)
             if (f.body) results_[std::string(f.name.text)] = result_type(f);
-        for (const function &f : p_.functions)
+        for (function &f : p_.functions)
             if (f.body) body(f);
     }
 
@@ -203,7 +203,7 @@ private:
 
     /* -- Statements ---------------------------------------------------------------------------- */
 
-    void body(const function &f) {
+    void body(function &f) {
         scopes_.assign(1, {});
         copies_ = 1;
         statements_ = bytes_ = 0;
@@ -212,6 +212,8 @@ private:
         i_ = f.body;
         statement();
         sizes_[std::string(f.name.text)] += statements_;
+        f.statements = statements_;
+        f.array_bytes = bytes_;
         if (f.is_kernel &&
             (statements_ > 8192 || bytes_ > 8192 ||
              at(f.body_end).offset - at(f.body).offset > 65536) &&
