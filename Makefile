@@ -166,6 +166,7 @@ test: test-robust
 test: test-mlx
 test: test-examples
 test: test-explain
+test: test-moves
 test: test-cli
 test: test-metal
 test: test-cache

@@ -23318,8 +23318,20 @@ static uint32_t tmi_dot_groups(const tmi_plan *p) {
  * simdgroups pays. */
 enum { TMI_SHORT_FOLD = 32 };
 
+/* Is a tile folded that a loop gives? Its axis stands for a longer one. */
+static int tmi_folds_loop(const tmi_plan *p, const tmi_comp *c) {
+    uint32_t op, kind;
+    for (op = c->ops; op; op = p->op_next[op]) {
+        if (TMI_OP(p->m, op)->kind != TMI_OP_REDUCE) continue;
+        kind = tmi_def_kind(p->m, tmi_in(p->m, TMI_OP(p->m, op), 0));
+        if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE) return 1;
+    }
+    return 0;
+}
+
 /* Do all reductions of a component fold a short axis, along which no neighbours in memory lie?
- * Then as many threads as elements are kept have work, and each folds its own. */
+ * Then as many threads as elements are kept have work, and each folds its own. A tile that a loop
+ * fills is read many times and folded once: there whole vectors across count, not the exchange. */
 static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
     uint32_t order[TMI_MAX_RANK], rank = tmi_rank(p->m, c->type), i, op, folded = 1;
     if (!c->reduced || rank < 2) return 0;
@@ -23328,6 +23340,8 @@ static int tmi_folds_short(const tmi_plan *p, const tmi_comp *c) {
     tmi_access_order(p, c->type, c->access, order);
     for (i = 0; i < rank; i++)
         if (c->reduced >> i & 1) folded *= tmi_dim(p->m, c->type, i);
+    if (c->access && tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]) && tmi_folds_loop(p, c))
+        return 0;
     return !(c->reduced >> order[0] & 1) && folded <= TMI_SHORT_FOLD;
 }
 
@@ -23350,17 +23364,6 @@ static int tmi_fold_crosses(tmi_plan *p, const tmi_comp *c, uint32_t want, uint3
     lines = tmi_access_cost(p, c->access, &l);
     p->n_sg = tmi_log2(fewer / 32);
     return !tmi_kept_for(p, c, &kept) || tmi_access_cost(p, c->access, &kept) <= lines;
-}
-
-/* Is a tile folded that a loop gives? Its axis stands for a longer one. */
-static int tmi_folds_loop(const tmi_plan *p, const tmi_comp *c) {
-    uint32_t op, kind;
-    for (op = c->ops; op; op = p->op_next[op]) {
-        if (TMI_OP(p->m, op)->kind != TMI_OP_REDUCE) continue;
-        kind = tmi_def_kind(p->m, tmi_in(p->m, TMI_OP(p->m, op), 0));
-        if (kind == TMI_OP_FOR || kind == TMI_OP_WHILE) return 1;
-    }
-    return 0;
 }
 
 /* Of `want` threads as many as fold a short axis of the largest tile without another simdgroup's
@@ -24225,7 +24228,7 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
  * transposes are such. */
 static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
     const tmi_op *o = TMI_OP(p->m, id);
-    uint32_t vec, fewest, have, own, type = tmi_op_shape(p->m, o);
+    uint32_t vec, least, fewest, have, own, type = tmi_op_shape(p->m, o);
     tmi_comp c;
     tmi_lin  l;
     if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
@@ -24234,13 +24237,13 @@ static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
          TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)))->forced))
         return;
     have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec,
-                            &fewest);
+                            &least);
     memset(&c, 0, sizeof c);
     c.type = type;
     c.access = id;
     tmi_blocked_for(p, &c, &l);
     own = tmi_access_lines(p, id, &l, &vec, &fewest);
-    if (have >= 2 * own) p->own[id] = tmi_lin_id(p, &l) + 1;
+    if (have >= 2 * own && have * fewest >= 2 * own * least) p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
 /* A reduction counts each register as an element of its own: where its component's layout holds
@@ -24829,7 +24832,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 177247618u
+#define TMI_STAMP_PLAN 3099656951u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads

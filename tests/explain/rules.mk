@@ -12,7 +12,9 @@ endif
 EXPLAIN_CC    ?= cc
 EXPLAIN_CASES  = $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/memory-*.case tests/kernels/recorded/shapes-*.case))
 
-.PHONY: test-explain check-explain
+.PHONY: test-explain check-explain test-moves
+test-moves: $(BUILD)/tmetal        ## the ways that heads of look-alikes name are taken, or not
+	@sh tests/explain/moves.sh $(BUILD)/tmetal tests/kernels/lookalikes/*.ttir
 test-explain: $(BUILD)/confirm     ## predicted lines of memory against the simulator's counters
 	@$(BUILD)/confirm 60 $(EXPLAIN_CASES)
 check-explain: $(BUILD)/confirm    ## the same for every recorded case
