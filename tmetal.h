@@ -41640,6 +41640,8 @@ static void tmi_cutting_square(tmi_cutting *f, uint64_t rows, uint64_t n, uint32
     }
 }
 
+#define TMI_PART_LEAST 4096u /* elements of a group, where a reduction is split among groups */
+
 /* `wanted`: the layout that the caller forces + 1. */
 static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, tmi_cutting *f) {
     uint64_t rows, n;
@@ -41655,15 +41657,16 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
         while (f->tile0 > 1 && tmi_cdiv(rows, f->tile0) < 64) f->tile0 /= 2;
         f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
     } else {
-        f->tile1 = tmi_pow2_ceil(n, 1, 64);
-        if (tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1) < 64 && f->tile1 > 32)
-            f->tile1 = 32;
+        /* a simdgroup across, four columns a lane; narrower where that fills more groups and what
+         * is reduced is too short to be split among them */
+        rows = tmi_runs_size(&f->runs, 0, f->runs.n - 1);
+        f->tile1 = tmi_pow2_ceil(n, 1, 128);
+        while (tmi_cdiv(n, f->tile1) * rows < 64 && f->tile1 > 32 &&
+               tmi_runs_size(&f->runs, 1, f->runs.n) * f->tile1 < 2 * TMI_PART_LEAST)
+            f->tile1 /= 2;
         f->tile0 = f->fold == TMI_NONE ? 1
-                                       : tmi_pow2_ceil(f->runs.size[f->fold], 1, 2048 / f->tile1);
-        /* no hierarchy: a thread's own accumulators */
-        if (f->fold != TMI_NONE && f->runs.size[f->fold] > 32 && f->runs.size[f->fold] < 64)
-            f->tile0 = tmi_min32(f->tile0, 8);
-        f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * tmi_runs_size(&f->runs, 0, f->runs.n - 1));
+                                       : tmi_pow2_ceil(f->runs.size[f->fold], 1, 4096 / f->tile1);
+        f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * rows);
     }
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
 }
@@ -41692,7 +41695,7 @@ typedef struct tmi_reducing {
     tmi_indices   space;   /* of the input, a dimension a run */
     uint32_t    acc[2];  /* what has been folded so far; 0: nothing */
     uint32_t    split;   /* run that is split; TMI_NONE */
-    uint32_t    low, high; /* of the split run, for this program */
+    uint32_t    low, high; /* of the split run, for this program; high 0: all parts are whole */
 } tmi_reducing;
 
 /* Place of an element among those reduced, for argmax: in the order of the axes. */
@@ -41732,7 +41735,7 @@ static void tmi_reduce_load(tmi_reducing *r, uint32_t *v) {
  * Depth: 2 * TMI_LIST_RANK, the runs of a shape. */
 static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     tmi_gen *g = r->g;
-    uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0, k;
+    uint32_t v[2], low = 0, high, axis = r->f.by_rows ? 1 : 0, k, at;
     uint64_t size, step;
     tmi_loop loop;
     while (i < r->f.runs.n &&
@@ -41762,13 +41765,15 @@ static void tmi_reduce_runs(tmi_reducing *r, uint32_t i) {
     size = r->f.runs.size[i];
     step = i == r->f.fold ? g->size[axis] : 1;
     high = i == r->split ? r->high : tmi_gen_index(g, (int64_t)size);
-    if (i == r->split) low = r->low;
+    if (i == r->split && !r->high) size = r->n->part, high = tmi_gen_index(g, (int64_t)size);
+    else if (i == r->split) low = r->low;
     tmi_gen_loop(g, &loop, low, high, step, r->acc, r->fold.n);
     memcpy(r->acc, loop.carried, r->fold.n * sizeof *r->acc);
-    r->space.at[i] = i == r->f.fold ? tmi_gen_along(g, axis, loop.index) : loop.index;
+    at = i == r->split && !r->high ? tmi_gen_add(g, r->low, loop.index) : loop.index;
+    r->space.at[i] = i == r->f.fold ? tmi_gen_along(g, axis, at) : at;
     if (i == r->f.fold)
-        g->mask[axis] =
-            i == r->split || size % step ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[i], high) : 0;
+        g->mask[axis] = size % step || (i == r->split && r->high)
+            ? tmi_gen_cmpi(g, TMI_SLT, r->space.at[i], high) : 0;
     tmi_reduce_runs(r, i + 1);
     v[0] = r->acc[0];
     v[1] = r->acc[1];
@@ -41829,8 +41834,9 @@ static void tmi_kern_reduce(tmi_gen *g, uint32_t node) {
         uint32_t group = tmi_gen_pid(g, 2);
         r.split = tmi_cutting_longest(&r.f);
         r.low = tmi_gen_mul(g, group, r.n->part);
-        const uint32_t right = tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]);
-        r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part), right);
+        if (r.f.runs.size[r.split] % r.n->part)
+            r.high = tmi_gen_2(g, TMI_OP_MINSI, tmi_gen_add_n(g, r.low, r.n->part),
+                               tmi_gen_index(g, (int64_t)r.f.runs.size[r.split]));
         g->k->grid[2] = r.n->split;
         if (!tmi_parts_last(&r.n->shape, r.n->split)) {
             for (i = out.rank++; i-- > 0;) out.dim[i + 1] = out.dim[i], out.at[i + 1] = out.at[i];
@@ -43942,23 +43948,27 @@ static uint32_t tmi_part_node(tmi_list *l, uint32_t op, uint16_t kind, uint32_t 
 }
 
 /* A long reduction with few results fills few groups: cut its longest axis among more of them,
- * and combine what they give in a second kernel. At least 4096 elements a group and at most 512
- * groups (metal-kernels.md 3.2), and as many as fill 32 groups or more. */
+ * and combine what they give in a second kernel, until each core has four to eight (a core hides
+ * the time of a load behind other simdgroups: 24 keep it busy, apple-gpus.md). At least 4096
+ * elements a group; groups up to 512 cost nothing (metal-kernels.md 3.2). Where 32 groups start
+ * anyway, a million elements must pay for the second kernel. */
 static void tmi_two_stages(tmi_list *l, uint32_t node, tmi_vec *order) {
     tmi_node   *n = TMI_NODE(l, node), *p;
     tmi_cutting f;
     tmi_gen     g; /* only what tmi_comb_of reads */
     tmi_comb    fold;
-    uint32_t    longest, part, first, twin = 0;
+    uint32_t    longest, part, first, twin = 0, cores = l->gpu->cores ? l->gpu->cores : 8;
     uint64_t    size, others, groups, step;
     if (n->kind == TMI_L_OP_NONE || n->kind > TMI_L_OP_REDUCE || n->part_of) return;
     tmi_cutting_of(&TMI_NODE(l, n->in[0])->shape, n->axes, tmi_node_wanted(l, n), &f);
     longest = tmi_cutting_longest(&f);
-    if (f.programs >= 32 || longest == TMI_NONE) return;
+    if (f.programs >= tmi_max32(32, 4 * cores) || longest == TMI_NONE) return;
+    if (f.programs >= 32 && tmi_shape_numel(&TMI_NODE(l, n->in[0])->shape) < 1u << 20) return;
     size = f.runs.size[longest];
     others = tmi_runs_size(&f.runs, 1, f.runs.n) / size * (f.by_rows ? f.tile0 : f.tile1);
-    groups = size * others / 4096;
-    if (groups > 512 / f.programs) groups = 512 / f.programs;
+    groups = size * others / TMI_PART_LEAST;
+    if (groups > tmi_max32(512, 8 * cores) / f.programs)
+        groups = tmi_max32(512, 8 * cores) / f.programs;
     step = longest == f.fold ? f.by_rows ? f.tile1 : f.tile0 : 1;
     if (groups < 2 || size < 2 * step) return;
     part = (uint32_t)(tmi_cdiv(tmi_cdiv(size, groups), step) * step);
@@ -44688,7 +44698,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 982897864u
+#define TMI_STAMP_OPLIST 1621218701u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels

@@ -100,7 +100,8 @@ void reductions(maker &m) {
     };
     const extent extents[] = {{{1}, 0},           {{31}, 0},        {{33, 77}, 1},          {{33, 77}, 0},          {{33, 77}, nullptr},   {{5, 1000}, -1},       {{1000, 5}, 0},
                               {{4, 9, 130}, 1},   {{4, 9, 130}, {0, 2}}, {{3, 4, 5, 6}, {1, 3}}, {{3, 40, 5, 6}, {0, 1}}, {{7, 5000}, 1},        {{300, 3}, 1},         {{2, 3, 4}, {0, 1, 2}},
-                              {{257, 64}, 0},     {{6, 70, 33}, {1, 2}}, {{70000}, nullptr},    {{3, 40000}, 1},        {{40000, 3}, 0},       {{20, 3, 3000}, {0, 2}}, {{1, 1}, 1}};
+                              {{257, 64}, 0},     {{6, 70, 33}, {1, 2}}, {{70000}, nullptr},    {{3, 40000}, 1},        {{40000, 3}, 0},       {{20, 3, 3000}, {0, 2}}, {{1, 1}, 1},
+                              {{4096, 132}, 0},   {{1030, 130}, 0},     {{16, 512, 24}, {0, 1}}};
     for (const char *kind : kinds)
         for (const extent &e : extents) {
             if (m.quick && m.turn++ % 4) continue;
@@ -116,6 +117,8 @@ void reductions(maker &m) {
     for (const char *kind : {"max", "min", "argmax", "argmin"})
         m.each_float([&](const char *t) { m.one(kind, {{40, 3}}, {{"axis", 1}}, t, {"special"}); });
     for (const char *kind : {"argmax", "max"}) m.one(kind, {{2, 50000}}, {{"axis", 1}}, "f32", {"special"});
+    m.one("sum", {{36, 30000}}, {{"axis", 1}}, "f32"); /* 36 programs: a million elements pay for a second kernel */
+    m.one("max", {{264, 4100}}, {{"axis", 0}}, "f32");
     m.one("reduce", {{64, 100}}, {{"axis", 1}}, "f32");
     m.one("reduce", {{64, 100}}, {{"axis", {0, 1}}, {"op", "max"}}, "f32");
     m.one("sum", {{100, 7}}, {{"axis", 0}, {"dtype", "f32"}}, "f16");
