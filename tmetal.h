@@ -371,6 +371,9 @@ typedef struct tmetal_options {
     uint32_t parts; /* 1: kernels take where their part of a grid begins (TMETAL_ARG_GRID), so that
                      * a long launch may be sent in several command buffers; not with mlx */
     uint32_t operands; /* how those of tt.dot reach its tiles: tmetal_operands; docs/hardware.md */
+    uint32_t programs; /* of a kernel whose programs each reduce a short row, so many run in a
+                        * threadgroup (tmetal_kernel.programs): a power of two up to 64; 1: one; 0:
+                        * as many as make up a tile, or one where the row is not short */
     uint32_t reports; /* 1: also what only explains: layouts, accesses, barriers, reductions and
                        * patterns of each kernel and remarks on them, for a third more time. 0:
                        * these lists are empty */
@@ -596,6 +599,8 @@ typedef struct tmetal_kernel {
     uint32_t                 grid[3];
     uint32_t grid_times[3]; /* then that many along each axis for each program: 1, 1, 1 but for
                              * the first of two stages, whose last program axis must be 1 long */
+    uint32_t programs; /* that each threadgroup runs, along x: divide the grid's x by it, rounded
+                        * up; more threadgroups do nothing. See options.programs */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     /* 300, 310, 320, 400, 410: set it, whatever the host was built with */
@@ -6208,6 +6213,8 @@ typedef struct tmi_attr {
 } tmi_attr;
 
 #define TMI_ATTR_SAYS "tmetal.ops" /* of a function of an op list: what its head says of it */
+/* of a function: so many programs, along x, run in each of its threadgroups */
+#define TMI_ATTR_PROGRAMS "tmetal.programs"
 
 typedef struct tmi_named { /* an entry of a dictionary */
     uint32_t name, attr, next;
@@ -7059,7 +7066,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 1632471491u
+#define TMI_STAMP_IR 305495910u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -20499,7 +20506,316 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
     return 1;
 }
 
-#define TMI_STAMP_TRANSFORM 2501389730u
+/* -- Short rows: several programs in one threadgroup ----------------------------------------------
+ *
+ * A program whose row is short has little to load, and a threadgroup of one simdgroup is started
+ * for it: on an H200 a sum of 64 floats a program ran at 0.10 of the speed of a copy, as rows of
+ * one tile at 0.86. PyTorch's kernels for Apple's GPUs put several short rows into a simdgroup too
+ * (pull request 191097). So n programs that follow each other along x become rows of one tile:
+ *
+ *   %p = tt.get_program_id x           %p = tt.get_program_id x * n + [0, n)
+ *   %x = tt.load f(%p, [0, 64))   to   %x = tt.load f(%p[:, None], [0, 64)[None, :]), %p < programs
+ *   %s = tt.reduce %x, axis 0          %s = tt.reduce %x, axis 1
+ *   tt.store g(%p), %s                 tt.store g(%p), %s, %p < programs
+ *
+ * What depends on the program gets a first axis that counts the rows. Rows behind the last program
+ * load and store nothing. So a host that starts a threadgroup for each program, as plans without
+ * programs_per_threadgroup ask, wastes some time and gets the same results. */
+
+#define TMI_BATCH_ROW 128u  /* elements of a row, at most: four for each lane of a simdgroup */
+#define TMI_BATCH_TILE  1024u /* of all rows together: four for each thread of eight simdgroups */
+#define TMI_BATCH_MOST  64u
+
+typedef struct tmi_batch {
+    tmi_job    *job;
+    tmi_module *m;
+    uint32_t    func, n; /* n: programs in a threadgroup */
+    uint8_t    *varies;  /* per value: it depends on the program */
+    uint64_t    longest; /* elements of the largest tile */
+    uint32_t    first, place; /* made first: the programs of the rows are their sum */
+    uint32_t    live;         /* which rows are programs */
+    const char *wrong;   /* why it cannot be done */
+    uint32_t    wrong_op;
+} tmi_batch;
+
+static TMI_COLD int tmi_transform_batch_refuse(tmi_batch *r, uint32_t op, const char *why) {
+    r->wrong = why;
+    r->wrong_op = op;
+    return 0;
+}
+
+static int tmi_transform_batch_any(const tmi_batch *r, uint32_t list, uint32_t n) {
+    uint32_t i;
+    for (i = 0; i < n; i++)
+        if (r->varies[TMI_ID(r->m, list + i)]) return 1;
+    return 0;
+}
+
+/* `to` depends on the program where `from` does. 1: that is new. */
+static int tmi_transform_batch_pass_on(tmi_batch *r, uint32_t from, uint32_t to) {
+    if (!r->varies[from] || r->varies[to]) return 0;
+    return r->varies[to] = 1;
+}
+
+/* What leaves a loop or branch: 1: something new depends on the program. */
+static int tmi_transform_batch_see_yield(tmi_batch *r, uint32_t op) {
+    const tmi_module *m = r->m;
+    const tmi_op     *o = TMI_OP(m, op), *up = TMI_OP(m, tmi_parent_op(m, o));
+    uint32_t          i, arg, more = 0;
+    for (i = 0; i < o->n_in; i++) {
+        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, o, i), tmi_out(m, up, i));
+        if (up->kind != TMI_OP_FOR) continue;
+        arg = tmi_block_arg(m, o->block, 1 + i);
+        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, up, 3 + i), arg);
+        more |= (uint32_t)tmi_transform_batch_pass_on(r, tmi_in(m, o, i), arg);
+        more |= (uint32_t)tmi_transform_batch_pass_on(r, arg, tmi_out(m, up, i));
+    }
+    return (int)more;
+}
+
+/* What depends on the program; to be asked again while `*more` comes back. 0: it cannot be done. */
+static int tmi_transform_batch_see(tmi_batch *r, uint32_t op, int *more) {
+    const tmi_module *m = r->m;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t traits = tmi_ops[o->kind].traits, up = TMI_OP(m, tmi_parent_op(m, o))->kind, i,
+             any = (uint32_t)tmi_transform_batch_any(r, o->in, o->n_in);
+    if ((any || o->kind == TMI_OP_PID) && (up == TMI_OP_REDUCE || up == TMI_OP_SCAN))
+        return tmi_transform_batch_refuse(r, op,
+                                          "a region that combines elements reads the program");
+    switch (o->kind) {
+    case TMI_OP_PID:
+        if (tmi_attr_int(m, o, "axis", 0))
+            return tmi_transform_batch_refuse(r, op,
+                                              "its programs are counted along other axes than x");
+        any = 1;
+        break;
+    case TMI_OP_FOR:
+        if (tmi_transform_batch_any(r, o->in, 3))
+            return tmi_transform_batch_refuse(r, op, "programs differ in how often a loop runs");
+        return 1;
+    case TMI_OP_IF: return any ? tmi_transform_batch_refuse(r, op,
+                                                            "programs branch differently") : 1;
+    case TMI_OP_YIELD: *more |= tmi_transform_batch_see_yield(r, op); return 1;
+    case TMI_OP_LOAD: case TMI_OP_STORE:
+        if (tmi_attr_of(m, o, "isVolatile"))
+            return tmi_transform_batch_refuse(r, op,
+                                              "a volatile load may wait for another program");
+        break;
+    case TMI_OP_DIVSI: case TMI_OP_DIVUI: case TMI_OP_REMSI: case TMI_OP_REMUI:
+    case TMI_OP_CEILDIVSI: case TMI_OP_CEILDIVUI: case TMI_OP_FLOORDIVSI:
+        if (r->varies[tmi_in(m, o, 1)]) /* 0 where a row is no program */
+            return tmi_transform_batch_refuse(r, op, "it divides by a number of its own");
+        break;
+    case TMI_OP_RESHAPE:
+        if (any && tmi_attr_of(m, o, "allow_reorder"))
+            return tmi_transform_batch_refuse(r, op, "a reshape may move elements as it likes");
+        break;
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_REDUCE:
+    case TMI_OP_SCAN: case TMI_OP_RETURN: case TMI_OP_ASSUME: case TMI_OP_REDUCE_RETURN:
+    case TMI_OP_SCAN_RETURN: break;
+    default:
+        if (any ? !(traits & TMI_ELT) || !(traits & TMI_PURE)
+                : !(traits & TMI_PURE) || o->kind == TMI_OP_DOT || o->kind == TMI_OP_DOT_SCALED)
+            return tmi_transform_batch_refuse(r, op,
+                                              "it does more than load, compute, reduce and store");
+    }
+    for (i = 0; any && i < o->n_out; i++) {
+        if (r->varies[tmi_out(m, o, i)]) continue;
+        if (tmi_attr_of(m, o, "tt.contiguity") || tmi_attr_of(m, o, "tt.divisibility") ||
+            tmi_attr_of(m, o, "tt.constancy") ||
+            tmi_rank(m, tmi_out_type(m, o, i)) == TMI_MAX_RANK)
+            return tmi_transform_batch_refuse(r, op,
+                                              "hints or axes leave no room for one more axis");
+        r->varies[tmi_out(m, o, i)] = 1;
+        *more = 1;
+    }
+    return 1;
+}
+
+/* Does it reduce rows, and how long are they? */
+static int tmi_transform_batch_has_rows(tmi_batch *r) {
+    const tmi_module *m = r->m;
+    uint32_t          op, i, folds = 0;
+    for (op = tmi_walk_next(m, r->func, r->func); op; op = tmi_walk_next(m, r->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        folds |= o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_SCAN;
+        for (i = 0; i < o->n_out; i++)
+            if (r->longest < tmi_numel(m, tmi_out_type(m, o, i)))
+                r->longest = tmi_numel(m, tmi_out_type(m, o, i));
+    }
+    return folds != 0;
+}
+
+/* Values that depend on the program, over all rounds of loops. */
+static int tmi_transform_batch_see_all(tmi_batch *r) {
+    uint32_t op, rounds;
+    int      more = 1;
+    for (rounds = 0; more; rounds++) {
+        if (rounds == 8) return tmi_transform_batch_refuse(r, r->func,
+                                                           "its loops hand on too much");
+        more = 0;
+        for (op = tmi_walk_next(r->m, r->func, r->func); op; op = tmi_walk_next(r->m, r->func, op))
+            if (!tmi_transform_batch_see(r, op, &more)) return 0;
+    }
+    return rounds > 1; /* else no program differs from the next */
+}
+
+static uint32_t tmi_transform_batch_type(const tmi_batch *r, uint32_t type) {
+    uint32_t dims[TMI_MAX_RANK], i, rank = tmi_rank(r->m, type);
+    dims[0] = r->n;
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(r->m, type, i);
+    return tmi_type_tensor(r->job, r->m, tmi_elem(r->m, type), dims, 1 + rank);
+}
+
+/* An operand in the shape of the tile that it meets. */
+static uint32_t tmi_transform_batch_like(const tmi_batch *r, tmi_build *b, uint32_t v,
+                                         uint32_t shape) {
+    uint32_t dims[TMI_MAX_RANK], i, type = tmi_value_type(r->m, v), rank = tmi_rank(r->m, type);
+    if (r->varies[v]) return rank < tmi_rank(r->m, shape) ? tmi_b_along(b, v, shape, 0) : v;
+    if (!rank) return tmi_b_splat(b, v, shape);
+    dims[0] = 1;
+    for (i = 0; i < rank; i++) dims[1 + i] = tmi_dim(r->m, type, i);
+    return tmi_b_broadcast(b, tmi_b_reshape(b, v, dims, 1 + rank), shape);
+}
+
+static void tmi_transform_batch_operands(const tmi_batch *r, uint32_t op, uint32_t shape) {
+    tmi_build b = tmi_build_before(r->job, r->m, op);
+    uint32_t  i, v, n = TMI_OP(r->m, op)->n_in;
+    for (i = 0; i < n; i++) {
+        v = tmi_transform_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), i), shape);
+        TMI_ID(r->m, TMI_OP(r->m, op)->in + i) = v;
+    }
+}
+
+/* The first of these values that depends on the program: all have its shape. */
+static uint32_t tmi_transform_batch_shape(const tmi_batch *r, uint32_t list) {
+    while (!r->varies[TMI_ID(r->m, list)]) list++;
+    return tmi_value_type(r->m, TMI_ID(r->m, list));
+}
+
+/* What a loop begins with or hands on, in the shape of what stands for it. */
+static void tmi_transform_batch_carried(const tmi_batch *r, uint32_t op, uint32_t from,
+                                        uint32_t of) {
+    tmi_build b = tmi_build_before(r->job, r->m, op);
+    uint32_t  i, v, to, n = TMI_OP(r->m, op)->n_in - from;
+    for (i = 0; i < n; i++) {
+        to = tmi_out(r->m, TMI_OP(r->m, of), i);
+        if (!r->varies[to]) continue;
+        v = tmi_transform_batch_like(r, &b, tmi_in(r->m, TMI_OP(r->m, op), from + i),
+                          tmi_value_type(r->m, to));
+        TMI_ID(r->m, TMI_OP(r->m, op)->in + from + i) = v;
+    }
+}
+
+/* Loads and stores: of rows that are programs. */
+static void tmi_transform_batch_access(const tmi_batch *r, uint32_t op, uint32_t shape) {
+    tmi_build b = tmi_build_before(r->job, r->m, op);
+    uint32_t  at = TMI_OP(r->m, op)->kind == TMI_OP_LOAD ? 1 : 2, in[3], i,
+             n = TMI_OP(r->m, op)->n_in, live;
+    tmi_transform_batch_operands(r, op, shape);
+    for (i = 0; i < n; i++) in[i] = tmi_in(r->m, TMI_OP(r->m, op), i);
+    live = tmi_rank(r->m, shape) > 1 ? tmi_b_along(&b, r->live, shape, 0) : r->live;
+    in[at] = n > at ? tmi_b_2(&b, TMI_OP_ANDI, in[at], live) : live;
+    tmi_op_operands(r->job, r->m, op, in, tmi_max32(n, at + 1));
+}
+
+static void tmi_transform_batch_axis(const tmi_batch *r, uint32_t op) {
+    tmi_module *m = r->m;
+    int64_t     axis = tmi_attr_int(m, TMI_OP(m, op), "axis", 0);
+    tmi_own_attrs(r->job, m, op);
+    tmi_op_set_int(r->job, m, op, "axis", m->t_i32, axis + 1);
+}
+
+/* An op in place; the types of its results are right by now. */
+static void tmi_transform_batch_change(const tmi_batch *r, uint32_t op) {
+    tmi_module *m = r->m;
+    tmi_op      o = *TMI_OP(m, op);
+    uint32_t    dims[TMI_MAX_RANK], i, in[2];
+    tmi_build   b = tmi_build_before(r->job, m, op);
+    if (o.kind == TMI_OP_FOR) tmi_transform_batch_carried(r, op, 3, op);
+    else if (o.kind == TMI_OP_YIELD) tmi_transform_batch_carried(r, op, 0, tmi_parent_op(m, &o));
+    else if (o.kind == TMI_OP_PID) {
+        in[0] = r->first, in[1] = r->place;
+        TMI_OP(m, op)->kind = TMI_OP_ADDI;
+        TMI_OP(m, op)->attr = 0;
+        tmi_op_operands(r->job, m, op, in, 2);
+    } else if (!tmi_transform_batch_any(r, o.in, o.n_in)) return;
+    else if (o.kind == TMI_OP_STORE || o.kind == TMI_OP_LOAD)
+        tmi_transform_batch_access(r, op, tmi_transform_batch_shape(r, o.in));
+    else if (o.kind == TMI_OP_ASSUME) tmi_op_unlink(m, op);
+    else if (o.kind == TMI_OP_REDUCE || o.kind == TMI_OP_SCAN) {
+        tmi_transform_batch_operands(r, op, tmi_transform_batch_shape(r, o.in));
+        tmi_transform_batch_axis(r, op);
+    } else if (o.kind == TMI_OP_EXPAND) tmi_transform_batch_axis(r, op);
+    else if (o.kind == TMI_OP_SPLAT) {
+        for (i = 0; i < tmi_rank(m, tmi_out_type(m, &o, 0)); i++) dims[i] = i ? 1 : r->n;
+        in[0] = tmi_b_reshape(&b, tmi_in(m, &o, 0), dims, i);
+        TMI_OP(m, op)->kind = TMI_OP_BROADCAST;
+        TMI_ID(m, TMI_OP(m, op)->in) = in[0];
+    } else if (!(tmi_ops[o.kind].traits & TMI_VIEW))
+        tmi_transform_batch_operands(r, op, tmi_out_type(m, &o, 0));
+}
+
+static void tmi_transform_batch_apply(tmi_batch *r) {
+    tmi_module *m = r->m;
+    uint32_t body = tmi_op_body(m, TMI_OP(m, r->func), 0), first = TMI_BLOCK(m, body)->first_op,
+             op, next, v, n = m->value.n, i32;
+    tmi_build   b = tmi_build_before(r->job, m, first);
+    for (v = 1; v < n; v++)
+        if (r->varies[v]) TMI_VALUE(m, v)->type = tmi_transform_batch_type(r, tmi_value_type(m, v));
+    r->place = tmi_b_range(&b, r->n);
+    i32 = tmi_value_type(m, r->place);
+    v = tmi_b_program(&b, TMI_OP_PID, 0);
+    v = tmi_b_2(&b, TMI_OP_MULI, v, tmi_b_const(&b, m->t_i32, r->n));
+    r->first = tmi_b_splat(&b, v, i32);
+    v = tmi_b_2(&b, TMI_OP_ADDI, r->first, r->place);
+    n = tmi_b_program(&b, TMI_OP_NPROGRAMS, 0);
+    r->live = tmi_b_cmpi(&b, TMI_SLT, v, tmi_b_splat(&b, n, i32));
+    n = tmi_intern(r->job, m->strings, "in_grid", 7);
+    TMI_VALUE(m, r->live)->name = n;
+    for (op = first; op; op = next) {
+        next = tmi_walk_next(m, r->func, op);
+        tmi_transform_batch_change(r, op);
+    }
+    tmi_op_set_int(r->job, m, r->func, TMI_ATTR_PROGRAMS, m->t_i32, r->n);
+}
+
+/* Requires: every pass done. Leaves: a function of which each program is as many as its attribute
+ * TMI_ATTR_PROGRAMS says; tt.get_num_programs counts those of the launch. */
+static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
+    const tmetal_options *opt = job->opt;
+    uint32_t asked = opt->programs, tile = opt->threads ? 4 * opt->threads : TMI_BATCH_TILE;
+    int      done;
+    tmi_mark mark;
+    tmi_batch r;
+    memset(&r, 0, sizeof r);
+    if (asked == 1 || opt->plain || opt->mlx || opt->layouts || job->listed || job->n_errors ||
+        tmi_attr_of(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS) ||
+        TMI_BLOCK(m, tmi_op_body(m, TMI_OP(m, func), 0))->n_arg > 30)
+        return;
+    r.job = job;
+    r.m = m;
+    r.func = func;
+    if (!tmi_transform_batch_has_rows(&r) || (!asked && r.longest > TMI_BATCH_ROW)) return;
+    mark = tmi_mark_take(job);
+    r.varies = TMI_TEMP(job, uint8_t, m->value.n);
+    r.n = asked;
+    if (!asked)
+        for (r.n = TMI_BATCH_MOST; r.n > 1 && r.n * r.longest > tile;) r.n /= 2;
+    done = tmi_transform_batch_see_all(&r) && r.n > 1;
+    if (r.wrong)
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, r.wrong_op)), TMETAL_MISSED, "short rows",
+                   "one program a threadgroup: %s", r.wrong);
+    if (done) {
+        tmi_transform_batch_apply(&r);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "short rows",
+                   "%u programs in each threadgroup: a row of %u elements is little work for one",
+                   r.n, (uint32_t)r.longest);
+    }
+    tmi_mark_drop(job, mark);
+}
+
+#define TMI_STAMP_TRANSFORM 2101892998u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -22368,6 +22684,7 @@ typedef struct tmi_plan {
     const char       *order;
     uint32_t          order_op; /* the atomic operation that it is about */
     uint8_t           serial;  /* one threadgroup runs all programs in turn: see tmi_pick_order */
+    uint32_t          programs; /* in a threadgroup: see TMI_ATTR_PROGRAMS */
     /* layouts are as the caller wants; they are not, for want of memory */
     uint8_t           forced, unforced;
     uint32_t          n_sites; /* prints and asserts */
@@ -23821,15 +24138,18 @@ static void tmi_pick_neighbours(tmi_plan *p, uint32_t c, tmi_pick *k) {
 }
 
 /* Axes of a component from fastest to slowest, and those that are kept before those that are folded:
- * simdgroups on axes that are kept, so that a reduction needs no barrier. Gives log2 of the
+ * simdgroups on axes that are kept, so that a reduction needs no barrier. Of several programs each
+ * keeps its simdgroups, so that what it has reduced needs none either. Gives log2 of the
  * neighbours that a lane moves at once. */
 static uint32_t tmi_plan_order(const tmi_plan *p, const tmi_comp *c, uint32_t *order,
                                uint32_t *groups) {
-    uint32_t rank = tmi_rank(p->m, c->type), turn, i, n = 0;
+    uint32_t rank = tmi_rank(p->m, c->type), turn, i, n = 0, folded = c->reduced;
+    if (p->programs > 1 && rank > 1 && !folded && tmi_dim(p->m, c->type, 0) == p->programs)
+        folded = ~1u;
     tmi_access_order(p, c->type, c->access, order);
     for (turn = 0; turn < 2; turn++)
         for (i = 0; i < rank; i++)
-            if ((c->reduced >> order[i] & 1) == turn) groups[n++] = order[i];
+            if ((folded >> order[i] & 1) == turn) groups[n++] = order[i];
     if (!c->access) return 2;
     return rank ? tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]) : 0;
 }
@@ -24810,6 +25130,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->m = m;
     p->func = func;
     p->gpu = gpu;
+    p->programs = (uint32_t)tmi_attr_int(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS, 1);
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
     tmi_plan_room(p);
     tmi_plan_flow(p);
@@ -24832,7 +25153,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3099656951u
+#define TMI_STAMP_PLAN 3245879441u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -25596,7 +25917,9 @@ static uint32_t tmi_scalar_op(tmi_low *w, const tmi_op *op, uint32_t result) {
         return w->p->serial ? w->program[i] : tmi_t_program(w->t, TMI_TF_PID, i);
     case TMI_OP_NPROGRAMS:
         i = (uint32_t)tmi_attr_int(w->m, op, "axis", 0);
-        return w->p->serial ? w->programs[i] : tmi_t_program(w->t, TMI_TF_NPROG, i);
+        if (w->p->serial) return w->programs[i];
+        return w->p->programs > 1 ? tmi_extra_value(w, TMETAL_ARG_PROGRAMS, i)
+                                  : tmi_t_program(w->t, TMI_TF_NPROG, i);
     case TMI_OP_PADDING:
         i = (uint32_t)tmi_attr_int(w->m, op, "param", 0);
         return tmi_t_icmp_c(w->t, TMI_NE, tmi_extra_value(w, TMETAL_ARG_PADDING, i), 0);
@@ -30511,7 +30834,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 774051799u
+#define TMI_STAMP_LOWER 1038612068u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
@@ -37148,6 +37471,7 @@ static void tmi_emit_params(const tmi_emit *e, tmetal_kernel *k) {
     k->params = names;
     k->n_params = e->n_own;
     k->makes_pointers = tmi_emit_makes_pointers(e->p);
+    k->programs = e->p->programs;
 }
 
 /* One argument a used parameter; where Metal's 31 do not suffice, scalars share one struct. */
@@ -37494,9 +37818,10 @@ static void tmi_put_head(tmi_emit *e, const tmetal_kernel *k) {
         tmi_put_ascii(e, tmi_attr_str(e->m, TMI_OP(e->m, e->p->func), TMI_ATTR_SAYS), 200);
         tmi_put_char(e->out, '\n');
     }
-    tmi_put(e->out,
-            "//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) a program\n",
+    tmi_put(e->out, "//   grid     one threadgroup of %u threads (%u simdgroup%s of 32) ",
             k->threads, k->threads / 32, k->threads > 32 ? "s" : "");
+    if (k->programs > 1) tmi_put(e->out, "for %u programs along x\n", k->programs);
+    else tmi_put_str(e->out, "a program\n");
     for (i = 0; i < 3; i++)
         if (k->grid_times[i] > 1)
             tmi_put(e->out, "//            times %u along %c: the first of two stages\n",
@@ -37999,6 +38324,7 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         else tmi_put_str(t, ",\"grid\":\"program\"");
         if (n->grid_times[0] * n->grid_times[1] * n->grid_times[2] > 1)
             tmi_put_json_grid(t, "grid_times", n->grid_times);
+        if (n->programs > 1) tmi_put(t, ",\"programs_per_threadgroup\":%u", n->programs);
         tmi_put(t,
                 ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":%q,"
                 "\"family\":%u,\"math_mode\":%q,\"macos\":%q,\"ios\":%q,\"max_total_threads\":%u,"
@@ -38352,7 +38678,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1628346599u
+#define TMI_STAMP_EMIT 852151935u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -44999,6 +45325,9 @@ static int tmi_compile_options_ok(tmi_job *job) {
         tmi_compile_refuse_option(job, "two_stage", "wanted a power of two up to 512");
     if (job->opt->operands > TMETAL_OPERANDS_STAGED)
         tmi_compile_refuse_option(job, "operands", "wanted a value of tmetal_operands");
+    if (!tmi_is_pow2(job->opt->programs ? job->opt->programs : 1) ||
+        job->opt->programs > TMI_BATCH_MOST)
+        tmi_compile_refuse_option(job, "programs", "wanted a power of two up to 64");
 #ifdef TMETAL_NO_REPORTS
     if (job->opt->reports)
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_PART, "options.reports", "what explains",
@@ -45219,6 +45548,7 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         tmi_transform_picks_of(job, u->m, s->first);
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
+    if (!two) tmi_transform_batch(job, u->m, u->func);
     x->unit[x->n_kernel++] = *u;
 }
 
@@ -45626,7 +45956,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 974066880u
+#define TMI_STAMP_COMPILE 808680889u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
@@ -45723,6 +46053,7 @@ TMI_STRUCT(tmetal_gpu_limits, TMI_ROWS_LIMITS);
     X(S, WORD, mlx, NULL, mlx)                             \
     X(S, TEXT, layouts, NULL, layouts)                     \
     X(S, WORD, two_stage, NULL, two_stage)                 \
+    X(S, WORD, programs, NULL, programs)                   \
     X(S, OTHER, trace, NULL, trace) /* only looks on */    \
     X(S, OTHER, trace_user, NULL, trace_user)              \
     X(S, WORD, parts, NULL, parts)                         \
@@ -45821,8 +46152,8 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 
 /* -- The key ---------------------------------------------------------------- */
 
-#define TMI_STAMP_KEY 3821333578u
-#define TMI_STAMP_API 1575946374u
+#define TMI_STAMP_KEY 934279328u
+#define TMI_STAMP_API 2492371001u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -47023,6 +47354,7 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, WORD, threads, NULL, threads)                    \
     X(S, WORDS, grid, NULL, grid)                         \
     X(S, WORDS, grid_times, NULL, grid_times)             \
+    X(S, WORD, programs, NULL, programs)                  \
     X(S, WORD, threadgroup_bytes, NULL, threadgroup_bytes) \
     X(S, WORD, max_total_threads, NULL, max_total_threads) \
     X(S, WORD, msl_version, NULL, msl_version)            \
@@ -47696,7 +48028,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 985518776u
+#define TMI_STAMP_CACHE 168889005u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
@@ -49211,6 +49543,7 @@ static tmetal_code tmi_metal_grid(tmi_metal_go *g, const tmetal_kernel *k) {
     for (axis = 0; axis < 3; axis++) {
         g->from[axis] = 0;
         g->whole[axis] = k->grid[0] ? k->grid[axis] : g->programs[axis];
+        if (!axis) g->whole[0] = (g->whole[0] + k->programs - 1) / k->programs;
         if (k->grid[0] || k->grid_times[axis] <= 1) continue;
         /* the parts of a row stand along an axis that the programs must leave free */
         if (g->programs[axis] > 1)
@@ -49674,6 +50007,7 @@ typedef struct tmi_host_kernel {
     const char     *grid[3];                /* threadgroups, as expressions */
     uint32_t        is_fixed, times[3];     /* always so many; else so many a program */
     uint32_t        is_staged, staged_axis; /* along which there may be one program */
+    uint32_t        is_batched, batch;      /* so many programs along x in a threadgroup */
     const char     *staged_letter;          /* "x", "y" or "z" */
     uint32_t        debug_bytes;            /* 0: it neither prints nor asserts */
     const char     *mlx_name;               /* quoted; this and what follows: see tmetal_mlx */
@@ -49873,6 +50207,8 @@ static const tmi_host_list tmi_host_lists[] = {
     X("grid_y", KERNEL, TEXT, tmi_host_kernel, grid[1])                                           \
     X("grid_z", KERNEL, TEXT, tmi_host_kernel, grid[2])                                           \
     X("is_staged", KERNEL, U32, tmi_host_kernel, is_staged)                                       \
+    X("is_batched", KERNEL, U32, tmi_host_kernel, is_batched)                                     \
+    X("batch", KERNEL, U32, tmi_host_kernel, batch)                                               \
     X("staged_axis", KERNEL, U32, tmi_host_kernel, staged_axis)                                   \
     X("debug_bytes", KERNEL, U32, tmi_host_kernel, debug_bytes)                                   \
     X("n_sites", KERNEL, U32, tmi_host_kernel, n_sites)                                           \
@@ -51651,7 +51987,11 @@ static const char *const tmi_host_metal_cpp[] = {
     "%if is_staged", \
     "~(programs[0] * $times_x, programs[1] * $times_y, programs[2] * $times_z),", \
     "%else", \
+    "%if is_batched", \
+    "~((programs[0] + $batch - 1) // $batch, programs[1], programs[2]),", \
+    "%else", \
     "~programs,", \
+    "%end", \
     "%end", \
     "%end"
 
@@ -52644,6 +52984,8 @@ static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel 
     to->threads = k->threads;
     to->entry = h->file.functions[to->pipeline].name;
     to->is_fixed = k->grid[0] != 0;
+    to->is_batched = k->programs > 1;
+    to->batch = k->programs;
     to->is_later = to > l->kernels;
     h->file.has_later |= to->is_later;
     for (axis = 0; axis < 3; axis++) {
@@ -52651,6 +52993,9 @@ static void tmi_host_kernel_of(tmi_host *h, tmi_host_launch *l, tmi_host_kernel 
         to->grid[axis] = k->grid[0] ? tmi_format(h->job, 0, "%u", k->grid[axis])
             : times > 1             ? tmi_format(h->job, 0, "%u", times)
                                     : tmi_format(h->job, 0, "programs[%u]", axis);
+        if (!axis && k->programs > 1)
+            to->grid[0] = tmi_format(h->job, 0, "(programs[0] + %u) / %u", k->programs - 1,
+                                     k->programs);
         if (!k->grid[0]) l->takes_programs = 1;
         to->times[axis] = times;
         if (k->grid[0] || times == 1) continue;

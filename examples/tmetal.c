@@ -84,6 +84,8 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
                                          "a power of two; 1: as the GPU asks for")                                \
     X(OPERANDS, "--operands", "", "WAY", "operands of tt.dot: auto (default: as the GPU likes it), direct from\n"   \
                                          "device memory, or staged in threadgroup memory")                       \
+    X(PROGRAMS, "--programs", "", "N", "so many programs in a threadgroup, where each reduces a short row, a\n"     \
+                                       "power of two up to 64; 1: never; else as fits")                            \
     X(PARTS, "--parts", "", "", "kernels take where their part of a grid begins, so that a long launch may be\n" \
                                 "sent in several command buffers")                                               \
     X(CACHE, "--cache", "", "DIR", "keep what is compiled in DIR, and take it from there (256 MiB at most)")       \
@@ -115,7 +117,7 @@ typedef char options_fit_a_set[OPTION_COUNT <= 64 ? 1 : -1];
 
 /* What decides for which GPU and how is compiled: all commands that compile take these. */
 #define TAKES_TARGET (TAKES(GPU) | TAKES(HAS) | TAKES(LACKS) | TAKES(THREADS) | TAKES(MSL) | TAKES(NO_FP64))
-#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(DEBUG))
+#define TAKES_COMPILE (TAKES_TARGET | TAKES(ALIAS) | TAKES(LAYOUT) | TAKES(NO_FUSION) | TAKES(LOGGING) | TAKES(PLAIN) | TAKES(TWO_STAGE) | TAKES(OPERANDS) | TAKES(PROGRAMS) | TAKES(DEBUG))
 
 /* A command line that was read. */
 typedef struct request {
@@ -1001,7 +1003,7 @@ static int end_device(const request *r, buffer *line) {
 }
 
 static int run_on_device(const request *r, const char *name) {
-    static const unsigned passed[] = {OPT_THREADS, OPT_ALIAS, OPT_LAYOUT, OPT_NO_FUSION, OPT_NO_FP64, OPT_PLAIN, OPT_TWO_STAGE, OPT_OPERANDS, OPT_JSON};
+    static const unsigned passed[] = {OPT_THREADS, OPT_ALIAS, OPT_LAYOUT, OPT_NO_FUSION, OPT_NO_FP64, OPT_PLAIN, OPT_TWO_STAGE, OPT_OPERANDS, OPT_PROGRAMS, OPT_JSON};
     buffer                line;
     unsigned              i;
     int                   bad = begin_device(r, &line);
@@ -2881,7 +2883,8 @@ static void print_pass(void *user, const char *pass, const char *text) {
 /* 0, or 2 after a message. */
 static int read_target(request *r) {
     static const char *const ways[] = {"auto", "direct", "staged"}; /* as tmetal_operands counts them */
-    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE], *debug, *way = r->value[OPT_OPERANDS];
+    const char *threads = r->value[OPT_THREADS], *msl = r->value[OPT_MSL], *parts = r->value[OPT_TWO_STAGE], *debug, *way = r->value[OPT_OPERANDS],
+               *programs = r->value[OPT_PROGRAMS];
     char       *end;
     if (read_features(r, r->value[OPT_HAS], &r->limits.features) || read_features(r, r->value[OPT_LACKS], &r->limits.lacks)) return 2;
     if (r->limits.features || r->limits.lacks) r->opt.limits = &r->limits;
@@ -2894,6 +2897,11 @@ static int read_target(request *r) {
         unsigned long n = strtoul(parts, &end, 10);
         if (*end || !*parts || n > 512) return misuse(r, "not a number of parts up to 512:", parts);
         r->opt.two_stage = (uint32_t)n;
+    }
+    if (programs) {
+        unsigned long n = strtoul(programs, &end, 10);
+        if (*end || !*programs || n > 64) return misuse(r, "not a number of programs up to 64:", programs);
+        r->opt.programs = (uint32_t)n;
     }
     if (msl) {
         r->opt.msl = msl_number(msl);

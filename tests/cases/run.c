@@ -50,6 +50,7 @@ static void read_options(const char *text, tmetal_options *opt) {
         else if (strncmp(w, "max-errors=", 11) == 0) opt->max_errors = (uint32_t)strtoul(w + 11, NULL, 10);
         else if (strncmp(w, "gpu=", 4) == 0) opt->gpu = w + 4;
         else if (strncmp(w, "alias=", 6) == 0) opt->alias = w + 6;
+        else if (strncmp(w, "programs=", 9) == 0) opt->programs = (uint32_t)strtoul(w + 9, NULL, 10);
         else if (strncmp(w, "two-stage=", 10) == 0) opt->two_stage = (uint32_t)strtoul(w + 10, NULL, 10);
         else if (strncmp(w, "operands=", 9) == 0) opt->operands = (uint32_t)strtoul(w + 9, NULL, 10);
         else if (strncmp(w, "layouts=", 8) == 0) opt->layouts = w + 8;

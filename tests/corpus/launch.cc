@@ -104,6 +104,7 @@ private:
         l.kernel = module_.find(unit_, k.entry);
         if (!l.kernel) bad("the Metal text has no kernel '" + k.entry + "'");
         l.grid = k.per_program ? case_.grid : k.grid;
+        l.grid[0] = (l.grid[0] + k.programs - 1) / k.programs;
         for (unsigned i = 0; i < 3; i++) {
             if (k.times[i] > 1 && l.grid[i] != 1)
                 bad(k.name + ": parts along an axis of the grid that is in use");

@@ -1,33 +1,38 @@
 // cumsum: from @cumsum (cumsum.py:9)
 //
-//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
-//   work     tiles of up to 128 elements, 4 a thread
+//   grid     one threadgroup of 256 threads (8 simdgroups of 32) for 8 programs along x
+//   work     tiles of up to 8 x 128 elements, 4 a thread
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
+[[max_total_threads_per_threadgroup(256)]]
 kernel void cumsum(
     device const float *x_ptr [[buffer(0)]],
     device float *y_ptr       [[buffer(1)]],
     constant int &n_cols      [[buffer(2)]],
+    constant int &programs_x  [[buffer(3)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]],
-    uint  lane     [[thread_index_in_simdgroup]])
+    uint  lane     [[thread_index_in_simdgroup]],
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
     float carry = 0.0f;
-    device const float *const x_start = x_ptr + int(program.x * n_cols);
-    device float *const y_start = y_ptr + int(program.x * n_cols);
-    // line 12: for
+    // line 10: row
+    const uint row = program.x * 8 + sg;
+    device const float *const x_start = x_ptr + int(row * n_cols);
+    // line 12
+    const bool in_grid = int(row) < programs_x;
+    device float *const y_start = y_ptr + int(row * n_cols);
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         float x[4];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 13: cols
-            const int cols = int(start + tid + i * 32);
+            const int cols = int(start + lane + i * 32);
             // line 15: x = tl.load
-            x[i] = cols < n_cols ? x_start[cols] : 0.0f;
+            x[i] = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
         }
         float carry_part = -0.0f;
         float carry_part_2 = -0.0f;
@@ -38,8 +43,8 @@ kernel void cumsum(
             const float x_held = carry_part;
             // line 16
             carry_part += simd_shuffle(x_simd, 31);
-            const int cols = int(start + tid + i * 32);
-            if (cols < n_cols) {
+            const int cols = int(start + lane + i * 32);
+            if (cols < n_cols && in_grid) {
                 y_start[cols] = carry + ((lane != 0 ? x_held + x_partner : x_held) + x[i]);
             }
             // line 17: carry = tl.sum

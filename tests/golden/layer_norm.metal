@@ -1,13 +1,14 @@
 // layer_norm: from @layer_norm (layer_norm.py:9)
 //
-//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
-//   work     tiles of up to 128 elements, 4 a thread
+//   grid     one threadgroup of 256 threads (8 simdgroups of 32) for 8 programs along x
+//   work     tiles of up to 8 x 128 elements, 4 a thread
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 
+[[max_total_threads_per_threadgroup(256)]]
 kernel void layer_norm(
     device const float *x_ptr      [[buffer(0)]],
     device float *y_ptr            [[buffer(1)]],
@@ -18,20 +19,25 @@ kernel void layer_norm(
     constant uint &stride          [[buffer(6)]],
     constant int &n_cols           [[buffer(7)]],
     constant float &eps            [[buffer(8)]],
+    constant int &programs_x       [[buffer(9)]],
     uint3 program  [[threadgroup_position_in_grid]],
-    uint  tid      [[thread_index_in_threadgroup]])
+    uint  lane     [[thread_index_in_simdgroup]],
+    uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    device const float *const x_start = x_ptr + int(program.x * stride);
     float total[4] = {};
     const int total_bound = max(n_cols, 0);
+    // line 10: row
+    const int row = int(program.x * 8 + sg);
+    device const float *const x_start = x_ptr + int(row * stride);
+    const bool in_grid = row < programs_x;
     // line 15: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 16: cols
-            const int cols = int(start + tid + i * 32);
+            const int cols = int(start + lane + i * 32);
             // line 17: total = tl.load
-            const float total_loaded = cols < n_cols ? x_start[cols] : 0.0f;
+            const float total_loaded = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
             total[i] += total_loaded;
         }
     }
@@ -45,9 +51,9 @@ kernel void layer_norm(
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 22: cols
-            const int cols = int(start + tid + i * 32);
+            const int cols = int(start + lane + i * 32);
             // line 23: x = tl.load
-            const float x = cols < n_cols ? x_start[cols] : 0.0f;
+            const float x = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
             // line 24: x = tl.where
             const float x_chosen = cols < n_cols ? x - mean : 0.0f;
             // line 25: squares
@@ -58,23 +64,36 @@ kernel void layer_norm(
     // line 26: rstd = tl.sum
     const float rstd_simd = simd_sum(rstd_part);
     const float rstd = 1.0f / precise::sqrt(rstd_simd / mean_f32 + eps);
-    if (tid == 0) {
+    if (lane == 0 && in_grid) {
         // line 27: tl.store
-        mean_ptr[program.x] = mean;
+        mean_ptr[row] = mean;
         // line 28: tl.store
-        rstd_ptr[program.x] = rstd;
+        rstd_ptr[row] = rstd;
     }
-    device float *const y_start = y_ptr + int(program.x * stride);
+    device float *const y_start = y_ptr + int(row * stride);
     // line 30: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
+        float weight[4];
+        float bias_[4];
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {
             // line 31: cols
-            const int cols = int(start + tid + i * 32);
+            const int cols = int(start + lane + i * 32);
+            // line 32: mask
+            const bool mask = cols < n_cols;
+            // line 33: weight = tl.load
+            weight[i] = mask ? weight_ptr[cols] : 0.0f;
+            // line 34: bias = tl.load
+            bias_[i] = mask ? bias_ptr[cols] : 0.0f;
+        }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            const int cols = int(start + lane + i * 32);
+            const bool x_mask = cols < n_cols && in_grid;
+            // line 35: x = tl.load
+            const float x = x_mask ? x_start[cols] : 0.0f;
             // line 36: tl.store
-            if (cols < n_cols) {
-                y_start[cols] = (x_start[cols] - mean) * rstd * weight_ptr[cols] + bias_ptr[cols];
-            }
+            if (x_mask) y_start[cols] = (x - mean) * rstd * weight[i] + bias_[i];
         }
     }
 }

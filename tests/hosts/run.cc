@@ -71,6 +71,7 @@ std::string kind_of_plan(const tmetal_result &r) {
     for (uint32_t k = 0; k < r.n_kernels; k++) {
         std::set<unsigned> seen;
         if (r.kernels[k].grid[0]) all.insert("fixed");
+        if (r.kernels[k].programs > 1) all.insert("batched");
         for (uint32_t t : r.kernels[k].grid_times)
             if (t > 1) all.insert("staged");
         for (uint32_t i = 0; i < r.kernels[k].n_args; i++) {

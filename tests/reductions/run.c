@@ -1,10 +1,12 @@
-/* Which loops become one reduction, and which kernels become two stages: by remarks in the cases themselves.
+/* Which loops become one reduction, which kernels become two stages or run several programs in a threadgroup: by
+ * remarks in the cases themselves.
  *
  *   // OPTIONS two-stage=4                                    as tmetal_options; on a line of its own
  *   // REMARK applied accumulators: each round combines ...   KIND ABOUT: how the text begins
  *
  * A case with such lines must bring about exactly these remarks of the passes below, in any order, and where
- * "two stages" was applied a plan that a host can act on. Cases without them are left out.
+ * "two stages" was applied a plan that a host can act on. Cases without them are left out; remarks on short rows
+ * count where a case has one of them.
  *
  *   run FILE.ttir ...              compares
  *   run --list N FILE.ttir ...     prints the kernels that become two with options.two_stage = N */
@@ -24,7 +26,8 @@ typedef struct expectation {
     int         met;
 } expectation;
 
-static int is_ours(const tmetal_remark *r) {
+static int is_ours(const tmetal_remark *r, const char *text) {
+    if (strcmp(r->about, "short rows") == 0) return strstr(text, " short rows: ") != NULL;
     return strcmp(r->about, "accumulators") == 0 || strcmp(r->about, "two stages") == 0;
 }
 
@@ -68,18 +71,19 @@ static int passes(const char *path, const char *text, size_t len, int *skipped) 
     tmetal_arena       arena = tmetal_arena_on(memory, room);
     tmetal_options     opt;
     tmetal_result      r;
-    const char        *o = strstr(text, "// OPTIONS two-stage=");
+    const char        *o = strstr(text, "// OPTIONS two-stage="), *batch = strstr(text, "// OPTIONS programs=");
     char               line[400];
     uint32_t           i, split = 0;
     int                n = expectations(text, want, 64), k, fine = 1;
     memset(&opt, 0, sizeof opt);
     opt.reports = 1;
     if (o) opt.two_stage = (uint32_t)strtoul(o + 21, NULL, 10);
+    if (batch) opt.programs = (uint32_t)strtoul(batch + 20, NULL, 10);
     *skipped = n == 0;
     if (n == 0) return 1;
     if (tmetal_compile(text, len, &opt, &arena, &r) != TMETAL_OK) return printf("%s: %s\n", path, r.diags[0].message), 0;
     for (i = 0; i < r.n_remarks; i++) {
-        if (!is_ours(&r.remarks[i])) continue;
+        if (!is_ours(&r.remarks[i], text)) continue;
         spell(&r.remarks[i], line, sizeof line);
         split |= strncmp(line, "applied two stages", 18) == 0;
         for (k = 0; k < n && (want[k].met || strncmp(line, want[k].text, want[k].len) != 0); k++) {}
@@ -89,6 +93,8 @@ static int passes(const char *path, const char *text, size_t len, int *skipped) 
     for (k = 0; k < n; k++)
         if (!want[k].met) fine = 0, printf("%s: did not come: %.*s\n", path, (int)want[k].len, want[k].text);
     if (split) return plan_is_whole(path, &r, opt.two_stage) && fine;
+    if ((r.kernels[0].programs > 1) != (strstr(text, "REMARK applied short rows") != NULL) && strstr(text, " short rows: "))
+        return printf("%s: %u programs in a threadgroup\n", path, r.kernels[0].programs), 0;
     if (r.n_kernels != 1 || r.n_scratch) return printf("%s: one stage, but %u kernels\n", path, r.n_kernels), 0;
     return fine;
 }

@@ -80,6 +80,7 @@ plan_kernel kernel_of(const json &j) {
         bad(k.name + ": grid '" + grid.get<std::string>() + "'");
     if (!k.per_program) k.grid = triple(grid);
     if (j.contains("grid_times")) k.times = triple(j["grid_times"]);
+    k.programs = j.value("programs_per_threadgroup", 1u);
     unsigned position = 0;
     for (const json &d : j.value("dynamic_threadgroup_bytes", json::array())) {
         if (d.is_number()) k.dynamic.push_back({position, d.get<size_t>()});

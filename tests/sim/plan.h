@@ -34,6 +34,7 @@ struct plan_kernel {
     bool                               per_program = true; /* one threadgroup per Triton program */
     std::array<uint32_t, 3>            grid{{1, 1, 1}};    /* otherwise */
     std::array<uint32_t, 3>            times{{1, 1, 1}};   /* that many threadgroups for each program */
+    uint32_t                           programs = 1;       /* that many programs, along x, in each threadgroup */
     std::vector<std::array<size_t, 2>> dynamic;            /* [[threadgroup(index)]], bytes */
     std::vector<plan_argument>         arguments;
 };

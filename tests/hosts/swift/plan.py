@@ -36,6 +36,8 @@ def wanted(plan):
         times, grid = k.get("grid_times", {}), k["grid"]
         if grid == "program":
             grid = [str(times[x]) if times.get(x, 1) > 1 else "programs[%d]" % i for i, x in enumerate("xyz")]
+            n = k.get("programs_per_threadgroup", 1)
+            if n > 1: grid[0] = "(programs[0] + %d) / %d" % (n - 1, n)
         else: grid = [str(x) for x in (grid if isinstance(grid, list) else [grid["x"], grid["y"], grid["z"]])]
         events.append(("dispatch", k["entry"], tuple(grid), k["threads_per_threadgroup"]))
     return events
