@@ -51,6 +51,7 @@ include tests/explain/rules.mk
 include tests/cli/rules.mk
 include tests/metal/rules.mk
 include tests/cache/rules.mk
+include tests/tune/rules.mk
 include tests/hosts/rules.mk
 include tests/python/rules.mk
 include tests/cuda/rules.mk
@@ -170,6 +171,7 @@ test: test-moves
 test: test-cli
 test: test-metal
 test: test-cache
+test: test-tune
 test: test-hosts
 test: test-python
 endif

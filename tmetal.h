@@ -37,6 +37,8 @@
  *     TMETAL_CACHE           [not defined]  with a cache of results on disk, by stdio: docs/launch.md
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md; nothing to link
  *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in C, Objective-C, C++, Swift, Python: docs/hosts.md
+ *     TMETAL_TUNE            [not defined]  with the tuner, which finds the fastest way to compile a kernel by
+ *                                           timing some: docs/tuning.md; not with TMETAL_NO_REPORTS
  *
  *     A part that is left out declares none of its functions and costs nothing. A kernel that needs it is
  *     refused by TM311, which names the switch; all others give the same Metal and plan. What they cost:
@@ -144,6 +146,7 @@
  *     29  >>cache      results on disk
  *     30  >>metal      launching: the Objective-C runtime and Metal, from C
  *     31  >>host       launch code: files in other languages that compile and launch a result
+ *     32  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -1549,6 +1552,90 @@ TMETAL_API const char *tmetal_host_name(tmetal_host host);   /* "c"; "" past the
 TMETAL_API const char *tmetal_host_suffix(tmetal_host host); /* of its files: ".c" */
 #endif /* TMETAL_LAUNCH_CODE */
 
+#ifdef TMETAL_TUNE
+/* -- Tuning --------------------------------------------------------------------
+ * The fastest of the ways in which a program may be compiled, found by timing some of them. Nothing
+ * is called back: the caller asks for a candidate, times it by whatever timer, says how long it
+ * took, and may stop at any time. What was best goes into a text, the tuning cache, by which later
+ * compilations find it. docs/tuning.md */
+
+typedef enum tmetal_tune_strategy {
+    TMETAL_TUNE_GUIDED,     /* from the planner's choice and the model's outward */
+    TMETAL_TUNE_EXHAUSTIVE, /* every candidate */
+    TMETAL_TUNE_RANDOM,     /* the planner's choice, then others in an order that `seed` decides */
+    TMETAL_TUNE_MODEL       /* none is timed: the model's choice */
+} tmetal_tune_strategy;
+
+/* All zero: guided, of a launch of which nothing is known. */
+typedef struct tmetal_tune_options {
+    tmetal_tune_strategy strategy;
+    uint32_t             seed;
+    uint32_t             trials;   /* at most; 0: all if exhaustive, else a quarter, at least 3 */
+    uint32_t             most;     /* candidates; 0: 256 */
+    /* The launch that is tuned for, and the class of shapes that the result is kept for. */
+    uint32_t             programs[3]; /* Triton programs; all 0: unknown, or an op list */
+    const int64_t       *ints;     /* by parameter: integer arguments, else 0; NULL: unknown */
+    uint32_t             n_ints;
+} tmetal_tune_options;
+
+/* One way to compile the program. All have different Metal or launch plans. */
+typedef struct tmetal_candidate {
+    const char    *name;      /* what it asks for, "threads=64,split=4"; "planned": for nothing */
+    tmetal_options options;   /* complete: the caller's with that, for tmetal_compile */
+    uint32_t       index;     /* for tmetal_tune_at */
+    uint32_t       threads;   /* of its first kernel */
+    double         predicted; /* seconds by the model, good for comparing and no more */
+    double         seconds;   /* the least that was recorded; 0: none */
+    uint32_t       failed;    /* 1: its last trial was recorded as a failure, and none went well */
+} tmetal_candidate;
+
+/* A tuning under way: plain data in the arena that it was begun in. */
+typedef struct tmetal_tune tmetal_tune;
+
+/* A cap that suffices for any of these functions, for a program of `len` bytes. */
+TMETAL_API size_t tmetal_tune_bound(const char *src, size_t len);
+/* Find the candidates of a program, Triton IR or an op list: it is compiled once for each. What
+ * `opt` already asks for is left as it is, and what it points to must stay until the end, as must
+ * the arena; `how->ints` need not. `out` has diagnostics where the program is refused. */
+TMETAL_API tmetal_code tmetal_tune_begin(const char *src, size_t len, const tmetal_options *opt,
+                                         const tmetal_tune_options *how, tmetal_arena *arena,
+                                         tmetal_tune **tune, tmetal_result *out);
+/* The candidate to time next: compile it by its options, launch it, and record. The same one until
+ * that is done. NULL: enough was timed. */
+TMETAL_API const tmetal_candidate *tmetal_tune_next(const tmetal_tune *tune);
+/* What a trial of candidate `index` took, in seconds: those of a later trial count where they are
+ * fewer. 0, less or no number: it failed. */
+TMETAL_API void tmetal_tune_record(tmetal_tune *tune, uint32_t index, double seconds);
+/* Every candidate: NULL past the end. The first is the planner's choice. */
+TMETAL_API const tmetal_candidate *tmetal_tune_at(const tmetal_tune *tune, uint32_t index);
+/* The best so far: that of the least time, or while none was timed the model's choice. */
+TMETAL_API const tmetal_candidate *tmetal_tune_best(const tmetal_tune *tune);
+
+/* The trials so far as text, in `arena`; NULL when it is full. */
+TMETAL_API const char *tmetal_tune_save(const tmetal_tune *tune, tmetal_arena *arena, size_t *len);
+/* Take over trials that were saved, into one begun for the same program, launch and GPU: what comes
+ * next is what would have come then. A remark in `out` says what was ignored, and why. */
+TMETAL_API tmetal_code tmetal_tune_resume(tmetal_tune *tune, const char *text, size_t len,
+                                          tmetal_arena *arena, tmetal_result *out);
+/* The best as a cache of one entry, NUL-terminated, in `arena`. TM903: trials, and all failed. */
+TMETAL_API tmetal_code tmetal_tune_end(const tmetal_tune *tune, tmetal_arena *arena,
+                                       const char **cache, size_t *len, tmetal_result *out);
+
+/* -- The tuning cache: lines of text, one a program, class of shapes and GPU ------ */
+
+/* Both as one, sorted. Where both have an entry, a timed one stays before a model's, then the one
+ * of more trials, then the faster. Entries that are damaged or of another version of the header are
+ * left out, and remarks in `out` say so. */
+TMETAL_API tmetal_code tmetal_tune_merge(const char *a, size_t a_len, const char *b, size_t b_len,
+                                         tmetal_arena *arena, const char **cache, size_t *len,
+                                         tmetal_result *out);
+/* 1: `tuned` is `opt` with what was best for this program, launch and GPU. 0: it is `opt`, and a
+ * remark in `out` says why. `how` is for programs and ints; NULL: unknown. */
+TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char *src, size_t len,
+                                const tmetal_options *opt, const tmetal_tune_options *how,
+                                tmetal_arena *arena, tmetal_options *tuned, tmetal_result *out);
+#endif /* TMETAL_TUNE */
+
 #endif /* TMETAL_H */
 #ifdef TMETAL_IMPLEMENTATION
 #ifndef TMETAL_IMPLEMENTED
@@ -1652,6 +1739,7 @@ typedef struct tmi_job {
     uint32_t              n_wanted;
     /* tmetal_transform: what is counted on the way, see >>transform; else NULL */
     struct tmi_tally     *tally;
+    struct tmi_working   *working; /* the tuner: what is counted of each kernel; else NULL */
 #ifndef TMETAL_NO_SETJMP
     jmp_buf               full;
 #endif
@@ -2659,7 +2747,7 @@ static void tmi_put_float(tmi_text *t, const tmi_float_format *f, uint64_t bits)
     tmi_put_u64(t, (uint64_t)e10);
 }
 
-#define TMI_STAMP_BASE 2565441159u
+#define TMI_STAMP_BASE 609590069u
 
 /*==============================================================================
  * >>diag  [5]  Errors, notes and remarks, with their locations
@@ -34190,6 +34278,191 @@ static void tmi_report_vanished(tmi_plan *p, const tmetal_kernel *k) {
     }
 }
 
+#ifdef TMETAL_TUNE
+/* -- What a kernel does: for the tuner's model ------------------------------------------------ */
+
+#define TMI_WORK_ROUNDS 16u /* taken for loops whose rounds nobody knows */
+
+/* Of one simdgroup of a program in the middle of the grid, but for what lies in all of it. */
+typedef struct tmi_work {
+    struct tmi_work *next;
+    const char      *entry;
+    uint64_t         issue;     /* cycles of one scheduler */
+    uint64_t         bytes;     /* of device memory, moved */
+    uint64_t         cached;    /* cycles of the cache: a line each, of 64 bytes at most */
+    uint64_t         waits;     /* for loads that do not wait for each other together */
+    uint64_t         barriers, products;
+    uint32_t         threads, tg_bytes, registers;
+} tmi_work;
+
+/* The launch, and what was counted: kernel after kernel as they are emitted. */
+typedef struct tmi_working {
+    const tmetal_tune_options *launch;
+    tmi_work                  *first, *last;
+    uint32_t                   products, reductions; /* has matrix products; has reductions */
+} tmi_working;
+
+typedef struct tmi_work_walk {
+    tmi_costing                c;
+    const tmetal_tune_options *launch;
+    const tmetal_access       *access;
+    const uint32_t            *row; /* by instruction: which access it is, from 1 */
+    tmi_work                   w;
+    int                        pending; /* a load that nobody has waited for */
+} tmi_work_walk;
+
+/* Integers that follow from the launch are known too. */
+static int tmi_report_work_value(const tmi_work_walk *x, const tmi_ins *n, int64_t *v) {
+    const tmetal_tune_options *l = x->launch;
+    if (n->op == TMI_TF_PARAM && tmi_s_is_int(n->type.kind) && l->ints && n->a < l->n_ints)
+        return *v = l->ints[n->a], 1;
+    if ((n->op == TMI_TF_PID || n->op == TMI_TF_NPROG) && n->a < 3 && l->programs[n->a])
+        return *v = n->op == TMI_TF_PID ? l->programs[n->a] / 2 : l->programs[n->a], 1;
+    return tmi_report_cost_value(&x->c, n, v);
+}
+
+/* Cycles of a scheduler for the 32 lanes. Of Apple7, by philipturner's metal-benchmarks: a simple
+ * operation 1, shuffles 2, simd_sum 15, a product of 8 by 8 tiles 17, cached data 64 bytes a cycle
+ * and core; the rest is in proportion. */
+static uint32_t tmi_report_work_issue(const tmi_work_walk *x, const tmi_ins *n) {
+    const uint32_t width = n->type.width ? n->type.width : 1, traits = tmi_tfs[n->op].traits;
+    switch (n->op) {
+    case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP:
+    case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_LOOPVAR: case TMI_TF_VMAKE: case TMI_TF_VGET:
+    case TMI_TF_DECL: case TMI_TF_BARRIER: return 0;
+    case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
+    case TMI_TF_BALLOT: return 2 * width;
+    case TMI_TF_SIMD: return 15 * width;
+    case TMI_TF_FMMA: return 17;
+    case TMI_TF_FLOAD: case TMI_TF_FSTORE: return 8;
+    case TMI_TF_LDA: case TMI_TF_STA: case TMI_TF_LDT: case TMI_TF_STT:
+        return TMI_ARR(x->c.t, n->a)->space == TMI_AS_GROUP ? 2 * width : 0;
+    case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_RMW: case TMI_TF_ADDT: return 20;
+    default: break;
+    }
+    if (traits & TMI_TR_SLOW) return 8 * width;
+    return tmi_scalar_bytes[n->type.kind] == 8 && n->type.kind == TMI_S_I64 ? 4 * width : width;
+}
+
+/* Lines where only bounds are known: between both, nearer to the fewest. */
+static uint32_t tmi_report_work_lines(const tmetal_access *a) {
+    uint32_t low = a->lines ? a->lines : a->fewest ? a->fewest : 1, n = low;
+    while (n < a->most_lines && (uint64_t)n * n < (uint64_t)low * a->most_lines) n++;
+    return n;
+}
+
+static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk);
+
+static void tmi_report_work_wait(tmi_work_walk *x) {
+    if (x->pending) x->w.waits += x->c.times;
+    x->pending = 0;
+}
+
+/* The rounds of an unrolled loop wait together, those of another one by one. */
+static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
+    int      known;
+    uint64_t times = x->c.times, rounds = tmi_report_cost_rounds(&x->c, n, &known);
+    uint32_t before = x->pending != 0;
+    if (!known) rounds = TMI_WORK_ROUNDS;
+    if (!rounds) return;
+    if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
+    x->c.times = tmi_report_mul64u(times, rounds);
+    if (x->c.times > UINT32_MAX) x->c.times = UINT32_MAX; /* so that sums stay within 64 bits */
+    tmi_report_work_block(x, n->d);
+    if (n->op != TMI_TF_FOR) tmi_report_work_wait(x);
+    else x->pending |= (int)before;
+    x->c.times = times;
+}
+
+/* Where only the launch decides, the dearer side. */
+static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
+    int64_t  v;
+    tmi_work before = x->w, then;
+    if (tmi_report_cost_known(&x->c, n->a, &v)) {
+        if (v || n->d) tmi_report_work_block(x, v ? n->c : n->d);
+        return;
+    }
+    tmi_report_work_block(x, n->c);
+    if (!n->d) return;
+    then = x->w;
+    x->w = before;
+    tmi_report_work_block(x, n->d);
+    if (then.issue + then.cached > x->w.issue + x->w.cached) x->w = then;
+}
+
+/* Depth: TMI_MAX_DEPTH, by the verifier. */
+static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
+    const tmi_thr       *t = x->c.t;
+    const tmetal_access *a;
+    uint32_t             id;
+    for (id = TMI_BLK(t, blk)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins *n = TMI_INS(t, id);
+        switch (n->op) {
+        case TMI_TF_FOR: case TMI_TF_LOOP: case TMI_TF_WHILE: tmi_report_work_loop(x, n); continue;
+        case TMI_TF_IF: tmi_report_work_branch(x, n); continue;
+        case TMI_TF_LOOPVAR: continue;
+        case TMI_TF_BARRIER: x->w.barriers += x->c.times; /* fall through */
+        case TMI_TF_SIMD: case TMI_TF_FMMA: tmi_report_work_wait(x); break;
+        default: break;
+        }
+        x->c.known[id] = (uint8_t)tmi_report_work_value(x, n, &x->c.value[id]);
+        x->w.issue += x->c.times * tmi_report_work_issue(x, n);
+        x->w.products += n->op == TMI_TF_FMMA ? x->c.times : 0;
+        if (!x->row[id]) continue;
+        a = &x->access[x->row[id] - 1];
+        x->w.bytes += x->c.times * a->bytes;
+        x->w.cached += x->c.times * tmi_max32(tmi_report_work_lines(a), a->bytes / 64);
+        x->pending |= n->op == TMI_TF_LDG;
+    }
+}
+
+/* Words that a thread holds: its arrays, and 24 for what is on the way. */
+static uint32_t tmi_report_work_registers(const tmi_thr *t) {
+    uint64_t bytes = 96;
+    uint32_t i;
+    for (i = 1; i < t->arr.n; i++) {
+        const tmi_arr *a = TMI_ARR(t, i);
+        uint64_t       one = tmi_scalar_bytes[a->type.kind];
+        if (a->space == TMI_AS_PRIVATE) bytes += a->count * one * a->type.width;
+        if (a->space == TMI_AS_FRAG) bytes += a->count * one * 2; /* 64 elements, 32 lanes */
+    }
+    return bytes / 4 > 4096 ? 4096 : (uint32_t)(bytes / 4);
+}
+
+static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg_bytes,
+                                     const tmetal_kernel *k) {
+    tmi_working  *all = job->working;
+    tmi_mark      mark = tmi_mark_take(job);
+    uint32_t     *row = TMI_TEMP(job, uint32_t, t->ins.n), n = 0, id;
+    tmi_work     *w = TMI_NEW(job, tmi_work, 1);
+    tmi_work_walk x;
+    memset(&x, 0, sizeof x);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (tmi_report_is_access(TMI_INS(t, id))) row[id] = ++n;
+    x.launch = all->launch;
+    x.access = k->accesses;
+    x.row = row;
+    x.c.t = t;
+    x.c.value = TMI_TEMP(job, int64_t, t->ins.n);
+    x.c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    x.c.times = x.c.rounds = 1;
+    tmi_report_work_block(&x, 1);
+    tmi_report_work_wait(&x);
+    *w = x.w;
+    w->next = NULL;
+    w->entry = k->entry;
+    w->threads = k->threads;
+    w->tg_bytes = tg_bytes;
+    w->registers = tmi_report_work_registers(t);
+    all->products |= w->products != 0;
+    all->reductions |= k->n_reduce_plans != 0;
+    if (all->last) all->last->next = w;
+    else all->first = w;
+    all->last = w;
+    tmi_mark_drop(job, mark);
+}
+#endif
+
 /* All that is said of a kernel whose text is there. */
 static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_noted *noted,
                                     uint32_t bytes, tmetal_kernel *k) {
@@ -34201,12 +34474,15 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
     tmi_report_order(p);
     tmi_report_vanished(p, k);
     if (p->job->tally) tmi_report_tally_kernel_done(p, t, noted, k);
+#ifdef TMETAL_TUNE
+    if (p->job->working) tmi_report_work(p->job, t, bytes, k);
+#endif
 }
 #else
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 941698586u
+#define TMI_STAMP_REPORT 744929897u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -53386,6 +53662,1036 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
     return (uint32_t)host < TMI_HOST_COUNT ? tmi_host_languages[host].suffix : "";
 }
 #endif /* TMETAL_LAUNCH_CODE */
+
+#ifdef TMETAL_TUNE
+/*==============================================================================
+ * >>tune  [32]  The tuner: which way to compile a program is fastest
+ *
+ * gives   tmetal_tune_...()
+ * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry
+ *
+ * A candidate is a point: for each move the place of one of its values, 0 for the planner's own
+ * choice. What comes next is a function of the candidates and of the trials in their order alone,
+ * so a tuning is saved by its trials. Times are integers, picoseconds, and so is the model: the
+ * same on every machine.
+ *============================================================================*/
+
+#ifdef TMETAL_NO_REPORTS
+#    error "TMETAL_TUNE needs what TMETAL_NO_REPORTS leaves out: its model counts by reports"
+#endif
+
+/* -- Moves: one row each ----------------------------------------------------------------------- */
+
+/* What the program has, as it is planned without moves. */
+typedef struct tmi_tune_facts {
+    uint32_t listed, products, reductions;
+    uint32_t is_full; /* the launch has 8 programs a core or more: nothing is to be split */
+} tmi_tune_facts;
+
+/* Columns: id, name, values, whether neighbouring values are nearly alike, what the first trial of a
+ * value may bring in 16ths of log2, when it applies (o: the caller's options, f: the facts), how
+ * value `at` (from 1), the word or the number n, is asked for. An option that the caller has set is
+ * left alone. Staged operands were twice as fast as direct ones on one GPU and slower on others. */
+#define TMI_TUNE_MOVES(X)                                                                     \
+    X(THREADS, "threads", "32 64 128 256 512 1024", 1, 1, !o->threads, o->threads = n)        \
+    X(OPERANDS, "operands", "direct staged", 0, 10, f->products && !o->operands,              \
+      o->operands = at)                                                                       \
+    X(SPLIT, "split", "2 4 8 16 32 64 128", 1, 1,                                             \
+      f->reductions && !f->listed && !f->is_full && !o->two_stage && !o->mlx,                 \
+      o->two_stage = n)                                                                       \
+    X(LAYOUT, "layout", "COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT", 0, 1,               \
+      f->reductions && !o->layouts, o->layouts = word)
+
+#define TMI_TUNE_VALUES 16u /* of a move at most, the planner's choice among them */
+#define TMI_TUNE_WORD   16u /* bytes of a move's name or of a value, with what ends it, at most */
+
+typedef enum tmi_tune_move {
+#define X(id, name, values, is_ordered, brings, applies, set) TMI_TUNE_##id,
+    TMI_TUNE_MOVES(X)
+#undef X
+    TMI_TUNE_COUNT
+} tmi_tune_move;
+
+#define X(id, name, values, is_ordered, brings, applies, set)                                      \
+    static int tmi_tune_applies_##id(const tmi_tune_facts *f, const tmetal_options *o) {           \
+        (void)f;                                                                                   \
+        return applies;                                                                            \
+    }                                                                                              \
+    static void tmi_tune_set_##id(tmetal_options *o, uint32_t at, uint32_t n, const char *word) {  \
+        (void)at, (void)n, (void)word;                                                             \
+        set;                                                                                       \
+    }
+TMI_TUNE_MOVES(X)
+#undef X
+
+typedef struct tmi_tune_row {
+    const char *name, *values;
+    uint32_t    is_ordered, brings;
+    int (*applies)(const tmi_tune_facts *f, const tmetal_options *o);
+    void (*set)(tmetal_options *o, uint32_t at, uint32_t n, const char *word);
+} tmi_tune_row;
+
+static const tmi_tune_row tmi_tune_rows[TMI_TUNE_COUNT] = {
+#define X(id, name, values, is_ordered, brings, applies, set) \
+    {name, values, is_ordered, brings, tmi_tune_applies_##id, tmi_tune_set_##id},
+    TMI_TUNE_MOVES(X)
+#undef X
+};
+
+/* One of the words between single blanks, from 1; its length, 0 past the end. */
+static size_t tmi_tune_word(const char *values, uint32_t at, const char **word) {
+    for (*word = values; at > 1 && **word; at--) {
+        *word += strcspn(*word, " ");
+        *word += **word == ' ';
+    }
+    return at ? strcspn(*word, " ") : 0;
+}
+
+static uint32_t tmi_tune_number(const char *s, size_t n) {
+    uint32_t v = 0;
+    for (; n && *s >= '0' && *s <= '9'; s++, n--) v = v * 10 + (uint32_t)(*s - '0');
+    return v;
+}
+
+/* -- State ------------------------------------------------------------------------------------- */
+
+typedef struct tmi_candidate {
+    tmetal_candidate c;
+    uint8_t          at[TMI_TUNE_COUNT]; /* the point */
+    uint8_t          near[TMI_TUNE_COUNT]; /* the same for distances: what the planner chose, too */
+    uint64_t         predicted, ps; /* picoseconds; ps 0: none */
+    uint32_t         is_tried;
+    unsigned char    sum[32];       /* of what is emitted */
+    char             name[TMI_TUNE_COUNT * 2 * TMI_TUNE_WORD];
+    char             word[TMI_TUNE_COUNT][TMI_TUNE_WORD];
+} tmi_candidate;
+
+struct tmetal_tune {
+    tmetal_tune_options how;
+    tmetal_options      opt;
+    tmetal_gpu          gpu;
+    tmi_tune_facts      facts;
+    tmi_candidate      *row;
+    uint32_t            n, n_trial, *trial; /* candidates in the order of their first trials */
+    const char         *chip, *shapes;
+    char                program[TMETAL_KEY_BYTES], build[17];
+};
+
+/* -- The model --------------------------------------------------------------------------------- */
+
+static uint64_t tmi_tune_div_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* Simdgroups that a core holds: as many as its registers hold, 208 KB of Apple7's in all, which
+ * makes 384 threads at 128 words and 1024 at 52 (metal-benchmarks, and Mesa's table of limits). */
+static uint64_t tmi_tune_resident(const tmi_work *w) {
+    uint64_t groups = 1664u / (w->registers > 128 ? 128 : w->registers),
+             each = w->threads < 32 ? 1 : w->threads / 32, n = groups / each,
+             room = w->tg_bytes ? 61440u / w->tg_bytes : n; /* 60 KB of threadgroup memory a core */
+    if (room < n) n = room;
+    return n ? n : 1;
+}
+
+/* Cycles of a kernel: the largest of what it costs the schedulers, the caches, the memory, and of
+ * what its threadgroups wait for one after another where too few are there to hide it; and an
+ * eighth of the others, since nothing overlaps wholly. */
+static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t programs) {
+    const uint64_t cores = g->cores ? g->cores : 8, mhz = g->mhz ? g->mhz : 1300,
+                   gbps = g->gbps ? g->gbps : 100;
+    const uint64_t groups = w->threads < 32 ? 1 : w->threads / 32, all = programs * groups;
+    uint64_t part[4], most = 0, sum = 0, issue = w->issue;
+    uint32_t i;
+    if (w->registers > 128) issue = issue * w->registers / 64; /* spilled, and loaded again */
+    part[0] = tmi_report_mul64u(all, issue) / (4 * cores);   /* four schedulers a core */
+    part[1] = tmi_report_mul64u(all, w->cached) / cores;
+    part[2] = tmi_report_mul64u(all, w->bytes) / (gbps * 1000) * mhz;
+    part[3] = tmi_report_mul64u(tmi_tune_div_up(programs, cores * tmi_tune_resident(w)),
+                                w->waits * 500 + w->barriers * (30 + 4 * groups) + 2 * issue);
+    for (i = 0; i < 4; i++) {
+        if (part[i] > UINT64_MAX / 8) part[i] = UINT64_MAX / 8;
+        sum += part[i];
+        if (part[i] > most) most = part[i];
+    }
+    return most + (sum - most) / 8;
+}
+
+static uint64_t tmi_tune_programs(const tmetal_tune *t, const tmetal_kernel *k) {
+    const uint32_t *p = t->how.programs;
+    uint64_t        n = 1;
+    uint32_t        i;
+    if (k->grid[0]) return (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    if (!p[0] && !p[1] && !p[2]) n = 64 * (uint64_t)(t->gpu.cores ? t->gpu.cores : 8);
+    for (i = 0; i < 3; i++) {
+        n *= p[i] ? p[i] : 1;
+        n *= k->grid_times[i] ? k->grid_times[i] : 1;
+    }
+    return n;
+}
+
+/* Kernels that are alike are emitted once, so counted once. Two microseconds for each launch. */
+static uint64_t tmi_tune_predict(const tmetal_tune *t, const tmetal_result *r,
+                                 const tmi_working *working) {
+    const tmi_work *next = working->first, *w;
+    uint64_t        cycles = 0, mhz = t->gpu.mhz ? t->gpu.mhz : 1300;
+    uint32_t        i;
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        if (next && strcmp(next->entry, k->entry) == 0) w = next, next = next->next;
+        else
+            for (w = working->first; w && strcmp(w->entry, k->entry) != 0; w = w->next) {}
+        if (w) cycles += tmi_tune_cycles(w, &t->gpu, tmi_tune_programs(t, k)) + 2 * mhz;
+    }
+    cycles = tmi_report_mul64u(cycles, 1000000) / mhz; /* picoseconds */
+    return cycles ? cycles : 1;
+}
+
+/* -- Which comes next -------------------------------------------------------------------------- */
+
+/* log2 times 65536, rounded down. */
+static int64_t tmi_tune_log2(uint64_t v) {
+    int64_t  n = 0;
+    uint64_t x;
+    uint32_t i;
+    for (x = v ? v : 1; x >> 1 >> n; n++) {}
+    x = n > 31 ? x >> (n - 31) : x << (31 - n); /* 1 to 2, times 2^31 */
+    for (i = 0; i < 16; i++) {
+        x = x * x >> 31;
+        n = 2 * n + (int64_t)(x >> 32);
+        x >>= x >> 32;
+    }
+    return n;
+}
+
+#define TMI_TUNE_ONE  65536 /* of log2: twice the time */
+
+/* Steps from one point to another: neighbouring values are one apart, others two. */
+static uint32_t tmi_tune_steps(const tmi_candidate *a, const tmi_candidate *b) {
+    uint32_t i, n = 0, d;
+    for (i = 0; i < TMI_TUNE_COUNT; i++) {
+        d = a->near[i] > b->near[i] ? (uint32_t)(a->near[i] - b->near[i])
+                                    : (uint32_t)(b->near[i] - a->near[i]);
+        n += tmi_tune_rows[i].is_ordered || !d ? d : 2;
+    }
+    return n;
+}
+
+/* log2 of what the model says; half of it, which is how far it is trusted. */
+static int64_t tmi_tune_says(const tmi_candidate *c) { return tmi_tune_log2(c->predicted) / 2; }
+
+/* log2 of the time that a candidate is hoped to take: as the model says, corrected by how wrong it
+ * was nearby, a quarter of the weight for each step; less for what is far from all trials (a 16th a
+ * step) or has a value that none had. A trial that failed counts as one of four times what it should take. */
+static int64_t tmi_tune_hoped(const tmetal_tune *t, uint32_t of, int64_t usual) {
+    const tmi_candidate *c = &t->row[of];
+    int64_t              weight = 0, sum = 0, hope = 0;
+    uint32_t             i, k, d, least = 8;
+    for (i = 0; i < t->n_trial; i++) {
+        const tmi_candidate *b = &t->row[t->trial[i]];
+        int64_t wrong = b->ps ? tmi_tune_log2(b->ps) - tmi_tune_says(b) : usual + 2 * TMI_TUNE_ONE;
+        d = tmi_min32(tmi_tune_steps(c, b), 8);
+        least = tmi_min32(least, d);
+        sum += wrong * (65536 >> 2 * d);
+        weight += 65536 >> 2 * d;
+    }
+    for (k = 0; k < TMI_TUNE_COUNT; k++) {
+        for (i = 0; i < t->n_trial && t->row[t->trial[i]].near[k] != c->near[k]; i++) {}
+        if (i == t->n_trial) hope += TMI_TUNE_ONE / 16 * tmi_tune_rows[k].brings;
+    }
+    hope += (int64_t)least * (TMI_TUNE_ONE / 16);
+    return tmi_tune_says(c) + (weight ? sum / weight : 0) - hope;
+}
+
+static uint32_t tmi_tune_best_of(const tmetal_tune *t) {
+    uint32_t i, best = TMI_NONE;
+    for (i = 0; i < t->n; i++)
+        if (t->row[i].ps && (best == TMI_NONE || t->row[i].ps < t->row[best].ps)) best = i;
+    if (best != TMI_NONE) return best;
+    /* the model's: by an eighth, since the planner knows of chips what the model does not */
+    for (i = 1, best = 0; i < t->n; i++)
+        if (t->row[i].predicted < t->row[best].predicted && !t->row[i].c.failed) best = i;
+    return t->row[best].predicted < t->row[0].predicted - t->row[0].predicted / 8 ? best : 0;
+}
+
+static uint32_t tmi_tune_guided(const tmetal_tune *t) {
+    uint32_t i, n = 0, best = TMI_NONE;
+    int64_t  usual = 0, least = 0, hoped;
+    if (!t->n_trial) return 0;
+    for (i = 0; i < t->n_trial; i++) {
+        const tmi_candidate *b = &t->row[t->trial[i]];
+        if (b->ps) usual += tmi_tune_log2(b->ps) - tmi_tune_says(b), n++;
+    }
+    if (n) usual /= n;
+    for (i = 0; i < t->n; i++) {
+        if (t->row[i].is_tried) continue;
+        hoped = tmi_tune_hoped(t, i, usual);
+        if (best == TMI_NONE || hoped < least) best = i, least = hoped;
+    }
+    /* nothing is hoped to come within twice the best: enough */
+    i = tmi_tune_best_of(t);
+    return n > 2 && best != TMI_NONE && least > tmi_tune_log2(t->row[i].ps) + TMI_TUNE_ONE
+        ? TMI_NONE
+        : best;
+}
+
+/* One of those left, by the seed and how many trials there were. */
+static uint32_t tmi_tune_random(const tmetal_tune *t) {
+    uint64_t x = ((uint64_t)t->how.seed << 32 | t->n_trial) + 0x9e3779b97f4a7c15u;
+    uint32_t i, k, n = t->n - t->n_trial;
+    if (!t->n_trial) return 0;
+    for (i = 0; i < 2; i++) x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u, x ^= x >> 27; /* splitmix64 */
+    k = n ? (uint32_t)(x >> 32) % n : 0;
+    for (i = 0; i < t->n; i++)
+        if (!t->row[i].is_tried && !k--) return i;
+    return TMI_NONE;
+}
+
+static uint32_t tmi_tune_most(const tmetal_tune *t) {
+    if (t->how.strategy == TMETAL_TUNE_MODEL) return 0;
+    if (t->how.trials) return t->how.trials;
+    return t->how.strategy == TMETAL_TUNE_EXHAUSTIVE ? t->n : tmi_max32((t->n + 3) / 4, 3);
+}
+
+TMETAL_API const tmetal_candidate *tmetal_tune_next(const tmetal_tune *tune) {
+    uint32_t i = TMI_NONE;
+    if (!tune || tune->n_trial >= tmi_tune_most(tune) || tune->n_trial == tune->n) return NULL;
+    if (tune->how.strategy == TMETAL_TUNE_RANDOM) i = tmi_tune_random(tune);
+    else if (tune->how.strategy == TMETAL_TUNE_GUIDED) i = tmi_tune_guided(tune);
+    else
+        for (i = 0; i + 1 < tune->n && tune->row[i].is_tried;) i++;
+    return i == TMI_NONE ? NULL : &tune->row[i].c;
+}
+
+static void tmi_tune_note(tmetal_tune *t, uint32_t at, uint64_t ps) {
+    tmi_candidate *c = &t->row[at];
+    if (!c->is_tried) t->trial[t->n_trial++] = at;
+    c->is_tried = 1;
+    if (ps && (!c->ps || ps < c->ps)) c->ps = ps;
+    c->c.failed = !c->ps;
+    c->c.seconds = (double)c->ps * 1e-12;
+}
+
+TMETAL_API void tmetal_tune_record(tmetal_tune *tune, uint32_t index, double seconds) {
+    if (!tune || index >= tune->n) return;
+    if (!(seconds > 0) || seconds > 1e6) tmi_tune_note(tune, index, 0); /* NaN too */
+    else tmi_tune_note(tune, index, seconds < 1e-12 ? 1 : (uint64_t)(seconds * 1e12));
+}
+
+TMETAL_API const tmetal_candidate *tmetal_tune_at(const tmetal_tune *tune, uint32_t index) {
+    return tune && index < tune->n ? &tune->row[index].c : NULL;
+}
+
+TMETAL_API const tmetal_candidate *tmetal_tune_best(const tmetal_tune *tune) {
+    return tune ? &tune->row[tmi_tune_best_of(tune)].c : NULL;
+}
+
+/* -- Finding the candidates -------------------------------------------------------------------- */
+
+typedef struct tmi_tune_call {
+    tmi_call     call; /* first: tmi_entry_run hands it to the steps below */
+    tmetal_tune *tune;
+    const tmetal_tune         *given; /* only looked at */
+    const tmetal_tune_options *how;
+    tmi_working  working;
+    const char  *cache, *other;
+    size_t       cache_len, other_len;
+    int          is_found;
+} tmi_tune_call;
+
+static tmi_tune_call tmi_tune_call_on(const char *src, size_t len, tmetal_tune *tune) {
+    tmi_tune_call c;
+    memset(&c, 0, sizeof c);
+    c.call = tmi_entry_call(src, len);
+    c.tune = tune;
+    return c;
+}
+
+/* Moves as the caller's options and a point ask for them. */
+static void tmi_tune_ask(tmi_candidate *c, const tmetal_options *opt) {
+    char       *end = c->name;
+    uint32_t    i;
+    size_t      n, name;
+    const char *word;
+    c->c.options = *opt;
+    for (i = 0; i < TMI_TUNE_COUNT; i++) {
+        if (!c->at[i]) continue;
+        n = tmi_tune_word(tmi_tune_rows[i].values, c->at[i], &word);
+        memcpy(c->word[i], word, n);
+        c->word[i][n] = '\0';
+        tmi_tune_rows[i].set(&c->c.options, c->at[i], tmi_tune_number(word, n), c->word[i]);
+        name = strlen(tmi_tune_rows[i].name);
+        if (end != c->name) *end++ = ',';
+        memcpy(end, tmi_tune_rows[i].name, name);
+        end += name;
+        *end++ = '=';
+        memcpy(end, word, n);
+        end += n;
+    }
+    *end = '\0';
+    if (end == c->name) memcpy(c->name, "planned", 8);
+}
+
+/* What is emitted, without its comments, and how it is launched. */
+static void tmi_tune_sum(const tmetal_result *r, unsigned char sum[32]) {
+    tmi_sha     sha;
+    tmi_key_out o = {&sha, NULL, NULL};
+    const char *p = r->msl, *line;
+    uint32_t    i;
+    tmi_base_sha_begin(&sha);
+    for (; *p; p += strcspn(p, "\n")) {
+        line = strstr(p, "//");
+        if (!line) line = p + strlen(p);
+        tmi_base_sha_add(&sha, p, (size_t)(line - p));
+        p = line;
+    }
+    for (i = 0; i < r->n_kernels; i++) {
+        const tmetal_kernel *k = &r->kernels[i];
+        tmi_key_put_text(&o, k->entry);
+        tmi_key_put_words(&o, &k->threads, 1);
+        tmi_key_put_words(&o, k->grid, 3);
+        tmi_key_put_words(&o, k->grid_times, 3);
+    }
+    tmi_base_sha_end(&sha, sum);
+}
+
+static void tmi_tune_compile(tmi_job *job, tmi_call *call) {
+    tmi_tune_call *c = (tmi_tune_call *)(void *)call;
+    job->working = &c->working;
+    c->working.launch = &c->tune->how;
+#ifndef TMETAL_NO_OPS
+    if (tmi_compile_is_list(call->src, call->len)) tmi_compile_list(job, call->src, call->len);
+    else
+#endif
+        tmi_compile_text(job, call->src, call->len);
+}
+
+/* Compile the candidate behind the last: it stays if it is a new one. The code is what the caller
+ * must be told: that the arena is full, or of the first candidate any. */
+static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tmetal_arena *arena,
+                                tmetal_result *out) {
+    tmi_candidate *c = &t->row[t->n];
+    tmi_tune_call  call = tmi_tune_call_on(src, len, t);
+    tmetal_options opt;
+    size_t         used = arena->used;
+    uint32_t       i, k;
+    const char    *word;
+    tmi_tune_ask(c, &t->opt);
+    opt = c->c.options;
+    opt.reports = 1;
+    opt.trace = NULL;
+    if (tmi_entry_run(tmi_tune_compile, &call.call, arena, &opt, out) != TMETAL_OK) {
+        if (!t->n || out->code == TMETAL_E_ARENA) return out->code;
+        arena->used = used;
+        return TMETAL_OK;
+    }
+    tmi_tune_sum(out, c->sum);
+    c->predicted = tmi_tune_predict(t, out, &call.working);
+    c->c.threads = out->n_kernels ? out->kernels[0].threads : 0;
+    if (!t->n) {
+        t->facts.products = call.working.products;
+        t->facts.reductions = call.working.reductions;
+    }
+    arena->used = used;
+    for (i = 0; i < t->n; i++)
+        if (memcmp(t->row[i].sum, c->sum, sizeof c->sum) == 0) return TMETAL_OK;
+    memcpy(c->near, c->at, sizeof c->near);
+    for (k = 1; !c->at[TMI_TUNE_THREADS] &&
+         (i = (uint32_t)tmi_tune_word(tmi_tune_rows[TMI_TUNE_THREADS].values, k, &word)) != 0; k++)
+        if (tmi_tune_number(word, i) == c->c.threads) c->near[TMI_TUNE_THREADS] = (uint8_t)k;
+    c->c.name = c->name;
+    c->c.index = t->n++;
+    c->c.predicted = (double)c->predicted * 1e-12;
+    return TMETAL_OK;
+}
+
+/* The point behind `at` of those that change `moves` moves to values that do something; 0: none. */
+static int tmi_tune_step(const uint8_t *values, uint32_t moves, uint8_t *at,
+                         uint8_t dead[TMI_TUNE_COUNT][TMI_TUNE_VALUES]) {
+    uint32_t i, n, bad;
+    do {
+        for (i = 0; i < TMI_TUNE_COUNT && ++at[i] > values[i]; i++) at[i] = 0;
+        if (i == TMI_TUNE_COUNT) return 0;
+        for (i = n = bad = 0; i < TMI_TUNE_COUNT; i++) n += at[i] != 0, bad |= dead[i][at[i]];
+    } while (n != moves || bad);
+    return 1;
+}
+
+/* First what the planner chooses, then one move at a time, then two, ... A value that alone gives
+ * nothing new is not tried with others. */
+static tmetal_code tmi_tune_find_all(tmetal_tune *t, const char *src, size_t len,
+                                     tmetal_arena *arena, tmetal_result *out) {
+    uint8_t     values[TMI_TUNE_COUNT], at[TMI_TUNE_COUNT],
+                dead[TMI_TUNE_COUNT][TMI_TUNE_VALUES];
+    uint32_t    i, moves, was, tries = 0, most = t->how.most;
+    tmetal_code code = tmi_tune_try(t, src, len, arena, out);
+    const char *word;
+    memset(values, 0, sizeof values);
+    memset(dead, 0, sizeof dead);
+    for (i = 0; i < TMI_TUNE_COUNT; i++)
+        if (tmi_tune_rows[i].applies(&t->facts, &t->opt))
+            while (tmi_tune_word(tmi_tune_rows[i].values, values[i] + 1u, &word)) values[i]++;
+    for (moves = 1; moves <= TMI_TUNE_COUNT && code == TMETAL_OK; moves++) {
+        memset(at, 0, sizeof at);
+        while (t->n < most && tries++ < 4 * most && tmi_tune_step(values, moves, at, dead)) {
+            was = t->n;
+            memset(&t->row[t->n], 0, sizeof *t->row);
+            memcpy(t->row[t->n].at, at, sizeof at);
+            code = tmi_tune_try(t, src, len, arena, out);
+            if (code != TMETAL_OK) break;
+            for (i = 0; moves == 1 && i < TMI_TUNE_COUNT; i++)
+                if (at[i]) dead[i][at[i]] = t->n == was;
+        }
+    }
+    return code;
+}
+
+/* The program as text that does not depend on where it stands in a file, and its sum with what else
+ * the caller asks for. What decides about messages or looks on is left out. */
+static void tmi_tune_put_program(tmi_job *job, tmi_text *text, const tmi_call *c) {
+    tmi_module *m;
+    uint32_t    i;
+#ifndef TMETAL_NO_OPS
+    if (tmi_compile_is_list(c->src, c->len)) {
+        tmi_entry_put_ops(job, text, c);
+        return;
+    }
+#endif
+    m = tmi_compile_read_text(job, c->src, c->len);
+    if (job->n_errors) return;
+    for (i = 1; i < m->op.n; i++) TMI_OP(m, i)->loc = 0;
+    for (i = 1; i < m->value.n; i++) TMI_VALUE(m, i)->loc = 0;
+    tmi_print_text(job, m, text);
+}
+
+static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, char key[TMETAL_KEY_BYTES]) {
+    tmi_mark       mark = tmi_mark_take(job);
+    tmetal_options opt = *job->opt;
+    tmi_text       text;
+    const char    *joined;
+    opt.file = opt.gpu = NULL;
+    opt.max_errors = opt.reports = 0;
+    tmi_text_init(job, &text);
+    tmi_tune_put_program(job, &text, c);
+    joined = tmi_text_join(&text, 1);
+    tmi_key_of(joined, text.len, &opt, key);
+    tmi_mark_undo(job, mark);
+}
+
+/* "p16,4:10/16": 2^16 programs or up to twice as many, parameter 4 at least 2^10 and below twice
+ * that, and a multiple of 16. "-": nothing is known. */
+static const char *tmi_tune_shapes(tmi_job *job, const tmetal_tune_options *how) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint64_t all = 1;
+    uint32_t i, is_known = 0, two;
+    tmi_text text;
+    char    *joined;
+    tmi_text_init(job, &text);
+    for (i = 0; i < 3; i++)
+        if (how->programs[i]) all *= how->programs[i], is_known = 1;
+    if (is_known) tmi_put(&text, "p%u", (uint32_t)(tmi_tune_log2(all) >> 16));
+    for (i = 0; how->ints && i < how->n_ints; i++) {
+        int64_t v = how->ints[i];
+        if (!v) continue;
+        for (two = 1; two < 16 && !((uint64_t)v & two); two *= 2) {}
+        tmi_put(&text, "%s%u:", text.len ? "," : "", i);
+        if (v < 0) tmi_put_char(&text, '-');
+        else tmi_put(&text, "%u/%u", (uint32_t)(tmi_tune_log2((uint64_t)v) >> 16), two);
+    }
+    if (!text.len) tmi_put_char(&text, '-');
+    joined = tmi_text_join(&text, 0);
+    tmi_mark_drop(job, mark);
+    return joined;
+}
+
+static void tmi_tune_own_build(char build[17]) {
+    char key[TMETAL_KEY_BYTES];
+    tmi_key_of("", 0, NULL, key);
+    memcpy(build, key, 16);
+    build[16] = '\0';
+}
+
+/* What names an entry: all but the candidates. */
+static int tmi_tune_name(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
+    const tmetal_gpu *gpu = tmi_compile_pick_gpu(job);
+    uint64_t          programs = 1;
+    uint32_t          i;
+    if (!gpu) return 0;
+    t->gpu = *gpu;
+    t->chip = gpu->name;
+    tmi_tune_name_program(job, c, t->program);
+    if (job->n_errors) return 0;
+    t->shapes = tmi_tune_shapes(job, &t->how);
+    tmi_tune_own_build(t->build);
+#ifndef TMETAL_NO_OPS
+    t->facts.listed = (uint32_t)tmi_compile_is_list(c->src, c->len);
+#endif
+    for (i = 0; i < 3; i++) programs *= t->how.programs[i] ? t->how.programs[i] : 1;
+    t->facts.is_full = programs >= 8 * (uint64_t)gpu->cores && gpu->cores;
+    return 1;
+}
+
+#define TMI_TUNE_MOST 256u
+
+static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
+    tmi_tune_call             *c = (tmi_tune_call *)(void *)call;
+    tmetal_tune               *t = TMI_NEW(job, tmetal_tune, 1);
+    if (c->how) t->how = *c->how;
+    t->opt = *job->opt;
+    if (!t->how.most) t->how.most = TMI_TUNE_MOST;
+    if (t->how.ints) {
+        int64_t *ints = TMI_NEW(job, int64_t, t->how.n_ints);
+        if (t->how.n_ints) memcpy(ints, t->how.ints, t->how.n_ints * sizeof *ints);
+        t->how.ints = ints;
+    }
+    if (!tmi_tune_name(job, call, t)) return;
+    t->row = TMI_NEW(job, tmi_candidate, (size_t)t->how.most + 1);
+    t->trial = TMI_NEW(job, uint32_t, (size_t)t->how.most + 1);
+    c->tune = t;
+}
+
+TMETAL_API size_t tmetal_tune_bound(const char *src, size_t len) {
+    size_t one = tmetal_arena_bound(len);
+#ifndef TMETAL_NO_OPS
+    if (tmetal_is_ops(src, len)) one = tmetal_arena_bound_list(src, len);
+#else
+    (void)src;
+#endif
+    return tmi_add_sat(tmi_add_sat(one, one / 2),
+                       (TMI_TUNE_MOST + 1) * (sizeof(tmi_candidate) + 4));
+}
+
+TMETAL_API tmetal_code tmetal_tune_begin(const char *src, size_t len, const tmetal_options *opt,
+                                         const tmetal_tune_options *how, tmetal_arena *arena,
+                                         tmetal_tune **tune, tmetal_result *out) {
+    tmi_tune_call c = tmi_tune_call_on(src, len, NULL);
+    size_t        used = arena ? arena->used : 0;
+    tmetal_code   code;
+    *tune = NULL;
+    c.how = how;
+    if (tmi_entry_run(tmi_tune_begin, &c.call, arena, opt, out) != TMETAL_OK) return out->code;
+    code = tmi_tune_find_all(c.tune, src, len, arena, out);
+    if (code == TMETAL_OK) {
+        memset(out, 0, sizeof *out);
+        *tune = c.tune;
+    } else if (code == TMETAL_E_ARENA) arena->used = used;
+    return code;
+}
+
+/* -- Lines of text ----------------------------------------------------------------------
+ * Words between single blanks; the last is the sum of those before it, so that a byte that changed
+ * is found. The first line of a text says what it is and how many follow. */
+#define TMI_TUNE_WORDS 9u
+
+typedef struct tmi_tune_line {
+    const char *at;
+    size_t      len; /* without what ends it */
+    const char *word[TMI_TUNE_WORDS];
+    size_t      n[TMI_TUNE_WORDS];
+    uint32_t    words;
+    const char *next;
+} tmi_tune_line;
+
+static void tmi_tune_sum_text(const char *s, size_t n, char sum[17]) {
+    tmi_sha       sha;
+    unsigned char bytes[32];
+    char          key[TMETAL_KEY_BYTES];
+    tmi_base_sha_begin(&sha);
+    tmi_base_sha_add(&sha, s, n);
+    tmi_base_sha_end(&sha, bytes);
+    tmi_key_hex(bytes, key);
+    memcpy(sum, key, 16);
+    sum[16] = '\0';
+}
+
+static int tmi_tune_is(const tmi_tune_line *l, uint32_t word, const char *s) {
+    return word < l->words && strlen(s) == l->n[word] && memcmp(l->word[word], s, l->n[word]) == 0;
+}
+
+/* The line at `at`, 0: the text is at its end. `good`: it is whole, and its sum is right. */
+static int tmi_tune_read_line(const char *at, const char *end, tmi_tune_line *l, int *good) {
+    char   sum[17];
+    size_t i, from = 0;
+    memset(l, 0, sizeof *l);
+    if (at == end) return 0;
+    l->at = at;
+    while (at + l->len < end && at[l->len] != '\n') l->len++;
+    l->next = at + l->len + (at + l->len < end);
+    *good = at + l->len < end;
+    for (i = 0; i <= l->len; i++) {
+        if (i < l->len && at[i] != ' ') continue;
+        if (l->words == TMI_TUNE_WORDS) return *good = 0, 1;
+        l->word[l->words] = at + from;
+        l->n[l->words++] = i - from;
+        from = i + 1;
+    }
+    if (l->words < 2) return *good = 0, 1;
+    tmi_tune_sum_text(at, (size_t)(l->word[l->words - 1] - 1 - at), sum);
+    *good &= tmi_tune_is(l, l->words - 1, sum);
+    return 1;
+}
+
+/* Ends the line that began when `t` held `from` bytes: its sum. */
+static void tmi_tune_put_line(tmi_text *t, const char *line) {
+    char sum[17];
+    tmi_tune_sum_text(line, strlen(line), sum);
+    tmi_put(t, "%s %s\n", line, sum);
+}
+
+/* A decimal number; 0: it is none. */
+static int tmi_tune_read_number(const tmi_tune_line *l, uint32_t word, uint64_t *v) {
+    size_t i;
+    *v = 0;
+    if (word >= l->words || !l->n[word] || l->n[word] > 18) return 0;
+    for (i = 0; i < l->n[word]; i++) {
+        if (l->word[word][i] < '0' || l->word[word][i] > '9') return 0;
+        *v = *v * 10 + (uint64_t)(l->word[word][i] - '0');
+    }
+    return 1;
+}
+
+static void tmi_tune_remark(tmi_job *job, tmetal_remark_kind kind, const char *text) {
+    tmi_remark(job, tmi_at_nowhere(), kind, "tune", "%s", text);
+}
+
+/* -- Saved trials ------------------------------------------------------------------------------ */
+
+static const char *tmi_tune_trials_head(tmi_job *job, const tmetal_tune *t) {
+    return tmi_format(job, 1, "tmetal-trials 1 %s %s %s %s", t->program, t->shapes, t->chip,
+                      t->build);
+}
+
+static void tmi_tune_save(tmi_job *job, tmi_call *call) {
+    const tmetal_tune *t = ((tmi_tune_call *)(void *)call)->given;
+    tmi_mark           mark = tmi_mark_take(job);
+    tmi_text           text;
+    uint32_t           i;
+    tmi_text_init(job, &text);
+    tmi_tune_put_line(&text, tmi_format(job, 1, "%s %u", tmi_tune_trials_head(job, t), t->n_trial));
+    for (i = 0; i < t->n_trial; i++) {
+        const tmi_candidate *c = &t->row[t->trial[i]];
+        tmi_tune_put_line(&text, tmi_format(job, 1, "%u %s %llu", i, c->name,
+                                            (unsigned long long)c->ps));
+    }
+    call->text = tmi_text_join(&text, 0);
+    call->text_len = text.len;
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API const char *tmetal_tune_save(const tmetal_tune *tune, tmetal_arena *arena, size_t *len) {
+    tmi_tune_call c = tmi_tune_call_on(NULL, 0, NULL);
+    tmetal_result out;
+    c.given = tune;
+    if (len) *len = 0;
+    if (!tune || tmi_entry_run(tmi_tune_save, &c.call, arena, NULL, &out) != TMETAL_OK) return NULL;
+    if (len) *len = c.call.text_len;
+    return c.call.text;
+}
+
+/* Trials up to the first line that is not as it was written: what came behind it hangs on it. */
+static void tmi_tune_resume(tmi_job *job, tmi_call *call) {
+    tmetal_tune  *t = ((tmi_tune_call *)(void *)call)->tune;
+    tmi_mark      mark = tmi_mark_take(job);
+    const char   *at = call->src, *end = at + call->len, *head = tmi_tune_trials_head(job, t);
+    tmi_tune_line l;
+    uint64_t      want = 0, ps, number, n = 0;
+    uint32_t      i;
+    int           good;
+    if (!tmi_tune_read_line(at, end, &l, &good) || !good || l.words != 8 ||
+        strncmp(l.at, head, strlen(head)) != 0 || l.at[strlen(head)] != ' ' ||
+        !tmi_tune_read_number(&l, 6, &want)) {
+        tmi_tune_remark(job, TMETAL_MISSED,
+                        "the saved trials are ignored: they are of another program, launch, GPU or "
+                        "version of the header, or damaged");
+        tmi_mark_drop(job, mark);
+        return;
+    }
+    for (at = l.next; n < want && tmi_tune_read_line(at, end, &l, &good); at = l.next, n++) {
+        if (!good || l.words != 4 || !tmi_tune_read_number(&l, 0, &number) || number != n ||
+            !tmi_tune_read_number(&l, 2, &ps))
+            break;
+        for (i = 0; i < t->n && !tmi_tune_is(&l, 1, t->row[i].name); i++) {}
+        if (i == t->n) break;
+        tmi_tune_note(t, i, ps);
+    }
+    if (n < want || at != end)
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_MISSED, "tune",
+                   "of %llu saved trials %llu are taken over: what follows is damaged",
+                   (unsigned long long)want, (unsigned long long)n);
+    tmi_mark_drop(job, mark);
+}
+
+static int tmi_tune_has_arena(const void *p, tmetal_result *out) {
+    if (p) return 1;
+    memset(out, 0, sizeof *out);
+    memcpy(out->full_text, "no tuning: it is NULL", 22);
+    (void)tmi_entry_alone(out, TMETAL_E_MISUSE, "tmetal_tune_begin makes one");
+    return 0;
+}
+
+TMETAL_API tmetal_code tmetal_tune_resume(tmetal_tune *tune, const char *text, size_t len,
+                                          tmetal_arena *arena, tmetal_result *out) {
+    tmi_tune_call c = tmi_tune_call_on(text ? text : "", text ? len : 0, tune);
+    if (!tmi_tune_has_arena(tune, out)) return out->code;
+    return tmi_entry_run(tmi_tune_resume, &c.call, arena, NULL, out);
+}
+
+/* -- The tuning cache -------------------------------------------------------------------------- */
+
+/* Words of an entry. */
+enum {
+    TMI_TUNE_PROGRAM, TMI_TUNE_SHAPES, TMI_TUNE_CHIP, TMI_TUNE_BUILD, TMI_TUNE_PS, TMI_TUNE_TRIALS,
+    TMI_TUNE_CHOICE, TMI_TUNE_SUM, TMI_TUNE_ENTRY
+};
+
+static void tmi_tune_put_head(tmi_text *t, uint32_t entries) {
+    tmi_tune_put_line(t, tmi_format(t->job, 1, "tmetal-tune 1 %u", entries));
+}
+
+static void tmi_tune_end(tmi_job *job, tmi_call *call) {
+    const tmetal_tune   *t = ((tmi_tune_call *)(void *)call)->given;
+    const tmi_candidate *best = &t->row[tmi_tune_best_of(t)];
+    tmi_mark             mark = tmi_mark_take(job);
+    tmi_text             text;
+    uint32_t             i, good = 0;
+    for (i = 0; i < t->n_trial; i++) good += t->row[t->trial[i]].ps != 0;
+    if (t->n_trial && !good) {
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_MISUSE,
+                  "no candidate was timed: all trials failed");
+        return;
+    }
+    tmi_text_init(job, &text);
+    tmi_tune_put_head(&text, 1);
+    tmi_tune_put_line(&text, tmi_format(job, 1, "%s %s %s %s %llu %u %s", t->program, t->shapes,
+                                        t->chip, t->build, (unsigned long long)best->ps, good,
+                                        best->name));
+    call->text = tmi_text_join(&text, 0);
+    call->text_len = text.len;
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API tmetal_code tmetal_tune_end(const tmetal_tune *tune, tmetal_arena *arena,
+                                       const char **cache, size_t *len, tmetal_result *out) {
+    tmi_tune_call c = tmi_tune_call_on(NULL, 0, NULL);
+    c.given = tune;
+    *cache = NULL;
+    *len = 0;
+    if (!tmi_tune_has_arena(tune, out)) return out->code;
+    if (tmi_entry_run(tmi_tune_end, &c.call, arena, NULL, out) != TMETAL_OK) return out->code;
+    *cache = c.call.text;
+    *len = c.call.text_len;
+    return TMETAL_OK;
+}
+
+/* A point by its name: "threads=64,split=4". */
+static int tmi_tune_read_choice(const char *s, size_t len, uint8_t at[TMI_TUNE_COUNT]) {
+    const char *end = s + len, *word;
+    memset(at, 0, TMI_TUNE_COUNT);
+    if (len == 7 && memcmp(s, "planned", 7) == 0) return 1;
+    while (s < end) {
+        size_t   name = 0, value = 0, n;
+        uint32_t i, k;
+        while (s + name < end && s[name] != '=') name++;
+        while (s + name + 1 + value < end && s[name + 1 + value] != ',') value++;
+        for (i = 0; i < TMI_TUNE_COUNT && (strlen(tmi_tune_rows[i].name) != name ||
+                                           memcmp(tmi_tune_rows[i].name, s, name) != 0);
+             i++) {}
+        if (i == TMI_TUNE_COUNT || at[i]) return 0;
+        for (k = 1; (n = tmi_tune_word(tmi_tune_rows[i].values, k, &word)) != 0; k++)
+            if (n == value && memcmp(word, s + name + 1, n) == 0) at[i] = (uint8_t)k;
+        if (!at[i]) return 0;
+        s += name + 1 + value;
+        if (s < end && ++s == end) return 0; /* a comma and nothing behind it */
+    }
+    return len != 0;
+}
+
+typedef struct tmi_tune_entry {
+    tmi_tune_line l;
+    uint64_t      ps, trials;
+} tmi_tune_entry;
+
+/* Entries of a text that are whole and of this version, into `to` where it is not NULL; how many.
+ * One remark for all that are damaged, one for all that are of another version. */
+static uint32_t tmi_tune_read(tmi_job *job, const char *text, size_t len, tmi_tune_entry *to,
+                              int tells) {
+    const char    *at = text, *end = text + len;
+    tmi_tune_entry e;
+    uint64_t       want = 0, all = 0, damaged = 0, old = 0;
+    uint32_t       n = 0;
+    uint8_t        point[TMI_TUNE_COUNT];
+    char           build[17];
+    int            good;
+    tmi_tune_own_build(build);
+    if (!len) return 0;
+    memset(&e, 0, sizeof e);
+    (void)tmi_tune_read_line(at, end, &e.l, &good);
+    if (!good || e.l.words != 4 || !tmi_tune_is(&e.l, 0, "tmetal-tune") ||
+        !tmi_tune_is(&e.l, 1, "1") || !tmi_tune_read_number(&e.l, 2, &want)) {
+        if (tells)
+            tmi_tune_remark(job, TMETAL_MISSED,
+                            "the tuning cache is ignored: its first line is none of this version");
+        return 0;
+    }
+    for (at = e.l.next; tmi_tune_read_line(at, end, &e.l, &good); at = e.l.next, all++) {
+        if (!good || e.l.words != TMI_TUNE_ENTRY ||
+            !tmi_tune_read_number(&e.l, TMI_TUNE_PS, &e.ps) ||
+            !tmi_tune_read_number(&e.l, TMI_TUNE_TRIALS, &e.trials))
+            damaged++;
+        else if (!tmi_tune_is(&e.l, TMI_TUNE_BUILD, build) ||
+                 !tmi_tune_read_choice(e.l.word[TMI_TUNE_CHOICE], e.l.n[TMI_TUNE_CHOICE], point))
+            old++;
+        else if (to) to[n++] = e;
+        else n++;
+    }
+    if (tells && (damaged || all != want))
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_MISSED, "tune",
+                   "the tuning cache is damaged: of %llu entries it has %llu lines, of which %llu "
+                   "are ignored",
+                   (unsigned long long)want, (unsigned long long)all, (unsigned long long)damaged);
+    if (tells && old)
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_MISSED, "tune",
+                   "%llu entries of the tuning cache are stale and ignored: another version of the "
+                   "header made them",
+                   (unsigned long long)old);
+    return n;
+}
+
+static int tmi_tune_compare_word(const tmi_tune_line *a, const tmi_tune_line *b, uint32_t word) {
+    size_t n = a->n[word] < b->n[word] ? a->n[word] : b->n[word];
+    int    c = memcmp(a->word[word], b->word[word], n);
+    return c ? c : a->n[word] < b->n[word] ? -1 : a->n[word] > b->n[word];
+}
+
+/* By program, shapes and GPU. */
+static int tmi_tune_compare(const tmi_tune_entry *a, const tmi_tune_entry *b) {
+    uint32_t word;
+    int      c = 0;
+    for (word = TMI_TUNE_PROGRAM; word <= TMI_TUNE_CHIP && !c; word++)
+        c = tmi_tune_compare_word(&a->l, &b->l, word);
+    return c;
+}
+
+/* The better of two of the same stands first; words last, so that the order of the texts does not
+ * matter. */
+static int tmi_tune_before(const void *ctx, uint32_t x, uint32_t y) {
+    const tmi_tune_entry *a = (const tmi_tune_entry *)ctx + x, *b = (const tmi_tune_entry *)ctx + y;
+    int                   c = tmi_tune_compare(a, b);
+    if (c) return c < 0;
+    if (!a->ps != !b->ps) return a->ps != 0;
+    if (a->trials != b->trials) return a->trials > b->trials;
+    if (a->ps != b->ps) return a->ps < b->ps;
+    return tmi_tune_compare_word(&a->l, &b->l, TMI_TUNE_CHOICE) < 0;
+}
+
+static void tmi_tune_merge(tmi_job *job, tmi_call *call) {
+    tmi_tune_call  *c = (tmi_tune_call *)(void *)call;
+    tmi_mark        mark = tmi_mark_take(job);
+    uint32_t        a = tmi_tune_read(job, c->cache, c->cache_len, NULL, 1),
+                    b = tmi_tune_read(job, c->other, c->other_len, NULL, 1), i, n = 0, *order;
+    tmi_tune_entry *e = TMI_TEMP(job, tmi_tune_entry, (size_t)a + b);
+    tmi_text        text;
+    (void)tmi_tune_read(job, c->cache, c->cache_len, e, 0);
+    (void)tmi_tune_read(job, c->other, c->other_len, e + a, 0);
+    order = TMI_TEMP(job, uint32_t, (size_t)a + b);
+    for (i = 0; i < a + b; i++) order[i] = i;
+    tmi_sort(job, order, a + b, tmi_tune_before, e);
+    for (i = 0; i < a + b; i++)
+        if (!n || tmi_tune_compare(&e[order[n - 1]], &e[order[i]]) != 0) order[n++] = order[i];
+    tmi_text_init(job, &text);
+    tmi_tune_put_head(&text, n);
+    for (i = 0; i < n; i++) {
+        tmi_put_bytes(&text, e[order[i]].l.at, e[order[i]].l.len);
+        tmi_put_char(&text, '\n');
+    }
+    call->text = tmi_text_join(&text, 0);
+    call->text_len = text.len;
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API tmetal_code tmetal_tune_merge(const char *a, size_t a_len, const char *b, size_t b_len,
+                                         tmetal_arena *arena, const char **cache, size_t *len,
+                                         tmetal_result *out) {
+    tmi_tune_call c = tmi_tune_call_on(NULL, 0, NULL);
+    c.cache = a ? a : "";
+    c.cache_len = a ? a_len : 0;
+    c.other = b ? b : "";
+    c.other_len = b ? b_len : 0;
+    *cache = NULL;
+    *len = 0;
+    if (tmi_entry_run(tmi_tune_merge, &c.call, arena, NULL, out) != TMETAL_OK) return out->code;
+    *cache = c.call.text;
+    *len = c.call.text_len;
+    return TMETAL_OK;
+}
+
+static const char *tmi_tune_copy(tmi_job *job, const char *s, size_t n) {
+    char *p = TMI_NEW(job, char, n + 1);
+    return (const char *)memcpy(p, s, n);
+}
+
+/* Asks for what the entry chose. */
+static void tmi_tune_take(tmi_job *job, const tmi_tune_entry *e, tmetal_options *to) {
+    const tmi_tune_line *l = &e->l;
+    uint8_t              at[TMI_TUNE_COUNT];
+    const char          *word;
+    uint32_t             i;
+    (void)tmi_tune_read_choice(l->word[TMI_TUNE_CHOICE], l->n[TMI_TUNE_CHOICE], at);
+    for (i = 0; i < TMI_TUNE_COUNT; i++) {
+        size_t n = at[i] ? tmi_tune_word(tmi_tune_rows[i].values, at[i], &word) : 0;
+        if (!n) continue;
+        tmi_tune_rows[i].set(to, at[i], tmi_tune_number(word, n), tmi_tune_copy(job, word, n));
+    }
+    word = tmi_tune_copy(job, l->word[TMI_TUNE_CHOICE], l->n[TMI_TUNE_CHOICE]);
+    if (e->ps)
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_APPLIED, "tune", "%s: the best of %llu trials",
+                   word, (unsigned long long)e->trials);
+    else
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_APPLIED, "tune",
+                   "%s: the model's choice, nothing was timed", word);
+}
+
+static void tmi_tune_find(tmi_job *job, tmi_call *call) {
+    tmi_tune_call  *c = (tmi_tune_call *)(void *)call;
+    tmi_mark        mark = tmi_mark_take(job);
+    uint32_t        n = tmi_tune_read(job, c->cache, c->cache_len, NULL, 1), i, others = 0;
+    tmi_tune_entry *e = TMI_TEMP(job, tmi_tune_entry, n), *best = NULL;
+    const tmetal_tune *t = c->tune;
+    (void)tmi_tune_read(job, c->cache, c->cache_len, e, 0);
+    if (!tmi_tune_name(job, call, c->tune)) return;
+    for (i = 0; i < n; i++) {
+        if (!tmi_tune_is(&e[i].l, TMI_TUNE_PROGRAM, t->program)) continue;
+        others++;
+        if (!tmi_tune_is(&e[i].l, TMI_TUNE_SHAPES, t->shapes) ||
+            !tmi_tune_is(&e[i].l, TMI_TUNE_CHIP, t->chip))
+            continue;
+        if (!best || (tmi_tune_compare(&e[i], best) == 0 && !best->ps && e[i].ps)) best = &e[i];
+    }
+    if (best) tmi_tune_take(job, best, &c->tune->opt);
+    else if (others)
+        tmi_remark(job, tmi_at_nowhere(), TMETAL_MISSED, "tune",
+                   "the tuning cache has this program for other shapes or GPUs, not for %s on %s",
+                   t->shapes, t->chip);
+    else tmi_tune_remark(job, TMETAL_MISSED, "the tuning cache does not have this program");
+    c->is_found = best != NULL;
+    tmi_mark_drop(job, mark);
+}
+
+TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char *src, size_t len,
+                                const tmetal_options *opt, const tmetal_tune_options *how,
+                                tmetal_arena *arena, tmetal_options *tuned, tmetal_result *out) {
+    tmetal_tune   t;
+    tmi_tune_call c = tmi_tune_call_on(src, len, &t);
+    memset(&t, 0, sizeof t);
+    memset(tuned, 0, sizeof *tuned);
+    if (opt) *tuned = *opt;
+    t.opt = *tuned;
+    if (how) t.how = *how;
+    c.cache = cache ? cache : "";
+    c.cache_len = cache ? cache_len : 0;
+    if (tmi_entry_run(tmi_tune_find, &c.call, arena, opt, out) != TMETAL_OK || !c.is_found)
+        return 0;
+    *tuned = t.opt;
+    return 1;
+}
+#endif /* TMETAL_TUNE */
 
 #endif /* TMETAL_IMPLEMENTED */
 #endif /* TMETAL_IMPLEMENTATION */

@@ -1,0 +1,531 @@
+/* The tuner with timers that are made up: what it finds, that it goes on where it was interrupted, and that no damage to
+ * what it saved or to a tuning cache does harm.
+ *     test ROW.ttir PRODUCTS.ttir
+ * ROW has a reduction and can be split, PRODUCTS has matrix products and many candidates. */
+#define TMETAL_IMPLEMENTATION
+#define TMETAL_TUNE
+#include "../../tmetal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int bad;
+#define CHECK(cond) ((cond) ? (void)0 : (void)(bad = 1, fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond)))
+
+static char         row[1 << 18], products[1 << 18];
+static size_t       row_len, products_len;
+static tmetal_arena arena;
+
+static void *room_of(size_t n) {
+    void *p = malloc(n);
+    if (!p) exit(2);
+    return p;
+}
+
+static size_t read_file(const char *path, char *text, size_t cap) {
+    FILE  *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, cap, f) : 0;
+    if (!n || n == cap) fprintf(stderr, "test: cannot read %s\n", path), exit(2);
+    fclose(f);
+    return n;
+}
+
+static tmetal_tune *begin(const char *src, size_t len, const tmetal_options *opt, const tmetal_tune_options *how) {
+    tmetal_result out;
+    tmetal_tune  *t;
+    CHECK(tmetal_tune_begin(src, len, opt, how, &arena, &t, &out) == TMETAL_OK);
+    if (!t) fprintf(stderr, "%s\n", out.n_diags ? out.diags[0].message : ""), exit(1);
+    return t;
+}
+
+static uint32_t count_of(const tmetal_tune *t) {
+    uint32_t n = 0;
+    while (tmetal_tune_at(t, n)) n++;
+    return n;
+}
+
+/* -- Timers: seconds of a candidate; 0: it fails ------------------------------------------------------------ */
+
+typedef double (*timer)(const tmetal_candidate *c);
+
+static double steps_from(uint32_t threads, uint32_t best) {
+    double n = 0;
+    for (; threads < best; threads *= 2) n++;
+    for (; threads > best; threads /= 2) n++;
+    return n;
+}
+
+/* One valley, elsewhere than where the model sees it. */
+static double convex(const tmetal_candidate *c) {
+    double t = 1e-4 * (1 + 0.2 * steps_from(c->threads, 256));
+    if (c->options.operands == TMETAL_OPERANDS_DIRECT) t *= 0.7;
+    if (c->options.layouts && strcmp(c->options.layouts, "TILED") != 0) t *= 1.1;
+    if (c->options.two_stage) t *= 1 + 0.01 * c->options.two_stage;
+    return t;
+}
+
+/* The same, 2 % up or down by the name. */
+static double noisy(const tmetal_candidate *c) {
+    const char *s;
+    uint32_t    h = 7;
+    for (s = c->name; *s; s++) h = h * 31 + (unsigned char)*s;
+    return convex(c) * (0.98 + 0.04 * ((h >> 8) % 1000) / 1000.0);
+}
+
+/* The same, and whatever has many threads cannot be launched. */
+static double failing(const tmetal_candidate *c) { return c->threads > 128 ? 0 : convex(c); }
+
+static double never(const tmetal_candidate *c) { return (void)c, 0; }
+
+/* What a search finds; how many trials it took. */
+static double search(tmetal_tune *t, timer time_of, uint32_t *trials) {
+    const tmetal_candidate *c;
+    for (*trials = 0; (c = tmetal_tune_next(t)) != NULL && *trials < 10000; ++*trials) {
+        CHECK(tmetal_tune_next(t) == c); /* until it is recorded */
+        CHECK(c->seconds == 0 && !c->failed);
+        tmetal_tune_record(t, c->index, time_of(c));
+    }
+    return tmetal_tune_best(t)->seconds;
+}
+
+static double best_of(const tmetal_tune *t, timer time_of) {
+    const tmetal_candidate *c;
+    double                  best = 0, s;
+    uint32_t                i;
+    for (i = 0; (c = tmetal_tune_at(t, i)) != NULL; i++)
+        if ((s = time_of(c)) > 0 && (best == 0 || s < best)) best = s;
+    return best;
+}
+
+/* -- Candidates --------------------------------------------------------------------------------------------- */
+
+static uint32_t sum_of(const char *s) {
+    uint32_t h = 7;
+    for (; *s; s++) {
+        if (s[0] == '/' && s[1] == '/') s += strcspn(s, "\n");
+        h = h * 31 + (unsigned char)*s;
+        if (!*s) break;
+    }
+    return h;
+}
+
+static void check_candidates(const char *src, size_t len, uint32_t fewest) {
+    tmetal_tune            *t = begin(src, len, NULL, NULL);
+    const tmetal_candidate *c;
+    uint32_t                sum[TMI_TUNE_MOST], i, k;
+    tmetal_result           out;
+    size_t                  used = arena.used;
+    CHECK(count_of(t) >= fewest);
+    CHECK(strcmp(tmetal_tune_at(t, 0)->name, "planned") == 0);
+    for (i = 0; (c = tmetal_tune_at(t, i)) != NULL; i++) {
+        CHECK(c->index == i && c->predicted > 0);
+        CHECK((tmetal_is_ops(src, len) ? tmetal_compile_ops : tmetal_compile)(src, len, &c->options, &arena, &out) == TMETAL_OK);
+        CHECK(out.kernels[0].threads == c->threads);
+        sum[i] = sum_of(out.msl);
+        for (k = 0; k < i; k++) CHECK(sum[k] != sum[i] || tmetal_tune_at(t, k)->options.two_stage != c->options.two_stage);
+        arena.used = used;
+    }
+    arena.used = 0;
+}
+
+/* What the caller asks for stays; others vary. */
+static void check_own_options(void) {
+    tmetal_options          opt;
+    tmetal_tune            *t;
+    const tmetal_candidate *c;
+    uint32_t                i;
+    memset(&opt, 0, sizeof opt);
+    opt.threads = 128;
+    opt.no_fusion = 1;
+    t = begin(products, products_len, &opt, NULL);
+    CHECK(count_of(t) > 1);
+    for (i = 0; (c = tmetal_tune_at(t, i)) != NULL; i++) CHECK(c->options.threads == 128 && c->options.no_fusion == 1 && !strstr(c->name, "threads"));
+    arena.used = 0;
+}
+
+/* A launch that fills the GPU is not split, and one of few programs may be. */
+static void check_split(void) {
+    tmetal_tune_options how;
+    tmetal_tune        *t;
+    uint32_t            i, few = 0, many = 0;
+    memset(&how, 0, sizeof how);
+    how.programs[0] = 4;
+    t = begin(row, row_len, NULL, &how);
+    for (i = 0; tmetal_tune_at(t, i); i++) few += tmetal_tune_at(t, i)->options.two_stage != 0;
+    how.programs[0] = 100000;
+    t = begin(row, row_len, NULL, &how);
+    for (i = 0; tmetal_tune_at(t, i); i++) many += tmetal_tune_at(t, i)->options.two_stage != 0;
+    CHECK(few > 0 && many == 0);
+    arena.used = 0;
+}
+
+static void check_refused(void) {
+    tmetal_result out;
+    tmetal_tune  *t;
+    CHECK(tmetal_tune_begin("nonsense", 8, NULL, NULL, &arena, &t, &out) != TMETAL_OK && !t && out.n_diags > 0);
+    CHECK(tmetal_tune_begin(row, row_len, NULL, NULL, NULL, &t, &out) == TMETAL_E_MISUSE && !t);
+    CHECK(!tmetal_tune_next(NULL) && !tmetal_tune_at(NULL, 0) && !tmetal_tune_best(NULL));
+    CHECK(tmetal_tune_resume(NULL, "", 0, &arena, &out) == TMETAL_E_MISUSE);
+    arena.used = 0;
+}
+
+/* Any arena that is too small says so and stays as it was. */
+static void check_small_arenas(void) {
+    size_t        cap, need = 0;
+    tmetal_result out;
+    tmetal_tune  *t;
+    uint32_t      n = 0;
+    for (cap = 4096; cap <= tmetal_tune_bound(row, row_len); cap += cap / 3) {
+        tmetal_arena small = tmetal_arena_on(arena.base, cap);
+        if (tmetal_tune_begin(row, row_len, NULL, NULL, &small, &t, &out) == TMETAL_OK) break;
+        CHECK(out.code == TMETAL_E_ARENA && small.used == 0 && small.need > cap && !t);
+        need = small.need;
+        n++;
+    }
+    CHECK(n > 3 && need > 0 && cap <= tmetal_tune_bound(row, row_len));
+}
+
+/* -- Searches ------------------------------------------------------------------------------------------------- */
+
+static void check_searches(void) {
+    static const struct { timer time_of; double within; } timers[] = {{convex, 1.03}, {noisy, 1.08}, {failing, 1.03}};
+    tmetal_tune_options how;
+    uint32_t            i, trials, n;
+    double              found;
+    for (i = 0; i < 3; i++) {
+        tmetal_tune *t;
+        memset(&how, 0, sizeof how);
+        t = begin(products, products_len, NULL, &how);
+        n = count_of(t);
+        found = search(t, timers[i].time_of, &trials);
+        CHECK(n >= 24 && trials <= (n + 3) / 4);
+        CHECK(found <= timers[i].within * best_of(t, timers[i].time_of));
+        how.strategy = TMETAL_TUNE_EXHAUSTIVE;
+        t = begin(products, products_len, NULL, &how);
+        found = search(t, timers[i].time_of, &trials);
+        CHECK(trials == n && found == best_of(t, timers[i].time_of));
+        how.strategy = TMETAL_TUNE_MODEL;
+        t = begin(products, products_len, NULL, &how);
+        (void)search(t, timers[i].time_of, &trials);
+        CHECK(trials == 0 && tmetal_tune_best(t)->seconds == 0);
+        arena.used = 0;
+    }
+}
+
+static void check_random(void) {
+    tmetal_tune_options     how;
+    const tmetal_candidate *c;
+    tmetal_tune            *t;
+    char                    order[3][64];
+    uint32_t                k, n, trials;
+    memset(&how, 0, sizeof how);
+    how.strategy = TMETAL_TUNE_RANDOM;
+    for (k = 0; k < 3; k++) {
+        how.seed = k / 2; /* 0 0 1 */
+        t = begin(products, products_len, NULL, &how);
+        memset(order[k], 0, sizeof order[k]);
+        for (n = 0; n < 8 && (c = tmetal_tune_next(t)) != NULL; n++) order[k][n] = (char)(1 + c->index), tmetal_tune_record(t, c->index, convex(c));
+    }
+    CHECK(strcmp(order[0], order[1]) == 0 && strcmp(order[0], order[2]) != 0 && order[0][0] == 1);
+    how.trials = 10000;
+    t = begin(products, products_len, NULL, &how);
+    CHECK(search(t, convex, &trials) == best_of(t, convex) && trials == count_of(t));
+    arena.used = 0;
+}
+
+/* Of several times of one candidate the least counts; what is no time is a failure. */
+static void check_record(void) {
+    tmetal_tune  *t = begin(row, row_len, NULL, NULL);
+    volatile double zero = 0;
+    tmetal_tune_record(t, 1, 3e-3);
+    tmetal_tune_record(t, 1, 1e-3);
+    tmetal_tune_record(t, 1, 2e-3);
+    tmetal_tune_record(t, 0, zero / zero);
+    tmetal_tune_record(t, 2, -1);
+    tmetal_tune_record(t, 2, 1 / zero);
+    tmetal_tune_record(t, 100000, 1e-9);
+    CHECK(tmetal_tune_at(t, 1)->seconds > 0.999e-3 && tmetal_tune_at(t, 1)->seconds < 1.001e-3);
+    CHECK(tmetal_tune_at(t, 0)->failed && tmetal_tune_at(t, 2)->failed && !tmetal_tune_at(t, 1)->failed);
+    CHECK(tmetal_tune_best(t)->index == 1);
+    tmetal_tune_record(t, 2, 1e-6);
+    CHECK(tmetal_tune_best(t)->index == 2 && !tmetal_tune_at(t, 2)->failed);
+    arena.used = 0;
+}
+
+/* -- Interruption -------------------------------------------------------------------------------------------- */
+
+static const char *saved_after(uint32_t trials, timer time_of, tmetal_tune **t, size_t *len) {
+    const tmetal_candidate *c;
+    const char             *text;
+    uint32_t                i;
+    *t = begin(row, row_len, NULL, NULL);
+    for (i = 0; i < trials && (c = tmetal_tune_next(*t)) != NULL; i++) tmetal_tune_record(*t, c->index, time_of(c));
+    text = tmetal_tune_save(*t, &arena, len);
+    CHECK(text && strlen(text) == *len);
+    return text;
+}
+
+static void check_interruptions(timer time_of) {
+    uint32_t step;
+    int      ended = 0;
+    for (step = 0; !ended && step < 1000; step++, arena.used = 0) {
+        tmetal_tune  *whole, *again;
+        tmetal_result out;
+        size_t        len, end;
+        const char   *text = saved_after(step, time_of, &whole, &len), *one, *two;
+        again = begin(row, row_len, NULL, NULL);
+        CHECK(tmetal_tune_resume(again, text, len, &arena, &out) == TMETAL_OK && out.n_remarks == 0);
+        for (;;) { /* both the same to the end */
+            const tmetal_candidate *a = tmetal_tune_next(whole), *b = tmetal_tune_next(again);
+            CHECK(!a == !b && (!a || a->index == b->index));
+            if (!a || !b) break;
+            tmetal_tune_record(whole, a->index, time_of(a));
+            tmetal_tune_record(again, b->index, time_of(b));
+        }
+        one = tmetal_tune_save(whole, &arena, &len);
+        two = tmetal_tune_save(again, &arena, &end);
+        CHECK(one && two && strcmp(one, two) == 0);
+        ended = step > 0 && strcmp(one, text) == 0;
+    }
+    CHECK(step > 3 && ended);
+}
+
+/* Every byte flipped, every length: never more than what was saved, and a remark that says so. */
+static void check_damaged_trials(void) {
+    tmetal_tune  *t, *again;
+    size_t        len, i, used;
+    const char   *text = saved_after(4, convex, &t, &len);
+    char         *copy = (char *)room_of(len + 1);
+    tmetal_result out;
+    again = begin(row, row_len, NULL, NULL);
+    used = arena.used;
+    for (i = 0; i < 2 * len; i++, arena.used = used) {
+        size_t   n = i < len ? len : i - len;
+        uint32_t k;
+        memcpy(copy, text, len + 1);
+        if (i < len) copy[i] = (char)(copy[i] ^ (1 << i % 7));
+        for (k = 0; k < again->n; k++) again->row[k].ps = 0, again->row[k].is_tried = 0;
+        again->n_trial = 0;
+        CHECK(tmetal_tune_resume(again, copy, n, &arena, &out) == TMETAL_OK && out.n_remarks == 1 && out.remarks[0].kind == TMETAL_MISSED);
+        CHECK(again->n_trial <= 4);
+        for (k = 0; k < again->n_trial; k++) CHECK(again->trial[k] == t->trial[k] && again->row[again->trial[k]].ps == t->row[t->trial[k]].ps);
+    }
+    free(copy);
+    arena.used = 0;
+}
+
+/* -- The tuning cache ----------------------------------------------------------------------------------------- */
+
+/* A cache with an entry of the row kernel for a GPU and a number of programs. */
+static const char *entry_of(const char *gpu, uint32_t programs, timer time_of, uint32_t trials, size_t *len) {
+    tmetal_options      opt;
+    tmetal_tune_options how;
+    tmetal_tune        *t;
+    tmetal_result       out;
+    const char         *text;
+    uint32_t            n;
+    memset(&opt, 0, sizeof opt);
+    memset(&how, 0, sizeof how);
+    opt.gpu = gpu;
+    how.programs[0] = programs;
+    how.trials = trials;
+    how.strategy = !trials ? TMETAL_TUNE_MODEL : trials >= 100 ? TMETAL_TUNE_EXHAUSTIVE : TMETAL_TUNE_GUIDED;
+    t = begin(row, row_len, &opt, &how);
+    (void)search(t, time_of, &n);
+    CHECK(tmetal_tune_end(t, &arena, &text, len, &out) == TMETAL_OK && text && strlen(text) == *len);
+    return text;
+}
+
+static const char *merged(const char *a, size_t a_len, const char *b, size_t b_len, size_t *len) {
+    tmetal_result out;
+    const char   *text;
+    CHECK(tmetal_tune_merge(a, a_len, b, b_len, &arena, &text, len, &out) == TMETAL_OK && text && out.n_remarks == 0);
+    return text ? text : "";
+}
+
+static int found(const char *cache, size_t len, const char *gpu, uint32_t programs, tmetal_options *tuned, tmetal_result *out) {
+    tmetal_options      opt;
+    tmetal_tune_options how;
+    memset(&opt, 0, sizeof opt);
+    memset(&how, 0, sizeof how);
+    opt.gpu = gpu;
+    how.programs[0] = programs;
+    return tmetal_tune_find(cache, len, row, row_len, &opt, &how, &arena, tuned, out);
+}
+
+static int says(const tmetal_result *out, const char *text) {
+    uint32_t i;
+    for (i = 0; i < out->n_remarks; i++)
+        if (strstr(out->remarks[i].text, text)) return 1;
+    return 0;
+}
+
+static void check_finding(void) {
+    tmetal_options opt, tuned;
+    tmetal_result  out, compiled;
+    tmetal_tune   *t;
+    size_t         len, moved_len;
+    const char    *cache = entry_of("apple-m1", 512, failing, 100, &len);
+    char          *moved = (char *)room_of(row_len + 64);
+    tmetal_tune_options how;
+    memset(&opt, 0, sizeof opt);
+    memset(&how, 0, sizeof how);
+    opt.gpu = "apple-m1";
+    how.programs[0] = 512;
+    t = begin(row, row_len, &opt, &how);
+    CHECK(found(cache, len, "apple-m1", 512, &tuned, &out) && out.n_remarks == 1 && out.remarks[0].kind == TMETAL_APPLIED);
+    CHECK(tuned.threads == 128 && !tuned.layouts && !tuned.two_stage);
+    CHECK(tmetal_compile(row, row_len, &tuned, &arena, &compiled) == TMETAL_OK && compiled.kernels[0].threads == 128);
+    /* the class: 512 to 1023 programs */
+    CHECK(found(cache, len, "apple-m1", 1023, &tuned, &out));
+    CHECK(!found(cache, len, "apple-m1", 1024, &tuned, &out) && says(&out, "other shapes or GPUs") && !tuned.threads);
+    CHECK(!found(cache, len, "apple-m1", 0, &tuned, &out));
+    CHECK(!found(cache, len, "apple-m3-max", 512, &tuned, &out) && says(&out, "other shapes or GPUs"));
+    CHECK(!found("", 0, "apple-m1", 512, &tuned, &out) && says(&out, "does not have this program"));
+    CHECK(!tmetal_tune_find(cache, len, products, products_len, &opt, &how, &arena, &tuned, &out) && says(&out, "does not have this program"));
+    opt.no_fusion = 1; /* other options: another program */
+    CHECK(!tmetal_tune_find(cache, len, row, row_len, &opt, &how, &arena, &tuned, &out) && tuned.no_fusion == 1);
+    opt.no_fusion = 0;
+    opt.file = "elsewhere.ttir"; /* and lines further down: the same */
+    moved_len = (size_t)sprintf(moved, "// moved\n\n\n");
+    memcpy(moved + moved_len, row, row_len);
+    CHECK(tmetal_tune_find(cache, len, moved, moved_len + row_len, &opt, &how, &arena, &tuned, &out) && tuned.threads == 128);
+    CHECK(!tmetal_tune_find(cache, len, "nonsense", 8, &opt, &how, &arena, &tuned, &out) && out.code != TMETAL_OK);
+    CHECK(count_of(t) > 1);
+    free(moved);
+    arena.used = 0;
+}
+
+static void check_integers(void) {
+    static const int64_t near[5] = {0, 0, 1040, 0, 0}, class_of[5] = {0, 0, 2032, 0, 0}, odd[5] = {0, 0, 1041, 0, 0}, more[5] = {0, 0, 2048, 0, 0};
+    static const struct { const int64_t *ints; int is_found; } rows[] = {{near, 1}, {class_of, 1}, {odd, 0}, {more, 0}, {NULL, 0}};
+    tmetal_tune_options how;
+    tmetal_options      tuned;
+    tmetal_result       out;
+    tmetal_tune        *t;
+    const char         *cache;
+    size_t              len, i;
+    uint32_t            n;
+    memset(&how, 0, sizeof how);
+    how.ints = near;
+    how.n_ints = 5;
+    t = begin(row, row_len, NULL, &how);
+    (void)search(t, failing, &n);
+    CHECK(tmetal_tune_end(t, &arena, &cache, &len, &out) == TMETAL_OK);
+    for (i = 0; i < 5; i++) {
+        how.ints = rows[i].ints;
+        CHECK(tmetal_tune_find(cache, len, row, row_len, NULL, &how, &arena, &tuned, &out) == rows[i].is_found);
+    }
+    arena.used = 0;
+}
+
+static void check_merging(void) {
+    size_t         n[4], one, two, len;
+    const char    *a = entry_of("apple-m1", 512, convex, 3, &n[0]), *b = entry_of("apple-m3-max", 512, convex, 3, &n[1]),
+                  *model = entry_of("apple-m1", 512, convex, 0, &n[2]), *more = entry_of("apple-m1", 512, noisy, 100, &n[3]), *ab, *ba, *all;
+    tmetal_options tuned;
+    tmetal_result  out;
+    ab = merged(a, n[0], b, n[1], &one);
+    ba = merged(b, n[1], a, n[0], &two);
+    CHECK(one == two && strcmp(ab, ba) == 0);
+    CHECK(strcmp(merged(ab, one, ba, two, &len), ab) == 0);
+    CHECK(strcmp(merged(ab, one, NULL, 0, &len), ab) == 0 && strcmp(merged("", 0, ab, one, &len), ab) == 0);
+    CHECK(found(ab, one, "apple-m1", 512, &tuned, &out) && found(ab, one, "apple-m3-max", 512, &tuned, &out));
+    all = merged(model, n[2], ab, one, &len);
+    CHECK(strcmp(all, ab) == 0); /* what was timed stays before the model's choice */
+    all = merged(more, n[3], ab, one, &len);
+    CHECK(strcmp(all, ab) != 0 && strcmp(all, merged(ab, one, more, n[3], &two)) == 0);
+    CHECK(found(all, len, "apple-m1", 512, &tuned, &out) && tuned.threads == 256); /* more trials stay */
+    CHECK(found(model, n[2], "apple-m1", 512, &tuned, &out) && says(&out, "nothing was timed"));
+    arena.used = 0;
+}
+
+/* Whole lines that another version wrote: their build is other, or a word that this one does not know. */
+static void check_stale(void) {
+    static const char *const words[] = {"threads=63", "turbo=1", "threads=", "threads=64,", ",", "=", "threads=64,threads=32"};
+    size_t         len, i;
+    const char    *cache = entry_of("apple-m1", 512, convex, 6, &len), *line = strchr(cache, '\n') + 1, *end = line, *last;
+    char           text[1024], sum[17];
+    tmetal_options tuned;
+    tmetal_result  out;
+    for (i = 0; i < 6; i++) end = strchr(end, ' ') + 1; /* the choice */
+    last = strchr(end, ' ');
+    for (i = 0; i < sizeof words / sizeof *words + 1; i++) {
+        int n = i ? sprintf(text, "%.*s%s", (int)(end - cache), cache, words[i - 1]) : sprintf(text, "%.*s", (int)(last - cache), cache);
+        if (!i) text[line - cache + 66 + 3 + 10] ^= 1; /* somewhere before: in shapes, GPU or build */
+        tmi_tune_sum_text(text + (line - cache), (size_t)n - (size_t)(line - cache), sum);
+        n += sprintf(text + n, " %s\n", sum);
+        CHECK(!found(text, (size_t)n, "apple-m1", 512, &tuned, &out));
+        if (i) CHECK(says(&out, "stale"));
+    }
+    /* a version to come */
+    i = (size_t)sprintf(text, "tmetal-tune 2 0");
+    tmi_tune_sum_text(text, i, sum);
+    i += (size_t)sprintf(text + i, " %s\n", sum);
+    CHECK(!found(text, i, "apple-m1", 512, &tuned, &out) && says(&out, "first line"));
+    arena.used = 0;
+}
+
+/* Every byte flipped, every length, both as what is looked into and as what is merged. */
+static void check_damaged_cache(void) {
+    size_t         n[2], len, i, used, out_len;
+    const char    *a = entry_of("apple-m1", 512, failing, 100, &n[0]), *b = entry_of("apple-m3-max", 512, convex, 6, &n[1]), *good = merged(a, n[0], b, n[1], &len),
+                  *text;
+    char          *copy = (char *)room_of(len + 1);
+    tmetal_options tuned;
+    tmetal_result  out;
+    used = arena.used;
+    for (i = 0; i < 2 * len; i++, arena.used = used) {
+        size_t cut = i < len ? len : i - len;
+        memcpy(copy, good, len + 1);
+        if (i < len) copy[i] = (char)(copy[i] ^ (1 << i % 7));
+        CHECK(tmetal_tune_merge(copy, cut, "", 0, &arena, &text, &out_len, &out) == TMETAL_OK);
+        CHECK(cut == 0 || (out.n_remarks == 1 && out.remarks[0].kind == TMETAL_MISSED));
+        CHECK(out_len <= len);
+        if (found(copy, cut, "apple-m1", 512, &tuned, &out)) CHECK(tuned.threads == 128 && !tuned.layouts && !tuned.two_stage);
+        CHECK(out.n_remarks > (uint32_t)(cut > 0));
+    }
+    free(copy);
+    arena.used = 0;
+}
+
+static void check_all_failed(void) {
+    tmetal_tune  *t = begin(row, row_len, NULL, NULL);
+    tmetal_result out;
+    const char   *text;
+    size_t        len;
+    uint32_t      n;
+    (void)search(t, never, &n);
+    CHECK(n > 2 && tmetal_tune_end(t, &arena, &text, &len, &out) == TMETAL_E_MISUSE && !text && out.n_diags == 1);
+    arena.used = 0;
+}
+
+int main(int argc, char **argv) {
+    size_t room = (size_t)96 << 20;
+    if (argc != 3) return fprintf(stderr, "usage: test ROW.ttir PRODUCTS.ttir\n"), 2;
+    row_len = read_file(argv[1], row, sizeof row);
+    products_len = read_file(argv[2], products, sizeof products);
+    arena = tmetal_arena_on(room_of(room), room);
+    check_candidates(row, row_len, 6);
+    check_candidates(products, products_len, 24);
+    check_candidates("tt.softmax:[64,256]:1", 21, 4);
+    check_own_options();
+    check_split();
+    check_refused();
+    check_small_arenas();
+    check_searches();
+    check_random();
+    check_record();
+    check_interruptions(convex);
+    check_interruptions(failing);
+    check_damaged_trials();
+    check_finding();
+    check_integers();
+    check_merging();
+    check_stale();
+    check_damaged_cache();
+    check_all_failed();
+    free(arena.base);
+    puts(bad ? "tune: FAILED" : "tune: candidates, searches, interruptions, damage and merging are as they should be");
+    return bad;
+}
