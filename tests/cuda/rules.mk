@@ -1,5 +1,5 @@
 # Emitted kernels on an NVIDIA GPU: tests/cuda/README.md. Nothing else needs any of this.
-.PHONY: cuda-text cuda-spills
+.PHONY: cuda cuda-text cuda-spills cuda-validate cuda-measure
 
 CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
@@ -9,3 +9,14 @@ cuda-text: $(BUILD)/cuda-text
 SPILLS ?= tests/kernels/recorded examples/kernels
 cuda-spills: $(BUILD)/tmetal $(BUILD)/cuda-text ## registers and spills as ptxas has them [SPILLS=files or folders of TTIR]
 	python3 tests/cuda/spills.py --build $(BUILD) $(SPILLS)
+
+CUDA_CASES = $(patsubst %,$(BUILD)/obj/%.o,sim/files sim/plan corpus/compare corpus/recorded)
+$(BUILD)/cuda-validate: tests/cuda/validate.cc $(CUDA_CASES) $(SIM_HEADERS)
+	$(SIM_CXX) $(SIM_FLAGS) tests/cuda/validate.cc $(CUDA_CASES) -ldl -o $@
+
+CUDA_FOLDERS ?= tests/kernels examples/kernels $(wildcard $(CORPUS))
+cuda-validate: $(BUILD)/tmetal $(BUILD)/cuda-text $(BUILD)/cuda-validate
+	python3 tests/cuda/validate.py --build $(BUILD) $(CUDA_FOLDERS)
+cuda-measure: $(BUILD)/tmetal $(BUILD)/cuda-text
+	python3 tests/cuda/measure.py --build $(BUILD) --json $(BUILD)/cuda.json --table $(BUILD)/cuda.md $(CUDA_ARGS)
+cuda: cuda-validate cuda-measure ## on a machine with an NVIDIA GPU: recorded launches right? how fast? [CUDA_ARGS=...]

@@ -66,7 +66,7 @@ def main():
         print('cuda-spills: there is no nvcc here (NVCC=path, or CUDA 13); nothing was checked')
         return 3
     tmetal = o.tmetal or os.path.join(o.build, 'tmetal') + ' --gpu apple-m3-max'
-    mapper = maps.Mapper(o.build, nvcc)
+    mapper = maps.Mapper(o.build, nvcc, tf32=True)  # products in double would take registers that Apple's do not
     paths = files_of(o.paths, o.only)
     results = maps.in_parallel(lambda p: measure(mapper, tmetal, p), paths, o.jobs)
     failed = [(p, r) for p, r in zip(paths, results) if isinstance(r, maps.Failure)]
