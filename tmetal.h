@@ -19467,6 +19467,170 @@ static void tmi_transform_picks(tmi_job *job, tmi_module *m, uint32_t func) {
     if (!job->opt->two_stage) tmi_transform_picks_of(job, m, func);
 }
 
+/* -- Quotients by one value a row ---------------------------------------------------------------
+ * arith.divf on f32 may be off by 2 ulp, as div.full.f32 is: x times the rounded 1 / s is off by
+ * less. tt.precise_divf stays. A denormal is 0 on Apple GPUs, so 1 / s must not be one: |s| is at
+ * most 2^126, by what makes it, or both are scaled. Zero, infinity and NaN come out the same. */
+
+enum { TMI_RECIP_MOST = 126, TMI_RECIP_ANY = 128, TMI_RECIP_DEPTH = 12 };
+
+/* Elements for each divisor from which on it is worth it: four for each lane. */
+enum { TMI_RECIP_RUN = 128 };
+
+/* The reduction whose results stand along the rows that gave them; 0: none. */
+static uint32_t tmi_transform_spread_of(const tmi_module *m, uint32_t v) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      axis = 0, red;
+    if (o->kind == TMI_OP_BROADCAST) o = TMI_OP(m, tmi_def(m, tmi_in(m, o, 0)));
+    if (o->kind == TMI_OP_EXPAND) axis = (uint32_t)tmi_attr_int(m, o, "axis", 0);
+    else if (o->kind != TMI_OP_SPLAT) return 0;
+    red = tmi_def(m, tmi_in(m, o, 0));
+    return TMI_OP(m, red)->kind == TMI_OP_REDUCE &&
+            (uint32_t)tmi_attr_int(m, TMI_OP(m, red), "axis", 0) == axis
+        ? red
+        : 0;
+}
+
+/* Is no element above 0? NaN may be one. Depth: its last argument. */
+static int tmi_transform_is_negative(const tmi_module *m, uint32_t v, uint32_t depth) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v)), *red;
+    uint64_t      bits = 1;
+    uint32_t      k;
+    double        x = -1.0;
+    if (!depth-- || !tmi_def(m, v)) return 0;
+    switch (o->kind) {
+    case TMI_OP_CONSTANT: /* -infinity too */
+        return tmi_dt_constant(m, v, &bits) &&
+            (!bits || bits >> (tmi_bits(m, tmi_value_type(m, v)) - 1) & 1);
+    case TMI_OP_SELECT:
+        return tmi_transform_is_negative(m, tmi_in(m, o, 1), depth) &&
+            tmi_transform_is_negative(m, tmi_in(m, o, 2), depth);
+    case TMI_OP_MULF:
+        return tmi_transform_is_negative(m, tmi_in(m, o, 0), depth) &&
+            tmi_dt_number(m, tmi_in(m, o, 1), &x) && x >= 0.0;
+    case TMI_OP_SUBF: /* an element less the largest of its row */
+        red = TMI_OP(m, tmi_transform_spread_of(m, tmi_in(m, o, 1)));
+        k = red->kind == TMI_OP_REDUCE ? tmi_combiner_kind(m, red) : (uint32_t)TMI_OP_NONE;
+        return (k == TMI_OP_MAXNUMF || k == TMI_OP_MAXIMUMF) &&
+            tmi_in(m, red, 0) == tmi_in(m, o, 0);
+    default: return 0;
+    }
+}
+
+/* b, so that the finite elements of v are at most 2^b. Depth: its last argument. */
+static uint32_t tmi_transform_bound(const tmi_module *m, uint32_t v, uint32_t depth) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      a, c, n = 0, kind = o->kind;
+    double        x = 0.0;
+    if (!depth-- || !tmi_def(m, v)) return TMI_RECIP_ANY;
+    a = o->n_in ? tmi_in(m, o, 0) : 0;
+    c = o->n_in > 1 ? tmi_in(m, o, 1) : a;
+    switch (kind) {
+    case TMI_OP_CONSTANT:
+        if (!tmi_dt_number(m, v, &x)) return TMI_RECIP_ANY;
+        for (x = x < 0.0 ? -x : x; x > 1.0 && n < TMI_RECIP_ANY; x *= 0.5) n++;
+        return n;
+    case TMI_OP_SITOFP: case TMI_OP_UITOFP: return tmi_bits(m, tmi_in_type(m, o, 0));
+    case TMI_OP_EXTF:
+        return tmi_format_of(m, tmi_in_type(m, o, 0)) == TMI_F_F16 ? 16u : (uint32_t)TMI_RECIP_ANY;
+    case TMI_OP_SPLAT: case TMI_OP_EXPAND: case TMI_OP_BROADCAST: case TMI_OP_RESHAPE:
+    case TMI_OP_TRANS: case TMI_OP_ABSF: case TMI_OP_NEGF: return tmi_transform_bound(m, a, depth);
+    case TMI_OP_SQRT: case TMI_OP_PRECISE_SQRT: return TMI_RECIP_ANY / 2;
+    case TMI_OP_EXP: case TMI_OP_EXP2:
+        return tmi_transform_is_negative(m, a, depth) ? 0u : (uint32_t)TMI_RECIP_ANY;
+    case TMI_OP_SELECT: a = tmi_in(m, o, 2); break;
+    case TMI_OP_ADDF: case TMI_OP_SUBF: n = 1; break;
+    case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF: case TMI_OP_MINIMUMF: break;
+    case TMI_OP_REDUCE:
+        kind = tmi_combiner_kind(m, o);
+        if (kind != TMI_OP_ADDF && (kind == TMI_OP_MULF || !tmi_is_extreme(kind)))
+            return TMI_RECIP_ANY;
+        if (kind == TMI_OP_ADDF)
+            n = 1 + tmi_log2(tmi_dim(m, tmi_in_type(m, o, 0),
+                                     (uint32_t)tmi_attr_int(m, o, "axis", 0)));
+        c = a;
+        break;
+    default: return TMI_RECIP_ANY;
+    }
+    a = tmi_transform_bound(m, a, depth);
+    c = tmi_transform_bound(m, c, depth);
+    n += a > c ? a : c;
+    return n < TMI_RECIP_ANY ? n : (uint32_t)TMI_RECIP_ANY;
+}
+
+/* Does it come from a reduction or a loop? What a caller gives divides in ways that show: x / x is
+ * 1. Depth: its last argument. */
+static int tmi_transform_is_summed(const tmi_module *m, uint32_t v, uint32_t depth) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      i;
+    if (!depth-- || !tmi_def(m, v)) return 0;
+    if (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_FOR || o->kind == TMI_OP_WHILE) return 1;
+    for (i = 0; i < o->n_in && (tmi_ops[o->kind].traits & TMI_PURE); i++)
+        if (tmi_transform_is_summed(m, tmi_in(m, o, i), depth)) return 1;
+    return 0;
+}
+
+/* Does it say more than how large a quotient is: is it rounded, or compared? Then its last bit may
+ * show. */
+static int tmi_transform_shows_bits(const tmi_module *m, const tmi_users *u, uint32_t v) {
+    uint32_t i;
+    for (i = 0; i < tmi_n_uses(u, v); i++)
+        switch (TMI_OP(m, u->at[u->first[v] + i].op)->kind) {
+        case TMI_OP_FLOOR: case TMI_OP_CEIL: case TMI_OP_FTRUNC: case TMI_OP_ROUND:
+        case TMI_OP_RINT: case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: case TMI_OP_CMPF:
+        case TMI_OP_BITCAST: case TMI_OP_TTBITCAST: case TMI_OP_EXTERN: case TMI_OP_ASM:
+            return 1;
+        default: break;
+        }
+    return 0;
+}
+
+/* x / s to x times 1 / s, of which there is one for each row. */
+static void tmi_transform_reciprocal(tmi_job *job, tmi_module *m, uint32_t op) {
+    const tmi_op o = *TMI_OP(m, op), by = *TMI_OP(m, tmi_def(m, tmi_in(m, &o, 1)));
+    uint32_t     s = tmi_in(m, &by, 0), type = tmi_value_type(m, s), big, in[2];
+    const int    whole = tmi_transform_bound(m, s, TMI_RECIP_DEPTH) <= TMI_RECIP_MOST;
+    tmi_build    b = tmi_build_before(job, m, op);
+    uint32_t     one = tmi_b_const(&b, type, 0x3F800000), scale = one;
+    if (!whole) {
+        big = tmi_b_const(&b, type, 0x7E800000); /* 2^126 */
+        big = tmi_transform_cmpf(&b, TMI_FOGT, tmi_b_1(&b, TMI_OP_ABSF, type, s), big);
+        scale = tmi_b_select(&b, big, tmi_b_const(&b, type, 0x3E800000), one); /* 1/4 */
+        s = tmi_b_2(&b, TMI_OP_MULF, s, scale);
+    }
+    in[0] = tmi_in(m, &o, 0);
+    in[1] = tmi_b_1(&b, by.kind, tmi_value_type(m, in[0]), tmi_b_2(&b, TMI_OP_DIVF, one, s));
+    if (!whole) {
+        in[0] = tmi_b_2(&b, TMI_OP_MULF, in[0], in[1]);
+        in[1] = tmi_b_1(&b, by.kind, tmi_value_type(m, in[0]), scale);
+    }
+    TMI_OP(m, op)->kind = TMI_OP_MULF;
+    tmi_op_operands(job, m, op, in, 2);
+}
+
+/* Requires: nothing. Leaves: divisions by what has few elements as products. A division takes eight
+ * instructions or more (Apple GPUs, NVIDIA), a product one. */
+static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t  n, i, v, by, *op = tmi_ops_of(job, m, func, TMI_OP_DIVF, &n);
+    tmi_users users;
+    if (!n) return;
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
+    for (i = 0; i < n; i++) {
+        const tmi_op *o = TMI_OP(m, op[i]), *d;
+        v = tmi_out(m, o, 0);
+        d = TMI_OP(m, tmi_def(m, tmi_in(m, o, 1)));
+        if (!tmi_is_tensor(m, tmi_value_type(m, v)) ||
+            tmi_format_of(m, tmi_value_type(m, v)) != TMI_F_F32 ||
+            (d->kind != TMI_OP_BROADCAST && d->kind != TMI_OP_SPLAT))
+            continue;
+        by = tmi_value_type(m, tmi_in(m, d, 0));
+        if (tmi_numel(m, tmi_value_type(m, v)) >= TMI_RECIP_RUN * tmi_numel(m, by) &&
+            !tmi_transform_shows_bits(m, &users, v) &&
+            tmi_transform_is_summed(m, tmi_in(m, d, 0), 6))
+            tmi_transform_reciprocal(job, m, op[i]);
+    }
+}
+
 /* -- Ops that nothing reads -------------------------------------------------------------------- */
 
 static int tmi_is_droppable(const tmi_op *op) {
@@ -19587,6 +19751,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "pairs that are combined by exclusive or and taken apart change places") \
     X("picks",           tmi_transform_picks,  0, REDUCE,     REDUCE, \
       "argmax and argmin become an extreme and the first or last place that has it") \
+    X("reciprocals",     tmi_transform_reciprocals, 0, DIVF,  DIVF, \
+      "divisions of many by one value become products with its reciprocal") \
     X("unread",          tmi_drop_unread,      0, NONE,       NONE, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -20903,7 +21069,7 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 2101892998u
+#define TMI_STAMP_TRANSFORM 566085791u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
