@@ -83,7 +83,8 @@ class Runner:
                 from gpu import packed
                 names, values = self.values(case, plan)
                 kernel = dict(plan['kernels'][0])
-                kernel['args'] = [a for a in kernel['args'] if a['kind'] in ('bytes', 'programs')]
+                with_address = {a['index'] for a in kernel['args'] if a['kind'] == 'address'}
+                kernel['args'] = [a for a in kernel['args'] if a['kind'] in ('bytes', 'programs') and a['index'] not in with_address]
                 for index, data in packed(kernel, values, (tuple(case.grid) + (1, 1, 1))[:3]).items():
                     data = bytes(data) + bytes(-len(data) % 4)
                     words = ','.join('0x%xu' % int.from_bytes(data[i:i + 4], 'little') for i in range(0, len(data), 4))

@@ -688,12 +688,13 @@ MTL float2 transposed(float2 b) {
     const float q = __shfl_sync(~0u, odd ? b.x : b.y, from + (odd ? 0 : 4));
     return odd ? float2(q, p) : float2(p, q);
 }
-/* Half of a 16x8 product; the other eight rows are zero. */
+/* Half of a 16x8 product; the other eight rows are zero. Volatile, so that no product moves under a
+ * condition that not all lanes meet. */
 #define X(T, name)                                                                                 \
     MTL float2 product(vec<T, 2> a, vec<T, 2> b, float2 c) {                                       \
         float2 d;                                                                                  \
         float  e, f;                                                                               \
-        asm("mma.sync.aligned.m16n8k8.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5}, "  \
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5}, "  \
             "{%6}, {%7,%8,%9,%9};"                                                                 \
             : "=f"(d.x), "=f"(d.y), "=f"(e), "=f"(f)                                               \
             : "r"(as_type<uint>(a)), "r"(0), "r"(transposed(as_type<uint>(b))), "f"(c.x),          \
@@ -709,7 +710,7 @@ MTL float2 product(float2 a, float2 b, float2 c) {
 #ifdef METAL_TF32
     float2 d;
     float  e, f;
-    asm("{.reg .b32 a0, a1, b0, b1;\n"
+    asm volatile("{.reg .b32 a0, a1, b0, b1;\n"
         "cvt.rna.tf32.f32 a0, %4; cvt.rna.tf32.f32 a1, %5;\n"
         "cvt.rna.tf32.f32 b0, %6; cvt.rna.tf32.f32 b1, %7;\n"
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {a0,%10,a1,%10}, "
@@ -719,9 +720,9 @@ MTL float2 product(float2 a, float2 b, float2 c) {
     return d;
 #else
     double x = c.x, y = c.y;
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
         : "+d"(x), "+d"(y) : "d"(double(a.x)), "d"(double(t.x)));
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
         : "+d"(x), "+d"(y) : "d"(double(a.y)), "d"(double(t.y)));
     return float2(float(x), float(y));
 #endif
