@@ -24897,6 +24897,14 @@ static uint32_t tmi_inst_for(const tmi_plan *p, uint32_t value, const tmi_lin *v
     return TMI_NONE;
 }
 
+/* Do shuffles bring a layout to another at no more cost than threadgroup memory? */
+static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuffle *s) {
+    uint32_t i, mixed = 0;
+    if (!tmi_lin_shuffle(have, want, s)) return 0;
+    for (i = 0; i < TMI_LANE_BITS; i++) mixed += s->reg_of_lane[i] != 0;
+    return mixed <= 1; /* each such bit doubles the shuffles; beyond one, memory costs no more */
+}
+
 /* A small load from memory that nothing writes may be done again in another layout that suits it
  * as well. */
 static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
@@ -24906,6 +24914,12 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     uint32_t i, vec, fewest;
     tmi_shuffle s;
     tmi_lin same = *l;
+    have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
+    if (op->kind == TMI_OP_EXTF && tmi_is_node(p, tmi_in(m, op, 0)) && /* what is only widened */
+        !tmi_shuffles_serve(have, l, &s)) {
+        value = tmi_in(m, op, 0);
+        op = TMI_OP(m, tmi_def(m, value));
+    }
     if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile")) return 0;
     have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
     same.offset = have->offset;
@@ -24917,14 +24931,6 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
     i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
     return i <= 2 * tmi_access_lines(p, tmi_def(m, value), have, &vec, &fewest);
-}
-
-/* Do shuffles bring a layout to another at no more cost than threadgroup memory? */
-static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuffle *s) {
-    uint32_t i, mixed = 0;
-    if (!tmi_lin_shuffle(have, want, s)) return 0;
-    for (i = 0; i < TMI_LANE_BITS; i++) mixed += s->reg_of_lane[i] != 0;
-    return mixed <= 1; /* each such bit doubles the shuffles; beyond one, memory costs no more */
 }
 
 /* The instance to move a value from: the first, or the first that shuffles alone bring there. */
@@ -25407,7 +25413,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3245879441u
+#define TMI_STAMP_PLAN 1686393054u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -41544,7 +41550,7 @@ static void tmi_gen_unravel(tmi_gen *g, uint32_t at, const uint64_t *size, uint3
 typedef struct tmi_loop {
     uint32_t op, block, n, memo;
     uint32_t index;              /* the induction value */
-    uint32_t carried[8];         /* inside: the carried values */
+    uint32_t carried[8]; /* inside: the carried values */
 } tmi_loop;
 
 static void tmi_gen_loop(tmi_gen *g, tmi_loop *p, uint32_t low, uint32_t high, uint64_t step,
@@ -42975,7 +42981,8 @@ typedef struct tmi_producting {
     tmi_node *n;
     uint32_t  bm, bn, bk;
     uint64_t  m, nn, k;
-    uint32_t  batch[TMI_LIST_RANK], n_batch;
+    uint64_t  batches;
+    uint32_t  batch[TMI_LIST_RANK], pid; /* which of them */
     uint32_t  row, col, mask_m, mask_n;
     uint8_t   type;
 } tmi_producting;
@@ -43009,12 +43016,18 @@ static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t a
     return tmi_gen_dot(g, va, vb, acc);
 }
 
-static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, tmi_indices *out) {
+static uint32_t tmi_oplist_product_batch(const tmi_producting *p, uint64_t *size) {
+    const tmi_node *n = p->n;
+    uint32_t        i, count = n->shape.rank;
+    for (i = 0; i < 2; i++) count -= TMI_NODE(p->g->l, n->in[i])->shape.rank > 1;
+    for (i = 0; i < count; i++) size[i] = n->shape.dim[i];
+    return count;
+}
+
+static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node) {
     tmi_node *n = TMI_NODE(g->l, node);
-    uint64_t  batch = 1, size[TMI_LIST_RANK];
-    uint32_t  i, pid;
-    int a_row = TMI_NODE(g->l, n->in[0])->shape.rank > 1,
-        b_col = TMI_NODE(g->l, n->in[1])->shape.rank > 1;
+    uint64_t  size[TMI_LIST_RANK];
+    uint32_t  i;
     memset(p, 0, sizeof *p);
     p->g = g;
     p->n = n;
@@ -43022,55 +43035,201 @@ static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node, t
     p->nn = (uint64_t)n->num[3];
     p->k = (uint64_t)n->num[4];
     p->type = tmi_dot_type(g, n);
-    p->n_batch = n->shape.rank - (uint32_t)a_row - (uint32_t)b_col;
-    for (i = 0; i < p->n_batch; i++) batch *= size[i] = n->shape.dim[i];
-    tmi_dot_tile(g, batch, p->m, p->nn, &p->bm, &p->bn);
+    p->batches = 1;
+    for (i = tmi_oplist_product_batch(p, size); i-- > 0;) p->batches *= size[i];
+}
+
+/* Which of the batches: once the tile's place is known. */
+static void tmi_oplist_product_place(tmi_producting *p) {
+    uint64_t size[TMI_LIST_RANK];
+    uint32_t n = tmi_oplist_product_batch(p, size);
+    p->g->k->grid[2] = p->batches;
+    p->pid = p->batches > 1 ? tmi_gen_pid(p->g, 2) : 0;
+    tmi_gen_unravel(p->g, p->pid, size, n, p->batch);
+}
+
+static void tmi_oplist_product_out(const tmi_producting *p, tmi_indices *out) {
+    out->rank = 0;
+    if (p->batches > 1) tmi_indices_add(out, p->batches, p->pid);
+    if (TMI_NODE(p->g->l, p->n->in[0])->shape.rank > 1) tmi_indices_add(out, p->m, p->row);
+    if (TMI_NODE(p->g->l, p->n->in[1])->shape.rank > 1) tmi_indices_add(out, p->nn, p->col);
+}
+
+/* A x B on the matrix units, as they are for tt.dot; in type `work`. */
+static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
+    tmi_gen *g = p->g;
+    tmi_loop loop;
+    uint32_t acc, dims[2];
+    tmi_dot_tile(g, p->batches, p->m, p->nn, &p->bm, &p->bn);
     p->bk = tmi_pow2_ceil(p->k, 16, 32);
     tmi_gen_axes(g, p->bm, p->bn);
     p->row = tmi_gen_tile(g, 0, p->m, 1);
     p->col = tmi_gen_tile(g, 1, p->nn, 0);
     p->mask_m = g->mask[0];
     p->mask_n = g->mask[1];
-    out->rank = 0;
-    g->k->grid[2] = batch;
-    pid = batch > 1 ? tmi_gen_pid(g, 2) : 0;
-    tmi_gen_unravel(g, pid, size, p->n_batch, p->batch);
-    if (batch > 1) tmi_indices_add(out, batch, pid);
-    if (a_row) tmi_indices_add(out, p->m, p->row);
-    if (b_col) tmi_indices_add(out, p->nn, p->col);
+    tmi_oplist_product_place(p);
+    dims[0] = p->bm;
+    dims[1] = p->bn;
+    acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, tmi_list_work(g->m, work), dims, 2), 0);
+    if (p->k <= p->bk) {
+        acc = tmi_producting_step(p, 0, acc);
+    } else {
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), p->bk, &acc, 1);
+        tmi_gen_name(g, loop.carried[0], "acc");
+        acc = tmi_producting_step(p, loop.index, loop.carried[0]);
+        tmi_gen_loop_end(g, &loop, &acc, &acc);
+    }
+    tmi_gen_name(g, acc, "acc");
+    tmi_gen_axes(g, p->bm, p->bn);
+    g->mask[0] = p->mask_m;
+    g->mask[1] = p->mask_n;
+    return acc;
+}
+
+/* -- Products with few rows ----------------------------------------------------------------------
+ * A vector times a matrix, or up to 16 of them, is as fast as the matrix is read: each of its
+ * elements once, and the few rows (or columns: then the matrix is the first operand) meet it in
+ * registers. A tile lies along the memory of the matrix and is what 256 threads load at once; each
+ * row has a tile of partial sums, added up after the loop. So the more rows, the smaller the tile;
+ * more than 8 are for two programs side by side, and the second finds the matrix in the cache. MLX
+ * has gemv for one row, and gemv_wide, which streams the matrix for five at a time, up to 15. */
+enum {
+    TMI_THIN_MOST = 16, /* rows */
+    TMI_THIN_ROWS = 8,  /* of a program */
+    TMI_THIN_SUMS = 64  /* partial sums that a thread holds, at most */
+};
+
+typedef struct tmi_thinning {
+    tmi_producting *p;
+    uint32_t all, few, first; /* rows or columns of the thin operand; a program's, from where on */
+    int      big;  /* operand that is the matrix */
+    uint32_t axis; /* of the tile: along K */
+    uint32_t free, mask; /* index along the tile's other axis, and which of these exist */
+} tmi_thinning;
+
+/* Which operand is a matrix to be streamed; -1: neither. */
+static int tmi_oplist_thin_matrix(const tmi_list *l, const tmi_node *n) {
+    const uint64_t m = (uint64_t)n->num[2], nn = (uint64_t)n->num[3], k = (uint64_t)n->num[4];
+    if (!tmi_lt_is(tmi_lt_promote(TMI_NODE(l, n->in[0])->dtype, TMI_NODE(l, n->in[1])->dtype),
+                   'f') || k < 64 || (m > TMI_THIN_MOST && nn > TMI_THIN_MOST))
+        return -1;
+    return m <= nn;
+}
+
+/* Operand i of the product as an f32 tile at `k`; `other`: its row (of a) or column (of b). */
+static uint32_t tmi_oplist_thin_operand(const tmi_thinning *t, uint32_t i, uint32_t k,
+                                        uint32_t other) {
+    const tmi_producting *p = t->p;
+    const tmi_node *x = TMI_NODE(p->g->l, p->n->in[i]);
+    int             across = (i == 0) != (p->n->num[i] != 0); /* K is its second dimension */
+    uint32_t        rows = across ? other : k, cols = across || x->shape.rank == 1 ? k : other, v;
+    tmi_indices     s;
+    tmi_operand_space(p->g, p->n, &x->shape, p->batch, rows, cols, &s);
+    v = tmi_gen_value(p->g, p->n->in[i], &s, 0);
+    v = tmi_gen_cast(p->g, v, tmi_lt_work(x->dtype), TMI_LT_F32);
+    return tmi_gen_zeroed(p->g, p->n->in[i], v, p->g->mask[t->axis]);
+}
+
+/* What K from `base` on adds to the partial sums of each row. */
+static void tmi_oplist_thin_step(const tmi_thinning *t, uint32_t base, uint32_t *acc) {
+    tmi_gen *g = t->p->g;
+    uint32_t i, k = tmi_gen_span(g, t->axis, base, t->p->k), w, x, row;
+    w = tmi_oplist_thin_operand(t, (uint32_t)t->big, k, t->free);
+    for (i = 0; i < t->few; i++) {
+        row = tmi_gen_add(g, t->first, tmi_gen_index(g, i));
+        if (t->all % t->few) /* the last program's rows */
+            row = tmi_gen_2(g, TMI_OP_MINSI, row, tmi_gen_index(g, t->all - 1));
+        x = tmi_oplist_thin_operand(t, !t->big, k, row);
+        acc[i] = tmi_gen_2(g, TMI_OP_ADDF, acc[i], tmi_gen_2(g, TMI_OP_MULF, w, x));
+    }
+}
+
+/* The tile: neighbours in the matrix's memory along its second axis. Other rows of it, or of K,
+ * are fewer where there would be too few programs. */
+static void tmi_oplist_thin_tile(tmi_thinning *t, const tmi_node *x, uint64_t size) {
+    const tmi_producting *p = t->p;
+    uint32_t each = TMI_THIN_SUMS / tmi_pow2_ceil(t->few, 2, TMI_THIN_ROWS), fast, slow,
+             least = 4 * (p->g->l->gpu->cores ? p->g->l->gpu->cores : 8);
+    t->axis = (p->n->num[t->big] != 0) == (t->big == 1);
+    fast = t->axis ? tmi_pow2_ceil(p->k, 32, 32 * each) /* a simdgroup a row */
+                   : tmi_pow2_ceil(size, 1, 128 / tmi_lt_bytes(x->dtype)); /* whole lines */
+    if (!t->axis && fast > 32 && p->batches * tmi_cdiv(size, fast) < least) fast = 32;
+    slow = tmi_pow2_ceil(t->axis ? size : p->k, 1, 256 * each / fast);
+    while (t->axis && slow > 8 && p->batches * tmi_cdiv(size, slow) < least) slow /= 2;
+    tmi_gen_axes(p->g, slow, fast);
+}
+
+/* The result's tile, rows of the thin operand along the axis that K had. */
+static uint32_t tmi_oplist_thin_result(const tmi_thinning *t, const uint32_t *acc, uint32_t *row) {
+    tmi_gen *g = t->p->g;
+    tmi_comb sum = tmi_comb_one(TMI_L_OP_SUM, TMI_LT_F32);
+    uint32_t size[2], i, v, at, ok, one[TMI_THIN_ROWS];
+    for (i = 0; i < t->few; i++) tmi_gen_reduced(g, &sum, t->axis, &acc[i], &one[i]);
+    g->mask[t->axis] = *row = 0;
+    if (t->few == 1) return one[0];
+    size[t->axis] = tmi_pow2_ceil(t->few, 1, TMI_THIN_ROWS);
+    size[!t->axis] = g->size[!t->axis];
+    tmi_gen_axes(g, size[0], size[1]);
+    at = tmi_gen_span(g, t->axis, 0, t->few);
+    g->mask[!t->axis] = t->mask;
+    for (v = one[0], i = 1; i < t->few; i++)
+        v = tmi_gen_select(g, tmi_gen_cmpi(g, TMI_EQ, at, tmi_gen_index(g, i)), one[i], v);
+    *row = tmi_gen_add(g, at, t->first);
+    if (t->all % t->few) {
+        ok = tmi_gen_cmpi(g, TMI_SLT, *row, tmi_gen_index(g, t->all));
+        g->mask[t->axis] = tmi_gen_and(g, g->mask[t->axis], ok);
+    }
+    return v;
+}
+
+/* `big`: which operand is the matrix. */
+static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
+    tmi_gen     *g = p->g;
+    tmi_thinning t;
+    tmi_loop     loop;
+    uint32_t     acc[TMI_THIN_ROWS], i;
+    uint64_t     size = big ? p->nn : p->m;
+    memset(&t, 0, sizeof t);
+    t.p = p;
+    t.big = big;
+    t.all = (uint32_t)(big ? p->m : p->nn);
+    t.few = t.all > TMI_THIN_ROWS ? (t.all + 1) / 2 : t.all;
+    tmi_oplist_thin_tile(&t, TMI_NODE(g->l, p->n->in[big]), size);
+    t.free = tmi_gen_tile(g, !t.axis, size, t.few < t.all);
+    t.mask = g->mask[!t.axis];
+    if (t.few < t.all) {
+        t.first = tmi_gen_mul(g, tmi_gen_pid(g, 0), t.few);
+        g->k->grid[0] = 2;
+    }
+    tmi_oplist_product_place(p);
+    for (i = 0; i < t.few; i++) acc[i] = tmi_gen_whole(g, tmi_gen_float(g, 0));
+    if (p->k <= g->size[t.axis]) tmi_oplist_thin_step(&t, 0, acc);
+    else {
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), g->size[t.axis], acc, t.few);
+        for (i = 0; i < t.few; i++) tmi_gen_name(g, acc[i] = loop.carried[i], "acc");
+        tmi_oplist_thin_step(&t, loop.index, acc);
+        tmi_gen_loop_end(g, &loop, acc, acc);
+    }
+    *(big ? &p->col : &p->row) = t.free;
+    return tmi_oplist_thin_result(&t, acc, big ? &p->row : &p->col);
 }
 
 static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
     tmi_producting p;
-    tmi_indices      out, bias;
-    tmi_loop       loop;
-    uint32_t       acc, elem, dims[2];
+    tmi_indices    out, bias;
+    uint32_t       acc, b;
     uint8_t        work;
-    tmi_producting_begin(&p, g, node, &out);
+    int            big = tmi_oplist_thin_matrix(g->l, TMI_NODE(g->l, node));
+    tmi_producting_begin(&p, g, node);
     work = tmi_lt_is(p.type, 'f')                      ? (uint8_t)TMI_LT_F32
         : p.type == TMI_LT_I64 || p.type == TMI_LT_U64 ? p.type
                                                        : (uint8_t)TMI_LT_I32;
-    elem = tmi_list_work(g->m, work);
-    dims[0] = p.bm;
-    dims[1] = p.bn;
-    acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, elem, dims, 2), 0);
-    if (p.k <= p.bk) {
-        acc = tmi_producting_step(&p, 0, acc);
-    } else {
-        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p.k), p.bk, &acc, 1);
-        tmi_gen_name(g, loop.carried[0], "acc");
-        acc = tmi_producting_step(&p, loop.index, loop.carried[0]);
-        tmi_gen_loop_end(g, &loop, &acc, &acc);
-    }
-    tmi_gen_name(g, acc, "acc");
-    tmi_gen_axes(g, p.bm, p.bn);
-    g->mask[0] = p.mask_m;
-    g->mask[1] = p.mask_n;
+    acc = big < 0 ? tmi_oplist_product_dot(&p, work) : tmi_oplist_thin_product(&p, big);
+    tmi_oplist_product_out(&p, &out);
     if (p.n->n_in == 3) {
-        const tmi_node *b = TMI_NODE(g->l, p.n->in[2]);
-        tmi_gen_stretched(g, &p.n->shape, &out, &b->shape, &bias);
-        dims[0] = tmi_gen_as(g, p.n->in[2], &bias, work);
-        acc = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, work), acc, dims[0]);
+        tmi_gen_stretched(g, &p.n->shape, &out, &TMI_NODE(g->l, p.n->in[2])->shape, &bias);
+        b = tmi_gen_as(g, p.n->in[2], &bias, work);
+        acc = tmi_gen_2(g, tmi_op_for(TMI_OP_ADDF, work), acc, b);
     }
     tmi_gen_finish(g, tmi_gen_cast(g, acc, work, tmi_lt_work(p.n->dtype)), &out);
 }
@@ -45466,7 +45625,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1621218701u
+#define TMI_STAMP_OPLIST 4253835438u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
@@ -46998,14 +47157,15 @@ typedef struct tmi_room {
 
 static tmi_room tmi_entry_room_of(uint16_t kind) {
     static const tmi_room none = {0, 0}, sorts = {750, 1125}, picks = {144, 130},
-                          attends = {112, 260}, large = {80, 160}, reduces = {104, 108},
-                          unary = {30, 48}, other = {42, 76};
+                          attends = {112, 260}, products = {140, 250}, large = {80, 160},
+                          reduces = {104, 108}, unary = {30, 48}, other = {42, 76};
     switch (kind) {
     case TMI_L_OP_NONE: return none;
     case TMI_L_OP_SORT: case TMI_L_OP_TOPK: return sorts;
     case TMI_L_OP_ARGMAX: case TMI_L_OP_ARGMIN: return picks;
     case TMI_L_OP_ATTENTION: return attends;
-    case TMI_L_OP_MATMUL: case TMI_L_OP_CONV2D: case TMI_L_OP_DROPOUT: case TMI_L_OP_SCATTER_ADD:
+    case TMI_L_OP_MATMUL: return products;
+    case TMI_L_OP_CONV2D: case TMI_L_OP_DROPOUT: case TMI_L_OP_SCATTER_ADD:
     case TMI_L_OP_SOFTMAX: case TMI_L_OP_LOG_SOFTMAX: case TMI_L_OP_LAYER_NORM:
     case TMI_L_OP_RMS_NORM: case TMI_L_OP_CUMSUM: return large;
     default:

@@ -157,10 +157,25 @@ void products(maker &m) {
                               {{30, 45}, {45}, {}},
                               {{45}, {45}, {}},
                               {{1, 300}, {300, 40}, {}},
-                              {{200, 3}, {3, 200}, {}}};
+                              {{200, 3}, {3, 200}, {}},
+                              /* few rows or columns: a matrix that is streamed */
+                              {{300}, {300, 40}, {}},
+                              {{40, 300}, {300}, {}},
+                              {{300}, {300}, {}},
+                              {{1, 4096}, {40, 4096}, {{"transpose_b", true}}},
+                              {{2, 5000}, {5000, 40}, {}},
+                              {{3, 257}, {70, 257}, {{"transpose_b", true}}},
+                              {{320, 5}, {320, 72}, {{"transpose_a", true}}},
+                              {{70, 260}, {260, 4}, {}},
+                              {{260, 70}, {260, 9}, {{"transpose_a", true}}},
+                              {{2, 16, 96}, {2, 96, 40}, {}},
+                              {{16, 512}, {130, 512}, {{"transpose_b", true}}},
+                              {{17, 512}, {512, 17}, {}}}; /* not few */
     for (const extent &e : extents) m.each_float([&](const char *t) { m.one("matmul", {e.a, e.b}, e.args, t); });
     m.each_float([&](const char *t) { m.one("matmul", {{33, 45}, {45, 70}, {70}}, {}, t); });
     m.each_float([&](const char *t) { m.one("matmul", {{2, 33, 45}, {45, 70}, {33, 1}}, {}, t); });
+    m.each_float([&](const char *t) { m.one("matmul", {{7, 128}, {128, 33}, {33}}, {}, t); });
+    m.one("matmul", {{4, 128}, {128, 33}}, {}, "f32", {}, {"f16", "f32"});
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "i32");
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "i8");
     m.one("matmul", {{20, 30}, {30, 10}}, {}, "f32", {}, {"f16", "f32"});
@@ -254,6 +269,7 @@ void graphs(maker &m) {
     };
     graph("chain", {op("mul", "a", {"x", "y"}, {}, {{40, 50}, {50}}), op("add", "b", {"a", "x"}), op("gelu", "c", {"b"})}, 1);
     graph("linear", {op("matmul", "h", {"x", "w"}, {}, {{40, 50}, {50, 70}}), op("add", "b", {"h", "bias"}, {}, {nullptr, {70}}), op("relu", "r", {"b"})}, 1);
+    graph("few-rows", {op("relu", "a", {"x"}, {}, {{3, 200}}), op("abs", "e", {"w"}, {}, {{200, 70}}), op("matmul", "h", {"a", "e"}), op("add", "b", {"h", "bias"}, {}, {nullptr, {70}}), op("relu", "r", {"b"})}, 1);
     graph("silu-by-hand", {op("matmul", "h", {"x", "w"}, {}, {{40, 50}, {50, 70}}), op("sigmoid", "s", {"h"}), op("mul", "g", {"h", "s"})}, 1);
     graph("mean-square", {op("square", "q", {"x"}, {}, {{40, 500}}), op("mean", "m", {"q"}, {{"axis", 1}}), op("sqrt", "r", {"m"})}, 1);
     graph("residual-norm", {op("add", "a", {"x", "y"}, {}, {{40, 50}, {40, 50}}), op("layer_norm", "n", {"a"}), op("mul", "s", {"n", "w"}, {}, {nullptr, {50}})}, 1);
