@@ -855,7 +855,8 @@ typedef enum tmetal_gpu_feature {
     TMETAL_GPU_BF16_MATH     = 32,  /* bfloat arithmetic pays; else it is a storage type */
     TMETAL_GPU_DIRECT_DOT    = 64,  /* simdgroup_matrix operands straight from device memory pay */
     TMETAL_GPU_TENSOR_API    = 128, /* matmul2d compiles (MSL 4.0) */
-    TMETAL_GPU_MATRIX_UNIT   = 256  /* matmul2d has hardware of its own */
+    TMETAL_GPU_MATRIX_UNIT   = 256, /* matmul2d has hardware of its own */
+    TMETAL_GPU_TENSOR_OPS    = 512  /* matrix products are printed as matmul2d */
 } tmetal_gpu_feature;
 
 /* One bin of a chip. 0 is "unknown" in every figure: readers must cope with it. */
@@ -936,7 +937,7 @@ TMETAL_API tmetal_gpu_fact tmetal_gpu_fact_at(const tmetal_gpu *gpu, size_t inde
 typedef struct tmetal_gpu_feature_info {
     uint32_t          bit;        /* of tmetal_gpu_feature */
     const char       *name;       /* "SIMD_MATRIX" */
-    uint32_t          family;     /* first that has it */
+    uint32_t          family;     /* first that has it; 0: none is known to */
     uint32_t          mac_family; /* first that has it on a Mac */
     uint32_t          msl;        /* first language version, 210 to 400 */
     const char       *text;
@@ -3614,9 +3615,9 @@ static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout"
     X(10,                  FST,   AGX10, DJ,  MES_I, FST_I, FST,   FST_I) \
     X(11,                  FFT,   FFT,   FFT, MES_I, FST_I, FST_I, FST_I)
 
-/* What a family can do. `mac` is the first family of a Mac that can, `first` that of any device. X
- * gets the family F and whether it is a Mac's (M) passed through, so that a row of chips can add up
- * its bits.
+/* What a family can do. `mac` is the first family of a Mac that can, `first` that of any device; 0:
+ * none is known to, the caller says so. X gets the family F and whether it is a Mac's (M) passed
+ * through, so that a row of chips can add up its bits.
  *    id           first mac msl  source text */
 #define TMI_FEATURES(X, F, M) \
     X(SIMD_REDUCE,   7,  7, 210, FST, \
@@ -3635,7 +3636,9 @@ static const char *const tmi_unit_words[] = {"allow_reorder", "efficient_layout"
       M) \
     X(TENSOR_API,    7,  7, 400, MSL, \
       "tensor operations (matmul2d) compile; before Apple10 they run on the shader units", F, M) \
-    X(MATRIX_UNIT,  10, 10, 400, TT31,  "matrix units that only matmul2d reaches", F, M)
+    X(MATRIX_UNIT,  10, 10, 400, TT31,  "matrix units that only matmul2d reaches", F, M) \
+    X(TENSOR_OPS,    0,  0, 400, NONE, \
+      "matrix products printed as matmul2d: no device has run these texts yet", F, M)
 
 /* One row a bin: the full bin under the chip's name, smaller ones with their cores at the end.
  *    name               MTLDevice.name    architecture     source family mac cores source  gbps
@@ -3774,7 +3777,7 @@ static const tmi_source tmi_sources[TMI_SOURCE_COUNT] = {
 };
 
 #define TMI_FEATURE_BIT(id, first, mac, msl, source, text, F, M) \
-    | ((F) >= ((M) ? (mac) : (first)) ? (uint32_t)TMETAL_GPU_##id : 0u)
+    | (((M) ? (mac) : (first)) && (F) >= ((M) ? (mac) : (first)) ? (uint32_t)TMETAL_GPU_##id : 0u)
 #define TMI_FEATURES_OF(F, M) (0u TMI_FEATURES(TMI_FEATURE_BIT, F, M))
 
 #define TMI_LIMITS_FIRST(tg, threads, simd, regs, align, buffers, bytes) tg, threads, simd, regs
@@ -3998,7 +4001,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
     return fact;
 }
 
-#define TMI_STAMP_HARDWARE 2693036296u
+#define TMI_STAMP_HARDWARE 568209380u
 
 /*==============================================================================
  * >>library  [8]  Functions of ours that emitted kernels call, as Metal text
@@ -4082,7 +4085,6 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
 #define TMI_F32_ALONE \
     "float @(float a, float b) {    // never part of a fused multiply-add\n" \
     "#pragma METAL fp contract(off)\nreturn a $w b; }"
-#define TMI_OF_VECTORS "template <typename T>\n" /* float and vectors of it */
 #define TMI_BY_DOUBLE \
     "float @(float x) { return f64_to_f32(f64_$0(f32_to_f64(x))); }    // by way of double\n"
 #define TMI_TEST_HALF "int @(half x) { return $s_f32(float(x)); }"
@@ -5686,18 +5688,17 @@ static const tmi_fn tmi_fns[] = {
       "float @(float a, float b, float c) { return norm4d_f32(a, b, c, 0.0f); }"),
     TMI_R("rnorm3d_f32", "f(fff)",
       "float @(float a, float b, float c) { return rnorm4d_f32(a, b, c, 0.0f); }"),
-    TMI_R("erf_small", "", TMI_OF_VECTORS "T @(T x) {    // erf(x) for |x| below 0.93: 1 ulp\n"
-      "const T s = x * x; T p = T(-0.00059595145f); p = fma(p, s, T(0.0049873423f)); "
-      "p = fma(p, s, T(-0.026762962f)); p = fma(p, s, T(0.11281731f)); "
-      "p = fma(p, s, T(-0.3761249f)); p = fma(p, s, T(0.12837915f)); return fma(p, x, x); }"),
-    TMI_R("erf_f32", "f(f)", TMI_OF_VECTORS
-      "T @(T x) {    // 1.2 ulp and a quarter of the error of exp; both fits, so no branch\n"
-      "const T t = fabs(x), c = fmin(t, T(3.95f));    // erf is 1 behind that\n"
-      "T q = T(-2.1100572e-5f); q = fma(q, c, T(0.0004345218f)); "
-      "q = fma(q, c, T(-0.004171319f)); q = fma(q, c, T(0.025120012f)); "
-      "q = fma(q, c, T(-0.10828086f)); q = fma(q, c, T(-0.6333463f)); "
-      "q = fma(q, c, T(-1.1295152f)); q = fma(q, c, T(0.00017472546f)); "
-      "return select(erf_small(x), copysign(1.0f - fast::exp(q), x), t > 0.9277f); }"),
+    TMI_R("erf_small", "", "float @(float x) {    // erf(x) for |x| below 0.93: 1 ulp\n"
+      "const float s = x * x; float p = -0.00059595145f; p = fma(p, s, 0.0049873423f); "
+      "p = fma(p, s, -0.026762962f); p = fma(p, s, 0.11281731f); p = fma(p, s, -0.3761249f); "
+      "p = fma(p, s, 0.12837915f); return fma(p, x, x); }"),
+    TMI_R("erf_f32", "f(f)", "float @(float x) {    // 1.2 ulp and the error of exp\n"
+      "const float t = fabs(x); if (t <= 0.9277f) return erf_small(x); "
+      "if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n"
+      "if (isnan(x)) return x; float q = -2.1100572e-5f; q = fma(q, t, 0.0004345218f); "
+      "q = fma(q, t, -0.004171319f); q = fma(q, t, 0.025120012f); q = fma(q, t, -0.10828086f); "
+      "q = fma(q, t, -0.6333463f); q = fma(q, t, -1.1295152f); q = fma(q, t, 0.00017472546f); "
+      "return copysign(1.0f - precise::exp(q), x); }"),
     TMI_R("erfcx_pos", "", "float @(float x) {    // e^(x^2) erfc(x) for x not below 0: 2 ulp\n"
       "const float t = x < 0x1p60f ? (x - 2.0f) / (x + 2.0f) : 1.0f; float p = 6.0605413e-5f; "
       "p = fma(p, t, 0.00016305203f); p = fma(p, t, -0.0003507601f); "
@@ -6107,7 +6108,7 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
         if (fresh) {
             if (*s != '}') tmi_put_spaces(t, depth * 4);
             else if (depth) tmi_put_spaces(t, depth * 4 - 4);
-            fresh = *s == '#' || (*s == '/' && s[1] == '/') || tmi_fn_starts(s, "template");
+            fresh = *s == '#' || (*s == '/' && s[1] == '/');
             if (fresh) {
                 s = tmi_put_fn_line(t, s);
                 continue;
@@ -6200,7 +6201,7 @@ static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t l
     return i ? i - 1 : TMI_FN_COUNT;
 }
 
-#define TMI_STAMP_LIBRARY 3028041069u
+#define TMI_STAMP_LIBRARY 601136452u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -6383,6 +6384,7 @@ struct tmetal_module {
     size_t      src_len;
     uint64_t    kinds[4]; /* of its ops, as bits; also of some that are gone */
     uint8_t     no_matrix; /* planned for a GPU without simdgroup_matrix */
+    uint8_t     tensors;   /* planned for one whose products are tensor operations */
 };
 TMI_STATIC_ASSERT(kinds_fit, TMI_OP_COUNT <= 256);
 
@@ -7156,7 +7158,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 305495910u
+#define TMI_STAMP_IR 3836411148u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -21166,7 +21168,8 @@ enum {
     TMI_RD_loop = TMI_RD_ABC,
     TMI_RD_lda = TMI_RD_B | TMI_RD_C | TMI_RD_E | TMI_RD_F, TMI_RD_sta = TMI_RD_BD | TMI_RD_C,
     TMI_RD_addt = TMI_RD_B | TMI_RD_C, TMI_RD_decl = TMI_RD_B, TMI_RD_ffill = TMI_RD_B,
-    TMI_RD_fload = TMI_RD_BD, TMI_RD_fstore = TMI_RD_BD, TMI_RD_fmma = TMI_RD_BD | TMI_RD_F
+    TMI_RD_fload = TMI_RD_BD, TMI_RD_fmma = TMI_RD_BD | TMI_RD_F,
+    TMI_RD_tdecl = TMI_RD_BD, TMI_RD_trun = 0, TMI_RD_tstore = TMI_RD_BD
 };
 
 #define TMI_TR_P   TMI_TR_PURE
@@ -21221,7 +21224,7 @@ enum {
     X(FTRUNC,   "trunc",   call,    TMI_TR_PV) X(ROUND,   "round",   call,    TMI_TR_PV) \
     X(RINT,     "rint",    call,    TMI_TR_PV) X(ISNAN,   "isnan",   call,    TMI_TR_PV) \
     X(ISINF,    "isinf",   call,    TMI_TR_PV) \
-    X(ERF,      "erf_f32",   helper, TMI_TR_PVS) X(ERFC,    "erfc_f32", helper, \
+    X(ERF,      "erf_f32",   helper, TMI_TR_P | TMI_TR_SLOW) X(ERFC, "erfc_f32", helper, \
       TMI_TR_P | TMI_TR_SLOW) \
     X(EXPM1,    "expm1_f32", helper, TMI_TR_P | TMI_TR_SLOW) X(LOG1P, "log1p_f32", helper, \
       TMI_TR_P | TMI_TR_SLOW) \
@@ -21246,8 +21249,8 @@ enum {
     X(FILLUP,   "simd_shuffle_and_fill_up", fill, TMI_TR_LANE) X(FILLDOWN, \
       "simd_shuffle_and_fill_down", fill, TMI_TR_LANE) \
     X(SIMD,     "",        simd,    TMI_TR_LANE) X(BALLOT, "",       ballot,  TMI_TR_LANE) \
-    X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(FSTORE, "simdgroup_store", fstore, \
-      TMI_TR_STMT) \
+    X(FLOAD,    "simdgroup_load", fload, TMI_TR_STMT) X(TDECL, "",   tdecl,   TMI_TR_STMT) \
+    X(TRUN,     "run",     trun,    TMI_TR_STMT) X(TSTORE, "",       tstore,  TMI_TR_STMT) \
     X(FMMA,     "simdgroup_multiply_accumulate", fmma, TMI_TR_STMT) X(FFILL, "", ffill, \
       TMI_TR_STMT) \
     X(DECL,     "",        decl,    TMI_TR_STMT) X(FOR,    "",       for_,    TMI_TR_STMT) \
@@ -21291,6 +21294,10 @@ static const tmi_tf_row tmi_tfs[TMI_TF_COUNT] = {
  *   FLOAD    a: fragment array, b: its index, c: threadgroup array, d: offset; pitch, transpose in
  *            e, f
  *   FMMA     a: accumulator array, b: index, c: array of A, d: index, e: array of B, f: index
+ *   TDECL    a: sums of a tensor product, made and set to 0; b, d: where this simdgroup's part of
+ *            operand A, B stands in its threadgroup array c, e; f: row of thr->shape
+ *   TRUN     a += c * e, shape f                            TSTORE  a: sums, b: where they go in
+ *            threadgroup array c, d: round or 0, f: shape
  *   BARRIER  a: flags, b: threadgroup array before it, c: that was read, d: the one behind it
  *   FOR      c: count, d: body; f: its variable is f >> round, not the round
  *   LOOP     a: from, b: to, c: step, d: body               WHILE  d: body
@@ -21324,7 +21331,10 @@ typedef struct tmi_blk {
     uint8_t  is_if;
 } tmi_blk;
 
-typedef enum tmi_space { TMI_AS_PRIVATE, TMI_AS_GROUP, TMI_AS_FRAG, TMI_AS_TABLE } tmi_space;
+typedef enum tmi_space {
+    TMI_AS_PRIVATE, TMI_AS_GROUP, TMI_AS_FRAG, TMI_AS_TABLE,
+    TMI_AS_COOP /* a cooperative tensor: who holds which element, only the GPU knows */
+} tmi_space;
 
 typedef struct tmi_arr {
     uint8_t  space;
@@ -21339,6 +21349,16 @@ typedef struct tmi_arr {
     uint32_t decl;   /* DECL instruction */
 } tmi_arr;
 
+/* A product by tensor operations, as one simdgroup sees it. */
+typedef struct tmi_matmul {
+    uint32_t m, n, k;          /* its part of the product */
+    uint32_t pitch[2];         /* of operands a, b: elements from row to row */
+    uint8_t  flipped[2];       /* columns are stored as rows */
+    uint8_t  relaxed;          /* floats may lose bits of their mantissa */
+    uint32_t out_pitch, slab;  /* sums on their way out: elements from row to row, rows at a time */
+    uint32_t name[4];          /* the printer's: of a, b, the operation, the sums */
+} tmi_matmul;
+
 #define TMI_KNOWN 33
 
 typedef struct tmi_thr {
@@ -21346,6 +21366,7 @@ typedef struct tmi_thr {
     tmi_module *m;
     tmi_vec     ins, blk, arr;
     tmi_vec     list;  /* uint32_t */
+    tmi_vec     shape; /* tmi_matmul */
     tmi_hash    cse;
     uint32_t    known[TMI_KNOWN]; /* small numbers of 32 bits, which are asked for again and again */
     uint32_t    cur;   /* block being filled */
@@ -21362,6 +21383,7 @@ TMI_ITEMS(tmi_thread_lst_at, tmi_thr, uint32_t, &o->list)
 #define TMI_BLK(t, i) tmi_thread_blk_at((t), (i))
 #define TMI_ARR(t, i) tmi_thread_arr_at((t), (i))
 #define TMI_LST(t, i) (*tmi_thread_lst_at((t), (i)))
+#define TMI_MATMUL(t, i) TMI_AT(&(t)->shape, tmi_matmul, (i))
 
 static uint32_t tmi_t_block(tmi_thr *t, uint32_t parent, uint32_t owner) {
     uint32_t id = t->blk.n;
@@ -21382,6 +21404,7 @@ static void tmi_thr_init(tmi_job *job, tmi_module *m, tmi_thr *t) {
     tmi_vec_init(&t->blk, sizeof(tmi_blk), 1);
     tmi_vec_init(&t->arr, sizeof(tmi_arr), 1);
     tmi_vec_init(&t->list, sizeof(uint32_t), 1);
+    tmi_vec_init(&t->shape, sizeof(tmi_matmul), 1);
     t->cse.scratch = 1;
     (void)tmi_vec_add(job, &t->ins);
     (void)tmi_vec_add(job, &t->blk);
@@ -22350,7 +22373,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 2369604578u
+#define TMI_STAMP_THREAD 3624244094u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -23757,10 +23780,40 @@ static int tmi_is_mma_elem(const tmi_module *m, uint32_t type) {
         (t->format == TMI_F_F16 || t->format == TMI_F_BF16 || t->format == TMI_F_F32);
 }
 
+/* What matmul2d multiplies into float or int (MPPTensorOpsMatMul2d.h; bfloat from macOS 26.1). */
+static const struct tmi_plan_tensor_types { uint8_t a, b, sum; } tmi_plan_tensor_types[] = {
+    {TMI_S_F16, TMI_S_F16, TMI_S_F32},  {TMI_S_F32, TMI_S_F32, TMI_S_F32},
+    {TMI_S_BF16, TMI_S_BF16, TMI_S_F32}, {TMI_S_BF16, TMI_S_F16, TMI_S_F32},
+    {TMI_S_F16, TMI_S_BF16, TMI_S_F32}, {TMI_S_I8, TMI_S_I8, TMI_S_I32},
+};
+
+/* Why matmul2d does not serve a product; NULL: it does. */
+static const char *tmi_plan_not_tensor(const tmi_module *m, const tmi_op *op) {
+    const uint32_t a = tmi_in_type(m, op, 0), b = tmi_in_type(m, op, 1), d = tmi_out_type(m, op, 0);
+    const int      floats = tmi_is_mma_elem(m, a) && tmi_is_mma_elem(m, b) && tmi_is_mma_elem(m, d),
+              ints = TMI_TYPE(m, tmi_elem(m, a))->kind == TMI_T_INT &&
+        TMI_TYPE(m, tmi_elem(m, b))->kind == TMI_T_INT && tmi_s_of(m, d) == TMI_S_I32;
+    size_t i, n = sizeof tmi_plan_tensor_types / sizeof *tmi_plan_tensor_types;
+    for (i = 0; i < n; i++)
+        if (tmi_plan_tensor_types[i].a == tmi_s_of(m, a) &&
+            tmi_plan_tensor_types[i].b == tmi_s_of(m, b) &&
+            (tmi_plan_tensor_types[i].sum == TMI_S_F32 ? floats : ints))
+            break;
+    if (i == n) return "matmul2d has no such types";
+    if (tmi_rank(m, d) != 2) return "it is a batch of products";
+    if (tmi_dim(m, d, 0) < 16 || tmi_dim(m, d, 1) < 16 || tmi_dim(m, a, 1) < 16)
+        return "matmul2d wants 16 or more of each dimension";
+    return NULL;
+}
+
+static int tmi_plan_is_tensor(const tmi_module *m, const tmi_op *op) {
+    return op->kind == TMI_OP_DOT && m->tensors && !tmi_plan_not_tensor(m, op);
+}
+
 /* simdgroup_matrix serves 8 by 8 tiles of float, half and bfloat. */
 static int tmi_dot_is_mma(const tmi_module *m, const tmi_op *op) {
     uint32_t d, a, rank;
-    if (op->kind != TMI_OP_DOT || m->no_matrix) return 0;
+    if (op->kind != TMI_OP_DOT || m->no_matrix || tmi_plan_is_tensor(m, op)) return 0;
     d = tmi_out_type(m, op, 0);
     a = tmi_in_type(m, op, 0);
     rank = tmi_rank(m, d);
@@ -23872,7 +23925,7 @@ static uint32_t tmi_dot_groups(const tmi_plan *p) {
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(m, op);
         uint32_t d, rank, rows, cols, batch, g;
-        if (!tmi_dot_is_mma(m, o)) continue;
+        if (!tmi_dot_is_mma(m, o) && !tmi_plan_is_tensor(m, o)) continue;
         d = tmi_out_type(m, o, 0);
         rank = tmi_rank(m, d);
         rows = tmi_dim(m, d, rank - 2) / 8;
@@ -25100,7 +25153,8 @@ static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
     TMI_ASSERT(p->job, "plan", k < 2);
     TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
     tmi_plan_any_lin(p, v, &l);
-    l.vec = tmi_dot_is_mma(p->m, op) ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
+    l.vec = tmi_dot_is_mma(p->m, op) || tmi_plan_is_tensor(p->m, op)
+        ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
     p->stage[k][id] = tmi_lin_id(p, &l) + 1;
     tmi_plan_require_operand(p, v, &l);
 }
@@ -25382,6 +25436,13 @@ static void tmi_plan_room(tmi_plan *p) {
     p->force = TMI_TEMP(p->job, struct tmi_force, ops);
 }
 
+/* Why no product is a tensor operation; NULL: those may be that can. */
+static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu) {
+    if (!(gpu->features & TMETAL_GPU_TENSOR_OPS)) return "TENSOR_OPS, which prints it, is off";
+    if (job->opt->msl && job->opt->msl < 400) return "the caller wants a language before 4.0";
+    return job->opt->mlx ? "MLX chooses the language version" : NULL;
+}
+
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                           int unforced, tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
@@ -25394,6 +25455,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->gpu = gpu;
     p->programs = (uint32_t)tmi_attr_int(m, TMI_OP(m, func), TMI_ATTR_PROGRAMS, 1);
     m->no_matrix = !(gpu->features & TMETAL_GPU_SIMD_MATRIX);
+    m->tensors = !tmi_plan_no_tensors(job, gpu);
     tmi_plan_room(p);
     tmi_plan_flow(p);
     tmi_users_make(job, m, func, p->next, &p->users);
@@ -25415,7 +25477,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1686393054u
+#define TMI_STAMP_PLAN 1011908572u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -25522,6 +25584,7 @@ typedef struct tmi_low {
     uint32_t    program[3], programs[3]; /* programs in turn: which one this is, and of how many */
     /* per product: operand a, b, staged before the loop that it stays the same in */
     struct tmi_staged **ahead[2];
+    struct tmi_product **sums; /* per product: its sums, which live as long as a loop runs */
 } tmi_low;
 
 #define TMI_SLOT(w, i) TMI_AT(&(w)->slot, tmi_slot, (i))
@@ -30353,6 +30416,7 @@ static void tmi_read_carried(tmi_low *w, uint32_t value, uint32_t var) {
 }
 
 static void tmi_stage_ahead(tmi_low *w, uint32_t body);
+static void tmi_lower_tensor_ahead(tmi_low *w, const tmi_op *loop, int after);
 
 static void tmi_lower_for(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
@@ -30371,6 +30435,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
     }
     tmi_copy_all(w, c, n);
     tmi_stage_ahead(w, body);
+    tmi_lower_tensor_ahead(w, op, 0);
     w->t->src = id;
     tmi_lower_loop_begin(w, op, &iv);
     w->scalar[tmi_block_arg(w->m, body, 0)] = iv;
@@ -30386,6 +30451,7 @@ static void tmi_lower_for(tmi_low *w, uint32_t id) {
         tmi_copy_set(&c[i], tmi_in(w->m, TMI_OP(w->m, end), i), c[i].to, var[i]);
     tmi_copy_all(w, c, n);
     tmi_t_close(w->t);
+    tmi_lower_tensor_ahead(w, op, 1);
     w->t->src = id;
     for (i = 0; i < n; i++) tmi_read_carried(w, tmi_out(w->m, op, i), var[i]);
 }
@@ -30575,6 +30641,7 @@ typedef struct tmi_product {
     tmi_staged s[2];
     uint32_t acc, acc_count;
     uint32_t widens;                                /* bfloat operands become float tiles */
+    uint32_t shape, used; /* tensors: row of thr->shape; log2 of the simdgroups that have a part */
 } tmi_product;
 
 /* Operands of the GPU's own tile type: where it only stores bfloat, tiles of it would be widened
@@ -30622,6 +30689,28 @@ static void tmi_product_init(tmi_low *w, uint32_t id, tmi_product *p) {
     }
 }
 
+/* Threadgroup memory for operand k. */
+static void tmi_lower_stage_room(tmi_low *w, tmi_product *p, uint32_t k) {
+    uint32_t value = tmi_in(w->m, p->op, k), type = tmi_value_type(w->m, value),
+             name = tmi_source_name(w, value), pad, rows, cols;
+    const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
+    tmi_staged *s = &p->s[k];
+    tmi_tty  elem = tmi_tile_type(w, p, k);
+    if (s->buf) return;
+    s->k_bits = p->k_bits - p->chunk_bits;
+    rows = k ? s->k_bits : p->m_bits;
+    cols = k ? p->n_bits : s->k_bits;
+    s->flipped = tmi_is_flipped(w->m, type, l);
+    pad = w->p->tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
+    s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
+    s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
+    elem.width = (uint8_t)(1u << l->vec);
+    /* a step towards the product */
+    if (!name || name == tmi_lower_out_name(w, p->op, 0))
+        name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
+    s->buf = tmi_t_array(w->t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
+}
+
 /* Write operand k to threadgroup memory, in the layout that the plan found for it. */
 static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_thr *t = w->t;
@@ -30630,25 +30719,13 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     const tmi_lin *l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
     tmi_staged *s = &p->s[k];
     tmi_tty  elem = tmi_tile_type(w, p, k);
-    uint32_t rows = tmi_dim_bits(w->m, type, row_axis), cols = tmi_dim_bits(w->m, type, col_axis),
-             pad, v, at, along, holder, fast, slow, cond = 0;
+    uint32_t rows = p->m_bits, cols = p->n_bits, v, at, along, holder, fast, slow, cond = 0;
     uint32_t k_low = tmi_dim_low(w->m, type, k ? row_axis : col_axis);
     tmi_nest n;
     TMI_ASSERT(w->job, "lower", k < 2);
-    s->k_bits = p->k_bits - p->chunk_bits;
+    tmi_lower_stage_room(w, p, k);
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    s->flipped = tmi_is_flipped(w->m, type, l);
-    pad = w->p->tight ? 0 : 16 / tmi_scalar_bytes[elem.kind];
-    s->pitch = (1u << (s->flipped ? rows : cols)) + pad;
-    s->plane = (1u << (s->flipped ? cols : rows)) * s->pitch;
-    elem.width = (uint8_t)(1u << l->vec);
-    if (!s->buf) {
-        uint32_t name = tmi_source_name(w, value), out = tmi_lower_out_name(w, p->op, 0);
-        /* a step towards the product */
-        if (!name || name == out) name = tmi_intern(w->job, w->m->strings, k ? "b" : "a", 1);
-        s->buf = tmi_t_array(t, TMI_AS_GROUP, elem, (s->plane << p->b_bits) >> l->vec, name);
-    }
     tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
     v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
     if (p->widens) v = tmi_conv(t, v, elem.kind);
@@ -30699,7 +30776,8 @@ static void tmi_stage_ahead(tmi_low *w, uint32_t body) {
     for (op = w->p->job->opt->plain ? 0 : TMI_BLOCK(w->m, body)->first_op; op;
          op = TMI_OP(w->m, op)->next) {
         tmi_product p;
-        if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op))) continue;
+        if (!tmi_dot_is_mma(w->m, TMI_OP(w->m, op)) && !tmi_plan_is_tensor(w->m, TMI_OP(w->m, op)))
+            continue;
         tmi_product_init(w, op, &p);
         for (k = 0; k < 2 && !p.chunk_bits; k++) {
             tmi_origin o;
@@ -30982,12 +31060,213 @@ static void tmi_lower_plain_dot(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_plain_copy(w, p, lin_id, kind, 1);
 }
 
+/* -- Products by tensor operations (Metal 4) --------------------------------------------------- */
+
+/* A simdgroup's part of the product: blocks of 16 by 16 and more, rows and columns shared out as
+ * evenly as they go. Simdgroups that are left over have none. */
+static uint32_t tmi_lower_tensor_split(tmi_low *w, const tmi_product *p, tmi_lin *l,
+                                       tmi_matmul *s) {
+    uint32_t m = p->m_bits, n = p->n_bits, left = w->p->n_sg, used = 0, i;
+    for (; left && (m > 4 || n > 4); left--, used++) {
+        if (m >= n) m--;
+        else n--;
+    }
+    tmi_lin_zero(l, w->p->n_sg);
+    for (i = 0; i < p->n_bits - n; i++) l->sg[i] = 1u << (n + i);
+    for (; i < used; i++) l->sg[i] = 1u << (p->n_bits + m + i - (p->n_bits - n));
+    s->m = 1u << m;
+    s->n = 1u << n;
+    return used;
+}
+
+/* Open a branch for the simdgroups that have a part; 0: all have. */
+static int tmi_lower_tensor_guard(tmi_low *w, const tmi_product *p) {
+    tmi_thr *t = w->t;
+    if (p->used == w->p->n_sg) return 0;
+    (void)tmi_t_if(t, tmi_t_icmp(t, TMI_ULT, tmi_t_group(t), tmi_t_u32(t, 1u << p->used)));
+    return 1;
+}
+
+/* The sums, zeros at first, and the views of the operands in threadgroup memory. */
+static void tmi_lower_tensor_begin(tmi_low *w, tmi_product *p) {
+    tmi_thr  *t = w->t;
+    tmi_matmul s;
+    uint32_t  k, at[2], id;
+    tmi_tty   type = tmi_tty_of(tmi_s_of(w->m, tmi_out_type(w->m, p->op, 0)) == TMI_S_I32
+        ? TMI_S_I32 : TMI_S_F32, 1);
+    tmi_lin   l;
+    memset(&s, 0, sizeof s);
+    p->used = tmi_lower_tensor_split(w, p, &l, &s);
+    s.relaxed = tmi_attr_int(w->m, p->op, "inputPrecision", 2) == 0 && /* tf32 */
+        tmi_s_of(w->m, tmi_in_type(w->m, p->op, 0)) == TMI_S_F32;
+    for (k = 0; k < 2; k++) {
+        const uint32_t first = k ? tmi_tile_base(w, &l, 0, p->n_bits)
+                                 : tmi_tile_base(w, &l, p->n_bits, p->m_bits);
+        if (w->ahead[k][p->id]) p->s[k] = *w->ahead[k][p->id];
+        else tmi_lower_stage_room(w, p, k);
+        s.pitch[k] = p->s[k].pitch;
+        s.flipped[k] = (uint8_t)p->s[k].flipped;
+        at[k] = tmi_t_mul_c(t, first, (k != 0) == (s.flipped[k] != 0) ? s.pitch[k] : 1);
+    }
+    s.k = 1u << p->s[0].k_bits;
+    p->shape = t->shape.n;
+    *(tmi_matmul *)tmi_vec_add(w->job, &t->shape) = s;
+    p->acc = tmi_named_array(w, TMI_AS_COOP, type, 1, tmi_out(w->m, p->op, 0));
+    id = tmi_t_stmt(t, TMI_TF_TDECL, p->acc, at[0], p->s[0].buf, at[1]);
+    TMI_INS(t, id)->e = p->s[1].buf;
+    TMI_INS(t, id)->f = p->shape;
+}
+
+static void tmi_lower_tensor_run(tmi_low *w, tmi_product *p) {
+    const int guard = tmi_lower_tensor_guard(w, p);
+    uint32_t  id = tmi_t_stmt(w->t, TMI_TF_TRUN, p->acc, 0, p->s[0].buf, 0);
+    TMI_INS(w->t, id)->e = p->s[1].buf;
+    TMI_INS(w->t, id)->f = p->shape;
+    if (guard) tmi_t_close(w->t);
+}
+
+/* What stands in threadgroup memory, of rows `round` of each simdgroup, is added to the elements of
+ * `value`, which has the addend by now. */
+static void tmi_lower_tensor_add(tmi_low *w, tmi_product *p, uint32_t value, uint32_t addend,
+                           uint32_t out, uint32_t round) {
+    tmi_thr *t = w->t;
+    const tmi_matmul *s = TMI_MATMUL(t, p->shape);
+    const uint32_t inst = w->p->first_inst[value] - 1, kind = TMI_ARR(t, p->acc)->type.kind,
+                   width = tmi_log2(TMI_ARR(t, out)->type.width), rows = tmi_log2(s->slab),
+                   m = tmi_log2(s->m), pitch = s->out_pitch;
+    uint32_t i, at, sum, e[4], cond = 0;
+    tmi_nest n;
+    tmi_nest_open(w, &n, TMI_INST(w->p, inst)->lin);
+    if (round)
+        cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, n.lin, p->n_bits + rows, m - rows, 0), round);
+    if (cond) (void)tmi_t_if(t, cond);
+    for (i = 0; i < 1u << (n.vec - width); i++) {
+        at = tmi_coord(w, n.lin, p->n_bits, rows, i);
+        if (p->m_bits > m) {
+            const uint32_t high = tmi_coord(w, n.lin, p->n_bits + m, p->m_bits - m, i);
+            at = tmi_t_add(t, at, tmi_t_mul_c(t, high, 1u << rows));
+        }
+        at = tmi_t_mul_c(t, at, pitch >> width);
+        at = tmi_t_add(t, at, tmi_coord(w, n.lin, width, p->n_bits - width, i));
+        e[i] = tmi_t_read(t, out, at, 0);
+    }
+    if (!width) e[0] = tmi_t_vmake(t, e, 1u << n.vec);
+    sum = tmi_elem_at(w, addend, n.lin, n.vec ? TMI_VEC : 0);
+    if (kind == TMI_S_I32) sum = tmi_t_add(t, sum, e[0]);
+    else {
+        sum = tmi_t_bin(t, TMI_TF_FADD, tmi_conv(t, sum, TMI_S_F32), e[0]);
+        sum = tmi_conv(t, sum, tmi_value_tty(w, value).kind);
+    }
+    tmi_inst_put(w, inst, sum);
+    if (cond) tmi_t_close(t);
+    tmi_nest_end(w, &n);
+}
+
+/* Elements that a thread reads at once: its vectors, where they are neighbours in a row. */
+static uint32_t tmi_lower_tensor_width(const tmi_lin *l) {
+    uint32_t i;
+    for (i = 0; i < l->vec; i++)
+        if (l->reg[i] != 1u << i) return 1;
+    return 1u << l->vec;
+}
+
+/* Hand the sums over: through threadgroup memory, as many rows of each simdgroup at a time as there
+ * is room for, element by element, since only the GPU knows who holds which. `value`: the result,
+ * which may stand in the addend's array. */
+static void tmi_lower_tensor_end(tmi_low *w, tmi_product *p, uint32_t value, uint32_t addend) {
+    tmi_thr   *t = w->t;
+    tmi_inst  *in = tmi_first_inst(w, value);
+    tmi_matmul *s = TMI_MATMUL(t, p->shape);
+    uint32_t   rounds = 0, round = 0, rows, out, id, at;
+    tmi_tty    type;
+    tmi_lin    l;
+    tmi_nest   n;
+    s->out_pitch = (1u << p->n_bits) + (w->p->tight ? 0 : 4);
+    for (rows = 1u << p->m_bits; rows * s->out_pitch * 4 > w->p->stage_limit && s->m >> rounds > 1;)
+        rows /= 2, rounds++;
+    s->slab = s->m >> rounds;
+    type = TMI_ARR(t, p->acc)->type;
+    type.width = (uint8_t)tmi_lower_tensor_width(TMI_LIN(w->p, in->lin));
+    out = tmi_named_array(w, TMI_AS_GROUP, type, rows * s->out_pitch / type.width,
+                          tmi_out(w->m, p->op, 0));
+    if (in->store != TMI_ST_ARRAY) {
+        tmi_inst_array(w, w->p->first_inst[value] - 1, TMI_AS_PRIVATE);
+        if (rounds) { /* each adds to some of the elements */
+            tmi_nest_open(w, &n, in->lin);
+            tmi_inst_put(w, w->p->first_inst[value] - 1,
+                         tmi_elem_at(w, addend, n.lin, n.vec ? TMI_VEC : 0));
+            tmi_nest_end(w, &n);
+            addend = value;
+        }
+    } else addend = value;
+    if (rounds) round = tmi_t_for(t, 1u << rounds);
+    (void)tmi_lower_tensor_split(w, p, &l, s);
+    at = tmi_t_mul_c(t, tmi_tile_base(w, &l, p->n_bits + tmi_log2(s->m), p->m_bits), s->slab);
+    at = tmi_t_mul_c(t, at, s->out_pitch);
+    at = tmi_t_add(t, at, tmi_tile_base(w, &l, 0, p->n_bits));
+    {
+        const int guard = tmi_lower_tensor_guard(w, p);
+        id = tmi_t_stmt(t, TMI_TF_TSTORE, p->acc, at, out, round);
+        TMI_INS(t, id)->f = p->shape;
+        if (guard) tmi_t_close(t);
+    }
+    tmi_lower_tensor_add(w, p, value, addend, out, round);
+    if (rounds) tmi_t_close(t);
+}
+
+static void tmi_lower_tensor_dot(tmi_low *w, tmi_product *p) {
+    tmi_product *held = w->sums[p->id];
+    uint32_t     k;
+    if (held) *p = *held;
+    else tmi_lower_tensor_begin(w, p);
+    if (p->chunk_bits) p->chunk = tmi_t_for(w->t, 1u << p->chunk_bits);
+    for (k = 0; k < 2; k++)
+        if (!w->ahead[k][p->id]) tmi_stage(w, p, k);
+    tmi_lower_tensor_run(w, p);
+    if (p->chunk_bits) tmi_t_close(w->t);
+    if (!held) tmi_lower_tensor_end(w, p, tmi_out(w->m, p->op, 0), tmi_in(w->m, p->op, 2));
+}
+
+/* Sums that a loop only adds to stay in their cooperative tensor as long as it runs: before the
+ * loop they are made, after it they are handed over. */
+static void tmi_lower_tensor_ahead(tmi_low *w, const tmi_op *loop, int after) {
+    const tmi_module *m = w->m;
+    const uint32_t body = tmi_op_body(m, loop, 0), end = tmi_terminator(m, body);
+    uint32_t i, arg, def;
+    for (i = 0; i < loop->n_out; i++) {
+        tmi_inst *in, *to;
+        arg = tmi_block_arg(m, body, 1 + i);
+        def = tmi_def(m, tmi_in(m, TMI_OP(m, end), i));
+        if (!def || TMI_OP(m, def)->block != body || !tmi_plan_is_tensor(m, TMI_OP(m, def)) ||
+            tmi_in(m, TMI_OP(m, def), 2) != arg || w->p->klass[arg] != TMI_C_NODE)
+            continue;
+        w->t->src = def;
+        if (after) {
+            if (w->sums[def]) tmi_lower_tensor_end(w, w->sums[def], tmi_out(m, loop, i), arg);
+            continue;
+        }
+        in = tmi_first_inst(w, tmi_out(m, TMI_OP(m, def), 0));
+        to = tmi_first_inst(w, arg);
+        /* as tmi_chain_in_place() asks: then the result stands in the addend's array */
+        if (tmi_n_uses(&w->p->users, arg) != 1 || in->lin != to->lin || in->store || in->next ||
+            tmi_n_uses(&w->p->users, tmi_out(m, TMI_OP(m, def), 0)) != 1)
+            continue;
+        w->sums[def] = TMI_TEMP(w->job, tmi_product, 1);
+        tmi_product_init(w, def, w->sums[def]);
+        tmi_lower_tensor_begin(w, w->sums[def]);
+    }
+}
+
 static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
     uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
     tmi_product p;
     TMI_ASSERT(w->job, "lower", TMI_OP(w->m, id)->kind == TMI_OP_DOT);
     tmi_product_init(w, id, &p);
+    if (tmi_plan_is_tensor(w->m, p.op)) {
+        tmi_lower_tensor_dot(w, &p);
+        return;
+    }
     if (!tmi_dot_is_mma(w->m, p.op)) {
         tmi_lower_plain_dot(w, &p, l);
         return;
@@ -31079,6 +31358,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     w.scalar_next = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.ahead[0] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
     w.ahead[1] = TMI_TEMP(job, tmi_staged *, p->m->op.n);
+    w.sums = TMI_TEMP(job, tmi_product *, p->m->op.n);
     w.reads = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.writes = TMI_TEMP(job, uint32_t, p->m->op.n);
     w.atomics = TMI_TEMP(job, uint32_t, p->m->op.n);
@@ -31096,7 +31376,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1038612068u
+#define TMI_STAMP_LOWER 313978570u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
@@ -31110,9 +31390,10 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 static uint32_t tmi_arrays(const tmi_ins *n, uint32_t *a) {
     switch (n->op) {
     case TMI_TF_LDA: case TMI_TF_LDT: case TMI_TF_LDC: case TMI_TF_STA: case TMI_TF_STT:
-    case TMI_TF_DECL: case TMI_TF_FFILL: case TMI_TF_ADDT: a[0] = n->a; return 1;
-    case TMI_TF_FLOAD: case TMI_TF_FSTORE: a[0] = n->a, a[1] = n->c; return 2;
-    case TMI_TF_FMMA: a[0] = n->a, a[1] = n->c, a[2] = n->e; return 3;
+    case TMI_TF_DECL: case TMI_TF_FFILL: case TMI_TF_ADDT:
+    case TMI_TF_TDECL: a[0] = n->a; return 1;
+    case TMI_TF_FLOAD: case TMI_TF_TSTORE: a[0] = n->a, a[1] = n->c; return 2;
+    case TMI_TF_FMMA: case TMI_TF_TRUN: a[0] = n->a, a[1] = n->c, a[2] = n->e; return 3;
     default: return 0;
     }
 }
@@ -31868,7 +32149,7 @@ static const tmi_touched *tmi_access_of(const tmi_hazard *h, uint32_t id, tmi_to
     own->how = own->own_how;
     for (i = 0; i < k; i++) {
         uint8_t how = n->op == TMI_TF_ADDT                         ? 4
-            : n->op == TMI_TF_STT || (n->op == TMI_TF_FSTORE && i) ? 2
+            : n->op == TMI_TF_STT || (n->op == TMI_TF_TSTORE && i) ? 2
                                                                    : 1;
         if (TMI_ARR(t, a[i])->space != TMI_AS_GROUP) continue;
         for (at = own->n++; at && own->arr[at - 1] > a[i]; at--) {
@@ -32132,7 +32413,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 2012403547u
+#define TMI_STAMP_CLEAN 873408505u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -33506,7 +33787,7 @@ static uint32_t tmi_report_tiles(const tmi_plan *p, uint32_t groups) {
     const tmi_module *m = p->m;
     uint32_t          op, most = 1;
     for (op = p->flow[p->func]; op; op = p->flow[op])
-        if (tmi_dot_is_mma(m, TMI_OP(m, op)))
+        if (tmi_dot_is_mma(m, TMI_OP(m, op)) || tmi_plan_is_tensor(m, TMI_OP(m, op)))
             most = tmi_max32(most,
                              (uint32_t)(tmi_numel(m, tmi_out_type(m, TMI_OP(m, op), 0)) / 64 /
                                         groups));
@@ -33575,7 +33856,14 @@ static void tmi_report_dot(tmi_plan *p, uint32_t id) {
                                   tmi_dim(m, d, rank - 1), tmi_dim(m, a, rank - 1));
     tmi_at      at = tmi_at_of(m, op);
     for (i = 0; i < 2; i++) way[i] = p->tile[i][id] ? 2 : p->stage[i][id] != 0;
-    if (tmi_dot_is_mma(m, op)) {
+    if (m->tensors && tmi_plan_not_tensor(m, op))
+        tmi_remark(p->job, at, TMETAL_MISSED, "dot", "%s not by matmul2d: %s", size,
+                   tmi_plan_not_tensor(m, op));
+    if (tmi_plan_is_tensor(m, op)) {
+        tmi_remark(p->job, at, TMETAL_APPLIED, "dot",
+                   "%s by matmul2d (Metal 4); operands and sums pass through threadgroup memory",
+                   size);
+    } else if (tmi_dot_is_mma(m, op)) {
         tmi_remark(p->job, at, TMETAL_APPLIED, "dot",
                    "%s on simdgroup_matrix, 8 by 8 tiles; %s", size,
                    way[0] == way[1]
@@ -33738,11 +34026,11 @@ static void tmi_report_chip(tmi_plan *p) {
             tmi_remark(p->job, at, TMETAL_FOUND, "chip", "%s lacks %s: %s", p->gpu->name, r->name,
                        r->without);
     }
-    if (p->has_mma && (p->gpu->features & TMETAL_GPU_MATRIX_UNIT))
+    if (p->has_mma && !p->m->tensors && (p->gpu->features & TMETAL_GPU_MATRIX_UNIT))
         tmi_remark(p->job, at, TMETAL_MISSED, "chip",
-                   "%s has MATRIX_UNIT, which matmul2d alone reaches and we do not print: "
-                   "simdgroup_matrix runs on its shader units",
-                   p->gpu->name);
+                   "%s has MATRIX_UNIT, which matmul2d alone reaches: %s, and simdgroup_matrix runs "
+                   "on its shader units",
+                   p->gpu->name, tmi_plan_no_tensors(p->job, p->gpu));
 }
 
 /* What is found op by op, as an array that the caller keeps. */
@@ -34656,7 +34944,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 744929897u
+#define TMI_STAMP_REPORT 1946574116u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -34741,8 +35029,9 @@ typedef struct tmi_emit {
     uint32_t   *fn_lines; /* of those: lines with all that they call */
     tmi_fn_index *fn_index; /* NULL until the first is looked for */
     uint32_t part_name, grid_name; /* of what TMETAL_ARG_GRID brings; grid_name 0: it is not there */
-    uint8_t uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_matrix, uses_bf16,
-        uses_logging;
+    uint8_t uses_lane, uses_group, uses_tid, uses_pid, uses_nprog, uses_bf16, uses_logging;
+    uint8_t uses_matrix; /* 1: simdgroup_matrix, 2: tensors */
+    uint32_t element, element_at; /* names in the loops over a cooperative tensor */
     /* of names at file scope, where other kernels stand beside this one; else NULL */
     const char *file_prefix;
     const char *loop_names[24];
@@ -36835,7 +37124,7 @@ static void tmi_stmt_decl(tmi_emit *e, const tmi_ins *n) {
     tmi_line(e);
     if (a->space == TMI_AS_FRAG) {
         tmi_put(e->out, "simdgroup_%s8x8 ", tmi_msl_scalar(a->type.kind, TMI_ANY));
-        e->uses_matrix = 1;
+        e->uses_matrix |= 1;
     } else {
         tmi_put_msl_type(e, a->type, (tmi_sign)e->arr_sign[n->a], e->arr_const[n->a]);
         if (a->type.kind != TMI_S_PTR) tmi_put_char(e->out, ' ');
@@ -37146,6 +37435,130 @@ static void tmi_stmt_tiles(tmi_emit *e, const tmi_ins *n) {
         tmi_put_tile(e, n->a, n->b);
         tmi_end_line(e, ");\n");
     }
+}
+
+/* -- Tensor operations (Metal 4) --------------------------------------------------------------- */
+
+/* A view of operand k of a product in threadgroup memory: extents are (columns, rows). */
+static void tmi_emit_tensor_view(tmi_emit *e, const tmi_matmul *s, uint32_t k, uint32_t arr,
+                                 uint32_t at) {
+    const int kind = TMI_ARR(e->t, arr)->type.kind;
+    uint32_t rows = k ? s->k : s->m, cols = k ? s->n : s->k;
+    int64_t  zero;
+    tmi_line(e);
+    /* of arrays the element type is not deduced; of vectors it is that of the vector */
+    tmi_put(e->out, "auto %s = tensor((threadgroup %s *)%s", tmi_taken(e, s->name[k]),
+            kind == TMI_S_I8 ? "int8_t" : tmi_msl_scalar(kind, TMI_SIGNED),
+            tmi_taken(e, e->arr_name[arr]));
+    if (!tmi_t_is_const(e->t, at, &zero) || zero) {
+        tmi_put_str(e->out, " + ");
+        tmi_expr(e, at, TMI_ANY, TMI_L_ADD + 1);
+    }
+    tmi_end_line(e, ",\n");
+    tmi_line(e);
+    tmi_put(e->out, "        dextents<int, 2>(%u, %u), array<int, 2>({1, %u}));\n",
+            s->flipped[k] ? rows : cols, s->flipped[k] ? cols : rows, s->pitch[k]);
+}
+
+/* for each element of the sums that this thread holds */
+static const char *tmi_emit_tensor_loop(tmi_emit *e, const char *sums) {
+    const char *i = tmi_taken(e, e->element);
+    tmi_line(e);
+    tmi_put_str(e->out, "#pragma clang loop unroll(full)\n");
+    tmi_line(e);
+    tmi_put(e->out, "for (ushort %s = 0; %s < %s.get_capacity(); %s++)", i, i, sums, i);
+    return i;
+}
+
+static void tmi_emit_tensor(tmi_emit *e, const tmi_ins *n) {
+    static const char *const roles[] = {"left", "right", "matmul", "sums"};
+    static const char        mode[] = "mpp::tensor_ops::matmul2d_descriptor";
+    static const char *const truth[] = {"false", "true"};
+    const tmi_arr *a = TMI_ARR(e->t, n->a);
+    tmi_matmul     *s = TMI_MATMUL(e->t, n->f);
+    const char    *shape, *sums, *i;
+    uint32_t       k;
+    e->uses_matrix |= 2;
+    for (k = 0; k < 4; k++)
+        s->name[k] = tmi_unique_name(e, tmi_taken(e, tmi_name_of(
+            e, a->name ? TMI_STR(e->m, a->name) : "product", roles[k])));
+    sums = tmi_taken(e, s->name[3]);
+    tmi_comment(e, n);
+    tmi_emit_tensor_view(e, s, 0, n->c, n->b);
+    tmi_emit_tensor_view(e, s, 1, n->e, n->d);
+    shape = tmi_taken(e, tmi_unique_name(e, "shape"));
+    tmi_line(e);
+    tmi_put(e->out, "constexpr auto %s = %s(%u, %u, ", shape, mode, s->m, s->n);
+    if (s->k % 16) tmi_put_str(e->out, "static_cast<int>(dynamic_extent)");
+    else tmi_put(e->out, "%u", s->k);
+    tmi_put(e->out, ", %s, %s, %s, %s::mode::multiply_accumulate", truth[s->flipped[0]],
+            truth[s->flipped[1]], truth[s->relaxed], mode);
+    tmi_end_line(e, ");\n");
+    tmi_line(e);
+    tmi_put(e->out, "mpp::tensor_ops::matmul2d<%s, execution_simdgroup> %s;\n", shape,
+            tmi_taken(e, s->name[2]));
+    tmi_line(e);
+    tmi_put(e->out, "auto %s = %s.get_destination_cooperative_tensor<\n", sums,
+            tmi_taken(e, s->name[2]));
+    tmi_line(e);
+    tmi_put(e->out, "        remove_addrspace_t<decltype(%s)>,\n", tmi_taken(e, s->name[0]));
+    tmi_line(e);
+    tmi_put(e->out, "        remove_addrspace_t<decltype(%s)>, %s>();\n",
+            tmi_taken(e, s->name[1]), a->type.kind == TMI_S_I32 ? "int32_t" : "float");
+    i = tmi_emit_tensor_loop(e, sums);
+    tmi_put_char(e->out, '\n');
+    tmi_line(e);
+    tmi_put(e->out, "    if (%s.is_valid_element(%s)) %s[%s] = %s;\n", sums, i, sums, i,
+            a->type.kind == TMI_S_I32 ? "0" : "0.0f");
+    e->expanded += e->copies * 32;
+}
+
+static void tmi_emit_tensor_run(tmi_emit *e, const tmi_ins *n) {
+    const tmi_matmul *s = TMI_MATMUL(e->t, n->f);
+    tmi_comment(e, n);
+    tmi_line(e);
+    tmi_put(e->out, "%s.run(%s, %s, %s);\n", tmi_taken(e, s->name[2]), tmi_taken(e, s->name[0]),
+            tmi_taken(e, s->name[1]), tmi_taken(e, s->name[3]));
+}
+
+/* Each thread puts the elements that it holds where they belong; of slabs those of this round. */
+static void tmi_emit_tensor_store(tmi_emit *e, const tmi_ins *n) {
+    const tmi_matmul *s = TMI_MATMUL(e->t, n->f);
+    const char      *sums = tmi_taken(e, s->name[3]), *i, *at;
+    int64_t          zero;
+    tmi_comment(e, n);
+    i = tmi_emit_tensor_loop(e, sums);
+    at = tmi_taken(e, e->element_at);
+    tmi_put_str(e->out, " {\n");
+    e->indent++;
+    tmi_line(e);
+    tmi_put(e->out, "const auto %s = %s.get_multidimensional_index(%s);    // column, row\n", at,
+            sums, i);
+    tmi_line(e);
+    tmi_put(e->out, "if (%s.is_valid_element(%s)", sums, i);
+    if (n->d) {
+        tmi_put(e->out, " && %s[1] / %u == int(", at, s->slab);
+        tmi_expr(e, n->d, TMI_ANY, TMI_L_ANY);
+        tmi_put_char(e->out, ')');
+    }
+    tmi_put_str(e->out, ")\n");
+    tmi_line(e);
+    if (TMI_ARR(e->t, n->c)->type.width > 1)
+        tmi_put(e->out, "    ((threadgroup %s *)%s)[", TMI_ARR(e->t, n->c)->type.kind == TMI_S_I32
+                ? "int" : "float", tmi_taken(e, e->arr_name[n->c]));
+    else tmi_put(e->out, "    %s[", tmi_taken(e, e->arr_name[n->c]));
+    if (!tmi_t_is_const(e->t, n->b, &zero) || zero) {
+        tmi_expr(e, n->b, TMI_ANY, TMI_L_ADD);
+        tmi_put_str(e->out, " + ");
+    }
+    if (n->d) tmi_put(e->out, "uint(%s[1] %% %u * %u + %s[0])", at, s->slab, s->out_pitch, at);
+    else tmi_put(e->out, "uint(%s[1] * %u + %s[0])", at, s->out_pitch, at);
+    tmi_put(e->out, "] = %s[%s]", sums, i);
+    tmi_end_line(e, ";\n");
+    e->indent--;
+    tmi_line(e);
+    tmi_put_str(e->out, "}\n");
+    e->expanded += e->copies * 32;
 }
 
 /* -- Which values get a variable --------------------------------------------------------------- */
@@ -37464,6 +37877,9 @@ static void tmi_stmt(tmi_emit *e, uint32_t id) {
                                                    : "return;\n");
         break;
     case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FMMA: tmi_stmt_tiles(e, n); break;
+    case TMI_TF_TDECL: tmi_emit_tensor(e, n); break;
+    case TMI_TF_TRUN: tmi_emit_tensor_run(e, n); break;
+    case TMI_TF_TSTORE: tmi_emit_tensor_store(e, n); break;
     default: tmi_bug(e->job, "emit", "a statement that the printer does not know");
     }
 }
@@ -37771,7 +38187,7 @@ static uint32_t tmi_emit_indices(const tmi_thr *t, const tmi_ins *n, uint32_t *v
     case TMI_TF_VGET: v[0] = n->b; return 1;
     case TMI_TF_LDA: case TMI_TF_LDC: case TMI_TF_STA: v[1] = n->c; break;
     case TMI_TF_FMMA: v[1] = n->d, v[2] = n->f; break;
-    case TMI_TF_FFILL: case TMI_TF_FLOAD: case TMI_TF_FSTORE: v[1] = 0; break;
+    case TMI_TF_FFILL: case TMI_TF_FLOAD: v[1] = 0; break;
     default: return 0;
     }
     v[0] = n->b;
@@ -38214,6 +38630,10 @@ static void tmi_name_arrays(tmi_emit *e) {
     uint32_t   *first = TMI_TEMP(e->job, uint32_t, e->t->arr.n + 1), i, id;
     tmi_strings places;
     tmi_strings_init(e->job, &places);
+    if (e->t->shape.n) {
+        e->element = tmi_unique_name(e, "element");
+        e->element_at = tmi_unique_name(e, "at");
+    }
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
         e->arr_as[i] = i;
@@ -38245,7 +38665,14 @@ static void tmi_name_arrays(tmi_emit *e) {
 static void tmi_put_includes(tmi_text *t, const tmi_job *job, int matrix, int logging) {
     tmi_put_str(t, "#pragma clang diagnostic ignored \"-Wall\"\n#include <metal_stdlib>\n");
     if (logging) tmi_put_str(t, "#include <metal_logging>\n");
-    if (matrix) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
+    if (matrix & 1) tmi_put_str(t, "#include <metal_simdgroup_matrix>\n");
+    if (matrix & 2) /* without the language both headers are empty, and errors stand elsewhere */
+        tmi_put_str(t,
+                    "#if !defined(__HAVE_TENSOR__)\n"
+                    "#error \"compile with language version 4.0: languageVersion, -std=metal4.0\"\n"
+                    "#endif\n"
+                    "#include <metal_tensor>\n"
+                    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n");
     tmi_put_str(t, "using namespace metal;\n");
     tmi_put_str(t, "#pragma METAL fp math_mode(safe)\n");
     if (job->opt->no_fusion) tmi_put_str(t, "#pragma METAL fp contract(off)\n");
@@ -38626,10 +39053,12 @@ static void tmi_emit_compile_with(tmi_emit *e, tmetal_kernel *k) {
         type = tmi_param_type(e, tmi_arg_param(e, &k->args[i]));
         e->uses_bf16 |= (type.kind == TMI_S_PTR ? type.elem : type.kind) == TMI_S_BF16;
     }
-    k->msl_version = e->uses_logging ? 320 : e->uses_bf16 ? 310 : 300;
+    k->msl_version = e->uses_matrix & 2 ? 400 : e->uses_logging ? 320 : e->uses_bf16 ? 310 : 300;
     k->math_mode = "safe";
     k->macos = tmi_msl_row_of(k->msl_version)->macos;
     k->ios = tmi_msl_row_of(k->msl_version)->ios;
+    /* matmul2d takes bfloat from 26.1 on, which is more than the language says */
+    if (e->uses_matrix & 2 && e->uses_bf16) k->macos = k->ios = "26.1";
 }
 
 static void tmi_name_params(tmi_emit *e) {
@@ -39128,7 +39557,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 852151935u
+#define TMI_STAMP_EMIT 1566047407u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -45959,6 +46388,9 @@ static int tmi_compile_check_limits(tmi_job *job, const tmetal_gpu *gpu) {
     if (gpu->threads < 32)
         tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_LIMIT, "threads", gpu->threads,
                   "a threadgroup has at least one simdgroup of 32");
+    if ((gpu->features & (TMETAL_GPU_TENSOR_OPS | TMETAL_GPU_TENSOR_API)) == TMETAL_GPU_TENSOR_OPS)
+        tmi_error(job, tmi_at_nowhere(), TMETAL_E_GPU_LIMIT, "family", gpu->family,
+                  "TENSOR_OPS needs TENSOR_API");
     if (job->opt->threads &&
         (!tmi_is_pow2(job->opt->threads) || job->opt->threads < 32 ||
          job->opt->threads > gpu->threads))
@@ -46559,7 +46991,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 808680889u
+#define TMI_STAMP_COMPILE 527289800u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

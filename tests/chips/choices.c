@@ -42,7 +42,7 @@ typedef struct made {
     tmetal_result r;
 } made;
 
-static uint32_t asked; /* of options.operands */
+static uint32_t asked, version; /* of options.operands, .msl */
 
 static int compile(const source *s, const char *gpu, const tmetal_gpu_limits *limits, made *m) {
     tmetal_options opt;
@@ -52,6 +52,7 @@ static int compile(const source *s, const char *gpu, const tmetal_gpu_limits *li
     opt.reports = 1; /* remarks say what was chosen */
     opt.limits = limits;
     opt.operands = asked;
+    opt.msl = version;
     m->arena = tmetal_arena_on(malloc(bytes), bytes);
     if (!m->arena.base) exit(2);
     return tmetal_compile(s->text, s->len, &opt, &m->arena, &m->r) == TMETAL_OK;
@@ -227,6 +228,56 @@ static void matrix_units_are_missed_aloud(void) {
     free(s.text);
 }
 
+/* Products by matmul2d: those that its types and shapes allow, on a GPU that is said to have TENSOR_OPS, and then the
+ * plan asks for the language and the system that have it. */
+static void tensor_operations_where_they_fit(void) {
+    static const struct { const char *path, *with, *macos, *why; } ways[] = {
+        {RECORDED "dots-raw_matmul.ttir", "execution_simdgroup>", "26.0", NULL},
+        {RECORDED "dots-dot_transposed.ttir", ".run(", "26.0", NULL},
+        {RECORDED "dots-i8.ttir", "int32_t>()", "26.0", NULL},
+        {RECORDED "dots-f32_ieee.ttir", "false, false, false", "26.0", NULL},
+        {RECORDED "dots-f32_tf32.ttir", "false, false, true", "26.0", NULL}, /* may lose bits */
+        {RECORDED "dots-f32_tf32x3.ttir", "false, false, false", "26.0", NULL},
+        {RECORDED "dots-computed_operand.ttir", ".run(", "26.0", NULL},
+        {RECORDED "dots-batched.ttir", NULL, "13.0", "a batch"},
+        {RECORDED "dots-f64.ttir", NULL, "13.0", "types"},
+        {RECORDED "dots-dot_accumulator_i32.ttir", ".run(", "26.0", NULL},
+        {"tests/chips/kernels/dot_8.ttir", NULL, "13.0", "16 or more"},
+        {"tests/chips/kernels/dot_bf16.ttir", "remove_addrspace_t<", "26.1", NULL}};
+    tmetal_gpu_limits has;
+    source s;
+    made   m;
+    size_t i;
+    memset(&has, 0, sizeof has);
+    has.features = TMETAL_GPU_TENSOR_OPS;
+    for (i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!read_source(ways[i].path, &s)) exit(2);
+        check(compile(&s, "apple-m5", &has, &m), "does not compile with TENSOR_OPS: ", ways[i].path, "");
+        if (m.r.n_kernels) {
+            check((strstr(m.r.msl, ".run(") != NULL) == (ways[i].with != NULL), "TENSOR_OPS", ways[i].path, ": the other way");
+            check(!ways[i].with || strstr(m.r.msl, ways[i].with), "TENSOR_OPS: the text lacks ", ways[i].with ? ways[i].with : "", ways[i].path);
+            check(!ways[i].with || !strstr(m.r.msl, "simdgroup_multiply"), "TENSOR_OPS: and simdgroup_matrix", ways[i].path, "");
+            check(!ways[i].why || has_remark(&m.r, "dot", ways[i].why), "TENSOR_OPS: no remark says why not ", ways[i].path, "");
+            check(strcmp(m.r.kernels[0].macos, ways[i].macos) == 0, "TENSOR_OPS: another system ", m.r.kernels[0].macos, ways[i].path);
+            check(m.r.kernels[0].msl_version == (ways[i].with ? 400u : 300u) && strcmp(m.r.kernels[0].math_mode, "safe") == 0, "TENSOR_OPS: another language than the text's, ", ways[i].path, "");
+        }
+        free(m.arena.base);
+        check(compile(&s, "apple-m5", NULL, &m) && !strstr(m.r.msl, "__HAVE_TENSOR__"), "tensors though no device has run them: ", ways[i].path, "");
+        free(m.arena.base);
+        if (i == 0) { /* a caller who wants another language, a GPU that cannot */
+            version = 320;
+            check(compile(&s, "apple-m5", &has, &m) && !strstr(m.r.msl, ".run(") && has_remark(&m.r, "chip", "before 4.0"), "TENSOR_OPS: with language 3.2", "", "");
+            free(m.arena.base);
+            version = 0;
+            has.lacks = TMETAL_GPU_TENSOR_API;
+            check(!compile(&s, "apple-m5", &has, &m) && m.r.code == TMETAL_E_GPU_LIMIT, "TENSOR_OPS without TENSOR_API", "", "");
+            free(m.arena.base);
+            has.lacks = 0;
+        }
+        free(s.text);
+    }
+}
+
 int main(int argc, char **argv) {
     size_t k;
     int    i;
@@ -235,6 +286,7 @@ int main(int argc, char **argv) {
     simdgroups_follow_cores_and_registers();
     the_plan_names_the_family_that_the_text_needs();
     matrix_units_are_missed_aloud();
+    tensor_operations_where_they_fit();
     for (i = 1; i < argc; i++) {
         only_columns_decide(argv[i], "apple-m1", "apple-m3-max");
         only_columns_decide(argv[i], "apple-m5", "apple-a15");

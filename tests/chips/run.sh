@@ -28,6 +28,10 @@ runs "operands as Apple9 likes them" --dir $recorded --filter dots- --gpu apple-
 for kernel in dots- attentions-; do
     runs "operands read directly, $kernel" --dir $recorded --filter $kernel --gpu apple-m3 --operands direct
 done
+for kernel in dots- attentions-; do
+    runs "products by matmul2d, $kernel" --dir $recorded --filter $kernel --gpu apple-m5 --has TENSOR_OPS
+done
+runs "sums handed over in rounds, other places" --dir tests/chips/kernels --filter dot_ --gpu apple-m5 --has TENSOR_OPS --seed 3
 # Text is refused where a loop that is not unrolled indexes a thread's registers.
 runs "loops of 128 rounds over registers" --dir examples/kernels --filter sum_both --threads 32
 if [ "${2-}" = all ]; then

@@ -185,6 +185,11 @@ static void part_family_sources(text *t) {
         }
 }
 
+static void put_family(text *t, uint32_t family) {
+    put(t, family ? " | Apple" : " | none yet");
+    if (family) put_u(t, family);
+}
+
 static void part_features(text *t) {
     size_t i;
     char   msl[24];
@@ -195,10 +200,8 @@ static void part_features(text *t) {
         put(t, f.name);
         put(t, "` | ");
         put(t, f.text);
-        put(t, " | Apple");
-        put_u(t, f.family);
-        put(t, " | Apple");
-        put_u(t, f.mac_family);
+        put_family(t, f.family);
+        put_family(t, f.mac_family);
         sprintf(msl, " | %u.%u | ", (unsigned)f.msl / 100, (unsigned)f.msl / 10 % 10);
         put(t, msl);
         put(t, confidence(f.confidence));

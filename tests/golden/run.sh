@@ -7,13 +7,15 @@ build=$1
 mode=${2:-test}
 bad=0
 n=0
-for ttir in examples/kernels/*.ttir; do
-    name=$(basename "$ttir" .ttir)
+texts() {    # name of the golden text, kernel, options
+    name=$1
+    ttir=$2
+    shift 2
     for part in msl plan; do
         golden=tests/golden/$name.metal
         [ $part = plan ] && golden=tests/golden/$name.plan.json
         now=$build/golden.now
-        "$build/tmetal" compile "$ttir" --emit $part > "$now"
+        "$build/tmetal" compile "$ttir" --emit $part "$@" > "$now"
         n=$((n + 1))
         cmp -s "$now" "$golden" 2>/dev/null && continue
         if [ "$mode" = bless ]; then
@@ -28,10 +30,13 @@ for ttir in examples/kernels/*.ttir; do
             bad=$((bad + 1))
         fi
     done
-done
+}
+for ttir in examples/kernels/*.ttir; do texts "$(basename "$ttir" .ttir)" "$ttir"; done
+texts matmul.tensor examples/kernels/matmul.ttir --gpu apple-m5 --has TENSOR_OPS
 # a golden text without a kernel is a kernel that vanished
 for golden in tests/golden/*.metal; do
-    [ -f "examples/kernels/$(basename "$golden" .metal).ttir" ] || { echo "$golden has no kernel"; bad=$((bad + 1)); }
+    name=$(basename "$golden" .metal)
+    [ -f "examples/kernels/${name%.tensor}.ttir" ] || { echo "$golden has no kernel"; bad=$((bad + 1)); }
 done
 rm -f "$build/golden.now"
 [ "$mode" = bless ] && exit 0

@@ -91,7 +91,8 @@ std::string hash_of_headers() {
     static std::string once;
     if (!once.empty()) return once;
     hasher h;
-    for (const std::string &dir : {include_directory(), include_directory() + "/sim"})
+    for (const std::string &dir : {include_directory(), include_directory() + "/sim",
+                                   include_directory() + "/MetalPerformancePrimitives"})
         for (const std::string &name : list_directory(dir))
             h.add(name).add(read_file(dir + "/" + name));
     h.add(run_process({clang(), "--version"}).out);

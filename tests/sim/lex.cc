@@ -99,7 +99,9 @@ private:
 class scanner {
 public:
     scanner(const std::string &file, const std::string &text, int version)
-        : file_(file), text_(text), version_(version) {}
+        : file_(file), text_(text), version_(version) {
+        if (version >= 400) defined_.insert("__HAVE_TENSOR__");
+    }
 
     token_list run() {
         check_ascii();

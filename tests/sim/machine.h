@@ -73,6 +73,13 @@ struct view {
     char      name[64] = "";
 };
 
+/* What a thread brings to a tensor operation: memory, or the elements that it holds. */
+struct tensor_view {
+    uint64_t address = 0;
+    uint32_t type = 0, bytes = 0;
+    int32_t  extent[2] = {}, stride[2] = {};
+};
+
 enum class thread_status : uint8_t { ready, at_simd, at_barrier, done };
 
 struct simdgroup;
@@ -86,6 +93,9 @@ struct gpu_thread : fiber {
     uint32_t      type = 0, bits = 0, arg = 0, fill = 0, result = 0;
     sim_pair      pair[3], pair_result;
     uint64_t tile[5] = {}; /* address, row length, column, row, transposed: of a matrix access */
+    tensor_view tensor[3];
+    uint64_t    shape = 0; /* of the product that it waits in */
+    uint32_t    held = 0;  /* which operands are cooperative: 1 left, 2 right */
     uint32_t fenced = 0;   /* stamp of its last device fence */
     std::vector<uintptr_t> touched;  /* atomics that it executed, see sync.cc */
     std::vector<uintptr_t> acquired; /* of those, the ones before its last fence */
@@ -130,6 +140,7 @@ struct machine {
     unsigned long arg_address[31], group_address[31];
 
     random_source    random{1};
+    uint64_t         seed = 1; /* of the run */
     report          *out = nullptr;
     kernel_counters *tally = nullptr;
 };

@@ -171,13 +171,26 @@ private:
             words("metal_stdlib metal_types metal_limits metal_integer metal_math metal_common "
                   "metal_relational metal_geometric metal_compute metal_simdgroup "
                   "metal_simdgroup_matrix metal_atomic metal_logging metal_array metal_numeric "
-                  "metal_pack metal_quadgroup");
+                  "metal_pack metal_quadgroup metal_tensor "
+                  "MetalPerformancePrimitives/MetalPerformancePrimitives.h");
         for (const directive &d : p_.lexed.directives)
             if (d.name == "include" &&
                 (d.rest.size() < 2 ||
                  !known.count(std::string_view(d.rest).substr(1, d.rest.size() - 2)) ||
                  d.rest[0] != '<'))
                 p_.errors.push_back({p_.from->name, d.line, 1, "the simulator has no " + d.rest});
+        included("metal_tensor", {"tensor_inline", "dextents"});
+        included("MetalPerformancePrimitives/MetalPerformancePrimitives.h", {"mpp"});
+    }
+
+    /* Headers that <metal_stdlib> does not include, though here they come with it. */
+    void included(const std::string &header, const names &words) {
+        for (const directive &d : p_.lexed.directives)
+            if (d.name == "include" && d.rest == "<" + header + ">") return;
+        for (size_t i = 0; i < p_.tokens().size(); i++)
+            if (words.count(at(i).text))
+                return error(i, "use of undeclared identifier " + quoted(at(i).text) +
+                                    ": include <" + header + ">");
     }
 
     /* -- One token at a time ------------------------------------------------------------------- */

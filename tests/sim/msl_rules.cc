@@ -331,9 +331,25 @@ private:
     }
     bool in_head_ = false;
 
+    /* `<...>` behind a name that is a template of the tensor headers. */
+    void template_arguments() {
+        unsigned depth = 0;
+        do {
+            depth += next("<");
+            depth -= next(">");
+            i_++;
+        } while (depth && at(i_).kind != token_kind::end);
+    }
+
     /* A declaration, or an expression. */
     void simple() {
         statements_ += copies_;
+        if (next("mpp") && at(i_ + 4).is("matmul2d")) { /* of an operation */
+            i_ += 5;
+            template_arguments();
+            scopes_.back()[at(i_++).text] = typed();
+            return;
+        }
         typed  t;
         size_t i = i_;
         bool   memory;
@@ -584,6 +600,7 @@ private:
             } else if (next(".") || next("->")) {
                 i_ += 2;
                 r = member(at(i_ - 1), r);
+                if (next("<") && at(i_ - 1).text.rfind("get_", 0) == 0) template_arguments();
                 if (next("(")) arguments();
             } else if (next("++") || next("--")) {
                 i_++;
@@ -653,6 +670,10 @@ private:
             r.fixed = true;
             return r;
         }
+        if (next("{")) {
+            i_ = p_.match[i_] + 1;
+            return {};
+        }
         if (!t.identifier()) {
             error(i_, "the rules cannot read this");
             i_++;
@@ -700,6 +721,7 @@ private:
             if (!of.empty() && t.pointer && t.byte() && of[0].byte()) t.adds = of[0].adds;
             return t;
         }
+        if ((full == "dextents" || full == "array") && next("<")) template_arguments();
         if (!next("(")) {
             const typed *v = find(full);
             return v ? *v : typed();

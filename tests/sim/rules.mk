@@ -26,12 +26,13 @@ SIM_FLAGS     = -std=c++17 $(SIM_WARNINGS) $(SIM_CXXFLAGS) -DSIM_CLANGXX='"$(CLA
 SIM_LINK      = -rdynamic -ldl
 
 SIM_OBJECTS    = $(patsubst %,$(BUILD)/obj/sim/%.o,atomics build counters fiber files fingerprint lex lines math memory \
-                   msl_check msl_parse msl_rewrite msl_rules plan report run schedule simd sync undefined words)
+                   msl_check msl_parse msl_rewrite msl_rules plan report run schedule simd sync tensor undefined words)
 SIM_CASES      = $(patsubst %,$(BUILD)/obj/corpus/%.o,compare exceptions launch recorded)
 CORPUS_OBJECTS = $(patsubst %,$(BUILD)/obj/corpus/%.o,batch compile main outcome pool table)
 # What a judgement depends on. The compiler under test may be linked into build/corpus, so a hash of
 # the program itself would forget all results whenever the compiler changes.
 SIM_JUDGE      = $(sort $(wildcard tests/sim/*.cc tests/sim/*.h tests/sim/include/metal_* tests/sim/include/sim/* \
+                   tests/sim/include/MetalPerformancePrimitives/* \
                    tests/corpus/compare.* tests/corpus/launch.* tests/corpus/recorded.*))
 SIM_HEADERS    = $(wildcard tests/sim/*.h tests/corpus/*.h tests/sim/include/sim/*.h)
 

@@ -234,6 +234,7 @@ public:
         M.out = &out_;
         M.checks = o.checks;
         M.counting = o.counters;
+        M.seed = o.seed;
         M.random.state = o.seed * 0x2545f4914f6cdd1dull + 1;
         load(m.path());
     }

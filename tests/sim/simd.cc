@@ -295,6 +295,9 @@ void simd_complete(simdgroup &g) {
     case SIM_OP_MATRIX_MULTIPLY: return multiply(g);
     case SIM_OP_MATRIX_LOAD:
     case SIM_OP_MATRIX_STORE: return check_tile(g); /* each lane moves its own elements */
+    case SIM_OP_TENSOR_RUN: return tensor_complete(g);
+    case SIM_OP_TENSOR_LOAD:
+    case SIM_OP_TENSOR_STORE: return; /* each lane moves its own elements */
     case SIM_OP_BARRIER: return barrier(g);
     default: return permute(g);
     }

@@ -14,6 +14,9 @@ void simd_complete(simdgroup &g);
 
 const char *simd_op_name(uint32_t op);
 
+/* tensor.cc: all lanes are there. */
+void tensor_complete(simdgroup &g);
+
 } // namespace sim
 
 #endif

@@ -84,6 +84,9 @@ enum sim_type { SIM_I8, SIM_U8, SIM_I16, SIM_U16, SIM_I32, SIM_U32, SIM_F16, SIM
     X(MATRIX_LOAD, "simdgroup_load")                                                               \
     X(MATRIX_STORE, "simdgroup_store")                                                             \
     X(MATRIX_MULTIPLY, "simdgroup_multiply_accumulate")                                            \
+    X(TENSOR_RUN, "run")                                                                           \
+    X(TENSOR_LOAD, "load")                                                                         \
+    X(TENSOR_STORE, "store")                                                                       \
     X(BARRIER, "simdgroup_barrier")                                                                \
     X(GROUP_BARRIER, "threadgroup_barrier")
 
@@ -148,6 +151,17 @@ void          sim_matrix_store(unsigned long address, unsigned bytes, unsigned l
                                unsigned long column, unsigned long row, unsigned transpose,
                                unsigned long bits, unsigned at);
 sim_pair      sim_matrix_multiply(sim_pair a, sim_pair b, sim_pair c, unsigned type, unsigned at);
+
+/* Metal 4 tensors, see tensor.cc. `which`: 0 left operand, 1 right, 2 result. A cooperative tensor is
+ * the address of what this thread holds of it, with strides of 0. */
+void     sim_tensor_operand(unsigned which, unsigned long address, unsigned type, unsigned bytes,
+                            int columns, int rows, int step, int row_step);
+void     sim_tensor_run(unsigned long shape, unsigned groups, unsigned held, unsigned at);
+void     sim_tensor_move(unsigned columns, unsigned rows, unsigned groups, unsigned role,
+                         unsigned out, unsigned long held, unsigned at);
+unsigned sim_tensor_capacity(unsigned elements, unsigned threads) SIM_CONST;
+unsigned sim_tensor_index(unsigned columns, unsigned rows, unsigned threads, unsigned i,
+                          unsigned role);
 
 long sim_divide_by_zero(unsigned remainder);
 void sim_log_begin(unsigned long format); /* address of the text */

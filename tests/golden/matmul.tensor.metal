@@ -1,0 +1,112 @@
+// matmul: from @matmul (matmul.py:9)
+//
+//   grid     one threadgroup of 32 threads (1 simdgroup of 32) a program
+//   work     tiles of up to 32 x 32 elements, 32 a thread
+//   memory   9728 bytes of threadgroup memory
+//   compile  safe math: masked elements, infinities and NaN are meant
+#pragma clang diagnostic ignored "-Wall"
+#include <metal_stdlib>
+#if !defined(__HAVE_TENSOR__)
+#error "compile with language version 4.0: languageVersion, -std=metal4.0"
+#endif
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+
+inline int div_trunc(int a, int b) {    // no trap where Triton leaves the value open
+    return b == 0 ? 0 : b == -1 ? int(0u - uint(a)) : a / b;
+}
+
+inline int rem_trunc(int a, int b) {    // sign of the dividend; % leaves negatives open in Metal
+    if (b == 0 || b == -1) return 0;
+    return a - b * (a / b);
+}
+
+kernel void matmul(
+    device const half *a_ptr [[buffer(0)]],
+    device const half *b_ptr [[buffer(1)]],
+    device float *c_ptr      [[buffer(2)]],
+    constant int &M          [[buffer(3)]],
+    constant int &N          [[buffer(4)]],
+    constant int &K          [[buffer(5)]],
+    constant uint &stride_am [[buffer(6)]],
+    constant uint &stride_bk [[buffer(7)]],
+    constant uint &stride_cm [[buffer(8)]],
+    uint3 program  [[threadgroup_position_in_grid]],
+    uint  tid      [[thread_index_in_threadgroup]])
+{
+    threadgroup half a_shared[1280];
+    threadgroup half b_shared[1280];
+    threadgroup float acc_shared[1152];
+
+    device const half *a_ptrs = a_ptr;
+    device const half *b_ptrs = b_ptr;
+    // line 29: acc = tl.dot
+    auto acc_left = tensor((threadgroup half *)a_shared,
+            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    auto acc_right = tensor((threadgroup half *)b_shared,
+            dextents<int, 2>(32, 32), array<int, 2>({1, 40}));
+    constexpr auto shape = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false,
+            mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
+    mpp::tensor_ops::matmul2d<shape, execution_simdgroup> acc_matmul;
+    auto acc_sums = acc_matmul.get_destination_cooperative_tensor<
+            remove_addrspace_t<decltype(acc_left)>,
+            remove_addrspace_t<decltype(acc_right)>, float>();
+    #pragma clang loop unroll(full)
+    for (ushort element = 0; element < acc_sums.get_capacity(); element++)
+        if (acc_sums.is_valid_element(element)) acc_sums[element] = 0.0f;
+    const int group_product = int(uint(N) + 31) / 32 * 2;
+    // line 15: first_m
+    const uint first_m = uint(div_trunc(int(program.x), group_product)) * 2;
+    // line 16: group_m = tl.minimum
+    const int group_m = min(int(int(uint(M) + 31) / 32 - first_m), 2);
+    const int tile_m_rest = rem_trunc(int(program.x), group_product);
+    const uint m_offset = (first_m + rem_trunc(tile_m_rest, group_m)) * 32;
+    // line 21: n
+    const int n = int(uint(div_trunc(tile_m_rest, group_m)) * 32 + tid);
+    // line 26: for
+    for (uint start = 0; start < uint(max(K, 0)); start += 32) {
+        half a[32];
+        half b[32];
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            // line 20: m
+            const uint m = m_offset + i;
+            // line 27: a = tl.load
+            a[i] = int(m) < M && int(tid) < int(K - start) ? (a_ptrs + int(m * stride_am))[tid]
+                    : 0.0h;
+            // line 28: b = tl.load
+            b[i] = int(i) < int(K - start) && n < N ? (b_ptrs + int(i * stride_bk))[n] : 0.0h;
+        }
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // a_shared has been read
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            a_shared[i * 40 + tid] = a[i];
+        }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 32; i++) {
+            b_shared[i * 40 + tid] = b[i];
+        }
+        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // a_shared is complete
+        acc_matmul.run(acc_left, acc_right, acc_sums);
+        // line 31
+        a_ptrs += 32;
+        b_ptrs += int(stride_bk * 32);
+    }
+    #pragma clang loop unroll(full)
+    for (ushort element = 0; element < acc_sums.get_capacity(); element++) {
+        const auto at = acc_sums.get_multidimensional_index(element);    // column, row
+        if (acc_sums.is_valid_element(element))
+            acc_shared[uint(at[1] * 36 + at[0])] = acc_sums[element];
+    }
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);    // acc_shared is complete
+    float acc[32] = {};
+    #pragma clang loop unroll(full)
+    for (uint i = 0; i < 32; i++) {
+        acc[i] += acc_shared[i * 36 + tid];
+        const uint m = m_offset + i;
+        // line 32: tl.store
+        if (int(m) < M && n < N) (c_ptr + int(m * stride_cm))[n] = acc[i];
+    }
+}

@@ -1,0 +1,20 @@
+// As many simdgroups as were dispatched.
+// msl 4.0
+// expect run by 4 simdgroups of a threadgroup that has 2
+// launch 1 threads 64
+// buffer 0 f32 3072 iota
+#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+
+kernel void test(device float *x [[buffer(0)]], uint tid [[thread_index_in_threadgroup]]) {
+    auto left = tensor(x, dextents<int, 2>(32, 32));
+    auto right = tensor(x + 1024, dextents<int, 2>(32, 32));
+    constexpr auto d = mpp::tensor_ops::matmul2d_descriptor(32, 32, 32, false, false, false, mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
+    mpp::tensor_ops::matmul2d<d, execution_simdgroups<4>> op;
+    auto sums = op.get_destination_cooperative_tensor<remove_addrspace_t<decltype(left)>, remove_addrspace_t<decltype(right)>, float>();
+    op.run(left, right, sums);
+    auto out = tensor(x + 2048, dextents<int, 2>(32, 32));
+    sums.store(out);
+}
