@@ -102,6 +102,8 @@ class Program:
                     slots.append((ctypes.c_uint8 * max(8, len(data)))(*data))
             pointers = (ctypes.c_void_p * max(1, len(slots)))(*[ctypes.cast(ctypes.byref(s), ctypes.c_void_p) for s in slots])
             g = self.fixed_grid or (grid if kernel['grid'] == 'program' else triple(kernel['grid']))
+            if not self.fixed_grid:
+                g = (-(-g[0] // kernel.get('programs_per_threadgroup', 1)),) + tuple(g[1:])
             times = triple(kernel.get('grid_times', [1, 1, 1]))
             g = tuple(x * y for x, y in zip(g, times))
             t = (self.threads, 1, 1) if self.threads else triple(kernel['threads_per_threadgroup'])

@@ -102,9 +102,13 @@ class Runner:
         cubin, kernels, ptxas = self.mapper.cubin(metal)
         about = dict(kernels[0], ptxas=ptxas[kernels[0]['entry']])
         threads = about['threads'] or plan['kernels'][0]['threads_per_threadgroup']
-        m = re.search(r'^// grid:? (\d+)(?: (\d+))?(?: (\d+))?\s*$', metal, flags=re.M)
-        grid = tuple(int(x or 1) for x in m.groups()) if m else None
-        return dict(label=label, plan=dict(plan, kernels=plan['kernels'][:1]), made=[(cubin, about)], threads=threads, grid=grid)
+        def said(word):  # `// grid: X Y Z`, `// programs: P`
+            m = re.search(r'^// %s:? ([0-9 ]+)$' % word, metal, flags=re.M)
+            return tuple(int(x) for x in m.group(1).split()) if m else None
+        kernel = dict(plan['kernels'][0], programs_per_threadgroup=(said('programs') or (1,))[0])
+        grid = said('grid')
+        return dict(label=label, plan=dict(plan, kernels=[kernel]), made=[(cubin, about)], threads=threads,
+                    grid=(grid + (1, 1))[:3] if grid else None)
 
     def prepare(self, case):
         """All variants of a case, or the reasons why not: [(label, dict or Failure)]."""

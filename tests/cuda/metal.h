@@ -360,6 +360,14 @@ MTL ushort mulhi(ushort x, ushort y) { return ushort(uint(x) * uint(y) >> 16); }
 MTL char  mulhi(char x, char y) { return char(int(x) * int(y) >> 8); }
 MTL uchar mulhi(uchar x, uchar y) { return uchar(uint(x) * uint(y) >> 8); }
 OF_VECTORS_2(mulhi)
+/* Half of a sum without overflow: (x + y) >> 1, and (x + y + 1) >> 1. */
+template <class T> MTL enable_if_t<std::is_integral<T>::value, T> hadd(T x, T y) {
+    return T((x >> 1) + (y >> 1) + (x & y & T(1)));
+}
+template <class T> MTL enable_if_t<std::is_integral<T>::value, T> rhadd(T x, T y) {
+    return T((x >> 1) + (y >> 1) + ((x | y) & T(1)));
+}
+OF_VECTORS_2(hadd) OF_VECTORS_2(rhadd)
 template <class T> MTL T clz(T x) {
     const ulong u = ulong(std::make_unsigned_t<T>(x));
     return T(::__clzll((long long)u) - int(64 - 8 * sizeof(T)));

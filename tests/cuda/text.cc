@@ -90,8 +90,18 @@ private:
             else if (t.is("constant")) constant(tokens, i);
             else if (t.is("threadgroup")) group(tokens, i);
             else if (t.is("coherent")) coherent(tokens, i);
+            else if (shadows(t.text) && !(i + 1 < tokens.size() && tokens[i + 1].is("(")))
+                insert(t.offset + t.text.size(), "_");
             else if (in_text && i && (tokens[i - 1].is(".") || tokens[i - 1].is("->"))) swizzle(tokens, i);
         }
+    }
+
+    /* A member of a struct with the name of a function template: `a.exp < b` would begin a template's arguments. */
+    bool shadows(std::string_view name) const {
+        static const std::set<std::string_view> templates = {"exp", "log", "sin", "cos", "abs", "min", "max", "dot",
+                                                             "sign", "step", "fract", "select", "rotate", "clamp"};
+        return templates.count(name) &&
+               std::find(p_.member_names.begin(), p_.member_names.end(), name) != p_.member_names.end();
     }
 
     void literal(const token &t) {

@@ -191,6 +191,7 @@ private:
         unsigned dynamic = 0;
         for (const auto &d : k.dynamic) dynamic += unsigned(d[1]);
         std::array<uint32_t, 3> g = k.per_program ? case_.grid : k.grid;
+        g[0] = (g[0] + k.programs - 1) / k.programs;
         for (unsigned i = 0; i < 3; i++) g[i] *= k.times[i];
         if (!g[0] || !g[1] || !g[2]) return;
         if (g[1] > 65535 || g[2] > 65535) throw std::runtime_error("more threadgroups than a CUDA grid has");
