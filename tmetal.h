@@ -4085,6 +4085,7 @@ static tmetal_gpu_fact tmi_gpu_fact(const tmetal_gpu *g, size_t index) {
 #define TMI_F32_ALONE \
     "float @(float a, float b) {    // never part of a fused multiply-add\n" \
     "#pragma METAL fp contract(off)\nreturn a $w b; }"
+#define TMI_OF_VECTORS "template <typename T>\n" /* float and vectors of it */
 #define TMI_BY_DOUBLE \
     "float @(float x) { return f64_to_f32(f64_$0(f32_to_f64(x))); }    // by way of double\n"
 #define TMI_TEST_HALF "int @(half x) { return $s_f32(float(x)); }"
@@ -5688,17 +5689,18 @@ static const tmi_fn tmi_fns[] = {
       "float @(float a, float b, float c) { return norm4d_f32(a, b, c, 0.0f); }"),
     TMI_R("rnorm3d_f32", "f(fff)",
       "float @(float a, float b, float c) { return rnorm4d_f32(a, b, c, 0.0f); }"),
-    TMI_R("erf_small", "", "float @(float x) {    // erf(x) for |x| below 0.93: 1 ulp\n"
-      "const float s = x * x; float p = -0.00059595145f; p = fma(p, s, 0.0049873423f); "
-      "p = fma(p, s, -0.026762962f); p = fma(p, s, 0.11281731f); p = fma(p, s, -0.3761249f); "
-      "p = fma(p, s, 0.12837915f); return fma(p, x, x); }"),
-    TMI_R("erf_f32", "f(f)", "float @(float x) {    // 1.2 ulp and the error of exp\n"
-      "const float t = fabs(x); if (t <= 0.9277f) return erf_small(x); "
-      "if (t > 3.95f) return copysign(1.0f, x);    // also keeps the fit in its range\n"
-      "if (isnan(x)) return x; float q = -2.1100572e-5f; q = fma(q, t, 0.0004345218f); "
-      "q = fma(q, t, -0.004171319f); q = fma(q, t, 0.025120012f); q = fma(q, t, -0.10828086f); "
-      "q = fma(q, t, -0.6333463f); q = fma(q, t, -1.1295152f); q = fma(q, t, 0.00017472546f); "
-      "return copysign(1.0f - precise::exp(q), x); }"),
+    TMI_R("erf_small", "", TMI_OF_VECTORS "T @(T x) {    // erf(x) for |x| below 0.93: 1 ulp\n"
+      "const T s = x * x; T p = T(-0.00059595145f); p = fma(p, s, T(0.0049873423f)); "
+      "p = fma(p, s, T(-0.026762962f)); p = fma(p, s, T(0.11281731f)); "
+      "p = fma(p, s, T(-0.3761249f)); p = fma(p, s, T(0.12837915f)); return fma(p, x, x); }"),
+    TMI_R("erf_f32", "f(f)", TMI_OF_VECTORS
+      "T @(T x) {    // 1.2 ulp and a quarter of the error of exp; both fits, so no branch\n"
+      "const T t = fabs(x), c = fmin(t, T(3.95f));    // erf is 1 behind that\n"
+      "T q = T(-2.1100572e-5f); q = fma(q, c, T(0.0004345218f)); "
+      "q = fma(q, c, T(-0.004171319f)); q = fma(q, c, T(0.025120012f)); "
+      "q = fma(q, c, T(-0.10828086f)); q = fma(q, c, T(-0.6333463f)); "
+      "q = fma(q, c, T(-1.1295152f)); q = fma(q, c, T(0.00017472546f)); "
+      "return select(erf_small(x), copysign(1.0f - fast::exp(q), x), t > 0.9277f); }"),
     TMI_R("erfcx_pos", "", "float @(float x) {    // e^(x^2) erfc(x) for x not below 0: 2 ulp\n"
       "const float t = x < 0x1p60f ? (x - 2.0f) / (x + 2.0f) : 1.0f; float p = 6.0605413e-5f; "
       "p = fma(p, t, 0.00016305203f); p = fma(p, t, -0.0003507601f); "
@@ -6108,7 +6110,7 @@ static void tmi_put_fn(tmi_text *t, const tmi_fn *f) {
         if (fresh) {
             if (*s != '}') tmi_put_spaces(t, depth * 4);
             else if (depth) tmi_put_spaces(t, depth * 4 - 4);
-            fresh = *s == '#' || (*s == '/' && s[1] == '/');
+            fresh = *s == '#' || (*s == '/' && s[1] == '/') || tmi_fn_starts(s, "template");
             if (fresh) {
                 s = tmi_put_fn_line(t, s);
                 continue;
@@ -6201,7 +6203,7 @@ static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t l
     return i ? i - 1 : TMI_FN_COUNT;
 }
 
-#define TMI_STAMP_LIBRARY 601136452u
+#define TMI_STAMP_LIBRARY 3028041069u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -21224,7 +21226,7 @@ enum {
     X(FTRUNC,   "trunc",   call,    TMI_TR_PV) X(ROUND,   "round",   call,    TMI_TR_PV) \
     X(RINT,     "rint",    call,    TMI_TR_PV) X(ISNAN,   "isnan",   call,    TMI_TR_PV) \
     X(ISINF,    "isinf",   call,    TMI_TR_PV) \
-    X(ERF,      "erf_f32",   helper, TMI_TR_P | TMI_TR_SLOW) X(ERFC, "erfc_f32", helper, \
+    X(ERF,      "erf_f32",   helper, TMI_TR_PVS) X(ERFC,    "erfc_f32", helper, \
       TMI_TR_P | TMI_TR_SLOW) \
     X(EXPM1,    "expm1_f32", helper, TMI_TR_P | TMI_TR_SLOW) X(LOG1P, "log1p_f32", helper, \
       TMI_TR_P | TMI_TR_SLOW) \
@@ -22373,7 +22375,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 3624244094u
+#define TMI_STAMP_THREAD 3392602793u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
