@@ -15,6 +15,7 @@
 #define TMETAL_CACHE
 #define TMETAL_LAUNCH_CODE
 #define TMETAL_METAL
+#define TMETAL_TUNE
 #include "../tmetal.h"
 
 #include <errno.h>
@@ -89,6 +90,15 @@ tmetal_function EXAMPLE_SYMBOL(void *user, const char *name);
     X(PARTS, "--parts", "", "", "kernels take where their part of a grid begins, so that a long launch may be\n" \
                                 "sent in several command buffers")                                               \
     X(CACHE, "--cache", "", "DIR", "keep what is compiled in DIR, and take it from there (256 MiB at most)")       \
+    X(TUNED, "--tuned", "", "FILE", "a tuning cache: what is best for this kernel is taken from FILE")              \
+    X(TUNE_TO, "--tuned", "", "FILE", "a tuning cache: what is found is put into FILE")                         \
+    X(STRATEGY, "--strategy", "", "WHAT", "guided (default: a quarter of the candidates), exhaustive, random or\n"  \
+                                          "model: nothing is timed")                                            \
+    X(TRIALS, "--trials", "", "N", "candidates to time at most")                                                \
+    X(ORDER, "--seed", "", "N", "of the random strategy")                                                       \
+    X(GRID, "--grid", "", "X[,Y[,Z]]", "Triton programs of the launch")                                 \
+    X(ARGS, "--args", "", "A,...", "arguments of the launch, one a parameter: an integer, a float with a point,\n" \
+                                   "or @BYTES for a buffer")                                                    \
     X(DEBUG, "--debug", "", "", "print the IR after each pass to standard error, as TRITON_METAL_DEBUG=1 does")  \
     X(IR_OUT, "-o", "--output", "OUT", "write the changed IR to OUT, and the summary to standard output")        \
     X(SUMMARY, "--summary", "", "", "the summary without the IR")                                                \
@@ -441,11 +451,63 @@ static int compile_text(job *j, const tmetal_options *opt) {
     return 1;
 }
 
+/* A launch as it was asked for: what of it the tuner knows. */
+#define MOST_ARGS 64
+typedef struct launch_spec {
+    tmetal_tune_options how;
+    int64_t             ints[MOST_ARGS];
+    const char         *arg[MOST_ARGS]; /* as given, up to a comma */
+    unsigned            n;
+} launch_spec;
+
+/* 0 after a message. */
+static int read_launch(const request *r, launch_spec *l) {
+    const char *s = r->value[OPT_GRID];
+    char       *end;
+    unsigned    i;
+    memset(l, 0, sizeof *l);
+    for (i = 0; s && i < 3 && *s; i++, s = *end == ',' ? end + 1 : end) {
+        unsigned long n = strtoul(s, &end, 10);
+        if (end == s || !n || n > 0xffffffffu || (*end && *end != ',')) return misuse(r, "not X[,Y[,Z]] programs:", r->value[OPT_GRID]), 0;
+        l->how.programs[i] = (uint32_t)n;
+    }
+    for (s = r->value[OPT_ARGS]; s && *s; s += strcspn(s, ","), s += *s == ',') {
+        if (l->n == MOST_ARGS) return misuse(r, "more than 64 arguments:", r->value[OPT_ARGS]), 0;
+        (void)strtod(*s == '@' ? s + 1 : s, &end);
+        if (end == s || (*end && *end != ',')) return misuse(r, "not an argument:", s), 0;
+        if (*s != '@' && !memchr(s, '.', (size_t)(end - s))) l->ints[l->n] = strtoll(s, NULL, 10);
+        l->arg[l->n++] = s;
+    }
+    if (l->n) l->how.ints = l->ints, l->how.n_ints = l->n;
+    return 1;
+}
+
+/* With --tuned: what is best for this kernel into the options, which `arena` holds a part of. */
+static int take_tuned(const request *r, const job *j, tmetal_options *opt, tmetal_arena *arena) {
+    launch_spec   l;
+    tmetal_result out;
+    size_t        len;
+    char         *cache;
+    unsigned      i;
+    if (!r->value[OPT_TUNED]) return 1;
+    if (!read_launch(r, &l)) return 0;
+    cache = read_all(r->value[OPT_TUNED], &len);
+    if (!cache) return 0;
+    *arena = arena_of(tmetal_tune_bound(j->src, j->len) + 64 * len);
+    if (!arena->base) return free(cache), 0;
+    (void)tmetal_tune_find(cache, len, j->src, j->len, opt, &l.how, arena, opt, &out);
+    for (i = 0; i < out.n_remarks; i++) fprintf(stderr, "tmetal: %s: %s\n", r->value[OPT_TUNED], out.remarks[i].text);
+    free(cache);
+    return 1;
+}
+
 /* Read and compile. 1: j->result holds what came of it, kernels or diagnostics, not yet printed. 0 after a message. */
 static int open_job(const request *r, const char *path, job *j) {
     tmetal_options opt = r->opt;
+    tmetal_arena   tuned;
     size_t         n = strlen(path);
     memset(j, 0, sizeof *j);
+    memset(&tuned, 0, sizeof tuned);
     if (n > 3 && strcmp(path + n - 3, ".py") == 0) {
         fprintf(stderr, "tmetal: %s: Python; give what Triton makes of it: the text of kernel.asm[\"ttir\"]\n", path);
         return 0;
@@ -455,7 +517,11 @@ static int open_job(const request *r, const char *path, job *j) {
     j->src = read_all(path, &j->len);
     if (!j->src) return 0;
     opt.file = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    if (compile_text(j, &opt)) return 1;
+    if (take_tuned(r, j, &opt, &tuned) && compile_text(j, &opt)) {
+        free(tuned.base);
+        return 1;
+    }
+    free(tuned.base);
     free(j->src);
     return 0;
 }
@@ -2674,6 +2740,217 @@ static int tutorial_command(request *r) {
     return ferror(stdout) || fflush(stdout) ? 1 : 0;
 }
 
+/* -- tune: which way to compile a kernel is fastest ---------------------------------------------------------------- */
+
+typedef struct tuning {
+    const request    *r;
+    job               j;       /* compiled as planned */
+    tmetal_options    opt;
+    launch_spec       launch;
+    tmetal_metal     *metal;   /* NULL: nothing is timed */
+    tmetal_buffer     buffer[MOST_ARGS];
+    tmetal_launch_arg arg[MOST_ARGS];
+    unsigned          n_arg;
+    tmetal_arena      arena, work, device;
+    tmetal_problem    problem;
+    double            first;   /* seconds of the first trial */
+    unsigned          trials, differ; /* how many; how many took another time than the first */
+    buffer            out;
+} tuning;
+
+static uint64_t bytes_of_type(const char *type) {
+    type += strcspn(type, "0123456789");
+    return strtoul(type, NULL, 10) > 8 ? strtoul(type, NULL, 10) / 8 : 1;
+}
+
+/* A buffer for parameter i. Floats are about 1, which is no special case of any arithmetic; integers 0, since they may be
+ * places in another buffer. */
+static int tune_buffer(tuning *t, unsigned i, uint64_t bytes, const char *type) {
+    if (tmetal_buffer_make(t->metal, bytes ? bytes : 4, &t->buffer[i], &t->problem) != TMETAL_OK) return 0;
+    if ((*type == 'f' || *type == 'b') && t->buffer[i].contents) memset(t->buffer[i].contents, 0x3c, (size_t)bytes);
+    t->arg[i] = tmetal_arg_buffer(&t->buffer[i], 0);
+    return 1;
+}
+
+static const char *type_of_param(const tmetal_result *r, unsigned param) {
+    unsigned k, i;
+    for (k = 0; k < r->n_kernels; k++)
+        for (i = 0; i < r->kernels[k].n_args; i++)
+            if (r->kernels[k].args[i].param == param && r->kernels[k].args[i].kind != TMETAL_ARG_SCRATCH) return r->kernels[k].args[i].type;
+    return "";
+}
+
+static int tune_args(tuning *t) {
+    const tmetal_result *r = &t->j.result;
+    unsigned             i, k;
+    t->n_arg = t->j.is_ops ? r->n_params : t->launch.n;
+    if (t->n_arg > MOST_ARGS) return 0;
+    for (i = 0; i < t->n_arg; i++) {
+        const char *s = t->launch.arg[i];
+        uint64_t    bytes = 0;
+        if (t->j.is_ops) {
+            for (bytes = bytes_of_type(r->params[i].type), k = 0; k < r->params[i].n_dims; k++) bytes *= r->params[i].dims[k];
+            if (!tune_buffer(t, i, bytes, r->params[i].type)) return 0;
+        } else if (*s == '@') {
+            if (!tune_buffer(t, i, strtoull(s + 1, NULL, 10), type_of_param(r, i))) return 0;
+        } else if (memchr(s, '.', strcspn(s, ","))) t->arg[i] = tmetal_arg_float(strtod(s, NULL));
+        else t->arg[i] = tmetal_arg_int(t->launch.ints[i]);
+    }
+    return 1;
+}
+
+static int by_time(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The median of seven launches behind one that does not count; 0: it cannot be launched. */
+static double tune_time(tuning *t, const tmetal_candidate *c) {
+    tmetal_loaded *loaded = NULL;
+    tmetal_launch *launch = NULL;
+    tmetal_result  result;
+    double         seconds[8];
+    unsigned       i = 0;
+    t->work.used = 0;
+    if ((t->j.is_ops ? tmetal_compile_ops : tmetal_compile)(t->j.src, t->j.len, &c->options, &t->work, &result) == TMETAL_OK &&
+        tmetal_load(t->metal, &result, &t->work, &loaded, NULL, &t->problem) == TMETAL_OK &&
+        tmetal_launch_make(loaded, &t->work, &launch, &t->problem) == TMETAL_OK)
+        for (; i < 8; i++) {
+            if (tmetal_launch_run(launch, t->arg, t->n_arg, t->j.is_ops ? NULL : t->launch.how.programs, &t->problem) != TMETAL_OK) break;
+            seconds[i] = tmetal_launch_seconds(launch);
+        }
+    if (launch) tmetal_launch_free(launch);
+    if (loaded) tmetal_unload(loaded);
+    if (i < 8) return 0;
+    qsort(seconds + 1, 7, sizeof *seconds, by_time);
+    return seconds[4];
+}
+
+/* Time what the tuner asks for. */
+static void tune_trials(tuning *t, tmetal_tune *tune) {
+    const tmetal_candidate *c;
+    while ((c = tmetal_tune_next(tune)) != NULL) {
+        double s;
+        show_progress(t->r, c->name, t->trials, 0);
+        s = tune_time(t, c);
+        if (!t->trials++) t->first = s;
+        t->differ += s != t->first;
+        tmetal_tune_record(tune, c->index, s);
+        if (s > 0) putf(&t->out, "%-48s %10.1f us\n", c->name, s * 1e6);
+        else putf(&t->out, "%-48s cannot be launched: %.200s\n", c->name, t->problem.text);
+    }
+    show_progress(t->r, NULL, 0, 0);
+}
+
+/* What is found, in words. */
+static void tune_tell(tuning *t, const tmetal_tune *tune, const char *why_not) {
+    const tmetal_candidate *best = tmetal_tune_best(tune), *c, *planned = tmetal_tune_at(tune, 0);
+    uint32_t                i;
+    if (best->seconds > 0) {
+        putf(&t->out, "best of %u trials: %s", t->trials, best->name);
+        if (planned->seconds > 0) putf(&t->out, ", %.2f times as fast as planned", planned->seconds / best->seconds);
+        put(&t->out, "\n");
+        if (t->trials > 1 && !t->differ) put(&t->out, "all took the same time: this device has no clock that tells, and nothing was learned\n");
+        return;
+    }
+    for (i = 0; (c = tmetal_tune_at(tune, i)) != NULL; i++)
+        putf(&t->out, "%-48s %6.2f of planned, by the model\n", c->name, c->predicted / planned->predicted);
+    if (why_not) putf(&t->out, "%s\n", why_not);
+    putf(&t->out, "model's choice, nothing timed: %s\n", best->name);
+}
+
+/* Puts what was found into the tuning cache. */
+static int tune_keep(tuning *t, const tmetal_tune *tune) {
+    const char   *path = t->r->value[OPT_TUNE_TO], *entry, *merged;
+    size_t        len, old_len = 0;
+    tmetal_result out;
+    FILE         *f;
+    char         *old = NULL;
+    unsigned      i;
+    int           bad = 1;
+    if (tmetal_tune_end(tune, &t->arena, &entry, &len, &out) != TMETAL_OK) return print_diags(t->r, &out, &t->arena), 1;
+    if (!path) return 0;
+    f = fopen(path, "rb");
+    if (f) old = read_stream(f, path, &old_len), fclose(f);
+    if (!f || old) {
+        tmetal_arena room = arena_of(65536 + 64 * (old_len + len));
+        if (room.base && tmetal_tune_merge(old, old_len, entry, len, &room, &merged, &len, &out) == TMETAL_OK) {
+            for (i = 0; i < out.n_remarks; i++) fprintf(stderr, "tmetal: %s: %s\n", path, out.remarks[i].text);
+            bad = write_all(path, merged, len);
+        }
+        free(room.base);
+    }
+    free(old);
+    return bad;
+}
+
+/* A device to time on; else why there is none. */
+static const char *tune_device(tuning *t) {
+    static char text[300];
+    if (t->launch.how.strategy == TMETAL_TUNE_MODEL) return NULL;
+    if (!t->j.is_ops && !t->launch.n) return "not timed: a launch is wanted, --grid and --args";
+    if (open_metal(&t->device, &t->metal, &t->problem) != TMETAL_OK) {
+        t->metal = NULL;
+        snprintf(text, sizeof text, "not timed: %.200s", t->problem.text);
+        return text;
+    }
+    if (!t->opt.gpu) t->opt.gpu = tmetal_metal_device(t->metal)->name, t->opt.live = &tmetal_metal_device(t->metal)->live;
+    if (!tune_args(t)) return "not timed: no buffers for the arguments";
+    return NULL;
+}
+
+static int tune_options(tuning *t) {
+    static const char *const names[] = {"guided", "exhaustive", "random", "model"};
+    const request *r = t->r;
+    const char    *s = r->value[OPT_STRATEGY];
+    unsigned       k;
+    if (!read_launch(r, &t->launch)) return 0;
+    for (k = 0; s && k < 4 && strcmp(names[k], s) != 0; k++) {}
+    if (s && k == 4) return misuse(r, "--strategy knows guided, exhaustive, random and model, not", s), 0;
+    t->launch.how.strategy = s ? (tmetal_tune_strategy)k : TMETAL_TUNE_GUIDED;
+    if (r->value[OPT_TRIALS]) t->launch.how.trials = (uint32_t)strtoul(r->value[OPT_TRIALS], NULL, 10);
+    if (r->value[OPT_ORDER]) t->launch.how.seed = (uint32_t)strtoul(r->value[OPT_ORDER], NULL, 10);
+    t->opt = r->opt;
+    return 1;
+}
+
+static int tune_command(request *r) {
+    tuning       *t = (tuning *)calloc(1, sizeof *t);
+    tmetal_tune  *tune;
+    tmetal_result out;
+    const char   *why_not;
+    unsigned      i;
+    int           bad = 1;
+    if (!t) return 1;
+    t->r = r;
+    if (!tune_options(t)) return free(t), 2;
+    if (!open_job(r, r->files[0], &t->j)) return free(t), 1;
+    t->arena = arena_of(tmetal_tune_bound(t->j.src, t->j.len));
+    t->work = arena_of(tmetal_tune_bound(t->j.src, t->j.len) + ((size_t)4 << 20));
+    t->device = arena_of(65536);
+    if (t->j.result.code != TMETAL_OK) print_diags(r, &t->j.result, &t->j.arena);
+    else if (t->arena.base && t->work.base && t->device.base) {
+        why_not = tune_device(t);
+        t->opt.file = t->j.path;
+        if (tmetal_tune_begin(t->j.src, t->j.len, &t->opt, &t->launch.how, &t->arena, &tune, &out) != TMETAL_OK) print_diags(r, &out, &t->arena);
+        else {
+            if (t->metal && !why_not) tune_trials(t, tune);
+            tune_tell(t, tune, why_not);
+            bad = tune_keep(t, tune);
+            if (!bad) bad = write_buffer(r, &t->out);
+        }
+    }
+    for (i = 0; i < t->n_arg; i++)
+        if (t->buffer[i].object) tmetal_buffer_free(t->metal, &t->buffer[i]);
+    if (t->metal) tmetal_metal_close(t->metal);
+    close_job(&t->j);
+    free(t->out.text);
+    free(t->arena.base);
+    free(t->work.base);
+    free(t->device.base);
+    return free(t), bad;
+}
+
 /* -- gpus, ops: the tables ---------------------------------------------------------------------------------- */
 
 static void gpus_json(buffer *b) {
@@ -2731,7 +3008,7 @@ static int ops_command(request *r) {
 
 static const command commands[] = {
     {"compile", "FILE|-", "a .ttir file or an op list to Metal", 1, 1,
-     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES_COMPILE, compile_command,
+     TAKES(OUT) | TAKES(EMIT) | TAKES(PARTS) | TAKES(CACHE) | TAKES(TUNED) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, compile_command,
      "FILE is Triton IR or an op list (.json, or \"tt.sum:[1024,512]:1\" a line); - reads standard input.\n"},
     {"census", "FILES...|-", "what of these .ttir files does not compile", 1, -1,
      TAKES(OUT) | TAKES(JSON) | TAKES_TARGET, census_command,
@@ -2764,6 +3041,10 @@ static const command commands[] = {
      "Builds the sum over rows in each layout, runs it in the simulator, compares, counts. Times are predictions for --gpu:\n"
      "launches times --launch-us, plus bytes over the bandwidth in the table of GPUs. Nothing is timed on a GPU but with --device,\n"
      "which gives the time of a copy of the same bytes over the time of the kernel.\n"},
+    {"tune", "FILE|-", "which way to compile a kernel is fastest", 1, 1,
+     TAKES(OUT) | TAKES(TUNE_TO) | TAKES(STRATEGY) | TAKES(TRIALS) | TAKES(ORDER) | TAKES(GRID) | TAKES(ARGS) | TAKES_COMPILE, tune_command,
+     "Times candidates on this machine's GPU: an op list as it is, Triton IR with --grid and --args. Without a GPU, or\n"
+     "without these, the choice is that of a model, and nothing is timed. docs/tuning.md\n"},
     {"check", "", "what this machine can do, what it lacks, how to get it", 0, 0,
      TAKES(OUT) | TAKES(JSON) | TAKES(RECORD) | TAKES(FACTS), check_command,
      "Exit code 0: kernels can run on a GPU here; 1: they cannot.\n"},
