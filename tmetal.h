@@ -54461,6 +54461,8 @@ typedef struct tmi_tune_facts {
     X(SPLIT, "split", "2 4 8 16 32 64 128", 1, 1,                                             \
       f->reductions && !f->listed && !f->is_full && !o->two_stage && !o->mlx,                 \
       o->two_stage = n)                                                                       \
+    X(PROGRAMS, "programs", "1 2 4 8 16 32 64", 1, 1,                                         \
+      f->reductions && !f->listed && !o->programs, o->programs = n)                           \
     X(LAYOUT, "layout", "COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT", 0, 1,               \
       f->reductions && !o->layouts, o->layouts = word)
 
@@ -54576,7 +54578,8 @@ static uint64_t tmi_tune_cycles(const tmi_work *w, const tmetal_gpu *g, uint64_t
     return most + (sum - most) / 8;
 }
 
-static uint64_t tmi_tune_programs(const tmetal_tune *t, const tmetal_kernel *k) {
+/* Threadgroups of a launch. */
+static uint64_t tmi_tune_groups(const tmetal_tune *t, const tmetal_kernel *k) {
     const uint32_t *p = t->how.programs;
     uint64_t        n = 1;
     uint32_t        i;
@@ -54586,6 +54589,7 @@ static uint64_t tmi_tune_programs(const tmetal_tune *t, const tmetal_kernel *k) 
         n *= p[i] ? p[i] : 1;
         n *= k->grid_times[i] ? k->grid_times[i] : 1;
     }
+    if (k->programs > 1) n = tmi_tune_div_up(n, k->programs);
     return n;
 }
 
@@ -54600,7 +54604,7 @@ static uint64_t tmi_tune_predict(const tmetal_tune *t, const tmetal_result *r,
         if (next && strcmp(next->entry, k->entry) == 0) w = next, next = next->next;
         else
             for (w = working->first; w && strcmp(w->entry, k->entry) != 0; w = w->next) {}
-        if (w) cycles += tmi_tune_cycles(w, &t->gpu, tmi_tune_programs(t, k)) + 2 * mhz;
+        if (w) cycles += tmi_tune_cycles(w, &t->gpu, tmi_tune_groups(t, k)) + 2 * mhz;
     }
     cycles = tmi_report_mul64u(cycles, 1000000) / mhz; /* picoseconds */
     return cycles ? cycles : 1;
@@ -54810,6 +54814,7 @@ static void tmi_tune_sum(const tmetal_result *r, unsigned char sum[32]) {
         tmi_key_put_words(&o, &k->threads, 1);
         tmi_key_put_words(&o, k->grid, 3);
         tmi_key_put_words(&o, k->grid_times, 3);
+        tmi_key_put_words(&o, &k->programs, 1);
     }
     tmi_base_sha_end(&sha, sum);
 }
@@ -54825,6 +54830,15 @@ static void tmi_tune_compile(tmi_job *job, tmi_call *call) {
         tmi_compile_text(job, call->src, call->len);
 }
 
+/* Where the planner chose, the place of the value that it chose counts for distances. */
+static void tmi_tune_place(tmi_candidate *c, uint32_t move, uint32_t chosen) {
+    const char *word;
+    uint32_t    k;
+    size_t      n;
+    for (k = 1; !c->at[move] && (n = tmi_tune_word(tmi_tune_rows[move].values, k, &word)) != 0; k++)
+        if (tmi_tune_number(word, n) == chosen) c->near[move] = (uint8_t)k;
+}
+
 /* Compile the candidate behind the last: it stays if it is a new one. The code is what the caller
  * must be told: that the arena is full, or of the first candidate any. */
 static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tmetal_arena *arena,
@@ -54833,8 +54847,7 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
     tmi_tune_call  call = tmi_tune_call_on(src, len, t);
     tmetal_options opt;
     size_t         used = arena->used;
-    uint32_t       i, k;
-    const char    *word;
+    uint32_t       i, programs;
     tmi_tune_ask(c, &t->opt);
     opt = c->c.options;
     opt.reports = 1;
@@ -54847,6 +54860,7 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
     tmi_tune_sum(out, c->sum);
     c->predicted = tmi_tune_predict(t, out, &call.working);
     c->c.threads = out->n_kernels ? out->kernels[0].threads : 0;
+    programs = out->n_kernels ? out->kernels[0].programs : 0;
     if (!t->n) {
         t->facts.products = call.working.products;
         t->facts.reductions = call.working.reductions;
@@ -54855,9 +54869,8 @@ static tmetal_code tmi_tune_try(tmetal_tune *t, const char *src, size_t len, tme
     for (i = 0; i < t->n; i++)
         if (memcmp(t->row[i].sum, c->sum, sizeof c->sum) == 0) return TMETAL_OK;
     memcpy(c->near, c->at, sizeof c->near);
-    for (k = 1; !c->at[TMI_TUNE_THREADS] &&
-         (i = (uint32_t)tmi_tune_word(tmi_tune_rows[TMI_TUNE_THREADS].values, k, &word)) != 0; k++)
-        if (tmi_tune_number(word, i) == c->c.threads) c->near[TMI_TUNE_THREADS] = (uint8_t)k;
+    tmi_tune_place(c, TMI_TUNE_THREADS, c->c.threads);
+    tmi_tune_place(c, TMI_TUNE_PROGRAMS, programs);
     c->c.name = c->name;
     c->c.index = t->n++;
     c->c.predicted = (double)c->predicted * 1e-12;
@@ -55442,9 +55455,8 @@ TMETAL_API int tmetal_tune_find(const char *cache, size_t cache_len, const char 
     tmetal_tune   t;
     tmi_tune_call c = tmi_tune_call_on(src, len, &t);
     memset(&t, 0, sizeof t);
-    memset(tuned, 0, sizeof *tuned);
-    if (opt) *tuned = *opt;
-    t.opt = *tuned;
+    if (opt) t.opt = *opt; /* which `tuned` may be */
+    *tuned = t.opt;
     if (how) t.how = *how;
     c.cache = cache ? cache : "";
     c.cache_len = cache ? cache_len : 0;

@@ -2,7 +2,7 @@
  *
  *     list [OPTIONS] FILE OUTDIR            writes OUTDIR/NAME.LABEL.metal, a file a candidate that is launched as the
  *                                           planned one is, and OUTDIR/NAME.candidates: label, name, what the model
- *                                           predicts in seconds, threads, kernels
+ *                                           predicts in seconds, threads, kernels, programs a threadgroup
  *     list [OPTIONS] --replay TIMES FILE    TIMES has lines "NAME.LABEL SECONDS" (or LABEL; "failed" for seconds): how
  *                                           many trials the search took, and how far its best is from the best of all
  *     --gpu NAME  --programs X[,Y[,Z]]  --ints PARAMETER=VALUE,...  --strategy guided|random|model  --seed N  -v
@@ -106,7 +106,7 @@ static int write_one(request *r, const tmetal_candidate *c, FILE *index) {
     label_of(c, label, sizeof label);
     if ((tmetal_is_ops(r->src, r->len) ? tmetal_compile_ops : tmetal_compile)(r->src, r->len, &c->options, &r->arena, &out) != TMETAL_OK)
         return fail("does not compile again:", c->name);
-    fprintf(index, "%s.%s %s %.4g %u %u\n", r->base, label, c->name, c->predicted, c->threads, out.n_kernels);
+    fprintf(index, "%s.%s %s %.4g %u %u %u\n", r->base, label, c->name, c->predicted, c->threads, out.n_kernels, out.kernels[0].programs);
     if (!c->options.two_stage) {
         snprintf(path, sizeof path, "%s/%s.%s.metal", r->dir, r->base, label);
         f = fopen(path, "wb");

@@ -376,6 +376,8 @@ static void check_finding(void) {
     CHECK(found(cache, len, "apple-m1", 512, &tuned, &out) && out.n_remarks == 1 && out.remarks[0].kind == TMETAL_APPLIED);
     CHECK(tuned.threads == 128 && !tuned.layouts && !tuned.two_stage);
     CHECK(tmetal_compile(row, row_len, &tuned, &arena, &compiled) == TMETAL_OK && compiled.kernels[0].threads == 128);
+    tuned = opt; /* in place */
+    CHECK(tmetal_tune_find(cache, len, row, row_len, &tuned, &how, &arena, &tuned, &out) && tuned.threads == 128 && tuned.gpu == opt.gpu);
     /* the class: 512 to 1023 programs */
     CHECK(found(cache, len, "apple-m1", 1023, &tuned, &out));
     CHECK(!found(cache, len, "apple-m1", 1024, &tuned, &out) && says(&out, "other shapes or GPUs") && !tuned.threads);
