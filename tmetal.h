@@ -34793,12 +34793,12 @@ static uint32_t tmi_report_work_issue(const tmi_work_walk *x, const tmi_ins *n) 
     switch (n->op) {
     case TMI_TF_CONST: case TMI_TF_PARAM: case TMI_TF_TID: case TMI_TF_LANE: case TMI_TF_GROUP:
     case TMI_TF_PID: case TMI_TF_NPROG: case TMI_TF_LOOPVAR: case TMI_TF_VMAKE: case TMI_TF_VGET:
-    case TMI_TF_DECL: case TMI_TF_BARRIER: return 0;
+    case TMI_TF_DECL: case TMI_TF_TDECL: case TMI_TF_BARRIER: return 0;
     case TMI_TF_SHUF: case TMI_TF_SHUFX: case TMI_TF_FILLUP: case TMI_TF_FILLDOWN:
     case TMI_TF_BALLOT: return 2 * width;
     case TMI_TF_SIMD: return 15 * width;
     case TMI_TF_FMMA: return 17;
-    case TMI_TF_FLOAD: case TMI_TF_FSTORE: return 8;
+    case TMI_TF_FLOAD: return 8;
     case TMI_TF_LDA: case TMI_TF_STA: case TMI_TF_LDT: case TMI_TF_STT:
         return TMI_ARR(x->c.t, n->a)->space == TMI_AS_GROUP ? 2 * width : 0;
     case TMI_TF_HELP: case TMI_TF_CALLX: case TMI_TF_RMW: case TMI_TF_ADDT: return 20;
@@ -34946,7 +34946,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 1946574116u
+#define TMI_STAMP_REPORT 3354333318u
 
 /*==============================================================================
  * >>emit  [23]  Metal text

@@ -27,6 +27,7 @@ typedef struct request {
     char               *src;
     size_t              len;
     tmetal_arena        arena;
+    uint32_t            n_kernels, n_args, programs; /* of the planned one */
 } request;
 
 static int fail(const char *what, const char *which) {
@@ -107,10 +108,15 @@ static int write_one(request *r, const tmetal_candidate *c, FILE *index) {
     if ((tmetal_is_ops(r->src, r->len) ? tmetal_compile_ops : tmetal_compile)(r->src, r->len, &c->options, &r->arena, &out) != TMETAL_OK)
         return fail("does not compile again:", c->name);
     fprintf(index, "%s.%s %s %.4g %u %u %u\n", r->base, label, c->name, c->predicted, c->threads, out.n_kernels, out.kernels[0].programs);
-    if (!c->options.two_stage) {
+    if (c->index == 0) r->n_kernels = out.n_kernels, r->n_args = out.kernels[0].n_args, r->programs = out.kernels[0].programs;
+    if (r->n_kernels == out.n_kernels && r->n_args == out.kernels[0].n_args && r->programs == out.kernels[0].programs) {
+        /* every file says its threads: 32 need not be said to Metal */
+        const char *head = strstr(out.msl, "max_total_threads") ? NULL : strstr(out.msl, "\nkernel void ");
+        int         before = head ? (int)(head + 1 - out.msl) : 0;
         snprintf(path, sizeof path, "%s/%s.%s.metal", r->dir, r->base, label);
         f = fopen(path, "wb");
-        if (!f || fwrite(out.msl, 1, out.msl_len, f) != out.msl_len || fclose(f) != 0) return fail("cannot write", path);
+        if (f && head) fprintf(f, "%.*s[[max_total_threads_per_threadgroup(%u)]]\n", before, out.msl, c->threads);
+        if (!f || fputs(out.msl + before, f) < 0 || fclose(f) != 0) return fail("cannot write", path);
     }
     r->arena.used = used;
     return 1;

@@ -14,8 +14,8 @@ grep -q '^attention: [0-9]* candidates; the model' "$dir/said" || fail "says $(c
 n=$(wc -l < "$dir/attention.candidates")
 [ "$n" -gt 16 ] || fail "only $n candidates"
 [ "$(ls "$dir"/attention.*.metal | wc -l)" = "$n" ] || fail "not a file a candidate"
-while read -r label name seconds threads kernels; do # each is launched with the threads that the index says
-    grep -q "threadgroup of $threads threads" "$dir/$label.metal" || fail "$label has not $threads threads"
+while read -r label name seconds threads rest; do # each is launched with the threads that the index says
+    grep -q "max_total_threads_per_threadgroup($threads)" "$dir/$label.metal" || fail "$label has not $threads threads"
     case $name in
     planned|threads=*|operands=*|layout=*) ;;
     *) fail "name $name" ;;
