@@ -82,7 +82,7 @@ class Mapper:
         if not os.path.exists(base + '.cubin'):
             text = open(ptx).read()
             if not bounds:  # they would set a limit of their own
-                text = re.sub(r'^\.maxntid.*$', '', text, flags=re.M)
+                text = re.sub(r'^\.(maxntid|minnctapersm).*$', '', text, flags=re.M)
             with open(base + '.ptx', 'w') as f:
                 f.write(text)
             limit = ['--maxrregcount', str(registers)] if registers else []

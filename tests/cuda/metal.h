@@ -651,7 +651,11 @@ template <class T, int C, int R> MTL simdgroup_matrix<T, C, R> make_filled_simdg
     return m;
 }
 
-/* A pair in one access where it is aligned, which the compiler often knows. */
+/* A pair in one access where it is aligned. The compiler knows that of arrays, if their address is asked
+ * for in their own space: a generic one's low bits are the same, but nothing is known of them. */
+template <class T> MTL bool pairs(const T *p) {
+    return (__cvta_generic_to_shared(p) & (2 * sizeof(T) - 1)) == 0;
+}
 template <class T>
 MTL void simdgroup_load(simdgroup_matrix<T, 8, 8> &m, const T *p, ulong stride = 8,
                         ulong2 origin = ulong2(0), bool transpose = false) {
@@ -663,7 +667,7 @@ MTL void simdgroup_load(simdgroup_matrix<T, 8, 8> &m, const T *p, ulong stride =
         return;
     }
     p += row * stride + column;
-    if (((ulong)p & (2 * sizeof(T) - 1)) == 0) m.of = *(const vec<T, 2> *)p;
+    if (pairs(p)) m.of = *(const vec<T, 2> *)p;
     else m.of = vec<T, 2>(p[0], p[1]);
 }
 template <class T>
@@ -677,7 +681,7 @@ MTL void simdgroup_store(simdgroup_matrix<T, 8, 8> m, T *p, ulong stride = 8,
         return;
     }
     p += row * stride + column;
-    if (((ulong)p & (2 * sizeof(T) - 1)) == 0) *(vec<T, 2> *)p = m.of;
+    if (pairs(p)) *(vec<T, 2> *)p = m.of;
     else p[0] = m.of.x, p[1] = m.of.y;
 }
 

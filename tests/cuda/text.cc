@@ -178,7 +178,7 @@ private:
         std::string threads = "0";
         for (const attribute &a : f.attributes)
             if (a.name == "max_total_threads_per_threadgroup") threads = a.argument;
-        if (threads != "0") head += "__launch_bounds__(" + threads + ") ";
+        if (threads != "0") head += "__launch_bounds__(" + threads + ", 1) "; /* 1: or ptxas spills to fit more */
         insert(at(f.specifiers).offset, head);
         const std::string entry = unit_ + "_" + std::string(f.name.text);
         replace(f.name.offset, f.name.text.size(), entry);
