@@ -19637,6 +19637,70 @@ static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func
     }
 }
 
+/* -- Weights ------------------------------------------------------------------------------------ */
+
+enum { TMI_SINK_VARIES = 1, TMI_SINK_LATE = 2 };
+
+/* Per value: does it vary between programs, or from round to round; does it wait for a reduction? */
+static uint8_t *tmi_transform_sink_marks(tmi_job *job, const tmi_module *m, uint32_t func) {
+    uint8_t *mark = TMI_TEMP(job, uint8_t, m->value.n);
+    uint32_t op, i, body = tmi_op_body(m, TMI_OP(m, func), 0);
+    for (i = 1; i < m->value.n; i++)
+        if (TMI_VALUE(m, i)->is_arg && TMI_VALUE(m, i)->def != body) mark[i] = TMI_SINK_VARIES;
+    for (op = tmi_walk_next(m, func, func); op; op = tmi_walk_next(m, func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        uint8_t       of = o->kind == TMI_OP_PID ? TMI_SINK_VARIES : 0;
+        if (o->kind == TMI_OP_REDUCE) of = TMI_SINK_LATE;
+        else if (o->n_region || !(tmi_ops[o->kind].traits & (TMI_PURE | TMI_READS)))
+            of = TMI_SINK_VARIES | TMI_SINK_LATE;
+        for (i = 0; i < o->n_in; i++) of |= mark[tmi_in(m, o, i)];
+        for (i = 0; i < o->n_out; i++) mark[tmi_out(m, o, i)] = of;
+    }
+    return mark;
+}
+
+/* A tensor that every program loads alike (a norm's weights, its bias) and only what waits for a
+ * reduction reads is loaded there, not before the reduction's barrier, where it would wait in
+ * registers: it comes from the cache. What each program loads for itself stays early, under the
+ * reduction. Needs no order of memory but this: nothing is written between.
+ * Requires: nothing. Leaves: such loads, and casts of them, right before who reads them. */
+static void tmi_transform_sink(tmi_job *job, tmi_module *m, uint32_t func) {
+    uint32_t  op, prev, to, v, writes = 0;
+    uint8_t  *mark, *sunk;
+    uint32_t *epoch;
+    tmi_users users;
+    const uint32_t body = tmi_op_body(m, TMI_OP(m, func), 0);
+    if (!tmi_may_have(m, TMI_OP_REDUCE) || !tmi_may_have(m, TMI_OP_LOAD)) return;
+    mark = tmi_transform_sink_marks(job, m, func);
+    sunk = TMI_TEMP(job, uint8_t, m->op.n);
+    epoch = TMI_TEMP(job, uint32_t, m->op.n); /* how many ops write before it */
+    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        epoch[op] = writes;
+        writes += o->kind != TMI_OP_REDUCE &&
+            (o->n_region || !(tmi_ops[o->kind].traits & (TMI_PURE | TMI_READS)) ||
+             (tmi_ops[o->kind].traits & TMI_WRITES));
+    }
+    for (op = TMI_BLOCK(m, body)->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        prev = o->prev;
+        if (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_EXTF && o->kind != TMI_OP_FP_TO_FP)
+            continue;
+        v = tmi_out(m, o, 0);
+        if (mark[v] || !tmi_is_tensor(m, tmi_value_type(m, v)) || !tmi_read_once(&users, v))
+            continue;
+        to = users.at[users.first[v]].op;
+        if (TMI_OP(m, to)->block != body || epoch[to] != epoch[op] || !TMI_OP(m, to)->n_out ||
+            !(tmi_ops[TMI_OP(m, to)->kind].traits & TMI_ELT) ||
+            !(sunk[to] || (mark[tmi_out(m, TMI_OP(m, to), 0)] & TMI_SINK_LATE)))
+            continue;
+        sunk[op] = 1;
+        tmi_op_unlink(m, op);
+        tmi_op_insert_before(m, to, op);
+    }
+}
+
 /* -- Ops that nothing reads -------------------------------------------------------------------- */
 
 static int tmi_is_droppable(const tmi_op *op) {
@@ -19759,6 +19823,8 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "argmax and argmin become an extreme and the first or last place that has it") \
     X("reciprocals",     tmi_transform_reciprocals, 0, DIVF,  DIVF, \
       "divisions of many by one value become products with its reciprocal") \
+    X("weights",         tmi_transform_sink,   0, REDUCE,     REDUCE, \
+      "what every program loads is loaded behind the reduction that who reads it waits for") \
     X("unread",          tmi_drop_unread,      0, NONE,       NONE, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -21075,7 +21141,7 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 566085791u
+#define TMI_STAMP_TRANSFORM 2145289327u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
