@@ -606,6 +606,8 @@ typedef struct tmetal_kernel {
                         * up; more threadgroups do nothing. See options.programs */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
+    uint32_t                 registers;    /* of 32 bits that a thread holds at once, estimated */
+    uint32_t                 thread_bytes; /* of the text's arrays that each thread has alone */
     /* 300, 310, 320, 400, 410: set it, whatever the host was built with */
     uint32_t                 msl_version;
     const char
@@ -21429,6 +21431,14 @@ typedef struct tmi_matmul {
 
 #define TMI_KNOWN 33
 
+/* How large a kernel is for one thread; see tmi_clean_size(). */
+typedef struct tmi_size {
+    uint32_t words;      /* of 32 bits that it holds at once, estimated */
+    uint32_t at;         /* the instruction at which it holds them */
+    uint32_t own;        /* bytes of its private arrays and fragments */
+    uint64_t statements; /* once loops are unrolled */
+} tmi_size;
+
 typedef struct tmi_thr {
     tmi_job    *job;
     tmi_module *m;
@@ -21441,6 +21451,7 @@ typedef struct tmi_thr {
     uint32_t    src;   /* op of the tile IR being lowered */
     uint32_t    threads;
     uint32_t    untiled; /* tmetal_transform: barriers that a model without tiles would place */
+    tmi_size    size;
 } tmi_thr;
 
 TMI_ITEMS(tmi_thread_ins_at, tmi_thr, tmi_ins, &o->ins)
@@ -22441,7 +22452,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 3392602793u
+#define TMI_STAMP_THREAD 1295292299u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -23024,6 +23035,7 @@ typedef struct tmi_plan {
     /* rows of staged operands stand without room between them: banks clash, but they fit */
     uint8_t           tight;
     uint32_t          threads, n_sg;
+    uint32_t          grown; /* from so many threads, each of which would hold too much; 0: not */
     /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint32_t          written, read;
     uint8_t           unknown_write, base_changed, has_mma, chained; /* see tmi_has_chained_dots */
@@ -24146,8 +24158,8 @@ static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
 
 /* Threads a threadgroup: each with a few elements of the largest tile, at most 256 while that
  * leaves 32 or fewer registers of it a thread, then more; fewer where each folds a short axis by
- * itself. */
-static uint32_t tmi_pick_threads(tmi_plan *p) {
+ * itself. `asked`: that many; see tmi_compile_fit(). */
+static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
     uint64_t most = 1;
     uint32_t i, want, groups;
     p->chained = (uint8_t)tmi_has_chained_dots(p);
@@ -24165,9 +24177,22 @@ static uint32_t tmi_pick_threads(tmi_plan *p) {
         while (want < 1024 && most / want > 32) want *= 2;
     }
     if (p->job->opt->threads) want = p->job->opt->threads;
+    else if (asked) want = asked;
     want = tmi_max32(want, 32);
     want = tmi_min32(want, p->gpu->threads);
     return 1u << tmi_log2(want);
+}
+
+/* 32-bit words that a thread may hold where `threads` of them are resident at once: on Apple7 128
+ * up to 384 threads, 52 for 1,024 (Mesa, agx_performance.c; of newer families nothing is known).
+ * `spare`: a quarter less in a kernel of matrix products, for fragments and addresses that the
+ * compiler loads ahead in its unrolled loops. */
+static uint32_t tmi_plan_words(const tmi_plan *p, uint32_t threads, int spare) {
+    static const uint16_t rows[][2] = {{384, 128}, {512, 104}, {1024, 52}};
+    uint32_t i, words;
+    for (i = 0; i < 2 && threads > rows[i][0]; i++) {}
+    words = rows[i][1] * (p->gpu->registers ? p->gpu->registers : 128u) / 128u;
+    return spare && p->has_mma ? words - words / 4 : words;
 }
 
 /* How simdgroups split rows and columns of a product's result: rows only when products are chained,
@@ -25512,7 +25537,7 @@ static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu
 }
 
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                          int unforced, tmi_plan *p) {
+                          int unforced, uint32_t asked, tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
@@ -25534,7 +25559,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_accesses(p);
     tmi_plan_find_reach(p);
     tmi_plan_components(p);
-    p->threads = tmi_pick_threads(p);
+    p->threads = tmi_pick_threads(p, asked);
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_plan_choose_layouts(p);
     tmi_plan_choose_direct(p);
@@ -25545,7 +25570,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1011908572u
+#define TMI_STAMP_PLAN 2363964255u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -32442,6 +32467,135 @@ static void tmi_clean_merge_inits(tmi_thr *t) {
     }
 }
 
+/* -- What a thread holds ----------------------------------------------------------------------- */
+
+/* Per instruction, in the order of execution: */
+typedef struct tmi_holding {
+    tmi_thr  *t;
+    uint32_t *pos, *end; /* its place, and the last place inside its bodies */
+    uint8_t  *fixed;     /* computed from parameters alone: one register for all threads, or none */
+    int32_t  *step;      /* per place: halves of a register more than at the place before */
+} tmi_holding;
+
+/* In halves of a 32-bit register: Apple's GPUs hold 16 bits in one. A pointer is an offset from a
+ * parameter where it starts there: addresses are 64 bits and an index of 32 (Mesa, agx_nir). */
+static uint32_t tmi_clean_halves(const tmi_thr *t, tmi_tty type) {
+    (void)t;
+    return type.width * (type.kind == TMI_S_PTR ? 2u : (tmi_scalar_bits[type.kind] + 15u) / 16u);
+}
+
+static uint32_t tmi_clean_array_halves(const tmi_thr *t, const tmi_arr *a) {
+    if (a->space == TMI_AS_FRAG) /* 64 elements in 32 lanes */
+        return a->count * 2 * tmi_clean_halves(t, tmi_tty_of(a->type.kind, 1));
+    return a->space == TMI_AS_PRIVATE ? a->count * tmi_clean_halves(t, a->type) : 0;
+}
+
+/* Held from place `from` to `to`. */
+static void tmi_clean_hold(tmi_holding *h, uint32_t from, uint32_t to, uint32_t halves) {
+    h->step[from] += (int32_t)halves;
+    h->step[to + 1] -= (int32_t)halves;
+}
+
+/* The outermost statement with `id` in it, or `id`, that block `blk` does not lie in: a loop
+ * there is one that needs what `blk` holds until its end. */
+static uint32_t tmi_clean_outermost(const tmi_thr *t, uint32_t id, uint32_t blk, int loops) {
+    uint32_t up, at = id;
+    for (up = id; up && TMI_INS(t, up)->blk != blk; up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner) {
+        uint32_t owner = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+        uint16_t op = TMI_INS(t, owner)->op;
+        if (owner && (!loops || op == TMI_TF_LOOP || op == TMI_TF_WHILE || op == TMI_TF_FOR))
+            at = owner;
+    }
+    return at;
+}
+
+/* Arrays: from the statement of their block that touches them first to the last that does. In
+ * loops over the same registers one array ends where another begins: an entry takes the place of
+ * the other's. A loop that runs holds them all along. */
+static void tmi_clean_hold_arrays(tmi_holding *h) {
+    tmi_thr  *t = h->t;
+    uint32_t *first = TMI_TEMP(t->job, uint32_t, t->arr.n), id, k, i, a[3],
+             *last = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
+            const tmi_arr *r = TMI_ARR(t, a[k]);
+            uint32_t       at, n;
+            if (TMI_INS(t, id)->op == TMI_TF_DECL && !TMI_INS(t, id)->b) continue;
+            at = tmi_clean_outermost(t, id, TMI_INS(t, r->decl)->blk, 1);
+            n = TMI_INS(t, at)->op;
+            i = h->pos[at] + (n == TMI_TF_FOR && !TMI_INS(t, at)->e);
+            if (!first[a[k]]) first[a[k]] = i;
+            i = n == TMI_TF_LOOP || n == TMI_TF_WHILE || (n == TMI_TF_FOR && TMI_INS(t, at)->e)
+                ? h->end[at] : h->pos[at];
+            last[a[k]] = tmi_max32(last[a[k]], tmi_max32(i, first[a[k]]));
+        }
+    }
+    for (i = 1; i < t->arr.n; i++) {
+        uint32_t halves = tmi_clean_array_halves(t, TMI_ARR(t, i));
+        if (!first[i] || !halves) continue;
+        t->size.own += halves * 2;
+        tmi_clean_hold(h, first[i], last[i], halves);
+    }
+}
+
+/* Values: from where they are computed to their last use, through any loop that reads them. */
+static void tmi_clean_hold_values(tmi_holding *h) {
+    tmi_thr  *t = h->t;
+    uint32_t *last = TMI_TEMP(t->job, uint32_t, t->ins.n), id, v[TMI_MAX_OPERANDS], i, at;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *n = TMI_INS(t, id);
+        uint8_t        fixed = (tmi_tfs[n->op].traits & TMI_TR_PURE) && n->op != TMI_TF_TID &&
+            n->op != TMI_TF_LANE && n->op != TMI_TF_GROUP && n->op != TMI_TF_PID &&
+            n->op != TMI_TF_LDC;
+        if (n->op == TMI_TF_LOOPVAR) fixed = TMI_INS(t, n->a)->op == TMI_TF_FOR;
+        for (i = tmi_operands(t, n, v); i-- > 0;) {
+            fixed = (uint8_t)(fixed && h->fixed[v[i]]);
+            if (!TMI_INS(t, v[i])->blk) continue;
+            at = tmi_clean_outermost(t, id, TMI_INS(t, v[i])->blk, 1);
+            last[v[i]] = tmi_max32(last[v[i]], at == id ? h->pos[id] : h->end[at]);
+        }
+        h->fixed[id] = fixed;
+    }
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id))
+        if (last[id] && !h->fixed[id] && TMI_INS(t, id)->type.width)
+            tmi_clean_hold(h, h->pos[id], last[id], tmi_clean_halves(t, TMI_INS(t, id)->type));
+}
+
+/* An estimate of what one thread holds at once, in registers where there are enough, and how many
+ * statements the compiler gets. What it shares, computes again or starts early is not known. */
+static void tmi_clean_size(tmi_thr *t) {
+    tmi_holding h;
+    uint32_t    id, up, n = 0;
+    uint64_t   *copies = TMI_TEMP(t->job, uint64_t, t->blk.n);
+    int64_t     now = 0, most = -1;
+    h.t = t;
+    h.pos = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    h.end = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    h.fixed = TMI_TEMP(t->job, uint8_t, t->ins.n);
+    h.step = TMI_TEMP(t->job, int32_t, t->ins.n + 2);
+    memset(&t->size, 0, sizeof t->size);
+    copies[1] = 1;
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        const tmi_ins *x = TMI_INS(t, id);
+        uint32_t       b[2], k = tmi_bodies(x, b);
+        h.pos[id] = ++n;
+        while (k-- > 0)
+            copies[b[k]] = copies[x->blk] * (x->op == TMI_TF_FOR && !x->e ? x->c - x->b : 1);
+        if (tmi_tfs[x->op].traits & TMI_TR_STMT) t->size.statements += copies[x->blk];
+        for (up = id; up && !TMI_INS(t, up)->next;) {
+            up = TMI_BLK(t, TMI_INS(t, up)->blk)->owner;
+            h.end[up] = n;
+        }
+    }
+    tmi_clean_hold_arrays(&h);
+    tmi_clean_hold_values(&h);
+    for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
+        now += h.step[h.pos[id]];
+        if (now > most) most = now, t->size.at = id;
+    }
+    t->size.words = (uint32_t)((most + 1) / 2);
+}
+
 /* Gives the threadgroup bytes that the kernel declares. */
 static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     uint32_t bytes;
@@ -32463,6 +32617,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
     tmi_clean_merge_barriers(t);
     if (!t->job->opt->plain) tmi_clean_sink(t);
     tmi_clean_merge_inits(t);
+    tmi_clean_size(t);
     return bytes;
 }
 
@@ -32481,7 +32636,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 873408505u
+#define TMI_STAMP_CLEAN 7177185u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -33872,6 +34027,8 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
         if (n > most) most = n;
     }
     if (p->job->opt->threads) why = ", as asked for";
+    else if (p->grown)
+        why = tmi_format(p->job, 1, ": of %u each would hold too much at once", p->grown);
     else if (p->has_mma)
         why = tmi_format(p->job, 1,
                          ": %u simdgroup%s the tiles of the matrix products, up to %u accumulator "
@@ -33887,6 +34044,21 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
         tmi_remark(p->job, at, TMETAL_APPLIED, "memory",
                    "%u bytes of threadgroup memory of the %u that %s has", bytes, p->gpu->tg_bytes,
                    p->gpu->name);
+}
+
+/* What a thread holds, and where that is most. */
+static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
+    const uint32_t have = tmi_plan_words(p, p->threads, 0), words = t->size.words;
+    tmi_at         at = tmi_at_of(p->m, TMI_OP(p->m, TMI_INS(t, t->size.at)->src));
+    if (words <= have)
+        tmi_remark(p->job, at, TMETAL_FOUND, "registers",
+                   "a thread holds about %u registers of 32 bits at once, most of them here",
+                   words);
+    else
+        tmi_remark(p->job, at, TMETAL_MISSED, "registers",
+                   "a thread needs about %u registers at once, more than the %u that %s may have "
+                   "for %u threads: it keeps some in memory; smaller blocks help",
+                   words, have, p->gpu->name, p->threads);
 }
 
 /* Which way operands come, and the column of the GPU table that decided. */
@@ -34999,6 +35171,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
     tmi_accesses of;
     tmi_report_text(p, t, noted, k, &of);
     tmi_report_ops(p, &of, bytes, k);
+    tmi_report_size(p, t);
     tmi_report_exchanges(p);
     tmi_report_chip(p);
     tmi_report_order(p);
@@ -35012,7 +35185,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3354333318u
+#define TMI_STAMP_REPORT 2669201179u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -39275,9 +39448,9 @@ static void tmi_put_json_plan(tmi_text *t, const tmetal_result *r) {
         tmi_put(t,
                 ",\"threadgroup_bytes\":%u,\"dynamic_threadgroup_bytes\":[],\"msl\":%q,"
                 "\"family\":%u,\"math_mode\":%q,\"macos\":%q,\"ios\":%q,\"max_total_threads\":%u,"
-                "\"args\":[",
+                "\"registers\":%u,\"thread_bytes\":%u,\"args\":[",
                 n->threadgroup_bytes, tmi_msl_row_of(n->msl_version)->text, n->family, n->math_mode,
-                n->macos, n->ios, n->max_total_threads);
+                n->macos, n->ios, n->max_total_threads, n->registers, n->thread_bytes);
         for (k = 0; k < n->n_args; k++) {
             tmi_put_str(t, tmi_json_sep(k));
             tmi_put_json_arg(t, &n->args[k]);
@@ -39432,8 +39605,9 @@ static void tmi_put_json_explain(tmi_text *t, const tmetal_result *r, int layout
         const tmetal_kernel *k = &r->kernels[i];
         tmi_put(t,
                 "%s\n{\"name\":%q,\"entry\":%q,\"threads_per_threadgroup\":%u,"
-                "\"threadgroup_bytes\":%u",
-                i ? "," : "", k->name, k->entry, k->threads, k->threadgroup_bytes);
+                "\"threadgroup_bytes\":%u,\"registers\":%u,\"thread_bytes\":%u",
+                i ? "," : "", k->name, k->entry, k->threads, k->threadgroup_bytes, k->registers,
+                k->thread_bytes);
         if (layouts_only) tmi_put_json_layouts(t, k);
         else tmi_put_json_explained(t, r, k);
         tmi_put_str(t, "}");
@@ -39625,7 +39799,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 1566047407u
+#define TMI_STAMP_EMIT 225568521u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -46364,31 +46538,81 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
+/* The per-thread form with `threads` threads (0: the planner's), and the threadgroup memory that
+ * it takes; TMI_NONE: more than there is, whatever is tried. */
+static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
+                                  uint32_t threads, tmi_plan *p, tmi_thr *t, uint32_t *most) {
+    uint32_t bytes, limit;
+    int      unforced = 0, tight = 0;
+    for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
+        tmi_plan_make(job, m, func, gpu, unforced, threads, p);
+        p->stage_limit = limit - limit / 4;
+        p->tight = (uint8_t)tight;
+        tmi_thr_init(job, m, t);
+        tmi_lower_func(p, t);
+        *most = bytes = tmi_clean(t, gpu->tg_bytes / 2);
+        if (bytes <= gpu->tg_bytes) return bytes;
+        if (limit >= 2048) continue;
+        if (p->forced && !unforced) unforced = 1; /* the planner's own layouts may fit */
+        else if (!tight) tight = 1;
+        else return TMI_NONE;
+        limit = gpu->tg_bytes * 2;
+    }
+}
+
+#define TMI_OWN_BYTES 512u /* of private arrays a thread: more is worth more threads */
+
+/* Words that a thread holds beyond what it may. */
+static uint32_t tmi_compile_over(const tmi_plan *p, const tmi_thr *t) {
+    const uint32_t most = tmi_plan_words(p, p->threads, 1);
+    return t->size.words > most ? t->size.words - most : 0;
+}
+
+/* Does a thread hold too much, while there may be more of them? */
+static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
+    return (tmi_compile_over(p, t) || t->size.own > TMI_OWN_BYTES) &&
+        2 * p->threads <= p->gpu->threads && !p->serial && !p->job->opt->threads &&
+        !p->job->opt->plain;
+}
+
+/* The same with twice the threads, again and again, while one would hold too much and twice as
+ * many hold less than three quarters of it each: simdgroups that a product cannot use hold
+ * copies. */
+static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
+                                tmi_plan *p, tmi_thr *t, uint32_t *most) {
+    tmi_mark mark = tmi_mark_take(job);
+    uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, p, t, most), first = p->threads,
+             threads = first;
+    while (bytes != TMI_NONE && tmi_compile_grows(p, t)) {
+        const tmi_size had = t->size;
+        const uint32_t over = tmi_compile_over(p, t);
+        tmi_mark_drop(job, mark);
+        bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, p, t, most);
+        if (bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
+            (t->size.words < had.words - had.words / 4 || t->size.own < had.own - had.own / 4)) {
+            threads *= 2;
+            continue;
+        }
+        tmi_mark_drop(job, mark);
+        bytes = tmi_compile_lower(job, m, func, gpu, threads, p, t, most);
+        break;
+    }
+    p->grown = threads > first ? first : 0;
+    return bytes;
+}
+
 static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                              tmetal_kernel *k, tmi_joined *joined) {
     tmi_plan p;
     tmi_thr  t;
-    uint32_t bytes, limit;
+    uint32_t bytes, most;
     tmi_noted noted;
     tmi_mark mark;
-    int      unforced = 0, tight = 0;
-    for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, unforced, &p);
-        p.stage_limit = limit - limit / 4;
-        p.tight = (uint8_t)tight;
-        tmi_thr_init(job, m, &t);
-        tmi_lower_func(&p, &t);
-        bytes = tmi_clean(&t, gpu->tg_bytes / 2);
-        if (bytes <= gpu->tg_bytes) break;
-        if (limit >= 2048) continue;
-        if (p.forced && !unforced) unforced = 1; /* the planner's own layouts may fit */
-        else if (!tight) tight = 1;
-        else {
-            tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, bytes, gpu->name,
-                      gpu->tg_bytes);
-            return;
-        }
-        limit = gpu->tg_bytes * 2;
+    bytes = tmi_compile_fit(job, m, func, gpu, &p, &t, &most);
+    if (bytes == TMI_NONE) {
+        tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_TG_MEMORY, most, gpu->name,
+                  gpu->tg_bytes);
+        return;
     }
     if (TMI_REPORTS(job)) {
         noted.line = TMI_TEMP(job, uint32_t, t.ins.n);
@@ -46398,6 +46622,8 @@ static void tmi_compile_func(tmi_job *job, tmi_module *m, uint32_t func, const t
     mark = tmi_mark_take(job);
     tmi_emit_kernel(&p, &t, bytes, TMI_REPORTS(job) ? &noted : NULL, k, joined);
     tmi_mark_drop(job, mark);
+    k->registers = t.size.words;
+    k->thread_bytes = t.size.own;
     if (job->opt->msl && k->msl_version > job->opt->msl) {
         tmi_error(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_E_MSL_VERSION,
                   tmi_msl_row_of(k->msl_version)->text, tmi_msl_row_of(job->opt->msl)->text);
@@ -47059,7 +47285,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 527289800u
+#define TMI_STAMP_COMPILE 3457539791u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
@@ -47256,7 +47482,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 934279328u
-#define TMI_STAMP_API 2492371001u
+#define TMI_STAMP_API 2330223238u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
@@ -48461,6 +48687,8 @@ TMI_KEPT(tmetal_site, TMI_ROWS_SITE)
     X(S, WORD, programs, NULL, programs)                  \
     X(S, WORD, threadgroup_bytes, NULL, threadgroup_bytes) \
     X(S, WORD, max_total_threads, NULL, max_total_threads) \
+    X(S, WORD, registers, NULL, registers)                \
+    X(S, WORD, thread_bytes, NULL, thread_bytes)          \
     X(S, WORD, msl_version, NULL, msl_version)            \
     X(S, TEXT, math_mode, NULL, math_mode)                \
     X(S, TEXT, macos, NULL, macos)                        \
@@ -49132,7 +49360,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 168889005u
+#define TMI_STAMP_CACHE 3944697382u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 

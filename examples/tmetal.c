@@ -1384,7 +1384,7 @@ static void explain_layouts(const request *r, buffer *b, const tmetal_kernel *k)
 
 static void put_kernel_head(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {
     paint(r, b, "1", k->name);
-    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, result->gpu);
+    putf(b, ": %u threads a threadgroup (%u simdgroup%s), %u bytes of threadgroup memory, about %u registers a thread, for %s\n", k->threads, k->threads / 32, k->threads == 32 ? "" : "s", k->threadgroup_bytes, k->registers, result->gpu);
 }
 
 static void explain_kernel(const request *r, buffer *b, const tmetal_result *result, const tmetal_kernel *k) {

@@ -19,12 +19,12 @@ warns() { grep -q -e "$1" "$out/err" || fail "standard error lacks '$1'"; }
 k=examples/kernels
 
 # -- explain: the line that it names is the line of the Metal ---------------------------------------------
-gives 0 explain $k/softmax.ttir
+gives 0 explain $k/softmax.ttir --threads 64
 for part in accesses reductions barriers patterns applied; do says "^$part"; done
 says 'max over axis 0 of tensor<256xf32> to %x_6: ROW_MAJOR | COALESCED'
 says 'softmax: %5'
 cp "$out/out" "$out/explained"
-"$tmetal" compile $k/softmax.ttir > "$out/metal"
+"$tmetal" compile $k/softmax.ttir --threads 64 > "$out/metal"
 grep -e '^  line' "$out/explained" | while read -r _ line _; do
     text=$(sed -n "${line}p" "$out/metal" | sed 's/^ *//')
     [ -n "$text" ] && grep -q -F -e "        $text" "$out/explained" || fail "line $line of the Metal does not stand in explain"

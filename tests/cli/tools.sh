@@ -202,7 +202,7 @@ gives 0 run $k/row_sum.case
 says '^out_ptr: right'
 says 'barriers per threadgroup'
 says '^right in '
-gives 0 run $k/row_sum.case --seed 7 --json --output "$out/run.json"
+gives 0 run $k/row_sum.case --seed 7 --threads 128 --json --output "$out/run.json"
 holds "$out/run.json" 'j["right"] is True and j["errors"] == [] and j["kernels"][0]["barriers"] > 0 and j["kernels"][0]["distinct_read"] > 0'
 cp $k/row_sum.ttir $k/row_sum.case "$out"
 { head -c 28000 $k/row_sum.bin; tail -c +28001 $k/row_sum.bin | tr '\000-\377' '\001-\377\000'; } > "$out/row_sum.bin"

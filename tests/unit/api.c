@@ -276,6 +276,38 @@ START_TEST(threads_follow_from_bytes_and_folds) {
 }
 END_TEST
 
+/* Of the planner's threads each would hold too much: more of them, unless the caller asks for so many. */
+START_TEST(a_thread_holds_no_more_than_it_may) {
+    static const struct {
+        const char        *file;
+        uint32_t           asked, threads, least, most; /* registers */
+        tmetal_remark_kind kind;
+        const char        *about, *part;
+    } rows[] = {
+        {"tests/kernels/recorded/attentions-wide_values.ttir", 0, 512, 60, 104, TMETAL_APPLIED, "threads", "of 256 each would hold too much"},
+        {"tests/kernels/recorded/attentions-wide_values.ttir", 256, 256, 130, 260, TMETAL_MISSED, "registers", "more than the 128 that apple-m1"},
+        {"examples/kernels/attention.ttir", 0, 64, 20, 128, TMETAL_FOUND, "registers", "at once"},
+        {"examples/kernels/matmul.ttir", 0, 64, 20, 96, TMETAL_FOUND, "registers", "at once"},
+        {"examples/kernels/softmax.ttir", 0, 32, 8, 32, TMETAL_FOUND, "registers", "at once"},
+        {"examples/kernels/vector_add.ttir", 0, 64, 2, 16, TMETAL_FOUND, "registers", "at once"},
+    };
+    tmetal_arena   arena = arena_at(0);
+    tmetal_result  r;
+    tmetal_options opt;
+    size_t         n;
+    char          *text = slurp(rows[_i].file, &n);
+    memset(&opt, 0, sizeof opt);
+    opt.reports = 1;
+    opt.threads = rows[_i].asked;
+    says_ok(tmetal_compile(text, n, &opt, &arena, &r), &r);
+    free(text);
+    ck_assert_uint_eq(r.kernels[0].threads, rows[_i].threads);
+    ck_assert_uint_ge(r.kernels[0].registers, rows[_i].least);
+    ck_assert_uint_le(r.kernels[0].registers, rows[_i].most);
+    ck_assert_msg(remark(&r, rows[_i].kind, rows[_i].about, rows[_i].part) != NULL, "%s: no remark [%s] '%s'", rows[_i].file, rows[_i].about, rows[_i].part);
+}
+END_TEST
+
 START_TEST(a_remark_tells_of_fp64_in_software) {
     static const char text[] = "tt.func @k(%p: !tt.ptr<f64>, %x: f64) {\n  %y = arith.mulf %x, %x : f64\n  tt.store %p, %y : !tt.ptr<f64>\n  tt.return\n}\n";
     tmetal_arena   arena = arena_at(0);
@@ -931,6 +963,7 @@ int main(void) {
     tcase_add_loop_test(t, a_layout_that_cannot_be_is_missed_with_a_reason, 0, 3);
     tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
     tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 13);
+    tcase_add_loop_test(t, a_thread_holds_no_more_than_it_may, 0, 6);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
     tcase_add_loop_test(t, modules_that_differ_are_not_the_same, 0, 7);
