@@ -19690,7 +19690,8 @@ static void tmi_transform_sink(tmi_job *job, tmi_module *m, uint32_t func) {
         if (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_EXTF && o->kind != TMI_OP_FP_TO_FP)
             continue;
         v = tmi_out(m, o, 0);
-        if (mark[v] || !tmi_is_tensor(m, tmi_value_type(m, v)) || !tmi_read_once(&users, v))
+        if (mark[v] || !tmi_is_tensor(m, tmi_value_type(m, v)) || !tmi_read_once(&users, v) ||
+            tmi_attr_of(m, o, "isVolatile"))
             continue;
         to = users.at[users.first[v]].op;
         if (TMI_OP(m, to)->block != body || epoch[to] != epoch[op] || !TMI_OP(m, to)->n_out ||
@@ -21143,7 +21144,7 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 2145289327u
+#define TMI_STAMP_TRANSFORM 870326446u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
