@@ -23999,7 +23999,8 @@ static uint32_t tmi_dot_tiles(const tmetal_gpu *gpu) {
     return (gpu->features & TMETAL_GPU_DIRECT_DOT) || gpu->cores > 8 ? 16 : 8;
 }
 
-/* Simdgroups for the products, so that each has its tiles; at most 16. */
+/* Simdgroups for the products, so that each has its tiles; at most 16. A thin one, of up to 16 rows
+ * or columns, has four as soon as each gets 4 tiles: what counts there is loads in flight. */
 static uint32_t tmi_dot_groups(const tmi_plan *p) {
     const tmi_module *m = p->m;
     uint32_t op, groups = 0, tiles = tmi_dot_tiles(p->gpu);
@@ -24014,6 +24015,8 @@ static uint32_t tmi_dot_groups(const tmi_plan *p) {
         batch = rank > 2 ? tmi_dim(m, d, 0) : 1;
         g = p->chained ? tmi_min32(tmi_max32(rows / 2, 1), 8)
                        : tmi_min32(tmi_max32(rows * cols * batch / tiles, 1), 16);
+        if (!p->chained && tmi_min32(rows, cols) <= 2) /* thin: as fast as its long side is read */
+            g = tmi_max32(g, tmi_min32(tmi_max32(rows * cols * batch / 4, 1), 4));
         groups = tmi_max32(groups, g);
     }
     return groups;
@@ -25571,7 +25574,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2363964255u
+#define TMI_STAMP_PLAN 1344970397u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
