@@ -43117,6 +43117,9 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
             f->tile1 /= 2;
         f->tile0 = f->fold == TMI_NONE ? 1
                                        : tmi_pow2_ceil(f->runs.size[f->fold], 1, 4096 / f->tile1);
+        /* no hierarchy: a thread's own accumulators, where its loads are no vectors */
+        if (f->fold != TMI_NONE && f->runs.size[f->fold] > 32 && f->runs.size[f->fold] < 64)
+            f->tile0 = tmi_min32(f->tile0, 8);
         f->programs = (uint32_t)(tmi_cdiv(n, f->tile1) * rows);
     }
     tmi_cutting_square(f, tmi_runs_size(&f->runs, 0, f->runs.n), n, wanted);
@@ -46302,7 +46305,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 4253835438u
+#define TMI_STAMP_OPLIST 878290250u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
