@@ -22915,7 +22915,68 @@ static void tmi_lin_matrix(const tmi_module *m, uint32_t type, uint32_t sg_rows,
     }
 }
 
-#define TMI_STAMP_LAYOUT 1149703126u
+/* -- Banks of threadgroup memory --------------------------------------------------------------
+ * Elements of a tensor that passes through threadgroup memory stand by their numbers, some bits of
+ * which are flipped by higher ones, so that lanes that write together, and lanes that read
+ * together, meet different banks: 32 of 4 bytes. Apple documents none; that many are reported of
+ * M1, 32 of 8 bytes of M3 Pro (apple-gpus.md 3), and what is free of conflicts with the first is
+ * nearly so with the second. Exclusive or is its own inverse and needs no room, as padding does.
+ * Source of the method: Zhou et al., Linear Layouts (arXiv 2505.23819), section 5.4. */
+
+/* Fields of a number: `n` bits from `from` on flip as many from `to` on. n 0: none. */
+#define TMI_FLIPS 3u
+typedef struct tmi_swizzle {
+    uint8_t from[TMI_FLIPS], to[TMI_FLIPS], n[TMI_FLIPS];
+} tmi_swizzle;
+
+static uint32_t tmi_layout_swizzled(const tmi_swizzle *s, uint32_t x) {
+    uint32_t i, r = x;
+    for (i = 0; i < TMI_FLIPS; i++)
+        r ^= (x >> s->from[i] & ((1u << s->n[i]) - 1u)) << s->to[i];
+    return r;
+}
+
+/* Cycles of an access of each lane to an element: lanes whose numbers differ beyond a word of 2^low
+ * elements, and as few banks as these differ in; a row of all banks has 2^high elements. */
+static uint32_t tmi_layout_bank_cycles(const tmi_lin *l, const tmi_swizzle *s, uint32_t low,
+                                       uint32_t high) {
+    uint32_t basis[TMI_LANE_BITS], rank = 0, lanes = 0, i, k, x;
+    for (i = 0; i < TMI_LANE_BITS; i++) {
+        lanes += l->lane[i] >> low != 0;
+        x = (tmi_layout_swizzled(s, l->lane[i]) & ((1u << high) - 1u)) >> low;
+        for (k = 0; k < rank; k++) x = (x ^ basis[k]) < x ? x ^ basis[k] : x;
+        if (x) basis[rank++] = x;
+    }
+    return 1u << (lanes - rank);
+}
+
+/* Fields to flip for a tensor of 2^bits elements of 2^size bytes that is written in layout `a` and
+ * read in `b`: one after the other, each the one that saves most. */
+static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32_t bits,
+                                      uint32_t size) {
+    const uint32_t low = size < 2 ? 2 - size : 0, high = 7 - size;
+    uint32_t    turn, from, to, n, cost, best;
+    tmi_swizzle s, t, won;
+    memset(&won, 0, sizeof won);
+    best = (tmi_layout_bank_cycles(a, &won, low, high) << a->n_reg) +
+        (tmi_layout_bank_cycles(b, &won, low, high) << b->n_reg);
+    for (turn = 0; turn < TMI_FLIPS && best > (1u << a->n_reg) + (1u << b->n_reg); turn++) {
+        for (s = t = won, n = 1; n <= high - low; n++)
+            for (from = high; from + n <= bits; from++)
+                for (to = low; to + n <= high; to++) {
+                    s.from[turn] = (uint8_t)from;
+                    s.to[turn] = (uint8_t)to;
+                    s.n[turn] = (uint8_t)n;
+                    cost = (tmi_layout_bank_cycles(a, &s, low, high) << a->n_reg) +
+                        (tmi_layout_bank_cycles(b, &s, low, high) << b->n_reg);
+                    if (cost < best) best = cost, t = s;
+                }
+        won = t;
+    }
+    return won;
+}
+
+#define TMI_STAMP_LAYOUT 2588943401u
 
 /*==============================================================================
  * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
@@ -22960,6 +23021,7 @@ typedef struct tmi_inst {
     uint32_t slot;             /* where it is computed */
     uint32_t ref;              /* SSA: instruction; ARRAY: array */
     uint32_t buffer;           /* CONVERT: threadgroup array */
+    tmi_swizzle swizzle;       /* CONVERT: where elements stand in that array */
     uint8_t  rounds;           /* CONVERT: a part of the tensor at a time, in a slot of its own */
     uint8_t  by_shuffle;       /* CONVERT: it is moved so; else through threadgroup memory */
 } tmi_inst;
@@ -25574,7 +25636,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1344970397u
+#define TMI_STAMP_PLAN 525511164u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -27029,13 +27091,16 @@ static uint32_t tmi_padded_count(uint32_t bits, uint32_t bytes) {
     return s ? n + (n >> s) * (16 / bytes ? 16 / bytes : 1) : n;
 }
 
-static uint32_t tmi_padded_index(tmi_low *w, const tmi_lin *view, uint32_t bits, uint32_t bytes,
-                                 uint32_t mode) {
-    tmi_thr *t = w->t;
-    uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1,
-             index = tmi_coord(w, view, 0, 32, mode);
-    if (!s) return index;
-    return tmi_t_add(t, index, tmi_t_mul_c(t, tmi_coord(w, view, s, 32 - s, mode), pad));
+/* Where the element stands that the thread holds, in an array with swizzled numbers. */
+static uint32_t tmi_lower_swizzled(tmi_low *w, const tmi_lin *view, const tmi_swizzle *s,
+                                   uint32_t mode) {
+    uint32_t i, flips = 0, index = tmi_coord(w, view, 0, 32, mode);
+    for (i = 0; i < TMI_FLIPS && s->n[i]; i++) {
+        const uint32_t field = tmi_coord(w, view, s->from[i], s->n[i], mode);
+        flips = tmi_lower_parts_join(w->t, TMI_TF_XOR, flips,
+                                     tmi_t_mul_c(w->t, field, 1u << s->to[i]));
+    }
+    return flips ? tmi_t_bin(w->t, TMI_TF_XOR, index, flips) : index;
 }
 
 static tmi_tty tmi_as_shared(tmi_tty t) { /* in threadgroup memory: no bool, no pointers */
@@ -27153,17 +27218,21 @@ static int tmi_convert_swaps(const tmi_plan *p, const tmi_inst *in, uint32_t *ma
     return !left && *mask && tmi_lin_same(have, &want) && !tmi_lin_has_copies(have);
 }
 
-/* Threadgroup array of a conversion: padded rows; where threads swap, what each holds side by
+/* Threadgroup array of a conversion: numbers swizzled; where threads swap, what each holds side by
  * side. */
 static uint32_t tmi_buffer_of(tmi_low *w, uint32_t inst) {
     tmi_inst *in = TMI_INST(w->p, inst);
     uint32_t  type = tmi_value_type(w->m, in->value), bits = tmi_type_bits(w->m, type), mask, count;
     tmi_tty   s = tmi_shared_type(w->m, type);
     if (in->buffer) return in->buffer;
-    count = tmi_padded_count(bits, tmi_scalar_bytes[s.kind]);
+    count = 1u << bits;
     if (tmi_convert_swaps(w->p, in, &mask)) {
         if (tmi_shuffles_vectors(s.kind)) s.width = (uint8_t)(1u << TMI_LIN(w->p, in->lin)->vec);
         count = (1u << bits) / s.width;
+    } else {
+        in->swizzle = tmi_layout_swizzle(TMI_LIN(w->p, TMI_INST(w->p, in->source)->lin),
+                                         TMI_LIN(w->p, in->lin), bits,
+                                         tmi_log2(tmi_scalar_bytes[s.kind]));
     }
     in->buffer = tmi_named_array(w, TMI_AS_GROUP, s, count, in->value);
     return in->buffer;
@@ -27183,10 +27252,8 @@ static uint32_t tmi_swap_index(tmi_low *w, uint32_t at, uint32_t width, uint32_t
 static void tmi_lower_convert_write(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     const tmi_lin  *src = w->nest->lin;
-    uint32_t buf = tmi_buffer_of(w, inst), bits = tmi_lower_value_bits(w, in->value), k,
-             n = 1u << w->nest->vec;
-    uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, buf)->type.kind],
-             holder = tmi_is_holder(w, src), branch = 0;
+    uint32_t buf = tmi_buffer_of(w, inst), k, n = 1u << w->nest->vec;
+    uint32_t holder = tmi_is_holder(w, src), branch = 0;
     uint32_t v[4], at[4], mask, width = TMI_ARR(w->t, buf)->type.width;
     if (tmi_convert_swaps(w->p, in, &mask)) {
         for (k = 0; k < n; k += width) {
@@ -27198,7 +27265,7 @@ static void tmi_lower_convert_write(tmi_low *w, uint32_t inst) {
     }
     for (k = 0; k < n; k++) {
         v[k] = tmi_to_memory(w, tmi_elem_at(w, in->value, src, k));
-        at[k] = tmi_padded_index(w, src, bits, bytes, k);
+        at[k] = tmi_lower_swizzled(w, src, &in->swizzle, k);
     }
     if (holder) branch = tmi_t_if(w->t, holder);
     for (k = 0; k < n; k++) tmi_t_write(w->t, buf, at[k], 0, v[k]);
@@ -27209,15 +27276,14 @@ static void tmi_lower_convert_write(tmi_low *w, uint32_t inst) {
 static uint32_t tmi_lower_convert_read(tmi_low *w, uint32_t inst) {
     const tmi_inst *in = TMI_INST(w->p, inst);
     tmi_shuffle s;
-    uint32_t k, n = 1u << w->nest->vec, part[4], bits = tmi_lower_value_bits(w, in->value), bytes,
-                mask, at, width = 1;
+    uint32_t k, n = 1u << w->nest->vec, part[4], mask, at, width = 1;
     tmi_tty type = tmi_value_tty(w, in->value);
     if (tmi_convert_by_shuffle(w->p, in, &s)) {
         if (n > 1 && (part[0] = tmi_convert_shuffle(w, in, &s, TMI_VEC)) != 0) return part[0];
         for (k = 0; k < n; k++) part[k] = tmi_convert_shuffle(w, in, &s, k);
         return tmi_t_vmake(w->t, part, n);
     }
-    bytes = tmi_scalar_bytes[TMI_ARR(w->t, tmi_buffer_of(w, inst))->type.kind];
+    (void)tmi_buffer_of(w, inst);
     if (tmi_convert_swaps(w->p, in, &mask)) {
         at = tmi_t_bin_c(w->t, TMI_TF_XOR, tmi_t_tid(w->t), mask);
         width = TMI_ARR(w->t, in->buffer)->type.width;
@@ -27229,11 +27295,12 @@ static uint32_t tmi_lower_convert_read(tmi_low *w, uint32_t inst) {
     }
     for (k = 0; k < n; k++)
         part[k] = tmi_from_shared(w,
-            tmi_t_read(w->t, in->buffer, tmi_padded_index(w, w->nest->lin, bits, bytes, k), 0),
+            tmi_t_read(w->t, in->buffer, tmi_lower_swizzled(w, w->nest->lin, &in->swizzle, k), 0),
             type);
     return tmi_t_vmake(w->t, part, n);
 }
 
+/* What a conversion takes, with padding, as it has in rounds. */
 static uint32_t tmi_lower_convert_bytes(const tmi_module *m, const tmi_inst *in) {
     uint32_t type = tmi_value_type(m, in->value),
              bytes = tmi_scalar_bytes[tmi_shared_type(m, type).kind];
@@ -31473,7 +31540,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 313978570u
+#define TMI_STAMP_LOWER 2842025536u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
@@ -46558,7 +46625,9 @@ static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, co
         tmi_thr_init(job, m, t);
         tmi_lower_func(p, t);
         *most = bytes = tmi_clean(t, gpu->tg_bytes / 2);
-        if (bytes <= gpu->tg_bytes) return bytes;
+        /* a core has some 60 KB for threadgroups of at most 32 (metal-kernels.md 12): two of them */
+        if (bytes <= gpu->tg_bytes - (limit < gpu->tg_bytes / 4 ? 0 : gpu->tg_bytes / 16))
+            return bytes;
         if (limit >= 2048) continue;
         if (p->forced && !unforced) unforced = 1; /* the planner's own layouts may fit */
         else if (!tight) tight = 1;
@@ -47292,7 +47361,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3457539791u
+#define TMI_STAMP_COMPILE 4242336945u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

@@ -13,8 +13,10 @@ EXPLAIN_CC    ?= cc
 EXPLAIN_CASES  = $(sort $(wildcard examples/kernels/*.case tests/kernels/recorded/memory-*.case tests/kernels/recorded/shapes-*.case))
 
 .PHONY: test-explain check-explain test-moves
-test-moves: $(BUILD)/tmetal        ## the ways that heads of look-alikes name are taken, or not
+test-moves: $(BUILD)/tmetal sim    ## the ways that heads of look-alikes name are taken, or not
 	@sh tests/explain/moves.sh $(BUILD)/tmetal tests/kernels/lookalikes/*.ttir
+	@$(BUILD)/corpus --dir tests/kernels/lookalikes --gpu apple-m3-max --filter banks_ --counters | \
+	  awk '/banks_/ {n++; bad += $$4} END {print "moves: " n " tiles turned, " bad " cycles lost to banks"; exit bad || !n}'
 test-explain: $(BUILD)/confirm     ## predicted lines of memory against the simulator's counters
 	@$(BUILD)/confirm 60 $(EXPLAIN_CASES)
 check-explain: $(BUILD)/confirm    ## the same for every recorded case

@@ -2,7 +2,7 @@
 //
 //   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
 //   work     tiles of up to 32 x 32 elements, 16 a thread, 4 of them neighbours
-//   memory   9984 bytes of threadgroup memory
+//   memory   9728 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -28,7 +28,7 @@ kernel void attention(
     threadgroup half4 q_shared[320];
     threadgroup half4 k_shared[320];
     threadgroup half4 v_shared[320];
-    threadgroup half shared[1152];
+    threadgroup half shared[1024];
     const uint q_pitch = 40;    // elements from row to row
     const uint k_pitch = 40;    // elements from row to row
     const uint v_pitch = 40;    // elements from row to row
@@ -204,9 +204,9 @@ kernel void attention(
     }
     const uint slot = lane % 2 * 2 + lane / 2 % 4 * 32 + lane / 8 % 2 * 4 + lane / 16 * 128
             + sg * 512;
+    const uint slot_2 = ((lane / 4 % 2 + lane / 16 * 2) * 8) ^ (lane / 4 % 2 * 2);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 2; i++) {
-        const uint slot_2 = (lane / 4 % 2 + lane / 16 * 2 + sg * 8 + i * 4) * 8;
         #pragma clang loop unroll(full)
         for (uint j = 0; j < 4; j++) {
             // line 36: out
@@ -214,18 +214,18 @@ kernel void attention(
                     acc[j + i * 4].thread_elements()[1]) / row_sum[i];
             const half2 value = half2(out);
             // line 37
-            shared[slot_2 + (i * 256 + slot) + j * 8] = value.x;
-            shared[slot_2 + (slot + 1 + i * 256) + j * 8] = value.y;
+            shared[(i * 256 + slot + j * 8) ^ slot_2] = value.x;
+            shared[(slot + 1 + i * 256 + j * 8) ^ slot_2] = value.y;
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
     device half *const out_start = out_ptr + head;
+    const uint slot_3 = (tid / 16 * 8) ^ (lane / 16 * 2);
     #pragma clang loop unroll(full)
     for (uint i = 0; i < 4; i++) {
-        const uint slot_2 = (tid / 16 + i * 4) * 8;
-        const half4 value = half4(shared[tid * 4 + i * 256 + slot_2],
-                shared[tid * 4 + 1 + i * 256 + slot_2], shared[tid * 4 + 2 + i * 256 + slot_2],
-                shared[tid * 4 + 3 + i * 256 + slot_2]);
+        const half4 value = half4(shared[(tid * 4 + i * 256) ^ slot_3],
+                shared[(tid * 4 + 1 + i * 256) ^ slot_3], shared[(tid * 4 + 2 + i * 256) ^ slot_3],
+                shared[(tid * 4 + 3 + i * 256) ^ slot_3]);
         const uint m_offset = program.x * 32 + tid / 8 + i * 8;
         if (int(m_offset) < n_ctx) {
             *(device half4 *)(out_start + int(m_offset * stride_row) + m) = value;

@@ -2,7 +2,7 @@
 //
 //   grid     one threadgroup of 256 threads (8 simdgroups of 32) a program
 //   work     tiles of up to 32 x 32 elements, 4 a thread
-//   memory   4608 bytes of threadgroup memory
+//   memory   4096 bytes of threadgroup memory
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -20,7 +20,7 @@ kernel void transpose_(
     uint  lane     [[thread_index_in_simdgroup]],
     uint  sg       [[simdgroup_index_in_threadgroup]])
 {
-    threadgroup float x_shared[1152];
+    threadgroup float x_shared[1024];
 
     // line 11: j
     const int j = int(program.y * 32 + lane);
@@ -29,7 +29,7 @@ kernel void transpose_(
         // line 10: i
         const uint i = program.x * 32 + sg + k * 8;
         // line 12: x = tl.load
-        x_shared[tid + k * 256 + (sg + k * 8) * 4] = int(i) < n_rows && j < n_cols
+        x_shared[(tid + k * 256) ^ (sg + k * 8)] = int(i) < n_rows && j < n_cols
                 ? (x_ptr + int(i * n_cols))[j] : 0.0f;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);    // x_shared is complete
@@ -39,7 +39,7 @@ kernel void transpose_(
         const uint j_offset = program.y * 32 + sg + k * 8;
         // line 13: tl.store
         if (int(j_offset) < n_cols && i < n_rows) {
-            (out_ptr + int(j_offset * n_rows))[i] = x_shared[lane * 36 + sg + k * 8];
+            (out_ptr + int(j_offset * n_rows))[i] = x_shared[(lane * 32 + sg + k * 8) ^ lane];
         }
     }
 }
