@@ -509,7 +509,11 @@ def oplists():
         yield op('transpose %s [8192,8192]' % s, 'transpose', [(8192, 8192)], s, lambda x: x.t().contiguous(), (8192, 8192),
                  bytes=2 * 8192 * 8192 * e)
         n = 2048 if s == 'f32' else 4096
-        yield op('matmul %s %d^3' % (s, n), 'matmul', [(n, n), (n, n)], s, lambda a, b: a @ b, (n, n), flops=2 * n ** 3)
+        for k in (n, n - 1):
+            yield op('matmul %s %d^3' % (s, k), 'matmul', [(k, k), (k, k)], s, lambda a, b: a @ b, (k, k), flops=2 * k ** 3)
+        for m in (1, 4, 16):
+            yield op('matmul %s %dx8192x8192' % (s, m), 'matmul', [(m, 8192), (8192, 8192)], s, lambda a, b: a @ b, (m, 8192),
+                     bytes=(2 * m + 8192) * 8192 * e)
     for causal in (False, True):
         yield op('attention f16%s B2 H32 S2048 D64' % (' causal' if causal else ''), 'attention', [(2, 32, 2048, 64)] * 3, 'f16',
                  lambda q, k, v, c=causal: F.scaled_dot_product_attention(q, k, v, is_causal=c), (2, 32, 2048, 64), causal=causal,
