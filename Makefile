@@ -155,6 +155,7 @@ test: test-detect
 test: test-transform
 test: test-reductions
 test: test-sim
+test: test-counters
 test: own
 test: own-plain
 test: test-interp

@@ -67,3 +67,10 @@ $(BUILD)/test-sim: $(BUILD)/obj/sim/test.o $(SIM_OBJECTS) $(SIM_CASES)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
 $(BUILD)/test-compare: $(BUILD)/obj/corpus/test_compare.o $(SIM_OBJECTS) $(SIM_CASES)
 	$(SIM_CXX) $(SIM_FLAGS) $^ $(SIM_LINK) -o $@
+
+# What is counted of some kernels, and may only grow with a reason.
+.PHONY: test-counters bless-counters
+test-counters: $(BUILD)/tmetal $(BUILD)/corpus ## lines, conflicts, barriers of some kernels: none may grow without a reason
+	python3 tests/sim/counters.py $(BUILD)
+bless-counters: $(BUILD)/tmetal $(BUILD)/corpus ## write tests/sim/counters.txt anew [WHY='why a count grew']
+	python3 tests/sim/counters.py $(BUILD) --bless "$(WHY)"
