@@ -6310,6 +6310,7 @@ typedef struct tmi_attr {
 #define TMI_ATTR_SAYS "tmetal.ops" /* of a function of an op list: what its head says of it */
 /* of a function: so many programs, along x, run in each of its threadgroups */
 #define TMI_ATTR_PROGRAMS "tmetal.programs"
+#define TMI_ATTR_THREADS  "tmetal.threads" /* of a function: threads that it was made for */
 
 typedef struct tmi_named { /* an entry of a dictionary */
     uint32_t name, attr, next;
@@ -7162,7 +7163,7 @@ static uint32_t tmi_walk_next(const tmi_module *m, uint32_t root, uint32_t op) {
     }
 }
 
-#define TMI_STAMP_IR 3836411148u
+#define TMI_STAMP_IR 220266020u
 
 /*==============================================================================
  * >>parse  [10]  Text to IR: lexer, types, attributes, locations, ops
@@ -17074,6 +17075,31 @@ static uint32_t tmi_b_reduce(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t
     return r;
 }
 
+/* A long row goes in rounds of 16 elements a thread: runs of `near` neighbours, as many as its
+ * loads take at once. The thread that has them folds them, so that rounds carry a number a thread
+ * and a softmax is scaled down once a round: [n] is [n / (t * near), t, near], of which axes 0 and
+ * 2 are in a thread's registers. */
+#define TMI_EACH 16u
+
+static uint32_t tmi_transform_fold_each(tmi_build *b, uint32_t kind, uint32_t v, uint32_t t,
+                                uint32_t near) {
+    uint32_t dims[3], type = tmi_value_type(b->m, v), elem = tmi_elem(b->m, type);
+    dims[0] = tmi_dim(b->m, type, 0) / (near * t), dims[1] = t, dims[2] = near;
+    v = tmi_b_reshape(b, v, dims, 3);
+    v = tmi_b_reduce(b, kind, v, tmi_type_tensor(b->job, b->m, elem, dims, 2), 2);
+    return tmi_b_reduce(b, kind, v, tmi_type_tensor(b->job, b->m, elem, &t, 1), 0);
+}
+
+/* What a thread has, for each of its elements of n. */
+static uint32_t tmi_transform_spread_each(tmi_build *b, uint32_t v, uint32_t n, uint32_t near) {
+    uint32_t dims[3], type = tmi_value_type(b->m, v), t = tmi_dim(b->m, type, 0);
+    dims[0] = dims[2] = 1, dims[1] = t;
+    v = tmi_b_reshape(b, v, dims, 3);
+    dims[0] = n / (near * t), dims[2] = near;
+    v = tmi_b_broadcast(b, v, tmi_type_tensor(b->job, b->m, tmi_elem(b->m, type), dims, 3));
+    return tmi_b_reshape(b, v, &n, 1);
+}
+
 static uint32_t tmi_b_swap_last(tmi_build *b, uint32_t v) { /* the last two axes change places */
     tmi_module *m = b->m;
     uint32_t type = tmi_value_type(m, v), rank = tmi_rank(m, type), dims[TMI_MAX_RANK], i, r,
@@ -21144,7 +21170,7 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 870326446u
+#define TMI_STAMP_TRANSFORM 3087087617u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -24242,6 +24268,7 @@ static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
         want = tmi_short_fold_threads(p, most, want);
         while (want < 1024 && most / want > 32) want *= 2;
     }
+    want = (uint32_t)tmi_attr_int(p->m, TMI_OP(p->m, p->func), TMI_ATTR_THREADS, want);
     if (p->job->opt->threads) want = p->job->opt->threads;
     else if (asked) want = asked;
     want = tmi_max32(want, 32);
@@ -25636,7 +25663,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 525511164u
+#define TMI_STAMP_PLAN 3318359109u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -43391,6 +43418,8 @@ typedef struct tmi_rowing {
     uint64_t  before, size, after;
     uint32_t  axis;        /* of the tile that is folded */
     int       whole;       /* the row fits a tile */
+    uint32_t  each;        /* threads that carry a number each; 0: each element of the tile does */
+    uint32_t  near;        /* elements that a load takes, as rows begin where they do */
     tmi_indices space;       /* [before, size, after] */
     tmi_loop  loop;
     uint32_t  x;           /* the tile, elements that do not exist left open */
@@ -43402,7 +43431,11 @@ static void tmi_rowing_axes(tmi_rowing *r, uint32_t most) {
     if (r->after == 1) {
         r->axis = 1;
         r->whole = r->size <= most;
-        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : 1024;
+        r->each = r->whole ? 0 : most / 32;
+        r->near = r->size % 4 ? 1 : 4;
+        tile = r->whole ? tmi_pow2_ceil(r->size, 32, most) : TMI_EACH * r->each;
+        if (r->each)
+            tmi_op_set_int(g->job, g->m, g->k->func, TMI_ATTR_THREADS, g->m->t_i32, r->each);
         other = tmi_pow2_ceil(r->before, 1, tile < 1024 ? 1024 / tile : 1);
         while (other > 1 && tmi_cdiv(r->before, other) < 64) other /= 2;
         tmi_gen_axes(g, other, tile);
@@ -43454,18 +43487,37 @@ static uint32_t tmi_rowing_only(tmi_rowing *r, uint32_t v, uint32_t identity) {
     return mask ? tmi_gen_select(r->g, mask, v, identity) : v;
 }
 
-static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) { /* of a tile of f32 */
+static uint32_t tmi_oplist_row_op(uint16_t kind) {
+    return kind == TMI_L_OP_MAX ? TMI_OP_MAXNUMF : TMI_OP_ADDF;
+}
+
+/* What rounds carry of a tile of f32. */
+static uint32_t tmi_oplist_row_part(tmi_rowing *r, uint16_t kind, uint32_t v) {
+    return r->each ? tmi_transform_fold_each(&r->g->b, tmi_oplist_row_op(kind), v, r->each, r->near)
+                   : v;
+}
+
+/* The same for each element of the tile. */
+static uint32_t tmi_oplist_row_spread(tmi_rowing *r, uint32_t v) {
+    return r->each ? tmi_transform_spread_each(&r->g->b, v, r->g->size[r->axis], r->near) : v;
+}
+
+/* Of a tile of f32, or of what rounds carry. */
+static uint32_t tmi_rowing_fold(tmi_rowing *r, uint16_t kind, uint32_t v) {
     tmi_comb f = tmi_comb_one(kind, TMI_LT_F32);
     uint32_t out;
+    if (r->each)
+        return tmi_b_reduce(&r->g->b, tmi_oplist_row_op(kind), v, r->g->m->t_float[TMI_F_F32], 0);
     tmi_gen_reduced(r->g, &f, r->axis, &v, &out);
     return out;
 }
 
-/* A loop over the row in tiles that carries `init`, full tiles of f32. */
+/* A loop over the row in tiles that carries `init`, of f32. */
 static void tmi_rowing_loop(tmi_rowing *r, uint32_t *init, uint32_t n) {
     tmi_gen *g = r->g;
     uint32_t i;
-    for (i = 0; i < n; i++) init[i] = tmi_gen_whole(g, init[i]);
+    for (i = 0; i < n; i++)
+        init[i] = r->each ? tmi_gen_stretch(g, init[i], &r->each) : tmi_gen_whole(g, init[i]);
     tmi_gen_loop(g, &r->loop, 0, tmi_gen_index(g, (int64_t)r->size), g->size[r->axis], init, n);
     tmi_rowing_at(r, r->loop.index);
 }
@@ -43484,7 +43536,7 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     if (squares) tmi_gen_name(g, v = tmi_gen_2(g, TMI_OP_MULF, v, v), "squared");
     v = tmi_rowing_only(r, v, zero);
     if (!r->whole) {
-        v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], v);
+        v = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_oplist_row_part(r, TMI_L_OP_SUM, v));
         tmi_gen_loop_end(g, &r->loop, &v, &acc);
         v = acc;
     }
@@ -43493,48 +43545,50 @@ static uint32_t tmi_rowing_sum(tmi_rowing *r, int squares, uint32_t shift) {
     return v;
 }
 
-/* Mean of a row that is read in tiles, and the sum of squares about it, in one pass: each
- * element of the tile carries a mean and a sum of its own (Welford), so that nothing cancels;
- * then they are joined, each by how many elements it saw. */
-static void tmi_rowing_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
+/* Mean of a row that is read in tiles, and the sum of squares about it, in one pass. Each round
+ * has a mean and a sum about that, which are joined with those carried, each by how many elements
+ * it saw, so that nothing cancels (Chan, Golub, LeVeque 1979); all are joined so at the end. */
+static void tmi_oplist_row_moments(tmi_rowing *r, uint32_t *mean, uint32_t *squares) {
     tmi_gen *g = r->g;
-    uint64_t tile = g->size[r->axis], rest = r->size % tile;
-    uint32_t v[2], x, off, share, ok, seen, all = tmi_gen_float(g, (double)(r->size / tile));
+    uint32_t v[3], x, off, n, share, one = tmi_gen_float(g, 1), *carried = r->loop.carried;
     v[0] = tmi_gen_float(g, 0);
     v[1] = tmi_gen_float(g, 0);
-    tmi_rowing_loop(r, v, 2);
-    tmi_gen_name(g, r->loop.carried[0], "mean_so_far");
-    tmi_gen_name(g, r->loop.carried[1], "squares_so_far");
-    ok = g->mask[r->axis];
-    x = tmi_rowing_x(r);
-    share = tmi_gen_add_n(g, tmi_gen_div(g, r->loop.index, tile), 1);
-    share = tmi_b_1(&g->b, TMI_OP_SITOFP, g->m->t_float[TMI_F_F32], share);
-    off = tmi_gen_2(g, TMI_OP_SUBF, x, r->loop.carried[0]);
-    v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_gen_2(g, TMI_OP_DIVF, off, share));
-    x = tmi_gen_2(g, TMI_OP_SUBF, x, v[0]);
-    v[1] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[1], tmi_gen_2(g, TMI_OP_MULF, off, x));
-    if (ok) v[0] = tmi_gen_select(g, ok, v[0], r->loop.carried[0]);
-    if (ok) v[1] = tmi_gen_select(g, ok, v[1], r->loop.carried[1]);
-    tmi_gen_loop_end(g, &r->loop, v, v);
-    seen = all;
-    if (rest) { /* the last tile is not full */
-        const uint32_t more = tmi_gen_float(g, (double)(r->size / tile + 1));
-        const uint32_t place = tmi_gen_along(g, r->axis, 0);
-        ok = tmi_gen_cmpi(g, TMI_SLT, place, tmi_gen_index(g, (int64_t)rest));
-        seen = tmi_gen_select(g, ok, more, all);
+    v[2] = tmi_gen_float(g, 0);
+    tmi_rowing_loop(r, v, 3);
+    tmi_gen_name(g, carried[0], "mean_so_far");
+    tmi_gen_name(g, carried[1], "squares_so_far");
+    tmi_gen_name(g, carried[2], "seen");
+    n = tmi_rowing_only(r, tmi_gen_whole(g, tmi_gen_float(g, 1)), tmi_gen_float(g, 0));
+    n = tmi_oplist_row_part(r, TMI_L_OP_SUM, n);
+    x = tmi_rowing_only(r, tmi_rowing_x(r), tmi_gen_float(g, 0));
+    v[0] = tmi_oplist_row_part(r, TMI_L_OP_SUM, x);
+    v[0] = tmi_gen_2(g, TMI_OP_DIVF, v[0], tmi_gen_2(g, TMI_OP_MAXNUMF, n, one));
+    v[1] = carried[1];
+    if (r->each) {
+        x = tmi_gen_2(g, TMI_OP_SUBF, x, tmi_oplist_row_spread(r, v[0]));
+        x = tmi_rowing_only(r, tmi_gen_2(g, TMI_OP_MULF, x, x), tmi_gen_float(g, 0));
+        v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_oplist_row_part(r, TMI_L_OP_SUM, x));
     }
-    x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], seen));
+    v[2] = tmi_gen_2(g, TMI_OP_ADDF, carried[2], n);
+    share = tmi_gen_2(g, TMI_OP_DIVF, n, tmi_gen_2(g, TMI_OP_MAXNUMF, v[2], one));
+    off = tmi_gen_2(g, TMI_OP_SUBF, v[0], carried[0]);
+    x = tmi_gen_2(g, TMI_OP_MULF, off, share);
+    v[0] = tmi_gen_2(g, TMI_OP_ADDF, carried[0], x);
+    x = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, x, off), carried[2]);
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], x);
+    tmi_gen_loop_end(g, &r->loop, v, v);
+    x = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_MULF, v[0], v[2]));
     *mean = tmi_gen_2(g, TMI_OP_DIVF, x, tmi_gen_float(g, (double)r->size));
     off = tmi_gen_2(g, TMI_OP_SUBF, v[0], *mean);
-    off = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, off, off), seen);
+    off = tmi_gen_2(g, TMI_OP_MULF, tmi_gen_2(g, TMI_OP_MULF, off, off), v[2]);
     *squares = tmi_rowing_fold(r, TMI_L_OP_SUM, tmi_gen_2(g, TMI_OP_ADDF, v[1], off));
 }
 
-/* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per element of
- * the tile: the sum is scaled down whenever the maximum grows. A row of -inf alone has no finite
- * maximum; 0 takes its place in the differences, so that it gives NaN by 0/0 as the formula
- * does, and no other row is touched. A list may spell a softmax in base 2 (num[0]) or without
- * the maximum (num[1]). */
+/* Maximum of the row and the sum of exp(x - maximum). In passes both are carried per thread or
+ * element of the tile: the sum is scaled down whenever the maximum grows. A row of -inf alone has
+ * no finite maximum; 0 takes its place in the differences, so that it gives NaN by 0/0 as the
+ * formula does, and no other row is touched. A list may spell a softmax in base 2 (num[0]) or
+ * without the maximum (num[1]). */
 static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     tmi_gen *g = r->g;
     uint32_t v[2], ninf = tmi_gen_f32(g, TMI_BITS_NINF), x, top, open, grown,
@@ -43557,7 +43611,8 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
         tmi_rowing_loop(r, v, 1);
         x = tmi_rowing_x(r);
         x = tmi_rowing_only(r, x, tmi_gen_f32(g, TMI_BITS_NINF));
-        v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], tmi_gen_1(g, exp, x));
+        x = tmi_oplist_row_part(r, TMI_L_OP_SUM, tmi_gen_1(g, exp, x));
+        v[0] = tmi_gen_2(g, TMI_OP_ADDF, r->loop.carried[0], x);
         tmi_gen_loop_end(g, &r->loop, v, v);
         *sum = tmi_rowing_fold(r, TMI_L_OP_SUM, v[0]);
         return;
@@ -43567,12 +43622,14 @@ static void tmi_rowing_exp_sum(tmi_rowing *r, uint32_t *max, uint32_t *sum) {
     tmi_gen_name(g, r->loop.carried[1], "sum_so_far");
     const uint32_t right = tmi_gen_f32(g, TMI_BITS_NINF);
     x = tmi_rowing_only(r, tmi_rowing_x(r), right);
-    top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], x);
+    top = tmi_oplist_row_part(r, TMI_L_OP_MAX, x);
+    top = tmi_gen_2(g, TMI_OP_MAXNUMF, r->loop.carried[0], top);
     open = tmi_gen_cmpf(g, TMI_FOEQ, top, tmi_gen_f32(g, TMI_BITS_NINF));
     grown = tmi_gen_select(g, open, tmi_gen_float(g, 0), top);
     v[1] = tmi_gen_2(g, TMI_OP_MULF, r->loop.carried[1],
                      tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, r->loop.carried[0], grown)));
-    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, x, grown)));
+    x = tmi_gen_1(g, exp, tmi_gen_2(g, TMI_OP_SUBF, x, tmi_oplist_row_spread(r, grown)));
+    v[1] = tmi_gen_2(g, TMI_OP_ADDF, v[1], tmi_oplist_row_part(r, TMI_L_OP_SUM, x));
     v[0] = top;
     tmi_gen_loop_end(g, &r->loop, v, v);
     *max = tmi_rowing_fold(r, TMI_L_OP_MAX, v[0]);
@@ -43604,7 +43661,7 @@ static void tmi_rowing_facts(tmi_rowing *r, uint32_t *fact) {
         return;
     }
     if (r->n->kind == TMI_L_OP_LAYER_NORM && !r->whole) {
-        tmi_rowing_moments(r, &fact[0], &v);
+        tmi_oplist_row_moments(r, &fact[0], &v);
     } else {
         if (r->n->kind == TMI_L_OP_LAYER_NORM)
             fact[0] = tmi_gen_2(g, TMI_OP_DIVF, tmi_rowing_sum(r, 0, 0), n);
@@ -46372,7 +46429,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 878290250u
+#define TMI_STAMP_OPLIST 1610974431u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels
