@@ -13370,6 +13370,23 @@ static uint32_t tmi_pointee_bytes_log2(const tmi_module *m, uint32_t type) {
     return t->kind == TMI_T_PTR && !tmi_is_tensor(m, t->elem) ? tmi_log2(tmi_bytes(m, t->elem)) : 0;
 }
 
+/* log2 of the neighbours along axis `d` that a load or store moves at once: at most 4 elements, 16
+ * bytes. */
+static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const tmi_op *op,
+                             uint32_t d) {
+    uint32_t ptr = tmi_in(m, op, 0), mask = 0,
+             es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), v;
+    tmi_axis a = tmi_axis_get(axes, ptr, d);
+    if (op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) return 0;
+    if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
+    if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
+    v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
+    if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(axes, mask, d).k);
+    if (v > 2) v = 2;
+    if (v + es > 4) v = 4 - es;
+    return v;
+}
+
 /* x + y, pointer + offset, x - y: contiguity and divisibility of a sum. */
 static tmi_axis tmi_axis_sum(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r) {
     uint32_t es = op->kind == TMI_OP_ADDPTR ? tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) : 0;
@@ -13736,7 +13753,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 3514743138u
+#define TMI_STAMP_ANALYSE 2281210942u
 
 /*==============================================================================
  * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
@@ -21170,7 +21187,362 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 3087087617u
+/* -- Long rows: a tile of more than registers hold goes in rounds ---------------------------------
+ *
+ * A tile of 65,536 elements is 64 for each of 1,024 threads, more than they may hold (52 registers
+ * of 32 bits: Mesa, agx_performance.c). Where all of it is made element by element from memory that
+ * is not written meanwhile, each reduction and all stores become loops over ranges of it that load
+ * again what they need:
+ *
+ *   %x = tt.load %p                       %s = scf.for ... { %a + fold(tt.load of a range) }
+ *   %s = tt.reduce %x, sum        to      %r = tt.reduce %s, sum
+ *   tt.store %q, f(%x, %s)                scf.for ... { tt.store of a range, f(tt.load, %r) }
+ *
+ * A maximum and the sum of exp(x - maximum) share one loop: the sum is scaled down whenever the
+ * maximum of a thread's elements grows. */
+
+typedef struct tmi_stream {
+    tmi_split   s;          /* what tmi_slice reads of it: job, module */
+    uint32_t    func, body;
+    uint32_t    length;     /* elements of the tiles */
+    uint32_t    t, chunk;   /* threads, elements of a round */
+    uint32_t    near;       /* elements that all loads and stores take at once */
+    uint32_t    last;       /* store of a tile */
+    uint32_t    loops;
+    tmi_users   users;
+    tmi_rename  names;
+} tmi_stream;
+
+/* The parameter that a pointer comes from; 0: not known. */
+static uint32_t tmi_transform_stream_base(const tmi_module *m, uint32_t v) {
+    while (tmi_def(m, v)) {
+        uint32_t kind = tmi_def_kind(m, v);
+        if (kind != TMI_OP_ADDPTR && kind != TMI_OP_SPLAT) return 0;
+        v = tmi_in(m, TMI_OP(m, tmi_def(m, v)), 0);
+    }
+    return v;
+}
+
+/* Is what loads read left alone by all stores? A lone store may write where its own element was
+ * read. */
+static int tmi_transform_stream_memory(const tmi_stream *r) {
+    const tmi_module *m = r->s.m;
+    uint32_t first = TMI_BLOCK(m, r->body)->first_op, op, other, stores = 0, base;
+    for (op = first; op; op = TMI_OP(m, op)->next) stores += TMI_OP(m, op)->kind == TMI_OP_STORE;
+    for (op = first; op; op = TMI_OP(m, op)->next) {
+        if (TMI_OP(m, op)->kind != TMI_OP_STORE) continue;
+        base = tmi_transform_stream_base(m, tmi_in(m, TMI_OP(m, op), 0));
+        if (!base || stores > 8) return 0;
+        for (other = first; other; other = TMI_OP(m, other)->next) {
+            const tmi_op *o = TMI_OP(m, other);
+            if (other == op || (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE)) continue;
+            if (tmi_transform_stream_base(m, tmi_in(m, o, 0)) == base &&
+                !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0)))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* May this op of the function's own flow go in rounds, or stay as it is? */
+static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *o = TMI_OP(m, op);
+    uint32_t i, type, kind = o->kind, tiles = 0;
+    for (i = 0; i < o->n_in + o->n_out; i++) {
+        type = i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in);
+        if (!tmi_is_tensor(m, type)) continue;
+        if (tmi_rank(m, type) != 1 || tmi_numel(m, type) != r->length) return 0;
+        tiles++;
+    }
+    if (kind == TMI_OP_LOAD && (tmi_attr_of(m, o, "isVolatile") ||
+                                !tmi_transform_stream_base(m, tmi_in(m, o, 0))))
+        return 0;
+    if (kind == TMI_OP_STORE && tiles) r->last = op;
+    if (kind == TMI_OP_STORE || kind == TMI_OP_LOAD || kind == TMI_OP_RETURN) return 1;
+    if (kind == TMI_OP_REDUCE) {
+        uint32_t by = tmi_combiner_kind(m, o);
+        if (r->last || o->n_in != 1 || by == TMI_OP_NONE || by == TMI_OP_MAXIMUMF ||
+            by == TMI_OP_MINIMUMF || (tmi_is_extreme(by) && !tmi_is_floatlike(m, type)) ||
+            (tmi_is_floatlike(m, type) && tmi_format_of(m, type) != TMI_F_F32))
+            return 0;
+        r->loops++;
+        return 1;
+    }
+    if (o->n_region || (!(tmi_ops[kind].traits & TMI_PURE) && kind != TMI_OP_ASSUME)) return 0;
+    return !tiles || kind == TMI_OP_SPLAT || kind == TMI_OP_RANGE ||
+        (kind == TMI_OP_CONSTANT ? tmi_attr_of(m, o, "value") &&
+                 tmi_attr_of(m, o, "value")->kind == TMI_A_DENSE &&
+                 tmi_attr_of(m, o, "value")->n == 1
+                                 : (tmi_ops[kind].traits & TMI_ELT) != 0);
+}
+
+static uint32_t tmi_transform_is(tmi_build *b, uint32_t x, uint32_t y) { /* ordered and equal */
+    uint32_t in[2], v, type = tmi_type_like(b->job, b->m, tmi_value_type(b->m, x), b->m->t_i1);
+    in[0] = x;
+    in[1] = y;
+    v = tmi_b_op(b, TMI_OP_CMPF, type, in, 2);
+    tmi_op_set_int(b->job, b->m, TMI_VALUE(b->m, v)->def, "predicate", b->m->t_i64, TMI_FOEQ);
+    return v;
+}
+
+/* A loop over the tile's ranges, before an op, that carries `n` numbers a thread. */
+static uint32_t tmi_transform_stream_begin(tmi_stream *r, uint32_t before, const uint32_t *init,
+                                           uint32_t n, tmi_slicing *x, uint32_t *carried) {
+    tmi_module *m = r->s.m;
+    tmi_build   b = tmi_build_before(r->s.job, m, before);
+    uint32_t    in[3 + 2], v[1 + 2], i, loop, body;
+    in[0] = tmi_b_const(&b, m->t_i32, 0);
+    in[1] = tmi_b_const(&b, m->t_i32, r->length);
+    in[2] = tmi_b_const(&b, m->t_i32, r->chunk);
+    v[0] = tmi_value_new(r->s.job, m, m->t_i32);
+    for (i = 0; i < n; i++) {
+        uint32_t type = tmi_type_tensor(r->s.job, m, tmi_value_type(m, init[i]), &r->t, 1);
+        in[3 + i] = tmi_b_splat(&b, init[i], type);
+        v[1 + i] = carried[i] = tmi_value_new(r->s.job, m, type);
+    }
+    loop = tmi_op_new(r->s.job, m, TMI_OP_FOR);
+    tmi_op_operands(r->s.job, m, loop, in, 3 + n);
+    tmi_b_insert(&b, loop);
+    body = tmi_block_new(r->s.job, m, tmi_region_new(r->s.job, m, loop));
+    tmi_block_args(r->s.job, m, body, v, 1 + n);
+    tmi_slicing_init(&r->s, x, 0);
+    x->b = tmi_build_in(r->s.job, m, body, before);
+    x->count = r->chunk;
+    x->offset = v[0];
+    return loop;
+}
+
+static void tmi_transform_stream_end(tmi_stream *r, uint32_t loop, tmi_slicing *x,
+                                     const uint32_t *yields, uint32_t n, uint32_t *out) {
+    uint32_t i;
+    (void)tmi_b_op(&x->b, TMI_OP_YIELD, 0, yields, n);
+    for (i = 0; i < n; i++)
+        out[i] = tmi_value_new(r->s.job, r->s.m, tmi_value_type(r->s.m, yields[i]));
+    tmi_op_results(r->s.job, r->s.m, loop, out, n);
+}
+
+static uint32_t tmi_transform_stream_fold(const tmi_stream *r, tmi_slicing *x, uint32_t kind,
+                                          uint32_t v) {
+    return tmi_transform_fold_each(&x->b, kind, v, r->t, r->near);
+}
+
+/* Another value for what a reduction gave. */
+static void tmi_transform_stream_gives(tmi_stream *r, uint32_t red, uint32_t v) {
+    uint32_t out = tmi_out(r->s.m, TMI_OP(r->s.m, red), 0);
+    tmi_name_after(r->s.m, v, out);
+    tmi_rename_to(&r->names, out, v);
+}
+
+static void tmi_transform_stream_reduce(tmi_stream *r, uint32_t red) {
+    tmi_module *m = r->s.m;
+    uint32_t    kind = tmi_combiner_kind(m, TMI_OP(m, red)), v, init, carried, out, loop,
+             elem = tmi_elem(m, tmi_in_type(m, TMI_OP(m, red), 0));
+    uint64_t    bits = 0x7fc00000; /* NaN: none, for maxnum and minnum */
+    tmi_slicing x;
+    tmi_build   b = tmi_build_before(r->s.job, m, red);
+    (void)tmi_neutral_bits(m, kind, elem, &bits);
+    init = tmi_b_const(&b, elem, bits);
+    loop = tmi_transform_stream_begin(r, red, &init, 1, &x, &carried);
+    v = tmi_slice(&x, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
+    v = tmi_b_2(&x.b, kind, carried, tmi_transform_stream_fold(r, &x, kind, v));
+    tmi_transform_stream_end(r, loop, &x, &v, 1, &out);
+    tmi_transform_stream_gives(r, red, tmi_b_reduce(&b, kind, out, elem, 0));
+}
+
+/* -- A maximum and the sum of exp(x - maximum) -- */
+
+/* The sum that follows a maximum, where all that reads the maximum does not mind that it is -inf
+ * where the row has nothing but NaN: differences with the row itself, and the logarithm of the sum
+ * that is NaN then. 0: there is none. */
+static uint32_t tmi_transform_stream_partner(const tmi_stream *r, uint32_t red) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *o = TMI_OP(m, red), *e, *d;
+    uint32_t max = tmi_out(m, o, 0), x = tmi_in(m, o, 0), op, i, splat = 0, sum = 0;
+    if (tmi_combiner_kind(m, o) != TMI_OP_MAXNUMF) return 0;
+    for (op = o->next; op && !sum; op = TMI_OP(m, op)->next) {
+        const tmi_op *q = TMI_OP(m, op);
+        if (q->kind != TMI_OP_REDUCE || tmi_combiner_kind(m, q) != TMI_OP_ADDF) continue;
+        e = TMI_OP(m, tmi_def(m, tmi_in(m, q, 0)));
+        if (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2) continue;
+        d = TMI_OP(m, tmi_def(m, tmi_in(m, e, 0)));
+        if (d->kind == TMI_OP_SUBF && tmi_in(m, d, 0) == x &&
+            tmi_def_kind(m, tmi_in(m, d, 1)) == TMI_OP_SPLAT &&
+            tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, d, 1))), 0) == max)
+            sum = op;
+    }
+    for (i = 0; sum && i < tmi_n_uses(&r->users, max); i++) {
+        const tmi_use_at *use = r->users.at + r->users.first[max] + i;
+        uint32_t          k;
+        if (TMI_OP(m, use->op)->kind != TMI_OP_SPLAT) {
+            const tmi_op *a = TMI_OP(m, use->op), *log;
+            if (a->kind != TMI_OP_ADDF) return 0;
+            log = TMI_OP(m, tmi_def(m, tmi_in(m, a, tmi_in(m, a, 0) == max)));
+            if ((log->kind != TMI_OP_LOG && log->kind != TMI_OP_LOG2) ||
+                tmi_in(m, log, 0) != tmi_out(m, TMI_OP(m, sum), 0))
+                return 0;
+            continue;
+        }
+        splat = tmi_out(m, TMI_OP(m, use->op), 0);
+        for (k = 0; k < tmi_n_uses(&r->users, splat); k++) {
+            const tmi_op *q = TMI_OP(m, r->users.at[r->users.first[splat] + k].op);
+            if (q->kind != TMI_OP_SUBF || tmi_in(m, q, 0) != x || tmi_in(m, q, 1) != splat)
+                return 0;
+        }
+    }
+    return sum;
+}
+
+/* As one loop. A row without a finite maximum has no finite sum: NaN, as x - maximum is. */
+static void tmi_transform_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
+    tmi_module *m = r->s.m;
+    tmi_build   b = tmi_build_before(r->s.job, m, red);
+    uint32_t f32 = m->t_float[TMI_F_F32], init[2], c[2], v[2], x, z, ninf, zero, nan, loop, max,
+             total, exp = tmi_def_kind(m, tmi_in(m, TMI_OP(m, sum), 0)),
+             each = tmi_type_tensor(r->s.job, m, f32, &r->t, 1);
+    tmi_slicing s;
+    init[0] = tmi_b_const(&b, f32, 0xff800000);
+    init[1] = tmi_b_const(&b, f32, 0);
+    nan = tmi_b_const(&b, f32, 0x7fc00000);
+    ninf = tmi_b_const(&b, each, 0xff800000);
+    zero = tmi_b_const(&b, each, 0);
+    loop = tmi_transform_stream_begin(r, red, init, 2, &s, c);
+    x = tmi_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
+    v[0] = tmi_b_2(&s.b, TMI_OP_MAXNUMF, c[0],
+                   tmi_transform_stream_fold(r, &s, TMI_OP_MAXNUMF, x));
+    z = tmi_transform_is(&s.b, v[0], ninf);
+    z = tmi_b_select(&s.b, z, zero, v[0]);
+    v[1] = tmi_b_1(&s.b, exp, each, tmi_b_2(&s.b, TMI_OP_SUBF, c[0], z));
+    v[1] = tmi_b_2(&s.b, TMI_OP_MULF, c[1], v[1]);
+    z = tmi_transform_spread_each(&s.b, z, r->chunk, r->near);
+    x = tmi_b_2(&s.b, TMI_OP_SUBF, x, z);
+    x = tmi_b_1(&s.b, exp, tmi_value_type(m, x), x);
+    v[1] = tmi_b_2(&s.b, TMI_OP_ADDF, v[1], tmi_transform_stream_fold(r, &s, TMI_OP_ADDF, x));
+    tmi_transform_stream_end(r, loop, &s, v, 2, c);
+    max = tmi_b_reduce(&b, TMI_OP_MAXNUMF, c[0], f32, 0);
+    x = tmi_b_2(&b, TMI_OP_SUBF, c[0], tmi_b_splat(&b, max, each));
+    x = tmi_b_1(&b, exp, each, x);
+    z = tmi_transform_is(&b, c[0], ninf);
+    x = tmi_b_select(&b, z, zero, x);
+    total = tmi_b_reduce(&b, TMI_OP_ADDF, tmi_b_2(&b, TMI_OP_MULF, c[1], x), f32, 0);
+    z = tmi_transform_is(&b, max, init[0]);
+    total = tmi_b_select(&b, z, nan, total);
+    tmi_transform_stream_gives(r, red, max);
+    tmi_transform_stream_gives(r, sum, total);
+}
+
+/* -- All of it -- */
+
+static void tmi_transform_stream_stores(tmi_stream *r) {
+    tmi_module *m = r->s.m;
+    tmi_slicing x;
+    uint32_t    op, next, i, n, in[3],
+        loop = r->last ? tmi_transform_stream_begin(r, r->last, NULL, 0, &x, NULL) : 0;
+    for (op = TMI_BLOCK(m, r->body)->first_op; op && loop; op = next) {
+        next = TMI_OP(m, op)->next;
+        n = TMI_OP(m, op)->n_in;
+        if (TMI_OP(m, op)->kind != TMI_OP_STORE ||
+            !tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), 0)))
+            continue;
+        for (i = 0; i < n; i++) in[i] = tmi_slice(&x, tmi_in(m, TMI_OP(m, op), i), 0, 64);
+        tmi_op_unlink(m, op);
+        tmi_op_operands(r->s.job, m, op, in, n);
+        tmi_op_append(m, x.b.block, op);
+    }
+    if (loop) tmi_transform_stream_end(r, loop, &x, NULL, 0, NULL);
+}
+
+/* Whole tiles: nothing reads them any more. */
+static void tmi_transform_stream_drop(const tmi_stream *r) {
+    const tmi_module *m = r->s.m;
+    uint32_t          op, prev, i, type;
+    for (op = TMI_BLOCK(m, r->body)->last_op; op; op = prev) {
+        const tmi_op *o = TMI_OP(m, op);
+        prev = o->prev;
+        for (i = 0; i < o->n_in + o->n_out; i++) {
+            type = i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in);
+            if (tmi_is_tensor(m, type) && tmi_numel(m, type) == r->length) break;
+        }
+        if (i < o->n_in + o->n_out) tmi_op_unlink(r->s.m, op);
+    }
+}
+
+/* Elements that each load and store of a tile takes at once, at the least. */
+static uint32_t tmi_transform_stream_near(const tmi_stream *r) {
+    tmi_module *m = r->s.m;
+    tmi_axes    axes;
+    uint32_t    op, v = 2;
+    tmi_axis_make(r->s.job, m, r->func, tmi_walk_order(r->s.job, m, r->func), &axes);
+    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
+        if ((TMI_OP(m, op)->kind == TMI_OP_LOAD || TMI_OP(m, op)->kind == TMI_OP_STORE) &&
+            tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), 0)))
+            v = tmi_min32(v, tmi_analyse_vec(m, &axes, TMI_OP(m, op), 0));
+    return 1u << v;
+}
+
+/* Can every tile that is reduced or stored be made again for a range? */
+static int tmi_transform_stream_can(tmi_stream *r) {
+    const tmi_module *m = r->s.m;
+    uint32_t    op, i;
+    tmi_slicing x;
+    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
+        if (!tmi_transform_stream_takes(r, op)) return 0;
+    tmi_slicing_init(&r->s, &x, 1);
+    x.count = r->chunk;
+    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        for (i = 0; i < o->n_in && (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_STORE); i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_slice(&x, tmi_in(m, o, i), 0, 64))
+                return 0;
+    }
+    return r->loops && x.reads && tmi_transform_stream_memory(r);
+}
+
+/* Requires: every pass done. Leaves: no tile of more than 32 elements a thread that is reduced,
+ * where such a tile could be taken in rounds. */
+static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
+                                const tmetal_gpu *gpu) {
+    uint32_t   op, next, sum, most = job->opt->threads ? job->opt->threads : gpu->threads;
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_stream r;
+    memset(&r, 0, sizeof r);
+    r.s.job = job;
+    r.s.m = m;
+    r.func = func;
+    r.body = tmi_op_body(m, TMI_OP(m, func), 0);
+    for (r.t = 1024; r.t > 32 && r.t > most;) r.t /= 2;
+    r.chunk = TMI_EACH * r.t;
+    for (op = TMI_BLOCK(m, r.body)->first_op; op; op = TMI_OP(m, op)->next)
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
+            r.length = tmi_max32(r.length,
+                                 (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
+    if (r.length > 2 * r.chunk && !job->opt->plain && !job->opt->layouts && !job->opt->alias &&
+        !job->n_errors && tmi_transform_stream_can(&r)) {
+        r.near = tmi_transform_stream_near(&r);
+        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
+        tmi_rename_init(job, m, &r.names);
+        for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
+            next = TMI_OP(m, op)->next;
+            if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || r.names.to[tmi_out(m, TMI_OP(m, op), 0)])
+                continue;
+            sum = tmi_transform_stream_partner(&r, op);
+            if (sum) tmi_transform_stream_online(&r, op, sum), r.loops--;
+            else tmi_transform_stream_reduce(&r, op);
+        }
+        tmi_transform_stream_stores(&r);
+        tmi_rename_apply(&r.names, func);
+        tmi_transform_stream_drop(&r);
+        tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "long rows",
+                   "tiles of %u elements, more than registers hold, go in rounds of %u and are "
+                   "read %u times",
+                   r.length, r.chunk, r.loops + (r.last != 0));
+    } else r.loops = 0;
+    tmi_mark_drop(job, mark);
+    return r.loops != 0;
+}
+
+#define TMI_STAMP_TRANSFORM 687576919u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -23885,18 +24257,7 @@ static void tmi_plan_find_reach(tmi_plan *p) {
 /* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under
  * one mask, at most 4 elements and 16 bytes. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
-    const tmi_module *m = p->m;
-    uint32_t ptr = tmi_in(m, op, 0), mask = 0,
-             es = tmi_pointee_bytes_log2(m, tmi_value_type(m, ptr)), v;
-    tmi_axis a = tmi_axis_get(&p->axes, ptr, d);
-    if (op->kind == TMI_OP_LOAD && op->n_in > 1) mask = tmi_in(m, op, 1);
-    if (op->kind == TMI_OP_STORE && op->n_in > 2) mask = tmi_in(m, op, 2);
-    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || p->job->opt->plain) return 0;
-    v = tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0);
-    if (mask) v = tmi_min8((uint8_t)v, tmi_axis_get(&p->axes, mask, d).k);
-    if (v > 2) v = 2;
-    if (v + es > 4) v = 4 - es;
-    return v;
+    return p->job->opt->plain ? 0 : tmi_analyse_vec(p->m, &p->axes, op, d);
 }
 
 /* Do elements along axis a lie closer together than along b, as far as both are known? */
@@ -25663,7 +26024,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3318359109u
+#define TMI_STAMP_PLAN 2670807397u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -47010,7 +47371,8 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         tmi_transform_picks_of(job, u->m, s->first);
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
-    if (!two) tmi_transform_batch(job, u->m, u->func);
+    if (!two && !tmi_transform_stream(job, u->m, u->func, gpu))
+        tmi_transform_batch(job, u->m, u->func);
     x->unit[x->n_kernel++] = *u;
 }
 
@@ -47418,7 +47780,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 4242336945u
+#define TMI_STAMP_COMPILE 1736061420u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

@@ -133,7 +133,14 @@ void rows(maker &m) {
         }
         m.each_float([&](const char *t) { m.one(op, {{3, 50, 40}}, {{"axis", 1}}, t); });
         m.each_float([&](const char *t) { m.one(op, {{500, 37}}, {{"axis", 0}}, t); });
+        /* rows that no registers hold: whole rounds, the last not full, rows that begin anywhere, columns */
+        m.one(op, {{1, 65536}}, {{"axis", 1}}, "f16");
+        m.one(op, {{2, 40000}}, {{"axis", 1}}, "f32");
+        m.one(op, {{2, 33001}}, {{"axis", 1}}, "f32");
+        m.one(op, {{40000, 2}}, {{"axis", 0}}, "f32");
     }
+    m.one("layer_norm", {{1, 33001}, {33001}, {33001}}, {}, "f32");
+    for (const char *op : {"softmax", "log_softmax"}) m.one(op, {{2, 33001}}, {{"axis", 1}}, "f32", {"special"});
     m.each_float([&](const char *t) { m.one("layer_norm", {{30, 77}, {77}, {77}}, {{"eps", 0.001}}, t); });
     m.each_float([&](const char *t) { m.one("layer_norm", {{6, 10, 30}, {10, 30}, {10, 30}}, {{"normalized_shape", {10, 30}}}, t); });
     m.each_float([&](const char *t) { m.one("rms_norm", {{30, 77}, {77}}, {{"eps", 1e-6}}, t); });
