@@ -35449,7 +35449,7 @@ typedef struct tmi_work {
     struct tmi_work *next;
     const char      *entry;
     uint64_t         issue;     /* cycles of one scheduler */
-    uint64_t         bytes;     /* of device memory, moved */
+    uint64_t         bytes;     /* of device memory, which no other program reads too */
     uint64_t         cached;    /* cycles of the cache: a line each, of 64 bytes at most */
     uint64_t         waits;     /* for loads that do not wait for each other together */
     uint64_t         barriers, products;
@@ -35468,6 +35468,7 @@ typedef struct tmi_work_walk {
     const tmetal_tune_options *launch;
     const tmetal_access       *access;
     const uint32_t            *row; /* by instruction: which access it is, from 1 */
+    uint8_t                   *varies; /* by instruction: from program to program */
     tmi_work                   w;
     int                        pending; /* a load that nobody has waited for */
 } tmi_work_walk;
@@ -35535,6 +35536,13 @@ static void tmi_report_work_loop(tmi_work_walk *x, const tmi_ins *n) {
     x->c.times = times;
 }
 
+static int tmi_report_work_varies(const tmi_work_walk *x, const tmi_ins *n) {
+    uint32_t v[TMI_MAX_OPERANDS], k = tmi_operands(x->c.t, n, v);
+    int      varies = n->op == TMI_TF_PID || n->op == TMI_TF_LDA || n->op == TMI_TF_LDT;
+    while (k-- > 0) varies |= x->varies[v[k]];
+    return varies;
+}
+
 /* Where only the launch decides, the dearer side. */
 static void tmi_report_work_branch(tmi_work_walk *x, const tmi_ins *n) {
     int64_t  v;
@@ -35567,11 +35575,12 @@ static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
         default: break;
         }
         x->c.known[id] = (uint8_t)tmi_report_work_value(x, n, &x->c.value[id]);
+        x->varies[id] = (uint8_t)tmi_report_work_varies(x, n);
         x->w.issue += x->c.times * tmi_report_work_issue(x, n);
         x->w.products += n->op == TMI_TF_FMMA ? x->c.times : 0;
         if (!x->row[id]) continue;
         a = &x->access[x->row[id] - 1];
-        x->w.bytes += x->c.times * a->bytes;
+        if (x->varies[n->a]) x->w.bytes += x->c.times * a->bytes;
         x->w.cached += x->c.times * tmi_max32(tmi_report_work_lines(a), a->bytes / 64);
         x->pending |= n->op == TMI_TF_LDG;
     }
@@ -35606,6 +35615,7 @@ static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg
     x.c.t = t;
     x.c.value = TMI_TEMP(job, int64_t, t->ins.n);
     x.c.known = TMI_TEMP(job, uint8_t, t->ins.n);
+    x.varies = TMI_TEMP(job, uint8_t, t->ins.n);
     x.c.times = x.c.rounds = 1;
     tmi_report_work_block(&x, 1);
     tmi_report_work_wait(&x);
@@ -35644,7 +35654,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2669201179u
+#define TMI_STAMP_REPORT 1708479969u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -55731,6 +55741,7 @@ static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, char key[TMET
     tmi_text       text;
     const char    *joined;
     opt.file = opt.gpu = NULL;
+    opt.live = NULL; /* the GPU's name stands for it */
     opt.max_errors = opt.reports = 0;
     tmi_text_init(job, &text);
     tmi_tune_put_program(job, &text, c);

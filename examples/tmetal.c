@@ -2937,7 +2937,7 @@ static int tune_command(request *r) {
             if (t->metal && !why_not) tune_trials(t, tune);
             tune_tell(t, tune, why_not);
             bad = tune_keep(t, tune);
-            if (!bad) bad = write_buffer(r, &t->out);
+            if (write_buffer(r, &t->out) != 0) bad = 1;
         }
     }
     for (i = 0; i < t->n_arg; i++)

@@ -68,14 +68,20 @@ for source in examples/*.c examples/*.cc examples/*.m examples/*/*.swift example
     head -n 1 "$source" | grep -q '^/\* [A-Z]' || fail "$source does not open by saying what it shows"
 done
 
-printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 -O1 -w -I. -x c -c - -o "$build/tmetal.o"
+printf '#define TMETAL_IMPLEMENTATION\n#include "tmetal.h"\n' | $cc -std=c99 -O1 -w -I. -DTMETAL_TUNE -x c -c - -o "$build/tmetal.o"
 
 # -- C --------------------------------------------------------------------------------------------------
 other=$(another "$cc" gcc clang-19 clang)
 for source in examples/*.c; do
     name=$(basename "$source" .c)
     # the command line and the launcher have tests of their own
-    case $name in tmetal | launch) continue ;; esac
+    case $name in
+    tmetal | launch) continue ;;
+    tune) # its clock counts what the planner makes: any change of that would change the trials
+        builds tune c99 "$cc" "$other" "$source" && "$build/tune" > "$build/tune.now" || fail "tune ends with status $?"
+        grep -q '^from the cache: [a-z]*[=a-zA-Z0-9_,]*: the best of [0-9]* trials$' "$build/tune.now" && grep -q '^compiled so: ' "$build/tune.now" || fail "tune finds nothing in its cache"
+        continue ;;
+    esac
     builds "$name" c99 "$cc" "$other" "$source" && runs "$name"
 done
 two=examples/two_libraries

@@ -70,6 +70,20 @@ holds 'len(j["shares"]) == 5 and all(s["share"] is None for s in j["shares"])'
 gives 2 bench --device --launch-us 3
 gives 2 bench --device --sizes 64
 
+# tune: candidates are launched, but the stand-in's clock always says a quarter of a second.
+rm -f "$out/tuned"
+gives 0 tune --grid 4 --args @16384,@64,1000 --trials 4 --tuned "$out/tuned" $k/row_sum.ttir
+says '^planned  *250000.0 us$'
+says '^best of 4 trials: planned, 1.00 times as fast as planned$'
+says '^all took the same time'
+gives 0 compile --gpu 'Apple M1' --tuned "$out/tuned" --grid 4 --args @1,@1,1000 $k/row_sum.ttir
+echo 'tt.softmax:[16,64]:1' > "$out/list.txt"
+gives 0 tune --strategy exhaustive "$out/list.txt"
+says '^best of [0-9]* trials: planned'
+gives 1 tune --args @16 --grid 1 $k/row_sum.ttir
+says 'cannot be launched: '
+warns 'all trials failed'
+
 # Where there is no Metal.
 if [ "$(uname -s)" != Darwin ] && [ -x "$build/tmetal" ]; then
     tmetal=$build/tmetal
@@ -81,4 +95,4 @@ if [ "$(uname -s)" != Darwin ] && [ -x "$build/tmetal" ]; then
     gives 1 check
     says 'TM701: there is no Metal here'
 fi
-echo "cli: check, run --device and bench --device do what they should"
+echo "cli: check, run --device, bench --device and tune do what they should"

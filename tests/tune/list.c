@@ -163,6 +163,7 @@ static int replay(request *r, tmetal_tune *tune) {
     for (i = 0; (c = tmetal_tune_at(tune, i)) != NULL; i++) {
         t = time_of(table, r->base, c);
         n += t >= 0;
+        if (t < 0) tune->row[i].is_tried = 1; /* as if there were no such candidate */
         if (t > 0 && (best == 0 || t < best)) best = t;
         if (i == 0) planned = t;
         if (c == tmetal_tune_best(tune)) model = t;
@@ -173,7 +174,7 @@ static int replay(request *r, tmetal_tune *tune) {
     while (r->how.strategy != TMETAL_TUNE_MODEL && trials < quarter && (c = tmetal_tune_next(tune)) != NULL) {
         t = time_of(table, r->base, c);
         tmetal_tune_record(tune, c->index, t);
-        trials += t >= 0;
+        trials++;
         if (t > 0 && (found == 0 || t < found)) found = t;
         if (found > 0 && found <= 1.03 * best && !within) within = trials;
         if (r->verbose) printf("  trial %2u %-40s %8.1f us\n", trials, c->name, t * 1e6);
