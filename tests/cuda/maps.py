@@ -2,7 +2,7 @@
 
 Everything is kept in a folder by the hash of what went in, so a second run is quick.
 """
-import hashlib, json, os, re, shutil, subprocess
+import collections, hashlib, json, os, re, shutil, subprocess, threading
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,6 +14,14 @@ def find_nvcc():
         if path and os.path.exists(path):
             return path
     return None
+
+
+def put(path, text):
+    """Writes a file whole or not at all."""
+    mine = '%s.%d-%d' % (path, os.getpid(), threading.get_ident())
+    with open(mine, 'w') as f:
+        f.write(text)
+    os.replace(mine, path)
 
 
 def run(words, **kw):
@@ -41,6 +49,7 @@ class Mapper:
         self.nvcc, self.arch, self.tf32 = nvcc, arch, tf32
         self.cache = cache or os.path.join(build, 'cuda-cache')
         os.makedirs(self.cache, exist_ok=True)
+        self.locks = collections.defaultdict(threading.Lock)  # two cases may have one text
         self.version = hashlib.sha256()
         for path in (os.path.join(HERE, 'metal.h'), self.text):
             self.version.update(open(path, 'rb').read())
@@ -54,46 +63,52 @@ class Mapper:
     def ptx(self, metal, options=(), defines=()):
         """PTX for one Metal text, and the descriptions of its kernels."""
         base = self.path(metal, options, defines, self.arch, self.tf32)
-        if not os.path.exists(base + '.ptx'):
-            with open(base + '.metal', 'w') as f:
-                f.write(metal)
-            r = run([self.text, *options, 'k=' + base + '.metal'])
-            if r.returncode:
-                raise Failure('cuda-text: ' + r.stderr.strip()[-300:])
-            with open(base + '.json', 'w') as f:
-                f.write(r.stderr)
-            with open(base + '.cu', 'w') as f:
-                f.write(r.stdout)
-            flags = ['-DMETAL_MATRICES'] if 'simdgroup_matrix' in metal or 'simdgroup_load' in metal else []
-            flags += ['-DMETAL_TF32'] if self.tf32 else []
-            flags += ['-fmad=false'] if 'contract(off)' in metal else []
-            r = run([self.nvcc, '-arch=' + self.arch, '-std=c++17', '-w', '-I' + HERE, *flags, *defines, '-ptx', base + '.cu',
-                     '-o', base + '.ptx.%d' % os.getpid()], timeout=300)
-            if r.returncode:
-                raise Failure('nvcc: ' + '\n'.join(x for x in r.stderr.splitlines() if 'error' in x)[:500])
-            os.replace(base + '.ptx.%d' % os.getpid(), base + '.ptx')
+        with self.locks[base]:
+            if not os.path.exists(base + '.ptx'):
+                self.make_ptx(metal, base, options, defines)
         kernels = [json.loads(line) for line in open(base + '.json')]
         return base + '.ptx', kernels
+
+    def make_ptx(self, metal, base, options, defines):
+        put(base + '.metal', metal)
+        r = run([self.text, *options, 'k=' + base + '.metal'])
+        if r.returncode:
+            raise Failure('cuda-text: ' + r.stderr.strip()[-300:])
+        put(base + '.json', r.stderr)
+        put(base + '.cu', r.stdout)
+        flags = ['-DMETAL_MATRICES'] if 'simdgroup_matrix' in metal or 'simdgroup_load' in metal else []
+        flags += ['-DMETAL_TF32'] if self.tf32 else []
+        flags += ['-fmad=false'] if 'contract(off)' in metal else []
+        mine = base + '.ptx.%d' % os.getpid()
+        r = run([self.nvcc, '-arch=' + self.arch, '-std=c++17', '-w', '-I' + HERE, *flags, *defines, '-ptx', base + '.cu', '-o', mine],
+                timeout=300)
+        if r.returncode:
+            raise Failure('nvcc: ' + '\n'.join(x for x in r.stderr.splitlines() if 'error' in x)[:500])
+        os.replace(mine, base + '.ptx')
 
     def cubin(self, metal, options=(), registers=0, bounds=True, defines=()):
         """A cubin, its kernels, and for each what ptxas says: registers, stack, spilled bytes."""
         ptx, kernels = self.ptx(metal, options, defines)
         base = ptx[:-4] + '-%d-%d' % (registers, bounds)
-        if not os.path.exists(base + '.cubin'):
-            text = open(ptx).read()
-            if not bounds:  # they would set a limit of their own
-                text = re.sub(r'^\.(maxntid|minnctapersm).*$', '', text, flags=re.M)
-            with open(base + '.ptx', 'w') as f:
-                f.write(text)
-            limit = ['--maxrregcount', str(registers)] if registers else []
-            ptxas = os.path.join(os.path.dirname(self.nvcc), 'ptxas')
-            r = run([ptxas, '-arch=' + self.arch, '-v', *limit, base + '.ptx', '-o', base + '.cubin.%d' % os.getpid()], timeout=300)
-            if r.returncode:
-                raise Failure('ptxas: ' + r.stderr.strip()[-300:])
-            with open(base + '.log', 'w') as f:
-                f.write(r.stderr)
-            os.replace(base + '.cubin.%d' % os.getpid(), base + '.cubin')
+        with self.locks[base]:
+            if not os.path.exists(base + '.cubin'):
+                self.make_cubin(ptx, base, registers, bounds)
         return base + '.cubin', kernels, read_ptxas(open(base + '.log').read())
+
+
+    def make_cubin(self, ptx, base, registers, bounds):
+        text = open(ptx).read()
+        if not bounds:  # they would set a limit of their own
+            text = re.sub(r'^\.maxntid.*$', '', text, flags=re.M)
+        put(base + '.ptx', text)
+        limit = ['--maxrregcount', str(registers)] if registers else []
+        ptxas = os.path.join(os.path.dirname(self.nvcc), 'ptxas')
+        mine = base + '.cubin.%d' % os.getpid()
+        r = run([ptxas, '-arch=' + self.arch, '-v', *limit, base + '.ptx', '-o', mine], timeout=300)
+        if r.returncode:
+            raise Failure('ptxas: ' + r.stderr.strip()[-300:])
+        put(base + '.log', r.stderr)
+        os.replace(mine, base + '.cubin')
 
 
 def read_ptxas(log):
