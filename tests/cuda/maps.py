@@ -44,15 +44,17 @@ def emitted(tmetal, path, emit='msl', seconds=60):
 class Mapper:
     """Maps Metal text to CUDA and compiles it."""
 
-    def __init__(self, build, nvcc, arch='sm_90', tf32=False, cache=None):
+    def __init__(self, build, nvcc, arch='sm_90', tf32=False, cache=None, nvcc_flags='', ptxas_flags=''):
         self.text = os.path.join(build, 'cuda-text')
         self.nvcc, self.arch, self.tf32 = nvcc, arch, tf32
+        self.nvcc_flags, self.ptxas_flags = nvcc_flags.split(), ptxas_flags.split()
         self.cache = cache or os.path.join(build, 'cuda-cache')
         os.makedirs(self.cache, exist_ok=True)
         self.locks = collections.defaultdict(threading.Lock)  # two cases may have one text
         self.version = hashlib.sha256()
         for path in (os.path.join(HERE, 'metal.h'), self.text):
             self.version.update(open(path, 'rb').read())
+        self.version.update(repr((nvcc_flags, ptxas_flags)).encode())
 
     def path(self, *parts):
         h = self.version.copy()
@@ -80,7 +82,7 @@ class Mapper:
         flags += ['-DMETAL_TF32'] if self.tf32 else []
         flags += ['-fmad=false'] if 'contract(off)' in metal else []
         mine = base + '.ptx.%d' % os.getpid()
-        r = run([self.nvcc, '-arch=' + self.arch, '-std=c++17', '-w', '-I' + HERE, *flags, *defines, '-ptx', base + '.cu', '-o', mine],
+        r = run([self.nvcc, '-arch=' + self.arch, '-std=c++17', '-w', '-I' + HERE, *flags, *defines, *self.nvcc_flags, '-ptx', base + '.cu', '-o', mine],
                 timeout=300)
         if r.returncode:
             raise Failure('nvcc: ' + '\n'.join(x for x in r.stderr.splitlines() if 'error' in x)[:500])
@@ -95,7 +97,6 @@ class Mapper:
                 self.make_cubin(ptx, base, registers, bounds)
         return base + '.cubin', kernels, read_ptxas(open(base + '.log').read())
 
-
     def make_cubin(self, ptx, base, registers, bounds):
         text = open(ptx).read()
         if not bounds:  # they would set a limit of their own
@@ -104,7 +105,7 @@ class Mapper:
         limit = ['--maxrregcount', str(registers)] if registers else []
         ptxas = os.path.join(os.path.dirname(self.nvcc), 'ptxas')
         mine = base + '.cubin.%d' % os.getpid()
-        r = run([ptxas, '-arch=' + self.arch, '-v', *limit, base + '.ptx', '-o', mine], timeout=300)
+        r = run([ptxas, '-arch=' + self.arch, '-v', *limit, *self.ptxas_flags, base + '.ptx', '-o', mine], timeout=300)
         if r.returncode:
             raise Failure('ptxas: ' + r.stderr.strip()[-300:])
         put(base + '.log', r.stderr)

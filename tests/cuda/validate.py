@@ -79,6 +79,8 @@ def main():
     a.add_argument('--budget', type=float, default=0, help='seconds for the GPU')
     a.add_argument('--prepare', action='store_true', help='compile only')
     a.add_argument('--jobs', type=int, default=0)
+    a.add_argument('--nvcc-flags', default='', help="to see whose error it is: '-Xcicc -O1'")
+    a.add_argument('--ptxas-flags', default='', help='such as -O0')
     a.add_argument('folders', nargs='+')
     o = a.parse_args()
     nvcc = maps.find_nvcc()
@@ -86,7 +88,7 @@ def main():
         print('cuda: there is no nvcc here; nothing was validated')
         return 3
     tmetal = o.tmetal or os.path.join(o.build, 'tmetal') + ' --gpu apple-m3-max'
-    mapper = maps.Mapper(o.build, nvcc)
+    mapper = maps.Mapper(o.build, nvcc, nvcc_flags=o.nvcc_flags, ptxas_flags=o.ptxas_flags)
     apart, never = known_exceptions()
     paths = [p for p in cases_of(o.folders, o.only, o.every) if needs_run(p) and not fits(p, never)]
     made = maps.in_parallel(lambda p: job(mapper, tmetal, p), paths, o.jobs)
