@@ -24586,11 +24586,11 @@ static uint32_t tmi_plan_load_bytes(const tmi_plan *p, uint32_t op) {
  * 1,024 to one, MLX holds four a thread; Apple asks for few barriers). 8 where it is folded a
  * part at a time: four simdgroups keep all of a core busy when rows are few. What is loaded takes
  * at most half of the 128 registers that a thread may have (Mesa, agx_performance.c). Where
- * elements change threads, more threads with four each were quicker: a row's cumsum 0.94 of a
- * copy, 0.81 with 16. */
+ * elements change threads, more threads with 16 bytes each were quicker: a row's cumsum in f32
+ * 0.94 of a copy with four elements, 0.81 with 16. */
 static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
     uint32_t i, d, op, bytes = 0, loads = 0, longest = 1, limit = 4, n = 4;
-    if (p->job->opt->plain || tmi_plan_moves(p, most)) return n;
+    if (p->job->opt->plain) return n;
     for (i = 0; i < p->comp.n; i++) {
         const tmi_comp *c = TMI_COMP(p, i);
         uint32_t        folded = 1, more = 0;
@@ -24605,6 +24605,7 @@ static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
         if (c->reduced) limit = tmi_max32(limit, tmi_plan_folds_part(p, c) ? 8 : 16);
     }
     while (bytes && n < 16 && n * bytes < 16) n *= 2;
+    if (tmi_plan_moves(p, most)) return n;
     while (n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
     return n;
 }
@@ -24733,7 +24734,7 @@ static uint32_t tmi_access_lines(const tmi_plan *p, uint32_t id, const tmi_lin *
                                  uint32_t *fewest) {
     const tmi_op *op = TMI_OP(p->m, id);
     uint32_t es;
-    *vec = 0;
+    *vec = *fewest = 0;
     if (!p->reach[id]) return 0;
     es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
     *vec = tmi_access_width(p, op, l);
@@ -25399,12 +25400,12 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
     return 1;
 }
 
-/* A load or store that would touch twice the lines of memory that it has to works in a layout of
- * its own: an exchange through threadgroup memory costs less. Results of matrix products and
- * transposes are such. */
+/* A load or store that would touch twice the lines of memory that it has to, or four times as many
+ * in all of its accesses, works in a layout of its own: an exchange through threadgroup memory costs
+ * less. Results of matrix products and transposes are such. */
 static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
     const tmi_op *o = TMI_OP(p->m, id);
-    uint32_t vec, least, fewest, have, own, type = tmi_op_shape(p->m, o);
+    uint32_t vec, least, fewest, have, own, each, type = tmi_op_shape(p->m, o);
     tmi_comp c;
     tmi_lin  l;
     if (!type || p->job->opt->plain || tmi_type_bits(p->m, type) < TMI_LANE_BITS + 2) return;
@@ -25412,14 +25413,17 @@ static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
         (p->klass[tmi_out(p->m, o, 0)] != TMI_C_NODE ||
          TMI_COMP(p, tmi_comp_of(p, tmi_op_element(p, id)))->forced))
         return;
-    have = tmi_access_lines(p, id, tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id))), &vec,
-                            &least);
+    l = *tmi_comp_lin(p, tmi_comp_of(p, tmi_op_element(p, id)));
+    have = tmi_access_lines(p, id, &l, &vec, &least);
+    each = l.n_reg - vec;
     memset(&c, 0, sizeof c);
     c.type = type;
     c.access = id;
     tmi_blocked_for(p, &c, &l);
     own = tmi_access_lines(p, id, &l, &vec, &fewest);
-    if (have >= 2 * own && have * fewest >= 2 * own * least) p->own[id] = tmi_lin_id(p, &l) + 1;
+    if (have * fewest < 2 * own * least) return;
+    if (have >= 2 * own || (uint64_t)have << each >= (uint64_t)own << (l.n_reg - vec + 2))
+        p->own[id] = tmi_lin_id(p, &l) + 1;
 }
 
 /* A reduction counts each register as an element of its own: where its component's layout holds
@@ -25508,12 +25512,12 @@ static int tmi_shuffles_serve(const tmi_lin *have, const tmi_lin *want, tmi_shuf
 }
 
 /* A small load from memory that nothing writes may be done again in another layout that suits it
- * as well. */
+ * as well: no more than twice the lines an access, nor for the bytes that it moves. */
 static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
     const tmi_module *m = p->m;
     const tmi_op *op = TMI_OP(m, tmi_def(m, value));
     const tmi_lin *have;
-    uint32_t i, vec, fewest;
+    uint32_t i, n, vec, fewest, least;
     tmi_shuffle s;
     tmi_lin same = *l;
     have = TMI_LIN(p, TMI_INST(p, p->first_inst[value] - 1)->lin);
@@ -25532,7 +25536,8 @@ static int tmi_may_reload(const tmi_plan *p, uint32_t value, const tmi_lin *l) {
         if (!p->pure[tmi_in(m, op, i)]) return 0;
     if (tmi_is_written(p, p->base[tmi_in(m, op, 0)])) return 0;
     i = tmi_access_lines(p, tmi_def(m, value), l, &vec, &fewest);
-    return i <= 2 * tmi_access_lines(p, tmi_def(m, value), have, &vec, &fewest);
+    n = tmi_access_lines(p, tmi_def(m, value), have, &vec, &least);
+    return i <= 2 * n && i * least <= 2 * n * fewest;
 }
 
 /* The instance to move a value from: the first, or the first that shuffles alone bring there. */
@@ -26024,7 +26029,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2670807397u
+#define TMI_STAMP_PLAN 3400348709u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
