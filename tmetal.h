@@ -861,6 +861,20 @@ typedef enum tmetal_gpu_feature {
     TMETAL_GPU_TENSOR_OPS    = 512  /* matrix products are printed as matmul2d */
 } tmetal_gpu_feature;
 
+/* Does a device do by matmul2d what the simulator says? By tensors in memory, as TENSOR_OPS prints
+ * products; or by operands that lanes fill as those of M5 do, which nothing here prints: Apple says
+ * of no chip which lane holds what, and M3 is different. */
+typedef enum tmetal_tensor_way {
+    TMETAL_TENSORS_IN_MEMORY,
+    TMETAL_TENSORS_BY_LANE
+} tmetal_tensor_way;
+
+/* A kernel that tells, as if compiled: one threadgroup of 32, one parameter, a buffer of 64 i32.
+ * For each lane it holds how many of its sums are wrong, then, from 32 on, how many it has: none
+ * and 512 in all where the device does. `kernel` is where the result keeps its kernel. */
+TMETAL_API void tmetal_tensor_probe(tmetal_tensor_way way, tmetal_kernel *kernel,
+                                    struct tmetal_result *result);
+
 /* One bin of a chip. 0 is "unknown" in every figure: readers must cope with it. */
 typedef struct tmetal_gpu {
     const char *name;         /* "apple-m1"; a smaller bin has its cores behind, "apple-m1-7" */
@@ -1523,6 +1537,11 @@ TMETAL_API const char *tmetal_launch_text(const tmetal_launch *launch, uint32_t 
 /* start and wait */
 TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_launch_arg *args,
                                          uint32_t n_args, const uint32_t programs[3],
+                                         tmetal_problem *problem);
+/* Run tmetal_tensor_probe's kernel and add up: of all sums how many are wrong. Where Metal does not
+ * take the text, it is tmetal_load's error. */
+TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
+                                         tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
                                          tmetal_problem *problem);
 #endif /* TMETAL_METAL */
 
@@ -6205,7 +6224,97 @@ static uint32_t tmi_fn_indexed(const tmi_fn_index *x, const char *name, size_t l
     return i ? i - 1 : TMI_FN_COUNT;
 }
 
-#define TMI_STAMP_LIBRARY 3028041069u
+/* -- Does matmul2d do here what it should? ----------------------------------------------------- */
+
+#define TMI_PROBE_BEGIN \
+    "#pragma clang diagnostic ignored \"-Wall\"\n" \
+    "#include <metal_stdlib>\n" \
+    "#if !defined(__HAVE_TENSOR__)\n" \
+    "#error \"compile with language version 4.0: languageVersion, -std=metal4.0\"\n" \
+    "#endif\n" \
+    "#include <metal_tensor>\n" \
+    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n" \
+    "using namespace metal;\n" \
+    "#pragma METAL fp math_mode(safe)\n" \
+    "\n" \
+    "kernel void tensor_probe(\n" \
+    "    device int *found [[buffer(0)]],    // of each lane: sums that are wrong; how many it has\n" \
+    "    uint  lane [[thread_index_in_simdgroup]])\n" \
+    "{\n" \
+    "    threadgroup half a[256];    // 16 by 16, whole numbers\n" \
+    "    threadgroup half b[512];    // 16 by 32\n" \
+    "    for (uint i = lane; i < 512; i += 32) {\n" \
+    "        if (i < 256) a[i] = half(int((i * 7 + i / 16 * 3) & 31) - 16);\n" \
+    "        b[i] = half(int((i * 5 + i / 32 * 3) & 31) - 16);\n" \
+    "    }\n" \
+    "    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);\n" \
+    "    constexpr auto shape = mpp::tensor_ops::matmul2d_descriptor(16, 32, 16, false, false,\n" \
+    "            false, mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);\n" \
+    "    mpp::tensor_ops::matmul2d<shape, execution_simdgroup> matmul;\n" \
+    "    int wrong = 0;\n" \
+    "    int seen = 0;\n"
+#define TMI_PROBE_END \
+    "    found[lane] = wrong;\n" \
+    "    found[lane + 32] = seen;\n" \
+    "}\n"
+
+/* By way: see tmetal_tensor_way. The second one's places are those of ml-explore/mlx,
+ * steel/gemm/nax.h. */
+static const char *const tmi_library_probes[] = {
+    TMI_PROBE_BEGIN
+    "    auto left = tensor((threadgroup half *)a,\n"
+    "            dextents<int, 2>(16, 16), array<int, 2>({1, 16}));\n"
+    "    auto right = tensor((threadgroup half *)b,\n"
+    "            dextents<int, 2>(32, 16), array<int, 2>({1, 32}));\n"
+    "    auto sums = matmul.get_destination_cooperative_tensor<\n"
+    "            remove_addrspace_t<decltype(left)>, remove_addrspace_t<decltype(right)>, float>();\n"
+    "    #pragma clang loop unroll(full)\n"
+    "    for (ushort i = 0; i < sums.get_capacity(); i++)\n"
+    "        if (sums.is_valid_element(i)) sums[i] = 0.0f;\n"
+    "    matmul.run(left, right, sums);\n"
+    "    #pragma clang loop unroll(full)\n"
+    "    for (ushort i = 0; i < sums.get_capacity(); i++) {\n"
+    "        const auto at = sums.get_multidimensional_index(i);    // column, row\n"
+    "        if (sums.is_valid_element(i)) {\n"
+    "            float want = 0.0f;\n"
+    "            for (int k = 0; k < 16; k++)\n"
+    "                want += float(a[at[1] * 16 + k]) * float(b[k * 32 + at[0]]);\n"
+    "            wrong += sums[i] == want ? 0 : 1;\n"
+    "            seen++;\n"
+    "        }\n"
+    "    }\n"
+    TMI_PROBE_END,
+    TMI_PROBE_BEGIN
+    "    auto left = matmul.get_left_input_cooperative_tensor<half, half, float>();\n"
+    "    auto right = matmul.get_right_input_cooperative_tensor<half, half, float>();\n"
+    "    auto sums = matmul.get_destination_cooperative_tensor<\n"
+    "            remove_addrspace_t<decltype(left)>, remove_addrspace_t<decltype(right)>, float>();\n"
+    "    const int row = int((lane / 4 & 4) | (lane / 2 & 3));    // and the one 8 below\n"
+    "    const int column = int((lane / 4 & 2) | (lane & 1)) * 4;    // and its three neighbours\n"
+    "    if (left.get_capacity() == 8 && right.get_capacity() == 16 &&\n"
+    "            sums.get_capacity() == 16) {\n"
+    "        #pragma clang loop unroll(full)\n"
+    "        for (int i = 0; i < 8; i++) left[i] = a[(row + i / 4 * 8) * 16 + column + i % 4];\n"
+    "        #pragma clang loop unroll(full)\n"
+    "        for (int i = 0; i < 16; i++) {\n"
+    "            right[i] = b[(row + i % 8 / 4 * 8) * 32 + column + i % 4 + i / 8 * 16];\n"
+    "            sums[i] = 0.0f;\n"
+    "        }\n"
+    "        matmul.run(left, right, sums);\n"
+    "        #pragma clang loop unroll(full)\n"
+    "        for (int i = 0; i < 16; i++) {\n"
+    "            const int n = column + i % 4 + i / 8 * 16;\n"
+    "            float want = 0.0f;\n"
+    "            for (int k = 0; k < 16; k++)\n"
+    "                want += float(a[(row + i % 8 / 4 * 8) * 16 + k]) * float(b[k * 32 + n]);\n"
+    "            wrong += sums[i] == want ? 0 : 1;\n"
+    "            seen++;\n"
+    "        }\n"
+    "    }\n"
+    TMI_PROBE_END,
+};
+
+#define TMI_STAMP_LIBRARY 2431780700u
 
 /*==============================================================================
  * >>ir  [9]  Types, values, ops, regions; making and changing them
@@ -21810,7 +21919,7 @@ typedef struct tmi_arr {
     uint8_t  shown;  /* printed under its own name (not inside a shared arena) */
     uint8_t  is_atomic; /* threadgroup: counters that threads add to at the same time */
     tmi_tty  type;   /* of one element; frags: of the matrix */
-    uint32_t count;  /* elements; frags: 8 by 8 matrices */
+    uint32_t count;  /* elements; frags: 8 by 8 matrices; cooperative: elements of a thread */
     uint32_t name;   /* string */
     uint32_t at;     /* threadgroup: byte offset once allocated */
     uint32_t first, last; /* threadgroup: first and last access, by order */
@@ -22851,7 +22960,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 1295292299u
+#define TMI_STAMP_THREAD 611975559u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -31668,7 +31777,7 @@ static void tmi_lower_tensor_begin(tmi_low *w, tmi_product *p) {
     s.k = 1u << p->s[0].k_bits;
     p->shape = t->shape.n;
     *(tmi_matmul *)tmi_vec_add(w->job, &t->shape) = s;
-    p->acc = tmi_named_array(w, TMI_AS_COOP, type, 1, tmi_out(w->m, p->op, 0));
+    p->acc = tmi_named_array(w, TMI_AS_COOP, type, s.m * s.n / 32, tmi_out(w->m, p->op, 0));
     id = tmi_t_stmt(t, TMI_TF_TDECL, p->acc, at[0], p->s[0].buf, at[1]);
     TMI_INS(t, id)->e = p->s[1].buf;
     TMI_INS(t, id)->f = p->shape;
@@ -31933,7 +32042,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2842025536u
+#define TMI_STAMP_LOWER 1281875367u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
@@ -32951,7 +33060,8 @@ static uint32_t tmi_clean_halves(const tmi_thr *t, tmi_tty type) {
 static uint32_t tmi_clean_array_halves(const tmi_thr *t, const tmi_arr *a) {
     if (a->space == TMI_AS_FRAG) /* 64 elements in 32 lanes */
         return a->count * 2 * tmi_clean_halves(t, tmi_tty_of(a->type.kind, 1));
-    return a->space == TMI_AS_PRIVATE ? a->count * tmi_clean_halves(t, a->type) : 0;
+    return a->space == TMI_AS_PRIVATE || a->space == TMI_AS_COOP
+        ? a->count * tmi_clean_halves(t, a->type) : 0;
 }
 
 /* Held from place `from` to `to`. */
@@ -33100,7 +33210,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 7177185u
+#define TMI_STAMP_CLEAN 941573500u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -35598,7 +35708,8 @@ static uint32_t tmi_report_work_registers(const tmi_thr *t) {
     for (i = 1; i < t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(t, i);
         uint64_t       one = tmi_scalar_bytes[a->type.kind];
-        if (a->space == TMI_AS_PRIVATE) bytes += a->count * one * a->type.width;
+        if (a->space == TMI_AS_PRIVATE || a->space == TMI_AS_COOP)
+            bytes += a->count * one * a->type.width;
         if (a->space == TMI_AS_FRAG) bytes += a->count * one * 2; /* 64 elements, 32 lanes */
     }
     return bytes / 4 > 4096 ? 4096 : (uint32_t)(bytes / 4);
@@ -35659,7 +35770,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 1708479969u
+#define TMI_STAMP_REPORT 2368192539u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -39455,7 +39566,7 @@ static void tmi_remark_size(tmi_emit *e, size_t bytes) {
     uint32_t i;
     for (i = 1; i < e->t->arr.n; i++) {
         const tmi_arr *a = TMI_ARR(e->t, i);
-        if (a->space == TMI_AS_PRIVATE)
+        if (a->space == TMI_AS_PRIVATE || a->space == TMI_AS_COOP)
             own += (uint64_t)a->count * a->type.width * tmi_scalar_bytes[a->type.kind];
         /* 64 by 32 lanes */
         if (a->space == TMI_AS_FRAG) own += (uint64_t)a->count * 2 * tmi_scalar_bytes[a->type.kind];
@@ -40273,7 +40384,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 225568521u
+#define TMI_STAMP_EMIT 751394577u
 
 /*==============================================================================
  * >>json  [24]  Op lists as text: JSON in and out, the short form
@@ -48704,6 +48815,35 @@ TMETAL_API tmetal_gpu_feature_info tmetal_gpu_feature_at(size_t index) {
     return info;
 }
 
+TMETAL_API void tmetal_tensor_probe(tmetal_tensor_way way, tmetal_kernel *kernel,
+                                    tmetal_result *result) {
+    static const tmetal_arg arg = {0, "found", 0, TMETAL_ARG_BUFFER, "i32", TMETAL_WRITES, 4, 0, 0};
+    static const char *const name = "found";
+    const int lanes = way == TMETAL_TENSORS_BY_LANE;
+    uint32_t  i;
+    memset(kernel, 0, sizeof *kernel);
+    memset(result, 0, sizeof *result);
+    kernel->name = kernel->entry = "tensor_probe";
+    kernel->msl = result->msl = tmi_library_probes[lanes];
+    kernel->msl_len = result->msl_len = strlen(kernel->msl);
+    kernel->threads = 32;
+    for (i = 0; i < 3; i++) kernel->grid[i] = kernel->grid_times[i] = 1;
+    kernel->programs = 1;
+    kernel->threadgroup_bytes = 1536;
+    kernel->msl_version = 400;
+    kernel->math_mode = "safe";
+    /* operands that lanes fill were announced for 26.3 (Apple, Tech Talk 111432) */
+    kernel->macos = kernel->ios = lanes ? "26.3" : "26.0";
+    kernel->family = tmi_families[0].family;
+    kernel->args = &arg;
+    kernel->n_args = 1;
+    kernel->params = &name;
+    kernel->n_params = 1;
+    result->gpu = tmi_families[0].name;
+    result->kernels = kernel;
+    result->n_kernels = 1;
+}
+
 /* The name of an enumerator; "" for what is none. */
 #define TMI_ENTRY_NAME(names, i) ((uint32_t)(i) < sizeof names / sizeof *names ? names[i] : "")
 
@@ -51781,6 +51921,44 @@ TMETAL_API tmetal_code tmetal_launch_run(tmetal_launch *launch, const tmetal_lau
     tmetal_code code = tmetal_launch_start(launch, args, n_args, programs, NULL, problem);
     return code == TMETAL_OK ? tmetal_launch_wait(launch, 0, problem) : code;
 }
+/* -- Trying matmul2d -------------------------------------------------------------------------- */
+
+static tmetal_code tmi_metal_try(tmi_metal *x, const tmetal_result *probe, tmetal_arena *arena,
+                                 const tmetal_buffer *found, tmetal_problem *p) {
+    const tmetal_launch_arg arg = tmetal_arg_buffer(found, 0);
+    tmetal_loaded *loaded = NULL;
+    tmetal_launch *launch = NULL;
+    tmetal_code    code = tmetal_load(x, probe, arena, &loaded, NULL, p);
+    if (code == TMETAL_OK) code = tmetal_launch_make(loaded, arena, &launch, p);
+    if (code == TMETAL_OK) code = tmetal_launch_run(launch, &arg, 1, NULL, p);
+    tmetal_launch_free(launch);
+    tmetal_unload(loaded);
+    return code;
+}
+
+TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way way,
+                                         tmetal_arena *arena, uint32_t *wrong, uint32_t *sums,
+                                         tmetal_problem *problem) {
+    tmetal_kernel kernel;
+    tmetal_result probe;
+    tmetal_buffer found;
+    tmetal_code   code;
+    uint32_t      i;
+    if (!metal || !wrong || !sums)
+        return tmi_metal_fail(problem, TMETAL_E_MISUSE, "no device is open, or nothing to tell");
+    *wrong = *sums = 0;
+    code = tmetal_buffer_make(metal, 256, &found, problem);
+    if (code != TMETAL_OK) return code;
+    tmetal_tensor_probe(way, &kernel, &probe);
+    code = tmi_metal_try(metal, &probe, arena, &found, problem);
+    for (i = 0; code == TMETAL_OK && i < 32; i++) {
+        *wrong += ((const uint32_t *)found.contents)[i];
+        *sums += ((const uint32_t *)found.contents)[i + 32];
+    }
+    tmetal_buffer_free(metal, &found);
+    return code;
+}
+
 #endif /* TMETAL_METAL */
 
 /*==============================================================================

@@ -2315,7 +2315,8 @@ static int bench_command(request *r) {
                       "$c --version && break; done")                                                   \
     X(MLX, "mlx", "python3 -c 'import mlx.core as m; m.fast.metal_kernel; print(m.__version__)'")                                                                             \
     X(DEVICES, "devices", "")                                                                          \
-    X(LAUNCH, "launch", "")
+    X(LAUNCH, "launch", "")                                                                            \
+    X(TENSORS, "matmul2d", "")
 
 typedef enum fact_id {
 #define X(id, name, line) FACT_##id,
@@ -2376,6 +2377,19 @@ static int try_sums(tmetal_metal *metal, const tmetal_result *result, tmetal_are
     return right;
 }
 
+/* Sums of a product by matmul2d that are wrong, by tensors in memory and by the places of M5; the older systems refuse. */
+static void facts_of_tensors(facts *f, tmetal_metal *metal, tmetal_arena *arena) {
+    char     text[160];
+    uint32_t wrong[2], sums[2];
+    int      way, took[2];
+    for (way = 0; way < 2; way++) took[way] = tmetal_tensor_try(metal, (tmetal_tensor_way)way, arena, &wrong[way], &sums[way], NULL) == TMETAL_OK;
+    if (!took[0]) return;
+    sprintf(text, "tensors in memory: %u of %u wrong; ", (unsigned)wrong[0], (unsigned)sums[0]);
+    if (took[1]) sprintf(text + strlen(text), "by the lanes of M5: %u of %u wrong", (unsigned)wrong[1], (unsigned)sums[1]);
+    else strcat(text, "by lanes: refused");
+    fact_set(f->text[FACT_TENSORS], text);
+}
+
 /* What the launcher finds here, and whether a small kernel runs: "256 of 256 sums right", or the launcher's error. */
 static void facts_of_metal(facts *f) {
     static const char list[] = "{\"ops\":[{\"type\":\"tt.add\",\"id\":\"sums\",\"input_shapes\":[[256],[256]]}]}";
@@ -2389,6 +2403,7 @@ static void facts_of_metal(facts *f) {
     if (open_metal(&arena, &metal, &problem) == TMETAL_OK) {
         facts_of_devices(f, &arena);
         if (tmetal_compile_ops(list, sizeof list - 1, NULL, &arena, &result) == TMETAL_OK) right = try_sums(metal, &result, &arena, &problem);
+        if (right >= 0) facts_of_tensors(f, metal, &arena);
         if (right >= 0) tmetal_metal_close(metal); /* it would wait for what hangs */
     }
     if (right >= 0) sprintf(text, "%d of 256 sums right", right);
@@ -2515,6 +2530,10 @@ static void check_launch(checks *c, const facts *f) {
     if (*f->text[FACT_LAUNCH])
         check_add(c, "launch", c->was_tried, 1, f->text[FACT_LAUNCH],
                   c->was_tried ? "" : c->on_mac ? "docs/launch.md says what each code means; please report it, with 'tmetal check --record'" : "run it on a Mac; here the simulator runs kernels");
+    if (*f->text[FACT_TENSORS]) {
+        const int ok = strstr(f->text[FACT_TENSORS], "memory: 0 of 512 wrong") != NULL;
+        check_add(c, "matmul2d", ok, 0, f->text[FACT_TENSORS], ok ? "matrix products by Metal 4: --has TENSOR_OPS; please report whether they are right and faster" : "leave TENSOR_OPS off, and please report it");
+    }
 }
 
 static void check_all(const request *r, const facts *f, checks *c) {

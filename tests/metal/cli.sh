@@ -30,6 +30,7 @@ gives 1 check --json
 holds 'j["was_tried"] is True and {c["what"]: c["state"] for c in j["checks"]}["launch"] == "ok"'
 gives 0 check --record
 says '^launch: 256 of 256 sums right$'
+says '^matmul2d: tensors in memory: 0 of 512 wrong; by the lanes of M5: 512 of 512 wrong$'
 
 # What a Mac may say of itself.
 # In a virtual machine system_profiler may know of no Metal where the launcher finds it.
@@ -46,6 +47,9 @@ for what in '255 of 256 sums right' 'TM703: the compiler refuses the text'; do
     says "^MISSING  launch          $what\$"
     says 'please report it'
 done
+printf "$mac\nlaunch: 256 of 256 sums right\nmatmul2d: tensors in memory: 8 of 512 wrong; by lanes: refused\n" > "$out/facts"
+gives 0 check --facts "$out/facts"
+says '^note     matmul2d        tensors in memory: 8 of 512 wrong; by lanes: refused$'
 
 # run --device
 gives 0 run --device $k/softmax.case

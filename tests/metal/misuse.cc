@@ -761,6 +761,29 @@ void many_launches() {
     standin::now.runs = true;
 }
 
+/* What a device says of matmul2d. The simulator is right by tensors in memory, and has the places of M5 only when told. */
+void tensors() {
+    static const struct {
+        tmetal_tensor_way way;
+        bool              m5, good;
+        const char       *what;
+    } tries[] = {{TMETAL_TENSORS_IN_MEMORY, false, true, "tensors in memory"},
+                 {TMETAL_TENSORS_BY_LANE, false, false, "other places than those of M5"},
+                 {TMETAL_TENSORS_BY_LANE, true, true, "the places of M5"}};
+    standin::now = standin::machine();
+    scene s;
+    if (s.up_to_load() != TMETAL_OK) return fail(std::string("tensors: ") + s.problem.text);
+    for (const auto &t : tries) {
+        uint32_t wrong = 0, sums = 0;
+        if (t.m5) setenv("SIM_TENSOR_MAP", "m5", 1);
+        if (tmetal_tensor_try(s.metal, t.way, &s.arena, &wrong, &sums, &s.problem) != TMETAL_OK) fail(std::string(t.what) + ": " + s.problem.text);
+        unsetenv("SIM_TENSOR_MAP");
+        std::printf("metal: matmul2d by %s: %u of %u sums wrong\n", t.what, wrong, sums);
+        if (t.good != (wrong == 0 && sums == 512)) fail(std::string(t.what) + ": told the other way");
+    }
+    if (tmetal_tensor_try(nullptr, TMETAL_TENSORS_IN_MEMORY, &s.arena, nullptr, nullptr, &s.problem) != TMETAL_E_MISUSE) fail("tensors: no device, no misuse");
+}
+
 /* Several threads use one device. `runs`: the kernels run too. */
 void threads(bool runs) {
     standin::now = standin::machine();
@@ -851,6 +874,7 @@ int main(int argc, char **argv) {
         pools_around();
         nothing_is_begun();
         what_has_parts();
+        tensors();
         many_launches();
     }
     threads(all);

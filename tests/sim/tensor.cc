@@ -1,8 +1,8 @@
 /* Metal 4 tensor operations: who holds which element of a cooperative tensor, and what run() does.
  *
  * Only load, store, run and get_multidimensional_index know where an element is. So that nothing
- * else can come to depend on it, the places differ from seed to seed and one of each thread's is
- * empty. SIM_TENSOR_MAP=m5 gives the places that MLX relies on (steel/gemm/nax.h), for probes. */
+ * else can come to depend on it, the places differ from seed to seed, and with an even seed one of
+ * each thread's is empty. SIM_TENSOR_MAP=m5 gives the places that MLX relies on (steel/gemm/nax.h), for probes. */
 #include "machine.h"
 #include "numbers.h"
 #include "simd.h"
@@ -15,6 +15,8 @@ namespace sim {
 namespace {
 
 constexpr uint32_t nowhere = ~0u;
+
+bool has_holes() { return M.seed % 2 == 0; }
 
 bool map_of_m5() {
     static const char *const name = std::getenv("SIM_TENSOR_MAP");
@@ -32,7 +34,8 @@ uint32_t place(unsigned columns, unsigned rows, unsigned threads, unsigned threa
         if (i >= each) return nowhere;
         return (block % across * 16 + column) | (block / across * 16 + row) << 16;
     }
-    const unsigned hole = static_cast<unsigned>((M.seed + thread * 7 + role) % (each + 1));
+    const unsigned hole =
+        has_holes() ? static_cast<unsigned>((M.seed + thread * 7 + role) % (each + 1)) : each;
     if (i == hole || i > each) return nowhere;
     const uint64_t number = static_cast<uint64_t>(i - (i > hole)) * threads + thread;
     if (number >= total) return nowhere;
@@ -197,7 +200,7 @@ void sim_tensor_operand(unsigned which, unsigned long address, unsigned type, un
 }
 
 unsigned sim_tensor_capacity(unsigned elements, unsigned threads) {
-    return (elements + threads - 1) / threads + !map_of_m5();
+    return (elements + threads - 1) / threads + (has_holes() && !map_of_m5());
 }
 
 unsigned sim_tensor_index(unsigned columns, unsigned rows, unsigned threads, unsigned i,
