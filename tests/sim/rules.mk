@@ -72,5 +72,5 @@ $(BUILD)/test-compare: $(BUILD)/obj/corpus/test_compare.o $(SIM_OBJECTS) $(SIM_C
 .PHONY: test-counters bless-counters
 test-counters: $(BUILD)/tmetal $(BUILD)/corpus ## lines, conflicts, barriers of some kernels: none may grow without a reason
 	python3 tests/sim/counters.py $(BUILD)
-bless-counters: $(BUILD)/tmetal $(BUILD)/corpus ## write tests/sim/counters.txt anew [WHY='why a count grew']
-	python3 tests/sim/counters.py $(BUILD) --bless "$(WHY)"
+bless-counters: $(BUILD)/tmetal $(BUILD)/corpus ## write tests/sim/counters.txt anew [WHY='why a count grew'] [ROWS=text]
+	python3 tests/sim/counters.py $(BUILD) --bless "$(WHY)" "$(ROWS)"
