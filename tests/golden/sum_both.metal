@@ -45,6 +45,9 @@ kernel void sum_both(
     }
     if (lane == 0) shared[sg] = value;
     threadgroup_barrier(mem_flags::mem_threadgroup);    // shared is complete
-    const float simd = simd_sum(lane < 8 ? shared[lane] : -0.0f);
-    if (tid == 0) *out_ptr = simd;
+    const float shared_held = shared[lane & 7];
+    const float value_2 = shared_held + simd_shuffle_xor(shared_held, 4);
+    const float value_3 = value_2 + simd_shuffle_xor(value_2, 2);
+    const float partner = simd_shuffle_xor(value_3, 1);
+    if (tid == 0) *out_ptr = value_3 + partner;
 }
