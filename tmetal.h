@@ -32503,6 +32503,208 @@ static void tmi_clean_merge_masks(tmi_thr *t) {
     }
 }
 
+/* -- Whole tiles: asked once whether their elements exist -----------------------------------------
+ * A loop of the program loads whole tiles in all rounds but the last. So its unrolled loops of
+ * loads stand twice, and a test that is the same for all threads picks the one without masks, whose loads
+ * need not wait for a comparison each (MLX's loaders have the same two ways):
+ *
+ *   for (i...) a[i] = n + i < end ? p[i] : 0;   to
+ *
+ *   if (end > 63 && n < end - 63) for (i...) a[i] = p[i];
+ *   else for (i...) a[i] = n + i < end ? p[i] : 0; */
+enum { TMI_WHOLE_EDGES = 3, TMI_WHOLE_BODY = 64, TMI_WHOLE_DEPTH = 8 };
+
+typedef struct tmi_whole { /* true where base + last < end, base the sum of n values; last >= 0 */
+    uint32_t base[TMI_WHOLE_EDGES], n, end;
+    int64_t  last;
+} tmi_whole;
+
+/* The same for all threads, for certain? Depth: TMI_WHOLE_DEPTH. */
+static int tmi_clean_is_uniform(const tmi_thr *t, uint32_t id, uint32_t depth) {
+    const tmi_ins *n = TMI_INS(t, id);
+    uint32_t       v[TMI_MAX_OPERANDS], k;
+    if (n->op == TMI_TF_CONST || n->op == TMI_TF_PARAM || n->op == TMI_TF_PID) return 1;
+    if (n->op == TMI_TF_LOOPVAR) return TMI_INS(t, n->a)->op == TMI_TF_LOOP;
+    if (n->op == TMI_TF_TID || n->op == TMI_TF_LANE || n->op == TMI_TF_GROUP || !depth ||
+        !(tmi_tfs[n->op].traits & TMI_TR_PURE))
+        return 0;
+    for (k = tmi_operands(t, n, v); k-- > 0;)
+        if (!tmi_clean_is_uniform(t, v[k], depth - 1)) return 0;
+    return 1;
+}
+
+/* A sum as values that are the same for all threads and made outside of block `body`, and small
+ * numbers. */
+static int tmi_clean_edge_sum(const tmi_thr *t, uint32_t id, uint32_t body, tmi_whole *w) {
+    uint32_t stack[TMI_WHOLE_DEPTH], n = 0;
+    stack[n++] = id;
+    w->n = 0;
+    w->last = 0;
+    while (n) {
+        const tmi_ins *x = TMI_INS(t, id = stack[--n]);
+        if (x->op != TMI_TF_CONST && x->blk != body &&
+            tmi_clean_is_uniform(t, id, TMI_WHOLE_DEPTH)) {
+            if (w->n == TMI_WHOLE_EDGES) return 0;
+            w->base[w->n++] = id;
+        } else if (x->lo >= 0 && x->hi < 1 << 16) w->last += x->hi;
+        else if (x->op == TMI_TF_IADD && n + 2 <= TMI_WHOLE_DEPTH)
+            stack[n++] = x->a, stack[n++] = x->b;
+        else return 0;
+    }
+    return 1;
+}
+
+/* A comparison x < end of 32-bit numbers, whose end is the same for all threads. */
+static int tmi_clean_edge(const tmi_thr *t, uint32_t id, uint32_t body, tmi_whole *w) {
+    const tmi_ins *n = TMI_INS(t, id), *end;
+    uint32_t       x;
+    if (n->op != TMI_TF_ICMP || n->type.width != 1 || (n->c != TMI_SLT && n->c != TMI_SGT))
+        return 0;
+    x = n->c == TMI_SLT ? n->a : n->b;
+    w->end = n->c == TMI_SLT ? n->b : n->a;
+    end = TMI_INS(t, w->end);
+    return end->type.kind == TMI_S_I32 && end->op != TMI_TF_CONST && end->blk != body &&
+        tmi_clean_is_uniform(t, w->end, TMI_WHOLE_DEPTH) && tmi_clean_edge_sum(t, x, body, w);
+}
+
+/* Adds what a mask asks to the edges. 0: something else, or too much. */
+static int tmi_clean_edges_of(const tmi_thr *t, uint32_t mask, uint32_t body, tmi_whole *w,
+                              uint32_t *n) {
+    uint32_t stack[TMI_WHOLE_DEPTH], k = 0, i, j;
+    stack[k++] = mask;
+    while (k) {
+        const tmi_ins *x = TMI_INS(t, mask = stack[--k]);
+        tmi_whole      e;
+        if (x->op == TMI_TF_AND && x->type.width == 1 && k + 2 <= TMI_WHOLE_DEPTH) {
+            stack[k++] = x->a, stack[k++] = x->b;
+            continue;
+        }
+        if (!tmi_clean_edge(t, mask, body, &e)) return 0;
+        for (i = 0; i < *n; i++) {
+            for (j = 0; j < e.n && w[i].n == e.n && w[i].base[j] == e.base[j]; j++) {}
+            if (w[i].end == e.end && w[i].n == e.n && j == e.n) break;
+        }
+        if (i == TMI_WHOLE_EDGES) return 0;
+        if (i < *n) w[i].last = tmi_max64(w[i].last, e.last);
+        else w[(*n)++] = e;
+    }
+    return 1;
+}
+
+/* Is it an unrolled loop in a loop of the program that fills a thread's arrays from memory, under
+ * masks with such edges? Gives how many. */
+static uint32_t tmi_clean_edges(const tmi_thr *t, uint32_t loop, tmi_whole *w) {
+    const tmi_ins *f = TMI_INS(t, loop);
+    uint32_t       up = f->blk, id, body = f->d, n = 0, size = 0;
+    while (up && TMI_INS(t, TMI_BLK(t, up)->owner)->op != TMI_TF_LOOP) up = TMI_BLK(t, up)->parent;
+    if (!up || f->op != TMI_TF_FOR) return 0;
+    for (id = TMI_BLK(t, body)->first; id; id = TMI_INS(t, id)->next) {
+        const tmi_ins *x = TMI_INS(t, id);
+        int            array = x->op == TMI_TF_LDA || x->op == TMI_TF_STA;
+        if (++size > TMI_WHOLE_BODY || (x->op == TMI_TF_LDG && (x->d & TMI_INS_VOLATILE)) ||
+            (array && TMI_ARR(t, x->a)->space != TMI_AS_PRIVATE) ||
+            (!array && x->op != TMI_TF_LDG && !(tmi_tfs[x->op].traits & TMI_TR_PURE)) ||
+            (x->op == TMI_TF_LDG && x->b && !tmi_clean_edges_of(t, x->b, body, w, &n)))
+            return 0;
+    }
+    return n;
+}
+
+static uint32_t tmi_clean_put(tmi_thr *t, uint32_t before, int op, int kind, uint32_t a, uint32_t b,
+                              uint32_t c) {
+    tmi_ins  n;
+    uint32_t id;
+    tmi_ins_zero(&n, op, tmi_tty_of(kind, 1));
+    n.a = a;
+    n.b = b;
+    n.c = c;
+    if (op == TMI_TF_CONST) n.lo = n.hi = (int32_t)a;
+    else if (kind == TMI_S_I32) tmi_set_range(t, &n);
+    id = tmi_t_raw(t, &n);
+    tmi_ins_before(t, before, id);
+    return id;
+}
+
+static uint32_t tmi_clean_both(tmi_thr *t, uint32_t before, uint32_t a, uint32_t b) {
+    return a ? tmi_clean_put(t, before, TMI_TF_AND, TMI_S_BOOL, a, b, 0) : b;
+}
+
+/* `cond`, if any, and base + last < end, without a sum that may not fit: end > last, and base <
+ * end - last. */
+static uint32_t tmi_clean_whole(tmi_thr *t, uint32_t before, uint32_t cond, const tmi_whole *w) {
+    uint32_t last = tmi_clean_put(t, before, TMI_TF_CONST, TMI_S_I32, (uint32_t)w->last, 0, 0);
+    uint32_t rest, base, i;
+    rest = tmi_clean_put(t, before, TMI_TF_ICMP, TMI_S_BOOL, w->end, last, TMI_SGT);
+    cond = tmi_clean_both(t, before, cond, rest);
+    if (!w->n) return cond;
+    for (base = w->base[0], i = 1; i < w->n; i++)
+        base = tmi_clean_put(t, before, TMI_TF_IADD, TMI_S_I32, base, w->base[i], 0);
+    rest = tmi_clean_put(t, before, TMI_TF_ISUB, TMI_S_I32, w->end, last, 0);
+    rest = tmi_clean_put(t, before, TMI_TF_ICMP, TMI_S_BOOL, base, rest, TMI_SLT);
+    return tmi_clean_both(t, before, cond, rest);
+}
+
+/* A copy of a loop in block `to`, its loads without masks. `map`: per instruction, its copy. */
+static void tmi_clean_copy_whole(tmi_thr *t, uint32_t loop, uint32_t to, uint32_t *map) {
+    uint32_t id, made, body, k, *slot[TMI_MAX_OPERANDS];
+    tmi_ins  n = *TMI_INS(t, loop);
+    made = tmi_t_raw(t, &n);
+    TMI_INS(t, made)->src = n.src;
+    tmi_blk_append(t, to, made);
+    body = tmi_t_block(t, to, made);
+    TMI_BLK(t, body)->open = 0;
+    TMI_INS(t, made)->d = body;
+    map[loop] = made;
+    for (id = TMI_BLK(t, n.d)->first; id; id = TMI_INS(t, id)->next) {
+        tmi_ins x = *TMI_INS(t, id);
+        if (x.op == TMI_TF_LDG) x.b = x.c = 0;
+        if (x.op == TMI_TF_LOOPVAR) x.a = made;
+        if (tmi_ins_is_list(&x)) {
+            uint32_t from = x.a;
+            x.a = t->list.n;
+            for (k = 0; k < x.b; k++) {
+                uint32_t v = TMI_LST(t, from + k);
+                *(uint32_t *)tmi_vec_add(t->job, &t->list) = v;
+            }
+        }
+        map[id] = tmi_t_raw(t, &x);
+        TMI_INS(t, map[id])->src = x.src;
+        tmi_blk_append(t, body, map[id]);
+        for (k = tmi_operand_slots(t, TMI_INS(t, map[id]), slot); k-- > 0;)
+            if (map[*slot[k]]) *slot[k] = map[*slot[k]];
+    }
+}
+
+static int tmi_clean_split_whole(tmi_thr *t) {
+    uint32_t  id, k, n, count = t->ins.n, cond, made, yes, no, any = 0;
+    uint32_t *map = TMI_TEMP(t->job, uint32_t, count);
+    tmi_whole w[TMI_WHOLE_EDGES];
+    tmi_ins   branch;
+    for (id = 1; id < count; id++) {
+        if (TMI_INS(t, id)->op != TMI_TF_FOR || !TMI_INS(t, id)->blk ||
+            (n = tmi_clean_edges(t, id, w)) == 0)
+            continue;
+        t->src = TMI_INS(t, id)->src;
+        for (cond = k = 0; k < n; k++) cond = tmi_clean_whole(t, id, cond, &w[k]);
+        tmi_ins_zero(&branch, TMI_TF_IF, tmi_tty_of(TMI_S_NONE, 1));
+        branch.a = cond;
+        made = tmi_t_raw(t, &branch);
+        tmi_ins_before(t, id, made);
+        yes = tmi_t_block(t, TMI_INS(t, made)->blk, made);
+        no = tmi_t_block(t, TMI_INS(t, made)->blk, made);
+        TMI_BLK(t, yes)->is_if = TMI_BLK(t, no)->is_if = 1;
+        TMI_BLK(t, yes)->open = TMI_BLK(t, no)->open = 0;
+        TMI_INS(t, made)->c = yes;
+        TMI_INS(t, made)->d = no;
+        tmi_clean_copy_whole(t, id, yes, map);
+        tmi_ins_unlink(t, id);
+        tmi_blk_append(t, no, id);
+        TMI_BLK(t, TMI_INS(t, id)->d)->parent = no;
+        any = 1;
+    }
+    return (int)any;
+}
+
 /* -- Values next to their first use ------------------------------------------------------------ */
 
 /* The statement of block `blk` that holds instruction `id`. */
@@ -33180,6 +33382,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
             tmi_dead_code(t);
         }
         tmi_clean_merge_masks(t);
+        if (tmi_clean_split_whole(t)) tmi_dead_code(t);
     }
     bytes = tmi_clean_place_arrays(t, roomy, &apart);
 #ifndef TMETAL_NO_REPORTS
@@ -33208,7 +33411,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 941573500u
+#define TMI_STAMP_CLEAN 1337005915u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
