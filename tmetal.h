@@ -23605,6 +23605,9 @@ typedef struct tmi_plan {
     /* rows of staged operands stand without room between them: banks clash, but they fit */
     uint8_t           tight;
     uint32_t          threads, n_sg;
+    /* log2 of the elements of tiles that are scanned, and of those that a lane holds side by side;
+     * 0: as in other tiles */
+    uint32_t          scan_bits, scan_run;
     uint32_t          grown; /* from so many threads, each of which would hold too much; 0: not */
     /* parameters stored to, loaded from, as bits below 32; bit 31: others */
     uint32_t          written, read;
@@ -24662,14 +24665,14 @@ static int tmi_plan_folds_part(const tmi_plan *p, const tmi_comp *c) {
     return 0;
 }
 
-/* Do loaded elements of the largest tiles change threads for another reason than a fold? A scan,
- * a gather, a renaming that moves them, or accesses to one tile along different axes. */
+/* Do loaded elements of the largest tiles change threads for another reason than a fold or scan?
+ * A gather, a renaming that moves them, or accesses to one tile along different axes. */
 static int tmi_plan_moves(const tmi_plan *p, uint64_t most) {
     uint32_t op, c, first[TMI_MAX_RANK], order[TMI_MAX_RANK], type;
     for (op = p->flow[p->func]; op; op = p->flow[op]) {
         const tmi_op *o = TMI_OP(p->m, op);
         if ((type = tmi_op_shape(p->m, o)) == 0 || tmi_numel(p->m, type) != most) continue;
-        if (o->kind == TMI_OP_SCAN || o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM ||
+        if (o->kind == TMI_OP_GATHER || o->kind == TMI_OP_HISTOGRAM ||
             (tmi_layout_moves(o->kind) && o->kind != TMI_OP_BROADCAST &&
              !p->pure[tmi_out(p->m, o, 0)]))
             return 1;
@@ -24695,10 +24698,10 @@ static uint32_t tmi_plan_load_bytes(const tmi_plan *p, uint32_t op) {
  * 1,024 to one, MLX holds four a thread; Apple asks for few barriers). 8 where it is folded a
  * part at a time: four simdgroups keep all of a core busy when rows are few. What is loaded takes
  * at most half of the 128 registers that a thread may have (Mesa, agx_performance.c). Where
- * elements change threads, more threads with 16 bytes each were quicker: a row's cumsum in f32
- * 0.94 of a copy with four elements, 0.81 with 16. */
-static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
-    uint32_t i, d, op, bytes = 0, loads = 0, longest = 1, limit = 4, n = 4;
+ * elements change threads, and in scans, more threads with 16 bytes each were quicker: a row's
+ * cumsum in f32 0.94 of a copy with four elements, 0.81 with 16. */
+static uint32_t tmi_plan_elements(tmi_plan *p, uint64_t most) {
+    uint32_t i, d, op, bytes = 0, loads = 0, longest = 1, limit = 4, n = 4, scans = 0;
     if (p->job->opt->plain) return n;
     for (i = 0; i < p->comp.n; i++) {
         const tmi_comp *c = TMI_COMP(p, i);
@@ -24707,6 +24710,7 @@ static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
         for (op = c->ops; op; op = p->op_next[op]) {
             bytes += more = tmi_plan_load_bytes(p, op);
             loads += more != 0;
+            scans |= TMI_OP(p->m, op)->kind == TMI_OP_SCAN;
         }
         for (d = 0; d < tmi_rank(p->m, c->type); d++)
             if (c->reduced >> d & 1) folded *= tmi_dim(p->m, c->type, d);
@@ -24715,7 +24719,8 @@ static uint32_t tmi_plan_elements(const tmi_plan *p, uint64_t most) {
     }
     while (bytes && n < 16 && n * bytes < 16) n *= 2;
     if (tmi_plan_moves(p, most)) return n;
-    while (n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
+    while (!scans && n < limit && longest > 32 * n && 2 * n * loads <= 64) n *= 2;
+    if (scans && n > 4) p->scan_bits = tmi_log2(most), p->scan_run = tmi_log2(n);
     return n;
 }
 
@@ -25120,17 +25125,24 @@ static uint32_t tmi_plan_order(const tmi_plan *p, const tmi_comp *c, uint32_t *o
     return rank ? tmi_access_vec(p, TMI_OP(p->m, c->access), order[0]) : 0;
 }
 
-/* Blocked along the access that moves most bytes; row-major where there is none. */
+/* Blocked along the access that moves most bytes; row-major where there is none. A scanned tile
+ * wants all that a lane loads side by side in it, in two vectors where Metal has none as long:
+ * one prefix sum of lanes then serves both. */
 static void tmi_blocked_for(tmi_plan *p, const tmi_comp *c, tmi_lin *l) {
     const tmi_module *m = p->m;
-    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), vec,
-                                                        bits = tmi_type_bits(m, c->type);
+    uint32_t order[TMI_MAX_RANK], groups[TMI_MAX_RANK], rank = tmi_rank(m, c->type), vec, run,
+        bits = tmi_type_bits(m, c->type);
     TMI_ASSERT(p->job, "plan", tmi_is_tensor(p->m, c->type));
     vec = tmi_plan_order(p, c, order, groups);
     if (rank) vec = tmi_min32(vec, tmi_dim_bits(m, c->type, order[0]));
     if (bits < TMI_LANE_BITS + p->n_sg + vec)
         vec = bits > TMI_LANE_BITS + p->n_sg ? bits - TMI_LANE_BITS - p->n_sg : 0;
-    tmi_lin_blocked(m, c->type, order, groups, vec, p->n_sg, l);
+    run = vec;
+    if (vec && bits == p->scan_bits && bits >= TMI_LANE_BITS + p->n_sg)
+        run = tmi_max32(vec, tmi_min32(tmi_min32(p->scan_run, bits - TMI_LANE_BITS - p->n_sg),
+                                       tmi_dim_bits(m, c->type, order[0])));
+    tmi_lin_blocked(m, c->type, order, groups, run, p->n_sg, l);
+    l->vec = (uint8_t)vec;
 }
 
 /* The same with reduced axes in a thread's registers, lanes and simdgroups over those that are
@@ -26138,7 +26150,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 3400348709u
+#define TMI_STAMP_PLAN 2313073414u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -26957,7 +26969,8 @@ static uint32_t tmi_thread_bits(tmi_low *w, uint32_t from, uint32_t n, uint32_t 
 
 static uint32_t tmi_lower_var_bits(tmi_low *w, uint32_t var, uint32_t from, uint32_t n,
                                    uint32_t to) {
-    const uint32_t whole = tmi_log2((uint64_t)TMI_INS(w->t, var)->hi + 1);
+    const int64_t  hi = TMI_INS(w->t, var)->hi; /* 6 where the first of 7 - i stands before it */
+    const uint32_t whole = hi ? tmi_log2((uint64_t)hi) + 1 : 0;
     return tmi_lower_t_field(w->t, var, whole, from, n, to);
 }
 
@@ -32040,7 +32053,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1809962914u
+#define TMI_STAMP_LOWER 1222846314u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
@@ -43885,7 +43898,8 @@ static void tmi_cutting_of(const tmi_shape *s, uint32_t axes, uint32_t wanted, t
     n = f->runs.size[f->runs.n - 1];
     if (f->by_rows) {
         rows = tmi_runs_size(&f->runs, 0, f->runs.n);
-        f->tile1 = tmi_pow2_ceil(n, 32, n <= 4096 ? 4096 : 1024);
+        /* 256 threads with 16 elements each; a shorter tile where the last would be half empty */
+        f->tile1 = tmi_pow2_ceil(n, 32, n <= 4096 || n >= 16384 ? 4096 : 1024);
         f->tile0 = tmi_pow2_ceil(rows, 1, f->tile1 < 2048 ? 2048 / f->tile1 : 1);
         while (f->tile0 > 1 && tmi_cdiv(rows, f->tile0) < 64) f->tile0 /= 2;
         f->programs = (uint32_t)tmi_cdiv(rows, f->tile0);
@@ -47117,7 +47131,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1610974431u
+#define TMI_STAMP_OPLIST 2543304889u
 
 /*==============================================================================
  * >>compile  [26]  What drives the others: options, refusals, from text to kernels

@@ -257,8 +257,9 @@ START_TEST(threads_follow_from_bytes_and_folds) {
         {"softmax", "", "128,512", "f32", 64}, /* two rows: a simdgroup each */
         {"sum", ",\"args\":{\"axis\":1}", "4096,1024", "f32", 128}, /* rows of a tile: two */
         {"argmax", ",\"args\":{\"axis\":1}", "4096,1024", "f32", 128},
+        {"sum", ",\"args\":{\"axis\":1}", "1024,65536", "f16", 256}, /* tiles of 4096 in a loop */
         {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f32", 256},
-        {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f16", 256},
+        {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f16", 128}, /* 16 bytes a lane, side by side */
         {"sort", "", "128,1024", "f32", 256},
         {"transpose", "", "1024,1024", "f16", 256},
         {"gelu", "", "32768", "f32", 256},
@@ -273,6 +274,32 @@ START_TEST(threads_follow_from_bytes_and_folds) {
     says_ok(tmetal_compile_ops(list, (size_t)n, NULL, &arena, &r), &r);
     ck_assert_uint_eq(r.n_kernels, 1);
     ck_assert_msg(r.kernels[0].threads == rows[_i].threads, "%s of [%s] %s: %u threads, not %u", rows[_i].op, rows[_i].shape, rows[_i].dtype, r.kernels[0].threads, rows[_i].threads);
+}
+END_TEST
+
+/* Eight neighbours of a reverse scan stand in two vectors: the index in one of them is a remainder. */
+START_TEST(a_reverse_scan_stays_in_its_vectors) {
+    static const char text[] =
+        "tt.func public @k(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {\n"
+        "  %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>\n"
+        "  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>\n"
+        "  %xp = tt.addptr %xs, %i : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>\n"
+        "  %v = tt.load %xp : tensor<1024x!tt.ptr<f16>>\n"
+        "  %s = \"tt.scan\"(%v) <{axis = 0 : i32, reverse = true}> ({\n"
+        "  ^bb0(%a: f16, %b: f16):\n"
+        "    %c = arith.mulf %a, %b : f16\n"
+        "    tt.scan.return %c : f16\n"
+        "  }) : (tensor<1024xf16>) -> tensor<1024xf16>\n"
+        "  %ys = tt.splat %y : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>\n"
+        "  %yp = tt.addptr %ys, %i : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>\n"
+        "  tt.store %yp, %s : tensor<1024x!tt.ptr<f16>>\n"
+        "  tt.return\n"
+        "}\n";
+    tmetal_arena  arena = arena_at(0);
+    tmetal_result r;
+    says_ok(compile(text, NULL, &arena, &r), &r);
+    ck_assert_uint_eq(r.kernels[0].threads, 128);
+    ck_assert_msg(strstr(r.kernels[0].msl, "[(7 - j) / 4][(7 - j) % 4]") != NULL, "%s", r.kernels[0].msl);
 }
 END_TEST
 
@@ -962,7 +989,8 @@ int main(void) {
     tcase_add_loop_test(t, a_forced_layout_deals_the_input_of_a_reduction, 0, 7);
     tcase_add_loop_test(t, a_layout_that_cannot_be_is_missed_with_a_reason, 0, 3);
     tcase_add_loop_test(t, reductions_are_shared_out_to_the_last_element, 0, 4);
-    tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 13);
+    tcase_add_loop_test(t, threads_follow_from_bytes_and_folds, 0, 14);
+    tcase_add_test(t, a_reverse_scan_stays_in_its_vectors);
     tcase_add_loop_test(t, a_thread_holds_no_more_than_it_may, 0, 6);
     tcase_add_test(t, a_remark_tells_of_fp64_in_software);
     tcase_add_test(t, parts_make_what_compile_makes_and_leave_the_module_alone);
