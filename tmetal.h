@@ -14671,6 +14671,8 @@ static int tmi_dt_is_written(const tmi_detector *d, uint32_t address) {
     return 0;
 }
 
+#endif
+
 static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op *g) {
     uint32_t i = f->attr, k = g->attr;
     for (; i && k; i = TMI_NAMED(m, i)->next, k = TMI_NAMED(m, k)->next) {
@@ -14687,6 +14689,7 @@ static int tmi_dt_same_attrs(const tmi_module *m, const tmi_op *f, const tmi_op 
     return i == k;
 }
 
+#ifndef TMETAL_NO_REPORTS
 /* Depth: TMI_DT_DEPTH. */
 static int tmi_dt_same_in(const tmi_detector *d, uint32_t a, uint32_t b, uint32_t depth,
                           uint32_t *left) {
@@ -16995,7 +16998,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 3954993587u
+#define TMI_STAMP_DETECT 2116067924u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -17211,18 +17214,19 @@ static uint32_t tmi_transform_fold_each(tmi_build *b, uint32_t kind, uint32_t v,
                                 uint32_t near) {
     uint32_t dims[3], type = tmi_value_type(b->m, v), elem = tmi_elem(b->m, type);
     dims[0] = tmi_dim(b->m, type, 0) / (near * t), dims[1] = t, dims[2] = near;
-    v = tmi_b_reshape(b, v, dims, 3);
-    v = tmi_b_reduce(b, kind, v, tmi_type_tensor(b->job, b->m, elem, dims, 2), 2);
+    v = tmi_b_reshape(b, v, dims, near > 1 ? 3 : 2);
+    if (near > 1) v = tmi_b_reduce(b, kind, v, tmi_type_tensor(b->job, b->m, elem, dims, 2), 2);
     return tmi_b_reduce(b, kind, v, tmi_type_tensor(b->job, b->m, elem, &t, 1), 0);
 }
 
 /* What a thread has, for each of its elements of n. */
 static uint32_t tmi_transform_spread_each(tmi_build *b, uint32_t v, uint32_t n, uint32_t near) {
-    uint32_t dims[3], type = tmi_value_type(b->m, v), t = tmi_dim(b->m, type, 0);
+    uint32_t dims[3], type = tmi_value_type(b->m, v), t = tmi_dim(b->m, type, 0),
+             rank = near > 1 ? 3 : 2;
     dims[0] = dims[2] = 1, dims[1] = t;
-    v = tmi_b_reshape(b, v, dims, 3);
+    v = tmi_b_reshape(b, v, dims, rank);
     dims[0] = n / (near * t), dims[2] = near;
-    v = tmi_b_broadcast(b, v, tmi_type_tensor(b->job, b->m, tmi_elem(b->m, type), dims, 3));
+    v = tmi_b_broadcast(b, v, tmi_type_tensor(b->job, b->m, tmi_elem(b->m, type), dims, rank));
     return tmi_b_reshape(b, v, &n, 1);
 }
 
@@ -21400,7 +21404,11 @@ static uint32_t tmi_transform_stream_begin(tmi_stream *r, uint32_t before, const
                                            uint32_t n, tmi_slicing *x, uint32_t *carried) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, before);
-    uint32_t    in[3 + 2], v[1 + 2], i, loop, body;
+    /* a maximum and a sum, or the moments: sum, mean, squares about it, count */
+    static const char *const names[] = {"max_so_far", "sum_so_far", "sum_so_far", "mean_so_far",
+                                        "squares_so_far", "seen"};
+    const char *name;
+    uint32_t    in[3 + 4], v[1 + 4], i, loop, body;
     in[0] = tmi_b_const(&b, m->t_i32, 0);
     in[1] = tmi_b_const(&b, m->t_i32, r->length);
     in[2] = tmi_b_const(&b, m->t_i32, r->chunk);
@@ -21409,6 +21417,8 @@ static uint32_t tmi_transform_stream_begin(tmi_stream *r, uint32_t before, const
         uint32_t type = tmi_type_tensor(r->s.job, m, tmi_value_type(m, init[i]), &r->t, 1);
         in[3 + i] = tmi_b_splat(&b, init[i], type);
         v[1 + i] = carried[i] = tmi_value_new(r->s.job, m, type);
+        name = n == 1 ? "so_far" : names[n == 2 ? i : 2 + i];
+        TMI_VALUE(m, carried[i])->name = tmi_intern(r->s.job, m->strings, name, strlen(name));
     }
     loop = tmi_op_new(r->s.job, m, TMI_OP_FOR);
     tmi_op_operands(r->s.job, m, loop, in, 3 + n);
@@ -21502,40 +21512,53 @@ static uint32_t tmi_transform_stream_partner(const tmi_stream *r, uint32_t red) 
     return sum;
 }
 
+/* One round: carried are maximum and sum of a thread's elements. */
+static void tmi_transform_online_round(const tmi_stream *r, tmi_build *b, uint32_t exp, uint32_t x,
+                                       const uint32_t *c, uint32_t *v) {
+    uint32_t each = tmi_value_type(b->m, c[0]), z,
+             ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
+    v[0] = tmi_transform_fold_each(b, TMI_OP_MAXNUMF, x, r->t, r->near);
+    v[0] = tmi_b_2(b, TMI_OP_MAXNUMF, c[0], v[0]);
+    z = tmi_transform_is(b, v[0], ninf);
+    z = tmi_b_select(b, z, zero, v[0]);
+    v[1] = tmi_b_1(b, exp, each, tmi_b_2(b, TMI_OP_SUBF, c[0], z));
+    v[1] = tmi_b_2(b, TMI_OP_MULF, c[1], v[1]);
+    z = tmi_transform_spread_each(b, z, r->chunk, r->near);
+    x = tmi_b_2(b, TMI_OP_SUBF, x, z);
+    x = tmi_b_1(b, exp, tmi_value_type(b->m, x), x);
+    x = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
+    v[1] = tmi_b_2(b, TMI_OP_ADDF, v[1], x);
+}
+
+/* Those of the row. */
+static void tmi_transform_online_end(tmi_build *b, uint32_t exp, const uint32_t *c, uint32_t *max,
+                                     uint32_t *sum) {
+    uint32_t each = tmi_value_type(b->m, c[0]), f32 = tmi_elem(b->m, each), x, z,
+             ninf = tmi_b_const(b, each, 0xff800000), zero = tmi_b_const(b, each, 0);
+    *max = tmi_b_reduce(b, TMI_OP_MAXNUMF, c[0], f32, 0);
+    x = tmi_b_2(b, TMI_OP_SUBF, c[0], tmi_b_splat(b, *max, each));
+    x = tmi_b_1(b, exp, each, x);
+    z = tmi_transform_is(b, c[0], ninf);
+    x = tmi_b_select(b, z, zero, x);
+    *sum = tmi_b_reduce(b, TMI_OP_ADDF, tmi_b_2(b, TMI_OP_MULF, c[1], x), f32, 0);
+}
+
 /* As one loop. A row without a finite maximum has no finite sum: NaN, as x - maximum is. */
 static void tmi_transform_stream_online(tmi_stream *r, uint32_t red, uint32_t sum) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, red);
-    uint32_t f32 = m->t_float[TMI_F_F32], init[2], c[2], v[2], x, z, ninf, zero, nan, loop, max,
-             total, exp = tmi_def_kind(m, tmi_in(m, TMI_OP(m, sum), 0)),
-             each = tmi_type_tensor(r->s.job, m, f32, &r->t, 1);
+    uint32_t f32 = m->t_float[TMI_F_F32], init[2], c[2], v[2], x, nan, loop, max, total,
+             exp = tmi_def_kind(m, tmi_in(m, TMI_OP(m, sum), 0));
     tmi_slicing s;
     init[0] = tmi_b_const(&b, f32, 0xff800000);
     init[1] = tmi_b_const(&b, f32, 0);
     nan = tmi_b_const(&b, f32, 0x7fc00000);
-    ninf = tmi_b_const(&b, each, 0xff800000);
-    zero = tmi_b_const(&b, each, 0);
     loop = tmi_transform_stream_begin(r, red, init, 2, &s, c);
     x = tmi_slice(&s, tmi_in(m, TMI_OP(m, red), 0), 0, 64);
-    v[0] = tmi_b_2(&s.b, TMI_OP_MAXNUMF, c[0],
-                   tmi_transform_stream_fold(r, &s, TMI_OP_MAXNUMF, x));
-    z = tmi_transform_is(&s.b, v[0], ninf);
-    z = tmi_b_select(&s.b, z, zero, v[0]);
-    v[1] = tmi_b_1(&s.b, exp, each, tmi_b_2(&s.b, TMI_OP_SUBF, c[0], z));
-    v[1] = tmi_b_2(&s.b, TMI_OP_MULF, c[1], v[1]);
-    z = tmi_transform_spread_each(&s.b, z, r->chunk, r->near);
-    x = tmi_b_2(&s.b, TMI_OP_SUBF, x, z);
-    x = tmi_b_1(&s.b, exp, tmi_value_type(m, x), x);
-    v[1] = tmi_b_2(&s.b, TMI_OP_ADDF, v[1], tmi_transform_stream_fold(r, &s, TMI_OP_ADDF, x));
+    tmi_transform_online_round(r, &s.b, exp, x, c, v);
     tmi_transform_stream_end(r, loop, &s, v, 2, c);
-    max = tmi_b_reduce(&b, TMI_OP_MAXNUMF, c[0], f32, 0);
-    x = tmi_b_2(&b, TMI_OP_SUBF, c[0], tmi_b_splat(&b, max, each));
-    x = tmi_b_1(&b, exp, each, x);
-    z = tmi_transform_is(&b, c[0], ninf);
-    x = tmi_b_select(&b, z, zero, x);
-    total = tmi_b_reduce(&b, TMI_OP_ADDF, tmi_b_2(&b, TMI_OP_MULF, c[1], x), f32, 0);
-    z = tmi_transform_is(&b, max, init[0]);
-    total = tmi_b_select(&b, z, nan, total);
+    tmi_transform_online_end(&b, exp, c, &max, &total);
+    total = tmi_b_select(&b, tmi_transform_is(&b, max, init[0]), nan, total);
     tmi_transform_stream_gives(r, red, max);
     tmi_transform_stream_gives(r, sum, total);
 }
@@ -21576,16 +21599,18 @@ static void tmi_transform_stream_drop(const tmi_stream *r) {
     }
 }
 
-/* Elements that each load and store of a tile takes at once, at the least. */
-static uint32_t tmi_transform_stream_near(const tmi_stream *r) {
+/* Elements that each load and store of a tile of so many takes at once, at the least. */
+static uint32_t tmi_transform_stream_near(const tmi_stream *r, uint32_t length) {
     tmi_module *m = r->s.m;
     tmi_axes    axes;
     uint32_t    op, v = 2;
     tmi_axis_make(r->s.job, m, r->func, tmi_walk_order(r->s.job, m, r->func), &axes);
-    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
-        if ((TMI_OP(m, op)->kind == TMI_OP_LOAD || TMI_OP(m, op)->kind == TMI_OP_STORE) &&
-            tmi_is_tensor(m, tmi_in_type(m, TMI_OP(m, op), 0)))
-            v = tmi_min32(v, tmi_analyse_vec(m, &axes, TMI_OP(m, op), 0));
+    for (op = tmi_walk_next(m, r->func, r->func); op; op = tmi_walk_next(m, r->func, op)) {
+        const tmi_op *o = TMI_OP(m, op);
+        if ((o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) &&
+            tmi_rank(m, tmi_in_type(m, o, 0)) == 1 && tmi_numel(m, tmi_in_type(m, o, 0)) == length)
+            v = tmi_min32(v, tmi_analyse_vec(m, &axes, o, 0));
+    }
     return 1u << v;
 }
 
@@ -21625,9 +21650,17 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
         if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
             r.length = tmi_max32(r.length,
                                  (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
-    if (r.length > 2 * r.chunk && !job->opt->plain && !job->opt->layouts && !job->opt->alias &&
-        !job->n_errors && tmi_transform_stream_can(&r)) {
-        r.near = tmi_transform_stream_near(&r);
+    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts || job->opt->alias ||
+        job->n_errors)
+        r.loops = 0;
+    else if (!tmi_transform_stream_can(&r)) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
+                   "a tile of %u elements is held whole: it is not made element by element from "
+                   "memory that is left alone",
+                   r.length);
+        r.loops = 0;
+    } else {
+        r.near = tmi_transform_stream_near(&r, r.length);
         tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
@@ -21646,12 +21679,307 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
                    "tiles of %u elements, more than registers hold, go in rounds of %u and are "
                    "read %u times",
                    r.length, r.chunk, r.loops + (r.last != 0));
-    } else r.loops = 0;
+    }
     tmi_mark_drop(job, mark);
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 687576919u
+/* -- Two sweeps over a row become one ------------------------------------------------------------
+ *
+ * A row longer than a tile is often read by a loop for each of its facts. Two such loops over the
+ * same elements, which no store separates, are one where what the second accumulates follows from
+ * parts that know only what the first has by then:
+ *
+ *   maximum, then the sum of exp(x - maximum)     scaled down whenever the maximum grows
+ *   sum, then the sum of (x - mean)^2             by mean and squares of each part, joined by their
+ *                                                 counts, so that nothing cancels (Chan 1979)
+ *
+ * What is carried is a number a thread, of 16 elements of each round. */
+
+typedef struct tmi_sweep {
+    uint32_t loop, red, kind; /* that reduces what the loop gives, both by `kind` */
+    uint32_t x;               /* what a round adds */
+} tmi_sweep;
+
+/* A loop that carries one tile of f32, puts it together with one of each round by one op, and is
+ * read by one reduction with that op. */
+static int tmi_transform_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep *w) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *o = TMI_OP(m, loop), *u, *red;
+    uint32_t          body, arg, y, v;
+    if (o->kind != TMI_OP_FOR || o->n_out != 1) return 0;
+    v = tmi_out(m, o, 0);
+    body = tmi_op_body(m, o, 0);
+    arg = tmi_block_arg(m, body, 1);
+    y = tmi_in(m, TMI_OP(m, tmi_terminator(m, body)), 0);
+    u = TMI_OP(m, tmi_def(m, y));
+    if (tmi_rank(m, tmi_value_type(m, v)) != 1 || !tmi_read_once(&r->users, v) ||
+        tmi_dim(m, tmi_value_type(m, v), 0) < 32 * TMI_EACH || /* a simdgroup's at least */
+        tmi_dim(m, tmi_value_type(m, v), 0) > r->length * TMI_EACH ||
+        tmi_format_of(m, tmi_value_type(m, v)) != TMI_F_F32 || !tmi_read_once(&r->users, arg) ||
+        !tmi_read_once(&r->users, y) || u->n_in != 2 || u->block != body ||
+        (tmi_in(m, u, 0) != arg && tmi_in(m, u, 1) != arg))
+        return 0;
+    w->loop = loop;
+    w->kind = u->kind;
+    w->x = tmi_in(m, u, tmi_in(m, u, 0) == arg);
+    w->red = r->users.at[r->users.first[v]].op;
+    red = TMI_OP(m, w->red);
+    if (red->kind != TMI_OP_REDUCE || red->block != o->block || red->n_in != 1 ||
+        tmi_combiner_kind(m, red) != w->kind)
+        return 0;
+    return w->kind == TMI_OP_MAXNUMF ? tmi_constant_is(m, tmi_in(m, o, 3), 0xff800000)
+                                     : w->kind == TMI_OP_ADDF &&
+            tmi_constant_is(m, tmi_in(m, o, 3), 0);
+}
+
+/* Do two values hold the same elements, where counters of loops stand for each other? Depth: its
+ * argument. */
+static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
+                              const uint32_t *counter, uint32_t depth, uint32_t *left) {
+    const tmi_op *f, *g;
+    uint32_t      i;
+    if (a == b) return 1;
+    if (a == counter[0] || b == counter[1]) return a == counter[0] && b == counter[1];
+    if (!depth || !*left || !tmi_def(m, a) || !tmi_def(m, b) ||
+        tmi_value_type(m, a) != tmi_value_type(m, b))
+        return 0;
+    --*left;
+    f = TMI_OP(m, tmi_def(m, a));
+    g = TMI_OP(m, tmi_def(m, b));
+    if (f->kind != g->kind || f->n_in != g->n_in || f->n_region || g->n_region || f->n_out != 1 ||
+        g->n_out != 1)
+        return 0;
+    if (f->kind == TMI_OP_LOAD
+            ? tmi_attr_of(m, f, "isVolatile") || tmi_attr_of(m, g, "isVolatile")
+            : !(tmi_ops[f->kind].traits & TMI_PURE) || !tmi_dt_same_attrs(m, f, g))
+        return 0;
+    for (i = 0; i < f->n_in; i++)
+        if (!tmi_transform_same(m, tmi_in(m, f, i), tmi_in(m, g, i), counter, depth - 1, left))
+            return 0;
+    return 1;
+}
+
+static int tmi_transform_sweep_same(const tmi_stream *r, const tmi_sweep *w, uint32_t a,
+                                    uint32_t b) {
+    const tmi_module *m = r->s.m;
+    uint32_t          counter[2], i, left = 256;
+    for (i = 0; i < 2; i++)
+        counter[i] = tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, w[i].loop), 0), 0);
+    return tmi_transform_same(m, a, b, counter, 32, &left);
+}
+
+/* The same rounds, and no store since the first began? */
+static int tmi_transform_sweep_pair(const tmi_stream *r, const tmi_sweep *w) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *a = TMI_OP(m, w[0].loop), *b = TMI_OP(m, w[1].loop);
+    uint32_t          op, i, end = b->next;
+    for (i = 0; i < 3; i++)
+        if (!tmi_transform_sweep_same(r, w, tmi_in(m, a, i), tmi_in(m, b, i))) return 0;
+    for (op = w[0].loop; op != end && op; op = tmi_walk_next(m, r->func, op))
+        if (tmi_ops[TMI_OP(m, op)->kind].traits & (TMI_WRITES | TMI_FENCE)) return 0;
+    return w[1].kind == TMI_OP_ADDF && tmi_out_type(m, a, 0) == tmi_out_type(m, b, 0) &&
+        !tmi_attr_of(m, a, "unsignedCmp") == !tmi_attr_of(m, b, "unsignedCmp");
+}
+
+/* x of exp(x - maximum of the first sweep); 0: the second does not sum that. */
+static uint32_t tmi_transform_sweep_exp(const tmi_stream *r, const tmi_sweep *w) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *e = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s;
+    if (w[0].kind != TMI_OP_MAXNUMF || (e->kind != TMI_OP_EXP && e->kind != TMI_OP_EXP2)) return 0;
+    d = TMI_OP(m, tmi_def(m, tmi_in(m, e, 0)));
+    if (d->kind != TMI_OP_SUBF) return 0;
+    s = TMI_OP(m, tmi_def(m, tmi_in(m, d, 1)));
+    return s->kind == TMI_OP_SPLAT && tmi_in(m, s, 0) == tmi_out(m, TMI_OP(m, w[0].red), 0)
+        ? tmi_in(m, d, 0)
+        : 0;
+}
+
+/* x of (x - c)^2, where c is a quotient or product of the first sweep's sum; `mask`: where others
+ * than those count nothing, and add nothing to the first sum. */
+static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
+                                           uint32_t *mask) {
+    const tmi_module *m = r->s.m;
+    const tmi_op     *q = TMI_OP(m, tmi_def(m, w[1].x)), *d, *s, *l;
+    *mask = 0;
+    if (w[0].kind != TMI_OP_ADDF || q->kind != TMI_OP_MULF || tmi_in(m, q, 0) != tmi_in(m, q, 1))
+        return 0;
+    d = TMI_OP(m, tmi_def(m, tmi_in(m, q, 0)));
+    if (d->kind == TMI_OP_SELECT) {
+        l = TMI_OP(m, tmi_def(m, w[0].x));
+        if (l->kind == TMI_OP_EXTF) l = TMI_OP(m, tmi_def(m, tmi_in(m, l, 0)));
+        if (l->kind != TMI_OP_LOAD || l->n_in != 3 || !tmi_constant_is(m, tmi_in(m, l, 2), 0) ||
+            !tmi_constant_is(m, tmi_in(m, d, 2), 0) ||
+            !tmi_transform_sweep_same(r, w, tmi_in(m, l, 1), tmi_in(m, d, 0)))
+            return 0;
+        *mask = tmi_in(m, l, 1);
+        d = TMI_OP(m, tmi_def(m, tmi_in(m, d, 1)));
+    }
+    if (d->kind != TMI_OP_SUBF || tmi_def_kind(m, tmi_in(m, d, 1)) != TMI_OP_SPLAT) return 0;
+    *c = tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, d, 1))), 0);
+    s = TMI_OP(m, tmi_def(m, *c));
+    return (s->kind == TMI_OP_DIVF || s->kind == TMI_OP_MULF) &&
+            tmi_in(m, s, 0) == tmi_out(m, TMI_OP(m, w[0].red), 0)
+        ? tmi_in(m, d, 0)
+        : 0;
+}
+
+/* The first loop again, before itself, with `n` numbers a thread instead of its tile. */
+static uint32_t tmi_transform_sweep_begin(tmi_stream *r, const tmi_sweep *w, const uint32_t *init,
+                                          uint32_t n, tmi_cloning *c, tmi_slicing *x,
+                                          uint32_t *carried) {
+    tmi_module *m = r->s.m;
+    uint32_t    body = tmi_op_body(m, TMI_OP(m, w->loop), 0), op, arg = tmi_block_arg(m, body, 1);
+    uint32_t    loop = tmi_transform_stream_begin(r, w->loop, init, n, x, carried), i, iv;
+    for (i = 0; i < 3; i++)
+        TMI_ID(m, TMI_OP(m, loop)->in + i) = tmi_in(m, TMI_OP(m, w->loop), i);
+    TMI_OP(m, loop)->attr = TMI_OP(m, w->loop)->attr;
+    iv = tmi_block_arg(m, body, 0);
+    TMI_VALUE(m, x->offset)->type = tmi_value_type(m, iv);
+    TMI_VALUE(m, x->offset)->name = TMI_VALUE(m, iv)->name;
+    tmi_cloning_init(r->s.job, m, c);
+    c->to[iv] = x->offset;
+    for (op = TMI_BLOCK(m, body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        if (o->kind == TMI_OP_YIELD ||
+            (o->n_in == 2 && (tmi_in(m, o, 0) == arg || tmi_in(m, o, 1) == arg)))
+            continue;
+        tmi_op_append(m, x->b.block, tmi_transform_clone_op(c, op));
+    }
+    return loop;
+}
+
+/* A row that no round reads has the sum that the loop began with; one of -inf has NaN. */
+static void tmi_transform_sweep_online(tmi_stream *r, const tmi_sweep *w) {
+    tmi_module *m = r->s.m;
+    tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
+    uint32_t f32 = m->t_float[TMI_F_F32], init[2], carried[2], v[2], max, total, some, loop,
+             exp = tmi_def_kind(m, w[1].x);
+    tmi_slicing x;
+    tmi_cloning c;
+    init[0] = tmi_b_const(&b, f32, 0xff800000);
+    init[1] = tmi_b_const(&b, f32, 0);
+    loop = tmi_transform_sweep_begin(r, w, init, 2, &c, &x, carried);
+    tmi_transform_online_round(r, &x.b, exp, tmi_cloned(&c, w[0].x), carried, v);
+    tmi_transform_stream_end(r, loop, &x, v, 2, carried);
+    tmi_transform_online_end(&b, exp, carried, &max, &total);
+    some = tmi_b_cmpi(&b, tmi_attr_of(m, TMI_OP(m, loop), "unsignedCmp") ? TMI_ULT : TMI_SLT,
+                      tmi_in(m, TMI_OP(m, loop), 0), tmi_in(m, TMI_OP(m, loop), 1));
+    some = tmi_b_2(&b, TMI_OP_ANDI, some, tmi_transform_is(&b, max, init[0]));
+    total = tmi_b_select(&b, some, tmi_b_const(&b, f32, 0x7fc00000), total);
+    tmi_transform_stream_gives(r, w[0].red, max);
+    tmi_transform_stream_gives(r, w[1].red, total);
+}
+
+/* One round: carried are sum, mean, squares about it, and count of a thread's elements. */
+static void tmi_transform_moments_round(const tmi_stream *r, tmi_build *b, uint32_t x, uint32_t k,
+                                        const uint32_t *c, uint32_t *v) {
+    tmi_module *m = r->s.m;
+    uint32_t type = tmi_value_type(m, x), each = tmi_value_type(m, c[0]), n, mean, off, share,
+             zero = tmi_b_const(b, type, 0), one = tmi_b_const(b, each, 0x3f800000);
+    n = tmi_b_const(b, type, 0x3f800000);
+    if (k) n = tmi_b_select(b, k, n, zero);
+    n = tmi_transform_fold_each(b, TMI_OP_ADDF, n, r->t, r->near);
+    mean = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
+    v[0] = tmi_b_2(b, TMI_OP_ADDF, c[0], mean);
+    mean = tmi_b_2(b, TMI_OP_DIVF, mean, tmi_b_2(b, TMI_OP_MAXNUMF, n, one));
+    off = tmi_transform_spread_each(b, mean, r->chunk, r->near);
+    x = tmi_b_2(b, TMI_OP_SUBF, x, off);
+    if (k) x = tmi_b_select(b, k, x, zero);
+    x = tmi_b_2(b, TMI_OP_MULF, x, x);
+    v[2] = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
+    v[2] = tmi_b_2(b, TMI_OP_ADDF, c[2], v[2]);
+    v[3] = tmi_b_2(b, TMI_OP_ADDF, c[3], n);
+    off = tmi_b_2(b, TMI_OP_SUBF, mean, c[1]);
+    share = tmi_b_2(b, TMI_OP_MAXNUMF, v[3], one);
+    share = tmi_b_2(b, TMI_OP_DIVF, n, share);
+    share = tmi_b_2(b, TMI_OP_MULF, off, share);
+    v[1] = tmi_b_2(b, TMI_OP_ADDF, c[1], share);
+    share = tmi_b_2(b, TMI_OP_MULF, share, off);
+    v[2] = tmi_b_2(b, TMI_OP_ADDF, v[2], tmi_b_2(b, TMI_OP_MULF, share, c[3]));
+}
+
+/* The sum of (x - c)^2 of a thread's n elements is their squares about their mean and
+ * n (mean - c)^2, whatever c is. */
+static void tmi_transform_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
+                                        uint32_t mask) {
+    tmi_module *m = r->s.m;
+    tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
+    uint32_t f32 = m->t_float[TMI_F_F32], init[4], carried[4], v[4], i, off, none, loop,
+             each = tmi_type_tensor(r->s.job, m, f32, &r->t, 1);
+    tmi_slicing x;
+    tmi_cloning c;
+    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, f32, 0);
+    loop = tmi_transform_sweep_begin(r, w, init, 4, &c, &x, carried);
+    tmi_transform_moments_round(r, &x.b, tmi_cloned(&c, w[0].x), mask ? tmi_cloned(&c, mask) : 0,
+                                carried, v);
+    tmi_transform_stream_end(r, loop, &x, v, 4, carried);
+    tmi_transform_stream_gives(r, w[0].red,
+                               tmi_b_reduce(&b, TMI_OP_ADDF, carried[0], f32, 0));
+    b = tmi_build_before(r->s.job, m, w[1].red);
+    none = tmi_b_const(&b, each, 0);
+    off = tmi_b_2(&b, TMI_OP_SUBF, carried[1], tmi_b_splat(&b, about, each));
+    off = tmi_b_2(&b, TMI_OP_MULF, tmi_b_2(&b, TMI_OP_MULF, off, off), carried[3]);
+    off = tmi_b_select(&b, tmi_transform_is(&b, carried[3], none), none, off);
+    off = tmi_b_2(&b, TMI_OP_ADDF, carried[2], off);
+    tmi_transform_stream_gives(r, w[1].red, tmi_b_reduce(&b, TMI_OP_ADDF, off, f32, 0));
+}
+
+/* Two sweeps, where they are such: 1. */
+static int tmi_transform_sweep_merge(tmi_stream *r, const tmi_sweep *w) {
+    tmi_module *m = r->s.m;
+    uint32_t    x, c = 0, mask = 0, k, one;
+    if (!tmi_transform_sweep_pair(r, w)) return 0;
+    r->chunk = tmi_dim(m, tmi_out_type(m, TMI_OP(m, w->loop), 0), 0);
+    r->t = r->chunk / TMI_EACH;
+    one = tmi_transform_sweep_exp(r, w);
+    x = one ? one : tmi_transform_sweep_square(r, w, &c, &mask);
+    if (!x || !tmi_transform_sweep_same(r, w, w->x, x)) return 0;
+    r->near = tmi_transform_stream_near(r, r->chunk);
+    if (one) tmi_transform_sweep_online(r, w);
+    else tmi_transform_sweep_moments(r, w, c, mask);
+    for (k = 0; k < 2; k++) tmi_op_unlink(m, w[k].red), tmi_op_unlink(m, w[k].loop);
+    tmi_remark(r->s.job, tmi_at_of(m, TMI_OP(m, w[1].loop)), TMETAL_APPLIED, "one sweep",
+               "%s are found in one loop over the row",
+               one ? "maximum and the sum of exp(x - maximum)" : "sum and squares about the mean");
+    return 1;
+}
+
+/* Requires: every pass done. Leaves: no two loops that could be one as above. */
+static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
+                                 const tmetal_gpu *gpu) {
+    uint32_t   op, n = 0;
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_stream r;
+    tmi_sweep  w[2];
+    memset(&r, 0, sizeof r);
+    r.s.job = job;
+    r.s.m = m;
+    r.func = func;
+    r.body = tmi_op_body(m, TMI_OP(m, func), 0);
+    r.length = tmi_min32(job->opt->threads ? job->opt->threads : gpu->threads, 1024);
+    if (!job->opt->plain && !job->opt->layouts && !job->opt->alias && !job->n_errors) {
+        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
+        tmi_rename_init(job, m, &r.names);
+        for (op = TMI_BLOCK(m, r.body)->first_op; op && n < 2; op = TMI_OP(m, op)->next) {
+            if (!tmi_transform_sweep_of(&r, op, &w[n])) continue;
+            if (n && !tmi_transform_sweep_merge(&r, w)) {
+                tmi_remark(job, tmi_at_of(m, TMI_OP(m, op)), TMETAL_MISSED, "one sweep",
+                           "two loops read the row: what the second sums does not follow from "
+                           "parts that know only parts of the first");
+                w[0] = w[1];
+            } else n++;
+        }
+    }
+    if (n == 2) {
+        tmi_rename_apply(&r.names, func);
+        tmi_drop_unread(job, m, func);
+        tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
+    }
+    tmi_mark_drop(job, mark);
+}
+
+#define TMI_STAMP_TRANSFORM 342239997u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -47712,6 +48040,7 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
         tmi_transform_picks_of(job, u->m, s->first);
     }
     if (job->opt->two_stage && !job->opt->plain) tmi_transform_picks_of(job, u->m, u->func);
+    if (!two) tmi_transform_sweeps(job, u->m, u->func, gpu);
     if (!two && !tmi_transform_stream(job, u->m, u->func, gpu))
         tmi_transform_batch(job, u->m, u->func);
     x->unit[x->n_kernel++] = *u;
@@ -48121,7 +48450,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1736061420u
+#define TMI_STAMP_COMPILE 3597712197u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

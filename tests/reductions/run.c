@@ -6,7 +6,7 @@
  *
  * A case with such lines must bring about exactly these remarks of the passes below, in any order, and where
  * "two stages" was applied a plan that a host can act on. Cases without them are left out; remarks on short rows
- * count where a case has one of them.
+ * count where a case has one of them, those on long rows and sweeps always.
  *
  *   run FILE.ttir ...              compares
  *   run --list N FILE.ttir ...     prints the kernels that become two with options.two_stage = N */
@@ -28,7 +28,7 @@ typedef struct expectation {
 
 static int is_ours(const tmetal_remark *r, const char *text) {
     if (strcmp(r->about, "short rows") == 0) return strstr(text, " short rows: ") != NULL;
-    if (strcmp(r->about, "long rows") == 0) return 1;
+    if (strcmp(r->about, "long rows") == 0 || strcmp(r->about, "one sweep") == 0) return 1;
     return strcmp(r->about, "accumulators") == 0 || strcmp(r->about, "two stages") == 0;
 }
 
