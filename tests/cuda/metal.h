@@ -2,8 +2,8 @@
  *
  * Everything is in namespace metal, and so is the text: its float4 then means ours, not CUDA's. A
  * simdgroup is a warp. With METAL_MATRICES defined, the lanes of a warp are numbered in another
- * order, so that lane l has those elements of an 8x8 matrix that it has on an Apple GPU and, without
- * any shuffle, in mma.sync as well. METAL_TF32 multiplies floats as tf32.
+ * order, so that lane l has those elements of an 8x8 matrix that it has on an Apple GPU and,
+ * without any shuffle, in mma.sync as well. METAL_TF32 multiplies floats as tf32.
  *
  * As under math_mode(safe): functions without a namespace are precise, division and square root are
  * rounded correctly; fast:: is the hardware's approximation. */
@@ -52,10 +52,10 @@ template <class T, class U> MTL T as_type(U x) {
     return r;
 }
 
-/* -- half and bfloat ------------------------------------------------------------------------------ */
+/* -- half and bfloat -------------------------------- */
 
-/* Operators take two of one type and are templates, so that nothing converts to fit them: a half and
- * a float find the built-in operator of floats. */
+/* Operators take two of one type and are templates, so that nothing converts to fit them: a half
+ * and a float find the built-in operator of floats. */
 template <class T> struct is_short_float : std::false_type {};
 #define X(name, raw, from_float, to_float)                                                         \
     struct name {                                                                                  \
@@ -87,7 +87,7 @@ template <class H> MTL enable_if_t<is_short_float<H>::value, H> operator/(H a, H
     return H(float(a) / float(b));
 }
 
-/* -- Vectors -------------------------------------------------------------------------------------- */
+/* -- Vectors -------------------------------- */
 
 /* Plain members, so that a vector is loaded and stored whole: alignment is that of the vector. */
 template <class T, int N> struct elements;
@@ -220,7 +220,7 @@ X(float, 0x1p-126f, 0x1.fffffep127f, 0x1p-23f) X(half, 0x1p-14f, 0x1.ffcp15f, 0x
 X(bfloat, 0x1p-126f, 0x1.fep127f, 0x1p-7f)
 #undef X
 
-/* -- Functions of numbers ------------------------------------------------------------------------- */
+/* -- Functions of numbers -------------------------------- */
 
 /* Each for floats, for the short floats by way of float, and for vectors element by element. */
 #define OF_VECTORS_1(name)                                                                         \
@@ -271,7 +271,8 @@ X(bfloat, 0x1p-126f, 0x1.fep127f, 0x1p-7f)
     X(divide, x / y)
 #define PLAIN_1(X)                                                                                 \
     X(fabs, ::fabsf(x)) X(floor, ::floorf(x)) X(ceil, ::ceilf(x)) X(trunc, ::truncf(x))            \
-    X(rint, ::rintf(x)) X(round, ::roundf(x)) X(fract, x - ::floorf(x)) X(saturate, __saturatef(x)) \
+    X(rint, ::rintf(x)) X(round, ::roundf(x)) X(fract, x - ::floorf(x))                            \
+    X(saturate, __saturatef(x))                                                                    \
     X(sign, x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f)
 #define PLAIN_2(X)                                                                                 \
     X(fmax, ::fmaxf(x, y)) X(fmin, ::fminf(x, y)) X(copysign, ::copysignf(x, y))                   \
@@ -330,8 +331,12 @@ MTL float sincos(float x, float &c) {
 }
 
 /* min, max, clamp: of integers and floats of one type; NaN is as in fmin and fmax. */
-template <class T> MTL enable_if_t<std::is_integral<T>::value, T> min(T x, T y) { return y < x ? y : x; }
-template <class T> MTL enable_if_t<std::is_integral<T>::value, T> max(T x, T y) { return x < y ? y : x; }
+template <class T> MTL enable_if_t<std::is_integral<T>::value, T> min(T x, T y) {
+    return y < x ? y : x;
+}
+template <class T> MTL enable_if_t<std::is_integral<T>::value, T> max(T x, T y) {
+    return x < y ? y : x;
+}
 #define X(T)                                                                                       \
     MTL T min(T x, T y) { return fmin(x, y); }                                                     \
     MTL T max(T x, T y) { return fmax(x, y); }
@@ -344,7 +349,8 @@ template <class T, int N> MTL vec<T, N> clamp(vec<T, N> x, T low, T high) {
 }
 
 /* Integers. */
-template <class T> MTL enable_if_t<std::is_signed<T>::value && std::is_integral<T>::value, T> abs(T x) {
+template <class T>
+MTL enable_if_t<std::is_signed<T>::value && std::is_integral<T>::value, T> abs(T x) {
     return x < 0 ? T(-x) : x;
 }
 template <class T> MTL enable_if_t<std::is_unsigned<T>::value, T> abs(T x) { return x; }
@@ -431,7 +437,7 @@ template <class T, int N> MTL T dot(vec<T, N> x, vec<T, N> y) {
     return r;
 }
 
-/* -- Where a thread is ---------------------------------------------------------------------------- */
+/* -- Where a thread is -------------------------------- */
 
 /* Bits of a lane's number, from the left: Metal's b4 b3 b2 b1 b0 is the hardware's b4 b2 b1 b3 b0.
  * Apple's lane holds row (b4 b2 b1), columns (b3 b0 0) and the next; mma.sync's lane h holds row
@@ -454,7 +460,8 @@ MTL uint3 threads_per_threadgroup() { return uint3(blockDim.x, blockDim.y, block
 MTL uint3 threadgroup_position_in_grid() { return uint3(blockIdx.x, blockIdx.y, blockIdx.z); }
 MTL uint3 threadgroups_per_grid() { return uint3(gridDim.x, gridDim.y, gridDim.z); }
 MTL uint3 thread_position_in_grid() {
-    return threadgroup_position_in_grid() * threads_per_threadgroup() + thread_position_in_threadgroup();
+    return threadgroup_position_in_grid() * threads_per_threadgroup() +
+        thread_position_in_threadgroup();
 }
 MTL uint3 threads_per_grid() { return threadgroups_per_grid() * threads_per_threadgroup(); }
 MTL uint  thread_index_in_threadgroup() {
@@ -483,7 +490,7 @@ template <class T, uint N> MTL T literal(const uint (&words)[N]) {
     return r;
 }
 
-/* -- Order ---------------------------------------------------------------------------------------- */
+/* -- Order -------------------------------- */
 
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4 };
 MTL mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
@@ -497,7 +504,7 @@ MTL void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scop
     __threadfence();
 }
 
-/* -- SIMD-groups ---------------------------------------------------------------------------------- */
+/* -- SIMD-groups -------------------------------- */
 
 /* The value of a hardware lane, of any size. */
 template <class T> MTL T from_lane(T x, uint hardware) {
@@ -527,7 +534,9 @@ template <class T> MTL T simd_shuffle_and_fill_down(T x, T fill, ushort n) {
     const T    r = simd_shuffle(x, ushort(lane + n & 31u));
     return lane + n > 31 ? fill : r;
 }
-template <class T> MTL T simd_shuffle_up(T x, ushort n) { return simd_shuffle_and_fill_up(x, x, n); }
+template <class T> MTL T simd_shuffle_up(T x, ushort n) {
+    return simd_shuffle_and_fill_up(x, x, n);
+}
 template <class T> MTL T simd_shuffle_down(T x, ushort n) {
     return simd_shuffle_and_fill_down(x, x, n);
 }
@@ -592,7 +601,7 @@ MTL bool      simd_all(bool c) { return __all_sync(~0u, c); }
 MTL bool      simd_any(bool c) { return __any_sync(~0u, c); }
 MTL bool      simd_is_first() { return thread_index_in_simdgroup() == 0; }
 
-/* -- Atomics -------------------------------------------------------------------------------------- */
+/* -- Atomics -------------------------------- */
 
 template <class T> struct alignas(sizeof(T)) atomic { T value; };
 typedef atomic<int>   atomic_int;
@@ -600,7 +609,8 @@ typedef atomic<uint>  atomic_uint;
 typedef atomic<float> atomic_float;
 typedef atomic<ulong> atomic_ulong;
 #define X(name, function)                                                                          \
-    template <class T, class U> MTL T atomic_##name##_explicit(volatile atomic<T> *p, U v, memory_order) { \
+    template <class T, class U>                                                                    \
+    MTL T atomic_##name##_explicit(volatile atomic<T> *p, U v, memory_order) {                     \
         return function(const_cast<T *>(&p->value), T(v));                                         \
     }
 X(fetch_add, ::atomicAdd) X(fetch_sub, ::atomicSub) X(fetch_min, ::atomicMin)
@@ -616,19 +626,20 @@ template <class U> MTL void atomic_max_explicit(volatile atomic_ulong *p, U v, m
 template <class T> MTL T atomic_load_explicit(const volatile atomic<T> *p, memory_order) {
     return p->value;
 }
-template <class T, class U> MTL void atomic_store_explicit(volatile atomic<T> *p, U v, memory_order) {
+template <class T, class U>
+MTL void atomic_store_explicit(volatile atomic<T> *p, U v, memory_order) {
     p->value = T(v);
 }
 template <class T, class U>
-MTL bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *p, T *expected, U v, memory_order,
-                                               memory_order) {
+MTL bool atomic_compare_exchange_weak_explicit(volatile atomic<T> *p, T *expected, U v,
+                                               memory_order, memory_order) {
     const uint want = as_type<uint>(*expected);
     const uint had = ::atomicCAS((uint *)&p->value, want, as_type<uint>(T(v)));
     *expected = as_type<T>(had);
     return had == want;
 }
 
-/* -- Matrices ------------------------------------------------------------------------------------- */
+/* -- Matrices -------------------------------- */
 
 #ifdef METAL_MATRICES
 template <class T, int Columns, int Rows> struct simdgroup_matrix {
@@ -651,8 +662,9 @@ template <class T, int C, int R> MTL simdgroup_matrix<T, C, R> make_filled_simdg
     return m;
 }
 
-/* A pair in one access where it is aligned. The compiler knows that of arrays, if their address is asked
- * for in their own space: a generic one's low bits are the same, but nothing is known of them. */
+/* A pair in one access where it is aligned. The compiler knows that of arrays, if their address is
+ * asked for in their own space: a generic one's low bits are the same, but nothing is known of
+ * them. */
 template <class T> MTL bool pairs(const T *p) {
     return (__cvta_generic_to_shared(p) & (2 * sizeof(T) - 1)) == 0;
 }
@@ -706,8 +718,8 @@ MTL float2 transposed(float2 b) {
     MTL float2 product(vec<T, 2> a, vec<T, 2> b, float2 c) {                                       \
         float2 d;                                                                                  \
         float  e, f;                                                                               \
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5}, "  \
-            "{%6}, {%7,%8,%9,%9};"                                                                 \
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, "  \
+            "{%4,%5}, {%6}, {%7,%8,%9,%9};"                                                         \
             : "=f"(d.x), "=f"(d.y), "=f"(e), "=f"(f)                                               \
             : "r"(as_type<uint>(a)), "r"(0), "r"(transposed(as_type<uint>(b))), "f"(c.x),          \
               "f"(c.y), "f"(0.0f));                                                                \
@@ -715,8 +727,8 @@ MTL float2 transposed(float2 b) {
     }
 X(half, "f16") X(bfloat, "bf16")
 #undef X
-/* Floats: products and sums in double by DMMA, which is exact but for the last rounding. Its lane has
- * one column of a, so the even columns go first and the odd ones after them. */
+/* Floats: products and sums in double by DMMA, which is exact but for the last rounding. Its lane
+ * has one column of a, so the even columns go first and the odd ones after them. */
 MTL float2 product(float2 a, float2 b, float2 c) {
     const float2 t = transposed(b);
 #ifdef METAL_TF32

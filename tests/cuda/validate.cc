@@ -2,9 +2,10 @@
  *
  *     cuda-validate < JOBS
  *
- * A job a line, tab between: the .case, the .ttir, the plan, the cubin, the kernels as cuda-text describes them. Answers a
- * line each: `right NAME` or `wrong NAME: why`. After an error that leaves the driver unusable it ends with status 3, and
- * whoever called it goes on behind that job (validate.py). The driver is opened at run time: this builds without it. */
+ * A job a line, tab between: the .case, the .ttir, the plan, the cubin, the kernels as cuda-text
+ * describes them. Answers a line each: `right NAME` or `wrong NAME: why`. After an error that
+ * leaves the driver unusable it ends with status 3, and whoever called it goes on behind that job
+ * (validate.py). The driver is opened at run time: this builds without it. */
 #include "../corpus/compare.h"
 #include "../corpus/recorded.h"
 #include "../sim/files.h"
@@ -33,10 +34,10 @@ struct gone : std::runtime_error {
 typedef unsigned long long address;
 
 class driver {
-public:
+  public:
     driver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
         if (!library_) throw gone("there is no libcuda.so.1");
-        int   device = 0;
+        int device = 0;
         void *context = nullptr;
         call("cuInit", 0u);
         call("cuDeviceGet", &device, 0);
@@ -51,17 +52,19 @@ public:
         if (code) throw gone(std::string(name) + ": error " + std::to_string(code));
     }
 
-private:
+  private:
     void *library_;
 };
 
-/* Memory of the GPU; freed when the case is done. Some bytes more than asked for, so that an access past the end of one
- * buffer is not one of another. */
+/* Memory of the GPU; freed when the case is done. Some bytes more than asked for, so that an access
+ * past the end of one buffer is not one of another. */
 class memory {
-public:
+  public:
     explicit memory(driver &d) : d_(d) {}
     ~memory() {
-        for (address a : all_) try { d_.call("cuMemFree_v2", a); } catch (const gone &) {}
+        for (address a : all_) try {
+                d_.call("cuMemFree_v2", a);
+            } catch (const gone &) {}
     }
     address add(size_t bytes, const void *from) {
         address a = 0;
@@ -72,8 +75,8 @@ public:
         return a;
     }
 
-private:
-    driver              &d_;
+  private:
+    driver &d_;
     std::vector<address> all_;
 };
 
@@ -82,7 +85,7 @@ struct job {
 };
 
 class launcher {
-public:
+  public:
     launcher(driver &d, const job &j, const recorded_case &c)
         : d_(d), memory_(d), case_(c), plan_(sim::parse_plan(sim::read_file(j.plan))) {
         d_.call("cuModuleLoad", &module_, j.cubin.c_str());
@@ -93,35 +96,41 @@ public:
         }
     }
     ~launcher() {
-        try { d_.call("cuModuleUnload", module_); } catch (const gone &) {}
+        try {
+            d_.call("cuModuleUnload", module_);
+        } catch (const gone &) {}
     }
 
     /* Empty, or what is wrong. */
     std::string run(const corpus::precision &p) {
         const std::vector<uint8_t> unknown(largest(), 0xa5);
         for (const corpus::recorded_buffer &b : case_.buffers)
-            buffers_.push_back(memory_.add(b.size, b.has_in ? (const void *)(case_.bytes.data() + b.in) : unknown.data()));
+            buffers_.push_back(
+                memory_.add(b.size,
+                            b.has_in ? (const void *)(case_.bytes.data() + b.in) : unknown.data()));
         const size_t programs = size_t{case_.grid[0]} * case_.grid[1] * case_.grid[2];
-        for (const auto &s : plan_.scratch) scratch_[s.id] = memory_.add(s.bytes + programs * s.program_bytes, nullptr);
+        for (const auto &s : plan_.scratch)
+            scratch_[s.id] = memory_.add(s.bytes + programs * s.program_bytes, nullptr);
         for (const sim::plan_kernel &k : plan_.kernels) launch(k);
         d_.call("cuCtxSynchronize");
         for (unsigned i = 0; i < case_.buffers.size(); i++) {
             std::vector<uint8_t> got(case_.buffers[i].size + 1);
-            if (case_.buffers[i].size) d_.call("cuMemcpyDtoH_v2", (void *)got.data(), buffers_[i], case_.buffers[i].size);
+            if (case_.buffers[i].size)
+                d_.call("cuMemcpyDtoH_v2", (void *)got.data(), buffers_[i], case_.buffers[i].size);
             const corpus::comparison r = compare_buffer(case_, i, p, written(i), got.data());
             if (!r.right) return "buffer " + std::to_string(i) + ": " + r.why;
         }
         return "";
     }
 
-private:
-    driver                     &d_;
-    memory                      memory_;
-    const recorded_case        &case_;
-    sim::launch_plan            plan_;
-    void                       *module_ = nullptr;
+  private:
+    driver &d_;
+    memory memory_;
+    const recorded_case &case_;
+    sim::launch_plan plan_;
+    void *module_ = nullptr;
     std::vector<nlohmann::json> about_;
-    std::vector<address>        buffers_;
+    std::vector<address> buffers_;
     std::map<unsigned, address> scratch_;
 
     size_t largest() const {
@@ -133,14 +142,16 @@ private:
     bool written(unsigned buffer) const {
         for (const sim::plan_kernel &k : plan_.kernels)
             for (const sim::plan_argument &a : k.arguments)
-                if (a.writes && a.kind != plan_argument_kind::bytes && a.param < case_.parameters.size() &&
-                    case_.parameters[a.param].is_buffer && case_.parameters[a.param].buffer == buffer)
+                if (a.writes && a.kind != plan_argument_kind::bytes &&
+                    a.param < case_.parameters.size() && case_.parameters[a.param].is_buffer &&
+                    case_.parameters[a.param].buffer == buffer)
                     return true;
         return false;
     }
 
     const recorded_parameter &parameter(const sim::plan_argument &a) const {
-        if (a.param >= case_.parameters.size()) throw std::runtime_error("the plan has a parameter that the case has not");
+        if (a.param >= case_.parameters.size())
+            throw std::runtime_error("the plan has a parameter that the case has not");
         return case_.parameters[a.param];
     }
     address pointer(const sim::plan_argument &a) const {
@@ -172,8 +183,8 @@ private:
         std::map<unsigned, std::vector<uint8_t>> packed;
         for (const sim::plan_argument &a : k.arguments) {
             const std::vector<uint8_t> b = bytes_for(a);
-            std::vector<uint8_t>      &p = packed[a.index];
-            const size_t               end = a.offset ? (a.offset + b.size() + 7) / 8 * 8 : b.size();
+            std::vector<uint8_t> &p = packed[a.index];
+            const size_t end = a.offset ? (a.offset + b.size() + 7) / 8 * 8 : b.size();
             if (p.size() < end) p.resize(end);
             std::copy(b.begin(), b.end(), p.begin() + long(a.offset));
         }
@@ -194,17 +205,18 @@ private:
         g[0] = (g[0] + k.programs - 1) / k.programs;
         for (unsigned i = 0; i < 3; i++) g[i] *= k.times[i];
         if (!g[0] || !g[1] || !g[2]) return;
-        if (g[1] > 65535 || g[2] > 65535) throw std::runtime_error("more threadgroups than a CUDA grid has");
+        if (g[1] > 65535 || g[2] > 65535)
+            throw std::runtime_error("more threadgroups than a CUDA grid has");
         void *f = nullptr;
         d_.call("cuModuleGetFunction", &f, module_, (*about)["entry"].get<std::string>().c_str());
-        d_.call("cuLaunchKernel", f, g[0], g[1], g[2], k.threads[0], k.threads[1], k.threads[2], dynamic, (void *)nullptr, values.data(),
-                (void **)nullptr);
+        d_.call("cuLaunchKernel", f, g[0], g[1], g[2], k.threads[0], k.threads[1], k.threads[2],
+                dynamic, (void *)nullptr, values.data(), (void **)nullptr);
     }
 };
 
 bool split(const std::string &line, job &j) {
     std::string *parts[] = {&j.path, &j.ttir, &j.plan, &j.cubin, &j.kernels};
-    size_t       at = 0;
+    size_t at = 0;
     for (std::string *p : parts) {
         const size_t end = std::min(line.find('\t', at), line.size());
         *p = line.substr(at, end - at);
@@ -217,25 +229,24 @@ bool split(const std::string &line, job &j) {
 
 int main() {
     try {
-        driver      d;
+        driver d;
         std::string line;
         while (std::getline(std::cin, line)) {
             job j;
             if (!split(line, j)) continue;
             std::string why;
-            bool        over = false;
+            bool over = false;
             try {
                 const recorded_case c = corpus::read_case(j.path);
                 why = launcher(d, j, c).run(corpus::read_precision(sim::read_file(j.ttir)));
             } catch (const gone &e) {
                 why = e.what();
                 over = true;
-            } catch (const std::exception &e) {
-                why = e.what();
-            }
+            } catch (const std::exception &e) { why = e.what(); }
             for (char &c : why)
                 if (c == '\n') c = ' ';
-            std::printf("%s %s%s%s\n", why.empty() ? "right" : "wrong", j.path.c_str(), why.empty() ? "" : ": ", why.c_str());
+            std::printf("%s %s%s%s\n", why.empty() ? "right" : "wrong", j.path.c_str(),
+                        why.empty() ? "" : ": ", why.c_str());
             std::fflush(stdout);
             if (over) return 3;
         }
