@@ -697,6 +697,22 @@ MTL void simdgroup_store(simdgroup_matrix<T, 8, 8> m, T *p, ulong stride = 8,
     else p[0] = m.of.x, p[1] = m.of.y;
 }
 
+#ifdef METAL_REGISTERS
+/* Not to be run: takes the registers that a product takes where matrices are the hardware's own,
+ * its operands' and no more. mma.sync wants four for each sum, two of them unused here. */
+template <class T> MTL float2 product(vec<T, 2> a, vec<T, 2> b, float2 c) {
+    if constexpr (sizeof(T) == 2)
+        asm volatile("{.reg .f32 p, q; mov.b32 p, %2; mov.b32 q, %3;\n"
+                     "fma.rn.f32 %0, p, q, %0; fma.rn.f32 %1, p, q, %1;}"
+                     : "+f"(c.x), "+f"(c.y)
+                     : "r"(as_type<uint>(a)), "r"(as_type<uint>(b)));
+    else
+        asm volatile("fma.rn.f32 %0, %2, %4, %0; fma.rn.f32 %1, %3, %5, %1;"
+                     : "+f"(c.x), "+f"(c.y)
+                     : "f"(a.x), "f"(a.y), "f"(b.x), "f"(b.y));
+    return c;
+}
+#else
 /* b with rows and columns exchanged, as the right operand of mma.sync wants it. */
 MTL uint transposed(uint b) {
     uint r;
@@ -751,6 +767,7 @@ MTL float2 product(float2 a, float2 b, float2 c) {
     return float2(float(x), float(y));
 #endif
 }
+#endif
 template <class A, class B> MTL float2 product(vec<A, 2> a, vec<B, 2> b, float2 c) {
     return product(float2(a), float2(b), c);
 }

@@ -58,6 +58,7 @@ def main():
     a.add_argument('--only', default='', help='files of folders that have this in their names')
     a.add_argument('--json', default='')
     a.add_argument('--jobs', type=int, default=0)
+    a.add_argument('--mma', action='store_true', help='products as they run here, not as two operands and a sum')
     a.add_argument('--all', action='store_true', help='print kernels without spills too')
     a.add_argument('paths', nargs='+')
     o = a.parse_args()
@@ -66,7 +67,8 @@ def main():
         print('cuda-spills: there is no nvcc here (NVCC=path, or CUDA 13); nothing was checked')
         return 3
     tmetal = o.tmetal or os.path.join(o.build, 'tmetal') + ' --gpu apple-m3-max'
-    mapper = maps.Mapper(o.build, nvcc, tf32=True)  # products in double would take registers that Apple's do not
+    # mma.sync and its fragments take registers that products of Apple's do not.
+    mapper = maps.Mapper(o.build, nvcc, nvcc_flags='' if o.mma else '-DMETAL_REGISTERS')
     paths = files_of(o.paths, o.only)
     results = maps.in_parallel(lambda p: measure(mapper, tmetal, p), paths, o.jobs)
     failed = [(p, r) for p, r in zip(paths, results) if isinstance(r, maps.Failure)]
