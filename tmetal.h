@@ -56465,6 +56465,7 @@ static void tmi_tune_put_program(tmi_job *job, tmi_text *text, const tmi_call *c
 static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, char key[TMETAL_KEY_BYTES]) {
     tmi_mark       mark = tmi_mark_take(job);
     tmetal_options opt = *job->opt;
+    const void    *note = job->last_note;
     tmi_text       text;
     const char    *joined;
     opt.file = opt.gpu = NULL;
@@ -56474,7 +56475,8 @@ static void tmi_tune_name_program(tmi_job *job, const tmi_call *c, char key[TMET
     tmi_tune_put_program(job, &text, c);
     joined = tmi_text_join(&text, 1);
     tmi_key_of(joined, text.len, &opt, key);
-    tmi_mark_undo(job, mark);
+    if (job->last_note == note) tmi_mark_undo(job, mark);
+    else tmi_mark_drop(job, mark); /* what was said stands among the results */
 }
 
 /* "p16,4:10/16": 2^16 programs or up to twice as many, parameter 4 at least 2^10 and below twice
