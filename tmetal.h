@@ -13884,7 +13884,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 #define TMI_DT_OPS   256u
 
 #if !defined TMETAL_NO_REPORTS || !defined TMETAL_NO_OPS
-/* -- Patterns: what softmax, norms and attention look like ------------------------------------------
+/* -- Patterns: what softmax, norms and attention look like --------------------------------------
  * Rows of text, matched from the last op back, in functions and in op lists alike.
  *
  *   name(p, q)   the op of that name, its operands by p and q; of `add` and `mul` in either order
@@ -16998,7 +16998,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define tmi_detect_kernel(job, m, func, k) ((void)(k))
 #endif
 
-#define TMI_STAMP_DETECT 2116067924u
+#define TMI_STAMP_DETECT 4126473558u
 
 /*==============================================================================
  * >>transform  [16]  Passes over tile IR, before anything is planned
@@ -19795,7 +19795,7 @@ static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func
     }
 }
 
-/* -- Weights ------------------------------------------------------------------------------------ */
+/* -- Weights --------------------------------------------------------------------------------- */
 
 enum { TMI_SINK_VARIES = 1, TMI_SINK_LATE = 2 };
 
@@ -21979,7 +21979,7 @@ static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 342239997u
+#define TMI_STAMP_TRANSFORM 1623031148u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -36243,20 +36243,6 @@ static void tmi_report_work_block(tmi_work_walk *x, uint32_t blk) {
     }
 }
 
-/* Words that a thread holds: its arrays, and 24 for what is on the way. */
-static uint32_t tmi_report_work_registers(const tmi_thr *t) {
-    uint64_t bytes = 96;
-    uint32_t i;
-    for (i = 1; i < t->arr.n; i++) {
-        const tmi_arr *a = TMI_ARR(t, i);
-        uint64_t       one = tmi_scalar_bytes[a->type.kind];
-        if (a->space == TMI_AS_PRIVATE || a->space == TMI_AS_COOP)
-            bytes += a->count * one * a->type.width;
-        if (a->space == TMI_AS_FRAG) bytes += a->count * one * 2; /* 64 elements, 32 lanes */
-    }
-    return bytes / 4 > 4096 ? 4096 : (uint32_t)(bytes / 4);
-}
-
 static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg_bytes,
                                      const tmetal_kernel *k) {
     tmi_working  *all = job->working;
@@ -36282,7 +36268,7 @@ static TMI_COLD void tmi_report_work(tmi_job *job, const tmi_thr *t, uint32_t tg
     w->entry = k->entry;
     w->threads = k->threads;
     w->tg_bytes = tg_bytes;
-    w->registers = tmi_report_work_registers(t);
+    w->registers = k->registers + 8; /* that the estimate leaves out: addresses, the stack */
     all->products |= w->products != 0;
     all->reductions |= k->n_reduce_plans != 0;
     if (all->last) all->last->next = w;
@@ -36312,7 +36298,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 2368192539u
+#define TMI_STAMP_REPORT 3548000292u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -49974,7 +49960,7 @@ TMI_KEPT(tmetal_result, TMI_ROWS_RESULT)
 #    include <utime.h>
 #endif
 
-/* -- From bytes to a result --------------------------------------------------------------------- */
+/* -- From bytes to a result ------------------------------------------------------------------ */
 
 typedef struct tmi_cache_in {
     tmi_job             *job;
@@ -50118,7 +50104,7 @@ static const char *tmi_cache_bytes(tmi_job *job, const tmetal_result *r, size_t 
     return tmi_text_join(&all, 0);
 }
 
-/* -- Files ------------------------------------------------------------------------------------------ */
+/* -- Files ----------------------------------------------------------------------------------- */
 
 /* Before the bytes: magic, version, what they are, their number, the key, and the sum of all. The
  * version is the checksum of this section. */
@@ -50257,7 +50243,7 @@ static int tmi_cache_save(tmi_job *job, const tmetal_cache *c, const char *key, 
     return 0;
 }
 
-/* -- The limit ------------------------------------------------------------------------------------------
+/* -- The limit ----------------------------------------------------------------------------------
  * Without memory for the names of all files: their ages are counted in 256 steps between the oldest
  * and the newest, and the oldest steps go. */
 #define TMI_CACHE_STEPS 256u
@@ -50348,7 +50334,7 @@ static void tmi_cache_limit(tmi_job *job, const tmetal_cache *c, const char *key
     if (key[0] == '0' || bytes >= max / 16) tmi_cache_trim(job, c);
 }
 
-/* -- The public functions ------------------------------------------------------------------------ */
+/* -- The public functions -------------------------------------------------------------------- */
 
 typedef struct tmi_cache_call {
     tmi_call             call; /* first: tmi_entry_run hands it to the steps below */
@@ -50554,7 +50540,7 @@ static const char *tmi_cache_file(tmi_step step, const tmetal_cache *cache, cons
 }
 #endif
 
-#define TMI_STAMP_CACHE 3944697382u
+#define TMI_STAMP_CACHE 1785236447u
 static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
