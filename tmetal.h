@@ -25849,9 +25849,9 @@ static int tmi_scan_fits(const tmi_lin *l, uint32_t mask) {
     return 1;
 }
 
-/* A load or store that would touch twice the lines of memory that it has to, or four times as many
- * in all of its accesses, works in a layout of its own: an exchange through threadgroup memory costs
- * less. Results of matrix products and transposes are such. */
+/* A load or store that would touch twice the lines of memory that it has to, or four times as
+ * many in all of its accesses, works in a layout of its own: an exchange through threadgroup
+ * memory costs less. Results of matrix products and transposes are such. */
 static void tmi_plan_choose_access_own(tmi_plan *p, uint32_t id) {
     const tmi_op *o = TMI_OP(p->m, id);
     uint32_t vec, least, fewest, have, own, each, type = tmi_op_shape(p->m, o);
@@ -26478,7 +26478,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2313073414u
+#define TMI_STAMP_PLAN 1963450153u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -56155,9 +56155,10 @@ static uint32_t tmi_tune_steps(const tmi_candidate *a, const tmi_candidate *b) {
 /* log2 of what the model says; half of it, which is how far it is trusted. */
 static int64_t tmi_tune_says(const tmi_candidate *c) { return tmi_tune_log2(c->predicted) / 2; }
 
-/* log2 of the time that a candidate is hoped to take: as the model says, corrected by how wrong it
- * was nearby, a quarter of the weight for each step; less for what is far from all trials (a 16th a
- * step) or has a value that none had. A trial that failed counts as one of four times what it should take. */
+/* log2 of the time that a candidate is hoped to take: as the model says, corrected by how wrong
+ * it was nearby, a quarter of the weight for each step; less for what is far from all trials (a
+ * 16th a step) or has a value that none had. A trial that failed counts as one of four times what
+ * it should take. */
 static int64_t tmi_tune_hoped(const tmetal_tune *t, uint32_t of, int64_t usual) {
     const tmi_candidate *c = &t->row[of];
     int64_t              weight = 0, sum = 0, hope = 0;
