@@ -261,7 +261,7 @@ START_TEST(threads_follow_from_bytes_and_folds) {
         {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f32", 256},
         {"cumsum", ",\"args\":{\"axis\":1}", "128,1024", "f16", 128}, /* 16 bytes a lane, side by side */
         {"sort", "", "128,1024", "f32", 256},
-        {"transpose", "", "1024,1024", "f16", 256},
+        {"transpose", "", "1024,1024", "f16", 128}, /* 16 bytes a lane, no more */
         {"gelu", "", "32768", "f32", 256},
         {"gelu", "", "32768", "f16", 128},
         {"gelu", "", "65536", "f16", 256}, /* a tile of 2048 */
