@@ -15,8 +15,10 @@ OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cas
 .PHONY: test-oplist test-oplist-quick
 test-oplist: $(BUILD)/oplist
 	$(BUILD)/oplist
+	$(BUILD)/oplist --tensors --filter matmul
 test-oplist-quick: $(BUILD)/oplist tests/oplist/fusion.rows
 	$(BUILD)/oplist --quick
+	$(BUILD)/oplist --quick --tensors --filter matmul
 
 ifdef HEADER
 $(BUILD)/obj/oplist/library.o: $(HEADER)

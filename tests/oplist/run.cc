@@ -38,6 +38,10 @@ compiled compile(const std::string &list, const how &options) {
     opt.gpu = options.gpu.empty() ? nullptr : options.gpu.c_str();
     opt.layouts = options.layouts.empty() ? nullptr : options.layouts.c_str();
     opt.plain = options.plain;
+    tmetal_gpu_limits has;
+    std::memset(&has, 0, sizeof has);
+    has.features = TMETAL_GPU_TENSOR_OPS;
+    if (options.tensors) opt.limits = &has;
     opt.reports = 1;
     c.code = tmetal_compile_ops(list.data(), list.size(), &opt, &arena, &r);
     c.peak = arena.peak;

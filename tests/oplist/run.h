@@ -37,7 +37,7 @@ struct compiled {
 
 struct how {
     std::string gpu, layouts; /* options of that name; "": not given */
-    bool        plain = false;
+    bool        plain = false, tensors = false; /* tensors: products by matmul2d */
 };
 
 compiled    compile(const std::string &list, const how &options = how());
