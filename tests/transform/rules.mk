@@ -11,7 +11,7 @@ endif
 
 TRANSFORM_CC ?= cc
 TRANSFORM_JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-TRANSFORM_RUN = tests/transform/fusions.txt tests/detect tests/kernels/recorded examples/kernels
+TRANSFORM_RUN = tests/transform/fusions.txt tests/detect tests/kernels/recorded examples/kernels tests/kernels/lookalikes
 # For the quick test: kernels without a recorded launch, where most figures are exact.
 TRANSFORM_SIM = $(patsubst %,tests/detect/%.ttir,softmax_columns layer_norm rms_norm_reads_again attention_no_max matmul_begins_at_two \
                   gelu_tanh silu_base_2 cumulative_sum two_sums mean_over_two_axes)
