@@ -21457,7 +21457,7 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
  *   tt.store %q, f(%x, %s)                scf.for ... { tt.store of a range, f(tt.load, %r) }
  *
  * A maximum and the sum of exp(x - maximum) share one loop: the sum is scaled down whenever the
- * maximum of a thread's elements grows. */
+ * maximum of a thread's elements grows. So do a sum and the squares about the mean. */
 
 typedef struct tmi_stream {
     tmi_split   s;          /* what tmi_slice reads of it: job, module */
@@ -21759,76 +21759,6 @@ static uint32_t tmi_transform_stream_near(const tmi_stream *r, uint32_t length) 
     return 1u << v;
 }
 
-/* Can every tile that is reduced or stored be made again for a range? */
-static int tmi_transform_stream_can(tmi_stream *r) {
-    const tmi_module *m = r->s.m;
-    uint32_t    op, i;
-    tmi_slicing x;
-    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
-        if (!tmi_transform_stream_takes(r, op)) return 0;
-    tmi_slicing_init(&r->s, &x, 1);
-    x.count = r->chunk;
-    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next) {
-        const tmi_op *o = TMI_OP(m, op);
-        for (i = 0; i < o->n_in && (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_STORE); i++)
-            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_slice(&x, tmi_in(m, o, i), 0, 64))
-                return 0;
-    }
-    return r->loops && x.reads && tmi_transform_stream_memory(r);
-}
-
-/* Requires: every pass done. Leaves: no tile of more than 32 elements a thread that is reduced,
- * where such a tile could be taken in rounds. */
-static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
-                                const tmetal_gpu *gpu) {
-    uint32_t   op, next, sum, most = job->opt->threads ? job->opt->threads : gpu->threads;
-    tmi_mark   mark = tmi_mark_take(job);
-    tmi_stream r;
-    memset(&r, 0, sizeof r);
-    r.s.job = job;
-    r.s.m = m;
-    r.func = func;
-    r.body = tmi_op_body(m, TMI_OP(m, func), 0);
-    for (r.t = 1024; r.t > 32 && r.t > most;) r.t /= 2;
-    r.chunk = TMI_EACH * r.t;
-    for (op = TMI_BLOCK(m, r.body)->first_op; op; op = TMI_OP(m, op)->next)
-        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
-            r.length = tmi_max32(r.length,
-                                 (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
-    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts || job->opt->alias ||
-        job->n_errors)
-        r.loops = 0;
-    else if (!tmi_transform_stream_can(&r)) {
-        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
-                   "a tile of %u elements is held whole: it is not made element by element from "
-                   "memory that is left alone",
-                   r.length);
-        r.loops = 0;
-    } else {
-        r.near = tmi_transform_stream_near(&r, r.length);
-        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
-        tmi_rename_init(job, m, &r.names);
-        for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
-            next = TMI_OP(m, op)->next;
-            if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || r.names.to[tmi_out(m, TMI_OP(m, op), 0)])
-                continue;
-            sum = tmi_transform_stream_partner(&r, op);
-            if (sum) tmi_transform_stream_online(&r, op, sum), r.loops--;
-            else tmi_transform_stream_reduce(&r, op);
-        }
-        tmi_transform_stream_stores(&r);
-        tmi_rename_apply(&r.names, func);
-        tmi_transform_stream_drop(&r);
-        tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
-        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "long rows",
-                   "tiles of %u elements, more than registers hold, go in rounds of %u and are "
-                   "read %u times",
-                   r.length, r.chunk, r.loops + (r.last != 0));
-    }
-    tmi_mark_drop(job, mark);
-    return r.loops != 0;
-}
-
 /* -- Two sweeps over a row become one ------------------------------------------------------------
  *
  * A row longer than a tile is often read by a loop for each of its facts. Two such loops over the
@@ -21909,6 +21839,7 @@ static int tmi_transform_sweep_same(const tmi_stream *r, const tmi_sweep *w, uin
                                     uint32_t b) {
     const tmi_module *m = r->s.m;
     uint32_t          counter[2], i, left = 256;
+    if (!w->loop) return a == b; /* of one tile */
     for (i = 0; i < 2; i++)
         counter[i] = tmi_block_arg(m, tmi_op_body(m, TMI_OP(m, w[i].loop), 0), 0);
     return tmi_transform_same(m, a, b, counter, 32, &left);
@@ -22046,28 +21977,33 @@ static void tmi_transform_moments_round(const tmi_stream *r, tmi_build *b, uint3
 
 /* The sum of (x - c)^2 of a thread's n elements is their squares about their mean and
  * n (mean - c)^2, whatever c is. */
+static void tmi_transform_moments_end(tmi_stream *r, const tmi_sweep *w, tmi_build *b,
+                                      const uint32_t *carried, uint32_t about) {
+    tmi_module *m = r->s.m;
+    uint32_t f32 = m->t_float[TMI_F_F32], off, none, each = tmi_value_type(m, carried[0]);
+    tmi_transform_stream_gives(r, w[0].red, tmi_b_reduce(b, TMI_OP_ADDF, carried[0], f32, 0));
+    *b = tmi_build_before(r->s.job, m, w[1].red);
+    none = tmi_b_const(b, each, 0);
+    off = tmi_b_2(b, TMI_OP_SUBF, carried[1], tmi_b_splat(b, about, each));
+    off = tmi_b_2(b, TMI_OP_MULF, tmi_b_2(b, TMI_OP_MULF, off, off), carried[3]);
+    off = tmi_b_select(b, tmi_transform_is(b, carried[3], none), none, off);
+    off = tmi_b_2(b, TMI_OP_ADDF, carried[2], off);
+    tmi_transform_stream_gives(r, w[1].red, tmi_b_reduce(b, TMI_OP_ADDF, off, f32, 0));
+}
+
 static void tmi_transform_sweep_moments(tmi_stream *r, const tmi_sweep *w, uint32_t about,
                                         uint32_t mask) {
     tmi_module *m = r->s.m;
     tmi_build   b = tmi_build_before(r->s.job, m, w[0].loop);
-    uint32_t f32 = m->t_float[TMI_F_F32], init[4], carried[4], v[4], i, off, none, loop,
-             each = tmi_type_tensor(r->s.job, m, f32, &r->t, 1);
+    uint32_t    init[4], carried[4], v[4], i, loop;
     tmi_slicing x;
     tmi_cloning c;
-    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, f32, 0);
+    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
     loop = tmi_transform_sweep_begin(r, w, init, 4, &c, &x, carried);
     tmi_transform_moments_round(r, &x.b, tmi_cloned(&c, w[0].x), mask ? tmi_cloned(&c, mask) : 0,
                                 carried, v);
     tmi_transform_stream_end(r, loop, &x, v, 4, carried);
-    tmi_transform_stream_gives(r, w[0].red,
-                               tmi_b_reduce(&b, TMI_OP_ADDF, carried[0], f32, 0));
-    b = tmi_build_before(r->s.job, m, w[1].red);
-    none = tmi_b_const(&b, each, 0);
-    off = tmi_b_2(&b, TMI_OP_SUBF, carried[1], tmi_b_splat(&b, about, each));
-    off = tmi_b_2(&b, TMI_OP_MULF, tmi_b_2(&b, TMI_OP_MULF, off, off), carried[3]);
-    off = tmi_b_select(&b, tmi_transform_is(&b, carried[3], none), none, off);
-    off = tmi_b_2(&b, TMI_OP_ADDF, carried[2], off);
-    tmi_transform_stream_gives(r, w[1].red, tmi_b_reduce(&b, TMI_OP_ADDF, off, f32, 0));
+    tmi_transform_moments_end(r, w, &b, carried, about);
 }
 
 /* Two sweeps, where they are such: 1. */
@@ -22124,7 +22060,110 @@ static void tmi_transform_sweeps(tmi_job *job, tmi_module *m, uint32_t func,
     tmi_mark_drop(job, mark);
 }
 
-#define TMI_STAMP_TRANSFORM 3152380802u
+/* -- Long rows, all of it -------------------------------------------------------------------- */
+
+/* Can every tile that is reduced or stored be made again for a range? */
+static int tmi_transform_stream_can(tmi_stream *r) {
+    const tmi_module *m = r->s.m;
+    uint32_t    op, i;
+    tmi_slicing x;
+    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next)
+        if (!tmi_transform_stream_takes(r, op)) return 0;
+    tmi_slicing_init(&r->s, &x, 1);
+    x.count = r->chunk;
+    for (op = TMI_BLOCK(m, r->body)->first_op; op; op = TMI_OP(m, op)->next) {
+        const tmi_op *o = TMI_OP(m, op);
+        for (i = 0; i < o->n_in && (o->kind == TMI_OP_REDUCE || o->kind == TMI_OP_STORE); i++)
+            if (tmi_is_tensor(m, tmi_in_type(m, o, i)) && !tmi_slice(&x, tmi_in(m, o, i), 0, 64))
+                return 0;
+    }
+    return r->loops && x.reads && tmi_transform_stream_memory(r);
+}
+
+/* A sum and the squares about what it gives, as one loop: 1. */
+static int tmi_transform_stream_moments(tmi_stream *r, uint32_t red) {
+    tmi_module *m = r->s.m;
+    uint32_t    init[4], carried[4], v[4], i, op, x = 0, k = 0, about = 0, loop;
+    tmi_sweep   w[2];
+    tmi_slicing s;
+    tmi_build   b = tmi_build_before(r->s.job, m, red);
+    memset(w, 0, sizeof w);
+    w[0].red = red;
+    w[0].kind = tmi_combiner_kind(m, TMI_OP(m, red));
+    w[0].x = tmi_in(m, TMI_OP(m, red), 0);
+    for (op = TMI_OP(m, red)->next; op && !x; op = TMI_OP(m, op)->next) {
+        if (TMI_OP(m, op)->kind != TMI_OP_REDUCE ||
+            tmi_combiner_kind(m, TMI_OP(m, op)) != TMI_OP_ADDF)
+            continue;
+        w[1].red = op;
+        w[1].x = tmi_in(m, TMI_OP(m, op), 0);
+        x = tmi_transform_sweep_square(r, w, &about, &k) == w[0].x;
+    }
+    if (!x) return 0;
+    for (i = 0; i < 4; i++) init[i] = tmi_b_const(&b, m->t_float[TMI_F_F32], 0);
+    loop = tmi_transform_stream_begin(r, red, init, 4, &s, carried);
+    x = tmi_slice(&s, w[0].x, 0, 64);
+    if (k) k = tmi_slice(&s, k, 0, 64);
+    tmi_transform_moments_round(r, &s.b, x, k, carried, v);
+    tmi_transform_stream_end(r, loop, &s, v, 4, carried);
+    tmi_transform_moments_end(r, w, &b, carried, about);
+    return 1;
+}
+
+/* Requires: every pass done. Leaves: no tile of more than 32 elements a thread that is reduced,
+ * where such a tile could be taken in rounds. */
+static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
+                                const tmetal_gpu *gpu) {
+    uint32_t   op, next, sum, most = job->opt->threads ? job->opt->threads : gpu->threads;
+    tmi_mark   mark = tmi_mark_take(job);
+    tmi_stream r;
+    memset(&r, 0, sizeof r);
+    r.s.job = job;
+    r.s.m = m;
+    r.func = func;
+    r.body = tmi_op_body(m, TMI_OP(m, func), 0);
+    for (r.t = 1024; r.t > 32 && r.t > most;) r.t /= 2;
+    r.chunk = TMI_EACH * r.t;
+    for (op = TMI_BLOCK(m, r.body)->first_op; op; op = TMI_OP(m, op)->next)
+        if (TMI_OP(m, op)->kind == TMI_OP_REDUCE)
+            r.length = tmi_max32(r.length,
+                                 (uint32_t)tmi_numel(m, tmi_in_type(m, TMI_OP(m, op), 0)));
+    if (r.length <= 2 * r.chunk || job->opt->plain || job->opt->layouts || job->opt->alias ||
+        job->n_errors)
+        r.loops = 0;
+    else if (!tmi_transform_stream_can(&r)) {
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_MISSED, "long rows",
+                   "a tile of %u elements is held whole: it is not made element by element from "
+                   "memory that is left alone",
+                   r.length);
+        r.loops = 0;
+    } else {
+        r.near = tmi_transform_stream_near(&r, r.length);
+        tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &r.users);
+        tmi_rename_init(job, m, &r.names);
+        for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
+            next = TMI_OP(m, op)->next;
+            if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || r.names.to[tmi_out(m, TMI_OP(m, op), 0)])
+                continue;
+            sum = tmi_transform_stream_partner(&r, op);
+            if (sum) tmi_transform_stream_online(&r, op, sum), r.loops--;
+            else if (tmi_transform_stream_moments(&r, op)) r.loops--;
+            else tmi_transform_stream_reduce(&r, op);
+        }
+        tmi_transform_stream_stores(&r);
+        tmi_rename_apply(&r.names, func);
+        tmi_transform_stream_drop(&r);
+        tmi_op_set_int(job, m, func, TMI_ATTR_THREADS, m->t_i32, r.t);
+        tmi_remark(job, tmi_at_of(m, TMI_OP(m, func)), TMETAL_APPLIED, "long rows",
+                   "tiles of %u elements, more than registers hold, go in rounds of %u and are "
+                   "read %u times",
+                   r.length, r.chunk, r.loops + (r.last != 0));
+    }
+    tmi_mark_drop(job, mark);
+    return r.loops != 0;
+}
+
+#define TMI_STAMP_TRANSFORM 2926002966u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
