@@ -170,7 +170,7 @@ class Runner:
         if case.tol < 0 and int(sets[0][case.out[0]].min()) < 0:
             return dict(wrong='nothing was written')
         why = self.wrong(case, sets[0], reference, tol)
-        return dict(wrong=why) if why else dict(ms=gpu.median_time(launches))
+        return dict(wrong=why) if why else dict(ms=gpu.median_time(launches), launches=launches)
 
     def ours(self, case, sets, reference, made):
         import gpu
@@ -204,7 +204,12 @@ class Runner:
                 record('triton', lambda: self.check_and_time(case, sets, reference, [
                     lambda s=s: case.fn[case.grid](*s.values(), **case.meta) for s in sets]))
             if case.torch and not self.o.quick:
-                record('torch', lambda: dict(ms=gpu.median_time([lambda s=s: case.torch(s) for s in sets])))
+                launches = [lambda s=s: case.torch(s) for s in sets]
+                record('torch', lambda: dict(ms=gpu.median_time(launches), launches=launches))
+            for r in row['results'].values():  # a second time, after all others: now and then one is slow for long
+                launches = r.pop('launches', None)
+                if launches:
+                    r['ms'] = min(r['ms'], gpu.median_time(launches))
         return row
 
     def copy_speed(self):
