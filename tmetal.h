@@ -24878,10 +24878,44 @@ static void tmi_plan_find_reach(tmi_plan *p) {
     }
 }
 
+/* Is the mask `x < n`, along runs of 2^vec ascending x, and what holds for whole runs? It is true
+ * of a run where it is true of its last element. Depth: `depth`. */
+static int tmi_plan_mask_falls(const tmi_plan *p, uint32_t mask, uint32_t vec, uint32_t depth) {
+    const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, mask));
+    int64_t       pred;
+    tmi_axis      x;
+    if (tmi_axis_get(&p->axes, mask, 0).k >= vec) return 1;
+    if (!tmi_def(p->m, mask) || !depth) return 0;
+    if (op->kind == TMI_OP_ANDI)
+        return tmi_plan_mask_falls(p, tmi_in(p->m, op, 0), vec, depth - 1) &&
+            tmi_plan_mask_falls(p, tmi_in(p->m, op, 1), vec, depth - 1);
+    if (op->kind != TMI_OP_CMPI) return 0;
+    pred = tmi_attr_int(p->m, op, "predicate", 0);
+    x = tmi_axis_get(&p->axes, tmi_in(p->m, op, 0), 0);
+    return (pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SLE || pred == TMI_ULE) &&
+        x.c >= vec && x.v >= vec && tmi_axis_get(&p->axes, tmi_in(p->m, op, 1), 0).k >= vec;
+}
+
+/* log2 of the neighbours that one lane may move at once if all of them exist, and element by
+ * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends anywhere. Of
+ * tiles of one axis alone, so that little is written twice. */
+static uint32_t tmi_plan_ragged_vec(const tmi_plan *p, const tmi_op *op) {
+    const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
+    uint32_t v, es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
+    tmi_axis a = tmi_axis_get(&p->axes, tmi_in(p->m, op, 0), 0);
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
+        tmi_rank(p->m, tmi_op_shape(p->m, op)) != 1)
+        return 0;
+    v = tmi_min32(2, tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0));
+    if (v + es > 4) v = 4 - es;
+    return v && tmi_plan_mask_falls(p, tmi_in(p->m, op, at), v, 8) ? v : 0;
+}
+
 /* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under
- * one mask, at most 4 elements and 16 bytes. */
+ * one mask, at most 4 elements and 16 bytes; or ragged at the end. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
-    return p->job->opt->plain ? 0 : tmi_analyse_vec(p->m, &p->axes, op, d);
+    if (p->job->opt->plain) return 0;
+    return tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d), d ? 0 : tmi_plan_ragged_vec(p, op));
 }
 
 /* Do elements along axis a lie closer together than along b, as far as both are known? */
@@ -26662,7 +26696,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1963450153u
+#define TMI_STAMP_PLAN 2683397089u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -27932,6 +27966,43 @@ static uint32_t tmi_load_one(tmi_low *w, const tmi_op *op, uint32_t ptr, uint32_
     return r;
 }
 
+/* Mask of the last element of a ragged vector, which has all of them where that one exists; 0: the
+ * vector has one mask. */
+static uint32_t tmi_lower_ragged(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
+    const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2, n = 1u << w->nest->vec;
+    uint32_t first, last;
+    if (op->n_in <= at || tmi_rank(w->m, tmi_op_shape(w->m, op)) != 1 ||
+        tmi_analyse_vec(w->m, &w->p->axes, op, 0) >= w->nest->vec)
+        return 0;
+    first = tmi_elem_at(w, tmi_in(w->m, op, at), view, 0);
+    last = tmi_elem_at(w, tmi_in(w->m, op, at), view, n - 1);
+    return first != last ? last : 0;
+}
+
+/* A vector where all of it exists, else the elements that do. */
+static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_lin *view,
+                                      uint32_t whole) {
+    const uint32_t n = 1u << w->nest->vec;
+    tmi_tty  type = tmi_out_tty(w, op, 0);
+    uint32_t p[4], mk[4], other[4], k, var, branch;
+    for (k = 0; k < n; k++) {
+        p[k] = tmi_elem_at(w, tmi_in(w->m, op, 0), view, k);
+        mk[k] = tmi_elem_at(w, tmi_in(w->m, op, 1), view, k);
+        other[k] = op->n_in > 2 ? tmi_elem_at(w, tmi_in(w->m, op, 2), view, k) : 0;
+    }
+    type.width = (uint8_t)n;
+    var = tmi_named_array(w, TMI_AS_PRIVATE, type, 1, tmi_out(w->m, op, 0));
+    type.width = 1;
+    branch = tmi_t_if(w->t, whole);
+    tmi_t_set(w->t, var, tmi_load_one(w, op, p[0], 0, 0, type, n));
+    tmi_t_else(w->t, branch);
+    for (k = 0; k + 1 < n; k++) p[k] = tmi_load_one(w, op, p[k], mk[k], other[k], type, 1);
+    p[k] = other[k] ? other[k] : tmi_t_zero(w->t, type);
+    tmi_t_set(w->t, var, tmi_t_vmake(w->t, p, n));
+    tmi_t_close(w->t);
+    return tmi_t_get(w->t, var);
+}
+
 static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0,
              other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
@@ -27939,7 +28010,9 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
     tmi_tty type = tmi_out_tty(w, op, 0);
     TMI_ASSERT(w->job, "lower", op->kind == TMI_OP_LOAD);
     if (tmi_access_width(w->p, op, view)) {
+        const uint32_t whole = tmi_lower_ragged(w, op, view);
         p[0] = tmi_elem_at(w, ptr, view, 0);
+        if (whole) return tmi_lower_ragged_load(w, op, view, whole);
         mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
         return tmi_load_one(w, op, p[0], mk[0], part[0], type, n);
@@ -27999,8 +28072,21 @@ static uint32_t tmi_to_memory(tmi_low *w, uint32_t v) {
 
 static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), value = tmi_in(w->m, op, 1),
-             mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k;
+             mask = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0, k, whole, v, at[4], mk[4];
     uint32_t holder = tmi_is_holder(w, view), n = 1u << w->nest->vec;
+    if (tmi_access_width(w->p, op, view) && (whole = tmi_lower_ragged(w, op, view)) != 0) {
+        for (k = 0; k < n; k++) { /* before the branch, which must not hold what others read */
+            at[k] = tmi_elem_at(w, ptr, view, k);
+            mk[k] = tmi_both(w->t, holder, tmi_elem_at(w, mask, view, k));
+        }
+        v = tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC));
+        whole = tmi_t_if(w->t, tmi_both(w->t, holder, whole));
+        tmi_stg(w->t, at[0], v, 0, n);
+        tmi_t_else(w->t, whole);
+        for (k = 0; k + 1 < n; k++) tmi_stg(w->t, at[k], tmi_t_vget(w->t, v, k), mk[k], 1);
+        tmi_t_close(w->t);
+        return;
+    }
     if (tmi_access_width(w->p, op, view)) {
         uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
         m = tmi_both(w->t, holder, m);
@@ -32565,7 +32651,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1354581574u
+#define TMI_STAMP_LOWER 4238280367u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print

@@ -1,7 +1,7 @@
 // gelu_tanh: from @gelu_tanh (gelu.py:19)
 //
 //   grid     one threadgroup of 128 threads (4 simdgroups of 32) a program
-//   work     tiles of up to 512 elements, 4 a thread
+//   work     tiles of up to 512 elements, 4 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -16,16 +16,37 @@ kernel void gelu_tanh(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        // line 20: offsets
-        const int offsets = int(program.x * 512 + tid + i * 128);
+    const uint offsets_offset = program.x * 512;
+    // line 20: offsets
+    const int offsets = int(offsets_offset + tid * 4);
+    // line 21: mask
+    const bool mask = offsets < n;
+    device const float *const x_start = x_ptr + offsets;
+    const int offsets_base = int(offsets_offset + (tid * 4 + 1));
+    const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
+    float4 x;
+    if (int(offsets_offset + (tid * 4 + 3)) < n) {
+        // line 22: x = tl.load
+        x = *(device const float4 *)(x_start);
+    } else {
+        const float x_loaded = mask ? *x_start : 0.0f;
+        const float x_loaded_2 = offsets_base < n ? x_ptr[offsets_base] : 0.0f;
+        const float x_loaded_3 = offsets_base_2 < n ? x_ptr[offsets_base_2] : 0.0f;
+        x = float4(x_loaded, x_loaded_2, x_loaded_3, 0.0f);
+    }
+    // line 23: inner
+    const float4 inner = fma(x * 0.044715f * x, x, x) * 0.7978846f;
+    // line 24: y
+    const float4 y_value = float4(precise::tanh(inner.x), precise::tanh(inner.y),
+            precise::tanh(inner.z), precise::tanh(inner.w));
+    const float4 y = x * 0.5f * (y_value + 1.0f);
+    device float *const y_start = y_ptr + offsets;
+    if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 25: tl.store
-        if (offsets < n) {
-            // line 22: x = tl.load
-            const float x = x_ptr[offsets];
-            y_ptr[offsets] = x * 0.5f
-                    * (precise::tanh((x + x * 0.044715f * x * x) * 0.7978846f) + 1.0f);
-        }
+        *(device float4 *)(y_start) = y;
+    } else {
+        if (mask) *y_start = y.x;
+        if (offsets_base < n) y_ptr[offsets_base] = y.y;
+        if (offsets_base_2 < n) y_ptr[offsets_base_2] = y.z;
     }
 }

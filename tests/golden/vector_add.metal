@@ -1,7 +1,7 @@
 // vector_add: from @vector_add (vector_add.py:9)
 //
 //   grid     one threadgroup of 64 threads (2 simdgroups of 32) a program
-//   work     tiles of up to 256 elements, 4 a thread
+//   work     tiles of up to 256 elements, 4 a thread, 4 of them neighbours
 //   compile  safe math: masked elements, infinities and NaN are meant
 #pragma clang diagnostic ignored "-Wall"
 #include <metal_stdlib>
@@ -17,11 +17,44 @@ kernel void vector_add(
     uint3 program  [[threadgroup_position_in_grid]],
     uint  tid      [[thread_index_in_threadgroup]])
 {
-    #pragma clang loop unroll(full)
-    for (uint i = 0; i < 4; i++) {
-        // line 10: offsets
-        const int offsets = int(program.x * 256 + tid + i * 64);
+    const uint offsets_offset = program.x * 256;
+    // line 10: offsets
+    const int offsets = int(offsets_offset + tid * 4);
+    // line 11: mask
+    const bool mask = offsets < n;
+    const bool mask_all = int(offsets_offset + (tid * 4 + 3)) < n;
+    device const float *const x_start = x_ptr + offsets;
+    const int offsets_base = int(offsets_offset + (tid * 4 + 1));
+    const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
+    float4 x;
+    if (mask_all) {
+        // line 12: x = tl.load
+        x = *(device const float4 *)(x_start);
+    } else {
+        const float x_loaded = mask ? *x_start : 0.0f;
+        const float x_loaded_2 = offsets_base < n ? x_ptr[offsets_base] : 0.0f;
+        const float x_loaded_3 = offsets_base_2 < n ? x_ptr[offsets_base_2] : 0.0f;
+        x = float4(x_loaded, x_loaded_2, x_loaded_3, 0.0f);
+    }
+    device const float *const y_start = y_ptr + offsets;
+    float4 y;
+    if (mask_all) {
+        // line 13: y = tl.load
+        y = *(device const float4 *)(y_start);
+    } else {
+        const float y_loaded = mask ? *y_start : 0.0f;
+        const float y_loaded_2 = offsets_base < n ? y_ptr[offsets_base] : 0.0f;
+        const float y_loaded_3 = offsets_base_2 < n ? y_ptr[offsets_base_2] : 0.0f;
+        y = float4(y_loaded, y_loaded_2, y_loaded_3, 0.0f);
+    }
+    const float4 value = x + y;
+    device float *const out_start = out_ptr + offsets;
+    if (mask_all) {
         // line 14: tl.store
-        if (offsets < n) out_ptr[offsets] = x_ptr[offsets] + y_ptr[offsets];
+        *(device float4 *)(out_start) = value;
+    } else {
+        if (mask) *out_start = value.x;
+        if (offsets_base < n) out_ptr[offsets_base] = value.y;
+        if (offsets_base_2 < n) out_ptr[offsets_base_2] = value.z;
     }
 }
