@@ -21953,9 +21953,10 @@ static void tmi_transform_moments_round(const tmi_stream *r, tmi_build *b, uint3
     tmi_module *m = r->s.m;
     uint32_t type = tmi_value_type(m, x), each = tmi_value_type(m, c[0]), n, mean, off, share,
              zero = tmi_b_const(b, type, 0), one = tmi_b_const(b, each, 0x3f800000);
-    n = tmi_b_const(b, type, 0x3f800000);
-    if (k) n = tmi_b_select(b, k, n, zero);
-    n = tmi_transform_fold_each(b, TMI_OP_ADDF, n, r->t, r->near);
+    if (k) {
+        n = tmi_b_select(b, k, tmi_b_const(b, type, 0x3f800000), zero);
+        n = tmi_transform_fold_each(b, TMI_OP_ADDF, n, r->t, r->near);
+    } else n = tmi_b_const(b, each, 0x41800000); /* TMI_EACH */
     mean = tmi_transform_fold_each(b, TMI_OP_ADDF, x, r->t, r->near);
     v[0] = tmi_b_2(b, TMI_OP_ADDF, c[0], mean);
     mean = tmi_b_2(b, TMI_OP_DIVF, mean, tmi_b_2(b, TMI_OP_MAXNUMF, n, one));
@@ -22143,8 +22144,10 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
         tmi_rename_init(job, m, &r.names);
         for (op = TMI_BLOCK(m, r.body)->first_op; op; op = next) {
             next = TMI_OP(m, op)->next;
-            if (TMI_OP(m, op)->kind != TMI_OP_REDUCE || r.names.to[tmi_out(m, TMI_OP(m, op), 0)])
-                continue;
+            if (TMI_OP(m, op)->kind != TMI_OP_REDUCE) continue;
+            /* of its own making, or done with another */
+            sum = tmi_out(m, TMI_OP(m, op), 0);
+            if (sum >= r.names.n || r.names.to[sum]) continue;
             sum = tmi_transform_stream_partner(&r, op);
             if (sum) tmi_transform_stream_online(&r, op, sum), r.loops--;
             else if (tmi_transform_stream_moments(&r, op)) r.loops--;
@@ -22163,7 +22166,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2926002966u
+#define TMI_STAMP_TRANSFORM 1028901996u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
