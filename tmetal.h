@@ -22459,6 +22459,7 @@ typedef struct tmi_size {
     uint32_t words;      /* of 32 bits that it holds at once, estimated */
     uint32_t at;         /* the instruction at which it holds them */
     uint32_t own;        /* bytes of its private arrays and fragments */
+    uint32_t live;       /* as many of these as are alive at once */
     uint64_t statements; /* once loops are unrolled */
 } tmi_size;
 
@@ -23475,7 +23476,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 611975559u
+#define TMI_STAMP_THREAD 3708927913u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -33904,6 +33905,7 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
     tmi_thr  *t = h->t;
     uint32_t *first = TMI_TEMP(t->job, uint32_t, t->arr.n), id, k, i, a[3],
              *last = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    int32_t   now = 0;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             const tmi_arr *r = TMI_ARR(t, a[k]);
@@ -33923,6 +33925,10 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
         if (!first[i] || !halves) continue;
         t->size.own += halves * 2;
         tmi_clean_hold(h, first[i], last[i], halves);
+    }
+    for (i = 1; i <= t->ins.n; i++) {
+        now += h->step[i];
+        t->size.live = tmi_max32(t->size.live, (uint32_t)now * 2);
     }
 }
 
@@ -34025,7 +34031,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1337005915u
+#define TMI_STAMP_CLEAN 1488131966u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -47992,7 +47998,9 @@ static uint32_t tmi_compile_over(const tmi_plan *p, const tmi_thr *t) {
 
 /* Does a thread hold too much, while there may be more of them? */
 static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
-    return (tmi_compile_over(p, t) || t->size.own > TMI_OWN_BYTES) &&
+    /* products in a chain, as of attention: arrays of one and those of the next take turns */
+    const uint32_t own = p->chained ? t->size.live : t->size.own;
+    return (tmi_compile_over(p, t) || own > TMI_OWN_BYTES) &&
         2 * p->threads <= p->gpu->threads && !p->serial && !p->job->opt->threads &&
         !p->job->opt->plain;
 }
@@ -48709,7 +48717,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 3597712197u
+#define TMI_STAMP_COMPILE 2140403323u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
