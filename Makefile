@@ -156,6 +156,7 @@ test: test-transform
 test: test-reductions
 test: test-sim
 test: test-counters
+test: test-cuda
 test: own
 test: own-plain
 test: test-interp
