@@ -487,6 +487,8 @@ def oplists():
     F = torch.nn.functional
     for s in ('f32', 'f16', 'bf16'):
         e = BYTES[s]
+        for R in (128, 256, 512, 1024) if s == 'f32' else ():  # the sizes of the prototype's table of layouts
+            yield op('sum %s [%d,1024]' % (s, R), 'sum', [(R, 1024)], s, lambda x: x.sum(1), (R,), bytes=R * 4100, axis=1)
         for R, C in ((65536, 1024), (16384, 4096), (1024, 65536), (1 << 20, 64), (65536, 1000)):
             sh = '%s [%d,%d]' % (s, R, C)
             yield op('sum ' + sh, 'sum', [(R, C)], s, lambda x: x.sum(1), (R,), bytes=R * C * e + e * R, axis=1)

@@ -1,5 +1,5 @@
 # Emitted kernels on an NVIDIA GPU: tests/cuda/README.md. Nothing else needs any of this.
-.PHONY: cuda test-cuda cuda-text cuda-spills cuda-validate cuda-measure
+.PHONY: cuda test-cuda cuda-text cuda-spills cuda-validate cuda-measure cuda-layouts cuda-page
 
 CUDA_TEXT = $(patsubst %,$(BUILD)/obj/sim/%.o,lex msl_parse msl_check msl_rules)
 $(BUILD)/cuda-text: tests/cuda/text.cc $(CUDA_TEXT) $(SIM_HEADERS)
@@ -22,3 +22,10 @@ cuda-validate: $(BUILD)/tmetal $(BUILD)/cuda-text $(BUILD)/cuda-validate
 cuda-measure: $(BUILD)/tmetal $(BUILD)/cuda-text
 	python3 tests/cuda/measure.py --build $(BUILD) --json $(BUILD)/cuda.json --table $(BUILD)/cuda.md $(CUDA_ARGS)
 cuda: cuda-validate cuda-measure ## on a machine with an NVIDIA GPU: recorded launches right? how fast? [CUDA_ARGS=...]
+
+CUDA_LAYOUTS = COALESCED ROW_MAJOR COLUMN_MAJOR TILED DEFAULT
+cuda-layouts: $(BUILD)/tmetal $(BUILD)/cuda-text
+	python3 tests/cuda/measure.py --build $(BUILD) --quick --only 'op sum f32' --json $(BUILD)/cuda-layouts.json \
+	  $(foreach l,$(CUDA_LAYOUTS),--variant '$(l)=$(BUILD)/tmetal --gpu apple-m3-max --layout $(l)')
+cuda-page: cuda-measure cuda-layouts ## the tables of docs/performance.md, timed anew
+	python3 tests/cuda/page.py $(BUILD)/cuda.json $(BUILD)/cuda-layouts.json --into docs/performance.md
