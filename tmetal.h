@@ -48310,6 +48310,9 @@ static void tmi_compile_splits_add(tmi_job *job, tmi_splits *x, const tmi_module
     if (!two) tmi_transform_sweeps(job, u->m, u->func, gpu);
     if (!two && !tmi_transform_stream(job, u->m, u->func, gpu))
         tmi_transform_batch(job, u->m, u->func);
+#ifdef TMETAL_DEBUG
+    if (!job->n_errors && !tmi_verify_all(job, u->m)) tmi_bug(job, "transform", "rows");
+#endif
     x->unit[x->n_kernel++] = *u;
 }
 
@@ -48717,7 +48720,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 2140403323u
+#define TMI_STAMP_COMPILE 1242379635u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number
