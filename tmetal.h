@@ -24901,8 +24901,8 @@ static int tmi_plan_mask_falls(const tmi_plan *p, uint32_t mask, uint32_t vec, u
 }
 
 /* log2 of the neighbours that one lane may move at once if all of them exist, and element by
- * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends anywhere. Of
- * tiles of one axis alone, so that little is written twice. */
+ * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
+ * anywhere. Of tiles of one axis alone, so that little is written twice. */
 static uint32_t tmi_plan_ragged_vec(const tmi_plan *p, const tmi_op *op) {
     const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
     uint32_t v, es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
@@ -26700,7 +26700,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2683397089u
+#define TMI_STAMP_PLAN 4062470144u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
