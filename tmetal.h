@@ -56246,8 +56246,8 @@ typedef struct tmi_tune_facts {
     uint32_t is_full; /* the launch has 8 programs a core or more: nothing is to be split */
 } tmi_tune_facts;
 
-/* Columns: id, name, values, whether neighbouring values are nearly alike, what the first trial of a
- * value may bring in 16ths of log2, when it applies (o: the caller's options, f: the facts), how
+/* Columns: id, name, values, whether neighbouring values are nearly alike, what the first trial of
+ * a value may bring in 16ths of log2, when it applies (o: the caller's options, f: the facts), how
  * value `at` (from 1), the word or the number n, is asked for. An option that the caller has set is
  * left alone. Staged operands were twice as fast as direct ones on one GPU and slower on others. */
 #define TMI_TUNE_MOVES(X)                                                                     \
@@ -56425,42 +56425,66 @@ static int64_t tmi_tune_log2(uint64_t v) {
 
 #define TMI_TUNE_ONE  65536 /* of log2: twice the time */
 
-/* Steps from one point to another: neighbouring values are one apart, others two. */
-static uint32_t tmi_tune_steps(const tmi_candidate *a, const tmi_candidate *b) {
-    uint32_t i, n = 0, d;
-    for (i = 0; i < TMI_TUNE_COUNT; i++) {
-        d = a->near[i] > b->near[i] ? (uint32_t)(a->near[i] - b->near[i])
-                                    : (uint32_t)(b->near[i] - a->near[i]);
-        n += tmi_tune_rows[i].is_ordered || !d ? d : 2;
-    }
-    return n;
-}
-
 /* log2 of what the model says; half of it, which is how far it is trusted. */
 static int64_t tmi_tune_says(const tmi_candidate *c) { return tmi_tune_log2(c->predicted) / 2; }
 
-/* log2 of the time that a candidate is hoped to take: as the model says, corrected by how wrong
- * it was nearby, a quarter of the weight for each step; less for what is far from all trials (a
- * 16th a step) or has a value that none had. A trial that failed counts as one of four times what
- * it should take. */
-static int64_t tmi_tune_hoped(const tmetal_tune *t, uint32_t of, int64_t usual) {
-    const tmi_candidate *c = &t->row[of];
-    int64_t              weight = 0, sum = 0, hope = 0;
-    uint32_t             i, k, d, least = 8;
+/* What trials tell beside the model, as log2: a part of all, and one of each value of a move. */
+typedef struct tmi_tune_learnt {
+    int64_t usual, brings[TMI_TUNE_COUNT][TMI_TUNE_VALUES];
+    uint8_t had[TMI_TUNE_COUNT][TMI_TUNE_VALUES]; /* by how many trials */
+} tmi_tune_learnt;
+
+/* What a trial tells that is not learnt yet, but for one move. One that failed counts as one of
+ * four times what it should take. */
+static int64_t tmi_tune_left(const tmi_tune_learnt *l, const tmi_candidate *c, uint32_t but) {
+    int64_t  left = c->ps ? tmi_tune_log2(c->ps) - tmi_tune_says(c) - l->usual : 2 * TMI_TUNE_ONE;
+    uint32_t k;
+    for (k = 0; k < TMI_TUNE_COUNT; k++)
+        if (k != but) left -= l->brings[k][c->near[k]];
+    return left;
+}
+
+/* The part of a value: the mean of what is left of the trials that had it or, where neighbouring
+ * values are alike, one near it (a quarter for each step), drawn to 0 as by a third of a trial. */
+static int64_t tmi_tune_part(const tmetal_tune *t, const tmi_tune_learnt *l, uint32_t k,
+                             uint32_t v) {
+    int64_t  sum = 0, weight = 21845, w;
+    uint32_t i, d;
     for (i = 0; i < t->n_trial; i++) {
-        const tmi_candidate *b = &t->row[t->trial[i]];
-        int64_t wrong = b->ps ? tmi_tune_log2(b->ps) - tmi_tune_says(b) : usual + 2 * TMI_TUNE_ONE;
-        d = tmi_min32(tmi_tune_steps(c, b), 8);
-        least = tmi_min32(least, d);
-        sum += wrong * (65536 >> 2 * d);
-        weight += 65536 >> 2 * d;
+        const tmi_candidate *c = &t->row[t->trial[i]];
+        d = c->near[k] > v ? c->near[k] - v : v - c->near[k];
+        if (d && !tmi_tune_rows[k].is_ordered) continue;
+        w = 65536 >> 2 * tmi_min32(d, 8);
+        sum += w * tmi_tune_left(l, c, k);
+        weight += w;
     }
+    return sum / weight;
+}
+
+/* Move after move, until that changes little. */
+static void tmi_tune_learn(const tmetal_tune *t, tmi_tune_learnt *l) {
+    uint32_t i, k, v, n = 0;
+    memset(l, 0, sizeof *l);
+    for (i = 0; i < t->n_trial; i++) {
+        const tmi_candidate *c = &t->row[t->trial[i]];
+        if (c->ps) l->usual += tmi_tune_log2(c->ps) - tmi_tune_says(c), n++;
+        for (k = 0; k < TMI_TUNE_COUNT; k++) l->had[k][c->near[k]] = 1;
+    }
+    if (n) l->usual /= n;
+    for (i = 0; i < 6; i++)
+        for (k = 0; k < TMI_TUNE_COUNT; k++)
+            for (v = 0; v < TMI_TUNE_VALUES; v++) l->brings[k][v] = tmi_tune_part(t, l, k, v);
+}
+
+/* log2 of the time that a candidate is hoped to take: less with a value that no trial had. */
+static int64_t tmi_tune_hoped(const tmi_tune_learnt *l, const tmi_candidate *c) {
+    int64_t  hoped = tmi_tune_says(c) + l->usual;
+    uint32_t k;
     for (k = 0; k < TMI_TUNE_COUNT; k++) {
-        for (i = 0; i < t->n_trial && t->row[t->trial[i]].near[k] != c->near[k]; i++) {}
-        if (i == t->n_trial) hope += TMI_TUNE_ONE / 16 * tmi_tune_rows[k].brings;
+        hoped += l->brings[k][c->near[k]];
+        if (!l->had[k][c->near[k]]) hoped -= TMI_TUNE_ONE / 16 * (int64_t)tmi_tune_rows[k].brings;
     }
-    hope += (int64_t)least * (TMI_TUNE_ONE / 16);
-    return tmi_tune_says(c) + (weight ? sum / weight : 0) - hope;
+    return hoped;
 }
 
 static uint32_t tmi_tune_best_of(const tmetal_tune *t) {
@@ -56475,22 +56499,20 @@ static uint32_t tmi_tune_best_of(const tmetal_tune *t) {
 }
 
 static uint32_t tmi_tune_guided(const tmetal_tune *t) {
-    uint32_t i, n = 0, best = TMI_NONE;
-    int64_t  usual = 0, least = 0, hoped;
+    uint32_t        i, best = TMI_NONE;
+    int64_t         least = 0, hoped;
+    tmi_tune_learnt l;
     if (!t->n_trial) return 0;
-    for (i = 0; i < t->n_trial; i++) {
-        const tmi_candidate *b = &t->row[t->trial[i]];
-        if (b->ps) usual += tmi_tune_log2(b->ps) - tmi_tune_says(b), n++;
-    }
-    if (n) usual /= n;
+    tmi_tune_learn(t, &l);
     for (i = 0; i < t->n; i++) {
         if (t->row[i].is_tried) continue;
-        hoped = tmi_tune_hoped(t, i, usual);
+        hoped = tmi_tune_hoped(&l, &t->row[i]);
         if (best == TMI_NONE || hoped < least) best = i, least = hoped;
     }
     /* nothing is hoped to come within twice the best: enough */
     i = tmi_tune_best_of(t);
-    return n > 2 && best != TMI_NONE && least > tmi_tune_log2(t->row[i].ps) + TMI_TUNE_ONE
+    return t->n_trial > 2 && t->row[i].ps && best != TMI_NONE &&
+            least > tmi_tune_log2(t->row[i].ps) + TMI_TUNE_ONE
         ? TMI_NONE
         : best;
 }
