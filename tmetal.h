@@ -22459,7 +22459,6 @@ typedef struct tmi_size {
     uint32_t words;      /* of 32 bits that it holds at once, estimated */
     uint32_t at;         /* the instruction at which it holds them */
     uint32_t own;        /* bytes of its private arrays and fragments */
-    uint32_t live;       /* as many of these as are alive at once */
     uint64_t statements; /* once loops are unrolled */
 } tmi_size;
 
@@ -23476,7 +23475,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
     return tmi_t_value(t, TMI_TF_PADD, tmi_t_type(t, ptr), ptr, off, 0);
 }
 
-#define TMI_STAMP_THREAD 3708927913u
+#define TMI_STAMP_THREAD 611975559u
 
 /*==============================================================================
  * >>layout  [18]  Linear layouts: which thread holds which element
@@ -25304,14 +25303,14 @@ static uint32_t tmi_pick_threads(tmi_plan *p, uint32_t asked) {
 
 /* 32-bit words that a thread may hold where `threads` of them are resident at once: on Apple7 128
  * up to 384 threads, 52 for 1,024 (Mesa, agx_performance.c; of newer families nothing is known).
- * `spare`: a quarter less in a kernel of matrix products, for fragments and addresses that the
+ * `spare`: a 16th less in a kernel of matrix products, for fragments and addresses that the
  * compiler loads ahead in its unrolled loops. */
 static uint32_t tmi_plan_words(const tmi_plan *p, uint32_t threads, int spare) {
     static const uint16_t rows[][2] = {{384, 128}, {512, 104}, {1024, 52}};
     uint32_t i, words;
     for (i = 0; i < 2 && threads > rows[i][0]; i++) {}
     words = rows[i][1] * (p->gpu->registers ? p->gpu->registers : 128u) / 128u;
-    return spare && p->has_mma ? words - words / 4 : words;
+    return spare && p->has_mma ? words - words / 16 : words;
 }
 
 /* How simdgroups split rows and columns of a product's result: rows only when products are chained,
@@ -26700,7 +26699,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 4062470144u
+#define TMI_STAMP_PLAN 2176471312u
 
 /*==============================================================================
  * >>lower  [20]  From tiles to threads
@@ -33905,7 +33904,6 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
     tmi_thr  *t = h->t;
     uint32_t *first = TMI_TEMP(t->job, uint32_t, t->arr.n), id, k, i, a[3],
              *last = TMI_TEMP(t->job, uint32_t, t->arr.n);
-    int32_t   now = 0;
     for (id = TMI_BLK(t, 1)->first; id; id = tmi_thr_next(t, id)) {
         for (k = tmi_arrays(TMI_INS(t, id), a); k-- > 0;) {
             const tmi_arr *r = TMI_ARR(t, a[k]);
@@ -33925,10 +33923,6 @@ static void tmi_clean_hold_arrays(tmi_holding *h) {
         if (!first[i] || !halves) continue;
         t->size.own += halves * 2;
         tmi_clean_hold(h, first[i], last[i], halves);
-    }
-    for (i = 1; i <= t->ins.n; i++) {
-        now += h->step[i];
-        t->size.live = tmi_max32(t->size.live, (uint32_t)now * 2);
     }
 }
 
@@ -34031,7 +34025,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1488131966u
+#define TMI_STAMP_CLEAN 1337005915u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up
@@ -47988,8 +47982,6 @@ static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, co
     }
 }
 
-#define TMI_OWN_BYTES 512u /* of private arrays a thread: more is worth more threads */
-
 /* Words that a thread holds beyond what it may. */
 static uint32_t tmi_compile_over(const tmi_plan *p, const tmi_thr *t) {
     const uint32_t most = tmi_plan_words(p, p->threads, 1);
@@ -47998,15 +47990,12 @@ static uint32_t tmi_compile_over(const tmi_plan *p, const tmi_thr *t) {
 
 /* Does a thread hold too much, while there may be more of them? */
 static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
-    /* products in a chain, as of attention: arrays of one and those of the next take turns */
-    const uint32_t own = p->chained ? t->size.live : t->size.own;
-    return (tmi_compile_over(p, t) || own > TMI_OWN_BYTES) &&
-        2 * p->threads <= p->gpu->threads && !p->serial && !p->job->opt->threads &&
-        !p->job->opt->plain;
+    return tmi_compile_over(p, t) && 2 * p->threads <= p->gpu->threads && !p->serial &&
+        !p->job->opt->threads && !p->job->opt->plain;
 }
 
 /* The same with twice the threads, again and again, while one would hold too much and twice as
- * many hold less than three quarters of it each: simdgroups that a product cannot use hold
+ * many hold less than four fifths of it each: simdgroups that a product cannot use hold
  * copies. */
 static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                                 tmi_plan *p, tmi_thr *t, uint32_t *most) {
@@ -48014,12 +48003,11 @@ static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, cons
     uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, p, t, most), first = p->threads,
              threads = first;
     while (bytes != TMI_NONE && tmi_compile_grows(p, t)) {
-        const tmi_size had = t->size;
-        const uint32_t over = tmi_compile_over(p, t);
+        const uint32_t words = t->size.words, over = tmi_compile_over(p, t);
         tmi_mark_drop(job, mark);
         bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, p, t, most);
         if (bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
-            (t->size.words < had.words - had.words / 4 || t->size.own < had.own - had.own / 4)) {
+            t->size.words < words - words / 5) {
             threads *= 2;
             continue;
         }
@@ -48720,7 +48708,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 1242379635u
+#define TMI_STAMP_COMPILE 460347479u
 
 /*==============================================================================
  * >>key  [27]  What a result depends on, as one number

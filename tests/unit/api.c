@@ -316,7 +316,7 @@ START_TEST(a_thread_holds_no_more_than_it_may) {
         {"examples/kernels/attention.ttir", 0, 64, 20, 128, TMETAL_FOUND, "registers", "at once"},
         {"examples/kernels/matmul.ttir", 0, 64, 20, 96, TMETAL_FOUND, "registers", "at once"},
         {"examples/kernels/softmax.ttir", 0, 32, 8, 32, TMETAL_FOUND, "registers", "at once"},
-        {"examples/kernels/vector_add.ttir", 0, 64, 2, 16, TMETAL_FOUND, "registers", "at once"},
+        {"examples/kernels/vector_add.ttir", 0, 64, 2, 32, TMETAL_FOUND, "registers", "at once"},
     };
     tmetal_arena   arena = arena_at(0);
     tmetal_result  r;
