@@ -28494,7 +28494,7 @@ static uint32_t tmi_lower_passage_run(tmi_low *w, uint32_t value, uint32_t from,
     const uint32_t type = tmi_value_type(w->m, value), whole = tmi_type_bits(w->m, type);
     const tmi_tty  mem = tmi_shared_type(w->m, type);
     const uint32_t bytes = tmi_scalar_bytes[mem.kind];
-    uint32_t       arr, count;
+    uint32_t       arr, count, at;
     tmi_passage    x;
     x.held = tmi_tty_from(w->m, type);
     x.padded = padded;
@@ -28505,7 +28505,12 @@ static uint32_t tmi_lower_passage_run(tmi_low *w, uint32_t value, uint32_t from,
     }
     x.buf = tmi_named_array(w, TMI_AS_GROUP, mem, count, value);
     arr = tmi_lower_register_array(w, to, out);
-    if (x.bits < whole) x.part = tmi_t_long_for(w->t, 1u << (whole - x.bits));
+    if (x.bits < whole) { /* each part fills some of the array: none of it is ever undefined */
+        at = tmi_t_for(w->t, TMI_ARR(w->t, arr)->count);
+        tmi_t_write(w->t, arr, at, 0, tmi_t_zero(w->t, TMI_ARR(w->t, arr)->type));
+        tmi_t_close(w->t);
+        x.part = tmi_t_long_for(w->t, 1u << (whole - x.bits));
+    }
     tmi_lower_passage_write(w, &x, value, from);
     tmi_lower_passage_read(w, &x, arr, to, gather);
     if (x.part) tmi_t_close(w->t);
@@ -32654,7 +32659,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 4238280367u
+#define TMI_STAMP_LOWER 566870310u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
