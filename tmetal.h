@@ -26836,8 +26836,9 @@ static uint32_t tmi_source_name(tmi_low *w, uint32_t value) {
     TMI_ASSERT(w->job, "lower", value < w->m->value.n);
     if (name) return name;
     name = v->name;
-    if (!name || tmi_is_digit(TMI_STR(m, name)[0]) || TMI_STR(m, name)[0] == 'c') return 0;
     s = TMI_STR(m, name);
+    /* numbers, constants, and %tmi.7, by which >>print tells values that had no name */
+    if (!name || tmi_is_digit(s[0]) || s[0] == 'c' || strncmp(s, "tmi.", 4) == 0) return 0;
     for (n = (uint32_t)strlen(s); n && tmi_is_digit(s[n - 1]); n--) {}
     if (n < 2 || s[n - 1] != '_' || !s[n]) return name;
     return tmi_intern(w->job, w->m->strings, s, n - 1); /* x_10 was x before MLIR numbered it */
@@ -26855,9 +26856,6 @@ static tmi_tty tmi_out_tty(const tmi_low *w, const tmi_op *op, uint32_t i) {
 
 static int tmi_in_is_tensor(const tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_is_tensor(w->m, tmi_in_type(w->m, op, i));
-}
-static uint32_t tmi_lower_value_bits(const tmi_low *w, uint32_t value) {
-    return tmi_type_bits(w->m, tmi_value_type(w->m, value));
 }
 static uint32_t tmi_lower_out_name(tmi_low *w, const tmi_op *op, uint32_t i) {
     return tmi_source_name(w, tmi_out(w->m, op, i));
@@ -32659,7 +32657,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 566870310u
+#define TMI_STAMP_LOWER 275227907u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print

@@ -1132,11 +1132,18 @@ static int run_command(request *r) {
 
 /* -- analyze: which reductions get COALESCED -------------------------------------------------------------------- */
 
-/* What it sums up, where the reductions of the text and those that are emitted are the same ones; else "". */
+/* What the reduction of the text at its place computes: argmax is emitted as two of them. "" where none stands there, or several kinds. */
 static const char *kind_of_plan(const tmetal_kernel *k, unsigned i) {
-    const tmetal_reduction *r = &k->reductions[i];
-    if (k->n_reductions != k->n_reduce_plans || r->axis != k->reduce_plans[i].axis || r->ir.line != k->reduce_plans[i].ir.line || r->ir.col != k->reduce_plans[i].ir.col) return "";
-    return tmetal_reduce_name(r->kind);
+    const tmetal_reduce_plan *p = &k->reduce_plans[i];
+    const char               *kind = "";
+    unsigned                  n;
+    for (n = 0; n < k->n_reductions; n++) {
+        const tmetal_reduction *r = &k->reductions[n];
+        if (r->axis != p->axis || r->ir.line != p->ir.line || r->ir.col != p->ir.col) continue;
+        if (*kind && strcmp(kind, tmetal_reduce_name(r->kind)) != 0) return "";
+        kind = tmetal_reduce_name(r->kind);
+    }
+    return kind;
 }
 
 typedef struct analysis {
