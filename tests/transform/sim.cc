@@ -77,20 +77,24 @@ std::string transform(subject &s, const std::string &ttir) {
     return why;
 }
 
-/* A launch of two programs, from the arguments of the plan. */
+bool is_buffer(sim::plan_argument_kind k) { return k == sim::plan_argument_kind::buffer || k == sim::plan_argument_kind::address; }
+bool is_parameter(sim::plan_argument_kind k) { return is_buffer(k) || k == sim::plan_argument_kind::bytes; }
+
+/* A launch of one program, from the arguments of the plan. */
 corpus::recorded_case made_case(const sim::launch_plan &plan) {
     corpus::recorded_case                c;
     std::map<unsigned, sim::plan_argument> by_param;
     unsigned                             last = 0, seed = 1;
     for (const sim::plan_kernel &k : plan.kernels)
-        for (const sim::plan_argument &a : k.arguments) by_param[a.param] = a, last = std::max(last, a.param);
+        for (const sim::plan_argument &a : k.arguments) /* of "programs", param is an axis; scratch and debug have none */
+            if (is_parameter(a.kind)) by_param[a.param] = a, last = std::max(last, a.param);
     c.grid = {{1, 1, 1}};
     for (unsigned i = 0; i <= last; i++) {
         corpus::recorded_parameter p;
         const bool                 known = by_param.count(i) != 0;
         const sim::plan_argument   a = known ? by_param[i] : sim::plan_argument();
         p.type = corpus::parse_element(known ? a.type : "i32");
-        p.is_buffer = !known || a.kind == sim::plan_argument_kind::buffer || a.kind == sim::plan_argument_kind::address;
+        p.is_buffer = !known || is_buffer(a.kind);
         p.text = p.type.is_float() ? "1e-5" : "128";
         if (p.is_buffer) {
             corpus::recorded_buffer b;
