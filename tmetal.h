@@ -19868,9 +19868,9 @@ static void tmi_transform_sink(tmi_job *job, tmi_module *m, uint32_t func) {
 typedef struct tmi_ahead {
     tmi_job    *job;
     tmi_module *m;
-    uint32_t    loop, body;
+    uint32_t    loop, body, first; /* the body's first op, before others are put in front of it */
     tmi_users   users;
-    uint8_t    *part; /* per op: the addresses need it */
+    uint8_t    *part; /* per op, of all loops: the addresses need it */
     uint32_t    load[TMI_AHEAD_MOST], n;
 } tmi_ahead;
 
@@ -19935,9 +19935,10 @@ static void tmi_transform_ahead_load(tmi_ahead *a, tmi_build *b, uint32_t counte
     tmi_module *m = a->m;
     tmi_cloning c;
     uint32_t    op, i, id, mask, in[3], last = a->load[a->n - 1];
+    tmi_mark    scratch = tmi_mark_take(a->job);
     tmi_cloning_init(a->job, m, &c);
     c.to[tmi_block_arg(m, a->body, 0)] = counter;
-    for (op = TMI_BLOCK(m, a->body)->first_op; op != last; op = TMI_OP(m, op)->next)
+    for (op = a->first; op != last; op = TMI_OP(m, op)->next)
         if (a->part[op]) {
             id = tmi_transform_clone_op(&c, op);
             if (b->before) tmi_op_insert_before(m, b->before, id);
@@ -19955,17 +19956,17 @@ static void tmi_transform_ahead_load(tmi_ahead *a, tmi_build *b, uint32_t counte
         TMI_OP(m, tmi_def(m, loaded[i]))->src = o.src;
         tmi_name_after(m, loaded[i], tmi_out(m, &o, 0));
     }
+    tmi_mark_drop(a->job, scratch);
 }
 
 static void tmi_transform_ahead(tmi_ahead *a, tmi_rename *names) {
     tmi_module *m = a->m;
-    const uint32_t counter = tmi_block_arg(m, a->body, 0),
-                   first = TMI_BLOCK(m, a->body)->first_op, lo = tmi_in(m, TMI_OP(m, a->loop), 0),
+    const uint32_t counter = tmi_block_arg(m, a->body, 0), lo = tmi_in(m, TMI_OP(m, a->loop), 0),
                    hi = tmi_in(m, TMI_OP(m, a->loop), 1), step = tmi_in(m, TMI_OP(m, a->loop), 2);
     tmi_build b = tmi_build_before(a->job, m, a->loop);
     uint32_t  now[TMI_AHEAD_MOST], next[TMI_AHEAD_MOST], i, live, result;
     tmi_transform_ahead_load(a, &b, lo, tmi_b_cmpi(&b, TMI_SLT, lo, hi), now);
-    b = tmi_build_before(a->job, m, first);
+    b = tmi_build_before(a->job, m, a->first);
     /* counter + step < hi, which may wrap; counter < hi does not */
     live = tmi_b_cmpi(&b, TMI_UGT, tmi_b_2(&b, TMI_OP_SUBI, hi, counter), step);
     tmi_transform_ahead_load(a, &b, tmi_b_2(&b, TMI_OP_ADDI, counter, step), live, next);
@@ -19991,12 +19992,13 @@ static void tmi_transform_aheads(tmi_job *job, tmi_module *m, uint32_t func) {
     memset(&a, 0, sizeof a);
     a.job = job;
     a.m = m;
+    a.part = TMI_TEMP(job, uint8_t, m->op.n);
     tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &a.users);
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) { /* outer loops first: none sees what others got */
         a.n = 0;
         a.loop = loop[i];
         a.body = tmi_op_body(m, TMI_OP(m, loop[i]), 0);
-        a.part = TMI_TEMP(job, uint8_t, m->op.n);
+        a.first = TMI_BLOCK(m, a.body)->first_op;
         tmi_transform_ahead_find(&a);
         if (a.n) tmi_transform_ahead(&a, &names);
     }
@@ -22166,7 +22168,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1028901996u
+#define TMI_STAMP_TRANSFORM 926272033u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
