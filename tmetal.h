@@ -19799,7 +19799,7 @@ static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func
 
 enum { TMI_SINK_VARIES = 1, TMI_SINK_LATE = 2 };
 
-/* Per value: does it vary between programs or rounds; does it wait for a reduction? */
+/* Per value: does it vary between programs, or from round to round; does it wait for a reduction? */
 static uint8_t *tmi_transform_sink_marks(tmi_job *job, const tmi_module *m, uint32_t func) {
     uint8_t *mark = TMI_TEMP(job, uint8_t, m->value.n);
     uint32_t op, i, body = tmi_op_body(m, TMI_OP(m, func), 0);
@@ -19858,151 +19858,6 @@ static void tmi_transform_sink(tmi_job *job, tmi_module *m, uint32_t func) {
         tmi_op_unlink(m, op);
         tmi_op_insert_before(m, to, op);
     }
-}
-
-/* -- Loads a round ahead ---------------------------------------------------------------------- */
-
-#define TMI_AHEAD_TILE 8192u /* elements of a tile that waits in registers for a round */
-#define TMI_AHEAD_MOST 4u    /* loads of one loop */
-
-typedef struct tmi_ahead {
-    tmi_job    *job;
-    tmi_module *m;
-    uint32_t    loop, body, first; /* the body's first op, before others are put in front of it */
-    tmi_users   users;
-    uint8_t    *part; /* per op, of all loops: the addresses need it */
-    uint32_t    load[TMI_AHEAD_MOST], n;
-} tmi_ahead;
-
-/* Is it computed by pure ops of the body from the counter and from outside? Marks them.
- * Depth: its last argument. */
-static int tmi_transform_ahead_of_counter(tmi_ahead *a, uint32_t v, uint32_t depth) {
-    const tmi_module *m = a->m;
-    const tmi_op     *o = TMI_OP(m, tmi_def(m, v));
-    uint32_t          i;
-    if (!depth--) return 0;
-    if (TMI_VALUE(m, v)->is_arg)
-        return TMI_VALUE(m, v)->def != a->body || TMI_VALUE(m, v)->index == 0;
-    if (o->block != a->body || a->part[tmi_def(m, v)]) return 1;
-    if (!(tmi_ops[o->kind].traits & TMI_PURE) || o->n_region || o->kind == TMI_OP_LOAD) return 0;
-    for (i = 0; i < o->n_in; i++)
-        if (!tmi_transform_ahead_of_counter(a, tmi_in(m, o, i), depth)) return 0;
-    a->part[tmi_def(m, v)] = 1;
-    return 1;
-}
-
-/* Does the round at hand read it? What it only hands on is ahead already. */
-static int tmi_transform_ahead_is_read(const tmi_ahead *a, uint32_t v) {
-    uint32_t i, end = tmi_terminator(a->m, a->body);
-    for (i = 0; i < tmi_n_uses(&a->users, v); i++)
-        if (a->users.at[a->users.first[v] + i].op != end) return 1;
-    return 0;
-}
-
-/* Which loads of a loop may come a round early: of few bytes, where a reduction's barrier stands in
- * each round, and nothing is written. */
-static void tmi_transform_ahead_find(tmi_ahead *a) {
-    const tmi_module *m = a->m;
-    uint32_t          op, i, folds = 0;
-    if (tmi_attr_of(m, TMI_OP(m, a->loop), "unsignedCmp")) return;
-    for (op = TMI_BLOCK(m, a->body)->first_op; op; op = TMI_OP(m, op)->next) {
-        const tmi_op  *o = TMI_OP(m, op);
-        const uint32_t traits = tmi_ops[o->kind].traits;
-        folds += o->kind == TMI_OP_REDUCE;
-        if (o->kind == TMI_OP_DOT || (o->kind != TMI_OP_REDUCE && o->n_region) ||
-            (traits & TMI_WRITES) ||
-            !(o->kind == TMI_OP_LOAD || o->kind == TMI_OP_REDUCE ||
-              (traits & (TMI_PURE | TMI_ENDS)))) {
-            a->n = 0;
-            return;
-        }
-        if (o->kind != TMI_OP_LOAD || a->n == TMI_AHEAD_MOST || tmi_attr_of(m, o, "isVolatile"))
-            continue;
-        i = tmi_value_type(m, tmi_out(m, o, 0));
-        if (!tmi_is_tensor(m, i) || tmi_bits(m, i) > 16 || tmi_numel(m, i) > TMI_AHEAD_TILE ||
-            !tmi_transform_ahead_is_read(a, tmi_out(m, o, 0)))
-            continue;
-        for (i = 0; i < o->n_in && tmi_transform_ahead_of_counter(a, tmi_in(m, o, i), 24); i++) {}
-        if (i == o->n_in) a->load[a->n++] = op;
-    }
-    if (!folds) a->n = 0;
-}
-
-/* The loads as they are for another value of the counter, where `live` says that there is such a
- * round. */
-static void tmi_transform_ahead_load(tmi_ahead *a, tmi_build *b, uint32_t counter, uint32_t live,
-                                     uint32_t *loaded) {
-    tmi_module *m = a->m;
-    tmi_cloning c;
-    uint32_t    op, i, id, mask, in[3], last = a->load[a->n - 1];
-    tmi_mark    scratch = tmi_mark_take(a->job);
-    tmi_cloning_init(a->job, m, &c);
-    c.to[tmi_block_arg(m, a->body, 0)] = counter;
-    for (op = a->first; op != last; op = TMI_OP(m, op)->next)
-        if (a->part[op]) {
-            id = tmi_transform_clone_op(&c, op);
-            if (b->before) tmi_op_insert_before(m, b->before, id);
-        }
-    for (i = 0; i < a->n; i++) {
-        const tmi_op o = *TMI_OP(m, a->load[i]);
-        in[0] = tmi_cloned(&c, tmi_in(m, &o, 0));
-        mask = tmi_b_splat(b, live, tmi_value_type(m, in[0]));
-        in[1] = o.n_in > 1 ? tmi_b_2(b, TMI_OP_ANDI, tmi_cloned(&c, tmi_in(m, &o, 1)), mask) : mask;
-        if (o.n_in > 2) in[2] = tmi_cloned(&c, tmi_in(m, &o, 2));
-        loaded[i] = tmi_b_op(b, TMI_OP_LOAD, tmi_value_type(m, tmi_out(m, &o, 0)), in,
-                             tmi_max32(o.n_in, 2));
-        TMI_OP(m, tmi_def(m, loaded[i]))->attr = o.attr;
-        TMI_OP(m, tmi_def(m, loaded[i]))->loc = o.loc;
-        TMI_OP(m, tmi_def(m, loaded[i]))->src = o.src;
-        tmi_name_after(m, loaded[i], tmi_out(m, &o, 0));
-    }
-    tmi_mark_drop(a->job, scratch);
-}
-
-static void tmi_transform_ahead(tmi_ahead *a, tmi_rename *names) {
-    tmi_module *m = a->m;
-    const uint32_t counter = tmi_block_arg(m, a->body, 0), lo = tmi_in(m, TMI_OP(m, a->loop), 0),
-                   hi = tmi_in(m, TMI_OP(m, a->loop), 1), step = tmi_in(m, TMI_OP(m, a->loop), 2);
-    tmi_build b = tmi_build_before(a->job, m, a->loop);
-    uint32_t  now[TMI_AHEAD_MOST], next[TMI_AHEAD_MOST], i, live, result;
-    tmi_transform_ahead_load(a, &b, lo, tmi_b_cmpi(&b, TMI_SLT, lo, hi), now);
-    b = tmi_build_before(a->job, m, a->first);
-    /* counter + step < hi, which may wrap; counter < hi does not */
-    live = tmi_b_cmpi(&b, TMI_UGT, tmi_b_2(&b, TMI_OP_SUBI, hi, counter), step);
-    tmi_transform_ahead_load(a, &b, tmi_b_2(&b, TMI_OP_ADDI, counter, step), live, next);
-    for (i = 0; i < a->n; i++) {
-        const uint32_t was = tmi_out(m, TMI_OP(m, a->load[i]), 0),
-                       arg = tmi_for_add(a->job, m, a->loop, now[i], &result);
-        tmi_name_after(m, arg, was);
-        tmi_for_yield(a->job, m, a->loop, next[i]);
-        tmi_rename_to(names, was, arg);
-        tmi_op_unlink(m, a->load[i]);
-    }
-}
-
-/* A loop that reduces in each round waits for its loads, then for its barriers. Tiles of 16 bits
- * bring too few bytes a round to keep memory busy meanwhile: the next round's are loaded first.
- * Requires: pointers computed from counters. Leaves: such loads as carried tiles. */
-static void tmi_transform_aheads(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t   n, i, *loop = tmi_ops_of(job, m, func, TMI_OP_FOR, &n);
-    tmi_rename names;
-    tmi_ahead  a;
-    if (!n) return;
-    tmi_rename_init(job, m, &names);
-    memset(&a, 0, sizeof a);
-    a.job = job;
-    a.m = m;
-    a.part = TMI_TEMP(job, uint8_t, m->op.n);
-    tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &a.users);
-    for (i = 0; i < n; i++) { /* outer loops first: none sees what others got */
-        a.n = 0;
-        a.loop = loop[i];
-        a.body = tmi_op_body(m, TMI_OP(m, loop[i]), 0);
-        a.first = TMI_BLOCK(m, a.body)->first_op;
-        tmi_transform_ahead_find(&a);
-        if (a.n) tmi_transform_ahead(&a, &names);
-    }
-    tmi_rename_apply(&names, func);
 }
 
 /* -- Ops that nothing reads -------------------------------------------------------------------- */
@@ -20129,8 +19984,6 @@ static void tmi_flatten_regions(tmi_job *job, tmi_module *m, uint32_t func) {
       "divisions of many by one value become products with its reciprocal") \
     X("weights",         tmi_transform_sink,   0, REDUCE,     REDUCE, \
       "what every program loads is loaded behind the reduction that who reads it waits for") \
-    X("ahead",           tmi_transform_aheads, 0, FOR,        FOR, \
-      "loops that reduce in each round load a round ahead") \
     X("unread",          tmi_drop_unread,      0, NONE,       NONE, "what nothing reads goes")
 
 typedef struct tmi_pass {
@@ -21508,7 +21361,7 @@ static int tmi_transform_stream_memory(const tmi_stream *r) {
 static int tmi_transform_stream_takes(tmi_stream *r, uint32_t op) {
     const tmi_module *m = r->s.m;
     const tmi_op     *o = TMI_OP(m, op);
-    uint32_t i, type, kind = o->kind, tiles = 0;
+    uint32_t i, type = 0, kind = o->kind, tiles = 0;
     for (i = 0; i < o->n_in + o->n_out; i++) {
         type = i < o->n_in ? tmi_in_type(m, o, i) : tmi_out_type(m, o, i - o->n_in);
         if (!tmi_is_tensor(m, type)) continue;
@@ -22168,7 +22021,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 926272033u
+#define TMI_STAMP_TRANSFORM 2260710613u
 
 /*==============================================================================
  * >>thread  [17]  The per-thread form: what one GPU thread does
@@ -29032,8 +28885,8 @@ static void tmi_finish_groups(tmi_low *w, tmi_finish *x, uint32_t out_id) {
         tmi_tty  type = tmi_fold_type(w, f, 0);
         if (f->combiner && !x->by_rank && parts > 2 && tmi_simd_of(ck, type.kind) &&
             type.kind != TMI_S_BOOL && tmi_identity(type.kind, ck, &bits)) {
-            /* every simdgroup reads the partials, a lane each, and reduces them once more; few by
-             * shuffles: 4 rounds take an Apple GPU 12 cycles, a reduction 14.5 (metal-benchmarks) */
+            /* every simdgroup reads the partials, a lane each, and reduces them once more; a few by
+             * shuffles: 4 rounds take 12 cycles on Apple GPUs, a reduction 14.5 (metal-benchmarks) */
             uint32_t at = tmi_partial_slot(w, x, k, tmi_t_and_c(w->t, tmi_t_lane(w->t), parts - 1));
             v[0] = tmi_t_do(w->t, TMI_TF_LDT, type, x->buf[0], at, 0, 0);
             if (parts == 32) v[0] = tmi_simd_reduce(w, ck, v[0]);
@@ -32659,7 +32512,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 275227907u
+#define TMI_STAMP_LOWER 2187062917u
 
 /*==============================================================================
  * >>clean  [21]  The per-thread form made ready to print
