@@ -9369,15 +9369,16 @@ static void tmi_parse_target(tmi_parser *p, tmi_draft *d) {
 
 /* -- Functions and modules -------------------------------------------------------------------- */
 
-/* arg ::= %a ':' type [dict] [loc] | type [dict] */
-static void tmi_parse_func_arg(tmi_parser *p, int *declared) {
+/* arg ::= %a ':' type [dict] [loc] | type [dict]
+ * `bare`: the first token of an argument without a name, which only a declaration may have. */
+static void tmi_parse_func_arg(tmi_parser *p, tmi_tok *bare) {
     uint32_t key = 0, at = p->tok.at, type, v, attrs;
     if (p->tok.kind == TMI_K_VALUE) {
         key = tmi_value_key(p, &p->tok, 0);
         tmi_next(p);
         tmi_want_punct(p, ':');
     } else {
-        *declared = 1;
+        *bare = p->tok;
     }
     type = tmi_parse_type(p);
     if (p->bad) return;
@@ -9411,9 +9412,10 @@ static uint32_t tmi_parse_func_results(tmi_parser *p) {
  * [region] */
 static void tmi_parse_func(tmi_parser *p, tmi_draft *d) {
     uint32_t  base, n, n_res, i, *args, *dicts, *types;
-    int       declared = 0;
     tmi_mark  mark = tmi_mark_take(p->job);
     tmi_scope s;
+    tmi_tok   bare;
+    memset(&bare, 0, sizeof bare);
 
     if (tmi_at_word(p, "public") || tmi_at_word(p, "private") || tmi_at_word(p, "nested")) {
         uint32_t word = tmi_intern_src(p, p->tok.at, p->tok.len);
@@ -9425,7 +9427,7 @@ static void tmi_parse_func(tmi_parser *p, tmi_draft *d) {
     base = p->n_stack;
     tmi_want_punct(p, '(');
     while (!p->bad && !tmi_at_punct(p, ')')) {
-        tmi_parse_func_arg(p, &declared);
+        tmi_parse_func_arg(p, &bare);
         if (!tmi_skip_punct(p, ',')) break;
     }
     tmi_want_punct(p, ')');
@@ -9444,6 +9446,9 @@ static void tmi_parse_func(tmi_parser *p, tmi_draft *d) {
     p->n_stack = base;
     tmi_func_attrs(p->job, p->m, d->op, types, n, n_res, dicts);
     if (tmi_skip_word(p, "attributes")) tmi_parse_op_attrs(p, d);
+    if (tmi_at_punct(p, '{') && bare.len)
+        tmi_error(p->job, tmi_at_src(bare.at), TMETAL_E_EXPECTED,
+                  "the argument's name, for the function has a body", tmi_tok_text(p, &bare));
     if (tmi_at_punct(p, '{')) tmi_parse_region_with(p, d, args, n);
     else (void)tmi_region_new(p->job, p->m, d->op);
     tmi_scope_leave(p, s);
@@ -9975,7 +9980,7 @@ static tmi_module *tmi_parse_file(tmi_job *job, const char *src, size_t len) {
     return m;
 }
 
-#define TMI_STAMP_PARSE 208187159u
+#define TMI_STAMP_PARSE 805387394u
 
 /*==============================================================================
  * >>print  [11]  IR back to text; parse(print(x)) is x
