@@ -449,7 +449,8 @@ typedef struct tmetal_layout_row {
     const char *map; /* the linear map: "register 1 2 | lane 4 8 16 32 64 | simdgroup 128 256"; "":
                         not held */
     const char   *reason; /* why this one */
-    uint32_t      width;  /* elements of one access of one lane; 0: not loaded or stored */
+    /* elements of one access of one lane, the widest; 0: not loaded or stored */
+    uint32_t      width;
     /* 128-byte lines that one full simdgroup touches in one access, at least; 0: unknown */
     uint32_t      lines;
     uint32_t      fewest; /* the fewest that could hold the same bytes */
@@ -35034,16 +35035,15 @@ static void tmi_report_row_lines(const tmi_rows *x, uint32_t op, uint32_t lin,
     r->most_lines = tmi_min32(r->most_lines, most);
 }
 
-/* Width and lines of what an op loads or stores in layout `lin`, where all accesses that it
- * became have the same. */
+/* Width and lines of what an op loads or stores in layout `lin`: those of its widest accesses, as
+ * a mask that ends within a vector makes narrower ones too. */
 static void tmi_report_row_access(const tmi_rows *x, uint32_t op, uint32_t lin,
                                   tmetal_layout_row *r) {
     const tmetal_access *first = NULL;
     uint32_t i, lanes = 32;
     for (i = x->of->first[op]; i; i = x->of->next[i]) {
         const tmetal_access *a = &x->of->row[i - 1];
-        if (!first) first = a;
-        if (a->width != first->width || a->fewest != first->fewest) return;
+        if (!first || a->width > first->width) first = a;
     }
     if (!first) return;
     r->width = first->width;
@@ -35051,6 +35051,8 @@ static void tmi_report_row_access(const tmi_rows *x, uint32_t op, uint32_t lin,
     r->lines = first->lines;
     for (i = x->of->first[op]; i; i = x->of->next[i]) {
         const tmetal_access *a = &x->of->row[i - 1];
+        if (a->width != first->width) continue;
+        r->fewest = tmi_min32(r->fewest, a->fewest);
         r->lines = tmi_min32(r->lines, a->lines);
         r->most_lines = tmi_max32(r->most_lines, a->most_lines);
         lanes = tmi_min32(lanes, a->lanes);
@@ -36434,7 +36436,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3548000292u
+#define TMI_STAMP_REPORT 3819860007u
 
 /*==============================================================================
  * >>emit  [23]  Metal text
@@ -48768,7 +48770,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 934279328u
-#define TMI_STAMP_API 2330223238u
+#define TMI_STAMP_API 1746515102u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
