@@ -32982,9 +32982,10 @@ static void tmi_clean_merge_masks(tmi_thr *t) {
 }
 
 /* -- Whole tiles: asked once whether their elements exist -----------------------------------------
- * A loop of the program loads whole tiles in all rounds but the last. So its unrolled loops of
- * loads stand twice, and a test that is the same for all threads picks the one without masks, whose loads
- * need not wait for a comparison each (MLX's loaders have the same two ways):
+ * A loop of products loads whole tiles in all rounds but the last. So its unrolled loops of loads
+ * stand twice, and a test that is the same for all threads picks the one without masks, whose loads
+ * need not wait for a comparison each (MLX's loaders have the same two ways). Loops that only load
+ * and add wait for memory: there it brought nothing, and column sums lost a tenth (tests/cuda).
  *
  *   for (i...) a[i] = n + i < end ? p[i] : 0;   to
  *
@@ -33069,13 +33070,20 @@ static int tmi_clean_edges_of(const tmi_thr *t, uint32_t mask, uint32_t body, tm
     return 1;
 }
 
-/* Is it an unrolled loop in a loop of the program that fills a thread's arrays from memory, under
- * masks with such edges? Gives how many. */
-static uint32_t tmi_clean_edges(const tmi_thr *t, uint32_t loop, tmi_whole *w) {
-    const tmi_ins *f = TMI_INS(t, loop);
-    uint32_t       up = f->blk, id, body = f->d, n = 0, size = 0;
+/* The loop of the program around an instruction; 0: none. */
+static uint32_t tmi_clean_loop_around(const tmi_thr *t, uint32_t id) {
+    uint32_t up = TMI_INS(t, id)->blk;
     while (up && TMI_INS(t, TMI_BLK(t, up)->owner)->op != TMI_TF_LOOP) up = TMI_BLK(t, up)->parent;
-    if (!up || f->op != TMI_TF_FOR) return 0;
+    return up ? TMI_BLK(t, up)->owner : 0;
+}
+
+/* Is it an unrolled loop in a loop of products that fills a thread's arrays from memory, under
+ * masks with such edges? Gives how many. */
+static uint32_t tmi_clean_edges(const tmi_thr *t, uint32_t loop, const uint8_t *products,
+                                tmi_whole *w) {
+    const tmi_ins *f = TMI_INS(t, loop);
+    uint32_t       id, body = f->d, n = 0, size = 0;
+    if (f->op != TMI_TF_FOR || !products[tmi_clean_loop_around(t, loop)]) return 0;
     for (id = TMI_BLK(t, body)->first; id; id = TMI_INS(t, id)->next) {
         const tmi_ins *x = TMI_INS(t, id);
         int            array = x->op == TMI_TF_LDA || x->op == TMI_TF_STA;
@@ -33156,11 +33164,18 @@ static void tmi_clean_copy_whole(tmi_thr *t, uint32_t loop, uint32_t to, uint32_
 static int tmi_clean_split_whole(tmi_thr *t) {
     uint32_t  id, k, n, count = t->ins.n, cond, made, yes, no, any = 0;
     uint32_t *map = TMI_TEMP(t->job, uint32_t, count);
+    uint8_t  *products = TMI_TEMP(t->job, uint8_t, count); /* loops that have some */
     tmi_whole w[TMI_WHOLE_EDGES];
     tmi_ins   branch;
     for (id = 1; id < count; id++) {
+        uint32_t op = TMI_INS(t, id)->op;
+        if ((op == TMI_TF_FMMA || op == TMI_TF_TRUN) && TMI_INS(t, id)->blk)
+            products[tmi_clean_loop_around(t, id)] = 1, any = 1;
+    }
+    products[0] = 0; /* products that no loop of the program holds */
+    for (count = any ? count : 0, any = 0, id = 1; id < count; id++) {
         if (TMI_INS(t, id)->op != TMI_TF_FOR || !TMI_INS(t, id)->blk ||
-            (n = tmi_clean_edges(t, id, w)) == 0)
+            (n = tmi_clean_edges(t, id, products, w)) == 0)
             continue;
         t->src = TMI_INS(t, id)->src;
         for (cond = k = 0; k < n; k++) cond = tmi_clean_whole(t, id, cond, &w[k]);
@@ -33889,7 +33904,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1337005915u
+#define TMI_STAMP_CLEAN 1147520589u
 
 /*==============================================================================
  * >>report  [22]  What was found, chosen and given up

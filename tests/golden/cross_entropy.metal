@@ -27,22 +27,14 @@ kernel void cross_entropy(
         const float row_max_held = row_max;
         float x[4];
         float new_max_part = NAN;
-        if (n_cols > 127 && int(start) < int(uint(n_cols) - 127)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 16: x = tl.load
-                x[i] = logits_start[int(start + tid + i * 32)];
-                // line 17: new_max = tl.max
-                new_max_part = fmax(new_max_part, x[i]);
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 15: cols
-                const int cols = int(start + tid + i * 32);
-                x[i] = cols < n_cols ? logits_start[cols] : -INFINITY;
-                new_max_part = fmax(new_max_part, x[i]);
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 15: cols
+            const int cols = int(start + tid + i * 32);
+            // line 16: x = tl.load
+            x[i] = cols < n_cols ? logits_start[cols] : -INFINITY;
+            // line 17: new_max = tl.max
+            new_max_part = fmax(new_max_part, x[i]);
         }
         const float new_max = fmax(row_max_held, simd_max(new_max_part));
         float row_sum_part = -0.0f;

@@ -27,20 +27,12 @@ kernel void cumsum(
     device float *const y_start = y_ptr + int(row * n_cols);
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 128) {
         float x[4];
-        if (((programs_x > 7 && int(program.x * 8) < programs_x - 7) && n_cols > 127)
-                && int(start) < int(uint(n_cols) - 127)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 15: x = tl.load
-                x[i] = x_start[int(start + lane + i * 32)];
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 13: cols
-                const int cols = int(start + lane + i * 32);
-                x[i] = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 13: cols
+            const int cols = int(start + lane + i * 32);
+            // line 15: x = tl.load
+            x[i] = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
         }
         float carry_part = -0.0f;
         float carry_part_2 = -0.0f;

@@ -32,21 +32,13 @@ kernel void layer_norm(
     const bool in_grid = row < programs_x;
     // line 15: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
-        if (((programs_x > 7 && int(program.x * 8) < programs_x - 7) && n_cols > 127)
-                && int(start) < int(uint(n_cols) - 127)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 17: total
-                total[i] += x_start[int(start + lane + i * 32)];
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 16: cols
-                const int cols = int(start + lane + i * 32);
-                const float total_loaded = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-                total[i] += total_loaded;
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 16: cols
+            const int cols = int(start + lane + i * 32);
+            // line 17: total = tl.load
+            const float total_loaded = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
+            total[i] += total_loaded;
         }
     }
     float mean_part = total[0] + total[1] + total[2] + total[3];
@@ -56,26 +48,16 @@ kernel void layer_norm(
     float squares[4] = {};
     // line 21: for
     for (uint start = 0; start < uint(total_bound); start += 128) {
-        if (((programs_x > 7 && int(program.x * 8) < programs_x - 7) && n_cols > 127)
-                && int(start) < int(uint(n_cols) - 127)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 22: cols
-                const int cols = int(start + lane + i * 32);
-                // line 24: x = tl.where
-                const float x = cols < n_cols ? x_start[cols] - mean : 0.0f;
-                // line 25: squares
-                squares[i] += x * x;
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                const int cols = int(start + lane + i * 32);
-                // line 23: x = tl.load
-                const float x = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
-                const float x_chosen = cols < n_cols ? x - mean : 0.0f;
-                squares[i] += x_chosen * x_chosen;
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 22: cols
+            const int cols = int(start + lane + i * 32);
+            // line 23: x = tl.load
+            const float x = cols < n_cols && in_grid ? x_start[cols] : 0.0f;
+            // line 24: x = tl.where
+            const float x_chosen = cols < n_cols ? x - mean : 0.0f;
+            // line 25: squares
+            squares[i] += x_chosen * x_chosen;
         }
     }
     float rstd_part = squares[0] + squares[1] + squares[2] + squares[3];
@@ -93,25 +75,16 @@ kernel void layer_norm(
     for (uint start = 0; start < uint(total_bound); start += 128) {
         float weight[4];
         float bias_[4];
-        if (n_cols > 127 && int(start) < int(uint(n_cols) - 127)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                // line 31: cols
-                const int cols = int(start + lane + i * 32);
-                // line 33: weight = tl.load
-                weight[i] = weight_ptr[cols];
-                // line 34: bias = tl.load
-                bias_[i] = bias_ptr[cols];
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 4; i++) {
-                const int cols = int(start + lane + i * 32);
-                // line 32: mask
-                const bool mask = cols < n_cols;
-                weight[i] = mask ? weight_ptr[cols] : 0.0f;
-                bias_[i] = mask ? bias_ptr[cols] : 0.0f;
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 4; i++) {
+            // line 31: cols
+            const int cols = int(start + lane + i * 32);
+            // line 32: mask
+            const bool mask = cols < n_cols;
+            // line 33: weight = tl.load
+            weight[i] = mask ? weight_ptr[cols] : 0.0f;
+            // line 34: bias = tl.load
+            bias_[i] = mask ? bias_ptr[cols] : 0.0f;
         }
         #pragma clang loop unroll(full)
         for (uint i = 0; i < 4; i++) {

@@ -23,21 +23,14 @@ kernel void row_sum(
     device const float *const x_start = x_ptr + int(program.x * n_cols);
     // line 12: for
     for (uint start = 0; start < uint(max(n_cols, 0)); start += 256) {
-        if (n_cols > 255 && int(start) < int(uint(n_cols) - 255)) {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 8; i++) {
-                // line 15: acc
-                acc[i] += x_start[int(start + tid + i * 32)];
-            }
-        } else {
-            #pragma clang loop unroll(full)
-            for (uint i = 0; i < 8; i++) {
-                // line 13: cols
-                const int cols = int(start + tid + i * 32);
-                // line 14: x = tl.load
-                const float x = cols < n_cols ? x_start[cols] : 0.0f;
-                acc[i] += x;
-            }
+        #pragma clang loop unroll(full)
+        for (uint i = 0; i < 8; i++) {
+            // line 13: cols
+            const int cols = int(start + tid + i * 32);
+            // line 14: x = tl.load
+            const float x = cols < n_cols ? x_start[cols] : 0.0f;
+            // line 15: acc
+            acc[i] += x;
         }
     }
     float acc_part = -0.0f;

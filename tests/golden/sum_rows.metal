@@ -34,21 +34,13 @@ kernel void sum_rows(
             device const float *const x_start = x_ptr
                     + int((program.x * 16 + sg + j * 8) * stride_m);
             const bool in_grid = int(program.x * 16 + sg + j * 8) < programs_x;
-            if (((programs_x > 15 && int(program.x * 16) < programs_x - 15) && N > 63)
-                    && int(i) < int(uint(N) - 63)) {
-                #pragma clang loop unroll(full)
-                for (uint k = 0; k < 2; k++) {
-                    // line 25: acc
-                    acc[k + j * 2] += x_start[int(i + lane + k * 32)];
-                }
-            } else {
-                #pragma clang loop unroll(full)
-                for (uint k = 0; k < 2; k++) {
-                    // line 24: cols
-                    const int cols = int(i + lane + k * 32);
-                    const float acc_loaded = cols < N && in_grid ? x_start[cols] : 0.0f;
-                    acc[k + j * 2] += acc_loaded;
-                }
+            #pragma clang loop unroll(full)
+            for (uint k = 0; k < 2; k++) {
+                // line 24: cols
+                const int cols = int(i + lane + k * 32);
+                // line 25: acc = tl.load
+                const float acc_loaded = cols < N && in_grid ? x_start[cols] : 0.0f;
+                acc[k + j * 2] += acc_loaded;
             }
         }
     }
