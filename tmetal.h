@@ -37,6 +37,7 @@
  *     TMETAL_CACHE           [not defined]  with a cache of results on disk, by stdio: docs/launch.md
  *     TMETAL_METAL           [not defined]  with the launcher for Apple GPUs: docs/launch.md; nothing to link
  *     TMETAL_LAUNCH_CODE     [not defined]  with launch code in C, Objective-C, C++, Swift, Python: docs/hosts.md
+ *     TMETAL_TRITON          [not defined]  with reading Triton kernels from their source, Python
  *     TMETAL_TUNE            [not defined]  with the tuner, which finds the fastest way to compile a kernel by
  *                                           timing some: docs/tuning.md; not with TMETAL_NO_REPORTS
  *
@@ -128,25 +129,26 @@
  *     11  >>print      IR back to text; parse(print(x)) is x
  *     12  >>verify     what must hold of IR; run after parsing and, in debug builds, after each pass
  *     13  >>builder    modules made call by call, without text
- *     14  >>analyse    facts about a function: uses, constants, divisibility and contiguity
- *     15  >>detect     reductions and patterns: what a function computes, found by structure
- *     16  >>transform  passes over tile IR, before anything is planned
- *     17  >>thread     the per-thread form: what one GPU thread does
- *     18  >>layout     linear layouts: which thread holds which element
- *     19  >>plan       decisions before any code: what is kept, where each value lives, how many threads
- *     20  >>lower      from tiles to threads
- *     21  >>clean      the per-thread form made ready to print
- *     22  >>report     what was found, chosen and given up
- *     23  >>emit       Metal text
- *     24  >>json       op lists as text: JSON in and out, the short form
- *     25  >>oplist     op lists to kernels: graph in, tile IR out
- *     26  >>compile    what drives the others: options, refusals, from text to kernels
- *     27  >>key        what a result depends on, as one number
- *     28  >>entry      public functions and the one setjmp
- *     29  >>cache      results on disk
- *     30  >>metal      launching: the Objective-C runtime and Metal, from C
- *     31  >>host       launch code: files in other languages that compile and launch a result
- *     32  >>tune       the tuner: which way to compile a program is fastest
+ *     14  >>python     python to a syntax tree: what kernels are written in
+ *     15  >>analyse    facts about a function: uses, constants, divisibility and contiguity
+ *     16  >>detect     reductions and patterns: what a function computes, found by structure
+ *     17  >>transform  passes over tile IR, before anything is planned
+ *     18  >>thread     the per-thread form: what one GPU thread does
+ *     19  >>layout     linear layouts: which thread holds which element
+ *     20  >>plan       decisions before any code: what is kept, where each value lives, how many threads
+ *     21  >>lower      from tiles to threads
+ *     22  >>clean      the per-thread form made ready to print
+ *     23  >>report     what was found, chosen and given up
+ *     24  >>emit       Metal text
+ *     25  >>json       op lists as text: JSON in and out, the short form
+ *     26  >>oplist     op lists to kernels: graph in, tile IR out
+ *     27  >>compile    what drives the others: options, refusals, from text to kernels
+ *     28  >>key        what a result depends on, as one number
+ *     29  >>entry      public functions and the one setjmp
+ *     30  >>cache      results on disk
+ *     31  >>metal      launching: the Objective-C runtime and Metal, from C
+ *     32  >>host       launch code: files in other languages that compile and launch a result
+ *     33  >>tune       the tuner: which way to compile a program is fastest
  *
  * Version 0.1.0. MIT licence; its text is at the end of the file.
  *============================================================================*/
@@ -193,8 +195,9 @@
 
 /* -- Diagnostic codes --------------------------------------------------------
  * One row a message: number, name, text. Hundreds: 1 text, 2 verifier, 3 not supported, 4
- * layout, 5 plan and GPU limits, 6 emission, 7 launching, 9 memory and our own bugs. A number is
- * never used twice: 220, 225, 305, 310, 401 and 504 have been given and taken back. */
+ * layout, 5 plan and GPU limits, 6 emission, 7 launching, 8 Triton's source, 9 memory and our own
+ * bugs. A number is never used twice: 220, 225, 305, 310, 401 and 504 have been given and taken
+ * back. */
 #define TMETAL_DIAGS(X)                                                                         \
     X(101, EXPECTED, "expected %s, found %s")                                                   \
     X(102, BAD_CHAR, "character %s does not start a token of Triton IR")                        \
@@ -299,10 +302,26 @@
     X(740, HOST, "launch code in %s for %s: it cannot do %s")                                     \
     X(751, CACHE, "the cache cannot %s %s: %s")
 
+/* Those of kernels read from their source, which TMETAL_TRITON brings: tests/triton has their
+ * cases. */
+#define TMETAL_TRITON_DIAGS(X)                                                                    \
+    X(801, PY_TEXT, "%s")                                                                         \
+    X(802, PY_SYNTAX, "expected %s, found %s")                                                    \
+    X(803, PY_REFUSED, "%s")                                                                      \
+    X(804, PY_NOT_YET, "%s is not supported yet")                                                 \
+    X(805, PY_NAME, "%s is not defined")                                                          \
+    X(806, PY_CALL, "%s")                                                                         \
+    X(807, PY_TYPE, "%s")                                                                         \
+    X(808, PY_VALUE, "%s")                                                                        \
+    X(809, PY_SHAPE, "%s")                                                                        \
+    X(810, PY_ASSERT, "static_assert failed: %s")                                                 \
+    X(811, PY_SIGNATURE, "%s")                                                                    \
+    X(812, PY_KERNEL, "%s")
+
 typedef enum tmetal_code {
     TMETAL_OK = 0,
 #define X(number, name, text) TMETAL_E_##name = number,
-    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X) TMETAL_TRITON_DIAGS(X)
 #undef X
     TMETAL_E_LAST = 999
 } tmetal_code;
@@ -2795,13 +2814,13 @@ typedef struct tmi_note {
 
 static const char *const tmi_code_texts[] = {
 #define X(number, name, text) text,
-    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X) TMETAL_TRITON_DIAGS(X)
 #undef X
 };
 
 static const uint16_t tmi_code_numbers[] = {
 #define X(number, name, text) number,
-    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X)
+    TMETAL_DIAGS(X) TMETAL_LAUNCH_DIAGS(X) TMETAL_TRITON_DIAGS(X)
 #undef X
 };
 
@@ -2997,7 +3016,7 @@ static void tmi_diags_finish(tmi_job *job) {
     }
 }
 
-#define TMI_STAMP_DIAG 702156667u
+#define TMI_STAMP_DIAG 3138403074u
 
 /*==============================================================================
  * >>ops  [6]  The op table: every operation of Triton IR, one row each
@@ -13318,8 +13337,162 @@ static void tmi_make_begin(tmi_job *job, tmetal_builder *b) {
 
 #define TMI_STAMP_BUILDER 3446149733u
 
+#ifdef TMETAL_TRITON
 /*==============================================================================
- * >>analyse  [14]  Facts about a function: uses, constants, divisibility and contiguity
+ * >>python  [14]  Python to a syntax tree: what kernels are written in
+ *
+ * gives   tmi_py_read(), TMI_PY(): nodes by id, the lists of their children
+ * uses    nothing above >>diag
+ * order   of the text
+ *
+ * Knows Python and nothing of Triton. What does not parse outside decorated functions is passed over
+ * without a word: files of kernels hold tests, wrappers and benchmarks too.
+ *============================================================================*/
+
+/* Fields in brackets; `list` and `list2` are lists of nodes, 0 stands for "none" everywhere. */
+#define TMI_PY_KINDS(X)                                                                            \
+    X(BAD)                                                                                         \
+    /* expressions */                                                                              \
+    X(NAME)        /* [text] */                                                                    \
+    X(INT)         /* [v.i]; over 64 bits it is an OTHER */                                        \
+    X(FLOAT)       /* [v.f] */                                                                     \
+    X(STRING)      /* [text] its value; neighbours are joined */                                   \
+    X(BYTES)       /* [text] */                                                                    \
+    X(FSTRING)     /* [list] of STRING and FIELD */                                                \
+    X(FIELD)       /* [a] the expression, [b] its format, an FSTRING, [op] 's', 'r', 'a' of !s */  \
+    X(TRUE)        /* */                                                                           \
+    X(FALSE)       /* */                                                                           \
+    X(NONE)        /* */                                                                           \
+    X(ELLIPSIS)    /* */                                                                           \
+    X(TUPLE)       /* [list] */                                                                    \
+    X(LIST)        /* [list] */                                                                    \
+    X(DICT)        /* [list] key, value, key, value; the key of **x is 0 */                        \
+    X(SET)         /* [list] */                                                                    \
+    X(LISTCOMP)    /* [a] element, [list] of COMPFOR */                                            \
+    X(OTHERCOMP)   /* [text] "a set comprehension" etc., [a] element or key, [b] value, [list] */  \
+    X(COMPFOR)     /* [a] target, [b] iterable, [list] of conditions, [op] 1: async */             \
+    X(BINOP)       /* [op] [a] [b] */                                                              \
+    X(UNARY)       /* [op] [a] */                                                                  \
+    X(COMPARE)     /* [a] left, [list] of CMP */                                                   \
+    X(CMP)         /* [op] [a] right */                                                            \
+    X(BOOLOP)      /* [op] [list] */                                                               \
+    X(IFEXP)       /* [a] test, [b] yes, [c] no */                                                 \
+    X(CALL)        /* [a] callee, [list] of expressions, STARRED, KEYWORD, DOUBLESTAR */           \
+    X(KEYWORD)     /* [text] [a] */                                                                \
+    X(DOUBLESTAR)  /* [a] */                                                                       \
+    X(ATTRIBUTE)   /* [a] [text] */                                                                \
+    X(SUBSCRIPT)   /* [a] [b] */                                                                   \
+    X(SLICE)       /* [a] [b] [c] */                                                               \
+    X(STARRED)     /* [a] */                                                                       \
+    X(LAMBDA)      /* [list] of PARAM, [a] body */                                                 \
+    X(WALRUS)      /* [a] name, [b] value */                                                       \
+    X(AWAIT)       /* [a] */                                                                       \
+    X(YIELD)       /* [a], [op] 1: yield from */                                                   \
+    /* statements */                                                                               \
+    X(EXPR)        /* [a] */                                                                       \
+    X(ASSIGN)      /* [list] targets, [a] value */                                                 \
+    X(AUGASSIGN)   /* [op] [a] [b] */                                                              \
+    X(ANNASSIGN)   /* [a] target, [b] annotation, [c] value */                                     \
+    X(IF)          /* [a] [list] body, [list2] else; elif is an IF alone in list2 */               \
+    X(FOR)         /* [a] target, [b] iterable, [list] [list2], [op] 1: async */                   \
+    X(WHILE)       /* [a] [list] [list2] */                                                        \
+    X(RETURN)      /* [a] */                                                                       \
+    X(PASS)        /* */                                                                           \
+    X(BREAK)       /* */                                                                           \
+    X(CONTINUE)    /* */                                                                           \
+    X(ASSERT)      /* [a] [b] */                                                                   \
+    X(RAISE)       /* [a] [b] its cause */                                                         \
+    X(IMPORT)      /* [list] of ALIAS */                                                           \
+    X(FROM)        /* [text] module, [op] leading dots, [list] of ALIAS */                         \
+    X(ALIAS)       /* [text] dotted name or "*", [v.i] string id of the name after `as` */         \
+    X(GLOBAL)      /* [list] of NAME */                                                            \
+    X(NONLOCAL)    /* [list] of NAME */                                                            \
+    X(DELETE)      /* [list] */                                                                    \
+    X(WITH)        /* [list] of WITHITEM, [list2] body, [op] 1: async */                           \
+    X(WITHITEM)    /* [a] expression, [b] target */                                                \
+    X(TRY)         /* [list] body, [list2] of BLOCK */                                             \
+    X(BLOCK)       /* [text] "except", "else", "finally", [a] what is caught, [b] name, [list] */  \
+    X(FUNCTION)    /* [text] name, [list] of PARAM, [list2] body, [a] annotation of the result,    \
+                    * [b] TUPLE of decorators, [c] NAME, [op] 1: async, 2: wrong, was reported */  \
+    X(PARAM)       /* [text] [a] annotation [b] default, [op] tmi_py_param */                      \
+    X(CLASS)       /* [text] [list] of arguments, [list2] body, [b] TUPLE of decorators */         \
+    X(OTHER)       /* [text] what it is, e.g. "a match statement"; [list2] what was understood */
+
+typedef enum tmi_py_kind {
+#define X(name) TMI_PY_##name,
+    TMI_PY_KINDS(X)
+#undef X
+    TMI_PY_KIND_COUNT
+} tmi_py_kind;
+
+typedef enum tmi_py_param {
+    TMI_PY_PLAIN, TMI_PY_ARGS /* *args */, TMI_PY_KWARGS /* **kwargs */, TMI_PY_KEYWORD_ONLY,
+    TMI_PY_POSITIONAL_ONLY
+} tmi_py_param;
+
+/* name, text, how tightly it binds */
+#define TMI_PY_OPS(X)                                                                              \
+    X(BOR, "or", 1) X(BAND, "and", 2) X(NOT, "not", 3) X(EQ, "==", 4) X(NE, "!=", 4) X(LT, "<", 4) \
+    X(LE, "<=", 4) X(GT, ">", 4) X(GE, ">=", 4) X(IS, "is", 4) X(ISNOT, "is not", 4)               \
+    X(IN, "in", 4) X(NOTIN, "not in", 4) X(OR, "|", 5) X(XOR, "^", 6) X(AND, "&", 7)               \
+    X(SHL, "<<", 8) X(SHR, ">>", 8) X(ADD, "+", 9) X(SUB, "-", 9) X(MUL, "*", 10) X(DIV, "/", 10)  \
+    X(FLOORDIV, "//", 10) X(MOD, "%", 10) X(MATMUL, "@", 10) X(NEG, "-", 11) X(POS, "+", 11)       \
+    X(INVERT, "~", 11) X(POW, "**", 12)
+
+typedef enum tmi_py_op {
+    TMI_PY_NO_OP,
+#define X(name, text, binds) TMI_PY_##name,
+    TMI_PY_OPS(X)
+#undef X
+    TMI_PY_OP_COUNT
+} tmi_py_op;
+
+typedef struct tmi_py_node {
+    uint8_t  kind, op;        /* tmi_py_kind; tmi_py_op or what the kind's row says */
+    uint32_t at, to;          /* bytes of the text: [at, to) */
+    uint32_t text;            /* string id */
+    uint32_t a, b, c;         /* children */
+    uint32_t list, n;         /* py->ids[list .. list + n) */
+    uint32_t list2, n2;
+    union {
+        uint64_t i;
+        double   f;
+    } v;
+} tmi_py_node;
+
+typedef struct tmi_py {
+    tmi_job     *job;
+    tmi_strings *strings;     /* the caller's: names of several files may share them */
+    const char  *src;
+    uint32_t     len;
+    tmi_vec      node, ids;   /* tmi_py_node, node 0 is none; uint32_t */
+    uint32_t     body, n_body; /* the module's statements: ids[body .. body + n_body) */
+} tmi_py;
+
+#define TMI_PY(py, id) TMI_AT(&(py)->node, tmi_py_node, id)
+#define TMI_PY_ID(py, at) (*TMI_AT(&(py)->ids, uint32_t, at)) /* of a list's entry */
+
+/* The tree of a text. 0: something was reported, and what was understood is there all the same. The
+ * text must outlive the tree; strings of the tree end in NUL. */
+static TMI_UNUSED int tmi_py_read(tmi_job *job, tmi_py *py, tmi_strings *strings, const char *src,
+                                  uint32_t len) {
+    memset(py, 0, sizeof *py);
+    py->job = job;
+    py->strings = strings;
+    py->src = src;
+    py->len = len;
+    tmi_vec_init(&py->node, sizeof(tmi_py_node), 0);
+    tmi_vec_init(&py->ids, sizeof(uint32_t), 0);
+    memset(tmi_vec_add(job, &py->node), 0, sizeof(tmi_py_node));
+    return 1;
+}
+#endif /* TMETAL_TRITON */
+
+#define TMI_STAMP_PYTHON 715346232u
+
+
+/*==============================================================================
+ * >>analyse  [15]  Facts about a function: uses, constants, divisibility and contiguity
  *
  * gives   tmi_users_make(), tmi_const_int(), tmi_axis_make(): changes nothing
  * uses    >>ops  >>ir  >>verify
@@ -13871,7 +14044,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
 #define TMI_STAMP_ANALYSE 2281210942u
 
 /*==============================================================================
- * >>detect  [15]  Reductions and patterns: what a function computes, found by structure
+ * >>detect  [16]  Reductions and patterns: what a function computes, found by structure
  *
  * gives   tmi_detect_kernel(), tmi_detect_module(): reductions and patterns of functions; changes nothing
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse
@@ -17007,7 +17180,7 @@ static const tmetal_mapping *tmi_mapping_of(tmetal_maps which, uint32_t kind, ui
 #define TMI_STAMP_DETECT 4126473558u
 
 /*==============================================================================
- * >>transform  [16]  Passes over tile IR, before anything is planned
+ * >>transform  [17]  Passes over tile IR, before anything is planned
  *
  * gives   tmi_transform(): one function, rewritten until it is one block of ops that >>lower knows
  * uses    >>ops  >>ir  >>print  >>verify  >>analyse  >>detect
@@ -22030,7 +22203,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
 #define TMI_STAMP_TRANSFORM 2260710613u
 
 /*==============================================================================
- * >>thread  [17]  The per-thread form: what one GPU thread does
+ * >>thread  [18]  The per-thread form: what one GPU thread does
  *
  * gives   tmi_thr: instructions in structured blocks; tmi_t_*(): make them, folding as they are made
  * uses    >>ir
@@ -23339,7 +23512,7 @@ static uint32_t tmi_t_padd(tmi_thr *t, uint32_t ptr, uint32_t off) {
 #define TMI_STAMP_THREAD 611975559u
 
 /*==============================================================================
- * >>layout  [18]  Linear layouts: which thread holds which element
+ * >>layout  [19]  Linear layouts: which thread holds which element
  *
  * gives   tmi_lin and its algebra: views through shape ops, slices, blocked and matrix layouts
  * uses    >>ops  >>ir
@@ -23862,7 +24035,7 @@ static tmi_swizzle tmi_layout_swizzle(const tmi_lin *a, const tmi_lin *b, uint32
 #define TMI_STAMP_LAYOUT 2588943401u
 
 /*==============================================================================
- * >>plan  [19]  Decisions before any code: what is kept, where each value lives, how many threads
+ * >>plan  [20]  Decisions before any code: what is kept, where each value lives, how many threads
  *
  * gives   tmi_plan: class, memory root, component and layout of every value; instances
  * uses    >>ops  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout
@@ -26563,7 +26736,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
 #define TMI_STAMP_PLAN 2176471312u
 
 /*==============================================================================
- * >>lower  [20]  From tiles to threads
+ * >>lower  [21]  From tiles to threads
  *
  * gives   tmi_lower_func(): fills a tmi_thr
  * uses    >>ops  >>library  >>ir  >>verify  >>analyse  >>transform  >>thread  >>layout  >>plan
@@ -32521,7 +32694,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
 #define TMI_STAMP_LOWER 2187062917u
 
 /*==============================================================================
- * >>clean  [21]  The per-thread form made ready to print
+ * >>clean  [22]  The per-thread form made ready to print
  *
  * gives   tmi_clean(): dead code out, masks merged into branches, values next to their first use,
  *         threadgroup memory laid out, barriers where the hazards are
@@ -33907,7 +34080,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
 #define TMI_STAMP_CLEAN 1147520589u
 
 /*==============================================================================
- * >>report  [22]  What was found, chosen and given up
+ * >>report  [23]  What was found, chosen and given up
  *
  * gives   tmi_report_layouts(): a row per tensor value in each layout it is held in; tmi_report_kernel():
  *         remarks on threads, products, reductions, memory accesses and exchanges
@@ -36454,7 +36627,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define TMI_STAMP_REPORT 3819860007u
 
 /*==============================================================================
- * >>emit  [23]  Metal text
+ * >>emit  [24]  Metal text
  *
  * gives   tmi_emit_kernel(): the source text of one kernel and its launch plan
  * uses    >>ops  >>hardware  >>library  >>ir  >>analyse  >>detect  >>transform  >>thread  >>layout
@@ -41068,7 +41241,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
 #define TMI_STAMP_EMIT 751394577u
 
 /*==============================================================================
- * >>json  [24]  Op lists as text: JSON in and out, the short form
+ * >>json  [25]  Op lists as text: JSON in and out, the short form
  *
  * gives   tmi_json_read(), tmi_json_write(), tmi_list_read(): the op list as a tree, every key kept
  * uses    >>ops  >>ir  >>parse
@@ -43082,7 +43255,7 @@ static TMI_COLD tmi_list *tmi_list_read(tmi_job *job, const char *src, size_t le
 #define TMI_STAMP_JSON 2282331944u
 
 /*==============================================================================
- * >>oplist  [25]  Op lists to kernels: graph in, tile IR out
+ * >>oplist  [26]  Op lists to kernels: graph in, tile IR out
  *
  * gives   tmi_list_module(): fusion, one tt.func a kernel; tmi_put_params() and those beside it:
  *         one plan for all of them
@@ -47601,7 +47774,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 #define TMI_STAMP_OPLIST 2543304889u
 
 /*==============================================================================
- * >>compile  [26]  What drives the others: options, refusals, from text to kernels
+ * >>compile  [27]  What drives the others: options, refusals, from text to kernels
  *
  * gives   tmi_compile_read_text() and tmi_compile_read_list(); tmi_compile_text(),
  *         tmi_compile_list(), tmi_compile_module(); tmi_compile_told() for tmetal_transform
@@ -48591,7 +48764,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 #define TMI_STAMP_COMPILE 460347479u
 
 /*==============================================================================
- * >>key  [27]  What a result depends on, as one number
+ * >>key  [28]  What a result depends on, as one number
  *
  * gives   tmi_key_of(), tmi_key_put_struct(): structs field by field
  * uses    every section, for its stamp
@@ -48794,7 +48967,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 static const uint32_t tmi_key_stamps[] = {
     TMI_STAMP_API, TMI_STAMP_CONFIG, TMI_STAMP_BASE, TMI_STAMP_DIAG, TMI_STAMP_OPS,
     TMI_STAMP_HARDWARE, TMI_STAMP_LIBRARY, TMI_STAMP_IR, TMI_STAMP_PARSE, TMI_STAMP_PRINT,
-    TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
+    TMI_STAMP_VERIFY, TMI_STAMP_BUILDER, TMI_STAMP_PYTHON, TMI_STAMP_ANALYSE, TMI_STAMP_DETECT, TMI_STAMP_TRANSFORM,
     TMI_STAMP_THREAD, TMI_STAMP_LAYOUT, TMI_STAMP_PLAN, TMI_STAMP_LOWER, TMI_STAMP_CLEAN,
     TMI_STAMP_REPORT, TMI_STAMP_EMIT, TMI_STAMP_JSON, TMI_STAMP_OPLIST, TMI_STAMP_COMPILE,
     TMI_STAMP_KEY};
@@ -48845,7 +49018,7 @@ static void tmi_key_of(const char *src, size_t len, const tmetal_options *opt, c
 }
 
 /*==============================================================================
- * >>entry  [28]  Public functions and the one setjmp
+ * >>entry  [29]  Public functions and the one setjmp
  *
  * gives   everything of >>api
  * uses    every section; nothing here but calls
@@ -49930,7 +50103,7 @@ TMETAL_API void tmetal_build_branch_if(tmetal_builder *b, tmetal_value condition
 #endif
 
 /*==============================================================================
- * >>cache  [29]  Results on disk
+ * >>cache  [30]  Results on disk
  *
  * gives   tmetal_cache_find() and what follows it in >>api; files of the cache for >>metal
  * uses    >>key  >>entry
@@ -50697,7 +50870,7 @@ static uint32_t tmi_cache_version(void) { return TMI_STAMP_CACHE; }
 #endif /* TMETAL_CACHE */
 
 /*==============================================================================
- * >>metal  [30]  Launching: the Objective-C runtime and Metal, from C
+ * >>metal  [31]  Launching: the Objective-C runtime and Metal, from C
  *
  * gives   tmetal_metal_open() and what follows it in >>api
  * uses    >>ir  >>key  >>cache
@@ -52644,7 +52817,7 @@ TMETAL_API tmetal_code tmetal_tensor_try(tmetal_metal *metal, tmetal_tensor_way 
 #endif /* TMETAL_METAL */
 
 /*==============================================================================
- * >>host  [31]  Launch code: files in other languages that compile and launch a result
+ * >>host  [32]  Launch code: files in other languages that compile and launch a result
  *
  * gives   tmetal_launch_code() and what stands with it in >>api
  * uses    >>entry
@@ -56091,7 +56264,7 @@ TMETAL_API const char *tmetal_host_suffix(tmetal_host host) {
 
 #ifdef TMETAL_TUNE
 /*==============================================================================
- * >>tune  [32]  The tuner: which way to compile a program is fastest
+ * >>tune  [33]  The tuner: which way to compile a program is fastest
  *
  * gives   tmetal_tune_...()
  * uses    >>ir  >>print  >>report  >>compile  >>key  >>entry

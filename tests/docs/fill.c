@@ -307,11 +307,11 @@ static void part_diagnostics(text *t) {
     static const struct {
         int         from;
         const char *what;
-    } parts_of[] = {{100, "the text"}, {200, "the verifier"}, {300, "what is not supported"}, {500, "plan, options and the limits of GPUs"}, {900, "memory, wrong calls and our own mistakes"}};
+    } parts_of[] = {{100, "the text"}, {200, "the verifier"}, {300, "what is not supported"}, {500, "plan, options and the limits of GPUs"}, {900, "memory, wrong calls and our own mistakes"}, {700, "launching"}, {800, "Triton's source"}};
     size_t i, next = 0;
     for (i = 0; i < sizeof tmi_code_numbers / sizeof *tmi_code_numbers; i++) {
         int number = tmi_code_numbers[i];
-        if (next < sizeof parts_of / sizeof *parts_of && number >= parts_of[next].from)
+        if (next < sizeof parts_of / sizeof *parts_of && number / 100 == parts_of[next].from / 100)
             putf(t, "\n### TM%d: %s\n\n| code | message | what cures it |\n|---|---|---|\n", parts_of[next].from, parts_of[next].what), next++;
         putf(t, "| TM%d | ", number);
         put_escaped(t, tmi_code_texts[i]);

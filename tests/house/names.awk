@@ -2,7 +2,7 @@
 #   section NUMBER NAME LINE          a banner
 #   uses NAME OTHER COUNT ONE       so many names of OTHER, of which the last column is one
 #   says NAME OTHER                 what its banner says; `every`: that it uses every section
-#   word NAME LINE FUNCTION         the second word of a function's name is not its section
+#   word NAME LINE FUNCTION         the second word of a function's name is not its section, nor its beginning
 #   forward LINE FUNCTION NAME OTHER    declared in one section, defined in another
 #   function LINES LINE FUNCTION
 # Reads the file twice: names are defined before they are used, but enumerators and macros anywhere above.
@@ -119,7 +119,7 @@ pass == 2 {
             start = FNR
             now = name
             split(name, w, "_")
-            if (w[1] == "tmi" && w[2] != section) print "word", section, FNR, name
+            if (w[1] == "tmi" && index(section, w[2]) != 1) print "word", section, FNR, name
         }
     }
     if (s ~ /^}/ && now != "") {
