@@ -13675,6 +13675,53 @@ static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const
     return v;
 }
 
+/* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
+static uint32_t tmi_analyse_axes_in(const tmi_module *m, uint32_t axes, uint32_t from,
+                                    uint32_t to) {
+    uint32_t i = 0, k, out = 0, n = tmi_rank(m, from), rank = tmi_rank(m, to);
+    for (k = 0; k < rank; k++) {
+        if (tmi_dim(m, to, k) == 1) continue;
+        while (i < n && tmi_dim(m, from, i) == 1) i++;
+        if (i == n || tmi_dim(m, from, i) != tmi_dim(m, to, k)) return axes ? TMI_NONE : 0;
+        out |= (axes >> i++ & 1) << k;
+    }
+    return out;
+}
+
+/* Axes, a bit each, along which elements differ: sums of ranges along axes of their own, times
+ * strides; those of what may be written are neither 0 nor less than a row. TMI_NONE: not known.
+ * Depth: what is left. */
+static uint32_t tmi_analyse_differs(const tmi_module *m, uint32_t v, uint32_t *left) {
+    const tmi_op *o = TMI_OP(m, tmi_def(m, v));
+    uint32_t      a, b;
+    if (!tmi_is_tensor(m, tmi_value_type(m, v)) || o->kind == TMI_OP_SPLAT) return 0;
+    if (o->kind == TMI_OP_RANGE) return 1;
+    if (o->kind == TMI_OP_CONSTANT)
+        return tmi_attr_of(m, o, "value")->n == 1 ? 0 : TMI_NONE;
+    if (!*left || !o->n_in) return TMI_NONE;
+    --*left;
+    a = tmi_analyse_differs(m, tmi_in(m, o, 0), left);
+    if (a == TMI_NONE) return a;
+    switch (o->kind) {
+    case TMI_OP_EXPAND: case TMI_OP_RESHAPE:
+        return tmi_analyse_axes_in(m, a, tmi_in_type(m, o, 0), tmi_out_type(m, o, 0));
+    case TMI_OP_BROADCAST: case TMI_OP_EXTSI: case TMI_OP_EXTUI: case TMI_OP_TTBITCAST: return a;
+    case TMI_OP_ADDPTR: case TMI_OP_ADDI: case TMI_OP_SUBI: case TMI_OP_MULI:
+        b = tmi_analyse_differs(m, tmi_in(m, o, 1), left);
+        return b == TMI_NONE || (o->kind == TMI_OP_MULI ? a && b : a & b) ? TMI_NONE : a | b;
+    default: return TMI_NONE;
+    }
+}
+
+/* Is no address of a tile that of another element too, as far as that can be told? */
+static int tmi_analyse_apart(const tmi_module *m, uint32_t ptr) {
+    uint32_t left = 64, axes = tmi_analyse_differs(m, ptr, &left), d,
+             rank = tmi_rank(m, tmi_value_type(m, ptr));
+    for (d = 0; d < rank; d++)
+        if (tmi_dim(m, tmi_value_type(m, ptr), d) > 1 && !(axes >> d & 1)) return 0;
+    return axes != TMI_NONE;
+}
+
 /* x + y, pointer + offset, x - y: contiguity and divisibility of a sum. */
 static tmi_axis tmi_axis_sum(const tmi_module *m, const tmi_op *op, tmi_axis l, tmi_axis r) {
     uint32_t es = op->kind == TMI_OP_ADDPTR ? tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0)) : 0;
@@ -14041,7 +14088,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 2281210942u
+#define TMI_STAMP_ANALYSE 2408343051u
 
 /*==============================================================================
  * >>detect  [16]  Reductions and patterns: what a function computes, found by structure
@@ -21515,8 +21562,8 @@ static uint32_t tmi_transform_stream_base(const tmi_module *m, uint32_t v) {
     return v;
 }
 
-/* Is what loads read left alone by all stores? A lone store may write where its own element was
- * read. */
+/* Is what loads read left alone by all stores? A lone store may write where its own element, and
+ * no other, was read. */
 static int tmi_transform_stream_memory(const tmi_stream *r) {
     const tmi_module *m = r->s.m;
     uint32_t first = TMI_BLOCK(m, r->body)->first_op, op, other, stores = 0, base;
@@ -21529,7 +21576,8 @@ static int tmi_transform_stream_memory(const tmi_stream *r) {
             const tmi_op *o = TMI_OP(m, other);
             if (other == op || (o->kind != TMI_OP_LOAD && o->kind != TMI_OP_STORE)) continue;
             if (tmi_transform_stream_base(m, tmi_in(m, o, 0)) == base &&
-                !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0)))
+                !(stores == 1 && tmi_in(m, o, 0) == tmi_in(m, TMI_OP(m, op), 0) &&
+                  tmi_analyse_apart(m, tmi_in(m, o, 0))))
                 return 0;
         }
     }
@@ -21842,8 +21890,8 @@ static int tmi_transform_sweep_of(const tmi_stream *r, uint32_t loop, tmi_sweep 
             tmi_constant_is(m, tmi_in(m, o, 3), 0);
 }
 
-/* Do two values hold the same elements, where counters of loops stand for each other? Depth: its
- * argument. */
+/* Do two values hold the same elements, where counters of loops stand for each other? Loads before
+ * the loops may have a store between them. Depth: its argument. */
 static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
                               const uint32_t *counter, uint32_t depth, uint32_t *left) {
     const tmi_op *f, *g;
@@ -21860,7 +21908,9 @@ static int tmi_transform_same(const tmi_module *m, uint32_t a, uint32_t b,
         g->n_out != 1)
         return 0;
     if (f->kind == TMI_OP_LOAD
-            ? tmi_attr_of(m, f, "isVolatile") || tmi_attr_of(m, g, "isVolatile")
+            ? tmi_attr_of(m, f, "isVolatile") || tmi_attr_of(m, g, "isVolatile") ||
+                f->block != TMI_VALUE(m, counter[0])->def ||
+                g->block != TMI_VALUE(m, counter[1])->def
             : !(tmi_ops[f->kind].traits & TMI_PURE) || !tmi_dt_same_attrs(m, f, g))
         return 0;
     for (i = 0; i < f->n_in; i++)
@@ -21905,8 +21955,8 @@ static uint32_t tmi_transform_sweep_exp(const tmi_stream *r, const tmi_sweep *w)
         : 0;
 }
 
-/* x of (x - c)^2, where c is a quotient or product of the first sweep's sum; `mask`: where others
- * than those count nothing, and add nothing to the first sum. */
+/* x of (x - c)^2, where c is a quotient or product of the first sweep's sum, the same in all
+ * rounds; `mask`: where others than those count nothing, and add nothing to the first sum. */
 static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep *w, uint32_t *c,
                                            uint32_t *mask) {
     const tmi_module *m = r->s.m;
@@ -21928,7 +21978,7 @@ static uint32_t tmi_transform_sweep_square(const tmi_stream *r, const tmi_sweep 
     if (d->kind != TMI_OP_SUBF || tmi_def_kind(m, tmi_in(m, d, 1)) != TMI_OP_SPLAT) return 0;
     *c = tmi_in(m, TMI_OP(m, tmi_def(m, tmi_in(m, d, 1))), 0);
     s = TMI_OP(m, tmi_def(m, *c));
-    return (s->kind == TMI_OP_DIVF || s->kind == TMI_OP_MULF) &&
+    return (s->kind == TMI_OP_DIVF || s->kind == TMI_OP_MULF) && s->block == r->body &&
             tmi_in(m, s, 0) == tmi_out(m, TMI_OP(m, w[0].red), 0)
         ? tmi_in(m, d, 0)
         : 0;
@@ -22200,7 +22250,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2260710613u
+#define TMI_STAMP_TRANSFORM 1925517196u
 
 /*==============================================================================
  * >>thread  [18]  The per-thread form: what one GPU thread does
@@ -26747,7 +26797,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 2176471312u
+#define TMI_STAMP_PLAN 1699800063u
 
 /*==============================================================================
  * >>lower  [21]  From tiles to threads
@@ -31124,10 +31174,11 @@ static void tmi_add_fence_for(tmi_low *w, int why) {
     w->fence = s + 1;
 }
 
-/* Two accesses keep to their own thread's elements when they have one address and one layout
- * without copies: then the order within each thread is order enough. */
-static int tmi_own_elements(const tmi_access *a, const tmi_access *b) {
-    return a->ptr == b->ptr && a->lin == b->lin && !a->copies && !b->copies;
+/* Two accesses keep to their own thread's elements when they have one address, an element's own,
+ * and one layout without copies: then the order within each thread is order enough. */
+static int tmi_own_elements(const tmi_low *w, const tmi_access *a, const tmi_access *b) {
+    return a->ptr == b->ptr && a->lin == b->lin && !a->copies && !b->copies &&
+        tmi_analyse_apart(w->m, a->ptr);
 }
 
 /* What threads read more than once each may be what this store overwrites, where a kernel is
@@ -31157,12 +31208,12 @@ static void tmi_order_access(tmi_low *w, const tmi_access *x, int writes, uint32
         const tmi_seen *s = &w->seen[k];
         int             fence = s->aslot > w->fence;
         if (!fence && s->write.slot > w->fence) {
-            if (tmi_own_elements(x, &s->write)) *lo = tmi_max32(*lo, s->write.slot - 1);
+            if (tmi_own_elements(w, x, &s->write)) *lo = tmi_max32(*lo, s->write.slot - 1);
             else if (writes) *lo = tmi_max32(*lo, s->write.slot);
             else fence = 1;
         }
         if (!fence && writes && s->read.slot > w->fence) {
-            if (tmi_own_elements(x, &s->read)) *lo = tmi_max32(*lo, s->read.slot - 1);
+            if (tmi_own_elements(w, x, &s->read)) *lo = tmi_max32(*lo, s->read.slot - 1);
             else fence = 1;
         }
         if (fence) {
@@ -31897,7 +31948,7 @@ static int tmi_lower_needs_wrap_fence(const tmi_low *w, uint32_t block) {
         const tmi_seen *s = &w->seen[k];
         if (s->aslot && (s->write.slot || s->read.slot || k == 31)) return 1;
         if (!s->write.slot) continue;
-        if (s->read.slot && !tmi_own_elements(&s->write, &s->read)) return 1;
+        if (s->read.slot && !tmi_own_elements(w, &s->write, &s->read)) return 1;
         if (k == 31 || w->seen[31].read.slot) return 1;
     }
     return 0;
@@ -32705,7 +32756,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2187062917u
+#define TMI_STAMP_LOWER 1297385644u
 
 /*==============================================================================
  * >>clean  [22]  The per-thread form made ready to print
