@@ -32246,16 +32246,17 @@ static uint32_t tmi_tile_base(tmi_low *w, const tmi_lin *l, uint32_t low, uint32
 }
 
 /* The a tiles of one step of K, from registers in the layout of another product: its result, or
- * what was computed from it. */
+ * what was computed from it. Registers stand by column, 2^rows rows of tiles, batch. */
 static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, uint32_t i,
-                                           uint32_t k) {
+                                           uint32_t k, uint32_t rows, uint32_t batch) {
     uint32_t a = tmi_in(w->m, p->op, 0), b, e;
     const tmi_lin *l = tmi_value_lin(w->p, a);
+    const uint32_t row = p->k_bits - 2, plane = row + rows; /* the first register bits of each */
     tmi_nest n;
     tmi_nest_begin(w, &n, tmi_lin_id(w->p, l));
     for (b = 1; b < l->n_reg; b++) {
-        n.var[b] = b < p->k_bits - 2 ? k : i;
-        n.bit[b] = b < p->k_bits - 2 ? b - 1 : b - (p->k_bits - 2);
+        n.var[b] = b < row ? k : b < plane ? i : batch;
+        n.bit[b] = b < row ? b - 1 : b < plane ? b - row : b - plane;
     }
     for (e = 0; e < 2; e++) {
         uint32_t one = tmi_elem_at(w, a, l, e);
@@ -32319,7 +32320,7 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     kv = tmi_t_for(t, 1u << steps);
     iv = tmi_t_for(t, 1u << rows);
     if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
-    else if (in_regs) tmi_lower_tiles_from_registers(w, p, fa, iv, kv);
+    else if (in_regs) tmi_lower_tiles_from_registers(w, p, fa, iv, kv, rows, bv);
     else {
         const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
         tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul_c(t, iv, 8)), k8, batch);
@@ -32756,7 +32757,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1297385644u
+#define TMI_STAMP_LOWER 3006865454u
 
 /*==============================================================================
  * >>clean  [22]  The per-thread form made ready to print
@@ -33430,7 +33431,8 @@ static int tmi_clean_split_whole(tmi_thr *t) {
         tmi_clean_copy_whole(t, id, yes, map);
         tmi_ins_unlink(t, id);
         tmi_blk_append(t, no, id);
-        TMI_BLK(t, TMI_INS(t, id)->d)->parent = no;
+        TMI_BLK(t, TMI_INS(t, id)->d)->parent = no; /* its body holds no block */
+        TMI_BLK(t, TMI_INS(t, id)->d)->depth++;
         any = 1;
     }
     return (int)any;
@@ -34142,7 +34144,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 1147520589u
+#define TMI_STAMP_CLEAN 3131721954u
 
 /*==============================================================================
  * >>report  [23]  What was found, chosen and given up

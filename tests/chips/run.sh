@@ -34,6 +34,7 @@ done
 runs "sums handed over in rounds, other places" --dir tests/chips/kernels --filter dot_ --gpu apple-m5 --has TENSOR_OPS --seed 3
 # Text is refused where a loop that is not unrolled indexes a thread's registers.
 runs "loops of 128 rounds over registers" --dir examples/kernels --filter sum_both --threads 32
+runs "the same, with masks and without" --dir tests/chips/kernels --filter whole_tiles --threads 32
 if [ "${2-}" = all ]; then
     for gpu in apple-a15 apple-m2-max apple-m3-max apple-m5; do runs "everything for $gpu" --dir $recorded --gpu $gpu; done
     runs "everything without simdgroup operations" --dir $recorded --lacks SIMD_REDUCE,SIMD_MATRIX,FLOAT_ATOMICS
