@@ -32869,7 +32869,7 @@ static void tmi_dead_code(tmi_thr *t) {
 
 /* -- Loops over the same registers --------------------------------------------------- */
 
-/* What one loop over registers, or several made one, do: to private arrays, elsewhere. */
+/* What a loop over registers or a branch, or several made one, do: to private arrays, elsewhere. */
 typedef struct tmi_rounds {
     uint8_t  *how;        /* per array: 1 read, 2 written, 4 at another entry than the round's */
     uint32_t *arr, n;     /* those touched */
@@ -32897,7 +32897,8 @@ static uint32_t tmi_clean_last_inside(const tmi_thr *t, uint32_t id) {
 
 static void tmi_clean_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) {
     uint32_t id = loop, end = tmi_clean_last_inside(t, loop), var = tmi_clean_loop_var(t, loop);
-    r->n = r->device = r->group = 0;
+    while (r->n) r->how[r->arr[--r->n]] = 0;
+    r->device = r->group = 0;
     r->lanes = r->odd = 0;
     while (id != end) {
         const tmi_ins *n;
@@ -32922,6 +32923,22 @@ static void tmi_clean_rounds_of(const tmi_thr *t, uint32_t loop, tmi_rounds *r) 
         }
         if (n->op == TMI_TF_LDG && (n->d & TMI_INS_VOLATILE)) r->odd = 1;
     }
+}
+
+static void tmi_clean_rounds_init(tmi_thr *t, tmi_rounds *r) {
+    memset(r, 0, sizeof *r);
+    r->how = TMI_TEMP(t->job, uint8_t, t->arr.n);
+    r->arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+}
+
+/* `b` has become part of `a`. */
+static void tmi_clean_rounds_add(tmi_rounds *a, const tmi_rounds *b) {
+    uint32_t k;
+    for (k = 0; k < b->n; k++) {
+        if (!a->how[b->arr[k]]) a->arr[a->n++] = b->arr[k];
+        a->how[b->arr[k]] |= b->how[b->arr[k]];
+    }
+    a->device |= b->device, a->group |= b->group, a->lanes |= b->lanes;
 }
 
 /* May round i of `b` come before round i + 1 of `a`? Loads from device memory stay together,
@@ -32976,31 +32993,22 @@ static void tmi_clean_join_rounds(tmi_thr *t, uint32_t a, uint32_t b) {
 /* Loops of the same rounds that follow each other are one, where no round needs what a later one
  * leaves. Gives whether there are any loops. */
 static int tmi_clean_fuse_loops(tmi_thr *t) {
-    uint32_t   blk, id, next, k, first;
+    uint32_t   blk, id, next, first;
     int        any = 0;
     tmi_rounds a, b, spare;
-    memset(&a, 0, sizeof a);
-    memset(&b, 0, sizeof b);
-    a.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    b.how = TMI_TEMP(t->job, uint8_t, t->arr.n);
-    a.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
-    b.arr = TMI_TEMP(t->job, uint32_t, t->arr.n);
+    tmi_clean_rounds_init(t, &a);
+    tmi_clean_rounds_init(t, &b);
     for (blk = 1; blk < t->blk.n; blk++)
         for (first = 0, id = TMI_BLK(t, blk)->first; id; id = next) {
             const tmi_ins *n = TMI_INS(t, id), *f = TMI_INS(t, first);
             next = n->next;
             if (n->op != TMI_TF_FOR) continue;
             any = 1;
-            while (b.n) b.how[b.arr[--b.n]] = 0;
             tmi_clean_rounds_of(t, id, &b);
             if (first && f->b == n->b && f->c == n->c && f->e == n->e && f->f == n->f &&
                 tmi_clean_rounds_meet(&a, &b) && tmi_clean_clear_between(t, first, id, &a)) {
                 tmi_clean_join_rounds(t, first, id);
-                for (k = 0; k < b.n; k++) {
-                    if (!a.how[b.arr[k]]) a.arr[a.n++] = b.arr[k];
-                    a.how[b.arr[k]] |= b.how[b.arr[k]];
-                }
-                a.device |= b.device, a.group |= b.group, a.lanes |= b.lanes;
+                tmi_clean_rounds_add(&a, &b);
                 continue;
             }
             first = id;
@@ -33218,6 +33226,95 @@ static void tmi_clean_merge_masks(tmi_thr *t) {
         tmi_clean_mask_branch(t, o.id[i], end);
         i = o.pos[end] - 1;
     }
+}
+
+/* -- Branches on one condition ---------------------------------------------------------------- */
+
+enum { TMI_BRANCH_BETWEEN = 64 }; /* instructions looked at, so that no walk is quadratic */
+
+/* What branch `b` reads of what stands between it and `a` moves before `a`, if that is addresses
+ * and conditions alone: results would be held for longer. `b` can then be joined to `a` over the
+ * rest. 0: it cannot. `need`: per instruction, the branch that needed it last. */
+static int tmi_clean_clear_branch(tmi_thr *t, uint32_t a, uint32_t b, const tmi_rounds *ra,
+                                  const tmi_rounds *rb, uint32_t *need) {
+    uint32_t id = b, end = tmi_clean_last_inside(t, b), k, n = 0, v[TMI_MAX_OPERANDS], next;
+    while (id != end) {
+        id = tmi_thr_next(t, id);
+        for (k = tmi_operands(t, TMI_INS(t, id), v); k-- > 0;) need[v[k]] = b;
+    }
+    for (k = 0; k < rb->n; k++) need[TMI_ARR(t, rb->arr[k])->decl] = b;
+    for (id = TMI_INS(t, b)->prev; id != a; id = TMI_INS(t, id)->prev) {
+        const tmi_ins *x = TMI_INS(t, id);
+        const tmi_rounds *over = need[id] == b ? ra : rb; /* what it changes places with */
+        if (++n > TMI_BRANCH_BETWEEN ||
+            (x->op == TMI_TF_LDA ? over->how[x->a] & 2
+                 : x->op == TMI_TF_LDG ? (over->device & 2) || (x->d & TMI_INS_VOLATILE)
+                 : x->op != TMI_TF_DECL && !(tmi_tfs[x->op].traits & TMI_TR_PURE)))
+            return 0;
+        if (need[id] != b) continue;
+        if (x->op != TMI_TF_DECL && x->op != TMI_TF_CONST &&
+            (x->type.width > 1 || tmi_s_is_float(x->type.kind)))
+            return 0;
+        for (k = tmi_operands(t, x, v); k-- > 0;) need[v[k]] = b;
+        if (x->op == TMI_TF_LDA) need[TMI_ARR(t, x->a)->decl] = b;
+    }
+    for (id = TMI_INS(t, a)->next; id != b; id = next) {
+        next = TMI_INS(t, id)->next;
+        if (need[id] != b) continue;
+        tmi_ins_unlink(t, id);
+        tmi_ins_before(t, a, id);
+    }
+    return 1;
+}
+
+/* The sides of branch `b` go on where those of `a` end. */
+static void tmi_clean_join_sides(tmi_thr *t, uint32_t a, uint32_t b) {
+    uint32_t *to[2], from[2], i, id, next, k, body[2];
+    to[0] = &TMI_INS(t, a)->c, from[0] = TMI_INS(t, b)->c;
+    to[1] = &TMI_INS(t, a)->d, from[1] = TMI_INS(t, b)->d;
+    for (i = 0; i < 2; i++) {
+        if (!from[i]) continue;
+        if (!*to[i]) {
+            *to[i] = from[i];
+            TMI_BLK(t, from[i])->owner = a;
+            continue;
+        }
+        for (id = TMI_BLK(t, from[i])->first; id; id = next) {
+            next = TMI_INS(t, id)->next;
+            tmi_ins_unlink(t, id);
+            for (k = tmi_bodies(TMI_INS(t, id), body); k-- > 0;)
+                TMI_BLK(t, body[k])->parent = *to[i];
+            tmi_blk_append(t, *to[i], id);
+        }
+    }
+    tmi_ins_unlink(t, b);
+}
+
+/* if (c) A else B; if (c) C else D  is  if (c) { A C } else { B D }: each thread does the same in
+ * the same order, and the loads of both wait together. Not where threads meet inside, or through
+ * threadgroup memory: a barrier might have to stand in the branch. */
+static void tmi_clean_join_branches(tmi_thr *t) {
+    uint32_t   blk, id, next, first, *need = TMI_TEMP(t->job, uint32_t, t->ins.n);
+    tmi_rounds a, b, spare;
+    tmi_clean_rounds_init(t, &a);
+    tmi_clean_rounds_init(t, &b);
+    for (blk = 1; blk < t->blk.n; blk++)
+        for (first = 0, id = TMI_BLK(t, blk)->first; id; id = next) {
+            const tmi_ins *n = TMI_INS(t, id);
+            next = n->next;
+            if (n->op != TMI_TF_IF) continue;
+            tmi_clean_rounds_of(t, id, &b);
+            if (n->e || b.odd || b.lanes || b.group) {
+                first = 0;
+            } else if (first && TMI_INS(t, first)->a == n->a &&
+                       tmi_clean_clear_branch(t, first, id, &a, &b, need)) {
+                tmi_clean_join_sides(t, first, id);
+                tmi_clean_rounds_add(&a, &b);
+            } else {
+                first = id;
+                spare = a, a = b, b = spare;
+            }
+        }
 }
 
 /* -- Whole tiles: asked once whether their elements exist -----------------------------------------
@@ -34116,6 +34213,7 @@ static uint32_t tmi_clean(tmi_thr *t, uint32_t roomy) {
         }
         tmi_clean_merge_masks(t);
         if (tmi_clean_split_whole(t)) tmi_dead_code(t);
+        tmi_clean_join_branches(t);
     }
     bytes = tmi_clean_place_arrays(t, roomy, &apart);
 #ifndef TMETAL_NO_REPORTS
@@ -34144,7 +34242,7 @@ static uint32_t tmi_barrier_flags(const tmi_plan *p, const tmi_ins *n) {
     return p->n_sg ? n->a : TMI_BAR_GROUP | TMI_BAR_DEVICE;
 }
 
-#define TMI_STAMP_CLEAN 3131721954u
+#define TMI_STAMP_CLEAN 1381198015u
 
 /*==============================================================================
  * >>report  [23]  What was found, chosen and given up

@@ -22,26 +22,22 @@ kernel void vector_add(
     const int offsets = int(offsets_offset + tid * 4);
     // line 11: mask
     const bool mask = offsets < n;
-    const bool mask_all = int(offsets_offset + (tid * 4 + 3)) < n;
     device const float *const x_start = x_ptr + offsets;
     const int offsets_base = int(offsets_offset + (tid * 4 + 1));
     const int offsets_base_2 = int(offsets_offset + (tid * 4 + 2));
     float4 x;
-    if (mask_all) {
+    device const float *const y_start = y_ptr + offsets;
+    float4 y;
+    if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 12: x = tl.load
         x = *(device const float4 *)(x_start);
+        // line 13: y = tl.load
+        y = *(device const float4 *)(y_start);
     } else {
         const float x_loaded = mask ? *x_start : 0.0f;
         const float x_loaded_2 = offsets_base < n ? x_ptr[offsets_base] : 0.0f;
         const float x_loaded_3 = offsets_base_2 < n ? x_ptr[offsets_base_2] : 0.0f;
         x = float4(x_loaded, x_loaded_2, x_loaded_3, 0.0f);
-    }
-    device const float *const y_start = y_ptr + offsets;
-    float4 y;
-    if (mask_all) {
-        // line 13: y = tl.load
-        y = *(device const float4 *)(y_start);
-    } else {
         const float y_loaded = mask ? *y_start : 0.0f;
         const float y_loaded_2 = offsets_base < n ? y_ptr[offsets_base] : 0.0f;
         const float y_loaded_3 = offsets_base_2 < n ? y_ptr[offsets_base_2] : 0.0f;
@@ -49,7 +45,7 @@ kernel void vector_add(
     }
     const float4 value = x + y;
     device float *const out_start = out_ptr + offsets;
-    if (mask_all) {
+    if (int(offsets_offset + (tid * 4 + 3)) < n) {
         // line 14: tl.store
         *(device float4 *)(out_start) = value;
     } else {
