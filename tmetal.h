@@ -13675,6 +13675,41 @@ static uint32_t tmi_analyse_vec(const tmi_module *m, const tmi_axes *axes, const
     return v;
 }
 
+/* Is the mask `x < n`, along runs of 2^vec ascending x, and what holds for whole runs? It is true
+ * of a run where it is true of its last element. Depth: `depth`. */
+static int tmi_analyse_mask_falls(const tmi_module *m, const tmi_axes *axes, uint32_t mask,
+                                  uint32_t vec, uint32_t depth) {
+    const tmi_op *op = TMI_OP(m, tmi_def(m, mask));
+    int64_t       pred;
+    tmi_axis      x;
+    if (tmi_axis_get(axes, mask, 0).k >= vec) return 1;
+    if (!tmi_def(m, mask) || !depth) return 0;
+    if (op->kind == TMI_OP_ANDI)
+        return tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 0), vec, depth - 1) &&
+            tmi_analyse_mask_falls(m, axes, tmi_in(m, op, 1), vec, depth - 1);
+    if (op->kind != TMI_OP_CMPI) return 0;
+    pred = tmi_attr_int(m, op, "predicate", 0);
+    x = tmi_axis_get(axes, tmi_in(m, op, 0), 0);
+    return (pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SLE || pred == TMI_ULE) &&
+        x.c >= vec && x.v >= vec && tmi_axis_get(axes, tmi_in(m, op, 1), 0).k >= vec;
+}
+
+/* log2 of the neighbours that one lane may move at once if all of them exist, and element by
+ * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
+ * anywhere. Of tiles of one axis alone, so that little is written twice. */
+static uint32_t tmi_analyse_ragged_vec(const tmi_module *m, const tmi_axes *axes,
+                                       const tmi_op *op) {
+    const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
+    uint32_t v, es = tmi_pointee_bytes_log2(m, tmi_in_type(m, op, 0));
+    tmi_axis a = tmi_axis_get(axes, tmi_in(m, op, 0), 0);
+    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
+        tmi_rank(m, tmi_in_type(m, op, 0)) != 1)
+        return 0;
+    v = tmi_min32(2, tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0));
+    if (v + es > 4) v = 4 - es;
+    return v && tmi_analyse_mask_falls(m, axes, tmi_in(m, op, at), v, 8) ? v : 0;
+}
+
 /* Those axes of a type, a bit each, in one that has other axes of 1 element; TMI_NONE: it has not. */
 static uint32_t tmi_analyse_axes_in(const tmi_module *m, uint32_t axes, uint32_t from,
                                     uint32_t to) {
@@ -14088,7 +14123,7 @@ static uint32_t tmi_simple_combiner(const tmi_module *m, const tmi_op *op) {
         : 0;
 }
 
-#define TMI_STAMP_ANALYSE 2408343051u
+#define TMI_STAMP_ANALYSE 419128797u
 
 /*==============================================================================
  * >>detect  [16]  Reductions and patterns: what a function computes, found by structure
@@ -21836,7 +21871,8 @@ static uint32_t tmi_transform_stream_near(const tmi_stream *r, uint32_t length) 
         const tmi_op *o = TMI_OP(m, op);
         if ((o->kind == TMI_OP_LOAD || o->kind == TMI_OP_STORE) &&
             tmi_rank(m, tmi_in_type(m, o, 0)) == 1 && tmi_numel(m, tmi_in_type(m, o, 0)) == length)
-            v = tmi_min32(v, tmi_analyse_vec(m, &axes, o, 0));
+            v = tmi_min32(v, tmi_max32(tmi_analyse_vec(m, &axes, o, 0),
+                                       tmi_analyse_ragged_vec(m, &axes, o)));
     }
     return 1u << v;
 }
@@ -22250,7 +22286,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1925517196u
+#define TMI_STAMP_TRANSFORM 1849193716u
 
 /*==============================================================================
  * >>thread  [18]  The per-thread form: what one GPU thread does
@@ -24965,44 +25001,12 @@ static void tmi_plan_find_reach(tmi_plan *p) {
     }
 }
 
-/* Is the mask `x < n`, along runs of 2^vec ascending x, and what holds for whole runs? It is true
- * of a run where it is true of its last element. Depth: `depth`. */
-static int tmi_plan_mask_falls(const tmi_plan *p, uint32_t mask, uint32_t vec, uint32_t depth) {
-    const tmi_op *op = TMI_OP(p->m, tmi_def(p->m, mask));
-    int64_t       pred;
-    tmi_axis      x;
-    if (tmi_axis_get(&p->axes, mask, 0).k >= vec) return 1;
-    if (!tmi_def(p->m, mask) || !depth) return 0;
-    if (op->kind == TMI_OP_ANDI)
-        return tmi_plan_mask_falls(p, tmi_in(p->m, op, 0), vec, depth - 1) &&
-            tmi_plan_mask_falls(p, tmi_in(p->m, op, 1), vec, depth - 1);
-    if (op->kind != TMI_OP_CMPI) return 0;
-    pred = tmi_attr_int(p->m, op, "predicate", 0);
-    x = tmi_axis_get(&p->axes, tmi_in(p->m, op, 0), 0);
-    return (pred == TMI_SLT || pred == TMI_ULT || pred == TMI_SLE || pred == TMI_ULE) &&
-        x.c >= vec && x.v >= vec && tmi_axis_get(&p->axes, tmi_in(p->m, op, 1), 0).k >= vec;
-}
-
-/* log2 of the neighbours that one lane may move at once if all of them exist, and element by
- * element else, as MLX's elementwise kernels do: contiguous, aligned, under a mask that ends
- * anywhere. Of tiles of one axis alone, so that little is written twice. */
-static uint32_t tmi_plan_ragged_vec(const tmi_plan *p, const tmi_op *op) {
-    const uint32_t at = op->kind == TMI_OP_LOAD ? 1 : 2;
-    uint32_t v, es = tmi_pointee_bytes_log2(p->m, tmi_in_type(p->m, op, 0));
-    tmi_axis a = tmi_axis_get(&p->axes, tmi_in(p->m, op, 0), 0);
-    if ((op->kind != TMI_OP_LOAD && op->kind != TMI_OP_STORE) || op->n_in <= at ||
-        tmi_rank(p->m, tmi_op_shape(p->m, op)) != 1)
-        return 0;
-    v = tmi_min32(2, tmi_min8(a.c, a.v > es ? (uint8_t)(a.v - es) : 0));
-    if (v + es > 4) v = 4 - es;
-    return v && tmi_plan_mask_falls(p, tmi_in(p->m, op, at), v, 8) ? v : 0;
-}
-
 /* log2 of the neighbours along axis d that one lane may move at once: contiguous, aligned, under
  * one mask, at most 4 elements and 16 bytes; or ragged at the end. */
 static uint32_t tmi_access_vec(const tmi_plan *p, const tmi_op *op, uint32_t d) {
     if (p->job->opt->plain) return 0;
-    return tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d), d ? 0 : tmi_plan_ragged_vec(p, op));
+    return tmi_max32(tmi_analyse_vec(p->m, &p->axes, op, d),
+                     d ? 0 : tmi_analyse_ragged_vec(p->m, &p->axes, op));
 }
 
 /* Do elements along axis a lie closer together than along b, as far as both are known? */
@@ -26797,7 +26801,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1699800063u
+#define TMI_STAMP_PLAN 1668825334u
 
 /*==============================================================================
  * >>lower  [21]  From tiles to threads
