@@ -43469,7 +43469,7 @@ typedef struct tmi_known {
     tmi_indices space;
 } tmi_known;
 
-#define TMI_GEN_RANK 2u
+#define TMI_GEN_RANK 3u
 
 typedef struct tmi_gen_arg { /* an argument of the kernel */
     uint32_t node, pointer;
@@ -43482,7 +43482,7 @@ typedef struct tmi_gen {
     tmi_kern   *k;
     tmi_build   b;
     uint32_t    rank;               /* of tiles: axes of more than one element */
-    uint32_t    size[TMI_GEN_RANK]; /* elements of the kernel's axes */
+    uint32_t    size[TMI_GEN_RANK]; /* elements of the kernel's axes; the third stands first */
     int         pos[TMI_GEN_RANK];  /* the axis's place in tiles; -1: it has one element */
     uint32_t    mask[TMI_GEN_RANK]; /* which of its indices exist; 0: all */
     uint32_t    extra;              /* a further condition on loads; 0: none */
@@ -43741,18 +43741,24 @@ static void tmi_gen_stretched(tmi_gen *g, const tmi_shape *shape, const tmi_indi
 
 /* -- The kernel's axes ------------------------------------------------------------------------- */
 
-/* Two axes of a kernel and how many elements a tile has along each, powers of two. */
-static void tmi_gen_axes(tmi_gen *g, uint32_t size0, uint32_t size1) {
-    uint32_t i;
-    TMI_ASSERT(g->job, "oplist", size0 && size1 && !(size0 & (size0 - 1)) &&
-               !(size1 & (size1 - 1)));
+/* Axes of a kernel and how many elements a tile has along each, powers of two. A third stands
+ * before the other two. */
+static void tmi_oplist_axes(tmi_gen *g, uint32_t size0, uint32_t size1, uint32_t size2) {
+    uint32_t i, axis;
     g->size[0] = size0;
     g->size[1] = size1;
+    g->size[2] = size2;
     g->rank = 0;
     for (i = 0; i < TMI_GEN_RANK; i++) {
-        g->mask[i] = 0;
-        g->pos[i] = g->size[i] > 1 ? (int)g->rank++ : -1;
+        axis = (i + 2) % TMI_GEN_RANK;
+        TMI_ASSERT(g->job, "oplist", g->size[i] && !(g->size[i] & (g->size[i] - 1)));
+        g->mask[axis] = 0;
+        g->pos[axis] = g->size[axis] > 1 ? (int)g->rank++ : -1;
     }
+}
+
+static void tmi_gen_axes(tmi_gen *g, uint32_t size0, uint32_t size1) {
+    tmi_oplist_axes(g, size0, size1, 1);
 }
 
 /* base + 0 .. size-1 along an axis; `base` 0: from 0. 0: always 0. */
@@ -45404,14 +45410,16 @@ static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
 /* -- Products with few rows ----------------------------------------------------------------------
  * A vector times a matrix, or up to 16 of them, is as fast as the matrix is read: each of its
  * elements once, and the few rows (or columns: then the matrix is the first operand) meet it in
- * registers. A tile lies along the memory of the matrix and is what 256 threads load at once; each
- * row has a tile of partial sums, added up after the loop. So the more rows, the smaller the tile;
- * more than 8 are for two programs side by side, and the second finds the matrix in the cache. MLX
- * has gemv for one row, and gemv_wide, which streams the matrix for five at a time, up to 15. */
+ * registers. A tile lies along the memory of the matrix, a vector of four for each thread, and a
+ * round takes several along K: a thread loads 128 bytes at once, adds up what they give and carries
+ * a vector of sums for each row, so that loads and not sums take its registers. Lanes and
+ * simdgroups that share K add theirs up after the loop. More than 8 rows are for two programs side
+ * by side, and the second finds the matrix in the cache. MLX has gemv for one row, and gemv_wide,
+ * which streams the matrix for five at a time, up to 15. */
 enum {
     TMI_THIN_MOST = 16, /* rows */
     TMI_THIN_ROWS = 8,  /* of a program */
-    TMI_THIN_SUMS = 64  /* partial sums that a thread holds, at most */
+    TMI_THIN_LOAD = 128 /* bytes of the matrix that a thread loads at once, at most */
 };
 
 typedef struct tmi_thinning {
@@ -45419,6 +45427,7 @@ typedef struct tmi_thinning {
     uint32_t all, few, first; /* rows or columns of the thin operand; a program's, from where on */
     int      big;  /* operand that is the matrix */
     uint32_t axis; /* of the tile: along K */
+    uint32_t tile[2], each; /* its size, and how many of them along K a round takes */
     uint32_t free, mask; /* index along the tile's other axis, and which of these exist */
 } tmi_thinning;
 
@@ -45448,30 +45457,59 @@ static uint32_t tmi_oplist_thin_operand(const tmi_thinning *t, uint32_t i, uint3
 /* What K from `base` on adds to the partial sums of each row. */
 static void tmi_oplist_thin_step(const tmi_thinning *t, uint32_t base, uint32_t *acc) {
     tmi_gen *g = t->p->g;
-    uint32_t i, k = tmi_gen_span(g, t->axis, base, t->p->k), w, x, row;
-    w = tmi_oplist_thin_operand(t, (uint32_t)t->big, k, t->free);
+    uint32_t i, k, w, x[TMI_THIN_ROWS], row, axis = t->axis, dims[3],
+             type = tmi_value_type(g->m, acc[0]);
+    tmi_thinning s = *t; /* with one axis more */
+    dims[0] = 1, dims[1] = axis ? t->tile[0] : 1, dims[2] = axis ? 1 : t->tile[1];
+    tmi_oplist_axes(g, t->tile[0], t->tile[1], t->each);
+    if (t->each > 1) {
+        s.free = tmi_b_reshape(&g->b, t->free, dims, 3);
+        if (t->mask) s.mask = tmi_b_reshape(&g->b, t->mask, dims, 3);
+    }
+    k = tmi_gen_mul(g, tmi_gen_along(g, 2, 0), t->tile[axis]);
+    k = tmi_gen_add(g, tmi_gen_along(g, axis, base), k);
+    if (t->p->k % (t->tile[axis] * t->each))
+        g->mask[axis] = tmi_gen_cmpi(g, TMI_SLT, k, tmi_gen_index(g, (int64_t)t->p->k));
+    g->mask[!axis] = s.mask;
+    w = tmi_oplist_thin_operand(&s, (uint32_t)t->big, k, s.free);
     for (i = 0; i < t->few; i++) {
         row = tmi_gen_add(g, t->first, tmi_gen_index(g, i));
         if (t->all % t->few) /* the last program's rows */
             row = tmi_gen_2(g, TMI_OP_MINSI, row, tmi_gen_index(g, t->all - 1));
-        x = tmi_oplist_thin_operand(t, !t->big, k, row);
-        acc[i] = tmi_gen_2(g, TMI_OP_ADDF, acc[i], tmi_gen_2(g, TMI_OP_MULF, w, x));
+        x[i] = tmi_gen_2(g, TMI_OP_MULF, w, tmi_oplist_thin_operand(&s, !t->big, k, row));
+        if (t->each > 1) x[i] = tmi_b_reduce(&g->b, TMI_OP_ADDF, tmi_gen_whole(g, x[i]), type, 0);
     }
+    tmi_gen_axes(g, t->tile[0], t->tile[1]);
+    for (i = 0; i < t->few; i++) acc[i] = tmi_gen_2(g, TMI_OP_ADDF, acc[i], x[i]);
 }
 
-/* The tile: neighbours in the matrix's memory along its second axis. Other rows of it, or of K,
- * are fewer where there would be too few programs. */
+/* The tile: neighbours in the matrix's memory along its second axis. Where K lies across, threads
+ * are 256, or 512 where a core would have fewer than 2,048, two thirds of what Apple7 keeps; more
+ * would have too few registers. Columns of a program are fewer where programs would be too few. */
 static void tmi_oplist_thin_tile(tmi_thinning *t, const tmi_node *x, uint64_t size) {
     const tmi_producting *p = t->p;
-    uint32_t each = TMI_THIN_SUMS / tmi_pow2_ceil(t->few, 2, TMI_THIN_ROWS), fast, slow,
-             least = 4 * (p->g->l->gpu->cores ? p->g->l->gpu->cores : 8);
+    tmi_gen  *g = p->g;
+    uint32_t bytes = tmi_lt_bytes(x->dtype), fast, slow, threads = 256,
+             cores = g->l->gpu->cores ? g->l->gpu->cores : 8;
+    uint64_t programs = p->batches * (t->few < t->all ? 2 : 1);
     t->axis = (p->n->num[t->big] != 0) == (t->big == 1);
-    fast = t->axis ? tmi_pow2_ceil(p->k, 32, 32 * each) /* a simdgroup a row */
-                   : tmi_pow2_ceil(size, 1, 128 / tmi_lt_bytes(x->dtype)); /* whole lines */
-    if (!t->axis && fast > 32 && p->batches * tmi_cdiv(size, fast) < least) fast = 32;
-    slow = tmi_pow2_ceil(t->axis ? size : p->k, 1, 256 * each / fast);
-    while (t->axis && slow > 8 && p->batches * tmi_cdiv(size, slow) < least) slow /= 2;
-    tmi_gen_axes(p->g, slow, fast);
+    if (t->axis) { /* a simdgroup a row */
+        fast = tmi_pow2_ceil(p->k, 32, 128);
+        slow = tmi_pow2_ceil(size, 1, threads / 32);
+    } else {
+        fast = tmi_pow2_ceil(size, 1, 128 / bytes); /* whole lines */
+        if (fast > 32 && p->batches * tmi_cdiv(size, fast) < 4 * cores) fast = 32;
+        programs *= tmi_cdiv(size, fast);
+        if (programs * threads < 2048 * cores) threads *= 2;
+        slow = tmi_pow2_ceil(p->k, 1, 4 * threads / fast);
+    }
+    t->each = tmi_pow2_ceil(tmi_cdiv(p->k, t->axis ? fast : slow), 1, TMI_THIN_LOAD / bytes / 4);
+    if (slow == 1 || fast == 1) t->each = 1;
+    threads = tmi_max32(slow * fast / 4, 32);
+    tmi_op_set_int(g->job, g->m, g->k->func, TMI_ATTR_THREADS, g->m->t_i32, threads);
+    t->tile[0] = slow;
+    t->tile[1] = fast;
+    tmi_gen_axes(g, slow, fast);
 }
 
 /* The result's tile, rows of the thin operand along the axis that K had. */
@@ -45502,7 +45540,7 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
     tmi_gen     *g = p->g;
     tmi_thinning t;
     tmi_loop     loop;
-    uint32_t     acc[TMI_THIN_ROWS], i;
+    uint32_t     acc[TMI_THIN_ROWS], i, step;
     uint64_t     size = big ? p->nn : p->m;
     memset(&t, 0, sizeof t);
     t.p = p;
@@ -45518,13 +45556,15 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
     }
     tmi_oplist_product_place(p);
     for (i = 0; i < t.few; i++) acc[i] = tmi_gen_whole(g, tmi_gen_float(g, 0));
-    if (p->k <= g->size[t.axis]) tmi_oplist_thin_step(&t, 0, acc);
+    step = t.tile[t.axis] * t.each;
+    if (p->k <= step) tmi_oplist_thin_step(&t, 0, acc);
     else {
-        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), g->size[t.axis], acc, t.few);
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), step, acc, t.few);
         for (i = 0; i < t.few; i++) tmi_gen_name(g, acc[i] = loop.carried[i], "acc");
         tmi_oplist_thin_step(&t, loop.index, acc);
         tmi_gen_loop_end(g, &loop, acc, acc);
     }
+    g->mask[!t.axis] = t.mask;
     *(big ? &p->col : &p->row) = t.free;
     return tmi_oplist_thin_result(&t, acc, big ? &p->row : &p->col);
 }
@@ -47940,7 +47980,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 2543304889u
+#define TMI_STAMP_OPLIST 1959297967u
 
 /*==============================================================================
  * >>compile  [27]  What drives the others: options, refusals, from text to kernels

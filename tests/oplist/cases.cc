@@ -177,6 +177,8 @@ void products(maker &m) {
                               {{260, 70}, {260, 9}, {{"transpose_a", true}}},
                               {{2, 16, 96}, {2, 96, 40}, {}},
                               {{16, 512}, {130, 512}, {{"transpose_b", true}}},
+                              {{9, 2050}, {2050, 70}, {}},
+                              {{70, 2050}, {2050, 9}, {}},
                               {{17, 512}, {512, 17}, {}}}; /* not few */
     for (const extent &e : extents) m.each_float([&](const char *t) { m.one("matmul", {e.a, e.b}, e.args, t); });
     m.each_float([&](const char *t) { m.one("matmul", {{33, 45}, {45, 70}, {70}}, {}, t); });
