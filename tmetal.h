@@ -29264,7 +29264,28 @@ typedef struct tmi_scanning {
     uint32_t part[8];           /* totals of simdgroups in threadgroup memory */
     uint32_t neutral;           /* instruction: what edge lanes take in; 0: they select */
     uint32_t start;             /* instruction: what the first row takes in; 0: it selects */
+    int      together;          /* simdgroups' totals of all rows are scanned by lanes */
 } tmi_scanning;
+
+/* Rows of one element a lane, and their totals scanned by lanes: what lanes scan is the result but
+ * for the rows before. */
+static int tmi_scan_alone(const tmi_scanning *s) { return s->together && !s->low; }
+
+/* What a simdgroup's own function scans lanes with (TMI_SIMD_SCAN_*); TMI_NONE: there is none. */
+static uint32_t tmi_scan_prefix(tmi_low *w, const tmi_scanning *s) {
+    const tmi_op  *op = TMI_OP(w->m, s->op);
+    const uint32_t simple = tmi_simple_combiner(w->m, op);
+    const int      kind = tmi_s_of(w->m, tmi_in_type(w->m, op, 0));
+    uint16_t       c;
+    if (s->lanes != 31 || s->reverse || !simple || s->n != 1 ||
+        (kind != TMI_S_I32 && kind != TMI_S_F32))
+        return TMI_NONE;
+    c = TMI_OP(w->m, simple)->kind;
+    if ((c != TMI_OP_ADDF && c != TMI_OP_ADDI && c != TMI_OP_MULF && c != TMI_OP_MULI) ||
+        !tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE))
+        return TMI_NONE;
+    return c == TMI_OP_ADDF || c == TMI_OP_ADDI ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT;
+}
 
 /* The neutral element of a scan whose lanes may be shuffled with it at the edge: one op that
  * gives the same in whatever order, on a type that simd_shuffle_and_fill takes, along all lanes.
@@ -29317,6 +29338,9 @@ static void tmi_lower_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_s
     }
     s->neutral = tmi_lower_scan_neutral(w, s,
                                         tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
+    i = tmi_popcount(s->high) + l->n_sg;
+    s->together = !w->job->opt->plain && !s->other && tmi_popcount(s->groups) == l->n_sg &&
+        i >= 4 && i <= TMI_LANE_BITS && tmi_scan_prefix(w, s) != TMI_NONE;
 }
 
 /* The register's own count for step `var` of a walk in scan order. */
@@ -29361,18 +29385,10 @@ static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v)
     tmi_thr *t = w->t;
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
     const tmi_op *op = TMI_OP(w->m, s->op);
-    uint32_t simple = tmi_simple_combiner(w->m, op);
-    int      kind = tmi_t_kind(t, v[0]);
-    if (s->lanes == 31 && !s->reverse && simple && s->n == 1 &&
-        (kind == TMI_S_I32 || kind == TMI_S_F32)) {
-        uint16_t c = TMI_OP(w->m, simple)->kind;
-        if ((c == TMI_OP_ADDF || c == TMI_OP_ADDI || c == TMI_OP_MULF || c == TMI_OP_MULI) &&
-            tmi_chip_has(w->p, TMETAL_GPU_SIMD_REDUCE)) {
-            const uint32_t sums = c == TMI_OP_ADDF || c == TMI_OP_ADDI;
-            v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0,
-                            sums ? TMI_SIMD_SCAN_SUM : TMI_SIMD_SCAN_PRODUCT, 0);
-            return;
-        }
+    const uint32_t prefix = tmi_scan_prefix(w, s);
+    if (prefix != TMI_NONE) {
+        v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0, prefix, 0);
+        return;
     }
     /* lanes 1, 2, 4, 8 and 16 before, no lane apart from the others */
     for (b = 0; b < TMI_LANE_BITS && s->neutral; b++) {
@@ -29456,7 +29472,8 @@ static void tmi_scan_row(tmi_low *w, tmi_scanning *s, tmi_nest *n, uint32_t *v) 
     uint32_t i, count = 1u << tmi_popcount(s->low), e[8], all = s->low | s->high | s->other;
     tmi_nest_point(w, n, s->low, tmi_scan_step(w, s, s->low, tmi_t_u32(t, 0)));
     for (i = 0; i < s->n; i++) v[i] = tmi_in_at(w, op, i, n->lin, 0);
-    for (i = 0; i < s->n; i++) tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
+    for (i = 0; i < s->n && !tmi_scan_alone(s); i++)
+        tmi_t_write(t, s->acc[i], tmi_packed(w, n, all, 0), 0, v[i]);
     if (count > 1) {
         uint32_t total[8], var;
         for (i = 0; i < s->n; i++) {
@@ -29588,7 +29605,8 @@ static void tmi_lower_scan_write_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n
     uint32_t v[8], before[8], slot, holder, branch, i;
     tmi_lower_scan_begin_row(w, s, n, NULL);
     tmi_scan_row(w, s, n, v);
-    if (s->lanes) {
+    if (tmi_scan_alone(s)) tmi_t_write(t, s->acc[0], tmi_packed(w, n, s->high, 0), 0, v[0]);
+    else if (s->lanes) {
         tmi_scan_before(w, s, v, before);
         for (i = 0; i < s->n; i++)
             tmi_t_write(t, s->before[i], tmi_packed(w, n, s->high | s->other, 0), 0, before[i]);
@@ -29628,6 +29646,31 @@ static void tmi_lower_scan_read_totals(tmi_low *w, tmi_scanning *s, tmi_nest *n)
     tmi_lower_scan_end_row(w, s, n, first, before, has, all);
 }
 
+/* The same where the totals of all rows and simdgroups, 16 or 32 of them, are one simdgroup's work:
+ * each scans them by its lanes, and takes in what stands before its own row. So a row costs a
+ * shuffle instead of a read and a sum for each simdgroup. */
+static void tmi_lower_scan_read_together(tmi_low *w, tmi_scanning *s, tmi_nest *n) {
+    tmi_thr *t = w->t;
+    uint32_t total, slot, before, lane, has, later,
+        mine = tmi_lane_bits_of(w, tmi_lower_scan_slots(w, s) - 1);
+    total = tmi_from_shared(w, tmi_t_read(t, s->part[0], mine, 0),
+                            tmi_in_tty(w, TMI_OP(w->m, s->op), 0));
+    tmi_lower_scan_lanes(w, s, &total);
+    tmi_lower_scan_begin_row(w, s, n, NULL);
+    slot = tmi_scan_slot(w, s, n, tmi_scan_rank(w, s));
+    before = tmi_shuffled(w, TMI_TF_SHUF, total,
+                          tmi_t_and_c(t, tmi_t_sub(t, slot, tmi_t_u32(t, 1)), 31));
+    later = tmi_t_icmp_c(t, TMI_NE, slot, 0);
+    if (tmi_scan_alone(s)) tmi_lower_scan_apply(w, s, n, &before, later);
+    else {
+        lane = tmi_t_read(t, s->before[0], tmi_packed(w, n, s->high, 0), 0);
+        has = tmi_scan_has_before(w, s);
+        tmi_scan_join(w, s, &before, later, &lane, has);
+        tmi_lower_scan_apply(w, s, n, &lane, tmi_t_or(t, has, later));
+    }
+    if (s->high) tmi_t_close(t);
+}
+
 static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     const tmi_op *op = TMI_OP(w->m, id);
     tmi_thr      *t = w->t;
@@ -29640,13 +29683,13 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
         tmi_tty type = tmi_in_tty(w, op, i);
         uint32_t name = tmi_lower_out_name(w, op, i), n_reg = TMI_LIN(w->p, lin_id)->n_reg;
         s.acc[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << n_reg, name);
-        if (s.high) {
+        if (s.high && !s.together) {
             s.carry[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1,
                                      tmi_intern(w->job, w->m->strings, "carry", 5));
             if (!s.start) /* read, but not used, before the first row */
                 TMI_INS(t, TMI_ARR(t, s.carry[i])->decl)->b = tmi_t_zero(t, type);
         }
-        if (s.groups && s.lanes)
+        if (s.groups && s.lanes && !tmi_scan_alone(&s))
             s.before[i] = tmi_t_array(t, TMI_AS_PRIVATE, type, 1u << tmi_popcount(s.high | s.other),
                                       tmi_intern(w->job, w->m->strings, "before", 6));
         if (s.groups)
@@ -29656,7 +29699,8 @@ static void tmi_lower_scan(tmi_low *w, uint32_t id) {
     tmi_nest_begin(w, &n, lin_id);
     if (s.groups) {
         tmi_lower_scan_write_totals(w, &s, &n);
-        tmi_lower_scan_read_totals(w, &s, &n);
+        if (s.together) tmi_lower_scan_read_together(w, &s, &n);
+        else tmi_lower_scan_read_totals(w, &s, &n);
     } else {
         tmi_lower_scan_in_simdgroup(w, &s, &n);
     }
