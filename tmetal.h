@@ -28106,6 +28106,19 @@ static uint32_t tmi_lower_ragged_load(tmi_low *w, const tmi_op *op, const tmi_li
     return tmi_t_get(w->t, var);
 }
 
+/* The mask of an access of whole vectors. Where a thread holds several of them side by side that are
+ * known to share one, it is that of the first and leaves their loop, if it takes but scalars. */
+static uint32_t tmi_lower_vectors_mask(tmi_low *w, const tmi_lin *view, uint32_t mask) {
+    const uint32_t vec = w->nest->vec, type = tmi_value_type(w->m, mask);
+    tmi_lin  l = *view;
+    uint32_t d, i, end;
+    for (end = vec; end < l.n_reg && l.reg[end] == l.reg[end - 1] << 1; end++) {}
+    for (d = 0; !(tmi_dim_mask(w->m, type, d) & l.reg[0]); d++) {}
+    if (w->p->scalars_only[mask] && tmi_axis_get(&w->p->axes, mask, d).k >= end)
+        for (i = vec; i < end; i++) l.reg[i] = 0;
+    return tmi_elem_at(w, mask, &l, 0);
+}
+
 static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *view) {
     uint32_t ptr = tmi_in(w->m, op, 0), mask = op->n_in > 1 ? tmi_in(w->m, op, 1) : 0,
              other = op->n_in > 2 ? tmi_in(w->m, op, 2) : 0;
@@ -28116,7 +28129,7 @@ static uint32_t tmi_load_elements(tmi_low *w, const tmi_op *op, const tmi_lin *v
         const uint32_t whole = tmi_lower_ragged(w, op, view);
         p[0] = tmi_elem_at(w, ptr, view, 0);
         if (whole) return tmi_lower_ragged_load(w, op, view, whole);
-        mk[0] = mask ? tmi_elem_at(w, mask, view, 0) : 0;
+        mk[0] = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         part[0] = other ? tmi_elem_at(w, other, view, TMI_VEC) : 0;
         return tmi_load_one(w, op, p[0], mk[0], part[0], type, n);
     }
@@ -28191,7 +28204,8 @@ static void tmi_lower_store_elements(tmi_low *w, const tmi_op *op, const tmi_lin
         return;
     }
     if (tmi_access_width(w->p, op, view)) {
-        uint32_t p = tmi_elem_at(w, ptr, view, 0), m = mask ? tmi_elem_at(w, mask, view, 0) : 0;
+        uint32_t p = tmi_elem_at(w, ptr, view, 0),
+                 m = mask ? tmi_lower_vectors_mask(w, view, mask) : 0;
         m = tmi_both(w->t, holder, m);
         tmi_stg(w->t, p, tmi_to_memory(w, tmi_elem_at(w, value, view, TMI_VEC)), m, n);
         return;
