@@ -19995,18 +19995,32 @@ static int tmi_transform_is_summed(const tmi_module *m, uint32_t v, uint32_t dep
     return 0;
 }
 
-/* Does it say more than how large a quotient is: is it rounded, or compared? Then its last bit may
- * show. */
-static int tmi_transform_shows_bits(const tmi_module *m, const tmi_users *u, uint32_t v) {
+/* Does it say more than how large a quotient is: is it compared, or rounded, perhaps scaled and
+ * clamped before (to 8 bits, say)? Then its last bit may show. Depth: its last argument. */
+static int tmi_transform_shows_bits(const tmi_module *m, const tmi_users *u, uint32_t v,
+                                    uint32_t *left, uint32_t depth) {
     uint32_t i;
-    for (i = 0; i < tmi_n_uses(u, v); i++)
-        switch (TMI_OP(m, u->at[u->first[v] + i].op)->kind) {
+    for (i = 0; i < tmi_n_uses(u, v); i++) {
+        const tmi_op *o = TMI_OP(m, u->at[u->first[v] + i].op);
+        if (!*left) return 1;
+        --*left;
+        switch (o->kind) {
         case TMI_OP_FLOOR: case TMI_OP_CEIL: case TMI_OP_FTRUNC: case TMI_OP_ROUND:
-        case TMI_OP_RINT: case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: case TMI_OP_CMPF:
-        case TMI_OP_BITCAST: case TMI_OP_TTBITCAST: case TMI_OP_EXTERN: case TMI_OP_ASM:
-            return 1;
+        case TMI_OP_RINT: case TMI_OP_FPTOSI: case TMI_OP_FPTOUI: return 1;
+        case TMI_OP_CMPF: case TMI_OP_BITCAST: case TMI_OP_TTBITCAST: case TMI_OP_EXTERN:
+        case TMI_OP_ASM:
+            if (depth == TMI_RECIP_DEPTH) return 1;
+            break;
+        case TMI_OP_ADDF: case TMI_OP_SUBF: case TMI_OP_MULF: case TMI_OP_FMA: case TMI_OP_NEGF:
+        case TMI_OP_ABSF: case TMI_OP_MAXNUMF: case TMI_OP_MINNUMF: case TMI_OP_MAXIMUMF:
+        case TMI_OP_MINIMUMF: case TMI_OP_CLAMPF: case TMI_OP_SELECT: case TMI_OP_RESHAPE:
+        case TMI_OP_TRANS:
+            if (depth && tmi_transform_shows_bits(m, u, tmi_out(m, o, 0), left, depth - 1))
+                return 1;
+            break;
         default: break;
         }
+    }
     return 0;
 }
 
@@ -20036,13 +20050,14 @@ static void tmi_transform_reciprocal(tmi_job *job, tmi_module *m, uint32_t op) {
 /* Requires: nothing. Leaves: divisions by what has few elements as products. A division takes eight
  * instructions or more (Apple GPUs, NVIDIA), a product one. */
 static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func) {
-    uint32_t  n, i, v, by, *op = tmi_ops_of(job, m, func, TMI_OP_DIVF, &n);
+    uint32_t  n, i, v, by, left, *op = tmi_ops_of(job, m, func, TMI_OP_DIVF, &n);
     tmi_users users;
     if (!n) return;
     tmi_users_make(job, m, func, tmi_walk_order(job, m, func), &users);
     for (i = 0; i < n; i++) {
         const tmi_op *o = TMI_OP(m, op[i]), *d;
         v = tmi_out(m, o, 0);
+        left = 64; /* readers that are looked at */
         d = TMI_OP(m, tmi_def(m, tmi_in(m, o, 1)));
         if (!tmi_is_tensor(m, tmi_value_type(m, v)) ||
             tmi_format_of(m, tmi_value_type(m, v)) != TMI_F_F32 ||
@@ -20050,7 +20065,7 @@ static void tmi_transform_reciprocals(tmi_job *job, tmi_module *m, uint32_t func
             continue;
         by = tmi_value_type(m, tmi_in(m, d, 0));
         if (tmi_numel(m, tmi_value_type(m, v)) >= TMI_RECIP_RUN * tmi_numel(m, by) &&
-            !tmi_transform_shows_bits(m, &users, v) &&
+            !tmi_transform_shows_bits(m, &users, v, &left, TMI_RECIP_DEPTH) &&
             tmi_transform_is_summed(m, tmi_in(m, d, 0), 6))
             tmi_transform_reciprocal(job, m, op[i]);
     }
@@ -22286,7 +22301,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 1849193716u
+#define TMI_STAMP_TRANSFORM 780449226u
 
 /*==============================================================================
  * >>thread  [18]  The per-thread form: what one GPU thread does
@@ -32819,7 +32834,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 3006865454u
+#define TMI_STAMP_LOWER 2702768077u
 
 /*==============================================================================
  * >>clean  [22]  The per-thread form made ready to print
