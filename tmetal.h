@@ -45313,18 +45313,14 @@ static uint8_t tmi_dot_type(const tmi_gen *g, const tmi_node *n) {
 }
 
 /* A whole tile of an operand, in memory's type for the product. */
-static uint32_t tmi_gen_dot_tile(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to, uint32_t rows,
-                                 uint32_t cols) {
-    uint32_t dims[2];
-    dims[0] = rows;
-    dims[1] = cols;
+static uint32_t tmi_gen_dot_tile(tmi_gen *g, uint32_t v, uint8_t from, uint8_t to) {
     if (tmi_lt_is(to, 'f')) {
         v = tmi_gen_cast(g, v, tmi_lt_work(from), TMI_LT_F32);
         v = tmi_gen_narrow(g, v, to);
     } else {
         v = tmi_gen_cast(g, v, from, to);
     }
-    return tmi_gen_stretch(g, v, dims);
+    return tmi_gen_whole(g, v);
 }
 
 static uint32_t tmi_gen_dot(tmi_gen *g, uint32_t a, uint32_t b, uint32_t c) {
@@ -45373,7 +45369,7 @@ static void tmi_operand_space(tmi_gen *g, const tmi_node *n, const tmi_shape *x,
 typedef struct tmi_producting {
     tmi_gen  *g;
     tmi_node *n;
-    uint32_t  bm, bn, bk;
+    uint32_t  bm, bn, bk, parts; /* parts: of K that a round takes, one behind another */
     uint64_t  m, nn, k;
     uint64_t  batches;
     uint32_t  batch[TMI_LIST_RANK], pid; /* which of them */
@@ -45381,32 +45377,54 @@ typedef struct tmi_producting {
     uint8_t   type;
 } tmi_producting;
 
+/* An index along one axis of a tile, or a mask of it, as tiles of parts have it. */
+static uint32_t tmi_oplist_product_lift(const tmi_producting *p, uint32_t v, uint32_t axis) {
+    uint32_t dims[3];
+    if (p->parts == 1 || !v || !tmi_is_tensor(p->g->m, tmi_value_type(p->g->m, v))) return v;
+    dims[0] = 1;
+    dims[1] = axis ? 1 : p->g->size[0];
+    dims[2] = axis ? p->g->size[1] : 1;
+    return tmi_b_reshape(&p->g->b, v, dims, 3);
+}
+
+/* K from `base` on, along an axis of tiles of parts; sets the mask. */
+static uint32_t tmi_oplist_product_span(const tmi_producting *p, uint32_t axis, uint32_t base) {
+    tmi_gen *g = p->g;
+    uint32_t k = tmi_gen_mul(g, tmi_gen_along(g, 2, 0), p->bk);
+    k = tmi_gen_add(g, tmi_gen_along(g, axis, base), k);
+    g->mask[axis] = p->k % (p->parts * p->bk)
+        ? tmi_gen_cmpi(g, TMI_SLT, k, tmi_gen_index(g, (int64_t)p->k)) : 0;
+    return k;
+}
+
 /* acc + A x B over one step of K that begins at `base`. The tile's axes mean (m, k) for A and
  * (k, n) for B. */
 static uint32_t tmi_producting_step(tmi_producting *p, uint32_t base, uint32_t acc) {
     tmi_gen        *g = p->g;
     const tmi_node *a = TMI_NODE(g->l, p->n->in[0]), *b = TMI_NODE(g->l, p->n->in[1]);
-    uint32_t        k, va, vb;
+    uint32_t        k, va, vb, row, col;
     tmi_indices     s;
-    tmi_gen_axes(g, p->bm, p->bk);
-    k = tmi_gen_span(g, 1, base, p->k);
-    g->mask[0] = p->mask_m;
-    tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : p->row,
-                      p->n->num[0] ? p->row : k, &s);
+    tmi_oplist_axes(g, p->bm, p->bk, p->parts);
+    k = tmi_oplist_product_span(p, 1, base);
+    row = tmi_oplist_product_lift(p, p->row, 0);
+    g->mask[0] = tmi_oplist_product_lift(p, p->mask_m, 0);
+    tmi_operand_space(g, p->n, &a->shape, p->batch, p->n->num[0] ? k : row,
+                      p->n->num[0] ? row : k, &s);
     va = tmi_gen_zeroed(g, p->n->in[0], tmi_gen_value(g, p->n->in[0], &s, 0), g->mask[1]);
-    va = tmi_gen_dot_tile(g, va, a->dtype, p->type, p->bm, p->bk);
-    tmi_gen_axes(g, p->bk, p->bn);
-    k = tmi_gen_span(g, 0, base, p->k);
-    g->mask[1] = p->mask_n;
+    va = tmi_gen_dot_tile(g, va, a->dtype, p->type);
+    tmi_oplist_axes(g, p->bk, p->bn, p->parts);
+    k = tmi_oplist_product_span(p, 0, base);
+    col = tmi_oplist_product_lift(p, p->col, 1);
+    g->mask[1] = tmi_oplist_product_lift(p, p->mask_n, 1);
     if (b->shape.rank == 1) {
         s.rank = 0;
         tmi_indices_add(&s, b->shape.dim[0], k);
     } else {
-        tmi_operand_space(g, p->n, &b->shape, p->batch, p->n->num[1] ? p->col : k,
-                          p->n->num[1] ? k : p->col, &s);
+        tmi_operand_space(g, p->n, &b->shape, p->batch, p->n->num[1] ? col : k,
+                          p->n->num[1] ? k : col, &s);
     }
     vb = tmi_gen_zeroed(g, p->n->in[1], tmi_gen_value(g, p->n->in[1], &s, 0), g->mask[0]);
-    vb = tmi_gen_dot_tile(g, vb, b->dtype, p->type, p->bk, p->bn);
+    vb = tmi_gen_dot_tile(g, vb, b->dtype, p->type);
     return tmi_gen_dot(g, va, vb, acc);
 }
 
@@ -45429,7 +45447,7 @@ static void tmi_producting_begin(tmi_producting *p, tmi_gen *g, uint32_t node) {
     p->nn = (uint64_t)n->num[3];
     p->k = (uint64_t)n->num[4];
     p->type = tmi_dot_type(g, n);
-    p->batches = 1;
+    p->batches = p->parts = 1;
     for (i = tmi_oplist_product_batch(p, size); i-- > 0;) p->batches *= size[i];
 }
 
@@ -45453,28 +45471,32 @@ static void tmi_oplist_product_out(const tmi_producting *p, tmi_indices *out) {
 static uint32_t tmi_oplist_product_dot(tmi_producting *p, uint8_t work) {
     tmi_gen *g = p->g;
     tmi_loop loop;
-    uint32_t acc, dims[2];
+    uint32_t acc, zero, step;
     tmi_dot_tile(g, p->batches, p->m, p->nn, &p->bm, &p->bn);
     p->bk = tmi_pow2_ceil(p->k, 16, 32);
+    step = p->bk * p->parts;
     tmi_gen_axes(g, p->bm, p->bn);
     p->row = tmi_gen_tile(g, 0, p->m, 1);
     p->col = tmi_gen_tile(g, 1, p->nn, 0);
     p->mask_m = g->mask[0];
     p->mask_n = g->mask[1];
     tmi_oplist_product_place(p);
-    dims[0] = p->bm;
-    dims[1] = p->bn;
-    acc = tmi_b_const(&g->b, tmi_type_tensor(g->job, g->m, tmi_list_work(g->m, work), dims, 2), 0);
-    if (p->k <= p->bk) {
+    tmi_oplist_axes(g, p->bm, p->bn, p->parts);
+    zero = tmi_gen_const(g, tmi_list_work(g->m, work), 0);
+    acc = tmi_gen_whole(g, zero);
+    if (p->k <= step) {
         acc = tmi_producting_step(p, 0, acc);
     } else {
-        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), p->bk, &acc, 1);
+        tmi_gen_loop(g, &loop, 0, tmi_gen_index(g, (int64_t)p->k), step, &acc, 1);
         tmi_gen_name(g, loop.carried[0], "acc");
         acc = tmi_producting_step(p, loop.index, loop.carried[0]);
         tmi_gen_loop_end(g, &loop, &acc, &acc);
     }
     tmi_gen_name(g, acc, "acc");
     tmi_gen_axes(g, p->bm, p->bn);
+    zero = tmi_gen_whole(g, zero);
+    if (p->parts > 1)
+        acc = tmi_b_reduce(&g->b, TMI_OP_ADDF, acc, tmi_value_type(g->m, zero), 0);
     g->mask[0] = p->mask_m;
     g->mask[1] = p->mask_n;
     return acc;
@@ -45642,6 +45664,20 @@ static uint32_t tmi_oplist_thin_product(tmi_producting *p, int big) {
     return tmi_oplist_thin_result(&t, acc, big ? &p->row : &p->col);
 }
 
+/* More rows of 16-bit floats than a program takes, where the matrix runs across K and operands come
+ * straight from memory: 16 multiplications for 2 bytes are what matrix units are for. Each of
+ * eight simdgroups has a part of K and sums of its own, so that none waits for another. */
+static void tmi_oplist_thin_parts(tmi_producting *p, int big) {
+    const uint64_t few = big ? p->m : p->nn;
+    if (few <= TMI_THIN_ROWS || (p->type != TMI_LT_F16 && p->type != TMI_LT_BF16) ||
+        ~p->g->l->gpu->features & (TMETAL_GPU_DIRECT_DOT | TMETAL_GPU_SIMD_MATRIX) ||
+        (p->n->num[big] != 0) == (big == 1))
+        return;
+    p->parts = tmi_pow2_ceil(tmi_cdiv(p->k, 32), 1, 8);
+    tmi_op_set_int(p->g->job, p->g->m, p->g->k->func, TMI_ATTR_THREADS, p->g->m->t_i32,
+                   32 * p->parts);
+}
+
 static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
     tmi_producting p;
     tmi_indices    out, bias;
@@ -45652,7 +45688,9 @@ static void tmi_kern_matmul(tmi_gen *g, uint32_t node) {
     work = tmi_lt_is(p.type, 'f')                      ? (uint8_t)TMI_LT_F32
         : p.type == TMI_LT_I64 || p.type == TMI_LT_U64 ? p.type
                                                        : (uint8_t)TMI_LT_I32;
-    acc = big < 0 ? tmi_oplist_product_dot(&p, work) : tmi_oplist_thin_product(&p, big);
+    if (big >= 0) tmi_oplist_thin_parts(&p, big);
+    acc = big < 0 || p.parts > 1 ? tmi_oplist_product_dot(&p, work)
+                                 : tmi_oplist_thin_product(&p, big);
     tmi_oplist_product_out(&p, &out);
     if (p.n->n_in == 3) {
         tmi_gen_stretched(g, &p.n->shape, &out, &TMI_NODE(g->l, p.n->in[2])->shape, &bias);
@@ -45688,7 +45726,7 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     tmi_indices_add(&s, ws->dim[0], c->channel);
     tmi_indices_add(&s, c->depth, k);
     va = tmi_gen_zeroed(g, c->n->in[1], tmi_gen_value(g, c->n->in[1], &s, 0), g->mask[1]);
-    va = tmi_gen_dot_tile(g, va, w->dtype, c->type, c->bm, c->bk);
+    va = tmi_gen_dot_tile(g, va, w->dtype, c->type);
     tmi_gen_axes(g, c->bk, c->bn);
     k = tmi_gen_span(g, 0, base, c->depth);
     g->mask[1] = c->mask_n;
@@ -45721,7 +45759,7 @@ static uint32_t tmi_conv_step(tmi_conving *c, uint32_t base, uint32_t acc) {
     const uint32_t second = tmi_gen_and(g, g->mask[0], ok);
     vb = tmi_gen_zeroed(g, c->n->in[0], tmi_gen_value(g, c->n->in[0], &s, 0), second);
     g->extra = before;
-    vb = tmi_gen_dot_tile(g, vb, x->dtype, c->type, c->bk, c->bn);
+    vb = tmi_gen_dot_tile(g, vb, x->dtype, c->type);
     return tmi_gen_dot(g, va, vb, acc);
 }
 
@@ -45822,8 +45860,7 @@ static uint32_t tmi_attend_tile(tmi_attending *a, uint32_t input, uint32_t row, 
     tmi_attend_space(a, input, row, col, &s);
     v = tmi_gen_value(g, node, &s, 0);
     v = tmi_gen_zeroed(g, node, v, tmi_gen_and(g, g->mask[0], g->mask[1]));
-    return tmi_gen_dot_tile(g, v, TMI_NODE(g->l, node)->dtype, input == 2 ? a->type_v : a->type,
-                            rows, cols);
+    return tmi_gen_dot_tile(g, v, TMI_NODE(g->l, node)->dtype, input == 2 ? a->type_v : a->type);
 }
 
 /* Scores that a list spells out: its own ops, on the tile of the product. */
@@ -48053,7 +48090,7 @@ static tmi_module *tmi_list_module(tmi_list *l, tmi_kern **kernels, uint32_t *n_
 }
 #endif
 
-#define TMI_STAMP_OPLIST 1959297967u
+#define TMI_STAMP_OPLIST 807338883u
 
 /*==============================================================================
  * >>compile  [27]  What drives the others: options, refusals, from text to kernels

@@ -1,5 +1,5 @@
 /* Op lists against a reference: build/oplist [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--tensors]
- * [--verbose]. --tensors: products by matmul2d, where the GPU is said to have it. --write: only writes each list to DIR, as NUMBER.json. */
+ * [--gpu NAME] [--verbose]. --tensors: products by matmul2d, where the GPU is said to have it. --write: only writes each list to DIR, as NUMBER.json. */
 #include "cases.h"
 #include "fusion.h"
 #include "texts.h"
@@ -11,22 +11,26 @@
 
 int main(int argc, char **argv) {
     bool        quick = false, verbose = false, tensors = false;
-    std::string filter, keep, write;
+    std::string filter, keep, write, gpu;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--quick")) quick = true;
         else if (!std::strcmp(argv[i], "--verbose")) verbose = true;
         else if (!std::strcmp(argv[i], "--tensors")) tensors = true;
         else if (!std::strcmp(argv[i], "--filter") && i + 1 < argc) filter = argv[++i];
+        else if (!std::strcmp(argv[i], "--gpu") && i + 1 < argc) gpu = argv[++i];
         else if (!std::strcmp(argv[i], "--keep") && i + 1 < argc) keep = argv[++i];
         else if (!std::strcmp(argv[i], "--write") && i + 1 < argc) write = argv[++i];
-        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--tensors] [--verbose]\n", argv[0]), 2;
+        else return std::fprintf(stderr, "usage: %s [--quick] [--filter TEXT] [--keep DIR] [--write DIR] [--tensors] [--gpu NAME] [--verbose]\n", argv[0]), 2;
     }
     std::vector<oplist::test_case> cases;
     for (auto &c : oplist::all_cases(quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
     for (auto &c : oplist::fusion_cases("tests/oplist/fusion.rows", quick))
         if (c.name.find(filter) != std::string::npos) cases.push_back(std::move(c));
-    for (oplist::test_case &c : cases) c.options.tensors |= tensors;
+    for (oplist::test_case &c : cases) {
+        c.options.tensors |= tensors;
+        if (!gpu.empty()) c.options.gpu = gpu;
+    }
     if (!write.empty()) {
         std::map<std::string, size_t> lists; // many cases share one
         for (const oplist::test_case &c : cases)

@@ -16,6 +16,7 @@ OPLIST_OBJECTS  = $(patsubst %,$(BUILD)/obj/oplist/%.o,library reference run cas
 test-oplist: $(BUILD)/oplist
 	$(BUILD)/oplist
 	$(BUILD)/oplist --tensors --filter matmul
+	$(BUILD)/oplist --gpu apple-m3-max --filter matmul
 test-oplist-quick: $(BUILD)/oplist tests/oplist/fusion.rows
 	$(BUILD)/oplist --quick
 	$(BUILD)/oplist --quick --tensors --filter matmul
