@@ -29301,7 +29301,7 @@ typedef struct tmi_scanning {
 static int tmi_scan_alone(const tmi_scanning *s) { return s->together && !s->low; }
 
 /* What a simdgroup's own function scans lanes with (TMI_SIMD_SCAN_*); TMI_NONE: there is none. */
-static uint32_t tmi_scan_prefix(tmi_low *w, const tmi_scanning *s) {
+static uint32_t tmi_lower_scan_prefix(tmi_low *w, const tmi_scanning *s) {
     const tmi_op  *op = TMI_OP(w->m, s->op);
     const uint32_t simple = tmi_simple_combiner(w->m, op);
     const int      kind = tmi_s_of(w->m, tmi_in_type(w->m, op, 0));
@@ -29369,7 +29369,7 @@ static void tmi_lower_scan_init(tmi_low *w, uint32_t id, const tmi_lin *l, tmi_s
                                         tmi_tty_of(tmi_s_of(w->m, tmi_in_type(w->m, op, 0)), 1));
     i = tmi_popcount(s->high) + l->n_sg;
     s->together = !w->job->opt->plain && !s->other && tmi_popcount(s->groups) == l->n_sg &&
-        i >= 4 && i <= TMI_LANE_BITS && tmi_scan_prefix(w, s) != TMI_NONE;
+        i >= 4 && i <= TMI_LANE_BITS && tmi_lower_scan_prefix(w, s) != TMI_NONE;
 }
 
 /* The register's own count for step `var` of a walk in scan order. */
@@ -29414,7 +29414,7 @@ static void tmi_lower_scan_lanes(tmi_low *w, const tmi_scanning *s, uint32_t *v)
     tmi_thr *t = w->t;
     uint32_t b, i, below = 0, lane = tmi_t_lane(t), left[8];
     const tmi_op *op = TMI_OP(w->m, s->op);
-    const uint32_t prefix = tmi_scan_prefix(w, s);
+    const uint32_t prefix = tmi_lower_scan_prefix(w, s);
     if (prefix != TMI_NONE) {
         v[0] = tmi_t_do(t, TMI_TF_SIMD, tmi_t_type(t, v[0]), v[0], 0, prefix, 0);
         return;
@@ -32834,7 +32834,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 2702768077u
+#define TMI_STAMP_LOWER 1440745423u
 
 /*==============================================================================
  * >>clean  [22]  The per-thread form made ready to print
