@@ -40,14 +40,18 @@ if [ "${2-}" = all ]; then
     runs "everything without simdgroup operations" --dir $recorded --lacks SIMD_REDUCE,SIMD_MATRIX,FLOAT_ATOMICS
 fi
 
-# Barriers a threadgroup and bytes of threadgroup memory, the last and the last but two columns of --counters.
+# Barriers a threadgroup and bytes of threadgroup memory, the last and the last but two columns of --counters: the
+# rows of the table of docs/hardware.md.
 counts() {
-    "$build/corpus" --dir $recorded --filter "$1" --counters --operands "$2" | awk -v name="recorded/$1" '$1 == name { print $5, $7 }'
+    "$build/corpus" --dir $recorded --filter "$1" --counters --operands "$2" | awk -v name="recorded/$1" '$1 == name { print $5 + 0, $7 }'
 }
 for kernel in dots-raw_matmul dots-scaled_accumulator attentions-attention_plain; do
-    staged=$(counts $kernel staged)
-    direct=$(counts $kernel direct)
-    echo "$kernel: $staged barriers and bytes staged, $direct read directly"
-    echo "$staged $direct" | awk '{ exit !(NF == 4 && $3 < $1 && $4 < $2) }' || { echo "$kernel: nothing saved"; bad=1; }
+    saved="$(counts $kernel staged) $(counts $kernel direct)"
+    echo "$saved" | awk '{ exit !(NF == 4 && $3 < $1 && $4 < $2) }' || { echo "$kernel: nothing saved"; bad=1; }
+    row=$(echo "$saved" | awk -v name=$kernel '
+        function cell(barriers, bytes) { return barriers " barrier" (barriers == 1 ? "" : "s") ", " bytes " bytes" }
+        { print "| " name " | " cell($1, $2) " | " cell($3, $4) " |" }')
+    echo "$row"
+    grep -qxF "$row" docs/hardware.md || { echo "docs/hardware.md says otherwise"; bad=1; }
 done
 [ $bad = 0 ]
