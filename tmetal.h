@@ -56916,7 +56916,7 @@ static void tmi_tune_note(tmetal_tune *t, uint32_t at, uint64_t ps) {
 
 TMETAL_API void tmetal_tune_record(tmetal_tune *tune, uint32_t index, double seconds) {
     if (!tune || index >= tune->n) return;
-    if (!(seconds > 0) || seconds > 1e6) tmi_tune_note(tune, index, 0); /* NaN too */
+    if (!(seconds > 0) || seconds >= 1e6) tmi_tune_note(tune, index, 0); /* NaN too */
     else tmi_tune_note(tune, index, seconds < 1e-12 ? 1 : (uint64_t)(seconds * 1e12));
 }
 
@@ -57186,13 +57186,14 @@ static int tmi_tune_name(tmi_job *job, const tmi_call *c, tmetal_tune *t) {
 }
 
 #define TMI_TUNE_MOST 256u
+#define TMI_TUNE_ALL  16384u /* no less than all points: 7 * 3 * 8 * 8 * 6 */
 
 static void tmi_tune_begin(tmi_job *job, tmi_call *call) {
     tmi_tune_call             *c = (tmi_tune_call *)(void *)call;
     tmetal_tune               *t = TMI_NEW(job, tmetal_tune, 1);
     if (c->how) t->how = *c->how;
     t->opt = *job->opt;
-    if (!t->how.most) t->how.most = TMI_TUNE_MOST;
+    t->how.most = t->how.most ? tmi_min32(t->how.most, TMI_TUNE_ALL) : TMI_TUNE_MOST;
     if (t->how.ints) {
         int64_t *ints = TMI_NEW(job, int64_t, t->how.n_ints);
         if (t->how.n_ints) memcpy(ints, t->how.ints, t->how.n_ints * sizeof *ints);
@@ -57608,8 +57609,9 @@ static void tmi_tune_take(tmi_job *job, const tmi_tune_entry *e, tmetal_options 
 static void tmi_tune_find(tmi_job *job, tmi_call *call) {
     tmi_tune_call  *c = (tmi_tune_call *)(void *)call;
     tmi_mark        mark = tmi_mark_take(job);
-    uint32_t        n = tmi_tune_read(job, c->cache, c->cache_len, NULL, 1), i, others = 0;
-    tmi_tune_entry *e = TMI_TEMP(job, tmi_tune_entry, n), *best = NULL;
+    uint32_t        n = tmi_tune_read(job, c->cache, c->cache_len, NULL, 1), i, others = 0,
+                    best = TMI_NONE;
+    tmi_tune_entry *e = TMI_TEMP(job, tmi_tune_entry, n);
     const tmetal_tune *t = c->tune;
     (void)tmi_tune_read(job, c->cache, c->cache_len, e, 0);
     if (!tmi_tune_name(job, call, c->tune)) return;
@@ -57619,15 +57621,15 @@ static void tmi_tune_find(tmi_job *job, tmi_call *call) {
         if (!tmi_tune_is(&e[i].l, TMI_TUNE_SHAPES, t->shapes) ||
             !tmi_tune_is(&e[i].l, TMI_TUNE_CHIP, t->chip))
             continue;
-        if (!best || (tmi_tune_compare(&e[i], best) == 0 && !best->ps && e[i].ps)) best = &e[i];
+        if (best == TMI_NONE || tmi_tune_before(e, i, best)) best = i; /* as if merged */
     }
-    if (best) tmi_tune_take(job, best, &c->tune->opt);
+    if (best != TMI_NONE) tmi_tune_take(job, &e[best], &c->tune->opt);
     else if (others)
         tmi_remark(job, tmi_at_nowhere(), TMETAL_MISSED, "tune",
                    "the tuning cache has this program for other shapes or GPUs, not for %s on %s",
                    t->shapes, t->chip);
     else tmi_tune_remark(job, TMETAL_MISSED, "the tuning cache does not have this program");
-    c->is_found = best != NULL;
+    c->is_found = best != TMI_NONE;
     tmi_mark_drop(job, mark);
 }
 

@@ -243,6 +243,7 @@ static void check_record(void) {
     tmetal_tune_record(t, 0, zero / zero);
     tmetal_tune_record(t, 2, -1);
     tmetal_tune_record(t, 2, 1 / zero);
+    tmetal_tune_record(t, 2, 1e6); /* more digits than are read again */
     tmetal_tune_record(t, 100000, 1e-9);
     CHECK(tmetal_tune_at(t, 1)->seconds > 0.999e-3 && tmetal_tune_at(t, 1)->seconds < 1.001e-3);
     CHECK(tmetal_tune_at(t, 0)->failed && tmetal_tune_at(t, 2)->failed && !tmetal_tune_at(t, 1)->failed);
@@ -425,6 +426,7 @@ static void check_merging(void) {
     size_t         n[4], one, two, len;
     const char    *a = entry_of("apple-m1", 512, convex, 3, &n[0]), *b = entry_of("apple-m3-max", 512, convex, 3, &n[1]),
                   *model = entry_of("apple-m1", 512, convex, 0, &n[2]), *more = entry_of("apple-m1", 512, noisy, 100, &n[3]), *ab, *ba, *all;
+    char          *both;
     tmetal_options tuned;
     tmetal_result  out;
     ab = merged(a, n[0], b, n[1], &one);
@@ -439,6 +441,11 @@ static void check_merging(void) {
     CHECK(strcmp(all, ab) != 0 && strcmp(all, merged(ab, one, more, n[3], &two)) == 0);
     CHECK(found(all, len, "apple-m1", 512, &tuned, &out) && tuned.threads == 256); /* more trials stay */
     CHECK(found(model, n[2], "apple-m1", 512, &tuned, &out) && says(&out, "nothing was timed"));
+    both = (char *)room_of(n[0] + n[3]); /* one behind the other, as no merge leaves them */
+    memcpy(both, a, n[0]);
+    memcpy(both + n[0], more, n[3]);
+    CHECK(found(both, n[0] + n[3], "apple-m1", 512, &tuned, &out) && tuned.threads == 256);
+    free(both);
     arena.used = 0;
 }
 
