@@ -21563,7 +21563,9 @@ static void tmi_transform_batch(tmi_job *job, tmi_module *m, uint32_t func) {
     r.n = asked;
     if (!asked)
         for (r.n = TMI_BATCH_MOST; r.n > 1 && r.n * r.longest > tile;) r.n /= 2;
-    done = tmi_transform_batch_see_all(&r) && r.n > 1;
+    done = r.longest > TMI_MAX_NUMEL / r.n
+        ? tmi_transform_batch_refuse(&r, func, "its rows are more together than a tile may have")
+        : tmi_transform_batch_see_all(&r) && r.n > 1;
     if (r.wrong)
         tmi_remark(job, tmi_at_of(m, TMI_OP(m, r.wrong_op)), TMETAL_MISSED, "short rows",
                    "one program a threadgroup: %s", r.wrong);
@@ -22301,7 +22303,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 780449226u
+#define TMI_STAMP_TRANSFORM 2879169303u
 
 /*==============================================================================
  * >>thread  [18]  The per-thread form: what one GPU thread does
