@@ -24255,6 +24255,7 @@ typedef struct tmi_plan {
     uint32_t         *own;
     uint32_t          stage_limit; /* bytes that one product may stage at a time */
     /* rows of staged operands stand without room between them: banks clash, but they fit */
+    uint8_t           lean;  /* operands are loaded where they are staged, not held until then */
     uint8_t           tight;
     uint32_t          threads, n_sg;
     /* log2 of the elements of tiles that are scanned, and of those that a lane holds side by side;
@@ -26038,6 +26039,52 @@ static void tmi_plan_choose_layouts(tmi_plan *p) {
     for (i = 0; i < p->comp.n; i++) tmi_plan_choose_layout(p, order[i]);
 }
 
+/* Are rows of a staged operand the columns of its tensor? Lanes walk the axis that is stored
+ * fast. */
+static int tmi_is_flipped(const tmi_module *m, uint32_t type, const tmi_lin *l) {
+    return l->lane[0] != 0 &&
+        !(l->lane[0] & ((1u << tmi_dim_bits(m, type, tmi_rank(m, type) - 1)) - 1));
+}
+
+/* log2 of the neighbours that a thread writes to threadgroup memory at once: those that it holds
+ * side by side, up to 4 and 16 bytes. */
+static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l) {
+    uint32_t rank = tmi_rank(p->m, type),
+             axis = tmi_is_flipped(p->m, type, l) ? rank - 2 : rank - 1,
+             low = tmi_dim_low(p->m, type, axis), i;
+    if (p->job->opt->plain) return 0;
+    for (i = 0; i < 2 && i < l->n_reg && i < l->vec && i < tmi_dim_bits(p->m, type, axis) &&
+         l->reg[i] == 1u << (low + i);
+         i++) {}
+    return i;
+}
+
+/* A layout for a value that may be in any: its own, or one that makes its renamings free, or
+ * blocked. */
+static void tmi_plan_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
+    tmi_comp c;
+    TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
+    if (!tmi_plan_forward_lin(p, value, TMI_NONE, l)) {
+        memset(&c, 0, sizeof c);
+        c.type = tmi_value_type(p->m, value);
+        tmi_blocked_for(p, &c, l);
+    }
+    l->offset = 0;
+    tmi_lin_trim(l);
+}
+
+/* The layout in which a matrix operand is written to threadgroup memory. */
+static void tmi_plan_choose_stage(tmi_plan *p, uint32_t id, uint32_t k) {
+    const tmi_op *op = TMI_OP(p->m, id);
+    uint32_t v = tmi_in(p->m, op, k);
+    tmi_lin  l;
+    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
+    tmi_plan_any_lin(p, v, &l);
+    l.vec = tmi_dot_is_mma(p->m, op) || tmi_plan_is_tensor(p->m, op)
+        ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
+    p->stage[k][id] = tmi_lin_id(p, &l) + 1;
+}
+
 /* -- Operands read straight from device memory ------------------------------------------------- */
 
 /* Why a load may not be repeated by every simdgroup tile that wants it; NULL: it may. */
@@ -26155,6 +26202,133 @@ static void tmi_plan_choose_direct(tmi_plan *p) {
             p->tile[k][op] = 1; /* its layout follows when the operands are asked for */
         }
     }
+}
+
+/* Layout of the values that a loop or branch carries. */
+static const tmi_lin *tmi_value_lin(const tmi_plan *p, uint32_t value) {
+    return tmi_comp_lin(p, tmi_comp_of(p, value));
+}
+
+/* The layout in which a matrix operand can feed simdgroup tiles from registers: 8 by 8 tiles
+ * with all of K in one simdgroup. 1 when the value is held so. */
+static int tmi_operand_in_registers(const tmi_plan *p, const tmi_op *dot, uint32_t operand,
+                                    const tmi_lin *d) {
+    const tmi_module *m = p->m;
+    uint32_t v = tmi_in(m, dot, operand), type = tmi_value_type(m, v), rank = tmi_rank(m, type), i,
+             row, drow;
+    const tmi_lin *l;
+    if (operand != 0 || !tmi_is_node(p, v) || !TMI_COMP(p, tmi_comp_of(p, v))->dot) return 0;
+    if (!tmi_dot_is_mma(m, TMI_OP(m, TMI_COMP(p, tmi_comp_of(p, v))->dot))) return 0;
+    l = tmi_value_lin(p, v);
+    row = tmi_dim_low(m, type, rank - 2);
+    drow = tmi_dim_low(m, tmi_out_type(m, dot, 0), rank - 2);
+    for (i = 0; i < p->n_sg; i++) /* each simdgroup owns the same rows of both, and no part of K */
+        if ((l->sg[i] & ((1u << row) - 1)) || (l->sg[i] >> row) != (d->sg[i] >> drow) ||
+            (d->sg[i] & ((1u << drow) - 1)))
+            return 0;
+    return 1;
+}
+
+/* -- Operands made where they are staged --------------------------------------------------------- */
+
+/* What a value is, renamed or not. */
+static uint32_t tmi_plan_late_source(const tmi_plan *p, uint32_t v) {
+    uint32_t def;
+    for (; (def = tmi_def(p->m, v)) != 0 && p->klass[v] == TMI_C_INLINE &&
+         tmi_is_view(TMI_OP(p->m, def)->kind) && TMI_OP(p->m, def)->n_in == 1 &&
+         tmi_n_uses(&p->users, v) == 1;
+         v = tmi_in(p->m, TMI_OP(p->m, def), 0)) {}
+    return v;
+}
+
+/* Bits of what a thread would hold of the tensors that `op` reads, an element of each. */
+static uint32_t tmi_plan_late_bits(const tmi_plan *p, const tmi_op *op, uint32_t *from) {
+    uint32_t i, v, bits = 0;
+    *from = 0;
+    for (i = 0; i < op->n_in; i++) {
+        v = tmi_plan_late_source(p, tmi_in(p->m, op, i));
+        if (p->pure[v] || !tmi_is_tensor(p->m, tmi_value_type(p->m, v))) continue;
+        if (p->klass[v] != TMI_C_NODE) return TMI_NONE;
+        bits += tmi_scalar_bits[tmi_s_of(p->m, tmi_value_type(p->m, v))];
+        *from = v;
+    }
+    return bits;
+}
+
+/* What only makes elements wider is done on the way to threadgroup memory: until then a thread
+ * holds the narrow ones. */
+static void tmi_plan_widens_late(tmi_plan *p, uint32_t id, uint32_t k) {
+    const tmi_module *m = p->m;
+    uint32_t v = tmi_plan_late_source(p, tmi_in(m, TMI_OP(m, id), k)), from, cost = 0;
+    while (p->klass[v] == TMI_C_NODE && tmi_def(m, v) && tmi_n_uses(&p->users, v) == 1) {
+        const tmi_op *op = TMI_OP(m, tmi_def(m, v));
+        const uint32_t bits = tmi_scalar_bits[tmi_s_of(m, tmi_value_type(m, v))];
+        cost += tmi_op_cost(m, op);
+        if (!(tmi_ops[op->kind].traits & TMI_ELT) || !(tmi_ops[op->kind].traits & TMI_PURE) ||
+            op->n_out != 1 || op->block != TMI_OP(m, id)->block || cost > TMI_INLINE_COST ||
+            tmi_plan_late_bits(p, op, &from) > bits || !from)
+            return;
+        p->klass[v] = TMI_C_INLINE;
+        p->comp_of[tmi_op_element(p, tmi_def(m, v))] = 0;
+        v = from;
+    }
+}
+
+/* Do products alone read it, and renamings of it that products alone read?
+ * Depth: TMI_INLINE_DEPTH, its last argument. */
+static int tmi_plan_late_is_staged(const tmi_plan *p, uint32_t value, uint32_t depth) {
+    const tmi_users *u = &p->users;
+    uint32_t         i;
+    for (i = u->first[value]; i < u->first[value + 1]; i++) {
+        const tmi_op *op = TMI_OP(p->m, u->at[i].op);
+        if (tmi_dot_is_mma(p->m, op) && u->at[i].operand < 2) continue;
+        if (depth == TMI_INLINE_DEPTH || !tmi_is_view(op->kind) || op->n_out != 1 ||
+            !tmi_plan_late_is_staged(p, tmi_out(p->m, op, 0), depth + 1))
+            return 0;
+    }
+    return 1;
+}
+
+/* The load that operand k is, renamed or not, if it may be made where the operand is staged, and
+ * for each product anew; 0: none. */
+static uint32_t tmi_plan_late_load(const tmi_plan *p, uint32_t id, uint32_t k) {
+    const tmi_module *m = p->m;
+    uint32_t      v = tmi_in(m, TMI_OP(m, id), k), i;
+    const tmi_op *op;
+    for (i = 0; i < TMI_INLINE_DEPTH; i++, v = tmi_in(m, op, 0)) {
+        op = TMI_OP(m, tmi_def(m, v));
+        if (!tmi_def(m, v) || op->kind == TMI_OP_JOIN || op->kind == TMI_OP_CAT) return 0;
+        if (!tmi_is_view(op->kind)) break;
+    }
+    if (op->kind != TMI_OP_LOAD || tmi_attr_of(m, op, "isVolatile") ||
+        tmi_attr_int(m, op, "cache", 1) == 7 || tmi_is_written(p, p->base[tmi_in(m, op, 0)]))
+        return 0;
+    for (i = 0; i < op->n_in; i++)
+        if (!p->pure[tmi_in(m, op, i)]) return 0;
+    return tmi_plan_late_is_staged(p, v, 0) ? v : 0;
+}
+
+/* Where a thread would hold too much, loads of operands stand where they are staged: reading an
+ * element again for another product, or in each round of a loop, is what a spilled one costs. */
+static void tmi_plan_choose_late(tmi_plan *p) {
+    const tmi_module *m = p->m;
+    uint32_t op, k, v;
+    for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
+        for (k = 0; tmi_dot_is_mma(m, TMI_OP(m, op)) && k < 2; k++) {
+            if (p->tile[k][op] || p->pure[tmi_in(m, TMI_OP(m, op), k)]) continue;
+            if (k == 0 && tmi_operand_in_registers(p, TMI_OP(m, op), 0, tmi_op_lin(p, op)))
+                continue;
+            tmi_plan_choose_stage(p, op, k);
+        }
+    for (op = p->flow[p->func]; op && !p->job->opt->plain; op = p->flow[op])
+        for (k = 0; k < 2; k++) {
+            if (!p->stage[k][op]) continue;
+            tmi_plan_widens_late(p, op, k);
+            if (p->lean && (v = tmi_plan_late_load(p, op, k)) != 0) {
+                p->klass[v] = TMI_C_INLINE;
+                p->comp_of[tmi_op_element(p, tmi_def(m, v))] = 0;
+            }
+        }
 }
 
 /* -- Layouts of single ops --------------------------------------------------------------------- */
@@ -26422,82 +26596,36 @@ static void tmi_first_instances(tmi_plan *p) {
     }
 }
 
-/* Layout of the values that a loop or branch carries. */
-static const tmi_lin *tmi_value_lin(const tmi_plan *p, uint32_t value) {
-    return tmi_comp_lin(p, tmi_comp_of(p, value));
-}
-
 /* Copies into loop-carried values and branch results read in the carried value's layout. */
 static void tmi_plan_require_carried(tmi_plan *p, uint32_t to, uint32_t from, int flows) {
     if (flows && tmi_is_node(p, to)) tmi_plan_require_operand(p, from, tmi_value_lin(p, to));
 }
 
-/* The layout in which a matrix operand can feed simdgroup tiles from registers: 8 by 8 tiles
- * with all of K in one simdgroup. 1 when the value is held so. */
-static int tmi_operand_in_registers(const tmi_plan *p, const tmi_op *dot, uint32_t operand,
-                                    const tmi_lin *d) {
+/* Loads that were made a part of an operand work in the layout that its readers ask of
+ * them. As deep as tmi_not_direct() went. Depth: TMI_INLINE_DEPTH, by tmi_not_direct. */
+static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
     const tmi_module *m = p->m;
-    uint32_t v = tmi_in(m, dot, operand), type = tmi_value_type(m, v), rank = tmi_rank(m, type), i,
-             row, drow;
-    const tmi_lin *l;
-    if (operand != 0 || !tmi_is_node(p, v) || !TMI_COMP(p, tmi_comp_of(p, v))->dot) return 0;
-    if (!tmi_dot_is_mma(m, TMI_OP(m, TMI_COMP(p, tmi_comp_of(p, v))->dot))) return 0;
-    l = tmi_value_lin(p, v);
-    row = tmi_dim_low(m, type, rank - 2);
-    drow = tmi_dim_low(m, tmi_out_type(m, dot, 0), rank - 2);
-    for (i = 0; i < p->n_sg; i++) /* each simdgroup owns the same rows of both, and no part of K */
-        if ((l->sg[i] & ((1u << row) - 1)) || (l->sg[i] >> row) != (d->sg[i] >> drow) ||
-            (d->sg[i] & ((1u << drow) - 1)))
-            return 0;
-    return 1;
-}
-
-/* Are rows of a staged operand the columns of its tensor? Lanes walk the axis that is stored
- * fast. */
-static int tmi_is_flipped(const tmi_module *m, uint32_t type, const tmi_lin *l) {
-    return l->lane[0] != 0 &&
-        !(l->lane[0] & ((1u << tmi_dim_bits(m, type, tmi_rank(m, type) - 1)) - 1));
-}
-
-/* log2 of the neighbours that a thread writes to threadgroup memory at once: those that it holds
- * side by side, up to 4 and 16 bytes. */
-static uint32_t tmi_stage_vec(const tmi_plan *p, uint32_t type, const tmi_lin *l) {
-    uint32_t rank = tmi_rank(p->m, type),
-             axis = tmi_is_flipped(p->m, type, l) ? rank - 2 : rank - 1,
-             low = tmi_dim_low(p->m, type, axis), i;
-    if (p->job->opt->plain) return 0;
-    for (i = 0; i < 2 && i < l->n_reg && i < l->vec && i < tmi_dim_bits(p->m, type, axis) &&
-         l->reg[i] == 1u << (low + i);
-         i++) {}
-    return i;
-}
-
-/* A layout for a value that may be in any: its own, or one that makes its renamings free, or
- * blocked. */
-static void tmi_plan_any_lin(tmi_plan *p, uint32_t value, tmi_lin *l) {
-    tmi_comp c;
-    TMI_ASSERT(p->job, "plan", value && tmi_is_tensor(p->m, tmi_value_type(p->m, value)));
-    if (!tmi_plan_forward_lin(p, value, TMI_NONE, l)) {
-        memset(&c, 0, sizeof c);
-        c.type = tmi_value_type(p->m, value);
-        tmi_blocked_for(p, &c, l);
+    uint32_t      def = tmi_def(m, value), i;
+    const tmi_op *op = TMI_OP(m, def);
+    tmi_lin       v;
+    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
+    if (p->pure[value] || p->klass[value] == TMI_C_NODE) return;
+    if (op->kind == TMI_OP_LOAD) {
+        p->own[def] = tmi_lin_id(p, view) + 1;
+        return;
     }
-    l->offset = 0;
-    tmi_lin_trim(l);
+    view = tmi_view(m, op, 0, view, &v); /* no split: see tmi_not_direct() */
+    for (i = 0; i < op->n_in; i++)
+        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) tmi_direct_loads(p, tmi_in(m, op, i), view);
 }
 
-/* The layout in which a matrix operand is written to threadgroup memory. */
+/* Reads operand k in the layout in which it is written to threadgroup memory. */
 static void tmi_stage_operand(tmi_plan *p, uint32_t id, uint32_t k) {
-    const tmi_op *op = TMI_OP(p->m, id);
-    uint32_t v = tmi_in(p->m, op, k);
-    tmi_lin  l;
+    const uint32_t v = tmi_in(p->m, TMI_OP(p->m, id), k);
     TMI_ASSERT(p->job, "plan", k < 2);
-    TMI_ASSERT(p->job, "plan", id && id < p->m->op.n);
-    tmi_plan_any_lin(p, v, &l);
-    l.vec = tmi_dot_is_mma(p->m, op) || tmi_plan_is_tensor(p->m, op)
-        ? (uint8_t)tmi_stage_vec(p, tmi_value_type(p->m, v), &l) : 0;
-    p->stage[k][id] = tmi_lin_id(p, &l) + 1;
-    tmi_plan_require_operand(p, v, &l);
+    if (!p->stage[k][id]) tmi_plan_choose_stage(p, id, k);
+    else tmi_direct_loads(p, v, TMI_LIN(p, p->stage[k][id] - 1));
+    tmi_plan_require_operand(p, v, TMI_LIN(p, p->stage[k][id] - 1));
 }
 
 /* The layout of operand k as simdgroup tiles, all of K in each simdgroup: rows of a, columns of
@@ -26532,24 +26660,6 @@ static void tmi_tile_lin(const tmi_plan *p, const tmi_op *dot, uint32_t k, const
             if (l->reg[j] != l->sg[i]) l->reg[n++] = l->reg[j];
         l->n_reg = (uint8_t)n;
     }
-}
-
-/* Loads among what a direct operand is computed from work in the layout that the tiles ask of
- * them. As deep as tmi_not_direct() went. Depth: TMI_INLINE_DEPTH, by tmi_not_direct. */
-static void tmi_direct_loads(tmi_plan *p, uint32_t value, const tmi_lin *view) {
-    const tmi_module *m = p->m;
-    uint32_t      def = tmi_def(m, value), i;
-    const tmi_op *op = TMI_OP(m, def);
-    tmi_lin       v;
-    TMI_ASSERT(p->job, "plan", value && value < p->m->value.n);
-    if (p->pure[value]) return;
-    if (op->kind == TMI_OP_LOAD) {
-        p->own[def] = tmi_lin_id(p, view) + 1;
-        return;
-    }
-    view = tmi_view(m, op, 0, view, &v); /* no split: see tmi_not_direct() */
-    for (i = 0; i < op->n_in; i++)
-        if (tmi_is_tensor(m, tmi_in_type(m, op, i))) tmi_direct_loads(p, tmi_in(m, op, i), view);
 }
 
 static void tmi_tile_operand(tmi_plan *p, uint32_t id, uint32_t k, const tmi_lin *d) {
@@ -26785,11 +26895,12 @@ static const char *tmi_plan_no_tensors(const tmi_job *job, const tmetal_gpu *gpu
 }
 
 static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                          int unforced, uint32_t asked, tmi_plan *p) {
+                          int unforced, int lean, uint32_t asked, tmi_plan *p) {
     TMI_ASSERT(job, "plan", func && TMI_OP(m, func)->kind == TMI_OP_FUNC);
     TMI_ASSERT(job, "plan", gpu != NULL);
     memset(p, 0, sizeof *p);
     p->unforced = (uint8_t)unforced;
+    p->lean = (uint8_t)lean;
     p->job = job;
     p->m = m;
     p->func = func;
@@ -26811,6 +26922,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     p->n_sg = tmi_log2(p->threads / 32);
     tmi_plan_choose_layouts(p);
     tmi_plan_choose_direct(p);
+    tmi_plan_choose_late(p);
     tmi_plan_choose_own(p);
     tmi_pick_order(p);
     tmi_number_sites(p);
@@ -26818,7 +26930,7 @@ static void tmi_plan_make(tmi_job *job, tmi_module *m, uint32_t func, const tmet
     tmi_plan_require_all(p);
 }
 
-#define TMI_STAMP_PLAN 1668825334u
+#define TMI_STAMP_PLAN 2134105217u
 
 /*==============================================================================
  * >>lower  [21]  From tiles to threads
@@ -27836,11 +27948,17 @@ static void tmi_lower_nest_loop(tmi_low *w, tmi_nest *n, uint32_t from, uint32_t
     n->n_open++;
 }
 
-/* Loops over all registers, slowest outermost: one loop for each run of bits that walk evenly. */
+/* Loops over all registers that nothing counts yet, slowest outermost: one loop for each run of
+ * bits that walk evenly. */
 static void tmi_nest_loops(tmi_low *w, tmi_nest *n) {
     uint32_t end = n->lin->n_reg, start;
     while (end > n->vec) {
-        for (start = end - 1; start > n->vec && n->lin->reg[start] == n->lin->reg[start - 1] << 1;
+        if (n->var[end - 1]) {
+            end--;
+            continue;
+        }
+        for (start = end - 1; start > n->vec && !n->var[start - 1] &&
+             n->lin->reg[start] == n->lin->reg[start - 1] << 1;
              start--) {}
         tmi_lower_nest_loop(w, n, start, end);
         end = start;
@@ -27864,6 +27982,21 @@ static void tmi_nest_end(tmi_low *w, tmi_nest *n) {
 
 static void tmi_nest_open(tmi_low *w, tmi_nest *n, uint32_t lin_id) {
     tmi_nest_begin(w, n, lin_id);
+    tmi_nest_loops(w, n);
+}
+
+/* The same with copies of the body for 2^bits vectors at most: for what no register array holds. */
+static void tmi_lower_nest_long(tmi_low *w, tmi_nest *n, uint32_t lin_id, uint32_t bits) {
+    uint32_t end, start;
+    tmi_nest_begin(w, n, lin_id);
+    bits += n->vec;
+    for (end = n->lin->n_reg; end > bits; end = start) {
+        for (start = end - 1; start > bits && n->lin->reg[start] == n->lin->reg[start - 1] << 1;
+             start--) {}
+        tmi_lower_nest_count(n, (1u << end) - (1u << start),
+                             tmi_t_long_for(w->t, 1u << (end - start)));
+        n->n_open++;
+    }
     tmi_nest_loops(w, n);
 }
 
@@ -28554,20 +28687,15 @@ static uint32_t tmi_lower_convert_bytes(const tmi_module *m, const tmi_inst *in)
     return tmi_padded_count(tmi_type_bits(m, type), bytes) * bytes;
 }
 
-/* Number `at` of 2^bits with the padding that keeps columns on banks of their own. */
-static uint32_t tmi_lower_padded_number(tmi_low *w, uint32_t at, uint32_t bits, uint32_t bytes) {
-    uint32_t s = tmi_pad_shift(bits, bytes), pad = 16 / bytes ? 16 / bytes : 1;
+/* Where the element stands that a thread holds, with the padding that keeps columns on banks of
+ * their own: by parts of its number, so that each register adds a constant. */
+static uint32_t tmi_lower_padded_place(tmi_low *w, const tmi_lin *view, uint32_t bits,
+                                       uint32_t bytes) {
+    const uint32_t s = tmi_pad_shift(bits, bytes), at = tmi_coord(w, view, 0, bits, 0);
+    uint32_t       row;
     if (!s) return at;
-    return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << s), pad));
-}
-
-/* Of element number `at`: is it in part `part` of 2^bits, which is moved now? Its place in that
- * part into *at. part 0: all is moved at once, and the answer is 0. */
-static uint32_t tmi_in_part(tmi_low *w, uint32_t *at, uint32_t bits, uint32_t part) {
-    const uint32_t number = *at;
-    if (!part) return 0;
-    *at = tmi_t_bin_c(w->t, TMI_TF_UREM, number, 1u << bits);
-    return tmi_t_icmp(w->t, TMI_EQ, tmi_t_bin_c(w->t, TMI_TF_UDIV, number, 1u << bits), part);
+    row = tmi_coord(w, view, s, bits - s, 0);
+    return tmi_t_add(w->t, at, tmi_t_mul_c(w->t, row, 16 / bytes ? 16 / bytes : 1));
 }
 
 /* Threadgroup memory that elements go through by their numbers: all, or a part at a time. */
@@ -28577,9 +28705,29 @@ typedef struct tmi_passage {
     tmi_tty  held;            /* in registers */
 } tmi_passage;
 
-static uint32_t tmi_lower_passage_place(tmi_low *w, const tmi_passage *x, uint32_t at) {
-    const uint32_t bytes = tmi_scalar_bytes[TMI_ARR(w->t, x->buf)->type.kind];
-    return x->padded ? tmi_lower_padded_number(w, at, x->bits, bytes) : at;
+static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l);
+
+/* Where the element of this number stands, or that `gather` asks for; *mine: is it in the part that
+ * is moved now? 0: all is moved at once. */
+static uint32_t tmi_lower_passage_place(tmi_low *w, const tmi_passage *x, const tmi_lin *l,
+                                        const tmi_op *gather, uint32_t *mine) {
+    uint32_t at, part;
+    *mine = 0;
+    if (x->padded || !gather) {
+        if (x->part) {
+            part = tmi_coord(w, l, x->bits, 32 - x->bits, 0);
+            *mine = tmi_t_icmp(w->t, TMI_EQ, part, x->part);
+        }
+        return x->padded
+            ? tmi_lower_padded_place(w, l, x->bits,
+                                     tmi_scalar_bytes[TMI_ARR(w->t, x->buf)->type.kind])
+            : tmi_coord(w, l, 0, x->part ? x->bits : 32, 0);
+    }
+    at = tmi_gather_number(w, gather, l);
+    if (!x->part) return at;
+    part = tmi_t_bin_c(w->t, TMI_TF_UDIV, at, 1u << x->bits);
+    *mine = tmi_t_icmp(w->t, TMI_EQ, part, x->part);
+    return tmi_t_bin_c(w->t, TMI_TF_UREM, at, 1u << x->bits);
 }
 
 /* What this thread holds of a tensor, to its own numbers. */
@@ -28589,16 +28737,13 @@ static void tmi_lower_passage_write(tmi_low *w, const tmi_passage *x, uint32_t v
     uint32_t at, v, cond, mine;
     tmi_nest_open(w, &n, lin_id);
     v = tmi_to_memory(w, tmi_elem_at(w, value, n.lin, 0));
-    at = tmi_coord(w, n.lin, 0, 32, 0);
-    mine = tmi_in_part(w, &at, x->bits, x->part);
+    at = tmi_lower_passage_place(w, x, n.lin, NULL, &mine);
     cond = tmi_both(w->t, tmi_is_holder(w, n.lin), mine);
     if (cond) (void)tmi_t_if(w->t, cond);
-    tmi_t_write(w->t, x->buf, tmi_lower_passage_place(w, x, at), 0, v);
+    tmi_t_write(w->t, x->buf, at, 0, v);
     if (cond) tmi_t_close(w->t);
     tmi_nest_end(w, &n);
 }
-
-static uint32_t tmi_gather_number(tmi_low *w, const tmi_op *op, const tmi_lin *l);
 
 /* Into the array of registers `arr`: the elements of these numbers, or those that `gather` asks
  * for. */
@@ -28607,11 +28752,9 @@ static void tmi_lower_passage_read(tmi_low *w, const tmi_passage *x, uint32_t ar
     tmi_nest n;
     uint32_t at, v, mine;
     tmi_nest_open(w, &n, lin_id);
-    at = gather ? tmi_gather_number(w, gather, n.lin) : tmi_coord(w, n.lin, 0, 32, 0);
-    mine = tmi_in_part(w, &at, x->bits, x->part);
+    at = tmi_lower_passage_place(w, x, n.lin, gather, &mine);
     if (mine) (void)tmi_t_if(w->t, mine);
-    v = tmi_t_read(w->t, x->buf, tmi_lower_passage_place(w, x, at), 0);
-    v = tmi_from_shared(w, v, x->held);
+    v = tmi_from_shared(w, tmi_t_read(w->t, x->buf, at, 0), x->held);
     if (tmi_s_is_int(x->held.kind)) v = tmi_t_intcast(w->t, v, x->held.kind, 0); /* of counters */
     tmi_lower_register_write(w, &n, arr, v);
     if (mine) tmi_t_close(w->t);
@@ -28661,15 +28804,101 @@ static uint32_t tmi_lower_read_back(tmi_low *w, uint32_t value, uint32_t buf, ui
     return arr;
 }
 
+/* The register of a layout by itself that bit `b` of the element's number is; TMI_NONE: it is
+ * a lane's, a simdgroup's, or several have a part in it. */
+static uint32_t tmi_lower_bit_register(const tmi_lin *l, uint32_t b) {
+    const uint32_t bit = 1u << b;
+    uint32_t i, all = l->offset, found = TMI_NONE;
+    for (i = 0; i < TMI_LANE_BITS; i++) all |= l->lane[i];
+    for (i = 0; i < l->n_sg; i++) all |= l->sg[i];
+    for (i = 0; i < l->n_reg; i++)
+        if (l->reg[i] == bit && found == TMI_NONE) found = i;
+        else all |= l->reg[i];
+    return all & bit ? TMI_NONE : found;
+}
+
+/* Of `n` bits of elements' numbers, the upper first, `want` that are a register's in both layouts;
+ * 0: there are not so many. */
+static uint32_t tmi_lower_shared_bits(const tmi_lin *a, const tmi_lin *b, uint32_t n,
+                                      uint32_t want) {
+    uint32_t bits = 0;
+    while (n-- > 0 && want)
+        if (tmi_lower_bit_register(a, n) != TMI_NONE && tmi_lower_bit_register(b, n) != TMI_NONE)
+            bits |= 1u << n, want--;
+    return want ? 0 : bits;
+}
+
+/* `x` without the bits `drop`: what is above each moves down. */
+static uint32_t tmi_lower_without_bits(uint32_t x, uint32_t drop) {
+    for (; drop; drop &= drop - 1, drop >>= 1) {
+        const uint32_t low = (drop & (0u - drop)) - 1u;
+        x = (x & low) | (x >> 1 & ~low);
+    }
+    return x;
+}
+
+/* A nest in the round `round` over the elements whose bits `drop` are its number; *part: where an
+ * element stands among those. */
+static void tmi_lower_nest_of_round(tmi_low *w, tmi_nest *n, uint32_t lin_id, uint32_t drop,
+                                    uint32_t round, tmi_lin *part) {
+    uint32_t i, k = 0, rest;
+    tmi_nest_begin(w, n, lin_id);
+    *part = *n->lin;
+    for (rest = drop; rest; rest &= rest - 1) {
+        i = tmi_lower_bit_register(n->lin, tmi_log2(rest & (0u - rest)));
+        n->var[i] = round;
+        n->bit[i] = k++;
+    }
+    for (i = 0; i < part->n_reg; i++) part->reg[i] = tmi_lower_without_bits(part->reg[i], drop);
+    for (i = 0; i < TMI_LANE_BITS; i++)
+        part->lane[i] = tmi_lower_without_bits(part->lane[i], drop);
+    for (i = 0; i < part->n_sg; i++) part->sg[i] = tmi_lower_without_bits(part->sg[i], drop);
+    part->offset = tmi_lower_without_bits(part->offset, drop);
+    tmi_nest_loops(w, n);
+}
+
+/* A conversion in rounds, each of the registers that a bit of the elements' numbers names in both
+ * layouts: what a round reads back takes the place of what it wrote. 0: there are no such bits. */
+static int tmi_lower_rounds_of_registers(tmi_low *w, tmi_inst *in, uint32_t from, uint32_t to) {
+    const uint32_t type = tmi_value_type(w->m, in->value), whole = tmi_type_bits(w->m, type);
+    const tmi_tty  mem = tmi_shared_type(w->m, type);
+    const uint32_t bytes = tmi_scalar_bytes[mem.kind];
+    uint32_t       bits = whole, drop, arr, buf, round, at, v, holder;
+    tmi_lin        part;
+    tmi_nest       n;
+    while (bits && (uint64_t)bytes * tmi_padded_count(bits, bytes) > w->p->stage_limit) bits--;
+    drop = tmi_lower_shared_bits(TMI_LIN(w->p, from), TMI_LIN(w->p, to), whole, whole - bits);
+    if (!drop) return 0;
+    buf = tmi_named_array(w, TMI_AS_GROUP, mem, tmi_padded_count(bits, bytes), in->value);
+    arr = tmi_lower_register_array(w, to, in->value);
+    round = tmi_t_for(w->t, 1u << (whole - bits));
+    tmi_lower_nest_of_round(w, &n, from, drop, round, &part);
+    v = tmi_to_memory(w, tmi_elem_at(w, in->value, n.lin, 0));
+    holder = tmi_is_holder(w, n.lin);
+    at = tmi_lower_padded_place(w, &part, bits, bytes);
+    if (holder) (void)tmi_t_if(w->t, holder);
+    tmi_t_write(w->t, buf, at, 0, v);
+    if (holder) tmi_t_close(w->t);
+    tmi_nest_end(w, &n);
+    tmi_lower_nest_of_round(w, &n, to, drop, round, &part);
+    at = tmi_lower_padded_place(w, &part, bits, bytes);
+    v = tmi_from_shared(w, tmi_t_read(w->t, buf, at, 0), tmi_tty_from(w->m, type));
+    tmi_lower_register_write(w, &n, arr, v);
+    tmi_nest_end(w, &n);
+    tmi_t_close(w->t);
+    tmi_lower_inst_is_array(in, arr, 0);
+    return 1;
+}
+
 /* A conversion larger than threadgroup memory: a part of the tensor is written, then read, then
  * the next. */
 static void tmi_lower_convert_rounds(tmi_low *w, uint32_t inst) {
     tmi_inst      *in = TMI_INST(w->p, inst);
-    const uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin);
+    const uint32_t from = tmi_lin_flat(w, TMI_INST(w->p, in->source)->lin),
+                   to = tmi_lin_flat(w, in->lin);
     w->t->src = tmi_def(w->m, in->value);
-    tmi_lower_inst_is_array(in,
-                            tmi_lower_passage_run(w, in->value, from, 1, in->value,
-                                                  tmi_lin_flat(w, in->lin), NULL),
+    if (tmi_lower_rounds_of_registers(w, in, from, to)) return;
+    tmi_lower_inst_is_array(in, tmi_lower_passage_run(w, in->value, from, 1, in->value, to, NULL),
                             0);
 }
 
@@ -32185,9 +32414,9 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
     tmi_lower_stage_room(w, p, k);
     if (k) rows = s->k_bits;
     else cols = s->k_bits;
-    tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
-    v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
-    if (p->widens) v = tmi_conv(t, v, elem.kind);
+    if (w->p->lean && tmi_plan_late_load(w->p, p->id, k)) /* a few loads on their way at once */
+        tmi_lower_nest_long(w, &n, w->p->stage[k][p->id] - 1, 2);
+    else tmi_nest_open(w, &n, w->p->stage[k][p->id] - 1);
     fast = s->flipped ? row_axis : col_axis;
     slow = s->flipped ? col_axis : row_axis;
     at = tmi_coord(w, l, tmi_dim_low(w->m, type, slow), s->flipped ? cols : rows, 0);
@@ -32203,7 +32432,9 @@ static void tmi_stage(tmi_low *w, tmi_product *p, uint32_t k) {
         cond = tmi_t_icmp(t, TMI_EQ, tmi_coord(w, l, k_low + s->k_bits, p->chunk_bits, 0),
                           p->chunk);
     holder = tmi_both(t, tmi_is_holder(w, l), cond);
-    if (holder) (void)tmi_t_if(t, holder);
+    if (holder) (void)tmi_t_if(t, holder); /* around a load that stands here, too */
+    v = tmi_to_memory(w, tmi_elem_at(w, value, l, l->vec ? TMI_VEC : 0));
+    if (p->widens) v = tmi_conv(t, v, elem.kind);
     tmi_t_write(t, s->buf, at, 0, v);
     if (holder) tmi_t_close(t);
     tmi_nest_end(w, &n);
@@ -32324,23 +32555,35 @@ static uint32_t tmi_tile_base(tmi_low *w, const tmi_lin *l, uint32_t low, uint32
     return tmi_parts_expr(w, NULL, &x, 0);
 }
 
+/* Where tile `at` stands in an array that has all of a step, or one. */
+static uint32_t tmi_lower_tile_index(tmi_thr *t, uint32_t frag, uint32_t at) {
+    return TMI_ARR(t, frag)->count == 1 ? tmi_t_u32(t, 0) : at;
+}
+
+/* Element `e` of the two that a lane has of it. */
+static void tmi_lower_tile_put(tmi_thr *t, uint32_t frag, uint32_t at, uint32_t e, uint32_t v) {
+    const uint32_t index = tmi_lower_tile_index(t, frag, at), element = tmi_t_u32(t, e);
+    tmi_t_write(t, frag, index, element, v);
+}
+
 /* The a tiles of one step of K, from registers in the layout of another product: its result, or
  * what was computed from it. Registers stand by column, 2^rows rows of tiles, batch. */
 static void tmi_lower_tiles_from_registers(tmi_low *w, tmi_product *p, uint32_t frag, uint32_t i,
                                            uint32_t k, uint32_t rows, uint32_t batch) {
     uint32_t a = tmi_in(w->m, p->op, 0), b, e;
     const tmi_lin *l = tmi_value_lin(w->p, a);
-    const uint32_t row = p->k_bits - 2, plane = row + rows; /* the first register bits of each */
+    /* the first register bits of chunks of K, rows and planes */
+    const uint32_t row = p->k_bits - 2, plane = row + rows, part = row - p->chunk_bits;
     tmi_nest n;
     tmi_nest_begin(w, &n, tmi_lin_id(w->p, l));
     for (b = 1; b < l->n_reg; b++) {
-        n.var[b] = b < row ? k : b < plane ? i : batch;
-        n.bit[b] = b < row ? b - 1 : b < plane ? b - row : b - plane;
+        n.var[b] = b < part ? k : b < row ? p->chunk : b < plane ? i : batch;
+        n.bit[b] = b < part ? b - 1 : b < row ? b - part : b < plane ? b - row : b - plane;
     }
     for (e = 0; e < 2; e++) {
         uint32_t one = tmi_elem_at(w, a, l, e);
         if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
-        tmi_t_write(w->t, frag, i, tmi_t_u32(w->t, e), one);
+        tmi_lower_tile_put(w->t, frag, i, e, one);
     }
     w->nest = NULL;
 }
@@ -32364,18 +32607,49 @@ static void tmi_tile_from_device(tmi_low *w, tmi_product *p, uint32_t k, uint32_
     for (e = 0; e < 2; e++) {
         uint32_t one = tmi_t_type(w->t, both).width > 1 ? tmi_t_vget(w->t, both, e) : both;
         if (p->widens) one = tmi_conv(w->t, one, TMI_ARR(w->t, frag)->type.kind);
-        tmi_t_write(w->t, frag, at, tmi_t_u32(w->t, e), one);
+        tmi_lower_tile_put(w->t, frag, at, e, one);
     }
     w->nest = NULL;
+}
+
+/* What the tiles of both operands are loaded by: arrays, the row or column where this simdgroup's
+ * begin, log2 of rows, the step of K, the batch and the loop variable that counts batches. */
+typedef struct tmi_tiles { uint32_t frag[2], base[2], rows, step, batch, turn; } tmi_tiles;
+
+/* A tile of operand k: number `at` of those of a step. */
+static void tmi_lower_tile(tmi_low *w, tmi_product *p, const tmi_tiles *x, uint32_t k,
+                           uint32_t at) {
+    const uint32_t frag = x->frag[k];
+    uint32_t       k8, place;
+    if (w->p->tile[k][p->id]) tmi_tile_from_device(w, p, k, frag, at, x->step, x->turn);
+    else if (!w->p->stage[k][p->id]) 
+        tmi_lower_tiles_from_registers(w, p, frag, at, x->step, x->rows, x->turn);
+    else {
+        k8 = tmi_t_mul_c(w->t, x->step, 8);
+        place = tmi_t_add(w->t, x->base[k], tmi_t_mul_c(w->t, at, 8));
+        tmi_fload(w, frag, tmi_lower_tile_index(w->t, frag, at), &p->s[k], k ? k8 : place,
+                  k ? place : k8, x->batch);
+    }
+}
+
+/* Are there more tiles in a step of K than a thread should hold beside its sums? Then those of the
+ * operand that has more are loaded one at a time, each for all of the other's: 1 or 2, which.
+ * 16 words are four by four of half and of float. */
+static uint32_t tmi_lower_tiles_in_turn(tmi_low *w, const tmi_product *p, uint32_t rows,
+                                        uint32_t cols) {
+    uint32_t words = 0, i;
+    for (i = 0; i < 2; i++)
+        words += (tmi_scalar_bytes[tmi_tile_type(w, p, i).kind] * 2u + 3u) / 4u
+            << (i ? cols : rows);
+    return words <= 16 || w->job->opt->plain ? 0 : rows > cols ? 1 : 2;
 }
 
 /* acc += a * b over the part of K that is there. */
 static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l) {
     tmi_thr *t = w->t;
-    uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, fa, fb, kv, iv, jv,
-             bv = 0, batch = 0, row0, col0, steps, at;
-    uint32_t in_regs = !w->p->stage[0][p->id], direct_a = w->p->tile[0][p->id],
-             direct_b = w->p->tile[1][p->id];
+    uint32_t sg_cols = 0, sg_rows = 0, sg_batch = 0, i, rows, cols, batches, iv, jv, steps, at, one;
+    tmi_tiles x;
+    memset(&x, 0, sizeof x);
     for (i = 0; i < l->n_sg; i++) {
         if (l->sg[i] && l->sg[i] < 1u << p->n_bits) sg_cols++;
         else if (l->sg[i] && l->sg[i] < 1u << (p->n_bits + p->m_bits)) sg_rows++;
@@ -32385,40 +32659,35 @@ static void tmi_lower_product_steps(tmi_low *w, tmi_product *p, const tmi_lin *l
     cols = p->n_bits - 3 - sg_cols;
     batches = p->b_bits - sg_batch;
     steps = p->k_bits - p->chunk_bits - 3;
-    fa = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), 1u << rows,
-                     tmi_intern(w->job, w->m->strings, "a_tile", 6));
-    fb = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), 1u << cols,
-                     tmi_intern(w->job, w->m->strings, "b_tile", 6));
-    row0 = tmi_tile_base(w, l, p->n_bits, p->m_bits);
-    col0 = tmi_tile_base(w, l, 0, p->n_bits);
-    if (p->b_bits) batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
+    x.rows = rows;
+    one = tmi_lower_tiles_in_turn(w, p, rows, cols);
+    x.frag[0] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 0), one == 1 ? 1u : 1u << rows,
+                            tmi_intern(w->job, w->m->strings, "a_tile", 6));
+    x.frag[1] = tmi_t_array(t, TMI_AS_FRAG, tmi_tile_type(w, p, 1), one == 2 ? 1u : 1u << cols,
+                            tmi_intern(w->job, w->m->strings, "b_tile", 6));
+    x.base[0] = tmi_tile_base(w, l, p->n_bits, p->m_bits);
+    x.base[1] = tmi_tile_base(w, l, 0, p->n_bits);
+    if (p->b_bits) x.batch = tmi_tile_base(w, l, p->n_bits + p->m_bits, p->b_bits);
     if (batches) {
-        bv = tmi_t_for(t, 1u << batches);
-        batch = tmi_t_add(t, batch, tmi_t_mul_c(t, bv, 1u << sg_batch));
+        x.turn = tmi_t_for(t, 1u << batches);
+        x.batch = tmi_t_add(t, x.batch, tmi_t_mul_c(t, x.turn, 1u << sg_batch));
     }
-    kv = tmi_t_for(t, 1u << steps);
-    iv = tmi_t_for(t, 1u << rows);
-    if (direct_a) tmi_tile_from_device(w, p, 0, fa, iv, kv, bv);
-    else if (in_regs) tmi_lower_tiles_from_registers(w, p, fa, iv, kv, rows, bv);
-    else {
-        const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
-        tmi_fload(w, fa, iv, &p->s[0], tmi_t_add(t, row0, tmi_t_mul_c(t, iv, 8)), k8, batch);
+    x.step = tmi_t_for(t, 1u << steps);
+    for (i = 0; i < 2; i++) {
+        if (one == i + 1) continue;
+        iv = tmi_t_for(t, 1u << (i ? cols : rows));
+        tmi_lower_tile(w, p, &x, i, iv);
+        tmi_t_close(t);
     }
-    tmi_t_close(t);
-    jv = tmi_t_for(t, 1u << cols);
-    if (direct_b) tmi_tile_from_device(w, p, 1, fb, jv, kv, bv);
-    else {
-        const uint32_t k8 = tmi_t_mul_c(t, kv, 8);
-        col0 = tmi_t_add(t, col0, tmi_t_mul_c(t, jv, 8));
-        tmi_fload(w, fb, jv, &p->s[1], k8, col0, batch);
-    }
-    tmi_t_close(t);
-    iv = tmi_t_for(t, 1u << rows);
-    jv = tmi_t_for(t, 1u << cols);
+    at = tmi_t_for(t, 1u << (one == 2 ? cols : rows));
+    if (one) tmi_lower_tile(w, p, &x, one - 1, at);
+    iv = one == 2 ? tmi_t_for(t, 1u << rows) : at;
+    jv = one == 2 ? at : tmi_t_for(t, 1u << cols);
     at = tmi_t_add(t, tmi_t_mul_c(t, iv, 1u << cols), jv);
-    if (batches) at = tmi_t_add(t, at, tmi_t_mul_c(t, bv, 1u << (rows + cols)));
-    at = tmi_t_stmt(t, TMI_TF_FMMA, p->acc, at, fa, iv);
-    TMI_INS(t, at)->e = fb;
+    if (batches) at = tmi_t_add(t, at, tmi_t_mul_c(t, x.turn, 1u << (rows + cols)));
+    at = tmi_t_stmt(t, TMI_TF_FMMA, p->acc, at, x.frag[0], tmi_lower_tile_index(t, x.frag[0], iv));
+    TMI_INS(t, at)->e = x.frag[1];
+    jv = tmi_lower_tile_index(t, x.frag[1], jv);
     TMI_INS(t, at)->f = jv;
     for (i = 0; i < 3u + (batches > 0); i++) tmi_t_close(t);
 }
@@ -32717,6 +32986,23 @@ static void tmi_lower_tensor_ahead(tmi_low *w, const tmi_op *loop, int after) {
     }
 }
 
+/* Does the number of a chunk of K say which registers are staged or multiplied? Else lanes and
+ * simdgroups, and no copy of the loop's body is needed for each. */
+static int tmi_lower_chunks_are_registers(const tmi_low *w, const tmi_product *p) {
+    uint32_t k, i;
+    for (k = 0; k < 2; k++) {
+        const uint32_t type = tmi_in_type(w->m, p->op, k), axis = k ? p->rank - 2 : p->rank - 1,
+                       low = tmi_dim_low(w->m, type, axis) + p->k_bits - p->chunk_bits,
+                       bits = ((1u << p->chunk_bits) - 1u) << low;
+        const tmi_lin *l;
+        if (!w->p->stage[k][p->id]) return 1;
+        l = TMI_LIN(w->p, w->p->stage[k][p->id] - 1);
+        for (i = 0; i < l->n_reg; i++)
+            if (l->reg[i] & bits) return 1;
+    }
+    return 0;
+}
+
 static void tmi_lower_dot(tmi_low *w, uint32_t id) {
     const tmi_lin *l = tmi_comp_lin(w->p, tmi_comp_of(w->p, tmi_op_element(w->p, id)));
     uint32_t    lin_id = tmi_lin_id(w->p, l), loop = 0, k;
@@ -32732,9 +33018,10 @@ static void tmi_lower_dot(tmi_low *w, uint32_t id) {
         return;
     }
     tmi_lower_product_begin(w, &p, lin_id);
-    if (p.chunk_bits && w->p->stage[0][id] && w->p->stage[1][id])
-        p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits), loop = 1;
-    else p.chunk_bits = 0;
+    loop = p.chunk_bits && !w->p->tile[0][id] && w->p->stage[1][id];
+    if (!loop) p.chunk_bits = 0;
+    else if (tmi_lower_chunks_are_registers(w, &p)) p.chunk = tmi_t_for(w->t, 1u << p.chunk_bits);
+    else p.chunk = tmi_t_long_for(w->t, 1u << p.chunk_bits);
     for (k = 0; k < 2; k++) {
         if (w->ahead[k][id]) p.s[k] = *w->ahead[k][id];
         else if (w->p->stage[k][id]) tmi_stage(w, &p, k);
@@ -32836,7 +33123,7 @@ static void tmi_lower_func(tmi_plan *p, tmi_thr *t) {
     if (p->serial) tmi_t_close(t);
 }
 
-#define TMI_STAMP_LOWER 1440745423u
+#define TMI_STAMP_LOWER 1113383245u
 
 /*==============================================================================
  * >>clean  [22]  The per-thread form made ready to print
@@ -35736,6 +36023,10 @@ static void tmi_report_threads(tmi_plan *p, uint32_t bytes) {
 static void tmi_report_size(tmi_plan *p, const tmi_thr *t) {
     const uint32_t have = tmi_plan_words(p, p->threads, 0), words = t->size.words;
     tmi_at         at = tmi_at_of(p->m, TMI_OP(p->m, TMI_INS(t, t->size.at)->src));
+    if (p->lean)
+        tmi_remark(p->job, at, TMETAL_APPLIED, "registers",
+                   "operands of products are loaded where they are staged, once for each product, "
+                   "because a thread would hold too much");
     if (words <= have)
         tmi_remark(p->job, at, TMETAL_FOUND, "registers",
                    "a thread holds about %u registers of 32 bits at once, most of them here",
@@ -36868,7 +37159,7 @@ static TMI_COLD void tmi_report_all(tmi_plan *p, const tmi_thr *t, const tmi_not
 #define tmi_report_all(p, t, noted, bytes, k) ((void)(noted))
 #endif
 
-#define TMI_STAMP_REPORT 3819860007u
+#define TMI_STAMP_REPORT 505923647u
 
 /*==============================================================================
  * >>emit  [24]  Metal text
@@ -48332,14 +48623,15 @@ static void tmi_compile_refuse_params(tmi_job *job, tmi_module *m, uint32_t func
 
 /* -- From function to kernel ------------------------------------------------------------------- */
 
-/* The per-thread form with `threads` threads (0: the planner's), and the threadgroup memory that
+/* The per-thread form with `threads` threads (0: the planner's), lean or not, and the threadgroup memory that
  * it takes; TMI_NONE: more than there is, whatever is tried. */
 static uint32_t tmi_compile_lower(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
-                                  uint32_t threads, tmi_plan *p, tmi_thr *t, uint32_t *most) {
+                                  uint32_t threads, int lean, tmi_plan *p, tmi_thr *t,
+                                  uint32_t *most) {
     uint32_t bytes, limit;
     int      unforced = 0, tight = 0;
     for (limit = gpu->tg_bytes;; limit /= 2) { /* products stage less at a time until all fits */
-        tmi_plan_make(job, m, func, gpu, unforced, threads, p);
+        tmi_plan_make(job, m, func, gpu, unforced, lean, threads, p);
         p->stage_limit = limit - limit / 4;
         p->tight = (uint8_t)tight;
         tmi_thr_init(job, m, t);
@@ -48374,20 +48666,30 @@ static int tmi_compile_grows(const tmi_plan *p, const tmi_thr *t) {
 static uint32_t tmi_compile_fit(tmi_job *job, tmi_module *m, uint32_t func, const tmetal_gpu *gpu,
                                 tmi_plan *p, tmi_thr *t, uint32_t *most) {
     tmi_mark mark = tmi_mark_take(job);
-    uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, p, t, most), first = p->threads,
-             threads = first;
+    uint32_t bytes = tmi_compile_lower(job, m, func, gpu, 0, 0, p, t, most), first = p->threads,
+             threads = first, words;
     while (bytes != TMI_NONE && tmi_compile_grows(p, t)) {
-        const uint32_t words = t->size.words, over = tmi_compile_over(p, t);
+        const uint32_t over = tmi_compile_over(p, t);
+        words = t->size.words;
         tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, p, t, most);
+        bytes = tmi_compile_lower(job, m, func, gpu, 2 * threads, 0, p, t, most);
         if (bytes != TMI_NONE && tmi_compile_over(p, t) <= over &&
             t->size.words < words - words / 5) {
             threads *= 2;
             continue;
         }
         tmi_mark_drop(job, mark);
-        bytes = tmi_compile_lower(job, m, func, gpu, threads, p, t, most);
+        bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
         break;
+    }
+    if (bytes != TMI_NONE && p->has_mma && tmi_compile_over(p, t)) {
+        words = t->size.words;
+        tmi_mark_drop(job, mark);
+        bytes = tmi_compile_lower(job, m, func, gpu, threads, 1, p, t, most);
+        if (bytes == TMI_NONE || t->size.words >= words) {
+            tmi_mark_drop(job, mark);
+            bytes = tmi_compile_lower(job, m, func, gpu, threads, 0, p, t, most);
+        }
     }
     p->grown = threads > first ? first : 0;
     return bytes;
@@ -49082,7 +49384,7 @@ static void tmi_compile_told(tmi_job *job, const char *src, size_t len,
 }
 #endif
 
-#define TMI_STAMP_COMPILE 460347479u
+#define TMI_STAMP_COMPILE 593302421u
 
 /*==============================================================================
  * >>key  [28]  What a result depends on, as one number
