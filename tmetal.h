@@ -38438,23 +38438,28 @@ static void tmi_expr_icmp(tmi_emit *e, const tmi_ins *n, int level) {
     tmi_close_level(e, level, mine);
 }
 
+/* An argument of isnan and its like, which bfloat has for single elements alone: vectors widen. */
+static void tmi_emit_relation_of(tmi_emit *e, uint32_t id, uint32_t width) {
+    const int widen = width > 1 && tmi_t_type(e->t, id).kind == TMI_S_BF16;
+    if (widen) tmi_put(e->out, "float%u(", width);
+    tmi_expr_wide(e, id, TMI_ANY, width, TMI_L_ANY);
+    if (widen) tmi_put_char(e->out, ')');
+}
+
 /* Ordered comparisons are C's; unordered ones are their negations. */
 static void tmi_expr_fcmp(tmi_emit *e, const tmi_ins *n, int level) {
     static const char *const text[16] = {"", "==", ">", ">=", "<", "<=", "", "",
                                          "", "<=", "<", ">=", ">", "!=", "", ""};
     uint32_t width = n->type.width, p = n->c;
     TMI_ASSERT(e->job, "emit", n->op == TMI_TF_FCMP);
-    if ((p == TMI_FORD || p == TMI_FUNO) && n->a == n->b) { /* with itself: whether a number */
-        tmi_put_str(e->out, p == TMI_FORD ? "!isnan(" : "isnan(");
-        tmi_expr(e, n->a, TMI_ANY, TMI_L_ANY);
-        tmi_put_char(e->out, ')');
-        return;
-    }
-    if (p == TMI_FORD || p == TMI_FUNO) {
-        tmi_put_str(e->out, p == TMI_FORD ? "isordered(" : "isunordered(");
-        tmi_expr_wide(e, n->a, TMI_ANY, width, TMI_L_ANY);
-        tmi_put_str(e->out, ", ");
-        tmi_expr_wide(e, n->b, TMI_ANY, width, TMI_L_ANY);
+    if (p == TMI_FORD || p == TMI_FUNO) { /* with itself: whether a number */
+        tmi_put_str(e->out, n->a == n->b ? (p == TMI_FORD ? "!isnan(" : "isnan(")
+                            : p == TMI_FORD ? "isordered(" : "isunordered(");
+        tmi_emit_relation_of(e, n->a, width);
+        if (n->a != n->b) {
+            tmi_put_str(e->out, ", ");
+            tmi_emit_relation_of(e, n->b, width);
+        }
         tmi_put_char(e->out, ')');
         return;
     }
@@ -41773,7 +41778,7 @@ static void tmi_put_debug(tmi_text *t, const tmetal_kernel *k, const unsigned ch
             tmi_word_at(p + 20), tmi_word_at(p + 24), failed);
 }
 
-#define TMI_STAMP_EMIT 751394577u
+#define TMI_STAMP_EMIT 732288525u
 
 /*==============================================================================
  * >>json  [25]  Op lists as text: JSON in and out, the short form
