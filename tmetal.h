@@ -623,7 +623,8 @@ typedef struct tmetal_kernel {
     uint32_t grid_times[3]; /* then that many along each axis for each program: 1, 1, 1 but for
                              * the first of two stages, whose last program axis must be 1 long */
     uint32_t programs; /* that each threadgroup runs, along x: divide the grid's x by it, rounded
-                        * up; more threadgroups do nothing. See options.programs */
+                        * up; more threadgroups do nothing, up to 2^31 / programs of them. See
+                        * options.programs */
     uint32_t                 threadgroup_bytes;   /* declared in the text, rounded up to 16 */
     uint32_t                 max_total_threads;   /* what the text declares; 0: nothing */
     uint32_t                 registers;    /* of 32 bits that a thread holds at once, estimated */
@@ -21281,7 +21282,8 @@ static int tmi_split_func(tmi_job *job, tmi_module *m, uint32_t func, const tmi_
  *
  * What depends on the program gets a first axis that counts the rows. Rows behind the last program
  * load and store nothing. So a host that starts a threadgroup for each program, as plans without
- * programs_per_threadgroup ask, wastes some time and gets the same results. */
+ * programs_per_threadgroup ask, wastes some time and gets the same results, as long as programs
+ * times n are below 2^31. */
 
 #define TMI_BATCH_ROW 128u  /* elements of a row, at most: four for each lane of a simdgroup */
 #define TMI_BATCH_TILE  1024u /* of all rows together: four for each thread of eight simdgroups */
@@ -22303,7 +22305,7 @@ static int tmi_transform_stream(tmi_job *job, tmi_module *m, uint32_t func,
     return r.loops != 0;
 }
 
-#define TMI_STAMP_TRANSFORM 2879169303u
+#define TMI_STAMP_TRANSFORM 2951495839u
 
 /*==============================================================================
  * >>thread  [18]  The per-thread form: what one GPU thread does
@@ -49586,7 +49588,7 @@ static void tmi_key_put_struct(const tmi_key_out *o, const tmi_struct *s, const 
 /* -- The key ---------------------------------------------------------------- */
 
 #define TMI_STAMP_KEY 934279328u
-#define TMI_STAMP_API 1746515102u
+#define TMI_STAMP_API 2138932282u
 
 /* Checksums of the sections that results depend on, which stand at the ends of these: `make house`
  * writes them and `make test-house` fails where one is old, so that whoever changes what is emitted
